@@ -1,0 +1,112 @@
+/** The effective policy as the decision sees it: every layer merged, every pattern parsed, every rule with its origin. */
+
+import type { HostPattern } from '../hosts/pattern.ts'
+import type { PathPattern } from '../files/path-pattern.ts'
+import type { CommandPattern } from './command-pattern.ts'
+import type { Verdict } from './verdict.ts'
+
+/** A rule and where it stands: `capabilities.deny.commands.patterns[0]`, `cordon.toml:12:3`. */
+export interface RuleRef {
+  readonly rule: string
+  readonly source: string
+}
+
+/** A value together with the rule that set it. */
+export interface Sourced<T> extends RuleRef {
+  readonly value: T
+}
+
+export type Mode = 'default' | 'auto_accept' | 'plan' | 'auto' | 'contained' | 'custom'
+
+/** A path grant or denial: a pattern of directories or files, narrowed to basenames. */
+export interface PathRule extends RuleRef {
+  readonly pattern: PathPattern
+  readonly prompt: boolean
+}
+
+/** A command grant or denial, with what it carries along. */
+export interface CommandRule extends RuleRef {
+  readonly pattern: CommandPattern
+  readonly prompt: boolean
+  readonly paths: readonly PathPattern[]
+  readonly envVars: readonly string[]
+  readonly domains: readonly HostRule[]
+  readonly inheritDefaultDomains: boolean
+}
+
+export interface HostRule extends RuleRef {
+  readonly pattern: HostPattern
+  /** Upper-case methods and path globs that narrow the rule; undefined means any. */
+  readonly methods?: readonly string[]
+  readonly paths?: readonly string[]
+}
+
+/** `allowed` of null: the list was never written (public hosts are open to the http tools); `[]` after expansion stays closed. */
+export interface HostRules {
+  readonly allowed: readonly HostRule[] | null
+  readonly denied: readonly HostRule[]
+  readonly allowPrivate: boolean
+}
+
+export interface PathRules {
+  readonly allow: readonly PathRule[]
+  readonly deny: readonly PathRule[]
+  /** True when the manifest wrote an allow section of this kind, even an empty one. */
+  readonly declared: boolean
+}
+
+export interface ShellFlags {
+  readonly background: Sourced<boolean>
+  readonly case_terminator: Sourced<boolean>
+  readonly compound: Sourced<boolean>
+  readonly parameter_expansion: Sourced<boolean>
+  readonly pipes: Sourced<boolean>
+  readonly command_substitution: Sourced<boolean>
+  readonly redirects: Sourced<'none' | 'streams' | 'all'>
+  readonly implicit_coordinators: Sourced<boolean>
+  readonly privilege_wrappers: Sourced<boolean>
+  readonly system_python: Sourced<boolean>
+}
+
+export interface AgentRule {
+  readonly trustScore: Sourced<number>
+  readonly mode: Sourced<Mode> | null
+  readonly tools: ReadonlyMap<string, Sourced<Verdict>>
+}
+
+export interface Policy {
+  /** Canonical project root. */
+  readonly root: string
+  readonly home: string
+  /** Canonical `additional_directories`. */
+  readonly additionalDirectories: readonly Sourced<string>[]
+  readonly mode: Sourced<Mode>
+  readonly agent: Sourced<string>
+  readonly agents: ReadonlyMap<string, AgentRule>
+  readonly interactive: Sourced<boolean>
+  readonly autoAccept: Sourced<boolean>
+  /** `[permission.tools]`, without `/perm` changes: those are session facts. */
+  readonly tools: ReadonlyMap<string, Sourced<Verdict>>
+  readonly flags: ShellFlags
+  readonly runtimeGrants: Sourced<boolean>
+  readonly outsideRoots: Sourced<'deny' | 'ask'>
+  readonly promptReads: Sourced<boolean>
+  readonly filterListings: Sourced<boolean>
+  readonly reads: PathRules
+  readonly writes: PathRules
+  /** `change_envelope`: null when none is set; otherwise a write must match one. */
+  readonly envelope: readonly PathRule[] | null
+  readonly readSizeLimit: number
+  readonly commands: {
+    readonly allow: readonly CommandRule[]
+    readonly deny: readonly CommandRule[]
+    readonly declared: boolean
+    readonly defaultDomains: readonly HostRule[]
+    readonly deniedDomains: readonly HostRule[]
+  }
+  readonly shellPolicy: { readonly allow: readonly Sourced<string>[]; readonly deny: readonly Sourced<string>[] }
+  /** Host rules of the http and webfetch tools. */
+  readonly http: HostRules
+  /** Protected paths that the manifest names literally, and so opens for writing (F8). */
+  readonly maskSecrets: boolean
+}
