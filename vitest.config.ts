@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config'
 
-export default defineConfig({
+const config: ReturnType<typeof defineConfig> = defineConfig({
   test: {
     projects: [
       { test: { name: 'unit', include: ['src/**/*.test.ts', 'test/cases/**/*.test.ts', 'test/layers/**/*.test.ts'] } },
@@ -10,3 +10,5 @@ export default defineConfig({
     ],
   },
 })
+
+export default config

@@ -7,3 +7,68 @@ export interface CommandPattern {
   /** True for `:*`: any further words. */
   readonly open: boolean
 }
+
+const MAX_LENGTH = 1024
+
+/** Parses a command pattern; single and double quotes keep blanks inside a word. */
+export function parseCommandPattern(
+  text: string,
+): { readonly pattern: CommandPattern } | { readonly problem: string; readonly suggestion?: string } {
+  if (text.length > MAX_LENGTH) return { problem: `a command pattern is at most ${MAX_LENGTH} characters` }
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused.
+  if (/[\u0000-\u001f\u007f]/.test(text)) return { problem: 'a command pattern is one line without control characters' }
+  const open = /\s*:\*\s*$/.test(text)
+  const body = open ? text.replace(/\s*:\*\s*$/, '') : text
+  const words = splitWords(body)
+  if (words === null) return { problem: 'a quote is not closed' }
+  if (words.length === 0) {
+    return {
+      problem: 'a command pattern needs a program name; to open or close all commands set [permission.tools] bash',
+    }
+  }
+  const wildcard = words.findIndex((word) => !word.quoted && /[*?]/.test(word.text))
+  if (wildcard >= 0) {
+    const literal = words.slice(0, wildcard).map((word) => word.text)
+    return {
+      problem: 'the only wildcard is ":*" at the end',
+      ...(literal.length > 0 && { suggestion: `${literal.join(' ')}:*` }),
+    }
+  }
+  const operator = words.find((word) => !word.quoted && /[|&;<>()$`\\]/.test(word.text))
+  if (operator) {
+    return { problem: `"${operator.text}" is shell syntax; a pattern names the words of one program` }
+  }
+  if (words[0]!.text === '') return { problem: 'the program name is empty' }
+  return { pattern: { text, words: words.map((word) => word.text), open } }
+}
+
+/** True when every command that `inner` matches is matched by `outer`. */
+export function containsCommand(outer: CommandPattern, inner: CommandPattern): boolean {
+  if (outer.words.some((word, index) => inner.words[index] !== word)) return false
+  return outer.open || (!inner.open && inner.words.length === outer.words.length)
+}
+
+function splitWords(text: string): { text: string; quoted: boolean }[] | null {
+  const words: { text: string; quoted: boolean }[] = []
+  let current: { text: string; quoted: boolean } | null = null
+  let quote = ''
+  for (const character of text) {
+    if (quote !== '') {
+      if (character === quote) quote = ''
+      else current!.text += character
+    } else if (character === '"' || character === "'") {
+      current ??= { text: '', quoted: true }
+      current.quoted = true
+      quote = character
+    } else if (character === ' ') {
+      if (current) words.push(current)
+      current = null
+    } else {
+      current ??= { text: '', quoted: false }
+      current.text += character
+    }
+  }
+  if (quote !== '') return null
+  if (current) words.push(current)
+  return words
+}

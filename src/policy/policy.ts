@@ -1,7 +1,8 @@
 /** The effective policy as the decision sees it: every layer merged, every pattern parsed, every rule with its origin. */
 
-import type { HostPattern } from '../hosts/pattern.ts'
 import type { PathPattern } from '../files/path-pattern.ts'
+import type { HostPattern } from '../hosts/pattern.ts'
+import type { SuffixLookup } from '../hosts/suffix.ts'
 import type { CommandPattern } from './command-pattern.ts'
 import type { Verdict } from './verdict.ts'
 
@@ -46,6 +47,8 @@ export interface HostRules {
   readonly allowed: readonly HostRule[] | null
   readonly denied: readonly HostRule[]
   readonly allowPrivate: boolean
+  /** Given when a wildcard is listed: it then does not reach below another public suffix. */
+  readonly suffixes?: SuffixLookup
 }
 
 export interface PathRules {
@@ -103,10 +106,12 @@ export interface Policy {
     readonly declared: boolean
     readonly defaultDomains: readonly HostRule[]
     readonly deniedDomains: readonly HostRule[]
+    /** Hosts that bundles grant to their tool (`git` -> github.com), by program name. */
+    readonly toolDomains: ReadonlyMap<string, readonly HostRule[]>
   }
   readonly shellPolicy: { readonly allow: readonly Sourced<string>[]; readonly deny: readonly Sourced<string>[] }
   /** Host rules of the http and webfetch tools. */
   readonly http: HostRules
-  /** Protected paths that the manifest names literally, and so opens for writing (F8). */
+  /** `command_mask_secrets`: secret-shaped files are hidden unless a grant names them. */
   readonly maskSecrets: boolean
 }

@@ -1,0 +1,753 @@
+/*
+ * cordon-init: the first process of a sandbox. bubblewrap makes the namespaces and the baseline and starts this
+ * program as pid 1; it furnishes the room, shuts it, starts the command, and stays as reaper and watcher.
+ *
+ *   cordon-init CONTROL_FD [IPC_FD]           inside: read orders from CONTROL_FD and carry them out
+ *   cordon-init enter FILE... -- PROG ARG...  outside: join the cgroups whose cgroup.procs are named, then exec PROG
+ *
+ * Orders (little endian): "CORDON1\n", u32 length of what follows, then records { u8 type, u32 length, payload }.
+ * Text in a payload ends in its only NUL. Whatever is not listed here, is out of bounds or comes twice is a failure.
+ *   a argument   text                       e environment   text NAME=VALUE       c working directory   text
+ *   m mask       u8 flags, text             p pin           u8 flags, text        r read-only           u8 flags, text
+ *   l rlimit     u32 which, u64 limit       s seccomp       sock_filter[]         i ids                 u32 uid, u32 gid
+ *   t terminal   u8 fds, u16 rows, u16 cols n listener      u16 port              z end                 (empty)
+ * Flags: m 1 = may be missing, 2 = not watched; p 1 = read-only (otherwise only held in place); r 1 = with submounts.
+ * m and p are carried out in their order. Afterwards CONTROL_FD carries, towards this program, { u8 type, u8 a, u16 b, u16 c }:
+ *   K a = signal for the command's process group     Q kill everything     W b = rows, c = cols
+ * and towards the parent { u32 type, u32 a, u32 b, u32 c }:
+ *   F a = step, b = errno, c = index     R a = 1 if masks are watched     V a = mask index, b = 0 opened, 1 lifted
+ *   X a = 0 exited, 1 signalled, b = code or signal
+ * The parent's death closes CONTROL_FD, and that ends the sandbox, whatever became of the parent-death signals.
+ */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/close_range.h>
+#include <linux/filter.h>
+#include <linux/mount.h>
+#include <linux/openat2.h>
+#include <linux/seccomp.h>
+#include <linux/securebits.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+
+#define MAGIC "CORDON1\n"
+#define MAX_ORDERS (64u << 20)
+#define STAGE "/dev/shm"
+#define FAULT_STATUS 125
+
+/* Each value is mirrored by the step table in src/sandbox/bwrap/steps.ts; a test compares the two. */
+enum step {
+  STEP_ORDERS = 1,
+  STEP_PRIVATE = 2,
+  STEP_PROC = 3,
+  STEP_STAGE = 4,
+  STEP_MASK = 5,
+  STEP_PIN = 6,
+  STEP_READONLY = 7,
+  STEP_LISTENER = 8,
+  STEP_HANDOVER = 9,
+  STEP_NESTING = 10,
+  STEP_USERNS = 11,
+  STEP_IDS = 12,
+  STEP_TERMINAL = 13,
+  STEP_CAPABILITIES = 14,
+  STEP_NO_NEW_PRIVS = 15,
+  STEP_SECCOMP = 16,
+  STEP_FORK = 17,
+  STEP_LIMITS = 18,
+  STEP_DIRECTORY = 19,
+  STEP_EXEC = 20,
+};
+
+struct place {
+  uint8_t kind; /* 'm' or 'p' */
+  uint8_t flags;
+  const char *path;
+  uint32_t index; /* among masks, or among pins */
+  uint8_t reported;
+};
+
+static struct {
+  char **argv, **envp;
+  size_t argc, envc;
+  const char *cwd;
+  struct place *places;
+  size_t place_count, mask_count;
+  struct { uint8_t flags; const char *path; } readonly[8];
+  size_t readonly_count;
+  struct { uint32_t which; uint64_t limit; } limits[16];
+  size_t limit_count;
+  struct sock_fprog filter;
+  uint32_t uid, gid;
+  uint16_t rows, cols, port;
+  uint8_t terminal_fds;
+  int has_ids, has_terminal, has_listener;
+} orders;
+
+static int control = -1;
+static int exec_report = -1; /* in the child: where a failure before exec is told */
+
+static void tell(uint32_t type, uint32_t a, uint32_t b, uint32_t c) {
+  uint32_t frame[4] = {type, a, b, c};
+  size_t done = 0;
+  while (done < sizeof frame) {
+    ssize_t n = send(control, (char *)frame + done, sizeof frame - done, MSG_NOSIGNAL);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) _exit(FAULT_STATUS); /* nobody is left to answer to */
+    done += (size_t)n;
+  }
+}
+
+static _Noreturn void fail_at(enum step step, uint32_t index) {
+  uint32_t failure[3] = {step, (uint32_t)errno, index};
+  if (exec_report >= 0) {
+    ssize_t n = write(exec_report, failure, sizeof failure);
+    (void)n;
+  } else {
+    tell('F', failure[0], failure[1], failure[2]);
+  }
+  _exit(FAULT_STATUS);
+}
+
+static _Noreturn void fail(enum step step) { fail_at(step, 0); }
+
+static _Noreturn void bad_orders(uint32_t offset) {
+  errno = EINVAL;
+  fail_at(STEP_ORDERS, offset);
+}
+
+/* ---- orders ---- */
+
+static void read_exactly(int fd, void *into, size_t size) {
+  size_t done = 0;
+  while (done < size) {
+    ssize_t n = read(fd, (char *)into + done, size - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n == 0) errno = EPIPE;
+    if (n <= 0) fail(STEP_ORDERS);
+    done += (size_t)n;
+  }
+}
+
+static uint32_t u32_at(const uint8_t *p) {
+  return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+static uint16_t u16_at(const uint8_t *p) { return (uint16_t)(p[0] | p[1] << 8); }
+
+static char *text_at(uint8_t *p, uint32_t length, uint32_t offset) {
+  if (length < 2 || memchr(p, 0, length) != p + length - 1) bad_orders(offset);
+  return (char *)p;
+}
+
+static char *path_at(uint8_t *p, uint32_t length, uint32_t offset) {
+  char *text = text_at(p, length, offset);
+  if (text[0] != '/') bad_orders(offset);
+  return text;
+}
+
+static void *allocate(size_t count, size_t size) {
+  void *p = calloc(count, size);
+  if (!p) fail(STEP_ORDERS);
+  return p;
+}
+
+static void take_record(uint8_t type, uint8_t *p, uint32_t length, uint32_t at) {
+  switch (type) {
+  case 'a': orders.argv[orders.argc++] = (length == 1 && p[0] == 0) ? (char *)p : text_at(p, length, at); return;
+  case 'e': orders.envp[orders.envc++] = text_at(p, length, at); return;
+  case 'c':
+    if (orders.cwd) bad_orders(at);
+    orders.cwd = path_at(p, length, at);
+    return;
+  case 'm':
+  case 'p': {
+    if (length < 3 || p[0] > (type == 'm' ? 3 : 1)) bad_orders(at);
+    struct place *place = &orders.places[orders.place_count];
+    place->kind = type;
+    place->flags = p[0];
+    place->path = path_at(p + 1, length - 1, at);
+    place->index = (uint32_t)(type == 'm' ? orders.mask_count : orders.place_count - orders.mask_count);
+    orders.place_count++;
+    if (type == 'm') orders.mask_count++;
+    return;
+  }
+  case 'r':
+    if (length < 3 || p[0] > 1 || orders.readonly_count == 8) bad_orders(at);
+    orders.readonly[orders.readonly_count].flags = p[0];
+    orders.readonly[orders.readonly_count++].path = path_at(p + 1, length - 1, at);
+    return;
+  case 'l':
+    if (length != 12 || orders.limit_count == 16 || u32_at(p) >= RLIM_NLIMITS) bad_orders(at);
+    orders.limits[orders.limit_count].which = u32_at(p);
+    orders.limits[orders.limit_count++].limit = (uint64_t)u32_at(p + 4) | (uint64_t)u32_at(p + 8) << 32;
+    return;
+  case 's':
+    if (orders.filter.filter || length == 0 || length % sizeof(struct sock_filter) || length / sizeof(struct sock_filter) > BPF_MAXINSNS)
+      bad_orders(at);
+    orders.filter.len = (unsigned short)(length / sizeof(struct sock_filter));
+    orders.filter.filter = allocate(1, length); /* aligned, unlike the payload */
+    memcpy(orders.filter.filter, p, length);
+    return;
+  case 'i':
+    if (length != 8 || orders.has_ids) bad_orders(at);
+    orders.uid = u32_at(p);
+    orders.gid = u32_at(p + 4);
+    orders.has_ids = 1;
+    return;
+  case 't':
+    if (length != 5 || orders.has_terminal || p[0] == 0 || p[0] > 7) bad_orders(at);
+    orders.terminal_fds = p[0];
+    orders.rows = u16_at(p + 1);
+    orders.cols = u16_at(p + 3);
+    orders.has_terminal = 1;
+    return;
+  case 'n':
+    if (length != 2 || orders.has_listener || u16_at(p) < 1024) bad_orders(at);
+    orders.port = u16_at(p);
+    orders.has_listener = 1;
+    return;
+  default: bad_orders(at);
+  }
+}
+
+static void read_orders(void) {
+  uint8_t header[12];
+  read_exactly(control, header, sizeof header);
+  uint32_t size = u32_at(header + 8);
+  if (memcmp(header, MAGIC, 8) || size < 5 || size > MAX_ORDERS) bad_orders(0);
+  uint8_t *body = allocate(1, size);
+  read_exactly(control, body, size);
+
+  /* Bounds first, in a pass of its own, so that the arrays can be sized and no later read can leave the buffer. */
+  size_t args = 0, vars = 0, places = 0;
+  uint32_t at = 0;
+  for (;;) {
+    if (size - at < 5) bad_orders(at);
+    uint32_t length = u32_at(body + at + 1);
+    if (length > size - at - 5) bad_orders(at);
+    args += body[at] == 'a';
+    vars += body[at] == 'e';
+    places += body[at] == 'm' || body[at] == 'p';
+    if (body[at] == 'z') {
+      if (length != 0 || at + 5 != size) bad_orders(at);
+      break;
+    }
+    at += 5 + length;
+  }
+  orders.argv = allocate(args + 1, sizeof(char *));
+  orders.envp = allocate(vars + 1, sizeof(char *));
+  orders.places = allocate(places + 1, sizeof(struct place));
+  for (at = 0; body[at] != 'z'; at += 5 + u32_at(body + at + 1))
+    take_record(body[at], body + at + 5, u32_at(body + at + 1), at);
+  /* A sandbox without a filter, without ids or without a place to stand was not meant. */
+  if (!orders.argc || !orders.argv[0][0] || !orders.cwd || !orders.filter.filter || !orders.has_ids) bad_orders(size);
+}
+
+/* ---- mounts ---- */
+
+static void make_readonly(const char *path, int recursive) {
+  struct mount_attr attr = {.attr_set = MOUNT_ATTR_RDONLY};
+  /* mount_setattr adds one flag and keeps the others; a bind remount would have to repeat flags that are locked. */
+  if (syscall(SYS_mount_setattr, AT_FDCWD, path, recursive ? AT_RECURSIVE : 0, &attr, sizeof attr)) fail(STEP_READONLY);
+}
+
+/* Orders name canonical paths: a symlink on the way means that the tree was changed after it was looked at. */
+static int open_place(const char *path) {
+  struct open_how how = {.flags = O_PATH | O_CLOEXEC | O_NOFOLLOW, .resolve = RESOLVE_NO_SYMLINKS};
+  return (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
+}
+
+static void attach(int tree, int place, enum step step, uint32_t index) {
+  if (syscall(SYS_move_mount, tree, "", place, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH)) fail_at(step, index);
+  close(tree);
+  close(place);
+}
+
+static void pin(const struct place *p) {
+  int place = open_place(p->path);
+  if (place < 0) fail_at(STEP_PIN, p->index);
+  int tree = (int)syscall(SYS_open_tree, place, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH | AT_RECURSIVE);
+  if (tree < 0) fail_at(STEP_PIN, p->index);
+  struct mount_attr attr = {.attr_set = MOUNT_ATTR_RDONLY};
+  if ((p->flags & 1) && syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &attr, sizeof attr))
+    fail_at(STEP_PIN, p->index);
+  attach(tree, place, STEP_PIN, p->index);
+}
+
+/*
+ * Every mask is an empty file or directory of its own in a private tmpfs. One watch on the tmpfs's root sees an open
+ * of any of them, with its name, because an inotify event goes to the directory that holds the opened name. They can
+ * be opened (0444): an open that fails makes no event.
+ */
+static dev_t stage_device;
+
+static int mask_all(void) {
+  if (orders.place_count == 0) return -1;
+  int *targets = allocate(orders.place_count, sizeof(int));
+  int stage = -1, watch = -1;
+  if (orders.mask_count) {
+    if (mount("cordon", STAGE, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=0555,size=0,nr_inodes=0")) fail(STEP_STAGE);
+    stage = open(STAGE, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    struct stat about;
+    if (stage < 0 || fstat(stage, &about)) fail(STEP_STAGE);
+    stage_device = about.st_dev;
+    for (size_t i = 0; i < orders.place_count; i++) {
+      struct place *p = &orders.places[i];
+      targets[i] = -1;
+      if (p->kind != 'm') continue;
+      struct stat target;
+      char name[16];
+      /* The plan keeps masks out of masks, and pins keep names in place, so looking ahead of the binds is sound. */
+      if (lstat(p->path, &target)) {
+        if (!(p->flags & 1) || (errno != ENOENT && errno != EACCES)) fail_at(STEP_MASK, p->index);
+        targets[i] = -2;
+        continue;
+      }
+      snprintf(name, sizeof name, "%c%u", p->flags & 2 ? 'q' : 'm', p->index);
+      if (S_ISDIR(target.st_mode)) {
+        if (mkdirat(stage, name, 0555)) fail(STEP_STAGE);
+      } else {
+        int file = openat(stage, name, O_CREAT | O_EXCL | O_RDONLY | O_CLOEXEC, 0444);
+        if (file < 0) fail(STEP_STAGE);
+        close(file);
+      }
+    }
+    /* Without a watch the masks hold all the same; the parent reports it. */
+    watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+    if (watch >= 0 && inotify_add_watch(watch, STAGE, IN_OPEN) < 0) {
+      close(watch);
+      watch = -1;
+    }
+    /* The superblock itself turns read-only, so that every bind of it is, at one call instead of thousands. */
+    if (mount(NULL, STAGE, NULL, MS_REMOUNT | MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL)) fail(STEP_STAGE);
+  }
+  for (size_t i = 0; i < orders.place_count; i++) {
+    struct place *p = &orders.places[i];
+    if (p->kind == 'p') {
+      pin(p);
+      continue;
+    }
+    if (targets[i] == -2) continue;
+    char name[16];
+    int place = open_place(p->path);
+    if (place < 0) fail_at(STEP_MASK, p->index);
+    snprintf(name, sizeof name, "%c%u", p->flags & 2 ? 'q' : 'm', p->index);
+    int tree = (int)syscall(SYS_open_tree, stage, name, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+    if (tree < 0) fail_at(STEP_MASK, p->index);
+    attach(tree, place, STEP_MASK, p->index);
+  }
+  if (stage >= 0) {
+    close(stage);
+    if (umount2(STAGE, MNT_DETACH)) fail(STEP_STAGE);
+  }
+  free(targets);
+  return watch;
+}
+
+/* ---- network ---- */
+
+/* Node takes a listening socket from its IPC channel in this form, and says when it has it. */
+static void hand_over_listener(int ipc) {
+  static const char message[] = "{\"cmd\":\"NODE_HANDLE\",\"type\":\"net.Server\",\"msg\":\"listener\"}\n";
+  static const char ack[] = "{\"cmd\":\"NODE_HANDLE_ACK\"}\n";
+  struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(orders.port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  int one = 1;
+  int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (listener < 0 || setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one)) fail(STEP_LISTENER);
+  if (bind(listener, (struct sockaddr *)&address, sizeof address) || listen(listener, 512)) fail(STEP_LISTENER);
+
+  union { struct cmsghdr header; char space[CMSG_SPACE(sizeof(int))]; } rights;
+  memset(&rights, 0, sizeof rights);
+  struct iovec text = {.iov_base = (void *)(uintptr_t)message, .iov_len = sizeof message - 1};
+  struct msghdr packet = {.msg_iov = &text, .msg_iovlen = 1, .msg_control = rights.space, .msg_controllen = sizeof rights.space};
+  rights.header.cmsg_level = SOL_SOCKET;
+  rights.header.cmsg_type = SCM_RIGHTS;
+  rights.header.cmsg_len = CMSG_LEN(sizeof(int));
+  memcpy(CMSG_DATA(&rights.header), &listener, sizeof(int));
+  if (sendmsg(ipc, &packet, MSG_NOSIGNAL) != (ssize_t)(sizeof message - 1)) fail(STEP_HANDOVER);
+
+  char answer[sizeof ack - 1];
+  size_t got = 0;
+  while (got < sizeof answer) {
+    ssize_t n = read(ipc, answer + got, sizeof answer - got);
+    if (n < 0 && (errno == EINTR)) continue;
+    if (n < 0 && errno == EAGAIN) {
+      struct pollfd wait = {.fd = ipc, .events = POLLIN};
+      poll(&wait, 1, -1);
+      continue;
+    }
+    if (n == 0) errno = EPIPE;
+    if (n <= 0) fail(STEP_HANDOVER);
+    got += (size_t)n;
+  }
+  if (memcmp(answer, ack, sizeof answer)) {
+    errno = EPROTO;
+    fail(STEP_HANDOVER);
+  }
+  close(ipc);
+  close(listener); /* the parent holds it; nothing in here may accept its own connections */
+}
+
+/* ---- privileges ---- */
+
+static void write_at(int dir, const char *name, const char *text, enum step step) {
+  int fd = openat(dir, name, O_WRONLY | O_CLOEXEC);
+  if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text)) fail(step);
+  close(fd);
+}
+
+/*
+ * The second user namespace. In it the command has its own uid again, and none of the rights over the mounts, which
+ * belong to the first: a mask cannot be unmounted even by a process that regained capabilities.
+ */
+static void leave_mount_owner(int proc) {
+  char map[32];
+  /* One more namespace may be made below this one: ours. The limit is on the owner, so nothing further down lifts it. */
+  write_at(proc, "sys/user/max_user_namespaces", "1", STEP_NESTING);
+  if (unshare(CLONE_NEWUSER)) fail(STEP_USERNS);
+  snprintf(map, sizeof map, "%u 0 1", orders.uid);
+  write_at(proc, "self/uid_map", map, STEP_IDS);
+  snprintf(map, sizeof map, "%u 0 1", orders.gid);
+  write_at(proc, "self/gid_map", map, STEP_IDS);
+  write_at(proc, "sys/user/max_user_namespaces", "0", STEP_NESTING);
+  if (getuid() != orders.uid || geteuid() != orders.uid || getgid() != orders.gid) {
+    errno = EPERM;
+    fail(STEP_IDS);
+  }
+}
+
+static void drop_capabilities(void) {
+  /* uid 0 regains the bounding set at each exec, so the set is emptied and the root rule switched off and locked. */
+  unsigned long bits = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP | SECBIT_NO_SETUID_FIXUP_LOCKED |
+                       SECBIT_KEEP_CAPS_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
+  if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) || prctl(PR_SET_SECUREBITS, bits, 0, 0, 0)) fail(STEP_CAPABILITIES);
+  for (int cap = 0; prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0; cap++)
+    if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0)) fail(STEP_CAPABILITIES);
+  struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+  struct __user_cap_data_struct none[2], now[2];
+  memset(none, 0, sizeof none);
+  if (syscall(SYS_capset, &header, none) || syscall(SYS_capget, &header, now)) fail(STEP_CAPABILITIES);
+  if (memcmp(none, now, sizeof none)) {
+    errno = EPERM;
+    fail(STEP_CAPABILITIES);
+  }
+}
+
+/* ---- the command ---- */
+
+static _Noreturn void run_command(int terminal) {
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, NULL);
+  for (int signal_number = 1; signal_number < NSIG; signal_number++) signal(signal_number, SIG_DFL);
+  /* A session of its own: no controlling terminal from outside, so /dev/tty cannot reach the caller's. */
+  if (setsid() < 0) fail(STEP_TERMINAL);
+  if (terminal >= 0) {
+    if (ioctl(terminal, TIOCSCTTY, 0)) fail(STEP_TERMINAL);
+    for (int fd = 0; fd < 3; fd++)
+      if ((orders.terminal_fds >> fd & 1) && dup2(terminal, fd) < 0) fail(STEP_TERMINAL);
+  }
+  if (chdir(orders.cwd)) fail(STEP_DIRECTORY);
+  for (size_t i = 0; i < orders.limit_count; i++) {
+    struct rlimit now, wanted = {orders.limits[i].limit, orders.limits[i].limit};
+    if (getrlimit((int)orders.limits[i].which, &now)) fail(STEP_LIMITS);
+    if (wanted.rlim_max > now.rlim_max) wanted.rlim_cur = wanted.rlim_max = now.rlim_max;
+    if (setrlimit((int)orders.limits[i].which, &wanted)) fail(STEP_LIMITS);
+  }
+  environ = orders.envp;
+  /* Every descriptor here is close-on-exec already; this holds if one is ever forgotten. */
+  if (syscall(SYS_close_range, 3u, ~0u, CLOSE_RANGE_CLOEXEC)) fail(STEP_EXEC);
+  execvp(orders.argv[0], orders.argv);
+  fail(STEP_EXEC);
+}
+
+/* ---- life as pid 1 ---- */
+
+static pid_t command_pid;
+static int status_known, final_status;
+
+static void reap(void) {
+  int status;
+  pid_t pid;
+  while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+    if (pid == command_pid) {
+      status_known = 1;
+      final_status = status;
+    }
+}
+
+static void report_opens(int watch) {
+  char buffer[8192] __attribute__((aligned(__alignof__(struct inotify_event))));
+  ssize_t n;
+  while ((n = read(watch, buffer, sizeof buffer)) > 0) {
+    for (char *at = buffer; at < buffer + n;) {
+      struct inotify_event *event = (struct inotify_event *)at;
+      at += sizeof *event + event->len;
+      if (event->len == 0 || event->name[0] != 'm') continue;
+      uint32_t index = (uint32_t)strtoul(event->name + 1, NULL, 10);
+      for (size_t i = 0; i < orders.place_count; i++) {
+        struct place *p = &orders.places[i];
+        if (p->kind != 'm' || p->index != index || (p->reported & 1)) continue;
+        p->reported |= 1;
+        tell('V', index, 0, 0);
+      }
+    }
+  }
+}
+
+/* Nothing in here can change a mount, so a change means that the host replaced a masked file and its mask went with it. */
+static void report_lifted(void) {
+  for (size_t i = 0; i < orders.place_count; i++) {
+    struct place *p = &orders.places[i];
+    struct stat now;
+    if (p->kind != 'm' || p->flags || (p->reported & 2) || (lstat(p->path, &now) == 0 && now.st_dev == stage_device)) continue;
+    p->reported |= 2;
+    tell('V', p->index, 1, 0);
+  }
+}
+
+/* Returns 0 when the parent is gone or asks for the end. */
+static int take_message(int master) {
+  uint8_t message[6];
+  ssize_t n = recv(control, message, sizeof message, MSG_WAITALL);
+  if (n < 0 && errno == EINTR) return 1;
+  if (n != (ssize_t)sizeof message) return 0;
+  if (message[0] == 'K' && message[1] > 0 && message[1] < NSIG) {
+    kill(-command_pid, message[1]);
+    return 1;
+  }
+  if (message[0] == 'W' && master >= 0) {
+    struct winsize size = {.ws_row = u16_at(message + 2), .ws_col = u16_at(message + 4)};
+    ioctl(master, TIOCSWINSZ, &size);
+    return 1;
+  }
+  return 0; /* Q, and whatever is not understood */
+}
+
+struct relay {
+  char bytes[16384];
+  size_t from, to;
+};
+
+static int is_blocked(void) { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
+
+/* Returns 0 once the writing side is gone. fds 0 and 1 are sockets in terminal mode (checked), so MSG_DONTWAIT holds. */
+static int flush_relay(struct relay *r, int fd, int is_socket) {
+  while (r->from < r->to) {
+    ssize_t n = is_socket ? send(fd, r->bytes + r->from, r->to - r->from, MSG_DONTWAIT | MSG_NOSIGNAL)
+                          : write(fd, r->bytes + r->from, r->to - r->from);
+    if (n < 0) return is_blocked();
+    r->from += (size_t)n;
+  }
+  r->from = r->to = 0;
+  return 1;
+}
+
+static int other_side = -1; /* kept open while the command runs: a terminal without holders hangs up */
+
+static _Noreturn void finish(int master, struct relay *out) {
+  kill(-1, SIGKILL);
+  if (master >= 0) {
+    close(other_side);
+    /* With every holder of the other side dead, the terminal reads to its end (EIO) and no output is lost. */
+    for (;;) {
+      struct pollfd wait[2] = {{.fd = out->to ? 1 : master, .events = out->to ? POLLOUT : POLLIN}, {.fd = control, .events = 0}};
+      if (poll(wait, 2, 2000) <= 0 || (wait[1].revents & (POLLHUP | POLLERR))) break;
+      if (out->to) {
+        if (!flush_relay(out, 1, 1)) break;
+        continue;
+      }
+      ssize_t n = read(master, out->bytes, sizeof out->bytes);
+      if (n <= 0 && !(n < 0 && is_blocked())) break;
+      if (n > 0) out->to = (size_t)n;
+    }
+  }
+  int signalled = WIFSIGNALED(final_status);
+  int code = signalled ? WTERMSIG(final_status) : WEXITSTATUS(final_status);
+  tell('X', (uint32_t)signalled, (uint32_t)code, 0);
+  _exit(signalled ? 128 + code : code);
+}
+
+static void relay_terminal(int master, struct relay *in, struct relay *out, int *in_open, int *out_open) {
+  if (*in_open && in->to == 0) {
+    ssize_t n = recv(0, in->bytes, sizeof in->bytes, MSG_DONTWAIT);
+    if (n > 0) in->to = (size_t)n;
+    if (n == 0) { /* the end of the input is the terminal's end-of-file character */
+      in->bytes[0] = 4;
+      in->to = 1;
+    }
+    if (n == 0 || (n < 0 && !is_blocked())) *in_open = 0;
+  }
+  if (in->to) flush_relay(in, master, 0);
+  if (out->to == 0) {
+    ssize_t n = read(master, out->bytes, sizeof out->bytes);
+    if (n > 0) out->to = (size_t)n;
+  }
+  if (!*out_open) out->from = out->to = 0;
+  if (out->to && !flush_relay(out, 1, 1)) {
+    *out_open = 0;
+    out->from = out->to = 0;
+    kill(-command_pid, SIGHUP);
+  }
+}
+
+static _Noreturn void watch_over(int signals, int watch, int mounts, int master) {
+  static struct relay in, out;
+  int in_open = master >= 0, out_open = master >= 0;
+  for (;;) {
+    struct pollfd fds[7] = {
+        {.fd = control, .events = POLLIN},
+        {.fd = signals, .events = POLLIN},
+        {.fd = watch, .events = POLLIN},
+        {.fd = mounts, .events = POLLPRI},
+        {.fd = in_open && in.to == 0 ? 0 : -1, .events = POLLIN},
+        {.fd = out.to ? 1 : -1, .events = POLLOUT},
+        {.fd = master, .events = (short)((out.to == 0 ? POLLIN : 0) | (in.to ? POLLOUT : 0))},
+    };
+    if (poll(fds, 7, -1) < 0 && errno != EINTR) _exit(FAULT_STATUS);
+    if (fds[2].revents & POLLIN) report_opens(watch);
+    if (fds[3].revents & (POLLPRI | POLLERR)) report_lifted();
+    if (fds[0].revents && !take_message(master)) {
+      kill(-1, SIGKILL);
+      _exit(128 + SIGKILL);
+    }
+    if (fds[1].revents & POLLIN) {
+      struct signalfd_siginfo info;
+      while (read(signals, &info, sizeof info) == (ssize_t)sizeof info) continue;
+      reap();
+      if (status_known) {
+        if (watch >= 0) report_opens(watch);
+        finish(master, &out);
+      }
+    }
+    if (master >= 0) relay_terminal(master, &in, &out, &in_open, &out_open);
+  }
+}
+
+static int open_terminal(void) {
+  struct winsize size = {.ws_row = orders.rows, .ws_col = orders.cols};
+  int unlock = 0, type;
+  socklen_t length = sizeof type;
+  for (int fd = 0; fd < 2; fd++)
+    if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &length)) fail(STEP_TERMINAL);
+  int master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
+  if (master < 0 || ioctl(master, TIOCSPTLCK, &unlock)) fail(STEP_TERMINAL);
+  other_side = ioctl(master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
+  if (other_side < 0 || ioctl(master, TIOCSWINSZ, &size)) fail(STEP_TERMINAL);
+  return master;
+}
+
+/* Descriptors that the parent leaked end here; only those that are kept survive. */
+static void close_all_but(int first, int second) {
+  int low = first < second || second < 0 ? first : second;
+  int high = low == first ? second : first;
+  if (high < 0) high = low;
+  if (low > 3 && syscall(SYS_close_range, 3u, (unsigned)low - 1, 0)) fail(STEP_ORDERS);
+  if (high > low + 1 && syscall(SYS_close_range, (unsigned)low + 1, (unsigned)high - 1, 0)) fail(STEP_ORDERS);
+  if (syscall(SYS_close_range, (unsigned)high + 1, ~0u, 0)) fail(STEP_ORDERS);
+}
+
+static int enter_cgroups(int argc, char **argv) {
+  int i = 2;
+  prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+  for (; i < argc && strcmp(argv[i], "--"); i++) {
+    int fd = open(argv[i], O_WRONLY | O_CLOEXEC);
+    if (fd < 0 || write(fd, "0", 1) != 1) {
+      fprintf(stderr, "cordon-init: cannot join the cgroup %s: %s\n", argv[i], strerror(errno));
+      return FAULT_STATUS;
+    }
+    close(fd);
+  }
+  if (i + 1 >= argc) return FAULT_STATUS;
+  execv(argv[i + 1], argv + i + 1);
+  fprintf(stderr, "cordon-init: cannot start %s: %s\n", argv[i + 1], strerror(errno));
+  return FAULT_STATUS;
+}
+
+int main(int argc, char **argv) {
+  if (argc >= 2 && !strcmp(argv[1], "enter")) return enter_cgroups(argc, argv);
+  if (argc < 2 || argc > 3) return FAULT_STATUS;
+  control = atoi(argv[1]);
+  int ipc = argc == 3 ? atoi(argv[2]) : -1;
+  if (control < 3 || (ipc >= 0 && ipc < 3) || getpid() != 1) return FAULT_STATUS;
+  close_all_but(control, ipc);
+  fcntl(control, F_SETFD, FD_CLOEXEC);
+  fcntl(control, F_SETFL, fcntl(control, F_GETFL) & ~O_NONBLOCK);
+
+  read_orders();
+  if (orders.has_listener != (ipc >= 0)) bad_orders(0);
+
+  /* Mounts that the host makes later must not appear in here: they would come with the host's flags. */
+  if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL)) fail(STEP_PRIVATE);
+  /* A second, bare view of /proc for this program's own writes; the visible one becomes read-only. */
+  int proc = (int)syscall(SYS_open_tree, AT_FDCWD, "/proc", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+  if (proc < 0) fail(STEP_PROC);
+  int watch = mask_all();
+  for (size_t i = 0; i < orders.readonly_count; i++) make_readonly(orders.readonly[i].path, orders.readonly[i].flags & 1);
+  if (orders.has_listener) hand_over_listener(ipc);
+
+  leave_mount_owner(proc);
+  /* Should the machine run out of memory, this goes before the person's programs. */
+  write_at(proc, "self/oom_score_adj", "300", STEP_LIMITS);
+  close(proc);
+  int mounts = orders.mask_count ? open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC) : -1;
+
+  int master = orders.has_terminal ? open_terminal() : -1;
+  drop_capabilities();
+  /* The same uid as the command's: a process that cannot be dumped cannot be traced, nor its descriptors be opened in /proc. */
+  if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) || prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0)) fail(STEP_CAPABILITIES);
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)) fail(STEP_NO_NEW_PRIVS);
+  if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &orders.filter)) fail(STEP_SECCOMP);
+
+  sigset_t all;
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, NULL);
+  sigset_t children;
+  sigemptyset(&children);
+  sigaddset(&children, SIGCHLD);
+  int signals = signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK);
+  int report[2];
+  if (signals < 0 || pipe2(report, O_CLOEXEC)) fail(STEP_FORK);
+  command_pid = fork();
+  if (command_pid < 0) fail(STEP_FORK);
+  if (command_pid == 0) {
+    exec_report = report[1];
+    run_command(other_side);
+  }
+  close(report[1]);
+  if (master < 0) { /* what the command closes must reach the other end: keep no copy of its streams */
+    close(0);
+    close(1);
+  }
+  close(2);
+  uint32_t failure[3];
+  ssize_t n = read(report[0], failure, sizeof failure);
+  if (n == (ssize_t)sizeof failure) {
+    tell('F', failure[0], failure[1], failure[2]);
+    _exit(FAULT_STATUS);
+  }
+  close(report[0]);
+  tell('R', watch >= 0 || orders.mask_count == 0, 0, 0);
+  watch_over(signals, watch, mounts, master);
+}

@@ -1,0 +1,50 @@
+/** What the sandbox shows every command, so that naming it in a command needs no grant. */
+
+/** System directories, readable by commands less the masks (S6). */
+const SYSTEM: readonly string[] = [
+  '/usr',
+  '/bin',
+  '/sbin',
+  '/lib',
+  '/lib32',
+  '/lib64',
+  '/libx32',
+  '/etc',
+  '/opt',
+  '/nix',
+  '/run/current-system',
+  '/snap',
+]
+
+/** Devices of the sandbox's own /dev, which lead nowhere else. */
+const DEVICES: ReadonlySet<string> = new Set([
+  '/dev/null',
+  '/dev/zero',
+  '/dev/full',
+  '/dev/random',
+  '/dev/urandom',
+  '/dev/stdin',
+  '/dev/stdout',
+  '/dev/stderr',
+  '/dev/tty',
+])
+
+/** True for a path that every command may read. The sandbox has a /proc of its own. */
+export function isBaselineRead(path: string): boolean {
+  return isSandboxDevice(path) || isInside(path, '/proc') || SYSTEM.some((prefix) => isInside(path, prefix))
+}
+
+/** True for the devices that every command may also write. */
+export function isSandboxDevice(path: string): boolean {
+  return DEVICES.has(path) || /^\/dev\/fd\/\d+$/.test(path)
+}
+
+/** True for the sandbox's private /tmp: what is written there is gone with the command. */
+export function isPrivateTmp(path: string): boolean {
+  return isInside(path, '/tmp')
+}
+
+/** True when `path` is `directory` or lies below it. Both are canonical. */
+export function isInside(path: string, directory: string): boolean {
+  return path === directory || path.startsWith(directory.endsWith('/') ? directory : `${directory}/`)
+}

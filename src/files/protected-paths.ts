@@ -1,0 +1,366 @@
+/** Paths that an agent never changes, whatever was granted (F8): Cordon's own places and what runs code for the host. */
+
+import { posix } from 'node:path'
+import { matchSegment } from './glob.ts'
+import { splitPath } from './path-pattern.ts'
+
+export { codeRunningGitKey } from './git-config-keys.ts'
+
+/** Where the project and Cordon's own files are. */
+export interface ProtectedFacts {
+  readonly root: string
+  readonly home: string
+  readonly configDir: string
+  readonly stateDir: string
+  readonly manifestPath: string
+}
+
+/** Why a path is protected. */
+export interface ProtectedPath {
+  /** A phrase for people: "a git hook, which git runs outside the sandbox". */
+  readonly reason: string
+  readonly kind: ProtectedKind
+  /** Cordon's own configuration, state, keys and audit are not even readable. */
+  readonly unreadable: boolean
+}
+
+export type ProtectedKind = 'cordon' | 'manifest' | 'git' | 'shell' | 'editor' | 'agent' | 'start-up' | 'keys'
+
+/** A protected name: its segments stand for themselves and for everything below them. */
+export interface ProtectedName {
+  /** `.vscode/tasks.json`: at any depth; `~/.bashrc`: under the home directory; `/etc/cron.d`: this very place. */
+  readonly path: string
+  readonly kind: ProtectedKind
+  readonly reason: string
+}
+
+/** Names that are protected wherever they stand, under the home directory, or at one absolute place. */
+export const protectedNames: readonly ProtectedName[] = [
+  ...names('git', 'a git repository itself, whose pointer, hooks or configuration would change with it', ['.git']),
+  ...names('git', 'configuration of another version control system, which can name programs to run', [
+    '.jj/repo/config.toml',
+    '.jj/workspace-config.toml',
+    '.jj/repo/workspace-config.toml',
+    '.hg/hgrc',
+    '.hg/hgrc-not-shared',
+  ]),
+  ...names('editor', 'an editor setting that can run code', [
+    '.vscode/settings.json',
+    '.vscode/tasks.json',
+    '.vscode/launch.json',
+    '.vscode/mcp.json',
+    '.vscode/c_cpp_properties.json',
+    '*.code-workspace',
+    '.idea',
+    '.fleet',
+    '.zed',
+    '.helix',
+    '.vs',
+    '.devcontainer',
+    '.devcontainer.json',
+    '*.sublime-project',
+    '.exrc',
+    '.vimrc',
+    '.nvimrc',
+    '.nvim.lua',
+    '.lvimrc',
+    '.dir-locals.el',
+    '.dir-locals-2.el',
+    '.gdbinit',
+    '.lldbinit',
+  ]),
+  ...names('agent', 'an agent setting that can run code', [
+    '.cordon',
+    '.claude',
+    '.mcp.json',
+    'mcp.json',
+    '.codex',
+    '.gemini',
+    '.cursor/hooks.json',
+    '.cursor/hooks',
+    '.cursor/mcp.json',
+    '.cursor/cli.json',
+    '.cursor/environment.json',
+    '.cursor/sandbox.json',
+    '.cursor/worktrees.json',
+    '.opencode',
+    'opencode.json',
+    'opencode.jsonc',
+    '.windsurf/hooks.json',
+    '.windsurf/mcp_config.json',
+    '.continue',
+    '.kiro/settings',
+    '.kiro/hooks',
+    '.roo/mcp.json',
+    '.amazonq/mcp.json',
+    '.amazonq/cli-agents',
+    '.github/hooks',
+    '.aider.conf.yml',
+    '.qwen',
+    '.crush.json',
+    'crush.json',
+  ]),
+  ...names('shell', 'a file that a shell or a tool runs when a person enters the folder', ['.envrc', '.autoenv.zsh']),
+  ...names('shell', 'a shell start-up file', [
+    '~/.bashrc',
+    '~/.bash_profile',
+    '~/.bash_login',
+    '~/.bash_logout',
+    '~/.bash_aliases',
+    '~/.bash_completion',
+    '~/.bashrc.d',
+    '~/.profile',
+    '~/.login',
+    '~/.cshrc',
+    '~/.tcshrc',
+    '~/.kshrc',
+    '~/.mkshrc',
+    '~/.zshrc',
+    '~/.zshenv',
+    '~/.zprofile',
+    '~/.zlogin',
+    '~/.zlogout',
+    '~/.zsh',
+    '~/.zfunc',
+    '~/.oh-my-zsh',
+    '~/.config/zsh',
+    '~/.config/bash',
+    '~/.config/fish',
+    '~/.config/nushell',
+    '~/.config/elvish',
+    '~/.config/xonsh',
+    '~/.xonshrc',
+    '~/.config/powershell',
+    '~/.config/starship.toml',
+    '~/.config/direnv',
+    '~/.config/mise',
+    '~/.inputrc',
+    '~/.hushlogin',
+    '~/.pam_environment',
+    '~/.config/environment.d',
+    '/etc/profile',
+    '/etc/profile.d',
+    '/etc/bash.bashrc',
+    '/etc/bashrc',
+    '/etc/zsh',
+    '/etc/zshenv',
+    '/etc/environment',
+    '/etc/ld.so.preload',
+  ]),
+  ...names('start-up', 'something that the system starts by itself', [
+    '~/.config/autostart',
+    '~/.config/autostart-scripts',
+    '~/.config/systemd',
+    '~/.local/share/systemd',
+    '~/.local/share/dbus-1',
+    '~/.local/share/applications',
+    '~/.config/plasma-workspace',
+    '~/.config/i3',
+    '~/.config/sway',
+    '~/.config/hypr',
+    '~/.xinitrc',
+    '~/.xsession',
+    '~/.xsessionrc',
+    '~/.xprofile',
+    '~/.Xresources',
+    '~/.crontab',
+    '~/Library/LaunchAgents',
+    '~/Library/Scripts',
+    '/Library/LaunchAgents',
+    '/Library/LaunchDaemons',
+    '/etc/crontab',
+    '/etc/anacrontab',
+    '/etc/cron.d',
+    '/etc/cron.hourly',
+    '/etc/cron.daily',
+    '/etc/cron.weekly',
+    '/etc/cron.monthly',
+    '/etc/systemd',
+    '/etc/init.d',
+    '/etc/rc.local',
+    '/etc/udev',
+    '/etc/xdg/autostart',
+    '/var/spool/cron',
+    '/var/spool/at',
+  ]),
+  ...names('editor', 'a setting of a program that can run code', [
+    '~/.gitconfig',
+    '~/.config/git',
+    '~/.config/jj',
+    '~/.jjconfig.toml',
+    '~/.hgrc',
+    '~/.config/hg',
+    '~/.vim',
+    '~/.config/vim',
+    '~/.config/nvim',
+    '~/.emacs',
+    '~/.emacs.d',
+    '~/.config/emacs',
+    '~/.config/helix',
+    '~/.config/zed',
+    '~/.config/Code/User',
+    '~/.config/VSCodium/User',
+    '~/.config/Cursor/User',
+    '~/.vscode-server/data/Machine',
+    '~/Library/Application Support/Code/User',
+    '~/Library/Application Support/Cursor/User',
+    '~/.tmux.conf',
+    '~/.config/tmux',
+    '~/.screenrc',
+    '~/.config/kitty',
+    '~/.config/alacritty',
+    '~/.config/wezterm',
+    '~/.config/ghostty',
+    '~/.claude.json',
+    '~/.config/claude',
+    '~/.config/opencode',
+    '~/.config/gh/config.yml',
+    '~/.cursor',
+    '~/.pythonrc',
+    '~/.pdbrc',
+    '~/.irbrc',
+    '~/.psqlrc',
+    '~/.sqliterc',
+    '~/.Rprofile',
+  ]),
+  ...names('keys', 'a directory of keys and logins', ['~/.ssh', '~/.gnupg']),
+]
+
+/** Below a git directory: what makes git run code. `modules` and `worktrees` hold git directories of their own. */
+const GIT_INTERNALS: readonly (readonly [name: string, reason: string])[] = [
+  ['hooks', 'a git hook, which git runs outside the sandbox'],
+  ['config', 'the configuration of a git repository, whose keys can run code; use `git config` for ordinary keys'],
+  ['config.worktree', 'the configuration of a git worktree, whose keys can run code'],
+  ['commondir', 'a pointer of a git worktree'],
+  ['gitdir', 'a pointer of a git worktree'],
+]
+
+const MANIFEST_NAMES: readonly string[] = ['cordon.toml', 'cordon.toml.sig']
+
+/** Why this canonical path is protected, or null. Upper and lower case are one, as they are to git on some systems. */
+export function protectedPath(path: string, facts: ProtectedFacts): ProtectedPath | null {
+  const segments = splitPath(path).map(foldName)
+  for (const own of [facts.configDir, facts.stateDir]) {
+    if (startsWith(segments, splitPath(own).map(foldName))) {
+      return { kind: 'cordon', reason: "Cordon's own configuration, state, keys or audit", unreadable: true }
+    }
+  }
+  if (isManifest(segments, facts)) {
+    return { kind: 'manifest', reason: 'the manifest, which only a person changes and signs', unreadable: false }
+  }
+  const git = gitInternal(segments)
+  if (git !== null) return { kind: 'git', reason: git, unreadable: false }
+  const name = protectedName(segments, splitPath(facts.home).map(foldName))
+  return name === null ? null : { kind: name.kind, reason: name.reason, unreadable: false }
+}
+
+/**
+ * Why removing, moving or replacing this directory would take protected paths along, or null: it stands above Cordon's
+ * places, the manifest, or the fixed places under the home directory. Repositories below it are known to the index only.
+ */
+export function holdsProtected(path: string, facts: ProtectedFacts): ProtectedPath | null {
+  const segments = splitPath(path).map(foldName)
+  const home = splitPath(facts.home).map(foldName)
+  const above = (place: readonly string[]): boolean => place.length > segments.length && startsWith(place, segments)
+  for (const own of [facts.configDir, facts.stateDir, facts.manifestPath, posix.join(facts.root, 'cordon.toml')]) {
+    if (above(splitPath(own).map(foldName))) return holder('cordon', "Cordon's own files")
+  }
+  const last = segments.at(-1)
+  for (const { name, folded, place } of foldedNames) {
+    if (place === 'anywhere' ? folded.length > 1 && last === folded[0] : above(placed(folded, place, home))) {
+      return holder(name.kind, name.path)
+    }
+  }
+  return null
+}
+
+/** The protected name that an entry of a directory has by itself (`.envrc`, `.git`), for walks that see one name at a time. */
+export function isProtectedStart(name: string): boolean {
+  const folded = foldName(name)
+  return firstNames.has(folded) || globNames.some((glob) => matchSegment(glob, folded))
+}
+
+/** A name as a careless file system or git compares it: lower case, without the code points that HFS+ ignores. */
+export function foldName(name: string): string {
+  return isPlain(name) ? name.toLowerCase() : name.replace(IGNORED_CODE_POINTS, '').normalize('NFC').toLowerCase()
+}
+
+const IGNORED_CODE_POINTS = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g
+
+function isPlain(name: string): boolean {
+  for (let index = 0; index < name.length; index++) if (name.charCodeAt(index) > 127) return false
+  return true
+}
+
+type Place = 'anywhere' | 'home' | 'absolute'
+
+const foldedNames = protectedNames.map((name) => ({
+  name,
+  place: placeOf(name.path),
+  folded: splitPath(name.path.replace(/^~/, '')).map(foldName),
+}))
+
+const anywhere = foldedNames.filter((entry) => entry.place === 'anywhere')
+const fixed = foldedNames.filter((entry) => entry.place !== 'anywhere')
+const firstNames: ReadonlySet<string> = new Set(anywhere.map((entry) => entry.folded[0]!))
+const globNames: readonly string[] = [...firstNames].filter((name) => name.includes('*'))
+
+function placeOf(path: string): Place {
+  if (path.startsWith('~/')) return 'home'
+  return path.startsWith('/') ? 'absolute' : 'anywhere'
+}
+
+function names(kind: ProtectedKind, reason: string, paths: readonly string[]): ProtectedName[] {
+  return paths.map((path) => ({ kind, reason, path }))
+}
+
+function isManifest(segments: readonly string[], facts: ProtectedFacts): boolean {
+  const manifests = [
+    ...MANIFEST_NAMES.map((name) => posix.join(facts.root, name)),
+    facts.manifestPath,
+    `${facts.manifestPath}.sig`,
+  ]
+  return manifests.some((manifest) => sameSegments(segments, splitPath(manifest).map(foldName)))
+}
+
+function gitInternal(segments: readonly string[]): string | null {
+  for (let index = 0; index < segments.length - 1; index++) {
+    if (!segments[index]!.endsWith('.git')) continue
+    const below = segments.slice(index + 1)
+    const nested = below[0] === 'modules' || below[0] === 'worktrees'
+    for (const [name, reason] of GIT_INTERNALS) {
+      if (nested ? below.indexOf(name, 2) >= 2 : below[0] === name) return reason
+    }
+  }
+  return null
+}
+
+function protectedName(segments: readonly string[], home: readonly string[]): ProtectedName | null {
+  for (const { name, folded, place } of fixed) if (startsWith(segments, placed(folded, place, home))) return name
+  for (let index = 0; index < segments.length; index++) {
+    const segment = segments[index]!
+    if (!firstNames.has(segment) && !globNames.some((glob) => matchSegment(glob, segment))) continue
+    for (const { name, folded } of anywhere) {
+      // Work inside a repository goes on: only the `.git` entry itself and its internals are protected.
+      if (name.path === '.git' && index < segments.length - 1) continue
+      if (folded.every((part, offset) => matchSegment(part, segments[index + offset] ?? '/'))) return name
+    }
+  }
+  return null
+}
+
+function holder(kind: ProtectedKind, what: string): ProtectedPath {
+  return { kind, reason: `a directory that holds protected files (${what})`, unreadable: false }
+}
+
+function placed(folded: readonly string[], place: Place, home: readonly string[]): readonly string[] {
+  return place === 'home' ? [...home, ...folded] : folded
+}
+
+function startsWith(segments: readonly string[], prefix: readonly string[]): boolean {
+  return prefix.length <= segments.length && prefix.every((segment, index) => segment === segments[index])
+}
+
+function sameSegments(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && startsWith(a, b)
+}

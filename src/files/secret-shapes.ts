@@ -1,0 +1,359 @@
+/** What counts as a secret by its name or its place, and which grants name one (O4). */
+
+import { posix } from 'node:path'
+import { isGlob, matchSegment, matchSegments } from './glob.ts'
+import { coversPath, literalPrefix, type PathPattern, splitPath } from './path-pattern.ts'
+
+/** Basenames of secrets in a project: `*` stands for any run of characters. */
+export const secretShapes: readonly string[] = [
+  '.env',
+  '.env.*',
+  '*.key',
+  '*.pem',
+  '*.seed',
+  '*.pfx',
+  '*.p12',
+  '*.jks',
+  '*.keystore',
+  'id_rsa',
+  'id_ed25519',
+  'id_ecdsa',
+  'id_dsa',
+  '*_rsa',
+  '*_ed25519',
+  '.npmrc',
+  '.pypirc',
+  '.netrc',
+  '.htpasswd',
+]
+
+/** A place outside the project whose contents are secret; a directory stands for everything below it. */
+export interface SecretPlace {
+  /** Absolute, or under the home directory with `~/`; `*` matches within one level. */
+  readonly path: string
+  readonly what: string
+}
+
+/** Places that are hidden under every baseline, whether or not they exist on this machine. */
+export const secretPlaces: readonly SecretPlace[] = [
+  ...places('password hashes', ['/etc/shadow', '/etc/shadow-', '/etc/gshadow', '/etc/gshadow-']),
+  ...places('password hashes', ['/etc/security/opasswd', '/etc/master.passwd', '/var/db/shadow', '/var/db/dslocal']),
+  ...places('privilege rules', ['/etc/sudoers', '/etc/sudoers.d', '/etc/doas.conf']),
+  ...places('SSH host keys', ['/etc/ssh/ssh_host_*_key']),
+  ...places('private TLS keys', ['/etc/ssl/private', '/etc/pki/tls/private', '/etc/letsencrypt', '/etc/wireguard']),
+  ...places('network passwords', ['/etc/NetworkManager/system-connections', '/etc/wpa_supplicant', '/etc/ppp']),
+  ...places('network passwords', ['/etc/netplan', '/etc/openvpn', '/etc/ipsec.secrets', '/etc/krb5.keytab']),
+  ...places('cluster credentials', ['/etc/kubernetes', '/etc/rancher', '/var/run/secrets', '/run/secrets']),
+  ...places('system credentials', [
+    '/etc/credstore',
+    '/etc/credstore.encrypted',
+    '/etc/cups/ssl',
+    '/etc/docker/key.json',
+  ]),
+  ...places('SSH keys', ['~/.ssh']),
+  ...places('GnuPG keys', ['~/.gnupg', '~/.config/gnupg', '~/.local/share/gnupg']),
+  ...places('password stores', ['~/.config/op', '~/.op', '~/.password-store', '~/.local/share/password-store']),
+  ...places('password stores', [
+    '~/.config/Bitwarden',
+    '~/.config/Bitwarden CLI',
+    '~/.config/keepassxc',
+    '~/.lastpass',
+  ]),
+  ...places('password stores', ['~/.config/sops', '~/.config/age', '~/.age', '~/.vault-token', '~/.config/lastpass']),
+  ...places('keyrings', [
+    '~/.local/share/keyrings',
+    '~/.gnome2/keyrings',
+    '~/.local/share/kwalletd',
+    '~/Library/Keychains',
+  ]),
+  ...places('AWS credentials', ['~/.aws/credentials', '~/.aws/config', '~/.aws/sso', '~/.aws/cli/cache', '~/.boto']),
+  ...places('Google Cloud credentials', ['~/.config/gcloud', '~/.gsutil', '~/.s3cfg']),
+  ...places('Azure credentials', ['~/.azure', '~/.config/azure']),
+  ...places('cloud credentials', [
+    '~/.oci',
+    '~/.config/doctl',
+    '~/.config/hcloud',
+    '~/.config/linode-cli',
+    '~/.bluemix',
+  ]),
+  ...places('cloud credentials', ['~/.config/scw', '~/.config/rclone', '~/.aliyun', '~/.tencentcloud', '~/.fly']),
+  ...places('cloud credentials', ['~/.config/netlify', '~/.vercel', '~/.local/share/com.vercel.cli', '~/.wrangler']),
+  ...places('cloud credentials', ['~/.config/.wrangler', '~/.config/heroku', '~/.config/openstack', '~/.railway']),
+  ...places('cluster credentials', ['~/.kube', '~/.minikube/profiles', '~/.config/helm/registry', '~/.config/argocd']),
+  ...places('container registry credentials', [
+    '~/.docker/config.json',
+    '~/.config/containers/auth.json',
+    '~/.dockercfg',
+  ]),
+  ...places('container registry credentials', [
+    '~/.docker/contexts',
+    '~/.docker/trust',
+    '~/.local/share/containers/cache',
+  ]),
+  ...places('infrastructure credentials', [
+    '~/.terraform.d/credentials.tfrc.json',
+    '~/.terraformrc',
+    '~/.pulumi/credentials.json',
+  ]),
+  ...places('forge credentials', ['~/.config/gh/hosts.yml', '~/.config/hub', '~/.config/glab-cli', '~/.config/tea']),
+  ...places('git credentials', [
+    '~/.git-credentials',
+    '~/.config/git/credentials',
+    '~/.cache/git/credential',
+    '~/.git-credential-cache',
+  ]),
+  ...places('network logins', ['~/.netrc', '~/_netrc', '~/.authinfo', '~/.authinfo.gpg', '~/.wgetrc', '~/.curlrc']),
+  ...places('package registry tokens', [
+    '~/.npmrc',
+    '~/.yarnrc',
+    '~/.yarnrc.yml',
+    '~/.config/pnpm/auth.ini',
+    '~/.config/pnpm/rc',
+  ]),
+  ...places('package registry tokens', ['~/.pypirc', '~/.config/pypoetry/auth.toml', '~/.local/share/uv/credentials']),
+  ...places('package registry tokens', ['~/.cargo/credentials', '~/.cargo/credentials.toml', '~/.gem/credentials']),
+  ...places('package registry tokens', [
+    '~/.local/share/gem/credentials',
+    '~/.bundle/config',
+    '~/.hex',
+    '~/.nuget/NuGet/NuGet.Config',
+  ]),
+  ...places('package registry tokens', ['~/.composer/auth.json', '~/.config/composer/auth.json', '~/.config/NuGet']),
+  ...places('package registry tokens', [
+    '~/.m2/settings.xml',
+    '~/.m2/settings-security.xml',
+    '~/.gradle/gradle.properties',
+  ]),
+  ...places('package registry tokens', [
+    '~/.ivy2/.credentials',
+    '~/.sbt/.credentials',
+    '~/.pub-cache/credentials.json',
+  ]),
+  ...places('model provider tokens', [
+    '~/.cache/huggingface/token',
+    '~/.huggingface/token',
+    '~/.kaggle',
+    '~/.config/openai',
+  ]),
+  ...places('agent logins', [
+    '~/.claude/.credentials.json',
+    '~/.claude.json',
+    '~/.codex/auth.json',
+    '~/.gemini/oauth_creds.json',
+  ]),
+  ...places('agent logins', ['~/.local/share/opencode/auth.json', '~/.config/github-copilot', '~/.cursor/auth.json']),
+  ...places('database logins', [
+    '~/.pgpass',
+    '~/.my.cnf',
+    '~/.mylogin.cnf',
+    '~/.config/redis',
+    '~/.dbshell',
+    '~/.snowsql',
+  ]),
+  ...places('shell history', ['~/.bash_history', '~/.zsh_history', '~/.zhistory', '~/.sh_history', '~/.history']),
+  ...places('shell history', ['~/.local/share/fish/fish_history', '~/.config/fish/fish_history', '~/.zsh_sessions']),
+  ...places('shell history', ['~/.python_history', '~/.node_repl_history', '~/.psql_history', '~/.mysql_history']),
+  ...places('shell history', [
+    '~/.rediscli_history',
+    '~/.sqlite_history',
+    '~/.irb_history',
+    '~/.lesshst',
+    '~/.viminfo',
+  ]),
+  ...places('shell history', [
+    '~/.local/share/atuin',
+    '~/.local/state/bash',
+    '~/.local/share/nvim/shada',
+    '~/.local/state/nvim/shada',
+  ]),
+  ...places('browser profiles', [
+    '~/.mozilla',
+    '~/.librewolf',
+    '~/.waterfox',
+    '~/.config/google-chrome',
+    '~/.config/chromium',
+  ]),
+  ...places('browser profiles', [
+    '~/.config/google-chrome-beta',
+    '~/.config/google-chrome-unstable',
+    '~/.config/BraveSoftware',
+  ]),
+  ...places('browser profiles', [
+    '~/.config/microsoft-edge',
+    '~/.config/vivaldi',
+    '~/.config/opera',
+    '~/.cache/mozilla',
+  ]),
+  ...places('browser profiles', [
+    '~/snap/firefox',
+    '~/snap/chromium',
+    '~/.var/app/org.mozilla.firefox',
+    '~/.var/app/com.google.Chrome',
+  ]),
+  ...places('browser profiles', ['~/.var/app/org.chromium.Chromium', '~/.var/app/com.brave.Browser', '~/.thunderbird']),
+  ...places('browser profiles', [
+    '~/Library/Application Support/Google/Chrome',
+    '~/Library/Application Support/Firefox',
+  ]),
+  ...places('browser profiles', [
+    '~/Library/Application Support/BraveSoftware',
+    '~/Library/Application Support/Microsoft Edge',
+  ]),
+  ...places('browser profiles', ['~/Library/Cookies', '~/Library/Safari', '~/Library/Containers/com.apple.Safari']),
+  ...places('messenger data', [
+    '~/.config/Slack',
+    '~/.config/discord',
+    '~/.config/Signal',
+    '~/.local/share/TelegramDesktop',
+  ]),
+  ...places('wallets', ['~/.bitcoin', '~/.ethereum', '~/.config/solana', '~/.electrum', '~/.monero']),
+  ...places('certificates and keys', ['~/.pki', '~/.local/share/pki', '~/.step', '~/.putty', '~/.config/pulse/cookie']),
+  ...places('display access', ['~/.Xauthority', '~/.ICEauthority', '~/.local/share/sddm']),
+  ...places('tunnel credentials', [
+    '~/.ngrok2',
+    '~/.config/ngrok',
+    '~/.cloudflared',
+    '~/.config/tailscale',
+    '/var/lib/tailscale',
+  ]),
+]
+
+/** Which secret a path is: the shape or the place that says so. */
+export interface Secret {
+  /** The basename shape such as `*.key`, or the place such as `~/.ssh`. */
+  readonly shape: string
+  readonly what: string
+  readonly kind: 'name' | 'place'
+}
+
+/** Tells the secret shape of a basename; built once from the built-in shapes and what the manifest denies. */
+export type ShapeOf = (basename: string) => string | null
+
+/**
+ * Compiles basename shapes into one fast test. Extensions that the manifest denies for reading join as `*.ext`;
+ * upper and lower case are one, because `Server.KEY` is a key on every system.
+ */
+export function compileShapes(denied: readonly string[] = []): ShapeOf {
+  const exact = new Map<string, string>()
+  const extensions = new Map<string, string>()
+  const endings: [string, string][] = []
+  const beginnings: [string, string][] = []
+  const globs: string[] = []
+  for (const shape of [...secretShapes, ...denied]) {
+    const folded = shape.toLowerCase()
+    if (!isGlob(folded)) exact.set(folded, shape)
+    else if (/^\*\.[^.*?]+$/.test(folded)) extensions.set(folded.slice(2), shape)
+    else if (/^\*[^*?]+$/.test(folded)) endings.push([folded.slice(1), shape])
+    else if (/^[^*?]+\*$/.test(folded)) beginnings.push([folded.slice(0, -1), shape])
+    else globs.push(folded)
+  }
+  return (basename) => {
+    const name = basename.toLowerCase()
+    const dot = name.lastIndexOf('.')
+    const known = exact.get(name) ?? (dot < 0 ? undefined : extensions.get(name.slice(dot + 1)))
+    if (known !== undefined) return known
+    for (const [ending, shape] of endings) if (name.endsWith(ending)) return shape
+    for (const [beginning, shape] of beginnings) if (name.startsWith(beginning)) return shape
+    for (const glob of globs) if (matchSegment(glob, name)) return glob
+    return null
+  }
+}
+
+const builtIn = compileShapes()
+
+/** The built-in shape that the basename of this path has, or null. */
+export function secretShape(path: string): string | null {
+  return builtIn(posix.basename(path))
+}
+
+/** What of `[capabilities.deny.read] default_files` joins the masks: entries of the form `*.ext`. */
+export function deniedShapes(files: readonly string[]): readonly string[] {
+  return files.filter((file) => /^\*\.[^*?/]+$/.test(file))
+}
+
+/** The secret place that this path is, or is below of; null when there is none. */
+export function secretPlace(path: string, home: string): SecretPlace | null {
+  const segments = splitPath(path.toLowerCase())
+  const homeSegments = splitPath(home.toLowerCase())
+  const inHome = homeSegments.every((segment, index) => segments[index] === segment)
+  for (const { place, folded, underHome } of foldedPlaces) {
+    if (underHome && !inHome) continue
+    const offset = underHome ? homeSegments.length : 0
+    if (segments.length - offset < folded.length) continue
+    if (matchSegments(folded, segments.slice(offset, offset + folded.length))) return place
+  }
+  return null
+}
+
+/** Which secret a path is, by its place or else by its basename. */
+export function secretOf(path: string, facts: { readonly home: string; readonly shapeOf?: ShapeOf }): Secret | null {
+  const place = secretPlace(path, facts.home)
+  if (place) return { shape: place.path, what: place.what, kind: 'place' }
+  const shape = (facts.shapeOf ?? builtIn)(posix.basename(path))
+  return shape === null ? null : { shape, what: `a file of the shape ${shape}`, kind: 'name' }
+}
+
+/**
+ * True when a grant names this secret. `*` and `**` never do, nor does a glob that only happens to match (`*.json` for
+ * `.env.json`): the grant must write the basename out, or the part of it that makes it a secret (`*.key`, `.env.*`).
+ * A secret place is named by a grant whose literal part is the place or something below it (`~/.ssh/known_hosts`).
+ */
+export function openedByGrant(path: string, grants: readonly PathPattern[], facts: GrantFacts): boolean {
+  const secret = secretOf(path, facts)
+  if (secret === null) return true
+  const place = secret.shape.startsWith('~/') ? facts.home + secret.shape.slice(1) : secret.shape
+  return grants.some((grant) => {
+    if (!coversPath(grant, path)) return false
+    return secret.kind === 'place' ? namesPlace(grant, path, place) : namesBasename(grant, path, secret.shape)
+  })
+}
+
+/** What `openedByGrant` needs to know about the machine and the manifest. */
+export interface GrantFacts {
+  readonly home: string
+  readonly shapeOf?: ShapeOf
+}
+
+/**
+ * True when PEM text holds certificates and nothing else, so that it is not a secret. Any block of another kind, a
+ * mention of a private key, or no certificate at all keeps it one.
+ */
+export function holdsOnlyCertificates(text: string): boolean {
+  if (/PRIVATE/i.test(text)) return false
+  const labels = [...text.matchAll(/-----BEGIN ([^-\r\n]*)-----/g)].map((match) => match[1])
+  return labels.length > 0 && labels.every((label) => label !== undefined && CERTIFICATE_LABELS.has(label))
+}
+
+const CERTIFICATE_LABELS: ReadonlySet<string> = new Set([
+  'CERTIFICATE',
+  'TRUSTED CERTIFICATE',
+  'X509 CERTIFICATE',
+  'X509 CRL',
+])
+
+const foldedPlaces = secretPlaces.map((place) => ({
+  place,
+  underHome: place.path.startsWith('~/'),
+  folded: splitPath(place.path.replace(/^~/, '').toLowerCase()),
+}))
+
+function places(what: string, paths: readonly string[]): SecretPlace[] {
+  return paths.map((path) => ({ path, what }))
+}
+
+function namesPlace(grant: PathPattern, path: string, place: string): boolean {
+  if (grant.absolute === path) return true
+  if (isGlob(place)) return namesBasename(grant, path, posix.basename(place))
+  const prefix = literalPrefix(grant)
+  return prefix === place || prefix.startsWith(`${place}/`)
+}
+
+function namesBasename(grant: PathPattern, path: string, shape: string): boolean {
+  const basename = posix.basename(path)
+  const essence = shape.toLowerCase().replace(/^\*|\.?\*$/g, '')
+  const names = grant.files ?? [grant.segments.at(-1) ?? '**']
+  return names.some((name) => {
+    if (!isGlob(name)) return name === basename
+    return name.toLowerCase().includes(essence) && matchSegment(name, basename)
+  })
+}

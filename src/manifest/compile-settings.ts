@@ -1,0 +1,138 @@
+/** Effective manifest to what the sandbox and the session read. */
+
+import { posix } from 'node:path'
+import type { Sourced } from '../policy/policy.ts'
+import { type Lookup, sourced } from './lookup.ts'
+import type { BundleEntry, HostEntry, PathEntry, SecretEntry } from './manifest.ts'
+import type {
+  BundleSetting,
+  CustomToolSettings,
+  RingSettings,
+  SandboxSettings,
+  SecretSetting,
+  SessionSettings,
+} from './settings.ts'
+import { joinKey } from './tree.ts'
+
+/** Compiles `[sandbox.os]`, `[limits]`, `[[secrets]]` and the denied names and variables. */
+export function compileSandbox(lookup: Lookup): SandboxSettings {
+  return {
+    commandFs: lookup.scalar('sandbox.os.command_fs'),
+    maskSecrets: lookup.scalar('sandbox.os.command_mask_secrets'),
+    maskedNames: maskedNames(lookup),
+    bundles: bundles(lookup),
+    envAllowlist: lookup.manifest.settings.has('sandbox.os.env_allowlist')
+      ? lookup.texts('sandbox.os.env_allowlist')
+      : null,
+    envDenied: lookup.texts('capabilities.deny.commands.env_vars'),
+    devServerPorts: lookup.items<number>('sandbox.os.dev_server_ports').map(sourced),
+    secrets: lookup
+      .items<SecretEntry>('secrets')
+      .map((item) => ({ ...sourced(item), value: secret(item.value, lookup) })),
+    limits: {
+      commandTimeout: lookup.scalar('limits.command_timeout'),
+      maxOutputBytes: lookup.scalar('limits.max_output_bytes'),
+      memory: lookup.scalar('limits.memory'),
+      processes: lookup.scalar('limits.processes'),
+      cpu: lookup.scalar('limits.cpu'),
+    },
+  }
+}
+
+function maskedNames(lookup: Lookup): Sourced<string>[] {
+  const denied = lookup.items<PathEntry>('capabilities.deny.read.paths')
+  const seen = new Set<string>()
+  return denied.flatMap((item) => {
+    const names = item.value.path === '**' ? (item.value.files ?? []) : deniedEverywhere(item.value)
+    return names
+      .filter((name) => !/^[*?.]+$/.test(name) && !seen.has(name) && seen.add(name))
+      .map((value) => ({ value, rule: item.rule, source: item.source }))
+  })
+}
+
+/** The basename of a denial such as `**` + `/*.sqlite`, which is about a name at any depth as well. */
+function deniedEverywhere(entry: PathEntry): readonly string[] {
+  const name = /^\*\*\/([^/]+)$/.exec(entry.path)?.[1]
+  return name === undefined || entry.files !== null ? [] : [name]
+}
+
+function bundles(lookup: Lookup): Sourced<BundleSetting>[] {
+  const shared = lookup.texts('sandbox.os.wrappers').map((wrapper) => wrapper.value)
+  return lookup.items<BundleEntry>('sandbox.os.command_tools').map((item) => {
+    const { tool, fetch, install, domains, default_domains, wrappers } = item.value
+    const value: BundleSetting = {
+      tool,
+      fetch: fetch ?? null,
+      install: install ?? null,
+      domains: lookup.hosts(domains ?? []),
+      defaultDomains: default_domains ?? true,
+      wrappers: [...new Set([...(wrappers ?? []).map((wrapper) => wrapper.value), ...shared])],
+    }
+    return { value, rule: item.rule, source: item.source }
+  })
+}
+
+function secret(entry: SecretEntry, lookup: Lookup): SecretSetting {
+  const colon = entry.source.indexOf(':')
+  const kind = entry.source.slice(0, colon) as SecretSetting['source']['kind']
+  const written = entry.source.slice(colon + 1)
+  const name = kind === 'file' ? absolute(written, lookup) : written
+  return {
+    name: entry.name,
+    source: { kind, name },
+    hosts: lookup.hosts(entry.hosts),
+    header: (entry.header ?? 'authorization').toLowerCase(),
+  }
+}
+
+function absolute(path: string, lookup: Lookup): string {
+  const { root, home } = lookup.context
+  if (path === '~' || path.startsWith('~/')) return posix.normalize(home + path.slice(1))
+  return posix.resolve(root, path)
+}
+
+/** Compiles what the session, the tools and the record read. */
+export function compileSession(lookup: Lookup): SessionSettings {
+  const modules = lookup.manifest.settings.get('capabilities.python.allowed_modules')
+  const allowed = lookup.texts('capabilities.python.allowed_modules').map((module) => module.value)
+  const brief = lookup.scalar<string | null>('files.discovery_brief').value
+  return {
+    hideModel: lookup.scalar('security.hide_model'),
+    rings: { 1: ring(1, lookup), 2: ring(2, lookup), 3: ring(3, lookup) },
+    breaker: {
+      failures: lookup.scalar<number>('rings.breaker.failures').value,
+      cooldown: lookup.scalar<number>('rings.breaker.cooldown').value,
+    },
+    audit: {
+      maxBytes: lookup.scalar<number>('audit.max_bytes').value,
+      arguments: lookup.scalar('audit.arguments'),
+    },
+    tools: new Map(lookup.namesUnder('tools').map((name) => [name, customTool(name, lookup)])),
+    python: {
+      allowedModules: allowed.length === 0 && !modules?.closed ? null : allowed,
+      blockedModules: lookup.texts('capabilities.python.blocked_modules').map((module) => module.value),
+    },
+    discoveryBrief: brief === null ? null : absolute(brief, lookup),
+    dumpProviderPayloads: lookup.scalar('debug.dump_provider_payloads'),
+  }
+}
+
+function ring(number: 1 | 2 | 3, lookup: Lookup): RingSettings {
+  return {
+    callsPerMinute: lookup.scalar<number | null>(`rings.${number}.calls_per_minute`).value,
+    seconds: lookup.scalar<number | null>(`rings.${number}.seconds`).value,
+    memory: lookup.scalar<number | null>(`rings.${number}.memory`).value,
+  }
+}
+
+function customTool(name: string, lookup: Lookup): CustomToolSettings {
+  const path = joinKey('tools', name)
+  return {
+    enabled: lookup.scalar(`${path}.enabled`, 'tools.*.enabled'),
+    requireConfirmation: lookup.scalar(`${path}.require_confirmation`, 'tools.*.require_confirmation'),
+    timeout: lookup.scalar<number | null>(`${path}.timeout`, 'tools.*.timeout').value,
+    maxOutputBytes: lookup.scalar<number | null>(`${path}.max_output_bytes`, 'tools.*.max_output_bytes').value,
+    envVars: lookup.texts(`${path}.env_vars`).map((name) => name.value),
+    domains: lookup.hosts(lookup.items<HostEntry>(`${path}.domains`)),
+  }
+}

@@ -1,0 +1,244 @@
+/** Effective manifest to the policy that decisions are made on. */
+
+import { parseCommandPattern } from '../policy/command-pattern.ts'
+import type {
+  AgentRule,
+  CommandRule,
+  HostRule,
+  HostRules,
+  Mode,
+  PathRule,
+  PathRules,
+  Policy,
+  ShellFlags,
+  Sourced,
+} from '../policy/policy.ts'
+import type { Verdict } from '../policy/verdict.ts'
+import { compileSandbox, compileSession } from './compile-settings.ts'
+import { didYouMean } from './format.ts'
+import { type CompileContext, Lookup, sourced } from './lookup.ts'
+import type { CommandEntry, HostEntry, Item, Manifest, PathEntry } from './manifest.ts'
+import type { Problem } from './problem.ts'
+import type { BundleSetting, SandboxSettings, SessionSettings } from './settings.ts'
+import { nearest } from './suggest.ts'
+import { joinKey, quoteShort, splitKey } from './tree.ts'
+
+export interface Compiled {
+  readonly policy: Policy
+  readonly sandbox: SandboxSettings
+  readonly session: SessionSettings
+  readonly warnings: readonly Problem[]
+}
+
+export type CompileResult = Compiled | { readonly problems: readonly Problem[]; readonly warnings: readonly Problem[] }
+
+export interface CompileOptions extends CompileContext {
+  /** The hosts that a bundle brings along, by program; without it bundles bring only their written `domains`. */
+  readonly bundleHosts?: (bundle: BundleSetting) => ReadonlyMap<string, readonly string[]>
+}
+
+/** Compiles an effective manifest for one project in one environment. */
+export function compileManifest(manifest: Manifest, options: CompileOptions): CompileResult {
+  const lookup = new Lookup(manifest, options)
+  const sandbox = compileSandbox(lookup)
+  const session = compileSession(lookup)
+  const policy: Policy = {
+    root: options.root,
+    home: options.home,
+    additionalDirectories: additionalDirectories(lookup),
+    mode: lookup.scalar<Mode>('permission.mode'),
+    agent: agent(lookup),
+    agents: agents(lookup),
+    interactive: lookup.scalar('permission.interactive'),
+    autoAccept: lookup.scalar('permission.auto_accept'),
+    tools: levels('permission.tools', lookup),
+    flags: shellFlags(lookup),
+    runtimeGrants: lookup.scalar('security.runtime_grants'),
+    outsideRoots: lookup.scalar('security.outside_roots'),
+    promptReads: lookup.scalar('security.prompt_reads'),
+    filterListings: lookup.scalar('security.filter_listings'),
+    reads: pathRules('read', lookup),
+    writes: pathRules('write', lookup),
+    envelope: envelope(lookup),
+    readSizeLimit: lookup.scalar<number>('files.read_size_limit').value,
+    commands: {
+      allow: commandRules('capabilities.allow.commands.patterns', lookup),
+      deny: commandRules('capabilities.deny.commands.patterns', lookup),
+      declared: manifest.declared.has('capabilities.allow.commands'),
+      defaultDomains: lookup.hosts(lookup.items<HostEntry>('capabilities.allow.commands.default_domains')),
+      deniedDomains: deniedHosts(lookup, 'security.deny_domains', 'capabilities.deny.commands.domains'),
+      toolDomains: toolDomains(sandbox.bundles, options, lookup),
+    },
+    shellPolicy: { allow: shellAllow(lookup), deny: lookup.texts('shell_policy.deny') },
+    http: httpRules(lookup),
+    maskSecrets: sandbox.maskSecrets.value,
+  }
+  const { problems, warnings } = lookup
+  return problems.length > 0 ? { problems, warnings } : { policy, sandbox, session, warnings }
+}
+
+function additionalDirectories(lookup: Lookup): Sourced<string>[] {
+  const { realpath } = lookup.context
+  return lookup.items<string>('capabilities.allow.additional_directories').flatMap((item) => {
+    const pattern = lookup.path(item.value, null, item)
+    if (pattern === null) return []
+    const value = realpath === undefined ? pattern.absolute : realpath(pattern.absolute)
+    if (value !== null) return [{ ...sourced(item), value }]
+    lookup.warn(item, {
+      code: 'unused',
+      message: `there is no directory ${quoteShort(item.value)}, so it is left out`,
+      suggestion: 'make the directory, or delete the entry',
+    })
+    return []
+  })
+}
+
+function agent(lookup: Lookup): Sourced<string> {
+  const found = lookup.scalar<string>('permission.agent')
+  const known = ['build', 'plan', ...lookup.namesUnder('agents')]
+  if (!known.includes(found.value)) {
+    const near = nearest(found.value, known)
+    lookup.error(found, {
+      code: 'bad-value',
+      message: `there is no agent ${quoteShort(found.value)}`,
+      expected: `one of ${known.join(', ')}, or a section [agents.${found.value}]`,
+      found: quoteShort(found.value),
+      suggestion: near === null ? null : didYouMean(JSON.stringify(near)),
+    })
+  }
+  return found
+}
+
+function agents(lookup: Lookup): Map<string, AgentRule> {
+  return new Map(
+    lookup.namesUnder('agents').map((name) => {
+      const path = joinKey('agents', name)
+      const rule: AgentRule = {
+        trustScore: lookup.scalar(`${path}.trust_score`, 'agents.*.trust_score'),
+        mode: lookup.manifest.settings.has(`${path}.mode`) ? lookup.scalar(`${path}.mode`, 'agents.*.mode') : null,
+        tools: levels(`${path}.tools`, lookup),
+      }
+      return [name, rule]
+    }),
+  )
+}
+
+function levels(section: string, lookup: Lookup): Map<string, Sourced<Verdict>> {
+  const result = new Map<string, Sourced<Verdict>>()
+  for (const path of lookup.manifest.settings.keys()) {
+    if (path.startsWith(`${section}.`)) result.set(splitKey(path).at(-1)!, lookup.scalar<Verdict>(path))
+  }
+  return result
+}
+
+function shellFlags(lookup: Lookup): ShellFlags {
+  const flag = <T>(name: string): Sourced<T> => lookup.scalar<T>(`security.${name}`)
+  return {
+    background: flag('background'),
+    case_terminator: flag('case_terminator'),
+    compound: flag('compound'),
+    parameter_expansion: flag('parameter_expansion'),
+    pipes: flag('pipes'),
+    command_substitution: flag('command_substitution'),
+    redirects: flag('redirects'),
+    implicit_coordinators: flag('implicit_coordinators'),
+    privilege_wrappers: flag('privilege_wrappers'),
+    system_python: flag('system_python'),
+  }
+}
+
+function pathRules(verb: 'read' | 'write', lookup: Lookup): PathRules {
+  const rules = (path: string): PathRule[] =>
+    lookup.items<PathEntry>(path).flatMap((item) => {
+      const { path: text, files, prompt = false } = item.value
+      const pattern = lookup.path(text, files, item)
+      return pattern === null ? [] : [{ pattern, prompt, rule: item.rule, source: item.source }]
+    })
+  return {
+    allow: rules(`capabilities.allow.${verb}.paths`),
+    deny: rules(`capabilities.deny.${verb}.paths`),
+    declared: lookup.manifest.declared.has(`capabilities.allow.${verb}`),
+  }
+}
+
+function envelope(lookup: Lookup): PathRule[] | null {
+  const items = lookup.items<string>('files.change_envelope')
+  if (items.length === 0 && !lookup.manifest.settings.get('files.change_envelope')?.closed) return null
+  return items.flatMap((item) => {
+    const pattern = lookup.path(item.value, null, item)
+    return pattern === null ? [] : [{ pattern, prompt: false, rule: item.rule, source: item.source }]
+  })
+}
+
+function commandRules(path: string, lookup: Lookup): CommandRule[] {
+  const defaults = lookup.texts('capabilities.allow.commands.default_env_vars').map((name) => name.value)
+  const granted = path.includes('.allow.')
+  return lookup.items<CommandEntry>(path).flatMap((item) => {
+    const entry = item.value
+    const parsed = parseCommandPattern(entry.command)
+    if ('problem' in parsed) {
+      lookup.error(item, { code: 'bad-command', message: parsed.problem, found: quoteShort(entry.command) })
+      return []
+    }
+    const own = entry.env_vars?.map((name) => name.value) ?? []
+    return [
+      {
+        pattern: parsed.pattern,
+        prompt: entry.prompt ?? false,
+        paths: (entry.paths ?? []).flatMap((path) => lookup.path(path.value, null, path) ?? []),
+        envVars: granted ? [...new Set([...own, ...defaults])] : [],
+        domains: lookup.hosts(entry.domains ?? []),
+        inheritDefaultDomains: entry.inherit_default_domains ?? true,
+        rule: item.rule,
+        source: item.source,
+      },
+    ]
+  })
+}
+
+function deniedHosts(lookup: Lookup, ...lists: readonly string[]): HostRule[] {
+  return lists.flatMap((path) => lookup.hosts(lookup.items<string>(path)))
+}
+
+/** Hosts of the bundles by program: a bundle applies to its tool and to its wrappers (O5). */
+function toolDomains(
+  bundles: readonly Sourced<BundleSetting>[],
+  options: CompileOptions,
+  lookup: Lookup,
+): Map<string, HostRule[]> {
+  const result = new Map<string, HostRule[]>()
+  const add = (program: string, hosts: readonly HostRule[]): void => {
+    if (hosts.length > 0) result.set(program, [...(result.get(program) ?? []), ...hosts])
+  }
+  for (const { value: bundle, rule, source } of bundles) {
+    const own = options.bundleHosts?.(bundle) ?? new Map<string, readonly string[]>()
+    const item = (value: string): Item<string> => ({ value, rule, source, at: -1 })
+    for (const program of new Set([bundle.tool, ...own.keys()])) {
+      const hosts = [...bundle.domains, ...lookup.hosts((own.get(program) ?? []).map(item))]
+      add(program, hosts)
+      for (const wrapper of program === bundle.tool ? bundle.wrappers : []) add(wrapper, hosts)
+    }
+  }
+  return result
+}
+
+/** No command holds a NUL, so this filter lets none through: what two layers cannot agree on stays closed. */
+const NOTHING = '\0'
+
+function shellAllow(lookup: Lookup): Sourced<string>[] {
+  const setting = lookup.manifest.settings.get('shell_policy.allow')
+  return setting?.closed
+    ? [{ value: NOTHING, rule: setting.rule, source: setting.source }]
+    : lookup.texts('shell_policy.allow')
+}
+
+function httpRules(lookup: Lookup): HostRules {
+  const written = lookup.manifest.settings.get('http.allowed_hosts')
+  const items = lookup.items<HostEntry>('http.allowed_hosts')
+  return {
+    // An empty list that was written is open; one that lost its entries to unset variables or a meeting is not.
+    allowed: written === undefined || (items.length === 0 && !written.closed) ? null : lookup.hosts(items),
+    denied: deniedHosts(lookup, 'security.deny_domains'),
+    allowPrivate: lookup.scalar<boolean>('http.allow_private_hosts').value,
+  }
+}

@@ -1,0 +1,261 @@
+/** Rules of one file that cannot all be meant: contradictions, shadowed rules, duplicates, refused grants, failed examples. */
+
+import { isGlob } from '../files/glob.ts'
+import { containsPattern, literalPrefix, type PathPattern, splitPath } from '../files/path-pattern.ts'
+import type { CommandPattern } from '../policy/command-pattern.ts'
+import { grantRefusal } from '../shell/tables/interpreters.ts'
+import type { FormatContext } from './format.ts'
+import type { CommandEntry, Item, Manifest, PathEntry } from './manifest.ts'
+import { itemsOf } from './manifest.ts'
+import type { Report } from './problem.ts'
+import { quoteShort } from './tree.ts'
+
+/** Whether a pattern matches a command text; the shell analysis that knows is not part of this folder. */
+export type CommandMatcher = (pattern: CommandPattern, command: string) => boolean
+
+/** Flags that permit what is otherwise refused. */
+export interface GrantFlags {
+  readonly system_python: boolean
+  readonly privilege_wrappers: boolean
+}
+
+interface Parsed<E, P> {
+  readonly item: Item<E>
+  readonly pattern: P
+}
+
+/** Reports a rule that is there twice, or that another rule makes pointless. */
+function reportOverlap(report: Report, item: Item, text: string, other: Item, same: boolean, denied: boolean): void {
+  const what = quoteShort(text)
+  if (denied) {
+    report.error(item.at, item.rule, {
+      code: same ? 'contradiction' : 'shadowed',
+      message: same
+        ? `${what} is both allowed and denied, and deny wins`
+        : `${what} is allowed, but a deny covers all of it`,
+      expected: 'a grant that can take effect',
+      found: `${other.rule} at ${other.source}`,
+      suggestion: 'delete the grant, or narrow the deny',
+    })
+    return
+  }
+  report.error(item.at, item.rule, {
+    code: 'duplicate-rule',
+    message: `${what} stands there twice`,
+    expected: 'each rule once',
+    found: `${other.rule} at ${other.source}`,
+    suggestion: 'delete one of them',
+  })
+}
+
+function warnShadowed(report: Report, item: Item, text: string, other: Item): void {
+  report.warn(item.at, item.rule, {
+    code: 'shadowed',
+    message: `${quoteShort(text)} adds nothing: a broader rule covers it`,
+    found: `${other.rule} at ${other.source}`,
+    suggestion: 'delete the narrower rule, or the broader one',
+  })
+}
+
+/** Checks the command rules of a file. */
+export function checkCommands(
+  manifest: Manifest,
+  formats: FormatContext,
+  report: Report,
+  flags: GrantFlags,
+  matches: CommandMatcher | null,
+): void {
+  const allow = withCommands(itemsOf<CommandEntry>(manifest, 'capabilities.allow.commands.patterns'), formats)
+  const deny = withCommands(itemsOf<CommandEntry>(manifest, 'capabilities.deny.commands.patterns'), formats)
+  const allowed = indexCommands(allow, report)
+  const denied = indexCommands(deny, report)
+  for (const { item, pattern } of allow) {
+    checkGrant(item, pattern, report, flags)
+    const stop = coveringCommand(denied, pattern, null)
+    if (stop !== null) {
+      reportOverlap(report, item, item.value.command, stop.item, commandKey(stop.pattern) === commandKey(pattern), true)
+      continue
+    }
+    const broader = coveringCommand(allowed, pattern, item)
+    if (broader !== null && carried(broader.item.value) === carried(item.value)) {
+      warnShadowed(report, item, item.value.command, broader.item)
+    }
+  }
+  for (const { item, pattern } of deny) {
+    const broader = coveringCommand(denied, pattern, item)
+    if (broader !== null) warnShadowed(report, item, item.value.command, broader.item)
+  }
+  for (const { item, pattern } of [...allow, ...deny]) checkExamples(item, pattern, report, matches)
+}
+
+function withCommands(
+  items: readonly Item<CommandEntry>[],
+  formats: FormatContext,
+): Parsed<CommandEntry, CommandPattern>[] {
+  return items.flatMap((item) => {
+    const pattern = formats.commands.get(item.value.command)
+    return pattern === undefined ? [] : [{ item, pattern }]
+  })
+}
+
+type CommandIndex = Map<string, Parsed<CommandEntry, CommandPattern>>
+
+function commandKey(pattern: CommandPattern, length: number = pattern.words.length, open = pattern.open): string {
+  return `${pattern.words.slice(0, length).join('\0')}${open ? '\0\0*' : ''}`
+}
+
+function indexCommands(rules: readonly Parsed<CommandEntry, CommandPattern>[], report: Report): CommandIndex {
+  const index: CommandIndex = new Map()
+  for (const rule of rules) {
+    const key = commandKey(rule.pattern)
+    const first = index.get(key)
+    if (first === undefined) index.set(key, rule)
+    else reportOverlap(report, rule.item, rule.item.value.command, first.item, true, false)
+  }
+  return index
+}
+
+/** The broadest rule that matches all that the pattern matches, other than the rule itself. */
+function coveringCommand(
+  index: CommandIndex,
+  pattern: CommandPattern,
+  self: Item | null,
+): Parsed<CommandEntry, CommandPattern> | null {
+  for (let length = 1; length <= pattern.words.length; length++) {
+    const found = index.get(commandKey(pattern, length, true))
+    if (found !== undefined && found.item !== self && commandKey(found.pattern) !== (self && commandKey(pattern))) {
+      return found
+    }
+  }
+  const exact = self === null && !pattern.open ? index.get(commandKey(pattern)) : undefined
+  return exact ?? null
+}
+
+/** What a grant carries along, as a text to compare. */
+function carried(entry: CommandEntry): string {
+  const { command: _command, match: _match, not_match: _notMatch, ...rest } = entry
+  return JSON.stringify(rest, (key, value) => (key === 'rule' || key === 'source' || key === 'at' ? undefined : value))
+}
+
+function checkGrant(item: Item<CommandEntry>, pattern: CommandPattern, report: Report, flags: GrantFlags): void {
+  const refusal = grantRefusal(pattern.words)
+  if (refusal === null) return
+  const found = quoteShort(item.value.command)
+  if (!flags[refusal.flag]) {
+    report.error(item.at, item.rule, {
+      code: 'refused-grant',
+      message: refusal.message,
+      expected: `a grant of a program that does one thing, or [security] ${refusal.flag} = true`,
+      found,
+    })
+  } else if (refusal.flag === 'privilege_wrappers') {
+    report.warn(item.at, item.rule, {
+      code: 'dangerous-setting',
+      message: `${found} is granted; inside the sandbox it gains no rights`,
+      suggestion: 'delete the grant and [security] privilege_wrappers',
+    })
+  }
+}
+
+function checkExamples(
+  item: Item<CommandEntry>,
+  pattern: CommandPattern,
+  report: Report,
+  matches: CommandMatcher | null,
+): void {
+  const examples = [
+    ...(item.value.match ?? []).map((example) => ({ example, wanted: true })),
+    ...(item.value.not_match ?? []).map((example) => ({ example, wanted: false })),
+  ]
+  if (examples.length > 0 && matches === null) {
+    report.warn(item.at, item.rule, { code: 'examples-unchecked', message: 'the examples were not checked here' })
+    return
+  }
+  for (const { example, wanted } of examples) {
+    if (matches!(pattern, example.value) === wanted) continue
+    report.error(example.at, example.rule, {
+      code: 'example-failed',
+      message: `${quoteShort(item.value.command)} ${wanted ? 'does not match' : 'matches'} ${quoteShort(example.value)}`,
+      expected: wanted ? 'a command that the pattern matches' : 'a command that the pattern does not match',
+      found: wanted ? 'no match' : 'a match',
+      suggestion: 'correct the pattern or the example',
+    })
+  }
+}
+
+/** Checks the path rules of a file, for reading or for writing. */
+export function checkPaths(manifest: Manifest, formats: FormatContext, report: Report, verb: 'read' | 'write'): void {
+  const allow = withPaths(itemsOf<PathEntry>(manifest, `capabilities.allow.${verb}.paths`), formats)
+  const deny = withPaths(itemsOf<PathEntry>(manifest, `capabilities.deny.${verb}.paths`), formats)
+  const allowed = new PathIndex(allow, report)
+  const denied = new PathIndex(deny, report)
+  for (const { item, pattern } of allow) {
+    const stop = denied.covering(pattern, null, true)
+    if (stop !== null) {
+      reportOverlap(report, item, item.value.path, stop.item, pathKey(stop.pattern) === pathKey(pattern), true)
+      continue
+    }
+    // A narrower grant that names files may open a secret or a protected path, which a broad one never does.
+    if (pattern.files !== null || pattern.segments.at(-1) !== '**') continue
+    const broader = allowed.covering(pattern, item, false)
+    if (broader !== null && (broader.item.value.prompt ?? false) === (item.value.prompt ?? false)) {
+      warnShadowed(report, item, item.value.path, broader.item)
+    }
+  }
+}
+
+function withPaths(items: readonly Item<PathEntry>[], formats: FormatContext): Parsed<PathEntry, PathPattern>[] {
+  return items.flatMap((item) => {
+    const pattern = formats.paths.get(item.value.path)
+    return pattern === undefined ? [] : [{ item, pattern: { ...pattern, files: item.value.files } }]
+  })
+}
+
+function pathKey(pattern: PathPattern): string {
+  return `${pattern.absolute}\0${pattern.files === null ? '' : [...pattern.files].sort().join('\0')}`
+}
+
+/** More rules than this below one directory are compared only in part: an overlap is then missed, never a rule. */
+const MAX_BUCKET = 200
+
+/** Path rules by the directory they start at, so that a file of thousands of rules stays linear. */
+class PathIndex {
+  readonly #buckets = new Map<string, Parsed<PathEntry, PathPattern>[]>()
+
+  constructor(rules: readonly Parsed<PathEntry, PathPattern>[], report: Report) {
+    const seen = new Map<string, Item>()
+    for (const rule of rules) {
+      const key = pathKey(rule.pattern)
+      const first = seen.get(key)
+      if (first !== undefined) {
+        reportOverlap(report, rule.item, rule.item.value.path, first, true, false)
+        continue
+      }
+      seen.set(key, rule.item)
+      const prefix = literalPrefix(rule.pattern)
+      const bucket = this.#buckets.get(prefix)
+      if (bucket === undefined) this.#buckets.set(prefix, [rule])
+      else if (bucket.length < MAX_BUCKET) bucket.push(rule)
+    }
+  }
+
+  covering(pattern: PathPattern, self: Item | null, denial: boolean): Parsed<PathEntry, PathPattern> | null {
+    const segments = splitPath(literalPrefix(pattern))
+    for (let length = 0; length <= segments.length; length++) {
+      const bucket = this.#buckets.get(`/${segments.slice(0, length).join('/')}`) ?? []
+      const found = bucket.find(
+        (rule) =>
+          rule.item !== self &&
+          (self === null || pathKey(rule.pattern) !== pathKey(pattern)) &&
+          (containsPattern(rule.pattern, pattern) || (denial && denysBelow(rule.pattern, pattern))),
+      )
+      if (found !== undefined) return found
+    }
+    return null
+  }
+}
+
+/** A denied directory denies what is below it. */
+function denysBelow(outer: PathPattern, inner: PathPattern): boolean {
+  return outer.files === null && !outer.segments.some(isGlob) && inner.absolute.startsWith(`${outer.absolute}/`)
+}

@@ -1,0 +1,189 @@
+/** The layers of manifests and how they meet: denials stand, the user's limits hold, every value keeps its origin (M2). */
+
+import { containsPattern, parsePathPattern } from '../files/path-pattern.ts'
+import { containsHost, parseHostPattern } from '../hosts/pattern.ts'
+import type { SuffixLookup } from '../hosts/suffix.ts'
+import type { RuleRef } from '../policy/policy.ts'
+import type { BundleEntry, HostEntry, Item, Manifest, SecretEntry, Setting } from './manifest.ts'
+import { plainValue } from './plain.ts'
+import { type Finding, type Problem, problemAt } from './problem.ts'
+
+/** Who wrote a manifest; later layers come later here. */
+export type LayerName = 'user' | 'project' | 'command-line'
+
+const ORDER: readonly LayerName[] = ['user', 'project', 'command-line']
+
+export type Layers = Readonly<Partial<Record<LayerName, Manifest | null>>>
+
+export interface Merged {
+  readonly manifest: Manifest
+  readonly warnings: readonly Problem[]
+}
+
+interface Layered {
+  readonly setting: Setting
+  readonly layer: LayerName
+}
+
+/** Merges the layers over the built-in defaults, which need no layer: what nobody wrote has the schema's default. */
+export function mergeLayers(layers: Layers, suffixes: SuffixLookup | null = null): Merged {
+  const settings = new Map<string, Layered>()
+  const declared = new Set<string>()
+  const warnings: Problem[] = []
+  for (const layer of ORDER) {
+    const manifest = layers[layer]
+    if (!manifest) continue
+    for (const section of manifest.declared) declared.add(section)
+    const warn: Warn = (at, finding) => warnings.push(problemAt('warning', at, finding))
+    for (const [path, setting] of manifest.settings) {
+      const before = settings.get(path)
+      const merged = before === undefined ? setting : mergeSetting(before, setting, layer, suffixes, warn)
+      settings.set(path, { setting: merged, layer })
+    }
+  }
+  const files = ORDER.flatMap((layer) => (layers[layer] ? [layers[layer].file] : []))
+  const merged = new Map([...settings].map(([path, { setting }]) => [path, setting]))
+  return { manifest: { file: files.join(' + ') || 'built-in', settings: merged, declared }, warnings }
+}
+
+type Warn = (at: RuleRef, finding: Finding) => void
+
+function mergeSetting(
+  before: Layered,
+  setting: Setting,
+  layer: LayerName,
+  suffixes: SuffixLookup | null,
+  warn: Warn,
+): Setting {
+  const { key } = setting
+  // The person at the keyboard may loosen their own limits; a project may not.
+  const bound = before.layer === 'user' && layer === 'project'
+  if (key.merge === 'deny-stands') return before.setting.value === 'deny' ? before.setting : setting
+  if (key.merge === 'concat') return concat(before.setting, setting, warn)
+  if (key.merge === 'meet' || (bound && key.strictness === 'meet')) return meet(before.setting, setting, suffixes, warn)
+  if (!bound || key.strictness === undefined) return setting
+  if (isLooser(before.setting, setting)) {
+    warn(setting, ignored(before.setting))
+    return before.setting
+  }
+  return setting
+}
+
+function ignored(stronger: Setting): Finding {
+  return {
+    code: 'layer-ignored',
+    message: 'a project cannot loosen what the user has set, so the stricter value holds',
+    found: `${JSON.stringify(plainValue(stronger.value))} at ${stronger.source}`,
+  }
+}
+
+function isLooser(user: Setting, project: Setting): boolean {
+  switch (user.key.strictness) {
+    case 'true':
+      return user.value === true && project.value === false
+    case 'false':
+      return user.value === false && project.value === true
+    case 'lower':
+      return (project.value as number) > (user.value as number)
+    case 'choice-order': {
+      const values = user.key.type.kind === 'choice' ? user.key.type.values : []
+      return values.indexOf(project.value as string) > values.indexOf(user.value as string)
+    }
+    default:
+      return false
+  }
+}
+
+function itemsIn(setting: Setting): readonly Item[] {
+  return setting.value as readonly Item[]
+}
+
+/** Both lists; what the later one repeats is left out, and names that must be unique are settled. */
+function concat(before: Setting, after: Setting, warn: Warn): Setting {
+  const kept = [...itemsIn(before)]
+  const seen = new Set(kept.map(identity))
+  for (const item of itemsIn(after)) {
+    if (seen.has(identity(item))) continue
+    if (after.rule === 'secrets') {
+      const name = (item.value as SecretEntry).name
+      const first = kept.find((other) => (other.value as SecretEntry).name === name)
+      if (first !== undefined) {
+        // The first one stands: a project must not send the user's secret to hosts of its own.
+        warn(item, {
+          code: 'layer-ignored',
+          message: `the secret ${name} is already defined, and the first definition holds`,
+          found: `${first.rule} at ${first.source}`,
+        })
+        continue
+      }
+    }
+    if (after.rule === 'sandbox.os.command_tools') {
+      const index = kept.findIndex((other) => (other.value as BundleEntry).tool === (item.value as BundleEntry).tool)
+      if (index >= 0) kept.splice(index, 1)
+    }
+    kept.push(item)
+  }
+  return { ...after, value: kept }
+}
+
+function identity(item: Item): string {
+  return JSON.stringify(plainValue(item.value))
+}
+
+/** A filter that both layers have set: what passes must pass both. An empty list is no filter. */
+function meet(before: Setting, after: Setting, suffixes: SuffixLookup | null, warn: Warn): Setting {
+  const first = itemsIn(before)
+  const second = itemsIn(after)
+  if (before.closed) return before
+  if (first.length === 0) return after
+  if (second.length === 0) {
+    if (!after.closed) warn(after, ignored(before))
+    return after.closed ? after : before
+  }
+  const covers = coverage(after, suffixes)
+  const kept = second.filter((item) => first.some((outer) => covers(outer, item)))
+  const seen = new Set(kept.map(identity))
+  for (const item of first) {
+    if (!seen.has(identity(item)) && second.some((outer) => covers(outer, item))) kept.push(item)
+  }
+  if (kept.length < second.length) {
+    warn(after, {
+      code: 'layer-ignored',
+      message: 'entries that an earlier layer does not cover have no effect',
+      found: `${JSON.stringify(plainValue(before.value))} at ${before.source}`,
+    })
+  }
+  return { ...after, value: kept, closed: kept.length === 0 }
+}
+
+function coverage(setting: Setting, suffixes: SuffixLookup | null): (outer: Item, inner: Item) => boolean {
+  const covers = listCoverage(setting.rule, suffixes)
+  return (outer, inner) => identity(outer) === identity(inner) || covers(outer.value, inner.value)
+}
+
+function listCoverage(path: string, suffixes: SuffixLookup | null): (outer: unknown, inner: unknown) => boolean {
+  if (path === 'http.allowed_hosts')
+    return (outer, inner) => coversHostEntry(outer as HostEntry, inner as HostEntry, suffixes)
+  if (path === 'files.change_envelope') return (outer, inner) => coversGlob(outer as string, inner as string)
+  if (path === 'capabilities.python.allowed_modules') {
+    return (outer, inner) => (inner as string).startsWith(`${outer}.`)
+  }
+  return (outer, inner) => (inner as string).toLowerCase().includes((outer as string).toLowerCase())
+}
+
+function coversHostEntry(outer: HostEntry, inner: HostEntry, suffixes: SuffixLookup | null): boolean {
+  const narrowed = (entry: HostEntry): string =>
+    JSON.stringify(plainValue([entry.methods ?? null, entry.paths ?? null]))
+  if ((outer.methods || outer.paths) && narrowed(outer) !== narrowed(inner)) return false
+  if (outer.host === inner.host) return true
+  const a = parseHostPattern(outer.host, suffixes)
+  const b = parseHostPattern(inner.host, suffixes)
+  return 'pattern' in a && 'pattern' in b && containsHost(a.pattern, b.pattern)
+}
+
+function coversGlob(outer: string, inner: string): boolean {
+  const context = { root: '/project', home: '/home/user', files: null }
+  const a = parsePathPattern(outer, context)
+  const b = parsePathPattern(inner, context)
+  return 'pattern' in a && 'pattern' in b && containsPattern(a.pattern, b.pattern)
+}

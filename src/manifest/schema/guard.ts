@@ -1,0 +1,276 @@
+/** The sections that say how Cordon decides: permission, security, shell_policy, agents, rings. */
+
+import { BOOLEAN, choice, integer, type Key, LEVEL, listOf, MODE, SECONDS, type Section, SIZE, text } from './key.ts'
+
+function flag(name: string, value: boolean, stricter: boolean, doc: string, spec = 'S2'): Key {
+  return {
+    name,
+    type: BOOLEAN,
+    default: value,
+    doc,
+    spec,
+    merge: 'later',
+    strictness: stricter ? 'true' : 'false',
+  }
+}
+
+const PERMISSION: Section = {
+  path: 'permission',
+  doc: 'How a call that no rule settles is answered.',
+  spec: 'P0-P5, P10',
+  example: '[permission]\nmode = "contained"\n',
+  keys: [
+    {
+      name: 'mode',
+      type: MODE,
+      default: 'custom',
+      doc: '`plan` denies edits and commands; `default` asks before them; `auto_accept` edits by itself and asks before commands; `contained` runs what stays inside the sandbox and asks about what reaches out or cannot be undone; `auto` runs all that no deny rule stops; `custom` follows the rules as written.',
+      spec: 'P2, P10',
+      merge: 'later',
+    },
+    {
+      name: 'agent',
+      type: text('agent'),
+      default: 'build',
+      doc: 'The agent at the start: `build`, `plan` (read-only), or one named under `[agents]`.',
+      spec: 'P3',
+      merge: 'later',
+    },
+    {
+      name: 'interactive',
+      type: BOOLEAN,
+      default: true,
+      doc: 'False: nobody is asked, and every ask is a refusal.',
+      spec: 'P0',
+      merge: 'later',
+    },
+    {
+      name: 'auto_accept',
+      type: BOOLEAN,
+      default: false,
+      doc: 'In mode `custom`: true turns every remaining ask into an allow. Deny rules hold.',
+      spec: 'P2',
+      merge: 'later',
+    },
+  ],
+}
+
+const PERMISSION_TOOLS: Section = {
+  path: 'permission.tools',
+  doc: 'The level of a tool, by its name. A `deny` from any layer stands.',
+  spec: 'P1',
+  example: '[permission.tools]\nbash = "ask"\nwebfetch = "deny"\n',
+  keys: [
+    {
+      name: '*',
+      type: LEVEL,
+      default: null,
+      doc: '`allow` runs at once, `ask` needs a yes, `deny` never runs.',
+      spec: 'P1',
+      merge: 'deny-stands',
+    },
+  ],
+}
+
+const SECURITY: Section = {
+  path: 'security',
+  doc: 'What a shell command may be made of, and the limits on asking. A project can only make what the user has set here stricter.',
+  spec: 'S2, F6, P7, P9, N2',
+  example: '[security]\nredirects = "all"\ncommand_substitution = true\noutside_roots = "ask"\n',
+  keys: [
+    flag('background', true, false, 'Commands in the background: `cmd &`.'),
+    flag('case_terminator', true, false, 'The `;;` of a case statement.'),
+    flag('compound', true, false, 'Several commands in one: `&&`, `||`, `;`.'),
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the shell's own syntax.
+    flag('parameter_expansion', true, false, 'Variables: `$VAR`, `${VAR}` and its forms.'),
+    flag('pipes', true, false, 'Pipes: `a | b`.'),
+    {
+      name: 'redirects',
+      type: choice('none', 'streams', 'all'),
+      default: 'streams',
+      doc: '`none`; `streams`: descriptor merges, here-documents and /dev/null, which touch no file; `all`: files too, judged by the file rules.',
+      spec: 'S2',
+      merge: 'later',
+      strictness: 'choice-order',
+    },
+    flag('command_substitution', false, false, 'Substitutions: `$(…)`, backticks, `<(…)`, `>(…)`.'),
+    flag(
+      'implicit_coordinators',
+      true,
+      false,
+      'echo, printf, true, false, :, exit, cd, pwd, pushd and popd need no grant.',
+    ),
+    flag(
+      'privilege_wrappers',
+      false,
+      false,
+      'Permits granting sudo or doas. It warns at every load and gains nothing inside the sandbox.',
+    ),
+    flag('system_python', false, false, 'Permits granting an interpreter, such as `python3:*` or `uv run:*`.'),
+    flag(
+      'runtime_grants',
+      true,
+      false,
+      'False locks the agent to the signed set: no prompts, no saving, every ask a refusal.',
+      'P7',
+    ),
+    {
+      name: 'outside_roots',
+      type: choice('deny', 'ask'),
+      default: 'deny',
+      doc: 'A path outside the project and the granted directories: `deny`, or `ask`, where the answer extends the roots.',
+      spec: 'P0',
+      merge: 'later',
+      strictness: 'choice-order',
+    },
+    flag('hide_model', false, true, 'Keeps the names of the model and its provider out of the system prompt.', 'P9'),
+    flag(
+      'prompt_reads',
+      true,
+      true,
+      'Where read grants are written, a read they do not cover asks. False: reads inside the roots are allowed.',
+      'F6',
+    ),
+    flag('filter_listings', false, true, 'Lists, globs and searches show only what may be read.', 'F6'),
+    {
+      name: 'deny_domains',
+      type: listOf(text('host')),
+      default: [],
+      doc: 'Hosts, `*.domain` wildcards and addresses that nothing may reach, on any surface.',
+      spec: 'N2',
+      merge: 'concat',
+      strictness: 'union',
+    },
+  ],
+}
+
+const SHELL_POLICY: Section = {
+  path: 'shell_policy',
+  doc: 'Case-insensitive substrings of the command text. A filter: it never grants.',
+  spec: 'S7',
+  example: '[shell_policy]\ndeny = ["rm -rf /", "dd if="]\n',
+  keys: [
+    {
+      name: 'allow',
+      type: listOf(text('substring')),
+      default: [],
+      doc: 'When not empty, a command must contain one of these.',
+      spec: 'S7',
+      merge: 'meet',
+    },
+    {
+      name: 'deny',
+      type: listOf(text('substring')),
+      default: [],
+      doc: 'A command that contains one of these is denied. Checked first.',
+      spec: 'S7',
+      merge: 'concat',
+    },
+  ],
+}
+
+const AGENTS: Section = {
+  path: 'agents.*',
+  doc: 'An agent of your own, by name; `build` and `plan` can be adjusted as well.',
+  spec: 'P3, P8',
+  example: '[agents.reviewer]\ntrust_score = 0.5\nmode = "plan"\n',
+  keys: [
+    {
+      name: 'trust_score',
+      type: { kind: 'number', min: 0, max: 1 },
+      default: 0.7,
+      doc: 'From 0.80 ring 1, from 0.60 ring 2: both write and run. Below that ring 3: read and list only.',
+      spec: 'P8',
+      merge: 'later',
+    },
+    {
+      name: 'mode',
+      type: MODE,
+      default: null,
+      doc: 'The mode while this agent works; otherwise `permission.mode`.',
+      spec: 'P2',
+      merge: 'later',
+    },
+  ],
+}
+
+const AGENT_TOOLS: Section = {
+  path: 'agents.*.tools',
+  doc: 'Levels of tools for this agent; they stand before `[permission.tools]`.',
+  spec: 'P1, P3',
+  example: '[agents.reviewer.tools]\nbash = "deny"\n',
+  keys: PERMISSION_TOOLS.keys,
+}
+
+const BREAKER: Section = {
+  path: 'rings.breaker',
+  doc: 'A run of failures or denials stops an agent for a while.',
+  spec: 'P8',
+  example: '[rings.breaker]\nfailures = 5\ncooldown = "30s"\n',
+  keys: [
+    {
+      name: 'failures',
+      type: integer(1, 1000),
+      default: 5,
+      doc: 'So many failures or denials in a row open the breaker.',
+      spec: 'P8',
+      merge: 'later',
+    },
+    {
+      name: 'cooldown',
+      type: SECONDS,
+      default: 30,
+      doc: 'How long it stays open before one call may try.',
+      spec: 'P8',
+      merge: 'later',
+    },
+  ],
+}
+
+function ring(number: 1 | 2 | 3): Section {
+  return {
+    path: `rings.${number}`,
+    doc: `Limits of agents in ring ${number} (${['trust 0.80 and up', 'trust 0.60 and up', 'below 0.60: read and list only'][number - 1]}).`,
+    spec: 'P8',
+    example: `[rings.${number}]\ncalls_per_minute = 60\n`,
+    keys: [
+      {
+        name: 'calls_per_minute',
+        type: integer(1),
+        default: null,
+        doc: 'Tool calls in any minute; unset means no limit.',
+        spec: 'P8',
+        merge: 'later',
+      },
+      {
+        name: 'seconds',
+        type: SECONDS,
+        default: null,
+        doc: 'Time one call may take; the stricter of this and `limits.command_timeout` holds.',
+        spec: 'P8',
+        merge: 'later',
+      },
+      {
+        name: 'memory',
+        type: SIZE,
+        default: null,
+        doc: 'Memory one call may use; the stricter of this and `limits.memory` holds.',
+        spec: 'P8',
+        merge: 'later',
+      },
+    ],
+  }
+}
+
+export const GUARD_SECTIONS: readonly Section[] = [
+  PERMISSION,
+  PERMISSION_TOOLS,
+  SECURITY,
+  SHELL_POLICY,
+  AGENTS,
+  AGENT_TOOLS,
+  BREAKER,
+  ring(1),
+  ring(2),
+  ring(3),
+]

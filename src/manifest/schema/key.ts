@@ -1,0 +1,100 @@
+/** What the schema is made of: sections, keys, their types, and how layers of one key meet. */
+
+/** What a text must be beyond being a text; each has one check in `format.ts`. */
+export type Format =
+  | 'agent'
+  | 'basename'
+  | 'bundle'
+  | 'command'
+  | 'directory'
+  | 'env'
+  | 'env-name'
+  | 'header'
+  | 'host'
+  | 'method'
+  | 'module'
+  | 'path'
+  | 'secret-source'
+  | 'substring'
+  | 'tool'
+  | 'url-path'
+
+export type ValueType =
+  | { readonly kind: 'boolean' }
+  | { readonly kind: 'integer'; readonly min: number; readonly max: number }
+  | { readonly kind: 'number'; readonly min: number; readonly max: number }
+  | { readonly kind: 'text'; readonly format: Format | null }
+  /** Values from the strictest to the most lenient, where that order means something. */
+  | { readonly kind: 'choice'; readonly values: readonly string[] }
+  /** Bytes: an integer, or a text such as "512 MiB". */
+  | { readonly kind: 'size' }
+  /** Seconds: a number, or a text such as "90s", "5m", "1h". */
+  | { readonly kind: 'seconds' }
+  | { readonly kind: 'list'; readonly of: ValueType; readonly nonEmpty?: boolean }
+  /** A table, or a bare text that stands for the field `short`. */
+  | { readonly kind: 'entry'; readonly short: string | null; readonly fields: readonly Field[] }
+
+/** One field of a table in a list. */
+export interface Field {
+  readonly name: string
+  readonly type: ValueType
+  readonly doc: string
+  readonly required?: boolean
+}
+
+/**
+ * How the layers of a key meet. `later`: the later layer's value. `concat`: all of them (grants and denials). `meet`: a
+ * filter, which a later layer can only narrow. `deny-stands`: a level, where deny wins from any layer.
+ */
+export type Merge = 'later' | 'concat' | 'meet' | 'deny-stands'
+
+/** Which of two values is the stricter one; keys that have one can only be made stricter by a project (M2). */
+export type Strictness = 'true' | 'false' | 'lower' | 'choice-order' | 'union' | 'meet'
+
+export interface Key {
+  readonly name: string
+  readonly type: ValueType
+  /** What holds where nothing is written; null for "nothing". */
+  readonly default: boolean | number | string | readonly string[] | null
+  readonly doc: string
+  readonly spec: string
+  readonly merge: Merge
+  readonly strictness?: Strictness
+}
+
+export interface Section {
+  /** `security`, `agents.*`: a star stands for a name of the writer's choice. */
+  readonly path: string
+  readonly doc: string
+  readonly spec: string
+  /** A piece of TOML that loads on its own below `schema_version = 1`. */
+  readonly example: string
+  /** A key named `*` takes any name. */
+  readonly keys: readonly Key[]
+}
+
+export const BOOLEAN: ValueType = { kind: 'boolean' }
+export const SIZE: ValueType = { kind: 'size' }
+export const SECONDS: ValueType = { kind: 'seconds' }
+
+export function text(format: Format | null = null): ValueType {
+  return { kind: 'text', format }
+}
+
+export function choice(...values: readonly string[]): ValueType {
+  return { kind: 'choice', values }
+}
+
+export function integer(min: number, max: number = Number.MAX_SAFE_INTEGER): ValueType {
+  return { kind: 'integer', min, max }
+}
+
+export function listOf(of: ValueType): ValueType {
+  return { kind: 'list', of }
+}
+
+/** The three levels of a tool, strictest first. */
+export const LEVEL: ValueType = choice('deny', 'ask', 'allow')
+
+/** The modes of P2 and P10. */
+export const MODE: ValueType = choice('plan', 'default', 'auto_accept', 'contained', 'custom', 'auto')

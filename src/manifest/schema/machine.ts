@@ -1,0 +1,229 @@
+/** The sections that say how things run: the OS sandbox, limits, audit, custom tools, debugging. */
+
+import { BOOLEAN, choice, integer, listOf, SECONDS, type Section, SIZE, text, type ValueType } from './key.ts'
+import { HOST_ENTRY } from './reach.ts'
+
+const BUNDLE: ValueType = {
+  kind: 'entry',
+  short: 'tool',
+  fields: [
+    { name: 'tool', type: text('bundle'), required: true, doc: 'The bundle; `cordon bundles` lists them.' },
+    { name: 'fetch', type: BOOLEAN, doc: 'May download dependencies; each bundle has its own default.' },
+    { name: 'install', type: BOOLEAN, doc: 'May write to where the tool installs programs.' },
+    { name: 'domains', type: listOf(HOST_ENTRY), doc: 'Further hosts.' },
+    { name: 'default_domains', type: BOOLEAN, doc: "False: without the bundle's own hosts." },
+    {
+      name: 'wrappers',
+      type: listOf(text('command')),
+      doc: 'Build tools that run it: the bundle applies to them too.',
+    },
+  ],
+}
+
+const SANDBOX: Section = {
+  path: 'sandbox.os',
+  doc: 'The sandbox that every command runs in. There is no off-switch.',
+  spec: 'O3-O6',
+  example: `[sandbox.os]
+command_tools = ["git", { tool = "npm", fetch = true }]
+wrappers = ["make"]
+`,
+  keys: [
+    {
+      name: 'command_fs',
+      type: choice('none', 'system', 'permissive', 'all'),
+      default: 'system',
+      doc: 'What is there to read without a grant: `none`; `system`: /usr, /bin, /lib, /etc …; `permissive`: the home directory too; `all`: everything.',
+      spec: 'O3',
+      merge: 'later',
+    },
+    {
+      name: 'command_mask_secrets',
+      type: BOOLEAN,
+      default: true,
+      doc: 'Hides keys, credentials and secret-shaped files; only a grant that names one opens it.',
+      spec: 'O4',
+      merge: 'later',
+    },
+    {
+      name: 'command_tools',
+      type: listOf(BUNDLE),
+      default: [],
+      doc: 'Bundles: what a tool needs of files, variables, hosts and caches.',
+      spec: 'O5',
+      merge: 'concat',
+    },
+    {
+      name: 'wrappers',
+      type: listOf(text('command')),
+      default: [],
+      doc: 'Build tools that run the bundled ones, for all bundles.',
+      spec: 'O5',
+      merge: 'concat',
+    },
+    {
+      name: 'env_allowlist',
+      type: listOf(text('env')),
+      default: null,
+      doc: 'The variables every command sees, instead of the default for the platform; `LC_*` style names are possible.',
+      spec: 'O6',
+      merge: 'later',
+    },
+    {
+      name: 'dev_server_ports',
+      type: listOf(integer(1, 65_535)),
+      default: [],
+      doc: 'Ports of servers inside the sandbox that you may reach from outside on loopback.',
+      spec: 'O2',
+      merge: 'concat',
+    },
+  ],
+}
+
+const LIMITS: Section = {
+  path: 'limits',
+  doc: 'Limits of one command. A project can only make what the user has set here stricter.',
+  spec: 'O7',
+  example: '[limits]\ncommand_timeout = "5m"\nmemory = "2 GiB"\n',
+  keys: [
+    {
+      name: 'command_timeout',
+      type: SECONDS,
+      default: 120,
+      doc: 'Then the whole process group and its namespace die.',
+      spec: 'O7',
+      merge: 'later',
+      strictness: 'lower',
+    },
+    {
+      name: 'max_output_bytes',
+      type: SIZE,
+      default: 1_048_576,
+      doc: 'Of stdout and of stderr; the rest goes to a file.',
+      spec: 'O7',
+      merge: 'later',
+      strictness: 'lower',
+    },
+    {
+      name: 'memory',
+      type: SIZE,
+      default: null,
+      doc: 'Memory of the command and its children; unset means no limit of its own.',
+      spec: 'O7',
+      merge: 'later',
+      strictness: 'lower',
+    },
+    {
+      name: 'processes',
+      type: integer(1),
+      default: 1024,
+      doc: 'Processes and threads at one time.',
+      spec: 'O7',
+      merge: 'later',
+      strictness: 'lower',
+    },
+    {
+      name: 'cpu',
+      type: SECONDS,
+      default: null,
+      doc: 'Processor time of one process; unset means no limit.',
+      spec: 'O7',
+      merge: 'later',
+      strictness: 'lower',
+    },
+  ],
+}
+
+const AUDIT: Section = {
+  path: 'audit',
+  doc: 'The record of what happened.',
+  spec: 'A1',
+  example: '[audit]\nmax_bytes = "50 MiB"\n',
+  keys: [
+    {
+      name: 'max_bytes',
+      type: SIZE,
+      default: 10_485_760,
+      doc: 'A file that grows past this is rotated; the chain goes on.',
+      spec: 'A1',
+      merge: 'later',
+    },
+    {
+      name: 'arguments',
+      type: BOOLEAN,
+      default: false,
+      doc: 'True stores arguments verbatim (secrets masked) instead of their hash.',
+      spec: 'A1',
+      merge: 'later',
+    },
+  ],
+}
+
+const TOOLS: Section = {
+  path: 'tools.*',
+  doc: 'Settings of a custom tool, by its name. They narrow what the tool declares and never widen it.',
+  spec: 'T2',
+  example: '[tools.deploy-preview]\nrequire_confirmation = true\ntimeout = "60s"\n',
+  keys: [
+    {
+      name: 'enabled',
+      type: BOOLEAN,
+      default: true,
+      doc: 'False: the tool is not offered.',
+      spec: 'T2',
+      merge: 'later',
+    },
+    {
+      name: 'require_confirmation',
+      type: BOOLEAN,
+      default: null,
+      doc: 'True asks before every call.',
+      spec: 'P5, T2',
+      merge: 'later',
+    },
+    { name: 'timeout', type: SECONDS, default: null, doc: 'How long a call may take.', spec: 'T2', merge: 'later' },
+    {
+      name: 'max_output_bytes',
+      type: SIZE,
+      default: null,
+      doc: 'How much output is kept.',
+      spec: 'T2',
+      merge: 'later',
+    },
+    {
+      name: 'env_vars',
+      type: listOf(text('env')),
+      default: [],
+      doc: 'Variables of your environment that it may see.',
+      spec: 'T2, O6',
+      merge: 'concat',
+    },
+    {
+      name: 'domains',
+      type: listOf(HOST_ENTRY),
+      default: [],
+      doc: 'Hosts it may reach.',
+      spec: 'T2',
+      merge: 'concat',
+    },
+  ],
+}
+
+const DEBUG: Section = {
+  path: 'debug',
+  doc: 'For looking into Cordon itself.',
+  spec: 'A6',
+  example: '[debug]\ndump_provider_payloads = false\n',
+  keys: [
+    {
+      name: 'dump_provider_payloads',
+      type: BOOLEAN,
+      default: false,
+      doc: 'Writes requests to and answers from the model to disk, in clear text. Warns when on.',
+      spec: 'A6',
+      merge: 'later',
+    },
+  ],
+}
+
+export const MACHINE_SECTIONS: readonly Section[] = [SANDBOX, LIMITS, AUDIT, TOOLS, DEBUG]

@@ -1,0 +1,341 @@
+/** The sections that say what may be reached: capabilities, files, http, secrets. */
+
+import { BOOLEAN, type Field, integer, type Key, listOf, type Section, text, type ValueType } from './key.ts'
+
+const MATCH_FIELDS: readonly Field[] = [
+  { name: 'match', type: listOf(text()), doc: 'Commands that the pattern must match; checked at load.' },
+  { name: 'not_match', type: listOf(text()), doc: 'Commands that the pattern must not match; checked at load.' },
+]
+
+/** A host in an allow list, with what narrows it. */
+export const HOST_ENTRY: ValueType = {
+  kind: 'entry',
+  short: 'host',
+  fields: [
+    {
+      name: 'host',
+      type: text('host'),
+      required: true,
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: the manifest's own syntax.
+      doc: 'A host, or `*.` and a registrable domain, with an optional `:port`; `${VAR}` expands at start.',
+    },
+    { name: 'methods', type: listOf(text('method')), doc: 'Only these HTTP methods.' },
+    { name: 'paths', type: listOf(text('url-path')), doc: 'Only URL paths that match one of these globs.' },
+  ],
+}
+
+const PATH_FIELDS: readonly Field[] = [
+  { name: 'path', type: text('path'), required: true, doc: 'Under the project root, under `~/`, or absolute.' },
+  { name: 'files', type: listOf(text('basename')), doc: 'Only files with such a name; instead of `default_files`.' },
+]
+
+const GRANTED_PATH: ValueType = {
+  kind: 'entry',
+  short: 'path',
+  fields: [...PATH_FIELDS, { name: 'prompt', type: BOOLEAN, doc: 'Ask each time all the same.' }],
+}
+
+const DENIED_PATH: ValueType = { kind: 'entry', short: 'path', fields: PATH_FIELDS }
+
+const GRANTED_COMMAND: ValueType = {
+  kind: 'entry',
+  short: 'command',
+  fields: [
+    {
+      name: 'command',
+      type: text('command'),
+      required: true,
+      doc: 'The first words of the command; `:*` at the end allows any further words.',
+    },
+    { name: 'prompt', type: BOOLEAN, doc: 'Ask each time all the same.' },
+    { name: 'paths', type: listOf(text('path')), doc: 'Paths this command may read and write as well.' },
+    { name: 'env_vars', type: listOf(text('env')), doc: 'Variables of your environment that it may see.' },
+    { name: 'domains', type: listOf(HOST_ENTRY), doc: 'Hosts it may reach.' },
+    { name: 'inherit_default_domains', type: BOOLEAN, doc: 'False: only its own `domains`.' },
+    ...MATCH_FIELDS,
+  ],
+}
+
+const DENIED_COMMAND: ValueType = {
+  kind: 'entry',
+  short: 'command',
+  fields: [
+    { name: 'command', type: text('command'), required: true, doc: 'The first words; `:*` for any further words.' },
+    ...MATCH_FIELDS,
+  ],
+}
+
+function defaultFiles(spec: string): Key {
+  return {
+    name: 'default_files',
+    type: listOf(text('basename')),
+    default: ['*'],
+    doc: 'The file names meant where an entry of `paths` has no `files` of its own.',
+    spec,
+    merge: 'later',
+  }
+}
+
+function grantedPaths(verb: 'read' | 'write'): Section {
+  return {
+    path: `capabilities.allow.${verb}`,
+    doc: `What may be ${verb === 'read' ? 'read' : 'written'} without asking. Writing the section at all means: everything else asks.`,
+    spec: 'F2, F4, F6',
+    example: `[capabilities.allow.${verb}]\npaths = ["src/**", { path = "docs", files = ["*.md"] }]\n`,
+    keys: [
+      defaultFiles('F2'),
+      {
+        name: 'paths',
+        type: listOf(GRANTED_PATH),
+        default: [],
+        doc: '`*` is one level, `**` any depth, `?` one character.',
+        spec: 'F2, F4',
+        merge: 'concat',
+      },
+    ],
+  }
+}
+
+function deniedPaths(verb: 'read' | 'write'): Section {
+  const mask = verb === 'read' ? ' A `files` entry such as `*.sqlite` is hidden from commands as well.' : ''
+  return {
+    path: `capabilities.deny.${verb}`,
+    doc: `What is never ${verb === 'read' ? 'read' : 'written'}, whatever else is granted.${mask}`,
+    spec: 'F2, O4',
+    example: `[capabilities.deny.${verb}]\npaths = ["secrets/**", { path = "**", files = ["*.sqlite"] }]\n`,
+    keys: [
+      { ...defaultFiles('F2'), doc: 'As under allow; without `paths`, these files are denied at any depth.' },
+      { name: 'paths', type: listOf(DENIED_PATH), default: [], doc: 'As under allow.', spec: 'F2', merge: 'concat' },
+    ],
+  }
+}
+
+const ALLOW: Section = {
+  path: 'capabilities.allow',
+  doc: 'Grants: what the agent may do without asking.',
+  spec: 'F1, F2',
+  example: '[capabilities.allow]\nadditional_directories = ["~/notes"]\n',
+  keys: [
+    {
+      name: 'additional_directories',
+      type: listOf(text('directory')),
+      default: [],
+      doc: 'Directories that count as roots beside the project.',
+      spec: 'F1, F2',
+      merge: 'concat',
+    },
+  ],
+}
+
+const ALLOW_COMMANDS: Section = {
+  path: 'capabilities.allow.commands',
+  doc: 'Commands that run without asking, and what they carry along. The most literal pattern wins; order does not matter.',
+  spec: 'S3, N1',
+  example: `[capabilities.allow.commands]
+default_domains = ["api.github.com"]
+patterns = [
+  "cargo build:*",
+  "git status",
+  { command = "gh pr view:*", env_vars = ["GH_TOKEN"], match = ["gh pr view 12"], not_match = ["gh pr merge 12"] },
+]
+`,
+  keys: [
+    {
+      name: 'default_domains',
+      type: listOf(HOST_ENTRY),
+      default: [],
+      doc: 'Hosts that every granted command may reach, unless its pattern says `inherit_default_domains = false`.',
+      spec: 'N1',
+      merge: 'concat',
+    },
+    {
+      name: 'default_env_vars',
+      type: listOf(text('env')),
+      default: [],
+      doc: 'Variables of your environment that every granted command may see.',
+      spec: 'S3, O6',
+      merge: 'concat',
+    },
+    {
+      name: 'patterns',
+      type: listOf(GRANTED_COMMAND),
+      default: [],
+      doc: 'The first words of a command: `"cargo build:*"`, or a table.',
+      spec: 'S3, M5',
+      merge: 'concat',
+    },
+  ],
+}
+
+const DENY_COMMANDS: Section = {
+  path: 'capabilities.deny.commands',
+  doc: 'Commands that never run; seen through wrappers, paths, quoting and assignments, anywhere in a command.',
+  spec: 'S3, N2',
+  example: '[capabilities.deny.commands]\npatterns = ["git push --force:*", "terraform apply:*"]\n',
+  keys: [
+    {
+      name: 'patterns',
+      type: listOf(DENIED_COMMAND),
+      default: [],
+      doc: 'Beat every grant.',
+      spec: 'S3',
+      merge: 'concat',
+    },
+    {
+      name: 'domains',
+      type: listOf(text('host')),
+      default: [],
+      doc: 'Hosts that no command may reach; other tools are bound by `security.deny_domains`.',
+      spec: 'N2',
+      merge: 'concat',
+    },
+    {
+      name: 'env_vars',
+      type: listOf(text('env')),
+      default: [],
+      doc: 'Variables that no command may see.',
+      spec: 'O6',
+      merge: 'concat',
+    },
+  ],
+}
+
+const PYTHON: Section = {
+  path: 'capabilities.python',
+  doc: 'Modules in `python_exec`. A policy, not a boundary: the boundary is the sandbox.',
+  spec: 'T5',
+  example: '[capabilities.python]\nblocked_modules = ["ctypes"]\n',
+  keys: [
+    {
+      name: 'allowed_modules',
+      type: listOf(text('module')),
+      default: [],
+      doc: 'When not empty, only these can be imported.',
+      spec: 'T5',
+      merge: 'meet',
+    },
+    {
+      name: 'blocked_modules',
+      type: listOf(text('module')),
+      default: [],
+      doc: 'These cannot be imported.',
+      spec: 'T5',
+      merge: 'concat',
+    },
+  ],
+}
+
+const FILES: Section = {
+  path: 'files',
+  doc: 'The file tools.',
+  spec: 'F3, F5',
+  example: '[files]\nchange_envelope = ["src/**", "tests/**"]\n',
+  keys: [
+    {
+      name: 'change_envelope',
+      type: listOf(text('path')),
+      default: [],
+      doc: 'When not empty, a write must also match one of these globs.',
+      spec: 'F3',
+      merge: 'meet',
+    },
+    {
+      name: 'discovery_brief',
+      type: text('directory'),
+      default: null,
+      doc: 'A JSON file whose `in_scope_files` are added to the envelope at start.',
+      spec: 'F3',
+      merge: 'later',
+    },
+    {
+      name: 'read_size_limit',
+      type: integer(1),
+      default: 20_000,
+      doc: 'Characters that one `read` returns at most.',
+      spec: 'F5',
+      merge: 'later',
+    },
+  ],
+}
+
+const HTTP: Section = {
+  path: 'http',
+  doc: 'The web tools (`http`, `webfetch`). A project can only make what the user has set here stricter.',
+  spec: 'N3, N6',
+  example:
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the manifest's own syntax.
+    '[http]\nallowed_hosts = ["docs.python.org", "${SNOW_HOST}", { host = "api.github.com", methods = ["GET"] }]\n',
+  keys: [
+    {
+      name: 'allowed_hosts',
+      type: listOf(HOST_ENTRY),
+      default: [],
+      doc: 'When not empty, only these hosts. Empty leaves public hosts open to these tools.',
+      spec: 'N6, M6',
+      merge: 'later',
+      strictness: 'meet',
+    },
+    {
+      name: 'allow_private_hosts',
+      type: BOOLEAN,
+      default: false,
+      doc: 'Permits private and loopback addresses; the list still applies, and metadata addresses stay closed.',
+      spec: 'N3',
+      merge: 'later',
+      strictness: 'false',
+    },
+  ],
+}
+
+/** `[[secrets]]` is the one array of tables, so it is a key of the top level. */
+export const SECRETS: Key = {
+  name: 'secrets',
+  type: {
+    kind: 'list',
+    of: {
+      kind: 'entry',
+      short: null,
+      fields: [
+        {
+          name: 'name',
+          type: text('env-name'),
+          required: true,
+          doc: 'The variable in which a command sees a placeholder.',
+        },
+        {
+          name: 'source',
+          type: text('secret-source'),
+          required: true,
+          doc: 'Where the value is: `env:NAME`, `keychain:NAME` or `file:PATH`.',
+        },
+        {
+          name: 'hosts',
+          type: { kind: 'list', of: text('host'), nonEmpty: true },
+          required: true,
+          doc: 'The hosts for which the proxy puts the real value in.',
+        },
+        { name: 'header', type: text('header'), doc: 'The request header that carries it; `authorization` if unset.' },
+      ],
+    },
+  },
+  default: [],
+  doc: 'Secrets that stay outside the sandbox: the command sees a placeholder, the proxy knows the value.',
+  spec: 'N7',
+  merge: 'concat',
+}
+
+export const SECRETS_EXAMPLE =
+  '[[secrets]]\nname = "GH_TOKEN"\nsource = "keychain:github"\nhosts = ["api.github.com"]\nheader = "authorization"\n'
+
+export const REACH_SECTIONS: readonly Section[] = [
+  ALLOW,
+  grantedPaths('read'),
+  grantedPaths('write'),
+  ALLOW_COMMANDS,
+  deniedPaths('read'),
+  deniedPaths('write'),
+  DENY_COMMANDS,
+  PYTHON,
+  FILES,
+  HTTP,
+]

@@ -1,0 +1,72 @@
+/** A tool call as the decision sees it: facts that were resolved before, nothing left to look up. */
+
+import type { UrlFacts } from '../hosts/url.ts'
+import type { ShellAnalysis } from '../shell/facts.ts'
+import type { CommandRule, HostRule, Mode, PathRule, Sourced } from './policy.ts'
+import type { Verdict } from './verdict.ts'
+
+/** A path of the call: as it was given and as the kernel resolves it. */
+export interface PathFact {
+  readonly given: string
+  /** Canonical: absolute, symlinks followed, `..` removed. */
+  readonly path: string
+}
+
+/** A URL of the call, with the addresses and redirects that stand in for the wire. */
+export interface HostFact {
+  readonly given: string
+  /** The parsed URL, or why it cannot be judged. */
+  readonly url: { readonly url: UrlFacts } | { readonly problem: string }
+  readonly resolved?: readonly string[]
+  readonly hops?: readonly string[]
+  /** Upper-case. */
+  readonly method: string
+  /** Addresses of this machine's own interfaces. */
+  readonly ownAddresses: readonly string[]
+}
+
+/** A command text with its analysis. */
+export interface ShellFact {
+  readonly command: string
+  readonly analysis: ShellAnalysis
+  /** What `bash -n` said, when the facts asked for it; null when it had nothing to say. */
+  readonly syntaxError: string | null
+  /** Follows the symlinks of an absolute path as far as it exists. */
+  readonly canonical: (path: string) => string
+}
+
+export interface ToolCall {
+  readonly tool: string
+  readonly reads: readonly PathFact[]
+  readonly writes: readonly PathFact[]
+  /** Paths whose metadata or listing is asked for. */
+  readonly lists: readonly PathFact[]
+  readonly hosts: readonly HostFact[]
+  readonly shell: ShellFact | null
+  /** A custom tool that wants a confirmation (P5). */
+  readonly requireConfirmation: boolean
+}
+
+/** What the session knows at this moment. */
+export interface SessionFacts {
+  readonly agent: string | null
+  readonly mode: Mode | null
+  /** Levels changed live by `/perm`. */
+  readonly levels: ReadonlyMap<string, Sourced<Verdict>>
+  readonly grants: {
+    readonly reads: readonly PathRule[]
+    readonly writes: readonly PathRule[]
+    readonly commands: readonly CommandRule[]
+    readonly hosts: readonly HostRule[]
+  }
+  /** Directories that answers of this session added to the roots. */
+  readonly roots: readonly string[]
+  /** Globs that widened the change envelope. */
+  readonly envelope: readonly PathRule[]
+  /** The agent's circuit breaker (P8): seconds until the next probe, or null when closed. */
+  readonly breakerOpenFor: number | null
+  /** Read text that tries to steer the agent (A3). */
+  readonly tainted: boolean
+  /** Places that belong to Cordon itself. */
+  readonly own: { readonly configDir: string; readonly stateDir: string; readonly manifestPath: string }
+}

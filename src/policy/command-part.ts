@@ -1,0 +1,316 @@
+/** Decides one simple command of a shell text: denials, the grant that covers it, or what its effect deserves. */
+
+import { isPrivateTmp } from '../files/baseline.ts'
+import type { CommandFact, Hazard } from '../shell/facts.ts'
+import type { SessionFacts } from './call.ts'
+import { denyMatches, grantMatches, variantsOf } from './command-match.ts'
+import type { PartQuestions } from './order.ts'
+import { isInsideRoots } from './path-part.ts'
+import type { CommandRule, Policy, RuleRef } from './policy.ts'
+import type { Ruling, Stance } from './stance.ts'
+
+/** Need no grant while implicit_coordinators is on (S2). */
+const COORDINATORS: ReadonlySet<string> = new Set([
+  'echo',
+  'printf',
+  'true',
+  'false',
+  ':',
+  'exit',
+  'cd',
+  'pwd',
+  'pushd',
+  'popd',
+])
+
+/** Builtins that touch nothing but the shell that runs them; what could change later commands is a hazard of its own. */
+const QUIET_BUILTINS: ReadonlySet<string> = new Set([
+  ...['test', '[', 'break', 'continue', 'return', 'shift', 'wait', 'local', 'declare', 'typeset', 'readonly', 'export'],
+  ...[
+    'unset',
+    'read',
+    'set',
+    'getopts',
+    'let',
+    'times',
+    'type',
+    'hash',
+    'jobs',
+    'dirs',
+    'umask',
+    'mapfile',
+    'readarray',
+  ],
+  ...['shopt', 'trap', 'eval', 'disown'],
+])
+
+/** The four questions of P0 about a command. */
+export function commandQuestions(
+  policy: Policy,
+  session: SessionFacts,
+  stance: Stance,
+  fact: CommandFact,
+  canonical: (path: string) => string,
+): PartQuestions {
+  const hazard = fact.hazards.find((candidate) => asksAt(policy, candidate)) ?? leftover(fact)
+  const text = wordsOf(fact)
+  return {
+    subject: { kind: 'command', text, span: fact.span },
+    denial: () =>
+      hazardDenial(policy, fact, text) ??
+      ruleDenial(policy, fact, text) ??
+      placeRuling(policy, session, stance, fact, canonical, text),
+    grant: () => harmless(policy, fact, hazard, text) ?? grantRuling(policy, session, fact, hazard, text),
+    explicit: () =>
+      stance.mode.value === 'contained' && isFromMode(stance) ? contained(stance, fact, text) : stance.explicit,
+    otherwise: () => fallback(policy, session, fact, hazard, stance, text),
+  }
+}
+
+/** The grants that cover a command: one for each variant of its words, the most literal first; null when one is missing. */
+export function grantsOf(policy: Policy, session: SessionFacts, fact: CommandFact): readonly CommandRule[] | null {
+  const variants = variantsOf(fact.argv)
+  if (variants === null || fact.argv.length === 0) return null
+  const rules = [...policy.commands.allow, ...session.grants.commands]
+  const found = variants.map((argv) => mostLiteral(rules.filter((rule) => grantMatches(rule.pattern, argv))))
+  return found.every((rule) => rule !== null) ? found : null
+}
+
+/** The command as a person reads it. */
+export function wordsOf(fact: CommandFact): string {
+  const assignments = fact.assignments
+    .filter((assignment) => assignment.scope === 'command' || fact.argv.length === 0)
+    .map((assignment) => `${assignment.name}=${assignment.value?.text ?? '…'}`)
+  return [...assignments, ...fact.argv.map((word) => quoted(word.text))].join(' ')
+}
+
+function quoted(text: string): string {
+  return text === '' || /[\s'"|&;<>()]/.test(text) ? `'${text.replaceAll("'", "'\\''")}'` : text
+}
+
+function mostLiteral(rules: readonly CommandRule[]): CommandRule | null {
+  return rules.reduce<CommandRule | null>((best, rule) => {
+    if (best === null) return rule
+    const longer = rule.pattern.words.length - best.pattern.words.length
+    if (longer !== 0) return longer > 0 ? rule : best
+    return best.pattern.open && !rule.pattern.open ? rule : best
+  }, null)
+}
+
+// With privilege_wrappers the user opted in: sudo is then an ordinary command that still gains nothing in the sandbox.
+function asksAt(policy: Policy, hazard: Hazard): boolean {
+  return !(hazard.code === 'privilege' && policy.flags.privilege_wrappers.value)
+}
+
+function leftover(fact: CommandFact): Hazard | null {
+  if (fact.unwrapped !== 'some') return null
+  return { code: 'wrapper', message: 'it may run more than can be seen', verdict: 'ask', span: fact.span }
+}
+
+function hazardDenial(policy: Policy, fact: CommandFact, text: string): Ruling | null {
+  const hazard = fact.hazards.find((candidate) => candidate.verdict === 'deny' && asksAt(policy, candidate))
+  if (!hazard) return null
+  const privilege = hazard.code === 'privilege'
+  return {
+    decision: 'deny',
+    reason: {
+      code: privilege ? 'privilege' : 'dangerous-shell',
+      message: `\`${text}\`: ${hazard.message}.`,
+      remedy: privilege
+        ? 'Do it without privileges (install into the project or your home directory, use a user service), or hand this exact command to the user to run.'
+        : 'Write the command out plainly, without text that bash evaluates a second time.',
+    },
+    rules: [{ rule: privilege ? policy.flags.privilege_wrappers.rule : `hazard ${hazard.code}`, source: 'built-in' }],
+  }
+}
+
+function ruleDenial(policy: Policy, fact: CommandFact, text: string): Ruling | null {
+  let maybe: CommandRule | null = null
+  for (const rule of policy.commands.deny) {
+    const match = denyMatches(rule.pattern, fact.argv)
+    if (match === 'yes') {
+      return {
+        decision: 'deny',
+        reason: {
+          code: 'denied-by-rule',
+          message: `\`${text}\` is denied by "${rule.pattern.text}".`,
+          remedy: `Find a way without it; the rule stands at ${rule.source}.`,
+        },
+        rules: [ref(rule)],
+      }
+    }
+    if (match === 'maybe') maybe ??= rule
+  }
+  if (!maybe) return null
+  return {
+    decision: 'ask',
+    firm: true,
+    reason: {
+      code: 'maybe-denied',
+      message: `\`${text}\` could turn out to be "${maybe.pattern.text}", which is denied: its words are only known when it runs.`,
+      remedy: 'Write the words out instead of using variables or substitutions.',
+    },
+    rules: [ref(maybe)],
+  }
+}
+
+function placeRuling(
+  policy: Policy,
+  session: SessionFacts,
+  stance: Stance,
+  fact: CommandFact,
+  canonical: (path: string) => string,
+  text: string,
+): Ruling | null {
+  if (isTransparent(fact) || isCoordinator(fact) || fact.resolves === 'builtin') return null
+  const contained = stance.mode.value === 'contained'
+  if (fact.cwd === null && contained) return null
+  const cwd = fact.cwd === null ? null : canonical(fact.cwd)
+  if (cwd !== null && (isInsideRoots(policy, session, cwd) || (contained && isPrivateTmp(cwd)))) return null
+  return {
+    decision: 'ask',
+    reason: {
+      code: 'outside-cwd',
+      message:
+        cwd === null
+          ? `\`${text}\` runs in a directory that cannot be known beforehand.`
+          : `\`${text}\` runs in ${cwd}, outside the project.`,
+      remedy: `Run it inside ${policy.root}, with a directory written out.`,
+    },
+    rules: [ref(policy.outsideRoots)],
+  }
+}
+
+/** Nothing runs of its own: an assignment, a function call whose body is judged, a wrapper whose inside is judged. */
+function isTransparent(fact: CommandFact): boolean {
+  return fact.resolves === 'none' || fact.resolves === 'function' || fact.unwrapped === 'all'
+}
+
+function nameOf(fact: CommandFact): string | null {
+  const values = fact.argv[0]?.values
+  return values?.length === 1 ? values[0]! : null
+}
+
+function isCoordinator(fact: CommandFact): boolean {
+  const name = nameOf(fact)
+  return name !== null && COORDINATORS.has(name) && fact.resolves !== 'function'
+}
+
+function harmless(policy: Policy, fact: CommandFact, hazard: Hazard | null, text: string): Ruling | null {
+  if (hazard) return null
+  const name = nameOf(fact)
+  const quiet = fact.resolves === 'builtin' && name !== null && QUIET_BUILTINS.has(name)
+  const coordinates = isCoordinator(fact) && policy.flags.implicit_coordinators.value
+  if (!isTransparent(fact) && !quiet && !coordinates) return null
+  return {
+    decision: 'allow',
+    reason: { code: 'harmless', message: `\`${text}\` needs no grant of its own.` },
+    rules: coordinates ? [ref(policy.flags.implicit_coordinators)] : [],
+  }
+}
+
+function grantRuling(
+  policy: Policy,
+  session: SessionFacts,
+  fact: CommandFact,
+  hazard: Hazard | null,
+  text: string,
+): Ruling | null {
+  if (hazard) return null
+  const grants = grantsOf(policy, session, fact)
+  if (!grants) return null
+  const prompting = grants.find((rule) => rule.prompt)
+  if (prompting) {
+    return {
+      decision: 'ask',
+      reason: {
+        code: 'grant-prompts',
+        message: `"${prompting.pattern.text}" covers \`${text}\` and says prompt = true.`,
+      },
+      rules: [ref(prompting), ...grants.map(ref)],
+    }
+  }
+  return {
+    decision: 'allow',
+    reason: { code: 'granted', message: `"${grants[0]!.pattern.text}" covers \`${text}\`.` },
+    rules: grants.map(ref),
+  }
+}
+
+function isFromMode(stance: Stance): boolean {
+  return stance.explicit === null
+}
+
+// P10: what stays in the box runs; what reaches out or cannot be undone asks.
+function contained(stance: Stance, fact: CommandFact, text: string): Ruling {
+  const rules = [ref(stance.mode)]
+  if (fact.effect === 'remote-write' || fact.effect === 'destructive') {
+    return {
+      decision: 'ask',
+      reason: {
+        code: fact.effect,
+        message: `\`${text}\` ${fact.effectNote || (fact.effect === 'destructive' ? 'cannot be undone' : 'changes something on another machine')}.`,
+        remedy: 'Say why it is needed; the user decides.',
+      },
+      rules,
+    }
+  }
+  const network = fact.effect === 'unknown' ? ', without network' : ''
+  return {
+    decision: 'allow',
+    reason: { code: 'contained', message: `\`${text}\` stays inside the sandbox${network}.` },
+    rules,
+  }
+}
+
+function fallback(
+  policy: Policy,
+  session: SessionFacts,
+  fact: CommandFact,
+  hazard: Hazard | null,
+  stance: Stance,
+  text: string,
+): Ruling {
+  if (hazard) {
+    const grants = grantsOf(policy, session, fact)
+    const would = grants
+      ? `"${grants[0]!.pattern.text}" would cover \`${text}\`, but ${hazard.message}.`
+      : `\`${text}\`: ${hazard.message}.`
+    return {
+      decision: 'ask',
+      reason: {
+        code: 'not-understood',
+        message: would,
+        remedy: 'Write it without that, or explain to the user why it is needed.',
+      },
+      rules: [{ rule: `hazard ${hazard.code}`, source: 'built-in' }, ...(grants ?? []).map(ref)],
+    }
+  }
+  const declared = policy.commands.declared
+  return {
+    decision: declared ? 'ask' : stance.builtIn,
+    reason: {
+      code: declared ? 'not-granted' : 'level-ask',
+      message: declared ? `No grant covers \`${text}\`.` : `Commands ask unless the manifest grants them: \`${text}\`.`,
+      remedy: `Grant it under [capabilities.allow.commands] patterns${nearest(policy, fact)}.`,
+    },
+    rules: [
+      {
+        rule: declared ? 'capabilities.allow.commands' : `level of ${stance.tool}`,
+        source: declared ? 'manifest' : 'built-in',
+      },
+    ],
+  }
+}
+
+function nearest(policy: Policy, fact: CommandFact): string {
+  const name = nameOf(fact)
+  const same = policy.commands.allow
+    .filter((rule) => rule.pattern.words[0] === name)
+    .map((rule) => `"${rule.pattern.text}"`)
+  return same.length > 0 ? `; of ${name} only ${same.slice(0, 4).join(', ')} is granted` : ''
+}
+
+function ref({ rule, source }: RuleRef): RuleRef {
+  return { rule, source }
+}

@@ -1,0 +1,64 @@
+/** A decision: a verdict with every rule that took part, the part of the call it was about, and a remedy. */
+
+import type { Span } from '../shell/facts.ts'
+import type { RuleRef } from './policy.ts'
+import type { ReasonCode } from './reason.ts'
+import { compareVerdicts, type Verdict } from './verdict.ts'
+
+export interface Reason {
+  readonly code: ReasonCode
+  /** What was decided and why, in one or two sentences for a person or a model. */
+  readonly message: string
+  /** What would be allowed instead, or how to allow this. */
+  readonly remedy?: string
+}
+
+/** What one part of a call is about. */
+export interface PartSubject {
+  readonly kind: 'tool' | 'command' | 'syntax' | 'redirect' | 'read' | 'write' | 'list' | 'host'
+  /** The command words, path or URL, as a person reads them. */
+  readonly text: string
+  /** Where it stands in a command text. */
+  readonly span?: Span
+  /** Index of the simple command it belongs to, in the order of the shell facts. */
+  readonly command?: number
+}
+
+/** The decision about one part. */
+export interface PartDecision extends PartSubject {
+  readonly decision: Verdict
+  readonly reason: Reason
+  readonly rules: readonly RuleRef[]
+  /** The step of P0 that decided: 1 denials, 2 grants, 3 explicit levels, 4 declared kinds and built-in levels. */
+  readonly step: 1 | 2 | 3 | 4
+  /** An ask that auto mode does not answer: a deny rule may apply, or a secret would be read. */
+  readonly firm?: boolean
+}
+
+export interface Decision {
+  readonly decision: Verdict
+  readonly reason: Reason
+  /** Every rule that took part, deciding ones first. */
+  readonly rules: readonly RuleRef[]
+  readonly segments: readonly PartDecision[]
+}
+
+/** Combines the parts of a call: the strictest decides, and the first of the strictest gives the reason. */
+export function combine(parts: readonly PartDecision[]): Decision {
+  const first = parts[0]
+  if (first === undefined) throw new RangeError('a call has at least one part')
+  // INVARIANT: a part can only make the whole stricter.
+  const strictest = parts.reduce((worst, part) => (compareVerdicts(part.decision, worst.decision) > 0 ? part : worst))
+  return {
+    decision: strictest.decision,
+    reason: strictest.reason,
+    rules: uniqueRules([strictest, ...parts].flatMap((part) => part.rules)),
+    segments: parts,
+  }
+}
+
+function uniqueRules(rules: readonly RuleRef[]): RuleRef[] {
+  const seen = new Map<string, RuleRef>()
+  for (const { rule, source } of rules) seen.set(`${rule}\n${source}`, { rule, source })
+  return [...seen.values()]
+}

@@ -1,0 +1,75 @@
+/** The pure heart of Cordon: a policy goes in, a tool call goes in, a decision with its reasons comes out. */
+
+import type { SessionFacts, ToolCall } from './call.ts'
+import { combine, type Decision, type PartDecision } from './decision.ts'
+import { hostQuestions } from './host-part.ts'
+import { decidePart } from './order.ts'
+import { pathQuestions } from './path-part.ts'
+import type { Policy } from './policy.ts'
+import { decideShell } from './shell-part.ts'
+import { type Stance, takeStance } from './stance.ts'
+
+/** Decides a call: every part by the order of P0, and the strictest part decides. */
+export function evaluate(policy: Policy, session: SessionFacts, call: ToolCall): Decision {
+  const stance = takeStance(policy, session, call.tool)
+  const paths = (access: 'read' | 'write' | 'list') =>
+    call[`${access}s`].map((fact) => decidePart(pathQuestions(policy, session, stance, access, fact), stance))
+  const parts = [
+    ...(call.shell ? decideShell(policy, session, stance, call.shell) : []),
+    ...paths('read'),
+    ...paths('write'),
+    ...paths('list'),
+    ...call.hosts.map((fact) => decidePart(hostQuestions(policy, session, stance, fact), stance)),
+    ...toolPart(call, stance),
+  ]
+  return combine(session.tainted ? parts.map((part) => taint(part, stance)) : parts)
+}
+
+/** The tool itself is a part when nothing else of the call is, and when it wants a confirmation (P5). */
+function toolPart(call: ToolCall, stance: Stance): PartDecision[] {
+  const bare = !call.shell && call.reads.length + call.writes.length + call.lists.length + call.hosts.length === 0
+  if (!bare && !call.requireConfirmation) return []
+  const confirm = call.requireConfirmation && stance.explicit?.decision !== 'deny'
+  return [
+    decidePart(
+      {
+        subject: { kind: 'tool', text: call.tool },
+        denial: () => null,
+        grant: () => null,
+        explicit: () =>
+          confirm
+            ? {
+                decision: 'ask',
+                reason: { code: 'needs-confirmation', message: `${call.tool} asks for a confirmation before it runs.` },
+                rules: [{ rule: `require_confirmation of ${call.tool}`, source: 'tool manifest' }],
+              }
+            : stance.explicit,
+        otherwise: () => ({
+          decision: stance.builtIn,
+          reason: {
+            code: stance.builtIn === 'allow' ? 'level-allow' : 'level-ask',
+            message: `The built-in level of ${call.tool} is "${stance.builtIn}".`,
+          },
+          rules: [{ rule: `level of ${call.tool}`, source: 'built-in' }],
+        }),
+      },
+      stance,
+    ),
+  ]
+}
+
+// A3: after text that tries to steer the agent, what writes or leaves the machine is a person's choice again.
+function taint(part: PartDecision, stance: Stance): PartDecision {
+  const reaches = stance.kind === 'write' || stance.kind === 'network' || stance.kind === 'command'
+  if (part.decision !== 'allow' || !reaches || part.reason.code === 'harmless' || part.reason.code === 'baseline') {
+    return part
+  }
+  return {
+    ...part,
+    decision: 'ask',
+    reason: {
+      code: 'tainted',
+      message: `A tool result of this session held instructions aimed at the agent, so this is asked again: ${part.reason.message}`,
+    },
+  }
+}

@@ -1,0 +1,47 @@
+/**
+ * P0: how denials, grants, levels and modes meet. The order is the product, and this is all of it.
+ *
+ *   1. denials            deny rules, protected paths, shell flags, rings, plan mode, a level of deny; places outside
+ *   2. grants             a grant that fully covers the part: allow, or ask when the grant says so
+ *   3. explicit levels    [permission.tools], the mode, /perm
+ *   4. everything else    ask where grants of this kind are declared, else the built-in level
+ *
+ * Then auto mode or auto_accept answers what is left to ask, and the strictest part decides the call.
+ */
+
+import type { PartDecision, PartSubject } from './decision.ts'
+import type { Ruling, Stance } from './stance.ts'
+
+/** The four questions about one part. Each is only asked when the ones before it had no answer. */
+export interface PartQuestions {
+  readonly subject: PartSubject
+  readonly denial: () => Ruling | null
+  readonly grant: () => Ruling | null
+  readonly explicit: () => Ruling | null
+  readonly otherwise: () => Ruling
+}
+
+/** Decides one part by the order above. */
+export function decidePart(part: PartQuestions, stance: Stance): PartDecision {
+  const denial = stance.denial ?? part.denial()
+  if (denial) return answered(part.subject, denial, 1, stance)
+  const grant = part.grant()
+  if (grant) return answered(part.subject, grant, 2, stance)
+  const explicit = part.explicit()
+  if (explicit) return answered(part.subject, explicit, 3, stance)
+  return answered(part.subject, part.otherwise(), 4, stance)
+}
+
+function answered(subject: PartSubject, ruling: Ruling, step: 1 | 2 | 3 | 4, stance: Stance): PartDecision {
+  if (ruling.decision !== 'ask' || ruling.firm || !stance.answersAsks) return { ...subject, ...ruling, step }
+  return {
+    ...subject,
+    decision: 'allow',
+    reason: {
+      code: 'auto-accepted',
+      message: `${stance.mode.value === 'auto' ? 'Auto mode' : 'auto_accept'} answered: ${ruling.reason.message}`,
+    },
+    rules: [stance.answersAsks, ...ruling.rules],
+    step,
+  }
+}

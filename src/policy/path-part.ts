@@ -1,0 +1,249 @@
+/** Decides one path of a call: deny rules, protected paths, the envelope and the roots before any grant. */
+
+import { isBaselineRead, isInside, isPrivateTmp, isSandboxDevice } from '../files/baseline.ts'
+import { coversPath, namesPath, reachesPath } from '../files/path-pattern.ts'
+import { protectedPath } from '../files/protected-paths.ts'
+import { openedByGrant, secretOf } from '../files/secret-shapes.ts'
+import type { PathFact, SessionFacts } from './call.ts'
+import type { PartSubject } from './decision.ts'
+import type { PartQuestions } from './order.ts'
+import type { PathRule, Policy, RuleRef } from './policy.ts'
+import type { Ruling, Stance } from './stance.ts'
+
+export type PathAccess = 'read' | 'write' | 'list'
+
+/** Who touches the path: a file tool, or a command inside the sandbox, which sees the baseline and a private /tmp. */
+export interface PathActor {
+  readonly by: 'tool' | 'command'
+  /** A relative word that climbs out of the project does not count as naming a system file. */
+  readonly climbs?: boolean
+  readonly subject?: Partial<PartSubject>
+}
+
+/** The four questions of P0 about a path. */
+export function pathQuestions(
+  policy: Policy,
+  session: SessionFacts,
+  stance: Stance,
+  access: PathAccess,
+  fact: PathFact,
+  actor: PathActor = { by: 'tool' },
+): PartQuestions {
+  const granted = (): PathRule | null => grantOf(policy, session, access, fact.path)
+  return {
+    subject: { kind: access, text: fact.given, ...actor.subject },
+    denial: () =>
+      ruleDenial(policy, access, fact) ??
+      ownPlaceDenial(policy, session, access, fact) ??
+      envelopeDenial(policy, session, access, fact) ??
+      baselineRuling(policy, access, fact, actor, stance) ??
+      outsideRuling(policy, session, fact, granted) ??
+      secretRuling(policy, session, access, fact),
+    grant: () => grantRuling(granted(), access, fact),
+    explicit: () => explicitLevel(stance, access, actor),
+    otherwise: () => fallback(policy, stance, access, fact, actor),
+  }
+}
+
+/** True when the path lies in the project, an additional directory, or one that an answer added. */
+export function isInsideRoots(policy: Policy, session: SessionFacts, path: string): boolean {
+  return (
+    isInside(path, policy.root) ||
+    policy.additionalDirectories.some((directory) => isInside(path, directory.value)) ||
+    session.roots.some((root) => isInside(path, root))
+  )
+}
+
+function grantOf(policy: Policy, session: SessionFacts, access: PathAccess, path: string): PathRule | null {
+  const rules =
+    access === 'write'
+      ? [...policy.writes.allow, ...session.grants.writes]
+      : [...policy.reads.allow, ...session.grants.reads]
+  const covering = rules.filter((rule) => coversPath(rule.pattern, path))
+  // The narrower answer of two grants: one that does not prompt was given on purpose for these files.
+  return covering.find((rule) => !rule.prompt) ?? covering[0] ?? null
+}
+
+function ruleDenial(policy: Policy, access: PathAccess, fact: PathFact): Ruling | null {
+  const rules = access === 'write' ? policy.writes.deny : policy.reads.deny
+  const rule = rules.find((candidate) => reachesPath(candidate.pattern, fact.path))
+  if (!rule) return null
+  return {
+    decision: 'deny',
+    reason: {
+      code: 'denied-by-rule',
+      message: `${verb(access)} ${fact.given} is denied by the rule "${rule.pattern.text}".`,
+      remedy: `Work without this file; the rule stands at ${rule.source}.`,
+    },
+    rules: [ref(rule)],
+  }
+}
+
+function ownPlaceDenial(policy: Policy, session: SessionFacts, access: PathAccess, fact: PathFact): Ruling | null {
+  const found = protectedPath(fact.path, { root: policy.root, home: policy.home, ...session.own })
+  if (!found) return null
+  const closed = access === 'write' || found.unreadable
+  const opener = policy.writes.allow.find(
+    (rule) => namesPath(rule.pattern, fact.path) && rule.pattern.absolute === fact.path,
+  )
+  if (!closed || (opener && !found.unreadable)) return null
+  return {
+    decision: 'deny',
+    reason: {
+      code: 'protected-path',
+      message: `${fact.given} is protected: ${found.reason}.`,
+      remedy: found.unreadable
+        ? 'Nothing opens it to an agent.'
+        : 'Tell the user what to change there, or let them name this very path under [capabilities.allow.write].',
+    },
+    rules: [{ rule: 'protected paths', source: 'built-in' }],
+  }
+}
+
+function envelopeDenial(policy: Policy, session: SessionFacts, access: PathAccess, fact: PathFact): Ruling | null {
+  if (access !== 'write' || policy.envelope === null) return null
+  const rules = [...policy.envelope, ...session.envelope]
+  if (rules.some((rule) => coversPath(rule.pattern, fact.path))) return null
+  return {
+    decision: 'deny',
+    reason: {
+      code: 'outside-envelope',
+      message: `${fact.given} is outside the change envelope of this session.`,
+      remedy: `Only these may be written: ${rules.map((rule) => rule.pattern.text).join(', ') || 'nothing'}. Ask the user to widen [files] change_envelope if this file must change.`,
+    },
+    rules:
+      policy.envelope.length > 0 ? policy.envelope.map(ref) : [{ rule: 'files.change_envelope', source: 'manifest' }],
+  }
+}
+
+// Not a denial, but it stands before the roots: what every sandbox shows is not "outside" for a command.
+function baselineRuling(
+  policy: Policy,
+  access: PathAccess,
+  fact: PathFact,
+  actor: PathActor,
+  stance: Stance,
+): Ruling | null {
+  if (actor.by !== 'command') return null
+  const shown =
+    isSandboxDevice(fact.path) ||
+    (access !== 'write' && !actor.climbs && isBaselineRead(fact.path) && !secretOf(fact.path, policy)) ||
+    (stance.mode.value === 'contained' && isPrivateTmp(fact.path))
+  if (!shown) return null
+  return {
+    decision: 'allow',
+    reason: { code: 'baseline', message: `${fact.path} is part of what the sandbox shows every command.` },
+    rules: [],
+  }
+}
+
+function outsideRuling(
+  policy: Policy,
+  session: SessionFacts,
+  fact: PathFact,
+  granted: () => PathRule | null,
+): Ruling | null {
+  if (isInsideRoots(policy, session, fact.path) || granted()) return null
+  const asks = policy.outsideRoots.value === 'ask'
+  const resolved = fact.path === fact.given ? '' : ` (${fact.path})`
+  return {
+    decision: asks ? 'ask' : 'deny',
+    reason: {
+      code: 'outside-roots',
+      message: `${fact.given}${resolved} is outside the project ${policy.root} and the granted directories.`,
+      remedy: asks
+        ? 'A yes adds its directory to this session.'
+        : `Stay inside ${policy.root}, or ask the user to add the directory under [capabilities.allow] additional_directories.`,
+    },
+    rules: [ref(policy.outsideRoots)],
+  }
+}
+
+function secretRuling(policy: Policy, session: SessionFacts, access: PathAccess, fact: PathFact): Ruling | null {
+  if (access !== 'read' || !policy.maskSecrets) return null
+  const secret = secretOf(fact.path, policy)
+  if (!secret) return null
+  const rules = [...policy.reads.allow, ...session.grants.reads]
+  if (
+    openedByGrant(
+      fact.path,
+      rules.map((rule) => rule.pattern),
+      policy,
+    )
+  )
+    return null
+  return {
+    decision: 'ask',
+    firm: true,
+    reason: {
+      code: 'secret',
+      message: `${fact.given} looks like a secret (${secret.shape}), and no grant names it.`,
+      remedy: `Work without it, or ask the user to grant it by name: paths = [{ path = ".", files = ["${fact.path.split('/').at(-1)}"] }] under [capabilities.allow.read].`,
+    },
+    rules: [{ rule: 'sandbox.os.command_mask_secrets', source: 'built-in' }],
+  }
+}
+
+function grantRuling(rule: PathRule | null, access: PathAccess, fact: PathFact): Ruling | null {
+  if (!rule) return null
+  if (!rule.prompt) {
+    return {
+      decision: 'allow',
+      reason: { code: 'granted', message: `"${rule.pattern.text}" covers ${fact.given}.` },
+      rules: [ref(rule)],
+    }
+  }
+  return {
+    decision: 'ask',
+    reason: {
+      code: 'grant-prompts',
+      message: `"${rule.pattern.text}" covers ${fact.given} and says prompt = true for ${access === 'write' ? 'writes' : 'reads'}.`,
+    },
+    rules: [ref(rule)],
+  }
+}
+
+// A command's own level asks before the command, not once more for each of its files; metadata is held by deny alone.
+function explicitLevel(stance: Stance, access: PathAccess, actor: PathActor): Ruling | null {
+  if (actor.by === 'tool') return access === 'list' && stance.explicit?.decision === 'ask' ? null : stance.explicit
+  if (stance.explicit) return stance.explicit.decision === 'ask' ? null : stance.explicit
+  if (stance.mode.value !== 'contained') return null
+  return {
+    decision: 'allow',
+    reason: { code: 'contained', message: 'What stays inside the project runs without asking in contained mode.' },
+    rules: [ref(stance.mode)],
+  }
+}
+
+function fallback(policy: Policy, stance: Stance, access: PathAccess, fact: PathFact, actor: PathActor): Ruling {
+  const declared = access === 'write' ? policy.writes.declared : access === 'read' && policy.reads.declared
+  if (declared && !(access === 'read' && !policy.promptReads.value)) {
+    return {
+      decision: 'ask',
+      reason: {
+        code: 'not-granted',
+        message: `The manifest declares ${access} grants, and none covers ${fact.given}.`,
+        remedy: `Grant it under [capabilities.allow.${access}] paths.`,
+      },
+      rules: [access === 'read' ? ref(policy.promptReads) : { rule: 'capabilities.allow.write', source: 'manifest' }],
+    }
+  }
+  // A command's own level asks before the command, not once more for every file inside the roots.
+  const level = actor.by === 'command' || access === 'list' ? 'allow' : stance.builtIn
+  return {
+    decision: level,
+    reason: {
+      code: level === 'allow' ? 'level-allow' : 'level-ask',
+      message: `${verb(access)} inside the project is "${level}" unless the manifest says otherwise.`,
+    },
+    rules: [{ rule: `level of ${actor.by === 'command' ? access : stance.tool}`, source: 'built-in' }],
+  }
+}
+
+function verb(access: PathAccess): string {
+  return access === 'write' ? 'Writing' : access === 'read' ? 'Reading' : 'Listing'
+}
+
+function ref({ rule, source }: RuleRef): RuleRef {
+  return { rule, source }
+}

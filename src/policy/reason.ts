@@ -1,0 +1,42 @@
+/** Reason codes: stable names for why a decision came out as it did. */
+
+export type ReasonCode =
+  // allow
+  | 'granted' // a grant of the manifest or a saved one covers it
+  | 'level-allow' // the tool's level, or the mode, allows it
+  | 'contained' // it stays inside the sandbox
+  | 'harmless' // a coordinator, a builtin without effect, or a call of what is judged elsewhere
+  | 'auto-accepted' // auto mode or auto_accept answered the ask
+  | 'baseline' // the sandbox shows it to every command, read-only
+  // ask
+  | 'grant-prompts' // the grant says prompt = true
+  | 'level-ask' // the tool's level, or the mode, asks
+  | 'not-granted' // grants of this kind are declared, and none covers it
+  | 'outside-roots' // a path outside the project and the granted directories
+  | 'not-understood' // a hazard keeps the command from being fully understood
+  | 'outside-cwd' // it runs in a directory outside the roots, or in one that cannot be known
+  | 'secret' // a file that looks like a secret, which no grant names
+  | 'remote-write' // it changes something on another machine
+  | 'destructive' // it cannot be undone
+  | 'host-not-granted' // a host nobody granted
+  | 'maybe-denied' // a deny rule may match; the words cannot be known
+  | 'tainted' // the session read text that tries to steer the agent
+  | 'needs-confirmation' // the tool asks for confirmation
+  // deny
+  | 'denied-by-rule' // a deny rule of any layer
+  | 'protected-path' // the manifest, hooks, start-up files: what the agent never changes
+  | 'outside-envelope' // a write outside change_envelope
+  | 'shell-syntax-off' // a [security] flag forbids this syntax
+  | 'unparseable' // bash grammar could not be established with certainty
+  | 'privilege' // sudo, doas and their kind
+  | 'dangerous-shell' // text that bash would evaluate once more, or a network pseudo-device
+  | 'shell-policy' // a [shell_policy] substring
+  | 'level-deny' // the tool's level is deny
+  | 'plan-mode' // plan mode or the plan agent: nothing is written or run
+  | 'ring' // the agent's trust is too low
+  | 'breaker' // too many failures in a row
+  | 'host-denied' // a denied host, or one that no list admits
+  | 'address-refused' // a private, metadata or otherwise closed address
+  | 'bad-url' // not a URL that can be judged
+  | 'bad-input' // the call's own arguments are wrong
+  | 'unknown-tool' // no such tool

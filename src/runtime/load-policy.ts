@@ -1,0 +1,120 @@
+/** Finds the manifests of a project, merges their layers, and compiles the policy that holds there. */
+
+import { dirname, join, resolve } from 'node:path'
+import { type Compiled, compileManifest } from '../manifest/compile.ts'
+import { mergeLayers } from '../manifest/layers.ts'
+import { type LoadOptions, openManifest } from '../manifest/load.ts'
+import type { Manifest } from '../manifest/manifest.ts'
+import type { Problem } from '../manifest/problem.ts'
+import { grantMatches } from '../policy/command-match.ts'
+import type { CommandPattern } from '../policy/command-pattern.ts'
+import { analyze } from '../shell/analyze.ts'
+import type { Files } from '../system/files.ts'
+import type { Machine } from '../system/machine.ts'
+
+export const MANIFEST_NAME = 'cordon.toml'
+
+/** Which manifest holds: the project's own, one that the person named, or an object instead of every layer. */
+export type ManifestChoice =
+  | { readonly kind: 'project' }
+  | { readonly kind: 'file'; readonly file: string }
+  | { readonly kind: 'object'; readonly object: unknown }
+
+export interface LoadRequest {
+  readonly machine: Machine
+  readonly files: Files
+  /** The project root to judge against; null looks for it from the working directory upwards. */
+  readonly root: string | null
+  readonly choice: ManifestChoice
+}
+
+export interface LoadedPolicy extends Compiled {
+  readonly root: string
+  readonly manifestPath: string
+  /** The effective manifest, for `policy show`. */
+  readonly manifest: Manifest
+}
+
+export type LoadOutcome = { readonly loaded: LoadedPolicy } | { readonly problems: readonly Problem[] }
+
+/** Loads the policy for a project. Throws a Fault when a manifest cannot be read at all. */
+export async function loadPolicy(request: LoadRequest): Promise<LoadOutcome> {
+  const { machine, files, choice } = request
+  const root = files.canonical(
+    request.root === null ? findRoot(machine.cwd, files) : resolve(machine.cwd, request.root),
+  )
+  const manifestPath = join(root, MANIFEST_NAME)
+  const layers = await openLayers(request, manifestPath)
+  if ('problems' in layers) return layers
+  const merged = mergeLayers(layers.layers, layers.suffixes)
+  const compiled = compileManifest(merged.manifest, {
+    root,
+    home: machine.home,
+    env: machine.env,
+    suffixes: layers.suffixes,
+    realpath: (path) => files.canonical(path),
+  })
+  if ('problems' in compiled) return { problems: compiled.problems }
+  const { policy } = compiled
+  return {
+    loaded: {
+      ...compiled,
+      policy: layers.suffixes ? { ...policy, http: { ...policy.http, suffixes: layers.suffixes } } : policy,
+      warnings: [...layers.warnings, ...merged.warnings, ...compiled.warnings],
+      manifest: merged.manifest,
+      root,
+      manifestPath: choice.kind === 'file' ? files.canonical(resolve(machine.cwd, choice.file)) : manifestPath,
+    },
+  }
+}
+
+/** The nearest directory upwards with a manifest, else with a repository, else the directory itself. */
+export function findRoot(cwd: string, files: Files): string {
+  for (const marker of [MANIFEST_NAME, '.git']) {
+    for (let directory = cwd; ; directory = dirname(directory)) {
+      if (files.exists(join(directory, marker))) return directory
+      if (directory === dirname(directory)) break
+    }
+  }
+  return cwd
+}
+
+type OpenedLayers =
+  | {
+      readonly layers: Parameters<typeof mergeLayers>[0]
+      readonly warnings: readonly Problem[]
+      readonly suffixes: LoadOptions['suffixes'] & (object | null)
+    }
+  | { readonly problems: readonly Problem[] }
+
+async function openLayers({ machine, files, choice }: LoadRequest, manifestPath: string): Promise<OpenedLayers> {
+  const options: LoadOptions = { matches: exampleMatches }
+  if (choice.kind === 'object') {
+    const result = await openManifest({ object: choice.object }, options)
+    if ('problems' in result) return { problems: result.problems }
+    return { layers: { project: result.manifest }, warnings: result.warnings, suffixes: result.suffixes }
+  }
+  const userFile = join(machine.configDir, MANIFEST_NAME)
+  const user = files.exists(userFile) ? await openFile(userFile, files, options) : null
+  if (user && 'problems' in user) return { problems: user.problems }
+  const projectFile = choice.kind === 'file' ? resolve(machine.cwd, choice.file) : manifestPath
+  const wanted = choice.kind === 'file' || files.exists(projectFile)
+  const below = user?.manifest ?? null
+  const project = wanted ? await openFile(projectFile, files, { ...options, below }) : null
+  if (project && 'problems' in project) return { problems: project.problems }
+  return {
+    layers: { user: below, project: project?.manifest ?? null },
+    warnings: [...(user?.warnings ?? []), ...(project?.warnings ?? [])],
+    suffixes: project?.suffixes ?? user?.suffixes ?? null,
+  }
+}
+
+function openFile(file: string, files: Files, options: LoadOptions): ReturnType<typeof openManifest> {
+  return openManifest({ text: files.readText(file), file }, options)
+}
+
+/** M5: an example of a rule is a command text; it matches when one of its simple commands does. */
+function exampleMatches(pattern: CommandPattern, command: string): boolean {
+  const analysis = analyze(command, { cwd: '/', home: '/' })
+  return 'facts' in analysis && analysis.facts.commands.some((fact) => grantMatches(pattern, fact.argv))
+}

@@ -1,0 +1,65 @@
+/** Turns a tool's input into the facts a decision is made on: canonical paths, parsed URLs, shell facts. */
+
+import { posix } from 'node:path'
+import { parseUrl } from '../hosts/url.ts'
+import type { HostFact, PathFact, ShellFact, ToolCall } from '../policy/call.ts'
+import { analyze } from '../shell/analyze.ts'
+import type { Actions } from '../tools/tool.ts'
+
+/** The machine as far as facts need it. */
+export interface Surroundings {
+  /** Canonical directory that relative paths stand under. */
+  readonly cwd: string
+  readonly home: string
+  readonly canonical: (path: string) => string
+  readonly syntaxError: (command: string) => string | null
+  readonly ownAddresses: () => readonly string[]
+}
+
+/** Resolves what a call touches. Throws a Fault where the machine has no answer, such as a loop of links. */
+export function resolveCall(tool: string, actions: Actions, around: Surroundings): ToolCall {
+  const paths = (given: readonly string[] | undefined): PathFact[] =>
+    (given ?? []).map((path) => pathFact(path, around))
+  return {
+    tool,
+    reads: paths(actions.reads),
+    writes: paths(actions.writes),
+    // A command's working directory is held to the roots like any other path (F1).
+    lists: [...paths(actions.lists), ...(actions.cwd === undefined ? [] : [pathFact(actions.cwd, around)])],
+    hosts: actions.url === undefined ? [] : [hostFact(actions, around)],
+    shell: actions.command === undefined ? null : shellFact(actions.command, actions.cwd, around),
+    requireConfirmation: false,
+  }
+}
+
+function pathFact(given: string, around: Surroundings): PathFact {
+  const home = given === '~' || given.startsWith('~/') ? around.home + given.slice(1) : given
+  return { given, path: around.canonical(posix.isAbsolute(home) ? home : `${around.cwd}/${home}`) }
+}
+
+function hostFact(actions: Actions, around: Surroundings): HostFact {
+  return {
+    given: actions.url!,
+    url: parseUrl(actions.url!),
+    method: (actions.method ?? 'GET').toUpperCase(),
+    ownAddresses: around.ownAddresses(),
+    ...(actions.resolved && { resolved: actions.resolved }),
+    ...(actions.hops && { hops: actions.hops }),
+  }
+}
+
+function shellFact(command: string, cwd: string | undefined, around: Surroundings): ShellFact {
+  const start = cwd === undefined ? around.cwd : pathFact(cwd, around).path
+  const analysis = analyze(command, {
+    cwd: start,
+    home: around.home,
+    variables: { HOME: around.home, PWD: start },
+  })
+  const asks = 'facts' in analysis && analysis.facts.needsSyntaxCheck
+  return {
+    command,
+    analysis,
+    syntaxError: asks ? around.syntaxError(command) : null,
+    canonical: around.canonical,
+  }
+}

@@ -1,0 +1,48 @@
+/** PURE. A plan as arguments for bubblewrap: the namespaces and the baseline, which cordon-init then furnishes. */
+
+import type { SandboxPlan } from '../plan.ts'
+
+/** Descriptors that bubblewrap passes on to the init. */
+export const CONTROL_FD = 3
+export const INIT_FD = 4
+export const IPC_FD = 5
+
+/** bubblewrap takes at most 9,000 arguments; one bind takes three. */
+export const MAX_BINDS = 1000
+
+/** What the init needs for mounts, limits, the second user namespace; it drops all of it before the command starts. */
+const INIT_CAPABILITIES = ['CAP_SYS_ADMIN', 'CAP_SETPCAP', 'CAP_SYS_RESOURCE', 'CAP_SETFCAP']
+
+/** Compiles the arguments, without the program's own name. */
+export function compileArguments(plan: SandboxPlan): string[] {
+  if (plan.binds.length > MAX_BINDS)
+    throw new RangeError(
+      `the grants show ${plan.binds.length} separate places, at most ${MAX_BINDS} are possible; grant the directories that hold them`,
+    )
+  const args = ['--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup', '--unshare-net']
+  // uid 0 keeps bubblewrap from making its own second user namespace, which would take the mount rights from the init.
+  args.push('--uid', '0', '--gid', '0', '--hostname', plan.hostname, '--die-with-parent', '--as-pid-1')
+  for (const capability of INIT_CAPABILITIES) args.push('--cap-add', capability)
+
+  const size = String(plan.limits.scratchBytes)
+  const layers: { path: string; args: string[] }[] = [
+    ...plan.binds.map(({ path, mode }) => ({
+      path,
+      args: [mode === 'read-only' ? '--ro-bind' : '--bind', path, path],
+    })),
+    ...plan.links.map(({ path, target }) => ({ path, args: ['--symlink', target, path] })),
+    ...plan.scratch.map((path) => ({
+      path,
+      args: ['--perms', path === '/tmp' || path === '/dev/shm' ? '1777' : '0700', '--size', size, '--tmpfs', path],
+    })),
+    ...plan.emptied.map((path) => ({ path, args: ['--perms', '0555', '--size', '4096', '--tmpfs', path] })),
+    { path: '/proc', args: ['--proc', '/proc'] },
+    { path: '/dev', args: ['--dev', '/dev'] },
+  ]
+  layers.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0))
+  for (const layer of layers) args.push(...layer.args)
+
+  args.push('--chdir', '/', '--', `/proc/self/fd/${INIT_FD}`, String(CONTROL_FD))
+  if (plan.network.kind === 'listener') args.push(String(IPC_FD))
+  return args
+}

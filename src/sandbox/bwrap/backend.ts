@@ -1,0 +1,83 @@
+/** The Linux backend: bubblewrap and cordon-init. */
+
+import { accessSync, constants, openSync } from 'node:fs'
+import { delimiter, isAbsolute, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Backend, CompiledSandbox } from '../backend.ts'
+import { compileLaunch, launchSandbox, type Machine } from '../launch.ts'
+import { SandboxFault } from '../launch-fault.ts'
+import { openCgroups } from '../limits-cgroup.ts'
+import { probeSandbox } from '../probe.ts'
+import type { Architecture } from './syscalls.ts'
+
+export interface BwrapOptions {
+  /** Paths, where the usual places are not meant. */
+  readonly bwrap?: string
+  readonly init?: string
+  /** False: per-process limits only. */
+  readonly cgroups?: boolean
+}
+
+const BWRAP_FOLDERS = ['/usr/bin', '/usr/local/bin', '/bin', '/run/current-system/sw/bin']
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The first bubblewrap in the system's folders, then on the PATH; a relative PATH entry could be the project's. */
+function findBwrap(): string {
+  const folders = [...BWRAP_FOLDERS, ...(process.env.PATH ?? '').split(delimiter).filter(isAbsolute)]
+  const found = folders.map((folder) => join(folder, 'bwrap')).find(isExecutable)
+  if (found) return found
+  throw new SandboxFault('sandbox-missing', 'bubblewrap (bwrap) is not installed, and nothing runs without a sandbox', {
+    remedy: 'Install it: apt install bubblewrap, dnf install bubblewrap, pacman -S bubblewrap, apk add bubblewrap.',
+  })
+}
+
+function findInit(architecture: Architecture): string {
+  const name = `cordon-init-${architecture}`
+  // Beside the bundled program, or in the checkout.
+  const places = [`./native/${name}`, `../../../dist/native/${name}`, `../native/${name}`]
+  const found = places.map((place) => fileURLToPath(new URL(place, import.meta.url))).find(isExecutable)
+  if (found) return found
+  throw new SandboxFault('sandbox-init-missing', `${name} is not built, and nothing runs without it`, {
+    remedy: 'Run native/build.sh; it needs a C compiler (apt install gcc libc6-dev).',
+  })
+}
+
+function architectureOf(arch: string): Architecture {
+  if (arch === 'x64' || arch === 'arm64') return arch
+  throw new SandboxFault('sandbox-architecture', `there is no system call filter for ${arch}, only for x64 and arm64`)
+}
+
+/** A backend of its own state: the opened init and the control groups it found. Nothing is opened before it is needed. */
+export function createBwrapBackend(options: BwrapOptions = {}): Backend {
+  let machine: Machine | null = null
+  const find = (): Machine => {
+    if (machine) return machine
+    const architecture = architectureOf(process.arch)
+    const path = options.init ?? findInit(architecture)
+    machine = {
+      architecture,
+      bwrap: options.bwrap ?? findBwrap(),
+      init: { path, fd: openSync(path, constants.O_RDONLY) },
+      cgroups: options.cgroups === false ? null : openCgroups(),
+    }
+    return machine
+  }
+  const backend: Backend = {
+    name: 'bwrap',
+    probe: () => probeSandbox(backend, () => find().cgroups?.support ?? null),
+    compile: (plan): CompiledSandbox => {
+      const { bwrap } = find()
+      return { program: bwrap, ...compileLaunch(plan, find()) }
+    },
+    launch: async (plan, io = {}) => launchSandbox(plan, io, find()),
+  }
+  return backend
+}

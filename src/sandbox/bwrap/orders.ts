@@ -1,0 +1,191 @@
+/** PURE. The orders for cordon-init as bytes, and its messages back. The format is documented in native/cordon-init.c. */
+
+import { RESOURCE_NUMBERS, type ResourceLimit } from '../limits.ts'
+import type { SandboxPlan } from '../plan.ts'
+
+const MAGIC = 'CORDON1\n'
+const MAX_BYTES = 64 * 1024 * 1024
+
+export const MASK_OPTIONAL = 1
+export const MASK_UNWATCHED = 2
+
+/**
+ * Parts of /proc that tell root about the whole machine. Hidden as container runtimes do it; where one does not exist
+ * there is nothing to hide.
+ */
+export const HIDDEN_PROC: readonly string[] = [
+  'acpi',
+  'asound',
+  'dynamic_debug',
+  'interrupts',
+  'kcore',
+  'key-users',
+  'keys',
+  'kallsyms',
+  'kpagecgroup',
+  'kpagecount',
+  'kpageflags',
+  'latency_stats',
+  'sched_debug',
+  'scsi',
+  'slabinfo',
+  'sysrq-trigger',
+  'timer_list',
+  'vmallocinfo',
+].map((name) => `/proc/${name}`)
+
+export interface OrderInput {
+  readonly plan: SandboxPlan
+  readonly filter: Uint8Array
+  readonly limits: readonly ResourceLimit[]
+  /** Which of stdin (1), stdout (2) and stderr (4) are the sandbox's own terminal. */
+  readonly terminalFds: number
+}
+
+class Writer {
+  readonly #chunks: Uint8Array[] = []
+  #size = 0
+
+  record(type: string, ...parts: Uint8Array[]): void {
+    const length = parts.reduce((sum, part) => sum + part.length, 0)
+    const head = new Uint8Array(5)
+    head[0] = type.charCodeAt(0)
+    new DataView(head.buffer).setUint32(1, length, true)
+    for (const chunk of [head, ...parts]) {
+      this.#chunks.push(chunk)
+      this.#size += chunk.length
+    }
+  }
+
+  finish(): Uint8Array {
+    this.record('z')
+    if (this.#size > MAX_BYTES) throw new RangeError(`the sandbox's orders take ${this.#size} bytes, at most ${MAX_BYTES} are possible`)
+    const bytes = new Uint8Array(MAGIC.length + 4 + this.#size)
+    bytes.set(encoder.encode(MAGIC))
+    new DataView(bytes.buffer).setUint32(MAGIC.length, this.#size, true)
+    let at = MAGIC.length + 4
+    for (const chunk of this.#chunks) {
+      bytes.set(chunk, at)
+      at += chunk.length
+    }
+    return bytes
+  }
+}
+
+const encoder = new TextEncoder()
+
+function text(value: string, what: string): Uint8Array {
+  if (value.includes('\0')) throw new RangeError(`${what} holds a NUL character, which no Linux path, argument or variable can`)
+  return encoder.encode(`${value}\0`)
+}
+
+function numbers(size: number, write: (view: DataView) => void): Uint8Array {
+  const bytes = new Uint8Array(size)
+  write(new DataView(bytes.buffer))
+  return bytes
+}
+
+/** Compiles the orders. Masks of the plan come first in number, so that a reported index is an index into `plan.masks`. */
+export function compileOrders({ plan, filter, limits, terminalFds }: OrderInput): Uint8Array {
+  const writer = new Writer()
+  for (const argument of plan.argv) writer.record('a', text(argument, 'an argument'))
+  for (const [name, value] of Object.entries(plan.env)) {
+    if (name === '' || name.includes('=')) throw new RangeError(`${JSON.stringify(name)} is no name for a variable`)
+    writer.record('e', text(`${name}=${value}`, `the variable ${name}`))
+  }
+  writer.record('c', text(plan.cwd, 'the working directory'))
+
+  // Parents before children: what is bound later lies on top.
+  const places = [
+    ...plan.pins.map((pin) => ({ path: pin.path, mask: false, flags: pin.mode === 'read-only' ? 1 : 0 })),
+    ...plan.masks.map((path) => ({ path, mask: true, flags: 0 })),
+  ].sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : Number(a.mask) - Number(b.mask)))
+  for (const place of places)
+    writer.record(place.mask ? 'm' : 'p', Uint8Array.of(place.flags), text(place.path, 'a path'))
+  for (const path of HIDDEN_PROC)
+    writer.record('m', Uint8Array.of(MASK_OPTIONAL | MASK_UNWATCHED), text(path, 'a path'))
+
+  // The whole of /proc: to root started here, every file in it that belongs to root is the host's.
+  writer.record('r', Uint8Array.of(1), text('/proc', 'a path'))
+  writer.record('r', Uint8Array.of(0), text('/dev', 'a path'))
+  writer.record('r', Uint8Array.of(0), text('/', 'a path'))
+  for (const { name, limit } of limits)
+    writer.record(
+      'l',
+      numbers(12, (view) => {
+        view.setUint32(0, RESOURCE_NUMBERS[name], true)
+        view.setBigUint64(4, BigInt(Math.floor(limit)), true)
+      }),
+    )
+  writer.record(
+    'i',
+    numbers(8, (view) => {
+      view.setUint32(0, plan.uid, true)
+      view.setUint32(4, plan.gid, true)
+    }),
+  )
+  if (terminalFds) {
+    const { rows, columns } = plan.terminal ?? { rows: 24, columns: 80 }
+    writer.record(
+      't',
+      numbers(5, (view) => {
+        view.setUint8(0, terminalFds)
+        view.setUint16(1, rows, true)
+        view.setUint16(3, columns, true)
+      }),
+    )
+  }
+  if (plan.network.kind === 'listener') {
+    const { port } = plan.network
+    writer.record(
+      'n',
+      numbers(2, (view) => view.setUint16(0, port, true)),
+    )
+  }
+  writer.record('s', filter)
+  return writer.finish()
+}
+
+/** A message from cordon-init. */
+export type InitMessage =
+  | { readonly kind: 'failed'; readonly step: number; readonly errno: number; readonly index: number }
+  | { readonly kind: 'ready'; readonly watched: boolean }
+  | { readonly kind: 'mask'; readonly index: number; readonly event: 'opened' | 'lifted' }
+  | { readonly kind: 'ended'; readonly code: number | null; readonly signal: number | null }
+
+export const MESSAGE_BYTES = 16
+
+/** Parses one message of 16 bytes; null for one that does not exist. */
+export function parseMessage(bytes: Uint8Array): InitMessage | null {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, MESSAGE_BYTES)
+  const [a, b, c] = [view.getUint32(4, true), view.getUint32(8, true), view.getUint32(12, true)]
+  switch (String.fromCharCode(view.getUint32(0, true) & 0xff)) {
+    case 'F':
+      return { kind: 'failed', step: a, errno: b, index: c }
+    case 'R':
+      return { kind: 'ready', watched: a === 1 }
+    case 'V':
+      return { kind: 'mask', index: a, event: b === 1 ? 'lifted' : 'opened' }
+    case 'X':
+      return a === 0 ? { kind: 'ended', code: b, signal: null } : { kind: 'ended', code: null, signal: b }
+    default:
+      return null
+  }
+}
+
+/** A message to cordon-init. */
+export function signalMessage(signal: number): Uint8Array {
+  return Uint8Array.of(0x4b, signal, 0, 0, 0, 0)
+}
+
+export function quitMessage(): Uint8Array {
+  return Uint8Array.of(0x51, 0, 0, 0, 0, 0)
+}
+
+export function resizeMessage(rows: number, columns: number): Uint8Array {
+  return numbers(6, (view) => {
+    view.setUint8(0, 0x57)
+    view.setUint16(2, rows, true)
+    view.setUint16(4, columns, true)
+  })
+}

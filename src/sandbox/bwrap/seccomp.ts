@@ -1,0 +1,189 @@
+/** PURE. The seccomp filter of a sandbox, assembled as BPF bytes. */
+
+import { type Architecture, INSPECTED_CALLS, LAST_KNOWN_CALL, REFUSED_CALLS } from './syscalls.ts'
+
+/** What of the plan the filter depends on. */
+export interface FilterOptions {
+  readonly architecture: Architecture
+  /** True when the plan grants unix sockets. */
+  readonly unixSockets: boolean
+}
+
+interface Instruction {
+  readonly code: number
+  readonly jt: number
+  readonly jf: number
+  readonly k: number
+}
+
+/** A run of system call numbers that share an answer. Its block ends in a return on every path. */
+interface Segment {
+  readonly from: number
+  readonly block: readonly Instruction[]
+}
+
+const AUDIT_ARCH: Readonly<Record<Architecture, number>> = { x64: 0xc000003e, arm64: 0xc00000b7 }
+const X32_BIT = 0x40000000
+
+const EPERM = 1
+const ENOSYS = 38
+const EPROTONOSUPPORT = 93
+const EAFNOSUPPORT = 97
+
+const load = (offset: number): Instruction => ({ code: 0x20, jt: 0, jf: 0, k: offset })
+const jump = (k: number): Instruction => ({ code: 0x05, jt: 0, jf: 0, k })
+const equal = (k: number, jt: number, jf: number): Instruction => ({ code: 0x15, jt, jf, k })
+const atLeast = (k: number, jt: number, jf: number): Instruction => ({ code: 0x35, jt, jf, k })
+const anyBit = (k: number, jt: number, jf: number): Instruction => ({ code: 0x45, jt, jf, k })
+const and = (k: number): Instruction => ({ code: 0x54, jt: 0, jf: 0, k })
+const answer = (k: number): Instruction => ({ code: 0x06, jt: 0, jf: 0, k })
+
+const ALLOW = answer(0x7fff0000)
+const KILL = answer(0x80000000)
+const refuse = (errno: number): Instruction => answer(0x00050000 | errno)
+/** The call is not made and the caller is told that it was. */
+const PRETEND = refuse(0)
+
+const LOAD_NUMBER = load(0)
+const LOAD_ARCHITECTURE = load(4)
+/** The kernel looks only at the low half of an int or unsigned int argument: a look at the high half could be fooled. */
+const loadLow = (argument: number): Instruction => load(16 + 8 * argument)
+const loadHigh = (argument: number): Instruction => load(20 + 8 * argument)
+
+/** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. */
+const NAMESPACE_FLAGS = 0x00020000 | 0x02000000 | 0x04000000 | 0x08000000 | 0x10000000 | 0x20000000 | 0x40000000
+/** In clone these bits are the exit signal; in unshare 0x80 is CLONE_NEWTIME. */
+const CLONE_NEWTIME = 0x80
+
+/** TIOCSTI types into a terminal, TIOCLINUX pastes into one, TIOCSETD loads line disciplines. */
+const REFUSED_IOCTLS = [0x5412, 0x541c, 0x5423]
+
+/** PER_LINUX with or without the flags that setarch and old programs use, and the query. */
+const PERSONALITIES = [0x0, 0x8, 0x20000, 0x20008, 0xffffffff]
+
+const AF_UNIX = 1
+const AF_INET = 2
+const AF_INET6 = 10
+const AF_NETLINK = 16
+const SOCK_STREAM = 1
+const SOCK_SEQPACKET = 5
+/** 0 (by type), ICMP, TCP, UDP, ICMPv6; others load protocol modules. */
+const INTERNET_PROTOCOLS = [0, 1, 6, 17, 58]
+const RLIMIT_CORE = 4
+
+/** Matches the accumulator against values: `hit` for any of them, otherwise `miss`. */
+function oneOf(values: readonly number[], hit: Instruction, miss: Instruction): Instruction[] {
+  return [...values.map((value, i) => equal(value, values.length - i, 0)), miss, hit]
+}
+
+function cloneBlock(): Instruction[] {
+  return [loadLow(0), anyBit(NAMESPACE_FLAGS, 0, 1), refuse(EPERM), ALLOW]
+}
+
+function unshareBlock(): Instruction[] {
+  return [loadLow(0), anyBit(NAMESPACE_FLAGS | CLONE_NEWTIME, 0, 1), refuse(EPERM), ALLOW]
+}
+
+function socketBlock(unixSockets: boolean): Instruction[] {
+  const internet = [loadLow(2), ...oneOf(INTERNET_PROTOCOLS, ALLOW, refuse(EPROTONOSUPPORT))]
+  // NETLINK_ROUTE only: getaddrinfo and os.networkInterfaces() list addresses with it; other netlink families are attack surface.
+  const netlink = [loadLow(2), equal(0, 0, 1), ALLOW, refuse(EPROTONOSUPPORT)]
+  const family = (value: number, block: Instruction[]) => [equal(value, 0, block.length), ...block]
+  return [
+    loadLow(0),
+    ...family(AF_UNIX, [unixSockets ? ALLOW : refuse(EPERM)]),
+    ...family(AF_INET, internet),
+    ...family(AF_INET6, internet),
+    ...family(AF_NETLINK, netlink),
+    refuse(EAFNOSUPPORT),
+  ]
+}
+
+/**
+ * A pair that is connected for life reaches nobody. A datagram pair is not: sendto() on it takes any address, so it
+ * would be a unix socket by another door (and SOCK_RAW becomes SOCK_DGRAM).
+ */
+function socketpairBlock(unixSockets: boolean): Instruction[] {
+  if (unixSockets) return [loadLow(0), equal(AF_UNIX, 0, 1), ALLOW, refuse(EAFNOSUPPORT)]
+  const types = [loadLow(1), and(0xf), ...oneOf([SOCK_STREAM, SOCK_SEQPACKET], ALLOW, refuse(EPERM))]
+  return [loadLow(0), equal(AF_UNIX, 0, types.length), ...types, refuse(EAFNOSUPPORT)]
+}
+
+/** The core limit stays at 1 (see limits.ts); programs that set it to 0 for safety are told yes. */
+const SETRLIMIT_BLOCK = [loadLow(0), equal(RLIMIT_CORE, 0, 1), PRETEND, ALLOW]
+/** Asking for the limit (no new value) goes through. */
+const PRLIMIT_BLOCK = [
+  loadLow(1),
+  equal(RLIMIT_CORE, 1, 0),
+  ALLOW,
+  loadLow(2),
+  equal(0, 0, 2),
+  loadHigh(2),
+  equal(0, 1, 0),
+  PRETEND,
+  ALLOW,
+]
+
+function segments(options: FilterOptions): Segment[] {
+  const { architecture, unixSockets } = options
+  const blocks = new Map<number, readonly Instruction[]>()
+  for (const call of REFUSED_CALLS) {
+    const number = call[architecture]
+    if (number !== null) blocks.set(number, [refuse(call.errno === 'EPERM' ? EPERM : ENOSYS)])
+  }
+  const inspected: Record<keyof typeof INSPECTED_CALLS, readonly Instruction[]> = {
+    clone: cloneBlock(),
+    unshare: unshareBlock(),
+    socket: socketBlock(unixSockets),
+    socketpair: socketpairBlock(unixSockets),
+    ioctl: [loadLow(1), ...oneOf(REFUSED_IOCTLS, refuse(EPERM), ALLOW)],
+    personality: [loadLow(0), ...oneOf(PERSONALITIES, ALLOW, refuse(EPERM))],
+    setrlimit: SETRLIMIT_BLOCK,
+    prlimit64: PRLIMIT_BLOCK,
+  }
+  for (const [name, block] of Object.entries(inspected))
+    blocks.set(INSPECTED_CALLS[name as keyof typeof INSPECTED_CALLS][architecture], block)
+
+  const list: Segment[] = []
+  let next = 0
+  for (const number of [...blocks.keys()].sort((a, b) => a - b)) {
+    if (number > next) list.push({ from: next, block: [ALLOW] })
+    list.push({ from: number, block: blocks.get(number)! })
+    next = number + 1
+  }
+  list.push({ from: next, block: [ALLOW] }, { from: LAST_KNOWN_CALL + 1, block: [refuse(ENOSYS)] })
+  return list
+}
+
+/** A binary search over the segments. Each half is self-contained, so jumps only ever skip a whole half. */
+function search(list: readonly Segment[]): Instruction[] {
+  if (list.length === 1) return [...list[0]!.block]
+  const middle = list.length >> 1
+  const low = search(list.slice(0, middle))
+  const high = search(list.slice(middle))
+  const from = list[middle]!.from
+  // Conditional jumps reach 255 instructions.
+  if (low.length <= 255) return [atLeast(from, low.length, 0), ...low, ...high]
+  return [atLeast(from, 0, 1), jump(low.length), ...low, ...high]
+}
+
+/** The filter as instructions: architecture first, because the same number means different calls on different ones. */
+export function assembleFilter(options: FilterOptions): Instruction[] {
+  const guard = [LOAD_ARCHITECTURE, equal(AUDIT_ARCH[options.architecture], 1, 0), KILL, LOAD_NUMBER]
+  const x32 = options.architecture === 'x64' ? [atLeast(X32_BIT, 0, 1), refuse(ENOSYS)] : []
+  return [...guard, ...x32, ...search(segments(options))]
+}
+
+/** The filter as `struct sock_filter[]`, little endian. */
+export function compileFilter(options: FilterOptions): Uint8Array {
+  const program = assembleFilter(options)
+  const bytes = new Uint8Array(program.length * 8)
+  const view = new DataView(bytes.buffer)
+  program.forEach(({ code, jt, jf, k }, i) => {
+    view.setUint16(i * 8, code, true)
+    view.setUint8(i * 8 + 2, jt)
+    view.setUint8(i * 8 + 3, jf)
+    view.setUint32(i * 8 + 4, k >>> 0, true)
+  })
+  return bytes
+}

@@ -1,0 +1,85 @@
+/** PURE. The steps at which cordon-init can fail, and what each failure means to a person. */
+
+/** Mirrors `enum step` of native/cordon-init.c; a test compares the two. */
+export const INIT_STEPS = {
+  ORDERS: 1,
+  PRIVATE: 2,
+  PROC: 3,
+  STAGE: 4,
+  MASK: 5,
+  PIN: 6,
+  READONLY: 7,
+  LISTENER: 8,
+  HANDOVER: 9,
+  NESTING: 10,
+  USERNS: 11,
+  IDS: 12,
+  TERMINAL: 13,
+  CAPABILITIES: 14,
+  NO_NEW_PRIVS: 15,
+  SECCOMP: 16,
+  FORK: 17,
+  LIMITS: 18,
+  DIRECTORY: 19,
+  EXEC: 20,
+} as const
+
+export type InitStep = keyof typeof INIT_STEPS
+
+export interface StepMeaning {
+  readonly code: string
+  readonly what: string
+  readonly remedy: string
+}
+
+const KERNEL = 'Cordon needs Linux 5.12 or newer with user namespaces; run `cordon doctor`.'
+const REPORT = 'This is a defect of Cordon: please report it.'
+
+export const STEP_MEANINGS: Readonly<Record<InitStep, StepMeaning>> = {
+  ORDERS: { code: 'sandbox-orders', what: 'the sandbox did not understand its orders', remedy: REPORT },
+  PRIVATE: { code: 'sandbox-mounts', what: 'the mounts could not be made private', remedy: KERNEL },
+  PROC: { code: 'sandbox-proc', what: '/proc could not be prepared', remedy: KERNEL },
+  STAGE: { code: 'sandbox-masks', what: 'the empty files for masks could not be made', remedy: KERNEL },
+  MASK: {
+    code: 'mask-moved',
+    what: 'a secret that must be hidden is no longer where it was seen',
+    remedy: 'Run the command again: files were being moved while it started.',
+  },
+  PIN: {
+    code: 'pin-moved',
+    what: 'a protected path is no longer where it was seen',
+    remedy: 'Run the command again: files were being moved while it started.',
+  },
+  READONLY: { code: 'sandbox-mounts', what: 'a part of the sandbox could not be made read-only', remedy: KERNEL },
+  LISTENER: { code: 'sandbox-network', what: 'the network listener could not be opened', remedy: KERNEL },
+  HANDOVER: { code: 'sandbox-network', what: 'the network listener could not be handed over', remedy: REPORT },
+  NESTING: { code: 'sandbox-userns', what: 'nested user namespaces could not be switched off', remedy: KERNEL },
+  USERNS: { code: 'sandbox-userns', what: 'the second user namespace could not be made', remedy: KERNEL },
+  IDS: { code: 'sandbox-userns', what: 'the user id could not be mapped', remedy: KERNEL },
+  TERMINAL: { code: 'sandbox-terminal', what: 'the terminal could not be made', remedy: KERNEL },
+  CAPABILITIES: { code: 'sandbox-privileges', what: 'the capabilities could not be dropped', remedy: KERNEL },
+  NO_NEW_PRIVS: { code: 'sandbox-privileges', what: 'no_new_privs could not be set', remedy: KERNEL },
+  SECCOMP: { code: 'sandbox-seccomp', what: 'the system call filter was not accepted', remedy: KERNEL },
+  FORK: {
+    code: 'sandbox-processes',
+    what: 'the command’s process could not be made',
+    remedy: 'Raise `[limits] processes`, or free some: the machine or the limit has none left.',
+  },
+  LIMITS: { code: 'sandbox-limits', what: 'a limit could not be set', remedy: 'Check `[limits]` in the manifest.' },
+  DIRECTORY: {
+    code: 'working-directory',
+    what: 'the working directory cannot be entered inside the sandbox',
+    remedy: 'Use a directory that exists and that a grant covers.',
+  },
+  EXEC: {
+    code: 'command-not-executable',
+    what: 'the command could not be started',
+    remedy: 'Check the name, the permissions and the interpreter line, and that a grant shows the file.',
+  },
+}
+
+/** The step of a number that came from the init; null for one that it does not have. */
+export function stepOf(value: number): InitStep | null {
+  for (const [step, number] of Object.entries(INIT_STEPS)) if (number === value) return step as InitStep
+  return null
+}

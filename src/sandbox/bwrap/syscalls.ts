@@ -1,0 +1,116 @@
+/** PURE. The system calls that a sandbox refuses, with their numbers, as data. */
+
+export type Architecture = 'x64' | 'arm64'
+
+/** `EPERM` where a program should see a refusal, `ENOSYS` where it should fall back as on an older kernel. */
+export type RefusalErrno = 'EPERM' | 'ENOSYS'
+
+export interface RefusedCall {
+  readonly name: string
+  /** Null where the architecture does not have the call. */
+  readonly x64: number | null
+  readonly arm64: number | null
+  readonly errno: RefusalErrno
+  readonly why: string
+}
+
+const row = (
+  name: string,
+  x64: number | null,
+  arm64: number | null,
+  errno: RefusalErrno,
+  why: string,
+): RefusedCall => ({ name, x64, arm64, errno, why })
+
+/** Calls that are refused whatever their arguments. */
+export const REFUSED_CALLS: readonly RefusedCall[] = [
+  row('ptrace', 101, 117, 'EPERM', 'takes over other processes'),
+  row('process_vm_readv', 310, 270, 'EPERM', 'reads the memory of other processes'),
+  row('process_vm_writev', 311, 271, 'EPERM', 'writes the memory of other processes'),
+  row('process_madvise', 440, 440, 'EPERM', 'changes the memory of other processes'),
+  row('kcmp', 312, 272, 'EPERM', 'reveals kernel objects of other processes'),
+  row('pidfd_getfd', 438, 438, 'EPERM', 'takes descriptors from other processes'),
+  row('bpf', 321, 280, 'EPERM', 'loads programs into the kernel'),
+  row('perf_event_open', 298, 241, 'EPERM', 'observes other processes and the kernel'),
+  row('userfaultfd', 323, 282, 'EPERM', 'holds the kernel in mid-copy, a step of many exploits'),
+  row('add_key', 248, 217, 'EPERM', 'kernel keyrings are not namespaced by session'),
+  row('request_key', 249, 218, 'EPERM', 'kernel keyrings are not namespaced by session'),
+  row('keyctl', 250, 219, 'EPERM', 'kernel keyrings are not namespaced by session'),
+  row('io_uring_setup', 425, 425, 'ENOSYS', 'does system calls that this filter does not see'),
+  row('io_uring_enter', 426, 426, 'ENOSYS', 'does system calls that this filter does not see'),
+  row('io_uring_register', 427, 427, 'ENOSYS', 'does system calls that this filter does not see'),
+  row('clone3', 435, 435, 'ENOSYS', 'its flags lie in memory, out of sight; libc falls back to clone'),
+  row('mount', 165, 40, 'EPERM', 'changes the mounts'),
+  row('umount2', 166, 39, 'EPERM', 'changes the mounts'),
+  row('pivot_root', 155, 41, 'EPERM', 'changes the root'),
+  row('chroot', 161, 51, 'EPERM', 'changes the root'),
+  row('open_tree', 428, 428, 'EPERM', 'clones mounts'),
+  row('open_tree_attr', 467, 467, 'EPERM', 'clones mounts'),
+  row('move_mount', 429, 429, 'EPERM', 'changes the mounts'),
+  row('fsopen', 430, 430, 'EPERM', 'makes file systems'),
+  row('fsconfig', 431, 431, 'EPERM', 'makes file systems'),
+  row('fsmount', 432, 432, 'EPERM', 'makes file systems'),
+  row('fspick', 433, 433, 'EPERM', 'changes file systems'),
+  row('mount_setattr', 442, 442, 'EPERM', 'changes the mounts'),
+  row('statmount', 457, 457, 'ENOSYS', 'reveals the mounts'),
+  row('listmount', 458, 458, 'ENOSYS', 'reveals the mounts'),
+  row('setns', 308, 268, 'EPERM', 'enters other namespaces'),
+  row('name_to_handle_at', 303, 264, 'EPERM', 'the first half of opening by handle'),
+  row('open_by_handle_at', 304, 265, 'EPERM', 'opens files past the mounts'),
+  row('fanotify_init', 300, 262, 'EPERM', 'observes files past the mounts'),
+  row('kexec_load', 246, 104, 'EPERM', 'replaces the kernel'),
+  row('kexec_file_load', 320, 294, 'EPERM', 'replaces the kernel'),
+  row('init_module', 175, 105, 'EPERM', 'loads kernel code'),
+  row('finit_module', 313, 273, 'EPERM', 'loads kernel code'),
+  row('delete_module', 176, 106, 'EPERM', 'unloads kernel code'),
+  row('create_module', 174, null, 'ENOSYS', 'obsolete'),
+  row('query_module', 178, null, 'ENOSYS', 'obsolete'),
+  row('get_kernel_syms', 177, null, 'ENOSYS', 'obsolete'),
+  row('nfsservctl', 180, 42, 'ENOSYS', 'obsolete'),
+  row('_sysctl', 156, null, 'ENOSYS', 'obsolete'),
+  row('uselib', 134, null, 'ENOSYS', 'obsolete'),
+  row('ustat', 136, null, 'ENOSYS', 'obsolete'),
+  row('sysfs', 139, null, 'ENOSYS', 'obsolete'),
+  row('lookup_dcookie', 212, 18, 'ENOSYS', 'obsolete'),
+  row('vserver', 236, null, 'ENOSYS', 'obsolete'),
+  row('reboot', 169, 142, 'EPERM', 'the machine is not the sandbox’s'),
+  row('swapon', 167, 224, 'EPERM', 'the machine is not the sandbox’s'),
+  row('swapoff', 168, 225, 'EPERM', 'the machine is not the sandbox’s'),
+  row('acct', 163, 89, 'EPERM', 'the machine is not the sandbox’s'),
+  row('quotactl', 179, 60, 'EPERM', 'the machine is not the sandbox’s'),
+  row('quotactl_fd', 443, 443, 'EPERM', 'the machine is not the sandbox’s'),
+  row('settimeofday', 164, 170, 'EPERM', 'the clock is the machine’s'),
+  row('clock_settime', 227, 112, 'EPERM', 'the clock is the machine’s'),
+  row('clock_adjtime', 305, 266, 'EPERM', 'the clock is the machine’s'),
+  row('adjtimex', 159, 171, 'EPERM', 'the clock is the machine’s'),
+  row('sethostname', 170, 161, 'EPERM', 'names are set by the plan'),
+  row('setdomainname', 171, 162, 'EPERM', 'names are set by the plan'),
+  row('iopl', 172, null, 'EPERM', 'reaches hardware'),
+  row('ioperm', 173, null, 'EPERM', 'reaches hardware'),
+  row('modify_ldt', 154, null, 'EPERM', 'old and often broken kernel code'),
+  row('vhangup', 153, 58, 'EPERM', 'hangs up terminals'),
+  row('syslog', 103, 116, 'EPERM', 'reads the kernel log'),
+  row('migrate_pages', 256, 238, 'EPERM', 'moves the memory of other processes'),
+  row('move_pages', 279, 239, 'EPERM', 'reveals where memory lies'),
+  row('memfd_secret', 447, 447, 'ENOSYS', 'memory that nobody else can look at'),
+]
+
+/** Calls whose arguments are looked at. */
+export const INSPECTED_CALLS: Readonly<
+  Record<
+    'clone' | 'unshare' | 'socket' | 'socketpair' | 'ioctl' | 'personality' | 'setrlimit' | 'prlimit64',
+    Readonly<Record<Architecture, number>>
+  >
+> = {
+  clone: { x64: 56, arm64: 220 },
+  unshare: { x64: 272, arm64: 97 },
+  socket: { x64: 41, arm64: 198 },
+  socketpair: { x64: 53, arm64: 199 },
+  ioctl: { x64: 16, arm64: 29 },
+  personality: { x64: 135, arm64: 92 },
+  setrlimit: { x64: 160, arm64: 164 },
+  prlimit64: { x64: 302, arm64: 261 },
+}
+
+/** The last call this table was checked against (file_setattr): newer ones are answered as by an older kernel. */
+export const LAST_KNOWN_CALL = 469

@@ -1,0 +1,31 @@
+/** Relays a person's terminal to the sandbox's own: bytes both ways, raw mode, size. */
+
+import type { ChildProcess } from 'node:child_process'
+import type { Socket } from 'node:net'
+import type { TerminalIo } from './backend.ts'
+import { resizeMessage } from './bwrap/orders.ts'
+
+/** Starts the relay and returns what ends it and restores the terminal. */
+export function relayTerminal(child: ChildProcess, control: Socket, terminal: TerminalIo): () => void {
+  const { input, output } = terminal
+  const inside = { input: child.stdin!, output: child.stdout! }
+  inside.input.on('error', () => {})
+
+  const raw = input.isTTY === true && input.setRawMode !== undefined
+  // Raw: Ctrl-C, Ctrl-Z and Ctrl-D are bytes for the terminal inside, whose line discipline gives them their meaning.
+  if (raw) input.setRawMode!(true)
+  const resize = () => {
+    if (output.rows && output.columns) control.write(resizeMessage(output.rows, output.columns))
+  }
+  output.on('resize', resize)
+  input.pipe(inside.input)
+  inside.output.pipe(output, { end: false })
+
+  return () => {
+    input.unpipe(inside.input)
+    input.pause()
+    if ('unref' in input && typeof input.unref === 'function') input.unref()
+    output.off('resize', resize)
+    if (raw) input.setRawMode!(false)
+  }
+}

@@ -1,0 +1,294 @@
+/** Runs one command in a bubblewrap sandbox: starts it, feeds it, listens to its init, ends it, and says what happened. */
+
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
+import type { Server, Socket } from 'node:net'
+import { constants } from 'node:os'
+import { Readable, Writable } from 'node:stream'
+import { isatty } from 'node:tty'
+import type { LaunchIo, LaunchResult, Output } from './backend.ts'
+import { CONTROL_FD, compileArguments, INIT_FD, IPC_FD } from './bwrap/args.ts'
+import {
+  compileOrders,
+  type InitMessage,
+  MESSAGE_BYTES,
+  parseMessage,
+  quitMessage,
+  signalMessage,
+} from './bwrap/orders.ts'
+import { compileFilter } from './bwrap/seccomp.ts'
+import type { Architecture } from './bwrap/syscalls.ts'
+import { Capture } from './launch-capture.ts'
+import { faultOfBwrap, faultOfStep, SandboxFault } from './launch-fault.ts'
+import { relayTerminal } from './launch-terminal.ts'
+import { resourceLimits } from './limits.ts'
+import { type CgroupHost, makeCgroup } from './limits-cgroup.ts'
+import type { SandboxPlan } from './plan.ts'
+import { maskViolation, type Violation } from './violation.ts'
+
+/** The programs that a launch needs, found once. */
+export interface Machine {
+  readonly architecture: Architecture
+  readonly bwrap: string
+  readonly init: { readonly path: string; readonly fd: number }
+  readonly cgroups: CgroupHost | null
+}
+
+export interface CompiledLaunch {
+  readonly args: readonly string[]
+  readonly orders: Uint8Array
+}
+
+const STDIN_TERMINAL = 1
+const STDOUT_TERMINAL = 2
+const STDERR_TERMINAL = 4
+
+/** How long the init has to end the sandbox before bubblewrap is killed, which ends it too. */
+const QUIT_GRACE_MS = 1000
+
+const SIGNAL_NAMES: ReadonlyMap<number, NodeJS.Signals> = new Map(
+  Object.entries(constants.signals).map(([name, number]) => [number, name as NodeJS.Signals]),
+)
+
+/** Compiles a plan for this machine. Throws a fault for a plan that cannot be expressed. */
+export function compileLaunch(
+  plan: SandboxPlan,
+  machine: Pick<Machine, 'architecture' | 'cgroups'>,
+  io: Pick<LaunchIo, 'terminal' | 'stderr'> = {},
+): CompiledLaunch {
+  const terminalFds = io.terminal
+    ? STDIN_TERMINAL | STDOUT_TERMINAL | (io.stderr === undefined ? STDERR_TERMINAL : 0)
+    : 0
+  try {
+    return {
+      args: compileArguments(plan),
+      orders: compileOrders({
+        plan,
+        filter: compileFilter({ architecture: machine.architecture, unixSockets: plan.unixSockets }),
+        limits: resourceLimits(plan.limits, machine.cgroups?.support ?? null),
+        terminalFds,
+      }),
+    }
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    throw new SandboxFault('sandbox-plan', error.message, { cause: error, remedy: 'Change the grants or the command.' })
+  }
+}
+
+/** Runs a plan. Resolves when the command and everything it started are gone. */
+export async function launchSandbox(plan: SandboxPlan, io: LaunchIo, machine: Machine): Promise<LaunchResult> {
+  const started = performance.now()
+  const { args, orders } = compileLaunch(plan, machine, io)
+  if (plan.network.kind === 'listener' && !io.onListener)
+    throw new SandboxFault('sandbox-network', 'the plan has a network listener, but nobody takes it')
+  io.signal?.throwIfAborted()
+
+  const cgroup = machine.cgroups ? makeCgroup(machine.cgroups, plan.limits) : null
+  try {
+    const [program, argv] = cgroup
+      ? [machine.init.path, ['enter', ...cgroup.procs, '--', machine.bwrap, ...args]]
+      : [machine.bwrap, args]
+    const child = spawn(program, argv, {
+      stdio: stdioOf(plan, io, machine),
+      env: {},
+      cwd: '/',
+      // A group of its own: Ctrl-C at the caller's terminal reaches the caller, which decides what to pass on.
+      detached: true,
+    })
+    return await attend(child, plan, io, orders, started)
+  } finally {
+    cgroup?.remove()
+  }
+}
+
+/** A terminal of the caller is never handed in: programs inside could read from it and write escape codes past the relay. */
+function passable(fd: number): 'inherit' | 'pipe' {
+  return isatty(fd) ? 'pipe' : 'inherit'
+}
+
+function stdioOf(plan: SandboxPlan, io: LaunchIo, machine: Machine): StdioOptions {
+  const output = (choice: Output | undefined, fd: number) =>
+    choice === 'inherit' ? passable(fd) : choice === 'discard' || choice === undefined ? 'ignore' : 'pipe'
+  const stdio: StdioOptions = io.terminal
+    ? ['pipe', 'pipe', io.stderr === undefined ? 'pipe' : output(io.stderr, 2)]
+    : [
+        io.stdin === 'inherit' ? passable(0) : io.stdin === undefined || io.stdin === 'none' ? 'ignore' : 'pipe',
+        output(io.stdout, 1),
+        output(io.stderr, 2),
+      ]
+  stdio[CONTROL_FD] = 'pipe'
+  stdio[INIT_FD] = machine.init.fd
+  if (plan.network.kind === 'listener') stdio[IPC_FD] = 'ipc'
+  return stdio
+}
+
+interface Progress {
+  ready: { watched: boolean } | null
+  failed: Extract<InitMessage, { kind: 'failed' }> | null
+  ended: Extract<InitMessage, { kind: 'ended' }> | null
+  violations: Violation[]
+}
+
+async function attend(
+  child: ChildProcess,
+  plan: SandboxPlan,
+  io: LaunchIo,
+  orders: Uint8Array,
+  started: number,
+): Promise<LaunchResult> {
+  const progress: Progress = { ready: null, failed: null, ended: null, violations: [] }
+  const closed = closeOf(child)
+  const control = child.stdio[CONTROL_FD] as Socket | undefined
+  const cleanups: (() => void)[] = []
+  let timedOut = false
+  let cancelled = false
+  let servers: Server[] = []
+  try {
+    if (!control) return await closed.then(() => Promise.reject(new SandboxFault('sandbox-failed', 'no control channel')))
+    control.on('error', () => {})
+    control.write(orders)
+    listenTo(control, (message) => take(message, plan, io, progress))
+
+    const end = () => {
+      control.write(quitMessage())
+      const timer = setTimeout(() => child.kill('SIGKILL'), QUIT_GRACE_MS)
+      cleanups.push(() => clearTimeout(timer))
+    }
+    if (plan.limits.timeoutMs !== undefined) {
+      const timer = setTimeout(() => {
+        timedOut = true
+        end()
+      }, plan.limits.timeoutMs)
+      cleanups.push(() => clearTimeout(timer))
+    }
+    const abort = () => {
+      cancelled = true
+      end()
+    }
+    io.signal?.addEventListener('abort', abort, { once: true })
+    cleanups.push(() => io.signal?.removeEventListener('abort', abort))
+    if (io.signal?.aborted) abort()
+    for (const name of io.forwardSignals ?? []) {
+      const forward = () => control.write(signalMessage(constants.signals[name]))
+      process.on(name, forward)
+      cleanups.push(() => process.off(name, forward))
+    }
+    child.on('message', (_, handle) => {
+      const server = handle as Server | undefined
+      if (!server) return
+      servers.push(server)
+      io.onListener?.(server)
+    })
+
+    const captures = connect(child, plan, io, cleanups)
+    if (io.terminal) cleanups.push(relayTerminal(child, control, io.terminal))
+
+    const status = await closed
+    const stdout = captures.stdout?.finish() ?? null
+    const stderr = captures.stderr?.finish() ?? null
+    if (progress.failed) throw faultOfStep(progress.failed, plan)
+    if (!progress.ready && !timedOut && !cancelled)
+      throw faultOfBwrap((stderr ?? captures.diagnosis?.finish())?.bytes.toString('utf8') ?? '', status)
+    // A sandbox that ended without a word was killed: by us, or by the kernel for want of memory.
+    const signal = progress.ended ? progress.ended.signal : constants.signals.SIGKILL
+    const code = progress.ended?.code ?? null
+    return {
+      code,
+      signal: signal === null ? null : (SIGNAL_NAMES.get(signal) ?? 'SIGKILL'),
+      exitCode: code ?? 128 + (signal ?? 0),
+      timedOut,
+      cancelled,
+      stdout,
+      stderr,
+      violations: progress.violations,
+      masksWatched: progress.ready?.watched ?? false,
+      milliseconds: performance.now() - started,
+    }
+  } finally {
+    for (const cleanup of cleanups.reverse()) cleanup()
+    for (const server of servers) server.close()
+    servers = []
+  }
+}
+
+function closeOf(child: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    child.once('error', (error) =>
+      reject(
+        new SandboxFault('sandbox-missing', `bubblewrap could not be started: ${error.message}`, {
+          cause: error,
+          remedy: 'Install bubblewrap (apt install bubblewrap, dnf install bubblewrap) and run `cordon doctor`.',
+        }),
+      ),
+    )
+    child.once('close', (code, signal) => resolve(signal === null ? `exit ${code}` : `ended by ${signal}`))
+  })
+}
+
+function listenTo(control: Socket, take: (message: InitMessage) => void): void {
+  let rest = Buffer.alloc(0)
+  control.on('data', (chunk: Buffer) => {
+    rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
+    while (rest.length >= MESSAGE_BYTES) {
+      const message = parseMessage(rest.subarray(0, MESSAGE_BYTES))
+      rest = rest.subarray(MESSAGE_BYTES)
+      if (message) take(message)
+    }
+  })
+}
+
+function take(message: InitMessage, plan: SandboxPlan, io: LaunchIo, progress: Progress): void {
+  if (message.kind === 'failed') progress.failed ??= message
+  else if (message.kind === 'ready') progress.ready = { watched: message.watched }
+  else if (message.kind === 'ended') progress.ended = message
+  else {
+    const path = plan.masks[message.index]
+    if (path === undefined) return
+    const violation = maskViolation(path, message.event)
+    progress.violations.push(violation)
+    io.onViolation?.(violation)
+  }
+}
+
+interface Captures {
+  readonly stdout: Capture | null
+  readonly stderr: Capture | null
+  /** In terminal mode: what bubblewrap itself said, since the command's own errors go to the terminal. */
+  readonly diagnosis: Capture | null
+}
+
+function connect(child: ChildProcess, plan: SandboxPlan, io: LaunchIo, cleanups: (() => void)[]): Captures {
+  const { outputBytes } = plan.limits
+  const one = (stream: Readable | null, choice: Output | undefined, name: 'stdout' | 'stderr'): Capture | null => {
+    if (!stream || choice === undefined) return null
+    if (choice === 'capture') return new Capture(stream, name, outputBytes, io.spillDirectory)
+    if (choice === 'inherit') stream.pipe(process[name], { end: false })
+    else if (choice instanceof Writable) stream.pipe(choice, { end: false })
+    return null
+  }
+  if (io.terminal) {
+    const diagnosis =
+      io.stderr === undefined && child.stderr ? new Capture(child.stderr, 'stderr', undefined, undefined) : null
+    return { stdout: null, stderr: diagnosis ? null : one(child.stderr, io.stderr, 'stderr'), diagnosis }
+  }
+  if (child.stdin) {
+    // A command that does not read its input to the end is no fault.
+    child.stdin.on('error', () => {})
+    const source = io.stdin
+    if (typeof source === 'string' || source instanceof Uint8Array) {
+      if (source !== 'inherit') child.stdin.end(source)
+    } else if (source instanceof Readable) source.pipe(child.stdin)
+    if (source === 'inherit') {
+      process.stdin.pipe(child.stdin)
+      cleanups.push(() => {
+        process.stdin.unpipe()
+        process.stdin.pause()
+        process.stdin.unref?.()
+      })
+    }
+  }
+  return {
+    stdout: one(child.stdout, io.stdout, 'stdout'),
+    stderr: one(child.stderr, io.stderr, 'stderr'),
+    diagnosis: null,
+  }
+}

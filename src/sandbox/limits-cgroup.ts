@@ -1,0 +1,124 @@
+/** Control groups: finds what this user may make, makes one for a sandbox, and removes it and those of the dead. */
+
+import { accessSync, constants, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type CgroupSupport, type CgroupValue, cgroupValues, type Limits } from './limits.ts'
+
+const FOLDER = 'cordon'
+const CONTROLLERS = ['memory', 'pids', 'cpu'] as const
+
+/** Where each controller's groups are made. */
+export interface CgroupHost {
+  readonly support: CgroupSupport
+  readonly roots: ReadonlyMap<CgroupValue['controller'], string>
+}
+
+function isWritable(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Version 2 needs its controllers handed down by the parent; version 1 has a tree for each. */
+function findHost(mountRoot: string): CgroupHost | null {
+  const roots = new Map<CgroupValue['controller'], string>()
+  try {
+    const available = readFileSync(join(mountRoot, 'cgroup.controllers'), 'utf8').trim().split(' ')
+    const folder = join(mountRoot, FOLDER)
+    mkdirSync(folder, { recursive: true })
+    const wanted = CONTROLLERS.filter((controller) => available.includes(controller))
+    const enable = wanted.map((controller) => `+${controller}`).join(' ')
+    writeFileSync(join(mountRoot, 'cgroup.subtree_control'), enable)
+    writeFileSync(join(folder, 'cgroup.subtree_control'), enable)
+    for (const controller of wanted) roots.set(controller, folder)
+    return { support: supportOf(2, roots), roots }
+  } catch {
+    // Not version 2, or not ours to change.
+  }
+  for (const controller of CONTROLLERS) {
+    const mount = join(mountRoot, controller)
+    if (!isWritable(mount)) continue
+    try {
+      mkdirSync(join(mount, FOLDER), { recursive: true })
+      roots.set(controller, join(mount, FOLDER))
+    } catch {
+      // Without this one, the report says so.
+    }
+  }
+  return roots.size > 0 ? { support: supportOf(1, roots), roots } : null
+}
+
+function supportOf(version: 1 | 2, roots: ReadonlyMap<string, string>): CgroupSupport {
+  return { version, memory: roots.has('memory'), pids: roots.has('pids'), cpu: roots.has('cpu') }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+  }
+}
+
+/** Removes groups whose maker is gone. One that still holds processes cannot be removed, so nothing running is hurt. */
+function reapDead(host: CgroupHost): void {
+  for (const root of new Set(host.roots.values()))
+    for (const name of readdirSync(root)) {
+      const pid = /^run-(\d+)-\d+$/.exec(name)?.[1]
+      if (pid === undefined || isAlive(Number(pid))) continue
+      try {
+        rmdirSync(join(root, name))
+      } catch {
+        // Busy: the next start tries again.
+      }
+    }
+}
+
+/** The control groups that this process can use, looked for once, or null. */
+export function openCgroups(mountRoot = '/sys/fs/cgroup'): CgroupHost | null {
+  const host = findHost(mountRoot)
+  if (host) reapDead(host)
+  return host
+}
+
+let serial = 0
+
+/** A group for one sandbox. */
+export interface Cgroup {
+  /** `cgroup.procs` files to join before bubblewrap starts. */
+  readonly procs: readonly string[]
+  remove(): void
+}
+
+/** Makes a group with these limits; null when none of them needs one. */
+export function makeCgroup(host: CgroupHost, limits: Limits): Cgroup | null {
+  const values = cgroupValues(limits, host.support)
+  if (values.length === 0) return null
+  const name = `run-${process.pid}-${serial++}`
+  const folders = new Set<string>()
+  for (const { controller, file, value, optional } of values) {
+    const folder = join(host.roots.get(controller)!, name)
+    if (!folders.has(folder)) mkdirSync(folder)
+    folders.add(folder)
+    try {
+      writeFileSync(join(folder, file), value)
+    } catch (error) {
+      if (!optional) throw error
+    }
+  }
+  return {
+    procs: [...folders].map((folder) => join(folder, 'cgroup.procs')),
+    remove: () => {
+      for (const folder of folders)
+        try {
+          rmdirSync(folder)
+        } catch {
+          // Reaped at the next start.
+        }
+    },
+  }
+}

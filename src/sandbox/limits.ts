@@ -1,0 +1,127 @@
+/** PURE. What a command may use up, and how each limit is held on this machine. */
+
+/** An absent limit is no limit. */
+export interface Limits {
+  readonly timeoutMs?: number
+  /** Per stream, in capture mode; the rest spills to a file. */
+  readonly outputBytes?: number
+  readonly memoryBytes?: number
+  readonly processes?: number
+  /** Processor seconds of one process. */
+  readonly cpuSeconds?: number
+  /** Processors that the whole sandbox may keep busy, such as 1.5. */
+  readonly cpus?: number
+  /** The largest file that a command may write. */
+  readonly fileBytes?: number
+  /** The size of each private in-memory file system (/tmp, /dev/shm, a private home). */
+  readonly scratchBytes?: number
+}
+
+export const DEFAULT_SCRATCH_BYTES: number = 2 * 1024 ** 3
+
+/** The controllers through which a sandbox can be held as a whole; null when this machine offers none to this user. */
+export interface CgroupSupport {
+  readonly version: 1 | 2
+  readonly memory: boolean
+  readonly pids: boolean
+  readonly cpu: boolean
+}
+
+export interface ResourceLimit {
+  readonly name: 'CPU' | 'FSIZE' | 'DATA' | 'CORE' | 'NPROC'
+  readonly limit: number
+}
+
+/** Numbers of RLIMIT_* on Linux (x86-64 and arm64 alike). */
+export const RESOURCE_NUMBERS: Readonly<Record<ResourceLimit['name'], number>> = {
+  CPU: 0,
+  FSIZE: 1,
+  DATA: 2,
+  CORE: 4,
+  NPROC: 6,
+}
+
+/**
+ * Per-process limits that the init sets. Memory is DATA, not AS: an address-space limit breaks WebAssembly.
+ * CORE is 1, not 0: where core_pattern is a pipe, the kernel starts the host's crash handler at 0, and only 1 stops it.
+ */
+export function resourceLimits(limits: Limits, cgroup: CgroupSupport | null): ResourceLimit[] {
+  const list: ResourceLimit[] = [{ name: 'CORE', limit: 1 }]
+  if (limits.cpuSeconds !== undefined) list.push({ name: 'CPU', limit: limits.cpuSeconds })
+  if (limits.fileBytes !== undefined) list.push({ name: 'FSIZE', limit: limits.fileBytes })
+  if (limits.memoryBytes !== undefined && !cgroup?.memory) list.push({ name: 'DATA', limit: limits.memoryBytes })
+  // The init counts too.
+  if (limits.processes !== undefined) list.push({ name: 'NPROC', limit: limits.processes + 1 })
+  return list
+}
+
+export interface CgroupValue {
+  readonly controller: 'memory' | 'pids' | 'cpu'
+  readonly file: string
+  readonly value: string
+  /** Not every kernel has the file (swap accounting). */
+  readonly optional: boolean
+}
+
+const CPU_PERIOD_US = 100_000
+
+/** What to write into a control group, in this order. */
+export function cgroupValues(limits: Limits, cgroup: CgroupSupport): CgroupValue[] {
+  const values: CgroupValue[] = []
+  const add = (controller: CgroupValue['controller'], file: string, value: string | number, optional = false) =>
+    values.push({ controller, file, value: String(value), optional })
+  const v2 = cgroup.version === 2
+  if (limits.memoryBytes !== undefined && cgroup.memory) {
+    add('memory', v2 ? 'memory.max' : 'memory.limit_in_bytes', limits.memoryBytes)
+    if (v2) add('memory', 'memory.swap.max', 0, true)
+    else add('memory', 'memory.memsw.limit_in_bytes', limits.memoryBytes, true)
+  }
+  // bwrap's monitor and the init live in the group as well.
+  if (limits.processes !== undefined && cgroup.pids) add('pids', 'pids.max', limits.processes + 2)
+  if (limits.cpus !== undefined && cgroup.cpu) {
+    const quota = Math.max(1000, Math.round(limits.cpus * CPU_PERIOD_US))
+    if (v2) add('cpu', 'cpu.max', `${quota} ${CPU_PERIOD_US}`)
+    else {
+      add('cpu', 'cpu.cfs_period_us', CPU_PERIOD_US)
+      add('cpu', 'cpu.cfs_quota_us', quota)
+    }
+  }
+  return values
+}
+
+export type Enforcement = 'enforced' | 'degraded' | 'absent'
+
+export interface LimitReport {
+  readonly limit: 'memory' | 'processes' | 'cpus' | 'cpuSeconds' | 'fileBytes'
+  readonly status: Enforcement
+  readonly how: string
+}
+
+/** Says of each limit that was asked for whether and how it is held; nothing is pretended. */
+export function reportLimits(limits: Limits, cgroup: CgroupSupport | null, uid: number): LimitReport[] {
+  const reports: LimitReport[] = []
+  if (limits.memoryBytes !== undefined)
+    reports.push(
+      cgroup?.memory
+        ? { limit: 'memory', status: 'enforced', how: `cgroup v${cgroup.version}, whole sandbox` }
+        : { limit: 'memory', status: 'degraded', how: 'RLIMIT_DATA, each process by itself' },
+    )
+  if (limits.processes !== undefined)
+    reports.push(
+      cgroup?.pids
+        ? { limit: 'processes', status: 'enforced', how: `cgroup v${cgroup.version}, whole sandbox` }
+        : uid === 0
+          ? { limit: 'processes', status: 'absent', how: 'RLIMIT_NPROC does not bind root and no pids cgroup can be made' }
+          : { limit: 'processes', status: 'enforced', how: 'RLIMIT_NPROC in a user namespace of its own' },
+    )
+  if (limits.cpus !== undefined)
+    reports.push(
+      cgroup?.cpu
+        ? { limit: 'cpus', status: 'enforced', how: `cgroup v${cgroup.version}, whole sandbox` }
+        : { limit: 'cpus', status: 'absent', how: 'no cpu cgroup can be made' },
+    )
+  if (limits.cpuSeconds !== undefined)
+    reports.push({ limit: 'cpuSeconds', status: 'enforced', how: 'RLIMIT_CPU, each process by itself' })
+  if (limits.fileBytes !== undefined) reports.push({ limit: 'fileBytes', status: 'enforced', how: 'RLIMIT_FSIZE, each file' })
+  return reports
+}

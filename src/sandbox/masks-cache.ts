@@ -1,0 +1,114 @@
+/** Keeps the index of a big tree for the next process; ctimes verify every folder of it before it is believed. */
+
+import { createHash, randomBytes } from 'node:crypto'
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import type { MaskFacts } from './masks.ts'
+import type { Folder, SecretTree } from './secrets-tree.ts'
+
+/** Changes when shapes, protected names or this format change: an old index would not know the new names. */
+const VERSION = 1
+/** Below this many folders a walk is as fast as reading the index. */
+const WORTHWHILE = 500
+
+/**
+ * Writes the index for the next process, owner-only. A ctime cannot be set by a process without the right to set the
+ * clock; whoever sets the machine's clock back can make an old index look true, and can do worse besides.
+ */
+export function writeIndexCache(stateDir: string, facts: MaskFacts, tree: SecretTree): boolean {
+  if (tree.size < WORTHWHILE) return false
+  const file = cacheFile(stateDir, facts)
+  const rows: unknown[] = []
+  for (const folder of tree.entries()) if (folder.settled && !folder.unreadable) rows.push(toRow(folder))
+  mkdirSync(join(stateDir, 'index'), { recursive: true, mode: 0o700 })
+  const temporary = `${file}.${randomBytes(6).toString('hex')}`
+  try {
+    writeFileSync(temporary, JSON.stringify({ version: VERSION, key: cacheKey(facts), rows }), {
+      mode: 0o600,
+      flag: 'wx',
+    })
+    renameSync(temporary, file)
+    return true
+  } catch {
+    rmSync(temporary, { force: true })
+    return false
+  }
+}
+
+/** Takes over the index of an earlier process, if there is one that only the owner can have written. */
+export function readIndexCache(stateDir: string, facts: MaskFacts, tree: SecretTree): boolean {
+  let descriptor: number
+  try {
+    descriptor = openSync(cacheFile(stateDir, facts), constants.O_RDONLY | constants.O_NOFOLLOW)
+  } catch {
+    return false
+  }
+  try {
+    const stat = fstatSync(descriptor)
+    if (!stat.isFile() || stat.uid !== process.getuid?.() || (stat.mode & 0o077) !== 0) return false
+    const parsed = JSON.parse(readFileSync(descriptor, 'utf8')) as { version: unknown; key: unknown; rows: unknown }
+    if (parsed.version !== VERSION || parsed.key !== cacheKey(facts) || !Array.isArray(parsed.rows)) return false
+    tree.adopt(parsed.rows.map(fromRow))
+    return true
+  } catch {
+    return false
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+type Row = [
+  path: string,
+  ctime: number,
+  inode: number,
+  device: number,
+  folders: string[],
+  secrets: [name: string, shape: string, link: boolean][],
+  guarded: string[],
+  gitDirectory: boolean,
+  raw: string[],
+]
+
+function toRow(folder: Folder): unknown[] {
+  const row: unknown[] = [folder.path, folder.ctime, folder.inode, folder.device, folder.folders]
+  const secrets = folder.secrets.map((entry) => [entry.name, entry.shape, entry.link])
+  const rest = secrets.length > 0 || folder.guarded.length > 0 || folder.gitDirectory || folder.raw.length > 0
+  if (rest) row.push(secrets, folder.guarded, folder.gitDirectory, folder.raw)
+  return row
+}
+
+function fromRow(value: unknown): Folder {
+  const [path, ctime, inode, device, folders, secrets = [], guarded = [], gitDirectory = false, raw = []] = value as Row
+  return {
+    path,
+    ctime,
+    inode,
+    device,
+    settled: true,
+    folders,
+    secrets: secrets.map(([name, shape, link]) => ({ name, shape, link })),
+    guarded,
+    gitDirectory,
+    unreadable: false,
+    raw,
+  }
+}
+
+function cacheFile(stateDir: string, facts: MaskFacts): string {
+  return join(stateDir, 'index', `${cacheKey(facts).slice(0, 32)}.json`)
+}
+
+function cacheKey(facts: MaskFacts): string {
+  const parts = JSON.stringify([[...facts.roots].sort(), [...facts.deniedShapes].sort()])
+  return createHash('sha256').update(parts).digest('hex')
+}

@@ -1,0 +1,276 @@
+/** PURE. The sandbox of one command as data: what it sees, what it may change, what it may reach. */
+
+import { posix } from 'node:path'
+import { isInside } from '../files/baseline.ts'
+import { DEFAULT_SCRATCH_BYTES, type Limits } from './limits.ts'
+
+/** `[sandbox.os] command_fs`. */
+export type Baseline = 'system' | 'none' | 'permissive' | 'all'
+
+/** What the host has at a path that the plan may show. */
+export interface PathFact {
+  readonly kind: 'directory' | 'file' | 'other'
+  /** The canonical path; differs from the path asked about when there is a symlink on the way. */
+  readonly real: string
+  /** The text of the link when the path itself is a symlink. */
+  readonly link?: string
+}
+
+/** The host as it was looked at just before planning; a path that is not a key does not exist. */
+export interface HostFacts {
+  readonly paths: ReadonlyMap<string, PathFact>
+  /** Bound unix sockets of the host, by path. Needed only when unix sockets are granted. */
+  readonly sockets: readonly string[]
+  /** Mount points of kernel file systems (proc, sysfs, cgroup …). Needed only for the `all` baseline. */
+  readonly kernelMounts: readonly string[]
+}
+
+/** A protected path that exists: read-only, or only held in place so that it cannot be moved away. */
+export interface Pin {
+  readonly path: string
+  readonly mode: 'read-only' | 'in-place'
+}
+
+export interface TerminalSize {
+  readonly rows: number
+  readonly columns: number
+}
+
+export interface SandboxRequest {
+  readonly argv: readonly string[]
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string>>
+  readonly baseline: Baseline
+  readonly home: string
+  readonly uid: number
+  readonly gid: number
+  /** Canonical directories or files, shown read-only. */
+  readonly reads: readonly string[]
+  /** Canonical directories or files, shown read-write. */
+  readonly writes: readonly string[]
+  /** Canonical files or directories that appear empty. */
+  readonly masks: readonly string[]
+  readonly pins: readonly Pin[]
+  /** Further private in-memory directories. */
+  readonly scratch?: readonly string[]
+  readonly network: 'none' | 'listener'
+  /** The port of the listener inside; 3128 unless told. */
+  readonly port?: number
+  readonly unixSockets: boolean
+  readonly terminal?: TerminalSize
+  readonly limits: Limits
+  readonly facts: HostFacts
+}
+
+export interface Bind {
+  readonly path: string
+  readonly mode: 'read-only' | 'read-write'
+}
+
+/** A grant that could not be shown, and why. */
+export interface Skipped {
+  readonly path: string
+  readonly grant: 'read' | 'write' | 'scratch'
+  readonly reason: 'missing' | 'kernel path' | 'whole file system'
+}
+
+export interface SandboxPlan {
+  readonly argv: readonly string[]
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string>>
+  readonly uid: number
+  readonly gid: number
+  readonly hostname: string
+  readonly baseline: Baseline
+  /** Parents before children; the root itself is among them only for the `all` baseline. */
+  readonly binds: readonly Bind[]
+  /** Links of the baseline that are made again, such as /bin -> usr/bin. */
+  readonly links: readonly { readonly path: string; readonly target: string }[]
+  /** Private in-memory directories, /tmp first. */
+  readonly scratch: readonly string[]
+  /** Host directories of the `all` baseline that are replaced by empty ones. */
+  readonly emptied: readonly string[]
+  readonly masks: readonly string[]
+  /** Parents before children, ancestors of read-only pins included. */
+  readonly pins: readonly Pin[]
+  readonly network: { readonly kind: 'none' } | { readonly kind: 'listener'; readonly port: number }
+  readonly unixSockets: boolean
+  readonly terminal: TerminalSize | null
+  readonly limits: Limits & { readonly scratchBytes: number }
+  readonly skipped: readonly Skipped[]
+}
+
+/** What the `system` baseline shows where it exists. */
+export const SYSTEM_PATHS: readonly string[] = [
+  '/usr',
+  '/bin',
+  '/sbin',
+  '/lib',
+  '/lib32',
+  '/lib64',
+  '/libx32',
+  '/etc',
+  '/opt',
+  '/nix',
+  '/snap',
+  '/run/current-system',
+]
+
+/** Made anew in every sandbox, never shown from the host. */
+const KERNEL_PATHS = ['/proc', '/sys', '/dev']
+
+export const DEFAULT_PORT = 3128
+
+const byPath = (a: { path: string }, b: { path: string }): number => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0)
+
+/** Strict ancestors of a path, nearest first, without the root. */
+function* ancestors(path: string): Generator<string> {
+  for (let at = posix.dirname(path); at !== '/' && at !== '.'; at = posix.dirname(at)) yield at
+}
+
+/** Every path whose facts the plan of this request needs. */
+export function pathsToLookAt(
+  request: Pick<SandboxRequest, 'baseline' | 'home' | 'reads' | 'writes' | 'cwd'>,
+): string[] {
+  const paths = new Set([...request.reads, ...request.writes, request.home, request.cwd])
+  if (request.baseline !== 'none') for (const path of SYSTEM_PATHS) paths.add(path)
+  return [...paths]
+}
+
+type Layer = { readonly path: string; readonly mode: Bind['mode'] | 'private' }
+
+/** The nearest layer at or above a path. */
+function layerOf(layers: ReadonlyMap<string, Layer>, path: string): Layer | undefined {
+  const own = layers.get(path)
+  if (own) return own
+  for (const above of ancestors(path)) {
+    const layer = layers.get(above)
+    if (layer) return layer
+  }
+  return layers.get('/')
+}
+
+/** Turns a request into a plan. Whatever cannot be shown is skipped and named; nothing is ever made on the host. */
+export function planSandbox(request: SandboxRequest): SandboxPlan {
+  const { baseline, facts, home } = request
+  const skipped: Skipped[] = []
+  const links: { path: string; target: string }[] = []
+  const wanted = new Map<string, Bind['mode']>()
+
+  const show = (path: string, mode: Bind['mode']) => {
+    if (mode === 'read-write' || !wanted.has(path)) wanted.set(path, mode)
+  }
+  const grant = (path: string, kind: 'read' | 'write') => {
+    const fact = facts.paths.get(path)
+    const real = fact?.real ?? path
+    if (real === '/') skipped.push({ path, grant: kind, reason: 'whole file system' })
+    else if (KERNEL_PATHS.some((kernel) => isInside(real, kernel)))
+      skipped.push({ path, grant: kind, reason: 'kernel path' })
+    else if (!fact) skipped.push({ path, grant: kind, reason: 'missing' })
+    else {
+      show(real, kind === 'write' ? 'read-write' : 'read-only')
+      if (fact.link !== undefined) links.push({ path, target: real })
+    }
+  }
+
+  if (baseline === 'all') show('/', 'read-only')
+  else if (baseline !== 'none')
+    for (const path of SYSTEM_PATHS) {
+      const fact = facts.paths.get(path)
+      if (fact?.link !== undefined) links.push({ path, target: fact.link })
+      else if (fact) show(path, 'read-only')
+    }
+  if (baseline === 'permissive' && home !== '/' && facts.paths.has(home)) show(home, 'read-only')
+  for (const path of request.reads) grant(path, 'read')
+  for (const path of request.writes) grant(path, 'write')
+
+  const emptied = baseline === 'all' ? ['/sys', '/run'] : []
+  const layers = new Map<string, Layer>()
+  for (const path of ['/dev', '/proc', '/tmp', ...emptied]) layers.set(path, { path, mode: 'private' })
+  const homeIsShown = baseline === 'all' || wanted.has(home) || home === '/'
+  const scratch = ['/tmp', '/dev/shm']
+  const extra = [...(request.scratch ?? []), ...(homeIsShown ? [] : [home])]
+  const order = [...wanted].map(([path, mode]) => ({ path, mode })).sort(byPath)
+
+  const binds: Bind[] = []
+  const keep = (bind: Bind) => {
+    const above = layerOf(layers, bind.path)
+    // A read grant below something shown adds nothing, and below a write grant it takes nothing away.
+    const covered =
+      above !== undefined && above.mode !== 'private' && (bind.mode === 'read-only' || above.mode === 'read-write')
+    if (covered) return
+    layers.set(bind.path, bind)
+    binds.push(bind)
+  }
+  const ordered: (Bind | { path: string; mode: 'private' })[] = [
+    ...order,
+    ...extra.map((path) => ({ path, mode: 'private' as const })),
+  ].sort(byPath)
+  for (const item of ordered) {
+    if (item.mode !== 'private') keep(item)
+    else if (!layers.has(item.path)) {
+      const above = layerOf(layers, item.path)
+      // Below something of the host a mount point would have to be made there: only where one exists already.
+      if (above !== undefined && above.mode !== 'private' && facts.paths.get(item.path)?.kind !== 'directory') {
+        skipped.push({ path: item.path, grant: 'scratch', reason: 'missing' })
+        continue
+      }
+      if (KERNEL_PATHS.some((kernel) => isInside(item.path, kernel))) continue
+      layers.set(item.path, item)
+      scratch.push(item.path)
+    }
+  }
+
+  const isShown = (path: string) => {
+    const layer = layerOf(layers, path)
+    return layer !== undefined && layer.mode !== 'private'
+  }
+  const isWritable = (path: string) => layerOf(layers, path)?.mode === 'read-write'
+
+  const pins = new Map<string, Pin['mode']>()
+  for (const pin of request.pins) {
+    if (!isWritable(pin.path)) continue
+    if (pin.mode === 'read-only' || !pins.has(pin.path)) pins.set(pin.path, pin.mode)
+    for (const above of ancestors(pin.path)) {
+      if (layers.has(above)) break
+      if (!pins.has(above)) pins.set(above, 'in-place')
+    }
+  }
+
+  const hidden = [
+    ...request.masks,
+    ...(request.unixSockets ? facts.sockets : []),
+    ...(baseline === 'all' ? facts.kernelMounts : []),
+  ]
+  const masks: string[] = []
+  for (const path of [...new Set(hidden)].sort()) {
+    if (!isShown(path) || layers.get(path)?.mode === 'private') continue
+    masks.push(path)
+  }
+  const maskSet = new Set(masks)
+  const outermost = masks.filter((path) => {
+    for (const above of ancestors(path)) if (maskSet.has(above)) return false
+    return true
+  })
+
+  return {
+    argv: request.argv,
+    cwd: request.cwd,
+    env: request.env,
+    uid: request.uid,
+    gid: request.gid,
+    hostname: 'cordon',
+    baseline,
+    binds,
+    links: links.filter((link) => !isShown(posix.dirname(link.path))),
+    scratch,
+    emptied,
+    masks: outermost,
+    pins: [...pins].map(([path, mode]) => ({ path, mode })).sort(byPath),
+    network: request.network === 'none' ? { kind: 'none' } : { kind: 'listener', port: request.port ?? DEFAULT_PORT },
+    unixSockets: request.unixSockets,
+    terminal: request.terminal ?? null,
+    limits: { ...request.limits, scratchBytes: request.limits.scratchBytes ?? DEFAULT_SCRATCH_BYTES },
+    skipped,
+  }
+}

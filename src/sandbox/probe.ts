@@ -1,0 +1,1 @@
+export async function probeSandbox(): Promise<never> { throw new Error('x') }

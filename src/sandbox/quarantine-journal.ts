@@ -1,0 +1,86 @@
+/** Remembers runs under way, so that a killed Cordon's run is settled by the next one and parallel runs share a yardstick. */
+
+import { randomBytes } from 'node:crypto'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { posix } from 'node:path'
+import type { Baseline } from './quarantine-baseline.ts'
+import { isBelow } from './secrets-tree.ts'
+
+/** A run that some process began and has not settled. */
+export interface JournalEntry {
+  readonly file: string
+  readonly baseline: Baseline
+  /** False when the process that began it is gone. */
+  readonly alive: boolean
+}
+
+/** Notes a run under way; returns the file to remove when it has been settled. */
+export function writeJournal(stateDir: string, baseline: Baseline): string {
+  const folder = posix.join(stateDir, 'runs')
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const file = posix.join(folder, `${process.pid}-${randomBytes(6).toString('hex')}.json`)
+  const owner = { pid: process.pid, started: startTime(process.pid) }
+  writeFileSync(file, JSON.stringify({ owner, baseline }), { mode: 0o600, flag: 'wx' })
+  return file
+}
+
+/** Forgets a run that has been settled. */
+export function removeJournal(file: string): void {
+  rmSync(file, { force: true })
+}
+
+/** Runs of any process that touch these roots, this process's own ones left out. */
+export function readJournals(stateDir: string, roots: readonly string[], own: ReadonlySet<string>): JournalEntry[] {
+  const folder = posix.join(stateDir, 'runs')
+  let names: string[]
+  try {
+    names = readdirSync(folder).filter((name) => name.endsWith('.json'))
+  } catch {
+    return []
+  }
+  const entries: JournalEntry[] = []
+  for (const file of names.map((name) => posix.join(folder, name))) {
+    if (own.has(file)) continue
+    const entry = readEntry(file)
+    if (entry?.baseline.roots.some((theirs) => roots.some((mine) => overlaps(theirs, mine)))) entries.push(entry)
+  }
+  return entries
+}
+
+function readEntry(file: string): JournalEntry | null {
+  try {
+    const parsed = JSON.parse(readFileSync(file, 'utf8')) as {
+      owner: { pid: number; started: string | null }
+      baseline: Baseline
+    }
+    return { file, baseline: parsed.baseline, alive: isAlive(parsed.owner.pid, parsed.owner.started) }
+  } catch {
+    // Being written this very moment, or removed; a run whose journal was cut short had not started yet.
+    return null
+  }
+}
+
+function isAlive(pid: number, started: string | null): boolean {
+  const now = startTime(pid)
+  if (started !== null || now !== null) return started === now
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+// A process id is used again some day; together with its start time it is not. Null where there is no /proc.
+function startTime(pid: number): string | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null
+  } catch {
+    return null
+  }
+}
+
+function overlaps(a: string, b: string): boolean {
+  return a === b || isBelow(a, b) || isBelow(b, a)
+}

@@ -1,0 +1,121 @@
+/** Moves what must not stay in the project into Cordon's state, without ever following a link that was swapped in. */
+
+import { randomBytes } from 'node:crypto'
+import {
+  appendFileSync,
+  chmodSync,
+  closeSync,
+  constants,
+  cpSync,
+  fchmodSync,
+  fchownSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
+import { posix } from 'node:path'
+import { splitPath } from '../files/path-pattern.ts'
+
+/** `O_PATH` of Linux: a handle for the place alone, which needs no right to read it. */
+const O_PATH = 0x200000
+
+/** Where the things of one run are kept: `quarantine/RUN/` in the state directory, with a list beside them. */
+export class QuarantineStore {
+  readonly folder: string
+  #count = 0
+
+  constructor(stateDir: string, run: string = `${Date.now().toString(36)}-${randomBytes(4).toString('hex')}`) {
+    this.folder = posix.join(stateDir, 'quarantine', run)
+  }
+
+  /** Moves a file, link or directory here and makes it unusable; returns where it is now. */
+  take(path: string, reason: string): string {
+    mkdirSync(this.folder, { recursive: true, mode: 0o700 })
+    const name = posix.basename(path)
+    const kept = posix.join(this.folder, `${++this.#count}-${name}`)
+    inFolder(posix.dirname(path), (at) => moveInto(posix.join(at, name), kept))
+    disarm(kept)
+    const line = JSON.stringify({ time: new Date().toISOString(), path, kept, reason })
+    appendFileSync(posix.join(this.folder, 'list.jsonl'), `${line}\n`, { mode: 0o600 })
+    return kept
+  }
+
+  /** Keeps a copy of text before it is replaced. */
+  keepText(path: string, text: string, reason: string): string {
+    mkdirSync(this.folder, { recursive: true, mode: 0o700 })
+    const kept = posix.join(this.folder, `${++this.#count}-${posix.basename(path)}`)
+    appendFileSync(kept, Buffer.from(text, 'latin1'), { mode: 0o400 })
+    const line = JSON.stringify({ time: new Date().toISOString(), path, kept, reason })
+    appendFileSync(posix.join(this.folder, 'list.jsonl'), `${line}\n`, { mode: 0o600 })
+    return kept
+  }
+}
+
+/** Replaces a file's text in one step; owner and mode stay as they were. The text is one character a byte. */
+export function replaceText(path: string, text: string): void {
+  inFolder(posix.dirname(path), (at) => {
+    const target = posix.join(at, posix.basename(path))
+    const before = lstatSync(target, { throwIfNoEntry: false })
+    const temporary = posix.join(at, `.cordon-${randomBytes(6).toString('hex')}`)
+    const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
+    const descriptor = openSync(temporary, flags, 0o600)
+    try {
+      writeSync(descriptor, Buffer.from(text, 'latin1'))
+      if (before?.isFile()) {
+        if (process.getuid?.() === 0) fchownSync(descriptor, before.uid, before.gid)
+        fchmodSync(descriptor, before.mode & 0o777)
+      } else fchmodSync(descriptor, 0o644)
+      renameSync(temporary, target)
+    } catch (error) {
+      rmSync(temporary, { force: true })
+      throw error
+    } finally {
+      closeSync(descriptor)
+    }
+  })
+}
+
+/**
+ * Opens a directory step by step and never through a link, then works in it by handle: another command that is still
+ * running cannot put a link in the way and have Cordon write somewhere else.
+ */
+function inFolder<T>(path: string, work: (at: string) => T): T {
+  // Handles can be walked on Linux only; elsewhere the path itself must do.
+  if (process.platform !== 'linux') return work(path)
+  const flags = constants.O_DIRECTORY | constants.O_NOFOLLOW | O_PATH
+  let handle = openSync('/', flags)
+  try {
+    for (const segment of splitPath(path)) {
+      const next = openSync(`/proc/self/fd/${handle}/${segment}`, flags)
+      closeSync(handle)
+      handle = next
+    }
+    return work(`/proc/self/fd/${handle}`)
+  } finally {
+    closeSync(handle)
+  }
+}
+
+function moveInto(from: string, to: string): void {
+  try {
+    renameSync(from, to)
+    return
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error
+  }
+  try {
+    cpSync(from, to, { recursive: true, verbatimSymlinks: true, errorOnExist: true, force: false })
+  } finally {
+    // A pipe or a device cannot be copied; it must not stay all the same.
+    rmSync(from, { recursive: true, force: true })
+  }
+}
+
+function disarm(path: string): void {
+  const stat = lstatSync(path, { throwIfNoEntry: false })
+  if (!stat || stat.isSymbolicLink()) return
+  chmodSync(path, stat.isDirectory() ? 0o700 : 0o000)
+}

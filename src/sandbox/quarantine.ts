@@ -1,0 +1,177 @@
+/** Settles a run: what it left that would run code on the host is moved aside or taken back, and reported (F8). */
+
+import { readdirSync } from 'node:fs'
+import { posix } from 'node:path'
+import { type Guarded, type Protection, pointerTarget, protectTree } from './protect.ts'
+import { type GuardedKey, guardedKeys, includedFiles, repairGitConfig } from './protect-git-config.ts'
+import {
+  type Baseline,
+  configFiles,
+  isInTree,
+  linkText,
+  readConfig,
+  readPointers,
+  realPath,
+  wholeTree,
+} from './quarantine-baseline.ts'
+import { QuarantineStore, replaceText } from './quarantine-store.ts'
+import { childPath, isBelow, type SecretTree } from './secrets-tree.ts'
+
+/** One thing that did not stay as the run left it. */
+export interface QuarantineFinding {
+  readonly path: string
+  /** `moved` into the quarantine, `reverted` in place, or `failed`: it is still there, and a person must look. */
+  readonly action: 'moved' | 'reverted' | 'failed'
+  /** What it was and what was done, as a sentence for people and agents. */
+  readonly message: string
+  /** Where it, or the text it had, is kept. */
+  readonly kept: string | null
+}
+
+/** Compares the project with the baseline and puts right what a run may not leave. The tree is refreshed here. */
+export function settleRun(tree: SecretTree, baseline: Baseline, stateDir: string): readonly QuarantineFinding[] {
+  tree.refresh()
+  const settling = new Settling(tree, baseline, new QuarantineStore(stateDir))
+  settling.guarded()
+  settling.pointers()
+  settling.configs()
+  return settling.findings
+}
+
+class Settling {
+  readonly findings: QuarantineFinding[] = []
+  readonly #tree: SecretTree
+  readonly #baseline: Baseline
+  readonly #store: QuarantineStore
+  readonly #protection: Protection
+
+  constructor(tree: SecretTree, baseline: Baseline, store: QuarantineStore) {
+    this.#tree = tree
+    this.#baseline = baseline
+    this.#store = store
+    this.#protection = protectTree(tree, wholeTree(tree, baseline))
+  }
+
+  guarded(): void {
+    for (const guard of this.#protection.guarded.values()) {
+      if (this.#baseline.guarded[guard.path] === guard.identity) continue
+      if (this.#isRootPointer(guard.path)) continue
+      for (const path of this.#strayParts(guard)) this.#move(path, guard.reason)
+    }
+  }
+
+  pointers(): void {
+    for (const [path, text] of readPointers(this.#protection)) {
+      if (this.#baseline.pointers[path] === text) continue
+      const target = pointedAt(path, text)
+      // A pointer into the tree leads to a git directory that is itself checked; one to nowhere can be filled later.
+      const real = target === null ? null : realPath(target)
+      if (real !== null && this.#tree.roots.some((root) => real === root || isBelow(real, root))) continue
+      this.#move(path, 'a pointer to a git directory outside the project')
+    }
+  }
+
+  configs(): void {
+    const checked = new Set<string>()
+    for (const directory of this.#protection.gitDirectories) {
+      const guarded = guardedKeys(directory, this.#tree.roots)
+      for (const file of configFiles(directory)) this.#config(file, guarded, checked)
+    }
+    for (const file of Object.keys(this.#baseline.configs)) {
+      this.#config(file, guardedKeys(posix.dirname(file), this.#tree.roots), checked)
+    }
+  }
+
+  #config(file: string, guarded: GuardedKey, checked: Set<string>): void {
+    if (checked.has(file) || this.#baseline.named.includes(file)) return
+    checked.add(file)
+    const before = this.#baseline.configs[file] ?? null
+    const link = linkText(file)
+    // A link hides the configuration in a file that nothing else would protect.
+    const now = link !== null && this.#baseline.pointers[file] !== link ? undefined : readConfig(file)
+    if (now === before) return
+    // Taken away together with its repository, or moved: what it became elsewhere is checked there.
+    if (now === null && !this.#isGitDirectory(posix.dirname(file))) return
+    const repair = now === undefined ? null : repairGitConfig(before ?? '', now ?? '', guarded)
+    if (repair === null) this.#restore(file, before, typeof now === 'string' ? now : null)
+    else if (repair.text !== (now ?? '')) this.#rewrite(file, repair.text, now ?? '', repair)
+    for (const included of includedFiles(repair?.text ?? before ?? '', posix.dirname(file), this.#baseline.home)) {
+      if (isInTree(included, this.#tree.roots)) this.#config(included, guarded, checked)
+    }
+  }
+
+  #rewrite(
+    file: string,
+    text: string,
+    now: string,
+    keys: { readonly reverted: readonly string[]; readonly restored: readonly string[] },
+  ): void {
+    const what = [
+      ...(keys.reverted.length > 0 ? [`took back ${keys.reverted.join(', ')}`] : []),
+      ...(keys.restored.length > 0 ? [`restored ${keys.restored.join(', ')}`] : []),
+    ].join(' and ')
+    this.#attempt(file, 'reverted', () => {
+      const kept = this.#store.keepText(file, now, 'keys that run code were changed')
+      replaceText(file, text)
+      return { kept, message: `Cordon ${what} in ${file}: these keys of git run code outside the sandbox.` }
+    })
+  }
+
+  #restore(file: string, before: string | null, now: string | null): void {
+    this.#attempt(file, before === null ? 'moved' : 'reverted', () => {
+      const kept = this.#store.take(file, 'a git configuration that cannot be read with certainty')
+      if (before !== null) replaceText(file, before)
+      const done = before === null ? 'moved it aside' : 'put the earlier one back'
+      const found = now === null ? 'is not a readable file any more' : 'cannot be read with certainty'
+      return { kept, message: `The git configuration ${file} ${found}, so Cordon ${done}.` }
+    })
+  }
+
+  #move(path: string, reason: string): void {
+    const replaced = path in this.#baseline.guarded
+    this.#attempt(path, 'moved', () => {
+      const kept = this.#store.take(path, reason)
+      const how = replaced ? 'was replaced while the command ran' : 'was made while the command ran'
+      return { kept, message: `${path} is protected (${reason}) and ${how}, so Cordon moved it to ${kept}.` }
+    })
+  }
+
+  #attempt(path: string, action: 'moved' | 'reverted', work: () => { kept: string; message: string }): void {
+    try {
+      this.findings.push({ path, action, ...work() })
+    } catch (error) {
+      const cause = error instanceof Error ? error.message : String(error)
+      const message = `${path} is protected and was changed while the command ran, but Cordon could not undo it: ${cause}. Look at it before you use git, an editor or an agent there.`
+      this.findings.push({ path, action: 'failed', message, kept: null })
+    }
+  }
+
+  // Samples that `git init` and `git clone` lay down do nothing under their names.
+  #strayParts(guard: Guarded): string[] {
+    const isHooks = posix.basename(guard.path) === 'hooks' && this.#isGitDirectory(posix.dirname(guard.path))
+    if (!isHooks || !guard.directory || guard.identity.includes('>')) return [guard.path]
+    try {
+      const names = readdirSync(guard.path)
+      return names.filter((name) => !name.endsWith('.sample')).map((name) => childPath(guard.path, name))
+    } catch {
+      return [guard.path]
+    }
+  }
+
+  // `git init` at the root makes a directory there; a pointer is judged by where it leads.
+  #isRootPointer(path: string): boolean {
+    return posix.basename(path) === '.git'
+  }
+
+  #isGitDirectory(path: string): boolean {
+    return this.#protection.gitDirectories.includes(path)
+  }
+}
+
+function pointedAt(path: string, text: string): string | null {
+  const folder = posix.dirname(path)
+  if (text.startsWith('-> ')) return posix.resolve(folder, text.slice(3))
+  const utf8 = Buffer.from(text, 'latin1').toString('utf8')
+  const said = posix.basename(path) === 'commondir' ? utf8.replace(/[\r\n]+$/, '') : pointerTarget(utf8)
+  return said === null || said === '' ? null : posix.resolve(folder, said)
+}

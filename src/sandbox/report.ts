@@ -1,0 +1,98 @@
+/** PURE. A plan and what holds of it on this machine, as data and in words. */
+
+import { type CgroupSupport, type Enforcement, type LimitReport, reportLimits } from './limits.ts'
+import type { SandboxPlan } from './plan.ts'
+
+/** One promise, and whether this machine keeps it. */
+export interface Assurance {
+  readonly name: string
+  readonly status: Enforcement
+  readonly detail: string
+  readonly remedy?: string
+}
+
+/** What a probe of this machine found. `usable` false: nothing runs. */
+export interface Support {
+  readonly backend: string
+  readonly usable: boolean
+  readonly assurances: readonly Assurance[]
+  readonly cgroup: CgroupSupport | null
+}
+
+/** A plan for people and programs. */
+export interface PlanReport {
+  readonly argv: readonly string[]
+  readonly cwd: string
+  readonly baseline: string
+  readonly readOnly: readonly string[]
+  readonly readWrite: readonly string[]
+  readonly private: readonly string[]
+  readonly masks: readonly string[]
+  readonly pins: readonly string[]
+  readonly network: string
+  readonly unixSockets: boolean
+  readonly environment: readonly string[]
+  readonly skipped: SandboxPlan['skipped']
+  readonly promises: readonly Assurance[]
+}
+
+function limitAssurance(report: LimitReport): Assurance {
+  return { name: `limit: ${report.limit}`, status: report.status, detail: report.how }
+}
+
+/** The plan with enforced, degraded or absent for each promise on this machine. Values of variables are left out. */
+export function describePlan(plan: SandboxPlan, support: Support): PlanReport {
+  return {
+    argv: plan.argv,
+    cwd: plan.cwd,
+    baseline: plan.baseline,
+    readOnly: plan.binds.filter((bind) => bind.mode === 'read-only').map((bind) => bind.path),
+    readWrite: plan.binds.filter((bind) => bind.mode === 'read-write').map((bind) => bind.path),
+    private: plan.scratch,
+    masks: plan.masks,
+    pins: plan.pins.map((pin) => (pin.mode === 'read-only' ? pin.path : `${pin.path} (held in place)`)),
+    network: plan.network.kind === 'none' ? 'none' : `only 127.0.0.1:${plan.network.port}, answered by Cordon`,
+    unixSockets: plan.unixSockets,
+    environment: Object.keys(plan.env).sort(),
+    skipped: plan.skipped,
+    promises: [
+      ...(support.usable
+        ? support.assurances
+        : support.assurances.map((assurance) => ({ ...assurance, status: 'absent' as const }))),
+      ...reportLimits(plan.limits, support.cgroup, plan.uid).map(limitAssurance),
+    ],
+  }
+}
+
+const MARKS: Readonly<Record<Enforcement, string>> = { enforced: 'enforced', degraded: 'DEGRADED', absent: 'ABSENT  ' }
+const SHOWN = 20
+
+/** Paths and arguments may hold anything; a terminal must see none of it raw. */
+const quote = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : JSON.stringify(text))
+
+function list(title: string, items: readonly string[]): string[] {
+  if (items.length === 0) return [`${title}: none`]
+  const more = items.length > SHOWN ? [`  … and ${items.length - SHOWN} more`] : []
+  return [`${title}:`, ...items.slice(0, SHOWN).map((item) => `  ${quote(item)}`), ...more]
+}
+
+/** The report as lines for a terminal. */
+export function formatPlan(report: PlanReport): string {
+  return [
+    `command: ${report.argv.map(quote).join(' ')}`,
+    `in: ${quote(report.cwd)}`,
+    `baseline: ${report.baseline}`,
+    ...list('read-only', report.readOnly),
+    ...list('read-write', report.readWrite),
+    ...list('private', report.private),
+    ...list('hidden', report.masks),
+    ...list('protected', report.pins),
+    `network: ${report.network}`,
+    `unix sockets: ${report.unixSockets ? 'inside only' : 'refused'}`,
+    ...list('environment', report.environment),
+    ...report.skipped.map(({ path, grant, reason }) => `skipped: ${grant} ${quote(path)} (${reason})`),
+    'promises:',
+    ...report.promises.map(({ name, status, detail }) => `  ${MARKS[status]}  ${name}: ${detail}`),
+    '',
+  ].join('\n')
+}

@@ -1,0 +1,137 @@
+/** Parameter expansion: `$x`, `${x:-y}`, `${x%.ts}` and their kin, resolved when the text determines the value. */
+
+import type { ParameterOperation, Word as SourceWord } from 'unbash'
+import type { Dynamic } from './facts.ts'
+import { INTEGER, known, UNKNOWN, type Value } from './scope.ts'
+import { checkArithmeticWord, expandSingle, type WordHost } from './word.ts'
+
+/** The parts of an expansion that matter here; `$x` has only a name. */
+export interface ParameterNode {
+  readonly text: string
+  readonly parameter: string
+  readonly pos: number
+  readonly end: number
+  readonly prefix?: '!' | '#' | undefined
+  readonly index?: SourceWord | undefined
+  readonly operation?: ParameterOperation | undefined
+}
+
+export interface Expanded {
+  readonly value: Value
+  readonly dynamic: Dynamic
+  /** May become several words or none inside quotes. */
+  readonly list: boolean
+}
+
+/** `$1`, `$@`, `$#`, `$?` …; null for an ordinary variable. */
+export function special(node: ParameterNode, host: WordHost): Expanded | null {
+  const name = node.parameter
+  if (/^[A-Za-z_]\w+$|^[A-Za-z]$/.test(name)) return null
+  const plain = node.prefix === undefined && node.operation === undefined && node.index === undefined
+  if (node.operation !== undefined) operate(node.operation, UNKNOWN, host)
+  const list = name === '@' || name === '*'
+  if (!plain) return { value: node.prefix === '#' ? INTEGER : UNKNOWN, dynamic: 'positional', list }
+  if (name === '#') {
+    const count = host.scope.positional?.length
+    return { value: count === undefined ? INTEGER : known([String(count)]), dynamic: 'positional', list: false }
+  }
+  if (/^[?$!]$/.test(name)) return { value: name === '!' ? UNKNOWN : INTEGER, dynamic: 'positional', list: false }
+  if (/^[1-9]\d*$/.test(name) && host.scope.positional !== null) {
+    const word = host.scope.positional[Number(name) - 1]
+    if (host.scope.positional.some((one) => one.splits)) return { value: UNKNOWN, dynamic: 'positional', list: false }
+    const values = word === undefined ? [''] : word.values
+    return { value: values === null ? UNKNOWN : known(values), dynamic: 'positional', list: false }
+  }
+  return { value: UNKNOWN, dynamic: 'positional', list }
+}
+
+/** A named variable with its operation. */
+export function expandParameter(node: ParameterNode, host: WordHost): Expanded {
+  const index = node.index
+  if (index !== undefined && index.text !== '@' && index.text !== '*') checkArithmeticWord(index, host)
+  const list = index?.text === '@' || (node.prefix === '!' && node.operation?.type === 'Names')
+  const base = node.prefix === '!' || index !== undefined ? UNKNOWN : host.scope.get(node.parameter)
+  if (node.prefix === '#') return { value: lengthOf(base), dynamic: 'variable', list: false }
+  const dynamic = node.prefix === '!' ? 'transform' : 'variable'
+  if (node.operation === undefined) return { value: base, dynamic, list }
+  const value = operate(node.operation, base, host)
+  if (node.operation.type === 'Default' && node.operation.operator.endsWith('=')) {
+    host.scope.maybeSet(node.parameter, UNKNOWN)
+    host.assigned(node.parameter, host.span(node))
+  }
+  return { value, dynamic: node.operation.type === 'Transform' ? 'transform' : dynamic, list }
+}
+
+function lengthOf(value: Value): Value {
+  // Length counts characters by locale: only ASCII is certain.
+  if (value.values === null || value.values.some((text) => /[^ -~]/.test(text))) return INTEGER
+  return known(value.values.map((text) => String(text.length)))
+}
+
+/** Applies an operation; walks its operands in any case, since they may run commands. */
+function operate(operation: ParameterOperation, base: Value, host: WordHost): Value {
+  switch (operation.type) {
+    case 'Default': {
+      const operand = expandSingle(operation.operand, host)
+      return byDefault(operation.operator, base, operand.values, operation.operand)
+    }
+    case 'Remove': {
+      const operand = expandSingle(operation.operand, host)
+      return remove(operation.operator, base, operand.values)
+    }
+    case 'Replace':
+      expandSingle(operation.pattern, host)
+      expandSingle(operation.replacement, host)
+      return UNKNOWN
+    case 'Slice':
+      checkArithmeticWord(operation.offset, host)
+      if (operation.length !== undefined) checkArithmeticWord(operation.length, host)
+      return UNKNOWN
+    case 'CaseModification':
+      if (operation.operand !== undefined) expandSingle(operation.operand, host)
+      return operation.operand === undefined ? changeCase(operation.operator, base) : UNKNOWN
+    case 'Transform':
+      expandSingle(operation.operand, host)
+      return UNKNOWN
+    default:
+      return UNKNOWN
+  }
+}
+
+function byDefault(operator: string, base: Value, operand: readonly string[] | null, written: SourceWord): Value {
+  // A variable that the text sets is set; whether an unknown one is, nobody can say.
+  if (base.values === null) return UNKNOWN
+  const colon = operator.startsWith(':')
+  const empty = colon ? base.values.map((value) => value === '') : base.values.map(() => false)
+  const allEmpty = empty.every(Boolean)
+  if (!allEmpty && empty.some(Boolean)) return UNKNOWN
+  const kind = operator.at(-1)
+  const usesOperand = kind === '+' ? !allEmpty : allEmpty
+  if (!usesOperand) return kind === '+' ? known(['']) : base
+  // Quotes inside the operand protect it from splitting, which a piece cannot express.
+  if (operand === null || /["'\\~]/.test(written.text)) return UNKNOWN
+  return known(operand)
+}
+
+function remove(operator: string, base: Value, operand: readonly string[] | null): Value {
+  if (base.values === null || operand?.length !== 1) return UNKNOWN
+  const pattern = operand[0] ?? ''
+  if (/[*?[\\(]/.test(pattern)) return UNKNOWN
+  const strip = (text: string): string =>
+    operator.startsWith('#')
+      ? text.startsWith(pattern)
+        ? text.slice(pattern.length)
+        : text
+      : pattern !== '' && text.endsWith(pattern)
+        ? text.slice(0, -pattern.length)
+        : text
+  return known(base.values.map(strip))
+}
+
+function changeCase(operator: string, base: Value): Value {
+  if (base.values === null || base.values.some((text) => /[^ -~]/.test(text))) return UNKNOWN
+  const up = operator.startsWith('^')
+  const all = operator.length === 2
+  const change = (text: string): string => (up ? text.toUpperCase() : text.toLowerCase())
+  return known(base.values.map((text) => (all ? change(text) : change(text.slice(0, 1)) + text.slice(1))))
+}

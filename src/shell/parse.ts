@@ -1,0 +1,403 @@
+/** The second gate: the parser's tree is trusted only when every node is of a known type and nothing is left unexplained. */
+
+import { forEachChild, type ParsedScript, parse, type SyntaxNode } from 'unbash'
+import type { Hazard, ShellRejection, Span, SyntaxKind, SyntaxUse } from './facts.ts'
+import { gate } from './gate.ts'
+import { hiddenHereDocOpener, hiddenInLiteral, hiddenOpener } from './residual.ts'
+
+/** A text whose every node is understood. */
+export interface ParsedText {
+  readonly script: ParsedScript
+  readonly syntax: readonly SyntaxUse[]
+  readonly hazards: readonly Hazard[]
+  /** Run `bash -n`: the text is more than words, quotes, pipes, lists and simple expansions. */
+  readonly needsSyntaxCheck: boolean
+  /** Uses what other shells read differently. */
+  readonly bashOnly: boolean
+}
+
+/** Deepest tree that is walked. */
+export const MAX_TREE_DEPTH = 150
+
+type Judgement = 'plain' | 'check'
+
+/** Every node type that the analysis understands; `check` wants `bash -n` as well. */
+const NODES: Readonly<Record<string, Judgement>> = {
+  Script: 'plain',
+  Statement: 'plain',
+  Command: 'plain',
+  Pipeline: 'plain',
+  AndOr: 'plain',
+  Word: 'plain',
+  Literal: 'plain',
+  SingleQuoted: 'plain',
+  DoubleQuoted: 'plain',
+  SimpleExpansion: 'plain',
+  ParameterExpansion: 'plain',
+  Default: 'plain',
+  Glob: 'plain',
+  Assignment: 'plain',
+  Redirect: 'plain',
+  HereString: 'plain',
+  FileDescriptor: 'plain',
+  BraceExpansion: 'plain',
+  HereDoc: 'check',
+  HereDocDelimiter: 'check',
+  HereDocBody: 'check',
+  FileDescriptorVariable: 'check',
+  AnsiCQuoted: 'check',
+  LocaleString: 'check',
+  CommandExpansion: 'check',
+  ProcessSubstitution: 'check',
+  ArithmeticExpansion: 'check',
+  ArithmeticBinary: 'check',
+  ArithmeticUnary: 'check',
+  ArithmeticTernary: 'check',
+  ArithmeticGroup: 'check',
+  ArithmeticWord: 'check',
+  ArithmeticCommandExpansion: 'check',
+  ArithmeticCommand: 'check',
+  ArithmeticFor: 'check',
+  ExtendedGlob: 'check',
+  ArrayValue: 'check',
+  Redirected: 'check',
+  If: 'check',
+  Elif: 'check',
+  For: 'check',
+  While: 'check',
+  Select: 'check',
+  Case: 'check',
+  CaseItem: 'check',
+  Function: 'check',
+  Subshell: 'check',
+  BraceGroup: 'check',
+  CompoundList: 'check',
+  Coproc: 'check',
+  Time: 'check',
+  Negation: 'check',
+  TestCommand: 'check',
+  TestUnary: 'check',
+  TestBinary: 'check',
+  TestLogical: 'check',
+  TestNot: 'check',
+  TestGroup: 'check',
+  Remove: 'check',
+  Replace: 'check',
+  Slice: 'check',
+  CaseModification: 'check',
+  Transform: 'check',
+  Names: 'check',
+}
+
+/** Syntax that dash, zsh or an older sh reads as something else. */
+const BASH_ONLY = new Set(
+  (
+    'BraceExpansion AnsiCQuoted LocaleString TestCommand ArithmeticCommand ArithmeticFor ProcessSubstitution HereString ' +
+    'Coproc Select Replace Slice CaseModification Transform Names ArrayValue Time ExtendedGlob FileDescriptorVariable'
+  ).split(' '),
+)
+
+const COMPOUND = new Set('If For ArithmeticFor While Select Case'.split(' '))
+
+/** A text whose parse is trusted, or why it is not. */
+export function parseText(source: string): ParsedText | ShellRejection {
+  const refused = gate(source)
+  if (refused !== null) return refused
+  let script: ParsedScript
+  try {
+    script = parse(source)
+    return new Inspector(source).inspect(script)
+  } catch (error) {
+    if (error instanceof Refusal) return error.rejection
+    if (error instanceof RangeError) return refuse('too-complex', 'the command is nested too deeply', 0)
+    throw error
+  }
+}
+
+/** Carries a rejection out of a deep walk. */
+export class Refusal extends Error {
+  readonly rejection: ShellRejection
+
+  constructor(code: ShellRejection['code'], message: string, position: number) {
+    super(message)
+    this.rejection = refuse(code, message, position)
+  }
+}
+
+function refuse(code: ShellRejection['code'], message: string, position: number): ShellRejection {
+  return { code, message: `${message} (position ${position})`, position }
+}
+
+class Inspector {
+  readonly #text: string
+  readonly #syntax: SyntaxUse[] = []
+  readonly #hazards: Hazard[] = []
+  /** The string that positions index: an escaped backtick script has its own. */
+  #source: string
+  /** Set inside such a script: where it stands in the whole text. */
+  #within: Span | null = null
+  #check = false
+  #bashOnly = false
+  #depth = 0
+  #quoted = false
+  /** Inside `[[ … == pattern ]]`, the one place where bash reads extended globs by default. */
+  #testPattern = false
+
+  constructor(source: string) {
+    this.#text = source
+    this.#source = source
+  }
+
+  inspect(script: ParsedScript): ParsedText {
+    this.#visit(script)
+    return {
+      script,
+      syntax: this.#syntax,
+      hazards: this.#hazards,
+      needsSyntaxCheck: this.#check || !plainSkeleton(this.#text, script),
+      bashOnly: this.#bashOnly,
+    }
+  }
+
+  #span(node: { pos: number; end: number }): Span {
+    return this.#within ?? { start: node.pos, end: node.end }
+  }
+
+  #refuse(code: ShellRejection['code'], message: string, position: number): never {
+    throw new Refusal(code, message, this.#within?.start ?? position)
+  }
+
+  #uses(kind: SyntaxKind, node: { pos: number; end: number }): void {
+    this.#syntax.push({ kind, span: this.#span(node) })
+  }
+
+  #hazard(code: string, message: string, verdict: 'ask' | 'deny', node: { pos: number; end: number }): void {
+    this.#hazards.push({ code, message, verdict, span: this.#span(node) })
+  }
+
+  readonly #visit = (node: SyntaxNode): void => {
+    const judgement = Object.hasOwn(NODES, node.type) ? NODES[node.type] : undefined
+    if (judgement === undefined) {
+      this.#refuse('unsupported-syntax', `the syntax \`${node.type}\` is not supported`, node.pos)
+    }
+    if (judgement === 'check') this.#check = true
+    if (BASH_ONLY.has(node.type)) this.#bashOnly = true
+    if (COMPOUND.has(node.type)) this.#uses('compound', node)
+    if (++this.#depth > MAX_TREE_DEPTH) this.#refuse('too-complex', 'the command is nested too deeply', node.pos)
+    if (node.type === 'Script') this.#script(node)
+    else if (node.type === 'DoubleQuoted' || node.type === 'LocaleString') this.#inQuotes(node)
+    else if (node.type === 'CommandExpansion' || node.type === 'ProcessSubstitution') this.#substitution(node)
+    else if (node.type === 'TestBinary') this.#testBinary(node)
+    else {
+      this.#look(node)
+      forEachChild(node, this.#visit)
+    }
+    this.#depth--
+  }
+
+  #script(script: ParsedScript): void {
+    const error = script.errors?.[0]
+    if (error !== undefined) this.#refuse('syntax', `bash would not accept this: ${error.message}`, error.pos)
+    const outer = this.#source
+    if (script.source !== undefined) this.#source = script.source
+    this.#list(script)
+    forEachChild(script, this.#visit)
+    this.#source = outer
+  }
+
+  #list(list: { pos: number; end: number; commands: readonly { end: number }[] }): void {
+    const last = list.commands.at(-1)
+    if (list.commands.length > 1) this.#uses('compound', list)
+    else if (last !== undefined && /^\s*;/.test(this.#source.slice(last.end, last.end + 8))) this.#uses('compound', list)
+  }
+
+  #inQuotes(node: SyntaxNode): void {
+    const outer = this.#quoted
+    this.#quoted = true
+    forEachChild(node, this.#visit)
+    this.#quoted = outer
+  }
+
+  #substitution(node: Extract<SyntaxNode, { type: 'CommandExpansion' | 'ProcessSubstitution' }>): void {
+    this.#uses('command_substitution', node)
+    if (node.script === undefined) this.#refuse('syntax', 'a substitution could not be read', node.pos)
+    if (node.text.startsWith('${')) {
+      this.#refuse('unsupported-syntax', `\`\${ …; }\` runs commands in this shell; write $(…)`, node.pos)
+    }
+    const outer = this.#within
+    const quoted = this.#quoted
+    this.#quoted = false
+    if (node.script.source !== undefined) this.#within = this.#span(node)
+    forEachChild(node, this.#visit)
+    this.#within = outer
+    this.#quoted = quoted
+  }
+
+  #testBinary(node: Extract<SyntaxNode, { type: 'TestBinary' }>): void {
+    this.#visit(node.left)
+    const outer = this.#testPattern
+    this.#testPattern = ['=', '==', '!='].includes(node.operator)
+    this.#visit(node.right)
+    this.#testPattern = outer
+  }
+
+  #look(node: SyntaxNode): void {
+    switch (node.type) {
+      case 'Statement':
+        if (node.background === true) this.#uses('background', node)
+        return
+      case 'CompoundList':
+        this.#list(node)
+        return
+      case 'AndOr':
+        this.#uses('compound', node)
+        return
+      case 'Pipeline':
+        if (node.commands.length > 1) this.#uses('pipes', node)
+        if (node.operators.includes('|&')) this.#bashOnly = true
+        return
+      case 'Coproc':
+        this.#uses('background', node)
+        return
+      case 'CaseItem':
+        if (node.terminator !== undefined) this.#uses('case_terminator', node)
+        if (node.terminator !== undefined && node.terminator !== ';;') this.#bashOnly = true
+        return
+      case 'Function':
+        if (/^function\b/.test(this.#source.slice(node.pos, node.pos + 9))) this.#bashOnly = true
+        return
+      case 'Word':
+        if (node.parts === undefined) this.#literal(node, false)
+        return
+      case 'Literal':
+        this.#literal(node, this.#quoted)
+        return
+      case 'SimpleExpansion':
+        this.#uses('parameter_expansion', node)
+        return
+      case 'ParameterExpansion':
+        this.#parameter(node)
+        return
+      case 'ArithmeticExpansion':
+        this.#uses('parameter_expansion', node)
+        if (node.expression === undefined && node.text.replace(/[$()[\]\s]/g, '') !== '') {
+          this.#refuse('unsupported-syntax', 'the arithmetic could not be read', node.pos)
+        }
+        this.#region(node, node.pos + (node.text.startsWith('$[') ? 2 : 3), node.end)
+        if (node.text.startsWith('$[') && !node.text.endsWith(']')) this.#refuse('syntax', '`$[` is not closed', node.pos)
+        return
+      case 'ArithmeticCommand':
+        if (node.expression === undefined && node.body.trim() !== '') {
+          this.#refuse('unsupported-syntax', 'the arithmetic could not be read', node.pos)
+        }
+        this.#region(node, node.pos, node.end)
+        return
+      case 'ArithmeticFor':
+        this.#region(node, node.pos, node.body.pos)
+        return
+      case 'Assignment':
+        if (node.append === true) this.#bashOnly = true
+        if (node.index !== undefined) {
+          this.#check = true
+          this.#bashOnly = true
+          this.#region(node.index, node.index.pos, node.index.end)
+        }
+        return
+      case 'Glob':
+      case 'BraceExpansion':
+        this.#region(node, node.pos, node.end)
+        return
+      case 'ExtendedGlob':
+        if (!this.#testPattern) {
+          this.#refuse('unsupported-syntax', 'extended globs are off in bash unless it is told otherwise', node.pos)
+        }
+        this.#region(node, node.pos + 2, node.end)
+        return
+      case 'Redirect':
+        if (node.target === undefined) this.#refuse('syntax', 'a redirect has no target', node.pos)
+        if (node.operator === '&>' || node.operator === '&>>') this.#bashOnly = true
+        if (node.operator === '>&' && !/^(\d+-?|-)$/.test(node.target.text)) this.#bashOnly = true
+        return
+      case 'HereString':
+        if (node.target === undefined) this.#refuse('syntax', 'a here-string has no text', node.pos)
+        return
+      case 'HereDoc':
+        this.#hereDoc(node)
+        return
+      case 'TestUnary':
+        if (this.#source.slice(node.pos, node.end).includes('`')) this.#region(node, node.pos, node.end)
+        return
+      default:
+    }
+  }
+
+  #literal(node: { text: string; pos: number }, quoted: boolean): void {
+    if (hiddenInLiteral(node.text, quoted)) {
+      this.#refuse('unsupported-syntax', 'an expansion here could not be read with certainty', node.pos)
+    }
+    if (!quoted && /[()]/.test(node.text.replace(/\\[\s\S]/g, ''))) this.#check = true
+  }
+
+  #region(node: SyntaxNode, start: number, end: number): void {
+    const at = hiddenOpener(this.#source, start, end, node)
+    if (at !== -1) {
+      this.#refuse('unsupported-syntax', 'text inside an expansion could run a command; write it another way', at)
+    }
+  }
+
+  #parameter(node: Extract<SyntaxNode, { type: 'ParameterExpansion' }>): void {
+    this.#uses('parameter_expansion', node)
+    if (node.operation !== undefined && node.operation.type !== 'Default') this.#check = true
+    if (node.prefix !== undefined || node.index !== undefined) {
+      this.#check = true
+      if (node.prefix === '!' || node.index !== undefined) this.#bashOnly = true
+    }
+    this.#region(node, node.pos + 2, node.end)
+    if (node.operation === undefined || node.operation.type !== 'Transform') {
+      if (node.prefix === '!' && node.operation?.type !== 'Names' && !isListIndex(node.index?.text)) {
+        this.#hazard('transform', `\`${node.text}\` reads a variable whose name is data`, 'ask', node)
+      }
+      return
+    }
+    const letter = node.operation.operand.text
+    if (letter === 'P' || !/^[UuLQEKAak]$/.test(letter)) {
+      this.#hazard('prompt-transform', `\`${node.text}\` runs commands that are in the variable's text`, 'deny', node)
+    } else if (letter === 'E') this.#hazard('transform', `\`${node.text}\` decodes text that is data`, 'ask', node)
+  }
+
+  #hereDoc(node: Extract<SyntaxNode, { type: 'HereDoc' }>): void {
+    const delimiter = node.delimiter
+    if (delimiter === undefined || delimiter.text.includes('\n') || delimiter.value === '') {
+      this.#refuse('unsupported-syntax', 'the end word of a here-document is empty or spans lines', node.pos)
+    }
+    if (node.closing === undefined) {
+      this.#refuse('syntax', `the here-document is not closed: no line \`${delimiter.value}\``, node.pos)
+    }
+    if (/[$`(]/.test(delimiter.text)) {
+      this.#refuse('unsupported-syntax', 'the end word of a here-document holds an expansion', node.pos)
+    }
+    if (delimiter.quoted) return
+    const at = hiddenHereDocOpener(this.#source, node.body.pos, node.body.end, node.body)
+    if (at !== -1) {
+      this.#refuse('unsupported-syntax', 'text in the here-document could run a command; quote its end word', at)
+    }
+  }
+}
+
+function isListIndex(index: string | undefined): boolean {
+  return index === '@' || index === '*'
+}
+
+/** True when the text outside words is only blanks and single operators. */
+function plainSkeleton(source: string, script: ParsedScript): boolean {
+  let rest = source
+  const cover = (node: SyntaxNode): void => {
+    if (node.type === 'Word' || node.type === 'Assignment') {
+      rest = rest.slice(0, node.pos) + 'w'.repeat(node.end - node.pos) + rest.slice(node.end)
+      return
+    }
+    forEachChild(node, cover)
+  }
+  forEachChild(script, cover)
+  return /^[\sw;&|<>0-9-]*$/.test(rest) && !/(?:;|&|\|)[ \t]*(?:;|\|)|[&|][ \t]+&|&&&|^\s*[;&|]/.test(rest)
+}

@@ -1,0 +1,20 @@
+/** Recognises the hosts that words name: URLs, `user@host:path`, bare host names where the table expects one. */
+
+const url = /^([a-z][a-z0-9+.-]*):\/\/[^/]/i
+const scp = /^(?:[^@/\s:]+@)?(\[[^\]]+\]|[A-Za-z0-9_][A-Za-z0-9._-]*):(?!\/\/)/
+
+/** True for `https://host/…` and its relatives, which name a machine; `file:` does not. */
+export function isUrl(text: string): boolean {
+  return url.test(text) && !/^file:/i.test(text)
+}
+
+/** True for `host:path`, the way ssh, scp, rsync and git write a remote file. */
+export function isRemotePath(text: string): boolean {
+  if (text.startsWith('/') || text.startsWith('.')) return false
+  return scp.test(text) || text.includes('::')
+}
+
+/** Git transports that run a command line or take a descriptor: `ext::sh -c id`, `fd::7`. */
+export function isCommandTransport(text: string): boolean {
+  return /^[A-Za-z0-9+.-]+::/.test(text) && !/^https?::/.test(text)
+}

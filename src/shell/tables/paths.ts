@@ -1,0 +1,55 @@
+/** Turns words that name files into lexically resolved paths. */
+
+import { posix } from 'node:path'
+
+/** A path as written and where it leads. */
+export interface ResolvedPath {
+  readonly path: string | null
+  readonly written: 'absolute' | 'relative' | 'home'
+}
+
+/** Resolves a word at the tracked directory, without looking at the disk. */
+export function resolvePath(text: string, cwd: string | null, home: string): ResolvedPath {
+  if (text === '~' || text.startsWith('~/')) return { path: clean(home + text.slice(1)), written: 'home' }
+  if (text.startsWith('~')) return { path: null, written: 'home' }
+  if (text.startsWith('/')) return { path: clean(text), written: 'absolute' }
+  return { path: cwd === null ? null : clean(`${cwd}/${text}`), written: 'relative' }
+}
+
+function clean(path: string): string {
+  const normal = posix.normalize(path)
+  return normal.length > 1 && normal.endsWith('/') ? normal.slice(0, -1) : normal.replace(/^\/\//, '/')
+}
+
+const scheme = /^[a-z][a-z0-9+.-]*:\/\//i
+const secretShape =
+  /^\.|\.(pem|key|seed|pfx|p12|jks|keystore)$|^id_(rsa|dsa|ecdsa|ed25519)|_(rsa|ed25519)$|^(credentials|shadow)$/
+
+/** True for words that name a file by their shape, whatever the program is. */
+export function looksLikePath(text: string): boolean {
+  if (text === '' || text === '-' || scheme.test(text) || text.includes('\n')) return false
+  if (/^(\/|~\/|~$|\.\/|\.\.\/|\.\.$)/.test(text)) return true
+  if (/\s/.test(text)) return false
+  if (text.includes('/')) return true
+  return secretShape.test(text)
+}
+
+/** True for words that certainly name a place of their own: absolute, in the home, or climbing. */
+export function isRooted(text: string): boolean {
+  return /^(\/|~\/|~$|\.\/|\.\.\/|\.\.$)/.test(text) && !text.includes('\n')
+}
+
+/** The parts of a word that may be paths: `a:b` mounts, `key=value`, `@file`. */
+export function pathParts(text: string): readonly string[] {
+  if (scheme.test(text)) return text.startsWith('file://') ? [text.slice('file://'.length)] : []
+  const assigned = /^-{0,2}[A-Za-z_][\w.-]*=(.*)$/s.exec(text)
+  if (assigned !== null) return pathParts(assigned[1] ?? '').filter((part) => isRooted(part) || secretShape.test(part))
+  if (text.startsWith('@') && isRooted(text.slice(1))) return [text.slice(1)]
+  if (text.includes(':') && isRooted(text)) return text.split(':').filter(isRooted)
+  return looksLikePath(text) ? [text] : []
+}
+
+/** Devices that every program may write: nothing comes of it. */
+export function isSink(text: string): boolean {
+  return /^(-|\/dev\/(null|stdout|stderr|tty|fd\/\d+))$/.test(text)
+}

@@ -1,0 +1,192 @@
+/** Programs that talk to other machines. */
+
+import type { ProgramTable } from '../spec.ts'
+
+const sshOptions = `
+  -F <config>
+  -o <text>
+  -I -D <load>
+  -J <route>
+  -i <read>
+  -S <run>
+  -P -p -c -l -X -B -R -b -m <text>
+`
+
+const wgetOptions = `
+  -O --output-document -o --output-file -a --append-output -P --directory-prefix <output>
+  --save-cookies --warc-file --warc-tempdir --rejected-log --hsts-file --dot-style <output>
+  --post-file --body-file <send>
+  --use-askpass <run>
+  -e --execute <config> # sets configuration that can run programs
+  --config <config>
+  -i --input-file <list>
+  --load-cookies --ca-certificate --ca-directory --certificate --private-key --crl-file --random-file --egd-file <read>
+  --post-data --body-data --method --header -U --user-agent --user --password --http-user --http-password --referer <text>
+  -T --timeout -t --tries -w --wait --waitretry -Q --quota -l --level -A --accept -R --reject -D --domains -I -X <text>
+  --exclude-domains --exclude-directories --include-directories --limit-rate --progress --compression --cut-dirs <text>
+  --secure-protocol --prefer-family --restrict-file-names --max-redirect --dns-timeout --connect-timeout --read-timeout <text>
+  --default-page --ftp-user --ftp-password --accept-regex --reject-regex --regex-type --start-pos --report-speed <text>
+  --bind-address --dns-servers --proxy-user --proxy-password <text>
+  -B --base <url>
+  --use-proxy
+  -nc -nd -nv -nH -np
+`
+
+export const networkPrograms: ProgramTable = {
+  curl: {
+    options: `
+  -o --output --output-dir <output>
+  -O --remote-name --remote-name-all !output # writes a file named by the address
+  -J --remote-header-name !output # writes a file named by the other side
+  -c --cookie-jar -D --dump-header --trace --trace-ascii --stderr --libcurl --etag-save --hsts --alt-svc --ssl-sessions <output>
+  -d --data --data-ascii --data-binary --data-urlencode --json --url-query <at>
+  -H --header --proxy-header -w --write-out <at>
+  --head -I
+  -F --form <form>
+  -T --upload-file <send>
+  -K --config <config>
+  -n --netrc --netrc-optional !send # sends the passwords of ~/.netrc
+  --netrc-file <send>
+  -x --proxy --preproxy --socks4 --socks4a --socks5 --socks5-hostname --proxy1.0 <route>
+  --unix-socket --abstract-unix-socket --resolve --connect-to --interface --doh-url --dns-servers --dns-interface <route>
+  --engine <load>
+  -E --cert --key --cacert --capath --crlfile --pubkey --proxy-cert --proxy-key --proxy-cacert --etag-compare <read>
+  --random-file --egd-file <read>
+  -b --cookie <text>
+  -X --request --request-target -A --user-agent -e --referer -u --user -U --proxy-user -m --max-time -r --range <text>
+  -C --continue-at -t --telnet-option -Q --quote -P --ftp-port -y --speed-time -Y --speed-limit -z --time-cond <text>
+  --retry --retry-delay --retry-max-time --connect-timeout --limit-rate --max-redirs --max-filesize --ciphers <text>
+  --tls-max --tls13-ciphers --proto --proto-default --proto-redir --local-port --form-string --rate --parallel-max <text>
+  --aws-sigv4 --oauth2-bearer --pass --pinnedpubkey --noproxy --keepalive-time --expect100-timeout --variable <text>
+  --mail-from --mail-rcpt --mail-auth --login-options --sasl-authzid --service-name --cert-type --key-type --curves <text>
+  --happy-eyeballs-timeout-ms --create-file-mode --ftp-method --ftp-account --delegation --krb --tlsuser --tlspassword <text>
+  --url --ipfs-gateway <url>
+  --retry-all-errors --retry-connrefused
+  --data-raw <text>
+  --location --location-trusted -L
+  --fail --fail-with-body --fail-early -f
+  --include -i
+  --user-agent <text>
+  --get -G
+  --no-progress-meter`,
+    operands: 'url*',
+  },
+  'wget wget2': { options: wgetOptions, operands: 'url*' },
+  'http https xh xhs httpie': {
+    options: `
+  -o --output <output>
+  -d --download !output
+  --session --session-read-only <output>
+  --cert --cert-key --verify <auto>
+  --proxy --unix-socket --resolve <route>
+  -a --auth -A --auth-type -p --print -s --style --timeout --pretty --format-options --max-redirects --raw <text>`,
+    operands: 'text*',
+  },
+  aria2c: {
+    options: `
+  --on-download-complete --on-download-start --on-download-error --on-bt-download-complete --on-download-stop <run>
+  --conf-path <config>
+  -i --input-file <list>
+  -o --out -d --dir -l --log --save-session <output>
+  -x -s -j -k --header --user-agent --max-tries --timeout <text>
+  --all-proxy --http-proxy --https-proxy <route>
+  --enable-rpc !system`,
+    operands: 'url*',
+  },
+  ssh: {
+    stops: true,
+    options: `
+  -F -S <config>
+  -o <text>
+  -I <load>
+  -J -L -R -D -W -w <route>
+  -E <output>
+  -i <read>
+  -l -p -b -c -m -B -e -O -Q -P <text>`,
+    operands: 'host text*',
+  },
+  'scp sftp': { options: `${sshOptions}`, operands: 'text*' },
+  rsync: {
+    options: `
+  -e --rsh <run>
+  --rsync-path <run>
+  -M --remote-option <run>
+  --files-from <list>
+  --config <config>
+  --daemon !system
+  --include-from --exclude-from --password-file --read-batch --compare-dest --copy-dest --link-dest <read>
+  --log-file --write-batch --only-write-batch <output>
+  -T --temp-dir --backup-dir <write>
+  -f --filter --exclude --include -B --block-size --bwlimit --timeout --contimeout --max-size --min-size --chmod <text>
+  --chown --info --debug --out-format --log-file-format --port --partial-dir --suffix --modify-window --iconv <text>
+  --usermap --groupmap --max-delete --skip-compress --compress-level --sockopts --protocol --stop-after --address <text>
+  --delete --delete-before --delete-after --delete-during --delete-delay --delete-excluded --del`,
+    operands: 'text*',
+  },
+  'nc ncat netcat socat telnet rsh rlogin cryptcat': {
+    always: ['route', 'opens a raw connection'],
+    options: '\n  -e -c --exec --sh-exec --lua-exec <run>\n  -o --output <output>\n  -p -s -w -q -i -x -X -I -O -T -V <text>',
+    operands: 'host text*',
+  },
+  'ftp lftp tftp ncftp': {
+    always: ['route', 'transfers files by commands of its own'],
+    options: '\n  -c -e <run>\n  -f <list>\n  -u -p <text>',
+    operands: 'host text*',
+  },
+  'ping ping6 traceroute tracepath mtr': {
+    options: '\n  -c -i -w -W -s -t -I -m -q -p -n <text>',
+    operands: 'host text*',
+  },
+  'dig host nslookup whois drill': {
+    options: '\n  -f <list>\n  -k <read>\n  -t -c -p -q -y -b -h <text>',
+    operands: 'host text*',
+  },
+  nmap: {
+    style: 'word',
+    options: `
+  -script -datadir -servicedb -versiondb <load>
+  -interactive !run
+  -iL -excludefile <list>
+  -oN -oX -oG -oA -oS <output>
+  -p -T -S -e -D <text>`,
+    operands: 'host*',
+  },
+  tcpdump: { options: '\n  -z <run>\n  -w <output>\n  -r -F -V <read>\n  -i -c -s -C -G -W -y -Z <text>', operands: 'text*' },
+  'tshark wireshark': { options: '\n  -w <output>\n  -r <read>\n  -X <load>\n  -i -f -Y -c -T -e <text>' },
+  'ssh-keygen': {
+    always: ['system', 'makes or changes keys'],
+    options: '\n  -D -w <load>\n  -f <write>\n  -t -b -C -N -P -m -O -s -I -n -V <text>',
+    operands: 'text*',
+  },
+  'ssh-add ssh-agent ssh-copy-id': { always: ['system', 'changes which keys are in use'], operands: 'auto*' },
+  'ssh-keyscan': { options: '\n  -f <list>\n  -p -T -t <text>', operands: 'host*' },
+  'sshfs mosh autossh sshpass': { always: ['route', 'opens a session on another machine'], operands: 'text*' },
+  openssl: {
+    style: 'word',
+    options: `
+  -engine -provider -provider-path -keyform_engine <load>
+  -config -extfile -propquery <config>
+  -out -keyout -writerand -sess_out -msgfile -trace_file <output>
+  -in -inkey -key -cert -CAfile -CA -CAkey -certfile -certs -kfile -rand -sigfile -signature -verify -prverify -file <read>
+  -CApath <tree>
+  -connect -proxy <route>
+  -pass -passin -passout -subj -days -addext -name -newkey -servername -md -k -K -iv -S -iter <text>
+  -accept <system>`,
+    operands: 'text auto*',
+  },
+  'mail mailx sendmail mutt msmtp swaks': { always: ['send', 'mails text or files away'], operands: 'text*' },
+  rclone: {
+    abbreviates: false,
+    options: `
+  --config <config>
+  --password-command <run>
+  --files-from --include-from --exclude-from --filter-from <list>
+  --log-file <output>
+  --include --exclude --filter --transfers --checkers --bwlimit -P <text>`,
+    operands: 'text remote*',
+  },
+  'restic borg': {
+    options: '\n  --password-command --rsh -o <run>\n  -r --repo <remote>\n  --password-file --files-from <read>\n  --target <grow>',
+  },
+  'ngrok cloudflared localtunnel lt bore tailscale': { always: ['route', 'opens a way in from the network'], operands: 'text*' },
+}

@@ -1,0 +1,111 @@
+/** What the tables say about one program or subcommand, and how the written form becomes rows. */
+
+import { isRisky, type Role } from './roles.ts'
+
+/** One program or subcommand as the tables write it. */
+export interface Spec {
+  /**
+   * One option a line: its names, what it takes, and after `#` what it does if the role does not say it well enough.
+   * `<role>` a value of its own or glued, `[role]` only a glued value, `(role)` a name and then a value, `{role}` words up
+   * to `;` or `+`, `!role` no value, nothing: a plain flag.
+   */
+  readonly options?: string
+  /** Roles of the operands in order; the one with `*` repeats and may stand in the middle. Default `auto*`. */
+  readonly operands?: string
+  /** Other operand roles when one of these options is given: `{ '-e -f': 'read*' }`. */
+  readonly operandsWith?: Readonly<Record<string, string>>
+  readonly subcommands?: Readonly<Record<string, Spec>>
+  /** Spec for a subcommand that the table does not list; default: this spec without subcommands. */
+  readonly otherwise?: Spec
+  /** `gnu`: clusters and `--long`; `word`: `-long` (go, java, find); `keys`: `name=value` operands (dd). */
+  readonly style?: 'gnu' | 'word' | 'keys'
+  /** False when long options cannot be shortened (Go, Rust and JavaScript programs). */
+  readonly abbreviates?: boolean
+  /** True when the first operand ends the options (git, docker run, ssh). */
+  readonly stops?: boolean
+  /** True when the options before a subcommand are accepted after it too. */
+  readonly everywhere?: boolean
+  /** True when the first word may be a cluster without a dash (tar, ps, ar). */
+  readonly bundled?: boolean
+  /** Hazard of any use at all: its role, and what it does. */
+  readonly always?: readonly [Role, string]
+  /** True when unknown words are harmless although an option is listed as risky. */
+  readonly calm?: boolean
+  /** True when unknown words are not harmless although no option is listed as risky. */
+  readonly wary?: boolean
+}
+
+/** Programs by name; several names share a row with a space between them. */
+export type ProgramTable = Readonly<Record<string, Spec>>
+
+export interface OptionRow {
+  /** The name that rules and effects ask for: the first one listed. */
+  readonly name: string
+  readonly takes: 'nothing' | 'value' | 'glued' | 'pair' | 'command'
+  readonly role: Role
+  readonly note: string
+}
+
+export interface CompiledSpec {
+  readonly spec: Spec
+  readonly rows: ReadonlyMap<string, OptionRow>
+  readonly longNames: readonly string[]
+  readonly operands: OperandRoles
+  readonly operandsWith: readonly (readonly [readonly string[], OperandRoles])[]
+  readonly risky: boolean
+}
+
+/** Roles before, in and after the repeated one. */
+export interface OperandRoles {
+  readonly head: readonly Role[]
+  readonly repeat: Role | null
+  readonly tail: readonly Role[]
+}
+
+const takesOf = { '<': 'value', '[': 'glued', '(': 'pair', '{': 'command', '!': 'nothing' } as const
+
+function parseRow(line: string): { names: string[]; row: OptionRow } {
+  const hash = line.indexOf(' # ')
+  const words = (hash < 0 ? line : line.slice(0, hash)).trim().split(/\s+/)
+  const last = words.at(-1) ?? ''
+  const takes = takesOf[last[0] as keyof typeof takesOf]
+  const names = takes === undefined ? words : words.slice(0, -1)
+  const role = takes === undefined ? 'text' : (last.replace(/[<>[\](){}!]/g, '') as Role)
+  return {
+    names,
+    row: { name: names[0] ?? '', takes: takes ?? 'nothing', role, note: hash < 0 ? '' : line.slice(hash + 3).trim() },
+  }
+}
+
+function parseOperands(text: string): OperandRoles {
+  const words = text.split(/\s+/).filter((word) => word !== '')
+  const star = words.findIndex((word) => word.endsWith('*'))
+  const role = (word: string): Role => word.replace('*', '') as Role
+  if (star < 0) return { head: words.map(role), repeat: null, tail: [] }
+  return {
+    head: words.slice(0, star).map(role),
+    repeat: role(words[star] ?? 'auto'),
+    tail: words.slice(star + 1).map(role),
+  }
+}
+
+/** Turns the written form into rows; `inherited` are options accepted from an outer level. */
+export function compileSpec(spec: Spec, inherited: ReadonlyMap<string, OptionRow> = new Map()): CompiledSpec {
+  const rows = new Map(inherited)
+  for (const line of (spec.options ?? '').split('\n')) {
+    if (line.trim() === '') continue
+    const { names, row } = parseRow(line)
+    for (const name of names) rows.set(name, row)
+  }
+  const operands = parseOperands(spec.operands ?? 'auto*')
+  const withOptions = Object.entries(spec.operandsWith ?? {})
+  const listed = [...rows.values()].some((row) => isRisky(row.role))
+  return {
+    spec,
+    rows,
+    longNames: [...rows.keys()].filter((name) => name.startsWith('--')),
+    operands,
+    operandsWith: withOptions.map(([names, text]) => [names.split(' '), parseOperands(text)] as const),
+    risky: spec.calm !== true && (spec.wary === true || listed || spec.always !== undefined),
+  }
+}

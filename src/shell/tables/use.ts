@@ -1,0 +1,129 @@
+/** One simple command as the rules see it, and what they find out about it. */
+
+import type { Effect, Hazard, HostUse, PathUse, Span, Word } from '../facts.ts'
+import { isRemotePath, isUrl } from './hosts.ts'
+import type { Arg, OptionUse } from './options.ts'
+import { isSink, looksLikePath, pathParts, resolvePath } from './paths.ts'
+
+/** Where a command runs. */
+export interface Place {
+  readonly cwd: string | null
+  readonly home: string
+  readonly stdin: 'known' | 'unknown' | 'none'
+}
+
+/** What the tables found out about a command. */
+export interface Inspection {
+  readonly hazards: Hazard[]
+  readonly paths: PathUse[]
+  readonly hosts: HostUse[]
+  readonly effect: Effect
+  readonly effectNote: string
+}
+
+/** Collects findings; the same one is kept once. */
+export class Findings {
+  readonly hazards: Hazard[] = []
+  readonly paths: PathUse[] = []
+  readonly hosts: HostUse[] = []
+  readonly #seen: Set<string> = new Set()
+  readonly #place: Place
+
+  constructor(place: Place) {
+    this.#place = place
+  }
+
+  #isNew(kind: string, ...parts: readonly unknown[]): boolean {
+    const key = JSON.stringify([kind, ...parts])
+    if (this.#seen.has(key)) return false
+    this.#seen.add(key)
+    return true
+  }
+
+  hazard(code: string, message: string, span: Span, verdict: Hazard['verdict'] = 'ask'): void {
+    if (this.#isNew('hazard', code, message, span)) this.hazards.push({ code, message, verdict, span })
+  }
+
+  host(url: string, span: Span): void {
+    if (this.#isNew('host', url, span)) this.hosts.push({ url, span })
+  }
+
+  /** A file by its text; a relative one is resolved at `cwd`. */
+  file(text: string, access: PathUse['access'], span: Span, more: { recursive?: boolean; glob?: boolean } = {}): void {
+    if (access === 'write' ? isSink(text) : text === '-' || text === '') return
+    const { path, written } = resolvePath(text, this.#place.cwd, this.#place.home)
+    const use = { path, access, written, glob: more.glob ?? false, recursive: more.recursive ?? false, span }
+    if (this.#isNew('path', use)) this.paths.push(use)
+  }
+
+  /** A file that an argument names, known or not. */
+  path(arg: Arg, access: PathUse['access'], recursive = false): void {
+    const span = arg.word.span
+    if (arg.text !== null) this.file(arg.text, access, span, { recursive })
+    else if (arg.pattern !== null && arg.word.dynamic.every((kind) => kind === 'glob'))
+      this.file(arg.pattern, access, span, { recursive, glob: true })
+    else this.unknownPath(arg.word, arg.prefix, access, recursive)
+  }
+
+  /** A file whose name cannot be known. */
+  unknownPath(word: Word, prefix: string, access: PathUse['access'], recursive: boolean): void {
+    const written = prefix.startsWith('/') ? 'absolute' : prefix.startsWith('~') ? 'home' : 'relative'
+    const use = { path: null, access, written, glob: false, recursive, span: word.span } as const
+    if (this.#isNew('path', use)) this.paths.push(use)
+  }
+
+  /** Whatever in an argument looks like a file or an address. */
+  loose(arg: Arg): void {
+    if (arg.text === null) {
+      if (arg.pattern !== null && arg.word.dynamic.every((kind) => kind === 'glob')) this.path(arg, 'read')
+      else if (/^(\/|~|\.\.?\/)/.test(arg.prefix) || arg.word.dynamic.includes('tilde')) this.path(arg, 'read')
+      return
+    }
+    if (isUrl(arg.text)) this.host(arg.text, arg.word.span)
+    for (const part of pathParts(arg.text)) this.file(part, 'read', arg.word.span)
+  }
+
+  /** A URL, a `host:path`, or a local directory. */
+  remote(arg: Arg, access: PathUse['access']): void {
+    if (arg.text === null) {
+      if (!isUrl(arg.prefix) && !isRemotePath(arg.prefix)) this.path(arg, access)
+      else this.host(arg.word.text, arg.word.span)
+    } else if (isUrl(arg.text) || isRemotePath(arg.text)) this.host(arg.text, arg.word.span)
+    else if (looksLikePath(arg.text) || arg.text.startsWith('file://'))
+      this.file(arg.text.replace(/^file:\/\//, ''), access, arg.word.span, { recursive: true })
+  }
+}
+
+/** A command after its options were parsed by the table. */
+export interface Use {
+  /** Name of the program as the table knows it. */
+  readonly program: string
+  /** The program and the subcommands that the table followed. */
+  readonly words: readonly string[]
+  readonly options: readonly OptionUse[]
+  readonly operands: readonly Arg[]
+  /** Operands before a `--`. */
+  readonly beforeDashes: number
+  /** Every word after the program. */
+  readonly args: readonly Arg[]
+  readonly argv: readonly Word[]
+  readonly place: Place
+  readonly span: Span
+  readonly found: Findings
+  /** Looks at a command that this one runs, and takes over what is found. */
+  readonly delegate: (argv: readonly Word[]) => void
+  /** Overrides the effect that the tables give. */
+  readonly setEffect: (effect: Effect, note: string) => void
+}
+
+/** A rule for what rows cannot say. */
+export type Rule = (use: Use) => void
+
+/** Uses of an option, by the first name its row lists (or its own name when no row lists it). */
+export function usesOf(use: Use, ...names: readonly string[]): readonly OptionUse[] {
+  return use.options.filter((option) => names.includes(option.row?.name ?? option.name) || names.includes(option.name))
+}
+
+export function has(use: Use, ...names: readonly string[]): boolean {
+  return usesOf(use, ...names).length > 0
+}

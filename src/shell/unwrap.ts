@@ -1,0 +1,339 @@
+/** The one mechanism that takes a wrapped command out of a wrapper's arguments, by its row in the table. */
+
+import type { Word } from './facts.ts'
+import { plainWord, unknownWord } from './pieces.ts'
+import type { WrapperRow } from './wrappers.ts'
+
+/** What a wrapper runs. */
+export interface Unwrapped {
+  /** The command's words; empty when the wrapper runs none. */
+  readonly argv: readonly Word[]
+  /** Further commands of the same wrapper (`find -exec … -exec …`). */
+  readonly more: readonly (readonly Word[])[]
+  /** Shell texts that are run; a word without a single known value is unknowable. */
+  readonly texts: readonly Word[]
+  /** The words are joined and read by a shell. */
+  readonly joined: boolean
+  readonly assignments: readonly { readonly name: string; readonly value: Word }[]
+  /** Directory the command runs in, when an option changes it. */
+  readonly chdir: Word | null
+  /** What could not be read: an option the table does not know, a word that could be one. */
+  readonly doubts: readonly { readonly message: string; readonly word: Word }[]
+  /** Options that are known to reach further. */
+  readonly wary: readonly { readonly option: string; readonly word: Word }[]
+  /** No command is run: `command -v x`, `env --help`. */
+  readonly idle: boolean
+  /** Options seen, by name without dashes. */
+  readonly seen: ReadonlySet<string>
+}
+
+interface Options {
+  readonly short: ReadonlyMap<string, 'none' | 'value' | 'glued'>
+  readonly long: ReadonlyMap<string, 'none' | 'value' | 'glued'>
+}
+
+const compiled = new WeakMap<object, Options>()
+
+function optionsOf(spec: { readonly short?: string; readonly long?: string }): Options {
+  const cached = compiled.get(spec)
+  if (cached !== undefined) return cached
+  const short = new Map<string, 'none' | 'value' | 'glued'>()
+  for (const match of (spec.short ?? '').matchAll(/([^:])(:{0,2})/g)) {
+    short.set(match[1] as string, match[2] === ':' ? 'value' : match[2] === '::' ? 'glued' : 'none')
+  }
+  const long = new Map<string, 'none' | 'value' | 'glued'>()
+  for (const name of (spec.long ?? '').split(' ')) {
+    if (name === '') continue
+    long.set(name.replace(/=\??$/, ''), name.endsWith('=?') ? 'glued' : name.endsWith('=') ? 'value' : 'none')
+  }
+  const options = { short, long }
+  compiled.set(spec, options)
+  return options
+}
+
+/** The single known text of a word, or null. */
+export function textOf(word: Word | undefined): string | null {
+  return word?.values?.length === 1 && !word.splits ? (word.values[0] ?? null) : null
+}
+
+/** Takes the command out; null when the row's subcommand does not stand there. */
+export function unwrap(row: WrapperRow, argv: readonly Word[]): Unwrapped | null {
+  const reader = new Reader(row, argv)
+  if (row.sub !== undefined && !reader.subcommand(row.sub)) return null
+  return row.run === 'exec' ? execExpression(row, argv) : reader.read()
+}
+
+class Reader {
+  readonly #row: WrapperRow
+  readonly #words: readonly Word[]
+  #at = 1
+  readonly #texts: Word[] = []
+  readonly #doubts: { message: string; word: Word }[] = []
+  readonly #wary: { option: string; word: Word }[] = []
+  readonly #seen = new Set<string>()
+  #chdir: Word | null = null
+  #placeholder: string | null = null
+  #split: Word[] = []
+  #idle = false
+
+  constructor(row: WrapperRow, argv: readonly Word[]) {
+    this.#row = row
+    this.#words = argv
+  }
+
+  subcommand(sub: readonly string[]): boolean {
+    const options = optionsOf(this.#row.before ?? {})
+    while (this.#at < this.#words.length) {
+      const text = textOf(this.#words[this.#at])
+      if (text === null) return false
+      if (!text.startsWith('-') || text === '-') break
+      this.#option(text, options, true)
+    }
+    for (const name of sub) {
+      if (textOf(this.#words[this.#at]) !== name) return false
+      this.#at++
+    }
+    return true
+  }
+
+  read(): Unwrapped {
+    const row = this.#row
+    const options = optionsOf(row)
+    const operands: Word[] = []
+    const assignments: { name: string; value: Word }[] = []
+    let ended = false
+    while (this.#at < this.#words.length) {
+      const word = this.#words[this.#at] as Word
+      const text = textOf(word)
+      if (text === '--' && !ended) {
+        ended = true
+        this.#at++
+        if (row.afterDashes === true) break
+        continue
+      }
+      if (!ended && text !== null && text.startsWith('-') && text !== '-') {
+        this.#option(text, options, false)
+        continue
+      }
+      if (text === '-' && !ended && row.names.includes('env')) {
+        this.#at++
+        continue
+      }
+      if (text === null) this.#unclear(word, operands.length < (row.operands ?? 0))
+      const assignment = row.assignments === true ? assignmentOf(word) : null
+      if (assignment !== null) {
+        assignments.push(assignment)
+        this.#at++
+        ended = true
+        continue
+      }
+      if (row.afterDashes === true || operands.length < (row.operands ?? 0) || row.permutes === true) {
+        operands.push(word)
+        this.#at++
+        continue
+      }
+      break
+    }
+    const rest = [...this.#split, ...this.#words.slice(this.#at)]
+    const command = row.run === 'text' ? [] : this.#fill(rest)
+    return {
+      argv: this.#idle ? [] : command,
+      more: [],
+      texts: this.#texts,
+      joined: row.run === 'joined' && !this.#seen.has('x') && !this.#seen.has('exec'),
+      assignments,
+      chdir: this.#chdir,
+      doubts: this.#doubts,
+      wary: this.#wary,
+      idle: this.#idle,
+      seen: this.#seen,
+    }
+  }
+
+  /** Adds what comes from input. */
+  #fill(rest: readonly Word[]): readonly Word[] {
+    const row = this.#row
+    if (row.input === undefined) return rest
+    const own = rest.length === 0 && row.otherwise === 'echo' ? [plainWord('echo', this.#words[0]?.span ?? { start: 0, end: 0 })] : rest
+    if (own.length === 0) return own
+    const mark = this.#placeholder ?? (row.input === 'replace' ? '{}' : null)
+    if (row.names.includes('entr')) return own.map((word) => replaceInput(word, '/_'))
+    if (mark !== null) return own.map((word) => replaceInput(word, mark))
+    const last = own.at(-1) as Word
+    return [...own, unknownWord('(input)', 'input', last.span, true)]
+  }
+
+  #unclear(word: Word, operand: boolean): void {
+    if (word.splits) {
+      this.#doubts.push({ message: `\`${word.text}\` may become options or another command`, word })
+    } else if (word.values === null && !operand && word.prefix === '' && this.#row.names[0] === 'env') {
+      this.#doubts.push({ message: `\`${word.text}\` may be an option or an assignment`, word })
+    } else if (word.values === null && operand && (word.prefix === '' || word.prefix.startsWith('-'))) {
+      this.#doubts.push({ message: `\`${word.text}\` may be an option`, word })
+    } else if (word.values !== null && word.values.some((value) => value.startsWith('-') || value.includes('='))) {
+      this.#doubts.push({ message: `\`${word.text}\` may be an option`, word })
+    } else if (word.values === null && word.prefix.startsWith('-')) {
+      this.#doubts.push({ message: `\`${word.text}\` is an option with an unknown value`, word })
+    }
+  }
+
+  #option(text: string, options: Options, before: boolean): void {
+    const word = this.#words[this.#at] as Word
+    this.#at++
+    if (text.startsWith('--')) {
+      const equals = text.indexOf('=')
+      const written = equals === -1 ? text.slice(2) : text.slice(2, equals)
+      const name = longName(written, options.long)
+      const kind = name === null ? undefined : options.long.get(name)
+      if (name === null || kind === undefined) {
+        this.#doubts.push({ message: `the table does not know the option \`${text}\``, word })
+        return
+      }
+      const value =
+        equals !== -1 ? { ...word, ...single(text.slice(equals + 1)) } : kind === 'value' ? this.#words[this.#at++] : undefined
+      this.#took(name, value, word, before)
+      return
+    }
+    for (let i = 1; i < text.length; i++) {
+      const letter = text[i] as string
+      const kind = options.short.get(letter)
+      if (kind === undefined) {
+        this.#doubts.push({ message: `the table does not know the option \`-${letter}\``, word })
+        return
+      }
+      if (kind === 'none') {
+        this.#took(letter, undefined, word, before)
+        continue
+      }
+      const glued = text.slice(i + 1)
+      const value = glued !== '' ? { ...word, ...single(glued) } : kind === 'value' ? this.#words[this.#at++] : undefined
+      this.#took(letter, value, word, before)
+      return
+    }
+  }
+
+  #took(name: string, value: Word | undefined, word: Word, before: boolean): void {
+    if (before) return
+    const row = this.#row
+    this.#seen.add(name)
+    if (row.idle?.includes(name)) this.#idle = true
+    if (row.wary?.includes(name)) this.#wary.push({ option: name.length === 1 ? `-${name}` : `--${name}`, word })
+    if (row.chdir?.includes(name)) this.#chdir = value ?? null
+    if (row.placeholder?.includes(name)) this.#placeholder = value === undefined ? '{}' : (textOf(value) ?? '{}')
+    if (row.text?.includes(name) && value !== undefined) this.#texts.push(value)
+    if (row.splits?.includes(name) && value !== undefined) this.#splitText(value)
+    if (value?.splits === true) {
+      this.#doubts.push({ message: `\`${value.text}\` may become several words`, word: value })
+    }
+  }
+
+  /** `env -S 'a b'`: plain words are split; anything with quotes, escapes or `${…}` is left unknown. */
+  #splitText(value: Word): void {
+    const text = textOf(value)
+    if (text === null || /["'\\$#]/.test(text)) {
+      this.#doubts.push({ message: `\`${value.text}\` is split into a command of its own`, word: value })
+      return
+    }
+    this.#split.push(...text.split(/\s+/).filter((part) => part !== '').map((part) => plainWord(part, value.span)))
+  }
+}
+
+function single(text: string): Pick<Word, 'text' | 'values' | 'prefix' | 'dynamic' | 'pattern' | 'splits'> {
+  return { text, values: [text], prefix: text, dynamic: [], pattern: null, splits: false }
+}
+
+/** The full name of a long option, which GNU programs accept shortened. */
+function longName(written: string, long: ReadonlyMap<string, unknown>): string | null {
+  if (long.has(written)) return written
+  const matches = [...long.keys()].filter((name) => name.startsWith(written))
+  return matches.length === 1 ? (matches[0] as string) : null
+}
+
+function assignmentOf(word: Word): { name: string; value: Word } | null {
+  const text = textOf(word)
+  const match = /^([^=]+)=([\s\S]*)$/.exec(text ?? word.prefix)
+  if (match === null || (text === null && word.splits)) return null
+  const value = text === null ? { ...word, prefix: match[2] as string } : { ...word, ...single(match[2] as string) }
+  return { name: match[1] as string, value }
+}
+
+/** A word in which input stands where the placeholder is. */
+function replaceInput(word: Word, mark: string): Word {
+  const at = word.values?.findIndex((value) => value.includes(mark)) ?? -1
+  if (at === -1) return word
+  const text = word.values?.[0] ?? ''
+  return { ...unknownWord(word.text, 'input', word.span, false), prefix: word.values?.length === 1 ? text.slice(0, text.indexOf(mark)) : '' }
+}
+
+const EXEC = new Set(['-exec', '-execdir', '-ok', '-okdir'])
+const FD_EXEC = new Set(['-x', '--exec', '-X', '--exec-batch'])
+/** Tests of find that take one argument which might look like `-exec`. */
+const TAKES_ONE =
+  /^-(?:name|iname|path|ipath|wholename|iwholename|regex|iregex|lname|ilname|type|xtype|size|mtime|atime|ctime|mmin|amin|cmin|newer\w*|anewer|cnewer|user|group|uid|gid|perm|links|inum|samefile|maxdepth|mindepth|fstype|printf|regextype|used|fprint0?|fls|context)$/
+
+/** `find … -exec cmd {} ;` and `fd … -x cmd`: every command in the expression. */
+function execExpression(row: WrapperRow, argv: readonly Word[]): Unwrapped {
+  const fd = row.names.includes('fd')
+  const commands: Word[][] = []
+  const doubts: { message: string; word: Word }[] = []
+  const wary: { option: string; word: Word }[] = []
+  for (let i = 1; i < argv.length; i++) {
+    const word = argv[i] as Word
+    const text = textOf(word)
+    if (text === null && (word.splits || word.values !== null)) {
+      // A pattern that starts with a plain character cannot turn into `-exec`.
+      const harmless = word.dynamic.every((reason) => reason === 'glob') && /^[^-(),!]/.test(word.prefix)
+      if (!harmless) doubts.push({ message: `\`${word.text}\` may become \`-exec\``, word })
+      continue
+    }
+    if (text === null) {
+      // One word can name an action without arguments, such as -delete.
+      if (word.prefix === '') doubts.push({ message: `\`${word.text}\` may be an action of \`${row.names[0]}\``, word })
+      continue
+    }
+    if (!fd && TAKES_ONE.test(text)) {
+      i++
+      continue
+    }
+    if (fd ? !FD_EXEC.has(text) && !/^--exec(?:-batch)?=/.test(text) : !EXEC.has(text)) continue
+    const command: Word[] = []
+    const glued = /^--exec(?:-batch)?=([\s\S]*)$/.exec(text)?.[1]
+    if (glued !== undefined) command.push({ ...word, ...single(glued) })
+    for (i++; i < argv.length; i++) {
+      const part = argv[i] as Word
+      const value = textOf(part)
+      if (value === ';') break
+      if (!fd && value === '+' && textOf(argv[i - 1]) === '{}') {
+        command.push({ ...(command.pop() as Word), splits: true })
+        break
+      }
+      if (value === null && (part.splits || part.values !== null)) {
+        doubts.push({ message: `\`${part.text}\` may end the command or start another`, word: part })
+      }
+      command.push(replaceInput(replaceFdMarks(part, fd), '{}'))
+    }
+    if (fd && !command.some((part) => part.dynamic.includes('input'))) {
+      command.push(unknownWord('{}', 'input', word.span, true))
+    }
+    if (command.length > 0) commands.push(command)
+    if (text === '-execdir' || text === '-okdir') wary.push({ option: text, word })
+  }
+  return {
+    argv: commands[0] ?? [],
+    more: commands.slice(1),
+    texts: [],
+    joined: false,
+    assignments: [],
+    chdir: null,
+    doubts,
+    wary,
+    idle: false,
+    seen: new Set(wary.map((one) => one.option)),
+  }
+}
+
+function replaceFdMarks(word: Word, fd: boolean): Word {
+  if (!fd) return word
+  const text = textOf(word)
+  return text !== null && /\{(?:\/\/|\/\.|\/|\.)\}/.test(text) ? unknownWord(word.text, 'input', word.span, false) : word
+}

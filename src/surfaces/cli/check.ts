@@ -1,0 +1,48 @@
+/** `cordon check`: decide without running, for people and for programs. */
+
+import { createInterface } from 'node:readline'
+import type { Decision } from '../../policy/decision.ts'
+import type { Verdict } from '../../policy/verdict.ts'
+import { BatchChecker } from '../../runtime/check-batch.ts'
+import { checkCall } from '../../runtime/check-call.ts'
+import { machineFiles } from '../../system/files.ts'
+import { thisMachine } from '../../system/machine.ts'
+import { parseArguments } from './arguments.ts'
+import { manifestChoice, openPolicy } from './open-policy.ts'
+import { requestedCall } from './requested-call.ts'
+import { paint, type Style, type Terminal, visible } from './terminal.ts'
+import { type CommandContext, commandRow, EXIT } from './usage.ts'
+
+export const VERDICT_STYLE: Record<Verdict, Style> = { allow: 'green', ask: 'yellow', deny: 'red' }
+export const VERDICT_EXIT: Record<Verdict, number> = { allow: EXIT.ok, ask: EXIT.ask, deny: EXIT.deny }
+
+/** Runs `cordon check`. */
+export async function run({ terminal, argv }: CommandContext): Promise<number> {
+  const args = parseArguments(commandRow('check')!, argv)
+  if (args.flags.batch) return batch(terminal, new BatchChecker(thisMachine(), machineFiles, manifestChoice(args)))
+  const call = requestedCall(args)
+  const opened = await openPolicy(args, terminal)
+  if (!opened) return EXIT.usage
+  const { loaded, machine } = opened
+  const cwd = args.flags.root ? loaded.root : machineFiles.canonical(machine.cwd)
+  const { decision } = checkCall(loaded, machine, machineFiles, { ...call, cwd })
+  terminal.out(args.flags.json ? `${JSON.stringify(decision)}\n` : describe(terminal, decision))
+  return VERDICT_EXIT[decision.decision]
+}
+
+async function batch(terminal: Terminal, checker: BatchChecker): Promise<number> {
+  for await (const line of createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY })) {
+    if (line.trim() !== '') terminal.out(`${JSON.stringify(await checker.answer(line))}\n`)
+  }
+  return EXIT.ok
+}
+
+/** A decision in a few lines. */
+export function describe(terminal: Terminal, decision: Decision): string {
+  const lines = [
+    `${paint(terminal, VERDICT_STYLE[decision.decision], decision.decision)}  ${visible(decision.reason.message)}  ${paint(terminal, 'dim', `[${decision.reason.code}]`)}`,
+    ...(decision.reason.remedy ? [`      ${visible(decision.reason.remedy)}`] : []),
+    ...decision.rules.map(({ rule, source }) => paint(terminal, 'dim', `      ${visible(rule)} (${visible(source)})`)),
+  ]
+  return `${lines.join('\n')}\n`
+}

@@ -1,0 +1,83 @@
+/** The entry of the CLI: finds the command, loads only its code, and turns what was thrown into an exit code. */
+
+import { Fault, messageOf } from '../../system/fault.ts'
+import { version } from '../../version.ts'
+import { paint, processTerminal, type Terminal, visible } from './terminal.ts'
+import { type CommandContext, commandRow, commands, EXIT, UsageError } from './usage.ts'
+
+type Load = () => Promise<{ run: (context: CommandContext) => Promise<number> | number }>
+
+/** One explicit list; each command's code is loaded when it is called, because start-up counts. */
+const LOADERS: Readonly<Record<string, Load>> = {
+  check: () => import('./check.ts'),
+  explain: () => import('./explain.ts'),
+  init: () => import('./init.ts'),
+  policy: () => import('./policy.ts'),
+  completions: () => import('./completions.ts'),
+}
+
+/** Runs the CLI with these arguments and returns the exit code. */
+export async function main(argv: readonly string[], terminal: Terminal = processTerminal()): Promise<number> {
+  const [name, ...rest] = argv
+  if (name === '--version' || name === '-V') {
+    terminal.out(`cordon ${version}\n`)
+    return EXIT.ok
+  }
+  if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
+    const { help } = await import('./help.ts')
+    terminal.out(help(terminal, rest[0]))
+    return EXIT.ok
+  }
+  const load = commandRow(name) ? LOADERS[name] : undefined
+  if (!load) {
+    const { nearest } = await import('../../runtime/problems.ts')
+    const suggestion = nearest(
+      name,
+      commands.map((candidate) => candidate.name),
+    )
+    return complain(
+      terminal,
+      `there is no command "${visible(name)}"${suggestion ? `; did you mean "${suggestion}"?` : ''}`,
+      'cordon --help lists the commands.',
+      EXIT.usage,
+    )
+  }
+  const end = rest.indexOf('--')
+  if ((end < 0 ? rest : rest.slice(0, end)).some((word) => word === '--help' || word === '-h')) {
+    const { help } = await import('./help.ts')
+    terminal.out(help(terminal, name))
+    return EXIT.ok
+  }
+  try {
+    const command = await load()
+    return await command.run({ terminal, argv: rest })
+  } catch (error) {
+    if (error instanceof UsageError)
+      return complain(terminal, error.message, `cordon ${name} --help shows how.`, EXIT.usage)
+    if (error instanceof Fault) return complain(terminal, error.message, error.remedy, EXIT.usage, error.code)
+    throw error
+  }
+}
+
+function complain(terminal: Terminal, message: string, remedy: string | null, exit: number, code?: string): number {
+  terminal.err(`${paint(terminal, 'red', 'cordon:')} ${visible(message)}${code ? ` [${code}]` : ''}\n`)
+  if (remedy) terminal.err(`  ${remedy}\n`)
+  return exit
+}
+
+/** Runs the CLI for this process. */
+export async function runProcess(): Promise<void> {
+  // A reader that goes away (`cordon … | head`) is not an error of ours.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(EXIT.ok)
+    throw error
+  })
+  try {
+    process.exitCode = await main(process.argv.slice(2))
+  } catch (error) {
+    process.stderr.write(
+      `cordon: internal error: ${error instanceof Error ? (error.stack ?? error.message) : messageOf(error)}\n`,
+    )
+    process.exitCode = EXIT.fault
+  }
+}

@@ -1,0 +1,35 @@
+/** Loads the policy a command works with, and prints what is wrong with it. */
+
+import { type LoadedPolicy, loadPolicy, type ManifestChoice } from '../../runtime/load-policy.ts'
+import { renderProblem } from '../../runtime/problems.ts'
+import { machineFiles } from '../../system/files.ts'
+import { type Machine, thisMachine } from '../../system/machine.ts'
+import { type Arguments, textFlag } from './arguments.ts'
+import { paint, type Terminal } from './terminal.ts'
+
+export interface Opened {
+  readonly loaded: LoadedPolicy
+  readonly machine: Machine
+}
+
+/** The manifest that the flags choose. */
+export function manifestChoice(args: Arguments): ManifestChoice {
+  const file = textFlag(args, 'manifest')
+  return file === undefined ? { kind: 'project' } : { kind: 'file', file }
+}
+
+/** Opens the policy; null after the problems were printed. */
+export async function openPolicy(args: Arguments, terminal: Terminal): Promise<Opened | null> {
+  const machine = thisMachine()
+  const root = textFlag(args, 'root') ?? null
+  const outcome = await loadPolicy({ machine, files: machineFiles, root, choice: manifestChoice(args) })
+  if ('loaded' in outcome) return { loaded: outcome.loaded, machine }
+  if (args.flags.json)
+    terminal.out(`${JSON.stringify({ error: 'the manifest does not load', problems: outcome.problems })}\n`)
+  const count = outcome.problems.length
+  terminal.err(
+    `${paint(terminal, 'red', 'cordon:')} the manifest does not load (${count} ${count === 1 ? 'problem' : 'problems'})\n`,
+  )
+  for (const problem of outcome.problems) terminal.err(`  ${renderProblem(problem).replaceAll('\n', '\n  ')}\n`)
+  return null
+}

@@ -1,0 +1,96 @@
+/** The CLI's command table: one row a command, from which help, completions and flags come. */
+
+import type { Terminal } from './terminal.ts'
+
+export interface CommandContext {
+  readonly terminal: Terminal
+  readonly argv: readonly string[]
+}
+
+/** Exit codes of the CLI. */
+export const EXIT = { ok: 0, failed: 1, usage: 2, ask: 3, deny: 4, fault: 125, refused: 126, notFound: 127 } as const
+
+export interface CommandRow {
+  readonly name: string
+  readonly summary: string
+  readonly usage: string
+  readonly flags: readonly FlagRow[]
+  readonly details: string
+}
+
+export interface FlagRow {
+  readonly name: string
+  readonly value?: string
+  readonly about: string
+}
+
+/** A call of the CLI that cannot be carried out as it was typed. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+}
+
+const json: FlagRow = { name: '--json', about: 'Print JSON for programs.' }
+const manifest: FlagRow = { name: '--manifest', value: 'FILE', about: 'Use this manifest instead of the project’s.' }
+const root: FlagRow = { name: '--root', value: 'DIR', about: 'Judge against this project root.' }
+
+export const commands: readonly CommandRow[] = [
+  {
+    name: 'check',
+    summary: 'Decide a call without running it.',
+    usage:
+      "cordon check [--json] [--manifest FILE] -- 'COMMAND'\n  cordon check --tool TOOL --input JSON\n  cordon check --batch < calls.jsonl",
+    flags: [
+      json,
+      manifest,
+      root,
+      { name: '--tool', value: 'TOOL', about: 'A tool other than bash, with --input.' },
+      { name: '--input', value: 'JSON', about: 'The tool’s input, such as {"path":"src/a.ts"}.' },
+      { name: '--batch', about: 'One JSON object a line on stdin: {id, tool, input, manifest?, root?, cwd?}.' },
+    ],
+    details: 'Exit code: 0 allow, 3 ask, 4 deny, 2 usage or load error.',
+  },
+  {
+    name: 'explain',
+    summary: 'Show how a call is decided: every part, every rule, every step.',
+    usage: "cordon explain [--json] [--manifest FILE] -- 'COMMAND'\n  cordon explain --tool TOOL --input JSON",
+    flags: [
+      json,
+      manifest,
+      root,
+      { name: '--tool', value: 'TOOL', about: 'A tool other than bash, with --input.' },
+      { name: '--input', value: 'JSON', about: 'The tool’s input.' },
+    ],
+    details: 'The same decision as `cordon check`, drawn as a tree. Exit code as in `cordon check`.',
+  },
+  {
+    name: 'init',
+    summary: 'Look at the project and write a commented starting manifest.',
+    usage: 'cordon init [--force] [--print] [DIR]',
+    flags: [
+      { name: '--force', about: 'Replace an existing cordon.toml.' },
+      { name: '--print', about: 'Print the manifest instead of writing it.' },
+      json,
+    ],
+    details: 'Writes cordon.toml in DIR (the current directory). It takes effect once you have read it.',
+  },
+  {
+    name: 'policy',
+    summary: 'Show, test or lint the effective manifest.',
+    usage: 'cordon policy show|test|lint [--json] [--manifest FILE] [CASES.jsonl]',
+    flags: [json, manifest, root],
+    details:
+      '`show` prints every effective value with its origin. `test` runs the match and not_match examples of the manifest, and a\nfile of cases: {"command": "…", "expect": "allow"} or {"tool", "input", "expect"} a line. `lint` warns about what loads\nbut is broader than it looks.',
+  },
+  {
+    name: 'completions',
+    summary: 'Print a completion script for your shell.',
+    usage: 'cordon completions bash|zsh|fish',
+    flags: [],
+    details: 'For bash: source <(cordon completions bash)',
+  },
+]
+
+/** The row of a command, or null. */
+export function commandRow(name: string): CommandRow | null {
+  return commands.find((row) => row.name === name) ?? null
+}

@@ -1,0 +1,17 @@
+/** The port to bash: its own opinion on whether a text is a command at all. */
+
+import { spawnSync } from 'node:child_process'
+
+/** Runs `bash -n` with an empty environment; what it complained about, or null. Warnings count: an open here-document is one. */
+export function bashSyntaxError(command: string): string | null {
+  const result = spawnSync('/bin/bash', ['--norc', '--noprofile', '-n', '-c', command], {
+    env: {},
+    stdio: ['ignore', 'ignore', 'pipe'],
+    timeout: 2000,
+    encoding: 'utf8',
+  })
+  if (result.error) return `bash could not be asked (${result.error.message})`
+  const complaint = result.stderr.split('\n')[0]?.replace(/^.*?bash: (-c: )?/, '') ?? ''
+  if (result.status === 0 && complaint === '') return null
+  return complaint || `bash -n ended with ${result.status ?? result.signal}`
+}

@@ -1,0 +1,24 @@
+/** Faults: the machine failed. A fault is thrown, has a stable code, and never becomes an allow. */
+
+export class Fault extends Error {
+  override readonly name = 'Fault'
+  readonly code: string
+  /** What a person can do about it. */
+  readonly remedy: string | null
+
+  constructor(code: string, message: string, options: { cause?: unknown; remedy?: string } = {}) {
+    super(message, { cause: options.cause })
+    this.code = code
+    this.remedy = options.remedy ?? null
+  }
+}
+
+/** The message of anything that was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+/** The `code` of a Node system error (`ENOENT`), or null. */
+export function errorCode(error: unknown): string | null {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null
+}

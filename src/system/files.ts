@@ -1,0 +1,167 @@
+/** The port to the file system: what Cordon itself reads and writes on the machine. */
+
+import { randomBytes } from 'node:crypto'
+import {
+  closeSync,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { posix } from 'node:path'
+import { errorCode, Fault } from './fault.ts'
+
+export interface Files {
+  exists(path: string): boolean
+  isDirectory(path: string): boolean
+  /** Names in a directory, sorted; empty when it cannot be read. */
+  list(path: string): readonly string[]
+  /** The text of a regular file of at most `limit` bytes, decoded strictly as UTF-8. */
+  readText(path: string, limit?: number): string
+  /** Replaces a file as a whole: a reader sees the old one or the new one. */
+  writeText(path: string, text: string, options?: { readonly mode?: number; readonly exclusive?: boolean }): void
+  /** Follows symlinks and removes `..` as far as the path exists; what does not exist yet is appended. */
+  canonical(path: string): string
+}
+
+const MAX_LINKS = 40
+
+export const machineFiles: Files = {
+  exists: (path) => stat(path) !== null,
+  isDirectory: (path) => stat(path)?.isDirectory() ?? false,
+  list: (path) => {
+    try {
+      return readdirSync(path).sort()
+    } catch {
+      return []
+    }
+  },
+  readText,
+  writeText,
+  canonical,
+}
+
+function stat(path: string) {
+  try {
+    return statSync(path)
+  } catch {
+    return null
+  }
+}
+
+function readText(path: string, limit = 1024 * 1024): string {
+  let fd: number
+  try {
+    // O_NONBLOCK, so that a FIFO in the place of a file cannot hang us.
+    fd = openSync(path, 0o4000)
+  } catch (error) {
+    throw readFault(path, error)
+  }
+  try {
+    const facts = fstatSync(fd)
+    if (!facts.isFile()) throw new Fault('not-a-file', `${path} is not a regular file`)
+    if (facts.size > limit) {
+      throw new Fault('too-large', `${path} has ${facts.size} bytes; at most ${limit} are read`)
+    }
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(readFileSync(fd))
+  } catch (error) {
+    if (error instanceof TypeError) {
+      throw new Fault('not-utf8', `${path} is not valid UTF-8 text`, { cause: error, remedy: 'Save it as UTF-8.' })
+    }
+    throw error instanceof Fault ? error : readFault(path, error)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+function readFault(path: string, error: unknown): Fault {
+  const code = errorCode(error)
+  const reasons: Record<string, string> = {
+    ENOENT: 'does not exist',
+    EACCES: 'may not be read by this user',
+    ELOOP: 'is a loop of symbolic links',
+    ENOTDIR: 'lies below something that is not a directory',
+    EISDIR: 'is a directory',
+  }
+  return new Fault(
+    code === 'ENOENT' ? 'not-found' : 'unreadable',
+    `${path} ${reasons[code ?? ''] ?? `cannot be read (${code})`}`,
+    {
+      cause: error,
+    },
+  )
+}
+
+function writeText(path: string, text: string, options: { mode?: number; exclusive?: boolean } = {}): void {
+  const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`
+  if (options.exclusive && stat(path)) throw new Fault('exists', `${path} already exists`)
+  let fd: number | null = null
+  try {
+    fd = openSync(temporary, 'wx', options.mode ?? 0o644)
+    writeFileSync(fd, text)
+    fsyncSync(fd)
+    closeSync(fd)
+    fd = null
+    renameSync(temporary, path)
+  } catch (error) {
+    if (fd !== null) closeSync(fd)
+    try {
+      unlinkSync(temporary)
+    } catch {
+      // It was never made, or is already renamed.
+    }
+    throw new Fault('unwritable', `${path} cannot be written (${errorCode(error) ?? 'unknown'})`, { cause: error })
+  }
+}
+
+function canonical(path: string): string {
+  try {
+    return realpathSync.native(path)
+  } catch (error) {
+    if (errorCode(error) === 'ELOOP') throw loopFault(path, error)
+    return canonicalByHand(path)
+  }
+}
+
+// realpath gives up at the first missing component, but a dangling symlink still decides where a write would land.
+function canonicalByHand(path: string): string {
+  let pending = path.split('/').filter((segment) => segment !== '' && segment !== '.')
+  let done = '/'
+  let links = 0
+  while (pending.length > 0) {
+    const segment = pending.shift()!
+    if (segment === '..') {
+      done = posix.dirname(done)
+      continue
+    }
+    const next = posix.join(done, segment)
+    const target = readLink(next)
+    if (target === null) {
+      done = next
+      continue
+    }
+    if (++links > MAX_LINKS) throw loopFault(path)
+    pending = [...target.split('/').filter((part) => part !== '' && part !== '.'), ...pending]
+    if (target.startsWith('/')) done = '/'
+  }
+  return done
+}
+
+function readLink(path: string): string | null {
+  try {
+    return readlinkSync(path)
+  } catch {
+    return null
+  }
+}
+
+function loopFault(path: string, cause?: unknown): Fault {
+  return new Fault('link-loop', `${path} is a loop of symbolic links`, { cause })
+}
