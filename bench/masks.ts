@@ -1,76 +1,74 @@
-/** Measures the mask index on 100,000 files in 10,000 folders with 200 secrets: first index, then after 10 changes. */
+/** Measures the shield on 100,000 files in 10,000 folders with 200 secrets: first index, then runs after 10 changes. */
 
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { MaskIndex } from '../src/sandbox/masks.ts'
-import { readIndexCache, writeIndexCache } from '../src/sandbox/masks-cache.ts'
-import { protectTree } from '../src/sandbox/protect.ts'
+import { ProjectShield } from '../src/sandbox/protect-session.ts'
 
-const FOLDERS = 10_000
-const FILES_PER_FOLDER = 10
+const LEAVES = 9_801
+const FILES = 100_000
 const SECRETS = 200
 const CHANGES = 10
 const ROUNDS = 15
 
 const base = mkdtempSync(join(tmpdir(), 'cordon-bench-masks-'))
 const root = join(base, 'project')
-const state = join(base, 'state')
-mkdirSync(state, { mode: 0o700 })
+const own = { configDir: join(base, 'config'), stateDir: join(base, 'state'), manifestPath: join(root, 'cordon.toml') }
+const facts = { home: join(base, 'home'), roots: [root], deniedShapes: [], maskSecrets: true, own }
+const grants = { grants: [], write: [root], named: [] }
+
 try {
-  const folders = buildTree(root)
-  const facts = { home: '/nonexistent', roots: [root], deniedShapes: [] }
-  const index = new MaskIndex(facts)
-  const first = timed(() => index.refresh())
-  const masks = timed(() => index.masks([]))
-  report('first index', first.ms, `${first.value.folders} folders, ${masks.value.files.length} masks`)
+  mkdirSync(own.stateDir, { mode: 0o700 })
+  const leaves = buildTree()
+  const shield = new ProjectShield(facts)
+  const first = timed(() => shield.begin(grants))
+  first.value.end()
+  report('first index', first.ms, `${first.value.masks.length} masks`)
 
   await pause(300)
-  index.refresh()
+  shield.begin(grants).end()
   await pause(300)
-  const nothing: number[] = []
-  const changed: number[] = []
-  const guarded: number[] = []
+  const before: number[] = []
+  const after: number[] = []
   for (let round = 0; round < ROUNDS; round++) {
-    nothing.push(timed(() => index.refresh()).ms)
     for (let change = 0; change < CHANGES; change++) {
-      writeFileSync(join(folders[(round * 997 + change * 641) % folders.length]!, `.env.${round}-${change}`), 'A=1')
+      const folder = leaves[(round * 997 + change * 641) % leaves.length]!
+      writeFileSync(join(folder, `.env.${round}-${change}`), 'A=1')
     }
-    changed.push(timed(() => [index.refresh(), index.masks([])]).ms)
-    guarded.push(timed(() => protectTree(index.tree, { ...facts, write: [root], named: [], own: noOwn() })).ms)
+    const begun = timed(() => shield.begin(grants))
+    before.push(begun.ms)
+    await pause(50)
+    after.push(timed(() => begun.value.end()).ms)
     await pause(80)
   }
-  report('refresh, nothing changed', median(nothing), `worst ${Math.max(...nothing).toFixed(1)} ms`)
-  report(`refresh and masks after ${CHANGES} changes`, median(changed), `worst ${Math.max(...changed).toFixed(1)} ms`)
-  report('pins of protected paths', median(guarded), '')
-  report('masks found at the end', index.masks([]).files.length, 'files')
+  report(`before a run, after ${CHANGES} changes`, median(before), `worst ${Math.max(...before).toFixed(1)}`)
+  report('after a run', median(after), `worst ${Math.max(...after).toFixed(1)}`)
+  report('both', median(before.map((ms, index) => ms + after[index]!)), 'added to a command in this tree')
+  const last = shield.begin(grants)
+  report('masks at the end', last.masks.length, `${SECRETS} and ${ROUNDS * CHANGES} made since`, '')
+  last.end()
+  report('index kept for the next process', timed(() => shield.close()).ms, '')
 
-  const write = timed(() => writeIndexCache(state, facts, index.tree))
-  const next = new MaskIndex(facts)
-  const read = timed(() => readIndexCache(state, facts, next.tree))
-  const verify = timed(() => next.refresh())
-  report('index written for the next process', write.ms, '')
-  report('index taken over by a new process', read.ms + verify.ms, `of it ${verify.ms.toFixed(1)} ms to verify`)
-  index.close()
+  const next = new ProjectShield(facts)
+  report('first run of the next process', timed(() => next.begin(grants)).ms, 'with the kept index')
   next.close()
 } finally {
   rmSync(base, { recursive: true, force: true })
 }
 
-function noOwn(): { configDir: string; stateDir: string; manifestPath: string } {
-  return { configDir: '/nonexistent/c', stateDir: '/nonexistent/s', manifestPath: join(root, 'cordon.toml') }
-}
-
-function buildTree(top: string): string[] {
+function buildTree(): string[] {
   const made: string[] = []
-  for (let index = 0; index < FOLDERS; index++) {
+  for (let index = 0; index < LEAVES; index++) {
     const parent = index % 3 === 0 ? 'node_modules' : 'packages'
-    const folder = join(top, parent, `group-${index % 100}`, `deep/er-${Math.floor(index / 1000)}`, `module-${index}`)
+    const folder = join(root, parent, `group-${index % 98}`, `module-${index}`)
     mkdirSync(folder, { recursive: true })
-    for (let file = 0; file < FILES_PER_FOLDER; file++) writeFileSync(join(folder, `file-${file}.ts`), '')
-    if (index % (FOLDERS / SECRETS) === 0) writeFileSync(join(folder, '.env'), 'SECRET=1')
     made.push(folder)
   }
+  for (let file = 0; file < FILES; file++) writeFileSync(join(made[file % LEAVES]!, `file-${file}.ts`), '')
+  for (let secret = 0; secret < SECRETS; secret++) writeFileSync(join(made[secret * 49]!, '.env'), 'SECRET=1')
+  const folders = execFileSync('find', [root, '-type', 'd'], { encoding: 'utf8', maxBuffer: 1e8 }).trim().split('\n')
+  report('folders', folders.length, `${FILES} files`, '')
   return made
 }
 
@@ -88,6 +86,6 @@ function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms))
 }
 
-function report(what: string, value: number, detail: string): void {
-  console.log(`${what.padEnd(40)} ${value.toFixed(1).padStart(8)} ${detail}`)
+function report(what: string, value: number, detail: string, unit = 'ms'): void {
+  console.log(`${what.padEnd(36)} ${value.toFixed(unit === '' ? 0 : 1).padStart(8)} ${unit.padEnd(2)}  ${detail}`)
 }

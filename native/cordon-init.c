@@ -2,7 +2,8 @@
  * cordon-init: the first process of a sandbox. bubblewrap makes the namespaces and the baseline and starts this
  * program as pid 1; it furnishes the room, shuts it, starts the command, and stays as reaper and watcher.
  *
- *   cordon-init CONTROL_FD [IPC_FD]           inside: read orders from CONTROL_FD and carry them out
+ *   cordon-init CONTROL_FD STDIO_FD [IPC_FD]  inside: read orders from CONTROL_FD and carry them out; the command's
+ *                                             stdin, stdout and stderr are STDIO_FD and the two that follow
  *   cordon-init enter FILE... -- PROG ARG...  outside: join the cgroups whose cgroup.procs are named, then exec PROG
  *
  * Orders (little endian): "CORDON1\n", u32 length of what follows, then records { u8 type, u32 length, payload }.
@@ -305,9 +306,9 @@ static dev_t stage_device;
 static int mask_all(void) {
   if (orders.place_count == 0) return -1;
   int *targets = allocate(orders.place_count, sizeof(int));
-  int stage = -1, watch = -1;
+  int stage = -1, watch = -1, watched = 0;
   if (orders.mask_count) {
-    if (mount("cordon", STAGE, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=0555,size=0,nr_inodes=0")) fail(STEP_STAGE);
+    if (mount("cordon", STAGE, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=0755,size=0,nr_inodes=0")) fail(STEP_STAGE);
     stage = open(STAGE, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     struct stat about;
     if (stage < 0 || fstat(stage, &about)) fail(STEP_STAGE);
@@ -324,6 +325,7 @@ static int mask_all(void) {
         targets[i] = -2;
         continue;
       }
+      watched |= !(p->flags & 2);
       snprintf(name, sizeof name, "%c%u", p->flags & 2 ? 'q' : 'm', p->index);
       if (S_ISDIR(target.st_mode)) {
         if (mkdirat(stage, name, 0555)) fail(STEP_STAGE);
@@ -334,7 +336,7 @@ static int mask_all(void) {
       }
     }
     /* Without a watch the masks hold all the same; the parent reports it. */
-    watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+    if (watched) watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
     if (watch >= 0 && inotify_add_watch(watch, STAGE, IN_OPEN) < 0) {
       close(watch);
       watch = -1;
@@ -497,6 +499,20 @@ static void reap(void) {
     }
 }
 
+static struct place **masks; /* by index */
+
+static void index_masks(void) {
+  masks = allocate(orders.mask_count + 1, sizeof *masks);
+  for (size_t i = 0; i < orders.place_count; i++)
+    if (orders.places[i].kind == 'm') masks[orders.places[i].index] = &orders.places[i];
+}
+
+static int has_watched_masks(void) {
+  for (size_t i = 0; i < orders.mask_count; i++)
+    if (!(masks[i]->flags & 2)) return 1;
+  return 0;
+}
+
 static void report_opens(int watch) {
   char buffer[8192] __attribute__((aligned(__alignof__(struct inotify_event))));
   ssize_t n;
@@ -505,13 +521,10 @@ static void report_opens(int watch) {
       struct inotify_event *event = (struct inotify_event *)at;
       at += sizeof *event + event->len;
       if (event->len == 0 || event->name[0] != 'm') continue;
-      uint32_t index = (uint32_t)strtoul(event->name + 1, NULL, 10);
-      for (size_t i = 0; i < orders.place_count; i++) {
-        struct place *p = &orders.places[i];
-        if (p->kind != 'm' || p->index != index || (p->reported & 1)) continue;
-        p->reported |= 1;
-        tell('V', index, 0, 0);
-      }
+      unsigned long index = strtoul(event->name + 1, NULL, 10);
+      if (index >= orders.mask_count || (masks[index]->reported & 1)) continue;
+      masks[index]->reported |= 1; /* once each: a search of the whole tree opens them over and over */
+      tell('V', (uint32_t)index, 0, 0);
     }
   }
 }
@@ -566,8 +579,21 @@ static int flush_relay(struct relay *r, int fd, int is_socket) {
 
 static int other_side = -1; /* kept open while the command runs: a terminal without holders hangs up */
 
-static _Noreturn void finish(int master, struct relay *out) {
+/* Nothing but this process may be left when the end is told: the parent goes on from there. */
+static void kill_and_reap(int signals) {
   kill(-1, SIGKILL);
+  for (int tries = 0; tries < 100; tries++) {
+    struct pollfd wait = {.fd = signals, .events = POLLIN};
+    struct signalfd_siginfo info;
+    reap();
+    if (waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD) return;
+    poll(&wait, 1, 50); /* one that sleeps in the kernel cannot be hurried; the end of this process waits for it too */
+    while (read(signals, &info, sizeof info) == (ssize_t)sizeof info) continue;
+  }
+}
+
+static _Noreturn void finish(int signals, int master, struct relay *out) {
+  kill_and_reap(signals);
   if (master >= 0) {
     close(other_side);
     /* With every holder of the other side dead, the terminal reads to its end (EIO) and no output is lost. */
@@ -582,6 +608,8 @@ static _Noreturn void finish(int master, struct relay *out) {
       if (n <= 0 && !(n < 0 && is_blocked())) break;
       if (n > 0) out->to = (size_t)n;
     }
+    close(0);
+    close(1);
   }
   int signalled = WIFSIGNALED(final_status);
   int code = signalled ? WTERMSIG(final_status) : WEXITSTATUS(final_status);
@@ -629,8 +657,8 @@ static _Noreturn void watch_over(int signals, int watch, int mounts, int master)
     if (fds[2].revents & POLLIN) report_opens(watch);
     if (fds[3].revents & (POLLPRI | POLLERR)) report_lifted();
     if (fds[0].revents && !take_message(master)) {
-      kill(-1, SIGKILL);
-      _exit(128 + SIGKILL);
+      final_status = SIGKILL; /* as waitpid would say it */
+      finish(signals, -1, &out);
     }
     if (fds[1].revents & POLLIN) {
       struct signalfd_siginfo info;
@@ -638,7 +666,7 @@ static _Noreturn void watch_over(int signals, int watch, int mounts, int master)
       reap();
       if (status_known) {
         if (watch >= 0) report_opens(watch);
-        finish(master, &out);
+        finish(signals, master, &out);
       }
     }
     if (master >= 0) relay_terminal(master, &in, &out, &in_open, &out_open);
@@ -658,14 +686,19 @@ static int open_terminal(void) {
   return master;
 }
 
-/* Descriptors that the parent leaked end here; only those that are kept survive. */
-static void close_all_but(int first, int second) {
-  int low = first < second || second < 0 ? first : second;
-  int high = low == first ? second : first;
-  if (high < 0) high = low;
-  if (low > 3 && syscall(SYS_close_range, 3u, (unsigned)low - 1, 0)) fail(STEP_ORDERS);
-  if (high > low + 1 && syscall(SYS_close_range, (unsigned)low + 1, (unsigned)high - 1, 0)) fail(STEP_ORDERS);
-  if (syscall(SYS_close_range, (unsigned)high + 1, ~0u, 0)) fail(STEP_ORDERS);
+/*
+ * bubblewrap's monitor keeps its own descriptors 0 to 2 until it ends, so the command's come by other numbers: their
+ * readers then see the end as soon as the command is gone. Descriptors that the parent leaked end here.
+ */
+static void settle_descriptors(int stdio, int ipc) {
+  for (int fd = 0; fd < 3; fd++)
+    if (dup2(stdio + fd, fd) < 0) fail(STEP_ORDERS);
+  fcntl(control, F_SETFD, FD_CLOEXEC);
+  fcntl(control, F_SETFL, fcntl(control, F_GETFL) & ~O_NONBLOCK);
+  int last = control > ipc ? control : ipc;
+  for (int fd = 3; fd <= last; fd++)
+    if (fd != control && fd != ipc) close(fd);
+  if (syscall(SYS_close_range, (unsigned)last + 1, ~0u, 0)) fail(STEP_ORDERS);
 }
 
 static int enter_cgroups(int argc, char **argv) {
@@ -687,13 +720,11 @@ static int enter_cgroups(int argc, char **argv) {
 
 int main(int argc, char **argv) {
   if (argc >= 2 && !strcmp(argv[1], "enter")) return enter_cgroups(argc, argv);
-  if (argc < 2 || argc > 3) return FAULT_STATUS;
+  if (argc < 3 || argc > 4 || getpid() != 1) return FAULT_STATUS;
   control = atoi(argv[1]);
-  int ipc = argc == 3 ? atoi(argv[2]) : -1;
-  if (control < 3 || (ipc >= 0 && ipc < 3) || getpid() != 1) return FAULT_STATUS;
-  close_all_but(control, ipc);
-  fcntl(control, F_SETFD, FD_CLOEXEC);
-  fcntl(control, F_SETFL, fcntl(control, F_GETFL) & ~O_NONBLOCK);
+  int stdio = atoi(argv[2]), ipc = argc == 4 ? atoi(argv[3]) : -1;
+  if (control < 3 || stdio < 3 || control > 64 || ipc > 64 || (ipc >= 0 && ipc < 3)) return FAULT_STATUS;
+  settle_descriptors(stdio, ipc);
 
   read_orders();
   if (orders.has_listener != (ipc >= 0)) bad_orders(0);
@@ -711,7 +742,7 @@ int main(int argc, char **argv) {
   /* Should the machine run out of memory, this goes before the person's programs. */
   write_at(proc, "self/oom_score_adj", "300", STEP_LIMITS);
   close(proc);
-  int mounts = orders.mask_count ? open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC) : -1;
+  int mounts = watch >= 0 ? open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC) : -1;
 
   int master = orders.has_terminal ? open_terminal() : -1;
   drop_capabilities();
@@ -748,6 +779,7 @@ int main(int argc, char **argv) {
     _exit(FAULT_STATUS);
   }
   close(report[0]);
-  tell('R', watch >= 0 || orders.mask_count == 0, 0, 0);
+  index_masks();
+  tell('R', watch >= 0 || !has_watched_masks(), 0, 0);
   watch_over(signals, watch, mounts, master);
 }

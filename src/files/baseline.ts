@@ -41,7 +41,8 @@ export function isSandboxDevice(path: string): boolean {
 
 /** True for the sandbox's private /tmp: what is written there is gone with the command. */
 export function isPrivateTmp(path: string): boolean {
-  return isInside(path, '/tmp')
+  // macOS resolves /tmp to /private/tmp.
+  return isInside(path, '/tmp') || isInside(path, '/private/tmp')
 }
 
 /** True when `path` is `directory` or lies below it. Both are canonical. */

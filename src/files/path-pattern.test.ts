@@ -36,7 +36,7 @@ describe('coversPath: what a grant covers', () => {
     ['../q/**',       null,          '/q/a',              true,  '.. is resolved at load'],
     ['a/**/z',        null,          '/p/a/z',            true,  ''],
     ['a/**/z',        null,          '/p/a/b/c/z',        true,  ''],
-  ] as const)('%s %j covers %s: %s (%s)', (text, files, path, covered) => {
+  ] as [string, readonly string[] | null, string, boolean, string][])('%s %j covers %s: %s (%s)', (text, files, path, covered) => {
     expect(coversPath(parse(text, files), path)).toBe(covered)
   })
 })
@@ -49,7 +49,7 @@ describe('reachesPath: what a denial reaches', () => {
     ['**',            ['*.sqlite'],  '/p/a/x.sqlite',     true,  ''],
     ['**',            ['*.sqlite'],  '/p/x.sqlite/wal',   true,  'a directory of that name'],
     ['secrets',       null,          '/p/secrets2',       false, ''],
-  ] as const)('%s %j reaches %s: %s (%s)', (text, files, path, reached) => {
+  ] as [string, readonly string[] | null, string, boolean, string][])('%s %j reaches %s: %s (%s)', (text, files, path, reached) => {
     expect(reachesPath(parse(text, files), path)).toBe(reached)
   })
 })
@@ -62,7 +62,7 @@ describe('namesPath', () => {
     ['**',   null,          '/p/.env',  false, ''],
     ['.env', null,          '/p/.env',  true,  ''],
     ['**',   ['*.key'],     '/p/a.key', true,  'an extension is a name'],
-  ] as const)('%s %j names %s: %s (%s)', (text, files, path, named) => {
+  ] as [string, readonly string[] | null, string, boolean, string][])('%s %j names %s: %s (%s)', (text, files, path, named) => {
     expect(namesPath(parse(text, files), path)).toBe(named)
   })
 })

@@ -85,11 +85,7 @@ export const secretPlaces: readonly SecretPlace[] = [
     '~/.config/containers/auth.json',
     '~/.dockercfg',
   ]),
-  ...places('container registry credentials', [
-    '~/.docker/contexts',
-    '~/.docker/trust',
-    '~/.local/share/containers/cache',
-  ]),
+  ...places('container registry credentials', ['~/.docker/contexts', '~/.docker/trust']),
   ...places('infrastructure credentials', [
     '~/.terraform.d/credentials.tfrc.json',
     '~/.terraformrc',

@@ -42,6 +42,7 @@ export function compileManifest(manifest: Manifest, options: CompileOptions): Co
   const lookup = new Lookup(manifest, options)
   const sandbox = compileSandbox(lookup)
   const session = compileSession(lookup)
+  const deniedEverywhere = lookup.hosts(lookup.items<string>('security.deny_domains'))
   const policy: Policy = {
     root: options.root,
     home: options.home,
@@ -66,11 +67,11 @@ export function compileManifest(manifest: Manifest, options: CompileOptions): Co
       deny: commandRules('capabilities.deny.commands.patterns', lookup),
       declared: manifest.declared.has('capabilities.allow.commands'),
       defaultDomains: lookup.hosts(lookup.items<HostEntry>('capabilities.allow.commands.default_domains')),
-      deniedDomains: deniedHosts(lookup, 'security.deny_domains', 'capabilities.deny.commands.domains'),
+      deniedDomains: [...deniedEverywhere, ...lookup.hosts(lookup.items<string>('capabilities.deny.commands.domains'))],
       toolDomains: toolDomains(sandbox.bundles, options, lookup),
     },
     shellPolicy: { allow: shellAllow(lookup), deny: lookup.texts('shell_policy.deny') },
-    http: httpRules(lookup),
+    http: httpRules(lookup, deniedEverywhere),
     maskSecrets: sandbox.maskSecrets.value,
   }
   const { problems, warnings } = lookup
@@ -196,10 +197,6 @@ function commandRules(path: string, lookup: Lookup): CommandRule[] {
   })
 }
 
-function deniedHosts(lookup: Lookup, ...lists: readonly string[]): HostRule[] {
-  return lists.flatMap((path) => lookup.hosts(lookup.items<string>(path)))
-}
-
 /** Hosts of the bundles by program: a bundle applies to its tool and to its wrappers (O5). */
 function toolDomains(
   bundles: readonly Sourced<BundleSetting>[],
@@ -216,7 +213,9 @@ function toolDomains(
     for (const program of new Set([bundle.tool, ...own.keys()])) {
       const hosts = [...bundle.domains, ...lookup.hosts((own.get(program) ?? []).map(item))]
       add(program, hosts)
-      for (const wrapper of program === bundle.tool ? bundle.wrappers : []) add(wrapper, hosts)
+      // Programs go by their name here; a wrapper of several words is the sandbox's to recognize.
+      const wrappers = program === bundle.tool ? bundle.wrappers.filter((wrapper) => !/[\s:]/.test(wrapper)) : []
+      for (const wrapper of wrappers) add(wrapper, hosts)
     }
   }
   return result
@@ -232,13 +231,13 @@ function shellAllow(lookup: Lookup): Sourced<string>[] {
     : lookup.texts('shell_policy.allow')
 }
 
-function httpRules(lookup: Lookup): HostRules {
+function httpRules(lookup: Lookup, denied: readonly HostRule[]): HostRules {
   const written = lookup.manifest.settings.get('http.allowed_hosts')
   const items = lookup.items<HostEntry>('http.allowed_hosts')
   return {
     // An empty list that was written is open; one that lost its entries to unset variables or a meeting is not.
     allowed: written === undefined || (items.length === 0 && !written.closed) ? null : lookup.hosts(items),
-    denied: deniedHosts(lookup, 'security.deny_domains'),
+    denied,
     allowPrivate: lookup.scalar<boolean>('http.allow_private_hosts').value,
   }
 }

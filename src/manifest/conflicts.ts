@@ -71,18 +71,18 @@ export function checkCommands(
   const denied = indexCommands(deny, report)
   for (const { item, pattern } of allow) {
     checkGrant(item, pattern, report, flags)
-    const stop = coveringCommand(denied, pattern, null)
+    const stop = denied.covering(pattern, false)
     if (stop !== null) {
-      reportOverlap(report, item, item.value.command, stop.item, commandKey(stop.pattern) === commandKey(pattern), true)
+      reportOverlap(report, item, item.value.command, stop.item, sameCommands(stop.pattern, pattern), true)
       continue
     }
-    const broader = coveringCommand(allowed, pattern, item)
+    const broader = allowed.covering(pattern, true)
     if (broader !== null && carried(broader.item.value) === carried(item.value)) {
       warnShadowed(report, item, item.value.command, broader.item)
     }
   }
   for (const { item, pattern } of deny) {
-    const broader = coveringCommand(denied, pattern, item)
+    const broader = denied.covering(pattern, true)
     if (broader !== null) warnShadowed(report, item, item.value.command, broader.item)
   }
   for (const { item, pattern } of [...allow, ...deny]) checkExamples(item, pattern, report, matches)
@@ -98,37 +98,60 @@ function withCommands(
   })
 }
 
-type CommandIndex = Map<string, Parsed<CommandEntry, CommandPattern>>
+/** Command rules by their words, so that finding what covers a pattern costs one step for each of its words. */
+class CommandIndex {
+  readonly #root = newBranch()
 
-function commandKey(pattern: CommandPattern, length: number = pattern.words.length, open = pattern.open): string {
-  return `${pattern.words.slice(0, length).join('\0')}${open ? '\0\0*' : ''}`
+  /** Adds a rule; the rule that already matches the same commands, if there is one. */
+  add(rule: Parsed<CommandEntry, CommandPattern>): Parsed<CommandEntry, CommandPattern> | null {
+    let branch = this.#root
+    for (const word of rule.pattern.words) {
+      const next = branch.words.get(word) ?? newBranch()
+      branch.words.set(word, next)
+      branch = next
+    }
+    const kind = rule.pattern.open ? 'open' : 'exact'
+    const first = branch[kind]
+    branch[kind] ??= rule
+    return first
+  }
+
+  /** The broadest rule that matches all that the pattern matches; with `broader`, not one that matches just the same. */
+  covering(pattern: CommandPattern, broader: boolean): Parsed<CommandEntry, CommandPattern> | null {
+    let branch: Branch | undefined = this.#root
+    for (const [index, word] of pattern.words.entries()) {
+      branch = branch.words.get(word)
+      if (branch === undefined) return null
+      const same = index === pattern.words.length - 1
+      if (branch.open !== null && !(broader && same && pattern.open)) return branch.open
+      if (same && !broader && !pattern.open) return branch.exact
+    }
+    return null
+  }
+}
+
+interface Branch {
+  readonly words: Map<string, Branch>
+  open: Parsed<CommandEntry, CommandPattern> | null
+  exact: Parsed<CommandEntry, CommandPattern> | null
+}
+
+function newBranch(): Branch {
+  return { words: new Map(), open: null, exact: null }
 }
 
 function indexCommands(rules: readonly Parsed<CommandEntry, CommandPattern>[], report: Report): CommandIndex {
-  const index: CommandIndex = new Map()
+  const index = new CommandIndex()
   for (const rule of rules) {
-    const key = commandKey(rule.pattern)
-    const first = index.get(key)
-    if (first === undefined) index.set(key, rule)
-    else reportOverlap(report, rule.item, rule.item.value.command, first.item, true, false)
+    const first = index.add(rule)
+    if (first !== null) reportOverlap(report, rule.item, rule.item.value.command, first.item, true, false)
   }
   return index
 }
 
-/** The broadest rule that matches all that the pattern matches, other than the rule itself. */
-function coveringCommand(
-  index: CommandIndex,
-  pattern: CommandPattern,
-  self: Item | null,
-): Parsed<CommandEntry, CommandPattern> | null {
-  for (let length = 1; length <= pattern.words.length; length++) {
-    const found = index.get(commandKey(pattern, length, true))
-    if (found !== undefined && found.item !== self && commandKey(found.pattern) !== (self && commandKey(pattern))) {
-      return found
-    }
-  }
-  const exact = self === null && !pattern.open ? index.get(commandKey(pattern)) : undefined
-  return exact ?? null
+/** For two patterns of which one covers the other: whether they match just the same. */
+function sameCommands(a: CommandPattern, b: CommandPattern): boolean {
+  return a.open === b.open && a.words.length === b.words.length
 }
 
 /** What a grant carries along, as a text to compare. */
@@ -240,9 +263,11 @@ class PathIndex {
   }
 
   covering(pattern: PathPattern, self: Item | null, denial: boolean): Parsed<PathEntry, PathPattern> | null {
-    const segments = splitPath(literalPrefix(pattern))
-    for (let length = 0; length <= segments.length; length++) {
-      const bucket = this.#buckets.get(`/${segments.slice(0, length).join('/')}`) ?? []
+    let prefix = ''
+    for (const segment of ['', ...splitPath(literalPrefix(pattern))]) {
+      prefix = segment === '' ? '/' : `${prefix === '/' ? '' : prefix}/${segment}`
+      const bucket = this.#buckets.get(prefix)
+      if (bucket === undefined) continue
       const found = bucket.find(
         (rule) =>
           rule.item !== self &&

@@ -33,6 +33,7 @@ export function checkHosts(manifest: Manifest, formats: FormatContext, report: R
 
 function checkHostList(hosts: readonly Host[], denied: DeniedHosts, report: Report): void {
   const seen = new Map<string, Item>()
+  const wildcards = hosts.filter((host) => host.pattern.wildcard && host.narrowed === '')
   for (const { item, pattern, narrowed } of hosts) {
     const key = `${hostKey(pattern)} ${narrowed}`
     const first = seen.get(key)
@@ -57,10 +58,7 @@ function checkHostList(hosts: readonly Host[], denied: DeniedHosts, report: Repo
       })
       continue
     }
-    const broader = hosts.find(
-      (other) =>
-        other.item !== item && other.narrowed === '' && other.pattern.wildcard && containsHost(other.pattern, pattern),
-    )
+    const broader = wildcards.find((other) => other.item !== item && containsHost(other.pattern, pattern))
     if (broader !== undefined) {
       report.warn(item.at, item.rule, {
         code: 'shadowed',

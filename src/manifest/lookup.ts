@@ -58,13 +58,13 @@ export class Lookup {
   }
 
   /** Names under a section of free names: the agents of `[agents.NAME]`. */
-  namesUnder(section: string): string[] {
+  namesUnder(section: 'agents' | 'tools'): string[] {
     const names = new Set<string>()
-    for (const path of [...this.manifest.declared, ...this.manifest.settings.keys()]) {
-      const parts = splitKey(path)
-      const depth = section.split('.').length
-      if (parts.length > depth && parts.slice(0, depth).join('.') === section) names.add(parts[depth]!)
+    const add = (path: string): void => {
+      if (path.startsWith(`${section}.`)) names.add(splitKey(path)[1]!)
     }
+    for (const path of this.manifest.declared) add(path)
+    for (const path of this.manifest.settings.keys()) add(path)
     return [...names]
   }
 

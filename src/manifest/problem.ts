@@ -57,6 +57,9 @@ export interface Finding {
 /** A reader has enough after this many, and a hostile file has cost enough. */
 const MAX_PROBLEMS = 100
 
+/** A key is shown on a line; a longer one was made to hide something. */
+const MAX_KEY = 200
+
 /** Collects problems and warnings of one file, and names places in it. */
 export class Report {
   readonly file: string
@@ -112,7 +115,7 @@ function complete(
     file,
     line: position?.line ?? null,
     column: position?.column ?? null,
-    key,
+    key: key.length > MAX_KEY ? `${key.slice(0, MAX_KEY)}...` : key,
     message: finding.message,
     expected: finding.expected ?? null,
     found: finding.found ?? null,

@@ -1,6 +1,6 @@
 /** The scalar values of TOML 1.0: strings, numbers, booleans and dates, read from a cursor. */
 
-import { escapeInvisible, type ScalarNode } from './tree.ts'
+import { escapeInvisible, quoteShort, type ScalarNode } from './tree.ts'
 
 /** A place in the text that moves forward as values are read. */
 export interface Cursor {
@@ -201,7 +201,7 @@ export function readBareValue(cursor: Cursor): ScalarNode {
   const node = bareValue(token, at)
   if (node === null) {
     const expected = 'a string in quotes, true, false, a number or a date'
-    throw new TomlError(at, `${JSON.stringify(token)} is not a value`, expected, JSON.stringify(token))
+    throw new TomlError(at, `${quoteShort(token)} is not a value`, expected, quoteShort(token))
   }
   cursor.at += token.length
   return node

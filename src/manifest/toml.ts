@@ -38,27 +38,15 @@ interface KeyPart {
   readonly at: number
 }
 
-/** Parses a whole document; everything that was understood is in the tree even when there are problems. */
-export function parseToml(text: string): TomlDocument {
+/**
+ * Parses a whole document; everything that was understood is in the tree even when there are problems. `ends` collects
+ * where values end, for those who edit the text.
+ */
+export function parseToml(text: string, ends: Map<Node, number> | null = null): TomlDocument {
   const root = table(0, 'header')
   const problems: TomlProblem[] = []
-  const state: State = { text, at: text.charCodeAt(0) === 0xfeff ? 1 : 0, root, current: root, problems }
-  while (problems.length < MAX_PROBLEMS) {
-    skipBlank(state)
-    if (state.at >= text.length) break
-    const start = state.at
-    try {
-      if (text.charCodeAt(start) === 0x5b) readHeader(state)
-      else readKeyValue(state, state.current, 0)
-      endOfStatement(state)
-    } catch (error) {
-      if (!(error instanceof TomlError)) throw error
-      problems.push({ at: error.at, message: error.message, expected: error.expected, found: error.found, key: '' })
-      // Keys below a broken header would land in the wrong table and cause a rain of false problems.
-      if (text.charCodeAt(start) === 0x5b) state.current = table(start, 'header')
-      state.at = nextStatement(text, Math.max(error.at, start))
-    }
-  }
+  const state: State = { text, at: text.charCodeAt(0) === 0xfeff ? 1 : 0, root, current: root, problems, ends }
+  while (problems.length < MAX_PROBLEMS && state.at < text.length) readStatement(state)
   return { root, problems }
 }
 
@@ -66,6 +54,27 @@ interface State extends Cursor {
   readonly root: TableNode
   current: TableNode
   readonly problems: TomlProblem[]
+  readonly ends: Map<Node, number> | null
+}
+
+function readStatement(state: State): void {
+  const { text } = state
+  let start = state.at
+  try {
+    skipBlank(state)
+    start = state.at
+    if (start >= text.length) return
+    if (text.charCodeAt(start) === 0x5b) readHeader(state)
+    else readKeyValue(state, state.current, 0)
+    endOfStatement(state)
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error
+    const { at, message, expected, found } = error
+    state.problems.push({ at, message, expected, found, key: '' })
+    // Keys below a broken header would land in the wrong table and cause a rain of false problems.
+    if (text.charCodeAt(start) === 0x5b) state.current = table(start, 'header')
+    state.at = nextStatement(text, Math.max(at, start))
+  }
 }
 
 const STATEMENT_START = /[ \t]*(?:\[|[A-Za-z0-9_-]+[ \t]*(?:\.[^=\n]*)?=)/y
@@ -259,6 +268,12 @@ function readKeyValue(state: State, target: TableNode, depth: number): void {
 }
 
 function readValue(state: State, depth: number): Node {
+  const node = readAnyValue(state, depth)
+  state.ends?.set(node, state.at)
+  return node
+}
+
+function readAnyValue(state: State, depth: number): Node {
   const code = state.text.charCodeAt(state.at)
   if (code === QUOTE || code === APOSTROPHE) {
     const { at } = state

@@ -16,7 +16,7 @@ describe('parseCommandPattern', () => {
     ['./run.sh:*',          ['./run.sh'],                  true,  'a path is a name of its own'],
     ["git commit -m 'a b'", ['git', 'commit', '-m', 'a b'], false, 'quotes keep blanks'],
     ["grep '*'",            ['grep', '*'],                 false, 'a quoted star is a star'],
-  ] as const)('%s is %j, open %s (%s)', (text, words, open) => {
+  ] as [string, string[], boolean, string][])('%s is %j, open %s (%s)', (text, words, open) => {
     expect(parse(text)).toEqual({ text, words, open })
   })
 

@@ -20,14 +20,13 @@ export function evaluate(policy: Policy, session: SessionFacts, call: ToolCall):
     ...paths('write'),
     ...paths('list'),
     ...call.hosts.map((fact) => decidePart(hostQuestions(policy, session, stance, fact), stance)),
-    ...toolPart(call, stance),
   ]
+  parts.push(...toolPart(call, stance, parts.length === 0))
   return combine(session.tainted ? parts.map((part) => taint(part, stance)) : parts)
 }
 
 /** The tool itself is a part when nothing else of the call is, and when it wants a confirmation (P5). */
-function toolPart(call: ToolCall, stance: Stance): PartDecision[] {
-  const bare = !call.shell && call.reads.length + call.writes.length + call.lists.length + call.hosts.length === 0
+function toolPart(call: ToolCall, stance: Stance, bare: boolean): PartDecision[] {
   if (!bare && !call.requireConfirmation) return []
   const confirm = call.requireConfirmation && stance.explicit?.decision !== 'deny'
   return [

@@ -165,12 +165,18 @@ function redirectQuestions(scene: Scene, redirect: RedirectFact): PartQuestions[
     return [unknowable(scene, subject, 'the file it opens is only known when it runs')]
   }
   return values.flatMap((value) =>
-    accesses.map((access) => pathPart(scene, access, posix.resolve(redirect.cwd ?? '/', value), value, subject)),
+    accesses.map((access) => {
+      const path = posix.resolve(redirect.cwd ?? '/', value)
+      return pathPart(scene, access, path, shown(scene, path), subject)
+    }),
   )
 }
 
 function pathUseQuestions(scene: Scene, use: PathUse, fact: CommandFact): PartQuestions[] {
-  const text = scene.shell.command.slice(use.span.start, use.span.end) || (use.path ?? wordsOf(fact))
+  const text =
+    use.path === null
+      ? scene.shell.command.slice(use.span.start, use.span.end) || wordsOf(fact)
+      : shown(scene, use.path)
   const access = use.access === 'write' ? 'write' : 'read'
   const subject: PartSubject = { kind: access, text, span: use.span }
   if (use.path === null) return [unknowable(scene, subject, 'the path is only known when it runs')]
@@ -194,6 +200,11 @@ function pathPart(
     { given, path },
     { by: 'command', climbs, subject: { text: subject.text, ...(subject.span && { span: subject.span }) } },
   )
+}
+
+// What is named in words: relative where it lies in the project, as bash will see it, not as it was written.
+function shown({ policy }: Scene, path: string): string {
+  return path.startsWith(`${policy.root}/`) ? path.slice(policy.root.length + 1) : path
 }
 
 // A glob stands for names below its literal directory: that directory is what can be judged.

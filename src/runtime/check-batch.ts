@@ -5,8 +5,8 @@ import { renderProblem } from '../manifest/problem.ts'
 import { Fault, messageOf } from '../system/fault.ts'
 import type { Files } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
-import { checkCall } from './check-call.ts'
-import { type LoadedPolicy, loadPolicy, type ManifestChoice } from './load-policy.ts'
+import { type CallChecker, openChecker } from './check-call.ts'
+import { loadPolicy, type ManifestChoice } from './load-policy.ts'
 
 interface BatchLine {
   readonly id: unknown
@@ -24,7 +24,7 @@ export class BatchChecker {
   readonly #machine: Machine
   readonly #files: Files
   readonly #fallback: ManifestChoice
-  readonly #policies = new Map<string, Promise<LoadedPolicy | { readonly error: string }>>()
+  readonly #policies = new Map<string, Promise<CallChecker | { readonly error: string }>>()
 
   constructor(machine: Machine, files: Files, fallback: ManifestChoice) {
     this.#machine = machine
@@ -38,14 +38,10 @@ export class BatchChecker {
     if ('error' in parsed) return parsed
     const { id } = parsed
     try {
-      const policy = await this.#policy(parsed)
-      if ('error' in policy) return { id, error: policy.error }
+      const checker = await this.#checker(parsed)
+      if ('error' in checker) return { id, error: checker.error }
       const cwd = this.#files.canonical(resolve(parsed.root ?? this.#machine.cwd, parsed.cwd ?? ''))
-      const { decision } = checkCall(policy, this.#machine, this.#files, {
-        tool: parsed.tool,
-        input: parsed.input,
-        cwd,
-      })
+      const { decision } = checker.check({ tool: parsed.tool, input: parsed.input, cwd })
       return { id, ...decision }
     } catch (error) {
       if (error instanceof Fault) return { id, error: messageOf(error) }
@@ -53,17 +49,21 @@ export class BatchChecker {
     }
   }
 
-  #policy({ manifest, root }: BatchLine): Promise<LoadedPolicy | { readonly error: string }> {
+  #checker({ manifest, root }: BatchLine): Promise<CallChecker | { readonly error: string }> {
     const key = JSON.stringify([root ?? null, manifest === undefined, manifest ?? null])
     const known = this.#policies.get(key)
     if (known) return known
     if (this.#policies.size >= MAX_POLICIES) this.#policies.clear()
     const choice: ManifestChoice = manifest === undefined ? this.#fallback : { kind: 'object', object: manifest }
-    const loading = loadPolicy({ machine: this.#machine, files: this.#files, root: root ?? null, choice }).then(
-      (outcome) => ('loaded' in outcome ? outcome.loaded : { error: outcome.problems.map(renderProblem).join('\n') }),
-    )
+    const loading = this.#load(root ?? null, choice)
     this.#policies.set(key, loading)
     return loading
+  }
+
+  async #load(root: string | null, choice: ManifestChoice): Promise<CallChecker | { readonly error: string }> {
+    const outcome = await loadPolicy({ machine: this.#machine, files: this.#files, root, choice })
+    if ('problems' in outcome) return { error: outcome.problems.map(renderProblem).join('\n') }
+    return openChecker(outcome.loaded, this.#machine, this.#files)
   }
 }
 

@@ -28,31 +28,50 @@ export interface CheckedCall {
   readonly facts: ShellFacts | null
 }
 
-/** Decides one call of a session that has just begun. Whatever goes wrong on the way is a denial. */
-export function checkCall(loaded: LoadedPolicy, machine: Machine, files: Files, request: CheckRequest): CheckedCall {
-  const spec = builtInSpec(request.tool)
-  if (!spec) {
-    const names = builtInSpecs.map((candidate) => candidate.name).join(', ')
-    return refused(request.tool, 'unknown-tool', `There is no tool "${request.tool}".`, `The tools are: ${names}.`)
+/** Decides calls of a session that has just begun. */
+export interface CallChecker {
+  /** Decides one call. Whatever goes wrong on the way is a denial. */
+  check(request: CheckRequest): CheckedCall
+}
+
+/** Opens a checker for every tool, or for one: the shell analysis is only loaded when a command can come. */
+export async function openChecker(
+  loaded: LoadedPolicy,
+  machine: Machine,
+  files: Files,
+  tool?: string,
+): Promise<CallChecker> {
+  const shell = tool === undefined || tool === 'bash' ? await import('../shell/analyze.ts') : null
+  const session = newSession(loaded, machine)
+  const around = {
+    home: machine.home,
+    canonical: files.canonical,
+    analyze: shell?.analyze ?? null,
+    syntaxError: bashSyntaxError,
+    ownAddresses: machine.ownAddresses,
   }
-  try {
-    const actions = spec.actions(parseInput(spec, request.input))
-    const call = resolveCall(request.tool, actions, {
-      cwd: request.cwd,
-      home: machine.home,
-      canonical: files.canonical,
-      syntaxError: bashSyntaxError,
-      ownAddresses: machine.ownAddresses,
-    })
-    const analysis = call.shell?.analysis
-    return {
-      decision: evaluate(loaded.policy, newSession(loaded, machine), call),
-      facts: analysis && 'facts' in analysis ? analysis.facts : null,
-    }
-  } catch (error) {
-    if (error instanceof InputError) return refused(request.tool, 'bad-input', `${error.message}.`)
-    if (error instanceof Fault) return refused(request.tool, 'bad-input', `${messageOf(error)}.`)
-    throw error
+  return {
+    check(request) {
+      const spec = builtInSpec(request.tool)
+      if (!spec) {
+        const names = builtInSpecs.map((candidate) => candidate.name).join(', ')
+        return refused(request.tool, 'unknown-tool', `There is no tool "${request.tool}".`, `The tools are: ${names}.`)
+      }
+      try {
+        const actions = spec.actions(parseInput(spec, request.input))
+        const call = resolveCall(request.tool, actions, { ...around, cwd: request.cwd })
+        const analysis = call.shell?.analysis
+        return {
+          decision: evaluate(loaded.policy, session, call),
+          facts: analysis && 'facts' in analysis ? analysis.facts : null,
+        }
+      } catch (error) {
+        if (error instanceof InputError || error instanceof Fault) {
+          return refused(request.tool, 'bad-input', `${messageOf(error)}.`)
+        }
+        throw error
+      }
+    },
   }
 }
 

@@ -8,7 +8,6 @@ import type { Manifest } from '../manifest/manifest.ts'
 import type { Problem } from '../manifest/problem.ts'
 import { grantMatches } from '../policy/command-match.ts'
 import type { CommandPattern } from '../policy/command-pattern.ts'
-import { analyze } from '../shell/analyze.ts'
 import type { Files } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
 
@@ -88,19 +87,18 @@ type OpenedLayers =
   | { readonly problems: readonly Problem[] }
 
 async function openLayers({ machine, files, choice }: LoadRequest, manifestPath: string): Promise<OpenedLayers> {
-  const options: LoadOptions = { matches: exampleMatches }
   if (choice.kind === 'object') {
-    const result = await openManifest({ object: choice.object }, options)
+    const result = await open({ object: choice.object })
     if ('problems' in result) return { problems: result.problems }
     return { layers: { project: result.manifest }, warnings: result.warnings, suffixes: result.suffixes }
   }
   const userFile = join(machine.configDir, MANIFEST_NAME)
-  const user = files.exists(userFile) ? await openFile(userFile, files, options) : null
+  const user = files.exists(userFile) ? await openFile(userFile, files) : null
   if (user && 'problems' in user) return { problems: user.problems }
   const projectFile = choice.kind === 'file' ? resolve(machine.cwd, choice.file) : manifestPath
   const wanted = choice.kind === 'file' || files.exists(projectFile)
   const below = user?.manifest ?? null
-  const project = wanted ? await openFile(projectFile, files, { ...options, below }) : null
+  const project = wanted ? await openFile(projectFile, files, { below }) : null
   if (project && 'problems' in project) return { problems: project.problems }
   return {
     layers: { user: below, project: project?.manifest ?? null },
@@ -109,12 +107,24 @@ async function openLayers({ machine, files, choice }: LoadRequest, manifestPath:
   }
 }
 
-function openFile(file: string, files: Files, options: LoadOptions): ReturnType<typeof openManifest> {
-  return openManifest({ text: files.readText(file), file }, options)
+function openFile(file: string, files: Files, options?: LoadOptions): ReturnType<typeof openManifest> {
+  return open({ text: files.readText(file), file }, options)
+}
+
+/** Opens a manifest; the shell analysis is only loaded for one that has examples to check. */
+async function open(
+  input: Parameters<typeof openManifest>[0],
+  options: LoadOptions = {},
+): ReturnType<typeof openManifest> {
+  const hasExamples = JSON.stringify(input).includes('match')
+  return openManifest(input, hasExamples ? { ...options, matches: await exampleMatcher() } : options)
 }
 
 /** M5: an example of a rule is a command text; it matches when one of its simple commands does. */
-function exampleMatches(pattern: CommandPattern, command: string): boolean {
-  const analysis = analyze(command, { cwd: '/', home: '/' })
-  return 'facts' in analysis && analysis.facts.commands.some((fact) => grantMatches(pattern, fact.argv))
+async function exampleMatcher(): Promise<LoadOptions['matches']> {
+  const { analyze } = await import('../shell/analyze.ts')
+  return (pattern: CommandPattern, command: string): boolean => {
+    const analysis = analyze(command, { cwd: '/', home: '/' })
+    return 'facts' in analysis && analysis.facts.commands.some((fact) => grantMatches(pattern, fact.argv))
+  }
 }

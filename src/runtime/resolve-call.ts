@@ -3,7 +3,8 @@
 import { posix } from 'node:path'
 import { parseUrl } from '../hosts/url.ts'
 import type { HostFact, PathFact, ShellFact, ToolCall } from '../policy/call.ts'
-import { analyze } from '../shell/analyze.ts'
+import type { ShellAnalysis, ShellContext } from '../shell/facts.ts'
+import { Fault } from '../system/fault.ts'
 import type { Actions } from '../tools/tool.ts'
 
 /** The machine as far as facts need it. */
@@ -12,6 +13,8 @@ export interface Surroundings {
   readonly cwd: string
   readonly home: string
   readonly canonical: (path: string) => string
+  /** The shell analysis; null where it was not loaded, and then no command can be judged. */
+  readonly analyze: ((command: string, context: ShellContext) => ShellAnalysis) | null
   readonly syntaxError: (command: string) => string | null
   readonly ownAddresses: () => readonly string[]
 }
@@ -49,8 +52,9 @@ function hostFact(actions: Actions, around: Surroundings): HostFact {
 }
 
 function shellFact(command: string, cwd: string | undefined, around: Surroundings): ShellFact {
+  if (!around.analyze) throw new Fault('no-shell', 'the shell analysis is not loaded')
   const start = cwd === undefined ? around.cwd : pathFact(cwd, around).path
-  const analysis = analyze(command, {
+  const analysis = around.analyze(command, {
     cwd: start,
     home: around.home,
     variables: { HOME: around.home, PWD: start },

@@ -1,15 +1,16 @@
 /** Relays a person's terminal to the sandbox's own: bytes both ways, raw mode, size. */
 
-import type { ChildProcess } from 'node:child_process'
 import type { Socket } from 'node:net'
 import type { TerminalIo } from './backend.ts'
 import { resizeMessage } from './bwrap/orders.ts'
+import type { Streams } from './launch.ts'
 
 /** Starts the relay and returns what ends it and restores the terminal. */
-export function relayTerminal(child: ChildProcess, control: Socket, terminal: TerminalIo): () => void {
+export function relayTerminal(streams: Streams, control: Socket, terminal: TerminalIo): () => void {
   const { input, output } = terminal
-  const inside = { input: child.stdin!, output: child.stdout! }
-  inside.input.on('error', () => {})
+  const inside = { input: streams.stdin!, output: streams.stdout! }
+  inside.input.on('error', () => {}).resume()
+  inside.output.on('error', () => {})
 
   const raw = input.isTTY === true && input.setRawMode !== undefined
   // Raw: Ctrl-C, Ctrl-Z and Ctrl-D are bytes for the terminal inside, whose line discipline gives them their meaning.

@@ -6,7 +6,7 @@ import { constants } from 'node:os'
 import { Readable, Writable } from 'node:stream'
 import { isatty } from 'node:tty'
 import type { LaunchIo, LaunchResult, Output } from './backend.ts'
-import { CONTROL_FD, compileArguments, INIT_FD, IPC_FD } from './bwrap/args.ts'
+import { CONTROL_FD, compileArguments, INIT_FD, IPC_FD, STDIO_FD } from './bwrap/args.ts'
 import {
   compileOrders,
   type InitMessage,
@@ -30,6 +30,8 @@ export interface Machine {
   readonly architecture: Architecture
   readonly bwrap: string
   readonly init: { readonly path: string; readonly fd: number }
+  /** An open /dev/null: Node leaves descriptors above 2 closed where they are ignored. */
+  readonly nothing: number
   readonly cgroups: CgroupHost | null
 }
 
@@ -83,42 +85,51 @@ export async function launchSandbox(plan: SandboxPlan, io: LaunchIo, machine: Ma
   io.signal?.throwIfAborted()
 
   const cgroup = machine.cgroups ? makeCgroup(machine.cgroups, plan.limits) : null
-  try {
-    const [program, argv] = cgroup
-      ? [machine.init.path, ['enter', ...cgroup.procs, '--', machine.bwrap, ...args]]
-      : [machine.bwrap, args]
-    const child = spawn(program, argv, {
-      stdio: stdioOf(plan, io, machine),
-      env: {},
-      cwd: '/',
-      // A group of its own: Ctrl-C at the caller's terminal reaches the caller, which decides what to pass on.
-      detached: true,
-    })
-    return await attend(child, plan, io, orders, started)
-  } finally {
-    cgroup?.remove()
-  }
+  const [program, argv] = cgroup
+    ? [machine.init.path, ['enter', ...cgroup.procs, '--', machine.bwrap, ...args]]
+    : [machine.bwrap, args]
+  const child = spawn(program, argv, {
+    stdio: stdioOf(plan, io, machine),
+    env: {},
+    cwd: '/',
+    // A group of its own: Ctrl-C at the caller's terminal reaches the caller, which decides what to pass on.
+    detached: true,
+  })
+  if (cgroup) child.once('exit', () => cgroup.remove())
+  return attend(child, plan, io, orders, started)
 }
 
 /** A terminal of the caller is never handed in: programs inside could read from it and write escape codes past the relay. */
-function passable(fd: number): 'inherit' | 'pipe' {
-  return isatty(fd) ? 'pipe' : 'inherit'
+function passable(fd: number): number | 'pipe' {
+  return isatty(fd) ? 'pipe' : fd
 }
 
+/** bubblewrap's own descriptors carry only its complaints; the command's follow from STDIO_FD on. */
 function stdioOf(plan: SandboxPlan, io: LaunchIo, machine: Machine): StdioOptions {
   const output = (choice: Output | undefined, fd: number) =>
-    choice === 'inherit' ? passable(fd) : choice === 'discard' || choice === undefined ? 'ignore' : 'pipe'
-  const stdio: StdioOptions = io.terminal
-    ? ['pipe', 'pipe', io.stderr === undefined ? 'pipe' : output(io.stderr, 2)]
-    : [
-        io.stdin === 'inherit' ? passable(0) : io.stdin === undefined || io.stdin === 'none' ? 'ignore' : 'pipe',
-        output(io.stdout, 1),
-        output(io.stderr, 2),
-      ]
+    choice === 'inherit' ? passable(fd) : choice === 'discard' || choice === undefined ? machine.nothing : 'pipe'
+  const none = io.stdin === undefined || io.stdin === 'none'
+  const input = io.stdin === 'inherit' ? passable(0) : none ? machine.nothing : 'pipe'
+  const stdio: StdioOptions = ['ignore', 'ignore', 'pipe']
   stdio[CONTROL_FD] = 'pipe'
   stdio[INIT_FD] = machine.init.fd
+  stdio[STDIO_FD] = io.terminal ? 'pipe' : input
+  stdio[STDIO_FD + 1] = io.terminal ? 'pipe' : output(io.stdout, 1)
+  stdio[STDIO_FD + 2] = output(io.stderr, 2)
   if (plan.network.kind === 'listener') stdio[IPC_FD] = 'ipc'
   return stdio
+}
+
+/** The command's ends of its streams, as this process holds them; null where it holds none. */
+export interface Streams {
+  readonly stdin: Socket | null
+  readonly stdout: Socket | null
+  readonly stderr: Socket | null
+}
+
+function streamsOf(child: ChildProcess): Streams {
+  const at = (fd: number) => (child.stdio[fd] as Socket | null | undefined) ?? null
+  return { stdin: at(STDIO_FD), stdout: at(STDIO_FD + 1), stderr: at(STDIO_FD + 2) }
 }
 
 interface Progress {
@@ -146,7 +157,12 @@ async function attend(
     if (!control) return await closed.then(() => Promise.reject(new SandboxFault('sandbox-failed', 'no control channel')))
     control.on('error', () => {})
     control.write(orders)
-    listenTo(control, (message) => take(message, plan, io, progress))
+    const ended = new Promise<void>((resolve) => {
+      listenTo(control, (message) => {
+        take(message, plan, io, progress)
+        if (message.kind === 'ended' || message.kind === 'failed') resolve()
+      })
+    })
 
     const end = () => {
       control.write(quitMessage())
@@ -179,15 +195,20 @@ async function attend(
       io.onListener?.(server)
     })
 
-    const captures = connect(child, plan, io, cleanups)
-    if (io.terminal) cleanups.push(relayTerminal(child, control, io.terminal))
+    const streams = streamsOf(child)
+    const diagnosis = new Capture(child.stderr!, 'bwrap', undefined, undefined)
+    const captures = connect(streams, plan, io, cleanups)
+    if (io.terminal) cleanups.push(relayTerminal(streams, control, io.terminal))
 
-    const status = await closed
+    // The init tells the end when everything else is dead. Its own end, and the kernel's clearing up after it, need not
+    // be waited for: releasing the watch on the masks alone takes the kernel 15 ms.
+    const told = Promise.all([ended, endOf(streams.stdout), endOf(streams.stderr)])
+    const status = await Promise.race([closed, told.then(() => null)])
     const stdout = captures.stdout?.finish() ?? null
     const stderr = captures.stderr?.finish() ?? null
     if (progress.failed) throw faultOfStep(progress.failed, plan)
     if (!progress.ready && !timedOut && !cancelled)
-      throw faultOfBwrap((stderr ?? captures.diagnosis?.finish())?.bytes.toString('utf8') ?? '', status)
+      throw faultOfBwrap(diagnosis.finish().bytes.toString('utf8'), status ?? 'no exit status')
     // A sandbox that ended without a word was killed: by us, or by the kernel for want of memory.
     const signal = progress.ended ? progress.ended.signal : constants.signals.SIGKILL
     const code = progress.ended?.code ?? null
@@ -225,7 +246,7 @@ function closeOf(child: ChildProcess): Promise<string> {
 }
 
 function listenTo(control: Socket, take: (message: InitMessage) => void): void {
-  let rest = Buffer.alloc(0)
+  let rest: Buffer = Buffer.alloc(0)
   control.on('data', (chunk: Buffer) => {
     rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
     while (rest.length >= MESSAGE_BYTES) {
@@ -249,46 +270,45 @@ function take(message: InitMessage, plan: SandboxPlan, io: LaunchIo, progress: P
   }
 }
 
+function endOf(stream: Socket | null): Promise<void> {
+  return new Promise((resolve) => {
+    if (!stream || stream.readableEnded || stream.destroyed) resolve()
+    else stream.once('close', resolve).once('end', resolve)
+  })
+}
+
 interface Captures {
   readonly stdout: Capture | null
   readonly stderr: Capture | null
-  /** In terminal mode: what bubblewrap itself said, since the command's own errors go to the terminal. */
-  readonly diagnosis: Capture | null
 }
 
-function connect(child: ChildProcess, plan: SandboxPlan, io: LaunchIo, cleanups: (() => void)[]): Captures {
+function connect(streams: Streams, plan: SandboxPlan, io: LaunchIo, cleanups: (() => void)[]): Captures {
   const { outputBytes } = plan.limits
-  const one = (stream: Readable | null, choice: Output | undefined, name: 'stdout' | 'stderr'): Capture | null => {
-    if (!stream || choice === undefined) return null
+  const one = (stream: Socket | null, choice: Output | undefined, name: 'stdout' | 'stderr'): Capture | null => {
+    if (!stream) return null
+    stream.on('error', () => {})
     if (choice === 'capture') return new Capture(stream, name, outputBytes, io.spillDirectory)
     if (choice === 'inherit') stream.pipe(process[name], { end: false })
     else if (choice instanceof Writable) stream.pipe(choice, { end: false })
     return null
   }
-  if (io.terminal) {
-    const diagnosis =
-      io.stderr === undefined && child.stderr ? new Capture(child.stderr, 'stderr', undefined, undefined) : null
-    return { stdout: null, stderr: diagnosis ? null : one(child.stderr, io.stderr, 'stderr'), diagnosis }
-  }
-  if (child.stdin) {
-    // A command that does not read its input to the end is no fault.
-    child.stdin.on('error', () => {})
-    const source = io.stdin
-    if (typeof source === 'string' || source instanceof Uint8Array) {
-      if (source !== 'inherit') child.stdin.end(source)
-    } else if (source instanceof Readable) source.pipe(child.stdin)
-    if (source === 'inherit') {
-      process.stdin.pipe(child.stdin)
-      cleanups.push(() => {
-        process.stdin.unpipe()
-        process.stdin.pause()
-        process.stdin.unref?.()
-      })
-    }
-  }
-  return {
-    stdout: one(child.stdout, io.stdout, 'stdout'),
-    stderr: one(child.stderr, io.stderr, 'stderr'),
-    diagnosis: null,
-  }
+  if (io.terminal) return { stdout: null, stderr: one(streams.stderr, io.stderr, 'stderr') }
+  if (streams.stdin) feed(streams.stdin, io.stdin, cleanups)
+  return { stdout: one(streams.stdout, io.stdout, 'stdout'), stderr: one(streams.stderr, io.stderr, 'stderr') }
+}
+
+function feed(stdin: Socket, source: LaunchIo['stdin'], cleanups: (() => void)[]): void {
+  // A command that does not read its input to the end is no fault. Reading sees that it is gone.
+  stdin.on('error', () => {}).resume()
+  if (source === 'inherit') {
+    process.stdin.pipe(stdin)
+    cleanups.push(() => {
+      process.stdin.unpipe(stdin)
+      process.stdin.pause()
+      process.stdin.unref?.()
+    })
+  } else if (source instanceof Readable) {
+    source.pipe(stdin)
+    cleanups.push(() => source.unpipe(stdin))
+  } else if (source !== undefined) stdin.end(source)
 }

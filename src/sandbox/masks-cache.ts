@@ -13,10 +13,11 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { protectedNames } from '../files/protected-paths.ts'
+import { secretShapes } from '../files/secret-shapes.ts'
 import type { MaskFacts } from './masks.ts'
 import type { Folder, SecretTree } from './secrets-tree.ts'
 
-/** Changes when shapes, protected names or this format change: an old index would not know the new names. */
 const VERSION = 1
 /** Below this many folders a walk is as fast as reading the index. */
 const WORTHWHILE = 500
@@ -109,6 +110,8 @@ function cacheFile(stateDir: string, facts: MaskFacts): string {
 }
 
 function cacheKey(facts: MaskFacts): string {
-  const parts = JSON.stringify([[...facts.roots].sort(), [...facts.deniedShapes].sort()])
+  // An index made with other shapes or protected names does not know what to look for now.
+  const names = [secretShapes, protectedNames.map((name) => name.path)]
+  const parts = JSON.stringify([[...facts.roots].sort(), [...facts.deniedShapes].sort(), names])
   return createHash('sha256').update(parts).digest('hex')
 }

@@ -1,19 +1,38 @@
 /** Which files of the project a sandbox hides: the index of secrets, less certificates and what a grant names (O4). */
 
-import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, realpathSync, statSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  type Dirent,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readSync,
+  realpathSync,
+  statSync,
+} from 'node:fs'
 import { posix } from 'node:path'
+import { decodePath } from '../files/path-bytes.ts'
 import type { PathPattern } from '../files/path-pattern.ts'
 import { compileShapes, holdsOnlyCertificates, openedByGrant, type ShapeOf } from '../files/secret-shapes.ts'
 import { withoutCovered } from './secrets.ts'
-import { childPath, type Folder, type RefreshCount, type SecretEntry, SecretTree } from './secrets-tree.ts'
+import {
+  childPath,
+  type Folder,
+  MAX_FOLDER_LENGTH,
+  type RefreshCount,
+  type SecretEntry,
+  SecretTree,
+} from './secrets-tree.ts'
 
-/** What a sandbox must hide. Every path is canonical and exists. */
+/**
+ * What a sandbox must hide. Every path is canonical and exists; one that is not UTF-8 is spelled as `decodePath` does, and
+ * reaches the kernel through `encodePath` (without it the launch fails, because there is no such file).
+ */
 export interface Masks {
   readonly files: readonly string[]
   /** Folders that could not be read: the owner inside could open them up, so they are hidden as a whole. */
   readonly directories: readonly string[]
-  /** Paths whose names are not UTF-8, as bytes; the launch passes them on or refuses to run. */
-  readonly raw: readonly Buffer[]
   readonly skipped: SkippedCount
 }
 
@@ -61,7 +80,7 @@ export class MaskIndex {
     for (const folder of this.tree.notable()) {
       if (folder.unreadable) collected.directories.add(folder.path)
       for (const entry of folder.secrets) this.#judge(folder, entry, grants, collected)
-      if (folder.raw.length > 0) collected.raw.push(...rawSecrets(Buffer.from(folder.path), this.#shapeOf, true))
+      if (folder.raw.length > 0) collectRaw(Buffer.from(folder.path), this.#shapeOf, true, collected)
     }
     return collected.result()
   }
@@ -108,7 +127,6 @@ export class MaskIndex {
 class Collected {
   readonly files = new Set<string>()
   readonly directories = new Set<string>()
-  readonly raw: Buffer[] = []
   broken = 0
   cycles = 0
   folders = 0
@@ -119,7 +137,6 @@ class Collected {
     return {
       files: withoutCovered(this.files, this.directories),
       directories: withoutCovered(this.directories, this.directories),
-      raw: this.raw,
       skipped: {
         broken: this.broken,
         cycles: this.cycles,
@@ -139,7 +156,7 @@ function resolveLink(path: string, collected: Collected): string | null {
   try {
     const target = realpathSync.native(path)
     if (target.includes('\ufffd')) {
-      collected.raw.push(realpathSync.native(path, { encoding: 'buffer' }))
+      collected.files.add(decodePath(realpathSync.native(path, { encoding: 'buffer' })))
       return null
     }
     if (!statSync(target).isDirectory()) return target
@@ -180,21 +197,23 @@ function readCertificate(
 }
 
 /** Secrets in or below a folder with names that are not UTF-8; they are few, so they are walked every time. */
-function rawSecrets(folder: Buffer, shapeOf: ShapeOf, onlyUndecodable: boolean): Buffer[] {
-  const found: Buffer[] = []
-  let entries: import('node:fs').Dirent<Buffer>[]
+function collectRaw(folder: Buffer, shapeOf: ShapeOf, onlyUndecodable: boolean, collected: Collected): void {
+  let entries: Dirent<Buffer>[]
   try {
     entries = readdirSync(folder, { withFileTypes: true, encoding: 'buffer' })
   } catch {
-    return [folder]
+    collected.directories.add(decodePath(folder))
+    return
   }
   for (const entry of entries) {
     const text = entry.name.toString('utf8')
     if (onlyUndecodable && !text.includes('\ufffd')) continue
     const path = Buffer.concat([folder, Buffer.from('/'), entry.name])
-    if (entry.isDirectory()) found.push(...rawSecrets(path, shapeOf, false))
+    if (entry.isDirectory()) {
+      if (path.length > MAX_FOLDER_LENGTH) collected.directories.add(decodePath(path))
+      else collectRaw(path, shapeOf, false, collected)
+    }
     // A link is hidden at its target, which is indexed by its own name when it lies in the tree.
-    else if (!entry.isSymbolicLink() && shapeOf(text) !== null) found.push(path)
+    else if (!entry.isSymbolicLink() && shapeOf(text) !== null) collected.files.add(decodePath(path))
   }
-  return found
 }

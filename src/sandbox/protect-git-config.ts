@@ -32,7 +32,7 @@ export type GuardedKey = (key: string, value: string) => boolean
 export function parseGitConfig(text: string): readonly GitConfigEntry[] | null {
   if (text.includes('\0')) return null
   const entries: GitConfigEntry[] = []
-  let section: string | null = null
+  let section = ''
   let at = text.startsWith('\u00ef\u00bb\u00bf') ? 3 : 0
   while (at < text.length) {
     const char = text[at]!
@@ -44,7 +44,7 @@ export function parseGitConfig(text: string): readonly GitConfigEntry[] | null {
       section = header.section
       at = header.end
     } else {
-      const entry = section === null ? null : readEntry(text, at, section)
+      const entry = readEntry(text, at, section)
       if (entry === null) return null
       entries.push(entry)
       at = entry.end
@@ -121,7 +121,8 @@ function readHeader(text: string, start: number): { readonly section: string; re
 function readEntry(text: string, start: number, section: string): GitConfigEntry | null {
   const name = /^[A-Za-z][A-Za-z0-9-]*/.exec(text.slice(start, start + 1024))?.[0]
   if (name === undefined) return null
-  const key = `${section}.${name.toLowerCase()}`
+  // Git takes a name before the first section as a key without one.
+  const key = section === '' ? name.toLowerCase() : `${section}.${name.toLowerCase()}`
   let at = start + name.length
   while (text[at] === ' ' || text[at] === '\t') at++
   if (text[at] === '\r' && (text[at + 1] === '\n' || at + 1 === text.length)) at++

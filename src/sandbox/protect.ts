@@ -30,6 +30,8 @@ export interface Guarded {
   /** Device and inode, of the link and of what it leads to. */
   readonly identity: string
   readonly directory: boolean
+  /** Hidden by a mask, which is a mount of its own: only what stands above it needs a pin. */
+  readonly hidden: boolean
 }
 
 /** What is protected below the write grants at one moment. */
@@ -71,6 +73,11 @@ export function protectTree(tree: SecretTree, facts: ProtectFacts): Protection {
     if (gitPointers.includes(childPath(root, '.git'))) add(childPath(root, '.git'), 'the pointer to the git directory')
     for (const name of ['cordon.toml', 'cordon.toml.sig']) add(childPath(root, name), 'the manifest')
   }
+  for (const path of [facts.own.configDir, facts.own.stateDir]) {
+    for (const found of guardsAt(path, "Cordon's own files", { ...facts, named: [] })) {
+      guarded.set(found.path, { ...found, hidden: true })
+    }
+  }
   for (const path of [facts.own.manifestPath, `${facts.own.manifestPath}.sig`]) add(path, 'the manifest')
   for (const rule of fixed) {
     const path = rule.name.path.startsWith('~/') ? facts.home + rule.name.path.slice(1) : rule.name.path
@@ -88,7 +95,7 @@ export function pinsOf(protection: Protection, facts: ProtectFacts): readonly Pi
   for (const guard of protection.guarded.values()) {
     const path = resolved(guard.path)
     if (path === null || !isWritable(path, facts.write)) continue
-    pins.set(path, { path, mode: 'read-only', kind: guard.directory ? 'directory' : 'file' })
+    if (!guard.hidden) pins.set(path, { path, mode: 'read-only', kind: guard.directory ? 'directory' : 'file' })
     hold(path, facts.write, pins)
   }
   for (const directory of protection.gitDirectories) {
@@ -169,7 +176,7 @@ function guardsAt(path: string, reason: string, facts: ProtectFacts): Guarded[] 
   }
   const target = stat.isSymbolicLink() ? resolved(path) : path
   const directory = target !== null && (lstatOrNull(target)?.isDirectory() ?? false)
-  return [{ path, reason, identity: identityOf(path) ?? '', directory }]
+  return [{ path, reason, identity: identityOf(path) ?? '', directory, hidden: false }]
 }
 
 function hold(path: string, write: readonly string[], pins: Map<string, Pin>): void {

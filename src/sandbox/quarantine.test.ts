@@ -96,6 +96,10 @@ function give(user: 'root' | 'nobody', ...paths: string[]): void {
   if (user === 'nobody') for (const path of paths) chownSync(path, NOBODY, NOBODY)
 }
 
+function isOtherDevice(path: string): boolean {
+  return existsSync(path) && lstatSync(path).dev !== lstatSync(tmpdir()).dev
+}
+
 const hook = '#!/bin/sh\ntouch /tmp/should-never-happen\n'
 
 describe.each(['root', ...(isRoot ? ['nobody' as const] : [])] as const)('ordinary git work goes on, as %s', (user) => {
@@ -291,6 +295,24 @@ describe('what a run plants does not stay', () => {
     expect(lstatSync(kept).mode & 0o777).toBe(0)
     expect(readFileSync(join(kept, '../list.jsonl'), 'utf8')).toContain(join(root, '.envrc'))
     expect(existsSync(join(root, '.envrc'))).toBe(false)
+  })
+
+  test.skipIf(!isOtherDevice('/dev/shm'))('a state directory on another file system takes copies', () => {
+    const elsewhere = mkdtempSync('/dev/shm/cordon-state-')
+    try {
+      state = elsewhere
+      const result = run(() => {
+        write('.claude/hooks/a.sh', 'evil')
+        symlinkSync('../../..', join(root, '.claude/hooks/up'))
+        write('.envrc', 'evil')
+      })
+      expect(result.actions).toEqual(['moved .claude', 'moved .envrc'])
+      expect(existsSync(join(root, '.claude'))).toBe(false)
+      const kept = result.findings.find((found) => found.path.endsWith('.claude'))!.kept!
+      expect(lstatSync(join(kept, 'hooks/up')).isSymbolicLink()).toBe(true)
+    } finally {
+      rmSync(elsewhere, { recursive: true, force: true })
+    }
   })
 
   test('what the manifest names stays', () => {

@@ -34,6 +34,12 @@ export interface Folder {
   readonly raw: readonly string[]
 }
 
+/**
+ * From this length on (in bytes) entries of a folder may be beyond what a path can name, while a command inside reaches
+ * them step by step. Such a folder is masked as a whole; people do not make them.
+ */
+export const MAX_FOLDER_LENGTH = 3_800
+
 /** How much work a refresh was. */
 export interface RefreshCount {
   readonly folders: number
@@ -183,6 +189,7 @@ function readFolder(path: string, shapeOf: ShapeOf): Folder | null {
   const identity = { path, ctime: stat.ctimeMs, inode: stat.ino, device: stat.dev }
   let entries: ReturnType<typeof readEntries>
   try {
+    if (path.length > MAX_FOLDER_LENGTH / 4 && Buffer.byteLength(path) > MAX_FOLDER_LENGTH) throw new Error('too long')
     // Readable but not searchable: its entries cannot be judged, while the owner inside could open it up with chmod.
     if ((stat.mode & 0o555) !== 0o555) accessSync(path, constants.R_OK | constants.X_OK)
     entries = readEntries(path)

@@ -1,7 +1,9 @@
 /** The well-known secret formats as data: a literal that starts each one, and what must follow it. */
 
 /** The characters a token is made of. */
-export const ALPHABETS = {
+export type Alphabet = 'hex' | 'word' | 'name' | 'dash' | 'dots' | 'base64' | 'loose'
+
+export const ALPHABETS: Readonly<Record<Alphabet, RegExp>> = {
   hex: /[0-9a-fA-F]/,
   word: /[A-Za-z0-9]/,
   name: /[A-Za-z0-9_]/,
@@ -9,9 +11,7 @@ export const ALPHABETS = {
   dots: /[A-Za-z0-9_.-]/,
   base64: /[A-Za-z0-9+/=_-]/,
   loose: /[A-Za-z0-9+/=_.~:!%-]/,
-} as const satisfies Record<string, RegExp>
-
-export type Alphabet = keyof typeof ALPHABETS
+}
 
 /** `prefix` and then at least `least` characters of the alphabet: the whole run is the secret. */
 export type PrefixKind = readonly [kind: string, prefixes: string, alphabet: Alphabet, least: number]
@@ -47,13 +47,12 @@ export const PREFIX_KINDS: readonly PrefixKind[] = [
   ['sendgrid', 'SG.', 'dots', 40],
   ['mailgun', 'key-', 'hex', 32],
   ['brevo', 'xkeysib- xsmtpsib-', 'dash', 40],
-  ['resend', 're_', 'name', 28],
   ['telnyx', 'KEY01', 'name', 40],
   ['messagebird', 'live_ test_', 'word', 24],
   ['azure-devops', 'AZDO', 'word', 40],
   ['digitalocean', 'dop_v1_ doo_v1_ dor_v1_', 'hex', 40],
   ['heroku', 'HRKU-', 'dash', 30],
-  ['fly', 'FlyV1 fm1 fm2_ fo1_ fm1r_', 'base64', 30],
+  ['fly', 'fm1_ fm1a_ fm1r_ fm2_ fo1_', 'base64', 30],
   ['render', 'rnd_', 'word', 24],
   ['netlify', 'nfp_ nfc_ nfo_ nfu_', 'word', 30],
   ['vercel', 'vcp_ vci_ vca_ vcr_ vck_ vercel_blob_rw_', 'name', 20],
@@ -72,7 +71,6 @@ export const PREFIX_KINDS: readonly PrefixKind[] = [
   ['linear', 'lin_api_ lin_oauth_ lin_wh_', 'word', 30],
   ['notion', 'secret_ ntn_', 'word', 40],
   ['figma', 'figd_ figo_ figu_ figor_ figh_', 'dash', 36],
-  ['airtable', 'pat', 'dots', 60],
   ['shopify', 'shpat_ shpss_ shpca_ shppa_ shptka_ shpua_', 'word', 30],
   ['hubspot', 'pat-na1- pat-na2- pat-eu1- pat-ap1-', 'dash', 30],
   ['grafana', 'glc_ glsa_', 'base64', 30],
@@ -126,13 +124,10 @@ export const PREFIX_KINDS: readonly PrefixKind[] = [
   ['jfrog', 'AKCp cmVmdGtu', 'word', 50],
   ['lob', 'live_pub_ test_pub_', 'word', 30],
   ['plaid', 'access-sandbox- access-development- access-production-', 'dash', 30],
-  ['clickhouse', '4b1d', 'word', 38],
   ['bitcoin-extended', 'xprv tprv yprv zprv', 'word', 100],
-  ['launchdarkly', 'sdk- mob-', 'dash', 36],
   ['unkey', 'unkey_', 'word', 20],
   ['cursor', 'key_', 'hex', 60],
   ['sanity', 'skE skA', 'word', 120],
-  ['meraki', 'PRIVATE-TOKEN:', 'loose', 12],
 ]
 
 /** A kind that needs more than a prefix. The secret is the first group, which ends the match; without one, the match. */
@@ -145,7 +140,6 @@ export type PatternKind = readonly [kind: string, anchors: string, pattern: RegE
 export const PATTERN_KINDS: readonly PatternKind[] = [
   ['jwt', 'eyJ', /eyJ[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]{4,}){1,4}/],
   ['grafana-legacy', 'eyJrIjoi', /eyJrIjoi[A-Za-z0-9+/=]{20,}/],
-  ['twilio', 'SK AC', /(?:SK|AC)[0-9a-f]{32}/],
   ['slack-webhook', 'hooks.slack.com', /hooks\.slack\.com\/(?:services|workflows|triggers)\/([A-Za-z0-9+/_-]{20,})/],
   [
     'discord-webhook',
@@ -156,35 +150,81 @@ export const PATTERN_KINDS: readonly PatternKind[] = [
   ['zapier-webhook', 'hooks.zapier.com', /hooks\.zapier\.com\/hooks\/catch\/([A-Za-z0-9/]{8,})/],
   ['ifttt', 'maker.ifttt.com', /maker\.ifttt\.com\/trigger\/[^\s/]{1,64}\/with\/key\/([A-Za-z0-9_-]{10,})/],
   ['telegram-url', 'api.telegram.org/bot', /api\.telegram\.org\/bot([0-9]{5,12}:[A-Za-z0-9_-]{20,})/],
-  ['mysql-flag', 'mysql', /mysql(?:dump|admin)?\s(?:[^\n|;]{0,120}?\s)?-p([^\s"'-][^\s"']{2,})/],
-  ['sshpass', 'sshpass', /sshpass\s{1,4}-p\s{0,4}["']?([^\s"']{3,})/],
-  ['curl-user', 'curl', /curl\s(?:[^\n|;]{0,160}?\s)?(?:-u|--user)[\s=]{1,4}["']?[^\s:"']{1,80}:([^\s"']{3,})/],
-  ['redis-auth', 'requirepass AUTH', /(?:requirepass|AUTH)\s{1,4}"?([A-Za-z0-9_!@#$%^&*-]{10,})/],
-  ['sql-identified', 'IDENTIFIED identified', /identified\s{1,4}(?:with\s{1,4}\S{1,40}\s{1,4})?by\s{1,4}'([^'\n]{3,})/i],
+  ['mysql-flag', 'mysql', /mysql(?:dump|admin)?[ \t](?:[^\n|;]{0,120}?[ \t])?-p([^\s"'-][^\s"']{2,})/],
+  ['sshpass', 'sshpass', /sshpass[ \t]{1,4}-p[ \t]{0,4}["']?([^\s"']{3,})/],
+  ['curl-user', 'curl', /curl[ \t](?:[^\n|;]{0,160}?[ \t])?(?:-u|--user)[ \t=]{1,4}["']?[^\s:"']{1,80}:([^\s"']{3,})/],
+  ['redis-auth', 'requirepass AUTH', /(?:requirepass|AUTH)[ \t]{1,4}"?(?=\D{0,40}[0-9])([A-Za-z0-9_!@#$%^&*-]{10,})/],
+  [
+    'sql-identified',
+    'IDENTIFIED identified',
+    /identified[ \t]{1,4}(?:with[ \t]{1,4}\S{1,40}[ \t]{1,4})?by[ \t]{1,4}'([^'\n]{3,})/i,
+  ],
   ['terraform-cloud', 'atlasv1.', /atlasv1\.([A-Za-z0-9_=-]{40,})/],
   ['openvpn-static', 'OpenVPN Static key', /OpenVPN Static key V1-----((?:\\n|\s|[0-9a-f]){64,})/],
   ['putty', 'Private-Lines:', /Private-Lines: [0-9]{1,4}\\n([A-Za-z0-9+/=\\n]{40,})/],
-  ['basic-header', 'Basic basic', /[Bb]asic\s{1,4}(?=[A-Za-z0-9+/]{0,60}[a-z0-9+/][A-Z0-9=])([A-Za-z0-9+/_-]{8,}={0,2})/],
-  ['bearer', 'Bearer bearer BEARER', /bearer[\s:]{1,4}(?=[A-Za-z_.~+/=-]{0,60}[0-9]|[A-Za-z0-9_.~+/=-]{24})([A-Za-z0-9_.~+/=-]{8,})/i],
-  ['digest-header', 'Digest', /Digest\s(?=[^\n]{0,300}response=)([^\n]{16,})/],
+  [
+    'basic-header',
+    'Basic basic',
+    /[Bb]asic[ \t]{1,4}(?=[A-Za-z0-9+/]{0,60}[a-z0-9+/][A-Z0-9=])([A-Za-z0-9+/_-]{8,}={0,2})/,
+  ],
+  [
+    'bearer',
+    'Bearer bearer BEARER',
+    /bearer[ \t:]{1,4}(?=[A-Za-z_.~+/=-]{0,60}[0-9]|[A-Za-z0-9_.~+/=-]{24})([A-Za-z0-9_.~+/=-]{8,})/i,
+  ],
+  ['digest-header', 'Digest', /Digest[ \t](?=[^\n]{0,300}response=)([^\n]{16,})/],
   ['aws-signature', 'Signature=', /Signature=([0-9a-fA-F]{40,})/],
   ['aws-presigned', 'X-Amz-', /X-Amz-(?:Signature|Security-Token|Credential)=([^&\s"']{16,})/],
   ['google-presigned', 'X-Goog-', /X-Goog-(?:Signature|Credential)=([^&\s"']{16,})/],
-  ['cookie', 'ookie', /ookie2?["']?\s{0,4}[:=]\s{0,4}["']?((?:[A-Za-z0-9_.$-]{1,80}=[^;\s"']{8,};?\s?)+)/],
+  [
+    'cookie',
+    'Cookie cookie',
+    /[Cc]ookie2?["']?[ \t]{0,4}[:=][ \t]{0,4}["']?((?:[A-Za-z0-9_.$-]{1,80}=[^;\s"']{8,};?[ \t]?)+)/,
+  ],
+  ['azure-sas', 'sig=', /sig=([A-Za-z0-9%+/=_-]{30,})/],
+  ['resend', 're_', /re_[A-Za-z0-9]{8}_[A-Za-z0-9]{20,}|re_[A-Za-z0-9]{28,}/],
+  ['airtable', 'pat key', /pat[A-Za-z0-9]{14}\.[0-9a-f]{50,}|key(?=[A-Za-z]{0,13}[0-9])[A-Za-z0-9]{14}(?![A-Za-z0-9])/],
+  ['launchdarkly', 'sdk- mob- api-', /(?:sdk|mob|api)-[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/],
   ['cloudflare-origin', 'v1.0-', /v1\.0-[0-9a-f]{20,}-[0-9a-f]{100,}/],
-  ['vault-legacy', 's.', /s\.(?=[A-Za-z]{0,23}[0-9])(?=[0-9a-z]{0,23}[A-Z])[A-Za-z0-9]{24}(?![A-Za-z0-9])/],
   ['onepassword-secret-key', 'A3-', /A3-[A-Z0-9]{6}-(?:[A-Z0-9]{5,11}-){2,4}[A-Z0-9]{5}/],
-  ['ssh-passphrase', 'assphrase', /assphrase for (?:key )?[^\n:]{1,80}: ?([^\s]{4,})/],
 ]
 
-/** Kinds without a literal: recognised by their shape inside a long run of token characters. */
-export const SHAPE_KINDS: readonly (readonly [kind: string, pattern: RegExp])[] = [
-  ['discord', /[MNO][A-Za-z0-9_-]{22,27}\.[A-Za-z0-9_-]{6,7}\.[A-Za-z0-9_-]{27,}/],
-  ['telegram', /(?<![0-9])[0-9]{8,10}:[A-Za-z0-9_-]{34,36}(?![A-Za-z0-9_-])/],
-  ['mailchimp', /[0-9a-f]{32}-us[0-9]{1,2}(?![0-9])/],
-  ['azure-client-secret', /[A-Za-z0-9_~.-]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,}/],
-  ['azure-key', /[A-Za-z0-9+/]{70,86}(?:==|AzFu|ACDb|\+ASt|AzSe|AzCa)[A-Za-z0-9+/=]{0,8}/],
-  ['okta', /(?<![A-Za-z0-9_-])00(?=[a-z0-9]{0,38}[A-Z])[A-Za-z0-9_-]{40}(?![A-Za-z0-9_-])/],
-  ['firebase-messaging', /AAAA[A-Za-z0-9_-]{7}:[A-Za-z0-9_-]{100,}/],
-  ['airtable-pat', /pat[A-Za-z0-9]{14}\.[0-9a-f]{64}/],
+/** A kind without a literal prefix, looked for around a run of token characters that has a mark beside or within it. */
+export type ShapeKind = readonly [kind: string, where: 'beside' | 'within', mark: string, pattern: RegExp]
+
+const AZURE_MARKED = /(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{70,76}(?:\+ASt|AzFu|ACDb|AzSe|AzCa)[A-Za-z0-9+/=]{4,12}/
+
+/** Each is bounded, or tied to the start of its run. */
+export const SHAPE_KINDS: readonly ShapeKind[] = [
+  [
+    'discord',
+    'beside',
+    '.',
+    /(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt]|\[[0-9;]{0,8}m))[MNO][A-Za-z0-9_-]{22,27}\.[A-Za-z0-9_-]{6,7}\.[A-Za-z0-9_-]{27,}/,
+  ],
+  ['telegram', 'beside', ':', /(?<![0-9])[0-9]{8,10}:[A-Za-z0-9_-]{34,36}(?![A-Za-z0-9_-])/],
+  ['mailchimp', 'within', '-us', /(?:(?<![0-9a-f])|(?<=\\[nrt]|\[[0-9;]{0,8}m))[0-9a-f]{32}-us[0-9]{1,2}(?![0-9])/],
+  ['azure-client-secret', 'within', 'Q~', /[A-Za-z0-9_~.-]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,}/],
+  ['azure-key', 'beside', '==', /(?<![A-Za-z0-9+/])(?<!sha512-)[A-Za-z0-9+/]{86}==/],
+  ...['+ASt', 'AzFu', 'ACDb', 'AzSe', 'AzCa'].map((mark): ShapeKind => ['azure-key', 'within', mark, AZURE_MARKED]),
+  [
+    'okta',
+    'within',
+    '00',
+    /(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt]|\[[0-9;]{0,8}m))00(?=[a-z0-9_-]{0,38}[A-Z])[A-Za-z0-9_-]{40}(?![A-Za-z0-9_-])/,
+  ],
+  [
+    'firebase-messaging',
+    'beside',
+    ':',
+    /(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt]|\[[0-9;]{0,8}m))AAAA[A-Za-z0-9_-]{7}:[A-Za-z0-9_-]{100,}/,
+  ],
+  ['twilio', 'within', 'SK', /(?:(?<![A-Za-z0-9])|(?<=\\[nrt]|\[[0-9;]{0,8}m))SK[0-9a-f]{32}(?![0-9a-f])/],
+  ['twilio-account', 'within', 'AC', /(?:(?<![A-Za-z0-9])|(?<=\\[nrt]|\[[0-9;]{0,8}m))AC[0-9a-f]{32}(?![0-9a-f])/],
+  [
+    'vault-legacy',
+    'beside',
+    's.',
+    /(?:(?<![A-Za-z0-9_])|(?<=\\[nrt]|\[[0-9;]{0,8}m))s\.(?=[A-Za-z]{0,23}[0-9])(?=[0-9a-z]{0,23}[A-Z])[A-Za-z0-9]{24}(?![A-Za-z0-9])/,
+  ],
 ]

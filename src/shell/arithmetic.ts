@@ -101,7 +101,8 @@ function operand(node: Extract<ArithmeticExpression, { type: 'ArithmeticWord' }>
 
 /** `$x`, `${x}`, `$#`, `${#x}`: expansions that yield digits when the variable does. */
 function expansion(text: string, scope: Scope): Value | null {
-  if (/^\$[#?$!]$/.test(text) || /^\$\{#[A-Za-z_]\w*(?:\[[@*]\])?\}$/.test(text) || /^\$\{[#?$!]\}$/.test(text)) return INTEGER
+  if (/^\$[#?$!]$/.test(text) || /^\$\{#[A-Za-z_]\w*(?:\[[@*]\])?\}$/.test(text) || /^\$\{[#?$!]\}$/.test(text))
+    return INTEGER
   const name = /^\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})$/.exec(text)
   const variable = name?.[1] ?? name?.[2]
   if (variable !== undefined) return scope.get(variable)

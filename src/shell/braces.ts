@@ -13,7 +13,18 @@ export function expandBraces(pieces: readonly Piece[]): readonly (readonly Piece
   if (!pieces.some((piece) => piece.written && piece.values?.[0]?.includes('{'))) return [pieces]
   const tokens: Token[] = pieces.flatMap((piece): Token[] => (piece.written ? [...(piece.values?.[0] ?? '')] : [piece]))
   const words = expand(tokens)
-  return words?.map(assemble) ?? null
+  if (words === null || words.some(makesExpansion)) return null
+  if (words.length === 1 && words[0]?.length === tokens.length) return [pieces]
+  return words.map(assemble)
+}
+
+/** True when braces put `$` or `$name` before something that bash then reads together: `{$x,y}1` reads `$x1`. */
+function makesExpansion(tokens: readonly Token[]): boolean {
+  return tokens.some((token, index) => {
+    const next = tokens[index + 1]
+    if (token === '$') return next !== undefined
+    return typeof token !== 'string' && token.bare === true && typeof next === 'string' && /[\w[]/.test(next)
+  })
 }
 
 function expand(tokens: readonly Token[]): Token[][] | null {
@@ -93,7 +104,8 @@ function assemble(tokens: readonly Token[]): Piece[] {
   const pieces: Piece[] = []
   let text = ''
   const flush = (): void => {
-    if (text !== '') pieces.push({ values: [text], quoted: false, written: true, list: false, integer: false, dynamic: [] })
+    if (text !== '')
+      pieces.push({ values: [text], quoted: false, written: true, list: false, integer: false, dynamic: [] })
     text = ''
   }
   for (const token of tokens) {

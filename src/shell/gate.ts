@@ -10,10 +10,14 @@ const MAX_DEPTH = 100
 const MAX_OLD_ARITHMETIC = 64
 const MAX_BRACES = 600
 
+/** Characters that form no operator together with what follows or precedes a line continuation. */
+const JOINS_BEFORE = /[\w./:=,@%+\-"'})\]~^\s]/
+const JOINS_AFTER = /[\w./:=,@%+\-"'$*?\\~^\s]/
+
 const PLAIN = /^[\n\t\x20-\x7e]*$/
 // Emoji carry variation selectors (FE00–FE0F); everything else that is invisible or reorders text is refused.
 const DECEPTIVE =
-  /[\0-\x08\x0b-\x1f\x7f\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\u2800\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\uffa0]/gu
+  /\p{Cc}|\p{Cf}|\p{Cs}|\p{Zl}|\p{Zp}|(?! )\p{Zs}|\u2800|\u034f|\u115f|\u1160|\u17b4|\u17b5|[\u180b-\u180d]|\u180f|\u3164|\uffa0/gu
 
 /** The rejection of a text that no parser should see, or null. */
 export function gate(source: string): ShellRejection | null {
@@ -81,7 +85,7 @@ function lineContinuation(source: string): ShellRejection | null {
     while (source[at - backslashes] === '\\') backslashes++
     const before = source[at - 1] ?? ' '
     const after = source[at + 2] ?? ' '
-    if (backslashes % 2 === 1 && !(joinable(before) && joinable(after)) && !(blank(before) || blank(after))) {
+    if (backslashes % 2 === 1 && !(JOINS_BEFORE.test(before) && JOINS_AFTER.test(after))) {
       return continuationRejection(at)
     }
     if (backslashes % 2 === 1 && /\$\{?[\w!#@*?-]*$/.test(source.slice(Math.max(0, at - 80), at))) {
@@ -98,14 +102,6 @@ function continuationRejection(position: number): ShellRejection {
     message: `the line continuation at position ${position} splits an operator or an expansion; join the lines`,
     position,
   }
-}
-
-function joinable(char: string): boolean {
-  return /[\w./:=,@%+\-"' \t\n]/.test(char)
-}
-
-function blank(char: string): boolean {
-  return char === ' ' || char === '\t' || char === '\n'
 }
 
 function nesting(source: string): ShellRejection | null {

@@ -1,9 +1,9 @@
 /** Parameter expansion: `$x`, `${x:-y}`, `${x%.ts}` and their kin, resolved when the text determines the value. */
 
 import type { ParameterOperation, Word as SourceWord } from 'unbash'
-import type { Dynamic } from './facts.ts'
+import type { Dynamic, Word } from './facts.ts'
 import { INTEGER, known, UNKNOWN, type Value } from './scope.ts'
-import { checkArithmeticWord, expandSingle, type WordHost } from './word.ts'
+import type { WordHost } from './word.ts'
 
 /** The parts of an expansion that matter here; `$x` has only a name. */
 export interface ParameterNode {
@@ -16,6 +16,14 @@ export interface ParameterNode {
   readonly operation?: ParameterOperation | undefined
 }
 
+/** How words inside an expansion are read; given by the caller, which reads words itself. */
+export interface OperandReader {
+  readonly host: WordHost
+  single(word: SourceWord): Word
+  /** The word is evaluated as arithmetic. */
+  arithmetic(word: SourceWord): void
+}
+
 export interface Expanded {
   readonly value: Value
   readonly dynamic: Dynamic
@@ -24,21 +32,22 @@ export interface Expanded {
 }
 
 /** `$1`, `$@`, `$#`, `$?` …; null for an ordinary variable. */
-export function special(node: ParameterNode, host: WordHost): Expanded | null {
+export function special(node: ParameterNode, reader: OperandReader): Expanded | null {
   const name = node.parameter
   if (/^[A-Za-z_]\w+$|^[A-Za-z]$/.test(name)) return null
   const plain = node.prefix === undefined && node.operation === undefined && node.index === undefined
-  if (node.operation !== undefined) operate(node.operation, UNKNOWN, host)
+  if (node.operation !== undefined) operate(node.operation, UNKNOWN, reader)
   const list = name === '@' || name === '*'
   if (!plain) return { value: node.prefix === '#' ? INTEGER : UNKNOWN, dynamic: 'positional', list }
   if (name === '#') {
-    const count = host.scope.positional?.length
+    const count = reader.host.scope.positional?.length
     return { value: count === undefined ? INTEGER : known([String(count)]), dynamic: 'positional', list: false }
   }
   if (/^[?$!]$/.test(name)) return { value: name === '!' ? UNKNOWN : INTEGER, dynamic: 'positional', list: false }
-  if (/^[1-9]\d*$/.test(name) && host.scope.positional !== null) {
-    const word = host.scope.positional[Number(name) - 1]
-    if (host.scope.positional.some((one) => one.splits)) return { value: UNKNOWN, dynamic: 'positional', list: false }
+  if (/^[1-9]\d*$/.test(name) && reader.host.scope.positional !== null) {
+    const word = reader.host.scope.positional[Number(name) - 1]
+    if (reader.host.scope.positional.some((one) => one.splits))
+      return { value: UNKNOWN, dynamic: 'positional', list: false }
     const values = word === undefined ? [''] : word.values
     return { value: values === null ? UNKNOWN : known(values), dynamic: 'positional', list: false }
   }
@@ -46,18 +55,18 @@ export function special(node: ParameterNode, host: WordHost): Expanded | null {
 }
 
 /** A named variable with its operation. */
-export function expandParameter(node: ParameterNode, host: WordHost): Expanded {
+export function expandParameter(node: ParameterNode, reader: OperandReader): Expanded {
   const index = node.index
-  if (index !== undefined && index.text !== '@' && index.text !== '*') checkArithmeticWord(index, host)
+  if (index !== undefined && index.text !== '@' && index.text !== '*') reader.arithmetic(index)
   const list = index?.text === '@' || (node.prefix === '!' && node.operation?.type === 'Names')
-  const base = node.prefix === '!' || index !== undefined ? UNKNOWN : host.scope.get(node.parameter)
+  const base = node.prefix === '!' || index !== undefined ? UNKNOWN : reader.host.scope.get(node.parameter)
   if (node.prefix === '#') return { value: lengthOf(base), dynamic: 'variable', list: false }
   const dynamic = node.prefix === '!' ? 'transform' : 'variable'
   if (node.operation === undefined) return { value: base, dynamic, list }
-  const value = operate(node.operation, base, host)
+  const value = operate(node.operation, base, reader)
   if (node.operation.type === 'Default' && node.operation.operator.endsWith('=')) {
-    host.scope.maybeSet(node.parameter, UNKNOWN)
-    host.assigned(node.parameter, host.span(node))
+    reader.host.scope.maybeSet(node.parameter, UNKNOWN)
+    reader.host.assigned(node.parameter, reader.host.span(node))
   }
   return { value, dynamic: node.operation.type === 'Transform' ? 'transform' : dynamic, list }
 }
@@ -69,29 +78,29 @@ function lengthOf(value: Value): Value {
 }
 
 /** Applies an operation; walks its operands in any case, since they may run commands. */
-function operate(operation: ParameterOperation, base: Value, host: WordHost): Value {
+function operate(operation: ParameterOperation, base: Value, reader: OperandReader): Value {
   switch (operation.type) {
     case 'Default': {
-      const operand = expandSingle(operation.operand, host)
+      const operand = reader.single(operation.operand)
       return byDefault(operation.operator, base, operand.values, operation.operand)
     }
     case 'Remove': {
-      const operand = expandSingle(operation.operand, host)
+      const operand = reader.single(operation.operand)
       return remove(operation.operator, base, operand.values)
     }
     case 'Replace':
-      expandSingle(operation.pattern, host)
-      expandSingle(operation.replacement, host)
+      reader.single(operation.pattern)
+      reader.single(operation.replacement)
       return UNKNOWN
     case 'Slice':
-      checkArithmeticWord(operation.offset, host)
-      if (operation.length !== undefined) checkArithmeticWord(operation.length, host)
+      reader.arithmetic(operation.offset)
+      if (operation.length !== undefined) reader.arithmetic(operation.length)
       return UNKNOWN
     case 'CaseModification':
-      if (operation.operand !== undefined) expandSingle(operation.operand, host)
+      if (operation.operand !== undefined) reader.single(operation.operand)
       return operation.operand === undefined ? changeCase(operation.operator, base) : UNKNOWN
     case 'Transform':
-      expandSingle(operation.operand, host)
+      reader.single(operation.operand)
       return UNKNOWN
     default:
       return UNKNOWN

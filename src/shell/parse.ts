@@ -208,7 +208,8 @@ class Inspector {
   #list(list: { pos: number; end: number; commands: readonly { end: number }[] }): void {
     const last = list.commands.at(-1)
     if (list.commands.length > 1) this.#uses('compound', list)
-    else if (last !== undefined && /^\s*;/.test(this.#source.slice(last.end, last.end + 8))) this.#uses('compound', list)
+    else if (last !== undefined && /^\s*;/.test(this.#source.slice(last.end, last.end + 8)))
+      this.#uses('compound', list)
   }
 
   #inQuotes(node: SyntaxNode): void {
@@ -268,6 +269,7 @@ class Inspector {
         return
       case 'Word':
         if (node.parts === undefined) this.#literal(node, false)
+        else if (node.parts.some((part) => part.type === 'ProcessSubstitution')) this.#alone(node)
         return
       case 'Literal':
         this.#literal(node, this.#quoted)
@@ -284,7 +286,8 @@ class Inspector {
           this.#refuse('unsupported-syntax', 'the arithmetic could not be read', node.pos)
         }
         this.#region(node, node.pos + (node.text.startsWith('$[') ? 2 : 3), node.end)
-        if (node.text.startsWith('$[') && !node.text.endsWith(']')) this.#refuse('syntax', '`$[` is not closed', node.pos)
+        if (node.text.startsWith('$[') && !node.text.endsWith(']'))
+          this.#refuse('syntax', '`$[` is not closed', node.pos)
         return
       case 'ArithmeticCommand':
         if (node.expression === undefined && node.body.trim() !== '') {
@@ -328,6 +331,14 @@ class Inspector {
         if (this.#source.slice(node.pos, node.end).includes('`')) this.#region(node, node.pos, node.end)
         return
       default:
+    }
+  }
+
+  /** The parser cuts a word at `<(…)`; bash does not. */
+  #alone(node: { pos: number; end: number }): void {
+    const around = (this.#source[node.pos - 1] ?? ' ') + (this.#source[node.end] ?? ' ')
+    if (!/^[\s;&|()<>`=][\s;&|()`]$/.test(around) || this.#source[node.pos - 2] === '\\') {
+      this.#refuse('unsupported-syntax', 'a process substitution must stand as a word of its own', node.pos)
     }
   }
 
@@ -390,14 +401,19 @@ function isListIndex(index: string | undefined): boolean {
 
 /** True when the text outside words is only blanks and single operators. */
 function plainSkeleton(source: string, script: ParsedScript): boolean {
-  let rest = source
-  const cover = (node: SyntaxNode): void => {
-    if (node.type === 'Word' || node.type === 'Assignment') {
-      rest = rest.slice(0, node.pos) + 'w'.repeat(node.end - node.pos) + rest.slice(node.end)
-      return
-    }
-    forEachChild(node, cover)
+  const words: { pos: number; end: number }[] = []
+  const collect = (node: SyntaxNode): void => {
+    if (node.type === 'Word' || node.type === 'Assignment') words.push(node)
+    else forEachChild(node, collect)
   }
-  forEachChild(script, cover)
+  forEachChild(script, collect)
+  words.sort((a, b) => a.pos - b.pos)
+  let rest = ''
+  let at = 0
+  for (const word of words) {
+    rest += `${source.slice(at, word.pos)}w`
+    at = Math.max(at, word.end)
+  }
+  rest += source.slice(at)
   return /^[\sw;&|<>0-9-]*$/.test(rest) && !/(?:;|&|\|)[ \t]*(?:;|\|)|[&|][ \t]+&|&&&|^\s*[;&|]/.test(rest)
 }

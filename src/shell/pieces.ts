@@ -16,6 +16,8 @@ export interface Piece {
   /** Unknown, but certainly digits: it neither splits nor matches files. */
   readonly integer: boolean
   readonly dynamic: readonly Dynamic[]
+  /** A `$name` without braces: text that braces put behind it would lengthen the name. */
+  readonly bare?: boolean
 }
 
 export function literal(text: string, quoted: boolean): Piece {
@@ -48,7 +50,7 @@ export function joinArguments(pieces: readonly Piece[], splitsAtBlanks: boolean,
   const loose = pieces.filter((piece) => !piece.quoted && !piece.written)
   const settled = pieces.every((piece) => piece.values?.length === 1)
   if (settled) {
-    if (loose.length === 0) return [field(pieces, source, span)]
+    if (loose.length === 0) return vanishes(pieces) ? [] : [field(pieces, source, span)]
     if (splitsAtBlanks || loose.every((piece) => piece.values?.[0] === '')) {
       return split(pieces).map((one) => field(one, source, span))
     }
@@ -64,6 +66,11 @@ export function joinArguments(pieces: readonly Piece[], splitsAtBlanks: boolean,
   return [dynamicWord(pieces, source, span, splits, hasGlob(pieces) ? 'glob' : null)]
 }
 
+/** Nothing written and nothing quoted: braces such as `{a,}` leave such words, and bash drops them. */
+function vanishes(pieces: readonly Piece[]): boolean {
+  return pieces.every((piece) => !piece.quoted && piece.values?.[0] === '')
+}
+
 /** Splits unquoted results of expansions at blanks. */
 function split(pieces: readonly Piece[]): Piece[][] {
   const fields: Piece[][] = []
@@ -71,7 +78,10 @@ function split(pieces: readonly Piece[]): Piece[][] {
   for (const piece of pieces) {
     const text = piece.values?.[0] ?? ''
     if (piece.quoted || piece.written) {
-      if (piece.quoted || text !== '') (current ??= []).push(piece)
+      if (piece.quoted || text !== '') {
+        current ??= []
+        current.push(piece)
+      }
       continue
     }
     for (const part of text.split(/([ \t\n]+)/)) {
@@ -79,7 +89,10 @@ function split(pieces: readonly Piece[]): Piece[][] {
       if (/^[ \t\n]/.test(part)) {
         if (current !== null) fields.push(current)
         current = null
-      } else (current ??= []).push({ ...piece, values: [part] })
+      } else {
+        current ??= []
+        current.push({ ...piece, values: [part] })
+      }
     }
   }
   if (current !== null) fields.push(current)
@@ -88,7 +101,8 @@ function split(pieces: readonly Piece[]): Piece[][] {
 
 /** One argument whose text is known: a plain value, or a pattern that may match files. */
 function field(pieces: readonly Piece[], source: string, span: Span): Word {
-  const text = pieces.length === 1 ? (pieces[0]?.values?.[0] ?? '') : pieces.map((piece) => piece.values?.[0] ?? '').join('')
+  const text =
+    pieces.length === 1 ? (pieces[0]?.values?.[0] ?? '') : pieces.map((piece) => piece.values?.[0] ?? '').join('')
   if (!hasGlob(pieces)) return plainWord(text, span)
   return dynamicWord(pieces, source, span, true, 'glob')
 }
@@ -106,17 +120,13 @@ function valuesWord(values: readonly string[], source: string, span: Span): Word
   }
 }
 
-function dynamicWord(
-  pieces: readonly Piece[],
-  source: string,
-  span: Span,
-  splits: boolean,
-  glob: 'glob' | null,
-): Word {
+function dynamicWord(pieces: readonly Piece[], source: string, span: Span, splits: boolean, glob: 'glob' | null): Word {
   const dynamic = new Set<Dynamic>(pieces.flatMap((piece) => piece.dynamic))
   if (glob !== null) dynamic.add(glob)
   if (dynamic.size === 0) dynamic.add('variable')
-  const text = pieces.every((piece) => piece.values?.length === 1) ? pieces.map((piece) => piece.values?.[0]).join('') : source
+  const text = pieces.every((piece) => piece.values?.length === 1)
+    ? pieces.map((piece) => piece.values?.[0]).join('')
+    : source
   return {
     text: glob === null ? source : text,
     values: null,

@@ -79,6 +79,8 @@ export class Scope {
   positional: readonly Word[] | null = null
   /** The shell has certainly ended here (`exit`): a branch that ends does not count when branches meet. */
   ended = false
+  /** Inside a function, where `local` works. */
+  inFunction = false
   /** `set -a`: every assignment is exported. */
   exportsAll = false
   /** Where changes are noted while a loop or function body is looked at. */
@@ -106,6 +108,7 @@ export class Scope {
     copy.positional = this.positional
     copy.ended = this.ended
     copy.exportsAll = this.exportsAll
+    copy.inFunction = this.inFunction
     copy.effects = this.effects
     copy.#vars = new Map(this.#vars)
     copy.#readonly = this.#readonly.size === 0 ? copy.#readonly : new Set(this.#readonly)

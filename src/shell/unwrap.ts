@@ -154,7 +154,10 @@ class Reader {
   #fill(rest: readonly Word[]): readonly Word[] {
     const row = this.#row
     if (row.input === undefined) return rest
-    const own = rest.length === 0 && row.otherwise === 'echo' ? [plainWord('echo', this.#words[0]?.span ?? { start: 0, end: 0 })] : rest
+    const own =
+      rest.length === 0 && row.otherwise === 'echo'
+        ? [plainWord('echo', this.#words[0]?.span ?? { start: 0, end: 0 })]
+        : rest
     if (own.length === 0) return own
     const mark = this.#placeholder ?? (row.input === 'replace' ? '{}' : null)
     if (row.names.includes('entr')) return own.map((word) => replaceInput(word, '/_'))
@@ -170,7 +173,7 @@ class Reader {
       this.#doubts.push({ message: `\`${word.text}\` may be an option or an assignment`, word })
     } else if (word.values === null && operand && (word.prefix === '' || word.prefix.startsWith('-'))) {
       this.#doubts.push({ message: `\`${word.text}\` may be an option`, word })
-    } else if (word.values !== null && word.values.some((value) => value.startsWith('-') || value.includes('='))) {
+    } else if (word.values?.some((value) => value.startsWith('-') || value.includes('=')) === true) {
       this.#doubts.push({ message: `\`${word.text}\` may be an option`, word })
     } else if (word.values === null && word.prefix.startsWith('-')) {
       this.#doubts.push({ message: `\`${word.text}\` is an option with an unknown value`, word })
@@ -190,7 +193,11 @@ class Reader {
         return
       }
       const value =
-        equals !== -1 ? { ...word, ...single(text.slice(equals + 1)) } : kind === 'value' ? this.#words[this.#at++] : undefined
+        equals !== -1
+          ? { ...word, ...single(text.slice(equals + 1)) }
+          : kind === 'value'
+            ? this.#words[this.#at++]
+            : undefined
       this.#took(name, value, word, before)
       return
     }
@@ -206,7 +213,8 @@ class Reader {
         continue
       }
       const glued = text.slice(i + 1)
-      const value = glued !== '' ? { ...word, ...single(glued) } : kind === 'value' ? this.#words[this.#at++] : undefined
+      const value =
+        glued !== '' ? { ...word, ...single(glued) } : kind === 'value' ? this.#words[this.#at++] : undefined
       this.#took(letter, value, word, before)
       return
     }
@@ -234,7 +242,12 @@ class Reader {
       this.#doubts.push({ message: `\`${value.text}\` is split into a command of its own`, word: value })
       return
     }
-    this.#split.push(...text.split(/\s+/).filter((part) => part !== '').map((part) => plainWord(part, value.span)))
+    this.#split.push(
+      ...text
+        .split(/\s+/)
+        .filter((part) => part !== '')
+        .map((part) => plainWord(part, value.span)),
+    )
   }
 }
 
@@ -262,7 +275,10 @@ function replaceInput(word: Word, mark: string): Word {
   const at = word.values?.findIndex((value) => value.includes(mark)) ?? -1
   if (at === -1) return word
   const text = word.values?.[0] ?? ''
-  return { ...unknownWord(word.text, 'input', word.span, false), prefix: word.values?.length === 1 ? text.slice(0, text.indexOf(mark)) : '' }
+  return {
+    ...unknownWord(word.text, 'input', word.span, false),
+    prefix: word.values?.length === 1 ? text.slice(0, text.indexOf(mark)) : '',
+  }
 }
 
 const EXEC = new Set(['-exec', '-execdir', '-ok', '-okdir'])
@@ -335,5 +351,7 @@ function execExpression(row: WrapperRow, argv: readonly Word[]): Unwrapped {
 function replaceFdMarks(word: Word, fd: boolean): Word {
   if (!fd) return word
   const text = textOf(word)
-  return text !== null && /\{(?:\/\/|\/\.|\/|\.)\}/.test(text) ? unknownWord(word.text, 'input', word.span, false) : word
+  return text !== null && /\{(?:\/\/|\/\.|\/|\.)\}/.test(text)
+    ? unknownWord(word.text, 'input', word.span, false)
+    : word
 }

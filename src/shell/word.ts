@@ -36,7 +36,8 @@ export function expandArguments(word: SourceWord, host: WordHost): readonly Word
   if (groups === null) return [{ ...unknownWord(word.text, 'glob', span, true), prefix: bracePrefix(word.text) }]
   return groups.flatMap((group) =>
     joinArguments(
-      tilde(group, host, assignment ? 'argument-assignment' : 'word'),
+      // Words made by braces no longer count as assignments to bash.
+      tilde(group, host, assignment && group === written ? 'argument-assignment' : 'word'),
       host.scope.splitsAtBlanks,
       word.text,
       span,
@@ -72,12 +73,12 @@ function bracePrefix(text: string): string {
 }
 
 function pieces(word: SourceWord, host: WordHost): Piece[] {
-  if (word.parts === undefined) return unescape(word.text)
+  if (word.parts === undefined) return unquotedText(word.text)
   return word.parts.flatMap((part) => partPieces(part, host))
 }
 
 /** Unquoted text: a backslash quotes the next character and, before a newline, both vanish. */
-function unescape(text: string): Piece[] {
+function unquotedText(text: string): Piece[] {
   if (!text.includes('\\')) return [literal(text, false)]
   return text.split(/(\\[\s\S])/).flatMap((part) => {
     if (part === '' || part === '\\\n') return []
@@ -88,7 +89,7 @@ function unescape(text: string): Piece[] {
 function partPieces(part: WordPart, host: WordHost): readonly Piece[] {
   switch (part.type) {
     case 'Literal':
-      return unescape(part.text)
+      return unquotedText(part.text)
     case 'SingleQuoted':
       return [literal(part.value, true)]
     case 'AnsiCQuoted':
@@ -99,12 +100,8 @@ function partPieces(part: WordPart, host: WordHost): readonly Piece[] {
     case 'Glob':
       return part.kind === 'bracket' ? bracket(part, host) : [literal(part.text, false)]
     case 'BraceExpansion':
-      if (part.parts === undefined) return unescape(part.text)
-      return [
-        literal('{', false),
-        ...part.parts.flatMap((child) => partPieces(child, host)),
-        literal('}', false),
-      ]
+      if (part.parts === undefined) return unquotedText(part.text)
+      return [literal('{', false), ...part.parts.flatMap((child) => partPieces(child, host)), literal('}', false)]
     case 'ExtendedGlob':
       for (const child of part.parts ?? []) partPieces(child, host)
       return [unknownPiece('glob', false)]
@@ -128,14 +125,14 @@ function quotedPart(part: WordPart, host: WordHost): readonly Piece[] {
 
 /** `$'…'`: escapes for bytes and code points beyond ASCII depend on the locale. */
 function ansiC(part: { text: string; value: string }): Piece {
-  const risky = /\\(?:x[89a-fA-F][\da-fA-F]|[2-7]\d\d|u|U|c|x\{)/.test(part.text.replace(/\\\\/g, ''))
+  const risky = /\\(?:x[89a-fA-F][\da-fA-F]|[2-7]\d\d|u|U|x\{)/.test(part.text.replace(/\\\\/g, ''))
   return risky ? unknownPiece('transform', true) : literal(part.value, true)
 }
 
 function expansion(part: WordPart, host: WordHost, quoted: boolean): Piece {
   switch (part.type) {
     case 'SimpleExpansion':
-      return parameterPiece({ text: part.text, parameter: part.text.slice(1), pos: part.pos, end: part.end }, host, quoted)
+      return { ...parameterPiece(bareParameter(part), host, quoted), bare: true }
     case 'ParameterExpansion':
       return parameterPiece(part, host, quoted)
     case 'CommandExpansion':
@@ -153,8 +150,17 @@ function expansion(part: WordPart, host: WordHost, quoted: boolean): Piece {
   }
 }
 
+function bareParameter(part: { text: string; pos: number; end: number }): ParameterNode {
+  return { text: part.text, parameter: part.text.slice(1), pos: part.pos, end: part.end }
+}
+
 function parameterPiece(node: ParameterNode, host: WordHost, quoted: boolean): Piece {
-  const result = special(node, host) ?? expandParameter(node, host)
+  const reader = {
+    host,
+    single: (word: SourceWord) => expandSingle(word, host),
+    arithmetic: (word: SourceWord) => checkArithmeticWord(word, host),
+  }
+  const result = special(node, reader) ?? expandParameter(node, reader)
   return valuePiece(result.value, result.dynamic, quoted, result.list)
 }
 
@@ -259,4 +265,3 @@ function home(prefix: string, host: WordHost): Piece {
   if (value === null) return literal(host.home, true)
   return value.values === null ? unknownPiece('tilde', true) : { ...literal('', true), values: value.values }
 }
-

@@ -1,9 +1,9 @@
 /** The port to bash: its own opinion on whether a text is a command at all. */
 
-import { spawnSync } from 'node:child_process'
-
 /** Runs `bash -n` with an empty environment; what it complained about, or null. Warnings count: an open here-document is one. */
 export function bashSyntaxError(command: string): string | null {
+  // Loaded when it is needed: most commands pass the first gate alone, and start-up counts.
+  const { spawnSync } = process.getBuiltinModule('node:child_process')
   const result = spawnSync('/bin/bash', ['--norc', '--noprofile', '-n', '-c', command], {
     env: {},
     stdio: ['ignore', 'ignore', 'pipe'],

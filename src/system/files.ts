@@ -1,6 +1,5 @@
 /** The port to the file system: what Cordon itself reads and writes on the machine. */
 
-import { randomBytes } from 'node:crypto'
 import {
   closeSync,
   fstatSync,
@@ -21,6 +20,7 @@ import { errorCode, Fault } from './fault.ts'
 export interface Files {
   exists(path: string): boolean
   isDirectory(path: string): boolean
+  isLink(path: string): boolean
   /** Names in a directory, sorted; empty when it cannot be read. */
   list(path: string): readonly string[]
   /** The text of a regular file of at most `limit` bytes, decoded strictly as UTF-8. */
@@ -36,6 +36,7 @@ const MAX_LINKS = 40
 export const machineFiles: Files = {
   exists: (path) => stat(path) !== null,
   isDirectory: (path) => stat(path)?.isDirectory() ?? false,
+  isLink: (path) => readLink(path) !== null,
   list: (path) => {
     try {
       return readdirSync(path).sort()
@@ -100,7 +101,7 @@ function readFault(path: string, error: unknown): Fault {
 }
 
 function writeText(path: string, text: string, options: { mode?: number; exclusive?: boolean } = {}): void {
-  const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`
+  const temporary = `${path}.${process.pid}.${Math.random().toString(36).slice(2)}.tmp`
   if (options.exclusive && stat(path)) throw new Fault('exists', `${path} already exists`)
   let fd: number | null = null
   try {

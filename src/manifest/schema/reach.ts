@@ -70,7 +70,7 @@ function defaultFiles(spec: string): Key {
     name: 'default_files',
     type: listOf(text('basename')),
     default: ['*'],
-    doc: 'The file names meant where an entry of `paths` has no `files` of its own.',
+    doc: 'The file names meant where an entry of `paths` in the same file has no `files` of its own.',
     spec,
     merge: 'later',
   }

@@ -5,7 +5,9 @@ import type { SandboxPlan } from '../plan.ts'
 /** Descriptors that bubblewrap passes on to the init. */
 export const CONTROL_FD = 3
 export const INIT_FD = 4
-export const IPC_FD = 5
+/** The command's stdin; stdout and stderr follow. bubblewrap's own 0 to 2 stay with its monitor. */
+export const STDIO_FD = 5
+export const IPC_FD = 8
 
 /** bubblewrap takes at most 9,000 arguments; one bind takes three. */
 export const MAX_BINDS = 1000
@@ -42,7 +44,7 @@ export function compileArguments(plan: SandboxPlan): string[] {
   layers.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0))
   for (const layer of layers) args.push(...layer.args)
 
-  args.push('--chdir', '/', '--', `/proc/self/fd/${INIT_FD}`, String(CONTROL_FD))
+  args.push('--chdir', '/', '--', `/proc/self/fd/${INIT_FD}`, String(CONTROL_FD), String(STDIO_FD))
   if (plan.network.kind === 'listener') args.push(String(IPC_FD))
   return args
 }

@@ -66,6 +66,7 @@ export function createBwrapBackend(options: BwrapOptions = {}): Backend {
       architecture,
       bwrap: options.bwrap ?? findBwrap(),
       init: { path, fd: openSync(path, constants.O_RDONLY) },
+      nothing: openSync('/dev/null', constants.O_RDWR),
       cgroups: options.cgroups === false ? null : openCgroups(),
     }
     return machine

@@ -135,10 +135,7 @@ function descend(program: string, spec: Spec, args: readonly Arg[], span: Span, 
   let inherited: ReadonlyMap<string, OptionRow> = new Map()
   for (;;) {
     reportAlways(words, current, span, found)
-    const compiled = compileSpec(
-      current.subcommands === undefined ? current : { ...current, stops: true },
-      inherited,
-    )
+    const compiled = compileSpec(current.subcommands === undefined ? current : { ...current, stops: true }, inherited)
     const parsed = parseArgs(rest, compiled)
     const sub = parsed.operands[0]
     const next = current.subcommands === undefined ? undefined : lookUp(current, sub)
@@ -218,9 +215,11 @@ function reportOperands(use: Use, compiled: CompiledSpec): void {
     // The fixed roles at the end only hold when there are enough words: `cp a` has no destination.
     const fromEnd = count - index
     const role =
-      index < head.length ? head[index] : fromEnd <= tail.length && count > head.length + tail.length - 1
-        ? tail[tail.length - fromEnd]
-        : (repeat ?? 'auto')
+      index < head.length
+        ? head[index]
+        : fromEnd <= tail.length && count > head.length + tail.length - 1
+          ? tail[tail.length - fromEnd]
+          : (repeat ?? 'auto')
     if (use.program === 'find' && /^[!(),]$/.test(arg.text ?? '')) return
     reportRole(role ?? 'auto', '', arg, '', use)
   })
@@ -270,13 +269,19 @@ function reportModule(arg: Arg, label: string, use: Use): void {
 /** `-v /src:/app`, `--mount type=bind,src=/x,dst=/y`: what the machine shows to a container. */
 function reportMount(arg: Arg, label: string, use: Use): void {
   if (arg.text === null) {
-    if (!isRooted(arg.prefix)) use.found.hazard('widens-container', `\`${label}\` shows the container a place that is not known beforehand`, arg.word.span)
+    if (!isRooted(arg.prefix))
+      use.found.hazard(
+        'widens-container',
+        `\`${label}\` shows the container a place that is not known beforehand`,
+        arg.word.span,
+      )
     use.found.path(arg, 'write', true)
     return
   }
   const named = /(?:^|,)(?:source|src)=([^,]*)/.exec(arg.text)
   const source = named?.[1] ?? (arg.text.includes('=') ? '' : (arg.text.split(':')[0] ?? ''))
-  if (source.includes('/') || source.startsWith('~') || source === '.') use.found.file(source, 'write', arg.word.span, { recursive: true })
+  if (source.includes('/') || source.startsWith('~') || source === '.')
+    use.found.file(source, 'write', arg.word.span, { recursive: true })
 }
 
 /** `-d @file`, `-F name=@file`: a file that is sent. */

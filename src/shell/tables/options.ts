@@ -78,11 +78,13 @@ export function parseArgs(args: readonly Arg[], compiled: CompiledSpec): ParsedA
   const operands: Arg[] = []
   const unclear: Arg[] = []
   const style = compiled.spec.style ?? 'gnu'
+  const ends = compiled.spec.ends?.split(' ') ?? []
   let index = 0
   let dashes = -1
 
   const push = (name: string, row: OptionRow | null, value: Arg | null, span: Span): void => {
     options.push({ name, row, value, span })
+    if (row !== null && ends.includes(row.name)) dashes = operands.length
   }
   const takeNext = (): Arg | null => {
     const arg = args[index]

@@ -23,6 +23,8 @@ export interface Spec {
   readonly abbreviates?: boolean
   /** True when the first operand ends the options (git, docker run, ssh). */
   readonly stops?: boolean
+  /** Options after whose value everything is an operand (`python -m`, `sh -c`). */
+  readonly ends?: string
   /** True when the options before a subcommand are accepted after it too. */
   readonly everywhere?: boolean
   /** True when the first word may be a cluster without a dash (tar, ps, ar). */

@@ -5,6 +5,8 @@ import { isRemotePath, isUrl } from './hosts.ts'
 import type { Arg, OptionUse } from './options.ts'
 import { isSink, looksLikePath, pathParts, resolvePath } from './paths.ts'
 
+export type { Effect } from '../facts.ts'
+
 /** Where a command runs. */
 export interface Place {
   readonly cwd: string | null

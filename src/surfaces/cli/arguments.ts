@@ -1,7 +1,7 @@
 /** Reads a command's arguments by its row of the command table. */
 
 import { parseArgs } from 'node:util'
-import { nearest } from '../../runtime/problems.ts'
+import { nearest } from '../../runtime/manifest-report.ts'
 import { type CommandRow, UsageError } from './usage.ts'
 
 export interface Arguments {

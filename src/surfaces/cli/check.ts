@@ -1,10 +1,9 @@
 /** `cordon check`: decide without running, for people and for programs. */
 
-import { createInterface } from 'node:readline'
 import type { Decision } from '../../policy/decision.ts'
 import type { Verdict } from '../../policy/verdict.ts'
-import { BatchChecker } from '../../runtime/check-batch.ts'
-import { checkCall } from '../../runtime/check-call.ts'
+import type { BatchChecker } from '../../runtime/check-batch.ts'
+import { openChecker } from '../../runtime/check-call.ts'
 import { machineFiles } from '../../system/files.ts'
 import { thisMachine } from '../../system/machine.ts'
 import { parseArguments } from './arguments.ts'
@@ -19,18 +18,23 @@ export const VERDICT_EXIT: Record<Verdict, number> = { allow: EXIT.ok, ask: EXIT
 /** Runs `cordon check`. */
 export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const args = parseArguments(commandRow('check')!, argv)
-  if (args.flags.batch) return batch(terminal, new BatchChecker(thisMachine(), machineFiles, manifestChoice(args)))
+  if (args.flags.batch) {
+    const { BatchChecker } = await import('../../runtime/check-batch.ts')
+    return batch(terminal, new BatchChecker(thisMachine(), machineFiles, manifestChoice(args)))
+  }
   const call = requestedCall(args)
   const opened = await openPolicy(args, terminal)
   if (!opened) return EXIT.usage
   const { loaded, machine } = opened
   const cwd = args.flags.root ? loaded.root : machineFiles.canonical(machine.cwd)
-  const { decision } = checkCall(loaded, machine, machineFiles, { ...call, cwd })
+  const checker = await openChecker(loaded, machine, machineFiles, call.tool)
+  const { decision } = checker.check({ ...call, cwd })
   terminal.out(args.flags.json ? `${JSON.stringify(decision)}\n` : describe(terminal, decision))
   return VERDICT_EXIT[decision.decision]
 }
 
 async function batch(terminal: Terminal, checker: BatchChecker): Promise<number> {
+  const { createInterface } = await import('node:readline')
   for await (const line of createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY })) {
     if (line.trim() !== '') terminal.out(`${JSON.stringify(await checker.answer(line))}\n`)
   }

@@ -5,5 +5,4 @@ import { enableCompileCache } from 'node:module'
 // Beside the bundle, not in a shared temporary folder: cached code is code, and nobody else may write it.
 enableCompileCache(`${import.meta.dirname}/.compile-cache`)
 
-const { runProcess } = await import('./main.ts')
-await runProcess()
+void import('./main.ts').then(({ runProcess }) => runProcess())

@@ -1,7 +1,7 @@
 /** `cordon explain`: the same decision as `check`, drawn as a tree that a person can follow. */
 
 import type { Decision, PartDecision } from '../../policy/decision.ts'
-import { type CheckedCall, checkCall } from '../../runtime/check-call.ts'
+import { type CheckedCall, openChecker } from '../../runtime/check-call.ts'
 import type { CommandFact, ShellFacts, Word } from '../../shell/facts.ts'
 import { machineFiles } from '../../system/files.ts'
 import { parseArguments } from './arguments.ts'
@@ -19,7 +19,8 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   if (!opened) return EXIT.usage
   const { loaded, machine } = opened
   const cwd = args.flags.root ? loaded.root : machineFiles.canonical(machine.cwd)
-  const checked = checkCall(loaded, machine, machineFiles, { ...call, cwd })
+  const checker = await openChecker(loaded, machine, machineFiles, call.tool)
+  const checked = checker.check({ ...call, cwd })
   if (args.flags.json) terminal.out(`${JSON.stringify({ ...checked.decision, facts: checked.facts })}\n`)
   else terminal.out(draw(terminal, checked, loaded.root))
   return VERDICT_EXIT[checked.decision.decision]

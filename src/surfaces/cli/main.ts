@@ -13,6 +13,9 @@ const LOADERS: Readonly<Record<string, Load>> = {
   explain: () => import('./explain.ts'),
   init: () => import('./init.ts'),
   policy: () => import('./policy.ts'),
+  run: () => import('./run.ts'),
+  doctor: () => import('./doctor.ts'),
+  bundles: () => import('./bundles.ts'),
   completions: () => import('./completions.ts'),
 }
 
@@ -30,7 +33,7 @@ export async function main(argv: readonly string[], terminal: Terminal = process
   }
   const load = commandRow(name) ? LOADERS[name] : undefined
   if (!load) {
-    const { nearest } = await import('../../runtime/problems.ts')
+    const { nearest } = await import('../../runtime/manifest-report.ts')
     const suggestion = nearest(
       name,
       commands.map((candidate) => candidate.name),
@@ -54,9 +57,15 @@ export async function main(argv: readonly string[], terminal: Terminal = process
   } catch (error) {
     if (error instanceof UsageError)
       return complain(terminal, error.message, `cordon ${name} --help shows how.`, EXIT.usage)
-    if (error instanceof Fault) return complain(terminal, error.message, error.remedy, EXIT.usage, error.code)
+    if (error instanceof Fault) return complain(terminal, error.message, error.remedy, exitOf(name, error), error.code)
     throw error
   }
+}
+
+// `cordon run` keeps the codes below 125 for the command itself.
+function exitOf(name: string, error: Fault): number {
+  if ('exitCode' in error && typeof error.exitCode === 'number') return error.exitCode
+  return name === 'run' || name === 'doctor' ? EXIT.fault : EXIT.usage
 }
 
 function complain(terminal: Terminal, message: string, remedy: string | null, exit: number, code?: string): number {
@@ -67,11 +76,6 @@ function complain(terminal: Terminal, message: string, remedy: string | null, ex
 
 /** Runs the CLI for this process. */
 export async function runProcess(): Promise<void> {
-  // A reader that goes away (`cordon … | head`) is not an error of ours.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(EXIT.ok)
-    throw error
-  })
   try {
     process.exitCode = await main(process.argv.slice(2))
   } catch (error) {

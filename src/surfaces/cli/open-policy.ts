@@ -1,7 +1,7 @@
 /** Loads the policy a command works with, and prints what is wrong with it. */
 
 import { type LoadedPolicy, loadPolicy, type ManifestChoice } from '../../runtime/load-policy.ts'
-import { renderProblem } from '../../runtime/problems.ts'
+import { renderProblem } from '../../runtime/manifest-report.ts'
 import { machineFiles } from '../../system/files.ts'
 import { type Machine, thisMachine } from '../../system/machine.ts'
 import { type Arguments, textFlag } from './arguments.ts'

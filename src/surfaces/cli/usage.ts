@@ -82,6 +82,34 @@ export const commands: readonly CommandRow[] = [
       '`show` prints every effective value with its origin. `test` runs the match and not_match examples of the manifest, and a\nfile of cases: {"command": "…", "expect": "allow"} or {"tool", "input", "expect"} a line. `lint` warns about what loads\nbut is broader than it looks.',
   },
   {
+    name: 'run',
+    summary: 'Run a command in the sandbox, with the manifest’s grants.',
+    usage: 'cordon run [--manifest FILE] [--] CMD ARG…',
+    flags: [
+      manifest,
+      root,
+      { name: '--plan', about: 'Print what the sandbox would be, and do not run.' },
+      json,
+      { name: '--timeout', value: 'SECONDS', about: 'Stop it after this time.' },
+    ],
+    details:
+      'The command’s exit code passes through; a signal is 128+n; 125 is Cordon’s fault, 126 not executable, 127 not found.',
+  },
+  {
+    name: 'doctor',
+    summary: 'Probe this machine by really running a sandbox, and say what holds.',
+    usage: 'cordon doctor [--json]',
+    flags: [json],
+    details: 'Exit code 0 when commands can run in a sandbox here, 125 when they cannot.',
+  },
+  {
+    name: 'bundles',
+    summary: 'List and explain what development tools get in the sandbox.',
+    usage: 'cordon bundles [NAME] [--json]',
+    flags: [json],
+    details: 'Name bundles under [sandbox.os] command_tools.',
+  },
+  {
     name: 'completions',
     summary: 'Print a completion script for your shell.',
     usage: 'cordon completions bash|zsh|fish',

@@ -29,9 +29,13 @@ export const buildPrograms: ProgramTable = {
   --color --dump-format --list-heading --timestamp-format <text>`,
     operands: 'text*',
   },
-  'task go-task': { options: '\n  -t --taskfile <read>\n  -d --dir <tree>\n  -o --output -C --concurrency -I --interval <text>', operands: 'text*' },
+  'task go-task': {
+    options: '\n  -t --taskfile <read>\n  -d --dir <tree>\n  -o --output -C --concurrency -I --interval <text>',
+    operands: 'text*',
+  },
   rake: {
-    options: '\n  -e --execute -E --execute-continue -p --execute-print <code>\n  -r --require -R --rakelibdir -I --libdir <load>\n  -f --rakefile <read>',
+    options:
+      '\n  -e --execute -E --execute-continue -p --execute-print <code>\n  -r --require -R --rakelibdir -I --libdir <load>\n  -f --rakefile <read>',
     operands: 'text*',
   },
   cmake: {
@@ -66,7 +70,8 @@ export const buildPrograms: ProgramTable = {
   },
   'ninja samu': { options: '\n  -C <tree>\n  -f <read>\n  -t -j -k -l -d -w <text>', operands: 'text*' },
   meson: {
-    options: '\n  --wrapper --gdb-path <run>\n  --native-file --cross-file <load>\n  -C <tree>\n  -D --prefix --buildtype <text>\n  --gdb !run',
+    options:
+      '\n  --wrapper --gdb-path <run>\n  --native-file --cross-file <load>\n  -C <tree>\n  -D --prefix --buildtype <text>\n  --gdb !run',
   },
   'bazel bazelisk buck buck2': {
     abbreviates: false,
@@ -80,18 +85,34 @@ export const buildPrograms: ProgramTable = {
   },
   'scons waf xmake': { always: ['code', 'runs build files that are programs'], operands: 'text*' },
   configure: { operands: 'text*', options: '\n  --prefix --srcdir <text>' },
-  'autoreconf autoconf automake libtoolize': { options: '\n  -B -I --prepend-include --include <load>\n  -o --output <output>' },
-  'gcc g++ cc c++ clang clang++ cpp tcc icc zig-cc gfortran gccgo nvcc': { operands: 'text*', wary: true, style: 'keys' },
+  'autoreconf autoconf automake libtoolize': {
+    options: '\n  -B -I --prepend-include --include <load>\n  -o --output <output>',
+  },
+  'gcc g++ cc c++ clang clang++ cpp tcc icc zig-cc gfortran gccgo nvcc': {
+    operands: 'text*',
+    wary: true,
+    style: 'keys',
+  },
   'ld gold lld ld.lld ld.gold mold': {
     style: 'word',
-    options: '\n  -plugin -plugin-opt <load>\n  -o -Map <write>\n  -T -version-script -L -rpath <read>\n  -dynamic-linker -l -m -e -z -soname <text>',
+    options:
+      '\n  -plugin -plugin-opt <load>\n  -o -Map <write>\n  -T -version-script -L -rpath <read>\n  -dynamic-linker -l -m -e -z -soname <text>',
     operands: 'read*',
   },
   'as nasm yasm': { options: '\n  -o -MD -l <write>\n  -I <read>\n  -f -D -g -P <text>', operands: 'read*' },
-  'nm objdump readelf size addr2line c++filt': { options: '\n  --plugin <load>\n  -e --exe <read>\n  -j -M -m --target -b --demangle <text>', operands: 'read*' },
-  'strip objcopy': { options: '\n  --plugin <load>\n  -o <write>\n  --add-section --update-section -O -I -R -j -F --strip-symbol <text>', operands: 'write*' },
+  'nm objdump readelf size addr2line c++filt': {
+    options: '\n  --plugin <load>\n  -e --exe <read>\n  -j -M -m --target -b --demangle <text>',
+    operands: 'read*',
+  },
+  'strip objcopy': {
+    options: '\n  --plugin <load>\n  -o <write>\n  --add-section --update-section -O -I -R -j -F --strip-symbol <text>',
+    operands: 'write*',
+  },
   'gdb lldb rr pwndbg cgdb dlv pdb ipdb jdb radare2 r2': debugger_,
-  'perf': { options: '\n  -o --output <output>\n  --objdump --addr2line <run>\n  -e -F -p -g <text>', always: ['run', 'runs and measures programs'] },
+  perf: {
+    options: '\n  -o --output <output>\n  --objdump --addr2line <run>\n  -e -F -p -g <text>',
+    always: ['run', 'runs and measures programs'],
+  },
   'pre-commit': {
     subcommands: {
       install: { always: ['system', 'installs a git hook'] },
@@ -109,7 +130,8 @@ export const buildPrograms: ProgramTable = {
   swift: { always: ['code', 'runs code'], operands: 'auto*' },
   'xcodebuild xcrun': { always: ['run', 'runs build tools by name'], operands: 'text*' },
   'shellcheck shfmt hadolint yamllint actionlint markdownlint codespell typos vale': {
-    options: '\n  --rcfile -c --config --config-file --configuration <read>\n  -shellcheck -pyflakes <run>\n  -e -i -s -x -f -o -S -P -ln --exclude --include --shell --format --severity --ignore --skip <text>\n  -w --write --fix --write-changes',
+    options:
+      '\n  --rcfile -c --config --config-file --configuration <read>\n  -shellcheck -pyflakes <run>\n  -e -i -s -x -f -o -S -P -ln --exclude --include --shell --format --severity --ignore --skip <text>\n  -w --write --fix --write-changes',
     operands: 'read*',
   },
 }

@@ -27,13 +27,15 @@ const running: Spec = { stops: true, abbreviates: false, options: runOptions, op
 const inContainer: Spec = {
   stops: true,
   abbreviates: false,
-  options: '\n  --privileged !widen # gives the command the machine\'s rights\n  -e --env -w --workdir -u --user --index --detach-keys -c --container -n --namespace <text>\n  --env-file <read>',
+  options:
+    "\n  --privileged !widen # gives the command the machine's rights\n  -e --env -w --workdir -u --user --index --detach-keys -c --container -n --namespace <text>\n  --env-file <read>",
   operands: 'text*',
 }
 const building: Spec = { abbreviates: false, options: buildOptions, operands: 'tree' }
 const compose: Spec = {
   abbreviates: false,
-  options: '\n  -f --file --env-file <read>\n  --project-directory <tree>\n  -p --project-name --profile --ansi --progress --parallel <text>',
+  options:
+    '\n  -f --file --env-file <read>\n  --project-directory <tree>\n  -p --project-name --profile --ansi --progress --parallel <text>',
   subcommands: {
     run: { ...running },
     exec: inContainer,
@@ -41,7 +43,11 @@ const compose: Spec = {
   },
   operands: 'text*',
 }
-const names: Spec = { operands: 'text*', abbreviates: false, options: '\n  -f --filter --format -n --tail --since --until -t --time -s --signal <text>' }
+const names: Spec = {
+  operands: 'text*',
+  abbreviates: false,
+  options: '\n  -f --filter --format -n --tail --since --until -t --time -s --signal <text>',
+}
 
 const terraform: Spec = {
   style: 'word',
@@ -68,7 +74,10 @@ export const containerPrograms: ProgramTable = {
       exec: inContainer,
       container: { subcommands: { run: running, create: running, exec: inContainer }, operands: 'text*' },
       build: building,
-      buildx: { subcommands: { build: building, bake: { operands: 'text*', options: '\n  -f --file <read>\n  --set <text>' } }, operands: 'text*' },
+      buildx: {
+        subcommands: { build: building, bake: { operands: 'text*', options: '\n  -f --file <read>\n  --set <text>' } },
+        operands: 'text*',
+      },
       image: { subcommands: { build: building }, operands: 'text*' },
       compose,
       cp: { operands: 'text*' },
@@ -77,7 +86,11 @@ export const containerPrograms: ProgramTable = {
       load: { options: '\n  -i --input <read>' },
       import: { options: '\n  -c --change -m --message <text>', operands: 'auto text' },
       plugin: { always: ['widen', 'changes plugins, which run with the rights of the machine'], operands: 'text*' },
-      login: { always: ['system', 'stores a credential'], operands: 'host', options: '\n  -u --username -p --password <text>' },
+      login: {
+        always: ['system', 'stores a credential'],
+        operands: 'host',
+        options: '\n  -u --username -p --password <text>',
+      },
       logout: { always: ['system', 'changes a credential'], operands: 'text' },
       context: { operands: 'text*' },
       ps: names,
@@ -103,7 +116,10 @@ export const containerPrograms: ProgramTable = {
     otherwise: { operands: 'text*' },
   },
   'docker-compose podman-compose': compose,
-  'buildah skopeo crictl ctr runc crun nsenter lxc incus': { always: ['widen', 'works on containers with the rights of the machine'], operands: 'text*' },
+  'buildah skopeo crictl ctr runc crun nsenter lxc incus': {
+    always: ['widen', 'works on containers with the rights of the machine'],
+    operands: 'text*',
+  },
   'kubectl oc k9s kubectx kubens': {
     abbreviates: false,
     everywhere: true,
@@ -147,9 +163,21 @@ export const containerPrograms: ProgramTable = {
     },
     otherwise: { style: 'word', operands: 'auto*' },
   },
-  'ansible ansible-playbook ansible-pull ansible-galaxy ansible-console': { always: ['run', 'runs commands on machines'], operands: 'auto*', options: '\n  -i --inventory -e --extra-vars --vault-password-file -M --module-path <auto>\n  -m -a -u -l -t <text>' },
-  'vagrant packer salt puppet chef-client multipass': { always: ['run', 'runs commands on machines'], operands: 'text*' },
-  pulumi: { abbreviates: false, options: '\n  -C --cwd <tree>\n  --config-file <config>\n  -s --stack -c --config -t --target <text>', operands: 'text*' },
+  'ansible ansible-playbook ansible-pull ansible-galaxy ansible-console': {
+    always: ['run', 'runs commands on machines'],
+    operands: 'auto*',
+    options:
+      '\n  -i --inventory -e --extra-vars --vault-password-file -M --module-path <auto>\n  -m -a -u -l -t <text>',
+  },
+  'vagrant packer salt puppet chef-client multipass': {
+    always: ['run', 'runs commands on machines'],
+    operands: 'text*',
+  },
+  pulumi: {
+    abbreviates: false,
+    options: '\n  -C --cwd <tree>\n  --config-file <config>\n  -s --stack -c --config -t --target <text>',
+    operands: 'text*',
+  },
   aws: {
     abbreviates: false,
     everywhere: true,
@@ -163,12 +191,14 @@ export const containerPrograms: ProgramTable = {
     subcommands: { configure: { operands: 'text*', always: ['system', 'changes credentials or configuration'] } },
     otherwise: { operands: 'auto*' },
   },
-  'gcloud gsutil bq az doctl flyctl fly vercel netlify heroku wrangler firebase supabase railway render sst serverless sls cdk sam amplify eb ibmcloud linode-cli hcloud scw vultr-cli oci eksctl argocd flux istioctl vault consul nomad op doppler': {
-    abbreviates: false,
-    everywhere: true,
-    options: '\n  --config -c --configuration <read>\n  --project --account --region --zone --format --filter -a --app --org -t --token --site --scope --env -e --stage --name -o --output <text>\n  --flags-file <config>',
-    operands: 'auto*',
-  },
+  'gcloud gsutil bq az doctl flyctl fly vercel netlify heroku wrangler firebase supabase railway render sst serverless sls cdk sam amplify eb ibmcloud linode-cli hcloud scw vultr-cli oci eksctl argocd flux istioctl vault consul nomad op doppler':
+    {
+      abbreviates: false,
+      everywhere: true,
+      options:
+        '\n  --config -c --configuration <read>\n  --project --account --region --zone --format --filter -a --app --org -t --token --site --scope --env -e --stage --name -o --output <text>\n  --flags-file <config>',
+      operands: 'auto*',
+    },
   'gh glab hub': {
     abbreviates: false,
     everywhere: true,
@@ -185,13 +215,47 @@ export const containerPrograms: ProgramTable = {
   --web !run # starts a browser
   --editor !run # opens an editor`,
     subcommands: {
-      alias: { subcommands: { list: {}, set: { always: ['system', 'adds a command that can run a shell'], operands: 'text*' }, import: { always: ['system', 'adds commands that can run a shell'], operands: 'read' } }, operands: 'text*' },
-      extension: { subcommands: { list: {}, search: { operands: 'text*' } }, always: ['load', 'changes or runs extensions'], operands: 'text*' },
-      config: { subcommands: { get: { operands: 'text*' }, list: {}, set: { always: ['system', 'changes configuration that can run programs'], operands: 'text*' } } },
-      auth: { subcommands: { status: {}, token: { always: ['system', 'prints a credential'] } }, always: ['system', 'changes or shows credentials'], operands: 'text*' },
+      alias: {
+        subcommands: {
+          list: {},
+          set: { always: ['system', 'adds a command that can run a shell'], operands: 'text*' },
+          import: { always: ['system', 'adds commands that can run a shell'], operands: 'read' },
+        },
+        operands: 'text*',
+      },
+      extension: {
+        subcommands: { list: {}, search: { operands: 'text*' } },
+        always: ['load', 'changes or runs extensions'],
+        operands: 'text*',
+      },
+      config: {
+        subcommands: {
+          get: { operands: 'text*' },
+          list: {},
+          set: { always: ['system', 'changes configuration that can run programs'], operands: 'text*' },
+        },
+      },
+      auth: {
+        subcommands: { status: {}, token: { always: ['system', 'prints a credential'] } },
+        always: ['system', 'changes or shows credentials'],
+        operands: 'text*',
+      },
       'ssh-key': { operands: 'text auto*' },
-      gist: { subcommands: { create: { always: ['send', 'uploads files'], operands: 'read*' }, edit: { operands: 'text*', options: '\n  --add -a <send>' } }, operands: 'text*' },
-      release: { subcommands: { upload: { operands: 'text read*' }, create: { operands: 'text read*' }, download: { operands: 'text*', options: '\n  -p --pattern -A <text>' } }, operands: 'text*' },
+      gist: {
+        subcommands: {
+          create: { always: ['send', 'uploads files'], operands: 'read*' },
+          edit: { operands: 'text*', options: '\n  --add -a <send>' },
+        },
+        operands: 'text*',
+      },
+      release: {
+        subcommands: {
+          upload: { operands: 'text read*' },
+          create: { operands: 'text read*' },
+          download: { operands: 'text*', options: '\n  -p --pattern -A <text>' },
+        },
+        operands: 'text*',
+      },
       browse: { always: ['run', 'starts a browser'], operands: 'text*' },
       codespace: { always: ['route', 'opens a session on another machine'], operands: 'text*' },
       cs: { always: ['route', 'opens a session on another machine'], operands: 'text*' },

@@ -2,7 +2,11 @@
 
 import type { ProgramTable, Spec } from '../spec.ts'
 
-const migration: Spec = { abbreviates: false, options: '\n  --schema -c --config <read>\n  -n --name -x <text>\n  --url -d --database-url <text>', operands: 'text*' }
+const migration: Spec = {
+  abbreviates: false,
+  options: '\n  --schema -c --config <read>\n  -n --name -x <text>\n  --url -d --database-url <text>',
+  operands: 'text*',
+}
 
 export const databasePrograms: ProgramTable = {
   'psql pgcli': {
@@ -17,7 +21,8 @@ export const databasePrograms: ProgramTable = {
   },
   'sqlite3 sqlite sqlcipher duckdb': {
     style: 'word',
-    options: '\n  -init -f <load>\n  -cmd -c -s <text>\n  -separator -newline -nullvalue -mmap -vfs -maxsize <text>\n  -A !output # packs or unpacks files\n  -readonly -json -csv -header -column -line -list -markdown -html -table -box -batch -bail',
+    options:
+      '\n  -init -f <load>\n  -cmd -c -s <text>\n  -separator -newline -nullvalue -mmap -vfs -maxsize <text>\n  -A !output # packs or unpacks files\n  -readonly -json -csv -header -column -line -list -markdown -html -table -box -batch -bail',
     operands: 'text*',
     wary: true,
   },
@@ -35,12 +40,35 @@ export const databasePrograms: ProgramTable = {
     operands: 'text*',
     wary: true,
   },
-  'redis-cli valkey-cli': { options: '\n  --eval <load>\n  -h <host>\n  -p -a -n -u -r -i --user --pass <text>\n  --rdb <output>\n  --cert --key --cacert <read>', operands: 'text*' },
-  'mongosh mongo mongosh-cli': { always: ['code', 'runs JavaScript'], options: '\n  --eval <code>\n  -f --file <load>\n  --host <host>', operands: 'text*' },
-  'mongodump mongorestore mongoexport mongoimport': { options: '\n  -o --out --archive <write>\n  --file <auto>\n  --config <config>\n  -h --host --uri <host>\n  -d --db -c --collection -u -p -q <text>', operands: 'auto*' },
-  'pg_dump pg_dumpall': { options: '\n  -f --file <write>\n  -h --host <host>\n  -U -p -d -t -n -T -F -j -Z --format --table --schema <text>', operands: 'text*' },
-  'pg_restore': { options: '\n  -f --file <write>\n  -L --use-list <read>\n  -h --host <host>\n  -U -p -d -t -n -j -F <text>', operands: 'read' },
-  mysqldump: { options: '\n  -r --result-file --tab -T --log-error <output>\n  --defaults-file --defaults-extra-file <config>\n  --plugin-dir <load>\n  -h --host <host>\n  -u -P -S --where -w --ignore-table <text>\n  -p [text]', operands: 'text*' },
+  'redis-cli valkey-cli': {
+    options:
+      '\n  --eval <load>\n  -h <host>\n  -p -a -n -u -r -i --user --pass <text>\n  --rdb <output>\n  --cert --key --cacert <read>',
+    operands: 'text*',
+  },
+  'mongosh mongo mongosh-cli': {
+    always: ['code', 'runs JavaScript'],
+    options: '\n  --eval <code>\n  -f --file <load>\n  --host <host>',
+    operands: 'text*',
+  },
+  'mongodump mongorestore mongoexport mongoimport': {
+    options:
+      '\n  -o --out --archive <write>\n  --file <auto>\n  --config <config>\n  -h --host --uri <host>\n  -d --db -c --collection -u -p -q <text>',
+    operands: 'auto*',
+  },
+  'pg_dump pg_dumpall': {
+    options: '\n  -f --file <write>\n  -h --host <host>\n  -U -p -d -t -n -T -F -j -Z --format --table --schema <text>',
+    operands: 'text*',
+  },
+  pg_restore: {
+    options: '\n  -f --file <write>\n  -L --use-list <read>\n  -h --host <host>\n  -U -p -d -t -n -j -F <text>',
+    operands: 'read',
+  },
+  mysqldump: {
+    options:
+      '\n  -r --result-file --tab -T --log-error <output>\n  --defaults-file --defaults-extra-file <config>\n  --plugin-dir <load>\n  -h --host <host>\n  -u -P -S --where -w --ignore-table <text>\n  -p [text]',
+    operands: 'text*',
+  },
   'clickhouse-client clickhouse cqlsh influx snowsql usql': { always: ['code', 'runs statements'], operands: 'text*' },
-  'prisma drizzle-kit knex sequelize typeorm alembic flyway liquibase dbmate goose migrate atlas diesel sqlx sea-orm-cli': migration,
+  'prisma drizzle-kit knex sequelize typeorm alembic flyway liquibase dbmate goose migrate atlas diesel sqlx sea-orm-cli':
+    migration,
 }

@@ -9,7 +9,12 @@ export const filePrograms: ProgramTable = {
   touch: { options: '\n  -r --reference <text>\n  -d --date -t --time <text>', operands: 'write*' },
   'mkdir rmdir unlink mkfifo': { options: '\n  -m --mode <text>', operands: 'write*' },
   mknod: { always: ['system', 'makes a device file'], operands: 'write text*' },
-  rm: { options: '\n  --no-preserve-root !system # allows the root of the file system to be deleted\n  --interactive --preserve-root [text]', operands: 'write*', calm: true },
+  rm: {
+    options:
+      '\n  --no-preserve-root !system # allows the root of the file system to be deleted\n  --interactive --preserve-root [text]',
+    operands: 'write*',
+    calm: true,
+  },
   'rimraf trash trash-put del-cli': { operands: 'grow*', options: '\n  -g --glob' },
   mktemp: { options: '\n  -p <write>\n  --tmpdir [write]\n  --suffix -t <text>', operands: 'write' },
   cp: {
@@ -44,7 +49,12 @@ export const filePrograms: ProgramTable = {
   },
   link: { operands: 'read write' },
   dd: { style: 'keys', operands: 'text*', wary: true },
-  chmod: { options: '\n  --reference <text>', operands: 'text write*', operandsWith: { '--reference': 'write*' }, wary: true },
+  chmod: {
+    options: '\n  --reference <text>',
+    operands: 'text write*',
+    operandsWith: { '--reference': 'write*' },
+    wary: true,
+  },
   'chown chgrp': {
     options: '\n  --reference --from <text>',
     operands: 'text write*',
@@ -53,7 +63,10 @@ export const filePrograms: ProgramTable = {
   'setfacl chattr xattr setfattr': { operands: 'auto*', wary: true },
   setcap: { always: ['system', 'gives a program more rights'], operands: 'text write' },
   truncate: { options: '\n  -s --size -r --reference <text>', operands: 'write*' },
-  shred: { options: '\n  -n --iterations -s --size <text>\n  --random-source <read>\n  -u --remove [text]', operands: 'write*' },
+  shred: {
+    options: '\n  -n --iterations -s --size <text>\n  --random-source <read>\n  -u --remove [text]',
+    operands: 'write*',
+  },
   fallocate: { options: '\n  -l --length -o --offset <text>', operands: 'write' },
   patch: {
     options: `
@@ -88,7 +101,12 @@ export const filePrograms: ProgramTable = {
   --add-file <read>`,
     operands: 'text*',
   },
-  'bsdtar': { bundled: true, options: '\n  --use-compress-program <run>\n  -f --file -C --directory --exclude -s --strip-components <text>\n  -T --files-from <list>', operands: 'text*' },
+  bsdtar: {
+    bundled: true,
+    options:
+      '\n  --use-compress-program <run>\n  -f --file -C --directory --exclude -s --strip-components <text>\n  -T --files-from <list>',
+    operands: 'text*',
+  },
   zip: {
     abbreviates: false,
     options: `

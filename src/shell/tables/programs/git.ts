@@ -244,8 +244,14 @@ const subcommands: Readonly<Record<string, Spec>> = {
   reset: { options: pathspecs },
   clean: { options: '\n  -e --exclude <text>', operands: 'grow*' },
   merge: { options: merging, operands: 'text*' },
-  'cherry-pick': { options: '\n  -m --mainline -X --strategy-option --strategy --cleanup --empty <text>\n  -S [text]', operands: 'text*' },
-  revert: { options: '\n  -m --mainline -X --strategy-option --strategy --cleanup <text>\n  -S [text]', operands: 'text*' },
+  'cherry-pick': {
+    options: '\n  -m --mainline -X --strategy-option --strategy --cleanup --empty <text>\n  -S [text]',
+    operands: 'text*',
+  },
+  revert: {
+    options: '\n  -m --mainline -X --strategy-option --strategy --cleanup <text>\n  -S [text]',
+    operands: 'text*',
+  },
   notes: {
     subcommands: {
       edit: runsAnything('opens the configured editor'),
@@ -254,7 +260,8 @@ const subcommands: Readonly<Record<string, Spec>> = {
     },
   },
   'cat-file': {
-    options: '\n  --textconv !run # runs a text converter\n  --filters !run # runs a filter\n  --batch --batch-check [text]',
+    options:
+      '\n  --textconv !run # runs a text converter\n  --filters !run # runs a filter\n  --batch --batch-check [text]',
     operands: 'text*',
   },
   'hash-object': { options: '\n  -t --path <text>', operands: 'read*' },
@@ -275,7 +282,9 @@ const subcommands: Readonly<Record<string, Spec>> = {
     operands: 'text*',
   },
   'rev-parse': { operands: 'text*' },
-  'ls-files': { options: '\n  -x --exclude --exclude-per-directory --format --abbrev <text>\n  -X --exclude-from <read>' },
+  'ls-files': {
+    options: '\n  -x --exclude --exclude-per-directory --format --abbrev <text>\n  -X --exclude-from <read>',
+  },
   'for-each-ref': { options: '\n  --format --sort --count --points-at --contains <text>', operands: 'text*' },
   describe: { options: '\n  --match --exclude --candidates <text>\n  --dirty --abbrev [text]', operands: 'text*' },
   'merge-base': { operands: 'text*' },

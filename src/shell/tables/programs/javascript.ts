@@ -47,7 +47,11 @@ const shared: Readonly<Record<string, Spec>> = {
   edit: { always: ['run', 'opens an editor'], operands: 'text*' },
 }
 
-const executing: Spec = { stops: true, options: '\n  -c --call --shell-mode <run>\n  -p --package <load>', operands: 'text*' }
+const executing: Spec = {
+  stops: true,
+  options: '\n  -c --call --shell-mode <run>\n  -p --package <load>',
+  operands: 'text*',
+}
 
 export const javascriptPrograms: ProgramTable = {
   npm: {
@@ -194,7 +198,8 @@ export const javascriptPrograms: ProgramTable = {
   },
   'biome dprint rome': {
     abbreviates: false,
-    options: '\n  --config-path -c --config <read>\n  --plugins <load>\n  --max-diagnostics --diagnostic-level --reporter --stdin-file-path --colors --log-level --only --skip <text>',
+    options:
+      '\n  --config-path -c --config <read>\n  --plugins <load>\n  --max-diagnostics --diagnostic-level --reporter --stdin-file-path --colors --log-level --only --skip <text>',
     operands: 'text auto*',
   },
   jest: {
@@ -256,24 +261,32 @@ export const javascriptPrograms: ProgramTable = {
   },
   'babel babel-node': {
     abbreviates: false,
-    options: '\n  --plugins --presets <module>\n  -r --require <load>\n  --config-file <read>\n  -o --out-file -d --out-dir <write>\n  -e --eval -p --print <code>\n  -x --extensions --ignore --only --env-name -f <text>',
+    options:
+      '\n  --plugins --presets <module>\n  -r --require <load>\n  --config-file <read>\n  -o --out-file -d --out-dir <write>\n  -e --eval -p --print <code>\n  -x --extensions --ignore --only --env-name -f <text>',
     operands: 'auto*',
   },
   stylelint: {
     abbreviates: false,
-    options: '\n  --custom-syntax --custom-formatter --formatter -f <module>\n  --config-basedir <load>\n  -o --output-file <output>\n  -c --config -i --ignore-path <read>\n  --fix\n  --max-warnings --mw <text>',
+    options:
+      '\n  --custom-syntax --custom-formatter --formatter -f <module>\n  --config-basedir <load>\n  -o --output-file <output>\n  -c --config -i --ignore-path <read>\n  --fix\n  --max-warnings --mw <text>',
     operands: 'tree*',
   },
   'nodemon node-dev ts-node-dev onchange chokidar': {
     abbreviates: false,
-    options: '\n  -x --exec -c --command <run>\n  -r --require <load>\n  --config <config>\n  -w --watch -e --ext -i --ignore --delay --signal <text>',
+    options:
+      '\n  -x --exec -c --command <run>\n  -r --require <load>\n  --config <config>\n  -w --watch -e --ext -i --ignore --delay --signal <text>',
     operands: 'auto*',
   },
-  'concurrently': { always: ['run', 'runs the commands that it is given'], operands: 'text*' },
+  concurrently: { always: ['run', 'runs the commands that it is given'], operands: 'text*' },
   'turbo lerna nx rush': {
     abbreviates: false,
-    options: '\n  --cwd <tree>\n  --cache-dir <write>\n  --filter --scope --concurrency --parallel -t --target --projects -p --output-logs --log-order <text>\n  --graph --profile <output>',
+    options:
+      '\n  --cwd <tree>\n  --cache-dir <write>\n  --filter --scope --concurrency --parallel -t --target --projects -p --output-logs --log-order <text>\n  --graph --profile <output>',
     operands: 'text*',
   },
-  'madge depcheck knip npm-check-updates ncu syncpack': { abbreviates: false, options: '\n  -c --config --ts-config <read>\n  --image -i <output>', operands: 'auto*' },
+  'madge depcheck knip npm-check-updates ncu syncpack': {
+    abbreviates: false,
+    options: '\n  -c --config --ts-config <read>\n  --image -i <output>',
+    operands: 'auto*',
+  },
 }

@@ -59,8 +59,14 @@ ${cargoTarget}`,
     subcommands: {
       run: { options: cargoTarget, stops: true, operands: 'text*' },
       r: { stops: true, operands: 'text*' },
-      install: { options: `${cargoTarget}  --path <tree>\n  --git <url>\n  --index --registry <route>\n  --version --tag --branch --rev <text>`, operands: 'text*' },
-      add: { options: '\n  --path <tree>\n  --git <url>\n  --registry <route>\n  --rename --tag --branch --rev <text>', operands: 'text*' },
+      install: {
+        options: `${cargoTarget}  --path <tree>\n  --git <url>\n  --index --registry <route>\n  --version --tag --branch --rev <text>`,
+        operands: 'text*',
+      },
+      add: {
+        options: '\n  --path <tree>\n  --git <url>\n  --registry <route>\n  --rename --tag --branch --rev <text>',
+        operands: 'text*',
+      },
       doc: { options: '\n  --open !run # starts a browser', operands: 'text*' },
       publish: { options: '\n  --index --registry <route>\n  --token <text>' },
       login: { always: ['system', 'stores a credential'], operands: 'text*' },
@@ -68,7 +74,11 @@ ${cargoTarget}`,
       vendor: { options: '\n  -s --sync <read>', operands: 'grow' },
       new: { options: '\n  --name --edition --vcs <text>', operands: 'grow' },
       init: { options: '\n  --name --edition --vcs <text>', operands: 'grow' },
-      nextest: { options: '\n  --config-file --archive-file <read>\n  --tool-config-file <config>\n  -E --filterset -P --partition --retries --test-threads <text>', operands: 'text*' },
+      nextest: {
+        options:
+          '\n  --config-file --archive-file <read>\n  --tool-config-file <config>\n  -E --filterset -P --partition --retries --test-threads <text>',
+        operands: 'text*',
+      },
       bench: { operands: 'text*' },
       test: { operands: 'text*' },
     },
@@ -76,16 +86,28 @@ ${cargoTarget}`,
   },
   rustc: {
     abbreviates: false,
-    options: '\n  -C --codegen -Z <text>\n  --sysroot <load>\n  -o --out-dir <write>\n  -L --extern <text>\n  --crate-type --crate-name --edition --emit --cfg --print -A -W -D -F --target --error-format <text>',
+    options:
+      '\n  -C --codegen -Z <text>\n  --sysroot <load>\n  -o --out-dir <write>\n  -L --extern <text>\n  --crate-type --crate-name --edition --emit --cfg --print -A -W -D -F --target --error-format <text>',
     operands: 'read*',
     wary: true,
   },
-  rustfmt: { options: '\n  --config-path <read>\n  --config --edition --emit --color <text>', operands: 'write*', operandsWith: { '--check': 'read*' } },
+  rustfmt: {
+    options: '\n  --config-path <read>\n  --config --edition --emit --color <text>',
+    operands: 'write*',
+    operandsWith: { '--check': 'read*' },
+  },
   rustup: {
     abbreviates: false,
     subcommands: {
       run: { always: ['run', 'runs a program of a tool chain'], operands: 'text*' },
-      toolchain: { subcommands: { link: { always: ['load', 'adds a tool chain from a directory'], operands: 'text tree' }, list: {} }, always: ['system', 'changes the installed tool chains'], operands: 'text*' },
+      toolchain: {
+        subcommands: {
+          link: { always: ['load', 'adds a tool chain from a directory'], operands: 'text tree' },
+          list: {},
+        },
+        always: ['system', 'changes the installed tool chains'],
+        operands: 'text*',
+      },
       show: { operands: 'text*' },
       which: { operands: 'text*' },
       doc: { operands: 'text*' },
@@ -112,11 +134,20 @@ ${cargoTarget}`,
       fmt: goPackages,
       clean: { style: 'word', options: goBuild },
       doc: { style: 'word', operands: 'text*' },
-      env: { style: 'word', options: '\n  -w !system # changes the configuration for every later run\n  -u !system # changes the configuration for every later run', operands: 'text*' },
+      env: {
+        style: 'word',
+        options:
+          '\n  -w !system # changes the configuration for every later run\n  -u !system # changes the configuration for every later run',
+        operands: 'text*',
+      },
       mod: {
         style: 'word',
         subcommands: {
-          edit: { style: 'word', options: '\n  -replace -require -droprequire -dropreplace -exclude -module -go -toolchain <text>', operands: 'write' },
+          edit: {
+            style: 'word',
+            options: '\n  -replace -require -droprequire -dropreplace -exclude -module -go -toolchain <text>',
+            operands: 'write',
+          },
           download: { style: 'word', options: '\n  -modfile <read>', operands: 'text*' },
           vendor: { style: 'word', options: '\n  -o <grow>' },
         },
@@ -130,8 +161,18 @@ ${cargoTarget}`,
       version: { style: 'word', operands: 'auto*' },
     },
   },
-  gofmt: { style: 'word', options: '\n  -cpuprofile <output>\n  -r <text>\n  -w', operands: 'tree*', operandsWith: { '-w': 'grow*' } },
-  'goimports gofumpt': { style: 'word', options: '\n  -cpuprofile -memprofile -trace <output>\n  -local -srcdir <text>\n  -w', operands: 'tree*', operandsWith: { '-w': 'grow*' } },
+  gofmt: {
+    style: 'word',
+    options: '\n  -cpuprofile <output>\n  -r <text>\n  -w',
+    operands: 'tree*',
+    operandsWith: { '-w': 'grow*' },
+  },
+  'goimports gofumpt': {
+    style: 'word',
+    options: '\n  -cpuprofile -memprofile -trace <output>\n  -local -srcdir <text>\n  -w',
+    operands: 'tree*',
+    operandsWith: { '-w': 'grow*' },
+  },
   'golangci-lint staticcheck govulncheck revive errcheck': {
     abbreviates: false,
     options: `
@@ -144,27 +185,42 @@ ${cargoTarget}`,
   },
   gotestsum: {
     abbreviates: false,
-    options: '\n  --post-run-command <run>\n  --raw-command !run\n  --junitfile --jsonfile --rerun-fails-report --jsonfile-timing-events <output>\n  -f --format --packages --rerun-fails <text>',
+    options:
+      '\n  --post-run-command <run>\n  --raw-command !run\n  --junitfile --jsonfile --rerun-fails-report --jsonfile-timing-events <output>\n  -f --format --packages --rerun-fails <text>',
     operands: 'auto*',
   },
   'goreleaser ko air': { options: '\n  -f --config -c <read>', operands: 'text*' },
   'gradle gradlew': gradle,
   'mvn mvnw mvnd': maven,
-  ant: { style: 'word', options: '\n  -lib -logger -listener -inputhandler <load>\n  -f -file -buildfile -propertyfile <read>\n  -l -logfile <output>', operands: 'text*' },
+  ant: {
+    style: 'word',
+    options:
+      '\n  -lib -logger -listener -inputhandler <load>\n  -f -file -buildfile -propertyfile <read>\n  -l -logfile <output>',
+    operands: 'text*',
+  },
   'sbt mill bloop amm scala-cli': { always: ['code', 'runs code of its own configuration'], operands: 'text*' },
   javac: {
     style: 'word',
-    options: '\n  -processorpath -processor-path -Xplugin <load>\n  -d -s -h <write>\n  -cp -classpath -class-path -sourcepath -p -module-path <text>\n  -processor -source -target -release -encoding --release <text>',
+    options:
+      '\n  -processorpath -processor-path -Xplugin <load>\n  -d -s -h <write>\n  -cp -classpath -class-path -sourcepath -p -module-path <text>\n  -processor -source -target -release -encoding --release <text>',
     operands: 'read*',
   },
-  'kotlinc kotlin scalac': { style: 'word', options: '\n  -Xplugin -Xscript <load>\n  -d <write>\n  -cp -classpath <text>\n  -script -e <code>', operands: 'read*' },
+  'kotlinc kotlin scalac': {
+    style: 'word',
+    options: '\n  -Xplugin -Xscript <load>\n  -d <write>\n  -cp -classpath <text>\n  -script -e <code>',
+    operands: 'read*',
+  },
   'dotnet msbuild': {
     options: `
   --configfile -s --source --roll-forward <config>
   -o --output --artifacts-path <write>
   --results-directory --diag <output>
   -c --configuration -f --framework -r --runtime -v --verbosity --filter -l --logger --project -p --property --settings <text>`,
-    subcommands: { exec: { always: ['code', 'runs an assembly'], operands: 'auto*' }, tool: { operands: 'text*', always: ['system', 'changes installed tools'] }, fsi: { always: ['code', 'runs F#'], operands: 'auto*' } },
+    subcommands: {
+      exec: { always: ['code', 'runs an assembly'], operands: 'auto*' },
+      tool: { operands: 'text*', always: ['system', 'changes installed tools'] },
+      fsi: { always: ['code', 'runs F#'], operands: 'auto*' },
+    },
     operands: 'auto*',
   },
   'bundle bundler': {
@@ -177,12 +233,51 @@ ${cargoTarget}`,
     options: '\n  --gemfile <read>\n  --path <grow>\n  -j --jobs --without --with <text>',
     operands: 'text*',
   },
-  gem: { options: '\n  -i --install-dir -n --bindir <grow>\n  -s --source -p --http-proxy <route>\n  --config-file <config>\n  -P <text>', subcommands: { open: { always: ['run', 'opens an editor'], operands: 'text*' }, push: { operands: 'read' } }, operands: 'text*' },
-  'rspec rubocop': { options: '\n  -r --require -I <load>\n  -c --config -O --options <read>\n  -o --out <output>\n  -e --example -t --tag -f --format --only --except --seed <text>\n  -a -A --autocorrect', operands: 'tree*' },
-  'rails rake.rb': { subcommands: { runner: { always: ['code', 'runs Ruby'], operands: 'text*' }, r: { always: ['code', 'runs Ruby'], operands: 'text*' }, console: { always: ['code', 'starts a Ruby shell'] }, c: { always: ['code', 'starts a Ruby shell'] }, dbconsole: { always: ['code', 'starts a database shell'] } }, operands: 'text*' },
-  composer: { options: '\n  -d --working-dir <tree>', subcommands: { exec: { always: ['run', 'runs a program of a package'], operands: 'text*' }, config: { operands: 'text*', always: ['system', 'shows or changes the configuration'] }, global: { always: ['system', 'changes packages of the account'], operands: 'text*' } }, operands: 'text*' },
-  'phpunit pest phpstan psalm': { options: '\n  --bootstrap -a --autoload-file --extension --printer <load>\n  --prepend <load>\n  -c --configuration <read>\n  --log-junit --coverage-html --coverage-clover --coverage-text --testdox-html <output>\n  -d <text>\n  --filter --group --testsuite -l --level --memory-limit --error-format <text>', operands: 'tree*' },
-  'mix elixir iex': { operands: 'text*', options: '\n  -e --eval --rpc-eval <code>\n  -r -pr --require <load>', wary: true },
-  'ghc runghc runhaskell stack cabal': { operands: 'auto*', options: '\n  -e <code>\n  -pgmF -F <run>\n  --with-compiler -w --with-ghc --with-gcc <run>\n  -o --outputdir <write>', wary: true },
+  gem: {
+    options:
+      '\n  -i --install-dir -n --bindir <grow>\n  -s --source -p --http-proxy <route>\n  --config-file <config>\n  -P <text>',
+    subcommands: { open: { always: ['run', 'opens an editor'], operands: 'text*' }, push: { operands: 'read' } },
+    operands: 'text*',
+  },
+  'rspec rubocop': {
+    options:
+      '\n  -r --require -I <load>\n  -c --config -O --options <read>\n  -o --out <output>\n  -e --example -t --tag -f --format --only --except --seed <text>\n  -a -A --autocorrect',
+    operands: 'tree*',
+  },
+  'rails rake.rb': {
+    subcommands: {
+      runner: { always: ['code', 'runs Ruby'], operands: 'text*' },
+      r: { always: ['code', 'runs Ruby'], operands: 'text*' },
+      console: { always: ['code', 'starts a Ruby shell'] },
+      c: { always: ['code', 'starts a Ruby shell'] },
+      dbconsole: { always: ['code', 'starts a database shell'] },
+    },
+    operands: 'text*',
+  },
+  composer: {
+    options: '\n  -d --working-dir <tree>',
+    subcommands: {
+      exec: { always: ['run', 'runs a program of a package'], operands: 'text*' },
+      config: { operands: 'text*', always: ['system', 'shows or changes the configuration'] },
+      global: { always: ['system', 'changes packages of the account'], operands: 'text*' },
+    },
+    operands: 'text*',
+  },
+  'phpunit pest phpstan psalm': {
+    options:
+      '\n  --bootstrap -a --autoload-file --extension --printer <load>\n  --prepend <load>\n  -c --configuration <read>\n  --log-junit --coverage-html --coverage-clover --coverage-text --testdox-html <output>\n  -d <text>\n  --filter --group --testsuite -l --level --memory-limit --error-format <text>',
+    operands: 'tree*',
+  },
+  'mix elixir iex': {
+    operands: 'text*',
+    options: '\n  -e --eval --rpc-eval <code>\n  -r -pr --require <load>',
+    wary: true,
+  },
+  'ghc runghc runhaskell stack cabal': {
+    operands: 'auto*',
+    options:
+      '\n  -e <code>\n  -pgmF -F <run>\n  --with-compiler -w --with-ghc --with-gcc <run>\n  -o --outputdir <write>',
+    wary: true,
+  },
   'zig dart flutter nim crystal': { operands: 'auto*', options: '\n  -o -femit-bin --output <write>\n  --eval <code>' },
 }

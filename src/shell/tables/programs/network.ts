@@ -125,7 +125,8 @@ export const networkPrograms: ProgramTable = {
   },
   'nc ncat netcat socat telnet rsh rlogin cryptcat': {
     always: ['route', 'opens a raw connection'],
-    options: '\n  -e -c --exec --sh-exec --lua-exec <run>\n  -o --output <output>\n  -p -s -w -q -i -x -X -I -O -T -V <text>',
+    options:
+      '\n  -e -c --exec --sh-exec --lua-exec <run>\n  -o --output <output>\n  -p -s -w -q -i -x -X -I -O -T -V <text>',
     operands: 'host text*',
   },
   'ftp lftp tftp ncftp': {
@@ -151,7 +152,10 @@ export const networkPrograms: ProgramTable = {
   -p -T -S -e -D <text>`,
     operands: 'host*',
   },
-  tcpdump: { options: '\n  -z <run>\n  -w <output>\n  -r -F -V <read>\n  -i -c -s -C -G -W -y -Z <text>', operands: 'text*' },
+  tcpdump: {
+    options: '\n  -z <run>\n  -w <output>\n  -r -F -V <read>\n  -i -c -s -C -G -W -y -Z <text>',
+    operands: 'text*',
+  },
   'tshark wireshark': { options: '\n  -w <output>\n  -r <read>\n  -X <load>\n  -i -f -Y -c -T -e <text>' },
   'ssh-keygen': {
     always: ['system', 'makes or changes keys'],
@@ -186,7 +190,11 @@ export const networkPrograms: ProgramTable = {
     operands: 'text remote*',
   },
   'restic borg': {
-    options: '\n  --password-command --rsh -o <run>\n  -r --repo <remote>\n  --password-file --files-from <read>\n  --target <grow>',
+    options:
+      '\n  --password-command --rsh -o <run>\n  -r --repo <remote>\n  --password-file --files-from <read>\n  --target <grow>',
   },
-  'ngrok cloudflared localtunnel lt bore tailscale': { always: ['route', 'opens a way in from the network'], operands: 'text*' },
+  'ngrok cloudflared localtunnel lt bore tailscale': {
+    always: ['route', 'opens a way in from the network'],
+    operands: 'text*',
+  },
 }

@@ -68,18 +68,31 @@ export const pythonPrograms: ProgramTable = {
     subcommands: {
       run: delegating,
       pip,
-      tool: { subcommands: { run: delegating, install: { always: ['system', 'installs programs for the account'], operands: 'text*' }, list: {} } },
+      tool: {
+        subcommands: {
+          run: delegating,
+          install: { always: ['system', 'installs programs for the account'], operands: 'text*' },
+          list: {},
+        },
+      },
       python: { operands: 'text*' },
-      add: { options: '\n  -r --requirements <read>\n  --optional --group --extra --tag --branch --rev <text>', operands: 'auto*' },
+      add: {
+        options: '\n  -r --requirements <read>\n  --optional --group --extra --tag --branch --rev <text>',
+        operands: 'auto*',
+      },
       self: { always: ['system', 'replaces the installed uv'] },
     },
-    otherwise: { options: '\n  -o --output-file --out-dir <write>\n  -p --python --extra --group <text>', operands: 'auto*' },
+    otherwise: {
+      options: '\n  -o --output-file --out-dir <write>\n  -p --python --extra --group <text>',
+      operands: 'auto*',
+    },
   },
   uvx: delegating,
   'poetry pdm hatch rye pipenv': {
     abbreviates: false,
     everywhere: true,
-    options: '\n  -C --directory -P --project -p <tree>\n  -G --group --with --without --only -E --extras -e --env <text>',
+    options:
+      '\n  -C --directory -P --project -p <tree>\n  -G --group --with --without --only -E --extras -e --env <text>',
     subcommands: {
       run: { ...delegating, everywhere: false },
       shell: { always: ['code', 'starts a shell'] },
@@ -119,7 +132,8 @@ export const pythonPrograms: ProgramTable = {
     wary: true,
   },
   'tox nox': {
-    options: '\n  -c --conf -f --noxfile <read>\n  -x --override <config>\n  --workdir --root --envdir <grow>\n  -e -s --session --sessions -k -t -p --python -m <text>\n  --result-json --report <output>',
+    options:
+      '\n  -c --conf -f --noxfile <read>\n  -x --override <config>\n  --workdir --root --envdir <grow>\n  -e -s --session --sessions -k -t -p --python -m <text>\n  --result-json --report <output>',
     operands: 'auto*',
   },
   mypy: {
@@ -144,22 +158,48 @@ export const pythonPrograms: ProgramTable = {
     operands: 'auto*',
   },
   pylint: {
-    options: '\n  --load-plugins <load>\n  --init-hook <code>\n  --rcfile <read>\n  --output <output>\n  -d --disable -e --enable -f --output-format --ignore --fail-under -j --jobs --msg-template <text>',
+    options:
+      '\n  --load-plugins <load>\n  --init-hook <code>\n  --rcfile <read>\n  --output <output>\n  -d --disable -e --enable -f --output-format --ignore --fail-under -j --jobs --msg-template <text>',
     operands: 'tree*',
   },
-  'pyright basedpyright pyre': { options: '\n  -p --project --typeshedpath <read>\n  --pythonpath <run>\n  --level --pythonversion --threads <text>', operands: 'tree*' },
-  'bandit safety pip-audit vulture radon': { options: '\n  -o --output <output>\n  -c --configfile <read>\n  -r -f -x -s -t <text>', operands: 'auto*' },
+  'pyright basedpyright pyre': {
+    options: '\n  -p --project --typeshedpath <read>\n  --pythonpath <run>\n  --level --pythonversion --threads <text>',
+    operands: 'tree*',
+  },
+  'bandit safety pip-audit vulture radon': {
+    options: '\n  -o --output <output>\n  -c --configfile <read>\n  -r -f -x -s -t <text>',
+    operands: 'auto*',
+  },
   coverage: {
-    subcommands: { run: { stops: true, options: '\n  --rcfile <read>\n  --source --include --omit --context --concurrency <text>\n  -m --module', operands: 'auto*' } },
+    subcommands: {
+      run: {
+        stops: true,
+        options: '\n  --rcfile <read>\n  --source --include --omit --context --concurrency <text>\n  -m --module',
+        operands: 'auto*',
+      },
+    },
     options: '\n  --rcfile <read>\n  -d --directory -o <write>\n  -i --include --omit <text>',
     operands: 'auto*',
   },
-  'jupyter jupyter-nbconvert jupyter-lab jupyter-notebook papermill': { always: ['code', 'runs notebooks'], operands: 'auto*' },
-  'sphinx-build mkdocs': { options: '\n  -c -f --config-file <read>\n  -d --site-dir -w <write>\n  -D -A -b -j -t <text>', operands: 'auto*' },
-  'gunicorn uvicorn hypercorn daphne': { options: '\n  -c --config --app-dir --pythonpath --chdir <load>\n  --log-config <config>\n  -b --bind -w --workers --host --port -k <text>\n  --uds <write>', operands: 'text*' },
+  'jupyter jupyter-nbconvert jupyter-lab jupyter-notebook papermill': {
+    always: ['code', 'runs notebooks'],
+    operands: 'auto*',
+  },
+  'sphinx-build mkdocs': {
+    options: '\n  -c -f --config-file <read>\n  -d --site-dir -w <write>\n  -D -A -b -j -t <text>',
+    operands: 'auto*',
+  },
+  'gunicorn uvicorn hypercorn daphne': {
+    options:
+      '\n  -c --config --app-dir --pythonpath --chdir <load>\n  --log-config <config>\n  -b --bind -w --workers --host --port -k <text>\n  --uds <write>',
+    operands: 'text*',
+  },
   'django-admin manage.py': {
     options: '\n  --pythonpath <load>\n  --settings <text>',
-    subcommands: { shell: { always: ['code', 'starts a Python shell'] }, dbshell: { always: ['code', 'starts a database shell'] } },
+    subcommands: {
+      shell: { always: ['code', 'starts a Python shell'] },
+      dbshell: { always: ['code', 'starts a database shell'] },
+    },
     operands: 'text*',
   },
   cython: { options: '\n  -o <write>\n  -I <read>', operands: 'read*' },

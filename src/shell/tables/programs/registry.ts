@@ -38,7 +38,8 @@ const byName: ReadonlyMap<string, Spec> = new Map(listedPrograms)
 
 /** Programs installed under a name with their version: `python3.11`, `gcc-12`, `clang++-15`. */
 const versioned = /^(.*?[A-Za-z+])-?\d[\d.]*$/
-const crossPrefix = /^(?:[a-z0-9_]+-){2,3}(gcc|g\+\+|cc|c\+\+|ld|as|ar|nm|objdump|strip|objcopy|clang|clang\+\+)(-\d[\d.]*)?$/
+const crossPrefix =
+  /^(?:[a-z0-9_]+-){2,3}(gcc|g\+\+|cc|c\+\+|ld|as|ar|nm|objdump|strip|objcopy|clang|clang\+\+)(-\d[\d.]*)?$/
 
 /** The name the tables use for a program: no directory, no version, no platform. */
 export function programName(text: string): string {

@@ -30,7 +30,10 @@ export const textPrograms: ProgramTable = {
     calm: true,
   },
   look: { operands: 'text read' },
-  column: { options: '\n  -s -o -c -N -R -H -O -T -E -J --table-columns --separator --output-separator <text>', operands: 'read*' },
+  column: {
+    options: '\n  -s -o -c -N -R -H -O -T -E -J --table-columns --separator --output-separator <text>',
+    operands: 'read*',
+  },
   'od hexdump hd': { options: '\n  -A -j -N -t -w -S -s -n -e -v <text>\n  -f <read>', operands: 'read*', calm: true },
   xxd: { options: '\n  -c -g -l -s -o -n <text>', operands: 'read output' },
   iconv: { options: '\n  -f -t --from-code --to-code <text>\n  -o --output <output>', operands: 'read*' },
@@ -64,7 +67,10 @@ export const textPrograms: ProgramTable = {
     options: '\n  -f --skip-fields -s --skip-chars -w --check-chars <text>\n  --group -D --all-repeated [text]',
     operands: 'read output',
   },
-  shuf: { options: '\n  -o --output <output>\n  --random-source <read>\n  -n --head-count -i --input-range <text>', operands: 'auto*' },
+  shuf: {
+    options: '\n  -o --output <output>\n  --random-source <read>\n  -n --head-count -i --input-range <text>',
+    operands: 'auto*',
+  },
   split: {
     options: `
   --filter <run> # gives every piece to a command
@@ -118,7 +124,7 @@ export const textPrograms: ProgramTable = {
   'fd fdfind': {
     abbreviates: false,
     options: `
-  -x --exec -X --exec-batch <run> # runs a command on every file
+  -x --exec -X --exec-batch {text}
   --ignore-file <read>
   -e --extension -E --exclude -t --type -d --max-depth --min-depth --exact-depth -j --threads -c --color -S --size <text>
   --changed-within --changed-before -o --owner --format --max-results --path-separator --strip-cwd-prefix --batch-size <text>
@@ -178,7 +184,10 @@ export const textPrograms: ProgramTable = {
     operands: 'text read*',
     operandsWith: { '-f': 'read*' },
   },
-  'gojq jaq dasel fx': { options: '\n  -f --from-file --file <read>\n  --arg --argjson (text)', operands: 'text read*' },
+  'gojq jaq dasel fx': {
+    options: '\n  -f --from-file --file <read>\n  --arg --argjson (text)',
+    operands: 'text read*',
+  },
   yq: {
     abbreviates: false,
     options: `
@@ -190,8 +199,15 @@ export const textPrograms: ProgramTable = {
     operands: 'text read*',
     operandsWith: { '-i': 'text write*' },
   },
-  'xmllint xmlstarlet': { options: '\n  -o --output <output>\n  --xpath --encode --pattern <text>\n  --shell !run\n  --schema --relaxng --dtdvalid <read>', operands: 'auto*' },
-  xsltproc: { options: '\n  -o --output <output>\n  --writesubtree <output>\n  --param --stringparam (text)', operands: 'read*' },
+  'xmllint xmlstarlet': {
+    options:
+      '\n  -o --output <output>\n  --xpath --encode --pattern <text>\n  --shell !run\n  --schema --relaxng --dtdvalid <read>',
+    operands: 'auto*',
+  },
+  xsltproc: {
+    options: '\n  -o --output <output>\n  --writesubtree <output>\n  --param --stringparam (text)',
+    operands: 'read*',
+  },
   less: {
     options: `
   -k --lesskey-file --lesskey-src <config>
@@ -203,7 +219,11 @@ export const textPrograms: ProgramTable = {
     operands: 'read*',
     wary: true,
   },
-  'more most pg zless zmore bzless xzless': { options: '\n  + <text>\n  -n --lines -p -P <text>', operands: 'read*', wary: true },
+  'more most pg zless zmore bzless xzless': {
+    options: '\n  + <text>\n  -n --lines -p -P <text>',
+    operands: 'read*',
+    wary: true,
+  },
   'bat batcat': {
     abbreviates: false,
     options: `
@@ -249,11 +269,13 @@ export const textPrograms: ProgramTable = {
   },
   hostname: { options: '\n  -F --file <system> # sets the name of the machine\n  -b !system', operands: 'text*' },
   'ls dir vdir exa eza lsd': {
-    options: '\n  -I --ignore --hide -w --width -T --tabsize --block-size --time-style -L --level --sort --icons <text>\n  --color --format --time --sort --indicator-style [text]',
+    options:
+      '\n  -I --ignore --hide -w --width -T --tabsize --block-size --time-style -L --level --sort --icons <text>\n  --color --format --time --sort --indicator-style [text]',
     operands: 'meta*',
   },
   tree: {
-    options: '\n  -o <output>\n  -L -P -I -H -T --filelimit --charset --timefmt --sort <text>\n  --fromfile --fromtabfile !list\n  --gitfile --infofile <read>',
+    options:
+      '\n  -o <output>\n  -L -P -I -H -T --filelimit --charset --timefmt --sort <text>\n  --fromfile --fromtabfile !list\n  --gitfile --infofile <read>',
     operands: 'meta*',
   },
   'stat readlink realpath namei lsattr getfacl': {
@@ -261,16 +283,25 @@ export const textPrograms: ProgramTable = {
     operands: 'meta*',
   },
   'du df ncdu': {
-    options: '\n  --files0-from <list>\n  -X --exclude-from <read>\n  -d --max-depth -B --block-size -t --threshold --exclude --type --time-style <text>\n  --time --output [text]',
+    options:
+      '\n  --files0-from <list>\n  -X --exclude-from <read>\n  -d --max-depth -B --block-size -t --threshold --exclude --type --time-style <text>\n  --time --output [text]',
     operands: 'meta*',
   },
   'zcat bzcat xzcat zstdcat lzcat gzcat zdiff zcmp': compressed,
-  'dmesg top htop nvidia-smi': { operands: 'text*', options: '\n  -C --clear -c --read-clear !system\n  -n -p -d -u -o <text>' },
+  'dmesg top htop nvidia-smi': {
+    operands: 'text*',
+    options: '\n  -C --clear -c --read-clear !system\n  -n -p -d -u -o <text>',
+  },
   'ps pgrep pidof pstree free lscpu lsblk lsof ss netstat vmstat iostat': { operands: 'text*' },
   'ctags etags universal-ctags': {
-    options: '\n  --options --options-maybe <config>\n  -L <list>\n  -o -f <write>\n  --exclude --languages --fields --extras --kinds <text>',
+    options:
+      '\n  --options --options-maybe <config>\n  -L <list>\n  -o -f <write>\n  --exclude --languages --fields --extras --kinds <text>',
     operands: 'read*',
   },
   cscope: { options: '\n  -i <list>\n  -f -P <write>\n  -0 -1 -2 -3 -4 -5 -6 -7 -8 -9 <text>' },
-  'tokei cloc scc loc': { options: '\n  --list-file <list>\n  --config <config>\n  --extract-with <run>\n  --diff-alignment --out --report-file --sql <output>\n  --exclude-dir --include-lang --exclude-ext -e -t --output -s --sort -f --format <text>', operands: 'tree*' },
+  'tokei cloc scc loc': {
+    options:
+      '\n  --list-file <list>\n  --config <config>\n  --extract-with <run>\n  --diff-alignment --out --report-file --sql <output>\n  --exclude-dir --include-lang --exclude-ext -e -t --output -s --sort -f --format <text>',
+    operands: 'tree*',
+  },
 }

@@ -1,0 +1,111 @@
+/** Decisions a second, manifest load time, and the cost of a one-shot `cordon check` against `node -e 0`. */
+
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openChecker } from '../src/runtime/check-call.ts'
+import { loadPolicy } from '../src/runtime/load-policy.ts'
+import { analyze } from '../src/shell/analyze.ts'
+import { machineFiles } from '../src/system/files.ts'
+import { thisMachine } from '../src/system/machine.ts'
+import { compare, median, printTable, rate } from './measure.ts'
+
+const COMMAND = 'git diff --stat HEAD~1 -- src/ && npm test -- --run src/policy 2>&1 | tail -n 20'
+
+/** A manifest with about this many rules. */
+export function manifestText(rules: number): string {
+  const half = Math.floor(rules / 2)
+  const commands = Array.from({ length: half }, (_, i) => `  "tool${i} build:*",`)
+  const paths = Array.from({ length: half }, (_, i) => `  "packages/p${i}/**",`)
+  return `schema_version = 1
+[security]
+redirects = "all"
+[http]
+allowed_hosts = ["api.example.com", "*.nodejs.org", "github.com"]
+[capabilities.allow.read]
+paths = [
+  "src/**",
+${paths.join('\n')}
+]
+[capabilities.allow.commands]
+patterns = [
+  "git diff:*", "npm test:*", "tail:*",
+${commands.join('\n')}
+]
+`
+}
+
+/** Runs this part of the bench. */
+export async function benchDecisions(): Promise<void> {
+  const directory = mkdtempSync(join(tmpdir(), 'cordon-bench-'))
+  try {
+    mkdirSync(join(directory, 'src'))
+    writeFileSync(join(directory, 'src/a.ts'), '')
+    writeFileSync(join(directory, 'cordon.toml'), manifestText(50))
+    writeFileSync(join(directory, 'large.toml'), manifestText(500))
+    const machine = thisMachine()
+    const request = { machine, files: machineFiles, root: directory } as const
+    const outcome = await loadPolicy({ ...request, choice: { kind: 'project' } })
+    if (!('loaded' in outcome)) throw new Error(JSON.stringify(outcome.problems))
+    const { loaded } = outcome
+    const checker = await openChecker(loaded, machine, machineFiles)
+    const decide = (tool: string, input: unknown) => () => {
+      checker.check({ tool, input, cwd: loaded.root })
+    }
+    const expected = checker.check({ tool: 'bash', input: { command: COMMAND }, cwd: loaded.root })
+    if (expected.decision.decision !== 'allow') throw new Error(expected.decision.reason.message)
+    const context = { cwd: loaded.root, home: machine.home }
+    const analysis: number[] = []
+    for (let i = 0; i < 20_000; i++) {
+      const start = performance.now()
+      analyze(COMMAND, context)
+      if (i >= 5_000) analysis.push(performance.now() - start)
+    }
+    const loads: number[] = []
+    for (let i = 0; i < 30; i++) {
+      const start = performance.now()
+      await loadPolicy({ ...request, choice: { kind: 'file', file: join(directory, 'large.toml') } })
+      loads.push(performance.now() - start)
+    }
+    printTable('Decisions (one core, warm)', [
+      ['case', 'measured', 'target'],
+      ['file: read src/a.ts', `${Math.round(rate(decide('read', { path: 'src/a.ts' })))} /s`, '>= 20000 /s'],
+      [
+        'host: https://api.example.com',
+        `${Math.round(rate(decide('http', { url: 'https://api.example.com/v1' })))} /s`,
+        '>= 20000 /s',
+      ],
+      [
+        `command: ${COMMAND.length} characters`,
+        `${Math.round(rate(decide('bash', { command: COMMAND })))} /s`,
+        '>= 10000 /s (100 µs)',
+      ],
+      ['shell analysis alone, p50', `${(median(analysis) * 1000).toFixed(0)} µs`, ''],
+      ['manifest of 500 rules, first load', `${loads[0]!.toFixed(1)} ms`, ''],
+      ['manifest of 500 rules, p50', `${median(loads).toFixed(1)} ms`, '<= 10 ms'],
+    ])
+    const cordon = join(import.meta.dirname, '../dist/cordon.cjs')
+    const node = process.execPath
+    const times = compare(
+      {
+        'node -e 0': [node, '-e', '0'],
+        'cordon check (file)': [node, cordon, 'check', '--json', '--tool', 'read', '--input', '{"path":"src/a.ts"}'],
+        'cordon check (command)': [node, cordon, 'check', '--json', '--', COMMAND],
+      },
+      40,
+      directory,
+    )
+    const base = times['node -e 0']!
+    printTable('One-shot start-up (median of 40)', [
+      ['command', 'time', 'ratio', 'target'],
+      ...Object.entries(times).map(([name, time]) => [
+        name,
+        `${time.toFixed(1)} ms`,
+        `${(time / base).toFixed(2)}x`,
+        name === 'node -e 0' ? '' : '<= 1.50x',
+      ]),
+    ])
+  } finally {
+    rmSync(directory, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,60 @@
+/** Measuring: medians over interleaved runs, so that a busy machine slows both sides alike. */
+
+import { spawnSync } from 'node:child_process'
+
+/** The median of numbers. */
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
+}
+
+/** Calls per second of a function, warm, over about `seconds`. */
+export function rate(work: () => void, seconds = 0.5): number {
+  const until = (end: number): number => {
+    let calls = 0
+    while (performance.now() < end) {
+      for (let i = 0; i < 50; i++) work()
+      calls += 50
+    }
+    return calls
+  }
+  until(performance.now() + seconds * 400)
+  const start = performance.now()
+  const calls = until(start + seconds * 1000)
+  return (calls * 1000) / (performance.now() - start)
+}
+
+/** Milliseconds of one program run. */
+export function timeCommand(
+  command: readonly string[],
+  options: { input?: string; cwd?: string; env?: NodeJS.ProcessEnv } = {},
+): number {
+  const start = performance.now()
+  const run = spawnSync(command[0]!, command.slice(1), { stdio: ['pipe', 'ignore', 'pipe'], ...options })
+  if (run.error) throw run.error
+  return performance.now() - start
+}
+
+/** Medians of several commands, run in turns. */
+export function compare(
+  commands: Readonly<Record<string, readonly string[]>>,
+  rounds: number,
+  cwd?: string,
+): Record<string, number> {
+  const times: Record<string, number[]> = {}
+  for (let round = 0; round < rounds + 2; round++) {
+    for (const [name, command] of Object.entries(commands)) {
+      const time = timeCommand(command, cwd ? { cwd } : {})
+      // The first two rounds fill caches.
+      if (round >= 2) times[name] = [...(times[name] ?? []), time]
+    }
+  }
+  return Object.fromEntries(Object.entries(times).map(([name, values]) => [name, median(values)]))
+}
+
+/** A table on the terminal. */
+export function printTable(title: string, rows: readonly (readonly string[])[]): void {
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)))
+  console.log(`\n${title}`)
+  for (const row of rows) console.log(`  ${row.map((text, column) => text.padEnd(widths[column]!)).join('  ')}`)
+}

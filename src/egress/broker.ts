@@ -1,0 +1,200 @@
+/** The credential broker: a command holds placeholders, and only the way out knows what they stand for, and for whom. */
+
+import { randomBytes } from 'node:crypto'
+import { Transform } from 'node:stream'
+import { quote } from '../hosts/host.ts'
+import { type HostPattern, matchesHost } from '../hosts/pattern.ts'
+import type { Refusal } from './refusal.ts'
+import { authorityOf, type Target } from './target.ts'
+
+/** A `[[secrets]]` entry whose source was read. */
+export interface BrokeredSecret {
+  /** The variable in which the command sees the placeholder. */
+  readonly name: string
+  readonly value: string
+  readonly hosts: readonly HostPattern[]
+  /** The request header that carries it; `authorization` when neither header nor query is set. */
+  readonly header?: string
+  /** The query parameter that carries it. */
+  readonly query?: string
+}
+
+export interface OutgoingRequest {
+  readonly target: Target
+  /** TLS, or a connection that does not leave the machine. */
+  readonly secure: boolean
+  /** Path and query. */
+  readonly path: string
+  readonly rawHeaders: readonly string[]
+}
+
+export interface SwappedRequest {
+  readonly path: string
+  readonly rawHeaders: readonly string[]
+  /** Names of the secrets that were put in. */
+  readonly used: readonly string[]
+}
+
+export interface Broker {
+  /** Variables for the sandbox: name and placeholder. */
+  readonly environment: Readonly<Record<string, string>>
+  /** Puts the values in where they may go, or says why the request must not leave. */
+  swap(request: OutgoingRequest): SwappedRequest | { readonly refusal: Refusal }
+  /** The refusal for a placeholder in these body bytes, or null. `bytes` may hold the end of the piece before. */
+  bodyProblem(target: Target, bytes: Buffer): Refusal | null
+  /** How many bytes of a body piece the next look must see again; 0 when there are no secrets. */
+  readonly overlap: number
+  /** Takes values out of what a host sends back: an echo must not bring the secret into the sandbox. */
+  scrubText(text: string): string
+  scrubStream(): Transform
+}
+
+interface Held extends BrokeredSecret {
+  readonly placeholder: string
+}
+
+/** Makes the placeholders of a session. Throws for a value that no header could carry; the message never shows it. */
+export function createBroker(secrets: readonly BrokeredSecret[]): Broker {
+  const held = secrets.map(hold)
+  const environment = Object.fromEntries(held.map((secret) => [secret.name, secret.placeholder]))
+  const overlap = Math.max(0, ...held.map((secret) => secret.placeholder.length - 1))
+
+  function swap(request: OutgoingRequest): SwappedRequest | { readonly refusal: Refusal } {
+    let { path, rawHeaders } = request
+    const used: string[] = []
+    for (const secret of held) {
+      const inPath = holdsIn(path, secret.placeholder)
+      const headers = rawHeaders.flatMap((text, at) => (headerHolds(text, secret.placeholder) ? [at] : []))
+      if (!inPath && headers.length === 0) continue
+      const refusal = placeRefusal(secret, request, inPath, headers)
+      if (refusal !== null) return { refusal }
+      if (inPath) path = putInQuery(path, secret)
+      rawHeaders = rawHeaders.map((text, at) => (headers.includes(at) ? putInHeader(text, secret) : text))
+      used.push(secret.name)
+    }
+    return { path, rawHeaders, used }
+  }
+
+  return {
+    environment,
+    swap,
+    overlap,
+    bodyProblem: (target, bytes) => {
+      const found = held.find((secret) => !isGranted(secret, target) && bytes.includes(secret.placeholder))
+      return found ? elsewhere(found, target) : null
+    },
+    scrubText: (text) => held.reduce((left, secret) => left.replaceAll(secret.value, secret.placeholder), text),
+    scrubStream: () => scrubStream(held),
+  }
+}
+
+function hold(secret: BrokeredSecret): Held {
+  if (secret.value.length < 4 || !/^[\x20-\x7e]+$/.test(secret.value) || secret.value !== secret.value.trim()) {
+    const expected = 'expected at least four printable ASCII characters without spaces around them'
+    throw new TypeError(`the value of the secret ${secret.name} cannot go into a header: ${expected}`)
+  }
+  return { ...secret, placeholder: `cordon_${secret.name.toLowerCase()}_${randomBytes(20).toString('hex')}` }
+}
+
+function placeRefusal(
+  secret: Held,
+  request: OutgoingRequest,
+  inPath: boolean,
+  headers: readonly number[],
+): Refusal | null {
+  if (!isGranted(secret, request.target)) return elsewhere(secret, request.target)
+  if (!request.secure) {
+    const message = `the secret ${secret.name} does not go over plain HTTP to ${quote(request.target.host)}`
+    return { code: 'secret-insecure', message }
+  }
+  const header = secret.header?.toLowerCase() ?? (secret.query === undefined ? 'authorization' : null)
+  const inOtherHeader = headers.some((at) => at % 2 === 0 || request.rawHeaders[at - 1]!.toLowerCase() !== header)
+  if (!inOtherHeader && (!inPath || isOnlyInQuery(request.path, secret))) return null
+  const places = [header && `the header ${quote(header)}`, secret.query && `the query parameter ${quote(secret.query)}`]
+  const message = `the secret ${secret.name} is put in only in ${places.filter(Boolean).join(' or ')}`
+  return { code: 'secret-misplaced', message }
+}
+
+function isGranted(secret: Held, target: Target): boolean {
+  return secret.hosts.some((pattern) => matchesHost(pattern, target.host, target.port))
+}
+
+function elsewhere(secret: Held, target: Target): Refusal {
+  const message = `the placeholder of the secret ${secret.name} was on its way to ${quote(authorityOf(target, null))}`
+  return { code: 'secret-elsewhere', message }
+}
+
+function holdsIn(text: string, placeholder: string): boolean {
+  return text.includes(placeholder) || (text.includes('%') && percentDecoded(text).includes(placeholder))
+}
+
+function headerHolds(text: string, placeholder: string): boolean {
+  return holdsIn(text, placeholder) || (basicCredentials(text)?.includes(placeholder) ?? false)
+}
+
+/** `user:password` of a Basic authorization, which is how git sends tokens. */
+function basicCredentials(value: string): string | null {
+  const encoded = /^basic +([A-Za-z0-9+/=_-]+)\s*$/i.exec(value)?.[1]
+  return encoded === undefined ? null : Buffer.from(encoded, 'base64').toString('latin1')
+}
+
+function putInHeader(value: string, secret: Held): string {
+  const credentials = basicCredentials(value)
+  if (credentials === null) return value.replaceAll(secret.placeholder, secret.value)
+  return `Basic ${Buffer.from(credentials.replaceAll(secret.placeholder, secret.value), 'latin1').toString('base64')}`
+}
+
+function isOnlyInQuery(path: string, secret: Held): boolean {
+  const mark = path.indexOf('?')
+  if (secret.query === undefined || mark < 0 || holdsIn(path.slice(0, mark), secret.placeholder)) return false
+  const parts = path.slice(mark + 1).split('&')
+  return parts.every((part) => !holdsIn(part, secret.placeholder) || part === `${secret.query}=${secret.placeholder}`)
+}
+
+function putInQuery(path: string, secret: Held): string {
+  return path.replaceAll(secret.placeholder, encodeURIComponent(secret.value))
+}
+
+function percentDecoded(text: string): string {
+  return text.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+}
+
+function scrubStream(held: readonly Held[]): Transform {
+  const values = held.map((secret) => ({
+    value: Buffer.from(secret.value),
+    placeholder: Buffer.from(secret.placeholder),
+  }))
+  let kept: Buffer = Buffer.alloc(0)
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      let bytes = kept.length === 0 ? chunk : Buffer.concat([kept, chunk])
+      for (const { value, placeholder } of values) bytes = replaceAll(bytes, value, placeholder)
+      // The end may be the start of a value: it waits for the next piece.
+      const wait = Math.max(0, ...values.map(({ value }) => suffixThatStarts(bytes, value)))
+      kept = bytes.subarray(bytes.length - wait)
+      done(null, bytes.subarray(0, bytes.length - wait))
+    },
+    flush(done) {
+      done(null, kept)
+    },
+  })
+}
+
+function replaceAll(bytes: Buffer, value: Buffer, replacement: Buffer): Buffer {
+  if (!bytes.includes(value)) return bytes
+  const parts: Buffer[] = []
+  let from = 0
+  for (let at = bytes.indexOf(value); at >= 0; at = bytes.indexOf(value, from)) {
+    parts.push(bytes.subarray(from, at), replacement)
+    from = at + value.length
+  }
+  return Buffer.concat([...parts, bytes.subarray(from)])
+}
+
+/** The length of the longest end of `bytes` that is a start of `value`, but not all of it. */
+function suffixThatStarts(bytes: Buffer, value: Buffer): number {
+  for (let length = Math.min(value.length - 1, bytes.length); length > 0; length--) {
+    if (bytes.subarray(bytes.length - length).equals(value.subarray(0, length))) return length
+  }
+  return 0
+}

@@ -1,0 +1,41 @@
+/** The session's certificate authority: made at start, never written to disk by itself, gone with the session. */
+
+import { randomBytes } from 'node:crypto'
+import { createSecureContext, type SecureContext } from 'node:tls'
+import { createKeyPair, type Issuer, signAuthority, signLeaf, toPem } from './certificate.ts'
+
+export interface SessionCa {
+  /** The authority's certificate, which goes into the sandbox's trust stores. Its key leaves this object never. */
+  readonly pem: string
+  readonly der: Buffer
+  /** A server context for a canonical host, signed on first use and kept. */
+  contextFor(host: string): SecureContext
+}
+
+const DAY = 24 * 60 * 60 * 1000
+/** Clocks inside containers and virtual machines may be behind. */
+const BACKDATED = DAY
+const LIFETIME = 30 * DAY
+const MAX_CONTEXTS = 1024
+
+export function createSessionCa(now: Date = new Date()): SessionCa {
+  // A name of its own, so that a trust store that met an earlier session does not mix up the keys.
+  const issuer: Issuer = { name: `Cordon session ${randomBytes(6).toString('hex')}`, keys: createKeyPair() }
+  const leafKeys = createKeyPair()
+  const validity = { from: new Date(now.getTime() - BACKDATED), until: new Date(now.getTime() + LIFETIME) }
+  const der = signAuthority(issuer, validity)
+  const key = leafKeys.privateKey.export({ type: 'pkcs8', format: 'pem' })
+  const contexts = new Map<string, SecureContext>()
+
+  function contextFor(host: string): SecureContext {
+    const known = contexts.get(host)
+    if (known) return known
+    if (contexts.size >= MAX_CONTEXTS) contexts.delete(contexts.keys().next().value!)
+    const cert = toPem(signLeaf(issuer, host, leafKeys.publicKey, validity))
+    const context = createSecureContext({ key, cert, minVersion: 'TLSv1.2' })
+    contexts.set(host, context)
+    return context
+  }
+
+  return { pem: toPem(der), der, contextFor }
+}

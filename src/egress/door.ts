@@ -1,0 +1,123 @@
+/** A door: one command's listener, open while the command runs, with that command's rules and nobody else's. */
+
+import type { Server, Socket } from 'node:net'
+import type { Resolver } from '../system/dns.ts'
+import type { Broker } from './broker.ts'
+import type { SessionCa } from './ca.ts'
+import type { EgressEvent } from './event.ts'
+import { type AskHost, createGate } from './gate.ts'
+import { DEFAULT_LIMITS, type DoorLimits } from './limits.ts'
+import { type Passage, recordRefused, startRecord } from './passage.ts'
+import { createProxy } from './proxy.ts'
+import { RouteAgent } from './route-agent.ts'
+import type { EgressRules } from './rules.ts'
+import type { Upstream } from './upstream.ts'
+
+export interface DoorOptions {
+  /** Bound inside the command's network namespace; the door owns it from now on. */
+  readonly listener: Server
+  readonly rules: EgressRules
+  /** Shared by the doors of a session. */
+  readonly ca: SessionCa
+  readonly upstream: Upstream
+  readonly resolver: Resolver
+  readonly broker?: Broker | null
+  readonly onEvent?: (event: EgressEvent) => void
+  /** Asked about hosts that nobody decided on; without it they are refused. */
+  readonly ask?: AskHost
+  readonly limits?: Partial<DoorLimits>
+  /** Closes the door. */
+  readonly signal?: AbortSignal
+}
+
+export interface DoorStats {
+  /** Client connections now, and ever. */
+  readonly open: number
+  readonly accepted: number
+  /** Connections to hosts now. */
+  readonly upstream: number
+  readonly allowed: number
+  readonly denied: number
+  readonly failed: number
+  readonly up: number
+  readonly down: number
+}
+
+export interface Door {
+  /** Ends every connection and gives up the listener; resolves when nothing is left. */
+  close(): Promise<void>
+  stats(): DoorStats
+}
+
+export function openDoor(options: DoorOptions): Door {
+  const { listener, rules, signal } = options
+  const limits: DoorLimits = { ...DEFAULT_LIMITS, ...options.limits }
+  const agent = new RouteAgent(options.upstream, limits)
+  const clients = new Set<Socket>()
+  const ended = new AbortController()
+  const counts = { accepted: 0, allowed: 0, denied: 0, failed: 0, up: 0, down: 0 }
+  let closed: Promise<void> | null = null
+
+  const passage: Passage = {
+    command: rules.command,
+    gate: createGate({ rules, resolver: options.resolver, ask: options.ask, signal: ended.signal }),
+    agent,
+    broker: options.broker ?? null,
+    limits,
+    onEvent: (event) => {
+      counts[event.verdict === 'allow' ? 'allowed' : event.verdict === 'deny' ? 'denied' : 'failed']++
+      counts.up += event.up
+      counts.down += event.down
+      options.onEvent?.(event)
+    },
+  }
+  const proxy = createProxy(passage, options.ca)
+
+  function accept(socket: Socket): void {
+    counts.accepted++
+    if (closed !== null || clients.size >= limits.connections) {
+      if (closed === null) {
+        const message = `more than ${limits.connections} connections at once`
+        recordRefused(passage, startRecord(passage, { kind: 'connect' }), { code: 'too-many-connections', message })
+      }
+      return void socket.destroy()
+    }
+    clients.add(socket)
+    socket.once('close', () => clients.delete(socket))
+    proxy.serve(socket)
+  }
+
+  function close(): Promise<void> {
+    closed ??= shut()
+    return closed
+  }
+
+  async function shut(): Promise<void> {
+    signal?.removeEventListener('abort', onAbort)
+    ended.abort()
+    const gone = new Promise<void>((resolve) => listener.close(() => resolve()))
+    proxy.close()
+    const closing = Array.from(
+      clients,
+      (socket) => new Promise<void>((resolve) => socket.once('close', () => resolve())),
+    )
+    for (const socket of clients) socket.destroy()
+    const dropped = agent.closed()
+    agent.destroy()
+    await Promise.all([gone, dropped, ...closing])
+    listener.off('connection', accept)
+  }
+
+  function onAbort(): void {
+    void close()
+  }
+
+  listener.on('connection', accept)
+  listener.on('error', onAbort)
+  if (signal?.aborted) void close()
+  else signal?.addEventListener('abort', onAbort, { once: true })
+  return {
+    close,
+    stats: () => ({ ...counts, open: clients.size, upstream: agent.open }),
+  }
+}

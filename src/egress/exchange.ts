@@ -1,0 +1,215 @@
+/** One HTTP/1 request and its response: read, judged, sent to the admitted address, and streamed back. */
+
+import { type ClientRequest, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Readable } from 'node:stream'
+import { watchBody } from './body-watch.ts'
+import {
+  type Cleared,
+  clearRequest,
+  type Passage,
+  type Record,
+  recordAllowed,
+  recordRefused,
+  startRecord,
+  type Tunnel,
+} from './passage.ts'
+import { httpRefusal, type Refusal } from './refusal.ts'
+import {
+  endToEndHeaders,
+  hasBody,
+  headerValues,
+  type RequestHead,
+  type RequestTarget,
+  readRequest,
+  upstreamHeaders,
+} from './request-head.ts'
+import type { RoutedRequest } from './route-agent.ts'
+import type { Target } from './target.ts'
+import { timeoutError, upstreamRefusal } from './upstream.ts'
+
+const REPEATABLE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+/** Node's message as the facts that the pure checks read. */
+export function headOf(message: IncomingMessage): RequestHead {
+  const { method = '', url = '', httpVersion, rawHeaders } = message
+  return { method, url, httpVersion, rawHeaders }
+}
+
+export async function exchange(
+  passage: Passage,
+  message: IncomingMessage,
+  response: ServerResponse,
+  tunnel: Tunnel | null,
+): Promise<void> {
+  const head = headOf(message)
+  const read = readRequest(head, tunnel)
+  const target = 'refusal' in read ? (tunnel?.target ?? null) : read.target
+  const path = 'refusal' in read ? null : read.path.replace(/\?.*$/s, '')
+  const record = startRecord(passage, { kind: 'http', target, method: head.method, path })
+  if ('refusal' in read) return refuse(passage, record, message, response, read.refusal, target)
+  const cleared = await clearRequest(passage, read, head.method, upstreamHeaders(head, read), tunnel)
+  if ('refusal' in cleared) return refuse(passage, record, message, response, cleared.refusal, target)
+  if (response.destroyed || message.socket.destroyed) return
+  new Exchange(passage, record, message, response, read, cleared).send()
+}
+
+/** The options of the request that leaves. */
+export function outgoing(passage: Passage, head: RequestHead, read: RequestTarget, cleared: Cleared): RoutedRequest {
+  const identity = cleared.used.length > 0
+  const headers = identity ? withIdentity(cleared.rawHeaders) : cleared.rawHeaders
+  return {
+    agent: passage.agent,
+    route: cleared.admission.route,
+    secure: read.secure,
+    method: head.method,
+    path: cleared.path,
+    headers: [...headers],
+    setHost: false,
+  }
+}
+
+function refuse(
+  passage: Passage,
+  record: Record,
+  message: IncomingMessage,
+  response: ServerResponse,
+  refusal: Refusal,
+  target: Target | null,
+): void {
+  recordRefused(passage, record, refusal)
+  if (response.headersSent || response.destroyed) return void response.destroy()
+  const answer = httpRefusal(refusal, target, passage.command, message.headers.accept)
+  response.sendDate = false
+  response.writeHead(answer.status, answer.statusText, [...answer.headers])
+  response.end(message.method === 'HEAD' ? undefined : answer.body)
+  message.resume()
+}
+
+/** A response that could echo a secret must come unpacked, or it could not be read. */
+function withIdentity(rawHeaders: readonly string[]): string[] {
+  return [...endToEndHeaders(rawHeaders, ['accept-encoding']), 'Accept-Encoding', 'identity', ...framingOf(rawHeaders)]
+}
+
+function framingOf(rawHeaders: readonly string[]): string[] {
+  return headerValues(rawHeaders, 'transfer-encoding').length > 0 ? ['Transfer-Encoding', 'chunked'] : []
+}
+
+class Exchange {
+  readonly #passage: Passage
+  readonly #record: Record
+  readonly #message: IncomingMessage
+  readonly #response: ServerResponse
+  readonly #read: RequestTarget
+  readonly #cleared: Cleared
+  readonly #repeatable: boolean
+  #up = 0
+  #down = 0
+  #address: string | null = null
+  #refusal: Refusal | null = null
+  #request: ClientRequest | null = null
+
+  constructor(
+    passage: Passage,
+    record: Record,
+    message: IncomingMessage,
+    response: ServerResponse,
+    read: RequestTarget,
+    cleared: Cleared,
+  ) {
+    this.#passage = passage
+    this.#record = record
+    this.#message = message
+    this.#response = response
+    this.#read = read
+    this.#cleared = cleared
+    const head = headOf(message)
+    this.#repeatable = REPEATABLE.has(head.method) && !hasBody(head)
+    response.sendDate = false
+    response.once('close', () => this.#closed())
+    message.on('error', () => this.#request?.destroy())
+  }
+
+  send(): void {
+    const head = headOf(this.#message)
+    const request = httpRequest(outgoing(this.#passage, head, this.#read, this.#cleared))
+    this.#request = request
+    request.setTimeout(this.#passage.limits.idleMilliseconds, () => request.destroy(timeoutError()))
+    request.once('socket', (socket: Socket) => this.#watchAddress(socket))
+    request.once('response', (incoming) => this.#receive(incoming))
+    request.on('error', (error) => this.#failed(request, error))
+    if (this.#repeatable) request.end()
+    else this.#sendBody(request)
+  }
+
+  #sendBody(request: ClientRequest): void {
+    const count = (bytes: number) => {
+      this.#up += bytes
+    }
+    watchBody(this.#message, this.#passage.broker, this.#read.target, count, (refusal) => this.#stop(refusal))
+    this.#message.pipe(request)
+  }
+
+  /** Stops a request that is under way: what has left is incomplete, and the host sees it broken off. */
+  #stop(refusal: Refusal): void {
+    this.#message.unpipe()
+    this.#answer(refusal)
+    this.#request?.destroy()
+  }
+
+  #receive(incoming: IncomingMessage): void {
+    const { broker } = this.#passage
+    const scrubbing = broker !== null && this.#cleared.used.length > 0
+    const own = endToEndHeaders(incoming.rawHeaders, scrubbing ? ['content-length'] : [])
+    const headers = scrubbing ? own.map((text) => broker.scrubText(text)) : own
+    try {
+      this.#response.writeHead(incoming.statusCode!, incoming.statusMessage, headers)
+    } catch (error) {
+      incoming.destroy()
+      this.#answer(upstreamRefusal(error, this.#read.target))
+      return
+    }
+    incoming.on('data', (chunk: Buffer) => {
+      this.#down += chunk.length
+    })
+    incoming.on('error', () => {
+      this.#refusal ??= { code: 'upstream-protocol', message: 'the response broke off' }
+      this.#response.destroy()
+    })
+    const body: Readable = scrubbing ? incoming.pipe(broker.scrubStream()) : incoming
+    body.pipe(this.#response)
+  }
+
+  #failed(request: ClientRequest, error: Error): void {
+    if (request !== this.#request || this.#refusal !== null) return
+    if (this.#response.destroyed || this.#response.headersSent) return void this.#response.destroy()
+    // The host closed a connection that waited in the pool; nothing of this request was answered.
+    if (request.reusedSocket && this.#repeatable) this.send()
+    else this.#answer(upstreamRefusal(error, this.#read.target))
+  }
+
+  #answer(refusal: Refusal): void {
+    this.#refusal = refusal
+    if (this.#response.headersSent || this.#response.destroyed) return void this.#response.destroy()
+    const { target } = this.#read
+    const answer = httpRefusal(refusal, target, this.#passage.command, this.#message.headers.accept)
+    this.#response.writeHead(answer.status, answer.statusText, [...answer.headers])
+    this.#response.end(this.#message.method === 'HEAD' ? undefined : answer.body)
+    this.#message.resume()
+  }
+
+  #watchAddress(socket: Socket): void {
+    const note = () => {
+      this.#address = socket.remoteAddress ?? this.#cleared.admission.route.addresses[0] ?? null
+    }
+    if (socket.connecting) socket.once('connect', note)
+    else note()
+  }
+
+  #closed(): void {
+    if (!this.#response.writableFinished) this.#request?.destroy()
+    const more = { up: this.#up, down: this.#down, address: this.#address, secrets: this.#cleared.used }
+    if (this.#refusal !== null) recordRefused(this.#passage, this.#record, this.#refusal, more)
+    else recordAllowed(this.#passage, this.#record, more)
+  }
+}

@@ -1,0 +1,244 @@
+/** A fetch for Cordon's own tools: every hop is parsed, judged, resolved once and dialled at the judged address. */
+
+import { request as httpRequest, type IncomingMessage } from 'node:http'
+import type { Readable } from 'node:stream'
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
+import { parseUrl, type UrlFacts } from '../hosts/url.ts'
+import type { Resolver } from '../system/dns.ts'
+import { allowed, type EgressEvent, refused } from './event.ts'
+import { type AskHost, createGate, type Gate } from './gate.ts'
+import { DEFAULT_LIMITS } from './limits.ts'
+import type { Refusal } from './refusal.ts'
+import { RouteAgent, type RoutedRequest } from './route-agent.ts'
+import { type EgressRules, judgeRequest } from './rules.ts'
+import { authorityOf, type Target } from './target.ts'
+import { timeoutError, type Upstream, upstreamRefusal } from './upstream.ts'
+
+export interface GuardedFetchOptions {
+  /** `command` names the tool in events; `allowed` of null leaves public hosts open. */
+  readonly rules: EgressRules
+  readonly resolver: Resolver
+  readonly upstream: Upstream
+  readonly method?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string | Uint8Array
+  /** Of the decoded body; the rest is cut off and `truncated` set. */
+  readonly maxBytes?: number
+  readonly maxHops?: number
+  /** For the whole of it, redirects included. */
+  readonly milliseconds?: number
+  readonly ask?: AskHost
+  readonly onEvent?: (event: EgressEvent) => void
+  readonly signal?: AbortSignal
+}
+
+export interface GuardedResponse {
+  readonly status: number
+  readonly statusText: string
+  /** Lower-case names; repeated headers joined as Node joins them. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Buffer
+  readonly truncated: boolean
+  /** Where the answer came from, and the URLs that led there. */
+  readonly url: string
+  readonly hops: readonly string[]
+  /** True when a hop left TLS. */
+  readonly downgraded: boolean
+}
+
+export type GuardedFetch =
+  | { readonly response: GuardedResponse }
+  | { readonly refusal: Refusal; readonly url: string; readonly hops: readonly string[] }
+
+interface Hop {
+  readonly method: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | Uint8Array | undefined
+}
+
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
+const MAX_BYTES = 8 * 1024 * 1024
+const MAX_HOPS = 10
+const MILLISECONDS = 60_000
+/** What belongs to one origin and does not follow a redirect to another. */
+const CREDENTIALS: ReadonlySet<string> = new Set(['authorization', 'cookie', 'proxy-authorization', 'x-api-key'])
+/** What the way out writes itself. */
+const OWN_HEADERS: ReadonlySet<string> = new Set([
+  'host',
+  'connection',
+  'content-length',
+  'transfer-encoding',
+  'accept-encoding',
+  'upgrade',
+  'te',
+])
+
+/** Fetches a URL under host rules and follows redirects, each judged anew. Never throws for what the network does. */
+export async function fetchGuarded(text: string, options: GuardedFetchOptions): Promise<GuardedFetch> {
+  const deadline = AbortSignal.timeout(options.milliseconds ?? MILLISECONDS)
+  const signal = options.signal ? AbortSignal.any([options.signal, deadline]) : deadline
+  const { rules, resolver } = options
+  const gate = createGate({ rules, resolver, ask: options.ask, signal })
+  const agent = new RouteAgent(options.upstream, DEFAULT_LIMITS)
+  try {
+    return await follow(text, options, gate, agent, signal)
+  } finally {
+    agent.destroy()
+  }
+}
+
+async function follow(
+  text: string,
+  options: GuardedFetchOptions,
+  gate: Gate,
+  agent: RouteAgent,
+  signal: AbortSignal,
+): Promise<GuardedFetch> {
+  const hops: string[] = []
+  let downgraded = false
+  let previous: UrlFacts | undefined
+  let next = text
+  let hop: Hop = { method: (options.method ?? 'GET').toUpperCase(), headers: options.headers ?? {}, body: options.body }
+  for (;;) {
+    const parsed = parseUrl(next, previous)
+    if ('problem' in parsed) return { refusal: { code: 'url-invalid', message: parsed.problem }, url: next, hops }
+    const { url } = parsed
+    if (hops.length > (options.maxHops ?? MAX_HOPS)) {
+      return {
+        refusal: { code: 'too-many-hops', message: `more than ${hops.length - 1} redirects` },
+        url: url.href,
+        hops,
+      }
+    }
+    if (previous !== undefined) {
+      downgraded ||= previous.scheme === 'https' && url.scheme !== 'https'
+      if (originOf(previous) !== originOf(url)) hop = { ...hop, headers: withoutCredentials(hop.headers) }
+    }
+    const answer = await visit(url, hop, options, gate, agent, signal)
+    if ('refusal' in answer) return { refusal: answer.refusal, url: url.href, hops }
+    const location = answer.headers.location
+    if (!REDIRECTS.has(answer.status) || location === undefined) {
+      return { response: { ...answer, url: url.href, hops, downgraded } }
+    }
+    hops.push(url.href)
+    if (answer.status === 303 || (answer.status !== 307 && answer.status !== 308 && hop.method === 'POST')) {
+      hop = { method: hop.method === 'HEAD' ? 'HEAD' : 'GET', headers: hop.headers, body: undefined }
+    }
+    previous = url
+    next = location
+  }
+}
+
+type Answer = Omit<GuardedResponse, 'url' | 'hops' | 'downgraded'>
+
+async function visit(
+  url: UrlFacts,
+  hop: Hop,
+  options: GuardedFetchOptions,
+  gate: Gate,
+  agent: RouteAgent,
+  signal: AbortSignal,
+): Promise<Answer | { readonly refusal: Refusal }> {
+  const started = performance.now()
+  const target: Target = { host: url.host, port: url.port, kind: url.kind }
+  const facts = { command: options.rules.command, kind: 'fetch' as const, target, method: hop.method, path: url.path }
+  const refuse = (refusal: Refusal) => {
+    options.onEvent?.(refused({ ...facts, milliseconds: performance.now() - started }, refusal))
+    return { refusal }
+  }
+  const admission = await gate.admit(target)
+  if ('refusal' in admission) return refuse(admission.refusal)
+  const rawHeaders = headersFor(url, target, hop)
+  const narrowed = judgeRequest(admission.rules, target, { method: hop.method, path: url.path, rawHeaders })
+  if (narrowed !== null) return refuse(narrowed)
+  const secure = url.scheme === 'https' || url.scheme === 'wss'
+  const path = url.href.slice(url.href.indexOf('/', url.href.indexOf('://') + 3))
+  const request: RoutedRequest = {
+    agent,
+    route: admission.route,
+    secure,
+    method: hop.method,
+    path,
+    headers: rawHeaders,
+    setHost: false,
+    signal,
+  }
+  try {
+    const answer = await send(request, hop.body, options.maxBytes ?? MAX_BYTES)
+    const address = admission.route.addresses[0] ?? null
+    const down = answer.body.length
+    options.onEvent?.(allowed({ ...facts, address, down, milliseconds: performance.now() - started }))
+    return answer
+  } catch (error) {
+    return refuse(upstreamRefusal(signal.aborted ? timeoutError() : error, target))
+  }
+}
+
+function headersFor(url: UrlFacts, target: Target, hop: Hop): string[] {
+  const headers = ['Host', authorityOf(target, url.scheme === 'https' || url.scheme === 'wss' ? 443 : 80)]
+  for (const [name, value] of Object.entries(hop.headers)) {
+    if (!OWN_HEADERS.has(name.toLowerCase())) headers.push(name, value)
+  }
+  headers.push('Accept-Encoding', 'gzip, deflate, br')
+  if (hop.body !== undefined) headers.push('Content-Length', String(Buffer.byteLength(hop.body)))
+  return headers
+}
+
+function send(options: RoutedRequest, body: string | Uint8Array | undefined, maxBytes: number): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const request = httpRequest(options)
+    request.once('error', reject)
+    request.once('response', (incoming) => {
+      collect(incoming, maxBytes).then(({ bytes, truncated }) => {
+        const headers: Record<string, string> = {}
+        for (const [name, value] of Object.entries(incoming.headers)) headers[name] = [value].flat().join(', ')
+        const { statusCode: status = 0, statusMessage: statusText = '' } = incoming
+        resolve({ status, statusText, headers, body: bytes, truncated })
+      }, reject)
+    })
+    request.end(body)
+  })
+}
+
+function collect(incoming: IncomingMessage, maxBytes: number): Promise<{ bytes: Buffer; truncated: boolean }> {
+  return new Promise((resolve, reject) => {
+    const body = decoded(incoming)
+    const parts: Buffer[] = []
+    let length = 0
+    const finish = (truncated: boolean) => {
+      resolve({ bytes: Buffer.concat(parts).subarray(0, maxBytes), truncated })
+      incoming.destroy()
+    }
+    incoming.on('error', reject)
+    body.on('error', reject)
+    body.on('data', (chunk: Buffer) => {
+      parts.push(chunk)
+      length += chunk.length
+      // Counted after unpacking, so that a small bomb stays small.
+      if (length > maxBytes) finish(true)
+    })
+    body.once('end', () => finish(false))
+  })
+}
+
+function decoded(incoming: IncomingMessage): Readable {
+  switch (incoming.headers['content-encoding']?.toLowerCase()) {
+    case 'gzip':
+    case 'x-gzip':
+      return incoming.pipe(createGunzip())
+    case 'deflate':
+      return incoming.pipe(createInflate())
+    case 'br':
+      return incoming.pipe(createBrotliDecompress())
+    default:
+      return incoming
+  }
+}
+
+function originOf(url: UrlFacts): string {
+  return `${url.scheme}|${url.host}|${url.port}`
+}
+
+function withoutCredentials(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !CREDENTIALS.has(name.toLowerCase())))
+}

@@ -1,0 +1,22 @@
+/** What a connection speaks, told from its first bytes. PURE. */
+
+import { METHODS } from 'node:http'
+
+export type Speech = 'tls' | 'http' | 'http2' | 'socks' | 'other'
+
+const KNOWN_METHODS: ReadonlySet<string> = new Set(METHODS)
+const LONGEST_METHOD: number = Math.max(...METHODS.map((method) => method.length))
+
+/** Null while too little is there to tell. */
+export function speechOf(bytes: Buffer): Speech | null {
+  const first = bytes[0]
+  if (first === undefined) return null
+  if (first === 0x16) return bytes.length < 2 ? null : bytes[1] === 3 ? 'tls' : 'other'
+  if (first === 5) return 'socks'
+  const text = bytes.subarray(0, LONGEST_METHOD + 1).toString('latin1')
+  const token = /^[A-Z-]*/.exec(text)![0]
+  if (token.length === text.length) return text.length > LONGEST_METHOD ? 'other' : null
+  if (text[token.length] !== ' ') return 'other'
+  if (token === 'PRI') return 'http2'
+  return KNOWN_METHODS.has(token) ? 'http' : 'other'
+}

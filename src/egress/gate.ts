@@ -1,0 +1,104 @@
+/** The gate of a door: judges a target, asks where nobody decided, resolves once, and judges what came back. */
+
+import { canonicalAddress } from '../hosts/address.ts'
+import { quote } from '../hosts/host.ts'
+import type { HostJudgement } from '../hosts/judge.ts'
+import type { HostRule } from '../policy/policy.ts'
+import type { Resolver } from '../system/dns.ts'
+import { messageOf } from '../system/fault.ts'
+import type { Refusal } from './refusal.ts'
+import { type EgressRules, isUndecided, judgeTarget, withAnswer } from './rules.ts'
+import type { Target } from './target.ts'
+import type { Route } from './upstream.ts'
+
+/** What a person is asked: may this command reach this host? */
+export interface HostQuestion {
+  readonly command: string
+  readonly target: Target
+  readonly judgement: HostJudgement<HostRule>
+  readonly signal: AbortSignal
+}
+
+/** True allows the host and port for the rest of the command. */
+export type AskHost = (question: HostQuestion) => Promise<boolean>
+
+/** A route that was admitted, with the rules that admitted it. */
+export interface Admission {
+  readonly route: Route
+  readonly rules: EgressRules
+}
+
+export interface Gate {
+  admit(target: Target): Promise<Admission | { readonly refusal: Refusal }>
+}
+
+export interface GateOptions {
+  readonly rules: EgressRules
+  readonly resolver: Resolver
+  readonly ask?: AskHost | undefined
+  readonly signal: AbortSignal
+}
+
+const MAX_QUESTIONS = 64
+
+export function createGate(options: GateOptions): Gate {
+  const { resolver, signal } = options
+  const answers = new Map<string, Promise<boolean>>()
+
+  function answerTo(target: Target, judgement: HostJudgement<HostRule>): Promise<boolean> {
+    const key = `${target.host}\n${target.port}`
+    const known = answers.get(key)
+    if (known) return known
+    // A command that walks through names must not bury a person in questions.
+    if (answers.size >= MAX_QUESTIONS) return Promise.resolve(false)
+    const answer = askOnce(options, target, judgement)
+    answers.set(key, answer)
+    return answer
+  }
+
+  async function admit(target: Target): Promise<Admission | { readonly refusal: Refusal }> {
+    let rules = options.rules
+    let judgement = judgeTarget(rules, target)
+    if (isUndecided(judgement) && options.ask) {
+      if (!(await answerTo(target, judgement))) {
+        return {
+          refusal: { code: 'ask-refused', message: `${quote(target.host)} is not granted, and nobody agreed to it` },
+        }
+      }
+      rules = withAnswer(rules, target)
+      judgement = judgeTarget(rules, target)
+    }
+    if (judgement.verdict === 'deny') return { refusal: judgement }
+    const addresses = await resolveTarget(resolver, target)
+    if ('refusal' in addresses) return addresses
+    if (signal.aborted) return { refusal: { code: 'upstream-unreachable', message: 'the command has ended' } }
+    const resolved = judgeTarget(rules, target, addresses)
+    if (resolved.verdict === 'deny') return { refusal: resolved }
+    return { route: { target, addresses }, rules }
+  }
+
+  return { admit }
+}
+
+async function askOnce(options: GateOptions, target: Target, judgement: HostJudgement<HostRule>): Promise<boolean> {
+  try {
+    const { rules, signal } = options
+    return (await options.ask!({ command: rules.command, target, judgement, signal })) === true
+  } catch {
+    return false
+  }
+}
+
+async function resolveTarget(
+  resolver: Resolver,
+  target: Target,
+): Promise<readonly string[] | { readonly refusal: Refusal }> {
+  if (target.kind !== 'name') return [target.host]
+  try {
+    const answers = await resolver.resolve(target.host)
+    return answers.map((address) => canonicalAddress(address) ?? address)
+  } catch (error) {
+    const message = `${quote(target.host)} could not be resolved: ${messageOf(error)}`
+    return { refusal: { code: 'host-unresolved', message } }
+  }
+}

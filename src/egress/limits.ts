@@ -1,0 +1,23 @@
+/** Limits of a door: how much one command may hold open, and how long anybody may be kept waiting. */
+
+export interface DoorLimits {
+  readonly connections: number
+  readonly headerBytes: number
+  /** Until a request head or a TLS hello is complete. */
+  readonly headMilliseconds: number
+  /** Until a connection to the host stands, TLS included. */
+  readonly connectMilliseconds: number
+  /** Without a byte in either direction; long, because a model may think for minutes before it answers. */
+  readonly idleMilliseconds: number
+  /** How long a client may stay silent before a tunnel to a raw port counts as one where the server speaks first. */
+  readonly serverFirstMilliseconds: number
+}
+
+export const DEFAULT_LIMITS: DoorLimits = {
+  connections: 4096,
+  headerBytes: 64 * 1024,
+  headMilliseconds: 30_000,
+  connectMilliseconds: 20_000,
+  idleMilliseconds: 15 * 60_000,
+  serverFirstMilliseconds: 300,
+}

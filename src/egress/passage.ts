@@ -1,0 +1,103 @@
+/** What every protocol of a door shares: the gate, the pool, the broker, and where events go. */
+
+import type { Duplex } from 'node:stream'
+import type { Broker, SwappedRequest } from './broker.ts'
+import { allowed, type EgressEvent, type EventFacts, refused } from './event.ts'
+import type { Admission, Gate } from './gate.ts'
+import type { DoorLimits } from './limits.ts'
+import { isLoopback } from './loopback.ts'
+import { httpRefusal, type Refusal, refusalBytes } from './refusal.ts'
+import type { RequestTarget, TunnelFacts } from './request-head.ts'
+import type { RouteAgent } from './route-agent.ts'
+import { judgeRequest } from './rules.ts'
+import type { Target } from './target.ts'
+
+export interface Passage {
+  readonly command: string
+  readonly gate: Gate
+  readonly agent: RouteAgent
+  readonly broker: Broker | null
+  readonly limits: DoorLimits
+  readonly onEvent: (event: EgressEvent) => void
+}
+
+/** A connection that was admitted as a whole: every request in it must name the same host. */
+export interface Tunnel extends TunnelFacts {
+  readonly admission: Admission
+}
+
+/** A request that may leave, as it leaves. */
+export interface Cleared extends SwappedRequest {
+  readonly admission: Admission
+}
+
+/** Judges a request whose target was read: host, addresses, method, path, secrets. */
+export async function clearRequest(
+  passage: Passage,
+  read: RequestTarget,
+  method: string,
+  rawHeaders: readonly string[],
+  tunnel: Tunnel | null,
+): Promise<Cleared | { readonly refusal: Refusal }> {
+  const admission = tunnel?.admission ?? (await passage.gate.admit(read.target))
+  if ('refusal' in admission) return admission
+  const mark = read.path.indexOf('?')
+  const path = mark < 0 ? read.path : read.path.slice(0, mark)
+  const refusal = judgeRequest(admission.rules, read.target, { method, path, rawHeaders })
+  if (refusal !== null) return { refusal }
+  if (passage.broker === null) return { admission, path: read.path, rawHeaders, used: [] }
+  const secure = read.secure || admission.route.addresses.every(isLoopback)
+  const swapped = passage.broker.swap({ target: read.target, secure, path: read.path, rawHeaders })
+  return 'refusal' in swapped ? swapped : { ...swapped, admission }
+}
+
+/** Facts of an event that are known from the start of a request; `started` is turned into a duration later. */
+export interface Record {
+  readonly facts: EventFacts
+  readonly started: number
+}
+
+export function startRecord(passage: Passage, facts: Omit<EventFacts, 'command'>): Record {
+  return { facts: { ...facts, command: passage.command }, started: performance.now() }
+}
+
+export function recordAllowed(passage: Passage, record: Record, more: Partial<EventFacts>): void {
+  passage.onEvent(allowed({ ...record.facts, ...more, milliseconds: elapsed(record) }))
+}
+
+export function recordRefused(
+  passage: Passage,
+  record: Record,
+  refusal: Refusal,
+  more: Partial<EventFacts> = {},
+): void {
+  passage.onEvent(refused({ ...record.facts, ...more, milliseconds: elapsed(record) }, refusal))
+}
+
+/** Writes a refusal to a bare connection and closes it once it is flushed. */
+export function refuseSocket(
+  passage: Passage,
+  socket: Duplex,
+  refusal: Refusal,
+  target: Target | null,
+  accept?: string,
+): void {
+  if (socket.destroyed || !socket.writable) return void socket.destroy()
+  socket.end(refusalBytes(httpRefusal(refusal, target, passage.command, accept)))
+  closeSoon(socket)
+}
+
+/** Reads away what the peer still sends, so that it sees the answer and not a reset, and then lets go of it. */
+export function closeSoon(socket: Duplex): void {
+  socket.on('error', () => socket.destroy())
+  socket.resume()
+  const timer = setTimeout(() => socket.destroy(), LINGER_MILLISECONDS)
+  socket.once('end', () => socket.destroy())
+  socket.once('close', () => clearTimeout(timer))
+}
+
+const LINGER_MILLISECONDS = 2_000
+
+function elapsed(record: Record): number {
+  return Math.round((performance.now() - record.started) * 1000) / 1000
+}

@@ -1,0 +1,219 @@
+/** The proxy of a door: every connection is told apart by its first byte and served under the command's own rules. */
+
+import { createServer, type IncomingMessage, type Server } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { errorCode } from '../system/fault.ts'
+import type { SessionCa } from './ca.ts'
+import { exchange, headOf } from './exchange.ts'
+import { speechOf } from './first-bytes.ts'
+import { closeSoon, type Passage, recordRefused, refuseSocket, startRecord, type Tunnel } from './passage.ts'
+import { peek } from './peek.ts'
+import type { Refusal } from './refusal.ts'
+import { headerValues } from './request-head.ts'
+import { readGreeting, readRequest as readSocksRequest, SOCKS_REPLY, type SocksReading, socksReply } from './socks.ts'
+import { agrees, parseAuthority, type Target, targetOf } from './target.ts'
+import { carryTunnel, type TunnelCall, type TunnelServers } from './tunnel.ts'
+import { isWebSocket, upgrade } from './websocket.ts'
+
+export interface Proxy {
+  /** Takes over a connection that a client made. */
+  serve(socket: Socket): void
+  close(): void
+}
+
+const ESTABLISHED = 'HTTP/1.1 200 Connection Established\r\n\r\n'
+
+export function createProxy(passage: Passage, ca: SessionCa): Proxy {
+  const tunnels = new WeakMap<Duplex, Tunnel>()
+  const server = createHttpServer(passage)
+  let http2: Promise<typeof import('./http2.ts')> | null = null
+
+  const servers: TunnelServers = {
+    http: (socket, tunnel) => {
+      tunnels.set(socket, tunnel)
+      server.emit('connection', socket)
+    },
+    http2: (socket, tunnel) => {
+      // Few commands speak it, and loading it takes as long as a whole request.
+      http2 ??= import('./http2.ts')
+      http2.then(
+        (module) => module.serveHttp2(passage, socket, tunnel),
+        () => socket.destroy(),
+      )
+    },
+  }
+
+  server.on('request', (message, response) => {
+    exchange(passage, message, response, tunnels.get(message.socket) ?? null).catch(() => response.destroy())
+  })
+  server.on('upgrade', (message, socket, head) => {
+    upgrade(passage, message, socket, head, tunnels.get(message.socket) ?? null).catch(() => socket.destroy())
+  })
+  server.on('connect', (message, socket, head) => {
+    const call: TunnelCall = { passage, ca, servers, kind: 'connect' }
+    connect(call, message, socket as Socket, head, tunnels.get(message.socket) ?? null).catch(() => socket.destroy())
+  })
+  server.on('clientError', (error, socket) => refuseBroken(passage, error, socket, tunnels.get(socket) ?? null))
+
+  return {
+    serve: (socket) => {
+      socket.allowHalfOpen = true
+      socket.setNoDelay(true)
+      socket.on('error', () => socket.destroy())
+      const call: TunnelCall = { passage, ca, servers, kind: 'socks' }
+      serve(call, server, socket).catch(() => socket.destroy())
+    },
+    close: () => {
+      server.closeAllConnections()
+      // It never listened, so the only thing that close does is to stop its timer.
+      server.close(() => {})
+    },
+  }
+}
+
+function createHttpServer(passage: Passage): Server {
+  const { limits } = passage
+  const server = createServer({
+    insecureHTTPParser: false,
+    maxHeaderSize: limits.headerBytes,
+    headersTimeout: limits.headMilliseconds,
+    requestTimeout: 0,
+    keepAliveTimeout: Math.min(limits.idleMilliseconds, 120_000),
+    connectionsCheckingInterval: Math.max(100, Math.min(limits.headMilliseconds / 2, 5_000)),
+    noDelay: true,
+    ...upgradeOption(),
+  })
+  // A client that has sent all and closed its half still wants the answer.
+  Object.assign(server, { httpAllowHalfOpen: true })
+  server.timeout = limits.idleMilliseconds
+  server.maxRequestsPerSocket = 0
+  // The server is fed connections and never listens; this starts its watch over slow request heads.
+  server.emit('listening')
+  return server
+}
+
+/** From Node 24.9 on, an upgrade to something else is served as the plain request it also is (Java offers h2c). */
+function upgradeOption(): object {
+  return { shouldUpgradeCallback: isWebSocket }
+}
+
+async function serve(call: TunnelCall, server: Server, socket: Socket): Promise<void> {
+  const { passage } = call
+  const speech = await peek(socket, speechOf, passage.limits.headMilliseconds)
+  if (typeof speech === 'string') return void socket.destroy()
+  if (speech.value === 'http') return void server.emit('connection', socket)
+  if (speech.value === 'socks') return serveSocks(call, socket)
+  const message = 'this is a proxy for HTTP, CONNECT and SOCKS5; something else was sent'
+  refuseOutright(passage, socket, { code: 'malformed-request', message })
+}
+
+async function connect(
+  call: TunnelCall,
+  message: IncomingMessage,
+  socket: Socket,
+  head: Buffer,
+  tunnel: Tunnel | null,
+): Promise<void> {
+  const { passage } = call
+  const target = parseAuthority(message.url ?? '', null)
+  const named = 'problem' in target ? null : target
+  const record = startRecord(passage, { kind: 'connect', target: tunnel?.target ?? named, method: 'CONNECT' })
+  socket.on('error', () => socket.destroy())
+  const refuse = (refusal: Refusal) => {
+    recordRefused(passage, record, refusal)
+    refuseSocket(passage, socket, refusal, named, message.headers.accept)
+  }
+  if (tunnel !== null) return refuse({ code: 'nested-connect', message: 'CONNECT inside a tunnel is not passed on' })
+  if ('problem' in target) return refuse({ code: 'malformed-request', message: target.problem })
+  const problem = connectProblem(message, target)
+  if (problem !== null) return refuse(problem)
+  const admission = await passage.gate.admit(target)
+  if ('refusal' in admission) return refuse(admission.refusal)
+  if (socket.destroyed) return
+  socket.write(ESTABLISHED)
+  if (head.length > 0) socket.unshift(head)
+  await carryTunnel(call, socket, admission)
+}
+
+function connectProblem(message: IncomingMessage, target: Target): Refusal | null {
+  const { rawHeaders, httpVersion } = headOf(message)
+  const hosts = headerValues(rawHeaders, 'host')
+  if (hosts.length > 1 || (hosts.length === 0 && httpVersion !== '1.0')) {
+    return { code: 'malformed-request', message: 'CONNECT needs one Host header' }
+  }
+  if (hosts.length === 1 && !agrees(hosts[0]!, target)) {
+    return { code: 'host-mismatch', message: 'the Host header of CONNECT names another host than its target' }
+  }
+  const framed = ['content-length', 'transfer-encoding'].some((name) => headerValues(rawHeaders, name).length > 0)
+  return framed ? { code: 'malformed-request', message: 'CONNECT with a body' } : null
+}
+
+async function serveSocks(call: TunnelCall, socket: Socket): Promise<void> {
+  const { passage } = call
+  const greeting = await takeSocks(call, socket, readGreeting)
+  if (greeting === null) return
+  const request = await takeSocks(call, socket, readSocksRequest)
+  if (request === null || request.state !== 'request') return
+  const target = targetOf(request.host, request.port)
+  const named = 'problem' in target ? null : target
+  const record = startRecord(passage, { kind: 'socks', target: named })
+  const admission =
+    'problem' in target
+      ? { refusal: { code: 'malformed-request', message: target.problem } as const }
+      : await passage.gate.admit(target)
+  if (socket.destroyed) return
+  if ('refusal' in admission) {
+    recordRefused(passage, record, admission.refusal)
+    const unresolved = admission.refusal.code === 'host-unresolved'
+    socket.end(socksReply(unresolved ? SOCKS_REPLY.unreachable : SOCKS_REPLY.notAllowed))
+    return closeSoon(socket)
+  }
+  socket.write(socksReply(SOCKS_REPLY.granted))
+  await carryTunnel(call, socket, admission)
+}
+
+/** Reads one SOCKS message and takes its bytes; null when the connection is done with. */
+async function takeSocks(
+  call: TunnelCall,
+  socket: Socket,
+  read: (bytes: Buffer) => SocksReading,
+): Promise<SocksReading | null> {
+  const { passage } = call
+  const complete = (bytes: Buffer) => {
+    const reading = read(bytes)
+    return reading.state === 'more' ? null : reading
+  }
+  const peeked = await peek(socket, complete, passage.limits.headMilliseconds)
+  if (typeof peeked === 'string') {
+    socket.destroy()
+    return null
+  }
+  const reading = peeked.value
+  if (reading.state === 'refused') {
+    recordRefused(passage, startRecord(passage, { kind: 'socks' }), { code: reading.code, message: reading.problem })
+    socket.end(reading.reply)
+    closeSoon(socket)
+    return null
+  }
+  socket.read(reading.used)
+  if (reading.state === 'greeted') socket.write(reading.reply)
+  return reading
+}
+
+function refuseBroken(passage: Passage, error: Error, socket: Duplex, tunnel: Tunnel | null): void {
+  const code = errorCode(error) ?? ''
+  if (code === 'ECONNRESET' || code === 'EPIPE' || socket.destroyed) return void socket.destroy()
+  const refusal: Refusal =
+    code === 'ERR_HTTP_REQUEST_TIMEOUT'
+      ? { code: 'client-timeout', message: 'the request head was not complete in time' }
+      : { code: 'malformed-request', message: `not a request that can be read in only one way (${code})` }
+  const target = tunnel?.target ?? null
+  recordRefused(passage, startRecord(passage, { kind: 'http', target }), refusal)
+  refuseSocket(passage, socket, refusal, target)
+}
+
+function refuseOutright(passage: Passage, socket: Socket, refusal: Refusal): void {
+  recordRefused(passage, startRecord(passage, { kind: 'connect' }), refusal)
+  refuseSocket(passage, socket, refusal, null)
+}

@@ -1,0 +1,113 @@
+/** The rules of the way out for one command: which hosts, with which methods and paths, and what nobody decided yet. PURE. */
+
+import { matchSegments } from '../files/glob.ts'
+import { quote } from '../hosts/host.ts'
+import { type HostJudgement, judgeHost } from '../hosts/judge.ts'
+import { coversName, type HostPattern } from '../hosts/pattern.ts'
+import type { SuffixLookup } from '../hosts/suffix.ts'
+import type { HostRule, HostRules } from '../policy/policy.ts'
+import type { Refusal } from './refusal.ts'
+import { authorityOf, type Target, urlOf } from './target.ts'
+
+/** `allowed` is the union of the command's grants, the inherited default domains and its bundles' hosts; `[]` is no network. */
+export interface EgressRules extends HostRules {
+  /** The command as a person would recognise it; it stands in events and refusals. */
+  readonly command: string
+  /** Hosts whose TLS is not ended here (pinned or client certificates): only the name is checked then. */
+  readonly passthrough?: readonly HostPattern[]
+  readonly ownAddresses?: readonly string[]
+  readonly suffixes?: SuffixLookup
+}
+
+/** What narrows a rule is judged against. */
+export interface RequestFacts {
+  readonly method: string
+  /** The path as it will be sent, without query. */
+  readonly path: string
+  readonly rawHeaders: readonly string[]
+}
+
+/** Headers by which frameworks let a POST be another method. */
+const METHOD_OVERRIDES: ReadonlySet<string> = new Set(['x-http-method-override', 'x-http-method', 'x-method-override'])
+
+/** Judges a host before (`resolved` absent) or after its addresses are known. */
+export function judgeTarget(rules: EgressRules, target: Target, resolved?: readonly string[]): HostJudgement<HostRule> {
+  const url = urlOf(target, target.port !== 80)
+  return judgeHost(resolved === undefined ? { url } : { url, resolved }, rules)
+}
+
+/** True when no rule spoke for or against the host, so that a person may. */
+export function isUndecided(judgement: HostJudgement<HostRule>): boolean {
+  return (
+    judgement.verdict === 'deny' && ['host-unlisted', 'port-unlisted', 'host-below-suffix'].includes(judgement.code)
+  )
+}
+
+/** The rules with one more host and port, which a person granted just now. */
+export function withAnswer(rules: EgressRules, target: Target): EgressRules {
+  const { host, port, kind } = target
+  const pattern: HostPattern = { text: authorityOf(target, null), host, wildcard: false, port, kind }
+  const answer: HostRule = { rule: 'answer', source: 'prompt', pattern }
+  return { ...rules, allowed: [...(rules.allowed ?? []), answer] }
+}
+
+/** Judges a request to a host that was admitted: one rule must admit its method and its path together. */
+export function judgeRequest(rules: EgressRules, target: Target, request: RequestFacts): Refusal | null {
+  const admitting = admittingRules(rules, target)
+  if (admitting === null || admitting.some((rule) => !isNarrowed(rule))) return null
+  const subject = quote(authorityOf(target, 443))
+  const methods = admitting.filter((rule) => rule.methods === undefined || rule.methods.includes(request.method))
+  if (methods.length === 0) {
+    const listed = [...new Set(admitting.flatMap((rule) => rule.methods ?? []))].join(', ')
+    return { code: 'method-unlisted', message: `${subject} is granted for ${listed}, not for ${request.method}` }
+  }
+  if (request.rawHeaders.some((name, at) => at % 2 === 0 && METHOD_OVERRIDES.has(name.toLowerCase()))) {
+    return { code: 'method-unlisted', message: `a request to ${subject} overrides its method in a header` }
+  }
+  const problem = pathProblem(request.path)
+  const needsPath = methods.every((rule) => rule.paths !== undefined)
+  if (needsPath && problem !== null) return { code: 'path-unlisted', message: `${quote(request.path)} ${problem}` }
+  const admitted = methods.some(
+    (rule) => rule.paths === undefined || rule.paths.some((glob) => matchesPath(glob, request.path)),
+  )
+  if (admitted) return null
+  return { code: 'path-unlisted', message: `${quote(request.path)} on ${subject} is not among the granted paths` }
+}
+
+/** True when bytes that cannot be read as requests may go there: an explicit port that is not the web's, not narrowed. */
+export function mayCarryRawBytes(rules: EgressRules, target: Target): boolean {
+  if (target.port === 80 || target.port === 443) return false
+  const admitting = admittingRules(rules, target)
+  return admitting?.some((rule) => rule.pattern.port === target.port && !isNarrowed(rule)) ?? false
+}
+
+/** True when TLS to this host is passed through unread. */
+export function isPassedThrough(rules: EgressRules, target: Target): boolean {
+  const named = rules.passthrough?.some(
+    (pattern) => coversName(pattern, target.host) && (pattern.port === null || pattern.port === target.port),
+  )
+  // What narrows a rule can only be checked where requests are read.
+  return named === true && (admittingRules(rules, target)?.some((rule) => !isNarrowed(rule)) ?? true)
+}
+
+/** The rules that admit the host; null where no list limits public hosts. */
+function admittingRules(rules: EgressRules, target: Target): readonly HostRule[] | null {
+  if (rules.allowed === null) return null
+  return rules.allowed.filter((rule) => judgeTarget({ ...rules, allowed: [rule] }, target).verdict === 'allow')
+}
+
+function isNarrowed(rule: HostRule): boolean {
+  return rule.methods !== undefined || rule.paths !== undefined
+}
+
+function matchesPath(glob: string, path: string): boolean {
+  return matchSegments(glob.split('/'), path.split('/'))
+}
+
+/** Spellings that a server may read as another path than the one that was matched. */
+function pathProblem(path: string): string | null {
+  if (/%(2e|2f|5c|25|00)/i.test(path)) return 'holds an encoded dot, slash, backslash or percent sign'
+  if (/(^|\/)\.{1,2}(\/|;|$)/.test(path)) return 'holds a "." or ".." segment'
+  if (path.includes('//') || path.includes('\\') || path.includes(';')) return 'holds "//", a backslash or a semicolon'
+  return null
+}

@@ -1,0 +1,49 @@
+/** A target: the host and port that a connection or a request names, in one canonical spelling. */
+
+import { type HostKind, parseHost, quote } from '../hosts/host.ts'
+import type { UrlFacts } from '../hosts/url.ts'
+
+export interface Target {
+  readonly host: string
+  readonly port: number
+  readonly kind: HostKind
+}
+
+/** Parses `host:port` or `[address]:port`; `defaultPort` of null demands a port. */
+export function parseAuthority(text: string, defaultPort: number | null): Target | { readonly problem: string } {
+  const split = /^(\[[^\]]*\]|[^:[\]]*)(?::([0-9]+))?$/.exec(text)
+  if (split === null || text.length > 300) return { problem: `${quote(text)} is not "host:port"` }
+  const port = split[2] === undefined ? defaultPort : parsePort(split[2])
+  if (port === null) return { problem: `${quote(text)} needs a port from 1 to 65535` }
+  return targetOf(split[1]!, port)
+}
+
+/** A target from a host as it stands in a URL and a port as a number. */
+export function targetOf(host: string, port: number): Target | { readonly problem: string } {
+  const parsed = parseHost(host)
+  if ('problem' in parsed) return parsed
+  return port >= 1 && port <= 65_535 ? { ...parsed, port } : { problem: `${port} is not a port from 1 to 65535` }
+}
+
+/** `host`, or `host:port` where the port is not the scheme's own. */
+export function authorityOf(target: Target, defaultPort: number | null): string {
+  const host = target.kind === 'ipv6' ? `[${target.host}]` : target.host
+  return target.port === defaultPort ? host : `${host}:${target.port}`
+}
+
+/** The facts that the host rules judge. */
+export function urlOf(target: Target, secure: boolean, path = '/'): UrlFacts {
+  const scheme = secure ? 'https' : 'http'
+  const href = `${scheme}://${authorityOf(target, secure ? 443 : 80)}${path}`
+  return { scheme, host: target.host, port: target.port, kind: target.kind, hadUserinfo: false, path, href }
+}
+
+/** True when an authority names this target; one without a port names the host alone. */
+export function agrees(authority: string, target: Target): boolean {
+  const named = parseAuthority(authority, target.port)
+  return !('problem' in named) && named.host === target.host && named.port === target.port
+}
+
+function parsePort(text: string): number | null {
+  return /^[1-9][0-9]{0,4}$/.test(text) && Number(text) <= 65_535 ? Number(text) : null
+}

@@ -1,0 +1,137 @@
+/** The far side of the door: dialling addresses that were judged, and TLS that is verified. Shared by a session. */
+
+import { readFileSync } from 'node:fs'
+import { isIP, type LookupFunction, connect as netConnect, type Socket } from 'node:net'
+import {
+  createSecureContext,
+  rootCertificates,
+  type SecureContext,
+  type TLSSocket,
+  connect as tlsConnect,
+} from 'node:tls'
+import { errorCode, messageOf } from '../system/fault.ts'
+import type { Refusal } from './refusal.ts'
+import { authorityOf, type Target } from './target.ts'
+
+/** A target and the addresses that were judged for it: nothing else is ever dialled. */
+export interface Route {
+  readonly target: Target
+  readonly addresses: readonly string[]
+}
+
+/** Opens a TCP connection to one of the addresses; tests put their own servers here. */
+export type Dialer = (route: Route) => Socket
+
+export interface Upstream {
+  readonly roots: string
+  dial(route: Route): Socket
+  /** A TLS connection whose certificate must be valid for the target's own host. */
+  dialTls(route: Route, protocols: readonly string[]): TLSSocket
+}
+
+export interface UpstreamOptions {
+  /** Further authorities in PEM, beside the system's: a company's own, or a test's. */
+  readonly trust?: readonly string[]
+  readonly dialer?: Dialer
+}
+
+/** Where distributions keep the bundle of roots. */
+const ROOT_BUNDLES: readonly string[] = [
+  '/etc/ssl/certs/ca-certificates.crt',
+  '/etc/pki/tls/certs/ca-bundle.crt',
+  '/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem',
+  '/etc/ssl/ca-bundle.pem',
+  '/etc/ssl/cert.pem',
+]
+
+export function createUpstream(options: UpstreamOptions = {}): Upstream {
+  const dial = options.dialer ?? dialAddresses
+  let roots: string | null = null
+  let context: SecureContext | null = null
+  const readRoots = () => {
+    roots ??= [systemRoots(), ...(options.trust ?? [])].join('\n')
+    return roots
+  }
+  return {
+    get roots() {
+      return readRoots()
+    },
+    dial,
+    dialTls: (route, protocols) => {
+      // Reading the roots takes milliseconds, so it waits for the first connection that needs them.
+      context ??= createSecureContext({ ca: readRoots() })
+      const { host, kind } = route.target
+      return tlsConnect({
+        socket: dial(route),
+        host,
+        servername: kind === 'name' ? host : '',
+        secureContext: context,
+        ALPNProtocols: [...protocols],
+        rejectUnauthorized: true,
+      })
+    },
+  }
+}
+
+/** The machine's own roots as one PEM text, or Node's where the machine has none. */
+export function systemRoots(): string {
+  for (const path of ROOT_BUNDLES) {
+    try {
+      return readFileSync(path, 'utf8')
+    } catch {
+      // Another distribution keeps it elsewhere.
+    }
+  }
+  return rootCertificates.join('\n')
+}
+
+/** A failed connection as a refusal that says which side failed and how. */
+export function upstreamRefusal(error: unknown, target: Target): Refusal {
+  const code = errorCode(error) ?? ''
+  const subject = authorityOf(target, null)
+  if (code === 'ETIMEDOUT' || code === 'ERR_CORDON_TIMEOUT') {
+    return { code: 'upstream-timeout', message: `${subject} did not answer in time` }
+  }
+  if (/CERT|SELF_SIGNED|ISSUER|ALTNAME|CRL|UNABLE_TO|HOSTNAME/.test(code)) {
+    return {
+      code: 'upstream-certificate',
+      message: `the certificate of ${subject} does not verify: ${messageOf(error)}`,
+    }
+  }
+  if (
+    /^E(CONNREFUSED|HOSTUNREACH|NETUNREACH|ADDRNOTAVAIL|ACCES|PERM|INVAL)$/.test(code) ||
+    error instanceof AggregateError
+  ) {
+    return { code: 'upstream-unreachable', message: `${subject} cannot be reached (${code || 'no address answers'})` }
+  }
+  return { code: 'upstream-protocol', message: `the connection to ${subject} broke: ${code || messageOf(error)}` }
+}
+
+/** Ends a socket that has not connected in time; the timer goes when it did, or when the socket closes. */
+export function limitConnect(socket: Socket, milliseconds: number): void {
+  const timer = setTimeout(() => socket.destroy(timeoutError()), milliseconds)
+  const stop = () => clearTimeout(timer)
+  socket.once('encrypted' in socket ? 'secureConnect' : 'connect', stop)
+  socket.once('close', stop)
+}
+
+export function timeoutError(): Error {
+  return Object.assign(new Error('timed out'), { code: 'ERR_CORDON_TIMEOUT' })
+}
+
+function dialAddresses(route: Route): Socket {
+  const { target, addresses } = route
+  const answers = addresses.map((address) => ({ address, family: isIP(address) }))
+  // The name is never looked up again: Node tries the judged addresses, and only those, one after another.
+  const lookup: LookupFunction = (_host, options, callback) => {
+    if (options.all) callback(null, answers)
+    else callback(null, answers[0]!.address, answers[0]!.family)
+  }
+  return netConnect({
+    host: target.kind === 'name' ? target.host : addresses[0]!,
+    port: target.port,
+    lookup,
+    autoSelectFamily: true,
+    noDelay: true,
+  })
+}

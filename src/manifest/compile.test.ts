@@ -1,0 +1,225 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the manifest's own syntax.
+
+import { describe, expect, test } from 'vitest'
+import { tldtsSuffixes } from '../hosts/suffix.ts'
+import { type Compiled, type CompileOptions, compileManifest } from './compile.ts'
+import { loadManifest } from './load.ts'
+import { emptyManifest } from './manifest.ts'
+import type { Problem } from './problem.ts'
+
+const HERE: CompileOptions = {
+  root: '/p',
+  home: '/h',
+  env: { HOST: 'x.org', WIDE: '*.com', EMPTY: '' },
+  suffixes: tldtsSuffixes,
+}
+
+function compileText(text: string, options: CompileOptions = HERE) {
+  const result = loadManifest(`schema_version = 1\n${text}`, 'cordon.toml', { suffixes: tldtsSuffixes })
+  if ('problems' in result) throw new Error(result.problems.map((problem) => problem.message).join('\n'))
+  return compileManifest(result.manifest, options)
+}
+
+function compiled(text: string, options: CompileOptions = HERE): Compiled {
+  const result = compileText(text, options)
+  if ('problems' in result) throw new Error(result.problems.map((problem) => problem.message).join('\n'))
+  return result
+}
+
+function codes(problems: readonly Problem[]): string[] {
+  return problems.map((problem) => `${problem.file}:${problem.line}:${problem.column} ${problem.code}`)
+}
+
+test('nothing written: the built-in defaults', () => {
+  const result = compileManifest(emptyManifest('none'), HERE)
+  if (!('policy' in result)) throw new Error('does not compile')
+  const { policy, sandbox, session } = result
+  expect(policy).toMatchObject({
+    mode: { value: 'custom', source: 'built-in' },
+    agent: { value: 'build' },
+    interactive: { value: true },
+    autoAccept: { value: false },
+    outsideRoots: { value: 'deny' },
+    promptReads: { value: true },
+    runtimeGrants: { value: true },
+    reads: { allow: [], deny: [], declared: false },
+    commands: { allow: [], deny: [], declared: false },
+    envelope: null,
+    readSizeLimit: 20_000,
+    http: { allowed: null, denied: [], allowPrivate: false },
+    maskSecrets: true,
+    flags: {
+      background: { value: true },
+      case_terminator: { value: true },
+      compound: { value: true },
+      parameter_expansion: { value: true },
+      pipes: { value: true },
+      command_substitution: { value: false },
+      redirects: { value: 'streams' },
+      implicit_coordinators: { value: true },
+      privilege_wrappers: { value: false },
+      system_python: { value: false },
+    },
+  })
+  expect(sandbox).toMatchObject({
+    commandFs: { value: 'system' },
+    envAllowlist: null,
+    limits: { memory: { value: null } },
+  })
+  expect(session.breaker).toEqual({ failures: 5, cooldown: 30 })
+})
+
+test('rules carry their place and what goes with them', () => {
+  const { policy } = compiled(
+    '[capabilities.allow.commands]\ndefault_env_vars = ["CI"]\ndefault_domains = ["a.com"]\npatterns = ["ls", { command = "gh pr:*", prompt = true, env_vars = ["GH_TOKEN"], domains = ["api.github.com"], inherit_default_domains = false, paths = ["~/.config/gh/**"] }]\n',
+  )
+  expect(policy.commands.allow).toMatchObject([
+    {
+      pattern: { words: ['ls'], open: false },
+      prompt: false,
+      envVars: ['CI'],
+      inheritDefaultDomains: true,
+      source: 'cordon.toml:5:13',
+    },
+    {
+      pattern: { words: ['gh', 'pr'], open: true },
+      prompt: true,
+      envVars: ['GH_TOKEN', 'CI'],
+      inheritDefaultDomains: false,
+      paths: [{ absolute: '/h/.config/gh/**' }],
+      domains: [{ pattern: { host: 'api.github.com' } }],
+      rule: 'capabilities.allow.commands.patterns[1]',
+    },
+  ])
+  expect(policy.commands.declared).toBe(true)
+})
+
+test('paths stand under the root, the home directory, or where they say', () => {
+  const { policy } = compiled(
+    '[capabilities.allow.read]\npaths = ["src/**", "~/x", "/etc/hosts", { path = "docs", files = ["*.md"], prompt = true }]\n[capabilities.deny.write]\npaths = ["../other/**"]\n',
+  )
+  expect(policy.reads.allow.map(({ pattern, prompt }) => [pattern.absolute, pattern.files, prompt])).toEqual([
+    ['/p/src/**', null, false],
+    ['/h/x', null, false],
+    ['/etc/hosts', null, false],
+    ['/p/docs', ['*.md'], true],
+  ])
+  expect(policy.writes.deny.map(({ pattern }) => pattern.absolute)).toEqual(['/other/**'])
+  expect([policy.reads.declared, policy.writes.declared]).toEqual([true, false])
+})
+
+test('a written but empty section is declared', () => {
+  expect(compiled('[capabilities.allow.write]\n').policy.writes.declared).toBe(true)
+})
+
+const hosts: readonly { name: string; list: string; allowed: string[] | null; warned: number; note: string }[] = [
+  { name: 'never written', list: '', allowed: null, warned: 0, note: 'public hosts are open' },
+  { name: 'written empty', list: 'allowed_hosts = []', allowed: null, warned: 0, note: 'open too' },
+  {
+    name: 'expanded',
+    list: 'allowed_hosts = ["api.${HOST}:8443", "a.com"]',
+    allowed: ['api.x.org', 'a.com'],
+    warned: 0,
+    note: '',
+  },
+  { name: 'unset', list: 'allowed_hosts = ["${NOPE}", "a.com"]', allowed: ['a.com'], warned: 1, note: '' },
+  {
+    name: 'all unset',
+    list: 'allowed_hosts = ["${NOPE}", "x.${EMPTY}"]',
+    allowed: [],
+    warned: 2,
+    note: 'stays closed',
+  },
+  { name: 'inherited names', list: 'allowed_hosts = ["${toString}"]', allowed: [], warned: 1, note: 'not a variable' },
+]
+
+describe('allowed hosts', () => {
+  test.each(hosts)('$name', ({ list, allowed, warned }) => {
+    const { policy, warnings } = compiled(`[http]\n${list}\n`)
+    expect(policy.http.allowed?.map((rule) => rule.pattern.host) ?? null).toEqual(allowed)
+    expect(warnings.map((warning) => warning.code)).toEqual(Array(warned).fill('unset-variable'))
+  })
+})
+
+test('a variable that holds a bad host is an error', () => {
+  const result = compileText('[security]\ndeny_domains = ["${WIDE}"]\n')
+  expect('problems' in result && codes(result.problems)).toEqual(['cordon.toml:3:17 bad-host'])
+})
+
+test('directories are canonical, and missing ones are left out', () => {
+  const realpath = (path: string) => (path === '/h/notes' ? '/data/notes' : null)
+  const { policy, warnings } = compiled('[capabilities.allow]\nadditional_directories = ["~/notes", "gone"]\n', {
+    ...HERE,
+    realpath,
+  })
+  expect(policy.additionalDirectories.map((entry) => entry.value)).toEqual(['/data/notes'])
+  expect(codes(warnings)).toEqual(['cordon.toml:3:38 unused'])
+})
+
+test('an agent that nobody defined is an error', () => {
+  const result = compileText('[permission]\nagent = "biuld"\n')
+  expect('problems' in result && result.problems[0]).toMatchObject({ line: 3, suggestion: 'did you mean "build"?' })
+  expect(compiled('[permission]\nagent = "rev"\n[agents.rev]\n').policy.agents.get('rev')?.trustScore.value).toBe(0.7)
+})
+
+test('bundles bring their hosts to their programs and wrappers', () => {
+  const { policy, sandbox } = compiled(
+    '[sandbox.os]\nwrappers = ["make"]\ncommand_tools = ["git", { tool = "npm", fetch = false, domains = ["a.com"], wrappers = ["just"] }]\n',
+    {
+      ...HERE,
+      bundleHosts: (bundle) => new Map(bundle.tool === 'git' ? [['git', ['github.com']]] : [['npx', ['b.com']]]),
+    },
+  )
+  const domains = [...policy.commands.toolDomains].map(([tool, rules]) => [
+    tool,
+    rules.map((rule) => rule.pattern.host),
+  ])
+  expect(Object.fromEntries(domains)).toEqual({
+    git: ['github.com'],
+    make: ['github.com', 'a.com'],
+    just: ['a.com'],
+    npm: ['a.com'],
+    npx: ['a.com', 'b.com'],
+  })
+  expect(sandbox.bundles[1]!.value).toMatchObject({
+    tool: 'npm',
+    fetch: false,
+    install: null,
+    wrappers: ['just', 'make'],
+  })
+})
+
+test('settings of the sandbox and the session', () => {
+  const { sandbox, session } = compiled(`[sandbox.os]
+command_fs = "none"
+env_allowlist = ["PATH", "LC_*"]
+dev_server_ports = [3000]
+[limits]
+command_timeout = "1m 30s"
+memory = "1.5 GiB"
+[capabilities.deny.read]
+paths = [{ path = "**", files = ["*.sqlite", "*"] }, "**/*.dump", { path = "x", files = ["*.no"] }]
+[capabilities.deny.commands]
+env_vars = ["AWS_*"]
+[rings.3]
+calls_per_minute = 10
+[tools.deploy]
+require_confirmation = true
+[files]
+discovery_brief = "brief.json"
+[[secrets]]
+name = "T"
+source = "file:~/t"
+hosts = ["a.com"]
+header = "X-Key"
+`)
+  expect(sandbox.limits.commandTimeout.value).toBe(90)
+  expect(sandbox.limits.memory.value).toBe(1.5 * 1024 ** 3)
+  expect(sandbox.maskedNames.map((name) => name.value)).toEqual(['*.sqlite', '*.dump'])
+  expect(sandbox.envAllowlist?.map((name) => name.value)).toEqual(['PATH', 'LC_*'])
+  expect(sandbox.envDenied.map((name) => name.value)).toEqual(['AWS_*'])
+  expect(sandbox.secrets[0]!.value).toMatchObject({ source: { kind: 'file', name: '/h/t' }, header: 'x-key' })
+  expect(session.rings[3].callsPerMinute).toBe(10)
+  expect(session.tools.get('deploy')?.requireConfirmation.value).toBe(true)
+  expect(session.discoveryBrief).toBe('/p/brief.json')
+})

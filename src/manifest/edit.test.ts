@@ -1,0 +1,100 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { appendToList } from './edit.ts'
+import { parseToml } from './toml.ts'
+import type { Node } from './tree.ts'
+
+const SECTION = ['a', 'b']
+
+function plain(node: Node): unknown {
+  if (node.kind === 'table') return new Map([...node.entries.values()].map((entry) => [entry.key, plain(entry.node)]))
+  return node.kind === 'array' ? node.items.map(plain) : node.value
+}
+
+const cases: readonly { name: string; before: string; after: string; note: string }[] = [
+  { name: 'nothing there', before: 'v = 1\n', after: 'v = 1\n\n[a.b]\nl = ["x"]\n', note: '' },
+  { name: 'no final newline', before: 'v = 1', after: 'v = 1\n\n[a.b]\nl = ["x"]\n', note: '' },
+  { name: 'only a section below', before: '[a.b.c]\nz = 1\n', after: '[a.b.c]\nz = 1\n\n[a.b]\nl = ["x"]\n', note: '' },
+  {
+    name: 'section without the list',
+    before: '[a.b] # note\nz = 1\n',
+    after: '[a.b] # note\nl = ["x"]\nz = 1\n',
+    note: '',
+  },
+  { name: 'empty list', before: '[a.b]\nl = [ ]\n', after: '[a.b]\nl = ["x"]\n', note: '' },
+  { name: 'one line', before: '[a.b]\nl = ["p"] # c\n', after: '[a.b]\nl = ["p", "x"] # c\n', note: '' },
+  { name: 'one line, trailing comma', before: '[a.b]\nl = ["p",]\n', after: '[a.b]\nl = ["p", "x",]\n', note: '' },
+  {
+    name: 'many lines',
+    before: '[a.b]\nl = [\n    "p", # why\n]\n',
+    after: '[a.b]\nl = [\n    "p", # why\n    "x",\n]\n',
+    note: 'the comment stays',
+  },
+  {
+    name: 'many lines, no last comma',
+    before: '[a.b]\nl = [\n  "p" # why, really\n]\n',
+    after: '[a.b]\nl = [\n  "p", # why, really\n  "x",\n]\n',
+    note: '',
+  },
+  {
+    name: 'comma on the next line',
+    before: '[a.b]\nl = [\n  "p"\n  , # c\n]\n',
+    after: '[a.b]\nl = [\n  "p"\n  ,\n  "x", # c\n]\n',
+    note: 'odd, and still right',
+  },
+  {
+    name: 'only a comment inside',
+    before: '[a.b]\nl = [\n  # none yet\n]\n',
+    after: '[a.b]\nl = [\n  # none yet\n"x" ]\n',
+    note: '',
+  },
+  {
+    name: 'Windows lines',
+    before: '[a.b]\r\nl = [\r\n  "p",\r\n]\r\n',
+    after: '[a.b]\r\nl = [\r\n  "p",\n  "x",\r\n]\r\n',
+    note: '',
+  },
+]
+
+describe('an entry is added', () => {
+  test.each(cases)('$name', ({ before, after }) => {
+    expect(appendToList(before, SECTION, 'l', 'x')).toEqual({ text: after })
+    expect(parseToml(after).problems).toEqual([])
+  })
+})
+
+const refused: readonly { name: string; text: string; refusal: string; note: string }[] = [
+  { name: 'no TOML', text: 'a =', refusal: 'not-toml', note: '' },
+  { name: 'not a list', text: '[a.b]\nl = "p"\n', refusal: 'not-a-list', note: '' },
+  { name: 'inline table', text: 'a = { b = {} }\n', refusal: 'inline', note: '' },
+  { name: 'dotted table', text: 'a.b.l = []\n', refusal: 'inline', note: '' },
+]
+
+test.each(refused)('the text is left alone: $name', ({ text, refusal }) => {
+  expect(appendToList(text, SECTION, 'l', 'x')).toEqual({ refusal })
+})
+
+test('whatever the layout, exactly the entry is added', () => {
+  const blank = fc
+    .array(fc.constantFrom(' ', '\n', '# c, "q" ]\n', '\t'), { maxLength: 3 })
+    .map((parts) => `${parts.join('')}\n`)
+  const space = fc.oneof(fc.constant(''), blank)
+  const layout = fc.tuple(
+    fc.array(fc.tuple(space, fc.constantFrom('"p"', '{ c = "q" }', '["r"]'), space)),
+    space,
+    fc.boolean(),
+  )
+  fc.assert(
+    fc.property(layout, ([items, tail, trailing]) => {
+      const inner = items.map(([lead, item, follow]) => `${lead}${item}${follow}`).join(',')
+      const text = `[a.b]\nl = [${inner}${trailing && items.length > 0 ? ',' : ''}${tail}]\nz = 1\n`
+      const edited = appendToList(text, SECTION, 'l', 'x')
+      if (!('text' in edited)) throw new Error(edited.refusal)
+      const expected = plain(parseToml(text).root) as Map<string, Map<string, Map<string, unknown[]>>>
+      expected.get('a')!.get('b')!.get('l')!.push('x')
+      expect(parseToml(edited.text).problems).toEqual([])
+      expect(plain(parseToml(edited.text).root)).toEqual(expected)
+    }),
+    { numRuns: 1000 },
+  )
+})

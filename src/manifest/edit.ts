@@ -1,0 +1,85 @@
+/** Adds an entry to a list of a manifest's text and leaves every comment and line of its writer in place (P6). */
+
+import type { Plain } from './plain.ts'
+import { printValue } from './print.ts'
+import { parseToml } from './toml.ts'
+import type { ArrayNode, Node, TableNode } from './tree.ts'
+
+/** Why a text was left alone. */
+export type EditRefusal = 'not-toml' | 'not-a-list' | 'inline'
+
+/**
+ * The text with `value` at the end of the list, for example of `['capabilities', 'allow', 'commands']` and `patterns`. The
+ * section and the list are made where they are missing.
+ */
+export function appendToList(
+  text: string,
+  section: readonly string[],
+  name: string,
+  value: Plain,
+): { readonly text: string } | { readonly refusal: EditRefusal } {
+  const ends = new Map<Node, number>()
+  const { root, problems } = parseToml(text, ends)
+  if (problems.length > 0) return { refusal: 'not-toml' }
+  const found = findTable(root, section)
+  if (found === 'inline') return { refusal: 'inline' }
+  if (found === null || found.form === 'implicit') {
+    const gap = text === '' || text.endsWith('\n') ? '' : '\n'
+    return { text: `${text}${gap}\n[${section.join('.')}]\n${name} = [${printValue(value)}]\n` }
+  }
+  const entry = found.entries.get(name)
+  if (entry === undefined)
+    return { text: insert(text, endOfLine(text, found.at), `\n${name} = [${printValue(value)}]`) }
+  if (entry.node.kind !== 'array' || entry.node.form !== 'value') return { refusal: 'not-a-list' }
+  return { text: appendItem(text, entry.node, ends, printValue(value)) }
+}
+
+function findTable(root: TableNode, section: readonly string[]): TableNode | 'inline' | null {
+  let here = root
+  for (const part of section) {
+    const node = here.entries.get(part)?.node
+    if (node === undefined) return null
+    // A dotted or inline table is complete where it stands; a section of the same name would contradict it.
+    if (node.kind !== 'table' || node.form === 'inline' || node.form === 'dotted') return 'inline'
+    here = node
+  }
+  return here
+}
+
+function appendItem(text: string, list: ArrayNode, ends: ReadonlyMap<Node, number>, value: string): string {
+  const last = list.items.at(-1)
+  const close = ends.get(list)! - 1
+  if (last === undefined) {
+    const inside = text.slice(list.at + 1, close)
+    return inside.trim() === ''
+      ? text.slice(0, list.at + 1) + value + text.slice(close)
+      : insert(text, close, `${value} `)
+  }
+  const end = ends.get(last)!
+  const rest = text.slice(end, close)
+  if (!rest.includes('\n')) return insert(text, end, `, ${value}`)
+  const start = text.lastIndexOf('\n', last.at - 1) + 1
+  const lead = text.slice(start, last.at)
+  const line = `\n${lead.trim() === '' ? lead : '  '}${value},`
+  const comma = withoutComments(rest).indexOf(',')
+  // A comma may stand on a later line, and a second one would be an error.
+  if (comma >= 0 && rest.slice(0, comma).includes('\n')) return insert(text, end + comma + 1, line)
+  // A comment behind the last entry stays with it.
+  const added = insert(text, endOfLine(text, end), line)
+  return comma >= 0 ? added : insert(added, end, ',')
+}
+
+/** Comments as blanks, so that a comma in one is not taken for the list's. */
+function withoutComments(rest: string): string {
+  return rest.replace(/#[^\n]*/g, (comment) => ' '.repeat(comment.length))
+}
+
+function endOfLine(text: string, from: number): number {
+  const end = text.indexOf('\n', from)
+  if (end < 0) return text.length
+  return text.charCodeAt(end - 1) === 0x0d ? end - 1 : end
+}
+
+function insert(text: string, at: number, added: string): string {
+  return text.slice(0, at) + added + text.slice(at)
+}

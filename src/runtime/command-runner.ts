@@ -1,0 +1,228 @@
+/** Runs commands of one session in the sandbox: place, mask, pin, plan, launch, settle. */
+
+import { mkdirSync } from 'node:fs'
+import type { PathPattern } from '../files/path-pattern.ts'
+import { deniedShapes } from '../files/secret-shapes.ts'
+import type { Backend, LaunchIo, LaunchResult } from '../sandbox/backend.ts'
+import {
+  type AppliedBundle,
+  type BundleFurnishing,
+  furnish,
+  type RegistryFacts,
+  selectBundles,
+} from '../sandbox/bundle.ts'
+import { bundles } from '../sandbox/bundles.generated.ts'
+import { commandEnvironment } from '../sandbox/environment.ts'
+import type { Limits } from '../sandbox/limits.ts'
+import { type MaskFacts, MaskIndex } from '../sandbox/masks.ts'
+import { readIndexCache, writeIndexCache } from '../sandbox/masks-cache.ts'
+import { type MaskChange, MaskWatch } from '../sandbox/masks-watch.ts'
+import { planSandbox, type SandboxPlan, type TerminalSize } from '../sandbox/plan.ts'
+import type { ProtectFacts } from '../sandbox/protect.ts'
+import { worktreeDirectories } from '../sandbox/protect.ts'
+import type { QuarantineFinding } from '../sandbox/quarantine.ts'
+import { type GuardedRun, ProjectGuard } from '../sandbox/quarantine-run.ts'
+import { maskPlaces } from '../sandbox/secrets.ts'
+import { readHostFacts } from '../sandbox/session.ts'
+import type { Files } from '../system/files.ts'
+import type { Machine } from '../system/machine.ts'
+import type { LoadedPolicy } from './load-policy.ts'
+import { type Placement, placeCommand } from './placement.ts'
+
+export interface RunRequest {
+  readonly argv: readonly string[]
+  /** Canonical. */
+  readonly cwd: string
+  /** The words of the patterns that grant the command: they decide which bundles come along. */
+  readonly patterns: readonly (readonly string[])[]
+  /** Names of variables that the grants declare. */
+  readonly envVars: readonly string[]
+  /** Variables that Cordon itself sets, such as proxy settings. */
+  readonly variables?: Readonly<Record<string, string>>
+  readonly network: 'none' | 'listener'
+  readonly terminal?: TerminalSize
+}
+
+/** A command that ran, with everything that was stopped or put right on the way. */
+export interface RunOutcome {
+  readonly result: LaunchResult
+  readonly plan: SandboxPlan
+  readonly findings: readonly QuarantineFinding[]
+  readonly maskChanges: readonly MaskChange[]
+}
+
+interface Prepared {
+  readonly plan: SandboxPlan
+  readonly guard: GuardedRun
+}
+
+/** The sandbox side of one session. */
+export class CommandRunner {
+  readonly #loaded: LoadedPolicy
+  readonly #machine: Machine
+  readonly #files: Files
+  readonly #backend: Backend
+  readonly #placement: Placement
+  readonly #maskFacts: MaskFacts
+  readonly #masks: MaskIndex
+  readonly #guard: ProjectGuard
+
+  constructor(loaded: LoadedPolicy, machine: Machine, files: Files, backend: Backend) {
+    this.#loaded = loaded
+    this.#machine = machine
+    this.#files = files
+    this.#backend = backend
+    const placed = placeCommand(loaded.policy, files)
+    // A linked worktree at the root keeps its objects in the main repository.
+    this.#placement = { ...placed, writes: [...placed.writes, ...worktreeDirectories(loaded.root)] }
+    mkdirSync(machine.stateDir, { recursive: true, mode: 0o700 })
+    this.#maskFacts = {
+      home: machine.home,
+      roots: [...new Set([...this.#placement.reads, ...this.#placement.writes])],
+      deniedShapes: deniedShapes(loaded.sandbox.maskedNames.map((name) => name.value)),
+    }
+    this.#masks = new MaskIndex(this.#maskFacts)
+    readIndexCache(machine.stateDir, this.#maskFacts, this.#masks.tree)
+    this.#guard = new ProjectGuard(this.#masks.tree, machine.stateDir)
+  }
+
+  /** The plan of a command, as `cordon run --plan` shows it. Nothing is begun. */
+  plan(request: RunRequest): SandboxPlan {
+    const { plan, guard } = this.#prepare(request)
+    guard.end()
+    return plan
+  }
+
+  /** Runs a command; resolves once it and everything it left behind is settled. */
+  async run(request: RunRequest, io: LaunchIo): Promise<RunOutcome> {
+    const { plan, guard } = this.#prepare(request)
+    let settled = false
+    const watch = new MaskWatch(plan.masks)
+    try {
+      const result = await this.#backend.launch(plan, io)
+      settled = true
+      const findings = [...guard.recovered, ...guard.end()]
+      return { result, plan, findings, maskChanges: watch.close(this.#projectMasks()) }
+    } finally {
+      if (!settled) {
+        watch.close([])
+        guard.end()
+      }
+    }
+  }
+
+  /** Ends the session; the index of secrets is kept for the next one. */
+  close(): void {
+    writeIndexCache(this.#machine.stateDir, this.#maskFacts, this.#masks.tree)
+    this.#masks.close()
+  }
+
+  #prepare(request: RunRequest): Prepared {
+    const { sandbox } = this.#loaded
+    const applied = this.#bundles(request)
+    const furnished = furnish(applied, { home: this.#machine.home, registries: NO_REGISTRIES })
+    this.#masks.refresh()
+    const guard = this.#guard.begin(this.#protectFacts())
+    try {
+      const reads = [...this.#placement.reads, ...this.#existing(furnished.reads)]
+      const writes = [...this.#placement.writes, ...this.#existing(furnished.writes)]
+      const sight = {
+        baseline: sandbox.commandFs.value,
+        home: this.#machine.home,
+        cwd: request.cwd,
+        reads,
+        writes,
+        unixSockets: false,
+      }
+      const plan = planSandbox({
+        ...sight,
+        argv: request.argv,
+        env: this.#environment(request, furnished),
+        uid: process.getuid?.() ?? 0,
+        gid: process.getgid?.() ?? 0,
+        masks: sandbox.maskSecrets.value ? this.#masksFor(reads, writes) : this.#alwaysHidden(),
+        pins: [...guard.pins, ...this.#placement.frozen.map((path) => ({ path, mode: 'read-only' as const }))],
+        network: request.network,
+        ...(request.terminal && { terminal: request.terminal }),
+        limits: this.#limits(),
+        facts: readHostFacts(sight),
+      })
+      return { plan, guard }
+    } catch (error) {
+      guard.end()
+      throw error
+    }
+  }
+
+  #bundles(request: RunRequest): AppliedBundle[] {
+    const choices = this.#loaded.sandbox.bundles.map((choice) => choice.value)
+    const applied = request.patterns.flatMap((words) => selectBundles(choices, words, bundles))
+    return [...new Map(applied.map((bundle) => [bundle.bundle.tool, bundle])).values()]
+  }
+
+  #environment(request: RunRequest, furnished: BundleFurnishing): Readonly<Record<string, string>> {
+    const { sandbox } = this.#loaded
+    const { variables } = commandEnvironment({
+      parent: this.#machine.env,
+      platform: process.platform === 'darwin' ? 'darwin' : 'linux',
+      allowlist: sandbox.envAllowlist?.map((name) => name.value) ?? null,
+      declared: [...request.envVars, ...furnished.env],
+      denied: sandbox.envDenied.map((name) => name.value),
+      fixed: { ...furnished.variables, ...request.variables },
+      temporary: '/tmp',
+      writable: this.#placement.writes,
+    })
+    return variables
+  }
+
+  #limits(): Limits {
+    const { commandTimeout, maxOutputBytes, memory, processes, cpu } = this.#loaded.sandbox.limits
+    return {
+      timeoutMs: commandTimeout.value * 1000,
+      outputBytes: maxOutputBytes.value,
+      processes: processes.value,
+      ...(memory.value !== null && { memoryBytes: memory.value }),
+      ...(cpu.value !== null && { cpuSeconds: cpu.value }),
+    }
+  }
+
+  #protectFacts(): ProtectFacts {
+    const { policy } = this.#loaded
+    const { configDir, stateDir } = this.#machine
+    return {
+      home: this.#machine.home,
+      write: this.#placement.writes,
+      named: policy.writes.allow.map((rule) => rule.pattern.absolute),
+      own: { configDir, stateDir, manifestPath: this.#loaded.manifestPath },
+    }
+  }
+
+  #masksFor(reads: readonly string[], writes: readonly string[]): string[] {
+    const visible =
+      this.#loaded.sandbox.commandFs.value === 'all' ? ['/'] : [...SYSTEM, this.#machine.home, ...reads, ...writes]
+    const places = maskPlaces({ home: this.#machine.home, visible, grants: this.#readGrants() })
+    return [...this.#alwaysHidden(), ...places.files, ...places.directories, ...this.#projectMasks()]
+  }
+
+  #projectMasks(): string[] {
+    const { files, directories } = this.#masks.masks(this.#readGrants())
+    return [...files, ...directories]
+  }
+
+  /** Cordon's own places and what deny rules hide: no setting opens them. */
+  #alwaysHidden(): string[] {
+    const own = [this.#machine.configDir, this.#machine.stateDir].filter((path) => this.#files.exists(path))
+    return [...own.map(this.#files.canonical), ...this.#placement.hidden]
+  }
+
+  #readGrants(): PathPattern[] {
+    return this.#loaded.policy.reads.allow.map((rule) => rule.pattern)
+  }
+
+  #existing(paths: readonly string[]): string[] {
+    return paths.filter((path) => this.#files.exists(path)).map(this.#files.canonical)
+  }
+}
+
+const SYSTEM = ['/usr', '/etc', '/opt', '/nix', '/bin', '/sbin', '/lib', '/lib64']
+const NO_REGISTRIES: RegistryFacts = {}

@@ -1,0 +1,97 @@
+/** Where a command is placed: which directories and files its sandbox shows, and which of them it may change (O3). */
+
+import { join } from 'node:path'
+import { isInside } from '../files/baseline.ts'
+import { isGlob } from '../files/glob.ts'
+import { coversPath, literalPrefix, type PathPattern, reachesPath } from '../files/path-pattern.ts'
+import type { PathRules, Policy } from '../policy/policy.ts'
+import { Fault } from '../system/fault.ts'
+import type { Files } from '../system/files.ts'
+
+export interface Placement {
+  /** Canonical paths shown read-only. */
+  readonly reads: readonly string[]
+  /** Canonical paths shown read-write. */
+  readonly writes: readonly string[]
+  /** Existing paths that a deny rule hides from reading. */
+  readonly hidden: readonly string[]
+  /** Existing paths that a deny rule, or the change envelope, keeps from being written. */
+  readonly frozen: readonly string[]
+}
+
+/** A pattern with file globs is shown file by file; beyond this it has to be written as a directory. */
+const MAX_EXPANDED = 20_000
+
+/**
+ * Works out what to show. Where grants of a kind are declared, only what they name is there; where none are, the project is.
+ * Undeclared writes follow the reads: what a command may see it may change, protected paths and secrets aside.
+ */
+export function placeCommand(policy: Policy, files: Files): Placement {
+  const roots = [policy.root, ...policy.additionalDirectories.map((directory) => directory.value)]
+  const readable = policy.reads.declared ? granted(policy.reads, files) : roots
+  const writable = policy.writes.declared ? granted(policy.writes, files) : readable
+  const enveloped =
+    policy.envelope === null
+      ? writable
+      : policy.envelope.flatMap((rule) => expand(rule.pattern, files)).filter((path) => isCovered(path, writable))
+  return {
+    reads: unique([...readable, ...writable]),
+    writes: unique(enveloped),
+    hidden: denied(policy.reads, [...readable, ...writable], files),
+    frozen: denied(policy.writes, enveloped, files),
+  }
+}
+
+function granted(rules: PathRules, files: Files): string[] {
+  return unique(rules.allow.flatMap((rule) => expand(rule.pattern, files)))
+}
+
+/** The existing places that a grant's pattern stands for: a directory as a whole, or the files it matches. */
+function expand(pattern: PathPattern, files: Files): string[] {
+  const prefix = literalPrefix(pattern)
+  if (!files.exists(prefix)) return []
+  const wholeTree = pattern.segments.at(-1) === '**' && pattern.segments.filter(isGlob).length === 1
+  const anyFile = pattern.files === null || pattern.files.some((file) => file === '*' || file === '**')
+  if (!isGlob(pattern.absolute) && pattern.files === null) return [files.canonical(prefix)]
+  if (wholeTree && anyFile) return [files.canonical(prefix)]
+  return walk(prefix, files)
+    .filter((path) => coversPath(pattern, path))
+    .map(files.canonical)
+}
+
+function denied(rules: PathRules, shown: readonly string[], files: Files): string[] {
+  const found = new Set<string>()
+  for (const { pattern } of rules.deny) {
+    const prefix = literalPrefix(pattern)
+    if (!files.exists(prefix)) continue
+    const candidates = isGlob(pattern.absolute) || pattern.files ? walk(prefix, files) : [prefix]
+    for (const path of candidates) if (reachesPath(pattern, path)) found.add(files.canonical(path))
+  }
+  return [...found].filter((path) => isCovered(path, shown))
+}
+
+/** Every path below a directory, the directory itself first; links are not followed. */
+function walk(directory: string, files: Files): string[] {
+  const found = [directory]
+  for (const name of files.isLink(directory) ? [] : files.list(directory)) {
+    if (found.length > MAX_EXPANDED) {
+      throw new Fault(
+        'too-many-files',
+        `${directory} holds more than ${MAX_EXPANDED} files for a pattern with file names`,
+        {
+          remedy: 'Grant the directory as a whole (“dir/**”), or a narrower one.',
+        },
+      )
+    }
+    found.push(...walk(join(directory, name), files))
+  }
+  return found
+}
+
+function isCovered(path: string, shown: readonly string[]): boolean {
+  return shown.some((place) => isInside(path, place) || isInside(place, path))
+}
+
+function unique(paths: readonly string[]): string[] {
+  return [...new Set(paths)]
+}

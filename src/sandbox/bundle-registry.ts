@@ -1,0 +1,45 @@
+/** Finds a tool's registries in the user's own configuration, when a manifest is signed (O5). */
+
+import type { Bundle, RegistryFact, RegistryFacts } from './bundle.ts'
+
+/** How the machine is asked; a command runs outside the project, with the user's environment less the project's. */
+export interface RegistryPort {
+  /** What the command printed, or null when it is not there or failed. */
+  readonly run: (command: readonly string[]) => string | null
+  /** The text of a file under the home directory, or null. */
+  readonly read: (path: string) => string | null
+}
+
+/** Asks for the registries of the bundles; those of tools that are not installed are simply missing. */
+export function findRegistries(bundles: readonly Bundle[], home: string, port: RegistryPort): RegistryFacts {
+  const found: Record<string, readonly RegistryFact[]> = {}
+  for (const bundle of bundles) {
+    const facts = new Map<string, RegistryFact>()
+    for (const source of bundle.registries) {
+      const text = source.command ? port.run(source.command) : port.read(home + (source.file ?? '~').slice(1))
+      for (const match of (text ?? '').matchAll(new RegExp(source.match, 'gm'))) {
+        const fact = registryFact(match[1] ?? '', source.subdomains, source.variable)
+        if (fact && !facts.has(fact.url)) facts.set(fact.url, fact)
+      }
+    }
+    if (facts.size > 0) found[bundle.tool] = [...facts.values()]
+  }
+  return found
+}
+
+// Credentials in a URL stay where they are: neither the hash of a manifest nor a sandbox needs them.
+function registryFact(text: string, subdomains: boolean, variable: string | null): RegistryFact | null {
+  const spelled = text.replace(/^sparse\+/, '').replace(/^["'<]+|[>"',|]+$/g, '')
+  try {
+    const url = new URL(/^[a-z][a-z0-9+.-]*:\/\//i.test(spelled) ? spelled : `https://${spelled}`)
+    if (url.protocol !== 'https:' && url.protocol !== 'http:') return null
+    url.username = ''
+    url.password = ''
+    url.search = ''
+    url.hash = ''
+    const host = url.port === '' ? url.hostname : `${url.hostname}:${url.port}`
+    return host.includes('.') || host.startsWith('localhost') ? { url: url.href, host, subdomains, variable } : null
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,95 @@
+import { describe, expect, test } from 'vitest'
+import { commandEnvironment, type EnvironmentRequest, looksSecret } from './environment.ts'
+
+const parent = {
+  PATH: '/usr/bin:/bin',
+  HOME: '/home/u',
+  LANG: 'C.UTF-8',
+  LC_ALL: 'C',
+  TERM: 'xterm',
+  EDITOR: 'vim',
+  TMPDIR: '/var/tmp',
+  OPENAI_API_KEY: 'sk-1',
+  CARGO_HOME: '/c',
+  CARGO_REGISTRY_TOKEN: 't',
+  LD_PRELOAD: '/evil.so',
+  SSH_AUTH_SOCK: '/s',
+  'BASH_FUNC_ls%%': '() { evil; }',
+}
+
+function environment(change: Partial<EnvironmentRequest> = {}) {
+  return commandEnvironment({
+    parent,
+    platform: 'linux',
+    allowlist: null,
+    declared: [],
+    denied: [],
+    fixed: {},
+    temporary: '/tmp',
+    writable: ['/p'],
+    ...change,
+  })
+}
+
+const rows: readonly [note: string, change: Partial<EnvironmentRequest>, names: readonly string[]][] = [
+  ['only the allowlist', {}, ['HOME', 'LANG', 'LC_ALL', 'PATH', 'TERM', 'TMPDIR']],
+  ['an own list replaces it', { allowlist: ['EDITOR'] }, ['EDITOR', 'PATH', 'TMPDIR']],
+  ['a declared name', { allowlist: [], declared: ['EDITOR'] }, ['EDITOR', 'PATH', 'TMPDIR']],
+  ['a glob lets no token through', { allowlist: [], declared: ['CARGO_*'] }, ['CARGO_HOME', 'PATH', 'TMPDIR']],
+  [
+    'not even the broadest',
+    { allowlist: ['*'] },
+    ['CARGO_HOME', 'EDITOR', 'HOME', 'LANG', 'LC_ALL', 'LD_PRELOAD', 'PATH', 'TERM', 'TMPDIR'],
+  ],
+  ['a key by its full name', { allowlist: [], declared: ['OPENAI_API_KEY'] }, ['OPENAI_API_KEY', 'PATH', 'TMPDIR']],
+  ['a denial beats a declaration', { allowlist: [], declared: ['EDITOR'], denied: ['EDIT*'] }, ['PATH', 'TMPDIR']],
+  ['a denial beats what Cordon sets', { allowlist: [], fixed: { A: '1' }, denied: ['A'] }, ['PATH', 'TMPDIR']],
+  ['an exported function is no variable', { allowlist: ['BASH_FUNC_ls%%'] }, ['PATH', 'TMPDIR']],
+]
+
+test.each(rows)('%s', (_note, change, names) => {
+  expect(Object.keys(environment(change).variables).sort()).toEqual(names)
+})
+
+test('the temporary directory is the sandbox’s own, even when TMPDIR is declared', () => {
+  expect(environment({ declared: ['TMPDIR', 'TEMP'] }).variables.TMPDIR).toBe('/tmp')
+})
+
+test('what Cordon sets beats the parent', () => {
+  expect(environment({ fixed: { LANG: 'x' } }).variables.LANG).toBe('x')
+})
+
+describe('PATH', () => {
+  test.each([
+    ['/usr/bin:/bin', '/usr/bin:/bin', 'as it is'],
+    [':/usr/bin:.:bin:', '/usr/bin', 'empty and relative entries mean the current directory'],
+    ['/p/node_modules/.bin:/usr/bin', '/usr/bin:/p/node_modules/.bin', 'what can be written comes last'],
+    ['/usr/bin:/usr/x/../../p/bin:/bin', '/usr/bin:/bin:/p/bin', 'however it is spelled'],
+    ['/usr/bin/:/usr/bin', '/usr/bin', 'once'],
+    ['/project/bin:/usr/bin', '/project/bin:/usr/bin', 'another directory with a similar name'],
+    ['', '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', 'never empty'],
+    ['/p/bin', '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/p/bin', 'never only the project'],
+  ])('%j becomes %j (%s)', (path, expected) => {
+    expect(environment({ parent: { PATH: path } }).variables.PATH).toBe(expected)
+  })
+
+  test('what was dropped and deferred is told', () => {
+    const told = environment({ parent: { PATH: '.:/p/bin:/usr/bin' } })
+    expect([told.droppedPath, told.deferredPath]).toEqual([['.'], ['/p/bin']])
+  })
+})
+
+test.each([
+  ['OPENAI_API_KEY', true],
+  ['GITHUB_TOKEN', true],
+  ['NPM_CONFIG__AUTH', true],
+  ['AWS_SECRET_ACCESS_KEY', true],
+  ['DATABASE_URL', true],
+  ['PGPASSWORD', true],
+  ['GIT_AUTHOR_NAME', false],
+  ['KEYBOARD', false],
+  ['CARGO_HOME', false],
+  ['MAKEFLAGS', false],
+])('%s looks secret: %s', (name, secret) => {
+  expect(looksSecret(name)).toBe(secret)
+})

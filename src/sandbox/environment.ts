@@ -1,0 +1,150 @@
+/** Which variables a command sees: an allowlist per platform and what grants, tools and bundles declare (O6). */
+
+import { posix } from 'node:path'
+import { matchSegment } from '../files/glob.ts'
+
+/** What decides about the environment of one command. */
+export interface EnvironmentRequest {
+  /** The environment of Cordon itself. */
+  readonly parent: Readonly<Record<string, string | undefined>>
+  readonly platform: 'linux' | 'darwin'
+  /** `env_allowlist`; null for the platform's own. A `*` stands for any run of characters. */
+  readonly allowlist: readonly string[] | null
+  /** Names that the grant, the tool or a bundle declares; they may be globs as well. */
+  readonly declared: readonly string[]
+  /** `[capabilities.deny.commands] env_vars`: they beat everything. */
+  readonly denied: readonly string[]
+  /** Variables that Cordon sets itself (proxy and trust settings, placeholders of secrets); they beat the parent. */
+  readonly fixed: Readonly<Record<string, string>>
+  /** Where the sandbox has its private temporary directory. */
+  readonly temporary: string
+  /** Canonical directories that the command may write: programs are looked up there last. */
+  readonly writable: readonly string[]
+}
+
+/** The environment and what was left out of it on purpose. */
+export interface CommandEnvironment {
+  readonly variables: Readonly<Record<string, string>>
+  /** Entries of PATH that were dropped because they mean the current directory. */
+  readonly droppedPath: readonly string[]
+  /** Entries of PATH that came after all others because the command may write there. */
+  readonly deferredPath: readonly string[]
+}
+
+/** What every command sees where the manifest writes no `env_allowlist`. */
+export const defaultAllowlist: Readonly<Record<EnvironmentRequest['platform'], readonly string[]>> = {
+  linux: [
+    'PATH',
+    'HOME',
+    'USER',
+    'LOGNAME',
+    'SHELL',
+    'LANG',
+    'LANGUAGE',
+    'LC_*',
+    'TERM',
+    'TERMINFO',
+    'COLORTERM',
+    'NO_COLOR',
+    'FORCE_COLOR',
+    'CLICOLOR',
+    'CLICOLOR_FORCE',
+    'COLUMNS',
+    'LINES',
+    'TZ',
+    'CI',
+    'SOURCE_DATE_EPOCH',
+  ],
+  darwin: [
+    'PATH',
+    'HOME',
+    'USER',
+    'LOGNAME',
+    'SHELL',
+    'LANG',
+    'LC_*',
+    'TERM',
+    'TERMINFO',
+    'COLORTERM',
+    'NO_COLOR',
+    'FORCE_COLOR',
+    'CLICOLOR',
+    'CLICOLOR_FORCE',
+    'COLUMNS',
+    'LINES',
+    'TZ',
+    'CI',
+    'SOURCE_DATE_EPOCH',
+    '__CF_USER_TEXT_ENCODING',
+    'DEVELOPER_DIR',
+    'SDKROOT',
+  ],
+}
+
+/** Where programs are looked up when nothing usable is left of PATH. */
+const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+
+/**
+ * Builds a command's environment. Only a declared name passes, and a broad glob never lets a variable through that looks
+ * like a key or a token: such a one must be declared by its full name.
+ */
+export function commandEnvironment(request: EnvironmentRequest): CommandEnvironment {
+  const patterns = [...(request.allowlist ?? defaultAllowlist[request.platform]), ...request.declared]
+  const exact = new Set(patterns.filter((pattern) => !pattern.includes('*')))
+  const globs = patterns.filter((pattern) => pattern.includes('*'))
+  const variables: Record<string, string> = {}
+  for (const [name, value] of Object.entries(request.parent)) {
+    if (value === undefined || !isName(name) || value.includes('\0')) continue
+    const passes = exact.has(name) || (!looksSecret(name) && globs.some((glob) => matchSegment(glob, name)))
+    if (passes) variables[name] = value
+  }
+  const path = usablePath(variables.PATH ?? SYSTEM_PATH, request.writable)
+  variables.PATH = path.value
+  for (const name of ['TMPDIR', 'TMP', 'TEMP', 'TEMPDIR']) delete variables[name]
+  variables.TMPDIR = request.temporary
+  Object.assign(variables, request.fixed)
+  for (const name of Object.keys(variables)) {
+    // Without PATH every shell falls back to one of its own, so denying it means the system's.
+    if (name !== 'PATH' && request.denied.some((pattern) => matchSegment(pattern, name))) delete variables[name]
+  }
+  return { variables, droppedPath: path.dropped, deferredPath: path.deferred }
+}
+
+/** True for names that usually hold a credential. */
+export function looksSecret(name: string): boolean {
+  return /(^|_)(API_?KEYS?|KEYS?|TOKENS?|SECRETS?|PASSWORDS?|PASSWD|PASSPHRASE|PASS|PWD|CREDENTIALS?|AUTH|COOKIES?|PAT|DSN|PRIVATE|SIGNATURE|BEARER|SESSION|CONNECTION_STRING|DATABASE_URL|WEBHOOK(_URL)?)(_|$)|(APIKEY|TOKEN|SECRET|PASSWORD)$/i.test(
+    name,
+  )
+}
+
+/**
+ * PATH without relative and empty entries, which mean the current directory. Directories that the command may write come
+ * last: a project's own programs are found, but a file made by one command never stands in for `git` in the next.
+ */
+function usablePath(path: string, writable: readonly string[]): UsablePath {
+  const dropped: string[] = []
+  const system: string[] = []
+  const deferred: string[] = []
+  for (const entry of path.split(':')) {
+    if (!posix.isAbsolute(entry)) {
+      dropped.push(entry)
+      continue
+    }
+    const clean = posix.normalize(entry).replace(/(.)\/$/, '$1')
+    const list = writable.some((root) => clean === root || clean.startsWith(`${root}/`)) ? deferred : system
+    if (!list.includes(clean)) list.push(clean)
+  }
+  if (system.length === 0) system.push(...SYSTEM_PATH.split(':'))
+  return { value: [...system, ...deferred].join(':'), dropped, deferred }
+}
+
+interface UsablePath {
+  readonly value: string
+  readonly dropped: readonly string[]
+  readonly deferred: readonly string[]
+}
+
+// Exported functions of bash (`BASH_FUNC_x%%`) run code in every shell; such names never pass.
+function isName(name: string): boolean {
+  return /^[A-Za-z_][A-Za-z0-9_]*$/.test(name)
+}

@@ -1,0 +1,101 @@
+/** Watches masked files while a command runs: a rename on the host lifts a mask, and that must not go unnoticed (O4). */
+
+import { type FSWatcher, watch } from 'node:fs'
+import { posix } from 'node:path'
+import { identityOf } from './protect.ts'
+
+/** A secret that changed under a running command. */
+export interface MaskChange {
+  readonly path: string
+  /** `replaced` or `removed`: the mask was lifted at that moment. `made`: it came after the command had started. */
+  readonly what: 'replaced' | 'removed' | 'made'
+  readonly message: string
+}
+
+const MESSAGES: Readonly<Record<MaskChange['what'], string>> = {
+  replaced: 'was replaced on the host while the command ran, which lifted its mask: the command may have read it',
+  removed: 'was removed or renamed on the host while the command ran',
+  made: 'looks like a secret and came up while the command ran: it was not masked for that command, and is for the next',
+}
+
+/** The watch over one run's masks. */
+export class MaskWatch {
+  readonly #identities: ReadonlyMap<string, string | null>
+  readonly #changed = new Map<string, MaskChange>()
+  readonly #watchers: FSWatcher[] = []
+  readonly #onChange: (change: MaskChange) => void
+  readonly #starting: NodeJS.Immediate
+
+  /** Notes what the masks cover now; call it right before the launch. `onChange` hears of a change at once. */
+  constructor(paths: readonly string[], onChange: (change: MaskChange) => void = () => {}) {
+    this.#identities = new Map(paths.map((path) => [path, identityOf(path)]))
+    this.#onChange = onChange
+    // The watchers are not on the way of the launch: what happens before they stand is found at the end.
+    this.#starting = setImmediate(() => this.#watchFolders())
+  }
+
+  /** Ends the watch and tells everything that changed; `masksNow` are the masks that a next command would have. */
+  close(masksNow: readonly string[]): readonly MaskChange[] {
+    clearImmediate(this.#starting)
+    for (const watcher of this.#watchers) watcher.close()
+    this.#watchers.length = 0
+    for (const path of this.#identities.keys()) this.#compare(path)
+    const moved = this.#movedAlong(masksNow)
+    for (const path of masksNow) if (!this.#identities.has(path) && !moved.has(path)) this.#note(path, 'made')
+    return [...this.#changed.values()].filter((change) => !moved.has(change.path))
+  }
+
+  #watchFolders(): void {
+    const names = new Map<string, Set<string>>()
+    for (const path of this.#identities.keys()) {
+      const folder = posix.dirname(path)
+      names.set(folder, (names.get(folder) ?? new Set()).add(posix.basename(path)))
+    }
+    for (const [folder, masked] of names) {
+      try {
+        const watcher = watch(folder, { persistent: false }, (event, name) => {
+          if (event === 'rename' && name !== null && masked.has(name)) this.#moved(posix.join(folder, name))
+        })
+        watcher.on('error', () => watcher.close())
+        this.#watchers.push(watcher)
+      } catch {
+        // No watch to be had (a limit of the system): the comparison at the end still finds it.
+      }
+    }
+  }
+
+  // A file renamed away and back again has its old identity, but its mask is gone all the same.
+  #moved(path: string): void {
+    const now = identityOf(path)
+    this.#note(path, now === null ? 'removed' : 'replaced')
+  }
+
+  // A mask goes along when a folder above it is moved: nothing was lifted, neither there nor here.
+  #movedAlong(masksNow: readonly string[]): ReadonlySet<string> {
+    const before = new Map([...this.#identities].map(([path, identity]) => [identity, path]))
+    const moved = new Set<string>()
+    for (const path of masksNow) {
+      if (this.#identities.has(path)) continue
+      const from = before.get(identityOf(path))
+      const change = from === undefined ? undefined : this.#changed.get(from)
+      if (from === undefined || change?.what !== 'removed' || posix.dirname(from) === posix.dirname(path)) continue
+      if (identityOf(posix.dirname(from)) !== null) continue
+      moved.add(path).add(from)
+    }
+    return moved
+  }
+
+  #compare(path: string): void {
+    const before = this.#identities.get(path)
+    const now = identityOf(path)
+    if (now !== before) this.#note(path, now === null ? 'removed' : 'replaced')
+  }
+
+  #note(path: string, what: MaskChange['what']): void {
+    const known = this.#changed.get(path)
+    if (known && (known.what === what || known.what === 'replaced')) return
+    const change: MaskChange = { path, what, message: `${path} ${MESSAGES[what]}.` }
+    this.#changed.set(path, change)
+    this.#onChange(change)
+  }
+}

@@ -1,0 +1,49 @@
+/** Private keys in their blocks: from BEGIN to END, over line ends, escaped line ends and prefixes of a log. */
+
+const OPENING = /-----BEGIN (?:[A-Z0-9 ]{0,40} )?PRIVATE KEY(?: BLOCK)?-----/y
+const BODY_LINE =
+  /^[\s>|"'+#*,\\-]*(?:[A-Za-z0-9+/=]{1,100}(?:\\n|\\r|["',\s])*|(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset): .{0,200})?$/
+const OPENING_REST = /^[A-Za-z0-9+/=\\\s"']*$/
+const BODY_TAIL = /[A-Za-z0-9+/]{40,100}={0,2}["',\\n\s]*$/
+
+/** A block may hold this much; the largest RSA keys have 13 KB. */
+const MAX_BLOCK = 32_768
+const MAX_LINE = 8192
+
+/** The body of the block whose `BEGIN` stands at `at`; null when it is not a private key's. */
+export function endOfKeyBlock(text: string, at: number): { start: number; end: number } | null {
+  OPENING.lastIndex = at - 5
+  const opening = at < 5 ? null : OPENING.exec(text)
+  if (opening === null) return null
+  const start = at - 5 + opening[0].length
+  const closing = text.slice(start, start + MAX_BLOCK).indexOf('-----')
+  if (closing >= 0 && text.startsWith('-----END', start + closing)) return bodySpan(text, start, start + closing)
+  return bodySpan(text, start, endOfBody(text, start))
+}
+
+function bodySpan(text: string, start: number, end: number): { start: number; end: number } | null {
+  let from = start
+  while (from < end && text.charCodeAt(from) <= 32) from++
+  let to = end
+  while (to > from && text.charCodeAt(to - 1) <= 32) to--
+  return from < to ? { start: from, end: to } : null
+}
+
+/** Without an END the block goes on as long as its lines look like a key. */
+function endOfBody(text: string, start: number): number {
+  let at = start
+  while (at < text.length && at - start < MAX_BLOCK) {
+    const ahead = text.slice(at, at + MAX_LINE)
+    const newline = ahead.indexOf('\n')
+    const line = newline < 0 ? ahead : ahead.slice(0, newline)
+    const stop = at + line.length
+    if (!(at === start ? OPENING_REST.test(line) : isKeyBlockLine(line))) break
+    at = stop + 1
+  }
+  return Math.min(at, text.length)
+}
+
+/** Whether a line can belong to a key block: base64, its headers, or a blank. */
+export function isKeyBlockLine(line: string): boolean {
+  return line.length < MAX_LINE && (line.includes('-----END') || BODY_LINE.test(line) || BODY_TAIL.test(line))
+}

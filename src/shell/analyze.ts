@@ -1,0 +1,49 @@
+/** The facts about a command text: the one entry to this folder. */
+
+import type { ShellAnalysis, ShellContext } from './facts.ts'
+import { Output } from './output.ts'
+import { type ParsedText, parseText, Refusal } from './parse.ts'
+import { Scope } from './scope.ts'
+import type { Start } from './start.ts'
+import { Walk } from './walk.ts'
+
+/** Everything that can be known about a command before bash runs it, or why it is refused. Pure. */
+export function analyze(source: string, context: ShellContext): ShellAnalysis {
+  const parsed = parseText(source)
+  if ('code' in parsed) return { rejection: parsed }
+  try {
+    const variables = context.variables ?? {}
+    let output = walk(source, parsed, context, { home: context.home, variables, inFunctions: variables })
+    // A function body, a hook or a loop may run after the text has changed what was true at the start.
+    if (output.assumes && output.overwritten.size > 0) {
+      output = walk(source, parsed, context, { home: context.home, variables, inFunctions: {} })
+    }
+    return {
+      facts: {
+        source,
+        commands: output.commands,
+        syntax: output.syntax.length === 0 ? parsed.syntax : [...parsed.syntax, ...output.syntax],
+        redirects: output.redirects,
+        hazards: [...parsed.hazards, ...output.hazards],
+        defines: [...output.defines],
+        needsSyntaxCheck: parsed.needsSyntaxCheck,
+      },
+    }
+  } catch (error) {
+    if (error instanceof Refusal) return { rejection: error.rejection }
+    if (error instanceof RangeError) {
+      return {
+        rejection: { code: 'too-complex', message: 'the command is nested too deeply (position 0)', position: 0 },
+      }
+    }
+    throw error
+  }
+}
+
+function walk(source: string, parsed: ParsedText, context: ShellContext, start: Start): Output {
+  const output = new Output()
+  const scope = new Scope(context.cwd, start.variables)
+  const frame = { via: [], parent: null, background: false, stdin: { kind: 'none' }, within: null, depth: 0 } as const
+  new Walk(source, scope, frame, start, output).script(parsed.script)
+  return output
+}

@@ -1,0 +1,96 @@
+/** Assignments as bash's grammar knows them: `a=b`, `a=b cmd`, `export a=b`. */
+
+import type { Assignment, CommandArgument, Word as SourceWord } from 'unbash'
+import type { AssignmentFact, Word } from './facts.ts'
+import { unknownWord } from './pieces.ts'
+import { INTEGER, known, UNKNOWN, type Value } from './scope.ts'
+import { assignmentHazard } from './tables/environment.ts'
+import type { Walk } from './walk.ts'
+import { arithmeticDoubt, checkArithmeticWord, expandArguments, expandSingle } from './word.ts'
+
+/** `export a=b`: an argument that is read as an assignment. */
+export function assignmentWord(walk: Walk, node: Extract<CommandArgument, { type: 'Assignment' }>): Word {
+  const span = walk.span(node)
+  const head = `${node.name}${node.index === undefined ? '' : `[${node.index.text}]`}${node.append === true ? '+=' : '='}`
+  if (node.index !== undefined) checkArithmeticWord(node.index, walk)
+  if (node.value.type === 'ArrayValue') {
+    elements(walk, node.value.elements)
+    return { ...unknownWord(node.text, 'variable', span, false), prefix: `${head}(` }
+  }
+  const value = expandSingle(node.value, walk, true)
+  return {
+    ...value,
+    text: value.values?.length === 1 ? head + value.text : node.text,
+    values: value.values?.map((text) => head + text) ?? null,
+    prefix: head + value.prefix,
+    span,
+  }
+}
+
+function elements(walk: Walk, elements: readonly SourceWord[]): void {
+  for (const element of elements) {
+    const index = /^\[([^\]]*)\]\+?=/.exec(element.text)?.[1]
+    expandArguments(element, walk)
+    if (index !== undefined && !/^\d+$|^[A-Za-z_][\w.-]*$|^(["'])[\w .-]*\1$/.test(index)) {
+      walk.hazard(arithmeticDoubt(index, walk.span(element)))
+    }
+  }
+}
+
+/** An assignment of this shell. */
+export function assign(walk: Walk, node: Assignment): AssignmentFact {
+  const span = walk.span(node)
+  if (node.index !== undefined) checkArithmeticWord(node.index, walk)
+  let value: Value = UNKNOWN
+  let word: Word | null = null
+  if (node.value.type === 'ArrayValue') elements(walk, node.value.elements)
+  else {
+    word = expandSingle(node.value, walk, true)
+    const text = node.value.text
+    if (node.index === undefined)
+      value = valueOfAssignment(word, text, node.append === true ? walk.scope.get(node.name) : null)
+  }
+  const scope = walk.scope.exportsAll ? 'export' : 'shell'
+  const fact: AssignmentFact = { name: node.name, value: word, append: node.append === true, scope, span }
+  walk.scope.set(node.name, value)
+  walk.assigned(node.name, span, fact)
+  return fact
+}
+
+function valueOfAssignment(word: Word, source: string, appended: Value | null): Value {
+  if (word.values === null) {
+    const counts = /^"?\$(?:[#?$]|\(\([^`]*\)\)|\{#\w+(?:\[[@*]\])?\})"?$/.test(source)
+    return appended === null && counts ? INTEGER : UNKNOWN
+  }
+  if (appended === null) return known(word.values)
+  if (appended.values === null) return UNKNOWN
+  const added = word.values
+  return known(appended.values.flatMap((before) => added.map((after) => before + after)))
+}
+
+/** Assignments for one command. When the command's words may vanish, they stay in the shell instead. */
+export function temporary(walk: Walk, nodes: readonly Assignment[], uncertain: boolean): AssignmentFact[] {
+  if (nodes.length === 0) return []
+  const outer = walk.scope
+  const inner = outer.branch()
+  const facts = nodes.map((node): AssignmentFact => {
+    const span = walk.span(node)
+    let value: Word | null = null
+    walk.scope = inner
+    if (node.index !== undefined) checkArithmeticWord(node.index, walk)
+    if (node.value.type === 'ArrayValue') elements(walk, node.value.elements)
+    else value = expandSingle(node.value, walk, true)
+    inner.set(node.name, UNKNOWN)
+    walk.scope = outer
+    const fact: AssignmentFact = { name: node.name, value, append: node.append === true, scope: 'command', span }
+    const message = assignmentHazard(fact)
+    if (message !== null) walk.sink.push({ code: 'env-changes-program', message, verdict: 'ask', span })
+    return fact
+  })
+  for (const node of nodes) {
+    if (!uncertain) continue
+    outer.maybeSet(node.name, UNKNOWN)
+    walk.assigned(node.name, walk.span(node))
+  }
+  return facts
+}

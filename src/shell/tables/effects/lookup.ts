@@ -1,0 +1,68 @@
+/** Finds what a command does beyond the box, by the most specific row that fits. */
+
+import { findProgram } from '../programs/registry.ts'
+import type { Effect, Use } from '../use.ts'
+import { cloudEffect } from './cloud.ts'
+import { forgeEffects } from './forges.ts'
+import { gitEffects } from './git.ts'
+import { packageEffects } from './packages.ts'
+import { serviceEffects } from './services.ts'
+
+const order: readonly Effect[] = ['local', 'unknown', 'remote-read', 'remote-write', 'destructive']
+
+/** The effect that needs more care. */
+export function strongest(one: Effect, other: Effect): Effect {
+  return order.indexOf(other) > order.indexOf(one) ? other : one
+}
+
+interface EffectRow {
+  readonly words: readonly string[]
+  readonly options: readonly string[]
+  readonly effect: Effect
+  readonly note: string
+}
+
+/** `effect | words, words | options | note`, one row a line; options are any-of. */
+function parseRows(text: string): readonly EffectRow[] {
+  return text
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .flatMap((line) => {
+      const [effect = '', commands = '', options = '', note = ''] = line.split('|').map((part) => part.trim())
+      return commands.split(',').map((words) => ({
+        words: words.trim().split(/\s+/),
+        options: options === '' ? [] : options.split(/\s+/),
+        effect: effect as Effect,
+        note,
+      }))
+    })
+}
+
+const rows: ReadonlyMap<string, readonly EffectRow[]> = Map.groupBy(
+  [gitEffects, forgeEffects, packageEffects, serviceEffects].flatMap(parseRows),
+  (row) => row.words[0] ?? '',
+)
+
+/** The effect of a command by the tables. */
+export function effectOf(use: Use): readonly [Effect, string] {
+  const cloud = cloudEffect(use)
+  if (cloud !== null) return cloud
+  const words = [...use.words, ...use.operands.map((arg) => arg.text)]
+  const names = new Set(use.options.flatMap((option) => [option.name, option.row?.name ?? option.name]))
+  const fits = (row: EffectRow): boolean =>
+    row.words.every((word, index) => words[index] === word) &&
+    (row.options.length === 0 || row.options.some((option) => names.has(option)))
+  const found = (rows.get(use.program) ?? []).filter(fits)
+  const best = found.reduce<EffectRow | null>(
+    (chosen, row) => (chosen === null || isMoreSpecific(row, chosen) ? row : chosen),
+    null,
+  )
+  if (best !== null) return [best.effect, best.note]
+  return findProgram(use.program) === null ? ['unknown', ''] : ['local', '']
+}
+
+function isMoreSpecific(row: EffectRow, other: EffectRow): boolean {
+  if (row.words.length !== other.words.length) return row.words.length > other.words.length
+  if (row.options.length > 0 !== other.options.length > 0) return row.options.length > 0
+  return order.indexOf(row.effect) > order.indexOf(other.effect)
+}

@@ -1,0 +1,56 @@
+/** Containers: namespaces of the machine, copies, and forge requests. */
+
+import { has, type Rule, usesOf } from '../use.ts'
+
+const namespaces: Rule = (use) => {
+  for (const option of usesOf(use, '--pid', '--network', '--net', '--ipc', '--uts', '--userns', '--cgroupns')) {
+    const text = option.value?.text
+    const networkOnly = /^--net/.test(option.name)
+    if (text == null || (/^(host|container:.*)$/.test(text) && !(networkOnly && text.startsWith('container:'))))
+      use.found.hazard(
+        'widens-container',
+        `\`${use.program} ${option.name} ${text ?? '…'}\` shares a namespace of the machine`,
+        option.span,
+      )
+  }
+}
+
+/** `docker cp a c:/b`: the side without a container is a file of the machine. */
+const copy: Rule = (use) => {
+  const last = use.operands.length - 1
+  use.operands.forEach((arg, index) => {
+    if (!/^[A-Za-z0-9][\w.-]*:/.test(arg.text ?? arg.prefix))
+      use.found.path(arg, index === last ? 'write' : 'read', true)
+  })
+}
+
+const composeDown: Rule = (use) => {
+  if (use.operands[0]?.text === 'down' && has(use, '-v', '--volumes'))
+    use.setEffect('destructive', 'deletes the volumes of containers')
+  const verb = use.operands[0]?.text
+  if (verb === 'rm' && has(use, '-v')) use.setEffect('destructive', 'deletes the volumes of containers')
+}
+
+/** `gh api`: the method decides; a GraphQL query without a mutation only reads. */
+const forgeApi: Rule = (use) => {
+  const method = usesOf(use, '--method', '-X').at(-1)?.value?.text
+  const fields = usesOf(use, '-f', '-F', '--raw-field', '--field')
+  if (use.operands[0]?.text === 'graphql') {
+    const query = fields.map((option) => option.value?.text).find((text) => text == null || text.startsWith('query='))
+    if (query != null && !/\bmutation\b/.test(query)) use.setEffect('remote-read', 'reads from the forge')
+    else use.setEffect('remote-write', 'changes something at the forge')
+    return
+  }
+  const implied = fields.length > 0 || has(use, '--input') ? 'POST' : 'GET'
+  const effective = has(use, '--method', '-X') ? (method ?? 'POST') : implied
+  if (/^(GET|HEAD)$/i.test(effective)) use.setEffect('remote-read', 'reads from the forge')
+  else use.setEffect('remote-write', 'changes something at the forge')
+}
+
+export const containerRules: Readonly<Record<string, Rule>> = {
+  'docker run, docker create, docker container run, podman run, podman create, nerdctl run, docker compose run':
+    namespaces,
+  'docker cp, podman cp': copy,
+  'docker compose, docker-compose, podman-compose': composeDown,
+  'gh api, glab api': forgeApi,
+}

@@ -1,0 +1,102 @@
+/** rm, chmod, dd, cp and find: what the rows cannot say about deleting and changing files. */
+
+import type { Arg } from '../options.ts'
+import { resolvePath } from '../paths.ts'
+import { has, type Rule, type Use } from '../use.ts'
+
+/** Names of what a build makes again: deleting it loses nothing. */
+const reproducible: ReadonlySet<string> = new Set(
+  (
+    'node_modules dist build target out coverage .next .nuxt .output .svelte-kit .turbo .cache .parcel-cache .vite .vitest ' +
+    '.angular .expo .astro .docusaurus .nyc_output .pytest_cache .mypy_cache .ruff_cache .tox .nox .eggs .hypothesis ' +
+    '__pycache__ htmlcov .coverage .gradle .dart_tool storybook-static test-results playwright-report tmp temp .tmp .temp ' +
+    '.venv venv env obj bin cmake-build-debug cmake-build-release _build .stack-work dist-newstyle zig-cache .zig-cache ' +
+    'DerivedData .build .terraform .serverless .wrangler .vercel .netlify .swc .esbuild .rollup.cache .eslintcache ' +
+    '.tsbuildinfo .sass-cache .jekyll-cache _site public/build logs .logs'
+  ).split(' '),
+)
+
+/** True for a path whose loss a build or a moment repairs: build output in the project, scratch files. */
+function isDisposable(arg: Arg, use: Use): boolean {
+  const text = arg.text ?? arg.pattern
+  if (text === null || text === '') return false
+  const { path } = resolvePath(text, use.place.cwd ?? '/', use.place.home)
+  if (path === null) return false
+  if (/^(\/private)?\/(tmp|var\/tmp)\/[^/*?]/.test(path) || /^\/var\/folders\/.+\/T\/[^/*?]/.test(path)) return true
+  const root = use.place.cwd
+  const inside = root === null ? !text.startsWith('/') && !text.startsWith('~') : path.startsWith(`${root}/`)
+  if (!inside || text.split('/').includes('..')) return false
+  const below = root === null ? text : path.slice(root.length + 1)
+  return below.split('/').some((part) => reproducible.has(part) || /\.(egg-info|tsbuildinfo|log|tmp)$/.test(part))
+}
+
+const remove: Rule = (use) => {
+  const recursive = use.program === 'rimraf' || has(use, '-r', '-R', '--recursive', '--recursiv', '--recurs')
+  if (recursive) for (const arg of use.operands) use.found.path(arg, 'write', true)
+  if (!recursive) return
+  if (use.operands.length > 0 && use.operands.every((arg) => isDisposable(arg, use))) use.setEffect('local', '')
+  else use.setEffect('destructive', 'deletes directories with everything in them')
+}
+
+/** `chmod -x f`: a mode that looks like options. */
+const modeWord = /^([ugoa]*[-+=][rwxXstugo]*,?)+$|^[0-7]+$/
+
+const chmod: Rule = (use) => {
+  const dashed = use.args.filter((arg) => /^-[rwxXst]+$/.test(arg.text ?? ''))
+  const mode = dashed.length > 0 ? dashed[0] : use.operands[0]
+  if (dashed.length > 0 && use.operands[0] !== undefined) use.found.path(use.operands[0], 'write')
+  if (mode === undefined || has(use, '--reference')) return
+  const text = mode.text
+  if (text === null || !modeWord.test(text) || /[+=][rwxXugo]*s/.test(text) || /^0*[2-7][0-7]{3}$/.test(text))
+    use.found.hazard(
+      'changes-system',
+      '`chmod` sets a set-user-id or set-group-id bit, or a mode that is not known',
+      mode.word.span,
+    )
+}
+
+const dd: Rule = (use) => {
+  for (const arg of use.args) {
+    const text = arg.text ?? arg.prefix
+    const match = /^(if|of)=(.*)$/s.exec(text)
+    if (match === null) continue
+    const access = match[1] === 'of' ? 'write' : 'read'
+    const file = match[2] ?? ''
+    if (arg.text === null) use.found.unknownPath(arg.word, file, access, false)
+    else use.found.file(file, access, arg.word.span)
+    if (access === 'write' && (/^\/dev\/(?!null$|stdout$|stderr$|zero$)/.test(file) || arg.text === null)) {
+      use.found.hazard('changes-system', '`dd` writes to a device', arg.word.span)
+      use.setEffect('destructive', 'overwrites a device')
+    }
+  }
+}
+
+const copy: Rule = (use) => {
+  if (!has(use, '-r', '-R', '-a', '--recursive', '--archive')) return
+  const last = use.operands.length - 1
+  use.operands.forEach((arg, index) => {
+    const destination = index === last && index > 0 && !has(use, '-t')
+    use.found.path(arg, destination ? 'write' : 'read', true)
+  })
+}
+
+/** A single operand makes a link of the same name here. */
+const link: Rule = (use) => {
+  if (use.operands.length === 1 && use.operands[0] !== undefined) use.found.path(use.operands[0], 'read')
+}
+
+const find: Rule = (use) => {
+  if (has(use, '-delete')) {
+    for (const arg of use.operands) use.found.path(arg, 'write', true)
+    use.setEffect('destructive', 'deletes every file it finds')
+  }
+}
+
+export const fileRules: Readonly<Record<string, Rule>> = {
+  'rm, rimraf': remove,
+  chmod,
+  dd,
+  cp: copy,
+  ln: link,
+  find,
+}

@@ -1,0 +1,98 @@
+/** curl, wget, ssh, scp and rsync: what is sent where. */
+
+import { isRemotePath } from '../hosts.ts'
+import { has, type Rule, type Use, usesOf } from '../use.ts'
+
+const reading = /^(GET|HEAD|OPTIONS|TRACE)$/i
+
+const curl: Rule = (use) => {
+  for (const option of usesOf(use, '-b')) {
+    const text = option.value?.text
+    if (text != null && !text.includes('=') && text !== '') use.found.file(text, 'read', option.span)
+  }
+  for (const option of usesOf(use, '-d', '--data-urlencode')) {
+    const text = option.value?.text
+    const file = option.name === '--data-urlencode' && text != null ? /^[^=@]*@(.+)$/.exec(text)?.[1] : undefined
+    if (file !== undefined && !text?.startsWith('@')) {
+      use.found.hazard('option-sends-file', '`curl --data-urlencode` sends a file away', option.span)
+      use.found.file(file, 'read', option.span)
+    }
+  }
+  const method = usesOf(use, '-X').at(-1)?.value?.text
+  const sends = has(use, '-d', '--data-raw', '-F', '--form-string', '-T') && !has(use, '-G', '--get')
+  if (method != null ? !reading.test(method) : sends) use.setEffect('remote-write', 'sends data to a server')
+  else if (has(use, '-X') && method == null) use.setEffect('remote-write', 'sends a request whose method is not known')
+}
+
+const wget: Rule = (use) => {
+  const method = usesOf(use, '--method').at(-1)?.value?.text
+  const sends = use.options.some((option) => /^--(post|body)-/.test(option.name))
+  if (sends || (method != null && !reading.test(method))) use.setEffect('remote-write', 'sends data to a server')
+}
+
+const httpie: Rule = (use) => {
+  const [first, second] = use.operands
+  const method = /^[A-Z]+$/.test(first?.text ?? '') ? first?.text : null
+  const url = method === null ? first : second
+  if (url !== undefined) use.found.host(url.text ?? url.word.text, url.word.span)
+  const items = use.operands.slice(method === null ? 1 : 2)
+  for (const item of items) {
+    const file = /^[^=@:]*(?:=|:=)?@(.+)$/.exec(item.text ?? '')?.[1]
+    if (file === undefined) continue
+    use.found.hazard('option-sends-file', `\`${use.program}\` sends a file away`, item.word.span)
+    use.found.file(file, 'read', item.word.span)
+  }
+  const writes = method == null ? items.some((item) => /=|@/.test(item.text ?? '=')) : !reading.test(method)
+  if (writes) use.setEffect('remote-write', 'sends data to a server')
+}
+
+/** ssh settings that start programs, open ways in, or read further configuration. */
+const dangerousSetting =
+  /^\s*(ProxyCommand|LocalCommand|PermitLocalCommand|KnownHostsCommand|ProxyJump|PKCS11Provider|SecurityKeyProvider|Include|Match|RemoteCommand|LocalForward|RemoteForward|DynamicForward|ControlPath|IdentityAgent|XAuthLocation|SendEnv|SetEnv|ForwardAgent|ForwardX11|UserKnownHostsFile|IdentityFile|CertificateFile|ProxyUseFdpass|Tunnel)\b/i
+
+function sshSettings(use: Use): void {
+  for (const option of usesOf(use, '-o')) {
+    const text = option.value?.text
+    if (text == null || dangerousSetting.test(text))
+      use.found.hazard(
+        'option-runs-program',
+        `\`${use.program} -o ${text ?? '…'}\` can run a program or open another way`,
+        option.span,
+      )
+  }
+}
+
+const ssh: Rule = (use) => {
+  sshSettings(use)
+  const host = use.operands[0]?.text
+  if (host?.startsWith('-'))
+    use.found.hazard('option-runs-program', 'the host name is read as an option of ssh', use.span)
+}
+
+const copies: Rule = (use) => {
+  if (use.program !== 'rsync') sshSettings(use)
+  const last = use.operands.length - 1
+  let remote = false
+  use.operands.forEach((arg, index) => {
+    const text = arg.text ?? arg.prefix
+    if (isRemotePath(text) || /^(ssh|sftp|scp|rsync):\/\//.test(text)) {
+      remote = true
+      use.found.host(arg.text ?? arg.word.text, arg.word.span)
+    } else use.found.path(arg, index === last && last > 0 ? 'write' : 'read', true)
+  })
+  if (remote || use.program === 'sftp') {
+    if (has(use, '-n', '--dry-run') && use.program === 'rsync')
+      use.setEffect('remote-read', 'compares files with another machine')
+    else use.setEffect('remote-write', 'copies files to or from another machine')
+  } else if (use.program === 'rsync' && use.options.some((option) => /^--del/.test(option.name)))
+    use.setEffect('destructive', 'deletes files that are not in the source')
+  else use.setEffect('local', '')
+}
+
+export const networkRules: Readonly<Record<string, Rule>> = {
+  curl,
+  'wget, wget2': wget,
+  'http, https, xh, xhs, httpie': httpie,
+  ssh,
+  'scp, sftp, rsync': copies,
+}

@@ -1,0 +1,108 @@
+/** sed, awk, less, date and others whose operands are programs or settings. */
+
+import { environmentHazard } from '../environment.ts'
+import type { Arg } from '../options.ts'
+import { has, type Rule, type Use, usesOf } from '../use.ts'
+import { awkDangers } from './awk-program.ts'
+import { sedDangers } from './sed-script.ts'
+
+/** The words that hold the script: option values, or the first operand. */
+function scriptArgs(use: Use, options: readonly string[], fileOptions: readonly string[]): readonly Arg[] {
+  const given = usesOf(use, ...options).flatMap((option) => (option.value === null ? [] : [option.value]))
+  if (given.length > 0 || has(use, ...fileOptions)) return given
+  return use.operands.slice(0, 1)
+}
+
+function reportScript(
+  use: Use,
+  args: readonly Arg[],
+  dangers: (text: string) => readonly (readonly [string, string])[],
+): void {
+  for (const arg of args) {
+    if (arg.text === null) {
+      use.found.hazard('dynamic-argument', `the ${use.program} script is not known beforehand`, arg.word.span)
+      continue
+    }
+    for (const [code, message] of dangers(arg.text)) use.found.hazard(code, message, arg.word.span)
+  }
+}
+
+const sed: Rule = (use) => {
+  const inPlace = has(use, '-i')
+  const first = use.operands[0]
+  // BSD sed takes the backup suffix as a word of its own: `sed -i '' s/a/b/ f`. Both readings are judged.
+  const separateSuffix = inPlace && first?.text === '' && !has(use, '-e', '-f')
+  const scripts = separateSuffix ? use.operands.slice(1, 2) : scriptArgs(use, ['-e'], ['-f'])
+  reportScript(use, scripts, sedDangers)
+  for (const arg of scripts)
+    for (const [access, file] of sedFiles(arg.text ?? '')) use.found.file(file, access, arg.word.span)
+  if (!inPlace) return
+  const files = use.operands.slice(has(use, '-e', '-f') ? 0 : separateSuffix ? 2 : 1)
+  for (const arg of files) use.found.path(arg, 'write')
+}
+
+/** Files that `w` and `r` commands name, as far as a plain look finds them. */
+function sedFiles(script: string): readonly (readonly ['read' | 'write', string])[] {
+  const files: (readonly ['read' | 'write', string])[] = []
+  for (const match of script.matchAll(/(?:^|[;\s\d$/}])([wWrR])\s+(\/[^\s;]+|~\/[^\s;]+|\.\.?\/[^\s;]+)/g))
+    files.push([(match[1] ?? '').toLowerCase() === 'w' ? 'write' : 'read', match[2] ?? ''])
+  return files
+}
+
+const awk: Rule = (use) => {
+  const scripts = scriptArgs(use, ['-e'], ['-f', '-E'])
+  reportScript(use, scripts, awkDangers)
+  for (const arg of scripts)
+    for (const match of (arg.text ?? '').matchAll(/(>>?|<)\s*"([^"]+)"/g)) {
+      const file = match[2] ?? ''
+      if (file.includes('/')) use.found.file(file, match[1] === '<' ? 'read' : 'write', arg.word.span)
+    }
+}
+
+const pager: Rule = (use) => {
+  for (const option of usesOf(use, '+')) {
+    const text = option.value?.text
+    if (text == null || !/^(\d*|G|F|g|p?\d+%?|[/?][^!|]*)$/.test(text))
+      use.found.hazard(
+        'option-runs-program',
+        `\`${use.program} +…\` runs a command of the pager, which can start programs`,
+        option.span,
+      )
+  }
+}
+
+const grep: Rule = (use) => {
+  if (!has(use, '-r', '-R', '--recursive', '--dereference-recursive')) return
+  const files = has(use, '-e', '-f') ? use.operands : use.operands.slice(1)
+  for (const arg of files) use.found.path(arg, 'read', true)
+}
+
+const date: Rule = (use) => {
+  for (const arg of use.operands)
+    if (!has(use, '-j') && (arg.text === null || /^\d{8}/.test(arg.text)))
+      use.found.hazard('changes-system', '`date` with a number sets the clock', arg.word.span)
+}
+
+const hostname: Rule = (use) => {
+  const arg = use.operands[0]
+  if (arg !== undefined) use.found.hazard('changes-system', '`hostname` with a name renames the machine', arg.word.span)
+}
+
+const printf: Rule = (use) => {
+  const index = use.args.findIndex((arg) => arg.text === '-v' || /^-v./.test(arg.text ?? ''))
+  if (index !== 0) return
+  const glued = use.args[0]?.text?.slice(2) ?? ''
+  const name = glued === '' ? (use.args[1]?.text ?? null) : glued
+  if (name === null || name.includes('[') || environmentHazard(name) !== null)
+    use.found.hazard('assigns-variable', '`printf -v` sets a variable that changes what programs do', use.span)
+}
+
+export const textRules: Readonly<Record<string, Rule>> = {
+  sed,
+  'awk, gawk, mawk, nawk, original-awk': awk,
+  'less, more, most, pg, zless, zmore': pager,
+  'grep, egrep, fgrep, zgrep': grep,
+  date,
+  hostname,
+  printf,
+}

@@ -1,0 +1,78 @@
+/** `cordon run`: a command in the sandbox, as transparent as a wrapper can be. */
+
+import {
+  formatPlan,
+  inferViolations,
+  openBackend,
+  openRunner,
+  type RunOutcome,
+  reportPlan,
+} from '../../runtime/open-runner.ts'
+import { machineFiles } from '../../system/files.ts'
+import { type Arguments, parseArguments, textFlag } from './arguments.ts'
+import { openPolicy } from './open-policy.ts'
+import { paint, type Terminal, visible } from './terminal.ts'
+import { type CommandContext, commandRow, EXIT, UsageError } from './usage.ts'
+
+const FORWARDED: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGCONT']
+
+/** Runs `cordon run`. */
+export async function run({ terminal, argv }: CommandContext): Promise<number> {
+  const { args, command } = splitCommand(argv)
+  const opened = await openPolicy(args, terminal)
+  if (!opened) return EXIT.fault
+  const { loaded, machine } = opened
+  const backend = openBackend()
+  const runner = openRunner(loaded, machine, machineFiles, backend)
+  const interactive = process.stdin.isTTY === true && process.stdout.isTTY === true
+  try {
+    const request = {
+      argv: command,
+      cwd: machineFiles.canonical(machine.cwd),
+      patterns: [command],
+      envVars: [],
+      network: 'none' as const,
+      ...(interactive && { terminal: { rows: process.stdout.rows ?? 24, columns: process.stdout.columns ?? 80 } }),
+    }
+    if (args.flags.plan) {
+      const report = await reportPlan(runner.plan(request), backend)
+      terminal.out(args.flags.json ? `${JSON.stringify(report)}\n` : formatPlan(report))
+      return EXIT.ok
+    }
+    const outcome = await runner.run(request, {
+      forwardSignals: FORWARDED,
+      ...(interactive
+        ? { terminal: { input: process.stdin, output: process.stdout } }
+        : { stdin: 'inherit' as const, stdout: 'inherit' as const, stderr: 'inherit' as const }),
+    })
+    tell(terminal, outcome)
+    return outcome.result.exitCode
+  } finally {
+    runner.close()
+  }
+}
+
+/** Everything from the first word that is not ours belongs to the command. */
+function splitCommand(argv: readonly string[]): { args: Arguments; command: readonly string[] } {
+  const row = commandRow('run')!
+  const valued = new Set(row.flags.filter((flag) => flag.value).map((flag) => flag.name))
+  let end = 0
+  while (end < argv.length && argv[end]!.startsWith('-') && argv[end] !== '--') end += valued.has(argv[end]!) ? 2 : 1
+  const args = parseArguments(row, argv.slice(0, end))
+  const command = argv.slice(argv[end] === '--' ? end + 1 : end)
+  if (command.length === 0) throw new UsageError('name a command to run: cordon run -- npm test')
+  const timeout = textFlag(args, 'timeout')
+  if (timeout !== undefined && !/^\d+(\.\d+)?$/.test(timeout)) throw new UsageError('--timeout takes seconds')
+  return { args, command }
+}
+
+function tell(terminal: Terminal, { result, plan, findings, maskChanges }: RunOutcome): void {
+  const inferred = result.stderr ? inferViolations(result.stderr.bytes.toString('utf8'), plan) : []
+  const lines = [
+    ...[...result.violations, ...inferred].map((violation) => `${violation.certainty}: ${violation.message}`),
+    ...findings.map((finding) => finding.message),
+    ...maskChanges.map((change) => `${change.path} ${change.message}`),
+    ...(result.timedOut ? ['stopped: the time limit was reached'] : []),
+  ]
+  for (const line of new Set(lines)) terminal.err(`${paint(terminal, 'yellow', 'cordon:')} ${visible(line)}\n`)
+}

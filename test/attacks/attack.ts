@@ -1,0 +1,81 @@
+/** An attack from inside: a script that prints ESCAPED when it succeeds, and a control in which it must succeed. */
+
+/**
+ * Where an attack is shown to work. Each is a throw-away bubblewrap namespace without the protection under test.
+ * - `open`: capabilities in a user namespace, no masks, no pins, no filter, the fixture writable
+ * - `system`: as `open`, with the system's directories replaced by empty writable ones
+ * - `plain`: bubblewrap as manuals show it, with an in-memory root
+ * - `host-pid`, `host-ipc`, `host-net`, `host-dev`: as `open`, sharing that one thing with the host
+ * - `privileged`: real root with every capability, for calls whose arguments do nothing
+ * - `host-proc`: as `privileged`, with the host's /proc, for opens without a write
+ */
+export type Control =
+  | 'open'
+  | 'system'
+  | 'plain'
+  | 'host-pid'
+  | 'host-ipc'
+  | 'host-net'
+  | 'host-dev'
+  | 'privileged'
+  | 'host-proc'
+
+/** Which sandbox the attack runs in: the usual one, or one with unix sockets granted, or the `all` baseline. */
+export type Room = 'usual' | 'unix' | 'all' | 'terminal'
+
+export interface Attack {
+  readonly name: string
+  /** What it is about. */
+  readonly note: string
+  /** bash; `$P` project, `$O` a place outside, `$R` a read grant, `$H` home, `$PROBER`, `$HOSTPID`, `$SOCKETS`. */
+  readonly script: string
+  readonly control: Control
+  readonly room: Room
+}
+
+export function attack(
+  name: string,
+  note: string,
+  control: Control,
+  script: string,
+  room: Room = 'usual',
+): Attack {
+  return { name, note, control, script, room }
+}
+
+/** Succeeds when the prober's answer is none of these. */
+export function probe(
+  name: string,
+  note: string,
+  control: Control,
+  probeArguments: string,
+  refusals: readonly (string | number)[],
+  room: Room = 'usual',
+): Attack {
+  const held = refusals.map(String).join('|')
+  const script = `answer=$("$PROBER" ${probeArguments} 2>/dev/null) || answer="killed $?"
+case "$answer" in ${held}) echo "held: $answer";; *) echo "ESCAPED: $answer";; esac`
+  return { name, note, control, script, room }
+}
+
+/** Succeeds when the prober's call succeeds. */
+export function mustFail(
+  name: string,
+  note: string,
+  control: Control,
+  probeArguments: string,
+  room: Room = 'usual',
+): Attack {
+  const script = `[ "$("$PROBER" ${probeArguments} 2>/dev/null)" = ok ] && echo ESCAPED`
+  return { name, note, control, script, room }
+}
+
+/** Succeeds when the secret can be read from any of these words. */
+export function reads(name: string, note: string, words: string, control: Control = 'open', room: Room = 'usual'): Attack {
+  return { name, note, control, room, script: `grep -a -s -q TOPSECRET ${words} 2>/dev/null && echo ESCAPED` }
+}
+
+/** Succeeds when the command does. */
+export function does(name: string, note: string, command: string, control: Control = 'open', room: Room = 'usual'): Attack {
+  return { name, note, control, room, script: `( ${command} ) >/dev/null 2>&1 && echo ESCAPED` }
+}

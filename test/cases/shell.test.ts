@@ -1,0 +1,58 @@
+/** The public table of shell cases: nothing is decided less strictly than a row accepts, and what is benign is allowed. */
+
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { BatchChecker } from '../../src/runtime/check-batch.ts'
+import { machineFiles } from '../../src/system/files.ts'
+import { thisMachine } from '../../src/system/machine.ts'
+
+interface ShellCase {
+  readonly id: string
+  readonly command: string
+  readonly category: string
+  readonly why: string
+  readonly accept: readonly string[]
+  readonly grants: readonly string[]
+  readonly flags: Readonly<Record<string, unknown>>
+  readonly tier: number
+}
+
+const FLAG_NAMES: Record<string, string> = {
+  commandSubstitution: 'command_substitution',
+  parameterExpansion: 'parameter_expansion',
+  doubleSemi: 'case_terminator',
+}
+
+const cases: readonly ShellCase[] = readFileSync(new URL('./shell.jsonl', import.meta.url), 'utf8')
+  .trim()
+  .split('\n')
+  .map((line) => JSON.parse(line))
+
+/** Judges a row the way its table says: its grants less those that a manifest may not hold. */
+async function judge(checker: BatchChecker, row: ShellCase): Promise<string> {
+  const flags = Object.fromEntries(
+    Object.entries(row.flags ?? {}).map(([name, value]) => [FLAG_NAMES[name] ?? name, value]),
+  )
+  let patterns = row.grants
+  for (;;) {
+    const manifest = {
+      schema_version: 1,
+      security: flags,
+      capabilities: { allow: { read: { paths: ['**'] }, commands: { patterns } } },
+    }
+    const line = { id: row.id, tool: 'bash', input: { command: row.command }, root: '/home/dev/project', manifest }
+    const answer = await checker.answer(JSON.stringify(line))
+    if (answer.error === undefined) return String(answer.decision)
+    const refused = /patterns\[(\d+)\]/.exec(String(answer.error))
+    if (!refused) throw new Error(`${row.id}: ${answer.error}`)
+    patterns = patterns.filter((_, index) => index !== Number(refused[1]))
+  }
+}
+
+describe('corpus of shell commands', () => {
+  const checker = new BatchChecker({ ...thisMachine(), home: '/home/dev' }, machineFiles, { kind: 'project' })
+
+  it.each(cases)('$id: $why', async (row) => {
+    expect(row.accept, row.command.slice(0, 200)).toContain(await judge(checker, row))
+  })
+})
