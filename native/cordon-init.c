@@ -279,6 +279,26 @@ static int open_place(const char *path) {
   return (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
 }
 
+/*
+ * True for a place behind a directory of somebody else that this user cannot pass: neither can the command, which has
+ * the same user and no more rights. A closed directory of the user's own does not count: the command could open it.
+ */
+static int is_out_of_reach(const char *path) {
+  char at[4096];
+  struct stat about;
+  size_t length = strlen(path);
+  if (errno != EACCES || length >= sizeof at) return 0;
+  memcpy(at, path, length + 1);
+  while (lstat(at, &about) && errno == EACCES) {
+    char *slash = strrchr(at, '/');
+    if (slash == at) return 0;
+    *slash = 0;
+  }
+  int closed_by_other = lstat(at, &about) == 0 && about.st_uid != geteuid();
+  errno = EACCES;
+  return closed_by_other;
+}
+
 static void attach(int tree, int place, enum step step, uint32_t index) {
   if (syscall(SYS_move_mount, tree, "", place, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH)) fail_at(step, index);
   close(tree);
@@ -287,6 +307,7 @@ static void attach(int tree, int place, enum step step, uint32_t index) {
 
 static void pin(const struct place *p) {
   int place = open_place(p->path);
+  if (place < 0 && is_out_of_reach(p->path)) return;
   if (place < 0) fail_at(STEP_PIN, p->index);
   int tree = (int)syscall(SYS_open_tree, place, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH | AT_RECURSIVE);
   if (tree < 0) fail_at(STEP_PIN, p->index);
@@ -321,7 +342,8 @@ static int mask_all(void) {
       char name[16];
       /* The plan keeps masks out of masks, and pins keep names in place, so looking ahead of the binds is sound. */
       if (lstat(p->path, &target)) {
-        if (!(p->flags & 1) || (errno != ENOENT && errno != EACCES)) fail_at(STEP_MASK, p->index);
+        int may_be_missing = (p->flags & 1) && errno == ENOENT;
+        if (!may_be_missing && !is_out_of_reach(p->path)) fail_at(STEP_MASK, p->index);
         targets[i] = -2;
         continue;
       }

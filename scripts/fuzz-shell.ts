@@ -3,7 +3,7 @@
 import { parseArgs } from 'node:util'
 import { analyze } from '../src/shell/analyze.ts'
 import { compare, type Outcome } from '../test/soundness/compare.ts'
-import { generate } from '../test/soundness/generator.ts'
+import { generate, mutate } from '../test/soundness/generator.ts'
 import { RecorderSandbox, START } from '../test/soundness/sandbox.ts'
 
 const { values } = parseArgs({
@@ -12,6 +12,8 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     show: { type: 'string', default: '10' },
     outcome: { type: 'string' },
+    /** Damage every generated text: the 98% then mean nothing and are not asked for. */
+    mutate: { type: 'boolean', default: false },
   },
 })
 const count = Number(values.count)
@@ -30,7 +32,10 @@ try {
       { length: Math.min(batchSize, count - start) },
       (_, index) => seed * 1_000_003 + start + index,
     )
-    const generated = batch.map((one) => generate(one))
+    const generated = batch.map((one) => {
+      const whole = generate(one)
+      return values.mutate ? { text: mutate(whole.text, one), static: false } : whole
+    })
     const executions = sandbox.run(generated.map((one) => one.text))
     generated.forEach((one, index) => {
       const execution = executions[index] ?? { executed: [], timedOut: false }

@@ -51,6 +51,7 @@ export function commandQuestions(
   stance: Stance,
   fact: CommandFact,
   canonical: (path: string) => string,
+  wrappers: readonly CommandFact[] = [],
 ): PartQuestions {
   const hazard = fact.hazards.find((candidate) => asksAt(policy, candidate)) ?? leftover(fact)
   const text = wordsOf(fact)
@@ -60,7 +61,7 @@ export function commandQuestions(
       hazardDenial(policy, fact, text) ??
       ruleDenial(policy, fact, text) ??
       placeRuling(policy, session, stance, fact, canonical, text),
-    grant: () => harmless(policy, fact, hazard, text) ?? grantRuling(policy, session, fact, hazard, text),
+    grant: () => harmless(policy, fact, hazard, text) ?? grantRuling(policy, session, fact, wrappers, hazard, text),
     explicit: () =>
       stance.mode.value === 'contained' && isFromMode(stance) ? contained(stance, fact, text) : stance.explicit,
     otherwise: () => fallback(policy, session, fact, hazard, stance, text),
@@ -74,6 +75,27 @@ export function grantsOf(policy: Policy, session: SessionFacts, fact: CommandFac
   const rules = [...policy.commands.allow, ...session.grants.commands]
   const found = variants.map((argv) => mostLiteral(rules.filter((rule) => grantMatches(rule.pattern, argv))))
   return found.every((rule) => rule !== null) ? found : null
+}
+
+/**
+ * A grant may be written with its wrapper: `bundle exec rspec:*`, `timeout 60 npm test:*`. It then covers what the wrapper
+ * runs, but only when its own words reach into that command: `timeout:*` covers nothing inside.
+ */
+function wrapperGrants(
+  policy: Policy,
+  session: SessionFacts,
+  fact: CommandFact,
+  wrappers: readonly CommandFact[],
+): readonly CommandRule[] | null {
+  const name = fact.argv[0]?.values?.[0]
+  if (name === undefined) return null
+  for (const wrapper of wrappers) {
+    if (wrapper.hazards.length > 0) continue
+    const start = wrapper.argv.findIndex((word, index) => index > 0 && word.values?.[0] === name)
+    const grants = start < 0 ? null : grantsOf(policy, session, wrapper)
+    if (grants?.every((rule) => rule.pattern.words.length > start)) return grants
+  }
+  return null
 }
 
 /** The command as a person reads it. */
@@ -213,11 +235,12 @@ function grantRuling(
   policy: Policy,
   session: SessionFacts,
   fact: CommandFact,
+  wrappers: readonly CommandFact[],
   hazard: Hazard | null,
   text: string,
 ): Ruling | null {
   if (hazard) return null
-  const grants = grantsOf(policy, session, fact)
+  const grants = grantsOf(policy, session, fact) ?? wrapperGrants(policy, session, fact, wrappers)
   if (!grants) return null
   const prompting = grants.find((rule) => rule.prompt)
   if (prompting) {

@@ -57,19 +57,26 @@ function questionsOf(scene: Scene, facts: ShellFacts): PartQuestions[] {
     ...facts.hazards.map((hazard) => hazardQuestions(scene, hazard)),
     ...facts.redirects.flatMap((redirect) => redirectQuestions(scene, redirect)),
     ...facts.commands.flatMap((fact, command) =>
-      factQuestions(scene, fact).map((part) => ({ ...part, subject: { ...part.subject, command } })),
+      factQuestions(scene, fact, facts.commands).map((part) => ({ ...part, subject: { ...part.subject, command } })),
     ),
   ]
 }
 
-function factQuestions(scene: Scene, fact: CommandFact): PartQuestions[] {
+function factQuestions(scene: Scene, fact: CommandFact, all: readonly CommandFact[]): PartQuestions[] {
   const { policy, session, stance, shell } = scene
   return [
-    commandQuestions(policy, session, stance, fact, shell.canonical),
+    commandQuestions(policy, session, stance, fact, shell.canonical, wrappersOf(fact, all)),
     ...fact.redirects.flatMap((redirect) => redirectQuestions(scene, redirect)),
     ...fact.paths.flatMap((use) => pathUseQuestions(scene, use, fact)),
     ...fact.hosts.flatMap((use) => hostUseQuestions(scene, use, fact)),
   ]
+}
+
+/** The wrapper commands around a command, nearest first; a shell or a substitution in between ends them. */
+function wrappersOf(fact: CommandFact, all: readonly CommandFact[]): CommandFact[] {
+  if (fact.parent === null || fact.via.at(-1)?.kind !== 'wrapper') return []
+  const wrapper = all[fact.parent]!
+  return [wrapper, ...wrappersOf(wrapper, all)]
 }
 
 /** S7: substrings of the text. They close, they never open. */

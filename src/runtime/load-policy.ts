@@ -6,8 +6,10 @@ import { mergeLayers } from '../manifest/layers.ts'
 import { type LoadOptions, openManifest } from '../manifest/load.ts'
 import type { Manifest } from '../manifest/manifest.ts'
 import type { Problem } from '../manifest/problem.ts'
+import type { BundleSetting } from '../manifest/settings.ts'
 import { grantMatches } from '../policy/command-match.ts'
 import type { CommandPattern } from '../policy/command-pattern.ts'
+import { bundles } from '../sandbox/bundles.generated.ts'
 import type { Files } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
 
@@ -52,6 +54,7 @@ export async function loadPolicy(request: LoadRequest): Promise<LoadOutcome> {
     env: machine.env,
     suffixes: layers.suffixes,
     realpath: (path) => files.canonical(path),
+    bundleHosts,
   })
   if ('problems' in compiled) return { problems: compiled.problems }
   const { policy } = compiled
@@ -65,6 +68,13 @@ export async function loadPolicy(request: LoadRequest): Promise<LoadOutcome> {
       manifestPath: choice.kind === 'file' ? files.canonical(resolve(machine.cwd, choice.file)) : manifestPath,
     },
   }
+}
+
+/** Hosts of a bundle by program, unless the manifest leaves them out; registries are added when the manifest is signed. */
+function bundleHosts(choice: BundleSetting): ReadonlyMap<string, readonly string[]> {
+  const bundle = bundles.find((candidate) => candidate.tool === choice.tool)
+  const fetches = bundle && (choice.fetch ?? bundle.fetch) && choice.defaultDomains
+  return new Map(fetches ? bundle.programs.map((program) => [program, bundle.hosts]) : [])
 }
 
 /** The nearest directory upwards with a manifest, else with a repository, else the directory itself. */
@@ -93,12 +103,14 @@ async function openLayers({ machine, files, choice }: LoadRequest, manifestPath:
     return { layers: { project: result.manifest }, warnings: result.warnings, suffixes: result.suffixes }
   }
   const userFile = join(machine.configDir, MANIFEST_NAME)
-  const user = files.exists(userFile) ? await openFile(userFile, files) : null
+  const user = files.exists(userFile) ? await openFile(userFile, label(userFile, machine), files) : null
   if (user && 'problems' in user) return { problems: user.problems }
   const projectFile = choice.kind === 'file' ? resolve(machine.cwd, choice.file) : manifestPath
   const wanted = choice.kind === 'file' || files.exists(projectFile)
   const below = user?.manifest ?? null
-  const project = wanted ? await openFile(projectFile, files, { below }) : null
+  const project = wanted
+    ? await openFile(projectFile, choice.kind === 'file' ? choice.file : MANIFEST_NAME, files, { below })
+    : null
   if (project && 'problems' in project) return { problems: project.problems }
   return {
     layers: { user: below, project: project?.manifest ?? null },
@@ -107,8 +119,13 @@ async function openLayers({ machine, files, choice }: LoadRequest, manifestPath:
   }
 }
 
-function openFile(file: string, files: Files, options?: LoadOptions): ReturnType<typeof openManifest> {
-  return open({ text: files.readText(file), file }, options)
+/** How messages call a file: short, and without the name of the user. */
+function label(file: string, { home }: Machine): string {
+  return file.startsWith(`${home}/`) ? `~${file.slice(home.length)}` : file
+}
+
+function openFile(file: string, label: string, files: Files, options?: LoadOptions): ReturnType<typeof openManifest> {
+  return open({ text: files.readText(file), file: label }, options)
 }
 
 /** Opens a manifest; the shell analysis is only loaded for one that has examples to check. */
@@ -117,7 +134,8 @@ async function open(
   options: LoadOptions = {},
 ): ReturnType<typeof openManifest> {
   const hasExamples = JSON.stringify(input).includes('match')
-  return openManifest(input, hasExamples ? { ...options, matches: await exampleMatcher() } : options)
+  const known = { ...options, bundles: bundles.map((bundle) => bundle.tool) }
+  return openManifest(input, hasExamples ? { ...known, matches: await exampleMatcher() } : known)
 }
 
 /** M5: an example of a rule is a command text; it matches when one of its simple commands does. */

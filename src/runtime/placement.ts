@@ -24,12 +24,14 @@ const MAX_EXPANDED = 20_000
 
 /**
  * Works out what to show. Where grants of a kind are declared, only what they name is there; where none are, the project is.
- * Undeclared writes follow the reads: what a command may see it may change, protected paths and secrets aside.
+ * Undeclared writes follow the reads inside the roots: what a command may see there it may change, protected paths and
+ * secrets aside.
  */
 export function placeCommand(policy: Policy, files: Files): Placement {
   const roots = [policy.root, ...policy.additionalDirectories.map((directory) => directory.value)]
   const readable = policy.reads.declared ? granted(policy.reads, files) : roots
-  const writable = policy.writes.declared ? granted(policy.writes, files) : readable
+  const inRoots = (path: string) => roots.some((root) => isInside(path, root))
+  const writable = policy.writes.declared ? granted(policy.writes, files) : readable.filter(inRoots)
   const enveloped =
     policy.envelope === null
       ? writable
@@ -73,17 +75,18 @@ function denied(rules: PathRules, shown: readonly string[], files: Files): strin
 /** Every path below a directory, the directory itself first; links are not followed. */
 function walk(directory: string, files: Files): string[] {
   const found = [directory]
-  for (const name of files.isLink(directory) ? [] : files.list(directory)) {
+  for (let at = 0; at < found.length; at++) {
+    const path = found[at]!
+    if (!files.isLink(path)) found.push(...files.list(path).map((name) => join(path, name)))
     if (found.length > MAX_EXPANDED) {
       throw new Fault(
         'too-many-files',
-        `${directory} holds more than ${MAX_EXPANDED} files for a pattern with file names`,
+        `${directory} holds more than ${MAX_EXPANDED} files, too many to show one by one`,
         {
           remedy: 'Grant the directory as a whole (“dir/**”), or a narrower one.',
         },
       )
     }
-    found.push(...walk(join(directory, name), files))
   }
   return found
 }

@@ -3,6 +3,7 @@
 import { join } from 'node:path'
 import { detectProject, type ProjectFacts, type ProjectFiles } from '../manifest/detect.ts'
 import { proposeManifest } from '../manifest/init.ts'
+import { bundles } from '../sandbox/bundles.generated.ts'
 import type { Files } from '../system/files.ts'
 
 export interface Proposal {
@@ -14,7 +15,13 @@ export interface Proposal {
 /** Looks at a project and writes the manifest it should start with. */
 export function proposeForProject(directory: string, files: Files): Proposal {
   const facts = detectProject(projectFiles(directory, files))
-  return { text: proposeManifest(facts), found: findings(facts) }
+  return {
+    text: proposeManifest(
+      facts,
+      bundles.map((bundle) => bundle.tool),
+    ),
+    found: findings(facts),
+  }
 }
 
 function projectFiles(directory: string, files: Files): ProjectFiles {

@@ -268,7 +268,10 @@ describe('the index stays true', () => {
     expect(masked(index)).toEqual([])
   })
 
-  test('after any series of changes it equals a new index', () => {
+  test.each([
+    ['by path', false],
+    ['by handle', true],
+  ])('after any series of changes it equals a new index, asked %s', (_how, handles) => {
     const names = ['a', 'b', '.env', 'x.key', 'd']
     const step = fc.record({
       kind: fc.constantFrom('file', 'folder', 'remove', 'rename', 'link', 'hard', 'refresh'),
@@ -290,7 +293,10 @@ describe('the index stays true', () => {
             else if (kind === 'rename') renameSync(source, target)
             else if (kind === 'link') symlinkSync(source, target)
             else if (kind === 'hard') linkSync(source, target)
-            else index.refresh()
+            else {
+              index.refresh()
+              if (handles) index.tree.openHandles()
+            }
           } catch {
             // A step that cannot be done changes nothing.
           }
@@ -301,7 +307,7 @@ describe('the index stays true', () => {
     )
   })
 
-  test('in a big tree the second thread gives the same answers', async () => {
+  test('in a big tree handles give the same answers', async () => {
     for (let folder = 0; folder < 2_600; folder++)
       mkdirSync(join(root, `f${folder % 50}`, `g${folder}`), { recursive: true })
     const index = newIndex()

@@ -4,7 +4,7 @@ import { accessSync, constants, lstatSync, readdirSync, readlinkSync, type Stats
 import { posix } from 'node:path'
 import { isProtectedStart } from '../files/protected-paths.ts'
 import { compileShapes, type ShapeOf } from '../files/secret-shapes.ts'
-import { FolderClock } from './secrets-clock.ts'
+import { FolderClock, type FolderState, folderState } from './secrets-clock.ts'
 
 /** An entry that looks like a secret: by its own name, or by the name it links to. */
 export interface SecretEntry {
@@ -52,36 +52,32 @@ export class SecretTree {
   readonly roots: readonly string[]
   readonly #shapeOf: ShapeOf
   readonly #folders = new Map<string, Folder>()
-  readonly #clock = new FolderClock()
+  readonly #clock: FolderClock
   /** Folders that have something to say, so that questions do not scan the whole map. */
   readonly #notable = new Set<string>()
 
   /** The roots are canonical; one that lies in another is covered by it. */
-  constructor(roots: readonly string[], shapeOf: ShapeOf = compileShapes()) {
+  constructor(roots: readonly string[], shapeOf: ShapeOf = compileShapes(), clock: FolderClock = new FolderClock()) {
     const unique = [...new Set(roots)].sort()
     this.roots = unique.filter((root) => !unique.some((other) => other !== root && isBelow(root, other)))
     this.#shapeOf = shapeOf
+    this.#clock = clock
   }
 
   /** Makes the index true: reads what is new or changed since the last time. */
   refresh(): RefreshCount {
     let read = 0
     const stale: Folder[] = []
-    this.#clock.check(this.#folders, (folder, state) => {
-      const same =
-        state !== null &&
-        folder.settled &&
-        !folder.unreadable &&
-        state.ctime === folder.ctime &&
-        state.inode === folder.inode &&
-        state.device === folder.device
-      if (!same) stale.push(folder)
-    })
+    for (const folder of this.#folders.values()) {
+      if (!folder.settled || folder.unreadable) stale.push(folder)
+      else if (!isSame(folder, this.#clock.state(folder, this.roots.includes(folder.path)))) stale.push(folder)
+    }
     for (const folder of stale) {
       // An earlier one in the list may have dropped it together with its parent.
       if (this.#folders.get(folder.path) === folder) read += this.#read(folder.path)
     }
     for (const root of this.roots) if (!this.#folders.has(root)) read += this.#read(root)
+    this.#clock.openInIdleTime(this.#folders)
     return { folders: this.#folders.size, read }
   }
 
@@ -102,6 +98,11 @@ export class SecretTree {
     return this.#folders.size
   }
 
+  /** All handles at once, for tests; a session opens them in idle moments. */
+  openHandles(): void {
+    this.#clock.open(this.#folders.values(), Number.POSITIVE_INFINITY)
+  }
+
   /** Everything remembered, to be kept for the next process; `adopt` takes it back. */
   entries(): Iterable<Folder> {
     return this.#folders.values()
@@ -114,7 +115,7 @@ export class SecretTree {
     }
   }
 
-  /** Ends the helper thread, if there is one. */
+  /** Lets go of the handles of a big tree. */
   close(): void {
     this.#clock.close()
   }
@@ -136,9 +137,8 @@ export class SecretTree {
       for (const name of folder.folders) {
         const child = childPath(path, name)
         const known = this.#folders.get(child)
-        if (!known) pending.push(child)
-        // The child was verified in this refresh unless its parent moved; a moved one has another inode.
-        else if (before && !before.folders.includes(name)) pending.push(child)
+        // The parent changed, so the name may lead to another folder than the one that was verified.
+        if (!known || !isSame(known, folderState(child))) pending.push(child)
       }
     }
     return read
@@ -163,6 +163,7 @@ export class SecretTree {
       if (!folder) continue
       this.#folders.delete(next)
       this.#notable.delete(next)
+      this.#clock.forget(next)
       for (const name of folder.folders) pending.push(childPath(next, name))
     }
   }
@@ -176,6 +177,12 @@ export function childPath(folder: string, name: string): string {
 /** True when a path lies below a folder. */
 export function isBelow(path: string, folder: string): boolean {
   return folder === '/' ? path !== '/' : path.startsWith(`${folder}/`)
+}
+
+function isSame(folder: Folder, state: FolderState | null): boolean {
+  return (
+    state !== null && state.ctime === folder.ctime && state.inode === folder.inode && state.device === folder.device
+  )
 }
 
 function readFolder(path: string, shapeOf: ShapeOf): Folder | null {

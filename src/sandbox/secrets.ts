@@ -27,6 +27,8 @@ export function maskPlaces(question: PlaceQuestion): PlaceMasks {
   for (const place of secretPlaces) {
     const patterns = place.path.startsWith('~/') ? [...homes].map((home) => home + place.path.slice(1)) : [place.path]
     for (const path of patterns.flatMap(expand)) {
+      // Most places do not exist; a failed realpath costs several times as much.
+      if (lstatSync(path, { throwIfNoEntry: false }) === undefined) continue
       const target = canonical(path)
       if (target === null) continue
       if (!isVisible(target, question.visible)) continue

@@ -18,6 +18,8 @@ export function assignmentWord(walk: Walk, node: Extract<CommandArgument, { type
     return { ...unknownWord(node.text, 'variable', span, false), prefix: `${head}(` }
   }
   const value = expandSingle(node.value, walk, true)
+  // As an argument the word goes through brace expansion first, and what comes out is split.
+  if (/\{/.test(node.value.text)) return { ...unknownWord(node.text, 'variable', span, true), prefix: head }
   return {
     ...value,
     text: value.values?.length === 1 ? head + value.text : node.text,

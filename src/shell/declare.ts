@@ -18,7 +18,8 @@ export function declareNames(call: BuiltinCall): void {
     }
     if (text === '--') continue
     const match = /^([A-Za-z_]\w*)(\[[\s\S]*?\])?(\+?)=([\s\S]*)$/.exec(text ?? word.prefix)
-    if (match !== null) declareValue(call, word, match, letters, exported)
+    if (word.splits) assignNamed(call, { ...word, values: null })
+    else if (match !== null) declareValue(call, word, match, letters, exported)
     else if (text !== null && /^[A-Za-z_]\w*$/.test(text)) declareBare(call, text, letters, word.span)
     else if (word.values?.every((value) => /^[A-Za-z_]\w*$/.test(value)) === true) {
       for (const value of word.values) declareBare(call, value, letters, word.span)

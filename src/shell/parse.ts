@@ -3,7 +3,7 @@
 import { forEachChild, type ParsedScript, parse, type SyntaxNode } from 'unbash'
 import type { Hazard, ShellRejection, Span, SyntaxKind, SyntaxUse } from './facts.ts'
 import { gate } from './gate.ts'
-import { hiddenHereDocOpener, hiddenInLiteral, hiddenOpener } from './residual.ts'
+import { hiddenBrace, hiddenHereDocOpener, hiddenInLiteral, hiddenOpener } from './residual.ts'
 
 /** A text whose every node is understood. */
 export interface ParsedText {
@@ -208,7 +208,7 @@ class Inspector {
   #list(list: { pos: number; end: number; commands: readonly { end: number }[] }): void {
     const last = list.commands.at(-1)
     if (list.commands.length > 1) this.#uses('compound', list)
-    else if (last !== undefined && /^\s*;/.test(this.#source.slice(last.end, last.end + 8)))
+    else if (last !== undefined && /^\s*;(?![;&])/.test(this.#source.slice(last.end, last.end + 8)))
       this.#uses('compound', list)
   }
 
@@ -337,7 +337,7 @@ class Inspector {
   /** The parser cuts a word at `<(…)`; bash does not. */
   #alone(node: { pos: number; end: number }): void {
     const around = (this.#source[node.pos - 1] ?? ' ') + (this.#source[node.end] ?? ' ')
-    if (!/^[\s;&|()<>`=][\s;&|()`]$/.test(around) || this.#source[node.pos - 2] === '\\') {
+    if (!/^[\s;&|(<>`][\s;&|)<>`]$/.test(around) || this.#source[node.pos - 2] === '\\') {
       this.#refuse('unsupported-syntax', 'a process substitution must stand as a word of its own', node.pos)
     }
   }
@@ -364,6 +364,7 @@ class Inspector {
       if (node.prefix === '!' || node.index !== undefined) this.#bashOnly = true
     }
     this.#region(node, node.pos + 2, node.end)
+    this.#innerBrace(node)
     if (node.operation === undefined || node.operation.type !== 'Transform') {
       if (node.prefix === '!' && node.operation?.type !== 'Names' && !isListIndex(node.index?.text)) {
         this.#hazard('transform', `\`${node.text}\` reads a variable whose name is data`, 'ask', node)
@@ -374,6 +375,12 @@ class Inspector {
     if (letter === 'P' || !/^[UuLQEKAak]$/.test(letter)) {
       this.#hazard('prompt-transform', `\`${node.text}\` runs commands that are in the variable's text`, 'deny', node)
     } else if (letter === 'E') this.#hazard('transform', `\`${node.text}\` decodes text that is data`, 'ask', node)
+  }
+
+  /** Bash ends `${x-{a}` at the first `}`; the parser pairs braces. */
+  #innerBrace(node: Extract<SyntaxNode, { type: 'ParameterExpansion' }>): void {
+    const at = hiddenBrace(this.#source, node.pos + 2, node.end, node)
+    if (at !== -1) this.#refuse('unsupported-syntax', 'a brace inside `${…}` cannot be read with certainty', at)
   }
 
   #hereDoc(node: Extract<SyntaxNode, { type: 'HereDoc' }>): void {

@@ -24,6 +24,14 @@ export function hiddenOpener(source: string, start: number, end: number, node: S
   return found === null ? -1 : start + found.index
 }
 
+/** The offset of a `{` inside `${…}` that does not open an expansion, or -1. */
+export function hiddenBrace(source: string, start: number, end: number, node: SyntaxNode): number {
+  const text = source.slice(start, end)
+  if (!text.includes('{')) return -1
+  const at = mask(text, start, node, new Set([...SURFACED, 'ParameterExpansion'])).indexOf('{')
+  return at === -1 ? -1 : start + at
+}
+
 /** The same for the body of an unquoted here-document, where a backslash does protect. */
 export function hiddenHereDocOpener(source: string, start: number, end: number, node: SyntaxNode): number {
   const text = source.slice(start, end)

@@ -59,7 +59,7 @@ export function runShell(
     return all ? 'all' : 'some'
   }
   const inputFile = first !== undefined && /^\/(?:dev\/stdin|dev\/fd\/0|proc\/self\/fd\/0)$/.test(textOf(first) ?? '')
-  if (first !== undefined && !words.stdin && !inputFile) return 'none'
+  if (first !== undefined && !words.stdin && !inputFile) return words.doubts.length > 0 ? 'some' : 'none'
   const stdin = walk.frame.stdin
   if (stdin.kind !== 'known') return fromInput(draft, `\`${name}\` runs commands from its input`, call.argv[0])
   const all = runText(walk, call, draft, index, name, name, stdin.text, call.argv[0] as Word, words.operands)

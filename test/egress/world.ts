@@ -3,7 +3,7 @@
 import { createServer as createHttp, type Server as HttpServer, type RequestListener } from 'node:http'
 import { createServer as createHttps } from 'node:https'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
-import { type TLSSocket, connect as tlsConnect } from 'node:tls'
+import { createSecureContext, type SecureContext, type TLSSocket, connect as tlsConnect } from 'node:tls'
 import { createSessionCa, type SessionCa } from '../../src/egress/ca.ts'
 import { createKeyPair, type Issuer, signAuthority, signLeaf, toPem } from '../../src/egress/certificate.ts'
 import { type Door, type DoorOptions, openDoor } from '../../src/egress/door.ts'
@@ -32,6 +32,16 @@ export class TestAuthority {
     const key = keys.privateKey.export({ type: 'pkcs8', format: 'pem' }) as string
     return { key, cert: toPem(signLeaf(this.#issuer, host, keys.publicKey, validity)) }
   }
+
+  /** An `SNICallback` that has a certificate for every name. */
+  contexts(): (name: string, done: (error: Error | null, context?: SecureContext) => void) => void {
+    const known = new Map<string, SecureContext>()
+    return (name, done) => {
+      const context = known.get(name) ?? createSecureContext(this.issue(name))
+      known.set(name, context)
+      done(null, context)
+    }
+  }
 }
 
 export interface World {
@@ -42,7 +52,8 @@ export interface World {
   readonly events: EgressEvent[]
   /** Serves a port of the test internet; the same server stands behind every name. */
   serve(port: number, server: Server): Promise<number>
-  serveHttps(host: string, listener: RequestListener): Promise<HttpServer>
+  /** TLS on port 443 with the right certificate for whichever name is asked for. */
+  serveHttps(listener: RequestListener, port?: number): Promise<HttpServer>
   serveHttp(listener: RequestListener): Promise<HttpServer>
   open(rules: Partial<EgressRules>, options?: Partial<DoorOptions>): Promise<OpenDoor>
   close(): Promise<void>
@@ -94,9 +105,9 @@ export function createWorld(options: WorldOptions = {}): World {
     resolver,
     events,
     serve,
-    serveHttps: async (host, listener) => {
-      const server = createHttps(authority.issue(host), listener)
-      await serve(443, server)
+    serveHttps: async (listener, port = 443) => {
+      const server = createHttps({ ...authority.issue('default.test'), SNICallback: authority.contexts() }, listener)
+      await serve(port, server)
       return server
     },
     serveHttp: async (listener) => {

@@ -64,6 +64,72 @@ export function generate(seed: number): Generated {
   return new Generator(seed).make()
 }
 
+const FRAGMENTS = [
+  ...'$(){}[]<>|&;\'"`\\#~*?!=,: \n\t',
+  ...[
+    '$(',
+    '${',
+    '$((',
+    '))',
+    '`git q`',
+    '$(git q)',
+    '\\\n',
+    "$'",
+    '$"',
+    '<<E\n',
+    '\nE\n',
+    '<(',
+    '>(',
+    '&&',
+    '||',
+    ';;',
+    '|&',
+    '&>',
+    '[[',
+    ']]',
+  ],
+  ...[
+    ' then ',
+    ' do ',
+    ' done',
+    ' fi',
+    ' in ',
+    ' if ',
+    '{ ',
+    '; }',
+    '()',
+    'x=',
+    '$x',
+    '${x',
+    ':-',
+    '@',
+    '#',
+    '%',
+    '..',
+    '{a,b}',
+    '\\',
+    '"$(',
+    ')"',
+  ],
+]
+
+/** Damages a text in a few places: what bash still runs must still be predicted, or the text refused. */
+export function mutate(text: string, seed: number): string {
+  const random = randomSource(seed)
+  const below = (limit: number): number => Math.floor(random() * limit)
+  let result = text
+  for (let count = 1 + below(3); count > 0; count--) {
+    const at = below(result.length + 1)
+    const kind = below(4)
+    if (kind === 0) result = result.slice(0, at) + result.slice(at + 1 + below(3))
+    else if (kind === 1 && result.length > 4) {
+      const from = below(result.length)
+      result = result.slice(0, at) + result.slice(from, from + 1 + below(12)) + result.slice(at)
+    } else result = result.slice(0, at) + FRAGMENTS[below(FRAGMENTS.length)] + result.slice(at)
+  }
+  return result.replaceAll('\0', '')
+}
+
 class Generator {
   readonly #random: () => number
   #static = true

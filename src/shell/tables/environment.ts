@@ -203,14 +203,23 @@ for (const [names, does] of rows)
     else exact.set(name, does)
   }
 
+/** True for a variable that names a program or its flags by the rows, or a program by its shape: make's overrides. */
+export function namesProgram(name: string): boolean {
+  return (!harmless.has(name) && listed(name) !== undefined) || (riskyShape[0]?.[0].test(name) ?? false)
+}
+
+function listed(name: string): string | undefined {
+  return (
+    exact.get(name) ??
+    prefixes.find(([prefix]) => name.startsWith(prefix))?.[1] ??
+    suffixes.find(([suffix]) => name.endsWith(suffix))?.[1]
+  )
+}
+
 /** A sentence when setting this variable changes what programs load or run; null when it is harmless. */
 export function environmentHazard(name: string): string | null {
   if (harmless.has(name)) return null
-  const does =
-    exact.get(name) ??
-    prefixes.find(([prefix]) => name.startsWith(prefix))?.[1] ??
-    suffixes.find(([suffix]) => name.endsWith(suffix))?.[1] ??
-    riskyShape.find(([pattern]) => pattern.test(name))?.[1]
+  const does = listed(name) ?? riskyShape.find(([pattern]) => pattern.test(name))?.[1]
   return does === undefined ? null : `\`${name}\` ${does}`
 }
 

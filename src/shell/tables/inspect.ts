@@ -134,7 +134,6 @@ function descend(program: string, spec: Spec, args: readonly Arg[], span: Span, 
   let rest = args
   let inherited: ReadonlyMap<string, OptionRow> = new Map()
   for (;;) {
-    reportAlways(words, current, span, found)
     const compiled = compileSpec(current.subcommands === undefined ? current : { ...current, stops: true }, inherited)
     const parsed = parseArgs(rest, compiled)
     const sub = parsed.operands[0]
@@ -148,6 +147,7 @@ function descend(program: string, spec: Spec, args: readonly Arg[], span: Span, 
       current = current.everywhere === true ? { everywhere: true, ...next } : next
       continue
     }
+    reportAlways(words, current, span, found)
     if (current.subcommands !== undefined) {
       const leaf = compileSpec({ ...current, stops: false }, inherited)
       const whole = parseArgs(rest, leaf)

@@ -127,7 +127,12 @@ export const buildPrograms: ProgramTable = {
     abbreviates: false,
     options: '\n  --plugin <load>\n  -I --proto_path <tree>\n  -o --descriptor_set_out <write>\n  --config <config>',
   },
-  swift: { always: ['code', 'runs code'], operands: 'auto*' },
+  swift: {
+    options:
+      '\n  --package-path <tree>\n  --scratch-path --build-path <grow>\n  -c --configuration --filter --target <text>',
+    subcommands: { build: {}, test: {}, package: { operands: 'text*' }, format: { operands: 'auto*' } },
+    otherwise: { always: ['code', 'runs code'], operands: 'auto*' },
+  },
   'xcodebuild xcrun': { always: ['run', 'runs build tools by name'], operands: 'text*' },
   'shellcheck shfmt hadolint yamllint actionlint markdownlint codespell typos vale': {
     options:

@@ -43,7 +43,12 @@ const pathspecs = `
 
 const runsAnything = (note: string): Spec => ({ always: ['run', note], operands: 'text*' })
 
-const patchFiles: Spec = { operands: 'read*', options: '\n  -p -C --directory --include --exclude --whitespace <text>' }
+const patchFiles: Spec = {
+  operands: 'read*',
+  options: `
+  -p -C --directory --include --exclude --whitespace --patch-format <text>
+  -n --no-verify !skip # skips the repository's hooks`,
+}
 
 const subcommands: Readonly<Record<string, Spec>> = {
   diff: viewing,

