@@ -1,10 +1,14 @@
-/** Measures the shield on 100,000 files in 10,000 folders with 200 secrets: first index, then runs after 10 changes. */
+/** Measures masks and protection on 100,000 files in 10,000 folders with 200 secrets: first index, then runs after 10 changes. */
 
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ProjectShield } from '../src/sandbox/protect-session.ts'
+import { MaskIndex } from '../src/sandbox/masks.ts'
+import { readIndexCache, writeIndexCache } from '../src/sandbox/masks-cache.ts'
+import { MaskWatch } from '../src/sandbox/masks-watch.ts'
+import { ProjectGuard } from '../src/sandbox/quarantine-run.ts'
+import { maskPlaces } from '../src/sandbox/secrets.ts'
 
 const LEAVES = 9_801
 const FILES = 100_000
@@ -15,19 +19,48 @@ const ROUNDS = 15
 const base = mkdtempSync(join(tmpdir(), 'cordon-bench-masks-'))
 const root = join(base, 'project')
 const own = { configDir: join(base, 'config'), stateDir: join(base, 'state'), manifestPath: join(root, 'cordon.toml') }
-const facts = { home: join(base, 'home'), roots: [root], deniedShapes: [], maskSecrets: true, own }
-const grants = { grants: [], write: [root], named: [] }
+const facts = { home: join(base, 'home'), roots: [root], deniedShapes: [] }
+
+/** What a session does around each command. */
+class Session {
+  readonly #index = new MaskIndex(facts)
+  readonly #guard = new ProjectGuard(this.#index.tree, own.stateDir)
+
+  constructor() {
+    readIndexCache(own.stateDir, facts, this.#index.tree)
+  }
+
+  begin(): { readonly masks: readonly string[]; readonly end: () => void } {
+    this.#index.refresh()
+    const run = this.#guard.begin({ home: facts.home, write: [root], named: [], own })
+    const places = maskPlaces({ home: facts.home, visible: ['/'], grants: [] })
+    const masks = [...this.#index.masks([]).files, ...places.files, ...places.directories]
+    const watch = new MaskWatch(masks)
+    return {
+      masks,
+      end: () => {
+        run.end()
+        watch.close(this.#index.masks([]).files)
+      },
+    }
+  }
+
+  close(): void {
+    writeIndexCache(own.stateDir, facts, this.#index.tree)
+    this.#index.close()
+  }
+}
 
 try {
   mkdirSync(own.stateDir, { mode: 0o700 })
   const leaves = buildTree()
-  const shield = new ProjectShield(facts)
-  const first = timed(() => shield.begin(grants))
+  const session = new Session()
+  const first = timed(() => session.begin())
   first.value.end()
   report('first index', first.ms, `${first.value.masks.length} masks`)
 
   await pause(300)
-  shield.begin(grants).end()
+  session.begin().end()
   await pause(300)
   const before: number[] = []
   const after: number[] = []
@@ -36,7 +69,7 @@ try {
       const folder = leaves[(round * 997 + change * 641) % leaves.length]!
       writeFileSync(join(folder, `.env.${round}-${change}`), 'A=1')
     }
-    const begun = timed(() => shield.begin(grants))
+    const begun = timed(() => session.begin())
     before.push(begun.ms)
     await pause(50)
     after.push(timed(() => begun.value.end()).ms)
@@ -45,13 +78,13 @@ try {
   report(`before a run, after ${CHANGES} changes`, median(before), `worst ${Math.max(...before).toFixed(1)}`)
   report('after a run', median(after), `worst ${Math.max(...after).toFixed(1)}`)
   report('both', median(before.map((ms, index) => ms + after[index]!)), 'added to a command in this tree')
-  const last = shield.begin(grants)
+  const last = session.begin()
   report('masks at the end', last.masks.length, `${SECRETS} and ${ROUNDS * CHANGES} made since`, '')
   last.end()
-  report('index kept for the next process', timed(() => shield.close()).ms, '')
+  report('index kept for the next process', timed(() => session.close()).ms, '')
 
-  const next = new ProjectShield(facts)
-  report('first run of the next process', timed(() => next.begin(grants)).ms, 'with the kept index')
+  const next = new Session()
+  report('first run of the next process', timed(() => next.begin()).ms, 'with the kept index')
   next.close()
 } finally {
   rmSync(base, { recursive: true, force: true })

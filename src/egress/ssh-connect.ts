@@ -11,6 +11,8 @@ case $status in
   *) cat <&3 >&2; exit 1 ;;
 esac
 cat <&3 &
-cat >&3
+# Only the reader may hold standard output, or ssh would never see the end.
+exec >&3
+cat
 wait
 `

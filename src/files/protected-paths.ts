@@ -4,7 +4,10 @@ import { posix } from 'node:path'
 import { matchSegment } from './glob.ts'
 import { splitPath } from './path-pattern.ts'
 
+import { type ProtectedKind, type ProtectedName, protectedNames } from './protected-names.ts'
+
 export { codeRunningGitKey } from './git-config-keys.ts'
+export { type ProtectedKind, type ProtectedName, protectedNames } from './protected-names.ts'
 
 /** Where the project and Cordon's own files are. */
 export interface ProtectedFacts {
@@ -23,208 +26,6 @@ export interface ProtectedPath {
   /** Cordon's own configuration, state, keys and audit are not even readable. */
   readonly unreadable: boolean
 }
-
-export type ProtectedKind = 'cordon' | 'manifest' | 'git' | 'shell' | 'editor' | 'agent' | 'start-up' | 'keys'
-
-/** A protected name: its segments stand for themselves and for everything below them. */
-export interface ProtectedName {
-  /** `.vscode/tasks.json`: at any depth; `~/.bashrc`: under the home directory; `/etc/cron.d`: this very place. */
-  readonly path: string
-  readonly kind: ProtectedKind
-  readonly reason: string
-}
-
-/** Names that are protected wherever they stand, under the home directory, or at one absolute place. */
-export const protectedNames: readonly ProtectedName[] = [
-  ...names('git', 'a git repository itself, whose pointer, hooks or configuration would change with it', ['.git']),
-  ...names('git', 'configuration of another version control system, which can name programs to run', [
-    '.jj/repo/config.toml',
-    '.jj/workspace-config.toml',
-    '.jj/repo/workspace-config.toml',
-    '.hg/hgrc',
-    '.hg/hgrc-not-shared',
-  ]),
-  ...names('editor', 'an editor setting that can run code', [
-    '.vscode/settings.json',
-    '.vscode/tasks.json',
-    '.vscode/launch.json',
-    '.vscode/mcp.json',
-    '.vscode/c_cpp_properties.json',
-    '*.code-workspace',
-    '.idea',
-    '.fleet',
-    '.zed',
-    '.helix',
-    '.vs',
-    '.devcontainer',
-    '.devcontainer.json',
-    '*.sublime-project',
-    '.exrc',
-    '.vimrc',
-    '.nvimrc',
-    '.nvim.lua',
-    '.lvimrc',
-    '.dir-locals.el',
-    '.dir-locals-2.el',
-    '.gdbinit',
-    '.lldbinit',
-  ]),
-  ...names('agent', 'an agent setting that can run code', [
-    '.cordon',
-    '.claude',
-    '.mcp.json',
-    'mcp.json',
-    '.codex',
-    '.gemini',
-    '.cursor/hooks.json',
-    '.cursor/hooks',
-    '.cursor/mcp.json',
-    '.cursor/cli.json',
-    '.cursor/environment.json',
-    '.cursor/sandbox.json',
-    '.cursor/worktrees.json',
-    '.opencode',
-    'opencode.json',
-    'opencode.jsonc',
-    '.windsurf/hooks.json',
-    '.windsurf/mcp_config.json',
-    '.continue',
-    '.kiro/settings',
-    '.kiro/hooks',
-    '.roo/mcp.json',
-    '.amazonq/mcp.json',
-    '.amazonq/cli-agents',
-    '.github/hooks',
-    '.aider.conf.yml',
-    '.qwen',
-    '.crush.json',
-    'crush.json',
-  ]),
-  ...names('shell', 'a file that a shell or a tool runs when a person enters the folder', ['.envrc', '.autoenv.zsh']),
-  ...names('shell', 'a shell start-up file', [
-    '~/.bashrc',
-    '~/.bash_profile',
-    '~/.bash_login',
-    '~/.bash_logout',
-    '~/.bash_aliases',
-    '~/.bash_completion',
-    '~/.bashrc.d',
-    '~/.profile',
-    '~/.login',
-    '~/.cshrc',
-    '~/.tcshrc',
-    '~/.kshrc',
-    '~/.mkshrc',
-    '~/.zshrc',
-    '~/.zshenv',
-    '~/.zprofile',
-    '~/.zlogin',
-    '~/.zlogout',
-    '~/.zsh',
-    '~/.zfunc',
-    '~/.oh-my-zsh',
-    '~/.config/zsh',
-    '~/.config/bash',
-    '~/.config/fish',
-    '~/.config/nushell',
-    '~/.config/elvish',
-    '~/.config/xonsh',
-    '~/.xonshrc',
-    '~/.config/powershell',
-    '~/.config/starship.toml',
-    '~/.config/direnv',
-    '~/.config/mise',
-    '~/.inputrc',
-    '~/.hushlogin',
-    '~/.pam_environment',
-    '~/.config/environment.d',
-    '/etc/profile',
-    '/etc/profile.d',
-    '/etc/bash.bashrc',
-    '/etc/bashrc',
-    '/etc/zsh',
-    '/etc/zshenv',
-    '/etc/environment',
-    '/etc/ld.so.preload',
-  ]),
-  ...names('start-up', 'something that the system starts by itself', [
-    '~/.config/autostart',
-    '~/.config/autostart-scripts',
-    '~/.config/systemd',
-    '~/.local/share/systemd',
-    '~/.local/share/dbus-1',
-    '~/.local/share/applications',
-    '~/.config/plasma-workspace',
-    '~/.config/i3',
-    '~/.config/sway',
-    '~/.config/hypr',
-    '~/.xinitrc',
-    '~/.xsession',
-    '~/.xsessionrc',
-    '~/.xprofile',
-    '~/.Xresources',
-    '~/.crontab',
-    '~/Library/LaunchAgents',
-    '~/Library/Scripts',
-    '/Library/LaunchAgents',
-    '/Library/LaunchDaemons',
-    '/etc/crontab',
-    '/etc/anacrontab',
-    '/etc/cron.d',
-    '/etc/cron.hourly',
-    '/etc/cron.daily',
-    '/etc/cron.weekly',
-    '/etc/cron.monthly',
-    '/etc/systemd',
-    '/etc/init.d',
-    '/etc/rc.local',
-    '/etc/udev',
-    '/etc/xdg/autostart',
-    '/var/spool/cron',
-    '/var/spool/at',
-  ]),
-  ...names('editor', 'a setting of a program that can run code', [
-    '~/.gitconfig',
-    '~/.config/git',
-    '~/.config/jj',
-    '~/.jjconfig.toml',
-    '~/.hgrc',
-    '~/.config/hg',
-    '~/.vim',
-    '~/.config/vim',
-    '~/.config/nvim',
-    '~/.emacs',
-    '~/.emacs.d',
-    '~/.config/emacs',
-    '~/.config/helix',
-    '~/.config/zed',
-    '~/.config/Code/User',
-    '~/.config/VSCodium/User',
-    '~/.config/Cursor/User',
-    '~/.vscode-server/data/Machine',
-    '~/Library/Application Support/Code/User',
-    '~/Library/Application Support/Cursor/User',
-    '~/.tmux.conf',
-    '~/.config/tmux',
-    '~/.screenrc',
-    '~/.config/kitty',
-    '~/.config/alacritty',
-    '~/.config/wezterm',
-    '~/.config/ghostty',
-    '~/.claude.json',
-    '~/.config/claude',
-    '~/.config/opencode',
-    '~/.config/gh/config.yml',
-    '~/.cursor',
-    '~/.pythonrc',
-    '~/.pdbrc',
-    '~/.irbrc',
-    '~/.psqlrc',
-    '~/.sqliterc',
-    '~/.Rprofile',
-  ]),
-  ...names('keys', 'a directory of keys and logins', ['~/.ssh', '~/.gnupg']),
-]
 
 /** Below a git directory: what makes git run code. `modules` and `worktrees` hold git directories of their own. */
 const GIT_INTERNALS: readonly (readonly [name: string, reason: string])[] = [
@@ -308,10 +109,6 @@ const globNames: readonly string[] = [...firstNames].filter((name) => name.inclu
 function placeOf(path: string): Place {
   if (path.startsWith('~/')) return 'home'
   return path.startsWith('/') ? 'absolute' : 'anywhere'
-}
-
-function names(kind: ProtectedKind, reason: string, paths: readonly string[]): ProtectedName[] {
-  return paths.map((path) => ({ kind, reason, path }))
 }
 
 function isManifest(segments: readonly string[], facts: ProtectedFacts): boolean {

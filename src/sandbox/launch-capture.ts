@@ -39,7 +39,11 @@ export class Capture {
     try {
       if (this.#spill === null) {
         const path = join(this.#directory, `${this.#name}-${process.pid}-${randomBytes(6).toString('hex')}.log`)
-        const fd = openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, 0o600)
+        const fd = openSync(
+          path,
+          constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW,
+          0o600,
+        )
         this.#spill = { path, fd, bytes: 0 }
         for (const earlier of this.#chunks) this.#write(earlier)
         this.#write(chunk.subarray(Math.max(0, room)))

@@ -48,11 +48,15 @@ export function faultOfStep(failed: { step: number; errno: number; index: number
   if (step !== 'EXEC') return new SandboxFault(code, message, { remedy, ...about })
   const missing = failed.errno === constants.errno.ENOENT || failed.errno === constants.errno.ENOTDIR
   return missing
-    ? new SandboxFault('command-not-found', `the command was not found inside the sandbox: ${JSON.stringify(path)} (${name})`, {
-        remedy: 'Check the name, and that a grant or a bundle shows the program to the sandbox.',
-        exitCode: 127,
-        ...about,
-      })
+    ? new SandboxFault(
+        'command-not-found',
+        `the command was not found inside the sandbox: ${JSON.stringify(path)} (${name})`,
+        {
+          remedy: 'Check the name, and that a grant or a bundle shows the program to the sandbox.',
+          exitCode: 127,
+          ...about,
+        },
+      )
     : new SandboxFault(code, message, { remedy, exitCode: 126, ...about })
 }
 

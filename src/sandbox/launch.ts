@@ -154,7 +154,8 @@ async function attend(
   let cancelled = false
   let servers: Server[] = []
   try {
-    if (!control) return await closed.then(() => Promise.reject(new SandboxFault('sandbox-failed', 'no control channel')))
+    if (!control)
+      return await closed.then(() => Promise.reject(new SandboxFault('sandbox-failed', 'no control channel')))
     control.on('error', () => {})
     control.write(orders)
     const ended = new Promise<void>((resolve) => {

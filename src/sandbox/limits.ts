@@ -111,7 +111,11 @@ export function reportLimits(limits: Limits, cgroup: CgroupSupport | null, uid: 
       cgroup?.pids
         ? { limit: 'processes', status: 'enforced', how: `cgroup v${cgroup.version}, whole sandbox` }
         : uid === 0
-          ? { limit: 'processes', status: 'absent', how: 'RLIMIT_NPROC does not bind root and no pids cgroup can be made' }
+          ? {
+              limit: 'processes',
+              status: 'absent',
+              how: 'RLIMIT_NPROC does not bind root and no pids cgroup can be made',
+            }
           : { limit: 'processes', status: 'enforced', how: 'RLIMIT_NPROC in a user namespace of its own' },
     )
   if (limits.cpus !== undefined)
@@ -122,6 +126,7 @@ export function reportLimits(limits: Limits, cgroup: CgroupSupport | null, uid: 
     )
   if (limits.cpuSeconds !== undefined)
     reports.push({ limit: 'cpuSeconds', status: 'enforced', how: 'RLIMIT_CPU, each process by itself' })
-  if (limits.fileBytes !== undefined) reports.push({ limit: 'fileBytes', status: 'enforced', how: 'RLIMIT_FSIZE, each file' })
+  if (limits.fileBytes !== undefined)
+    reports.push({ limit: 'fileBytes', status: 'enforced', how: 'RLIMIT_FSIZE, each file' })
   return reports
 }

@@ -27,7 +27,8 @@ const WORTHWHILE = 500
  * clock; whoever sets the machine's clock back can make an old index look true, and can do worse besides.
  */
 export function writeIndexCache(stateDir: string, facts: MaskFacts, tree: SecretTree): boolean {
-  if (tree.size < WORTHWHILE) return false
+  // A kept index that is nearly true costs less to verify than a new one to write.
+  if (tree.size < WORTHWHILE || tree.readSinceAdopted < Math.max(50, tree.size / 50)) return false
   const file = cacheFile(stateDir, facts)
   const rows: unknown[] = []
   for (const folder of tree.entries()) if (folder.settled && !folder.unreadable) rows.push(toRow(folder))

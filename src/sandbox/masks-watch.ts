@@ -1,6 +1,6 @@
 /** Watches masked files while a command runs: a rename on the host lifts a mask, and that must not go unnoticed (O4). */
 
-import { type FSWatcher, watch } from 'node:fs'
+import { type FSWatcher, lstatSync, watch } from 'node:fs'
 import { posix } from 'node:path'
 import { identityOf } from './protect.ts'
 
@@ -18,6 +18,9 @@ const MESSAGES: Readonly<Record<MaskChange['what'], string>> = {
   made: 'looks like a secret and came up while the command ran: it was not masked for that command, and is for the next',
 }
 
+/** File systems take their time from a clock that ticks this slowly. */
+const CLOCK_TICK_MS = 20
+
 /** The watch over one run's masks. */
 export class MaskWatch {
   readonly #identities: ReadonlyMap<string, string | null>
@@ -25,6 +28,7 @@ export class MaskWatch {
   readonly #watchers: FSWatcher[] = []
   readonly #onChange: (change: MaskChange) => void
   readonly #starting: NodeJS.Immediate
+  readonly #started = Date.now()
 
   /** Notes what the masks cover now; call it right before the launch. `onChange` hears of a change at once. */
   constructor(paths: readonly string[], onChange: (change: MaskChange) => void = () => {}) {
@@ -41,7 +45,9 @@ export class MaskWatch {
     this.#watchers.length = 0
     for (const path of this.#identities.keys()) this.#compare(path)
     const moved = this.#movedAlong(masksNow)
-    for (const path of masksNow) if (!this.#identities.has(path) && !moved.has(path)) this.#note(path, 'made')
+    for (const path of masksNow) {
+      if (!this.#identities.has(path) && !moved.has(path) && this.#isNew(path)) this.#note(path, 'made')
+    }
     return [...this.#changed.values()].filter((change) => !moved.has(change.path))
   }
 
@@ -68,6 +74,12 @@ export class MaskWatch {
   #moved(path: string): void {
     const now = identityOf(path)
     this.#note(path, now === null ? 'removed' : 'replaced')
+  }
+
+  // Secrets that this run could not see anyway are not watched, and have been there all the time.
+  #isNew(path: string): boolean {
+    const stat = lstatSync(path, { throwIfNoEntry: false })
+    return stat !== undefined && stat.ctimeMs >= this.#started - CLOCK_TICK_MS
   }
 
   // A mask goes along when a folder above it is moved: nothing was lifted, neither there nor here.

@@ -415,6 +415,14 @@ describe('the watch', () => {
     ])
   })
 
+  test('says nothing of a secret that was there before and is not watched', async () => {
+    const hidden = put('a/.env')
+    await new Promise((resolve) => setTimeout(resolve, 60))
+    const watch = new MaskWatch([])
+    const made = put('b/.env')
+    expect(watch.close([hidden, made]).map((change) => change.path)).toEqual([made])
+  })
+
   test('says nothing of a secret whose folder was moved, because the mask went along', () => {
     const secret = put('a/b/.env')
     const watch = new MaskWatch([secret])

@@ -25,18 +25,40 @@ const CHECKS: readonly Check[] = [
   { name: 'protected paths in place', detail: 'cannot be moved away', attack: 'mv "$P/above" "$P/elsewhere"' },
   { name: 'system files', detail: 'are read-only', attack: 'touch /usr/cordon-probe || touch /etc/cordon-probe' },
   { name: 'kernel settings', detail: '/proc is read-only', attack: ': >> /proc/sys/kernel/core_pattern' },
-  { name: 'kernel objects', detail: '/sys and control groups are absent', attack: '[ -e /sys/kernel ] || [ -e /sys/fs/cgroup ]' },
-  { name: 'process isolation', detail: 'other processes are not visible', attack: '[ -e "/proc/$HOSTPID/comm" ] && [ "$HOSTPID" -gt 64 ]' },
-  { name: 'network isolation', detail: 'no interface but the sandbox’s own loopback', attack: 'tail -n +3 /proc/net/dev | grep -v "lo:" | grep -q .' },
-  { name: 'capabilities', detail: 'none, and none to regain', attack: 'grep "^Cap" /proc/self/status | grep -qv 0000000000000000' },
-  { name: 'no new privileges', detail: 'setuid programs gain nothing', attack: '! grep -q "NoNewPrivs:.1" /proc/self/status' },
+  {
+    name: 'kernel objects',
+    detail: '/sys and control groups are absent',
+    attack: '[ -e /sys/kernel ] || [ -e /sys/fs/cgroup ]',
+  },
+  {
+    name: 'process isolation',
+    detail: 'other processes are not visible',
+    attack: '[ -e "/proc/$HOSTPID/comm" ] && [ "$HOSTPID" -gt 64 ]',
+  },
+  {
+    name: 'network isolation',
+    detail: 'no interface but the sandbox’s own loopback',
+    attack: 'tail -n +3 /proc/net/dev | grep -v "lo:" | grep -q .',
+  },
+  {
+    name: 'capabilities',
+    detail: 'none, and none to regain',
+    attack: 'grep "^Cap" /proc/self/status | grep -qv 0000000000000000',
+  },
+  {
+    name: 'no new privileges',
+    detail: 'setuid programs gain nothing',
+    attack: '! grep -q "NoNewPrivs:.1" /proc/self/status',
+  },
   { name: 'system call filter', detail: 'loaded', attack: '! grep -q "Seccomp:.2" /proc/self/status' },
   { name: 'nested user namespaces', detail: 'off', attack: '[ "$(cat /proc/sys/user/max_user_namespaces)" != 0 ]' },
   { name: 'host services', detail: '/run is absent', attack: '[ -n "$(ls -A /run 2>/dev/null)" ]' },
 ]
 
 const SCRIPT: string = [
-  ...CHECKS.map(({ attack }, i) => `if ( ${attack} ) >/dev/null 2>&1; then echo "${i} broken"; else echo "${i} held"; fi`),
+  ...CHECKS.map(
+    ({ attack }, i) => `if ( ${attack} ) >/dev/null 2>&1; then echo "${i} broken"; else echo "${i} held"; fi`,
+  ),
   'echo written > "$P/new" && echo writable',
 ].join('\n')
 
@@ -51,7 +73,12 @@ export async function probeSandbox(backend: Backend, cgroup: () => CgroupSupport
     const assurances: Assurance[] = CHECKS.map(({ name, detail }, i) =>
       output.includes(`${i} held`)
         ? { name, status: 'enforced', detail }
-        : { name, status: 'absent', detail: `an attack from inside succeeded (${detail} was expected)`, remedy: REPORT },
+        : {
+            name,
+            status: 'absent',
+            detail: `an attack from inside succeeded (${detail} was expected)`,
+            remedy: REPORT,
+          },
     )
     assurances.push(
       listened
@@ -80,12 +107,14 @@ export async function probeSandbox(backend: Backend, cgroup: () => CgroupSupport
   }
 }
 
-const REPORT = 'This machine does not keep a promise of the sandbox: please report it with the output of `cordon doctor --json`.'
+const REPORT =
+  'This machine does not keep a promise of the sandbox: please report it with the output of `cordon doctor --json`.'
 
 async function attackFromInside(backend: Backend, base: string): Promise<{ result: LaunchResult; listened: boolean }> {
   const project = join(base, 'project')
   const outside = join(base, 'outside')
-  for (const folder of [join(project, 'pinned'), join(project, 'above/pinned'), outside]) mkdirSync(folder, { recursive: true })
+  for (const folder of [join(project, 'pinned'), join(project, 'above/pinned'), outside])
+    mkdirSync(folder, { recursive: true })
   for (const path of [join(project, '.env'), join(outside, 'secret')]) writeFileSync(path, 'secret')
   const request = {
     argv: ['/bin/sh', '-c', SCRIPT],
@@ -114,7 +143,11 @@ async function attackFromInside(backend: Backend, base: string): Promise<{ resul
 function cgroupAssurance(cgroup: CgroupSupport | null): Assurance {
   const name = 'limits for the whole sandbox'
   if (cgroup?.memory && cgroup.pids)
-    return { name, status: 'enforced', detail: `cgroup v${cgroup.version}: memory, processes${cgroup.cpu ? ', processor' : ''}` }
+    return {
+      name,
+      status: 'enforced',
+      detail: `cgroup v${cgroup.version}: memory, processes${cgroup.cpu ? ', processor' : ''}`,
+    }
   return {
     name,
     status: 'degraded',
@@ -154,11 +187,13 @@ const CAUSES: readonly { readonly holds: () => boolean; readonly remedy: string 
   },
   {
     holds: () => setting('/proc/sys/user/max_user_namespaces') === '0',
-    remedy: 'User namespaces are switched off: sudo sysctl user.max_user_namespaces=15000 (and keep it in /etc/sysctl.d).',
+    remedy:
+      'User namespaces are switched off: sudo sysctl user.max_user_namespaces=15000 (and keep it in /etc/sysctl.d).',
   },
   {
     holds: () => setting('/proc/sys/kernel/unprivileged_userns_clone') === '0',
-    remedy: 'User namespaces are closed to users: sudo sysctl kernel.unprivileged_userns_clone=1 (and keep it in /etc/sysctl.d).',
+    remedy:
+      'User namespaces are closed to users: sudo sysctl kernel.unprivileged_userns_clone=1 (and keep it in /etc/sysctl.d).',
   },
   {
     holds: () => setting('/proc/sys/kernel/apparmor_restrict_unprivileged_userns') === '1' && process.getuid?.() !== 0,

@@ -68,7 +68,10 @@ export function protectTree(tree: SecretTree, facts: ProtectFacts): Protection {
       }
     }
   }
-  for (const path of gitDirectories) add(childPath(path, 'hooks'), 'git hooks')
+  for (const path of gitDirectories) {
+    const hooks = childPath(path, 'hooks')
+    if (isTopRepository(path, tree.roots) || holdsHooks(hooks)) add(hooks, 'git hooks')
+  }
   for (const root of tree.roots) {
     if (gitPointers.includes(childPath(root, '.git'))) add(childPath(root, '.git'), 'the pointer to the git directory')
     for (const name of ['cordon.toml', 'cordon.toml.sig']) add(childPath(root, name), 'the manifest')
@@ -99,10 +102,9 @@ export function pinsOf(protection: Protection, facts: ProtectFacts): readonly Pi
     hold(path, facts.write, pins)
   }
   for (const directory of protection.gitDirectories) {
-    // A linked worktree's own directory comes and goes with `git worktree`; its hooks are those of the main one.
-    if (isWritable(directory, facts.write) && !isWorktreeDirectory(directory)) {
-      if (!facts.write.includes(directory)) pins.set(directory, pins.get(directory) ?? inPlace(directory))
-      hold(directory, facts.write, pins)
+    // A repository further down without hooks may be removed again; what it becomes is settled after the run.
+    if (isTopRepository(directory, facts.write) && !facts.write.includes(directory)) {
+      pins.set(directory, pins.get(directory) ?? inPlace(directory))
     }
   }
   const list = [...pins.values()].sort((a, b) => (a.path < b.path ? -1 : 1))
@@ -191,8 +193,15 @@ function inPlace(path: string): Pin {
   return { path, mode: 'in-place', kind: 'directory' }
 }
 
-function isWorktreeDirectory(path: string): boolean {
-  return lstatOrNull(childPath(path, 'commondir')) !== null
+function isTopRepository(directory: string, roots: readonly string[]): boolean {
+  return roots.some((root) => directory === root || directory === childPath(root, '.git'))
+}
+
+// Samples that `git init` and `git clone` lay down do nothing under their names.
+function holdsHooks(path: string): boolean {
+  const stat = lstatOrNull(path)
+  if (stat === null) return false
+  return !stat.isDirectory() || namesIn(path).some((name) => !name.endsWith('.sample'))
 }
 
 function ancestorsOf(path: string): string[] {

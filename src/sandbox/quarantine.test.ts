@@ -389,9 +389,11 @@ describe('what a run plants does not stay', () => {
 })
 
 describe('pins', () => {
-  test('hooks and settings are read-only, what stands above them keeps its place', () => {
+  test('hooks and settings are read-only, what stands above them keeps its place; a clone without hooks may go', () => {
     git('root', root, 'init', '-q')
     git('root', root, 'init', '-q', 'a/b')
+    write('a/b/.git/hooks/pre-commit')
+    git('root', root, 'clone', '-q', 'a/b', 'copy')
     write('.vscode/settings.json')
     const pins = open()
       .begin()

@@ -53,6 +53,7 @@ export class SecretTree {
   readonly #shapeOf: ShapeOf
   readonly #folders = new Map<string, Folder>()
   readonly #clock: FolderClock
+  #readSinceAdopted = 0
   /** Folders that have something to say, so that questions do not scan the whole map. */
   readonly #notable = new Set<string>()
 
@@ -77,6 +78,7 @@ export class SecretTree {
       if (this.#folders.get(folder.path) === folder) read += this.#read(folder.path)
     }
     for (const root of this.roots) if (!this.#folders.has(root)) read += this.#read(root)
+    this.#readSinceAdopted += read
     this.#clock.openInIdleTime(this.#folders)
     return { folders: this.#folders.size, read }
   }
@@ -96,6 +98,11 @@ export class SecretTree {
 
   get size(): number {
     return this.#folders.size
+  }
+
+  /** How many folders were read since an earlier index was adopted: how much a new one would save. */
+  get readSinceAdopted(): number {
+    return this.#readSinceAdopted
   }
 
   /** All handles at once, for tests; a session opens them in idle moments. */
@@ -179,6 +186,9 @@ export function isBelow(path: string, folder: string): boolean {
   return folder === '/' ? path !== '/' : path.startsWith(`${folder}/`)
 }
 
+/** Every sandbox has its own of these; the machine's never end and never rest. */
+const MADE_ANEW: ReadonlySet<string> = new Set(['proc', 'sys', 'dev'])
+
 function isSame(folder: Folder, state: FolderState | null): boolean {
   return (
     state !== null && state.ctime === folder.ctime && state.inode === folder.inode && state.device === folder.device
@@ -208,6 +218,7 @@ function readFolder(path: string, shapeOf: ShapeOf): Folder | null {
   for (const entry of entries) {
     const name = entry.name
     const directory = entry.isDirectory()
+    if (directory && path === '/' && MADE_ANEW.has(name)) continue
     if (directory) folders.push(name)
     const shape = directory ? null : shapeOf(name)
     if (shape !== null) secrets.push({ name, shape, link: entry.isSymbolicLink() })

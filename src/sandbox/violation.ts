@@ -15,7 +15,12 @@ export interface Violation {
 /** A masked file was opened, or the host replaced it and its mask is gone. */
 export function maskViolation(path: string, event: 'opened' | 'lifted'): Violation {
   return event === 'opened'
-    ? { kind: 'mask-opened', certainty: 'observed', path, message: `${path} is hidden as a secret and was opened: it read as empty` }
+    ? {
+        kind: 'mask-opened',
+        certainty: 'observed',
+        path,
+        message: `${path} is hidden as a secret and was opened: it read as empty`,
+      }
     : {
         kind: 'mask-lifted',
         certainty: 'observed',
@@ -25,14 +30,30 @@ export function maskViolation(path: string, event: 'opened' | 'lifted'): Violati
 }
 
 const PATTERNS: readonly { readonly pattern: RegExp; readonly kind: Violation['kind']; readonly says: string }[] = [
-  { pattern: /(?<path>\/[^\s:'"`’]+)['"`’]?: No such file or directory/, kind: 'path-hidden', says: 'does not exist inside the sandbox' },
-  { pattern: /['"`‘](?<path>\/[^'"`’]+)['"`’]: No such file or directory/, kind: 'path-hidden', says: 'does not exist inside the sandbox' },
+  {
+    pattern: /(?<path>\/[^\s:'"`’]+)['"`’]?: No such file or directory/,
+    kind: 'path-hidden',
+    says: 'does not exist inside the sandbox',
+  },
+  {
+    pattern: /['"`‘](?<path>\/[^'"`’]+)['"`’]: No such file or directory/,
+    kind: 'path-hidden',
+    says: 'does not exist inside the sandbox',
+  },
   { pattern: /ENOENT: .*['"](?<path>\/[^'"]+)['"]/, kind: 'path-hidden', says: 'does not exist inside the sandbox' },
   { pattern: /['"`‘]?(?<path>\/[^\s:'"`’]+)['"`’]?: Permission denied/, kind: 'path-denied', says: 'was refused' },
   { pattern: /E(?:ACCES|PERM): .*['"](?<path>\/[^'"]+)['"]/, kind: 'path-denied', says: 'was refused' },
-  { pattern: /['"`‘]?(?<path>\/[^\s:'"`’]+)['"`’]?: Read-only file system/, kind: 'path-read-only', says: 'is read-only inside the sandbox' },
+  {
+    pattern: /['"`‘]?(?<path>\/[^\s:'"`’]+)['"`’]?: Read-only file system/,
+    kind: 'path-read-only',
+    says: 'is read-only inside the sandbox',
+  },
   { pattern: /EROFS: .*['"](?<path>\/[^'"]+)['"]/, kind: 'path-read-only', says: 'is read-only inside the sandbox' },
-  { pattern: /^(?<path>)(?<line>.*(?:Operation not permitted|Function not implemented).*)$/, kind: 'call-refused', says: '' },
+  {
+    pattern: /^(?<path>)(?<line>.*(?:Operation not permitted|Function not implemented).*)$/,
+    kind: 'call-refused',
+    says: '',
+  },
 ]
 
 const MAX_INFERRED = 20
@@ -50,7 +71,12 @@ export function inferViolations(output: string, plan: SandboxPlan): Violation[] 
       const path = groups.path || undefined
       if (path !== undefined && !isWithheld(path, kind, plan)) break
       const message = path === undefined ? line.trim() : `${path} ${says}`
-      found.set(`${kind} ${path ?? message}`, { kind, certainty: 'inferred', ...(path === undefined ? {} : { path }), message })
+      found.set(`${kind} ${path ?? message}`, {
+        kind,
+        certainty: 'inferred',
+        ...(path === undefined ? {} : { path }),
+        message,
+      })
       break
     }
   }

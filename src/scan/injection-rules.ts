@@ -16,8 +16,8 @@ export interface InjectionRule {
 /** The score from which on a text counts as an injection. */
 export const THRESHOLD = 0.5
 
-const GAP = '(?: [\\p{L}\\p{N}]+){0,3}?'
-const LONG_GAP = '(?: [\\p{L}\\p{N}]+){0,8}?'
+const GAP = '(?: [^ ]+){0,3}?'
+const LONG_GAP = '(?: [^ ]+){0,8}?'
 const AGENT =
   '(?:ai|ais|llms?|language models?|assistants?|agents?|chatbots?|claude|chatgpt|gpt|gpt 4|copilot|gemini|codex|cursor|bots?|coding agents?|ai agents?|ai assistants?|ai models?|automated (?:agents?|assistants?|systems?|reviewers?))'
 const DIRECTIONS =
@@ -43,7 +43,7 @@ const word = (rule: string, group: string, weight: number, hints: string, patter
   weight,
   on: 'words',
   hints: hints.split('&').map((set) => set.split('|')),
-  pattern: new RegExp(`(?<![\\p{L}\\p{N}])(?:${pattern})(?![\\p{L}\\p{N}])`, 'gu'),
+  pattern: new RegExp(`(?<![^ ])(?:${pattern})(?![^ ])`, 'g'),
 })
 
 const line = (rule: string, group: string, weight: number, hints: string, pattern: RegExp): InjectionRule => ({
@@ -61,28 +61,28 @@ export const INJECTION_RULES: readonly InjectionRule[] = [
     'override',
     0.85,
     'instruction|prompt|direction|directive|guideline|rules|command|orders|constraint|restriction|programming|training|message&ignor|disregard|forget|neglect|dismiss|abandon|nullify|aside|follow|attention|obey|throw|notice|overrule',
-    `${DROP}${EVERY} ${EARLIER}(?: [\\p{L}\\p{N}]+){0,2}? ${DIRECTIONS}`,
+    `${DROP}${EVERY} ${EARLIER}(?: [^ ]+){0,2}? ${DIRECTIONS}`,
   ),
   word(
     'replace-instructions',
     'override',
     0.6,
     'instruction|prompt|direction|directive|guideline|rules|command|orders|constraint|restriction|programming|training&overrid|bypass|discard|cancel|erase|delete|drop|scrap|supersede|replace',
-    `${REPLACE}${EVERY} (?:previous|prior|above|earlier|preceding|original|initial|system|safety|developer)(?: [\\p{L}\\p{N}]+){0,1}? (?:instructions|prompts?|directives?|guidelines|rules|orders|system prompt)`,
+    `${REPLACE}${EVERY} (?:previous|prior|above|earlier|preceding|original|initial|system|safety|developer)(?: [^ ]+){0,1}? (?:instructions|prompts?|directives?|guidelines|rules|orders|system prompt)`,
   ),
   word(
     'override-business',
     'override',
     0.55,
     'context|message|polic|task|objective|goal|request|conversation|question&ignor|disregard|forget|neglect|dismiss|abandon|nullify|aside|follow|attention|obey|throw|notice|overrule',
-    `${DROP}${EVERY} (?:previous|prior|above|earlier|preceding|original|initial|given|users?)(?: [\\p{L}\\p{N}]+){0,1}? ${BUSINESS}`,
+    `${DROP}${EVERY} (?:previous|prior|above|earlier|preceding|original|initial|given|users?)(?: [^ ]+){0,1}? ${BUSINESS}`,
   ),
   word(
     'override-your-instructions',
     'override',
     0.7,
     'instruction|prompt|direction|directive|guideline|rules|command|orders|constraint|restriction|programming|training|task|goal|objective&ignor|disregard|forget|neglect|dismiss|abandon|nullify|aside|follow|attention|obey|throw|notice|overrule|overrid|bypass|discard&your',
-    `(?:${DROP}|override|bypass|discard)(?: (?:all|any|every|of|the|completely|entirely|everything about)){0,4} your(?: [\\p{L}\\p{N}]+){0,2}? (?:${DIRECTIONS}|tasks?|goals?|objectives?)`,
+    `(?:${DROP}|override|bypass|discard)(?: (?:all|any|every|of|the|completely|entirely|everything about)){0,4} your(?: [^ ]+){0,2}? (?:${DIRECTIONS}|tasks?|goals?|objectives?)`,
   ),
   word(
     'override-everything-before',
@@ -96,28 +96,28 @@ export const INJECTION_RULES: readonly InjectionRule[] = [
     'override',
     0.7,
     'ignor|disregard|forget|neglect|dismiss|abandon|nullify|aside|follow|attention|obey|throw|notice|overrule&instruction|rules|prompt|guideline|directive|orders',
-    `${DROP}(?: (?:all|any|the|of|these|those)){0,3} (?:instructions|rules|prompts?|guidelines|directives|orders)(?: [\\p{L}\\p{N}]+){0,3}? (?:above|previously|earlier|given|told|received|you (?:have|were|got|received|had))`,
+    `${DROP}(?: (?:all|any|the|of|these|those)){0,3} (?:instructions|rules|prompts?|guidelines|directives|orders)(?: [^ ]+){0,3}? (?:above|previously|earlier|given|told|received|you (?:have|were|got|received|had))`,
   ),
   word(
     'instructions-void',
     'override',
     0.65,
     'instruction|prompt|rules|guideline|directive|orders&void|obsolete|cancel|supersed|overrid|invalid|outdated|replaced|revoked|apply|ignored|deprecated|suspended|null',
-    `(?:previous|prior|above|earlier|original|existing|old|your)(?: [\\p{L}\\p{N}]+)? (?:instructions|prompts?|rules|guidelines|directives|orders)(?: (?:are|is|have been|has been|were|should be|must be|no longer|now|hereby|all)){1,4} (?:void|obsolete|cancell?ed|superseded|overridden|invalid|outdated|replaced|revoked|apply|ignored|deprecated|suspended|null)`,
+    `(?:previous|prior|above|earlier|original|existing|old|your)(?: [^ ]+)? (?:instructions|prompts?|rules|guidelines|directives|orders)(?: (?:are|is|have been|has been|were|should be|must be|no longer|now|hereby|all)){1,4} (?:void|obsolete|cancell?ed|superseded|overridden|invalid|outdated|replaced|revoked|apply|ignored|deprecated|suspended|null)`,
   ),
   word(
     'override-foreign',
     'override',
     0.85,
     'ignor|olvid|desconsider|oubli|verg|negeer|dimentic|zignoruj|glem|abaikan|yok|gormezden|missachte|esque|tiens|caso&instruc|instru|istruz|anweis|polecen|talimat|consign|ordenes|befehle|vorgaben|regel|reglas|regles|regole',
-    '(?:ignor(?:a|ar|e|ez|er|iere|ieren sie|iert)|olvid(?:a|ar|e)|desconsider(?:a|e|ar)|oubli(?:e|ez|er)|vergiss|vergessen sie|negeer|dimentica(?:re)?|zignoruj|glem|abaikan|yok say|gormezden gel|missachte|esque[cç]a|ne tiens pas compte de|haz caso omiso de)(?: [\\p{L}]+){0,4}? (?:instrucciones|instructions|anweisungen|instruktionen|istruzioni|instru[cç][oõ]es|instrucoes|instructies|polecenia|instrukcje|talimatlari|instruksi|instruksjoner|consignes|ordenes|befehle|vorgaben|regeln|reglas|regles|regole)(?: (?:anteriores|previas|precedentes|precedenti|precedent|anteriormente|dadas|ci dessus|de arriba|acima|de antes|sebelumnya|eerdere|hierboven))?',
+    '(?:ignor(?:a|ar|e|ez|er|iere|ieren sie|iert)|olvid(?:a|ar|e)|desconsider(?:a|e|ar)|oubli(?:e|ez|er)|vergiss|vergessen sie|negeer|dimentica(?:re)?|zignoruj|glem|abaikan|yok say|gormezden gel|missachte|esque[cç]a|ne tiens pas compte de|haz caso omiso de)(?: [^ ]+){0,4}? (?:instrucciones|instructions|anweisungen|instruktionen|istruzioni|instru[cç][oõ]es|instrucoes|instructies|polecenia|instrukcje|talimatlari|instruksi|instruksjoner|consignes|ordenes|befehle|vorgaben|regeln|reglas|regles|regole)(?: (?:anteriores|previas|precedentes|precedenti|precedent|anteriormente|dadas|ci dessus|de arriba|acima|de antes|sebelumnya|eerdere|hierboven))?',
   ),
   word(
     'override-foreign-verb-last',
     'override',
     0.8,
     'talimat|anweisung|instruktion',
-    '(?:onceki|yukaridaki|bundan onceki|tum)(?: [\\p{L}]+){0,2} talimatlari(?: [\\p{L}]+){0,1} (?:yok say|unut|gormezden gel|dikkate alma)|(?:vorherigen|bisherigen|obigen|alle)(?: [\\p{L}]+){0,2} (?:anweisungen|instruktionen)(?: [\\p{L}]+){0,1} (?:ignorieren|vergessen|missachten)',
+    '(?:onceki|yukaridaki|bundan onceki|tum)(?: [^ ]+){0,2} talimatlari(?: [^ ]+){0,1} (?:yok say|unut|gormezden gel|dikkate alma)|(?:vorherigen|bisherigen|obigen|alle)(?: [^ ]+){0,2} (?:anweisungen|instruktionen)(?: [^ ]+){0,1} (?:ignorieren|vergessen|missachten)',
   ),
   line(
     'override-cyrillic',
@@ -174,7 +174,7 @@ export const INJECTION_RULES: readonly InjectionRule[] = [
     'new-orders',
     0.45,
     'task|request|question|summary|review|document|user&dont|not|stop|instead|rather|before',
-    '(?:dont|do not|stop|instead of|rather than|before) (?:answer|answering|complete|completing|do|doing|perform|performing|continue|continuing|address|addressing|help|summariz\\p{L}+|summaris\\p{L}+|review|reviewing)(?: with)? (?:the|this|that|your|their)(?: [\\p{L}\\p{N}]+){0,3}? (?:tasks?|requests?|questions?|summary|review|document|user|users)',
+    '(?:dont|do not|stop|instead of|rather than|before) (?:answer|answering|complete|completing|do|doing|perform|performing|continue|continuing|address|addressing|help|summariz[^ ]*|summaris[^ ]*|review|reviewing)(?: with)? (?:the|this|that|your|their)(?: [^ ]+){0,3}? (?:tasks?|requests?|questions?|summary|review|document|user|users)',
   ),
 
   line(
@@ -239,21 +239,21 @@ export const INJECTION_RULES: readonly InjectionRule[] = [
     'persona',
     0.5,
     'now|hereby&you',
-    `(?:you are|youre|you will)(?: now| from now on| hereby)(?: [\\p{L}\\p{N}]+){0,3}? (?:dan|unrestricted|unfiltered|jailbroken|free from|freed|uncensored|evil|root|admin|administrator|in developer mode|in debug mode|in maintenance mode|in god mode|no longer|a different|another|my|an ai|a helpful|an assistant|operating|acting|required|authorized|authorised|bound)`,
+    `(?:you are|youre|you will)(?: now| from now on| hereby)(?: [^ ]+){0,3}? (?:dan|unrestricted|unfiltered|jailbroken|free from|freed|uncensored|evil|root|admin|administrator|in developer mode|in debug mode|in maintenance mode|in god mode|no longer|a different|another|my|an ai|a helpful|an assistant|operating|acting|required|authorized|authorised|bound)`,
   ),
   word(
     'jailbreak-names',
     'persona',
     0.6,
     'mode|anything',
-    '(?:do anything now|jailbr(?:eak|oken) mode|dan mode|god mode|unrestricted mode|opposite mode|(?:enter|enable|activate|switch to|you are in|now in) (?:developer|debug|maintenance|admin|sudo|root|unrestricted|override) mode|(?:developer|debug|admin|sudo) mode (?:enabled|activated|on|engaged))',
+    '(?:do anything now|jailbr(?:eak|oken) mode|dan mode|god mode|unrestricted mode|opposite mode|(?:enter|activate|switch to|you are in|you are now in) (?:developer|debug|maintenance|admin|sudo|root|unrestricted|override) mode|(?:developer|debug|admin|sudo|god) mode (?:enabled|activated|engaged))',
   ),
   word(
     'pretend',
     'persona',
     0.4,
     'pretend|act|role|behave|respond|answer&restrict|rules|limits|filter|unfilter|uncensored|root|admin|have|had|bound|developer|system|attacker|hacker|evil|guideline|safety',
-    `(?:pretend|act|roleplay|role play|behave|respond|answer) (?:as if|as though|that|as|like|to be|you are)(?: [\\p{L}\\p{N}]+){0,3}? (?:no (?:restrictions|rules|limits|filters|guidelines|safety)|unrestricted|unfiltered|uncensored|without (?:restrictions|rules|limits|filters|safety)|root|administrator|have no|had no|are not bound|the developer|the system|an attacker|a hacker|evil)`,
+    `(?:pretend|act|roleplay|role play|behave|respond|answer) (?:as if|as though|that|as|like|to be|you are)(?: [^ ]+){0,3}? (?:no (?:restrictions|rules|limits|filters|guidelines|safety)|unrestricted|unfiltered|uncensored|without (?:restrictions|rules|limits|filters|safety)|root|administrator|have no|had no|are not bound|the developer|the system|an attacker|a hacker|evil)`,
   ),
 
   word(
@@ -261,7 +261,7 @@ export const INJECTION_RULES: readonly InjectionRule[] = [
     'address',
     0.6,
     'if|when|case&ai|llm|model|assistant|agent|bot|claude|gpt|copilot|gemini|codex|cursor|automated',
-    `(?:if|when|in case) (?:you are|youre|you re|this (?:is|page is|text is|file is|document is) (?:being )?(?:read|processed|parsed|seen|reviewed|analy[sz]ed|summari[sz]ed)(?: by)?)(?: (?:an?|the|being|reading|processing|any|kind|of)){0,4} ${AGENT}|(?:if|when) (?:an?|any) (?:ai|llm|language model|chatbot|ai agent|ai assistant|coding agent)(?: [\\p{L}]+){0,2} (?:reads?|is reading|process(?:es)?|is processing|sees|reviews|encounters|parses|summari[sz]es|opens|finds)`,
+    `(?:if|when|in case) (?:you are|youre|you re|this (?:is|page is|text is|file is|document is) (?:being )?(?:read|processed|parsed|seen|reviewed|analy[sz]ed|summari[sz]ed)(?: by)?)(?: (?:an?|the|being|reading|processing|any|kind|of)){0,4} ${AGENT}|(?:if|when) (?:an?|any) (?:ai|llm|language model|chatbot|ai agent|ai assistant|coding agent)(?: [^ ]+){0,2} (?:reads?|is reading|process(?:es)?|is processing|sees|reviews|encounters|parses|summari[sz]es|opens|finds)`,
   ),
   word(
     'note-to-agent',
@@ -275,14 +275,14 @@ export const INJECTION_RULES: readonly InjectionRule[] = [
     'address',
     0.55,
     'ai|llm|model|bot|claude|gpt|copilot|assistant|agent&must|should|shall|required|instructed|expected|asked|obliged|ordered|need|have|has|please|are|is',
-    `(?:ais?|llms?|language models?|ai assistants?|ai agents?|ai models?|ai systems?|coding (?:agents?|assistants?)|chatbots?|claude|chatgpt|gpt|copilot|the assistant|any assistant|all assistants)(?: (?:reading|processing|reviewing|seeing|summari[sz]ing|analy[sz]ing|parsing|working on|handling|using)(?: (?:this|these|the|that|it))?(?: [\\p{L}]+){0,2}?)? (?:must|should|shall|(?:is|are) (?:required|instructed|expected|asked|obliged|ordered|to)(?: to)?|needs? to|ha(?:s|ve) to|please)(?: (?:now|first|also|always|immediately|instead|not|then|only|never)){0,2} ${ACT}`,
+    `(?:ais?|llms?|language models?|ai assistants?|ai agents?|ai models?|ai systems?|coding (?:agents?|assistants?)|chatbots?|claude|chatgpt|gpt|copilot|the assistant|any assistant|all assistants)(?: (?:reading|processing|reviewing|seeing|summari[sz]ing|analy[sz]ing|parsing|working on|handling|using)(?: (?:this|these|the|that|it))?(?: [^ ]+){0,2}?)? (?:must|should|shall|(?:is|are) (?:required|instructed|expected|asked|obliged|ordered|to)(?: to)?|needs? to|ha(?:s|ve) to|please)(?: (?:now|first|also|always|immediately|instead|not|then|only|never)){0,2} ${ACT}`,
   ),
   word(
     'as-an-ai-reading',
     'address',
     0.5,
     'ai|model|assistant|agent|llm&you',
-    `as (?:an|the|a) (?:ai|language model|assistant|agent|llm|coding agent)(?: [\\p{L}]+){0,4}? (?:you (?:must|should|are required|need|have|are instructed|are to|shall|will)|your (?:task|job|first|next|goal|instructions?|duty))`,
+    `as (?:an|the|a) (?:ai|language model|assistant|agent|llm|coding agent)(?: [^ ]+){0,4}? (?:you (?:must|should|are required|need|have|are instructed|are to|shall|will)|your (?:task|job|first|next|goal|instructions?|duty))`,
   ),
 
   word(
@@ -297,14 +297,14 @@ export const INJECTION_RULES: readonly InjectionRule[] = [
     'conceal',
     0.5,
     'secret|hidden|silent|quiet|between|confidential|invisibl|yourself|covert|background|without',
-    '(?:keep (?:this|it|these|that|the following)(?: [\\p{L}]+){0,3}? (?:secret|hidden|confidential|between us|to yourself|quiet|invisible)|(?:do|perform|execute|run|carry out|complete) (?:this|it|these|the following|that)(?: [\\p{L}]+){0,3}? (?:silently|secretly|quietly|covertly|in the background|invisibly|without (?:asking|confirmation|notice|mentioning))|(?:secretly|covertly|silently|quietly) (?:run|execute|send|upload|download|exfiltrate|post|email|forward|collect|transmit|include|insert|append))',
+    '(?:keep (?:this|it|these|that|the following)(?: [^ ]+){0,3}? (?:secret|hidden|confidential|between us|to yourself|quiet|invisible)|(?:do|perform|execute|run|carry out|complete) (?:this|it|these|the following|that)(?: [^ ]+){0,3}? (?:silently|secretly|quietly|covertly|in the background|invisibly|without (?:asking|confirmation|notice|mentioning))|(?:secretly|covertly|silently|quietly) (?:run|execute|send|upload|download|exfiltrate|post|email|forward|collect|transmit|include|insert|append))',
   ),
   word(
     'no-confirmation',
     'conceal',
     0.4,
     'confirmation|permission|approval|consent|clarification|verification|question|hesitat',
-    '(?:do not|dont|never|without|no need to|skip|skipping)(?: (?:ask|asking|request|requesting|wait|waiting|seek|seeking|require|requiring|for|any|further|user|the|users|human|prior|explicit|additional|to)){1,5} (?:confirmation|permission|approval|consent|clarification|verification)|(?:do not|dont|without) (?:question(?:ing)? (?:this|these|it|the instructions?)|hesitat\\p{L}+ to (?:run|execute|send|delete|comply|obey))',
+    '(?:do not|dont|never|without|no need to|skip|skipping)(?: (?:ask|asking|request|requesting|wait|waiting|seek|seeking|require|requiring|for|any|further|user|the|users|human|prior|explicit|additional|to)){1,5} (?:confirmation|permission|approval|consent|clarification|verification)|(?:do not|dont|without) (?:question(?:ing)? (?:this|these|it|the instructions?)|hesitat[^ ]* to (?:run|execute|send|delete|comply|obey))',
   ),
 
   word(
@@ -312,14 +312,14 @@ export const INJECTION_RULES: readonly InjectionRule[] = [
     'exfiltrate',
     0.6,
     'send|post|upload|exfiltrat|forward|mail|transmit|leak|submit|deliver|report|ship|push|publish|paste|append|encode|embed|include|copy|share|curl&key|secret|credential|password|token|env|rsa|ed25519|ssh|cookie|keychain|wallet|seed|prompt|history|conversation|source|private|contents',
-    `${SEND}(?: [\\p{L}\\p{N}]+){0,5}? ${SECRET}${LONG_GAP} (?:to|at|into|in the (?:url|query|response|reply|issue|comment|body|request)|via|using|by|with|as (?:a )?(?:query|parameter|param|part)) (?:http|https|www|the (?:following|url|server|endpoint|address|webhook|attacker)|this|our|my|an external|a remote|an? (?:url|server|endpoint|webhook|image|public|issue|comment|email|gist|pastebin)|me|attacker|webhook|pastebin|[\\p{L}\\p{N}]+ (?:com|net|org|io|dev|xyz|example|evil|ru|app|site))`,
+    `${SEND}(?: [^ ]+){0,5}? ${SECRET}${LONG_GAP} (?:to|at|into|in the (?:url|query|response|reply|issue|comment|body|request)|via|using|by|with|as (?:a )?(?:query|parameter|param|part)) (?:http|https|www|the (?:following|url|server|endpoint|address|webhook|attacker)|this|our|my|an external|a remote|an? (?:url|server|endpoint|webhook|image|public|issue|comment|email|gist|pastebin)|me|attacker|webhook|pastebin|[^ ]+ (?:com|net|org|io|dev|xyz|example|evil|ru|app|site))`,
   ),
   word(
     'read-secrets-and',
     'exfiltrate',
     0.5,
     'env|ssh|credential|secret|key|password|token|rsa|cookie|wallet|prompt|history|source|private|contents|conversation&and|then',
-    `(?:read|cat|open|find|locate|collect|gather|search for|look for|grab|get|retrieve|extract|dump|steal|harvest|list|print)(?: [\\p{L}\\p{N}]+){0,5}? ${SECRET}(?: [\\p{L}\\p{N}]+){0,6}? (?:and|then) (?:send|post|upload|include|paste|append|put|email|forward|exfiltrate|submit|transmit|share|encode|output|add|copy|write)`,
+    `(?:read|cat|open|find|locate|collect|gather|search for|look for|grab|get|retrieve|extract|dump|steal|harvest|list|print)(?: [^ ]+){0,5}? ${SECRET}(?: [^ ]+){0,6}? (?:and|then) (?:send|post|upload|include|paste|append|put|email|forward|exfiltrate|submit|transmit|share|encode|output|add|copy|write)`,
   ),
   line(
     'exfiltrate-command',
@@ -340,7 +340,7 @@ export const INJECTION_RULES: readonly InjectionRule[] = [
     'exfiltrate',
     0.45,
     'replac|substitut|insert|append|fill|put|encode&url|link|image|query|parameter|request&conversation|user|secret|key|token|password|credential|prompt',
-    '(?:replace|replacing|substitut\\p{L}+|insert|append|fill in|put|encode)(?: [\\p{L}\\p{N}]+){0,6}? (?:with|into|in|to|as)(?: [\\p{L}\\p{N}]+){0,4}? (?:the conversation|conversation history|users? (?:data|message|name|email|input|question)|(?:the )?(?:secret|api key|token|password|credentials|system prompt)s?)(?: [\\p{L}\\p{N}]+){0,6}? (?:url|link|image|query|parameter|request)',
+    '(?:replace|replacing|substitut[^ ]*|insert|append|fill in|put|encode)(?: [^ ]+){0,6}? (?:with|into|in|to|as)(?: [^ ]+){0,4}? (?:the conversation|conversation history|users? (?:data|message|name|email|input|question)|(?:the )?(?:secret|api key|token|password|credentials|system prompt)s?)(?: [^ ]+){0,6}? (?:url|link|image|query|parameter|request)',
   ),
 
   word(
@@ -355,7 +355,7 @@ export const INJECTION_RULES: readonly InjectionRule[] = [
     'reveal',
     0.5,
     'repeat|print|output|copy|echo|return&above|before|preceding|verbatim|starting',
-    '(?:repeat|print|output|copy|echo|return) (?:all |every |the |everything |back ){0,5}(?:words?|text|content|lines?|tokens?|message|conversation|instructions|everything)(?: [\\p{L}]+){0,3}? (?:above|before this|preceding|starting with you are|verbatim)',
+    '(?:repeat|print|output|copy|echo|return) (?:all |every |the |everything |back ){0,5}(?:words?|text|content|lines?|tokens?|message|conversation|instructions|everything)(?: [^ ]+){0,3}? (?:above|before this|preceding|starting with you are|verbatim)',
   ),
 
   word(
@@ -370,21 +370,21 @@ export const INJECTION_RULES: readonly InjectionRule[] = [
     'command',
     0.35,
     'following|below|next&run|execut|invoke|call|perform|type|paste',
-    '(?:run|execute|invoke|call|perform|type|paste)(?: (?:all|each|of|the|this|these|exactly|only)){0,3} (?:following|below|next)(?: [\\p{L}\\p{N}]+){0,3}? (?:commands?|code|scripts?|tools?|functions?|steps?|actions?|shell|bash)(?: [\\p{L}\\p{N}]+){0,4}? (?:immediately|now|first|before|exactly|without|silently|on your|in your|with your|using your)',
+    '(?:run|execute|invoke|call|perform|type|paste)(?: (?:all|each|of|the|this|these|exactly|only)){0,3} (?:following|below|next)(?: [^ ]+){0,3}? (?:commands?|code|scripts?|tools?|functions?|steps?|actions?|shell|bash)(?: [^ ]+){0,4}? (?:immediately|now|first|before|exactly|without|silently|on your|in your|with your|using your)',
   ),
   word(
     'before-continuing',
     'command',
     0.35,
     'before|prior',
-    `(?:before|prior to) (?:you (?:continue|answer|respond|proceed|do anything|start|begin|reply|finish|do)|continuing|answering|responding|proceeding|doing anything|using any|summari[sz]ing|reviewing|starting)(?: [\\p{L}\\p{N}]+){0,6}? (?:you must|you should|you need|first|please|always|make sure|be sure|${ACT} (?:the|this|all|every|to|a|your))`,
+    `(?:before|prior to) (?:you (?:continue|answer|respond|proceed|do anything|start|begin|reply|finish|do)|continuing|answering|responding|proceeding|doing anything|using any|summari[sz]ing|reviewing|starting)(?: [^ ]+){0,6}? (?:you must|you should|you need|first|please|always|make sure|be sure|${ACT} (?:the|this|all|every|to|a|your))`,
   ),
   word(
     'use-your-tool',
     'command',
     0.45,
     'tool|function|shell|terminal|bash|browser|access|email&your|available',
-    `(?:use|call|invoke|with|using|through|via) (?:your|the available|any available|available)(?: [\\p{L}\\p{N}]+){0,2}? (?:tools?|functions?|shell|terminal|bash|browser|shell access|file access|web access|email)(?: [\\p{L}\\p{N}]+){0,3}? (?:to|and|in order to|then) ${ACT}`,
+    `(?:use|call|invoke|with|using|through|via) (?:your|the available|any available|available)(?: [^ ]+){0,2}? (?:tools?|functions?|shell|terminal|bash|browser|shell access|file access|web access|email)(?: [^ ]+){0,3}? (?:to|and|in order to|then) ${ACT}`,
   ),
   line(
     'pipe-to-shell',
@@ -406,7 +406,7 @@ export const INJECTION_RULES: readonly InjectionRule[] = [
     'safety',
     0.55,
     'disable|turn|bypass|circumvent|ignore|remove|deactivate|switch|suspend|lift|drop|override|forget|break|evade&your|ai|content|ethical|moral|safety',
-    '(?:disable|turn off|bypass|circumvent|ignore|remove|deactivate|switch off|suspend|lift|drop|override|forget|break|evade)(?: (?:all|any|every|the|of)){0,3} (?:your(?: own)?(?: [\\p{L}]+){0,2}? (?:filters?|guardrails?|restrictions?|safeguards?|polic(?:y|ies)|checks?|guidelines?|limits?|limitations?|protections?|safety|ethics|alignment|rules|sandbox|constraints?|permissions?)|(?:ai |content |ethical |moral |safety )(?:safety |content )?(?:filters?|guardrails?|restrictions?|safeguards?|guidelines|protocols?|measures))',
+    '(?:disable|turn off|bypass|circumvent|ignore|remove|deactivate|switch off|suspend|lift|drop|override|forget|break|evade)(?: (?:all|any|every|the|of)){0,3} (?:your(?: own)?(?: [^ ]+){0,2}? (?:filters?|guardrails?|restrictions?|safeguards?|polic(?:y|ies)|checks?|guidelines?|limits?|limitations?|protections?|safety|ethics|alignment|rules|sandbox|constraints?|permissions?)|(?:ai |content |ethical |moral |safety )(?:safety |content )?(?:filters?|guardrails?|restrictions?|safeguards?|guidelines|protocols?|measures))',
   ),
   word(
     'no-restrictions',
@@ -421,7 +421,7 @@ export const INJECTION_RULES: readonly InjectionRule[] = [
     'authority',
     0.45,
     'message|instruction|notice|override|update|command|request|directive|order|alert&urgent|critical|mandatory|authori|official|priority|emergency|important|legitimate|verified|genuine|direct|automated|privileged',
-    '(?:this is|the following is|below is|consider this)(?: (?:an?|the|now|officially|not a drill)){0,6}(?: (?:urgent|critical|mandatory|authori[sz]ed|official|high priority|priority|emergency|important|legitimate|verified|genuine|direct|automated|privileged)){1,3}(?: [\\p{L}]+){0,3}? (?:message|instructions?|notice|override|update|command|request|directive|order|alert)',
+    '(?:this is|the following is|below is|consider this)(?: (?:an?|the|now|officially|not a drill)){0,6}(?: (?:urgent|critical|mandatory|authori[sz]ed|official|high priority|priority|emergency|important|legitimate|verified|genuine|direct|automated|privileged)){1,3}(?: [^ ]+){0,3}? (?:message|instructions?|notice|override|update|command|request|directive|order|alert)',
   ),
   word(
     'from-the-vendor',
@@ -457,21 +457,21 @@ export const INJECTION_RULES: readonly InjectionRule[] = [
     'memory',
     0.5,
     'memory|memories|knowledge|prompt|md|cursorrules|rules|instructions|future&remember|save|store|add|write|append|insert|persist|record|memori|commit',
-    '(?:remember|save|store|add|write|append|insert|persist|record|memori[sz]e|commit)(?: [\\p{L}\\p{N}]+){0,6}? (?:to|in|into|in your|to your|as part of)(?: your(?: [\\p{L}]+){0,2} (?:memory|memories|knowledge|system prompt|rules|instructions|context)| (?:the )?(?:long term memory|agent memory|persistent memory|system prompt|claude md|agents md|gemini md|cursorrules|cursor rules|custom instructions|future (?:sessions|conversations|responses)))',
+    '(?:remember|save|store|add|write|append|insert|persist|record|memori[sz]e|commit)(?: [^ ]+){0,6}? (?:to|in|into|in your|to your|as part of)(?: your(?: [^ ]+){0,2} (?:memory|memories|knowledge|system prompt|rules|instructions|context)| (?:the )?(?:long term memory|agent memory|persistent memory|system prompt|claude md|agents md|gemini md|cursorrules|cursor rules|custom instructions|future (?:sessions|conversations|responses)))',
   ),
   word(
     'all-future',
     'memory',
     0.4,
     'response|replies|reply|answer|sessions|conversations|output|interactions|code|commit&all|any|every|each',
-    '(?:in|for|to|at the end of|at the start of|with) (?:all|any|every|each)(?: of)?(?: (?:your|the))?(?: (?:future|subsequent|following|later|other|further|next))?(?: [\\p{L}]+)? (?:responses?|replies|reply|answers?|sessions|conversations|outputs?|interactions|code you (?:write|generate)|commits?)(?: [\\p{L}]+){0,3}? (?:you (?:must|should|will|always)|always|include|append|add|insert|recommend|mention|say|prefer)',
+    '(?:in|for|to|at the end of|at the start of|with) (?:all|any|every|each)(?: of)?(?: (?:your|the))?(?: (?:future|subsequent|following|later|other|further|next))?(?: [^ ]+)? (?:responses?|replies|reply|answers?|sessions|conversations|outputs?|interactions|code you (?:write|generate)|commits?)(?: [^ ]+){0,3}? (?:you (?:must|should|will|always)|always|include|append|add|insert|recommend|mention|say|prefer)',
   ),
   word(
     'say-only',
     'output',
     0.45,
     'only|exactly|just|solely|nothing|with|saying&pwned|hacked|approved|owned|compromised|verbatim|nothing|only|exactly',
-    '(?:respond|reply|answer|output|say|print|return|write|end|begin|start)(?: (?:your|every|each|all|response|reply|answer|the|review|summary|to|the user)){0,6}(?: (?:only|exactly|with only|just|solely|nothing but|with|with the|with exactly|by saying)){1,6} (?:the )?(?:words?|phrase|text|string|sentence|message|following|hacked|pwned|haha|i have been|yes|no|approved|lgtm|success|ok|done|nothing|word)(?: [\\p{L}\\p{N}]+){0,6}? ?(?:and nothing else|nothing more|only|exactly|pwned|hacked|approved|owned|compromised|verbatim|nothing else)',
+    '(?:respond|reply|answer|output|say|print|return|write|end|begin|start)(?: (?:your|every|each|all|response|reply|answer|the|review|summary|to|the user)){0,6}(?: (?:only|exactly|with only|just|solely|nothing but|with|with the|with exactly|by saying)){1,6} (?:the )?(?:words?|phrase|text|string|sentence|message|following|hacked|pwned|haha|i have been|yes|no|approved|lgtm|success|ok|done|nothing|word)(?: [^ ]+){0,6}? ?(?:and nothing else|nothing more|only|exactly|pwned|hacked|approved|owned|compromised|verbatim|nothing else)',
   ),
   word(
     'favourable-verdict',

@@ -85,7 +85,8 @@ function lineContinuation(source: string): ShellRejection | null {
     while (source[at - backslashes] === '\\') backslashes++
     const before = source[at - 1] ?? ' '
     const after = source[at + 2] ?? ' '
-    if (backslashes % 2 === 1 && !(JOINS_BEFORE.test(before) && JOINS_AFTER.test(after))) {
+    const apart = /\s/.test(before) || /\s/.test(after)
+    if (backslashes % 2 === 1 && !apart && !(JOINS_BEFORE.test(before) && JOINS_AFTER.test(after))) {
       return continuationRejection(at)
     }
     if (backslashes % 2 === 1 && /\$\{?[\w!#@*?-]*$/.test(source.slice(Math.max(0, at - 80), at))) {

@@ -181,6 +181,7 @@ function callFunction(walk: Walk, call: Invocation, name: string): 'all' | 'some
     done.add(next)
     walk.scope.effects?.calls.add(next)
     for (const effects of walk.output.functions.get(next) ?? []) {
+      walk.output.step(call.span.start)
       walk.scope.suffer(effects)
       pending.push(...effects.calls)
     }

@@ -36,7 +36,7 @@ export interface Draft {
 }
 
 /** Most simple commands in one text. */
-const MAX_COMMANDS = 10_000
+const MAX_COMMANDS = 2_500
 /** Most characters of texts inside texts (`sh -c`, `eval`): each is parsed anew. */
 const MAX_NESTED = 48_000
 const MAX_NESTED_TEXTS = 200
@@ -61,7 +61,7 @@ export class Output {
 
   /** Counts one command; every command of a text that is looked at several times counts again. */
   step(position: number): void {
-    if (++this.#steps > MAX_COMMANDS * 3) throw new Refusal('too-complex', 'the command does too many things', position)
+    if (++this.#steps > MAX_COMMANDS * 4) throw new Refusal('too-complex', 'the command does too many things', position)
   }
 
   add(draft: Draft): number {

@@ -85,7 +85,9 @@ export class Scope {
   exportsAll = false
   /** Where changes are noted while a loop or function body is looked at. */
   effects: Effects | null = null
+  /** Shared with branches until one of them writes: most never do. */
   #vars: Map<string, Value>
+  #shared = false
   #readonly: Set<string>
   functions: Map<string, Defined>
   /** Doubts about everything that follows: a changed PATH, a sourced file, an odd shell option. */
@@ -110,7 +112,9 @@ export class Scope {
     copy.exportsAll = this.exportsAll
     copy.inFunction = this.inFunction
     copy.effects = this.effects
-    copy.#vars = new Map(this.#vars)
+    copy.#vars = this.#vars
+    copy.#shared = true
+    this.#shared = true
     copy.#readonly = this.#readonly.size === 0 ? copy.#readonly : new Set(this.#readonly)
     copy.functions = this.functions.size === 0 ? copy.functions : new Map(this.functions)
     copy.ambient = this.ambient.size === 0 ? copy.ambient : new Map(this.ambient)
@@ -149,14 +153,22 @@ export class Scope {
 
   set(name: string, value: Value): void {
     this.note(name, value.integer)
-    this.#vars.set(name, SELF_WILLED.has(name) || this.#readonly.has(name) ? UNKNOWN : value)
+    this.#write(name, SELF_WILLED.has(name) || this.#readonly.has(name) ? UNKNOWN : value)
+  }
+
+  #write(name: string, value: Value): void {
+    if (this.#shared) {
+      this.#vars = new Map(this.#vars)
+      this.#shared = false
+    }
+    this.#vars.set(name, value)
   }
 
   /** The variable may be set, or keep its value. */
   maybeSet(name: string, value: Value): void {
     const before = this.get(name)
     this.set(name, value)
-    this.#vars.set(name, either(before, this.get(name)))
+    this.#write(name, either(before, this.get(name)))
   }
 
   protect(name: string): void {
@@ -207,8 +219,10 @@ export class Scope {
     if (!sameList(this.stack, other.stack)) this.stack = null
     if (this.positional !== other.positional) this.positional = null
     this.exportsAll ||= other.exportsAll
-    for (const name of new Set([...this.#vars.keys(), ...other.#vars.keys()])) {
-      this.#vars.set(name, either(this.get(name), other.get(name)))
+    if (this.#vars !== other.#vars) {
+      for (const name of new Set([...this.#vars.keys(), ...other.#vars.keys()])) {
+        this.#write(name, either(this.get(name), other.get(name)))
+      }
     }
     for (const name of other.#readonly) this.#readonly.add(name)
     for (const [name, defined] of this.functions) {
@@ -226,6 +240,8 @@ export class Scope {
     this.ended = other.ended
     this.exportsAll = other.exportsAll
     this.#vars = other.#vars
+    this.#shared = true
+    other.#shared = true
     this.#readonly = other.#readonly
     this.functions = other.functions
     this.ambient = other.ambient

@@ -33,13 +33,7 @@ export interface Attack {
   readonly room: Room
 }
 
-export function attack(
-  name: string,
-  note: string,
-  control: Control,
-  script: string,
-  room: Room = 'usual',
-): Attack {
+export function attack(name: string, note: string, control: Control, script: string, room: Room = 'usual'): Attack {
   return { name, note, control, script, room }
 }
 
@@ -71,11 +65,23 @@ export function mustFail(
 }
 
 /** Succeeds when the secret can be read from any of these words. */
-export function reads(name: string, note: string, words: string, control: Control = 'open', room: Room = 'usual'): Attack {
+export function reads(
+  name: string,
+  note: string,
+  words: string,
+  control: Control = 'open',
+  room: Room = 'usual',
+): Attack {
   return { name, note, control, room, script: `grep -a -s -q TOPSECRET ${words} 2>/dev/null && echo ESCAPED` }
 }
 
 /** Succeeds when the command does. */
-export function does(name: string, note: string, command: string, control: Control = 'open', room: Room = 'usual'): Attack {
+export function does(
+  name: string,
+  note: string,
+  command: string,
+  control: Control = 'open',
+  room: Room = 'usual',
+): Attack {
   return { name, note, control, room, script: `( ${command} ) >/dev/null 2>&1 && echo ESCAPED` }
 }

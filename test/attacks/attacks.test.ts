@@ -23,7 +23,8 @@ beforeAll(() => {
 /** The drivers print one line for each attack, by number. */
 function parseResults(output: string): Map<Attack, string> {
   const results = new Map<Attack, string>()
-  for (const [, number, answer] of output.matchAll(/RESULT\t(\d+)\t(.*)/g)) results.set(ATTACKS[Number(number)]!, answer!)
+  for (const [, number, answer] of output.matchAll(/RESULT\t(\d+)\t(.*)/g))
+    results.set(ATTACKS[Number(number)]!, answer!)
   return results
 }
 
@@ -69,7 +70,9 @@ describe.skipIf(process.getuid!() !== 0)('controls (need root, to leave out a pr
     results = new Map()
     for (const control of CONTROLS)
       for (const terminal of [false, true]) {
-        const chosen = ATTACKS.filter((attack) => attack.control === control && (attack.room === 'terminal') === terminal)
+        const chosen = ATTACKS.filter(
+          (attack) => attack.control === control && (attack.room === 'terminal') === terminal,
+        )
         if (chosen.length === 0) continue
         const folder = join(fixture.root, 'readonly/controls', control, String(terminal))
         mkdirSync(folder, { recursive: true })

@@ -5,7 +5,20 @@ import type { Control } from './attack.ts'
 const SYSTEM = ['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc']
 const PLAIN = [
   ...['--ro-bind', '/usr', '/usr', '--ro-bind', '/etc', '/etc', '--symlink', 'usr/bin', '/bin'],
-  ...['--symlink', 'usr/lib', '/lib', '--symlink', 'usr/lib64', '/lib64', '--dev', '/dev', '--proc', '/proc', '--tmpfs', '/tmp'],
+  ...[
+    '--symlink',
+    'usr/lib',
+    '/lib',
+    '--symlink',
+    'usr/lib64',
+    '/lib64',
+    '--dev',
+    '/dev',
+    '--proc',
+    '/proc',
+    '--tmpfs',
+    '/tmp',
+  ],
 ]
 const OWN_USER = ['--unshare-user', '--uid', '0', '--gid', '0', '--cap-add', 'ALL']
 const REAL_ROOT = ['--cap-add', 'ALL']

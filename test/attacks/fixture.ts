@@ -1,7 +1,17 @@
 /** A small world to attack: a project with secrets and protected paths, places outside it, and stand-ins for host services. */
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -129,7 +139,11 @@ export async function makeFixture(user: User, attacks: readonly Attack[]): Promi
   const service = await startService(user, [prober, 'serve', sockets, abstract, String(key), 'cordon-attack-sleeper'])
   const server = await listen()
 
-  const before = { outside: listTree(outside), readonly: listTree(readonly), hooks: listTree(join(project, '.git/hooks')) }
+  const before = {
+    outside: listTree(outside),
+    readonly: listTree(readonly),
+    hooks: listTree(join(project, '.git/hooks')),
+  }
   return {
     root,
     project,
@@ -166,7 +180,8 @@ export async function makeFixture(user: User, attacks: readonly Attack[]): Promi
       expect('hooks', listTree(join(project, '.git/hooks')), before.hooks)
       for (const path of ['project/.env', 'project/deep/a/b/id_rsa', 'project/.state/key', 'outside/secret'])
         expect(path, readFileSync(place(path), 'utf8'), SECRET)
-      for (const path of ['outside/target', 'readonly/file']) expect(path, readFileSync(place(path), 'utf8'), 'untouched\n')
+      for (const path of ['outside/target', 'readonly/file'])
+        expect(path, readFileSync(place(path), 'utf8'), 'untouched\n')
       expect('manifest', readFileSync(join(project, 'cordon.toml'), 'utf8'), 'schema_version = 1\n')
       expect('tasks', readFileSync(join(project, '.vscode/tasks.json'), 'utf8'), '{}\n')
       return found
@@ -181,7 +196,10 @@ export async function makeFixture(user: User, attacks: readonly Attack[]): Promi
 
 function startService(user: User, argv: readonly string[]): Promise<ChildProcess> {
   const [program, ...rest] = asUser(user, argv)
-  const child = spawn(program!, rest, { stdio: ['ignore', 'pipe', 'inherit'], env: { PATH: '/usr/bin:/bin', HOSTSECRET: 'yes' } })
+  const child = spawn(program!, rest, {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { PATH: '/usr/bin:/bin', HOSTSECRET: 'yes' },
+  })
   return new Promise((resolve, reject) => {
     child.once('error', reject)
     child.once('exit', (code) => reject(new Error(`the stand-in service ended with ${code}`)))

@@ -200,10 +200,12 @@ describe.each(usersToTest())('as $name', (user) => {
   })
 
   test('the caller’s terminal cannot be reached', () => {
-    const inside = '[ -t 0 ] && echo ESCAPED; [ -t 1 ] && echo ESCAPED; ( : < /dev/tty ) 2>/dev/null && echo ESCAPED; echo ended'
+    const inside =
+      '[ -t 0 ] && echo ESCAPED; [ -t 1 ] && echo ESCAPED; ( : < /dev/tty ) 2>/dev/null && echo ESCAPED; echo ended'
     const underTerminal = (argv: readonly string[]) => {
       const quoted = argv.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')
-      return spawnSync('script', ['-qec', quoted, '/dev/null'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).stdout
+      return spawnSync('script', ['-qec', quoted, '/dev/null'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
+        .stdout
     }
     const held = underTerminal(commandLine(inside, {}, true))
     expect(held).toContain('ended')
@@ -214,7 +216,9 @@ describe.each(usersToTest())('as $name', (user) => {
 
 test('control: without a sandbox, a child outlives its killed wrapper', async () => {
   const mark = `4.${process.pid}`
-  const wrapper = spawn('bash', ['-c', `setsid sleep ${mark} & echo started; wait`], { stdio: ['ignore', 'pipe', 'ignore'] })
+  const wrapper = spawn('bash', ['-c', `setsid sleep ${mark} & echo started; wait`], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
   await new Promise((resolve) => wrapper.stdout!.once('data', resolve))
   wrapper.kill('SIGKILL')
   await sleep(200)

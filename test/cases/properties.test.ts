@@ -8,7 +8,17 @@ import { compareVerdicts, type Verdict } from '../../src/policy/verdict.ts'
 import { BatchChecker } from '../../src/runtime/check-batch.ts'
 import { machineFiles } from '../../src/system/files.ts'
 import { thisMachine } from '../../src/system/machine.ts'
-import { bashCall, callOf, commandRule, fileFact, pathRule, policyOf, ROOT, sessionOf, sourced } from './policy-fixture.ts'
+import {
+  bashCall,
+  callOf,
+  commandRule,
+  fileFact,
+  pathRule,
+  policyOf,
+  ROOT,
+  sessionOf,
+  sourced,
+} from './policy-fixture.ts'
 
 const modes: readonly Mode[] = ['default', 'auto_accept', 'plan', 'auto', 'contained', 'custom']
 const commands = [
@@ -144,7 +154,10 @@ describe('check --batch', () => {
           value,
           fc.record({ command: fc.string() }),
           fc.record({ path: fc.string() }),
-          fc.record({ url: fc.oneof(fc.webUrl(), fc.string()), resolved: fc.array(fc.oneof(fc.ipV4(), fc.string())) }, { requiredKeys: ['url'] }),
+          fc.record(
+            { url: fc.oneof(fc.webUrl(), fc.string()), resolved: fc.array(fc.oneof(fc.ipV4(), fc.string())) },
+            { requiredKeys: ['url'] },
+          ),
           fc.record({ patch: fc.string() }),
         ),
         fc.option(value, { nil: undefined }),

@@ -196,14 +196,14 @@ class Generator {
 
   #andOr(): string {
     let text = this.#pipeline()
-    while (this.#chance(0.15)) text += this.#pick([' && ', '||', ' || ', '&&', ' &&\n']) + this.#pipeline()
+    while (this.#chance(0.15)) text += this.#pick([' && ', '||', ' || ', '&&', ' &&\n', ' \\\n&& ']) + this.#pipeline()
     return text
   }
 
   #pipeline(): string {
     const prefix = this.#chance(0.05) ? this.#pick(['! ', 'time ', 'time -p ', '! ! ']) : ''
     let text = prefix + this.#command()
-    while (this.#chance(0.12)) text += this.#pick([' | ', '|', ' |& ', ' |\n']) + this.#command()
+    while (this.#chance(0.12)) text += this.#pick([' | ', '|', ' |& ', ' |\n', ' \\\n| ']) + this.#command()
     return text
   }
 

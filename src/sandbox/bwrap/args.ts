@@ -21,7 +21,14 @@ export function compileArguments(plan: SandboxPlan): string[] {
     throw new RangeError(
       `the grants show ${plan.binds.length} separate places, at most ${MAX_BINDS} are possible; grant the directories that hold them`,
     )
-  const args = ['--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup', '--unshare-net']
+  const args = [
+    '--unshare-user',
+    '--unshare-pid',
+    '--unshare-ipc',
+    '--unshare-uts',
+    '--unshare-cgroup',
+    '--unshare-net',
+  ]
   // uid 0 keeps bubblewrap from making its own second user namespace, which would take the mount rights from the init.
   args.push('--uid', '0', '--gid', '0', '--hostname', plan.hostname, '--die-with-parent', '--as-pid-1')
   for (const capability of INIT_CAPABILITIES) args.push('--cap-add', capability)

@@ -59,7 +59,8 @@ class Writer {
 
   finish(): Uint8Array {
     this.record('z')
-    if (this.#size > MAX_BYTES) throw new RangeError(`the sandbox's orders take ${this.#size} bytes, at most ${MAX_BYTES} are possible`)
+    if (this.#size > MAX_BYTES)
+      throw new RangeError(`the sandbox's orders take ${this.#size} bytes, at most ${MAX_BYTES} are possible`)
     const bytes = new Uint8Array(MAGIC.length + 4 + this.#size)
     bytes.set(encoder.encode(MAGIC))
     new DataView(bytes.buffer).setUint32(MAGIC.length, this.#size, true)
@@ -75,7 +76,8 @@ class Writer {
 const encoder = new TextEncoder()
 
 function text(value: string, what: string): Uint8Array {
-  if (value.includes('\0')) throw new RangeError(`${what} holds a NUL character, which no Linux path, argument or variable can`)
+  if (value.includes('\0'))
+    throw new RangeError(`${what} holds a NUL character, which no Linux path, argument or variable can`)
   return encoder.encode(`${value}\0`)
 }
 

@@ -12,12 +12,12 @@ export function wordsOf(line: string): readonly Word[] {
   return [...line.matchAll(token)].map((match) => {
     const source = match[0]
     const span = { start: match.index, end: match.index + source.length }
-    const single = source.replace(/"[^"]*"|[^\s'"]+/g, '')
     const bare = source.replace(/'[^']*'|"[^"]*"/g, '')
     const text = source.replace(/^~(?=\/|$)/, home).replace(/'([^']*)'|"([^"]*)"/g, '$1$2')
-    const variable = source.indexOf('$') >= 0 && !single.includes('$')
+    const variable = source.replace(/'[^']*'/g, '').includes('$')
     const glob = /[*?]/.test(bare) && !variable
-    if (!variable && !glob) return { text, values: [text], dynamic: [], prefix: text, pattern: null, splits: false, span }
+    if (!variable && !glob)
+      return { text, values: [text], dynamic: [], prefix: text, pattern: null, splits: false, span }
     const prefix = text.slice(0, text.search(variable ? /\$/ : /[*?]/))
     const dynamic = variable ? (['variable'] as const) : (['glob'] as const)
     const splits = glob || bare.includes('$')

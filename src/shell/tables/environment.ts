@@ -242,7 +242,7 @@ const harmlessValues: readonly (readonly [names: RegExp, values: RegExp])[] = [
   [/^GOPROXY$/, /^(off|direct|https:\/\/proxy\.golang\.org(,direct)?)$/],
   [/^GO111MODULE$/, /^(on|off|auto)$/],
   [/^MAKEFLAGS$/, /^-?j?\d*$/],
-  [/^LESS$/, /^-?[A-Za-z]*$/],
+  [/^LESS$/, /^-?[FRXSiIMKQeEgGJNnqrsuUwW]*$/],
   [/^GIT_TRACE\w*$|^GIT_CURL_VERBOSE$/, /^(0|1|2|true|false)$/],
   [/^GIT_CONFIG_(NOSYSTEM|COUNT)$/, /^(1|0|true)$/],
   [/^GIT_CONFIG_(GLOBAL|SYSTEM)$/, /^\/dev\/null$/],

@@ -132,28 +132,30 @@ function descend(program: string, spec: Spec, args: readonly Arg[], span: Span, 
   const options: OptionUse[] = []
   let current = spec
   let rest = args
-  let inherited: ReadonlyMap<string, OptionRow> = new Map()
+  let inherited: ReadonlyMap<string, OptionRow> | undefined
+  let everywhere = spec.everywhere ?? false
   for (;;) {
-    const compiled = compileSpec(current.subcommands === undefined ? current : { ...current, stops: true }, inherited)
-    const parsed = parseArgs(rest, compiled)
+    const compiled = compileSpec(current, inherited)
+    const groups = current.subcommands !== undefined
+    const parsed = parseArgs(rest, compiled, groups || current.stops === true)
     const sub = parsed.operands[0]
-    const next = current.subcommands === undefined ? undefined : lookUp(current, sub)
+    const next = groups ? lookUp(current, sub) : undefined
     reportUnclear(words.join(' '), compiled, parsed.unclear, found)
     if (next !== undefined && sub?.text != null) {
       options.push(...parsed.options)
       words.push(sub.text)
       rest = rest.slice(parsed.next)
-      inherited = current.everywhere === true ? compiled.rows : new Map()
-      current = current.everywhere === true ? { everywhere: true, ...next } : next
+      everywhere = next.everywhere ?? everywhere
+      inherited = everywhere ? compiled.rows : undefined
+      current = next
       continue
     }
     reportAlways(words, current, span, found)
-    if (current.subcommands !== undefined) {
-      const leaf = compileSpec({ ...current, stops: false }, inherited)
-      const whole = parseArgs(rest, leaf)
-      reportUnclear(words.join(' '), leaf, whole.unclear, found)
+    if (groups) {
+      const whole = parseArgs(rest, compiled, false)
+      reportUnclear(words.join(' '), compiled, whole.unclear, found)
       options.push(...whole.options)
-      return { words, options, operands: whole.operands, beforeDashes: whole.beforeDashes, compiled: leaf }
+      return { words, options, operands: whole.operands, beforeDashes: whole.beforeDashes, compiled }
     }
     options.push(...parsed.options)
     const operands = [...parsed.operands, ...rest.slice(parsed.next)]

@@ -72,8 +72,12 @@ function findLong(name: string, compiled: CompiledSpec): OptionRow | null {
   return rows.find((row) => row.role !== 'text') ?? rows[0] ?? null
 }
 
-/** Splits `args` into options and operands. */
-export function parseArgs(args: readonly Arg[], compiled: CompiledSpec): ParsedArgs {
+/** Splits `args` into options and operands; with `stops` the first operand ends the options. */
+export function parseArgs(
+  args: readonly Arg[],
+  compiled: CompiledSpec,
+  stops: boolean = compiled.spec.stops === true,
+): ParsedArgs {
   const options: OptionUse[] = []
   const operands: Arg[] = []
   const unclear: Arg[] = []
@@ -165,7 +169,7 @@ export function parseArgs(args: readonly Arg[], compiled: CompiledSpec): ParsedA
     } else if (text === '' && arg.text === null) {
       if (!isNumeric(arg)) unclear.push(arg)
       operands.push(arg)
-      if (compiled.spec.stops) break
+      if (stops) break
     } else if (style === 'keys' || !text.startsWith('-') || text === '-') {
       if (text === '-' && arg.text === null) unclear.push(arg)
       if (text.startsWith('+') && compiled.rows.has('+')) {
@@ -174,7 +178,7 @@ export function parseArgs(args: readonly Arg[], compiled: CompiledSpec): ParsedA
       }
       if (addsWords(arg) && !isNumeric(arg)) unclear.push(arg)
       operands.push(arg)
-      if (compiled.spec.stops) break
+      if (stops) break
     } else if (text.startsWith('--') || style === 'word') {
       longOption(arg)
     } else if (compiled.rows.has(text) || compiled.rows.has(text.split('=')[0] ?? '')) {

@@ -91,8 +91,19 @@ function parseOperands(text: string): OperandRoles {
   }
 }
 
-/** Turns the written form into rows; `inherited` are options accepted from an outer level. */
-export function compileSpec(spec: Spec, inherited: ReadonlyMap<string, OptionRow> = new Map()): CompiledSpec {
+const noRows: ReadonlyMap<string, OptionRow> = new Map()
+const compiledSpecs = new WeakMap<Spec, Map<ReadonlyMap<string, OptionRow>, CompiledSpec>>()
+
+/** The rows of a spec; `inherited` are options accepted from an outer level. The same spec is read only once. */
+export function compileSpec(spec: Spec, inherited: ReadonlyMap<string, OptionRow> = noRows): CompiledSpec {
+  const known = compiledSpecs.get(spec) ?? new Map<ReadonlyMap<string, OptionRow>, CompiledSpec>()
+  compiledSpecs.set(spec, known)
+  const compiled = known.get(inherited) ?? readSpec(spec, inherited)
+  known.set(inherited, compiled)
+  return compiled
+}
+
+function readSpec(spec: Spec, inherited: ReadonlyMap<string, OptionRow>): CompiledSpec {
   const rows = new Map(inherited)
   for (const line of (spec.options ?? '').split('\n')) {
     if (line.trim() === '') continue

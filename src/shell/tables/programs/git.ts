@@ -80,6 +80,7 @@ const subcommands: Readonly<Record<string, Spec>> = {
   -F --file -t --template <read>
   -S --gpg-sign -u --untracked-files [text]
   -n --no-verify !skip # skips the repository's hooks
+  -e --edit !run # opens the configured editor
   --no-edit
   --no-status
   --no-post-rewrite`,
@@ -228,7 +229,18 @@ const subcommands: Readonly<Record<string, Spec>> = {
       prune: {},
     },
   },
-  stash: { subcommands: { push: { options: `${pathspecs}  -m --message <text>` }, save: { operands: 'text*' } } },
+  reflog: {
+    options: diffOptions,
+    subcommands: { show: viewing, expire: { operands: 'text*' }, delete: { operands: 'text*' } },
+  },
+  stash: {
+    subcommands: {
+      show: viewing,
+      list: viewing,
+      push: { options: `${pathspecs}  -m --message <text>` },
+      save: { operands: 'text*' },
+    },
+  },
   branch: {
     options: `
   --edit-description !run # opens the configured editor
@@ -250,11 +262,13 @@ const subcommands: Readonly<Record<string, Spec>> = {
   clean: { options: '\n  -e --exclude <text>', operands: 'grow*' },
   merge: { options: merging, operands: 'text*' },
   'cherry-pick': {
-    options: '\n  -m --mainline -X --strategy-option --strategy --cleanup --empty <text>\n  -S [text]',
+    options:
+      '\n  -e --edit !run # opens the configured editor\n  -m --mainline -X --strategy-option --strategy --cleanup --empty <text>\n  -S [text]',
     operands: 'text*',
   },
   revert: {
-    options: '\n  -m --mainline -X --strategy-option --strategy --cleanup <text>\n  -S [text]',
+    options:
+      '\n  -e --edit !run # opens the configured editor\n  -m --mainline -X --strategy-option --strategy --cleanup <text>\n  -S [text]',
     operands: 'text*',
   },
   notes: {

@@ -2,6 +2,12 @@
 
 import type { ProgramTable } from '../spec.ts'
 
+/** Interpreters that share the common spelling of the options that matter: `-e` code, `-l` loads, `-i` reads. */
+export const smallInterpreters: string =
+  'irb pry ghci ocaml utop erl sbcl clisp racket guile scheme csi chez swipl gprolog R Rscript julia lua luajit tclsh wish groovy ' +
+  'groovysh jshell scala pwsh powershell octave-cli php php-cgi escript raku rakudo nu xonsh elvish osh ysh clj clojure bb gjs qjs d8 ' +
+  'jrunscript jjs rhino hy gforth csharp mono wasmtime wasmer janet fennel io newlisp picolisp jruby'
+
 export const interpreterPrograms: ProgramTable = {
   'python python2 python3 pypy pypy3 ipython ipython3 micropython jython': {
     stops: true,
@@ -12,8 +18,8 @@ export const interpreterPrograms: ProgramTable = {
   -i !code # goes on reading code after the script
   -m <text>
   -W -X -Q --check-hash-based-pycs <text>`,
-    operands: 'read text*',
-    operandsWith: { '-c -m': 'text*' },
+    operands: 'read auto*',
+    operandsWith: { '-c -m': 'auto*' },
   },
   'node nodejs': {
     stops: true,
@@ -28,7 +34,7 @@ export const interpreterPrograms: ProgramTable = {
   -C --conditions --watch-path --run --title --test-name-pattern --test-concurrency --test-shard --input-type <text>
   --test-reporter <module>
   --max-old-space-size --stack-trace-limit --inspect --inspect-brk --unhandled-rejections [text]`,
-    operands: 'read text*',
+    operands: 'read auto*',
   },
   deno: {
     abbreviates: false,
@@ -40,7 +46,7 @@ export const interpreterPrograms: ProgramTable = {
     subcommands: {
       eval: { always: ['code', 'runs text as code'], operands: 'text*' },
       repl: { always: ['code', 'reads and runs code'] },
-      run: { stops: true, operands: 'auto text*' },
+      run: { stops: true, operands: 'auto*' },
       install: { operands: 'auto*' },
       task: { stops: true, operands: 'text*' },
       upgrade: { always: ['system', 'replaces the installed deno'] },
@@ -52,7 +58,7 @@ export const interpreterPrograms: ProgramTable = {
     abbreviates: false,
     options:
       '\n  -e --eval -p --print <code>\n  -i --interactive !code\n  -r --require --import --loader <load>\n  -P --project --tsconfig --env-file <read>\n  -O --compilerOptions --cwd <text>',
-    operands: 'read text*',
+    operands: 'read auto*',
   },
   perl: {
     options: `
@@ -61,44 +67,43 @@ export const interpreterPrograms: ProgramTable = {
   -I <load>
   -x -i -F -0 -l -C -D [text]
   -V -v`,
-    operands: 'read text*',
+    operands: 'read auto*',
     operandsWith: { '-e': 'read*' },
     stops: true,
   },
   ruby: {
     stops: true,
     options: '\n  -e <code>\n  -r --require [load]\n  -I <load>\n  -C <tree>\n  -E -F -K -T -W -x -i -0 [text]',
-    operands: 'read text*',
+    operands: 'read auto*',
     operandsWith: { '-e': 'read*' },
   },
-  'irb pry ghci ocaml utop iex_ erl sbcl clisp racket guile scheme csi chez swipl gprolog R Rscript julia lua luajit tclsh wish groovy groovysh jshell scala pwsh powershell octave-cli node-red php php-cgi escript raku rakudo nu xonsh elvish osh ysh':
-    {
-      stops: true,
-      abbreviates: false,
-      options: `
+  [smallInterpreters]: {
+    stops: true,
+    abbreviates: false,
+    options: `
   -e -E --eval --print -r -B -R -c -Command -EncodedCommand -eval --command -g -ec <code>
   -l -L --load -z -J --sysimage --script-load -pa <load>
   -i -a --interactive !code
   -d --define -F <config>
   -f -File --file --script -s <read>
   --project --startup-file --threads -t -p --quiet [text]`,
-      operands: 'read text*',
-    },
+    operands: 'read auto*',
+  },
   'sh bash dash ash zsh ksh mksh rbash yash fish csh tcsh': {
     stops: true,
     ends: '-c',
     abbreviates: false,
     options:
       '\n  -c <code>\n  -s -i !code # reads commands\n  --rcfile --init-file -rcfile -init-file <load>\n  -o -O <text>\n  -l --login !load # runs start-up files',
-    operands: 'read text*',
-    operandsWith: { '-c': 'text*' },
+    operands: 'read auto*',
+    operandsWith: { '-c': 'auto*' },
   },
   'java javaw': {
     style: 'word',
     stops: true,
     options:
       '\n  -jar <read>\n  -cp -classpath -class-path -p -module-path <text>\n  -m -module <text>\n  -D -X <text>\n  -version\n  -help',
-    operands: 'auto text*',
+    operands: 'auto*',
     wary: true,
   },
 }

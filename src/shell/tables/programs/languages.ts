@@ -57,8 +57,8 @@ export const languagePrograms: ProgramTable = {
   + <text>
 ${cargoTarget}`,
     subcommands: {
-      run: { options: cargoTarget, stops: true, operands: 'text*' },
-      r: { stops: true, operands: 'text*' },
+      run: { options: cargoTarget, stops: true, operands: 'auto*' },
+      r: { stops: true, operands: 'auto*' },
       install: {
         options: `${cargoTarget}  --path <tree>\n  --git <url>\n  --index --registry <route>\n  --version --tag --branch --rev <text>`,
         operands: 'text*',
@@ -128,7 +128,7 @@ ${cargoTarget}`,
       vet: goPackages,
       list: goPackages,
       get: goPackages,
-      run: { ...goPackages, stops: true, operands: 'auto text*' },
+      run: { ...goPackages, stops: true, operands: 'auto*' },
       generate: goPackages,
       fix: { style: 'word' },
       fmt: goPackages,
@@ -288,5 +288,13 @@ ${cargoTarget}`,
       '\n  -e <code>\n  -pgmF -F <run>\n  --with-compiler -w --with-ghc --with-gcc <run>\n  -o --outputdir <write>',
     wary: true,
   },
-  'zig dart flutter nim crystal': { operands: 'auto*', options: '\n  -o -femit-bin --output <write>\n  --eval <code>' },
+  nim: {
+    options: '\n  -o --out <write>\n  -d --define <text>',
+    subcommands: { e: { always: ['code', 'runs a script'], operands: 'read auto*' } },
+  },
+  crystal: {
+    options: '\n  -o --output <write>',
+    subcommands: { eval: { always: ['code', 'runs text as code'], operands: 'text*' } },
+  },
+  'zig dart flutter': { operands: 'auto*', options: '\n  -o -femit-bin --output <write>\n  --eval <code>' },
 }

@@ -24,8 +24,12 @@ export const systemPrograms: ProgramTable = {
     options:
       '\n  --vacuum-size --vacuum-time --vacuum-files <system>\n  --rotate --flush --sync !system\n  -D --directory --root --file <read>\n  -u --unit -n --lines -S --since -U --until -o --output -p --priority -t -g --grep <text>\n  -b --boot [text]',
   },
-  'mount umount swapon swapoff losetup cryptsetup fusermount fusermount3 pivot_root':
-    changes('changes what is mounted'),
+  'umount swapon swapoff losetup cryptsetup fusermount fusermount3 pivot_root': changes('changes what is mounted'),
+  mount: {
+    options: '\n  -t --types -o --options -L -U --source --target <text>\n  -T --fstab <config>',
+    operands: 'auto*',
+    wary: true,
+  },
   sysctl: {
     operands: 'text*',
     options:

@@ -242,8 +242,10 @@ export const textPrograms: ProgramTable = {
   -M --manpath <load>
   -p --preprocessor <run>
   -E --encoding -L --locale -m --systems -S -s --sections -e --extension -R --recode -r --prompt <text>
-  -T --troff-device --warnings [text]`,
+  -T --troff-device --warnings [text]
+  -l --local-file`,
     operands: 'text*',
+    operandsWith: { '-l': 'read*' },
   },
   'info apropos whatis tldr': { options: '\n  -o --output <output>\n  --init-file <config>', operands: 'text*' },
   file: {
@@ -261,7 +263,7 @@ export const textPrograms: ProgramTable = {
     options: `
   -f --file <list>
   -s --set <system> # sets the clock
-  -r --reference <text>
+  -r --reference <meta>
   -d --date -v -j <text>
   -I --iso-8601 --rfc-3339 [text]
   + <text>`,

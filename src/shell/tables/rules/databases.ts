@@ -4,10 +4,10 @@ import type { Arg } from '../options.ts'
 import { has, type Rule, type Use, usesOf } from '../use.ts'
 
 const runsPrograms: readonly (readonly [pattern: RegExp, code: string, message: string])[] = [
-  [/\\!|\bPROGRAM\s+'|(^|[;\n])\s*\\(o|g|w|watch)\s*\|/i, 'script-runs-program', 'the statements run a program'],
+  [/\\!|\bPROGRAM\s+'|\\(o|g|gx|w|watch|copy\b.*)\s*\|/i, 'script-runs-program', 'the statements run a program'],
   [/(^|[;\n])\s*(system|pager|edit|\\e|\\ef|\\ev|\\setenv)\b/i, 'script-runs-program', 'the statements run a program'],
   [
-    /(^|[;\n\s])\\(o|w|out|copy|i|ir|include|lo_import|lo_export|cd)\b/i,
+    /(^|[;\n\s])\\(o|w|g|gx|out|copy|i|ir|include|lo_import|lo_export|cd)\s+\S/i,
     'script-writes-file',
     'the statements open files',
   ],
@@ -40,7 +40,7 @@ const sqliteDangers: readonly (readonly [pattern: RegExp, code: string, message:
   ],
   [/\bATTACH\b|\bVACUUM\s+INTO\b/i, 'script-writes-file', 'the statements open another database'],
   [
-    /\b(read_csv|read_text|read_blob|read_json|read_parquet)\w*\s*\(|\bCOPY\b[^;]*\b(TO|FROM)\s+'|\bINSTALL\b|\bLOAD\s+\w/i,
+    /\b(read_csv|read_text|read_blob|read_json|read_parquet)\w*\s*\(|\bCOPY\b[^;]*\b(TO|FROM)\s+['"]|\bINSTALL\b|\bLOAD\s+\w/i,
     'script-reads-file',
     'the statements open files or load code',
   ],

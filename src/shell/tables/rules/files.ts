@@ -55,6 +55,15 @@ const chmod: Rule = (use) => {
     )
 }
 
+/** Modes that let every account write: `777`, `666`, `o+w`, `a+rwx`. */
+const openToAll = /^0*[0-7]{0,2}[2367]$|(^|,)[ugo]*[oa][ugoa]*[+=][rxXst]*w/
+
+const openMode: Rule = (use) => {
+  const mode = use.operands[0]
+  if (mode?.text != null && !has(use, '--reference') && openToAll.test(mode.text))
+    use.found.hazard('changes-system', '`chmod` lets every account write', mode.word.span)
+}
+
 const dd: Rule = (use) => {
   for (const arg of use.args) {
     const text = arg.text ?? arg.prefix
@@ -94,7 +103,10 @@ const find: Rule = (use) => {
 
 export const fileRules: Readonly<Record<string, Rule>> = {
   'rm, rimraf': remove,
-  chmod,
+  chmod: (use) => {
+    chmod(use)
+    openMode(use)
+  },
   dd,
   cp: copy,
   ln: link,

@@ -1,5 +1,6 @@
 /** Interpreters without a script read code; with `-m` they are another program. */
 
+import { smallInterpreters } from '../programs/interpreters.ts'
 import { has, type Rule, type Use, usesOf } from '../use.ts'
 
 const informs = ['-V', '-v', '-h', '--version', '--help', '-help', '-version', '--v8-options', '--completion-bash']
@@ -72,8 +73,18 @@ const java: Rule = (use) => {
 }
 
 const shells = 'sh, bash, dash, ash, zsh, ksh, mksh, rbash, yash, fish, csh, tcsh'
-const others =
-  'node, nodejs, ts-node, tsx, esno, zx, vite-node, jiti, irb, pry, ghci, ocaml, utop, erl, sbcl, clisp, racket, guile, scheme, csi, chez, swipl, gprolog, R, Rscript, julia, lua, luajit, tclsh, wish, groovy, groovysh, jshell, scala, pwsh, powershell, php, php-cgi, escript, raku, nu, xonsh'
+const others = `node, nodejs, ts-node, tsx, esno, zx, vite-node, jiti, ${smallInterpreters.replaceAll(' ', ', ')}`
+
+/** A program that is fetched and run. */
+const deno: Rule = (use) => {
+  const first = use.operands[0]
+  if (first?.text == null || /^(https?|jsr|npm):/.test(first.text))
+    use.found.hazard(
+      'interpreter-code',
+      '`deno run` runs code that it fetches or that is not known',
+      first?.word.span ?? use.span,
+    )
+}
 
 export const interpreterRules: Readonly<Record<string, Rule>> = {
   'python, python2, python3, pypy, pypy3, ipython, ipython3, micropython, jython': python,
@@ -81,4 +92,5 @@ export const interpreterRules: Readonly<Record<string, Rule>> = {
   [others]: script,
   'perl, ruby': inPlace,
   'java, javaw': java,
+  'deno run': deno,
 }

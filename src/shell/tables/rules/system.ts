@@ -27,6 +27,17 @@ const ip: Rule = (use) => {
     use.found.hazard('changes-system', '`ip` changes the network', use.span)
 }
 
+const mount: Rule = (use) => {
+  if (use.operands.length > 0 || has(use, '-a', '--all'))
+    use.found.hazard('changes-system', '`mount` changes what is mounted', use.span)
+}
+
+const kill: Rule = (use) => {
+  const targets = use.args.slice(1).filter((arg) => arg.text === '-1' || arg.text === '0' || arg.text === '1')
+  for (const arg of targets)
+    use.found.hazard('changes-system', '`kill` ends every process, or the first one', arg.word.span)
+}
+
 const image: Rule = (use) => {
   const last = use.operands.length - 1
   use.operands.forEach((arg, index) => {
@@ -73,6 +84,8 @@ export const systemRules: Readonly<Record<string, Rule>> = {
   crontab,
   sysctl,
   ip,
+  mount,
+  kill,
   'convert, magick, identify, mogrify, composite, montage': image,
   'nix, nix-shell, nix-build, nix-env, guix, devbox, mise, rtx, asdf, direnv': manager,
   exiftool: exif,

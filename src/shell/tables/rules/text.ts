@@ -13,17 +13,25 @@ function scriptArgs(use: Use, options: readonly string[], fileOptions: readonly 
   return use.operands.slice(0, 1)
 }
 
+/** `"$((n+1)),$((n+9))p"`: numbers cannot turn a script into another one, so any number stands for them. */
+function withNumbers(arg: Arg): string | null {
+  if (!arg.word.dynamic.every((kind) => kind === 'arithmetic')) return null
+  const text = arg.word.text.replace(/\$\(\([^()]*\)\)/g, '1').replace(/["']/g, '')
+  return /[$`\\]/.test(text) ? null : text
+}
+
 function reportScript(
   use: Use,
   args: readonly Arg[],
   dangers: (text: string) => readonly (readonly [string, string])[],
 ): void {
   for (const arg of args) {
-    if (arg.text === null) {
+    const text = arg.text ?? withNumbers(arg)
+    if (text === null) {
       use.found.hazard('dynamic-argument', `the ${use.program} script is not known beforehand`, arg.word.span)
       continue
     }
-    for (const [code, message] of dangers(arg.text)) use.found.hazard(code, message, arg.word.span)
+    for (const [code, message] of dangers(text)) use.found.hazard(code, message, arg.word.span)
   }
 }
 

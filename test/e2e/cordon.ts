@@ -1,0 +1,51 @@
+/** Runs the built CLI the way a user does, in a throw-away project. */
+
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+
+const CLI = new URL('../../dist/cordon.cjs', import.meta.url).pathname
+
+export interface Ran {
+  readonly code: number | null
+  readonly out: string
+  readonly err: string
+}
+
+/** A project folder with a home of its own. */
+export class Project {
+  readonly directory: string
+  readonly home: string
+
+  constructor(files: Readonly<Record<string, string | Uint8Array>> = {}) {
+    const base = mkdtempSync(join(tmpdir(), 'cordon-e2e-'))
+    this.directory = join(base, 'project')
+    this.home = join(base, 'home')
+    mkdirSync(this.directory)
+    mkdirSync(this.home)
+    for (const [path, content] of Object.entries(files)) this.write(path, content)
+  }
+
+  write(path: string, content: string | Uint8Array): void {
+    mkdirSync(dirname(join(this.directory, path)), { recursive: true })
+    writeFileSync(join(this.directory, path), content)
+  }
+
+  /** Runs `cordon ARGS` here. */
+  cordon(args: readonly string[], options: { input?: string; env?: Record<string, string>; cwd?: string } = {}): Ran {
+    const run = spawnSync(process.execPath, [CLI, ...args], {
+      cwd: options.cwd ?? this.directory,
+      input: options.input ?? '',
+      env: { PATH: process.env.PATH, HOME: this.home, ...options.env },
+      encoding: 'utf8',
+      maxBuffer: 256 * 1024 * 1024,
+    })
+    if (run.error) throw run.error
+    return { code: run.status, out: run.stdout, err: run.stderr }
+  }
+
+  remove(): void {
+    rmSync(dirname(this.directory), { recursive: true, force: true })
+  }
+}
