@@ -140,6 +140,7 @@ class Inspector {
   #bashOnly = false
   #depth = 0
   #quoted = false
+  #substituted = false
   /** Inside `[[ … == pattern ]]`, the one place where bash reads extended globs by default. */
   #testPattern = false
 
@@ -227,11 +228,14 @@ class Inspector {
     }
     const outer = this.#within
     const quoted = this.#quoted
+    const substituted = this.#substituted
     this.#quoted = false
+    this.#substituted = true
     if (node.script.source !== undefined) this.#within = this.#span(node)
     forEachChild(node, this.#visit)
     this.#within = outer
     this.#quoted = quoted
+    this.#substituted = substituted
   }
 
   #testBinary(node: Extract<SyntaxNode, { type: 'TestBinary' }>): void {
@@ -255,6 +259,7 @@ class Inspector {
         return
       case 'Pipeline':
         if (node.commands.length > 1) this.#uses('pipes', node)
+        this.#timed(node)
         if (node.operators.includes('|&')) this.#bashOnly = true
         return
       case 'Coproc':
@@ -332,6 +337,16 @@ class Inspector {
         return
       default:
     }
+  }
+
+  /**
+   * Inside `$(…)` bash does not know `time` as a keyword while it looks for the end, so that in `$(time case x in x) …` the
+   * first `)` ends the substitution.
+   */
+  #timed(node: Extract<SyntaxNode, { type: 'Pipeline' }>): void {
+    const time = node.prefixes.find((prefix) => prefix.type === 'Time')
+    if (time === undefined || !this.#substituted || node.commands[0]?.type === 'Command') return
+    this.#refuse('unsupported-syntax', '`time` before a compound command inside a substitution', time.pos)
   }
 
   /** The parser cuts a word at `<(…)`; bash does not. */

@@ -418,7 +418,11 @@ class Generator {
       [2, () => `\`${this.#pick(['git q', 'gen', 'echo \\$x', 'git \\`gen\\`', 'git "a b"', "rm '$x'"])}\``],
       [1, () => '$(<a.ts)'],
       [1, () => `$(cat <<'E'\nit's $x\nE\n)`],
-      [1, () => `$(case a in a) ${this.#simple()};; esac)`],
+      [
+        1,
+        () =>
+          `$(${this.#pick(['', '', '! ', 'time ', 'coproc ', 'x=1; ', 'ls | ', '{ :; }; '])}case a in a) ${this.#simple()};; esac)`,
+      ],
       [1, () => `$(# note )\n${this.#simple()})`],
     ])
   }

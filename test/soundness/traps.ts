@@ -438,4 +438,6 @@ export const TRAPS: readonly string[] = [
   'rm é ünï 日本',
   "rm 'é'\"ü\"$'ñ'",
   "rm $'\\'' $'\\\"' $'\\\\' $'\\n' $'\\x41' $'\\101' $'\\u41' $'a\\cZb' $'\\E'",
+  'echo "$(time case a in a) ";rm q;": esac)"',
+  'echo "$(time -p ! case a in a) ";rm q;": esac)"',
 ]

@@ -31,6 +31,13 @@ export function inspectLine(line: string, stdin: 'known' | 'unknown' | 'none' = 
   return inspect({ argv: wordsOf(line), cwd: '/project', home, assignments: [], span, stdin })
 }
 
+/** Hazard codes, and `access:path` for everything outside /project; `?` stands for a path that is not known. */
+export function findingsOf(line: string): readonly string[] {
+  const { hazards, paths } = inspectLine(line)
+  const outside = paths.filter(({ path }) => path === null || !`${path}/`.startsWith('/project/'))
+  return [...hazards.map(({ code }) => code), ...outside.map(({ access, path }) => `${access}:${path ?? '?'}`)]
+}
+
 /** `NAME=value` as an assignment. */
 export function assignmentOf(text: string): AssignmentFact {
   const [name = '', value = ''] = [text.slice(0, text.indexOf('=')), text.slice(text.indexOf('=') + 1)]

@@ -1,6 +1,7 @@
 /** Which programs are interpreters, and which command grants would hand out all of them. */
 
 import { type Arg, parseArgs } from './options.ts'
+import { smallInterpreters } from './programs/interpreters.ts'
 import { findProgram, programName } from './programs/registry.ts'
 import { compileSpec } from './spec.ts'
 
@@ -29,6 +30,7 @@ const families: Readonly<Record<string, string>> = {
 const databaseShells = 'sqlite3 psql mysql mariadb mongosh mongo redis-cli duckdb'
 
 const familyOf: ReadonlyMap<string, string> = new Map([
+  ...smallInterpreters.split(' ').map((name) => [name, 'other'] as const),
   ...Object.entries(families).flatMap(([family, names]) => names.split(' ').map((name) => [name, family] as const)),
   ...databaseShells.split(' ').map((name) => [name, 'database'] as const),
 ])

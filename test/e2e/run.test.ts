@@ -1,0 +1,157 @@
+/** `cordon run` as a person uses it: transparent where it may be, closed where it must be. */
+
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Project } from './cordon.ts'
+
+describe('cordon run', () => {
+  let project: Project
+  const git = (...args: string[]) => execFileSync('git', args, { cwd: project.directory, encoding: 'utf8' })
+
+  beforeAll(() => {
+    project = new Project({
+      '.env': 'SECRET=hunter2\n',
+      'src/a.txt': 'hello\n',
+      'deep/er/id_rsa': 'KEY\n',
+      'not-a-program': 'x',
+    })
+    chmodSync(join(project.directory, 'not-a-program'), 0o644)
+    git('init', '-q', '.')
+    git('config', 'user.email', 'a@b.c')
+    git('config', 'user.name', 'a')
+  })
+  afterAll(() => project.remove())
+
+  it.each([
+    ['passes the exit code through', ['sh', '-c', 'exit 7'], 7],
+    ['a signal is 128+n', ['sh', '-c', 'kill -TERM $$'], 143],
+    ['not found is 127', ['no-such-program-anywhere'], 127],
+    ['not executable is 126', ['./not-a-program'], 126],
+    ['success', ['true'], 0],
+  ])('%s', (_, command, code) => {
+    expect(project.cordon(['run', '--', ...command]).code).toBe(code)
+  })
+
+  it('passes stdin, stdout and stderr through', () => {
+    const ran = project.cordon(['run', '--', 'sh', '-c', 'cat; echo err >&2'], { input: 'in\n' })
+    expect(ran).toMatchObject({ code: 0, out: 'in\n' })
+    expect(ran.err).toContain('err')
+  })
+
+  it('hides secrets at any depth, and reports that they were opened', () => {
+    const ran = project.cordon(['run', '--', 'cat', '.env', 'deep/er/id_rsa', 'src/a.txt'])
+    expect(ran.out).toBe('hello\n')
+    expect(ran.err).toMatch(/observed: .*\.env/)
+  })
+
+  it('has no network, no other processes and no home', () => {
+    const script = 'ls /proc | grep -c "^[0-9]"; ls -A "$HOME"; (exec 3<>/dev/tcp/127.0.0.1/1) 2>&1; ls /sys /run 2>&1'
+    const ran = project.cordon(['run', '--', 'bash', '-c', script])
+    expect(Number(ran.out.split('\n')[0])).toBeLessThan(8)
+    expect(ran.out).toMatch(/refused|unreachable/)
+    expect(ran.out).toMatch(/\/sys.*No such file/)
+  })
+
+  it('does not pass the keys of the environment on', () => {
+    const ran = project.cordon(['run', '--', 'env'], { env: { OPENAI_API_KEY: 'sk-1', LANG: 'C.UTF-8' } })
+    expect(ran.out).not.toContain('sk-1')
+    expect(ran.out).toContain('LANG=C.UTF-8')
+  })
+
+  it('lets ordinary git work go on, and nothing that runs on the host stay', () => {
+    const script = [
+      'git add -A && git commit -qm one && git remote add origin https://example.com/x && git checkout -qb topic',
+      'git init -q nested && printf "#!/bin/sh\\nid\\n" > nested/.git/hooks/pre-commit && chmod +x nested/.git/hooks/pre-commit',
+      'git config core.pager "sh -c id"',
+      'mkdir -p .vscode && echo "{}" > .vscode/tasks.json',
+      'mv .git .git2 2>/dev/null; echo x > .git/hooks/pre-push 2>/dev/null; true',
+    ].join('\n')
+    const ran = project.cordon(['run', '--', 'bash', '-c', script])
+    expect(ran.code, ran.err).toBe(0)
+    expect(git('log', '--oneline')).toContain('one')
+    expect(git('config', '--get', 'remote.origin.url')).toContain('example.com')
+    expect(spawnSync('git', ['config', '--get', 'core.pager'], { cwd: project.directory }).status).toBe(1)
+    expect(existsSync(join(project.directory, 'nested/.git/hooks/pre-commit'))).toBe(false)
+    expect(existsSync(join(project.directory, '.vscode/tasks.json'))).toBe(false)
+    expect(existsSync(join(project.directory, '.git/hooks/pre-push'))).toBe(false)
+    expect(ran.err).toMatch(/pre-commit/)
+    expect(ran.err).toMatch(/core\.pager/i)
+    expect(ran.err).toMatch(/tasks\.json/)
+  })
+
+  it('shows only what read grants name', () => {
+    project.write('narrow.toml', 'schema_version = 1\n[capabilities.allow.read]\npaths = ["src/**"]\n')
+    const ran = project.cordon(['run', '--manifest', 'narrow.toml', '--', 'ls', '-A', project.directory])
+    expect(ran.out.trim().split('\n')).toEqual(['src'])
+    rmSync(join(project.directory, 'narrow.toml'))
+  })
+
+  it('keeps denied files hidden and frozen', () => {
+    project.write('data/customers/a.csv', 'name\n')
+    project.write('data/keep.csv', 'keep\n')
+    project.write(
+      'deny.toml',
+      'schema_version = 1\n[capabilities.deny.read]\npaths = ["data/customers/**"]\n[capabilities.deny.write]\npaths = ["data/keep.csv"]\n',
+    )
+    const script = 'cat data/customers/a.csv 2>&1; echo x > data/keep.csv; cat data/keep.csv'
+    const ran = project.cordon(['run', '--manifest', 'deny.toml', '--', 'sh', '-c', script])
+    expect(ran.out).not.toContain('name')
+    expect(readFileSync(join(project.directory, 'data/keep.csv'), 'utf8')).toBe('keep\n')
+    rmSync(join(project.directory, 'deny.toml'))
+  })
+
+  it('prints the plan without running anything', () => {
+    const ran = project.cordon(['run', '--plan', '--json', '--', 'touch', 'made'])
+    expect(ran.code, ran.err).toBe(0)
+    const plan = JSON.parse(ran.out)
+    expect(plan.masks).toContain(join(project.directory, '.env'))
+    expect(plan.network).toBe('none')
+    expect(existsSync(join(project.directory, 'made'))).toBe(false)
+  })
+
+  it('says what is wrong with a working directory that vanished', () => {
+    const gone = join(project.directory, 'gone')
+    mkdirSync(gone)
+    const script = `cd ${gone} && rmdir ${gone} && exec "$0" "$@"`
+    const cli = new URL('../../dist/cordon.cjs', import.meta.url).pathname
+    const ran = spawnSync('sh', ['-c', script, process.execPath, cli, 'run', '--', 'true'], {
+      encoding: 'utf8',
+      env: { PATH: process.env.PATH, HOME: project.home },
+    })
+    expect(ran.status).toBe(125)
+    expect(ran.stderr).toMatch(/directory/)
+  })
+
+  it('leaves no process behind when it is killed', async () => {
+    const cli = new URL('../../dist/cordon.cjs', import.meta.url).pathname
+    const marker = `cordon-test-${process.pid}-${Math.random().toString(36).slice(2)}`
+    const child = spawn(
+      process.execPath,
+      [cli, 'run', '--', 'bash', '-c', `exec -a ${marker} sleep 300 & exec -a ${marker} sleep 300`],
+      {
+        cwd: project.directory,
+        env: { PATH: process.env.PATH, HOME: project.home },
+        stdio: 'ignore',
+      },
+    )
+    const alive = () =>
+      readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && commandLine(pid).includes(marker)).length
+    const until = async (done: () => boolean) => {
+      for (let i = 0; i < 200 && !done(); i++) await new Promise((resolve) => setTimeout(resolve, 50))
+      return done()
+    }
+    expect(await until(() => alive() >= 3)).toBe(true)
+    child.kill('SIGKILL')
+    expect(await until(() => alive() === 0)).toBe(true)
+  })
+})
+
+function commandLine(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+  } catch {
+    return ''
+  }
+}
