@@ -1,6 +1,9 @@
 /** Runs commands of one session in the sandbox: place, mask, pin, plan, launch, settle. */
 
 import { mkdirSync } from 'node:fs'
+import type { Door } from '../egress/door.ts'
+import type { EgressEvent } from '../egress/event.ts'
+import type { EgressRules } from '../egress/rules.ts'
 import type { PathPattern } from '../files/path-pattern.ts'
 import { deniedShapes } from '../files/secret-shapes.ts'
 import type { Backend, LaunchIo, LaunchResult } from '../sandbox/backend.ts'
@@ -27,6 +30,7 @@ import { readHostFacts } from '../sandbox/session.ts'
 import type { Files } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
 import type { LoadedPolicy } from './load-policy.ts'
+import type { DoorSettings, NetworkOptions, SessionNetwork } from './network.ts'
 import { type Placement, placeCommand } from './placement.ts'
 
 export interface RunRequest {
@@ -37,9 +41,8 @@ export interface RunRequest {
   readonly patterns: readonly (readonly string[])[]
   /** Names of variables that the grants declare. */
   readonly envVars: readonly string[]
-  /** Variables that Cordon itself sets, such as proxy settings. */
-  readonly variables?: Readonly<Record<string, string>>
-  readonly network: 'none' | 'listener'
+  /** Hosts that the command may reach; without any it has no network. */
+  readonly rules: EgressRules
   readonly terminal?: TerminalSize
 }
 
@@ -49,6 +52,8 @@ export interface RunOutcome {
   readonly plan: SandboxPlan
   readonly findings: readonly QuarantineFinding[]
   readonly maskChanges: readonly MaskChange[]
+  /** Every decision of the way out. */
+  readonly egress: readonly EgressEvent[]
 }
 
 interface Prepared {
@@ -66,8 +71,17 @@ export class CommandRunner {
   readonly #maskFacts: MaskFacts
   readonly #masks: MaskIndex
   readonly #guard: ProjectGuard
+  readonly #networkOptions: NetworkOptions
+  #network: SessionNetwork | null = null
+  readonly #egress: EgressEvent[] = []
 
-  constructor(loaded: LoadedPolicy, machine: Machine, files: Files, backend: Backend) {
+  constructor(
+    loaded: LoadedPolicy,
+    machine: Machine,
+    files: Files,
+    backend: Backend,
+    network: Partial<NetworkOptions> = {},
+  ) {
     this.#loaded = loaded
     this.#machine = machine
     this.#files = files
@@ -84,26 +98,44 @@ export class CommandRunner {
     this.#masks = new MaskIndex(this.#maskFacts)
     readIndexCache(machine.stateDir, this.#maskFacts, this.#masks.tree)
     this.#guard = new ProjectGuard(this.#masks.tree, machine.stateDir)
+    this.#networkOptions = {
+      machine,
+      secrets: loaded.sandbox.secrets.map((secret) => secret.value),
+      ...network,
+      onEvent: (event) => {
+        this.#egress.push(event)
+        network.onEvent?.(event)
+      },
+    }
   }
 
   /** The plan of a command, as `cordon run --plan` shows it. Nothing is begun. */
-  plan(request: RunRequest): SandboxPlan {
-    const { plan, guard } = this.#prepare(request)
+  async plan(request: RunRequest): Promise<SandboxPlan> {
+    const { plan, guard } = this.#prepare(request, await this.#doorSettings(request))
     guard.end()
     return plan
   }
 
   /** Runs a command; resolves once it and everything it left behind is settled. */
   async run(request: RunRequest, io: LaunchIo): Promise<RunOutcome> {
-    const { plan, guard } = this.#prepare(request)
+    const { plan, guard } = this.#prepare(request, await this.#doorSettings(request))
     let settled = false
+    let door: Door | null = null
     const watch = new MaskWatch(plan.masks)
+    const before = this.#egress.length
     try {
-      const result = await this.#backend.launch(plan, io)
+      const result = await this.#backend.launch(plan, {
+        ...io,
+        onListener: (listener) => {
+          door = this.#network?.open(listener, request.rules) ?? null
+        },
+      })
       settled = true
       const findings = [...guard.recovered, ...guard.end()]
-      return { result, plan, findings, maskChanges: watch.close(this.#projectMasks()) }
+      const egress = this.#egress.slice(before)
+      return { result, plan, findings, maskChanges: watch.close(this.#projectMasks()), egress }
     } finally {
+      if (door) await this.#network?.closeDoor(door)
       if (!settled) {
         watch.close([])
         guard.end()
@@ -112,19 +144,31 @@ export class CommandRunner {
   }
 
   /** Ends the session; the index of secrets is kept for the next one. */
-  close(): void {
+  async close(): Promise<void> {
+    await this.#network?.close()
     writeIndexCache(this.#machine.stateDir, this.#maskFacts, this.#masks.tree)
     this.#masks.close()
   }
 
-  #prepare(request: RunRequest): Prepared {
+  /** The way out is only loaded for a command that has one: it costs more than the sandbox itself. */
+  async #doorSettings({ rules }: RunRequest): Promise<DoorSettings | null> {
+    if (rules.allowed !== null && rules.allowed.length === 0) return null
+    if (this.#network === null) {
+      const { SessionNetwork } = await import('./network.ts')
+      this.#network = new SessionNetwork(this.#networkOptions)
+    }
+    return this.#network.settings(rules)
+  }
+
+  #prepare(request: RunRequest, door: DoorSettings | null): Prepared {
     const { sandbox } = this.#loaded
     const applied = this.#bundles(request)
     const furnished = furnish(applied, { home: this.#machine.home, registries: NO_REGISTRIES })
     this.#masks.refresh()
     const guard = this.#guard.begin(this.#protectFacts())
     try {
-      const reads = [...this.#placement.reads, ...this.#existing(furnished.reads)]
+      const shown = door ? [...furnished.reads, door.directory] : furnished.reads
+      const reads = [...this.#placement.reads, ...this.#existing(shown)]
       const writes = [...this.#placement.writes, ...this.#existing(furnished.writes)]
       const sight = {
         baseline: sandbox.commandFs.value,
@@ -137,12 +181,12 @@ export class CommandRunner {
       const plan = planSandbox({
         ...sight,
         argv: request.argv,
-        env: this.#environment(request, furnished),
+        env: this.#environment(request, furnished, door?.variables ?? {}),
         uid: process.getuid?.() ?? 0,
         gid: process.getgid?.() ?? 0,
         masks: sandbox.maskSecrets.value ? this.#masksFor(reads, writes) : this.#alwaysHidden(),
         pins: [...guard.pins, ...this.#placement.frozen.map((path) => ({ path, mode: 'read-only' as const }))],
-        network: request.network,
+        network: door ? 'listener' : 'none',
         ...(request.terminal && { terminal: request.terminal }),
         limits: this.#limits(),
         facts: readHostFacts(sight),
@@ -160,7 +204,11 @@ export class CommandRunner {
     return [...new Map(applied.map((bundle) => [bundle.bundle.tool, bundle])).values()]
   }
 
-  #environment(request: RunRequest, furnished: BundleFurnishing): Readonly<Record<string, string>> {
+  #environment(
+    request: RunRequest,
+    furnished: BundleFurnishing,
+    door: Readonly<Record<string, string>>,
+  ): Readonly<Record<string, string>> {
     const { sandbox } = this.#loaded
     const { variables } = commandEnvironment({
       parent: this.#machine.env,
@@ -168,7 +216,7 @@ export class CommandRunner {
       allowlist: sandbox.envAllowlist?.map((name) => name.value) ?? null,
       declared: [...request.envVars, ...furnished.env],
       denied: sandbox.envDenied.map((name) => name.value),
-      fixed: { ...furnished.variables, ...request.variables },
+      fixed: { ...furnished.variables, ...door },
       temporary: '/tmp',
       writable: this.#placement.writes,
     })

@@ -1,13 +1,17 @@
 /** Opens what a surface needs to run commands: the backend of this platform and a runner for the project. */
 
+import { grantMatches } from '../policy/command-match.ts'
 import { type Backend, createBwrapBackend } from '../sandbox/backend.ts'
 import { describePlan, formatPlan, type PlanReport, type Support } from '../sandbox/report.ts'
+import type { Word } from '../shell/facts.ts'
 import { Fault } from '../system/fault.ts'
 import type { Files } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
-import { CommandRunner } from './command-runner.ts'
+import { CommandRunner, type RunRequest } from './command-runner.ts'
+import { egressRules } from './egress-rules.ts'
 import type { LoadedPolicy } from './load-policy.ts'
 
+export { summarize } from '../egress/event.ts'
 export type { LaunchIo, LaunchResult } from '../sandbox/backend.ts'
 export { renderBundle, renderBundles } from '../sandbox/bundle-doc.ts'
 export { bundles } from '../sandbox/bundles.generated.ts'
@@ -30,6 +34,35 @@ export function openBackend(): Backend {
 /** A runner for one session in this project. */
 export function openRunner(loaded: LoadedPolicy, machine: Machine, files: Files, backend: Backend): CommandRunner {
   return new CommandRunner(loaded, machine, files, backend)
+}
+
+/**
+ * What a command that the person typed comes with: it needs no grant, but the grant that covers it decides hosts and
+ * variables, and its own words decide the bundles.
+ */
+export function typedGrants(
+  loaded: LoadedPolicy,
+  machine: Machine,
+  command: readonly string[],
+): Pick<RunRequest, 'patterns' | 'envVars' | 'rules'> {
+  const words = command.map(
+    (text): Word => ({
+      text,
+      values: [text],
+      dynamic: [],
+      prefix: text,
+      pattern: null,
+      splits: false,
+      span: { start: 0, end: 0 },
+    }),
+  )
+  const covering = loaded.policy.commands.allow.filter((rule) => grantMatches(rule.pattern, words))
+  const grants = covering.sort((a, b) => b.pattern.words.length - a.pattern.words.length).slice(0, 1)
+  return {
+    patterns: [command],
+    envVars: grants.flatMap((grant) => grant.envVars),
+    rules: egressRules(loaded.policy, command.join(' '), grants, command.slice(0, 1), machine.ownAddresses()),
+  }
 }
 
 /** A plan with what holds of it on this machine. */

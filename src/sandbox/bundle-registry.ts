@@ -1,5 +1,7 @@
 /** Finds a tool's registries in the user's own configuration, when a manifest is signed (O5). */
 
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import type { Bundle, RegistryFact, RegistryFacts } from './bundle.ts'
 
 /** How the machine is asked; a command runs outside the project, with the user's environment less the project's. */
@@ -26,6 +28,39 @@ export function findRegistries(bundles: readonly Bundle[], home: string, port: R
   }
   return found
 }
+
+/**
+ * Asks this machine. Commands run in the root directory and see PATH and HOME alone, so that neither a file of a project
+ * nor a variable set for one has a say; `path` is a PATH without directories that an agent can write.
+ */
+export function machineRegistries(home: string, path: string): RegistryPort {
+  return {
+    run: (command) => {
+      const [program, ...args] = command
+      try {
+        const env = { PATH: path, HOME: home, LC_ALL: 'C' }
+        return execFileSync(program!, args, {
+          cwd: '/',
+          env,
+          encoding: 'utf8',
+          stdio: 'pipe',
+          timeout: ANSWER_WITHIN_MS,
+        })
+      } catch {
+        return null
+      }
+    },
+    read: (file) => {
+      try {
+        return readFileSync(file, 'utf8')
+      } catch {
+        return null
+      }
+    },
+  }
+}
+
+const ANSWER_WITHIN_MS = 15_000
 
 // Credentials in a URL stay where they are: neither the hash of a manifest nor a sandbox needs them.
 function registryFact(text: string, subdomains: boolean, variable: string | null): RegistryFact | null {

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { readBundles } from '../../scripts/generate-bundle-doc.ts'
@@ -6,7 +5,7 @@ import { protectedPath } from '../files/protected-paths.ts'
 import { secretOf, secretPlaces } from '../files/secret-shapes.ts'
 import { type BundleChoice, furnish, selectBundles } from './bundle.ts'
 import { renderBundles } from './bundle-doc.ts'
-import { findRegistries } from './bundle-registry.ts'
+import { findRegistries, machineRegistries } from './bundle-registry.ts'
 import { parseBundle } from './bundle-schema.ts'
 import { bundles } from './bundles.generated.ts'
 
@@ -165,11 +164,14 @@ describe('registries', () => {
     expect(JSON.stringify(findRegistries(bundles, HOME, port))).not.toContain('secret')
   })
 
-  test('the npm of this machine names one', () => {
-    const run = (command: readonly string[]) =>
-      execFileSync(command[0]!, command.slice(1), { cwd: '/', encoding: 'utf8' })
+  test('the npm of this machine names one, wherever it is asked', () => {
     const npm = bundles.filter((bundle) => bundle.tool === 'npm')
-    expect(findRegistries(npm, HOME, { run, read: () => null }).npm?.length).toBeGreaterThan(0)
+    const facts = findRegistries(npm, HOME, machineRegistries('/nonexistent', process.env.PATH ?? ''))
+    expect(facts.npm?.map((fact) => fact.variable)).toEqual(['npm_config_registry'])
+  })
+
+  test('a tool that is not installed has none', () => {
+    expect(findRegistries(bundles, '/nonexistent', machineRegistries('/nonexistent', '/nonexistent'))).toEqual({})
   })
 })
 

@@ -383,7 +383,7 @@ export const bundles: readonly Bundle[] = [
       '~/.cache/node-gyp',
       '~/.cache/node',
     ],
-    cache: ['~/.npm/_cacache', '~/.npm/_logs'],
+    cache: ['~/.npm/_cacache'],
     install: ['~/.npm-global'],
     env: [
       'NODE_ENV',
@@ -417,6 +417,7 @@ export const bundles: readonly Bundle[] = [
     notes: [
       '~/.npmrc holds tokens and is masked; the registry it names is passed on without them.',
       "Of ~/.npm only the content-addressed cache is shared: npm checks every file it takes from it. What npx keeps is the command's own.",
+      'With fetch = false the cache is read-only, and npm finds in it what the lockfile names by `resolved` and `integrity`.',
     ],
   },
   {

@@ -259,7 +259,8 @@ export function planSandbox(request: SandboxRequest): SandboxPlan {
     env: request.env,
     uid: request.uid,
     gid: request.gid,
-    hostname: 'cordon',
+    // A name that resolves: Java and others look up their own.
+    hostname: 'localhost',
     baseline,
     binds,
     links: links.filter((link) => !isShown(posix.dirname(link.path))),

@@ -32,119 +32,99 @@ const MAX_FRAGMENTS = 50
 
 /** Reads a text in every way that matters. */
 export function normalise(text: string): Views {
-  if (!PLAIN_ASCII.test(text)) return normaliseFully(text)
-  const lower = text.toLowerCase()
-  const words = lower.replaceAll("'", '').replace(/[^a-z0-9]+/g, ' ')
+  const ascii = !BEYOND_ASCII.test(text)
+  const seen = text.replace(ESCAPES, '')
+  const tags = ascii ? '' : (seen.match(TAGS) ?? []).map((char) => tagCharacter(char.codePointAt(0)!)).join('')
+  const visible = ascii ? seen : seen.replace(EACH_BEYOND_ASCII, shownOnly)
+  const lines = ascii ? visible.toLowerCase() : visible.replace(EACH_BEYOND_ASCII, lowerCompatible).toLowerCase()
+  const words = ascii ? lines : visible.replace(EACH_BEYOND_ASCII, foldLetter).toLowerCase()
+  const read = words
+    .replace(/['\u2018\u2019]/g, '')
+    .replace(ascii ? /[^a-z0-9]+/g : /[^\p{L}\p{N}]+/gu, ' ')
+    .trimStart()
   // The places are needed only when something was found, which is rare.
-  let full: Views | null = null
-  const places = (): Views => {
-    full ??= normaliseFully(text)
-    return full
+  let places: Places | null = null
+  const placed = (view: keyof Places) => (from: number, to: number) => {
+    places ??= placesOf(text)
+    const origins = places[view]
+    return { start: origins[from] ?? 0, end: (origins[Math.max(from, to - 1)] ?? 0) + 1 }
   }
-  const start = words.startsWith(' ') ? 1 : 0
-  const read: View = { text: words.slice(start), source: 'plain', span: (from, to) => places().words.span(from, to) }
-  const lines: View = { text: lower, source: 'plain', span: (from, to) => ({ start: from, end: to }) }
-  const concealed = [...comments(text), ...encodings(text), ...disguises(read)]
-  return { lines, words: read, concealed, invisible: 0, overrides: 0 }
+  const wordsView: View = { text: read, source: 'plain', span: placed('words') }
+  const concealed: View[] = []
+  if (tags.length > 3) concealed.push({ ...decodedView(tags, 'hidden', { start: 0, end: 1 }), span: placed('tags') })
+  concealed.push(...comments(text), ...encodings(text), ...disguises(wordsView))
+  return {
+    lines: { text: lines, source: 'plain', span: placed('lines') },
+    words: wordsView,
+    concealed,
+    invisible: ascii ? 0 : (seen.match(INSIDE_WORDS)?.length ?? 0),
+    overrides: ascii ? 0 : (seen.match(OVERRIDES)?.length ?? 0),
+  }
 }
 
-const PLAIN_ASCII = /^[\t\n\r -~]*$/
+const BEYOND_ASCII = /[\u0080-\uffff]/
+const EACH_BEYOND_ASCII = /[\u0080-\u{10ffff}]/gu
+const TAGS = /[\u{e0020}-\u{e007e}]/gu
+const INSIDE_WORDS = /(?<=\p{L})[\u00ad\u200b\u200c\u2060-\u2064\ufeff\u180e]+(?=\p{L})/gu
+const OVERRIDES = /[\u202a-\u202e]/g
 
-function normaliseFully(text: string): Views {
-  const lines = new ViewBuilder('plain')
-  const words = new ViewBuilder('plain')
-  const tags = new ViewBuilder('hidden')
-  let invisible = 0
-  let overrides = 0
-  let lastLetter = false
+const shownOnly = (char: string): string => {
+  const code = char.codePointAt(0)!
+  return isInvisible(code) || tagCharacter(code) !== null ? '' : char
+}
+
+const lowerCompatible = (char: string): string => char.normalize('NFKC').toLowerCase()
+
+/** For every character of a view, where it comes from. */
+interface Places {
+  readonly lines: number[]
+  readonly words: number[]
+  readonly tags: number[]
+}
+
+function placesOf(text: string): Places {
+  const places: Places = { lines: [], words: [], tags: [] }
+  let blank = true
+  const add = (origins: number[], length: number, at: number) => {
+    for (let i = 0; i < length; i++) origins.push(at)
+  }
   for (let at = 0; at < text.length; ) {
     const code = text.codePointAt(at)!
-    const width = code > 0xffff ? 2 : 1
-    if (code === 27 || code === 0x9b) {
-      at += escapeLength(text, at)
+    const escape = code === 27 || code === 0x9b ? escapeLength(text, at) : 0
+    if (escape > 0) {
+      at += escape
       continue
     }
-    const tag = code > 0xffff ? tagCharacter(code) : null
-    if (tag !== null) tags.add(tag.toLowerCase(), at)
-    else if (code > 127 && isInvisible(code)) {
-      if (lastLetter && code !== 0xfe0f && code !== 0x200d) invisible++
-      if (code >= 0x202a && code <= 0x202e) overrides++
-    } else if (code > 127) {
-      const char = String.fromCodePoint(code)
-      lines.add(char.normalize('NFKC').toLowerCase(), at)
-      addWord(words, foldLetter(char), at)
-      lastLetter = /\p{L}/u.test(char)
-    } else {
-      lastLetter = (code >= 97 && code <= 122) || (code >= 65 && code <= 90)
-      const char = lastLetter ? String.fromCharCode(code | 32) : text[at]!
-      if (code >= 32 || code === 9 || code === 10) lines.add(char, at)
-      if (lastLetter || (code >= 48 && code <= 57)) words.add(char, at)
-      // An apostrophe does not part a word: `don't`, `you're`.
-      else if (code !== 39) words.blank(at)
+    const char = String.fromCodePoint(code)
+    if (tagCharacter(code) !== null) places.tags.push(at)
+    else if (code < 128 || !isInvisible(code)) {
+      const folded = code < 128 ? char : foldLetter(char)
+      add(places.lines, code < 128 ? 1 : lowerCompatible(char).length, at)
+      if (/^[\p{L}\p{N}]/u.test(folded)) {
+        add(places.words, folded.length, at)
+        blank = false
+      } else if (!/^['\u2018\u2019]/.test(folded) && !blank) {
+        places.words.push(at)
+        blank = true
+      }
     }
-    at += width
+    at += char.length
   }
-  const plain = lines.view()
-  const read = words.view()
-  const concealed: View[] = tags.length > 3 ? [wordsOf(tags.view())] : []
-  concealed.push(...comments(text), ...encodings(text), ...disguises(read))
-  return { lines: plain, words: read, concealed, invisible, overrides }
+  return places
 }
 
-function addWord(words: ViewBuilder, folded: string, at: number): void {
-  if (folded === '\u2019' || folded === '\u2018') return
-  if (/^[\p{L}\p{N}]/u.test(folded)) words.add(folded, at)
-  else words.blank(at)
-}
-
-/** The length of a terminal sequence; it moves the cursor or the colour, and hides text from a person. */
 function escapeLength(text: string, at: number): number {
   ESCAPE.lastIndex = at
-  return ESCAPE.exec(text)?.[0].length ?? 1
+  return ESCAPE.exec(text)?.[0].length ?? 0
 }
 
 const [ESC, CSI, BEL] = [27, 0x9b, 7].map((code) => String.fromCharCode(code))
+/** Terminal sequences: they move the cursor or the colour, and hide text from a person. */
 const ESCAPE = new RegExp(
-  `(?:${ESC}\\[|${CSI})[0-?]{0,32}[ -/]{0,4}[@-~]|${ESC}\\][^${BEL}${ESC}]{0,512}(?:${BEL}|${ESC}\\\\)|${ESC}.`,
+  `(?:${ESC}\\[|${CSI})[0-?]{0,32}[ -/]{0,4}[@-~]|${ESC}\\][^${BEL}${ESC}]{0,512}(?:${BEL}|${ESC}\\\\)|${ESC}[^]`,
   'y',
 )
-
-class ViewBuilder {
-  readonly #source: View['source']
-  readonly #parts: string[] = []
-  readonly #origins: number[] = []
-  #blank = true
-
-  constructor(source: View['source']) {
-    this.#source = source
-  }
-
-  get length(): number {
-    return this.#origins.length
-  }
-
-  add(text: string, at: number): void {
-    this.#parts.push(text)
-    for (let i = 0; i < text.length; i++) this.#origins.push(at)
-    this.#blank = false
-  }
-
-  /** One blank between words, none at the start. */
-  blank(at: number): void {
-    if (this.#blank) return
-    this.add(' ', at)
-    this.#blank = true
-  }
-
-  view(): View {
-    const origins = this.#origins
-    return {
-      text: this.#parts.join(''),
-      source: this.#source,
-      span: (from, to) => ({ start: origins[from] ?? 0, end: (origins[Math.max(from, to - 1)] ?? 0) + 1 }),
-    }
-  }
-}
+const ESCAPES = new RegExp(ESCAPE.source, 'g')
 
 /** A decoded text as words; its span is the span of what it was decoded from. */
 function decodedView(text: string, source: View['source'], span: Span): View {
@@ -154,10 +134,6 @@ function decodedView(text: string, source: View['source'], span: Span): View {
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim()
   return { text: words, source, span: () => span }
-}
-
-function wordsOf(view: View): View {
-  return { ...view, text: view.text.replace(/[^\p{L}\p{N}]/gu, ' ') }
 }
 
 /** HTML and XML comments, and elements styled away: text that a rendered page does not show. */
@@ -181,29 +157,43 @@ const CONCEALED_ELEMENT =
 /** Base64, hexadecimal, percent, entity and Unicode escapes that decode to readable text. */
 function encodings(text: string): View[] {
   const found: View[] = []
-  for (const { pattern, decode } of ENCODINGS) {
+  for (const { pattern, decode, escaped } of ENCODINGS) {
     let count = 0
     for (const match of text.matchAll(pattern)) {
       if (++count > MAX_FRAGMENTS) break
-      const decoded = decode(match[0])
-      if (decoded === null || !isReadable(decoded)) continue
-      found.push(decodedView(decoded, 'encoded', { start: match.index, end: match.index + match[0].length }))
+      // A sentence may begin unescaped: `ignore%20all`.
+      const start = escaped ? wordStart(text, match.index) : match.index
+      const end = match.index + match[0].length
+      const decoded = decode(text.slice(start, end))
+      if (decoded !== null && isReadable(decoded)) found.push(decodedView(decoded, 'encoded', { start, end }))
     }
   }
   return found
 }
 
+function wordStart(text: string, from: number): number {
+  let at = from
+  while (at > 0 && from - at < 40 && /\S/.test(text[at - 1]!)) at--
+  return at
+}
+
 interface Encoding {
   readonly pattern: RegExp
   readonly decode: (match: string) => string | null
+  /** Plain characters stand between the encoded ones. */
+  readonly escaped?: true
 }
 
 const ENCODINGS: readonly Encoding[] = [
   { pattern: /[A-Za-z0-9+/_-]{24,20000}={0,2}/g, decode: fromBase64 },
   { pattern: /(?:[0-9a-fA-F]{2}[ :]?){16,10000}/g, decode: fromHex },
   { pattern: /(?:\\x[0-9a-fA-F]{2}){8,5000}/g, decode: (match) => fromHex(match.replaceAll('\\x', '')) },
-  { pattern: /(?:[^\s%]{0,40}%[0-9a-fA-F]{2}){4,2000}[^\s%]{0,40}/g, decode: fromPercent },
-  { pattern: /(?:[^\s&\\]{0,20}(?:&#x?[0-9a-fA-F]{2,6};|\\u[0-9a-fA-F]{4})\s?){6,4000}/g, decode: fromEscapes },
+  { pattern: /(?:%[0-9a-fA-F]{2}[^\s%]{0,40}){4,2000}/g, decode: fromPercent, escaped: true },
+  {
+    pattern: /(?:(?:&#x?[0-9a-fA-F]{2,6};|\\u[0-9a-fA-F]{4})[^\s&\\]{0,20}\s?){6,4000}/g,
+    decode: fromEscapes,
+    escaped: true,
+  },
 ]
 
 function fromBase64(match: string): string | null {

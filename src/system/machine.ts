@@ -1,5 +1,7 @@
 /** The port to this process's surroundings: where it runs, for whom, and with which environment. */
 
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { homedir, networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 
@@ -11,6 +13,10 @@ export interface Machine {
   readonly configDir: string
   /** `$XDG_STATE_HOME/cordon` */
   readonly stateDir: string
+  /** `$XDG_CACHE_HOME/cordon`: what may be lost. */
+  readonly cacheDir: string
+  /** A secret from a file of the user or from the keychain; null when there is none. */
+  readonly readSecret: (source: { readonly kind: 'env' | 'keychain' | 'file'; readonly name: string }) => string | null
   /** Addresses of this machine's own interfaces, looked up once. */
   readonly ownAddresses: () => readonly string[]
 }
@@ -27,9 +33,25 @@ export function thisMachine(): Machine {
     env,
     configDir: join(base(env.XDG_CONFIG_HOME, '.config'), 'cordon'),
     stateDir: join(base(env.XDG_STATE_HOME, '.local/state'), 'cordon'),
+    cacheDir: join(base(env.XDG_CACHE_HOME, '.cache'), 'cordon'),
+    readSecret: (source) => readSecret(source, env, home),
     ownAddresses: () => {
       addresses ??= Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map((entry) => entry.address))
       return addresses
     },
   }
+}
+
+function readSecret(
+  source: { readonly kind: 'env' | 'keychain' | 'file'; readonly name: string },
+  env: Readonly<Record<string, string | undefined>>,
+  home: string,
+): string | null {
+  if (source.kind === 'env') return env[source.name] ?? null
+  if (source.kind === 'keychain') {
+    const { Entry } = createRequire(import.meta.url)('@napi-rs/keyring') as typeof import('@napi-rs/keyring')
+    return new Entry('cordon', source.name).getPassword()
+  }
+  const path = source.name.startsWith('~/') ? join(home, source.name.slice(2)) : source.name
+  return readFileSync(path, 'utf8').trim()
 }

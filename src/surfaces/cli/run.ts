@@ -7,6 +7,8 @@ import {
   openRunner,
   type RunOutcome,
   reportPlan,
+  summarize,
+  typedGrants,
 } from '../../runtime/open-runner.ts'
 import { machineFiles } from '../../system/files.ts'
 import { type Arguments, parseArguments, textFlag } from './arguments.ts'
@@ -29,13 +31,11 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
     const request = {
       argv: command,
       cwd: machineFiles.canonical(machine.cwd),
-      patterns: [command],
-      envVars: [],
-      network: 'none' as const,
+      ...typedGrants(loaded, machine, command),
       ...(interactive && { terminal: { rows: process.stdout.rows ?? 24, columns: process.stdout.columns ?? 80 } }),
     }
     if (args.flags.plan) {
-      const report = await reportPlan(runner.plan(request), backend)
+      const report = await reportPlan(await runner.plan(request), backend)
       terminal.out(args.flags.json ? `${JSON.stringify(report)}\n` : formatPlan(report))
       return EXIT.ok
     }
@@ -48,7 +48,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
     tell(terminal, outcome)
     return outcome.result.exitCode
   } finally {
-    runner.close()
+    await runner.close()
   }
 }
 
@@ -66,12 +66,13 @@ function splitCommand(argv: readonly string[]): { args: Arguments; command: read
   return { args, command }
 }
 
-function tell(terminal: Terminal, { result, plan, findings, maskChanges }: RunOutcome): void {
+function tell(terminal: Terminal, { result, plan, findings, maskChanges, egress }: RunOutcome): void {
   const inferred = result.stderr ? inferViolations(result.stderr.bytes.toString('utf8'), plan) : []
   const lines = [
     ...[...result.violations, ...inferred].map((violation) => `${violation.certainty}: ${violation.message}`),
     ...findings.map((finding) => finding.message),
     ...maskChanges.map((change) => `${change.path} ${change.message}`),
+    ...summarize(egress),
     ...(result.timedOut ? ['stopped: the time limit was reached'] : []),
   ]
   for (const line of new Set(lines)) terminal.err(`${paint(terminal, 'yellow', 'cordon:')} ${visible(line)}\n`)

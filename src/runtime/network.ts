@@ -1,0 +1,155 @@
+/** The network of a session: which hosts a command may reach, and the guarded door it gets for that. */
+
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import type { Server } from 'node:net'
+import { join } from 'node:path'
+import { type Broker, type BrokeredSecret, createBroker } from '../egress/broker.ts'
+import { createSessionCa, type SessionCa } from '../egress/ca.ts'
+import { clientSettings } from '../egress/clients.ts'
+import { type Door, openDoor } from '../egress/door.ts'
+import type { EgressEvent } from '../egress/event.ts'
+import type { AskHost } from '../egress/gate.ts'
+import type { EgressRules } from '../egress/rules.ts'
+import { createUpstream, type Upstream } from '../egress/upstream.ts'
+import { classifyAddress } from '../hosts/address.ts'
+import type { SecretSetting } from '../manifest/settings.ts'
+import { machineResolver, type Resolver } from '../system/dns.ts'
+import { Fault } from '../system/fault.ts'
+import type { Machine } from '../system/machine.ts'
+
+/** Where the proxy of a command listens, inside its own network namespace. */
+const PROXY = { proxyHost: '127.0.0.1', proxyPort: 3128 } as const
+
+/** What a command needs to find its door: variables, and a directory of trust files to show it. */
+export interface DoorSettings {
+  readonly variables: Readonly<Record<string, string>>
+  readonly directory: string
+}
+
+export interface NetworkOptions {
+  readonly machine: Machine
+  readonly secrets: readonly SecretSetting[]
+  readonly onEvent: (event: EgressEvent) => void
+  readonly ask?: AskHost
+  readonly resolver?: Resolver
+  readonly upstream?: Upstream
+}
+
+/** One session's CA, trust files and open doors. Nothing is made before a command needs the network. */
+export class SessionNetwork {
+  readonly #options: NetworkOptions
+  readonly #resolver: Resolver
+  readonly #upstream: Upstream
+  readonly #doors = new Set<Door>()
+  #ca: SessionCa | null = null
+  #broker: Broker | null = null
+  #settings: DoorSettings | null = null
+
+  constructor(options: NetworkOptions) {
+    this.#options = options
+    this.#resolver = options.resolver ?? machineResolver()
+    this.#upstream = options.upstream ?? createUpstream()
+  }
+
+  /** The variables and files of this session's commands. */
+  settings(rules: EgressRules): DoorSettings {
+    this.#settings ??= this.#makeSettings(rules)
+    return this.#settings
+  }
+
+  /** Opens the door of one command on the listener from inside its sandbox. */
+  open(listener: Server, rules: EgressRules): Door {
+    const { onEvent, ask } = this.#options
+    const door = openDoor({
+      listener,
+      rules,
+      ca: this.#authority(),
+      upstream: this.#upstream,
+      resolver: this.#resolver,
+      broker: this.#secrets(),
+      onEvent,
+      ...(ask && { ask }),
+    })
+    this.#doors.add(door)
+    return door
+  }
+
+  async closeDoor(door: Door): Promise<void> {
+    this.#doors.delete(door)
+    await door.close()
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#doors].map((door) => door.close()))
+    this.#doors.clear()
+    if (this.#settings) rmSync(this.#settings.directory, { recursive: true, force: true })
+    this.#settings = null
+  }
+
+  #authority(): SessionCa {
+    this.#ca ??= createSessionCa()
+    return this.#ca
+  }
+
+  #secrets(): Broker {
+    this.#broker ??= createBroker(this.#options.secrets.map((secret) => readSecret(secret, this.#options.machine)))
+    return this.#broker
+  }
+
+  #makeSettings(rules: EgressRules): DoorSettings {
+    const runs = join(this.#options.machine.cacheDir, 'run')
+    reap(runs)
+    const directory = join(runs, `${process.pid}-${Math.random().toString(36).slice(2)}`)
+    mkdirSync(directory, { recursive: true, mode: 0o755 })
+    const hostLoopback = rules.allowed?.some(
+      ({ pattern }) => pattern.host === 'localhost' || classifyAddress(pattern.host) === 'loopback',
+    )
+    const { environment, files } = clientSettings({
+      ...PROXY,
+      directory,
+      caPem: this.#authority().pem,
+      roots: this.#upstream.roots,
+      hostLoopback: hostLoopback ?? false,
+    })
+    for (const { path, content, mode } of files) writeFileSync(path, content, { mode, flag: 'wx' })
+    return { variables: { ...environment, ...this.#secrets().environment }, directory }
+  }
+}
+
+/** Removes what killed sessions left: their directories are named by a process that is gone. */
+function reap(runs: string): void {
+  let names: string[]
+  try {
+    names = readdirSync(runs)
+  } catch {
+    return
+  }
+  for (const name of names) {
+    const pid = Number(name.split('-')[0])
+    if (!Number.isInteger(pid) || isAlive(pid)) continue
+    rmSync(join(runs, name), { recursive: true, force: true })
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+  }
+}
+
+function readSecret(secret: SecretSetting, machine: Machine): BrokeredSecret {
+  const value = secret.source.kind === 'env' ? machine.env[secret.source.name] : machine.readSecret(secret.source)
+  if (value === undefined || value === null || value === '') {
+    throw new Fault(
+      'secret-missing',
+      `the secret ${secret.name} has no value at its source (${secret.source.kind} ${secret.source.name})`,
+      {
+        remedy: 'Set it there, or take the entry out of [[secrets]].',
+      },
+    )
+  }
+  return { name: secret.name, value, hosts: secret.hosts.map((rule) => rule.pattern), header: secret.header }
+}

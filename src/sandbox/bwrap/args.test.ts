@@ -1,0 +1,62 @@
+import { describe, expect, test } from 'vitest'
+import { planSandbox, type SandboxPlan } from '../plan.ts'
+import { compileArguments, MAX_BINDS } from './args.ts'
+
+const directory = (real: string) => [real, { kind: 'directory' as const, real }] as const
+
+const PLAN: SandboxPlan = planSandbox({
+  argv: ['secret-name-of-the-command'],
+  cwd: '/work',
+  env: { TOKEN: 'value' },
+  baseline: 'system',
+  home: '/home/ada',
+  uid: 1000,
+  gid: 1000,
+  reads: [],
+  writes: ['/work', '/tmp/job'],
+  masks: [],
+  pins: [],
+  network: 'none',
+  unixSockets: false,
+  limits: {},
+  facts: { paths: new Map(['/usr', '/etc', '/work', '/tmp/job'].map(directory)), sockets: [], kernelMounts: [] },
+})
+
+describe('compileArguments', () => {
+  const args = compileArguments(PLAN)
+
+  test.each(['user', 'pid', 'ipc', 'uts', 'cgroup', 'net'])('a %s namespace', (name) => {
+    expect(args).toContain(`--unshare-${name}`)
+  })
+
+  test('dies with its parent, and the init is pid 1', () => {
+    expect(args).toEqual(expect.arrayContaining(['--die-with-parent', '--as-pid-1']))
+  })
+
+  test('parents come before children, so that nothing covers what was bound before', () => {
+    const places = ['/dev', '/dev/shm', '/proc', '/tmp', '/tmp/job'].map((path) => args.lastIndexOf(path))
+    expect(places.every((at) => at >= 0)).toBe(true)
+    expect(args.lastIndexOf('/tmp')).toBeLessThan(args.lastIndexOf('/tmp/job'))
+    expect(args.lastIndexOf('/dev')).toBeLessThan(args.lastIndexOf('/dev/shm'))
+  })
+
+  test('the command and its environment are not on the command line, where other users can see them', () => {
+    expect(args.join(' ')).not.toContain('secret-name')
+    expect(args.join(' ')).not.toContain('TOKEN')
+  })
+
+  test('too many places are an error that says how many', () => {
+    const binds = Array.from({ length: MAX_BINDS + 1 }, (_, i) => ({ path: `/g/${i}`, mode: 'read-only' as const }))
+    expect(() => compileArguments({ ...PLAN, binds })).toThrow(`${MAX_BINDS + 1} separate places`)
+  })
+
+  test('the descriptor for the listener comes only with a listener', () => {
+    expect(args.slice(-3)).toEqual(['/proc/self/fd/4', '3', '5'])
+    expect(compileArguments({ ...PLAN, network: { kind: 'listener', port: 3128 } }).slice(-4)).toEqual([
+      '/proc/self/fd/4',
+      '3',
+      '5',
+      '8',
+    ])
+  })
+})

@@ -1,0 +1,119 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { cgroupValues, reportLimits, resourceLimits } from './limits.ts'
+import { makeCgroup, openCgroups } from './limits-cgroup.ts'
+
+const ALL = { memoryBytes: 1000, processes: 10, cpuSeconds: 5, cpus: 1.5, fileBytes: 7 }
+const V1 = { version: 1, memory: true, pids: true, cpu: true } as const
+const V2 = { ...V1, version: 2 } as const
+
+describe('resourceLimits', () => {
+  test.each([
+    { name: 'nothing asked', limits: {}, cgroup: null, expected: { CORE: 1 } },
+    {
+      name: 'without cgroups',
+      limits: ALL,
+      cgroup: null,
+      expected: { CORE: 1, CPU: 5, FSIZE: 7, DATA: 1000, NPROC: 11 },
+    },
+    { name: 'memory is the cgroup’s', limits: ALL, cgroup: V1, expected: { CORE: 1, CPU: 5, FSIZE: 7, NPROC: 11 } },
+  ])('$name', ({ limits, cgroup, expected }) => {
+    expect(Object.fromEntries(resourceLimits(limits, cgroup).map(({ name, limit }) => [name, limit]))).toEqual(expected)
+  })
+})
+
+describe('cgroupValues', () => {
+  test.each([
+    {
+      name: 'version 1',
+      cgroup: V1,
+      expected: {
+        'memory.limit_in_bytes': '1000',
+        'memory.memsw.limit_in_bytes': '1000',
+        'pids.max': '12',
+        'cpu.cfs_period_us': '100000',
+        'cpu.cfs_quota_us': '150000',
+      },
+    },
+    {
+      name: 'version 2',
+      cgroup: V2,
+      expected: { 'memory.max': '1000', 'memory.swap.max': '0', 'pids.max': '12', 'cpu.max': '150000 100000' },
+    },
+    { name: 'only pids', cgroup: { ...V1, memory: false, cpu: false }, expected: { 'pids.max': '12' } },
+  ])('$name', ({ cgroup, expected }) => {
+    expect(Object.fromEntries(cgroupValues(ALL, cgroup).map(({ file, value }) => [file, value]))).toEqual(expected)
+  })
+})
+
+describe('reportLimits', () => {
+  const statusOf = (cgroup: typeof V1 | null, uid: number) =>
+    Object.fromEntries(reportLimits(ALL, cgroup, uid).map(({ limit, status }) => [limit, status]))
+
+  test.each([
+    { name: 'cgroups', cgroup: V1, uid: 0, memory: 'enforced', processes: 'enforced', cpus: 'enforced' },
+    { name: 'a user without', cgroup: null, uid: 1000, memory: 'degraded', processes: 'enforced', cpus: 'absent' },
+    {
+      name: 'root without, whom NPROC does not bind',
+      cgroup: null,
+      uid: 0,
+      memory: 'degraded',
+      processes: 'absent',
+      cpus: 'absent',
+    },
+  ])('$name', ({ cgroup, uid, memory, processes, cpus }) => {
+    expect(statusOf(cgroup, uid)).toMatchObject({
+      memory,
+      processes,
+      cpus,
+      cpuSeconds: 'enforced',
+      fileBytes: 'enforced',
+    })
+  })
+
+  test('what was not asked for is not reported', () => {
+    expect(reportLimits({}, null, 0)).toEqual([])
+  })
+})
+
+/** Plain folders stand in for the kernel’s: what is written where is what counts. */
+describe('cgroups on a stand-in', () => {
+  let root: string
+  beforeEach(() => {
+    root = mkdtempSync(join(tmpdir(), 'cordon-cgroup-'))
+  })
+  afterEach(() => rmSync(root, { recursive: true, force: true }))
+
+  test('version 2 hands its controllers down', () => {
+    writeFileSync(join(root, 'cgroup.controllers'), 'cpu io memory pids\n')
+    const host = openCgroups(root)!
+    expect(host.support).toEqual(V2)
+    expect(readFileSync(join(root, 'cordon/cgroup.subtree_control'), 'utf8')).toBe('+memory +pids +cpu')
+    const group = makeCgroup(host, { memoryBytes: 5, processes: 6 })!
+    expect(group.procs).toEqual([expect.stringMatching(/cordon\/run-\d+-\d+\/cgroup\.procs$/)])
+    expect(readFileSync(group.procs[0]!.replace('cgroup.procs', 'memory.max'), 'utf8')).toBe('5')
+  })
+
+  test('version 1 has a tree for each controller', () => {
+    for (const name of ['memory', 'pids']) mkdirSync(join(root, name))
+    const host = openCgroups(root)!
+    expect(host.support).toEqual({ version: 1, memory: true, pids: true, cpu: false })
+    expect(makeCgroup(host, { memoryBytes: 5, processes: 6, cpus: 1 })!.procs.length).toBe(2)
+  })
+
+  test('no group without a limit that needs one, and none without controllers', () => {
+    expect(openCgroups(root)).toBeNull()
+    mkdirSync(join(root, 'pids'))
+    expect(makeCgroup(openCgroups(root)!, { cpuSeconds: 1 })).toBeNull()
+  })
+
+  test('groups of the dead are removed, those of the living stay', () => {
+    const dead = 2 ** 22 + 1
+    for (const name of [`run-${dead}-0`, `run-${process.pid}-0`, 'other'])
+      mkdirSync(join(root, 'pids/cordon', name), { recursive: true })
+    openCgroups(root)
+    expect(readdirSync(join(root, 'pids/cordon')).sort()).toEqual(['other', `run-${process.pid}-0`])
+  })
+})

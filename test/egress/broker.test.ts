@@ -1,0 +1,153 @@
+/** Brokered secrets, end to end: put in for the granted host alone, and never seen by the command. */
+
+import { afterEach, describe, expect, it } from 'vitest'
+import { createBroker } from '../../src/egress/broker.ts'
+import { createWorld, hosts, RawClient, type World } from './world.ts'
+
+const VALUE = 'ghp_realValueOfTheToken0123456789'
+let world: World
+afterEach(() => world.close())
+
+async function open(more: { query?: string } = {}) {
+  world = createWorld()
+  const seen: { headers: Record<string, unknown>; url: string; body: string }[] = []
+  const answer: Parameters<World['serveHttp']>[0] = (message, response) => {
+    let body = ''
+    message.on('data', (chunk) => {
+      body += chunk
+    })
+    message.on('error', () => {})
+    message.on('end', () => {
+      seen.push({ headers: message.headers, url: message.url!, body })
+      response.setHeader('x-echo', String(message.headers.authorization))
+      // An echo in two pieces, cut inside the value.
+      const echo = `you sent ${message.headers.authorization ?? message.url}`
+      response.write(echo.slice(0, 25))
+      setImmediate(() => response.end(echo.slice(25)))
+    })
+  }
+  await world.serveHttps(answer)
+  await world.serveHttp(answer)
+  const patterns = hosts('api.example.org').map((rule) => rule.pattern)
+  const broker = createBroker([{ name: 'GH_TOKEN', value: VALUE, hosts: patterns, ...more }])
+  const { port } = await world.open({ allowed: hosts('api.example.org', 'other.example.org') }, { broker })
+  return { port, seen, placeholder: broker.environment.GH_TOKEN! }
+}
+
+async function send(port: number, host: string, request: string): Promise<string> {
+  const client = await RawClient.connect(port)
+  await client.tunnel(`${host}:443`)
+  const inside = await client.encrypt({ ca: world.ca.pem, servername: host })
+  inside.send(request)
+  return inside.receive()
+}
+
+const get = (host: string, path: string, ...headers: string[]) =>
+  `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n${headers.map((line) => `${line}\r\n`).join('')}\r\n`
+
+describe('brokered secrets', () => {
+  it('are put in for the granted host, and taken out of its answer', async () => {
+    const { port, seen, placeholder } = await open()
+    const answer = await send(
+      port,
+      'api.example.org',
+      get('api.example.org', '/', `Authorization: Bearer ${placeholder}`),
+    )
+    expect(seen[0]?.headers.authorization).toBe(`Bearer ${VALUE}`)
+    expect(answer).toContain(`you sent Bearer`)
+    expect(answer.replace(/\r\n[0-9a-f]+\r\n/g, '')).toContain(placeholder)
+    expect(answer).not.toContain(VALUE)
+    expect(world.events.at(-1)).toMatchObject({ verdict: 'allow', secrets: ['GH_TOKEN'] })
+    expect(JSON.stringify(world.events)).not.toContain(VALUE)
+  })
+
+  it('are put into Basic credentials, which is how git sends them', async () => {
+    const { port, seen, placeholder } = await open()
+    const basic = Buffer.from(`x-access-token:${placeholder}`).toString('base64')
+    await send(port, 'api.example.org', get('api.example.org', '/', `Authorization: Basic ${basic}`))
+    expect(seen[0]?.headers.authorization).toBe(`Basic ${Buffer.from(`x-access-token:${VALUE}`).toString('base64')}`)
+  })
+
+  it('are put into a query parameter where that was granted', async () => {
+    const { port, seen, placeholder } = await open({ query: 'key' })
+    await send(port, 'api.example.org', get('api.example.org', `/?a=1&key=${placeholder}`))
+    expect(seen[0]?.url).toBe(`/?a=1&key=${VALUE}`)
+  })
+
+  const basicOf = (text: string) => Buffer.from(`me:${text}`).toString('base64')
+  const leaks: { name: string; code: string; host: string; request: (placeholder: string, host: string) => string }[] =
+    [
+      {
+        name: 'in the header, to another host',
+        code: 'secret-elsewhere',
+        host: 'other.example.org',
+        request: (p, h) => get(h, '/', `Authorization: Bearer ${p}`),
+      },
+      {
+        name: 'in Basic credentials, to another host',
+        code: 'secret-elsewhere',
+        host: 'other.example.org',
+        request: (p, h) => get(h, '/', `Authorization: Basic ${basicOf(p)}`),
+      },
+      {
+        name: 'in the path, to another host',
+        code: 'secret-elsewhere',
+        host: 'other.example.org',
+        request: (p, h) => get(h, `/${p}`),
+      },
+      {
+        name: 'percent-encoded, to another host',
+        code: 'secret-elsewhere',
+        host: 'other.example.org',
+        request: (p, h) => get(h, `/?q=%63${p.slice(1)}`),
+      },
+      {
+        name: 'in a body, to another host',
+        code: 'secret-elsewhere',
+        host: 'other.example.org',
+        request: (p, h) => `POST / HTTP/1.1\r\nHost: ${h}\r\nContent-Length: ${p.length}\r\n\r\n${p}`,
+      },
+      {
+        name: 'in chunks that cut it, to another host',
+        code: 'secret-elsewhere',
+        host: 'other.example.org',
+        request: (p, h) =>
+          `POST / HTTP/1.1\r\nHost: ${h}\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n${p.slice(0, 5)}\r\n${(p.length - 5).toString(16)}\r\n${p.slice(5)}\r\n0\r\n\r\n`,
+      },
+      {
+        name: 'in another header of the granted host',
+        code: 'secret-misplaced',
+        host: 'api.example.org',
+        request: (p, h) => get(h, '/', `X-Token: ${p}`),
+      },
+      {
+        name: 'in the path of the granted host',
+        code: 'secret-misplaced',
+        host: 'api.example.org',
+        request: (p, h) => get(h, `/?q=${p}`),
+      },
+    ]
+  it.each(leaks)('are refused $name', async ({ code, host, request }) => {
+    const { port, seen, placeholder } = await open()
+    const answer = await send(port, host, request(placeholder, host))
+    expect(answer).toContain(' 403 ')
+    expect(answer).toContain(code)
+    expect(seen).toEqual([])
+    expect(world.events.at(-1)).toMatchObject({ verdict: 'deny', code })
+  })
+
+  it('do not go over plain HTTP', async () => {
+    const { port, seen, placeholder } = await open()
+    const client = await RawClient.connect(port)
+    client.send(get('api.example.org', 'http://api.example.org/', `Authorization: ${placeholder}`))
+    expect(await client.receive()).toContain('secret-insecure')
+    expect(seen).toEqual([])
+  })
+
+  it('must be able to stand in a header, and the error does not show them', () => {
+    world = createWorld()
+    const value = 'line one\nline two'
+    expect(() => createBroker([{ name: 'KEY', value, hosts: [] }])).toThrow(/KEY cannot go into a header/)
+    expect(() => createBroker([{ name: 'KEY', value, hosts: [] }])).not.toThrow(/line/)
+  })
+})
