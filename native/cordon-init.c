@@ -137,8 +137,6 @@ static _Noreturn void bad_orders(uint32_t offset) {
   fail_at(STEP_ORDERS, offset);
 }
 
-/* ---- orders ---- */
-
 static void read_exactly(int fd, void *into, size_t size) {
   size_t done = 0;
   while (done < size) {
@@ -265,8 +263,6 @@ static void read_orders(void) {
   if (!orders.argc || !orders.argv[0][0] || !orders.cwd || !orders.filter.filter || !orders.has_ids) bad_orders(size);
 }
 
-/* ---- mounts ---- */
-
 static void make_readonly(const char *path, int recursive) {
   struct mount_attr attr = {.attr_set = MOUNT_ATTR_RDONLY};
   /* mount_setattr adds one flag and keeps the others; a bind remount would have to repeat flags that are locked. */
@@ -389,8 +385,6 @@ static int mask_all(void) {
   return watch;
 }
 
-/* ---- network ---- */
-
 /* Node takes a listening socket from its IPC channel in this form, and says when it has it. */
 static void hand_over_listener(int ipc) {
   static const char message[] = "{\"cmd\":\"NODE_HANDLE\",\"type\":\"net.Server\",\"msg\":\"listener\"}\n";
@@ -432,8 +426,6 @@ static void hand_over_listener(int ipc) {
   close(ipc);
   close(listener); /* the parent holds it; nothing in here may accept its own connections */
 }
-
-/* ---- privileges ---- */
 
 static void write_at(int dir, const char *name, const char *text, enum step step) {
   int fd = openat(dir, name, O_WRONLY | O_CLOEXEC);
@@ -478,8 +470,6 @@ static void drop_capabilities(void) {
   }
 }
 
-/* ---- the command ---- */
-
 static _Noreturn void run_command(int terminal) {
   sigset_t none;
   sigemptyset(&none);
@@ -505,8 +495,6 @@ static _Noreturn void run_command(int terminal) {
   execvp(orders.argv[0], orders.argv);
   fail(STEP_EXEC);
 }
-
-/* ---- life as pid 1 ---- */
 
 static pid_t command_pid;
 static int status_known, final_status;
@@ -556,7 +544,8 @@ static void report_lifted(void) {
   for (size_t i = 0; i < orders.place_count; i++) {
     struct place *p = &orders.places[i];
     struct stat now;
-    if (p->kind != 'm' || p->flags || (p->reported & 2) || (lstat(p->path, &now) == 0 && now.st_dev == stage_device)) continue;
+    /* Gone, or moved by the command together with its mask, shows nothing; something else in its place does. */
+    if (p->kind != 'm' || p->flags || (p->reported & 2) || lstat(p->path, &now) || now.st_dev == stage_device) continue;
     p->reported |= 2;
     tell('V', p->index, 1, 0);
   }

@@ -36,7 +36,7 @@ export function pathQuestions(
       ruleDenial(policy, access, fact) ??
       ownPlaceDenial(policy, session, access, fact) ??
       envelopeDenial(policy, session, access, fact) ??
-      baselineRuling(policy, access, fact, actor, stance) ??
+      baselineRuling(policy, session, access, fact, actor, stance) ??
       outsideRuling(policy, session, fact, granted) ??
       secretRuling(policy, session, access, fact),
     grant: () => grantRuling(granted(), access, fact),
@@ -119,6 +119,7 @@ function envelopeDenial(policy: Policy, session: SessionFacts, access: PathAcces
 // Not a denial, but it stands before the roots: what every sandbox shows is not "outside" for a command.
 function baselineRuling(
   policy: Policy,
+  session: SessionFacts,
   access: PathAccess,
   fact: PathFact,
   actor: PathActor,
@@ -128,7 +129,7 @@ function baselineRuling(
   const shown =
     isSandboxDevice(fact.path) ||
     (access !== 'write' && !actor.climbs && isBaselineRead(fact.path) && !secretOf(fact.path, policy)) ||
-    (stance.mode.value === 'contained' && isPrivateTmp(fact.path))
+    (stance.mode.value === 'contained' && isPrivateTmp(fact.path) && !isInsideRoots(policy, session, fact.path))
   if (!shown) return null
   return {
     decision: 'allow',

@@ -1,17 +1,17 @@
 /** Opens what a surface needs to run commands: the backend of this platform and a runner for the project. */
 
 import { grantMatches } from '../policy/command-match.ts'
+import type { CommandRule } from '../policy/policy.ts'
 import { type Backend, createBwrapBackend } from '../sandbox/backend.ts'
 import { describePlan, formatPlan, type PlanReport, type Support } from '../sandbox/report.ts'
 import type { Word } from '../shell/facts.ts'
 import { Fault } from '../system/fault.ts'
 import type { Files } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
-import { CommandRunner, type RunRequest } from './command-runner.ts'
+import { CommandRunner, type RunOutcome, type RunRequest } from './command-runner.ts'
 import { egressRules } from './egress-rules.ts'
 import type { LoadedPolicy } from './load-policy.ts'
 
-export { summarize } from '../egress/event.ts'
 export type { LaunchIo, LaunchResult } from '../sandbox/backend.ts'
 export { renderBundle, renderBundles } from '../sandbox/bundle-doc.ts'
 export { bundles } from '../sandbox/bundles.generated.ts'
@@ -61,8 +61,21 @@ export function typedGrants(
   return {
     patterns: [command],
     envVars: grants.flatMap((grant) => grant.envVars),
-    rules: egressRules(loaded.policy, command.join(' '), grants, command.slice(0, 1), machine.ownAddresses()),
+    rules: egressRules(loaded.policy, shortName(command, grants), grants, command.slice(0, 1), machine.ownAddresses()),
   }
+}
+
+/** How events and summaries call a command: its grant, or its first words. */
+function shortName(command: readonly string[], [grant]: readonly CommandRule[]): string {
+  const words = command.slice(0, 3).join(' ')
+  return grant?.pattern.text ?? (words.length > 60 || command.length > 3 ? `${words.slice(0, 60)} …` : words)
+}
+
+/** What of the way out did not go through, in lines; loaded only when there was any. */
+export async function summarizeEgress(events: RunOutcome['egress']): Promise<readonly string[]> {
+  if (events.every((event) => event.verdict === 'allow')) return []
+  const { summarize } = await import('../egress/event.ts')
+  return summarize(events)
 }
 
 /** A plan with what holds of it on this machine. */

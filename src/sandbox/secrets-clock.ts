@@ -1,6 +1,7 @@
 /** Compares remembered folders with the disk, as fast as that can be done for a big tree. */
 
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, type Stats } from 'node:fs'
+import { FolderSweep } from './secrets-sweep.ts'
 
 /** The state of a folder on disk. */
 export interface FolderState {
@@ -15,11 +16,13 @@ const O_PATH = 0x200000
 const HANDLES_FROM = 2_000
 /** Handles are opened in idle moments, so many at a time. */
 const BATCH = 250
-/** This share of the process's open files may be handles. */
-const SHARE = 0.5
+/** This share of the process's open files may be handles, and never more than so many: each makes a spawn a little slower. */
+const SHARE = 0.6
+const MOST_HANDLES = 50_000
 
 interface Handle {
   readonly descriptor: number
+  readonly slot: number
   readonly inode: number
   readonly device: number
 }
@@ -32,26 +35,28 @@ export class FolderClock {
   readonly #handles = new Map<string, Handle>()
   readonly #from: number
   #budget: number | null = null
+  #sweep: FolderSweep | null = null
   #next: NodeJS.Immediate | null = null
 
   constructor(from: number = HANDLES_FROM) {
     this.#from = from
   }
 
+  /** Asks all handles at once; `state` answers from that. */
+  ask(): void {
+    if (this.#handles.size > 0) this.#sweep?.sweep()
+  }
+
   /** The state of a folder, or null when it is no folder any more. `byPath` insists on what the path leads to. */
   state(folder: { readonly path: string } & FolderState, byPath: boolean): FolderState | null {
     const handle = byPath ? undefined : this.#handles.get(folder.path)
-    if (handle === undefined) return folderState(folder.path)
-    if (handle.inode !== folder.inode || handle.device !== folder.device) {
+    if (handle === undefined || this.#sweep === null) return folderState(folder.path)
+    const [ctime, inode, device] = this.#sweep.answer(handle.slot)
+    if (handle.inode !== folder.inode || handle.device !== folder.device || Number.isNaN(ctime)) {
       this.forget(folder.path)
       return folderState(folder.path)
     }
-    try {
-      return stateFrom(fstatSync(handle.descriptor))
-    } catch {
-      this.forget(folder.path)
-      return folderState(folder.path)
-    }
+    return { ctime, inode, device }
   }
 
   /** Opens handles for the folders of a big tree while nothing else is to be done. */
@@ -68,6 +73,7 @@ export class FolderClock {
   /** Opens at most `limit` handles; false when there is nothing more to open. */
   open(folders: Iterator<{ readonly path: string } & FolderState>, limit: number): boolean {
     this.#budget ??= handleBudget()
+    this.#sweep ??= new FolderSweep(this.#budget)
     for (let opened = 0; opened < limit; ) {
       const { value: folder, done } = folders.next()
       if (done || this.#handles.size >= this.#budget) return false
@@ -77,7 +83,9 @@ export class FolderClock {
         const flags = constants.O_DIRECTORY | constants.O_NOFOLLOW | O_PATH
         const descriptor = openSync(folder.path, flags)
         const { ino, dev } = fstatSync(descriptor)
-        this.#handles.set(folder.path, { descriptor, inode: ino, device: dev })
+        const slot = this.#sweep.add(descriptor)
+        if (slot === null) closeSync(descriptor)
+        else this.#handles.set(folder.path, { descriptor, slot, inode: ino, device: dev })
       } catch {
         // Gone or out of reach: the next refresh asks by path.
       }
@@ -90,6 +98,7 @@ export class FolderClock {
     const handle = this.#handles.get(path)
     if (handle === undefined) return
     this.#handles.delete(path)
+    this.#sweep?.remove(handle.slot)
     closeSync(handle.descriptor)
   }
 
@@ -97,6 +106,8 @@ export class FolderClock {
     if (this.#next !== null) clearImmediate(this.#next)
     this.#next = null
     for (const path of [...this.#handles.keys()]) this.forget(path)
+    this.#sweep?.close()
+    this.#sweep = null
   }
 }
 
@@ -119,7 +130,7 @@ function handleBudget(): number {
   if (process.platform !== 'linux') return 0
   try {
     const limit = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
-    return Math.floor(Number(limit ?? 0) * SHARE)
+    return Math.min(Math.floor(Number(limit ?? 0) * SHARE), MOST_HANDLES)
   } catch {
     return 0
   }

@@ -69,6 +69,7 @@ export class SecretTree {
   refresh(): RefreshCount {
     let read = 0
     const stale: Folder[] = []
+    this.#clock.ask()
     for (const folder of this.#folders.values()) {
       if (!folder.settled || folder.unreadable) stale.push(folder)
       else if (!isSame(folder, this.#clock.state(folder, this.roots.includes(folder.path)))) stale.push(folder)

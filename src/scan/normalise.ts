@@ -90,9 +90,9 @@ function placesOf(text: string): Places {
   }
   for (let at = 0; at < text.length; ) {
     const code = text.codePointAt(at)!
-    const escape = code === 27 || code === 0x9b ? escapeLength(text, at) : 0
-    if (escape > 0) {
-      at += escape
+    const skipped = code === 27 || code === 0x9b ? escapeLength(text, at) : 0
+    if (skipped > 0) {
+      at += skipped
       continue
     }
     const char = String.fromCodePoint(code)

@@ -96,7 +96,8 @@ function operand(node: Extract<ArithmeticExpression, { type: 'ArithmeticWord' }>
     host.doubt(node, text)
     return INTEGER
   }
-  return value
+  // A leading zero means octal.
+  return value.values?.every((one) => NUMBER.test(one.replace(/^-/, ''))) === true ? value : INTEGER
 }
 
 /** `$x`, `${x}`, `$#`, `${#x}`: expansions that yield digits when the variable does. */

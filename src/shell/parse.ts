@@ -326,6 +326,11 @@ class Inspector {
         if (node.operator === '&>' || node.operator === '&>>') this.#bashOnly = true
         if (node.operator === '>&' && !/^(\d+-?|-)$/.test(node.target.text)) this.#bashOnly = true
         return
+      case 'FileDescriptor':
+        // Bash takes a number that does not fit an int for an argument.
+        if (node.value > 0x7fffffff)
+          this.#refuse('unsupported-syntax', 'the number of a descriptor is too large', node.pos)
+        return
       case 'HereString':
         if (node.target === undefined) this.#refuse('syntax', 'a here-string has no text', node.pos)
         return

@@ -32,13 +32,23 @@ const STREAMS = new Set([
   '/dev/fd/0',
 ])
 
-/** The facts of all redirects of one command, and the standard input they leave (null: unchanged). */
-export function expandRedirects(
-  redirects: readonly Redirection[],
-  host: WordHost,
-): { readonly facts: readonly RedirectFact[]; readonly stdin: Stdin | null } {
+/** What the redirects of one command amount to. */
+export interface Redirects {
+  readonly facts: readonly RedirectFact[]
+  /** The standard input they leave; null: unchanged. */
+  readonly stdin: Stdin | null
+  /**
+   * They cannot fail. One that fails keeps its command from running, so that what it would have changed in the shell stays
+   * as it was.
+   */
+  readonly certain: boolean
+}
+
+/** Expands all redirects of one command. */
+export function expandRedirects(redirects: readonly Redirection[], host: WordHost): Redirects {
   const facts: RedirectFact[] = []
   let stdin: Stdin | null = null
+  let certain = true
   for (const redirect of redirects) {
     const descriptor = redirect.descriptor
     if (descriptor?.type === 'FileDescriptorVariable') {
@@ -47,7 +57,10 @@ export function expandRedirects(
     }
     const input = descriptor === undefined || (descriptor.type === 'FileDescriptor' && descriptor.value === 0)
     if (redirect.type === 'Redirect') {
-      facts.push(fileRedirect(redirect, host))
+      const fact = fileRedirect(redirect, host)
+      facts.push(fact)
+      const standard = fact.target === null && /^(?:[012]|-)$/.test(redirect.target?.text ?? '')
+      if (!standard && (fact.kind === 'file' || fact.target === null)) certain = false
       if (input && redirect.operator.startsWith('<')) stdin = { kind: 'unknown' }
       continue
     }
@@ -56,7 +69,7 @@ export function expandRedirects(
     const text = word.values?.length === 1 ? word.values[0] : undefined
     if (input) stdin = text === undefined ? { kind: 'unknown' } : { kind: 'known', text }
   }
-  return { facts, stdin }
+  return { facts, stdin, certain }
 }
 
 function stream(operator: string, cwd: string | null, span: Span): RedirectFact {

@@ -11,6 +11,10 @@ import type { WrapperRow } from './wrappers.ts'
 /** Shells whose grammar is bash's, or close enough for text without bash's own syntax. */
 const OTHER_GRAMMAR = new Set(['zsh', 'fish', 'yash'])
 
+/** Words that only bash knows, or that it treats otherwise than dash does. */
+const BASH_WORDS =
+  /\b(?:let|declare|typeset|local|source|pushd|popd|dirs|shopt|mapfile|readarray|enable|builtin|compgen|complete|bind|select|coproc|function|time|disown|help|history|suspend|printf\s+-v|read\s+-|echo\s+-|RANDOM|SRANDOM|SECONDS|LINENO|EPOCH\w*|E?UID|PPID|BASH\w*)\b|[=:]~|\b(?:export|readonly)\s+\w+=\S*\$|\balias\b/
+
 interface ShellWords {
   readonly command: boolean
   readonly stdin: boolean
@@ -86,7 +90,7 @@ function runText(
   walk.frame = { ...outer, stdin: via === name ? { kind: 'unknown' } : outer.stdin }
   const { bashOnly } = walk.text(text, word.span, { name: via, kind: 'shell' }, index, scope)
   walk.frame = outer
-  if (!bashOnly || name === 'bash' || name === 'rbash') return true
+  if (name === 'bash' || name === 'rbash' || (!bashOnly && !BASH_WORDS.test(text))) return true
   draft.hazards.push({
     code: 'other-shell',
     message: `\`${name}\` may read this text otherwise than bash`,

@@ -65,7 +65,8 @@ export function unwrap(row: WrapperRow, argv: readonly Word[]): Unwrapped | null
 
 class Reader {
   readonly #row: WrapperRow
-  readonly #words: readonly Word[]
+  /** Grows when an option is split into further words. */
+  readonly #words: Word[]
   #at = 1
   readonly #texts: Word[] = []
   readonly #doubts: { message: string; word: Word }[] = []
@@ -73,12 +74,11 @@ class Reader {
   readonly #seen = new Set<string>()
   #chdir: Word | null = null
   #placeholder: string | null = null
-  #split: Word[] = []
   #idle = false
 
   constructor(row: WrapperRow, argv: readonly Word[]) {
     this.#row = row
-    this.#words = argv
+    this.#words = [...argv]
   }
 
   subcommand(sub: readonly string[]): boolean {
@@ -134,7 +134,7 @@ class Reader {
       }
       break
     }
-    const rest = [...this.#split, ...this.#words.slice(this.#at)]
+    const rest = this.#words.slice(this.#at)
     const command = row.run === 'text' ? [] : this.#fill(rest)
     return {
       argv: this.#idle ? [] : command,
@@ -242,12 +242,8 @@ class Reader {
       this.#doubts.push({ message: `\`${value.text}\` is split into a command of its own`, word: value })
       return
     }
-    this.#split.push(
-      ...text
-        .split(/\s+/)
-        .filter((part) => part !== '')
-        .map((part) => plainWord(part, value.span)),
-    )
+    const parts = text.split(/\s+/).filter((part) => part !== '')
+    this.#words.splice(this.#at, 0, ...parts.map((part) => plainWord(part, value.span)))
   }
 }
 
@@ -264,7 +260,7 @@ function longName(written: string, long: ReadonlyMap<string, unknown>): string |
 
 function assignmentOf(word: Word): { name: string; value: Word } | null {
   const text = textOf(word)
-  const match = /^([^=]+)=([\s\S]*)$/.exec(text ?? word.prefix)
+  const match = /^([^=]*)=([\s\S]*)$/.exec(text ?? word.prefix)
   if (match === null || (text === null && word.splits)) return null
   const value = text === null ? { ...word, prefix: match[2] as string } : { ...word, ...single(match[2] as string) }
   return { name: match[1] as string, value }

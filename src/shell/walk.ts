@@ -269,9 +269,11 @@ export class Walk implements WordHost {
   }
 
   #redirected(node: Redirected): void {
-    const { facts, stdin } = expandRedirects(node.redirects, this)
+    const { facts, stdin, certain } = expandRedirects(node.redirects, this)
     this.output.redirects.push(...facts)
+    const before = certain ? null : this.scope.branch()
     this.#framed({ ...this.frame, stdin: stdin ?? this.frame.stdin }, () => this.#node(node.command))
+    if (before !== null) this.scope.join(before)
   }
 
   #if(node: If): void {
@@ -440,15 +442,17 @@ export class Walk implements WordHost {
     const hazards: Hazard[] = []
     this.sink = hazards
     const argv = this.#words(node)
+    const before = node.redirects.length > 0 ? this.scope.branch() : null
     const assignments: AssignmentFact[] = []
     const bare = argv.length === 0
     const uncertain = !bare && argv.every((word) => word.splits)
     const written = node.prefix.filter((part) => part.type === 'Assignment')
     if (bare) for (const one of written) assignments.push(assign(this, one))
     else assignments.push(...temporary(this, written, uncertain))
-    const { facts, stdin } = expandRedirects(node.redirects, this)
+    const { facts, stdin, certain } = expandRedirects(node.redirects, this)
     this.sink = outer
     this.#emit(node, argv, assignments, facts, hazards, stdin)
+    if (before !== null && !certain) this.scope.join(before)
   }
 
   #emit(

@@ -14,6 +14,18 @@ export function isRemotePath(text: string): boolean {
   return scp.test(text) || text.includes('::')
 }
 
+/** `user@host:path` as a URL, so that its host can be judged like any other; other texts as they are. */
+export function asUrl(text: string): string {
+  const match = /^((?:[^@/\s:]+@)?(?:\[[^\]]+\]|[A-Za-z0-9_][A-Za-z0-9._-]*)):(?!\/\/|\d+(?:\/|$))(.*)$/s.exec(text)
+  return match === null ? text : `ssh://${match[1]}/${(match[2] ?? '').replace(/^\/+/, '')}`
+}
+
+/** The part of an address that is certain although its end is not: `http://localhost:` for `http://localhost:$PORT/x`. */
+export function certainHost(prefix: string): string | null {
+  const match = /^([a-z][a-z0-9+.-]*:\/\/)?([A-Za-z0-9.-]+|\[[0-9a-fA-F:.]+\])(?=[/:?#])/i.exec(prefix)
+  return match === null ? null : match[0]
+}
+
 /** Git transports that run a command line or take a descriptor: `ext::sh -c id`, `fd::7`. */
 export function isCommandTransport(text: string): boolean {
   return /^[A-Za-z0-9+.-]+::/.test(text) && !/^https?::/.test(text)

@@ -241,13 +241,12 @@ function reportRole(role: Role, note: string, arg: Arg | null, option: string, u
   else if (role === 'load' || role === 'run') {
     if (arg.text !== null && looksLikePath(arg.text) && !/\s/.test(arg.text)) found.file(arg.text, 'read', span)
   } else if (role === 'url') {
-    if (arg.text === null) found.host(arg.word.text, span)
-    else if (/^file:\/\//i.test(arg.text)) found.file(arg.text.slice('file://'.length), 'read', span)
-    else found.host(arg.text, span)
+    if (arg.text !== null && /^file:\/\//i.test(arg.text)) found.file(arg.text.slice('file://'.length), 'read', span)
+    else found.hostOf(arg)
   } else if (role === 'remote') found.remote(arg, 'read')
   else if (role === 'host' || role === 'route') {
     if (arg.text !== null && isRooted(arg.text)) found.file(arg.text, 'read', span)
-    else if (arg.text !== '' && arg.text !== '-') found.host(arg.text ?? arg.word.text, span)
+    else if (arg.text !== '' && arg.text !== '-') found.hostOf(arg)
   } else if (role === 'module') reportModule(arg, label, use)
   else if (role === 'mount') reportMount(arg, label, use)
   else if (role === 'at' || role === 'form') reportAttachment(role, arg, label, use)

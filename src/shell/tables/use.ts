@@ -1,7 +1,7 @@
 /** One simple command as the rules see it, and what they find out about it. */
 
 import type { Effect, Hazard, HostUse, PathUse, Span, Word } from '../facts.ts'
-import { isRemotePath, isUrl } from './hosts.ts'
+import { asUrl, certainHost, isRemotePath, isUrl } from './hosts.ts'
 import type { Arg, OptionUse } from './options.ts'
 import { isSink, looksLikePath, pathParts, resolvePath } from './paths.ts'
 
@@ -47,7 +47,13 @@ export class Findings {
   }
 
   host(url: string, span: Span): void {
-    if (this.#isNew('host', url, span)) this.hosts.push({ url, span })
+    const written = asUrl(url)
+    if (this.#isNew('host', written, span)) this.hosts.push({ url: written, span })
+  }
+
+  /** A host that an argument names, as far as that is known. */
+  hostOf(arg: Arg): void {
+    this.host(arg.text ?? certainHost(arg.prefix) ?? arg.word.text, arg.word.span)
   }
 
   /** A file by its text; a relative one is resolved at `cwd`. */
@@ -55,7 +61,21 @@ export class Findings {
     if (access === 'write' ? isSink(text) : text === '-' || text === '') return
     const { path, written } = resolvePath(text, this.#place.cwd, this.#place.home)
     const use = { path, access, written, glob: more.glob ?? false, recursive: more.recursive ?? false, span }
-    if (this.#isNew('path', use)) this.paths.push(use)
+    this.#addPath(use)
+  }
+
+  /** The same path by the same word is kept once, as recursive when either is. */
+  #addPath(use: PathUse): void {
+    const known = this.paths.findIndex(
+      ({ path, access, span, glob }) =>
+        path === use.path &&
+        access === use.access &&
+        glob === use.glob &&
+        span.start === use.span.start &&
+        span.end === use.span.end,
+    )
+    if (known < 0) this.paths.push(use)
+    else if (use.recursive) this.paths[known] = use
   }
 
   /** A file that an argument names, known or not. */
@@ -72,7 +92,7 @@ export class Findings {
     if (access === 'read' && word.dynamic.length > 0 && word.dynamic.every((kind) => kind === 'input')) return
     const written = prefix.startsWith('/') ? 'absolute' : prefix.startsWith('~') ? 'home' : 'relative'
     const use = { path: null, access, written, glob: false, recursive, span: word.span } as const
-    if (this.#isNew('path', use)) this.paths.push(use)
+    this.#addPath(use)
   }
 
   /** Whatever in an argument looks like a file or an address. */
@@ -90,7 +110,7 @@ export class Findings {
   remote(arg: Arg, access: PathUse['access']): void {
     if (arg.text === null) {
       if (!isUrl(arg.prefix) && !isRemotePath(arg.prefix)) this.path(arg, access)
-      else this.host(arg.word.text, arg.word.span)
+      else this.hostOf(arg)
     } else if (isUrl(arg.text) || isRemotePath(arg.text)) this.host(arg.text, arg.word.span)
     else if (looksLikePath(arg.text) || arg.text.startsWith('file://'))
       this.file(arg.text.replace(/^file:\/\//, ''), access, arg.word.span, { recursive: true })

@@ -7,7 +7,7 @@ import {
   openRunner,
   type RunOutcome,
   reportPlan,
-  summarize,
+  summarizeEgress,
   typedGrants,
 } from '../../runtime/open-runner.ts'
 import { machineFiles } from '../../system/files.ts'
@@ -45,7 +45,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
         ? { terminal: { input: process.stdin, output: process.stdout } }
         : { stdin: 'inherit' as const, stdout: 'inherit' as const, stderr: 'inherit' as const }),
     })
-    tell(terminal, outcome)
+    await tell(terminal, outcome)
     return outcome.result.exitCode
   } finally {
     await runner.close()
@@ -66,13 +66,13 @@ function splitCommand(argv: readonly string[]): { args: Arguments; command: read
   return { args, command }
 }
 
-function tell(terminal: Terminal, { result, plan, findings, maskChanges, egress }: RunOutcome): void {
+async function tell(terminal: Terminal, { result, plan, findings, maskChanges, egress }: RunOutcome): Promise<void> {
   const inferred = result.stderr ? inferViolations(result.stderr.bytes.toString('utf8'), plan) : []
   const lines = [
     ...[...result.violations, ...inferred].map((violation) => `${violation.certainty}: ${violation.message}`),
     ...findings.map((finding) => finding.message),
     ...maskChanges.map((change) => `${change.path} ${change.message}`),
-    ...summarize(egress),
+    ...(await summarizeEgress(egress)),
     ...(result.timedOut ? ['stopped: the time limit was reached'] : []),
   ]
   for (const line of new Set(lines)) terminal.err(`${paint(terminal, 'yellow', 'cordon:')} ${visible(line)}\n`)

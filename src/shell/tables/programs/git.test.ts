@@ -9,7 +9,7 @@ option-writes-file | git show --output x HEAD
 option-writes-file | git diff --outp=x
 option-runs-program | git diff --ext-diff
 option-runs-program | git log --ext-diff -p
-read:/dev/null | git diff --no-index /dev/null ~/.ssh/id_rsa
+read:/home/u/.ssh/id_rsa | git diff --no-index /dev/null ~/.ssh/id_rsa
 option-runs-program | git grep -Ovim foo
 option-runs-program | git grep -O foo
 option-runs-program | git grep --open-files=sh foo

@@ -115,7 +115,7 @@ export const systemPrograms: ProgramTable = {
   ),
   'wall write mesg logger': changes('writes to other terminals or the system log'),
   'xclip xsel pbpaste wl-paste pbcopy wl-copy clip.exe': changes('reads or changes the clipboard'),
-  'vim vi nvim view vimdiff ex rvim gvim neovim ed red emacs emacsclient nano pico joe jed micro hx helix kak mcedit mg ne sam acme kate gedit mousepad subl atom code code-insiders cursor idea pycharm':
+  'vim vi nvim view vimdiff ex rvim gvim neovim ed red emacs emacsclient nano pico joe jed micro hx helix kak mcedit mg ne acme kate gedit mousepad subl atom code code-insiders cursor idea pycharm':
     changes('is an editor that can run any command', 'code'),
   'mc ranger nnn vifm lf broot fzf sk peco percol dialog whiptail': {
     options: '\n  --preview --bind --become --command -c <run>\n  -e -f -q -m <text>',

@@ -34,7 +34,7 @@ const httpie: Rule = (use) => {
   const [first, second] = use.operands
   const method = /^[A-Z]+$/.test(first?.text ?? '') ? first?.text : null
   const url = method === null ? first : second
-  if (url !== undefined) use.found.host(url.text ?? url.word.text, url.word.span)
+  if (url !== undefined) use.found.hostOf(url)
   const items = use.operands.slice(method === null ? 1 : 2)
   for (const item of items) {
     const file = /^[^=@:]*(?:=|:=)?@(.+)$/.exec(item.text ?? '')?.[1]
@@ -77,7 +77,7 @@ const copies: Rule = (use) => {
     const text = arg.text ?? arg.prefix
     if (isRemotePath(text) || /^(ssh|sftp|scp|rsync):\/\//.test(text)) {
       remote = true
-      use.found.host(arg.text ?? arg.word.text, arg.word.span)
+      use.found.hostOf(arg)
     } else use.found.path(arg, index === last && last > 0 ? 'write' : 'read', true)
   })
   if (remote || use.program === 'sftp') {
