@@ -75,9 +75,10 @@ try {
     after.push(timed(() => begun.value.end()).ms)
     await pause(80)
   }
-  report(`before a run, after ${CHANGES} changes`, median(before), `worst ${Math.max(...before).toFixed(1)}`)
-  report('after a run', median(after), `worst ${Math.max(...after).toFixed(1)}`)
-  report('both', median(before.map((ms, index) => ms + after[index]!)), 'added to a command in this tree')
+  report(`before a run, after ${CHANGES} changes`, median(before), spread(before))
+  report('after a run', median(after), spread(after))
+  const both = before.map((ms, index) => ms + after[index]!)
+  report('both: added to a command here', median(both), spread(both))
   const last = session.begin()
   report('masks at the end', last.masks.length, `${SECRETS} and ${ROUNDS * CHANGES} made since`, '')
   last.end()
@@ -113,6 +114,10 @@ function timed<T>(work: () => T): { readonly ms: number; readonly value: T } {
 
 function median(values: readonly number[]): number {
   return [...values].sort((a, b) => a - b)[values.length >> 1]!
+}
+
+function spread(values: readonly number[]): string {
+  return `best ${Math.min(...values).toFixed(1)}, worst ${Math.max(...values).toFixed(1)}`
 }
 
 function pause(ms: number): Promise<void> {

@@ -9,34 +9,73 @@ process.chdir(new URL('..', import.meta.url).pathname)
 rmSync('dist/.built', { force: true })
 mkdirSync('dist', { recursive: true })
 
-/** What `cordon check`, `hook` and `run` all need. */
-const CORE =
-  /src\/(policy|files|hosts|manifest|tools|system|version)|src\/runtime\/(check-call|load-policy|resolve-call|manifest-report)|src\/shell\/tables\/interpreters|src\/surfaces\/cli\/(arguments|open-policy|requested-call|check)\.ts/
+/** Files of the program's parts. Each file costs a start a third of a millisecond, and code that is not needed costs more. */
+const PARTS = {
+  main: /rolldown.runtime|src\/surfaces\/cli\/(main|terminal|usage)\.ts|src\/(version|system\/fault)\.ts/,
+  core: /src\/(policy|files|hosts|manifest|tools|system\/(files|machine|bash))|src\/runtime\/(check-call|load-policy|resolve-call|manifest-report)|src\/shell\/tables\/interpreter-names|src\/sandbox\/bundles\.generated|src\/surfaces\/cli\/(arguments|open-policy|requested-call|check)\.ts/,
+  shell: /src\/shell\/(?!tables\/interpreter-names)|node_modules\/unbash/,
+  suffix: /node_modules\/tldts|hosts\/suffix/,
+  run: /src\/sandbox|src\/runtime\/(open-runner|command-runner|placement)|src\/surfaces\/cli\/run\.ts/,
+}
+const PRIORITY = ['run', 'core', 'shell', 'suffix', 'main']
 
-const bundle = await rolldown({
-  input: { cordon: 'src/surfaces/cli/entry.ts' },
-  platform: 'node',
-  external: [/^@napi-rs\//],
-  logLevel: 'warn',
-})
-rmSync('dist/chunks', { recursive: true, force: true })
-await bundle.write({
-  dir: 'dist',
-  // CommonJS, because Node loads it about 8 ms faster than ESM: no facades for built-in modules, no asynchronous linking.
+/** CommonJS, because Node loads it about 8 ms faster than ESM; ASCII, so that it is read without decoding. */
+const FORMAT = {
   format: 'cjs',
-  entryFileNames: '[name].cjs',
-  chunkFileNames: 'chunks/[name]-[hash].cjs',
-  // One file for the way every start goes, one for the shell: each further file costs a third of a millisecond.
-  codeSplitting: {
-    groups: [
-      { name: 'shell', test: /src\/shell\/(?!tables\/interpreters)|node_modules\/unbash/, priority: 3 },
-      { name: 'suffix', test: /node_modules\/tldts|hosts\/suffix/, priority: 3 },
-      { name: 'core', test: CORE, priority: 2 },
-    ],
-  },
-  minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
-})
-rmSync('dist/.compile-cache', { recursive: true, force: true })
+  dynamicImportInCjs: false,
+  minify: { compress: true, mangle: true, codegen: { removeWhitespace: true, asciiOnly: true } },
+} as const
+
+rmSync('dist/chunks', { recursive: true, force: true })
+rmSync('dist/.code-cache', { recursive: true, force: true })
+mkdirSync('dist/chunks', { recursive: true })
+await writeEntry(await writeChunks())
+
+/** Writes the program's chunks, each as a function for the loader in `code-cache.ts`; the name of the first one. */
+async function writeChunks(): Promise<string> {
+  const bundle = await rolldown({
+    input: { main: 'src/surfaces/cli/main.ts' },
+    platform: 'node',
+    external: [/^@napi-rs\//],
+    logLevel: 'warn',
+  })
+  const { output } = await bundle.generate({
+    ...FORMAT,
+    entryFileNames: '[name]-[hash].cjs',
+    chunkFileNames: '[name]-[hash].cjs',
+    codeSplitting: {
+      groups: Object.entries(PARTS).map(([name, test]) => ({ name, test, priority: PRIORITY.indexOf(name) + 1 })),
+    },
+  })
+  for (const file of output) {
+    if (file.type !== 'chunk') throw new Error(`the bundle holds ${file.fileName}, which is no chunk`)
+    writeFileSync(
+      `dist/chunks/${file.fileName}`,
+      `(function(exports,require,module,__filename,__dirname){${plain(file.fileName, file.code)}\n})`,
+    )
+  }
+  return output.find((file) => file.type === 'chunk' && file.isEntry)!.fileName
+}
+
+async function writeEntry(main: string): Promise<void> {
+  const bundle = await rolldown({
+    input: { cordon: 'src/surfaces/cli/entry.ts' },
+    platform: 'node',
+    transform: { define: { MAIN_CHUNK: JSON.stringify(`./${main}`) } },
+    logLevel: 'warn',
+  })
+  const { output } = await bundle.generate({ ...FORMAT, banner: '#!/usr/bin/env node' })
+  writeFileSync('dist/cordon.cjs', output[0].code, { mode: 0o755 })
+}
+
+/** Code that the loader can read and run: without decoding, and without `import()`, which would look from the caller's folder. */
+function plain(name: string, code: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII as a whole is meant.
+  const foreign = /[^\x00-\x7f]/.exec(code)
+  if (foreign) throw new Error(`${name} is not ASCII: ${JSON.stringify(code.slice(Math.max(0, foreign.index - 20), foreign.index + 20))}`)
+  if (/\bimport\s*\(/.test(code)) throw new Error(`${name} imports at run time; use require, or bundle what is imported`)
+  return code
+}
 
 execFileSync('tsc', ['-p', 'tsconfig.build.json'], { stdio: 'inherit' })
 

@@ -113,31 +113,32 @@ function endTls(call: TunnelCall, socket: Socket, admission: Admission, hello: C
     secureContext: call.ca.contextFor(target.host),
     ALPNProtocols: [protocol],
   })
-  const fail = (error: Error | null) => {
+  let problem = 'it went away'
+  const broken = () => {
     clearTimeout(timer)
-    const reason = error === null ? 'it fell silent' : error.message
-    const message = `the client broke off the TLS handshake (${reason}); it may not trust the session's CA`
+    const message = `the client broke off the TLS handshake (${problem}); it may not trust the session's CA`
     recordRefused(passage, startRecord(passage, { kind: call.kind, target }), { code: 'client-tls', message })
-    tls.destroy()
   }
-  const onClose = () => fail(new Error('it went away'))
-  const timer = setTimeout(() => tls.off('close', onClose) && fail(null), passage.limits.headMilliseconds)
-  tls.once('error', onError)
-  tls.once('close', onClose)
+  const timer = setTimeout(() => {
+    problem = 'it fell silent'
+    tls.destroy()
+  }, passage.limits.headMilliseconds)
+  // A TLSSocket without a server of its own tells handshake errors by this event.
+  tls.once('_tlsError', (error: Error) => {
+    problem = error.message
+  })
+  tls.on('error', () => tls.destroy())
+  tls.once('close', broken)
   tls.once('secure', () => {
     clearTimeout(timer)
-    tls.off('error', onError)
-    tls.off('close', onClose)
-    tls.on('error', () => tls.destroy())
+    tls.off('close', broken)
+    // A tls.Server would have noted this; http2 waits for it.
+    Object.assign(tls, { secureConnecting: false })
     const tunnel: Tunnel = { target, secure: true, admission }
-    if (tls.alpnProtocol === 'h2') return call.servers.http2(tls, tunnel)
-    if (!mayCarryRawBytes(admission.rules, target)) return call.servers.http(tls, tunnel)
-    void carryInside(call, tls, tunnel)
+    if (tls.alpnProtocol === 'h2') call.servers.http2(tls, tunnel)
+    else if (!mayCarryRawBytes(admission.rules, target)) call.servers.http(tls, tunnel)
+    else void carryInside(call, tls, tunnel)
   })
-  function onError(error: Error): void {
-    tls.off('close', onClose)
-    fail(error)
-  }
 }
 
 /** Inside TLS to a port that was granted by name: HTTP if it is that, bytes if not. */

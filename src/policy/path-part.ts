@@ -17,6 +17,8 @@ export interface PathActor {
   readonly by: 'tool' | 'command'
   /** A relative word that climbs out of the project does not count as naming a system file. */
   readonly climbs?: boolean
+  /** A command that only looks at names and metadata (`ls`, `stat`, `test`): outside the box it finds nothing to look at. */
+  readonly looks?: boolean
   readonly subject?: Partial<PartSubject>
 }
 
@@ -37,6 +39,7 @@ export function pathQuestions(
       ownPlaceDenial(policy, session, access, fact) ??
       envelopeDenial(policy, session, access, fact) ??
       baselineRuling(policy, session, access, fact, actor, stance) ??
+      lookRuling(policy, session, stance, fact, actor) ??
       outsideRuling(policy, session, fact, granted) ??
       secretRuling(policy, session, access, fact),
     grant: () => grantRuling(granted(), access, fact),
@@ -135,6 +138,22 @@ function baselineRuling(
     decision: 'allow',
     reason: { code: 'baseline', message: `${fact.path} is part of what the sandbox shows every command.` },
     rules: [],
+  }
+}
+
+// P10: asking about a listing buys nothing. The sandbox does not show the place, and a read of it still asks.
+function lookRuling(
+  policy: Policy,
+  session: SessionFacts,
+  stance: Stance,
+  fact: PathFact,
+  actor: PathActor,
+): Ruling | null {
+  if (!actor.looks || stance.mode.value !== 'contained' || isInsideRoots(policy, session, fact.path)) return null
+  return {
+    decision: 'allow',
+    reason: { code: 'contained', message: `${fact.given} is outside the project: inside the sandbox it is not there.` },
+    rules: [ref(stance.mode)],
   }
 }
 

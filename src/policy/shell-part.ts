@@ -179,6 +179,9 @@ function redirectQuestions(scene: Scene, redirect: RedirectFact): PartQuestions[
   )
 }
 
+/** Programs that read names and metadata only, never contents. */
+const LOOKING: ReadonlySet<string> = new Set(['ls', 'stat', 'test', '[', 'find', 'du', 'tree', 'readlink', 'realpath'])
+
 function pathUseQuestions(scene: Scene, use: PathUse, fact: CommandFact): PartQuestions[] {
   const text =
     use.path === null
@@ -187,7 +190,8 @@ function pathUseQuestions(scene: Scene, use: PathUse, fact: CommandFact): PartQu
   const access = use.access === 'write' ? 'write' : 'read'
   const subject: PartSubject = { kind: access, text, span: use.span }
   if (use.path === null) return [unknowable(scene, subject, 'the path is only known when it runs')]
-  return [pathPart(scene, access, literalPart(use), text, subject, use.written !== 'absolute')]
+  const looks = use.access === 'read' && LOOKING.has(fact.argv[0]?.values?.[0] ?? '')
+  return [pathPart(scene, access, literalPart(use), text, subject, { climbs: use.written !== 'absolute', looks })]
 }
 
 function pathPart(
@@ -196,7 +200,7 @@ function pathPart(
   absolute: string,
   given: string,
   subject: PartSubject,
-  climbs = false,
+  how: { readonly climbs?: boolean; readonly looks?: boolean } = {},
 ): PartQuestions {
   const path = shell.canonical(absolute)
   return pathQuestions(
@@ -205,7 +209,7 @@ function pathPart(
     stance,
     access,
     { given, path },
-    { by: 'command', climbs, subject: { text: subject.text, ...(subject.span && { span: subject.span }) } },
+    { by: 'command', ...how, subject: { text: subject.text, ...(subject.span && { span: subject.span }) } },
   )
 }
 

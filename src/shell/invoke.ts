@@ -329,9 +329,12 @@ function runFound(
   const commands = [found.argv, ...found.more].filter((argv) => argv.length > 0)
   if (found.joined && found.argv.length > 0) {
     const joined = joinWords(found.argv)
-    commands.length = 0
+    // The words as they stand are the best guess when the text is not known.
     if (joined === null) all = unknownText(own, display, call.span)
-    else texts.push({ ...(found.argv[0] as Word), text: joined, values: [joined] })
+    else {
+      commands.length = 0
+      texts.push({ ...(found.argv[0] as Word), text: joined, values: [joined] })
+    }
   }
   walk.frame = frame
   for (const argv of commands) {

@@ -134,7 +134,10 @@ class Reader {
       }
       break
     }
-    const rest = this.#words.slice(this.#at)
+    const behind = this.#words.slice(this.#at)
+    const end =
+      row.ends === undefined ? -1 : behind.findIndex((word) => row.ends?.includes(textOf(word) ?? '') === true)
+    const rest = end === -1 ? behind : behind.slice(0, end)
     const command = row.run === 'text' ? [] : this.#fill(rest)
     return {
       argv: this.#idle ? [] : command,
@@ -162,6 +165,9 @@ class Reader {
     const mark = this.#placeholder ?? (row.input === 'replace' ? '{}' : null)
     if (row.names.includes('entr')) return own.map((word) => replaceInput(word, '/_'))
     if (mark !== null) return own.map((word) => replaceInput(word, mark))
+    if (row.ends !== undefined && own.some((word) => textOf(word)?.includes('{}') === true)) {
+      return own.map((word) => replaceInput(word, '{}'))
+    }
     const last = own.at(-1) as Word
     return [...own, unknownWord('(input)', 'input', last.span, true)]
   }

@@ -88,6 +88,13 @@ describe('input becomes arguments', () => {
     },
   )
 
+  test('parallel takes its arguments from the line as well', () => {
+    expect(facts('parallel rm a{} ::: x y').commands[1]?.argv).toMatchObject([
+      { text: 'rm' },
+      { dynamic: ['input'], prefix: 'a' },
+    ])
+  })
+
   test('xargs alone runs echo', () => {
     expect(facts('xargs').commands[1]?.argv[0]?.text).toBe('echo')
   })

@@ -31,6 +31,8 @@ export interface WrapperRow {
   readonly input?: 'append' | 'replace'
   /** Options that set the placeholder (their value) instead of appending. */
   readonly placeholder?: readonly string[]
+  /** Words behind which arguments stand instead of the command (`parallel rm ::: a b`). */
+  readonly ends?: readonly string[]
   readonly chdir?: readonly string[]
   /** Options with which no command is run. */
   readonly idle?: readonly string[]
@@ -237,6 +239,7 @@ export const WRAPPERS: readonly WrapperRow[] = [
     long: 'jobs= max-args= keep-order halt= delay= colsep= dry-run bar eta tag will-cite no-notice timeout= joblog= arg-file= progress line-buffer ungroup quote null group xargs',
     input: 'append',
     placeholder: ['I'],
+    ends: [':::', '::::', ':::+', '::::+'],
     otherwise: 'shell',
     hazard: { code: 'wrapper', message: '`parallel` passes its words to a shell once more', verdict: 'ask' },
     run: 'joined',

@@ -1,4 +1,6 @@
-/** A tool as Cordon knows it: its name, what it takes, and what a call of it touches. */
+/** A tool as Cordon knows it: its name, what it takes, what a call of it touches, and how it is run. */
+
+import type { GuardedFiles } from '../system/guarded-files.ts'
 
 /** The part of JSON Schema that tool inputs use. */
 export interface InputSchema {
@@ -10,6 +12,9 @@ export interface InputSchema {
 export interface PropertySchema {
   readonly type: 'string' | 'number' | 'integer' | 'boolean' | 'array' | 'object'
   readonly description: string
+  /** A path is held to what a file can be called. */
+  readonly format?: 'path'
+  readonly minimum?: number
   readonly items?: { readonly type: 'string' | 'object' }
   readonly enum?: readonly string[]
 }
@@ -38,6 +43,159 @@ export interface ToolSpec {
 
 /** An input that fits the tool's schema. */
 export type ToolInput = Readonly<Record<string, unknown>>
+
+/**
+ * Runs a call that was allowed. Throws an `InputError` for what the caller can put right, a `Fault` for what the
+ * machine failed at, and the signal's reason when it was cancelled; nothing half done stays behind.
+ */
+export type ToolRun = (input: ToolInput, context: ToolContext) => Promise<ToolOutput>
+
+export type Tool = ToolSpec & { readonly run: ToolRun }
+
+export interface ToolOutput {
+  /** What the model reads. */
+  readonly text: string
+  /** The same for programs. */
+  readonly data?: unknown
+  /** The tool ran and its answer is a failure: a command's exit code, an HTTP refusal. */
+  readonly isError?: boolean
+  /** Canonical paths, for the audit. */
+  readonly files?: { readonly read: readonly string[]; readonly written: readonly string[] }
+  readonly hosts?: readonly string[]
+  readonly truncated?: Truncation
+  readonly exitCode?: number
+}
+
+/** What was left out of the text, and how to get at it. */
+export interface Truncation {
+  readonly shown: number
+  /** Null when counting the rest would cost as much as reading it. */
+  readonly total: number | null
+  readonly unit: 'characters' | 'lines' | 'entries' | 'bytes'
+  /** How to read on. */
+  readonly remedy: string
+}
+
+export type PathAccess = 'read' | 'write' | 'list'
+
+/** What a running tool may reach. Everything a tool does to the machine goes through here. */
+export interface ToolContext {
+  /** Canonical directory that relative paths stand under. */
+  readonly cwd: string
+  /** Canonical directories of the session: the project root first. */
+  readonly roots: readonly string[]
+  /** The canonical path that the decision was about, for a path as the input gave it. Throws for any other. */
+  readonly checked: (given: string) => string
+  /**
+   * What the policy says about a canonical path the decision did not name: a file below a searched, unpacked or
+   * deleted directory. An answer stricter than the one for the directory itself is honoured as a no.
+   */
+  readonly judge: (access: PathAccess, path: string) => 'allow' | 'ask' | 'deny'
+  /** `filter_listings`: list, glob and grep show only what may be read. */
+  readonly filterListings: boolean
+  readonly limits: ToolLimits
+  readonly files: GuardedFiles
+  readonly commands: CommandPort
+  readonly web: WebPort
+  readonly store: SessionStore
+  readonly ask: QuestionPort
+  readonly signal: AbortSignal
+}
+
+export interface ToolLimits {
+  /** Characters that `read` returns. */
+  readonly readSizeLimit: number
+  /** Bytes of one tool result. */
+  readonly maxOutputBytes: number
+  readonly timeoutMs: number
+}
+
+/** Commands in the sandbox; the command text is the one that was decided. */
+export interface CommandPort {
+  run(command: string, options: CommandOptions): Promise<CommandResult>
+  /** Starts a command and returns its handle, such as `bg_1`. */
+  start(command: string, options: CommandOptions): Promise<string>
+  list(): readonly BackgroundCommand[]
+  /** Output since the last read of this handle; null for an unknown one. */
+  read(handle: string): BackgroundOutput | null
+  /** Ends the whole process tree; false for an unknown handle. */
+  kill(handle: string): Promise<boolean>
+}
+
+export interface CommandOptions {
+  /** Canonical. */
+  readonly cwd: string
+  readonly timeoutMs: number
+  readonly signal: AbortSignal
+}
+
+export interface CommandResult {
+  readonly exitCode: number
+  readonly stdout: string
+  readonly stderr: string
+  readonly timedOut: boolean
+  /** True when output was cut; `spill` then holds all of it. */
+  readonly truncated: boolean
+  readonly spill: string | null
+  /** What was stopped or put right on the way, a sentence each. */
+  readonly notes: readonly string[]
+}
+
+export interface BackgroundCommand {
+  readonly handle: string
+  readonly command: string
+  readonly running: boolean
+  /** Null while it runs. */
+  readonly exitCode: number | null
+}
+
+export interface BackgroundOutput extends BackgroundCommand {
+  readonly stdout: string
+  readonly stderr: string
+  readonly truncated: boolean
+  readonly notes: readonly string[]
+}
+
+/** HTTP under the egress rules; every hop is judged and dialled at the judged address. */
+export interface WebPort {
+  fetch(request: WebRequest): Promise<WebAnswer>
+}
+
+export interface WebRequest {
+  readonly url: string
+  readonly method: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+  /** Of the decoded body. */
+  readonly maxBytes: number
+  readonly timeoutMs: number
+  readonly signal: AbortSignal
+}
+
+export type WebAnswer = { readonly response: WebResponse } | { readonly refused: string; readonly url: string }
+
+export interface WebResponse {
+  readonly status: number
+  readonly statusText: string
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Uint8Array
+  readonly truncated: boolean
+  readonly finalUrl: string
+  /** URLs that led to the final one. */
+  readonly hops: readonly string[]
+}
+
+/** What a session remembers between calls, such as the to-do list. JSON values only. */
+export interface SessionStore {
+  get(key: string): unknown
+  set(key: string, value: unknown): void
+}
+
+/** A person to ask; null when there is none or they gave no answer. */
+export interface QuestionPort {
+  ask(question: string, options: readonly string[], signal: AbortSignal): Promise<string | null>
+}
 
 /** The call's own arguments are wrong; the message says how to call the tool right. */
 export class InputError extends Error {

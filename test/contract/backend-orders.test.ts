@@ -155,8 +155,7 @@ test('damaged orders never crash the init', async () => {
     const damaged = Buffer.from(compiled.orders)
     for (let i = 0; i <= random(4); i++) damaged[12 + random(damaged.length - 12)] = random(256)
     const { code, messages } = await give(damaged)
-    expect(code, `round ${round}`).toBeLessThan(128 + 10)
-    const crashed = code === 128 + 4 || code === 128 + 6 || code === 128 + 7
-    expect(crashed, `round ${round}: ${JSON.stringify(messages)}`).toBe(false)
+    // A damaged filter may kill (SIGSYS); a fault of memory or of logic (ILL, ABRT, BUS, FPE, SEGV) is a defect.
+    expect([4, 6, 7, 8, 11], `round ${round}: ${JSON.stringify(messages)}`).not.toContain((code ?? 0) - 128)
   }
 })

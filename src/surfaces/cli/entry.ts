@@ -1,8 +1,20 @@
-/** The process entry: switches the compile cache on before anything else is loaded, because start-up counts. */
+/** The process entry of the bundled CLI: loads the program with its code cache before anything else, because start-up counts. */
 
-import { enableCompileCache } from 'node:module'
+import { ChunkLoader } from './code-cache.ts'
 
-// Beside the bundle, not in a shared temporary folder: cached code is code, and nobody else may write it.
-enableCompileCache(`${import.meta.dirname}/.compile-cache`)
+/** The name of the chunk of `main.ts`; the build puts it here. */
+declare const MAIN_CHUNK: string
+/** CommonJS gives it to the bundle. */
+declare const require: (name: string) => unknown
 
-void import('./main.ts').then(({ runProcess }) => runProcess())
+const [, , command = ''] = process.argv
+const loader = new ChunkLoader(
+  `${import.meta.dirname}/chunks`,
+  `${import.meta.dirname}/.code-cache/${process.version}-${process.arch}`,
+  /^[a-z]{1,16}$/.test(command) ? command : 'main',
+  require,
+)
+const { runProcess } = loader.load(MAIN_CHUNK) as typeof import('./main.ts')
+void runProcess().then((known) => {
+  if (known) loader.remember()
+})

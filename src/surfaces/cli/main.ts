@@ -74,14 +74,17 @@ function complain(terminal: Terminal, message: string, remedy: string | null, ex
   return exit
 }
 
-/** Runs the CLI for this process. */
-export async function runProcess(): Promise<void> {
+/** Runs the CLI for this process; true when it did what was asked, and not when it only had to complain. */
+export async function runProcess(): Promise<boolean> {
   try {
-    process.exitCode = await main(process.argv.slice(2))
+    const exitCode = await main(process.argv.slice(2))
+    process.exitCode = exitCode
+    return exitCode !== EXIT.usage && exitCode !== EXIT.fault
   } catch (error) {
     process.stderr.write(
       `cordon: internal error: ${error instanceof Error ? (error.stack ?? error.message) : messageOf(error)}\n`,
     )
     process.exitCode = EXIT.fault
+    return false
   }
 }

@@ -1,0 +1,90 @@
+/** Loads the program's chunks with the code that earlier runs compiled: compiling takes a start longer than running. */
+
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { Script } from 'node:vm'
+
+/** Runs of a command that add what they compiled to its cache; later ones only read it. */
+const LEARNING_RUNS = 4
+
+/** Reads a built-in module or an installed package; a chunk's own `require`. */
+type Require = (name: string) => unknown
+
+interface Learning {
+  readonly script: Script
+  readonly file: string
+  readonly runs: number
+}
+
+/**
+ * The chunks of one build, loaded for one command. Node's own compile cache holds only what is compiled when a file is
+ * loaded, and every function that is called afterwards would be compiled again in each run; this one is written at the
+ * end of a run. Chunk names carry a hash of their content, so a cache never meets another text.
+ */
+export class ChunkLoader {
+  readonly #chunks: string
+  readonly #cache: string
+  readonly #command: string
+  readonly #require: Require
+  readonly #modules = new Map<string, { exports: unknown }>()
+  readonly #learning: Learning[] = []
+
+  /** `cache` is a directory beside the chunks: cached code is code, and nobody else may write it. */
+  constructor(chunks: string, cache: string, command: string, require: Require) {
+    this.#chunks = chunks
+    this.#cache = cache
+    this.#command = command
+    this.#require = require
+  }
+
+  /** The exports of a chunk, given as chunks name each other: `./core-HASH.cjs`. */
+  load(name: string): unknown {
+    const known = this.#modules.get(name)
+    if (known) return known.exports
+    const path = `${this.#chunks}/${name.slice(2)}`
+    const module = { exports: {} }
+    this.#modules.set(name, module)
+    const body = this.#compile(path, `${this.#cache}/${name.slice(2)}.${this.#command}`)
+    const require = (wanted: string): unknown => (wanted.startsWith('./') ? this.load(wanted) : this.#require(wanted))
+    body(module.exports, require, module, path, this.#chunks)
+    return module.exports
+  }
+
+  /** Writes what this run compiled, while the command is still learning. Where nothing can be written, nothing is lost. */
+  remember(): void {
+    if (this.#learning.length === 0) return
+    try {
+      mkdirSync(this.#cache, { recursive: true, mode: 0o755 })
+      for (const { script, file, runs } of this.#learning) {
+        const draft = `${file}.${process.pid}`
+        writeFileSync(draft, Buffer.concat([script.createCachedData(), Uint8Array.of(runs)]), { mode: 0o644 })
+        renameSync(draft, file)
+      }
+    } catch {
+      // A read-only installation starts more slowly, and works.
+    }
+  }
+
+  #compile(path: string, file: string): Body {
+    const cached = readCache(file)
+    // Latin-1, which the build guarantees: it needs no decoding.
+    const script = new Script(readFileSync(path, 'latin1'), {
+      filename: path,
+      ...(cached && { cachedData: cached.subarray(0, -1) }),
+    })
+    const runs = cached && !script.cachedDataRejected ? cached.at(-1)! : 0
+    if (runs < LEARNING_RUNS) this.#learning.push({ script, file, runs: runs + 1 })
+    return script.runInThisContext() as Body
+  }
+}
+
+/** What a chunk is on disk: a function of what CommonJS gives a module. */
+type Body = (exports: object, require: Require, module: object, filename: string, dirname: string) => void
+
+function readCache(file: string): Buffer | null {
+  try {
+    const cached = readFileSync(file)
+    return cached.length > 1 ? cached : null
+  } catch {
+    return null
+  }
+}
