@@ -1,6 +1,6 @@
 /** Compares remembered folders with the disk, as fast as that can be done for a big tree. */
 
-import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, type Stats } from 'node:fs'
+import { closeSync, constants, lstatSync, openSync, readFileSync, type Stats } from 'node:fs'
 import { FolderSweep } from './secrets-sweep.ts'
 
 /** The state of a folder on disk. */
@@ -23,8 +23,6 @@ const MOST_HANDLES = 50_000
 interface Handle {
   readonly descriptor: number
   readonly slot: number
-  readonly inode: number
-  readonly device: number
 }
 
 /**
@@ -42,21 +40,16 @@ export class FolderClock {
     this.#from = from
   }
 
-  /** Asks all handles at once; `state` answers from that. */
+  /** Asks all handles at once; `isUnchanged` answers from that. */
   ask(): void {
     if (this.#handles.size > 0) this.#sweep?.sweep()
   }
 
-  /** The state of a folder, or null when it is no folder any more. `byPath` insists on what the path leads to. */
-  state(folder: { readonly path: string } & FolderState, byPath: boolean): FolderState | null {
+  /** True when a remembered folder is as it was. `byPath` insists on what the path leads to. */
+  isUnchanged(folder: { readonly path: string } & FolderState, byPath: boolean): boolean {
     const handle = byPath ? undefined : this.#handles.get(folder.path)
-    if (handle === undefined || this.#sweep === null) return folderState(folder.path)
-    const [ctime, inode, device] = this.#sweep.answer(handle.slot)
-    if (handle.inode !== folder.inode || handle.device !== folder.device || Number.isNaN(ctime)) {
-      this.forget(folder.path)
-      return folderState(folder.path)
-    }
-    return { ctime, inode, device }
+    if (handle === undefined || this.#sweep === null) return isSameState(folder, folderState(folder.path))
+    return this.#sweep.isUnchanged(handle.slot, folder)
   }
 
   /** Opens handles for the folders of a big tree while nothing else is to be done. */
@@ -82,10 +75,9 @@ export class FolderClock {
       try {
         const flags = constants.O_DIRECTORY | constants.O_NOFOLLOW | O_PATH
         const descriptor = openSync(folder.path, flags)
-        const { ino, dev } = fstatSync(descriptor)
         const slot = this.#sweep.add(descriptor)
         if (slot === null) closeSync(descriptor)
-        else this.#handles.set(folder.path, { descriptor, slot, inode: ino, device: dev })
+        else this.#handles.set(folder.path, { descriptor, slot })
       } catch {
         // Gone or out of reach: the next refresh asks by path.
       }
@@ -109,6 +101,11 @@ export class FolderClock {
     this.#sweep?.close()
     this.#sweep = null
   }
+}
+
+/** True when both are the same folder in the same state. */
+export function isSameState(a: FolderState, b: FolderState | null): boolean {
+  return b !== null && a.ctime === b.ctime && a.inode === b.inode && a.device === b.device
 }
 
 /** The state of what a path leads to, links not followed; null when that is no folder. */

@@ -104,11 +104,14 @@ export class FolderSweep {
     }
   }
 
-  /** The answer of the last sweep: change time (NaN when it is no folder any more), inode and device. */
-  answer(slot: number): readonly [ctime: number, inode: number, device: number] {
-    const states = this.#byThem[Math.floor(slot / BLOCK)] === 1 ? this.#theirs : this.#ours
+  /** True when the last sweep found the folder of this slot in the same state. A folder that is gone never is. */
+  isUnchanged(
+    slot: number,
+    state: { readonly ctime: number; readonly inode: number; readonly device: number },
+  ): boolean {
+    const answers = this.#byThem[Math.floor(slot / BLOCK)] === 1 ? this.#theirs : this.#ours
     const at = slot * FIELDS
-    return [states[at]!, states[at + 1]!, states[at + 2]!]
+    return answers[at] === state.ctime && answers[at + 1] === state.inode && answers[at + 2] === state.device
   }
 
   close(): void {

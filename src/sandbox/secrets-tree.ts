@@ -4,7 +4,7 @@ import { accessSync, constants, lstatSync, readdirSync, readlinkSync, type Stats
 import { posix } from 'node:path'
 import { isProtectedStart } from '../files/protected-paths.ts'
 import { compileShapes, type ShapeOf } from '../files/secret-shapes.ts'
-import { FolderClock, type FolderState, folderState } from './secrets-clock.ts'
+import { FolderClock, folderState, isSameState } from './secrets-clock.ts'
 
 /** An entry that looks like a secret: by its own name, or by the name it links to. */
 export interface SecretEntry {
@@ -72,7 +72,7 @@ export class SecretTree {
     this.#clock.ask()
     for (const folder of this.#folders.values()) {
       if (!folder.settled || folder.unreadable) stale.push(folder)
-      else if (!isSame(folder, this.#clock.state(folder, this.roots.includes(folder.path)))) stale.push(folder)
+      else if (!this.#clock.isUnchanged(folder, this.roots.includes(folder.path))) stale.push(folder)
     }
     for (const folder of stale) {
       // An earlier one in the list may have dropped it together with its parent.
@@ -146,13 +146,15 @@ export class SecretTree {
         const child = childPath(path, name)
         const known = this.#folders.get(child)
         // The parent changed, so the name may lead to another folder than the one that was verified.
-        if (!known || !isSame(known, folderState(child))) pending.push(child)
+        if (!known || !isSameState(known, folderState(child))) pending.push(child)
       }
     }
     return read
   }
 
   #store(folder: Folder): void {
+    const known = this.#folders.get(folder.path)
+    if (known && (known.inode !== folder.inode || known.device !== folder.device)) this.#clock.forget(folder.path)
     this.#folders.set(folder.path, folder)
     const notable =
       folder.secrets.length > 0 ||
@@ -189,12 +191,6 @@ export function isBelow(path: string, folder: string): boolean {
 
 /** Every sandbox has its own of these; the machine's never end and never rest. */
 const MADE_ANEW: ReadonlySet<string> = new Set(['proc', 'sys', 'dev'])
-
-function isSame(folder: Folder, state: FolderState | null): boolean {
-  return (
-    state !== null && state.ctime === folder.ctime && state.inode === folder.inode && state.device === folder.device
-  )
-}
 
 function readFolder(path: string, shapeOf: ShapeOf): Folder | null {
   const stat = statFolder(path)

@@ -52,6 +52,7 @@ export function assign(walk: Walk, node: Assignment): AssignmentFact {
     if (node.index === undefined)
       value = valueOfAssignment(word, text, node.append === true ? walk.scope.get(node.name) : null)
   }
+  if (walk.scope.isProtected(node.name)) walk.fragile()
   const scope = walk.scope.exportsAll ? 'export' : 'shell'
   const fact: AssignmentFact = { name: node.name, value: word, append: node.append === true, scope, span }
   walk.scope.set(node.name, value)

@@ -183,6 +183,7 @@ function callFunction(walk: Walk, call: Invocation, name: string): 'all' | 'some
     for (const effects of walk.output.functions.get(next) ?? []) {
       walk.output.step(call.span.start)
       walk.scope.suffer(effects)
+      if (effects.fragile) walk.fragile()
       pending.push(...effects.calls)
     }
   }

@@ -34,6 +34,7 @@ export interface Expanded {
 /** `$1`, `$@`, `$#`, `$?` …; null for an ordinary variable. */
 export function special(node: ParameterNode, reader: OperandReader): Expanded | null {
   const name = node.parameter
+  if (node.prefix === '!' || node.operation?.type === 'Slice') reader.host.fragile()
   if (/^[A-Za-z_]\w+$|^[A-Za-z]$/.test(name)) return null
   const plain = node.prefix === undefined && node.operation === undefined && node.index === undefined
   if (node.operation !== undefined) operate(node.operation, UNKNOWN, reader)

@@ -385,6 +385,7 @@ class Inspector {
     }
     this.#region(node, node.pos + 2, node.end)
     this.#innerBrace(node)
+    this.#wellFormed(node)
     if (node.operation === undefined || node.operation.type !== 'Transform') {
       if (node.prefix === '!' && node.operation?.type !== 'Names' && !isListIndex(node.index?.text)) {
         this.#hazard('transform', `\`${node.text}\` reads a variable whose name is data`, 'ask', node)
@@ -395,6 +396,17 @@ class Inspector {
     if (letter === 'P' || !/^[UuLQEKAak]$/.test(letter)) {
       this.#hazard('prompt-transform', `\`${node.text}\` runs commands that are in the variable's text`, 'deny', node)
     } else if (letter === 'E') this.#hazard('transform', `\`${node.text}\` decodes text that is data`, 'ask', node)
+  }
+
+  /** Bash finds a bad substitution only when it runs, and then drops the rest of the line. */
+  #wellFormed(node: Extract<SyntaxNode, { type: 'ParameterExpansion' }>): void {
+    const named = /^[A-Za-z_]\w*$/.test(node.parameter)
+    const assigns = node.operation?.type === 'Default' && node.operation.operator.endsWith('=')
+    const bad =
+      (!named && !/^(?:\d+|[@*#?$!-])$/.test(node.parameter)) ||
+      (!named && (assigns || node.index !== undefined)) ||
+      (node.prefix === '#' && node.operation !== undefined)
+    if (bad) this.#refuse('syntax', `bash would not accept this: \`${node.text}\` is a bad substitution`, node.pos)
   }
 
   /** Bash ends `${x-{a}` at the first `}`; the parser pairs braces. */

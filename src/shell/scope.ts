@@ -5,7 +5,7 @@ import type { Hazard, Word } from './facts.ts'
 /** The value of a variable: a finite set, some integer, or anything. */
 export interface Value {
   readonly values: readonly string[] | null
-  /** True when every possible value is plain digits, so that arithmetic may read it. */
+  /** True when every possible value is a plain decimal number, so that arithmetic may read it. */
   readonly integer: boolean
 }
 
@@ -27,6 +27,9 @@ const SELF_WILLED = new Set(
   ).split(' '),
 )
 
+/** Variables that cannot be assigned. */
+const READONLY = new Set('UID EUID PPID BASHOPTS SHELLOPTS BASH_VERSINFO'.split(' '))
+
 /** Variables that always hold digits as long as the text leaves them alone. */
 const COUNTERS = new Set('RANDOM SRANDOM SECONDS LINENO BASHPID EPOCHSECONDS UID EUID PPID'.split(' '))
 
@@ -35,7 +38,7 @@ export function known(values: readonly string[]): Value {
   const unique = values.length > 1 ? [...new Set(values)] : values
   if (unique.length === 0 || unique.length > MAX_VALUES) return UNKNOWN
   if (unique.some((value) => value.length > MAX_VALUE_LENGTH)) return UNKNOWN
-  return { values: unique, integer: unique.every((value) => /^-?\d{1,18}$/.test(value)) }
+  return { values: unique, integer: unique.every((value) => /^-?(?:0|[1-9]\d{0,17})$/.test(value)) }
 }
 
 /** Either of two values. */
@@ -55,6 +58,8 @@ export interface Effects {
   readonly calls: Set<string>
   cwd: boolean
   positional: boolean
+  /** An expansion in it may fail, which makes bash drop the rest of the line that called it. */
+  fragile: boolean
 }
 
 export function noEffects(): Effects {
@@ -65,6 +70,7 @@ export function noEffects(): Effects {
     calls: new Set(),
     cwd: false,
     positional: false,
+    fragile: false,
   }
 }
 
@@ -173,6 +179,11 @@ export class Scope {
 
   protect(name: string): void {
     this.#readonly.add(name)
+  }
+
+  /** True when an assignment to the variable may be refused. */
+  isProtected(name: string): boolean {
+    return this.#readonly.has(name) || READONLY.has(name)
   }
 
   note(name: string, integer: boolean): void {

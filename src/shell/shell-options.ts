@@ -38,7 +38,7 @@ export function setOptions(call: BuiltinCall): void {
 }
 
 const CALM_SHELL_OPTIONS =
-  /^(?:nullglob|dotglob|failglob|globstar|nocaseglob|nocasematch|inherit_errexit|huponexit|checkwinsize|cmdhist|histappend|globasciiranges)$/
+  /^(?:nullglob|dotglob|globstar|nocaseglob|nocasematch|inherit_errexit|huponexit|checkwinsize|cmdhist|histappend|globasciiranges)$/
 
 export function setShellOptions(call: BuiltinCall): void {
   for (const word of call.argv.slice(1)) {

@@ -61,6 +61,8 @@ export class Walk implements WordHost {
   /** Where hazards of the words at hand go. */
   sink: Hazard[]
   #depth = 0
+  /** States in which bash may drop the rest of a line because an expansion failed. */
+  #dropped: Scope[] = []
 
   constructor(source: string, scope: Scope, frame: Frame, start: Start, output: Output) {
     this.source = source
@@ -94,7 +96,19 @@ export class Walk implements WordHost {
   }
 
   script(script: ParsedScript): void {
-    for (const statement of script.commands) this.#statement(statement)
+    script.commands.forEach((statement, index) => {
+      this.#statement(statement)
+      const next = script.commands[index + 1]
+      if (this.#dropped.length === 0 || next === undefined) return
+      if (!this.source.slice(statement.end, next.pos).includes('\n')) return
+      for (const state of this.#dropped) this.scope.join(state)
+      this.#dropped = []
+    })
+  }
+
+  fragile(): void {
+    this.#dropped.push(this.scope.branch())
+    if (this.scope.effects !== null) this.scope.effects.fragile = true
   }
 
   /** Analyses text that a command runs: in this shell (`eval`), or in one of its own (`sh -c`). */
@@ -146,9 +160,12 @@ export class Walk implements WordHost {
   /** Runs something in a subshell with another frame. */
   #apart(frame: Frame, run: () => void): void {
     const outer = this.scope
+    const dropped = this.#dropped
     this.scope = outer.subshell()
+    this.#dropped = []
     this.#framed(frame, run)
     this.scope = outer
+    this.#dropped = dropped
   }
 
   #framed(frame: Frame, run: () => void): void {
@@ -347,11 +364,14 @@ export class Walk implements WordHost {
   /** Walks without keeping what is found. */
   #rehearse(run: () => void): void {
     const { output, sink } = this
+    const dropped = this.#dropped
+    this.#dropped = []
     this.output = new Rehearsal(output)
     this.sink = []
     run()
     this.output = output
     this.sink = sink
+    this.#dropped = dropped
   }
 
   #case(node: Case): void {
@@ -392,7 +412,10 @@ export class Walk implements WordHost {
     }
     const via: Via = { name: `function ${name}`, kind: 'function' }
     const frame = { ...this.frame, via: [...this.frame.via, via], stdin: { kind: 'unknown' } as const }
+    const dropped = this.#dropped
+    this.#dropped = []
     this.#framed(frame, () => this.#on(body, () => this.#node(node.body)))
+    this.#dropped = dropped
     this.scope.define(name, 'yes')
   }
 

@@ -17,6 +17,8 @@ export interface WordHost {
   span(node: { pos: number; end: number }): Span
   substitution(node: { text: string; script: CommandExpansionPart['script']; pos: number; end: number }): void
   hazard(hazard: Hazard): void
+  /** An expansion here may fail; bash then drops the rest of the line and goes on with the next. */
+  fragile(): void
   /** A variable was assigned by an expansion or by arithmetic. */
   assigned(name: string, span: Span): void
 }
@@ -142,12 +144,18 @@ function expansion(part: WordPart, host: WordHost, quoted: boolean): Piece {
       host.substitution(part)
       return unknownPiece('process', quoted)
     case 'ArithmeticExpansion': {
+      if (mayFail(part.text)) host.fragile()
       const value = part.expression === undefined ? null : evaluate(part.expression, arithmeticHost(host))
       return valuePiece(value, 'arithmetic', quoted, false)
     }
     default:
       return unknownPiece('transform', quoted)
   }
+}
+
+/** Division by zero, a number of another base, an array or an odd operand: such arithmetic can fail. */
+function mayFail(text: string): boolean {
+  return /[/%[#'"`]|\*\*|\$\(.*\$\(|\b0\w/s.test(text) || !/^\$[([]/.test(text)
 }
 
 function bareParameter(part: { text: string; pos: number; end: number }): ParameterNode {

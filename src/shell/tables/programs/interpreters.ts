@@ -1,12 +1,7 @@
 /** Interpreters: their own options, as far as they come before the script. */
 
+import { smallInterpreters } from '../interpreter-names.ts'
 import type { ProgramTable } from '../spec.ts'
-
-/** Interpreters that share the common spelling of the options that matter: `-e` code, `-l` loads, `-i` reads. */
-export const smallInterpreters: string =
-  'irb pry ghci ocaml utop erl sbcl clisp racket guile scheme csi chez swipl gprolog R Rscript julia lua luajit tclsh wish groovy ' +
-  'groovysh jshell scala pwsh powershell octave-cli php php-cgi escript raku rakudo nu xonsh elvish osh ysh clj clojure bb gjs qjs d8 ' +
-  'jrunscript jjs rhino hy gforth csharp mono wasmtime wasmer janet fennel io newlisp picolisp jruby'
 
 export const interpreterPrograms: ProgramTable = {
   'python python2 python3 pypy pypy3 ipython ipython3 micropython jython': {

@@ -1,0 +1,81 @@
+/** Puts a decision that asks to a person, and turns the answer into a yes, a no, and what to remember. */
+
+import type { Decision } from '../policy/decision.ts'
+import type { ShellFacts } from '../shell/facts.ts'
+import type { Answer, Prompter } from './prompter.ts'
+import { type Suggestion, suggestGrants } from './suggestion.ts'
+
+/** A person declined, corrected, or was not there to ask: not a denial of the policy, and not an error. */
+export interface Refusal {
+  readonly kind: 'declined' | 'corrected' | 'absent'
+  readonly message: string
+}
+
+export type Approval =
+  | { readonly approved: true; readonly remember: Remembered | null }
+  | { readonly approved: false; readonly refusal: Refusal; readonly remember: Remembered | null }
+
+export interface Remembered {
+  readonly grant: Suggestion
+  readonly verdict: 'allow' | 'deny'
+  readonly scope: 'session' | 'time' | 'always'
+  readonly seconds: number | null
+}
+
+export interface Question {
+  readonly tool: string
+  readonly subject: string
+  readonly decision: Decision
+  readonly facts: ShellFacts | null
+  readonly root: string
+}
+
+/** Asks. A prompter that fails is a no. */
+export async function approve(question: Question, prompter: Prompter, signal: AbortSignal): Promise<Approval> {
+  const { decision, facts, root } = question
+  const request = {
+    tool: question.tool,
+    subject: question.subject,
+    decision,
+    asks: decision.segments.filter((part) => part.decision === 'ask'),
+    suggestions: suggestGrants(decision, facts, root),
+  }
+  let answer: Answer
+  try {
+    answer = await prompter.ask(request, signal)
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    return no({ kind: 'absent', message: `nobody could be asked (${why})` }, null)
+  }
+  switch (answer.kind) {
+    case 'once':
+      return { approved: true, remember: null }
+    case 'session':
+    case 'always':
+      return { approved: true, remember: remembered(answer.grant, 'allow', answer.kind, null) }
+    case 'time':
+      return { approved: true, remember: remembered(answer.grant, 'allow', 'time', answer.seconds) }
+    case 'deny':
+      return no({ kind: 'declined', message: 'the user said no' }, null)
+    case 'deny-always':
+      return no(
+        { kind: 'declined', message: 'the user said no, and no to this from now on' },
+        remembered(answer.grant, 'deny', 'always', null),
+      )
+    case 'deny-message':
+      return no({ kind: 'corrected', message: answer.message }, null)
+  }
+}
+
+function no(refusal: Refusal, remember: Remembered | null): Approval {
+  return { approved: false, refusal, remember }
+}
+
+function remembered(
+  grant: Suggestion,
+  verdict: 'allow' | 'deny',
+  scope: Remembered['scope'],
+  seconds: number | null,
+): Remembered {
+  return { grant, verdict, scope, seconds }
+}

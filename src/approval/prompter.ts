@@ -1,0 +1,40 @@
+/** The port to a person: what is asked, and every answer there is (P6). */
+
+import type { Decision, PartDecision } from '../policy/decision.ts'
+import type { Suggestion } from './suggestion.ts'
+
+/** One question to a person. */
+export interface ApprovalRequest {
+  readonly tool: string
+  /** The exact command, path or URL. */
+  readonly subject: string
+  readonly decision: Decision
+  /** The parts that ask, strictest first. */
+  readonly asks: readonly PartDecision[]
+  /** What could be saved, from the narrowest on; empty when nothing should be. */
+  readonly suggestions: readonly Suggestion[]
+}
+
+/** `grant` is what the person chose to save, narrowed or broadened from a suggestion. */
+export type Answer =
+  | { readonly kind: 'once' }
+  | { readonly kind: 'session'; readonly grant: Suggestion }
+  | { readonly kind: 'time'; readonly grant: Suggestion; readonly seconds: number }
+  | { readonly kind: 'always'; readonly grant: Suggestion }
+  | { readonly kind: 'deny' }
+  | { readonly kind: 'deny-always'; readonly grant: Suggestion }
+  | { readonly kind: 'deny-message'; readonly message: string }
+
+export interface Prompter {
+  readonly name: string
+  /** Asks; rejects when the signal ends it. Whatever fails is taken as no. */
+  ask(request: ApprovalRequest, signal: AbortSignal): Promise<Answer>
+}
+
+/** A prompter that answers by a function: for programs that embed Cordon, and for tests. */
+export function programmaticPrompter(
+  decide: (request: ApprovalRequest) => Answer | Promise<Answer>,
+  name = 'program',
+): Prompter {
+  return { name, ask: async (request) => decide(request) }
+}

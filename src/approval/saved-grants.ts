@@ -1,0 +1,114 @@
+/** Saved grants (P7): answers that hold for a session or for a time, listed, counted and revoked; they never beat a deny. */
+
+import { join } from 'node:path'
+import { withLock } from '../system/lock.ts'
+import { openOwnDirectory, readOwnJson, writeOwnJson } from '../system/state.ts'
+import type { Suggestion } from './suggestion.ts'
+
+export interface SavedGrant {
+  readonly id: string
+  readonly project: string
+  readonly kind: Suggestion['kind']
+  readonly value: string
+  readonly verdict: 'allow' | 'deny'
+  /** `session` ends with the session that got it. */
+  readonly scope: 'session' | 'time'
+  readonly session: string
+  readonly created: number
+  /** Milliseconds since the epoch; null for the whole session. */
+  readonly expires: number | null
+  readonly uses: number
+}
+
+interface GrantFile {
+  readonly version: 1
+  readonly grants: readonly SavedGrant[]
+}
+
+const MAX_GRANTS = 1000
+
+/** The saved grants of this user, in one owner-only file; every change is atomic and between processes. */
+export class SavedGrants {
+  readonly #file: string
+  readonly #lock: string
+  readonly #now: () => number
+
+  constructor(stateDir: string, now: () => number) {
+    const directory = openOwnDirectory(stateDir)
+    this.#file = join(directory, 'grants.json')
+    this.#lock = join(directory, 'grants.lock')
+    this.#now = now
+  }
+
+  /** Grants that hold now. */
+  list(): readonly SavedGrant[] {
+    return this.#read().filter((grant) => grant.expires === null || grant.expires > this.#now())
+  }
+
+  /** Grants that hold now for one project and session. */
+  forSession(project: string, session: string): readonly SavedGrant[] {
+    return this.list().filter(
+      (grant) => grant.project === project && (grant.scope === 'time' || grant.session === session),
+    )
+  }
+
+  add(grant: Omit<SavedGrant, 'id' | 'created' | 'uses'>): SavedGrant {
+    const id = `g${this.#now().toString(36)}${Math.random().toString(36).slice(2, 6)}`
+    const saved: SavedGrant = { ...grant, id, created: this.#now(), uses: 0 }
+    this.#change((grants) => [...grants, saved].slice(-MAX_GRANTS))
+    return saved
+  }
+
+  countUse(id: string): void {
+    this.#change((grants) => grants.map((grant) => (grant.id === id ? { ...grant, uses: grant.uses + 1 } : grant)))
+  }
+
+  /** True when there was one. */
+  revoke(id: string): boolean {
+    let found = false
+    this.#change((grants) =>
+      grants.filter((grant) => {
+        if (grant.id === id) found = true
+        return grant.id !== id
+      }),
+    )
+    return found
+  }
+
+  /** Drops what belonged to a session that has ended. */
+  endSession(session: string): void {
+    this.#change((grants) => grants.filter((grant) => grant.scope !== 'session' || grant.session !== session))
+  }
+
+  #read(): readonly SavedGrant[] {
+    return readOwnJson(this.#file, isGrantFile)?.grants ?? []
+  }
+
+  #change(change: (grants: readonly SavedGrant[]) => readonly SavedGrant[]): void {
+    withLock(this.#lock, () => {
+      const before = this.#read()
+      const alive = before.filter((grant) => grant.expires === null || grant.expires > this.#now())
+      writeOwnJson(this.#file, { version: 1, grants: change(alive) } satisfies GrantFile)
+    })
+  }
+}
+
+function isGrantFile(value: unknown): value is GrantFile {
+  if (typeof value !== 'object' || value === null) return false
+  const { version, grants } = value as Partial<GrantFile>
+  return version === 1 && Array.isArray(grants) && grants.every(isGrant)
+}
+
+function isGrant(value: unknown): value is SavedGrant {
+  const grant = value as Partial<SavedGrant> | null
+  return (
+    typeof grant === 'object' &&
+    grant !== null &&
+    ['id', 'project', 'value', 'session'].every((name) => typeof grant[name as keyof SavedGrant] === 'string') &&
+    ['command', 'read', 'write', 'host', 'directory'].includes(grant.kind ?? '') &&
+    (grant.verdict === 'allow' || grant.verdict === 'deny') &&
+    (grant.scope === 'session' || grant.scope === 'time') &&
+    (grant.expires === null || typeof grant.expires === 'number') &&
+    typeof grant.uses === 'number'
+  )
+}

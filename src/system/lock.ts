@@ -1,0 +1,199 @@
+/** A lock between processes that outlives no process: whoever is killed holds nothing any more. */
+
+import { randomBytes } from 'node:crypto'
+import {
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { errorCode, Fault } from './fault.ts'
+
+/**
+ * A lock is a directory of generations: `N.lock` says who took generation N, `N.free` that they let go. The next one takes
+ * N + 1, which only one can make.
+ *
+ * INVARIANT: names are only ever removed below the highest generation, so whoever made a name and then sees none above it
+ * is the only holder. A stale holder is stepped over, never removed in place: removing is where such locks lose.
+ */
+export function withLock<T>(directory: string, work: () => T, options: { readonly timeoutMs?: number } = {}): T {
+  const release = acquire(directory, options.timeoutMs ?? 10_000)
+  try {
+    return work()
+  } finally {
+    release()
+  }
+}
+
+const FIRST_PAUSE_MS = 1
+const LONGEST_PAUSE_MS = 25
+/** A holder that cannot be looked at, in another container for example, is given this long. */
+const UNKNOWN_HOLDER_MS = 30_000
+
+function acquire(directory: string, timeoutMs: number): () => void {
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  const own = join(directory, `.${process.pid}.${randomBytes(6).toString('hex')}`)
+  writeFileSync(own, JSON.stringify(describeOwner()), { mode: 0o600, flag: 'wx' })
+  const deadline = performance.now() + timeoutMs
+  let pause = FIRST_PAUSE_MS
+  try {
+    for (;;) {
+      const before = generations(directory)
+      const current = before.at(-1)
+      if (current === undefined || current.free || isStale(join(directory, `${current.number}.lock`))) {
+        const taken = take(directory, own, (current?.number ?? 0) + 1)
+        if (taken !== null) return taken
+      }
+      if (performance.now() > deadline) throw busy(directory, current?.number ?? 0)
+      sleep(pause)
+      pause = Math.min(pause * 2, LONGEST_PAUSE_MS)
+    }
+  } finally {
+    unlinkQuietly(own)
+  }
+}
+
+/** Takes a generation, or null when someone else has it or a higher one. */
+function take(directory: string, own: string, number: number): (() => void) | null {
+  const lock = join(directory, `${number}.lock`)
+  try {
+    linkSync(own, lock)
+  } catch (error) {
+    if (errorCode(error) === 'EEXIST') return null
+    throw error
+  }
+  const after = generations(directory)
+  const highest = after.at(-1)
+  if (highest?.number !== number || highest.free) {
+    unlinkQuietly(lock)
+    return null
+  }
+  for (const { number: old } of after) {
+    if (old >= number) continue
+    unlinkQuietly(join(directory, `${old}.lock`))
+    unlinkQuietly(join(directory, `${old}.free`))
+  }
+  reapLeftovers(directory)
+  return () => writeFileSync(join(directory, `${number}.free`), '', { mode: 0o600 })
+}
+
+interface Generation {
+  readonly number: number
+  readonly free: boolean
+}
+
+function generations(directory: string): Generation[] {
+  const found = new Map<number, boolean>()
+  for (const name of readdirSync(directory)) {
+    const match = /^([0-9]{1,15})\.(lock|free)$/.exec(name)
+    if (match === null) continue
+    const number = Number(match[1])
+    found.set(number, (found.get(number) ?? false) || match[2] === 'free')
+  }
+  return [...found].map(([number, free]) => ({ number, free })).sort((a, b) => a.number - b.number)
+}
+
+interface Owner {
+  readonly pid: number
+  /** When the process started, in ticks since boot: tells a reused number apart. */
+  readonly started: string | null
+  readonly boot: string | null
+  readonly pids: string | null
+}
+
+function describeOwner(): Owner {
+  return { pid: process.pid, started: startTime(process.pid), boot: bootId(), pids: pidNamespace() }
+}
+
+function isStale(lock: string): boolean {
+  let owner: Owner
+  try {
+    owner = JSON.parse(readFileSync(lock, 'utf8')) as Owner
+  } catch (error) {
+    // Gone: someone stepped over it. Unreadable: nobody of ours wrote it, and it is stepped over once it is old.
+    return errorCode(error) === 'ENOENT' || isOld(lock)
+  }
+  if (owner.boot !== bootId()) return owner.boot !== null
+  if (owner.pids !== pidNamespace()) return isOld(lock)
+  if (!isAlive(owner.pid)) return true
+  return owner.started !== null && startTime(owner.pid) !== owner.started
+}
+
+function isOld(path: string): boolean {
+  try {
+    return Date.now() - statSync(path).mtimeMs > UNKNOWN_HOLDER_MS
+  } catch {
+    return true
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return errorCode(error) === 'EPERM'
+  }
+}
+
+function startTime(pid: number): string | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    // A zombie is dead: it will never let go.
+    return fields[0] === 'Z' ? 'zombie' : (fields[19] ?? null)
+  } catch {
+    return null
+  }
+}
+
+function bootId(): string | null {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim()
+  } catch {
+    return null
+  }
+}
+
+function pidNamespace(): string | null {
+  try {
+    return readlinkSync('/proc/self/ns/pid')
+  } catch {
+    return null
+  }
+}
+
+function reapLeftovers(directory: string): void {
+  for (const name of readdirSync(directory)) {
+    if (/^\.[0-9]+\.[0-9a-f]{12}$/.test(name) && isOld(join(directory, name))) unlinkQuietly(join(directory, name))
+  }
+}
+
+function unlinkQuietly(path: string): void {
+  try {
+    unlinkSync(path)
+  } catch {
+    // Already gone, which is all that was wanted.
+  }
+}
+
+function busy(directory: string, generation: number): Fault {
+  let holder = 'another process'
+  try {
+    holder = `process ${(JSON.parse(readFileSync(join(directory, `${generation}.lock`), 'utf8')) as Owner).pid}`
+  } catch {
+    // It let go this moment.
+  }
+  return new Fault('locked', `${directory} is held by ${holder}`, { remedy: 'Wait for it to end, and try again.' })
+}
+
+const SLEEPER = new Int32Array(new SharedArrayBuffer(4))
+
+function sleep(milliseconds: number): void {
+  Atomics.wait(SLEEPER, 0, 0, milliseconds)
+}

@@ -1,0 +1,178 @@
+/** Cordon's own directories and files: owner-only, replaced as a whole, and refused when someone else could have written them. */
+
+import { randomBytes } from 'node:crypto'
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  type Stats,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { errorCode, Fault } from './fault.ts'
+
+const MAX_STATE_BYTES = 64 * 1024 * 1024
+const STALE_TEMPORARY_MS = 60_000
+
+/**
+ * Makes sure that a directory of Cordon's exists and can be believed: owned by this user, for nobody else to enter, and
+ * below no directory that others can rename things in. Gives back its real path.
+ */
+export function openOwnDirectory(path: string): string {
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 })
+  } catch (error) {
+    throw new Fault('state-unwritable', `${path} cannot be made (${errorCode(error) ?? 'unknown'})`, {
+      cause: error,
+      remedy: 'Make it writable for you, or set XDG_STATE_HOME to a directory that is.',
+    })
+  }
+  const real = realpathSync(path)
+  const facts = statSync(real)
+  if (!facts.isDirectory()) throw new Fault('state-untrusted', `${path} is not a directory`)
+  mustBeOurs(real, facts)
+  for (let above = dirname(real); ; above = dirname(above)) {
+    const { mode, uid } = statSync(above)
+    // The sticky bit, as on /tmp, keeps others from renaming what is ours.
+    const open = (mode & 0o002) !== 0 && (mode & 0o1000) === 0
+    if (open || (uid !== 0 && uid !== ownUid())) {
+      throw untrusted(real, `${above} above it ${open ? 'is writable by everybody' : 'belongs to another user'}`)
+    }
+    if (above === dirname(above)) break
+  }
+  if ((facts.mode & 0o077) !== 0) chmodSync(real, 0o700)
+  return real
+}
+
+/** Refuses a file or directory that another user owns or that others may write. */
+export function mustBeOurs(path: string, facts: Stats, owners: readonly number[] = [ownUid()]): void {
+  if (!owners.includes(facts.uid)) throw untrusted(path, `it belongs to user ${facts.uid}, not to ${ownUid()}`)
+  if ((facts.mode & 0o022) !== 0) {
+    throw untrusted(path, `others may write it (mode ${(facts.mode & 0o777).toString(8)})`)
+  }
+}
+
+/** The user this process runs as. */
+export function ownUid(): number {
+  return process.getuid?.() ?? 0
+}
+
+function untrusted(path: string, why: string): Fault {
+  return new Fault('state-untrusted', `${path} cannot be trusted: ${why}`, {
+    remedy: `Look at what is in it, then: chown -R $(id -u) ${path} && chmod -R go-rwx ${path}`,
+  })
+}
+
+/** The bytes of one of Cordon's files, or null when there is none. It is opened once, and what was opened is checked. */
+export function readOwnFile(path: string, owners?: readonly number[]): Uint8Array | null {
+  let fd: number
+  try {
+    fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  } catch (error) {
+    const code = errorCode(error)
+    if (code === 'ENOENT' || code === 'ENOTDIR') return null
+    throw new Fault('state-unreadable', `${path} cannot be read (${code ?? 'unknown'})`, { cause: error })
+  }
+  try {
+    const facts = fstatSync(fd)
+    if (!facts.isFile()) throw untrusted(path, 'it is not a regular file')
+    mustBeOurs(path, facts, owners)
+    if (facts.size > MAX_STATE_BYTES) throw corrupt(path, `it has ${facts.size} bytes`)
+    return readFileSync(fd)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** Replaces a file as a whole, on the disk before this returns: after a crash it is the old one or the new one. */
+export function writeOwnFile(path: string, content: string | Uint8Array, mode = 0o600): void {
+  const directory = dirname(path)
+  const temporary = join(directory, `.${randomBytes(8).toString('hex')}.tmp`)
+  let fd: number | null = null
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 })
+    fd = openSync(temporary, 'wx', mode)
+    writeFileSync(fd, content)
+    fsyncSync(fd)
+    closeSync(fd)
+    fd = null
+    renameSync(temporary, path)
+    syncDirectory(directory)
+  } catch (error) {
+    if (fd !== null) closeSync(fd)
+    removeIfThere(temporary)
+    const full = errorCode(error) === 'ENOSPC'
+    throw new Fault('state-unwritable', `${path} cannot be written (${full ? 'the disk is full' : errorCode(error)})`, {
+      cause: error,
+      remedy: full ? 'Make room on the disk.' : `Make ${directory} writable for you.`,
+    })
+  }
+}
+
+/** Makes a rename or a new name last. */
+export function syncDirectory(directory: string): void {
+  const fd = openSync(directory, 'r')
+  try {
+    fsyncSync(fd)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** Removes a file; one that is not there is as good as removed. */
+export function removeIfThere(path: string): void {
+  try {
+    unlinkSync(path)
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') throw error
+  }
+}
+
+/** Removes what a killed process left half written. */
+export function reapTemporaries(directory: string, now: number): void {
+  for (const name of readdirSync(directory)) {
+    if (!/^\.[0-9a-f]{16}\.tmp$/.test(name)) continue
+    const path = join(directory, name)
+    try {
+      if (now - statSync(path).mtimeMs > STALE_TEMPORARY_MS) unlinkSync(path)
+    } catch {
+      // Another process was faster.
+    }
+  }
+}
+
+/** Parses a state file that `check` recognises; anything else is a fault, since guessing could open what was closed. */
+export function readOwnJson<T>(path: string, check: (value: unknown) => value is T): T | null {
+  const bytes = readOwnFile(path)
+  if (bytes === null) return null
+  let value: unknown
+  try {
+    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  } catch (error) {
+    throw corrupt(path, 'it is not JSON', error)
+  }
+  if (!check(value)) throw corrupt(path, 'it does not have the expected fields')
+  return value
+}
+
+/** Writes a state file that people may look at. */
+export function writeOwnJson(path: string, value: unknown): void {
+  writeOwnFile(path, `${JSON.stringify(value, null, 1)}\n`)
+}
+
+function corrupt(path: string, why: string, cause?: unknown): Fault {
+  return new Fault('state-corrupt', `${path} is damaged: ${why}`, {
+    cause,
+    remedy: `Restore it from a backup, or move it away (mv ${path} ${path}.damaged) and grant again what it held.`,
+  })
+}
