@@ -9,15 +9,16 @@
  * Orders (little endian): "CORDON1\n", u32 length of what follows, then records { u8 type, u32 length, payload }.
  * Text in a payload ends in its only NUL. Whatever is not listed here, is out of bounds or comes twice is a failure.
  *   a argument   text                       e environment   text NAME=VALUE       c working directory   text
- *   m mask       u8 flags, text             p pin           u8 flags, text        r read-only           u8 flags, text
+ *   m mask       u8 flags, [u64 dev, u64 ino,] text         p pin           u8 flags, text
+ *   r read-only  u8 flags, text             g gate          (empty)
  *   l rlimit     u32 which, u64 limit       s seccomp       sock_filter[]         i ids                 u32 uid, u32 gid
  *   t terminal   u8 fds, u16 rows, u16 cols n listener      u16 port              z end                 (empty)
- * Flags: m 1 = may be missing, 2 = not watched; p 1 = read-only (otherwise only held in place); r 1 = with submounts.
+ * Flags: m 1 = may be missing, 2 = not watched, 4 = only this very file; p 1 = read-only (otherwise only held in place); r 1 = with submounts.
  * m and p are carried out in their order. Afterwards CONTROL_FD carries, towards this program, { u8 type, u8 a, u16 b, u16 c }:
- *   K a = signal for the command's process group     Q kill everything     W b = rows, c = cols
+ *   K a = signal for the command's process group     Q kill everything     W b = rows, c = cols     G through the gate
  * and towards the parent { u32 type, u32 a, u32 b, u32 c }:
  *   F a = step, b = errno, c = index     R a = 1 if masks are watched     V a = mask index, b = 0 opened, 1 lifted
- *   X a = 0 exited, 1 signalled, b = code or signal
+ *   X a = 0 exited, 1 signalled, b = code or signal     G at the gate: masks and pins are in place, nothing runs yet
  * The parent's death closes CONTROL_FD, and that ends the sandbox, whatever became of the parent-death signals.
  */
 #define _GNU_SOURCE
@@ -78,6 +79,7 @@ enum step {
   STEP_LIMITS = 18,
   STEP_DIRECTORY = 19,
   STEP_EXEC = 20,
+  STEP_GATE = 21,
 };
 
 struct place {
@@ -85,6 +87,7 @@ struct place {
   uint8_t flags;
   const char *path;
   uint32_t index; /* among masks, or among pins */
+  uint64_t device, inode;
   uint8_t reported;
 };
 
@@ -102,7 +105,7 @@ static struct {
   uint32_t uid, gid;
   uint16_t rows, cols, port;
   uint8_t terminal_fds;
-  int has_ids, has_terminal, has_listener;
+  int has_ids, has_terminal, has_listener, has_gate;
 } orders;
 
 static int control = -1;
@@ -152,6 +155,8 @@ static uint32_t u32_at(const uint8_t *p) {
   return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
+static uint64_t u64_at(const uint8_t *p) { return (uint64_t)u32_at(p) | (uint64_t)u32_at(p + 4) << 32; }
+
 static uint16_t u16_at(const uint8_t *p) { return (uint16_t)(p[0] | p[1] << 8); }
 
 static char *text_at(uint8_t *p, uint32_t length, uint32_t offset) {
@@ -181,11 +186,16 @@ static void take_record(uint8_t type, uint8_t *p, uint32_t length, uint32_t at) 
     return;
   case 'm':
   case 'p': {
-    if (length < 3 || p[0] > (type == 'm' ? 3 : 1)) bad_orders(at);
+    uint32_t head = length > 0 && type == 'm' && (p[0] & 4) ? 17 : 1;
+    if (length < head + 2 || p[0] > (type == 'm' ? 7 : 1)) bad_orders(at);
     struct place *place = &orders.places[orders.place_count];
     place->kind = type;
     place->flags = p[0];
-    place->path = path_at(p + 1, length - 1, at);
+    if (head == 17) {
+      place->device = u64_at(p + 1);
+      place->inode = u64_at(p + 9);
+    }
+    place->path = path_at(p + head, length - head, at);
     place->index = (uint32_t)(type == 'm' ? orders.mask_count : orders.place_count - orders.mask_count);
     orders.place_count++;
     if (type == 'm') orders.mask_count++;
@@ -199,7 +209,7 @@ static void take_record(uint8_t type, uint8_t *p, uint32_t length, uint32_t at) 
   case 'l':
     if (length != 12 || orders.limit_count == 16 || u32_at(p) >= RLIM_NLIMITS) bad_orders(at);
     orders.limits[orders.limit_count].which = u32_at(p);
-    orders.limits[orders.limit_count++].limit = (uint64_t)u32_at(p + 4) | (uint64_t)u32_at(p + 8) << 32;
+    orders.limits[orders.limit_count++].limit = u64_at(p + 4);
     return;
   case 's':
     if (orders.filter.filter || length == 0 || length % sizeof(struct sock_filter) || length / sizeof(struct sock_filter) > BPF_MAXINSNS)
@@ -220,6 +230,10 @@ static void take_record(uint8_t type, uint8_t *p, uint32_t length, uint32_t at) 
     orders.rows = u16_at(p + 1);
     orders.cols = u16_at(p + 3);
     orders.has_terminal = 1;
+    return;
+  case 'g':
+    if (length != 0 || orders.has_gate) bad_orders(at);
+    orders.has_gate = 1;
     return;
   case 'n':
     if (length != 2 || orders.has_listener || u16_at(p) < 1024) bad_orders(at);
@@ -372,6 +386,12 @@ static int mask_all(void) {
     char name[16];
     int place = open_place(p->path);
     if (place < 0) fail_at(STEP_MASK, p->index);
+    /* Another process may swap directories while this one starts, and a mask on a decoy leaves the secret open. */
+    struct stat found;
+    if ((p->flags & 4) && (fstat(place, &found) || found.st_dev != p->device || found.st_ino != p->inode)) {
+      errno = ESTALE;
+      fail_at(STEP_MASK, p->index);
+    }
     snprintf(name, sizeof name, "%c%u", p->flags & 2 ? 'q' : 'm', p->index);
     int tree = (int)syscall(SYS_open_tree, stage, name, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
     if (tree < 0) fail_at(STEP_MASK, p->index);
@@ -545,9 +565,27 @@ static void report_lifted(void) {
     struct place *p = &orders.places[i];
     struct stat now;
     /* Gone, or moved by the command together with its mask, shows nothing; something else in its place does. */
-    if (p->kind != 'm' || p->flags || (p->reported & 2) || lstat(p->path, &now) || now.st_dev == stage_device) continue;
+    if (p->kind != 'm' || (p->flags & 3) || (p->reported & 2) || lstat(p->path, &now) || now.st_dev == stage_device) continue;
     p->reported |= 2;
     tell('V', p->index, 1, 0);
+  }
+}
+
+static int pending_signal;
+
+/* The parent takes a last look while the masks are in place and the command is not: what it saw then holds for it. */
+static void wait_at_gate(void) {
+  uint8_t message[6];
+  tell('G', 0, 0, 0);
+  for (;;) {
+    read_exactly(control, message, sizeof message);
+    if (message[0] == 'G') return;
+    if (message[0] == 'K') pending_signal = message[1];
+    if (message[0] == 'Q') _exit(128 + SIGKILL);
+    if (message[0] != 'K' && message[0] != 'W') {
+      errno = EPROTO;
+      fail(STEP_GATE);
+    }
   }
 }
 
@@ -747,6 +785,7 @@ int main(int argc, char **argv) {
   if (proc < 0) fail(STEP_PROC);
   int watch = mask_all();
   for (size_t i = 0; i < orders.readonly_count; i++) make_readonly(orders.readonly[i].path, orders.readonly[i].flags & 1);
+  if (orders.has_gate) wait_at_gate();
   if (orders.has_listener) hand_over_listener(ipc);
 
   leave_mount_owner(proc);
@@ -792,5 +831,6 @@ int main(int argc, char **argv) {
   close(report[0]);
   index_masks();
   tell('R', watch >= 0 || !has_watched_masks(), 0, 0);
+  if (pending_signal > 0 && pending_signal < NSIG) kill(-command_pid, pending_signal);
   watch_over(signals, watch, mounts, master);
 }

@@ -11,13 +11,12 @@ mkdirSync('dist', { recursive: true })
 
 /** Files of the program's parts. Each file costs a start a third of a millisecond, and code that is not needed costs more. */
 const PARTS = {
-  main: /rolldown.runtime|src\/surfaces\/cli\/(main|terminal|usage)\.ts|src\/(version|system\/fault)\.ts/,
-  core: /src\/(policy|files|hosts|manifest|tools|system\/(files|machine|bash))|src\/runtime\/(check-call|load-policy|resolve-call|manifest-report)|src\/shell\/tables\/interpreter-names|src\/sandbox\/bundles\.generated|src\/surfaces\/cli\/(arguments|open-policy|requested-call|check)\.ts/,
-  shell: /src\/shell\/(?!tables\/interpreter-names)|node_modules\/unbash/,
-  suffix: /node_modules\/tldts|hosts\/suffix/,
-  run: /src\/sandbox|src\/runtime\/(open-runner|command-runner|placement)|src\/surfaces\/cli\/run\.ts/,
+  main: /src\/surfaces\/cli\/(main|terminal|usage)\.ts|src\/(version|system\/fault)\.ts/,
+  suffix: /node_modules\/tldts|src\/hosts\/suffix/,
+  core: /src\/(policy|files|hosts|tools)\/|src\/manifest\/(?!canonical|detect|edit|effective|init|lint|print|reference)|src\/system\/(files|machine|bash)\.ts|src\/runtime\/(check-call|load-policy|resolve-call|manifest-report)\.ts|src\/shell\/tables\/interpreter-names\.ts|src\/sandbox\/bundles\.generated\.ts|src\/surfaces\/cli\/(arguments|open-policy|requested-call|check)\.ts/,
+  shell: /src\/shell\/|node_modules\/unbash/,
+  run: /src\/sandbox\/|src\/runtime\/(open-runner|command-runner|placement)\.ts|src\/surfaces\/cli\/run\.ts/,
 }
-const PRIORITY = ['run', 'core', 'shell', 'suffix', 'main']
 
 /** CommonJS, because Node loads it about 8 ms faster than ESM; ASCII, so that it is read without decoding. */
 const FORMAT = {
@@ -44,7 +43,7 @@ async function writeChunks(): Promise<string> {
     entryFileNames: '[name]-[hash].cjs',
     chunkFileNames: '[name]-[hash].cjs',
     codeSplitting: {
-      groups: Object.entries(PARTS).map(([name, test]) => ({ name, test, priority: PRIORITY.indexOf(name) + 1 })),
+      groups: Object.entries(PARTS).map(([name, test], index) => ({ name, test, priority: 9 - index })),
     },
   })
   for (const file of output) {
@@ -72,8 +71,12 @@ async function writeEntry(main: string): Promise<void> {
 function plain(name: string, code: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII as a whole is meant.
   const foreign = /[^\x00-\x7f]/.exec(code)
-  if (foreign) throw new Error(`${name} is not ASCII: ${JSON.stringify(code.slice(Math.max(0, foreign.index - 20), foreign.index + 20))}`)
-  if (/\bimport\s*\(/.test(code)) throw new Error(`${name} imports at run time; use require, or bundle what is imported`)
+  if (foreign)
+    throw new Error(
+      `${name} is not ASCII: ${JSON.stringify(code.slice(Math.max(0, foreign.index - 20), foreign.index + 20))}`,
+    )
+  if (/\bimport\s*\(/.test(code))
+    throw new Error(`${name} imports at run time; use require, or bundle what is imported`)
   return code
 }
 

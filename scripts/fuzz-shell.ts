@@ -5,6 +5,7 @@ import { analyze } from '../src/shell/analyze.ts'
 import { compare, type Outcome } from '../test/soundness/compare.ts'
 import { generate, mutate } from '../test/soundness/generator.ts'
 import { RecorderSandbox, START } from '../test/soundness/sandbox.ts'
+import { TRAPS } from '../test/soundness/traps.ts'
 
 const { values } = parseArgs({
   options: {
@@ -33,8 +34,9 @@ try {
       (_, index) => seed * 1_000_003 + start + index,
     )
     const generated = batch.map((one) => {
-      const whole = generate(one)
-      return values.mutate ? { text: mutate(whole.text, one), static: false } : whole
+      if (!values.mutate) return generate(one)
+      const whole = one % 3 === 0 ? generate(one).text : (TRAPS[one % TRAPS.length] as string)
+      return { text: mutate(whole, one), static: false }
     })
     const executions = sandbox.run(generated.map((one) => one.text))
     generated.forEach((one, index) => {

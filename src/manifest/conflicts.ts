@@ -3,7 +3,7 @@
 import { isGlob } from '../files/glob.ts'
 import { containsPattern, literalPrefix, type PathPattern, splitPath } from '../files/path-pattern.ts'
 import type { CommandPattern } from '../policy/command-pattern.ts'
-import { grantRefusal } from '../shell/tables/interpreters.ts'
+import { judgeGrant } from '../shell/tables/interpreter-names.ts'
 import type { FormatContext } from './format.ts'
 import type { CommandEntry, Item, Manifest, PathEntry } from './manifest.ts'
 import { itemsOf } from './manifest.ts'
@@ -70,7 +70,7 @@ export function checkCommands(
   const allowed = indexCommands(allow, report)
   const denied = indexCommands(deny, report)
   for (const { item, pattern } of allow) {
-    checkGrant(item, pattern, report, flags)
+    checkGrant(item, pattern, formats, report, flags)
     const stop = denied.covering(pattern, false)
     if (stop !== null) {
       reportOverlap(report, item, item.value.command, stop.item, sameCommands(stop.pattern, pattern), true)
@@ -160,10 +160,26 @@ function carried(entry: CommandEntry): string {
   return JSON.stringify(rest, (key, value) => (key === 'rule' || key === 'source' || key === 'at' ? undefined : value))
 }
 
-function checkGrant(item: Item<CommandEntry>, pattern: CommandPattern, report: Report, flags: GrantFlags): void {
-  const refusal = grantRefusal(pattern.words)
-  if (refusal === null) return
+function checkGrant(
+  item: Item<CommandEntry>,
+  pattern: CommandPattern,
+  formats: FormatContext,
+  report: Report,
+  flags: GrantFlags,
+): void {
+  const refusal = judgeGrant(pattern.words, formats.pinsScript)
+  if (refusal === null || (refusal === 'unknown' && flags.system_python)) return
   const found = quoteShort(item.value.command)
+  if (refusal === 'unknown') {
+    formats.missesPrograms = true
+    report.error(item.at, item.rule, {
+      code: 'refused-grant',
+      message: 'the tables of programs, which tell whether this grants an interpreter, are not loaded',
+      expected: 'a grant of a program that does one thing',
+      found,
+    })
+    return
+  }
   if (!flags[refusal.flag]) {
     report.error(item.at, item.rule, {
       code: 'refused-grant',

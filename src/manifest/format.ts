@@ -5,6 +5,7 @@ import { type HostPattern, needsSuffixes, parseHostPattern } from '../hosts/patt
 import type { SuffixLookup } from '../hosts/suffix.ts'
 import { type CommandPattern, parseCommandPattern } from '../policy/command-pattern.ts'
 import { builtInTools, isBuiltInTool } from '../policy/tool-kind.ts'
+import type { PinsScript } from '../shell/tables/interpreter-names.ts'
 import type { Finding } from './problem.ts'
 import type { Format } from './schema/key.ts'
 import { nearest } from './suggest.ts'
@@ -21,8 +22,12 @@ export interface FormatContext {
   readonly commands: Map<string, CommandPattern>
   readonly paths: Map<string, PathPattern>
   readonly hosts: Map<string, HostPattern>
+  /** Tells whether the arguments of an interpreter pin a script; null until a grant of one asks for it. */
+  readonly pinsScript: PinsScript | null
   /** Set when a check could not be made because the suffix list was not loaded. */
   missesSuffixes: boolean
+  /** Set when a check could not be made because the tables of programs were not loaded. */
+  missesPrograms: boolean
 }
 
 /** Globs and names are checked against any root: whether one stands is a question of its text. */

@@ -1,6 +1,7 @@
 /** Manifest text or object to a manifest, or to all that is wrong with it. */
 
 import type { SuffixLookup } from '../hosts/suffix.ts'
+import type { PinsScript } from '../shell/tables/interpreter-names.ts'
 import { type CommandMatcher, checkCommands, checkPaths, type GrantFlags } from './conflicts.ts'
 import type { FormatContext } from './format.ts'
 import { checkHosts, checkNames } from './host-conflicts.ts'
@@ -14,6 +15,8 @@ import { describeNode, positions, type TableNode, treeFromObject } from './tree.
 export interface LoadOptions {
   /** The public suffix list; null until a wildcard host asks for it (`openManifest` sees to that). */
   readonly suffixes?: SuffixLookup | null
+  /** Knows the options of interpreters; null until a grant of one asks for it (`openManifest` sees to that). */
+  readonly pinsScript?: PinsScript | null
   /** Names of the bundles there are; without them the names are not checked. */
   readonly bundles?: readonly string[] | null
   /** Checks the examples of rules; without it they are reported as unchecked. */
@@ -31,6 +34,8 @@ export type LoadResult =
       readonly warnings: readonly Problem[]
       /** True when the list was missing, so that loading again with it may give another result. */
       readonly needsSuffixes: boolean
+      /** The same for the tables of programs. */
+      readonly needsPrograms: boolean
     }
 
 /** A manifest is written by hand; more than this is not one. */
@@ -61,17 +66,17 @@ export function manifestFromObject(value: unknown, options: LoadOptions = {}): L
       message: tree.message,
       expected: 'the JSON form of a cordon.toml',
     })
-    return { problems: report.problems, warnings: [], needsSuffixes: false }
+    return { problems: report.problems, warnings: [], needsSuffixes: false, needsPrograms: false }
   }
   if (tree.node.kind !== 'table') {
     const found = describeNode(tree.node)
     report.error(-1, '', { code: 'wrong-type', message: 'the manifest is not an object', expected: 'a table', found })
-    return { problems: report.problems, warnings: [], needsSuffixes: false }
+    return { problems: report.problems, warnings: [], needsSuffixes: false, needsPrograms: false }
   }
   return finish(tree.node, report, options, true)
 }
 
-/** Loads either form, and fetches the public suffix list only when a wildcard host needs it: loading it costs time. */
+/** Loads either form; the public suffix list and the tables of programs only when a rule needs them: loading costs time. */
 export async function openManifest(
   input: { readonly text: string | Uint8Array; readonly file: string } | { readonly object: unknown },
   options: LoadOptions = {},
@@ -79,9 +84,12 @@ export async function openManifest(
   const load = (given: LoadOptions): LoadResult =>
     'object' in input ? manifestFromObject(input.object, given) : loadManifest(input.text, input.file, given)
   const first = load(options)
-  if (!('needsSuffixes' in first) || !first.needsSuffixes) return first
-  const { tldtsSuffixes } = await import('../hosts/suffix.ts')
-  return load({ ...options, suffixes: tldtsSuffixes })
+  if ('manifest' in first || (!first.needsSuffixes && !first.needsPrograms)) return first
+  return load({
+    ...options,
+    ...(first.needsSuffixes && { suffixes: (await import('../hosts/suffix.ts')).tldtsSuffixes }),
+    ...(first.needsPrograms && { pinsScript: (await import('../shell/tables/interpreters.ts')).pinsScript }),
+  })
 }
 
 function decode(
@@ -97,7 +105,7 @@ function decode(
   ) => {
     const report = new Report(file, at === null || typeof input !== 'string' ? null : positions(input))
     report.error(at ?? -1, '', { code, message, expected, found })
-    return { problems: report.problems, warnings: [], needsSuffixes: false }
+    return { problems: report.problems, warnings: [], needsSuffixes: false, needsPrograms: false }
   }
   const size = typeof input === 'string' ? input.length : input.byteLength
   if (size > MAX_BYTES) {
@@ -124,7 +132,7 @@ function decode(
 }
 
 function finish(root: TableNode, report: Report, options: LoadOptions, complete: boolean): LoadResult {
-  const { suffixes = null, bundles = null, matches = null, below = null } = options
+  const { suffixes = null, pinsScript = null, bundles = null, matches = null, below = null } = options
   const formats: FormatContext = {
     suffixes,
     bundles,
@@ -132,7 +140,9 @@ function finish(root: TableNode, report: Report, options: LoadOptions, complete:
     commands: new Map(),
     paths: new Map(),
     hosts: new Map(),
+    pinsScript,
     missesSuffixes: false,
+    missesPrograms: false,
   }
   const reading: Reading = { report, formats, settings: new Map(), declared: new Set() }
   checkVersion(root, report, complete)
@@ -146,9 +156,9 @@ function finish(root: TableNode, report: Report, options: LoadOptions, complete:
   checkNames(manifest, report)
   const problems = inOrder(report.problems)
   const warnings = inOrder(report.warnings)
-  if (problems.length > 0) return { problems, warnings, needsSuffixes: formats.missesSuffixes }
+  const { missesSuffixes: needsSuffixes, missesPrograms: needsPrograms } = formats
   // A variable may hold a wildcard, so its expansion needs the list as well.
-  if (formats.missesSuffixes) return { problems, warnings, needsSuffixes: true }
+  if (problems.length > 0 || needsSuffixes) return { problems, warnings, needsSuffixes, needsPrograms }
   return { manifest, warnings, suffixes }
 }
 

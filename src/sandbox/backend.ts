@@ -28,6 +28,11 @@ export interface LaunchIo {
   readonly forwardSignals?: readonly NodeJS.Signals[]
   /** Where output beyond the cap is kept; without it the rest is dropped and counted. */
   readonly spillDirectory?: string
+  /**
+   * A last look, when masks and pins are in place and nothing runs yet. False ends it with the fault `mask-moved`. For
+   * commands that start while another one, which can move files, is running.
+   */
+  readonly verify?: () => boolean | Promise<boolean>
   /** Told as they are observed; each is also in the result. */
   readonly onViolation?: (violation: Violation) => void
   /** With `network: 'listener'`: the listening socket from inside the network namespace, before the command starts. */

@@ -9,6 +9,7 @@ import type { LaunchIo, LaunchResult, Output } from './backend.ts'
 import { CONTROL_FD, compileArguments, INIT_FD, IPC_FD, STDIO_FD } from './bwrap/args.ts'
 import {
   compileOrders,
+  goMessage,
   type InitMessage,
   MESSAGE_BYTES,
   parseMessage,
@@ -16,6 +17,7 @@ import {
   signalMessage,
 } from './bwrap/orders.ts'
 import { compileFilter } from './bwrap/seccomp.ts'
+import { INIT_STEPS } from './bwrap/steps.ts'
 import type { Architecture } from './bwrap/syscalls.ts'
 import { Capture } from './launch-capture.ts'
 import { faultOfBwrap, faultOfStep, SandboxFault } from './launch-fault.ts'
@@ -55,7 +57,7 @@ const SIGNAL_NAMES: ReadonlyMap<number, NodeJS.Signals> = new Map(
 export function compileLaunch(
   plan: SandboxPlan,
   machine: Pick<Machine, 'architecture' | 'cgroups'>,
-  io: Pick<LaunchIo, 'terminal' | 'stderr'> = {},
+  io: Pick<LaunchIo, 'terminal' | 'stderr' | 'verify'> = {},
 ): CompiledLaunch {
   const terminalFds = io.terminal
     ? STDIN_TERMINAL | STDOUT_TERMINAL | (io.stderr === undefined ? STDERR_TERMINAL : 0)
@@ -68,6 +70,7 @@ export function compileLaunch(
         filter: compileFilter({ architecture: machine.architecture, unixSockets: plan.unixSockets }),
         limits: resourceLimits(plan.limits, machine.cgroups?.support ?? null),
         terminalFds,
+        gate: io.verify !== undefined,
       }),
     }
   } catch (error) {
@@ -152,16 +155,22 @@ async function attend(
   const cleanups: (() => void)[] = []
   let timedOut = false
   let cancelled = false
+  let changed = false
   let servers: Server[] = []
   try {
     if (!control)
       return await closed.then(() => Promise.reject(new SandboxFault('sandbox-failed', 'no control channel')))
     control.on('error', () => {})
     control.write(orders)
+    const refuse = () => {
+      changed = true
+      control.write(quitMessage())
+    }
     const ended = new Promise<void>((resolve) => {
       listenTo(control, (message) => {
         take(message, plan, io, progress)
         if (message.kind === 'ended' || message.kind === 'failed') resolve()
+        if (message.kind === 'gate') void passGate(io).then((good) => (good ? control.write(goMessage()) : refuse()))
       })
     })
 
@@ -208,6 +217,7 @@ async function attend(
     const stdout = captures.stdout?.finish() ?? null
     const stderr = captures.stderr?.finish() ?? null
     if (progress.failed) throw faultOfStep(progress.failed, plan)
+    if (changed) throw faultOfStep({ step: INIT_STEPS.MASK, errno: constants.errno.ESTALE, index: -1 }, plan)
     if (!progress.ready && !timedOut && !cancelled)
       throw faultOfBwrap(diagnosis.finish().bytes.toString('utf8'), status ?? 'no exit status')
     // A sandbox that ended without a word was killed: by us, or by the kernel for want of memory.
@@ -229,6 +239,15 @@ async function attend(
     for (const cleanup of cleanups.reverse()) cleanup()
     for (const server of servers) server.close()
     servers = []
+  }
+}
+
+/** A look that fails is a look that found something. */
+async function passGate(io: LaunchIo): Promise<boolean> {
+  try {
+    return (await io.verify?.()) === true
+  } catch {
+    return false
   }
 }
 
@@ -262,7 +281,7 @@ function take(message: InitMessage, plan: SandboxPlan, io: LaunchIo, progress: P
   if (message.kind === 'failed') progress.failed ??= message
   else if (message.kind === 'ready') progress.ready = { watched: message.watched }
   else if (message.kind === 'ended') progress.ended = message
-  else {
+  else if (message.kind === 'mask') {
     const path = plan.masks[message.index]
     if (path === undefined) return
     const violation = maskViolation(path, message.event)

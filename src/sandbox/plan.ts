@@ -25,6 +25,12 @@ export interface HostFacts {
   readonly kernelMounts: readonly string[]
 }
 
+/** A file, whatever its name. */
+export interface MaskIdentity {
+  readonly device: bigint
+  readonly inode: bigint
+}
+
 /** A protected path that exists: read-only, or only held in place so that it cannot be moved away. */
 export interface Pin {
   readonly path: string
@@ -50,6 +56,11 @@ export interface SandboxRequest {
   readonly writes: readonly string[]
   /** Canonical files or directories that appear empty. */
   readonly masks: readonly string[]
+  /**
+   * Which file was seen at a mask's path. With it the launch faults rather than mask another one that was moved there
+   * in between, as a command that is still running could do to leave the secret open elsewhere.
+   */
+  readonly maskIdentities?: ReadonlyMap<string, MaskIdentity>
   readonly pins: readonly Pin[]
   /** Further private in-memory directories. */
   readonly scratch?: readonly string[]
@@ -91,6 +102,7 @@ export interface SandboxPlan {
   /** Host directories of the `all` baseline that are replaced by empty ones. */
   readonly emptied: readonly string[]
   readonly masks: readonly string[]
+  readonly maskIdentities: ReadonlyMap<string, MaskIdentity>
   /** Parents before children, ancestors of read-only pins included. */
   readonly pins: readonly Pin[]
   readonly network: { readonly kind: 'none' } | { readonly kind: 'listener'; readonly port: number }
@@ -267,6 +279,7 @@ export function planSandbox(request: SandboxRequest): SandboxPlan {
     scratch,
     emptied,
     masks: outermost,
+    maskIdentities: request.maskIdentities ?? new Map(),
     pins: [...pins].map(([path, mode]) => ({ path, mode })).sort(byPath),
     network: request.network === 'none' ? { kind: 'none' } : { kind: 'listener', port: request.port ?? DEFAULT_PORT },
     unixSockets: request.unixSockets,

@@ -1,8 +1,7 @@
 /** Asks for the state of many open folders at once, on two threads that share the work. */
 
 import { fstatSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
 
 /** Folders are handed out in blocks of this many. */
 const BLOCK = 256
@@ -144,7 +143,7 @@ export class FolderSweep {
 
   // One is enough: what counts is the second core, and without it the work is done all the same.
   #startWorker(): void {
-    if (this.#worker !== null || availableParallelism() < 2) return
+    if (this.#worker !== null || process.getBuiltinModule('node:os').availableParallelism() < 2) return
     const workerData = {
       control: this.#control,
       descriptors: this.#descriptors,
@@ -152,6 +151,8 @@ export class FolderSweep {
       done: this.#done,
     }
     try {
+      // Loaded here, because only a long session in a big tree needs it and start-up counts.
+      const { Worker } = process.getBuiltinModule('node:worker_threads')
       this.#worker = new Worker(SOURCE, { eval: true, workerData, env: {}, execArgv: [], name: 'masks' })
       this.#worker.unref()
       // A thread that failed leaves its blocks undone, and those are asked for here.

@@ -1,7 +1,8 @@
 /** Looks at the host for a plan: what exists, which sockets are bound, which kernel file systems are mounted. */
 
 import { lstatSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
-import { type HostFacts, type PathFact, pathsToLookAt, type SandboxRequest } from './plan.ts'
+import { encodePath } from '../files/path-bytes.ts'
+import { type HostFacts, type MaskIdentity, type PathFact, pathsToLookAt, type SandboxRequest } from './plan.ts'
 
 function factOf(path: string): PathFact | null {
   try {
@@ -44,6 +45,16 @@ function kernelMounts(): string[] {
     mounts.push(path.replace(/\\([0-7]{3})/g, (_, octal) => String.fromCharCode(Number.parseInt(octal, 8))))
   }
   return mounts
+}
+
+/** Which files are at these paths now; one that is missing has no identity, and its mask will fault. */
+export function readIdentities(paths: readonly string[]): Map<string, MaskIdentity> {
+  const identities = new Map<string, MaskIdentity>()
+  for (const path of paths) {
+    const stat = lstatSync(Buffer.from(encodePath(path)), { bigint: true, throwIfNoEntry: false })
+    if (stat) identities.set(path, { device: stat.dev, inode: stat.ino })
+  }
+  return identities
 }
 
 /** The facts that `planSandbox` needs for a request. */

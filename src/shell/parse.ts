@@ -323,6 +323,14 @@ class Inspector {
         return
       case 'Redirect':
         if (node.target === undefined) this.#refuse('syntax', 'a redirect has no target', node.pos)
+        // Bash reads `>&-` as a token: in `>&-rm q` the command is rm.
+        if (/^[<>]&$/.test(node.operator) && /^-./s.test(node.target.text)) {
+          this.#refuse(
+            'unsupported-syntax',
+            'a descriptor is closed right before a word; put a blank between',
+            node.pos,
+          )
+        }
         if (node.operator === '&>' || node.operator === '&>>') this.#bashOnly = true
         if (node.operator === '>&' && !/^(\d+-?|-)$/.test(node.target.text)) this.#bashOnly = true
         return

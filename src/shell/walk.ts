@@ -101,9 +101,14 @@ export class Walk implements WordHost {
       const next = script.commands[index + 1]
       if (this.#dropped.length === 0 || next === undefined) return
       if (!this.source.slice(statement.end, next.pos).includes('\n')) return
-      for (const state of this.#dropped) this.scope.join(state)
-      this.#dropped = []
+      this.#meetDropped()
     })
+    this.#meetDropped()
+  }
+
+  #meetDropped(): void {
+    for (const state of this.#dropped) this.scope.join(state)
+    this.#dropped = []
   }
 
   fragile(): void {

@@ -85,7 +85,7 @@ export function systemKeychain(): Keychain {
     if (process.env.CORDON_KEYCHAIN === 'off') throw new Fault('keychain-off', 'CORDON_KEYCHAIN is off')
     const { Entry } = createRequire(import.meta.url)('@napi-rs/keyring') as typeof import('@napi-rs/keyring')
     // Pinned: without it the kernel's keyring would be used where D-Bus is missing, and that forgets at the next boot.
-    return new Entry(SERVICE, name, { store: 'secret-service' })
+    return new Entry(SERVICE, name, { linux: { store: 'secret-service' } })
   }
   return {
     get: (name) => entry(name).getPassword(),

@@ -7,9 +7,10 @@ import { join } from 'node:path'
 import { PassThrough, Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { decodePath } from '../../src/files/path-bytes.ts'
 import { type Backend, createBwrapBackend, type LaunchIo, type LaunchResult } from '../../src/sandbox/backend.ts'
 import { planSandbox, type SandboxPlan, type SandboxRequest } from '../../src/sandbox/plan.ts'
-import { readHostFacts } from '../../src/sandbox/session.ts'
+import { readHostFacts, readIdentities } from '../../src/sandbox/session.ts'
 
 const BACKENDS: readonly (() => Backend)[] = [() => createBwrapBackend()]
 
@@ -259,6 +260,59 @@ describe.each(BACKENDS.map((make) => ({ backend: make() })))('$backend.name', ({
       }),
     })
     expect((await running).violations).toContainEqual(expect.objectContaining({ kind: 'mask-lifted', path: secret }))
+  })
+
+  describe('a secret that is moved while a command starts', () => {
+    /** The plan is made; then a running command swaps the secret's directory for a decoy. */
+    const swapped = (identities: boolean) => {
+      const folder = join(project, 'deep')
+      mkdirSync(folder)
+      writeFileSync(join(folder, 'id_rsa'), 'TOPSECRET')
+      const masks = [join(folder, 'id_rsa')]
+      const chosen = sh('cat */id_rsa', { masks, ...(identities && { maskIdentities: readIdentities(masks) }) })
+      renameSync(folder, join(project, 'real'))
+      mkdirSync(folder)
+      writeFileSync(join(folder, 'id_rsa'), 'decoy')
+      return chosen
+    }
+
+    test('is a fault when the launch knows which file it was', async () => {
+      expect(await faultOf(() => capture(swapped(true)))).toMatchObject({ code: 'mask-moved', exitCode: 125 })
+    })
+
+    test('control: by path alone, the decoy is masked and the secret is open', async () => {
+      expect(outputOf(await capture(swapped(false)))).toBe('TOPSECRET')
+    })
+
+    test.each([
+      { name: 'finds something', verify: () => false },
+      {
+        name: 'fails itself',
+        verify: () => {
+          throw new Error('cannot look')
+        },
+      },
+    ])('is a fault when the last look $name, and the command never runs', async ({ verify }) => {
+      const fault = await faultOf(() => capture(sh('touch ran'), { verify }))
+      expect(fault).toMatchObject({ code: 'mask-moved' })
+      expect(readdirSync(project)).toEqual([])
+    })
+
+    test('runs when the last look finds nothing', async () => {
+      const looks: string[][] = []
+      const verify = () => looks.push(readdirSync(project)) > 0
+      expect((await capture(sh('touch ran'), { verify })).exitCode).toBe(0)
+      expect(looks).toEqual([[]])
+    })
+  })
+
+  test('a masked file whose name is not UTF-8', async () => {
+    const bytes = Buffer.concat([Buffer.from(`${project}/`), Buffer.from([0xff, 0xfe]), Buffer.from('.key')])
+    writeFileSync(bytes, 'TOPSECRET')
+    const masks = [decodePath(bytes)]
+    const result = await capture(sh('cat *.key; ls | wc -l', { masks, maskIdentities: readIdentities(masks) }))
+    expect(outputOf(result)).toBe('1\n')
+    expect(result.violations.map(({ path }) => path)).toEqual(masks)
   })
 
   test('the network listener answers from outside', async () => {

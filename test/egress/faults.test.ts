@@ -68,7 +68,7 @@ describe('hosts that fail', () => {
     const server = createHttps(world.authority.issue(HOST))
     server.removeAllListeners('secureConnection')
     const raws: Socket[] = []
-    server.on('connection', (raw) => raws.push(raw))
+    server.on('connection', (raw) => raws.push(raw as Socket))
     server.on('secureConnection', (socket) => socket.on('error', () => {}).once('data', () => answer(socket, raws[0]!)))
     await world.serve(443, server)
     const { port } = await world.open({ allowed: hosts(HOST) })

@@ -22,7 +22,7 @@ function orders(change: Partial<SandboxRequest> = {}, terminalFds = 0): { type: 
     ...change,
   })
   const bytes = Buffer.from(
-    compileOrders({ plan, filter: new Uint8Array(16), limits: [{ name: 'CORE', limit: 1 }], terminalFds }),
+    compileOrders({ plan, filter: new Uint8Array(16), limits: [{ name: 'CORE', limit: 1 }], terminalFds, gate: false }),
   )
   expect(bytes.toString('latin1', 0, 8)).toBe('CORDON1\n')
   expect(bytes.readUInt32LE(8)).toBe(bytes.length - 12)

@@ -1,13 +1,15 @@
 /** PURE. The orders for cordon-init as bytes, and its messages back. The format is documented in native/cordon-init.c. */
 
+import { encodePath } from '../../files/path-bytes.ts'
 import { RESOURCE_NUMBERS, type ResourceLimit } from '../limits.ts'
-import type { SandboxPlan } from '../plan.ts'
+import type { MaskIdentity, SandboxPlan } from '../plan.ts'
 
 const MAGIC = 'CORDON1\n'
 const MAX_BYTES = 64 * 1024 * 1024
 
 export const MASK_OPTIONAL = 1
 export const MASK_UNWATCHED = 2
+export const MASK_EXACT = 4
 
 /**
  * Parts of /proc that tell root about the whole machine. Hidden as container runtimes do it; where one does not exist
@@ -40,6 +42,8 @@ export interface OrderInput {
   readonly limits: readonly ResourceLimit[]
   /** Which of stdin (1), stdout (2) and stderr (4) are the sandbox's own terminal. */
   readonly terminalFds: number
+  /** True: the init waits for a word between the masks and the command. */
+  readonly gate: boolean
 }
 
 class Writer {
@@ -81,6 +85,24 @@ function text(value: string, what: string): Uint8Array {
   return encoder.encode(`${value}\0`)
 }
 
+/** A path whose name is not UTF-8 keeps its bytes. */
+function pathBytes(path: string): Uint8Array {
+  if (path.includes('\0')) throw new RangeError('a path holds a NUL character, which no Linux path can')
+  const bytes = encodePath(path)
+  const ended = new Uint8Array(bytes.length + 1)
+  ended.set(bytes)
+  return ended
+}
+
+function maskHead(identity: MaskIdentity | undefined): Uint8Array {
+  if (!identity) return Uint8Array.of(0)
+  return numbers(17, (view) => {
+    view.setUint8(0, MASK_EXACT)
+    view.setBigUint64(1, identity.device, true)
+    view.setBigUint64(9, identity.inode, true)
+  })
+}
+
 function numbers(size: number, write: (view: DataView) => void): Uint8Array {
   const bytes = new Uint8Array(size)
   write(new DataView(bytes.buffer))
@@ -88,29 +110,27 @@ function numbers(size: number, write: (view: DataView) => void): Uint8Array {
 }
 
 /** Compiles the orders. Masks of the plan come first in number, so that a reported index is an index into `plan.masks`. */
-export function compileOrders({ plan, filter, limits, terminalFds }: OrderInput): Uint8Array {
+export function compileOrders({ plan, filter, limits, terminalFds, gate }: OrderInput): Uint8Array {
   const writer = new Writer()
   for (const argument of plan.argv) writer.record('a', text(argument, 'an argument'))
   for (const [name, value] of Object.entries(plan.env)) {
     if (name === '' || name.includes('=')) throw new RangeError(`${JSON.stringify(name)} is no name for a variable`)
     writer.record('e', text(`${name}=${value}`, `the variable ${name}`))
   }
-  writer.record('c', text(plan.cwd, 'the working directory'))
+  writer.record('c', pathBytes(plan.cwd))
 
   // Parents before children: what is bound later lies on top.
   const places = [
-    ...plan.pins.map((pin) => ({ path: pin.path, mask: false, flags: pin.mode === 'read-only' ? 1 : 0 })),
-    ...plan.masks.map((path) => ({ path, mask: true, flags: 0 })),
+    ...plan.pins.map((pin) => ({ path: pin.path, mask: false, head: Uint8Array.of(pin.mode === 'read-only' ? 1 : 0) })),
+    ...plan.masks.map((path) => ({ path, mask: true, head: maskHead(plan.maskIdentities.get(path)) })),
   ].sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : Number(a.mask) - Number(b.mask)))
-  for (const place of places)
-    writer.record(place.mask ? 'm' : 'p', Uint8Array.of(place.flags), text(place.path, 'a path'))
-  for (const path of HIDDEN_PROC)
-    writer.record('m', Uint8Array.of(MASK_OPTIONAL | MASK_UNWATCHED), text(path, 'a path'))
+  for (const place of places) writer.record(place.mask ? 'm' : 'p', place.head, pathBytes(place.path))
+  for (const path of HIDDEN_PROC) writer.record('m', Uint8Array.of(MASK_OPTIONAL | MASK_UNWATCHED), pathBytes(path))
 
   // The whole of /proc: to root started here, every file in it that belongs to root is the host's.
-  writer.record('r', Uint8Array.of(1), text('/proc', 'a path'))
-  writer.record('r', Uint8Array.of(0), text('/dev', 'a path'))
-  writer.record('r', Uint8Array.of(0), text('/', 'a path'))
+  writer.record('r', Uint8Array.of(1), pathBytes('/proc'))
+  writer.record('r', Uint8Array.of(0), pathBytes('/dev'))
+  writer.record('r', Uint8Array.of(0), pathBytes('/'))
   for (const { name, limit } of limits)
     writer.record(
       'l',
@@ -144,6 +164,7 @@ export function compileOrders({ plan, filter, limits, terminalFds }: OrderInput)
       numbers(2, (view) => view.setUint16(0, port, true)),
     )
   }
+  if (gate) writer.record('g')
   writer.record('s', filter)
   return writer.finish()
 }
@@ -151,6 +172,7 @@ export function compileOrders({ plan, filter, limits, terminalFds }: OrderInput)
 /** A message from cordon-init. */
 export type InitMessage =
   | { readonly kind: 'failed'; readonly step: number; readonly errno: number; readonly index: number }
+  | { readonly kind: 'gate' }
   | { readonly kind: 'ready'; readonly watched: boolean }
   | { readonly kind: 'mask'; readonly index: number; readonly event: 'opened' | 'lifted' }
   | { readonly kind: 'ended'; readonly code: number | null; readonly signal: number | null }
@@ -164,6 +186,8 @@ export function parseMessage(bytes: Uint8Array): InitMessage | null {
   switch (String.fromCharCode(view.getUint32(0, true) & 0xff)) {
     case 'F':
       return { kind: 'failed', step: a, errno: b, index: c }
+    case 'G':
+      return { kind: 'gate' }
     case 'R':
       return { kind: 'ready', watched: a === 1 }
     case 'V':
@@ -178,6 +202,10 @@ export function parseMessage(bytes: Uint8Array): InitMessage | null {
 /** A message to cordon-init. */
 export function signalMessage(signal: number): Uint8Array {
   return Uint8Array.of(0x4b, signal, 0, 0, 0, 0)
+}
+
+export function goMessage(): Uint8Array {
+  return Uint8Array.of(0x47, 0, 0, 0, 0, 0)
 }
 
 export function quitMessage(): Uint8Array {

@@ -22,6 +22,7 @@ export const INIT_STEPS = {
   LIMITS: 18,
   DIRECTORY: 19,
   EXEC: 20,
+  GATE: 21,
 } as const
 
 export type InitStep = keyof typeof INIT_STEPS
@@ -76,6 +77,7 @@ export const STEP_MEANINGS: Readonly<Record<InitStep, StepMeaning>> = {
     what: 'the command could not be started',
     remedy: 'Check the name, the permissions and the interpreter line, and that a grant shows the file.',
   },
+  GATE: { code: 'sandbox-orders', what: 'the sandbox was not told to go on', remedy: REPORT },
 }
 
 /** The step of a number that came from the init; null for one that it does not have. */

@@ -1,6 +1,7 @@
 /** Parses an argument vector by a table of options, the way getopt and its relatives do. */
 
 import type { Span, Word } from '../facts.ts'
+import { roles } from './roles.ts'
 import type { CompiledSpec, OptionRow } from './spec.ts'
 
 /** A word, or the part of a word that is an option's value. */
@@ -72,6 +73,15 @@ function findLong(name: string, compiled: CompiledSpec): OptionRow | null {
   return rows.find((row) => row.role !== 'text') ?? rows[0] ?? null
 }
 
+/** True for a word that would be a risky option if it stood in an option's place. */
+function isDangerous(text: string, compiled: CompiledSpec): boolean {
+  if (!/^-[^\s]/.test(text) || /\s/.test(text)) return false
+  const name = text.split('=')[0] ?? ''
+  const row =
+    compiled.rows.get(name) ?? (name.startsWith('--') ? findLong(name, compiled) : compiled.rows.get(name.slice(0, 2)))
+  return row != null && roles[row.role].hazard !== null
+}
+
 /** Splits `args` into options and operands; with `stops` the first operand ends the options. */
 export function parseArgs(
   args: readonly Arg[],
@@ -92,7 +102,8 @@ export function parseArgs(
   }
   const takeNext = (): Arg | null => {
     const arg = args[index]
-    if (arg === undefined) return null
+    // Whether an option takes a value differs between versions: a word that is a dangerous option is never hidden as one.
+    if (arg === undefined || isDangerous(arg.text ?? '', compiled)) return null
     index += 1
     if (addsWords(arg) && !isNumeric(arg)) unclear.push(arg)
     return arg

@@ -5,9 +5,10 @@ import type { ProgramTable, Spec } from '../spec.ts'
 const runOptions = `
   --privileged !widen # gives the container the machine's rights
   -v --volume --mount <mount>
-  --device --cap-add --security-opt --volumes-from --device-cgroup-rule --runtime --gpus <widen>
+  --device --cap-add --security-opt --volumes-from --device-cgroup-rule --runtime <widen>
   --pid --network --net --ipc --uts --userns --cgroupns <text>
   --env-file <read>
+  --gpus <text>
   --cidfile <output>
   -e --env -w --workdir -u --user -p --publish --name --entrypoint -h --hostname -m --memory --cpus -l --label --link <text>
   --restart --platform --pull --log-driver --log-opt --tmpfs --ulimit --shm-size --group-add --add-host --dns --expose --ip <text>
@@ -46,7 +47,7 @@ const compose: Spec = {
 const names: Spec = {
   operands: 'text*',
   abbreviates: false,
-  options: '\n  -f --filter --format -n --tail --since --until -t --time -s --signal <text>',
+  options: '\n  --filter --format --tail --since --until --time --signal <text>',
 }
 
 const terraform: Spec = {
@@ -56,7 +57,8 @@ const terraform: Spec = {
   -plugin-dir -from-module <load>
   -var-file -state <read>
   -out -state-out -backup <write>
-  -var -target -replace -backend-config -input -lock -lock-timeout -parallelism -refresh -compact-warnings -json <text>
+  -var -target -replace -backend-config -lock-timeout -parallelism <text>
+  -input -lock -refresh -auto-approve -upgrade -reconfigure [text]
 `,
   operands: 'auto*',
 }
@@ -130,7 +132,8 @@ export const containerPrograms: ProgramTable = {
   --context --cluster -n --namespace --user --token --as --as-group -o --output -l --selector -c --container --field-selector <text>
   --tail --since --replicas --image --timeout --sort-by --type -p --patch --from-literal --port --overrides --for --limits <text>
   -f --filename -k --kustomize --patch-file --from-file --from-env-file <read>
-  --request-timeout -v --cache-dir --cascade --dry-run --template --max <text>`,
+  --request-timeout -v --cache-dir --template --max <text>
+  --cascade --dry-run [text]`,
     subcommands: {
       exec: inContainer,
       edit: { always: ['run', 'opens an editor'], operands: 'text*' },
@@ -203,12 +206,11 @@ export const containerPrograms: ProgramTable = {
     abbreviates: false,
     everywhere: true,
     options: `
-  -R --repo --json -q --jq --template -b --body -t --title -B --base -H --head --label -l --assignee -a --milestone -m <text>
-  --reviewer -r --state -s -L --limit --author -A --search -S --sort --order -e --env -o --org -u --user --hostname --ref <text>
-  --comment -c --message --description -d --notes -n --target --method -X --header --cache --preview -p --job -j --workflow -w <text>
-  --interval -i --color --subject --match-head-commit --author-email --log-failed --commit --branch --project <text>
-  -F --field <form>
-  -f --raw-field <text>
+  -R --repo --json -q --jq --template -b --body -t --title -B --base -H --head --label -l --assignee -a --milestone <text>
+  --reviewer --state -L --limit --author -A --search -S --sort --order --env --org --user --hostname --ref --comment <text>
+  --message --description --notes --target --method --header --cache --preview --job --workflow --interval --subject <text>
+  --match-head-commit --author-email --commit --branch --project <text>
+  --color --log-failed [text]
   --input --body-file --notes-file --env-file <send>
   -D --dir --output <output>
   --clobber
@@ -251,7 +253,10 @@ export const containerPrograms: ProgramTable = {
       release: {
         subcommands: {
           upload: { operands: 'text read*' },
-          create: { operands: 'text read*' },
+          create: {
+            operands: 'text read*',
+            options: '\n  -F --notes-file <send>\n  -n --notes -t --title --target <text>',
+          },
           download: { operands: 'text*', options: '\n  -p --pattern -A <text>' },
         },
         operands: 'text*',
@@ -264,7 +269,12 @@ export const containerPrograms: ProgramTable = {
       mr: { operands: 'text*' },
       issue: { operands: 'text*', options: '\n  -F --body-file <read>\n  -w --web !run # starts a browser' },
       run: { operands: 'text*', options: '\n  -n --name <text>\n  -D --dir <write>' },
-      api: { operands: 'text*' },
+      api: {
+        operands: 'text*',
+        options:
+          '\n  -F --field <form>\n  -f --raw-field <text>\n  -X --method -H --header -p --preview -q --jq -t --template <text>',
+      },
+      workflow: { operands: 'text*', options: '\n  -F --field <form>\n  -f --raw-field <text>' },
     },
     otherwise: { operands: 'text*' },
   },

@@ -10,14 +10,15 @@ const diffOptions = `
   --textconv !run # runs the text converters that the configuration names
   --text -a
   -O <read>
-  -S -G -L -U --unified -l <text>
+  -S -G -L -U --unified <text>
+  -l [text]
   -n --max-count --skip --since --after --until --before --author --committer --grep --date --format --diff-filter <text>
   --diff-algorithm --inter-hunk-context --src-prefix --dst-prefix --line-prefix --ws-error-highlight --anchored <text>
   --pretty --color --color-words --word-diff --word-diff-regex --stat --dirstat --submodule --decorate --abbrev [text]
   --ignore-submodules --color-moved --show-notes --notes --branches --tags --remotes --relative --show-signature [text]
   -M -C -B --find-renames --find-copies --break-rewrites [text]
   --glob --exclude --max-age --min-age --min-parents --max-parents --encoding --decorate-refs <text>
-  --merge-base <text>
+  --merge-base
 `
 
 const viewing: Spec = { options: diffOptions }
@@ -60,10 +61,12 @@ const subcommands: Readonly<Record<string, Spec>> = {
   'diff-files': viewing,
   'range-diff': viewing,
   'rev-list': viewing,
-  shortlog: { options: `${diffOptions}  --group <text>` },
+  shortlog: { options: `${diffOptions}  --group <text>\n  -n --numbered\n  -s --summary\n  -e --email` },
   'format-patch': {
     options: `${diffOptions}
   -o --output-directory <write>
+  -n --numbered
+  -v --reroll-count <text>
   --to --cc --from --in-reply-to --subject-prefix --start-number --suffix --signature --base --rfc <text>
   --signature-file <read>`,
   },
@@ -137,7 +140,7 @@ const subcommands: Readonly<Record<string, Spec>> = {
   --textconv !run # runs the text converters that the configuration names
   --text -a
   -f <read>
-  -e -A -B -C --after-context --before-context --context -m --max-count --max-depth --threads --parent-basename <text>
+  -e -A -B -C --after-context --before-context --context -m --max-count --max-depth --threads <text>
   --color --column [text]`,
     operands: 'text auto*',
     operandsWith: { '-e -f': 'auto*' },
@@ -150,11 +153,15 @@ const subcommands: Readonly<Record<string, Spec>> = {
   },
   annotate: { options: '\n  --contents --ignore-revs-file -S <read>\n  -L --since --date --ignore-rev <text>' },
   rebase: {
-    options: `${merging}
+    options: `
+  -s --strategy -X --strategy-option --empty <text>
+  -S --gpg-sign --rebase-merges [text]
+  -m --merge
+  --no-verify !skip # skips the repository's hooks
   -x --exec <run> # runs a command after every commit
   -i --interactive !run # opens the list of commits in an editor
   --edit-todo !run # opens the list of commits in an editor
-  --onto -C --whitespace --rebase-merges <text>`,
+  --onto -C --whitespace <text>`,
   },
   bisect: {
     subcommands: {

@@ -67,7 +67,8 @@ export const javascriptPrograms: ProgramTable = {
   --cache <grow>
   --cafile --cert --key <read>
   -w --workspace --loglevel --tag --otp --access --scope --omit --include --depth --before --fetch-timeout --searchlimit <text>
-  --install-strategy --save-prefix --color --audit-level <text>`,
+  --install-strategy --save-prefix --audit-level <text>
+  --color [text]`,
     subcommands: { ...shared, exec: executing, x: executing, link: { operands: 'tree*' } },
     otherwise: { operands: 'auto*' },
   },
@@ -120,8 +121,9 @@ export const javascriptPrograms: ProgramTable = {
   --env-file --tsconfig-override <read>
   --registry <route>
   --outdir --outfile --cache-dir --coverage-dir --reporter-outfile <write>
-  -F --filter --timeout -t --test-name-pattern --bail --rerun-each --target --format --define --external --port --shell <text>
-  --coverage-reporter --reporter --loader --conditions --max-concurrency --seed --splitting --entry-naming <text>`,
+  -F --filter --timeout -t --test-name-pattern --rerun-each --target --format --define --external --port --shell <text>
+  --coverage-reporter --reporter --loader --conditions --max-concurrency --seed --entry-naming <text>
+  --bail --coverage [text]`,
     subcommands: {
       run: running,
       test: { operands: 'auto*' },
@@ -212,7 +214,7 @@ export const javascriptPrograms: ProgramTable = {
   --coverageDirectory --cacheDirectory <write>
   -c --config --rootDir --roots --projects --modulePaths <read>
   -t --testNamePattern --testPathPattern --testPathPatterns --testMatch -w --maxWorkers --testTimeout --shard --coverageReporters <text>
-  --collectCoverageFrom --testPathIgnorePatterns --selectProjects --changedSince --bail --maxConcurrency --displayName <text>`,
+  --collectCoverageFrom --testPathIgnorePatterns --selectProjects --changedSince --maxConcurrency --displayName <text>`,
     operands: 'auto*',
   },
   vitest: {
@@ -223,8 +225,9 @@ export const javascriptPrograms: ProgramTable = {
   --outputFile [output]
   --coverage.reportsDirectory --cache.dir <write>
   -c --config -r --root --dir <read>
-  -t --testNamePattern --project --pool --exclude --shard --bail --retry --testTimeout --hookTimeout --maxWorkers --mode <text>
-  --coverage.reporter --coverage.include --coverage.exclude --changed --silent --api --poolOptions -w <text>
+  -t --testNamePattern --project --pool --exclude --shard --retry --testTimeout --hookTimeout --maxWorkers --mode <text>
+  --coverage.reporter --coverage.include --coverage.exclude <text>
+  --changed --silent --api --poolOptions --bail --coverage --ui [text]
   --open !run`,
     operands: 'text auto*',
   },
@@ -245,7 +248,8 @@ export const javascriptPrograms: ProgramTable = {
   --reporter <module>
   -c --config -C --config-file --project-dir <read>
   --output -o <output>
-  -g --grep --grep-invert -j --workers --project --retries --timeout --shard --browser -b --spec -s --headed --max-failures --trace <text>`,
+  -g --grep --grep-invert -j --workers --project --retries --timeout --shard --browser -b --spec -s --max-failures --trace <text>
+  --headed`,
     operands: 'text auto*',
   },
   'webpack vite rollup esbuild parcel tsup tsdown rspack swc rolldown': {
@@ -256,7 +260,7 @@ export const javascriptPrograms: ProgramTable = {
   -c --config --tsconfig --root <read>
   -o --outfile --outdir --outDir --output-path --file -d --dist-dir --out-dir --out-file <write>
   --metafile --profile --json <output>
-  --mode -m --entry --env --target --format -f --port --host --base --define --external --loader --platform <text>`,
+  --mode -m --entry --env --target --format -f --port --base --define --external --loader --platform <text>`,
     operands: 'auto*',
   },
   'babel babel-node': {

@@ -189,7 +189,7 @@ ${cargoTarget}`,
   --cpu-profile-path --mem-profile-path --trace-path <output>
   --output.text.path --output.json.path --output.sarif.path --output.junit-xml.path <output>
   -E --enable -D --disable --out-format --timeout -j --concurrency --build-tags --new-from-rev -p --presets --modules-download-mode <text>
-  -checks -tags -formatter -set_exit_status -exclude -exclude_dirs <text>`,
+  -checks -tags -formatter -exclude -exclude_dirs <text>`,
     operands: 'text*',
   },
   gotestsum: {

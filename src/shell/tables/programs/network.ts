@@ -9,7 +9,7 @@ const sshOptions = `
   -J <route>
   -i <read>
   -S <run>
-  -P -p -c -l -X -B -R -b -m <text>
+  -P -c -l -X <text>
 `
 
 const wgetOptions = `
@@ -106,7 +106,7 @@ export const networkPrograms: ProgramTable = {
     operands: 'host text*',
   },
   scp: { options: sshOptions, operands: 'text*' },
-  sftp: { options: `${sshOptions}  -b <list>\n  -s <run>\n`, operands: 'text*' },
+  sftp: { options: `${sshOptions}  -b <list>\n  -s <run>\n  -B -R <text>\n`, operands: 'text*' },
   rsync: {
     options: `
   -e --rsh <run>
@@ -136,7 +136,7 @@ export const networkPrograms: ProgramTable = {
     operands: 'host text*',
   },
   'ping ping6 traceroute tracepath mtr': {
-    options: '\n  -c -i -w -W -s -t -I -m -q -p -n <text>',
+    options: '\n  -c -i -w -W -s -t -I -m -p <text>',
     operands: 'host text*',
   },
   'dig host nslookup whois drill': {

@@ -64,7 +64,7 @@ export const pythonPrograms: ProgramTable = {
   --directory --project <tree>
   --cache-dir <grow>
   -i --index-url --extra-index-url --index --default-index -f --find-links --allow-insecure-host <route>
-  --color -q -v <text>`,
+  --color <text>`,
     subcommands: {
       run: delegating,
       pip,

@@ -13,28 +13,38 @@ export const textPrograms: ProgramTable = {
     { operands: 'text*' },
   'printenv export set unset shift break continue wait jobs fg bg cd pushd popd dirs umask ulimit alias unalias declare local readonly typeset read mapfile readarray let getopts trap times shopt enable kill':
     { operands: 'text*' },
-  'nl strings rev md5sum sha1sum sha224sum sha256sum sha384sum sha512sum shasum b2sum cksum sum md5 tsort': {
-    options: '\n  -b --body-numbering -n -d -f -h -i -l -s -v -w --bytes --radix --encoding -a --algorithm <text>',
+  'rev md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum sum md5 tsort': { operands: 'read*', calm: true },
+  'shasum cksum': { options: '\n  -a --algorithm <text>', operands: 'read*', calm: true },
+  nl: {
+    options: '\n  -b -d -f -h -i -l -n -s -v -w --body-numbering --number-format <text>',
     operands: 'read*',
     calm: true,
   },
+  strings: { options: '\n  -n --bytes -t --radix -e --encoding <text>', operands: 'read*', calm: true },
   'cat tac': { operands: 'read*', calm: true },
   head: { options: '\n  -n --lines -c --bytes <text>', operands: 'read*', calm: true },
   tail: { options: '\n  -n --lines -c --bytes -s --sleep-interval --pid <text>', operands: 'read*', calm: true },
   wc: { options: '\n  --files0-from <list>\n  --total <text>', operands: 'meta*', calm: true },
-  'cut paste fold fmt expand unexpand join comm pr': {
-    options: `
-  -d --delimiter --delimiters -f --fields -c --characters -b --bytes --output-delimiter -w --width -t --tabs <text>
-  -1 -2 -j -o -e -l -h -s -g --goal <text>`,
+  cut: {
+    options: '\n  -d --delimiter -f --fields -c --characters -b --bytes --output-delimiter <text>',
     operands: 'read*',
     calm: true,
   },
+  'paste comm': { options: '\n  -d --delimiters --output-delimiter <text>', operands: 'read*', calm: true },
+  'fold fmt': { options: '\n  -w --width -g --goal -p --prefix <text>', operands: 'read*', calm: true },
+  'expand unexpand': { options: '\n  -t --tabs <text>', operands: 'read*', calm: true },
+  join: { options: '\n  -1 -2 -j -o -t -e -a -v <text>', operands: 'read*', calm: true },
+  pr: { options: '\n  -h --header -l --length -w --width -o --indent -D <text>', operands: 'read*', calm: true },
   look: { operands: 'text read' },
   column: {
-    options: '\n  -s -o -c -N -R -H -O -T -E -J --table-columns --separator --output-separator <text>',
+    options: '\n  -s -o -c -N -R -H -O -T -E --table-columns --separator --output-separator <text>',
     operands: 'read*',
   },
-  'od hexdump hd': { options: '\n  -A -j -N -t -w -S -s -n -e -v <text>\n  -f <read>', operands: 'read*', calm: true },
+  'od hexdump hd': {
+    options: '\n  -A -j -N -t -S -s -n -e <text>\n  -w [text]\n  -f <read>',
+    operands: 'read*',
+    calm: true,
+  },
   xxd: { options: '\n  -c -g -l -s -o -n <text>', operands: 'read output' },
   iconv: { options: '\n  -f -t --from-code --to-code <text>\n  -o --output <output>', operands: 'read*' },
   'base64 base32 basenc': { options: '\n  -w --wrap -b <text>\n  -o --output <output>', operands: 'read*', calm: true },
@@ -220,7 +230,7 @@ export const textPrograms: ProgramTable = {
     wary: true,
   },
   'more most pg zless zmore bzless xzless': {
-    options: '\n  + <text>\n  -n --lines -p -P <text>',
+    options: '\n  + <text>\n  -n --lines <text>',
     operands: 'read*',
     wary: true,
   },
@@ -264,15 +274,21 @@ export const textPrograms: ProgramTable = {
   -f --file <list>
   -s --set <system> # sets the clock
   -r --reference <meta>
-  -d --date -v -j <text>
+  -d --date -v <text>
   -I --iso-8601 --rfc-3339 [text]
   + <text>`,
     operands: 'text*',
   },
   hostname: { options: '\n  -F --file <system> # sets the name of the machine\n  -b !system', operands: 'text*' },
-  'ls dir vdir exa eza lsd': {
+  'ls dir vdir': {
+    options: `
+  -I --ignore --hide -w --width -T --tabsize --block-size --time-style <text>
+  --color --format --time --sort --indicator-style --hyperlink [text]`,
+    operands: 'meta*',
+  },
+  'exa eza lsd': {
     options:
-      '\n  -I --ignore --hide -w --width -T --tabsize --block-size --time-style -L --level --sort --icons <text>\n  --color --format --time --sort --indicator-style [text]',
+      '\n  -I --ignore-glob -L --level -s --sort -t --time --time-style --depth <text>\n  --color --icons [text]',
     operands: 'meta*',
   },
   tree: {
@@ -290,10 +306,8 @@ export const textPrograms: ProgramTable = {
     operands: 'meta*',
   },
   'zcat bzcat xzcat zstdcat lzcat gzcat zdiff zcmp': compressed,
-  'dmesg top htop nvidia-smi': {
-    operands: 'text*',
-    options: '\n  -C --clear -c --read-clear !system\n  -n -p -d -u -o <text>',
-  },
+  dmesg: { operands: 'text*', options: '\n  -C --clear -c --read-clear -D --console-off !system\n  -F --file <read>' },
+  'top htop nvidia-smi': { operands: 'text*' },
   'ps pgrep pidof pstree free lscpu lsblk lsof ss netstat vmstat iostat': { operands: 'text*' },
   'ctags etags universal-ctags': {
     options:

@@ -1,6 +1,6 @@
 /** Interpreters without a script read code; with `-m` they are another program. */
 
-import { smallInterpreters } from '../programs/interpreters.ts'
+import { smallInterpreters } from '../interpreter-names.ts'
 import { has, type Rule, type Use, usesOf } from '../use.ts'
 
 const informs = ['-V', '-v', '-h', '--version', '--help', '-help', '-version', '--v8-options', '--completion-bash']

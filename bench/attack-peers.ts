@@ -1,0 +1,101 @@
+/** Runs the attacks of test/attacks in the peers' sandboxes as an ordinary user, and writes docs/ATTACKS.md from what happened. */
+
+import { spawnSync } from 'node:child_process'
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Attack } from '../test/attacks/attack.ts'
+import { FILE_ATTACKS } from '../test/attacks/file-attacks.ts'
+import { asUser, type Fixture, makeFixture, type User } from '../test/attacks/fixture.ts'
+import { KERNEL_ATTACKS } from '../test/attacks/kernel-attacks.ts'
+import { installPeers, type Peer } from './peers.ts'
+
+const ATTACKS: readonly Attack[] = [...FILE_ATTACKS, ...KERNEL_ATTACKS].filter((attack) => attack.room === 'usual')
+const USER: User = { name: 'ordinary user', uid: 65534, gid: 65534 }
+
+/** Which attacks got through, by index; null when the peer did not run them at all. */
+type Escapes = ReadonlySet<number> | null
+
+async function attackWith(run: (fixture: Fixture, scratch: string) => string): Promise<Escapes> {
+  const fixture = await makeFixture(USER, ATTACKS)
+  const scratch = mkdtempSync('/var/tmp/cordon-peer-')
+  chmodSync(scratch, 0o755)
+  chownSync(scratch, USER.uid, USER.gid)
+  try {
+    const results = [...run(fixture, scratch).matchAll(/RESULT\t(\d+)\t(.*)/g)]
+    if (results.length === 0) return null
+    return new Set(results.filter((match) => match[2]!.includes('ESCAPED')).map((match) => Number(match[1])))
+  } finally {
+    await fixture.close()
+    rmSync(scratch, { recursive: true, force: true })
+  }
+}
+
+function inPeer(peer: Peer): (fixture: Fixture, scratch: string) => string {
+  return (fixture, scratch) => {
+    const driver = ['/usr/bin/bash', join(fixture.root, 'readonly/driver.sh')]
+    const [program, ...args] = asUser(USER, peer.command(driver, { project: fixture.project, scratch }))
+    mkdirSync(join(scratch, 'codex'), { recursive: true })
+    chownSync(join(scratch, 'codex'), USER.uid, USER.gid)
+    const env = { ...fixture.env, A: join(fixture.root, 'readonly/attacks/usual'), CODEX_HOME: join(scratch, 'codex') }
+    const ran = spawnSync(program!, args, {
+      cwd: fixture.project,
+      env,
+      encoding: 'utf8',
+      timeout: 300_000,
+      maxBuffer: 1 << 26,
+    })
+    return `${ran.stdout}${ran.stderr}`
+  }
+}
+
+function inCordon(fixture: Fixture): string {
+  const rooms = new URL('../test/attacks/rooms.ts', import.meta.url).pathname
+  const [program, ...args] = asUser(USER, [process.execPath, rooms])
+  const ran = spawnSync(program!, args, { input: JSON.stringify(fixture), encoding: 'utf8', maxBuffer: 1 << 26 })
+  return `${ran.stdout}${ran.stderr}`
+}
+
+const columns: [name: string, escapes: Escapes][] = [['Cordon', await attackWith(inCordon)]]
+for (const peer of installPeers()) columns.push([peer.name, await attackWith(inPeer(peer))])
+
+const groups = [...new Set(ATTACKS.map((attack) => attack.name.split(':')[0]!))]
+const count = (escapes: Escapes, group: string | null): string => {
+  if (escapes === null) return 'did not run'
+  const found = ATTACKS.filter(
+    (attack, index) => escapes.has(index) && (group === null || attack.name.startsWith(`${group}:`)),
+  )
+  return String(found.length)
+}
+const header = ['group', 'attacks', ...columns.map(([name]) => name)]
+const rows = groups.map((group) => [
+  group,
+  String(ATTACKS.filter((attack) => attack.name.startsWith(`${group}:`)).length),
+  ...columns.map(([, escapes]) => count(escapes, group)),
+])
+const total = ['**all**', String(ATTACKS.length), ...columns.map(([, escapes]) => `**${count(escapes, null)}**`)]
+const table = [header, header.map(() => '---'), ...rows, total].map((cells) => `| ${cells.join(' | ')} |`)
+const each = ATTACKS.map((attack, index) => {
+  const cells = columns.map(([, escapes]) => (escapes === null ? '' : escapes.has(index) ? 'through' : 'held'))
+  return `| ${[attack.name, attack.note, ...cells].join(' | ')} |`
+})
+const text = `# The same attacks in four sandboxes
+
+Written by \`node bench/attack-peers.ts\`: the attacks of \`test/attacks\` run from inside each sandbox as an ordinary user, on the same fixture, and
+what got through is counted by looking at what happened, not at what was said. Cordon's own run, as root and as a user, with a control for
+each attack in which it is seen to work, is part of \`npm test\`.
+
+Read it fairly: the peers promise less. Plain bubblewrap and Codex show the whole file system read-only by design, so a read of a secret is no bug of theirs; it
+is what a user of theirs has to live with. sandbox-runtime ran with \`denyRead\` for ~/.ssh and ~/.aws and nothing allowed on the network, Codex
+with \`sandbox_mode="workspace-write"\`, bubblewrap as its manual shows it (\`--ro-bind / / --bind PROJECT --unshare-all\`).
+
+${table.join('\n')}
+
+## Each attack
+
+| attack | what it is | ${columns.map(([name]) => name).join(' | ')} |
+|${' --- |'.repeat(columns.length + 2)}
+${each.join('\n')}
+`
+writeFileSync(new URL('../docs/ATTACKS.md', import.meta.url), text)
+console.log(table.join('\n'))
+process.exitCode = columns[0]![1]?.size === 0 ? 0 : 1
