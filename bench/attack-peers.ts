@@ -12,6 +12,12 @@ import { installPeers, type Peer } from './peers.ts'
 const ATTACKS: readonly Attack[] = [...FILE_ATTACKS, ...KERNEL_ATTACKS].filter((attack) => attack.room === 'usual')
 const USER: User = { name: 'ordinary user', uid: 65534, gid: 65534 }
 
+/** As the test does: a caller without a core limit, and one descriptor that a careless program leaks. */
+function careless(fixture: Fixture, argv: readonly string[]): [string, string[]] {
+  const script = 'ulimit -c unlimited; exec 9<"$1"; shift; exec "$@"'
+  return ['bash', ['-c', script, 'bash', join(fixture.root, 'outside/secret'), ...argv]]
+}
+
 /** Which attacks got through, by index; null when the peer did not run them at all. */
 type Escapes = ReadonlySet<number> | null
 
@@ -33,11 +39,11 @@ async function attackWith(run: (fixture: Fixture, scratch: string) => string): P
 function inPeer(peer: Peer): (fixture: Fixture, scratch: string) => string {
   return (fixture, scratch) => {
     const driver = ['/usr/bin/bash', join(fixture.root, 'readonly/driver.sh')]
-    const [program, ...args] = asUser(USER, peer.command(driver, { project: fixture.project, scratch }))
+    const [program, args] = careless(fixture, asUser(USER, peer.command(driver, { project: fixture.project, scratch })))
     mkdirSync(join(scratch, 'codex'), { recursive: true })
     chownSync(join(scratch, 'codex'), USER.uid, USER.gid)
     const env = { ...fixture.env, A: join(fixture.root, 'readonly/attacks/usual'), CODEX_HOME: join(scratch, 'codex') }
-    const ran = spawnSync(program!, args, {
+    const ran = spawnSync(program, args, {
       cwd: fixture.project,
       env,
       encoding: 'utf8',
@@ -50,8 +56,8 @@ function inPeer(peer: Peer): (fixture: Fixture, scratch: string) => string {
 
 function inCordon(fixture: Fixture): string {
   const rooms = new URL('../test/attacks/rooms.ts', import.meta.url).pathname
-  const [program, ...args] = asUser(USER, [process.execPath, rooms])
-  const ran = spawnSync(program!, args, { input: JSON.stringify(fixture), encoding: 'utf8', maxBuffer: 1 << 26 })
+  const [program, args] = careless(fixture, asUser(USER, [process.execPath, rooms]))
+  const ran = spawnSync(program, args, { input: JSON.stringify(fixture), encoding: 'utf8', maxBuffer: 1 << 26 })
   return `${ran.stdout}${ran.stderr}`
 }
 

@@ -100,19 +100,24 @@ export class Walk implements WordHost {
       this.#statement(statement)
       const next = script.commands[index + 1]
       if (this.#dropped.length === 0 || next === undefined) return
-      if (!this.source.slice(statement.end, next.pos).includes('\n')) return
+      const between = this.source.slice(statement.end, next.pos)
+      if (!between.includes('\n')) return
       this.#meetDropped()
+      // After a line continuation the line goes on, unless the backslash stands in a comment.
+      if (between.replaceAll('\\\n', '').includes('\n')) this.#dropped = []
     })
     this.#meetDropped()
   }
 
   #meetDropped(): void {
-    for (const state of this.#dropped) this.scope.join(state)
-    this.#dropped = []
+    for (const state of this.#dropped) this.scope.join(state.branch())
   }
 
   fragile(): void {
-    this.#dropped.push(this.scope.branch())
+    // One state stands for all: what any of them leaves open, it leaves open.
+    const [all] = this.#dropped
+    if (all === undefined) this.#dropped.push(this.scope.branch())
+    else all.join(this.scope.branch())
     if (this.scope.effects !== null) this.scope.effects.fragile = true
   }
 

@@ -988,4 +988,6 @@ export const TRAPS: readonly string[] = [
   '<&-rm q',
   'ls <&-; rm q',
   'rm 2>&- q',
+  'y=0; x=rm\n: $((5/y)); \\\nx=ls\n$x q',
+  'x=rm\n: $((1/0)); x=ls # c \\\n$x q',
 ]
