@@ -67,7 +67,7 @@ export function holdsProtected(path: string, facts: ProtectedFacts): ProtectedPa
     if (above(splitPath(own).map(foldName))) return holder('cordon', "Cordon's own files")
   }
   const last = segments.at(-1)
-  for (const { name, folded, place } of foldedNames) {
+  for (const { name, folded, place } of nameIndex().all) {
     if (place === 'anywhere' ? folded.length > 1 && last === folded[0] : above(placed(folded, place, home))) {
       return holder(name.kind, name.path)
     }
@@ -78,6 +78,7 @@ export function holdsProtected(path: string, facts: ProtectedFacts): ProtectedPa
 /** The protected name that an entry of a directory has by itself (`.envrc`, `.git`), for walks that see one name at a time. */
 export function isProtectedStart(name: string): boolean {
   const folded = foldName(name)
+  const { firstNames, globNames } = nameIndex()
   return firstNames.has(folded) || globNames.some((glob) => matchSegment(glob, folded))
 }
 
@@ -89,22 +90,47 @@ export function foldName(name: string): string {
 const IGNORED_CODE_POINTS = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g
 
 function isPlain(name: string): boolean {
-  for (let index = 0; index < name.length; index++) if (name.charCodeAt(index) > 127) return false
-  return true
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII as a whole is meant.
+  return /^[\x00-\x7f]*$/.test(name)
 }
 
 type Place = 'anywhere' | 'home' | 'absolute'
 
-const foldedNames = protectedNames.map((name) => ({
-  name,
-  place: placeOf(name.path),
-  folded: splitPath(name.path.replace(/^~/, '')).map(foldName),
-}))
+interface FoldedName {
+  readonly name: ProtectedName
+  readonly place: Place
+  readonly folded: readonly string[]
+}
 
-const anywhere = foldedNames.filter((entry) => entry.place === 'anywhere')
-const fixed = foldedNames.filter((entry) => entry.place !== 'anywhere')
-const firstNames: ReadonlySet<string> = new Set(anywhere.map((entry) => entry.folded[0]!))
-const globNames: readonly string[] = [...firstNames].filter((name) => name.includes('*'))
+interface NameIndex {
+  readonly all: readonly FoldedName[]
+  readonly anywhere: readonly FoldedName[]
+  readonly fixed: readonly FoldedName[]
+  readonly firstNames: ReadonlySet<string>
+  readonly globNames: readonly string[]
+}
+
+let index: NameIndex | null = null
+
+/** The names prepared for comparing; made on first use, because not every start asks. */
+function nameIndex(): NameIndex {
+  if (index !== null) return index
+  const all = protectedNames.map((name) => ({
+    name,
+    place: placeOf(name.path),
+    folded: splitPath(foldName(name.path.startsWith('~') ? name.path.slice(1) : name.path)),
+  }))
+  const anywhere = all.filter((entry) => entry.place === 'anywhere')
+  const firstNames = new Set(anywhere.map((entry) => entry.folded[0]!))
+  index = {
+    all,
+    anywhere,
+    fixed: all.filter((entry) => entry.place !== 'anywhere'),
+    firstNames,
+    globNames: [...firstNames].filter((name) => name.includes('*')),
+  }
+  return index
+}
 
 function placeOf(path: string): Place {
   if (path.startsWith('~/')) return 'home'
@@ -133,6 +159,7 @@ function gitInternal(segments: readonly string[]): string | null {
 }
 
 function protectedName(segments: readonly string[], home: readonly string[]): ProtectedName | null {
+  const { fixed, anywhere, firstNames, globNames } = nameIndex()
   for (const { name, folded, place } of fixed) if (startsWith(segments, placed(folded, place, home))) return name
   for (let index = 0; index < segments.length; index++) {
     const segment = segments[index]!

@@ -208,10 +208,15 @@ function toolDomains(
     if (hosts.length > 0) result.set(program, [...(result.get(program) ?? []), ...hosts])
   }
   for (const { value: bundle, rule, source } of bundles) {
+    // Programs of a bundle mostly share one list of hosts.
+    const rules = new Map<readonly string[], readonly HostRule[]>()
     const own = options.bundleHosts?.(bundle) ?? new Map<string, readonly string[]>()
     const item = (value: string): Item<string> => ({ value, rule, source, at: -1 })
     for (const program of new Set([bundle.tool, ...own.keys()])) {
-      const hosts = [...bundle.domains, ...lookup.hosts((own.get(program) ?? []).map(item))]
+      const names = own.get(program) ?? []
+      const parsed = rules.get(names) ?? lookup.hosts(names.map(item))
+      rules.set(names, parsed)
+      const hosts = [...bundle.domains, ...parsed]
       add(program, hosts)
       // Programs go by their name here; a wrapper of several words is the sandbox's to recognize.
       const wrappers = program === bundle.tool ? bundle.wrappers.filter((wrapper) => !/[\s:]/.test(wrapper)) : []

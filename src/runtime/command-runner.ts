@@ -7,13 +7,7 @@ import type { EgressRules } from '../egress/rules.ts'
 import type { PathPattern } from '../files/path-pattern.ts'
 import { deniedShapes } from '../files/secret-shapes.ts'
 import type { Backend, LaunchIo, LaunchResult } from '../sandbox/backend.ts'
-import {
-  type AppliedBundle,
-  type BundleFurnishing,
-  furnish,
-  type RegistryFacts,
-  selectBundles,
-} from '../sandbox/bundle.ts'
+import { type AppliedBundle, type BundleFurnishing, furnish, selectBundles } from '../sandbox/bundle.ts'
 import { bundles } from '../sandbox/bundles.generated.ts'
 import { commandEnvironment } from '../sandbox/environment.ts'
 import type { Limits } from '../sandbox/limits.ts'
@@ -163,7 +157,7 @@ export class CommandRunner {
   #prepare(request: RunRequest, door: DoorSettings | null): Prepared {
     const { sandbox } = this.#loaded
     const applied = this.#bundles(request)
-    const furnished = furnish(applied, { home: this.#machine.home, registries: NO_REGISTRIES })
+    const furnished = furnish(applied, { home: this.#machine.home, registries: this.#loaded.registries })
     this.#masks.refresh()
     const guard = this.#guard.begin(this.#protectFacts())
     try {
@@ -273,4 +267,3 @@ export class CommandRunner {
 }
 
 const SYSTEM = ['/usr', '/etc', '/opt', '/nix', '/bin', '/sbin', '/lib', '/lib64']
-const NO_REGISTRIES: RegistryFacts = {}

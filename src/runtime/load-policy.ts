@@ -9,6 +9,7 @@ import type { Problem } from '../manifest/problem.ts'
 import type { BundleSetting } from '../manifest/settings.ts'
 import { grantMatches } from '../policy/command-match.ts'
 import type { CommandPattern } from '../policy/command-pattern.ts'
+import type { RegistryFacts } from '../sandbox/bundle.ts'
 import { bundles } from '../sandbox/bundles.generated.ts'
 import type { Files } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
@@ -34,6 +35,10 @@ export interface LoadedPolicy extends Compiled {
   readonly manifestPath: string
   /** The effective manifest, for `policy show`. */
   readonly manifest: Manifest
+  /** The project's own manifest, when it has one: it takes effect only once it is signed (M3). */
+  readonly project: Manifest | null
+  /** Registries of the bundles (O5): known once a manifest is signed, or named by the person. */
+  readonly registries: RegistryFacts
 }
 
 export type LoadOutcome = { readonly loaded: LoadedPolicy } | { readonly problems: readonly Problem[] }
@@ -64,6 +69,8 @@ export async function loadPolicy(request: LoadRequest): Promise<LoadOutcome> {
       policy: layers.suffixes ? { ...policy, http: { ...policy.http, suffixes: layers.suffixes } } : policy,
       warnings: [...layers.warnings, ...merged.warnings, ...compiled.warnings],
       manifest: merged.manifest,
+      project: choice.kind === 'project' ? (layers.layers.project ?? null) : null,
+      registries: {},
       root,
       manifestPath: choice.kind === 'file' ? files.canonical(resolve(machine.cwd, choice.file)) : manifestPath,
     },

@@ -43,6 +43,9 @@ export interface Protection {
   readonly gitPointers: readonly string[]
 }
 
+/** Git takes a pointer padded with line ends; beyond this it is not read. */
+const POINTER_LIMIT = 4n * 1_048_576n
+
 /** Editor and agent settings that a package brings along are not opened from there. */
 const DEPENDENCIES = /\/node_modules\//
 
@@ -68,6 +71,7 @@ export function protectTree(tree: SecretTree, facts: ProtectFacts): Protection {
       }
     }
   }
+  for (const path of commonDirectories(gitDirectories, tree.roots)) gitDirectories.push(path)
   for (const path of gitDirectories) {
     const hooks = childPath(path, 'hooks')
     if (isTopRepository(path, tree.roots) || holdsHooks(hooks)) add(hooks, 'git hooks')
@@ -191,6 +195,20 @@ function hold(path: string, write: readonly string[], pins: Map<string, Pin>): v
 
 function inPlace(path: string): Pin {
   return { path, mode: 'in-place', kind: 'directory' }
+}
+
+// What a `commondir` file points to gives a repository its configuration and hooks, and needs no HEAD of its own.
+function commonDirectories(gitDirectories: readonly string[], roots: readonly string[]): ReadonlySet<string> {
+  const common = new Set<string>()
+  for (const directory of gitDirectories) {
+    const pointer = childPath(directory, 'commondir')
+    const stat = lstatOrNull(pointer)
+    // One that is no plain file, or too big to be read, is moved away when a run has made it.
+    if (!stat?.isFile() || stat.size > POINTER_LIMIT) continue
+    const target = resolved(posix.resolve(directory, readFileSync(pointer, 'utf8').trim()))
+    if (target !== null && isWritable(target, roots) && !gitDirectories.includes(target)) common.add(target)
+  }
+  return common
 }
 
 function isTopRepository(directory: string, roots: readonly string[]): boolean {

@@ -186,6 +186,28 @@ const plants: readonly Plant[] = [
     actions: ['moved data/hooks/pre-push', 'reverted data/config'],
   },
   {
+    name: 'a common directory that is none by its looks',
+    note: 'a worktree takes configuration and hooks from it, and it needs no HEAD',
+    plant: () => {
+      for (const folder of ['shared/objects', 'shared/refs', 'wt/dir'])
+        mkdirSync(join(root, folder), { recursive: true })
+      write('shared/config', '[core]\n\trepositoryformatversion = 0\n\tfsmonitor = evil\n')
+      write('shared/hooks/post-commit', hook)
+      write('wt/dir/HEAD', 'ref: refs/heads/main\n')
+      write('wt/dir/commondir', '../../shared\n')
+      write('wt/.git', 'gitdir: dir\n')
+    },
+    actions: ['moved shared/hooks/post-commit', 'reverted shared/config'],
+  },
+  {
+    name: 'folders of a project that are called like those of git',
+    note: 'not a repository: nothing is touched',
+    plant: () => {
+      for (const file of ['src/objects/a.ts', 'src/refs/b.ts', 'src/hooks/use-c.ts', 'src/config']) write(file)
+    },
+    actions: [],
+  },
+  {
     name: 'a hook in a module',
     note: '.git/modules holds git directories of their own',
     plant: () => {
@@ -358,6 +380,20 @@ describe('what a run plants does not stay', () => {
     write('.envrc', 'evil')
     git('root', root, 'config', 'core.pager', 'evil')
     expect(summary(second.end()).actions).toEqual(['moved .envrc', 'reverted .git/config'])
+  })
+
+  test('nor does one of another session', () => {
+    const first = open().begin()
+    write('.envrc', 'evil')
+    const other = new SecretTree([root])
+    other.refresh()
+    const own = { configDir: join(base, 'config'), stateDir: state, manifestPath: join(root, 'cordon.toml') }
+    const facts = { home: join(base, 'home'), write: [root], named: [], own }
+    const second = new ProjectGuard(other, state).begin(facts)
+    expect(summary(first.end()).actions).toEqual(['moved .envrc'])
+    write('.envrc', 'evil')
+    expect(summary(second.end()).actions).toEqual(['moved .envrc'])
+    other.close()
   })
 
   test('a link swapped in above the file is not followed', () => {

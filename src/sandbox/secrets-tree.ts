@@ -237,7 +237,7 @@ function readFolder(path: string, shapeOf: ShapeOf): Folder | null {
     secrets: secrets.filter((entry) => !raw.includes(entry.name)),
     guarded,
     raw,
-    gitDirectory: (marks.objects && marks.refs) || (marks.head && marks.commondir),
+    gitDirectory: marks.head && ((marks.objects && marks.refs) || marks.commondir),
     unreadable: false,
   }
 }

@@ -15,8 +15,9 @@ const JOINS_BEFORE = /[\w./:=,@%+\-"'})\]~^\s]/
 const JOINS_AFTER = /[\w./:=,@%+\-"'$*?\\~^\s]/
 
 const PLAIN = /^[\n\t\x20-\x7e]*$/
-// Emoji carry variation selectors (FE00–FE0F); everything else that is invisible or reorders text is refused.
-const DECEPTIVE =
+// Emoji carry variation selectors (FE00–FE0F); everything else that is invisible or reorders text is refused. Made on
+// use: plain text never asks, and making it takes as long as reading a command.
+const deceptive = (): RegExp =>
   /\p{Cc}|\p{Cf}|\p{Cs}|\p{Zl}|\p{Zp}|(?! )\p{Zs}|\u2800|\u034f|\u115f|\u1160|\u17b4|\u17b5|[\u180b-\u180d]|\u180f|\u3164|\uffa0/gu
 
 /** The rejection of a text that no parser should see, or null. */
@@ -44,7 +45,7 @@ function byteLength(source: string): number {
 
 function deceptiveCharacter(source: string): ShellRejection | null {
   if (PLAIN.test(source)) return null
-  for (const match of source.matchAll(DECEPTIVE)) {
+  for (const match of source.matchAll(deceptive())) {
     const code = match[0].codePointAt(0) ?? 0
     if (code === 10 || code === 9) continue
     const name = `U+${code.toString(16).toUpperCase().padStart(4, '0')}`

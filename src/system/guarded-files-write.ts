@@ -41,6 +41,8 @@ export interface WriteOptions {
 export interface PreparedWrite {
   readonly path: string
   readonly created: boolean
+  /** Directories that were made for it, outermost first. */
+  readonly made: readonly string[]
   commit(): void
   /** Takes back what `prepare` left; after `commit` it does nothing. */
   abort(): void
@@ -97,6 +99,7 @@ function settle(
   return {
     path,
     created: old === null,
+    made: directory.made,
     commit() {
       try {
         if (options.replaces !== undefined) oldFile(directory, name, path, options)

@@ -1,11 +1,12 @@
 /** The built-in tools: what each takes, and what a call of it touches. One explicit list. */
 
 import { patchPaths } from './patch-paths.ts'
-import type { Actions, PropertySchema, ToolInput, ToolSpec } from './tool.ts'
+import { type Actions, InputError, type PropertySchema, type ToolInput, type ToolSpec } from './tool.ts'
 
 const text = (description: string): PropertySchema => ({ type: 'string', description })
+const place = (description: string): PropertySchema => ({ type: 'string', description, format: 'path' })
 const flag = (description: string): PropertySchema => ({ type: 'boolean', description })
-const count = (description: string): PropertySchema => ({ type: 'integer', description })
+const count = (description: string): PropertySchema => ({ type: 'integer', description, minimum: 1 })
 const texts = (description: string): PropertySchema => ({ type: 'array', description, items: { type: 'string' } })
 
 function tool(
@@ -24,7 +25,7 @@ function tool(
 }
 
 const string = (value: unknown): string => value as string
-const path = text('Path of the file, absolute or relative to the working directory.')
+const path = place('Path, absolute or relative to the working directory.')
 const nothing = (): Actions => ({})
 const network = (input: ToolInput): Actions => ({
   url: string(input.url),
@@ -37,34 +38,61 @@ const wire = {
   hops: texts('Redirects that stand in for the wire when a decision is only checked.'),
 }
 
+/** A command to run, or a word about one that runs in the background. */
+function commandActions(input: ToolInput): Actions {
+  if (input.action !== undefined && input.action !== 'run') {
+    if (input.command !== undefined) throw new InputError(`bash takes no "command" with "action": "${input.action}"`)
+    if (input.action !== 'list' && input.handle === undefined) {
+      throw new InputError(`bash needs "handle" with "action": "${input.action}"`)
+    }
+    return {}
+  }
+  if (input.handle !== undefined) throw new InputError('"handle" of bash goes with "action": "read" or "kill"')
+  if (input.command === undefined) throw new InputError('bash needs "command", the text to run')
+  return { command: string(input.command), ...(input.cwd !== undefined && { cwd: string(input.cwd) }) }
+}
+
 export const builtInSpecs: readonly ToolSpec[] = [
   tool(
     'bash',
-    'Runs a bash command inside the sandbox.',
-    { command: text('The command text.') },
+    'Runs a bash command or script inside the sandbox; lists, reads and kills those that run in the background.',
+    {},
     {
-      cwd: text('Directory to start in.'),
+      command: text('The command, or a script of several lines.'),
+      cwd: place('Directory to start in.'),
       background: flag('Return at once with a handle.'),
       timeout: count('Seconds until it is stopped.'),
       description: text('What the command is for.'),
+      action: {
+        type: 'string',
+        description: 'run (the default), or list, read or kill background commands.',
+        enum: ['run', 'list', 'read', 'kill'],
+      },
+      handle: text('The background command to read or kill.'),
     },
-    (input) => ({ command: string(input.command), ...(input.cwd !== undefined && { cwd: string(input.cwd) }) }),
+    commandActions,
   ),
   tool(
     'read',
-    'Reads a text file.',
+    'Reads a text file, a page at a time.',
     { path },
-    { offset: count('First line.'), limit: count('Number of lines.') },
-    (input) => ({
-      reads: [string(input.path)],
-    }),
+    {
+      offset: count('First line, counted from 1.'),
+      limit: count('Number of lines.'),
+      column: count('First character of the first line, for very long lines.'),
+    },
+    (input) => ({ reads: [string(input.path)] }),
   ),
-  tool('summary', 'Sums a file up: size, lines, type, outline.', { path }, {}, (input) => ({
+  tool('summary', 'Sums a file up: size, lines, type, outline of definitions.', { path }, {}, (input) => ({
     reads: [string(input.path)],
   })),
-  tool('write', 'Writes a whole file.', { path, content: text('The new content.') }, {}, (input) => ({
-    writes: [string(input.path)],
-  })),
+  tool(
+    'write',
+    'Writes a whole file; directories above it are made.',
+    { path, content: text('The new content.') },
+    {},
+    (input) => ({ writes: [string(input.path)] }),
+  ),
   tool(
     'edit',
     'Replaces exact text in a file.',
@@ -72,26 +100,37 @@ export const builtInSpecs: readonly ToolSpec[] = [
     { replace_all: flag('Replace every occurrence.') },
     (input) => ({ reads: [string(input.path)], writes: [string(input.path)] }),
   ),
-  tool('apply_patch', 'Applies a patch to several files, all or nothing.', { patch: text('The patch.') }, {}, (input) =>
-    patchPaths(string(input.patch)),
+  tool(
+    'apply_patch',
+    'Applies a patch to several files, all or nothing.',
+    { patch: text('"*** Begin Patch" … "*** End Patch", or a unified diff.') },
+    {},
+    (input) => patchPaths(string(input.patch)),
   ),
-  tool('extract', 'Unpacks an archive.', { path, destination: text('Directory to unpack into.') }, {}, (input) => ({
-    reads: [string(input.path)],
-    writes: [string(input.destination)],
-  })),
+  tool(
+    'extract',
+    'Unpacks a zip, tar or tar.gz archive.',
+    { path, destination: place('Directory to unpack into.') },
+    {},
+    (input) => ({ reads: [string(input.path)], writes: [string(input.destination)] }),
+  ),
   tool('list', 'Lists a directory.', { path }, {}, (input) => ({ lists: [string(input.path)] })),
   tool('stat', 'Tells type, size, mode and times.', { path }, {}, (input) => ({ lists: [string(input.path)] })),
-  tool('glob', 'Finds files by a glob.', { pattern: text('The glob.') }, { path }, (input) => ({
+  tool('glob', 'Finds files by a glob.', { pattern: text('The glob, such as src/**/*.ts.') }, { path }, (input) => ({
     lists: [string(input.path ?? '.')],
   })),
   tool(
     'grep',
-    'Searches file contents.',
+    'Searches file contents for a regular expression.',
     { pattern: text('The regular expression.') },
-    { path, glob: text('Only these files.') },
-    (input) => ({
-      reads: [string(input.path ?? '.')],
-    }),
+    {
+      path,
+      glob: text('Only files whose path matches.'),
+      ignore_case: flag('Upper and lower case are one.'),
+      context: { type: 'integer', description: 'Lines shown around each match.', minimum: 0 },
+      files_only: flag('Only the names of files that match.'),
+    },
+    (input) => ({ reads: [string(input.path ?? '.')] }),
   ),
   tool('delete', 'Deletes a file or directory.', { path }, { recursive: flag('Directories too.') }, (input) => ({
     writes: [string(input.path)],
@@ -100,7 +139,7 @@ export const builtInSpecs: readonly ToolSpec[] = [
     reads: [string(input.source)],
     writes: [string(input.destination)],
   })),
-  tool('move', 'Moves a file.', { source: path, destination: path }, {}, (input) => ({
+  tool('move', 'Moves a file or directory.', { source: path, destination: path }, {}, (input) => ({
     writes: [string(input.source), string(input.destination)],
   })),
   tool('mkdir', 'Makes a directory.', { path }, {}, (input) => ({ writes: [string(input.path)] })),
@@ -119,7 +158,13 @@ export const builtInSpecs: readonly ToolSpec[] = [
   tool(
     'todowrite',
     'Writes the to-do list.',
-    { todos: { type: 'array', description: 'The items.', items: { type: 'object' } } },
+    {
+      todos: {
+        type: 'array',
+        description: 'The items, each { content, status: pending | in_progress | completed | cancelled, priority? }.',
+        items: { type: 'object' },
+      },
+    },
     {},
     nothing,
   ),

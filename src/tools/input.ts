@@ -3,6 +3,7 @@
 import { InputError, type InputSchema, type PropertySchema, type ToolInput, type ToolSpec } from './tool.ts'
 
 const MAX_TEXT = 16 * 1024 * 1024
+const MAX_PATH = 4096
 
 /** Parses an untrusted input, or throws an `InputError` that says how to call the tool. */
 export function parseInput(tool: ToolSpec, input: unknown): ToolInput {
@@ -30,12 +31,41 @@ function valueProblem(schema: PropertySchema, value: unknown): string | null {
   }
   if (typeof value === 'string') {
     if (value.length > MAX_TEXT) return `has ${value.length} characters; at most ${MAX_TEXT} are taken`
+    if (!value.isWellFormed())
+      return `holds half of a surrogate pair at character ${loneSurrogate(value)}; send whole characters`
+    if (schema.format === 'path') {
+      const problem = pathProblem(value)
+      if (problem) return problem
+    }
     if (schema.enum && !schema.enum.includes(value)) return `must be one of ${schema.enum.join(', ')}`
   }
-  if (Array.isArray(value) && schema.items?.type === 'string' && value.some((item) => typeof item !== 'string')) {
-    return 'must be an array of strings'
+  if (typeof value === 'number' && schema.minimum !== undefined && value < schema.minimum) {
+    return `must be at least ${schema.minimum}, not ${value}`
   }
-  return null
+  return Array.isArray(value) ? itemsProblem(schema, value) : null
+}
+
+function itemsProblem(schema: PropertySchema, items: readonly unknown[]): string | null {
+  const { items: wanted } = schema
+  if (!wanted) return null
+  const fits = (item: unknown) =>
+    wanted.type === 'string'
+      ? typeof item === 'string' && item.isWellFormed()
+      : typeof item === 'object' && item !== null && !Array.isArray(item)
+  return items.every(fits) ? null : `must be an array of ${wanted.type}s`
+}
+
+function pathProblem(path: string): string | null {
+  if (path === '') return 'is empty; name a file or directory'
+  if (path.includes('\0')) return 'holds a NUL character, which no path can'
+  return path.length > MAX_PATH ? `has ${path.length} characters; a path has at most ${MAX_PATH}` : null
+}
+
+function loneSurrogate(text: string): number {
+  const whole = text.toWellFormed()
+  let at = 0
+  while (text.charCodeAt(at) === whole.charCodeAt(at)) at++
+  return at + 1
 }
 
 /** `{ "path": string, "limit"?: integer }` */

@@ -62,7 +62,7 @@ export function encodeText(text: string, encoding: Encoding): Buffer | null {
     case 'utf-16be':
       return Buffer.concat([Buffer.from([0xfe, 0xff]), Buffer.from(text, 'utf16le').swap16()])
     case 'latin-1':
-      return /[^\u0000-\u00ff]/.test(text) ? null : Buffer.from(text, 'latin1')
+      return /[\u0100-\uffff]/.test(text) ? null : Buffer.from(text, 'latin1')
   }
 }
 

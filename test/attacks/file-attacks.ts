@@ -151,6 +151,20 @@ const WRITES: readonly Attack[] = [
   ),
 ]
 
+/** As root, such a file in the project would make every user of the machine root. */
+const SETUID: readonly Attack[] = [
+  does('setuid: chmod', 'the setuid bit by chmod', 'cp /bin/true s1 && chmod u+s s1'),
+  does('setuid: install', 'the setuid bit by install', 'install -m 4755 /bin/true s2'),
+  does(
+    'setuid: archive',
+    'the setuid bit from an archive',
+    'printf %s "$SETUIDTAR" | base64 -d | tar xzp && [ -u setuid ]',
+  ),
+  ...['open', 'mknod', 'tmpfile', 'fchmodat2', 'openat2'].map((door) =>
+    mustFail(`setuid: ${door}`, 'a file that is born or made setuid', 'open', `setuid-file ${door} s3`),
+  ),
+]
+
 const PINS: readonly Attack[] = [
   does('pin: new hook', 'a hook that git on the host would run', 'echo x > .git/hooks/pre-commit'),
   does('pin: existing hook', 'an existing hook', 'echo x >> .git/hooks/post-commit'),
@@ -205,4 +219,4 @@ const PINS: readonly Attack[] = [
   does('pin: tmpfs over', 'a file system mounted over .git', 'mount -t tmpfs none .git'),
 ]
 
-export const FILE_ATTACKS: readonly Attack[] = [...MASKED, ...UNGRANTED, ...WRITES, ...PINS]
+export const FILE_ATTACKS: readonly Attack[] = [...MASKED, ...UNGRANTED, ...WRITES, ...SETUID, ...PINS]

@@ -164,6 +164,7 @@ export async function makeFixture(user: User, attacks: readonly Attack[]): Promi
       HOSTPID: String(service.pid),
       PORT: String((server.address() as { port: number }).port),
       TEMPLATE: place('template'),
+      SETUIDTAR: setuidArchive(outside),
     },
     masks: ['.env', 'deep/a/b/id_rsa', '.state'].map((path) => join(project, path)).concat(join(outside, 'state')),
     pins: ['cordon.toml', '.git/hooks', 'sub/repo/.git/hooks', '.vscode/tasks.json'].map((path) => ({
@@ -192,6 +193,16 @@ export async function makeFixture(user: User, attacks: readonly Attack[]): Promi
       for (const path of [root, `/dev/shm/${shmFile}`, tmpFile]) rmSync(path, { recursive: true, force: true })
     },
   }
+}
+
+/** An archive with a setuid file in it, as text. */
+function setuidArchive(folder: string): string {
+  const file = join(folder, 'setuid')
+  writeFileSync(file, '')
+  chmodSync(file, 0o4755)
+  const archive = execFileSync('tar', ['czp', '-C', folder, 'setuid'])
+  rmSync(file)
+  return archive.toString('base64')
 }
 
 function startService(user: User, argv: readonly string[]): Promise<ChildProcess> {

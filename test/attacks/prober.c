@@ -15,6 +15,7 @@
 #include <sys/resource.h>
 #include <sys/shm.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/un.h>
@@ -57,6 +58,7 @@ static const struct call calls[] = {
     {"mount_setattr", 442, {-1, NONE + 1, 0, 0, 0}},
     {"statmount", 457, {0}},
     {"listmount", 458, {0}},
+    {"openat2", 437, {-1, NONE + 1, 0, 0}},
     {"setns", SYS_setns, {-1, 0}},
     {"name_to_handle_at", SYS_name_to_handle_at, {-1, NONE + 1, 0, 0, 0}},
     {"open_by_handle_at", SYS_open_by_handle_at, {-1, 0, 0}},
@@ -267,6 +269,27 @@ int main(int argc, char **argv) {
   if (!strcmp(what, "foreign")) return probe_foreign();
   if (!strcmp(what, "exchange") && argc > 3) return say(syscall(SYS_renameat2, AT_FDCWD, argv[2], AT_FDCWD, argv[3], 2));
   if (!strcmp(what, "serve") && argc > 4) return serve(argv[2], argv[3], (key_t)c);
+  if (!strcmp(what, "setuid-file") && argc > 3) { /* door, path */
+    const char *door = argv[2], *path = argv[3];
+    struct stat about;
+    unlink(path);
+    long result = -1;
+    if (!strcmp(door, "open")) result = open(path, O_CREAT | O_WRONLY, 04755);
+    if (!strcmp(door, "mknod")) result = mknod(path, S_IFREG | 04755, 0);
+    if (!strcmp(door, "fchmodat2") && close(creat(path, 0755)) == 0) result = syscall(452, AT_FDCWD, path, 04755, 0);
+    if (!strcmp(door, "openat2")) {
+      struct { unsigned long long flags, mode, resolve; } how = {O_CREAT | O_WRONLY, 04755, 0};
+      result = syscall(437, AT_FDCWD, path, &how, sizeof how);
+    }
+    if (!strcmp(door, "tmpfile")) {
+      char link[64];
+      int fd = open(".", O_TMPFILE | O_WRONLY, 04755);
+      snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+      result = fd < 0 ? -1 : linkat(AT_FDCWD, link, AT_FDCWD, path, AT_SYMLINK_FOLLOW);
+    }
+    if (result >= 0 && stat(path, &about) == 0 && !(about.st_mode & S_ISUID)) result = -1;
+    return say(result);
+  }
   if (!strcmp(what, "shm")) return say(shmget((key_t)a, 1, 0));
   if (!strcmp(what, "open-write") && argc > 2) return say(open(argv[2], O_WRONLY));
   if (!strcmp(what, "open-read") && argc > 2) return say(open(argv[2], O_RDONLY | O_NONBLOCK));

@@ -97,4 +97,4 @@ export function listOf(of: ValueType): ValueType {
 export const LEVEL: ValueType = choice('deny', 'ask', 'allow')
 
 /** The modes of P2 and P10. */
-export const MODE: ValueType = choice('plan', 'default', 'auto_accept', 'contained', 'custom', 'auto')
+export const MODE: ValueType = choice('plan', 'default', 'custom', 'auto_accept', 'contained', 'auto')

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { assembleFilter, compileFilter, type FilterOptions } from './seccomp.ts'
-import { type Architecture, INSPECTED_CALLS, LAST_KNOWN_CALL, REFUSED_CALLS } from './syscalls.ts'
+import { type Architecture, INSPECTED_CALLS, type InspectedCall, LAST_KNOWN_CALL, REFUSED_CALLS } from './syscalls.ts'
 
 const ALLOW = 0x7fff0000
 const KILL = 0x80000000
@@ -49,9 +49,9 @@ function answerOf(bytes: Uint8Array, call: Call, architecture: Architecture): nu
 describe.each(['x64', 'arm64'] as const)('%s', (architecture) => {
   const closed = compileFilter({ architecture, unixSockets: false })
   const open = compileFilter({ architecture, unixSockets: true })
-  const numberOf = (name: keyof typeof INSPECTED_CALLS) => INSPECTED_CALLS[name][architecture]
-  const ask = (name: keyof typeof INSPECTED_CALLS, args: readonly (number | bigint)[], filter = closed) =>
-    answerOf(filter, { number: numberOf(name), arguments: args.map(BigInt) }, architecture)
+  const numberOf = (name: InspectedCall) => INSPECTED_CALLS[name][architecture]
+  const ask = (name: InspectedCall, args: readonly (number | bigint)[], filter = closed) =>
+    answerOf(filter, { number: numberOf(name)!, arguments: args.map(BigInt) }, architecture)
 
   test('fits into the kernel’s 4,096 instructions', () => {
     expect(assembleFilter({ architecture, unixSockets: false }).length).toBeLessThan(600)
@@ -162,6 +162,29 @@ describe.each(['x64', 'arm64'] as const)('%s', (architecture) => {
     expect(ask('prlimit64', [0, 4, 0, 0x1000])).toBe(ALLOW)
     expect(ask('prlimit64', [0, 7, 0x1000, 0])).toBe(ALLOW)
   })
+
+  test.each([
+    { name: 'chmod', args: [0, 0o755], answer: ALLOW },
+    { name: 'chmod', args: [0, 0o4755], answer: EPERM },
+    { name: 'chmod', args: [0, 0o2755], answer: ALLOW },
+    { name: 'fchmod', args: [3, 0o4755], answer: EPERM },
+    { name: 'fchmodat', args: [3, 0, 0o6755], answer: EPERM },
+    { name: 'fchmodat2', args: [3, 0, 0o4000, 0], answer: EPERM },
+    { name: 'creat', args: [0, 0o4755], answer: EPERM },
+    { name: 'open', args: [0, 0o101, 0o4755], answer: EPERM },
+    { name: 'open', args: [0, 0, 0o4755], answer: ALLOW },
+    { name: 'openat', args: [0, 0, 0o102, 0o644], answer: ALLOW },
+    { name: 'openat', args: [0, 0, 0o102, 0o4644], answer: EPERM },
+    { name: 'openat', args: [0, 0, 0o20200002, 0o4644], answer: EPERM },
+    { name: 'openat', args: [0, 0, 0o2, 0o4644], answer: ALLOW },
+    { name: 'mknodat', args: [0, 0, 0o104755, 0], answer: EPERM },
+  ] as { name: InspectedCall; args: number[]; answer: number }[])(
+    'setuid files: $name $args',
+    ({ name, args, answer }) => {
+      if (numberOf(name) === null) return
+      expect(ask(name, args)).toBe(answer)
+    },
+  )
 
   test('every call with any arguments gets an answer that exists', () => {
     const known = new Set([ALLOW, KILL, EPERM, ENOSYS, EPROTONOSUPPORT, EAFNOSUPPORT, PRETENDED])

@@ -1,6 +1,6 @@
 /** PURE. The seccomp filter of a sandbox, assembled as BPF bytes. */
 
-import { type Architecture, INSPECTED_CALLS, LAST_KNOWN_CALL, REFUSED_CALLS } from './syscalls.ts'
+import { type Architecture, INSPECTED_CALLS, type InspectedCall, LAST_KNOWN_CALL, REFUSED_CALLS } from './syscalls.ts'
 
 /** What of the plan the filter depends on. */
 export interface FilterOptions {
@@ -124,6 +124,20 @@ const PRLIMIT_BLOCK = [
   ALLOW,
 ]
 
+/** Root's setuid file in a project would make any user of the machine root: the bit is never set, by any door. */
+const S_ISUID = 0o4000
+/** O_CREAT and O_TMPFILE: without them open does not look at its mode. */
+const CREATING = 0o100 | 0o20000000
+
+function modeBlock(argument: number): Instruction[] {
+  return [loadLow(argument), anyBit(S_ISUID, 0, 1), refuse(EPERM), ALLOW]
+}
+
+function openBlock(flags: number, mode: number): Instruction[] {
+  const check = modeBlock(mode)
+  return [loadLow(flags), anyBit(CREATING, 0, check.length - 1), ...check]
+}
+
 function segments(options: FilterOptions): Segment[] {
   const { architecture, unixSockets } = options
   const blocks = new Map<number, readonly Instruction[]>()
@@ -131,7 +145,7 @@ function segments(options: FilterOptions): Segment[] {
     const number = call[architecture]
     if (number !== null) blocks.set(number, [refuse(call.errno === 'EPERM' ? EPERM : ENOSYS)])
   }
-  const inspected: Record<keyof typeof INSPECTED_CALLS, readonly Instruction[]> = {
+  const inspected: Record<InspectedCall, readonly Instruction[]> = {
     clone: cloneBlock(),
     unshare: unshareBlock(),
     socket: socketBlock(unixSockets),
@@ -140,9 +154,20 @@ function segments(options: FilterOptions): Segment[] {
     personality: [loadLow(0), ...oneOf(PERSONALITIES, ALLOW, refuse(EPERM))],
     setrlimit: SETRLIMIT_BLOCK,
     prlimit64: PRLIMIT_BLOCK,
+    chmod: modeBlock(1),
+    fchmod: modeBlock(1),
+    fchmodat: modeBlock(2),
+    fchmodat2: modeBlock(2),
+    open: openBlock(1, 2),
+    creat: modeBlock(1),
+    openat: openBlock(2, 3),
+    mknod: modeBlock(1),
+    mknodat: modeBlock(2),
   }
-  for (const [name, block] of Object.entries(inspected))
-    blocks.set(INSPECTED_CALLS[name as keyof typeof INSPECTED_CALLS][architecture], block)
+  for (const [name, block] of Object.entries(inspected)) {
+    const number = INSPECTED_CALLS[name as InspectedCall][architecture]
+    if (number !== null) blocks.set(number, block)
+  }
 
   const list: Segment[] = []
   let next = 0

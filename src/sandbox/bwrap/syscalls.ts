@@ -92,16 +92,37 @@ export const REFUSED_CALLS: readonly RefusedCall[] = [
   row('syslog', 103, 116, 'EPERM', 'reads the kernel log'),
   row('migrate_pages', 256, 238, 'EPERM', 'moves the memory of other processes'),
   row('move_pages', 279, 239, 'EPERM', 'reveals where memory lies'),
+  row(
+    'openat2',
+    437,
+    437,
+    'ENOSYS',
+    'its mode lies in memory, out of sight, and may make setuid files; openat remains',
+  ),
   row('memfd_secret', 447, 447, 'ENOSYS', 'memory that nobody else can look at'),
 ]
 
-/** Calls whose arguments are looked at. */
-export const INSPECTED_CALLS: Readonly<
-  Record<
-    'clone' | 'unshare' | 'socket' | 'socketpair' | 'ioctl' | 'personality' | 'setrlimit' | 'prlimit64',
-    Readonly<Record<Architecture, number>>
-  >
-> = {
+export type InspectedCall =
+  | 'clone'
+  | 'unshare'
+  | 'socket'
+  | 'socketpair'
+  | 'ioctl'
+  | 'personality'
+  | 'setrlimit'
+  | 'prlimit64'
+  | 'chmod'
+  | 'fchmod'
+  | 'fchmodat'
+  | 'fchmodat2'
+  | 'open'
+  | 'creat'
+  | 'openat'
+  | 'mknod'
+  | 'mknodat'
+
+/** Calls whose arguments are looked at. Null where the architecture does not have the call. */
+export const INSPECTED_CALLS: Readonly<Record<InspectedCall, Readonly<Record<Architecture, number | null>>>> = {
   clone: { x64: 56, arm64: 220 },
   unshare: { x64: 272, arm64: 97 },
   socket: { x64: 41, arm64: 198 },
@@ -110,6 +131,15 @@ export const INSPECTED_CALLS: Readonly<
   personality: { x64: 135, arm64: 92 },
   setrlimit: { x64: 160, arm64: 164 },
   prlimit64: { x64: 302, arm64: 261 },
+  chmod: { x64: 90, arm64: null },
+  fchmod: { x64: 91, arm64: 52 },
+  fchmodat: { x64: 268, arm64: 53 },
+  fchmodat2: { x64: 452, arm64: 452 },
+  open: { x64: 2, arm64: null },
+  creat: { x64: 85, arm64: null },
+  openat: { x64: 257, arm64: 56 },
+  mknod: { x64: 133, arm64: null },
+  mknodat: { x64: 259, arm64: 33 },
 }
 
 /** The last call this table was checked against (file_setattr): newer ones are answered as by an older kernel. */

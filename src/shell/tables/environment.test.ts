@@ -21,7 +21,7 @@ const harmless =
   'CI NODE_ENV FORCE_COLOR NO_COLOR DEBUG RUST_LOG RUST_BACKTRACE LANG LC_ALL LC_CTYPE TZ TERM COLUMNS LINES GOOS GOARCH CGO_ENABLED PORT HOST ' +
   'GIT_AUTHOR_NAME GIT_COMMITTER_EMAIL GIT_TERMINAL_PROMPT PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE DATABASE_URL API_KEY LOG_LEVEL ' +
   'VITE_API_URL NEXT_PUBLIC_X CARGO_TERM_COLOR CARGO_INCREMENTAL CARGO_TARGET_DIR DOCKER_BUILDKIT TF_IN_AUTOMATION AWS_REGION RAILS_ENV ' +
-  'VERSION NAME x i file COUNT RESULT TEST_FILTER APP_ENV FLASK_APP FEATURE_X DEBIAN_FRONTEND STRATEGY'
+  'VERSION NAME x i file COUNT RESULT TEST_FILTER APP_ENV FLASK_APP CMD ARGS OPTS FILE_PATH OUT_PATH LOG_PATH BIN_DIR TMP TMPDIR PREFIX CONTAINER_NAME DOCKER_IMAGE SUPABASE_URL GOOGLE_CLIENT_ID TF_VAR_x MYSQL_ROOT_PASSWORD PLAYWRIGHT_BASE_URL FILE_NAME FEATURE_X DEBIAN_FRONTEND STRATEGY'
 
 /** Values that switch a program off, or only tune it. */
 const calm = [
@@ -63,6 +63,11 @@ describe('variables by name', () => {
 describe('variables by value', () => {
   test.each(calm)('%s is harmless', (text) => expect(assignmentHazard(assignmentOf(text))).toBeNull())
   test.each(alarming)('%s asks', (text) => expect(assignmentHazard(assignmentOf(text))).not.toBeNull())
+  test('a variable of the shell alone asks only when a known tool reads it', () => {
+    expect(assignmentHazard({ ...assignmentOf('MY_COMMAND=x'), scope: 'shell' })).toBeNull()
+    expect(assignmentHazard({ ...assignmentOf('MY_COMMAND=x'), scope: 'export' })).not.toBeNull()
+    expect(assignmentHazard({ ...assignmentOf('PATH=x'), scope: 'shell' })).not.toBeNull()
+  })
   test('a value that is not known asks', () => {
     expect(assignmentHazard({ ...assignmentOf('PAGER=cat'), value: null })).not.toBeNull()
   })

@@ -19,7 +19,6 @@ const rows: readonly (readonly [names: string, does: string])[] = [
   ],
   ['SHELL', 'changes which shell programs start'],
   ['HOME USERPROFILE XDG_* ZDOTDIR APPDATA', 'changes where programs find their configuration'],
-  ['TMPDIR TMP TEMP', 'changes where programs put and find temporary files'],
   [
     'GIT_SSH GIT_SSH_COMMAND GIT_SSH_VARIANT GIT_PROXY_COMMAND GIT_EXTERNAL_DIFF GIT_ASKPASS GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_PAGER GIT_EXEC_PATH GIT_TEMPLATE_DIR GIT_DIFFTOOL_* GIT_MERGETOOL_* GIT_MERGE_*',
     'makes git run another program',
@@ -46,7 +45,7 @@ const rows: readonly (readonly [names: string, does: string])[] = [
     'makes the pager or editor run commands',
   ],
   [
-    'TAR_OPTIONS TAPE RSH RSYNC_RSH RSYNC_* CVS_RSH CVS_* ZIPOPT ZIP UNZIP UNZIPOPT GZIP BZIP BZIP2 XZ_OPT XZ_DEFAULTS ZSTD_* GREP_OPTIONS GREP_COLORS_* RIPGREP_CONFIG_PATH FZF_* AG_* ACKRC ACK_* FD_* BAT_CONFIG_PATH WGETRC SYSTEM_WGETRC CURL_HOME CURL_SSL_BACKEND LS_OPTIONS DIFF_OPTIONS AWKPATH AWKLIBPATH AWK_* POSIXLY_* SED_* MAGIC FILE_* COLUMN_*',
+    'TAR_OPTIONS TAPE RSH RSYNC_RSH RSYNC_* CVS_RSH CVS_* ZIPOPT ZIP UNZIP UNZIPOPT GZIP BZIP BZIP2 XZ_OPT XZ_DEFAULTS ZSTD_* GREP_OPTIONS GREP_COLORS_* RIPGREP_CONFIG_PATH FZF_* ACKRC ACK_* BAT_CONFIG_PATH WGETRC SYSTEM_WGETRC CURL_HOME CURL_SSL_BACKEND LS_OPTIONS DIFF_OPTIONS AWKPATH AWKLIBPATH MAGIC',
     'gives options or configuration to a tool',
   ],
   [
@@ -54,15 +53,15 @@ const rows: readonly (readonly [names: string, does: string])[] = [
     'changes which Python code is loaded',
   ],
   [
-    'PERL* PERL5* RUBY* RUBYOPT GEM_* BUNDLE_* BUNDLER_* RBENV_* RAILS_* RACK_CONFIG IRBRC LUA_* LUA_PATH* LUA_CPATH* LUA_INIT* TCLLIBPATH TCL_* PHPRC PHP_INI_* PHP_* COMPOSER_* R_* JULIA_* GUILE_* ERL_* ELIXIR_* OCAML* GHC_* PSModulePath CLASSPATH GROOVY_* SCALA_*',
+    'PERL* PERL5* RUBY* RUBYOPT GEM_* BUNDLE_* BUNDLER_* RBENV_* RACK_CONFIG IRBRC LUA_* LUA_PATH* LUA_CPATH* LUA_INIT* TCLLIBPATH TCL_* PHPRC PHP_INI_* PHP_BINARY COMPOSER_* R_HOME R_PROFILE R_PROFILE_USER R_ENVIRON R_ENVIRON_USER R_LIBS R_LIBS_USER JULIA_* GUILE_* ERL_* ELIXIR_* OCAML* GHC_* PSModulePath CLASSPATH GROOVY_* SCALA_*',
     'changes which code an interpreter loads',
   ],
   [
-    'NODE_OPTIONS NODE_PATH NODE_EXTRA_CA_CERTS NODE_REPL_* NODE_PENDING_* NODE_V8_COVERAGE NODE_REDIRECT_WARNINGS NODE_ICU_DATA NODE_TLS_REJECT_UNAUTHORIZED NODE_COMPILE_CACHE TS_NODE_* TSX_* BABEL_* DENO_* BUN_* VITE_NODE_* ESLINT_* PRETTIER_* JEST_*',
+    'NODE_OPTIONS NODE_PATH NODE_EXTRA_CA_CERTS NODE_REPL_* NODE_PENDING_* NODE_V8_COVERAGE NODE_REDIRECT_WARNINGS NODE_ICU_DATA NODE_TLS_REJECT_UNAUTHORIZED NODE_COMPILE_CACHE TS_NODE_* TSX_* BABEL_* DENO_* BUN_* VITE_NODE_* ESLINT_* PRETTIER_*',
     'changes which code Node loads or what it trusts',
   ],
   [
-    'npm_* NPM_* YARN_* PNPM_* COREPACK_* PREFIX NVM_* VOLTA_* FNM_*',
+    'npm_* NPM_* YARN_* PNPM_* COREPACK_* NVM_* VOLTA_* FNM_*',
     'configures the package manager, which can run programs',
   ],
   [
@@ -86,15 +85,15 @@ const rows: readonly (readonly [names: string, does: string])[] = [
     'changes which code the virtual machine or SDK loads',
   ],
   [
-    'DOCKER_* BUILDKIT_* COMPOSE_* CONTAINER_* CONTAINERS_* PODMAN_* KUBECONFIG KUBECTL_* KUBE_* HELM_* TF_* TERRAGRUNT_* PULUMI_* ANSIBLE_* VAGRANT_* PACKER_*',
+    'DOCKER_HOST DOCKER_CONFIG DOCKER_CONTEXT DOCKER_CERT_PATH DOCKER_TLS_VERIFY DOCKER_CLI_PLUGIN_* BUILDKIT_* COMPOSE_FILE COMPOSE_ENV_FILES COMPOSE_PATH_SEPARATOR CONTAINER_HOST CONTAINERS_CONF CONTAINERS_STORAGE_CONF CONTAINERS_REGISTRIES_CONF PODMAN_* KUBECONFIG KUBECTL_* KUBE_* HELM_* TF_CLI_ARGS* TF_CLI_CONFIG_FILE TF_DATA_DIR TF_PLUGIN_CACHE_DIR TF_REATTACH_PROVIDERS TF_WORKSPACE TF_LOG_PATH TF_TOKEN_* TERRAGRUNT_* PULUMI_* ANSIBLE_* VAGRANT_* PACKER_*',
     'makes the tool talk to another machine or run plugins',
   ],
   [
-    'AWS_* AZURE_* ARM_* GOOGLE_APPLICATION_CREDENTIALS GOOGLE_* CLOUDSDK_* BOTO_* GCLOUD_* DIGITALOCEAN_* CLOUDFLARE_* HEROKU_* FLY_* VERCEL_* NETLIFY_* FIREBASE_* SUPABASE_* VAULT_* CONSUL_* NOMAD_*',
+    'AWS_* AZURE_* ARM_* GOOGLE_APPLICATION_CREDENTIALS GOOGLE_CLOUD_* GOOGLE_IMPERSONATE_* GOOGLE_CREDENTIALS GOOGLE_OAUTH_ACCESS_TOKEN CLOUDSDK_* BOTO_* GCLOUD_PROJECT DIGITALOCEAN_* CLOUDFLARE_API_TOKEN CLOUDFLARE_API_KEY CLOUDFLARE_ACCOUNT_ID HEROKU_API_KEY HEROKU_HOST HEROKU_DEBUG_* FLY_API_TOKEN FLY_ACCESS_TOKEN VERCEL_TOKEN VERCEL_ORG_ID NETLIFY_AUTH_TOKEN FIREBASE_TOKEN SUPABASE_ACCESS_TOKEN VAULT_* CONSUL_* NOMAD_*',
     'uses other cloud credentials or servers',
   ],
   [
-    'GH_TOKEN GH_HOST GH_CONFIG_DIR GH_ENTERPRISE_TOKEN GH_FORCE_TTY GITHUB_TOKEN GITLAB_* GLAB_* GH_REPO_HOST',
+    'GH_TOKEN GH_HOST GH_CONFIG_DIR GH_ENTERPRISE_TOKEN GH_FORCE_TTY GITHUB_TOKEN GITLAB_TOKEN GITLAB_HOST GLAB_* GH_REPO_HOST',
     'uses other forge credentials or servers',
   ],
   [
@@ -103,7 +102,7 @@ const rows: readonly (readonly [names: string, does: string])[] = [
   ],
   ['TERMINFO* TERMCAP TERMPATH TERMINFO_DIRS SCREENRC TMUX* STY', 'makes programs read terminal data from elsewhere'],
   [
-    'OPENSSL_* SSL_CERT_* SSL_* REQUESTS_CA_BUNDLE CURL_CA_BUNDLE HTTPLIB2_CA_CERTS SSLKEYLOGFILE TLS_* GIT_SSL_* PERL_LWP_SSL_*',
+    'OPENSSL_* SSL_CERT_* SSL_* REQUESTS_CA_BUNDLE CURL_CA_BUNDLE HTTPLIB2_CA_CERTS SSLKEYLOGFILE GIT_SSL_* PERL_LWP_SSL_*',
     'changes which certificates or engines are trusted',
   ],
   [
@@ -111,27 +110,27 @@ const rows: readonly (readonly [names: string, does: string])[] = [
     'sends traffic another way',
   ],
   [
-    'PG* PGSERVICEFILE PGPASSFILE PGSYSCONFDIR PSQLRC PSQL_* MYSQL_* MYSQL_HOME LIBMYSQL_* SQLITE_* SQLITE_HISTORY REDISCLI_* MONGO_* ORACLE_* TNS_ADMIN ODBC*',
+    'PG* PGSERVICEFILE PGPASSFILE PGSYSCONFDIR PSQLRC PSQL_* MYSQL_HOST MYSQL_TCP_PORT MYSQL_UNIX_PORT MYSQL_PWD MYSQL_PS1 MYSQL_TEST_LOGIN_FILE MYSQL_HOME LIBMYSQL_* SQLITE_* SQLITE_HISTORY REDISCLI_* ORACLE_HOME TNS_ADMIN ODBC*',
     'makes the database client use another server or configuration',
   ],
   [
-    'PANDOC_* TEXINPUTS* TEXMF* BIBINPUTS BSTINPUTS openout_any openin_any shell_escape MAGICK_* GS_* GS_LIB FFMPEG_* GST_* QT_* GTK_* GDK_* GIO_* G_* KDE* VK_* LIBGL_* MESA_* EGL_*',
+    'PANDOC_* TEXINPUTS* TEXMF* BIBINPUTS BSTINPUTS openout_any openin_any shell_escape MAGICK_* GS_LIB FFMPEG_* GST_* QT_* GTK_* GDK_* GIO_* KDE* VK_* LIBGL_* MESA_* EGL_*',
     'makes the tool load code or write elsewhere',
   ],
   [
-    'STRACE_* VALGRIND_* ASAN_* LSAN_* UBSAN_* TSAN_* MSAN_* GDB* LLDB_* PERF_* HEAPPROFILE CPUPROFILE GMON_OUT_PREFIX LLVM_PROFILE_FILE GCOV_* PROFILE_*',
+    'STRACE_* VALGRIND_* ASAN_* LSAN_* UBSAN_* TSAN_* MSAN_* GDB* LLDB_* PERF_* HEAPPROFILE CPUPROFILE GMON_OUT_PREFIX LLVM_PROFILE_FILE GCOV_*',
     'makes the program write files or load a tool',
   ],
   [
-    'NIX_* GUIX_* HOMEBREW_* ASDF_* MISE_* DIRENV_* DEBIAN_* DPKG_* APT_* RPM_* SNAP* FLATPAK_* PKG_*',
+    'NIX_* GUIX_* HOMEBREW_* ASDF_* MISE_* DIRENV_* DEBIAN_* DPKG_* APT_* RPM_* FLATPAK_*',
     'changes which tools are installed or run',
   ],
   [
-    'CORDON_* CLAUDE_* CODEX_* GEMINI_* ANTHROPIC_BASE_URL OPENAI_BASE_URL OPENAI_API_BASE',
+    'CORDON_* CLAUDE_CONFIG_DIR CLAUDE_CODE_* CODEX_HOME GEMINI_CLI_* ANTHROPIC_BASE_URL OPENAI_BASE_URL OPENAI_API_BASE',
     'changes the settings of an agent or of Cordon',
   ],
   [
-    'WATCHMAN_* TURBO_* NX_* LERNA_* ELECTRON_* CHROME_* CHROMIUM_* PUPPETEER_* PLAYWRIGHT_* CYPRESS_*',
+    'WATCHMAN_* TURBO_API TURBO_TOKEN TURBO_BINARY_PATH TURBO_TEAM NX_CLOUD_* NX_NATIVE_* LERNA_* ELECTRON_RUN_AS_NODE ELECTRON_OVERRIDE_DIST_PATH ELECTRON_MIRROR CHROME_BIN CHROME_PATH CHROME_EXECUTABLE CHROMIUM_FLAGS PUPPETEER_EXECUTABLE_PATH PUPPETEER_DOWNLOAD_HOST PUPPETEER_CACHE_DIR PLAYWRIGHT_BROWSERS_PATH PLAYWRIGHT_DOWNLOAD_HOST PLAYWRIGHT_NODEJS_PATH CYPRESS_RUN_BINARY CYPRESS_DOWNLOAD_MIRROR',
     'changes which program the tool runs or downloads',
   ],
 ]
@@ -174,23 +173,26 @@ const harmless: ReadonlySet<string> = new Set(
 /** Shapes of names that programs use for commands, options and search paths. */
 const riskyShape: readonly (readonly [pattern: RegExp, does: string])[] = [
   [
-    /(^|_)(COMMAND|CMD|EXEC|EXECUTABLE|PROGRAM|RUNNER|WRAPPER|LAUNCHER|HOOK|HOOKS|SHELL|EDITOR|PAGER|BROWSER|ASKPASS|VIEWER|LINKER|INTERPRETER)$/,
+    /_(COMMAND|CMD|EXEC|EXECUTABLE|PROGRAM|RUNNER|WRAPPER|LAUNCHER|HOOK|HOOKS|SHELL|EDITOR|PAGER|BROWSER|ASKPASS|VIEWER|LINKER|INTERPRETER)$/,
     'names a program to run',
   ],
-  [/(^|_)(OPTIONS|OPTS|FLAGS|ARGS|OPT)$|[A-Z](OPTS|FLAGS|OPTIONS)$/, 'gives options to a program'],
+  [/_(OPTIONS|OPTS|FLAGS|ARGS|OPT)$|[A-Z]{3}(OPTS|FLAGS|OPTIONS)$/, 'gives options to a program'],
   [
-    /(^|_)(PRELOAD|PLUGIN|PLUGINS|PLUGIN_DIR|MODULE_PATH|LIBRARY_PATH|INCLUDE_PATH|LIB_PATH|PLUGIN_PATH|LOAD_PATH|AGENT|INIT_SCRIPT)$/,
+    /_(PRELOAD|PLUGIN|PLUGINS|PLUGIN_DIR|MODULE_PATH|LIBRARY_PATH|INCLUDE_PATH|LIB_PATH|PLUGIN_PATH|LOAD_PATH|AGENT|INIT_SCRIPT)$/,
     'makes a program load code',
   ],
   [
-    /(^|_)(PROXY|CA_BUNDLE|CERT_FILE|CA_FILE|CACERT|REGISTRY|INDEX_URL|MIRROR)$/,
+    /_(PROXY|CA_BUNDLE|CERT_FILE|CA_FILE|CACERT|REGISTRY|INDEX_URL|MIRROR)$/,
     'changes which server or certificate is trusted',
   ],
   [
     /(^|_)(RC|RCFILE|CONFIG_FILE|CONFIG_PATH|CONFIG_DIR|CONFIG_HOME|STARTUP|INITFILE)$/,
     'gives configuration from elsewhere',
   ],
-  [/^[A-Z0-9]+_?PATH$/, 'changes where a program looks for code'],
+  [
+    /(LIB|LIBRARY|MODULE|MODULES|PLUGIN|PLUGINS|INCLUDE|CLASS|LOAD|SEARCH|TOOL|EXTENSION)S?_?PATH$/,
+    'changes where a program looks for code',
+  ],
 ]
 
 const exact = new Map<string, string>()
@@ -252,7 +254,6 @@ const harmlessValues: readonly (readonly [names: RegExp, values: RegExp])[] = [
   [/^TF_(CLI_ARGS|VAR_\w+)$/, /^$/],
   [/^(HISTFILE|LESSHISTFILE)$/, /^(\/dev\/null|-|)$/],
   [/^(DISPLAY|WAYLAND_DISPLAY)$/, /^(:\d+(\.\d+)?|)$/],
-  [/^(TMPDIR|TMP|TEMP)$/, /^\/(private\/)?(var\/)?tmp(\/[\w.-]+)*\/?$/],
   [
     /^ASAN_OPTIONS$|^UBSAN_OPTIONS$|^TSAN_OPTIONS$|^LSAN_OPTIONS$/,
     /^((detect_leaks|halt_on_error|abort_on_error|print_stacktrace|symbolize|detect_stack_use_after_return|allocator_may_return_null)=[01]:?)*$/,
@@ -263,6 +264,8 @@ const harmlessValues: readonly (readonly [names: RegExp, values: RegExp])[] = [
 export function assignmentHazard(assignment: AssignmentFact): string | null {
   const hazard = environmentHazard(assignment.name)
   if (hazard === null) return null
+  // A variable of this shell reaches programs only if it was exported before, which names of no known tool are not.
+  if (assignment.scope === 'shell' && listed(assignment.name) === undefined) return null
   const values = assignment.value?.values
   if (values === undefined || values === null || values.length === 0 || assignment.append) return hazard
   const rules = harmlessValues.filter(([names]) => names.test(assignment.name))

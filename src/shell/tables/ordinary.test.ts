@@ -960,6 +960,7 @@ tee out.txt
 tee -a log.txt
 split -l 100 x
 rsync -av a/ b/
+rsync -az -e 'ssh -p 2222' a/ h:b/
 rsync -a --exclude node_modules src/ dist/
 nproc
 locale

@@ -1,31 +1,53 @@
 /** Reads a command's arguments by its row of the command table. */
 
-import { parseArgs } from 'node:util'
 import { nearest } from '../../runtime/manifest-report.ts'
-import { type CommandRow, UsageError } from './usage.ts'
+import { type CommandRow, type FlagRow, UsageError } from './usage.ts'
 
 export interface Arguments {
   readonly flags: Readonly<Record<string, string | boolean | undefined>>
   readonly words: readonly string[]
 }
 
-/** Parses flags and words; what the row does not know is a usage error with a suggestion. */
+/** Parses `--flag`, `--flag value`, `--flag=value` and words; what the row does not know is a usage error with a suggestion. */
 export function parseArguments(row: CommandRow, argv: readonly string[]): Arguments {
-  const options = Object.fromEntries(
-    row.flags.map((flag) => [flag.name.slice(2), { type: flag.value ? ('string' as const) : ('boolean' as const) }]),
-  )
-  try {
-    const { values, positionals } = parseArgs({ args: [...argv], options, allowPositionals: true, strict: true })
-    return { flags: values, words: positionals }
-  } catch (error) {
-    const unknown = /'(--?[\w-]+)/.exec(error instanceof Error ? error.message : '')?.[1]
-    const known = row.flags.map((flag) => flag.name)
-    if (unknown && !known.includes(unknown)) {
-      const suggestion = nearest(unknown, known)
-      throw new UsageError(`unknown option ${unknown}${suggestion ? `; did you mean ${suggestion}?` : ''}`)
+  const flags: Record<string, string | boolean> = {}
+  const words: string[] = []
+  for (let at = 0; at < argv.length; at++) {
+    const word = argv[at]!
+    if (word === '--') {
+      words.push(...argv.slice(at + 1))
+      break
     }
-    throw new UsageError(error instanceof Error ? error.message.split('. ')[0]! : String(error))
+    if (!word.startsWith('-') || word === '-') {
+      words.push(word)
+      continue
+    }
+    const equals = word.indexOf('=')
+    const name = equals < 0 ? word : word.slice(0, equals)
+    const flag = flagRow(row, name)
+    if (flag.value === undefined) {
+      if (equals >= 0) throw new UsageError(`option ${name} takes no value`)
+      flags[name.slice(2)] = true
+      continue
+    }
+    // A value that looks like an option is one that was forgotten, unless it is written with "=".
+    const next = equals >= 0 ? word.slice(equals + 1) : argv[++at]
+    if (next === undefined || (equals < 0 && next.startsWith('-') && next !== '-')) {
+      throw new UsageError(`option ${name} needs a value: ${name} ${flag.value}`)
+    }
+    flags[name.slice(2)] = next
   }
+  return { flags, words }
+}
+
+function flagRow(row: CommandRow, name: string): FlagRow {
+  const found = row.flags.find((flag) => flag.name === name)
+  if (found) return found
+  const suggestion = nearest(
+    name,
+    row.flags.map((flag) => flag.name),
+  )
+  throw new UsageError(`unknown option ${name}${suggestion ? `; did you mean ${suggestion}?` : ''}`)
 }
 
 /** The text of a flag that takes one. */

@@ -1,5 +1,6 @@
 /** `cordon run`: a command in the sandbox, as transparent as a wrapper can be. */
 
+import type { LoadedPolicy } from '../../runtime/load-policy.ts'
 import {
   formatPlan,
   inferViolations,
@@ -12,7 +13,7 @@ import {
 } from '../../runtime/open-runner.ts'
 import { machineFiles } from '../../system/files.ts'
 import { type Arguments, parseArguments, textFlag } from './arguments.ts'
-import { openPolicy } from './open-policy.ts'
+import { type Opened, openPolicy } from './open-policy.ts'
 import { paint, type Terminal, visible } from './terminal.ts'
 import { type CommandContext, commandRow, EXIT, UsageError } from './usage.ts'
 
@@ -23,7 +24,9 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const { args, command } = splitCommand(argv)
   const opened = await openPolicy(args, terminal)
   if (!opened) return EXIT.fault
-  const { loaded, machine } = opened
+  const { machine } = opened
+  const loaded = await putInForce(terminal, opened, command)
+  if (!loaded) return EXIT.fault
   const backend = openBackend()
   const runner = openRunner(loaded, machine, machineFiles, backend)
   const interactive = process.stdin.isTTY === true && process.stdout.isTTY === true
@@ -50,6 +53,23 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   } finally {
     await runner.close()
   }
+}
+
+/** The policy as it may take effect: a project's manifest signed, the registries of the bundles known; null: refused. */
+async function putInForce(
+  terminal: Terminal,
+  { loaded, machine }: Opened,
+  command: readonly string[],
+): Promise<LoadedPolicy | null> {
+  if (loaded.project) {
+    const { requireSigned } = await import('./sign.ts')
+    const { withRegistries } = await import('../../runtime/manifest-trust.ts')
+    const report = await requireSigned(terminal, loaded, machine)
+    return report === false ? null : withRegistries(loaded, report?.registries ?? {})
+  }
+  if (loaded.sandbox.bundles.length === 0) return loaded
+  const { readRegistries, withRegistries } = await import('../../runtime/manifest-trust.ts')
+  return withRegistries(loaded, readRegistries(loaded, machine, command.slice(0, 1)))
 }
 
 /** Everything from the first word that is not ours belongs to the command. */

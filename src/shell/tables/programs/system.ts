@@ -191,5 +191,6 @@ export const systemPrograms: ProgramTable = {
   ),
   'watch flock': wrapper('\n  -n --interval -w --timeout -E -c <text>'),
   'sudo doas su pkexec run0 runuser sudoedit': wrapper('\n  -u -g -h -p -C -D -c <text>'),
-  'eval source .': { operands: 'text*' },
+  eval: { operands: 'text*' },
+  'source .': { operands: 'read auto*' },
 }

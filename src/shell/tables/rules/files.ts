@@ -2,7 +2,7 @@
 
 import type { Arg } from '../options.ts'
 import { resolvePath } from '../paths.ts'
-import { has, type Rule, type Use } from '../use.ts'
+import { has, type Rule, type Use, usesOf } from '../use.ts'
 
 /** Names of what a build makes again: deleting it loses nothing. */
 const reproducible: ReadonlySet<string> = new Set(
@@ -97,7 +97,12 @@ const link: Rule = (use) => {
 const find: Rule = (use) => {
   if (has(use, '-delete')) {
     for (const arg of use.operands) use.found.path(arg, 'write', true)
-    use.setEffect('destructive', 'deletes every file it finds')
+    const names = usesOf(use, '-name', '-iname').map((option) => option.value?.text ?? '')
+    const litter = /^(\*\.(pyc|pyo|o|class|log|tmp|orig|rej|bak|swp)|__pycache__|\.DS_Store|Thumbs\.db|\*~)$/
+    const tidies = names.length > 0 && names.every((name) => litter.test(name)) && !has(use, '-o', '-or', '-not')
+    if (tidies && use.operands.every((arg) => /^(\.|\.\/.*|[\w-][\w./-]*)$/.test(arg.text ?? '/')))
+      use.setEffect('local', '')
+    else use.setEffect('destructive', 'deletes every file it finds')
   }
 }
 

@@ -69,7 +69,14 @@ const ssh: Rule = (use) => {
     use.found.hazard('option-runs-program', 'the host name is read as an option of ssh', use.span)
 }
 
+/** Plain ssh as the transport of rsync, with a port or a key at most. */
+const plainShell =
+  /^(\/usr\/bin\/)?ssh( -p ?\d+| -i \S+| -[46CqTx]| -o (StrictHostKeyChecking|BatchMode|ConnectTimeout|Compression)=\S+)*$/
+
 const copies: Rule = (use) => {
+  for (const option of usesOf(use, '-e'))
+    if (use.program === 'rsync' && !plainShell.test(option.value?.text ?? ''))
+      use.found.hazard('option-runs-program', `\`rsync ${option.name}\` runs another program`, option.span)
   if (use.program !== 'rsync') sshSettings(use)
   const last = use.operands.length - 1
   let remote = false

@@ -1,0 +1,128 @@
+/** Whether a project's manifest may take effect (M3): verify it, show what it would open, sign it. */
+
+import { join } from 'node:path'
+import { parseHost } from '../hosts/host.ts'
+import { canonicalManifest } from '../manifest/canonical.ts'
+import { type ReachDiff, reachDiff } from '../manifest/reach-diff.ts'
+import { type ManifestTrust, signManifest, verifyManifest } from '../manifest/sign.ts'
+import { readTrustedKeys } from '../manifest/trusted-keys.ts'
+import type { HostRule } from '../policy/policy.ts'
+import type { RegistryFacts } from '../sandbox/bundle.ts'
+import { findRegistries, machineRegistries } from '../sandbox/bundle-registry.ts'
+import { bundles } from '../sandbox/bundles.generated.ts'
+import { Fault } from '../system/fault.ts'
+import type { Files } from '../system/files.ts'
+import { openKeyStore } from '../system/keychain.ts'
+import type { Machine } from '../system/machine.ts'
+import type { LoadedPolicy } from './load-policy.ts'
+
+export type { ReachDiff } from '../manifest/reach-diff.ts'
+export type { ManifestTrust } from '../manifest/sign.ts'
+
+export interface TrustReport {
+  readonly trust: ManifestTrust
+  /** What the manifest opens and closes against what was signed last. */
+  readonly diff: ReachDiff
+  /** Registries of the bundles as they were when the manifest was signed (O5); none for one that is not. */
+  readonly registries: RegistryFacts
+}
+
+/** The grants as they are hashed: what the manifest says, and the registries that its bundles reach. */
+function signedText(canonical: string, registries: RegistryFacts): string {
+  return JSON.stringify({ ...JSON.parse(canonical), registries })
+}
+
+/** Judges the project's manifest; null when the project has none, and built-in defaults hold. */
+export function judgeTrust(loaded: LoadedPolicy, machine: Machine, files: Files): TrustReport | null {
+  if (!loaded.project) return null
+  const canonical = canonicalManifest(loaded.project)
+  const detachedFile = `${loaded.manifestPath}.sig`
+  const request = {
+    stateDir: machine.stateDir,
+    project: loaded.root,
+    detached: files.exists(detachedFile) ? files.readText(detachedFile, 64 * 1024) : null,
+    trustedKeys: readTrustedKeys({
+      configDir: machine.configDir,
+      override: machine.env.CORDON_TRUSTED_KEYS,
+      projectRoot: loaded.root,
+    }),
+  }
+  // The registries that were signed are part of the signed text itself: they are taken from there, and verified with it.
+  const known = verifyManifest({ ...request, canonical })
+  const last = known.status === 'changed' ? known.signed.canonical : null
+  const registries = last === null ? {} : registriesOf(last)
+  const trust = last === null ? known : verifyManifest({ ...request, canonical: signedText(canonical, registries) })
+  return {
+    trust,
+    diff: reachDiff(trust.status === 'changed' ? trust.signed.canonical : null, canonical),
+    registries: trust.status === 'signed' ? registries : {},
+  }
+}
+
+/** Signs the project's manifest as it is now. The person has seen the diff and said yes. */
+export function signProject(loaded: LoadedPolicy, machine: Machine, now: Date): { readonly warning: string | null } {
+  if (!loaded.project) {
+    throw new Fault('no-manifest', `${loaded.root} has no cordon.toml to sign`, { remedy: 'cordon init writes one.' })
+  }
+  const registries = readRegistries(loaded, machine)
+  const canonical = signedText(canonicalManifest(loaded.project), registries)
+  const { warning } = signManifest({
+    stateDir: machine.stateDir,
+    keys: openKeyStore(join(machine.stateDir)),
+    project: loaded.root,
+    canonical,
+    now: now.toISOString(),
+  })
+  return { warning }
+}
+
+/** Asks the tools of the chosen bundles for their registries; those of `programs` only, when they are given. */
+export function readRegistries(
+  loaded: LoadedPolicy,
+  machine: Machine,
+  programs: readonly string[] | null = null,
+): RegistryFacts {
+  const chosen = loaded.sandbox.bundles
+    .flatMap(({ value }) => bundles.filter((bundle) => bundle.tool === value.tool))
+    .filter((bundle) => programs === null || programs.some((program) => bundle.programs.includes(program)))
+  const path = (machine.env.PATH ?? '/usr/bin:/bin')
+    .split(':')
+    .filter((entry) => entry.startsWith('/') && !entry.startsWith(loaded.root))
+    .join(':')
+  return findRegistries(chosen, machine.home, machineRegistries(machine.home, path))
+}
+
+/** The policy with the registries of its bundles among the hosts of their programs. */
+export function withRegistries(loaded: LoadedPolicy, registries: RegistryFacts): LoadedPolicy {
+  const toolDomains = new Map(loaded.policy.commands.toolDomains)
+  for (const { value, rule, source } of loaded.sandbox.bundles) {
+    const bundle = bundles.find((candidate) => candidate.tool === value.tool)
+    if (!bundle || !(value.fetch ?? bundle.fetch) || !value.defaultDomains) continue
+    const hosts = (registries[bundle.tool] ?? []).flatMap(({ host, subdomains }) => {
+      const parsed = parseHost(host.replace(/:\d+$/, ''))
+      if ('problem' in parsed) return []
+      const port = /:(\d+)$/.exec(host)?.[1]
+      const pattern = {
+        text: host,
+        host: parsed.host,
+        kind: parsed.kind,
+        wildcard: false,
+        port: port ? Number(port) : null,
+      }
+      const whole: HostRule = { pattern, rule, source }
+      return subdomains
+        ? [whole, { pattern: { ...pattern, text: `*.${host}`, wildcard: true }, rule, source }]
+        : [whole]
+    })
+    for (const program of [...bundle.programs, ...value.wrappers]) {
+      if (hosts.length > 0) toolDomains.set(program, [...(toolDomains.get(program) ?? []), ...hosts])
+    }
+  }
+  const { policy } = loaded
+  return { ...loaded, registries, policy: { ...policy, commands: { ...policy.commands, toolDomains } } }
+}
+
+function registriesOf(signed: string): RegistryFacts {
+  const { registries } = JSON.parse(signed) as { registries?: RegistryFacts }
+  return registries ?? {}
+}

@@ -1,0 +1,79 @@
+/** `cordon sign` and `cordon verify`: what a manifest opens, and a person's word for it. */
+
+import type { LoadedPolicy } from '../../runtime/load-policy.ts'
+import { judgeTrust, type ReachDiff, signProject, type TrustReport } from '../../runtime/manifest-trust.ts'
+import { Fault } from '../../system/fault.ts'
+import { machineFiles } from '../../system/files.ts'
+import type { Machine } from '../../system/machine.ts'
+import { parseArguments } from './arguments.ts'
+import { confirm } from './confirm.ts'
+import { openPolicy } from './open-policy.ts'
+import { paint, type Terminal, visible } from './terminal.ts'
+import { type CommandContext, commandRow, EXIT } from './usage.ts'
+
+/** Runs `cordon sign`. */
+export async function run({ terminal, argv }: CommandContext): Promise<number> {
+  const args = parseArguments(commandRow('sign')!, argv)
+  const opened = await openPolicy(args, terminal)
+  if (!opened) return EXIT.usage
+  const { loaded, machine } = opened
+  const report = judgeTrust(loaded, machine, machineFiles)
+  if (!report)
+    throw new Fault('no-manifest', `${loaded.root} has no cordon.toml to sign`, { remedy: 'cordon init writes one.' })
+  if (args.flags.json) terminal.out(`${JSON.stringify({ status: report.trust.status, diff: report.diff })}\n`)
+  else terminal.out(describeDiff(terminal, report.diff))
+  if (report.trust.status === 'signed') {
+    terminal.err('already signed\n')
+    return EXIT.ok
+  }
+  if (!args.flags.yes && !(await confirm(terminal, 'Sign it? [y/N] '))) {
+    terminal.err('not signed\n')
+    return EXIT.failed
+  }
+  return sign(terminal, loaded, machine)
+}
+
+function sign(terminal: Terminal, loaded: LoadedPolicy, machine: Machine): number {
+  const { warning } = signProject(loaded, machine, new Date())
+  if (warning) terminal.err(`${paint(terminal, 'yellow', 'cordon:')} ${visible(warning)}\n`)
+  terminal.err(`${paint(terminal, 'green', 'signed')} ${visible(loaded.manifestPath)}\n`)
+  return EXIT.ok
+}
+
+/** Sees to it that the project's manifest is signed, offering that at a terminal; false: nothing may run on it. */
+export async function requireSigned(
+  terminal: Terminal,
+  loaded: LoadedPolicy,
+  machine: Machine,
+): Promise<TrustReport | null | false> {
+  const report = judgeTrust(loaded, machine, machineFiles)
+  if (!report || report.trust.status === 'signed') return report
+  const what =
+    report.trust.status === 'changed'
+      ? 'has changed since it was signed'
+      : report.trust.status === 'bad'
+        ? `has a bad signature: ${report.trust.reason}`
+        : 'is not signed'
+  terminal.err(
+    `${paint(terminal, 'yellow', 'cordon:')} ${visible(loaded.manifestPath)} ${what}, so it does not take effect [unsigned-manifest]\n`,
+  )
+  if (process.stdin.isTTY && process.stderr.isTTY) {
+    terminal.err(describeDiff(terminal, report.diff))
+    if (await confirm(terminal, 'Sign it now? [y/N] ')) {
+      sign(terminal, loaded, machine)
+      return judgeTrust(loaded, machine, machineFiles)
+    }
+  }
+  terminal.err('  Read it, then run: cordon sign (or name it for this one run: --manifest cordon.toml)\n')
+  return false
+}
+
+/** What a manifest opens and closes, in plain words. */
+export function describeDiff(terminal: Terminal, diff: ReachDiff): string {
+  const lines = [
+    ...diff.opens.map((change) => `${paint(terminal, 'yellow', '+ opens ')} ${visible(change.text)}`),
+    ...diff.changes.map((change) => `${paint(terminal, 'yellow', '~ changes')} ${visible(change.text)}`),
+    ...diff.closes.map((change) => `${paint(terminal, 'green', '- closes')} ${visible(change.text)}`),
+  ]
+  return lines.length === 0 ? 'nothing changes\n' : `${lines.join('\n')}\n`
+}

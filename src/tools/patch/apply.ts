@@ -1,0 +1,114 @@
+/** Applies hunks to a text: every line must match, and nothing is guessed. */
+
+import { lineEndOf } from '../text-encoding.ts'
+import { InputError } from '../tool.ts'
+import type { Hunk } from './change.ts'
+
+interface Lines {
+  /** Without their newline; a carriage return stays. */
+  readonly lines: readonly string[]
+  readonly finalNewline: boolean
+}
+
+/** The text after the hunks, or an `InputError` that names the hunk that does not fit. */
+export function applyHunks(given: string, text: string, hunks: readonly Hunk[]): string {
+  const file = split(text)
+  const crlf = lineEndOf(text) === 'crlf'
+  const result: string[] = []
+  let finalNewline = file.finalNewline || text === ''
+  let done = 0
+  for (const [index, hunk] of hunks.entries()) {
+    const where = `hunk ${index + 1} of ${hunks.length} for ${given} (line ${hunk.line} of the patch)`
+    const old = hunk.lines.filter((line) => line.kind !== 'insert').map((line) => line.text)
+    const start = findStart(file, old, hunk, done, where)
+    result.push(...file.lines.slice(done, start))
+    let at = start
+    for (const line of hunk.lines) {
+      // What is kept is kept as the file has it, not as the patch wrote it.
+      if (line.kind === 'keep') result.push(file.lines[at]!)
+      else if (line.kind === 'insert') result.push(crlf && !line.text.endsWith('\r') ? `${line.text}\r` : line.text)
+      if (line.kind !== 'insert') at++
+    }
+    done = at
+    if (hunk.finalNewline && done === file.lines.length) {
+      if (hunk.finalNewline.old !== file.finalNewline) {
+        const has = file.finalNewline ? 'ends with a newline' : 'does not end with a newline'
+        throw new InputError(`${where} is wrong about the end of the file: it ${has}`)
+      }
+      finalNewline = hunk.finalNewline.new
+    }
+  }
+  result.push(...file.lines.slice(done))
+  if (result.length === 0) return ''
+  return result.join('\n') + (finalNewline ? '\n' : '')
+}
+
+function findStart(file: Lines, old: readonly string[], hunk: Hunk, done: number, where: string): number {
+  const from = hunk.after === null ? done : afterLine(file, hunk.after, done, where)
+  if (hunk.oldStart !== null) {
+    const counted = old.length === 0 ? hunk.oldStart : hunk.oldStart - 1
+    if (counted >= done && counted <= file.lines.length && matchesAt(file, old, counted, hunk)) return counted
+  }
+  if (old.length === 0) {
+    if (hunk.oldStart === null) return hunk.after === null || hunk.atEnd ? file.lines.length : from
+    throw new InputError(`${where} belongs after line ${hunk.oldStart}, but the file has ${file.lines.length} lines`)
+  }
+  const found: number[] = []
+  for (let at = from; at + old.length <= file.lines.length && found.length < 2; at++) {
+    if (matchesAt(file, old, at, hunk)) found.push(at)
+    // A line that says where to look makes the first match after it the right one.
+    if (found.length === 1 && hunk.after !== null) break
+  }
+  if (found.length === 1) return found[0]!
+  if (found.length === 0) throw new InputError(`${where} does not match: ${mismatch(file, old, from, hunk)}`)
+  throw new InputError(
+    `${where} matches at line ${found[0]! + 1} and again at line ${found[1]! + 1}; give more lines around the change, or name a line before it after "@@"`,
+  )
+}
+
+function afterLine(file: Lines, wanted: string, done: number, where: string): number {
+  const exact = file.lines.findIndex((line, index) => index >= done && same(line, wanted))
+  const at = exact >= 0 ? exact : file.lines.findIndex((line, index) => index >= done && line.trim() === wanted.trim())
+  if (at >= 0) return at + 1
+  throw new InputError(`${where} says it belongs after ${quote(wanted)}, and no such line follows line ${done}`)
+}
+
+function matchesAt(file: Lines, old: readonly string[], at: number, hunk: Hunk): boolean {
+  if (hunk.atEnd && at + old.length !== file.lines.length) return false
+  return old.every((line, index) => same(file.lines[at + index], line))
+}
+
+/** Line ends are the file's business; everything else must be the same. */
+function same(line: string | undefined, wanted: string): boolean {
+  if (line === undefined) return false
+  return line === wanted || withoutReturn(line) === withoutReturn(wanted)
+}
+
+function withoutReturn(line: string): string {
+  return line.endsWith('\r') ? line.slice(0, -1) : line
+}
+
+/** Where the longest beginning of the expected lines stands, and which line then differs. */
+function mismatch(file: Lines, old: readonly string[], from: number, hunk: Hunk): string {
+  let best = { at: -1, length: 0 }
+  for (let at = from; at < file.lines.length; at++) {
+    let length = 0
+    while (length < old.length && same(file.lines[at + length], old[length]!)) length++
+    if (length > best.length) best = { at, length }
+  }
+  if (best.length === old.length && hunk.atEnd) return 'its lines do not stand at the end of the file'
+  if (best.length === 0) return `no line is ${quote(old[0]!)}${from > 0 ? ` after line ${from}` : ''}`
+  const found = file.lines[best.at + best.length]
+  const line = best.at + best.length + 1
+  return `expected ${quote(old[best.length]!)} on line ${line}, found ${found === undefined ? 'the end of the file' : quote(found)}`
+}
+
+function split(text: string): Lines {
+  if (text === '') return { lines: [], finalNewline: false }
+  const finalNewline = text.endsWith('\n')
+  return { lines: (finalNewline ? text.slice(0, -1) : text).split('\n'), finalNewline }
+}
+
+function quote(line: string): string {
+  return JSON.stringify(line.length > 100 ? `${line.slice(0, 100)}…` : line)
+}
