@@ -230,9 +230,9 @@ describe('amending a signed manifest', () => {
       project,
       path,
       now,
-      edit: (text: string) => `${text}grant\n`,
-      canonical: (text: string) => JSON.stringify(text.split('\n').sort()),
-      trust: (canonical: string) => verify(canonical),
+      edit: (text: string): string => `${text}grant\n`,
+      canonical: (text: string): string => JSON.stringify(text.split('\n').sort()),
+      trust: (canonical: string): ReturnType<typeof verifyManifest> => verify(canonical),
     }
   }
 

@@ -37,6 +37,8 @@ export interface RunRequest {
   readonly envVars: readonly string[]
   /** Hosts that the command may reach; without any it has no network. */
   readonly rules: EgressRules
+  /** A time limit in place of the built-in one; one that the manifest sets still holds. */
+  readonly timeoutMs?: number
   readonly terminal?: TerminalSize
 }
 
@@ -182,7 +184,7 @@ export class CommandRunner {
         pins: [...guard.pins, ...this.#placement.frozen.map((path) => ({ path, mode: 'read-only' as const }))],
         network: door ? 'listener' : 'none',
         ...(request.terminal && { terminal: request.terminal }),
-        limits: this.#limits(),
+        limits: this.#limits(request.timeoutMs),
         facts: readHostFacts(sight),
       })
       return { plan, guard }
@@ -217,10 +219,15 @@ export class CommandRunner {
     return variables
   }
 
-  #limits(): Limits {
+  #limits(asked: number | undefined): Limits {
     const { commandTimeout, maxOutputBytes, memory, processes, cpu } = this.#loaded.sandbox.limits
+    const written = commandTimeout.source !== 'built-in' || asked === undefined
+    const timeoutMs = Math.min(
+      written ? commandTimeout.value * 1000 : Number.POSITIVE_INFINITY,
+      asked ?? Number.POSITIVE_INFINITY,
+    )
     return {
-      timeoutMs: commandTimeout.value * 1000,
+      ...(Number.isFinite(timeoutMs) && { timeoutMs }),
       outputBytes: maxOutputBytes.value,
       processes: processes.value,
       ...(memory.value !== null && { memoryBytes: memory.value }),

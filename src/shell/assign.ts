@@ -3,7 +3,7 @@
 import type { Assignment, CommandArgument, Word as SourceWord } from 'unbash'
 import type { AssignmentFact, Word } from './facts.ts'
 import { unknownWord } from './pieces.ts'
-import { INTEGER, known, UNKNOWN, type Value } from './scope.ts'
+import { INTEGER, known, noEffects, UNKNOWN, type Value } from './scope.ts'
 import { assignmentHazard } from './tables/environment.ts'
 import type { Walk } from './walk.ts'
 import { arithmeticDoubt, checkArithmeticWord, expandArguments, expandSingle } from './word.ts'
@@ -76,6 +76,8 @@ export function temporary(walk: Walk, nodes: readonly Assignment[], uncertain: b
   if (nodes.length === 0) return []
   const outer = walk.scope
   const inner = outer.branch()
+  const effects = noEffects()
+  inner.effects = effects
   const facts = nodes.map((node): AssignmentFact => {
     const span = walk.span(node)
     let value: Word | null = null
@@ -90,6 +92,11 @@ export function temporary(walk: Walk, nodes: readonly Assignment[], uncertain: b
     if (message !== null) walk.sink.push({ code: 'env-changes-program', message, verdict: 'ask', span })
     return fact
   })
+  // Expansions in the values may assign other variables, in this shell or in the command's own process.
+  for (const [name, integer] of effects.writes) {
+    if (nodes.some((node) => node.name === name)) continue
+    outer.maybeSet(name, integer ? INTEGER : UNKNOWN)
+  }
   for (const node of nodes) {
     if (!uncertain) continue
     outer.maybeSet(node.name, UNKNOWN)

@@ -68,6 +68,9 @@ function judgeAttributes(call: BuiltinCall, letters: ReadonlySet<string>, export
   if (letters.has('i')) {
     doubt(call, 'arithmetic-eval', `\`${call.name} -i\` evaluates every later value as arithmetic`, call.span)
   }
+  if (letters.has('g') && [...letters].some((letter) => /^[ulcA+]/.test(letter))) {
+    doubt(call, 'shell-option', `\`${call.name} -g\` changes what every later assignment stores`, call.span)
+  }
   if (letters.has('n') && !exported) {
     doubt(call, 'nameref', `\`${call.name} -n\` makes one variable stand for another`, call.span)
   }

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the strings are bash, where ${…} is an expansion.
 import { describe, expect, test } from 'vitest'
 import { analyze } from './analyze.ts'
 import { MAX_BYTES } from './gate.ts'

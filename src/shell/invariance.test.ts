@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the strings are bash, where ${…} is an expansion.
 /** Properties: how a command is dressed up never changes what the facts say about it. */
 
 import fc from 'fast-check'

@@ -79,3 +79,25 @@ export class Output {
     }
   }
 }
+
+/** An output that is thrown away, with the same limits. */
+export class Rehearsal extends Output {
+  readonly #real: Output
+  override readonly functions: Map<string, Effects[]>
+  override readonly overwritten: Set<string>
+
+  constructor(real: Output) {
+    super()
+    this.#real = real
+    this.functions = new Map(real.functions)
+    this.overwritten = real.overwritten
+  }
+
+  override step(position: number): void {
+    this.#real.step(position)
+  }
+
+  override nest(text: string, position: number): void {
+    this.#real.nest(text, position)
+  }
+}

@@ -38,7 +38,7 @@ export function special(node: ParameterNode, reader: OperandReader): Expanded | 
   if (/^[A-Za-z_]\w+$|^[A-Za-z]$/.test(name)) return null
   const plain = node.prefix === undefined && node.operation === undefined && node.index === undefined
   if (node.operation !== undefined) operate(node.operation, UNKNOWN, reader)
-  const list = name === '@' || name === '*'
+  const list = name === '@' || name === '*' || operandLists(node)
   if (!plain) return { value: node.prefix === '#' ? INTEGER : UNKNOWN, dynamic: 'positional', list }
   if (name === '#') {
     const count = reader.host.scope.positional?.length
@@ -59,7 +59,8 @@ export function special(node: ParameterNode, reader: OperandReader): Expanded | 
 export function expandParameter(node: ParameterNode, reader: OperandReader): Expanded {
   const index = node.index
   if (index !== undefined && index.text !== '@' && index.text !== '*') reader.arithmetic(index)
-  const list = index?.text === '@' || (node.prefix === '!' && node.operation?.type === 'Names')
+  // `${!x}` may name an array with all its elements.
+  const list = index?.text === '@' || node.prefix === '!' || operandLists(node)
   const base = node.prefix === '!' || index !== undefined ? UNKNOWN : reader.host.scope.get(node.parameter)
   if (node.prefix === '#') return { value: lengthOf(base), dynamic: 'variable', list: false }
   const dynamic = node.prefix === '!' ? 'transform' : 'variable'
@@ -70,6 +71,11 @@ export function expandParameter(node: ParameterNode, reader: OperandReader): Exp
     reader.host.assigned(node.parameter, reader.host.span(node))
   }
   return { value, dynamic: node.operation.type === 'Transform' ? 'transform' : dynamic, list }
+}
+
+/** `"${x+$@}"` becomes as many words as there are parameters. */
+function operandLists(node: ParameterNode): boolean {
+  return node.operation?.type === 'Default' && /\$\{?[@!]|\[@\]/.test(node.text)
 }
 
 function lengthOf(value: Value): Value {

@@ -23,7 +23,7 @@ const SELF_WILLED = new Set(
     '_ RANDOM SRANDOM SECONDS LINENO BASHPID BASH_COMMAND BASH_SUBSHELL BASH_ARGV0 EPOCHSECONDS EPOCHREALTIME FUNCNAME ' +
     'GROUPS DIRSTACK HISTCMD PIPESTATUS BASH_SOURCE BASH_LINENO BASH_ARGC BASH_ARGV BASHOPTS SHELLOPTS UID EUID PPID ' +
     'BASH_VERSINFO BASH_ALIASES BASH_CMDS COMP_WORDBREAKS OPTIND OPTARG OPTERR PWD OLDPWD REPLY BASH_REMATCH COPROC ' +
-    'MAPFILE SHLVL'
+    'MAPFILE SHLVL LINES COLUMNS'
   ).split(' '),
 )
 
@@ -53,6 +53,8 @@ export interface Effects {
   /** Names written, and whether every write stores an integer. */
   readonly writes: Map<string, boolean>
   readonly functions: Set<string>
+  /** Names made readonly or given an attribute, so that later assignments do not simply store their value. */
+  readonly protects: Set<string>
   readonly ambient: Map<string, Hazard>
   /** Names of commands run: functions among them have effects of their own. */
   readonly calls: Set<string>
@@ -66,6 +68,7 @@ export function noEffects(): Effects {
   return {
     writes: new Map(),
     functions: new Set(),
+    protects: new Set(),
     ambient: new Map(),
     calls: new Set(),
     cwd: false,
@@ -179,6 +182,7 @@ export class Scope {
 
   protect(name: string): void {
     this.#readonly.add(name)
+    this.effects?.protects.add(name)
   }
 
   /** True when an assignment to the variable may be refused. */
@@ -264,6 +268,7 @@ export class Scope {
     for (const name of effects.functions) {
       if (this.functions.get(name) !== 'yes') this.define(name, 'maybe')
     }
+    for (const name of effects.protects) this.protect(name)
     for (const hazard of effects.ambient.values()) this.doubt(hazard)
     if (effects.cwd) {
       this.moveTo(null)

@@ -13,30 +13,24 @@ import type {
   ParsedScript,
   Pipeline,
   Redirected,
+  Redirection,
   Select,
   Statement,
   SyntaxNode,
-  TestExpression,
   While,
 } from 'unbash'
 import { evaluate } from './arithmetic.ts'
 import { assign, assignmentWord, temporary } from './assign.ts'
+import { walkTest } from './conditions.ts'
 import type { AssignmentFact, Hazard, RedirectFact, Span, Via, Word } from './facts.ts'
 import { invoke } from './invoke.ts'
-import { Output } from './output.ts'
+import { type Output, Rehearsal } from './output.ts'
 import { MAX_TREE_DEPTH, parseText, Refusal } from './parse.ts'
-import { expandRedirects, type Stdin } from './redirect.ts'
+import { expandRedirects, type Redirects, type Stdin } from './redirect.ts'
 import { known, noEffects, type Scope, UNKNOWN } from './scope.ts'
 import { ASSUMED, forget, type Start } from './start.ts'
 import { assignmentHazard, environmentHazard } from './tables/environment.ts'
-import {
-  arithmeticDoubt,
-  arithmeticHost,
-  checkArithmeticWord,
-  expandArguments,
-  expandSingle,
-  type WordHost,
-} from './word.ts'
+import { arithmeticHost, expandArguments, expandSingle, type WordHost } from './word.ts'
 
 /** How the commands of a text come to be run. */
 export interface Frame {
@@ -50,6 +44,8 @@ export interface Frame {
 }
 
 const MAX_TEXT_DEPTH = 12
+/** Most words of one command. */
+const MAX_WORDS = 2_000
 
 /** Walks one text. Texts inside it get a walk of their own with the same output. */
 export class Walk implements WordHost {
@@ -241,7 +237,7 @@ export class Walk implements WordHost {
         this.#coproc(node)
         return
       case 'TestCommand':
-        this.#test(node.expression)
+        walkTest(node.expression, this)
         return
       case 'ArithmeticCommand':
         if (node.expression !== undefined) evaluate(node.expression, arithmeticHost(this))
@@ -295,8 +291,19 @@ export class Walk implements WordHost {
     this.scope.take(succeeded)
   }
 
+  /** Redirects of a program are expanded in its own process, those of a builtin in this one: what they assign is uncertain. */
+  #redirects(redirects: readonly Redirection[]): Redirects {
+    if (redirects.length === 0) return { facts: [], stdin: null, certain: true }
+    let result: Redirects | undefined
+    const after = this.#on(this.scope.branch(), () => {
+      result = expandRedirects(redirects, this)
+    })
+    this.scope.join(after)
+    return result as Redirects
+  }
+
   #redirected(node: Redirected): void {
-    const { facts, stdin, certain } = expandRedirects(node.redirects, this)
+    const { facts, stdin, certain } = this.#redirects(node.redirects)
     this.output.redirects.push(...facts)
     const before = certain ? null : this.scope.branch()
     this.#framed({ ...this.frame, stdin: stdin ?? this.frame.stdin }, () => this.#node(node.command))
@@ -439,42 +446,14 @@ export class Walk implements WordHost {
     }
   }
 
-  #test(node: TestExpression): void {
-    switch (node.type) {
-      case 'TestLogical':
-        for (const operand of node.operands) this.#test(operand)
-        return
-      case 'TestNot':
-        this.#test(node.operand)
-        return
-      case 'TestGroup':
-        this.#test(node.expression)
-        return
-      case 'TestUnary': {
-        const word = expandSingle(node.operand, this)
-        const named = node.operator === '-v' || node.operator === '-R'
-        if (named && !(word.values?.every((value) => /^\w*$/.test(value)) ?? false)) {
-          this.hazard(arithmeticDoubt(node.operand.text, this.span(node.operand)))
-        }
-        return
-      }
-      case 'TestBinary':
-        if (/^-(?:eq|ne|lt|le|gt|ge)$/.test(node.operator)) {
-          checkArithmeticWord(node.left, this)
-          checkArithmeticWord(node.right, this)
-        } else {
-          expandSingle(node.left, this)
-          expandSingle(node.right, this)
-        }
-    }
-  }
-
   #simple(node: Command): void {
     this.output.step(node.pos)
     const outer = this.sink
     const hazards: Hazard[] = []
     this.sink = hazards
     const argv = this.#words(node)
+    if (argv.length > MAX_WORDS)
+      throw new Refusal('too-complex', `a command has more than ${MAX_WORDS} words`, node.pos)
     const before = node.redirects.length > 0 ? this.scope.branch() : null
     const assignments: AssignmentFact[] = []
     const bare = argv.length === 0
@@ -482,7 +461,7 @@ export class Walk implements WordHost {
     const written = node.prefix.filter((part) => part.type === 'Assignment')
     if (bare) for (const one of written) assignments.push(assign(this, one))
     else assignments.push(...temporary(this, written, uncertain))
-    const { facts, stdin, certain } = expandRedirects(node.redirects, this)
+    const { facts, stdin, certain } = this.#redirects(node.redirects)
     this.sink = outer
     this.#emit(node, argv, assignments, facts, hazards, stdin)
     if (before !== null && !certain) this.scope.join(before)
@@ -510,27 +489,5 @@ export class Walk implements WordHost {
       else words.push(assignmentWord(this, argument))
     }
     return words
-  }
-}
-
-/** An output that is thrown away, with the same limits. */
-class Rehearsal extends Output {
-  readonly #real: Output
-  override readonly functions: Output['functions']
-  override readonly overwritten: Set<string>
-
-  constructor(real: Output) {
-    super()
-    this.#real = real
-    this.functions = new Map(real.functions)
-    this.overwritten = real.overwritten
-  }
-
-  override step(position: number): void {
-    this.#real.step(position)
-  }
-
-  override nest(text: string, position: number): void {
-    this.#real.nest(text, position)
   }
 }

@@ -127,7 +127,7 @@ function quotedPart(part: WordPart, host: WordHost): readonly Piece[] {
 
 /** `$'…'`: escapes for bytes and code points beyond ASCII depend on the locale. */
 function ansiC(part: { text: string; value: string }): Piece {
-  const risky = /\\(?:x[89a-fA-F][\da-fA-F]|[2-7]\d\d|u|U|x\{)/.test(part.text.replace(/\\\\/g, ''))
+  const risky = /\\(?:x[89a-fA-F][\da-fA-F]|[2-7]\d\d|u|U|x\{|\n)/.test(part.text.replace(/\\\\/g, ''))
   return risky ? unknownPiece('transform', true) : literal(part.value, true)
 }
 

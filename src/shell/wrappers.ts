@@ -65,7 +65,7 @@ const traced = (name: string) =>
 export const WRAPPERS: readonly WrapperRow[] = [
   {
     names: ['env', 'genv'],
-    short: 'i0u:C:S:v',
+    short: 'i0u:C:S:va:',
     long: 'ignore-environment null unset= chdir= split-string= debug block-signal=? default-signal=? ignore-signal=? list-signal-handling help version argv0=',
     assignments: true,
     splits: ['S', 'split-string'],
@@ -200,7 +200,7 @@ export const WRAPPERS: readonly WrapperRow[] = [
   },
   {
     names: ['strace'],
-    short: 'cCdfFhikqrtTvVxXywzZnNYDa:b:e:E:I:o:O:p:P:s:S:u:U:',
+    short: 'cCdfFhikqrtTvVxywzZnNYDa:b:e:E:I:o:O:p:P:s:S:u:U:X:',
     long: 'output= trace= env= follow-forks',
     idle: ['p', 'h', 'V'],
     hazard: traced('strace'),
@@ -209,7 +209,7 @@ export const WRAPPERS: readonly WrapperRow[] = [
   { names: ['gdb', 'lldb'], long: 'args batch quiet', hazard: traced('gdb'), run: 'words' },
   {
     names: ['watch'],
-    short: 'bced:ghn:pq:rtvwx',
+    short: 'bcd::eghn:pq:rtvwx',
     long: 'beep color differences=? errexit chgexit interval= precise equexit= no-rerun no-title no-wrap exec help version',
     idle: ['h', 'v', 'help', 'version'],
     run: 'joined',
@@ -367,9 +367,9 @@ export const WRAPPERS: readonly WrapperRow[] = [
     short: 'c:aefqtI:O:B:T:m:o:E:hV',
     long: 'command= append return flush force quiet log-in= log-out= log-io= log-timing= logging-format= output-limit= echo= timing=? help version',
     text: ['c', 'command'],
-    permutes: true,
+    operands: 1,
     inspect: true,
-    run: 'text',
+    run: 'words',
   },
   {
     names: ['busybox', 'toybox'],

@@ -22,12 +22,17 @@ import { errorCode, Fault } from './fault.ts'
  * is the only holder. A stale holder is stepped over, never removed in place: removing is where such locks lose.
  */
 export function withLock<T>(directory: string, work: () => T, options: { readonly timeoutMs?: number } = {}): T {
-  const release = acquire(directory, options.timeoutMs ?? 10_000)
+  const release = holdLock(directory, options)
   try {
     return work()
   } finally {
     release()
   }
+}
+
+/** Takes the lock until the function that comes back is called, or the process ends in whatever way. */
+export function holdLock(directory: string, options: { readonly timeoutMs?: number } = {}): () => void {
+  return acquire(directory, options.timeoutMs ?? 10_000)
 }
 
 const FIRST_PAUSE_MS = 1

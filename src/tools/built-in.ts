@@ -116,9 +116,13 @@ export const builtInSpecs: readonly ToolSpec[] = [
   ),
   tool('list', 'Lists a directory.', { path }, {}, (input) => ({ lists: [string(input.path)] })),
   tool('stat', 'Tells type, size, mode and times.', { path }, {}, (input) => ({ lists: [string(input.path)] })),
-  tool('glob', 'Finds files by a glob.', { pattern: text('The glob, such as src/**/*.ts.') }, { path }, (input) => ({
-    lists: [string(input.path ?? '.')],
-  })),
+  tool(
+    'glob',
+    'Finds files by a glob.',
+    { pattern: text('The glob, such as src/**/*.ts.') },
+    { path, ignored: flag('Also what .gitignore files name.') },
+    (input) => ({ lists: [string(input.path ?? '.')] }),
+  ),
   tool(
     'grep',
     'Searches file contents for a regular expression.',
@@ -129,6 +133,7 @@ export const builtInSpecs: readonly ToolSpec[] = [
       ignore_case: flag('Upper and lower case are one.'),
       context: { type: 'integer', description: 'Lines shown around each match.', minimum: 0 },
       files_only: flag('Only the names of files that match.'),
+      ignored: flag('Also what .gitignore files name.'),
     },
     (input) => ({ reads: [string(input.path ?? '.')] }),
   ),

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the strings are bash, where ${…} is an expansion.
 /** Generates command texts from a grammar of bash: quoting, expansions, wrappers, here-documents, functions, loops, cases. */
 
 /** A generated text. */

@@ -5,7 +5,7 @@ import { isRisky, type Role } from './roles.ts'
 /** One program or subcommand as the tables write it. */
 export interface Spec {
   /**
-   * One option a line: its names, what it takes, and after `#` what it does if the role does not say it well enough.
+   * Options that take the same, a line: their names, what they take, and after `#` what it does if the role does not say it well enough.
    * `<role>` a value of its own or glued, `[role]` only a glued value, `(role)` a name and then a value, `{role}` words up
    * to `;` or `+`, `!role` no value, nothing: a plain flag.
    */
@@ -41,7 +41,7 @@ export interface Spec {
 export type ProgramTable = Readonly<Record<string, Spec>>
 
 export interface OptionRow {
-  /** The name that rules and effects ask for: the first one listed. */
+  /** The name that rules and effects ask for: the short one where there is one. */
   readonly name: string
   readonly takes: 'nothing' | 'value' | 'glued' | 'pair' | 'command'
   readonly role: Role
@@ -66,17 +66,20 @@ export interface OperandRoles {
 
 const takesOf = { '<': 'value', '[': 'glued', '(': 'pair', '{': 'command', '!': 'nothing' } as const
 
-function parseRow(line: string): { names: string[]; row: OptionRow } {
+/** The rows of one line: a long name is another spelling of the short one right before it, else an option of its own. */
+function parseRow(line: string): readonly (readonly [name: string, row: OptionRow])[] {
   const hash = line.indexOf(' # ')
   const words = (hash < 0 ? line : line.slice(0, hash)).trim().split(/\s+/)
   const last = words.at(-1) ?? ''
   const takes = takesOf[last[0] as keyof typeof takesOf]
   const names = takes === undefined ? words : words.slice(0, -1)
   const role = takes === undefined ? 'text' : (last.replace(/[<>[\](){}!]/g, '') as Role)
-  return {
-    names,
-    row: { name: names[0] ?? '', takes: takes ?? 'nothing', role, note: hash < 0 ? '' : line.slice(hash + 3).trim() },
-  }
+  const note = hash < 0 ? '' : line.slice(hash + 3).trim()
+  return names.map((name, index) => {
+    const before = names[index - 1]
+    const spelled = name.startsWith('--') && before !== undefined && !before.startsWith('--') ? before : name
+    return [name, { name: spelled, takes: takes ?? 'nothing', role, note }]
+  })
 }
 
 function parseOperands(text: string): OperandRoles {
@@ -107,8 +110,7 @@ function readSpec(spec: Spec, inherited: ReadonlyMap<string, OptionRow>): Compil
   const rows = new Map(inherited)
   for (const line of (spec.options ?? '').split('\n')) {
     if (line.trim() === '') continue
-    const { names, row } = parseRow(line)
-    for (const name of names) rows.set(name, row)
+    for (const [name, row] of parseRow(line)) rows.set(name, row)
   }
   const operands = parseOperands(spec.operands ?? 'auto*')
   const withOptions = Object.entries(spec.operandsWith ?? {})

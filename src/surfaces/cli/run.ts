@@ -28,6 +28,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const loaded = await putInForce(terminal, opened, command)
   if (!loaded) return EXIT.fault
   const backend = openBackend()
+  const timeout = textFlag(args, 'timeout')
   const runner = openRunner(loaded, machine, machineFiles, backend)
   const interactive = process.stdin.isTTY === true && process.stdout.isTTY === true
   try {
@@ -35,6 +36,8 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
       argv: command,
       cwd: machineFiles.canonical(machine.cwd),
       ...typedGrants(loaded, machine, command),
+      // A person can stop what they typed: only a limit that somebody wrote holds.
+      timeoutMs: timeout === undefined ? Number.POSITIVE_INFINITY : Number(timeout) * 1000,
       ...(interactive && { terminal: { rows: process.stdout.rows ?? 24, columns: process.stdout.columns ?? 80 } }),
     }
     if (args.flags.plan) {

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
+import type { EgressRules } from '../../../src/egress/rules.ts'
 import { createWorld, hosts, RawClient, type World } from '../../egress/world.ts'
 
 export interface WireRow {
@@ -54,22 +55,24 @@ function switchProtocols(message: IncomingMessage, socket: Duplex): void {
   socket.end(`${head}${REACHED}`)
 }
 
-/** Plays a row; `allow` only if the host itself answered. */
-export async function play(world: World, row: WireRow): Promise<'allow' | 'deny'> {
-  const { allow, deny, allowPrivate } = row.config
-  const allowed = allow.includes('*') ? null : hosts(...allow)
-  const { door, port } = await world.open({ allowed, denied: hosts(...deny), allowPrivate })
+/** The rules of a row; an allow of `*` stands for no list. */
+export function rulesOf(config: WireRow['config']): Pick<EgressRules, 'allowed' | 'denied' | 'allowPrivate'> {
+  const { allow, deny, allowPrivate } = config
+  return { allowed: allow.includes('*') ? null : hosts(...allow), denied: hosts(...deny), allowPrivate }
+}
+
+/** Plays a row against a proxy on loopback; `allow` only if the host itself answered. */
+export async function play(port: number, ca: string, row: WireRow): Promise<'allow' | 'deny'> {
   const client = await RawClient.connect(port)
   try {
-    return (await reaches(world, row, client)) ? 'allow' : 'deny'
+    return (await reaches(ca, row, client)) ? 'allow' : 'deny'
   } finally {
     client.close()
-    await door.close()
   }
 }
 
-async function reaches(world: World, row: WireRow, client: RawClient): Promise<boolean> {
-  if (row.socks) return reachesBySocks(world, row.socks, client)
+async function reaches(ca: string, row: WireRow, client: RawClient): Promise<boolean> {
+  if (row.socks) return reachesBySocks(ca, row.socks, client)
   if (row.connect === undefined) return sends(client, row.raw ?? '')
   const status = await client.tunnel(row.connect)
   if (!status.startsWith('HTTP/1.1 200 ')) return false
@@ -79,7 +82,7 @@ async function reaches(world: World, row: WireRow, client: RawClient): Promise<b
   const servername = row.sni ?? undefined
   try {
     const inside = await client.encrypt({
-      ca: world.ca.pem,
+      ca,
       host: named,
       ...(servername !== undefined && { servername }),
     })
@@ -95,7 +98,7 @@ async function sends(client: RawClient, raw: string): Promise<boolean> {
   return text.includes(REACHED)
 }
 
-async function reachesBySocks(world: World, socks: NonNullable<WireRow['socks']>, client: RawClient): Promise<boolean> {
+async function reachesBySocks(ca: string, socks: NonNullable<WireRow['socks']>, client: RawClient): Promise<boolean> {
   client.send(Buffer.from([5, 1, 0]))
   await client.receive((text) => text.length >= 2)
   client.send(
@@ -103,7 +106,7 @@ async function reachesBySocks(world: World, socks: NonNullable<WireRow['socks']>
   )
   const reply = await client.receive((text) => text.length >= 10)
   if (reply.charCodeAt(1) !== 0) return false
-  const inside = await client.encrypt({ ca: world.ca.pem, servername: socks.host })
+  const inside = await client.encrypt({ ca, servername: socks.host })
   return sends(inside, `GET / HTTP/1.1\r\nHost: ${socks.host}\r\nConnection: close\r\n\r\n`)
 }
 

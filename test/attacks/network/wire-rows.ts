@@ -1,5 +1,6 @@
 /** Wire attacks of our own, beside those of `hosts.jsonl`: each was tried against a door, and each stays a row. */
 
+import { readFileSync } from 'node:fs'
 import type { WireRow } from './wire-row.ts'
 
 const LISTED = {
@@ -392,3 +393,9 @@ function rowsOf(cases: Readonly<Record<string, Case>>, expect: WireRow['expect']
 }
 
 export const wireRows: readonly WireRow[] = [...rowsOf(DENIED, 'deny'), ...rowsOf(ALLOWED, 'allow')]
+
+/** The wire rows of the public corpus. */
+export const corpusRows: readonly WireRow[] = readFileSync(new URL('../../cases/hosts.jsonl', import.meta.url), 'utf8')
+  .split('\n')
+  .filter((line) => line.includes('"stage": "wire"'))
+  .map((line) => JSON.parse(line) as WireRow)

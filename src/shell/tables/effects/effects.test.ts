@@ -265,6 +265,9 @@ remote-write | python manage.py migrate
 destructive | python manage.py flush
 remote-read | curl https://x
 remote-read | curl -I https://x
+remote-read | curl -A agent -m 5 -e ref https://x
+remote-read | gh api repos/a/b --jq .x --paginate
+remote-read | gh api repos/a/b -H 'Accept: x'
 remote-read | curl -X GET https://x
 remote-read | curl -G -d a=b https://x
 remote-write | curl -X POST https://x

@@ -71,7 +71,9 @@ function reportStatements(use: Use, args: readonly Arg[], table: typeof runsProg
 }
 
 const server: Rule = (use) => {
-  const args = usesOf(use, '-c', '-e').flatMap((option) => (option.value === null ? [] : [option.value]))
+  const args = usesOf(use, '-c', '-e', '--init-command').flatMap((option) =>
+    option.value === null ? [] : [option.value],
+  )
   reportStatements(use, args, runsPrograms)
   for (const arg of use.operands) {
     const text = arg.text ?? ''

@@ -10,7 +10,7 @@ const curl: Rule = (use) => {
     const text = option.value?.text
     if (text != null && !text.includes('=') && text !== '') use.found.file(text, 'read', option.span)
   }
-  for (const option of usesOf(use, '-d', '--data-urlencode')) {
+  for (const option of usesOf(use, '--data-urlencode')) {
     const text = option.value?.text
     const file = option.name === '--data-urlencode' && text != null ? /^[^=@]*@(.+)$/.exec(text)?.[1] : undefined
     if (file !== undefined && !text?.startsWith('@')) {
@@ -19,7 +19,9 @@ const curl: Rule = (use) => {
     }
   }
   const method = usesOf(use, '-X').at(-1)?.value?.text
-  const sends = has(use, '-d', '--data-raw', '-F', '--form-string', '-T') && !has(use, '-G', '--get')
+  const sends =
+    has(use, '-F', '--form-string', '-T') ||
+    (use.options.some((option) => /^(-d|--data.*|--json)$/.test(option.row?.name ?? '')) && !has(use, '-G'))
   if (method != null ? !reading.test(method) : sends) use.setEffect('remote-write', 'sends data to a server')
   else if (has(use, '-X') && method == null) use.setEffect('remote-write', 'sends a request whose method is not known')
 }

@@ -1,0 +1,135 @@
+/** What the audit log records: one JSON line before a call runs and one after, one for every denial, chained by hashes (A1). */
+
+/** The version of the line format. */
+export const AUDIT_VERSION = 1
+
+/** How a decision came about. */
+export interface AuditDecision {
+  readonly verdict: 'allow' | 'ask' | 'deny'
+  /** The reason code. */
+  readonly reason: string
+  readonly message?: string
+  /** `rule (source)`, deciding ones first. */
+  readonly rules?: readonly string[]
+  /** Who answered an ask: `terminal`, `elicitation`, `grant:ID`, `auto`; null when nobody was asked. */
+  readonly approver?: string | null
+}
+
+/** A line before a call runs, or, as `denied`, instead of it. */
+export interface CallEvent {
+  readonly type: 'begin' | 'denied'
+  /** Joins a begin with its end. */
+  readonly call: string
+  readonly agent?: string
+  readonly tool: string
+  /** SHA-256 of the canonical arguments. */
+  readonly args_hash: string
+  /** The arguments themselves, only where `[audit] arguments = true`. */
+  readonly args?: unknown
+  /** The command, path or URL in short; where arguments are stored. */
+  readonly subject?: string
+  readonly decision: AuditDecision
+  /** Of a custom tool or skill: whether its bytes were the trusted ones. */
+  readonly trust?: 'built-in' | 'trusted' | 'untrusted' | 'mismatch'
+  readonly labels?: readonly string[]
+  readonly files?: readonly string[]
+  readonly hosts?: readonly string[]
+}
+
+/** The line after a call. */
+export interface EndEvent {
+  readonly type: 'end'
+  readonly call: string
+  readonly duration_ms: number
+  readonly exit_code?: number | null
+  readonly signal?: string | null
+  readonly outcome: 'ok' | 'failed' | 'timeout' | 'cancelled' | 'fault'
+  /** How stdout was parsed, and how much of it there was. */
+  readonly output?: { readonly parsed: string; readonly bytes: number; readonly truncated: boolean }
+  readonly files?: readonly string[]
+  readonly hosts?: readonly string[]
+  /** What the kernel or the proxy stopped. */
+  readonly violations?: readonly AuditViolation[]
+  readonly injection?: { readonly score: number; readonly rules: readonly string[] }
+  readonly error?: string
+}
+
+export interface AuditViolation {
+  readonly seen: 'observed' | 'inferred'
+  readonly kind: 'file' | 'host' | 'syscall' | 'limit'
+  readonly subject: string
+  readonly pattern?: string
+}
+
+/** Anything else of a session: its start, modes, answers, grants, taint. */
+export interface NoteEvent {
+  readonly type: 'session' | 'mode' | 'approval' | 'grant' | 'taint' | 'violation' | 'trust' | 'signing' | 'warning'
+  readonly [field: string]: unknown
+}
+
+/** Lines that the log writes about itself. */
+export interface LogEvent {
+  readonly type: 'checkpoint' | 'rotated' | 'recovered' | 'closed'
+  readonly [field: string]: unknown
+}
+
+export type AuditEvent = CallEvent | EndEvent | NoteEvent | LogEvent
+
+/** A line as it was read: the event with its place in the chain. */
+export interface AuditLine {
+  readonly v: number
+  readonly seq: number
+  readonly time: string
+  readonly session: string
+  readonly type: string
+  readonly prev: string
+  readonly [field: string]: unknown
+}
+
+/** Session ids name files: letters, digits, dashes. */
+export const SESSION_ID: RegExp = /^[A-Za-z0-9][A-Za-z0-9_-]{0,79}$/
+
+/** What the first line of a session is chained to: a line moved to another session does not fit. */
+export function genesis(session: string): string {
+  return `cordon-audit-v1\0${session}`
+}
+
+/** What a checkpoint signs. */
+export function checkpointMessage(session: string, seq: number, prev: string): string {
+  return `cordon-audit-checkpoint-v1\0${session}\0${seq}\0${prev}`
+}
+
+/** The text of a line without its newline. `payload` is the event as JSON, already without secrets. */
+export function formatLine(seq: number, time: string, session: string, payload: string, prev: string): string {
+  const body = payload === '{}' ? '' : `,${payload.slice(1, -1)}`
+  return `{"v":${AUDIT_VERSION},"seq":${seq},"time":"${time}","session":"${session}"${body},"prev":"${prev}"}`
+}
+
+/** Reads a line; null when it is not one. */
+export function parseLine(text: string): AuditLine | null {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return null
+  }
+  const line = value as Partial<AuditLine> | null
+  const known =
+    typeof line === 'object' &&
+    line !== null &&
+    typeof line.v === 'number' &&
+    Number.isSafeInteger(line.seq) &&
+    typeof line.time === 'string' &&
+    typeof line.session === 'string' &&
+    typeof line.type === 'string' &&
+    typeof line.prev === 'string'
+  return known ? (line as AuditLine) : null
+}
+
+/** Masks every text in an event; the slow and sure way. */
+export function redactDeep(value: unknown, redact: (text: string) => string): unknown {
+  if (typeof value === 'string') return redact(value)
+  if (Array.isArray(value)) return value.map((item) => redactDeep(item, redact))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, redactDeep(field, redact)]))
+}

@@ -1,0 +1,88 @@
+/** The head of a session's log, stored apart from it: where the log ended, so that a cut tail shows. */
+
+import { hash } from 'node:crypto'
+import { closeSync, constants, fstatSync, openSync, readSync, writeSync } from 'node:fs'
+import { errorCode } from '../system/fault.ts'
+import { mustBeOurs } from '../system/state.ts'
+
+export interface Head {
+  readonly session: string
+  /** The number of the file that the last line is in. */
+  readonly part: number
+  /** The bytes of that file up to the last line. */
+  readonly size: number
+  /** The last line's number; 0 before the first. */
+  readonly seq: number
+  /** The last line's hash. */
+  readonly hash: string
+  readonly closed: boolean
+}
+
+/**
+ * Two slots of one sector, written in turn, each with a checksum: whatever moment a write is cut short, the other slot holds
+ * the line before.
+ */
+const SLOT = 512
+
+export class HeadFile {
+  readonly #fd: number
+  readonly #slot: Buffer = Buffer.alloc(SLOT)
+
+  constructor(path: string) {
+    this.#fd = openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600)
+    mustBeOurs(path, fstatSync(this.#fd))
+  }
+
+  read(): Head | null {
+    const bytes = Buffer.alloc(SLOT * 2)
+    readSync(this.#fd, bytes, 0, bytes.length, 0)
+    return newest(bytes)
+  }
+
+  write(head: Head): void {
+    const body = JSON.stringify(head)
+    const text = `${hash('sha256', body).slice(0, 16)} ${body}`
+    this.#slot.fill(0x20)
+    this.#slot.write(text, 'latin1')
+    this.#slot[SLOT - 1] = 0x0a
+    writeSync(this.#fd, this.#slot, 0, SLOT, (head.seq % 2) * SLOT)
+  }
+
+  close(): void {
+    closeSync(this.#fd)
+  }
+}
+
+/** The head of a session for reading only; null when there is none, `damaged` when neither slot can be read. */
+export function readHead(path: string): Head | null | 'damaged' {
+  let fd: number
+  try {
+    fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW)
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return null
+    return 'damaged'
+  }
+  try {
+    const bytes = Buffer.alloc(SLOT * 2)
+    readSync(fd, bytes, 0, bytes.length, 0)
+    return newest(bytes) ?? 'damaged'
+  } finally {
+    closeSync(fd)
+  }
+}
+
+function newest(bytes: Buffer): Head | null {
+  const slots = [parseSlot(bytes.subarray(0, SLOT)), parseSlot(bytes.subarray(SLOT))].filter((slot) => slot !== null)
+  return slots.sort((a, b) => b.seq - a.seq || Number(b.closed) - Number(a.closed))[0] ?? null
+}
+
+function parseSlot(bytes: Buffer): Head | null {
+  const text = bytes.toString('latin1').trim()
+  const body = text.slice(17)
+  if (text.length < 18 || hash('sha256', body).slice(0, 16) !== text.slice(0, 16)) return null
+  try {
+    return JSON.parse(body) as Head
+  } catch {
+    return null
+  }
+}
