@@ -1,18 +1,27 @@
 /** The way out, measured: throughput through ended TLS, new connections, the first request, many at once, memory over time. */
 
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
 import { Agent, request as httpsRequest } from 'node:https'
-import type { Socket } from 'node:net'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { type TLSSocket, connect as tlsConnect } from 'node:tls'
+import { fileURLToPath } from 'node:url'
 import { createSessionCa } from '../src/egress/ca.ts'
-import { createWorld, hosts, type World } from '../test/egress/world.ts'
+import { openDoor } from '../src/egress/door.ts'
+import { createUpstream } from '../src/egress/upstream.ts'
+import { mappedResolver } from '../src/system/dns.ts'
+import { createWorld, hosts, listen, PUBLIC_ADDRESS, type World } from '../test/egress/world.ts'
 
-/** What a bench of another proxy has to offer: where it listens, and the CA that its clients trust. */
+/** A proxy in a process of its own, so that its share is measured and not the bench's. */
 export interface ProxyUnderTest {
   readonly name: string
+  readonly pid: number
   readonly port: number
+  /** What its clients trust. */
   readonly ca: string
-  close(): Promise<void>
+  close(): void
 }
 
 export interface Measurement {
@@ -24,9 +33,9 @@ export interface Measurement {
 const HOST = 'bench.example.org'
 const PIECE = Buffer.alloc(1 << 20, 'x')
 
-/** Serves small answers, large ones of `/bytes/N` megabytes, and answers that wait for `/hold`. */
-export async function serveBench(world: World): Promise<void> {
-  await world.serveHttps((message, response) => {
+/** The origin: small answers, and large ones at `/bytes/N` of N megabytes. Resolves to its port. */
+export async function serveBench(world: World): Promise<number> {
+  const server = await world.serveHttps((message, response) => {
     message.resume()
     const megabytes = /^\/bytes\/(\d+)$/.exec(message.url!)?.[1]
     if (megabytes === undefined) return void response.end('ok')
@@ -42,6 +51,41 @@ export async function serveBench(world: World): Promise<void> {
     response.on('drain', more)
     more()
   })
+  return (server.address() as AddressInfo).port
+}
+
+/** Starts Cordon's own proxy in front of an origin on loopback. */
+export async function startCordon(world: World, originPort: number): Promise<ProxyUnderTest> {
+  const orders = JSON.stringify({ originPort, trust: world.authority.pem })
+  const child = spawn(process.execPath, [fileURLToPath(import.meta.url), 'serve'], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  child.stdin.write(`${orders}\n`)
+  const [line] = (await once(child.stdout, 'data')) as [Buffer]
+  const { port, ca } = JSON.parse(line.toString()) as { port: number; ca: string }
+  return { name: 'cordon', pid: child.pid!, port, ca, close: () => child.stdin.end() }
+}
+
+/** The child's side: a door on loopback until standard input ends. */
+async function serveDoor(): Promise<void> {
+  const [line] = (await once(process.stdin, 'data')) as [Buffer]
+  const { originPort, trust } = JSON.parse(line.toString()) as { originPort: number; trust: string }
+  const listener = createServer()
+  await listen(listener)
+  const ca = createSessionCa()
+  const door = openDoor({
+    listener,
+    rules: { command: 'bench', allowed: hosts(HOST), denied: [], allowPrivate: false },
+    ca,
+    upstream: createUpstream({
+      trust: [trust],
+      dialer: () => connect({ host: '127.0.0.1', port: originPort, noDelay: true }),
+    }),
+    resolver: mappedResolver({ [HOST]: [PUBLIC_ADDRESS] }),
+  })
+  process.stdout.write(JSON.stringify({ port: (listener.address() as AddressInfo).port, ca: ca.pem }))
+  await once(process.stdin, 'end')
+  await door.close()
 }
 
 export function connectThrough(proxy: ProxyUnderTest): Promise<TLSSocket> {
@@ -141,26 +185,20 @@ async function manyAtOnce(proxy: ProxyUnderTest): Promise<Measurement[]> {
 
 async function memory(proxy: ProxyUnderTest, requests: number): Promise<Measurement[]> {
   const agent = keepAlive(proxy, 8)
-  await inParallel(8, Math.min(20_000, requests), () => getPooled(agent))
-  const before = settledMemory()
+  await inParallel(8, requests / 4, () => getPooled(agent))
+  const before = resident(proxy.pid)
   await inParallel(8, requests, () => getPooled(agent))
-  const after = settledMemory()
+  const after = resident(proxy.pid)
   agent.destroy()
   return [
-    { what: `heap growth over ${requests} requests`, value: (after.heap - before.heap) / (1 << 20), unit: 'MB' },
-    {
-      what: `resident growth over ${requests} requests`,
-      value: (after.resident - before.resident) / (1 << 20),
-      unit: 'MB',
-    },
+    { what: 'resident memory', value: after, unit: 'MB' },
+    { what: `its growth over ${requests} requests`, value: after - before, unit: 'MB' },
   ]
 }
 
-function settledMemory(): { heap: number; resident: number } {
-  const collect = (globalThis as { gc?: () => void }).gc
-  collect?.()
-  collect?.()
-  return { heap: process.memoryUsage().heapUsed, resident: process.memoryUsage.rss() }
+function resident(pid: number): number {
+  const kilobytes = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]
+  return Number(kilobytes) / 1024
 }
 
 class ThroughAgent extends Agent {
@@ -207,17 +245,12 @@ function median(values: number[]): number {
 async function main(): Promise<void> {
   const requests = Number(process.argv[2] ?? 100_000)
   const world = createWorld()
-  await serveBench(world)
-  const started = performance.now()
-  const ca = createSessionCa()
-  const made = performance.now() - started
-  const { door, port } = await world.open({ allowed: hosts(HOST) }, { ca, onEvent: () => {} })
-  const proxy: ProxyUnderTest = { name: 'cordon', port, ca: ca.pem, close: () => door.close() }
-  const rows = [{ what: 'session CA made', value: made, unit: 'ms' }, ...(await measure(proxy, requests))]
-  for (const { what, value, unit } of rows) {
+  const proxy = await startCordon(world, await serveBench(world))
+  for (const { what, value, unit } of await measure(proxy, requests)) {
     process.stdout.write(`${what.padEnd(44)} ${value.toFixed(2).padStart(10)} ${unit}\n`)
   }
+  proxy.close()
   await world.close()
 }
 
-if (import.meta.main) await main()
+if (import.meta.main) await (process.argv[2] === 'serve' ? serveDoor() : main())

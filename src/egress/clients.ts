@@ -16,6 +16,8 @@ export interface ClientFacts {
   readonly roots: string
   /** True when the rules grant an address of this machine: then loopback goes through the proxy, not to the sandbox's own. */
   readonly hostLoopback?: boolean
+  /** True when TLS to some hosts is passed through, so that clients meet the hosts' own certificates. */
+  readonly passthrough?: boolean
   /** The command's `NODE_OPTIONS`, if it has any; ours come first. */
   readonly nodeOptions?: string
 }
@@ -137,7 +139,8 @@ export function clientSettings(facts: ClientFacts): ClientSettings {
     { path: places.ca, content: facts.caPem, mode: 0o444 },
     { path: places.bundle, content: bundle, mode: 0o444 },
     { path: places.wgetrc, content: `ca_certificate = ${places.bundle}\n`, mode: 0o444 },
-    { path: places.trustStore, content: trustStore(fromPem(bundle)), mode: 0o444 },
+    // Without passed-through hosts, Java meets the session's CA alone; packing every root takes milliseconds.
+    { path: places.trustStore, content: trustStore(fromPem(facts.passthrough ? bundle : facts.caPem)), mode: 0o444 },
     { path: places.preload, content: NODE_PRELOAD, mode: 0o444 },
     { path: places.ssh, content: SSH_CONNECT, mode: 0o555 },
   ]

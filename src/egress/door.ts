@@ -94,6 +94,7 @@ export function openDoor(options: DoorOptions): Door {
 
   async function shut(): Promise<void> {
     signal?.removeEventListener('abort', onAbort)
+    clearImmediate(warm)
     ended.abort()
     const gone = new Promise<void>((resolve) => listener.close(() => resolve()))
     proxy.close()
@@ -112,6 +113,8 @@ export function openDoor(options: DoorOptions): Door {
     void close()
   }
 
+  // While the command still starts, in another process: its first request finds the roots read.
+  const warm = setImmediate(() => options.upstream.prepare())
   listener.on('connection', accept)
   listener.on('error', onAbort)
   if (signal?.aborted) void close()

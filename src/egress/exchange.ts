@@ -2,7 +2,6 @@
 
 import { type ClientRequest, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Readable } from 'node:stream'
 import { watchBody } from './body-watch.ts'
 import {
   type Cleared,
@@ -25,9 +24,12 @@ import {
   upstreamHeaders,
 } from './request-head.ts'
 import type { RoutedRequest } from './route-agent.ts'
+import { scrubbedBody, UNREADABLE } from './scrub.ts'
 import type { Target } from './target.ts'
 import { timeoutError, upstreamRefusal } from './upstream.ts'
 
+/** How long a client may go on sending a body that was refused. */
+const LINGER_MILLISECONDS = 2_000
 const REPEATABLE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /** Node's message as the facts that the pure checks read. */
@@ -82,8 +84,23 @@ function refuse(
   const answer = httpRefusal(refusal, target, passage.command, message.headers.accept)
   response.sendDate = false
   response.writeHead(answer.status, answer.statusText, [...answer.headers])
-  response.end(message.method === 'HEAD' ? undefined : answer.body)
+  endRefusal(message, response, answer.body)
+}
+
+/**
+ * Ends a refused exchange. A body that is still coming is read away first: closing on unread bytes would reset the
+ * connection, and the client would see the reset and not the reason.
+ */
+function endRefusal(message: IncomingMessage, response: ServerResponse, body: string): void {
+  if (message.method !== 'HEAD') response.write(body)
   message.resume()
+  if (message.complete || !hasBody(headOf(message))) return void response.end()
+  const end = () => {
+    clearTimeout(timer)
+    response.end()
+  }
+  const timer = setTimeout(end, LINGER_MILLISECONDS)
+  message.once('close', end)
 }
 
 /** A response that could echo a secret must come unpacked, or it could not be read. */
@@ -160,8 +177,14 @@ class Exchange {
   #receive(incoming: IncomingMessage): void {
     const { broker } = this.#passage
     const scrubbing = broker !== null && this.#cleared.used.length > 0
-    const own = endToEndHeaders(incoming.rawHeaders, scrubbing ? ['content-length'] : [])
+    const own = endToEndHeaders(incoming.rawHeaders, scrubbing ? ['content-length', 'content-encoding'] : [])
     const headers = scrubbing ? own.map((text) => broker.scrubText(text)) : own
+    const body = scrubbing ? scrubbedBody(broker, incoming, incoming.headers['content-encoding']) : incoming
+    if (body === null) {
+      incoming.destroy()
+      this.#answer(UNREADABLE)
+      return
+    }
     try {
       this.#response.writeHead(incoming.statusCode!, incoming.statusMessage, headers)
     } catch (error) {
@@ -176,7 +199,7 @@ class Exchange {
       this.#refusal ??= { code: 'upstream-protocol', message: 'the response broke off' }
       this.#response.destroy()
     })
-    const body: Readable = scrubbing ? incoming.pipe(broker.scrubStream()) : incoming
+    body.on('error', () => this.#response.destroy())
     body.pipe(this.#response)
   }
 
@@ -194,8 +217,7 @@ class Exchange {
     const { target } = this.#read
     const answer = httpRefusal(refusal, target, this.#passage.command, this.#message.headers.accept)
     this.#response.writeHead(answer.status, answer.statusText, [...answer.headers])
-    this.#response.end(this.#message.method === 'HEAD' ? undefined : answer.body)
-    this.#message.resume()
+    endRefusal(this.#message, this.#response, answer.body)
   }
 
   #watchAddress(socket: Socket): void {

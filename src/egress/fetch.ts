@@ -1,10 +1,9 @@
 /** A fetch for Cordon's own tools: every hop is parsed, judged, resolved once and dialled at the judged address. */
 
 import { request as httpRequest, type IncomingMessage } from 'node:http'
-import type { Readable } from 'node:stream'
-import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { parseUrl, type UrlFacts } from '../hosts/url.ts'
 import type { Resolver } from '../system/dns.ts'
+import { decoded } from './decoding.ts'
 import { allowed, type EgressEvent, refused } from './event.ts'
 import { type AskHost, createGate, type Gate } from './gate.ts'
 import { DEFAULT_LIMITS } from './limits.ts'
@@ -202,7 +201,8 @@ function send(options: RoutedRequest, body: string | Uint8Array | undefined, max
 
 function collect(incoming: IncomingMessage, maxBytes: number): Promise<{ bytes: Buffer; truncated: boolean }> {
   return new Promise((resolve, reject) => {
-    const body = decoded(incoming)
+    // What cannot be unpacked is handed on as it came.
+    const body = decoded(incoming, incoming.headers['content-encoding']) ?? incoming
     const parts: Buffer[] = []
     let length = 0
     const finish = (truncated: boolean) => {
@@ -219,20 +219,6 @@ function collect(incoming: IncomingMessage, maxBytes: number): Promise<{ bytes: 
     })
     body.once('end', () => finish(false))
   })
-}
-
-function decoded(incoming: IncomingMessage): Readable {
-  switch (incoming.headers['content-encoding']?.toLowerCase()) {
-    case 'gzip':
-    case 'x-gzip':
-      return incoming.pipe(createGunzip())
-    case 'deflate':
-      return incoming.pipe(createInflate())
-    case 'br':
-      return incoming.pipe(createBrotliDecompress())
-    default:
-      return incoming
-  }
 }
 
 function originOf(url: UrlFacts): string {

@@ -24,6 +24,7 @@ import {
   type Tunnel,
 } from './passage.ts'
 import { httpRefusal, type Refusal } from './refusal.ts'
+import { scrubbedBody, UNREADABLE } from './scrub.ts'
 import { agrees, authorityOf } from './target.ts'
 import { upstreamRefusal } from './upstream.ts'
 
@@ -118,10 +119,13 @@ function relay(
     down += chunk.length
   })
   request.once('response', (incoming, flags) => {
-    if (!stream.destroyed) respond(passage, stream, request, incoming, (flags & END_STREAM) !== 0, cleared)
+    if (stream.destroyed) return
+    const answered = respond(passage, stream, request, incoming, (flags & END_STREAM) !== 0, cleared)
+    if (!answered) stop(UNREADABLE)
   })
   request.once('error', (error) => {
-    if (refusal === null && !stream.destroyed) stop(upstreamRefusal(error, tunnel.target))
+    // A session that failed cancels its streams; why it failed is the cause.
+    if (refusal === null && !stream.destroyed) stop(upstreamRefusal(error.cause ?? error, tunnel.target))
   })
   request.once('close', () => {
     if (stream.destroyed || stream.writableEnded) return
@@ -145,19 +149,25 @@ function respond(
   incoming: IncomingHttpHeaders,
   endStream: boolean,
   cleared: Cleared,
-): void {
+): boolean {
   const { broker } = passage
   const scrubbing = broker !== null && cleared.used.length > 0
   const headers = scrubbing ? scrubbed(incoming, broker.scrubText) : { ...incoming }
-  if (endStream) return void stream.respond(headers, { endStream: true })
+  if (endStream) {
+    stream.respond(headers, { endStream: true })
+    return true
+  }
+  const body = scrubbing ? scrubbedBody(broker, request, incoming['content-encoding']) : request
+  if (body === null) return false
   let trailers: OutgoingHttpHeaders = {}
   request.once('trailers', (received) => {
     trailers = scrubbing ? scrubbed(received, broker.scrubText) : { ...received }
   })
   stream.respond(headers, { waitForTrailers: true })
   stream.once('wantTrailers', () => stream.sendTrailers(trailers))
-  if (scrubbing) request.pipe(broker.scrubStream()).pipe(stream)
-  else request.pipe(stream)
+  body.on('error', () => stream.destroy())
+  body.pipe(stream)
+  return true
 }
 
 function streamProblem(headers: IncomingHttpHeaders, tunnel: Tunnel): Refusal | null {
@@ -208,7 +218,8 @@ function withoutPseudo(rawHeaders: readonly string[]): string[] {
 function scrubbed(headers: IncomingHttpHeaders, scrub: (text: string) => string): OutgoingHttpHeaders {
   const clean: OutgoingHttpHeaders = {}
   for (const [name, value] of Object.entries(headers)) {
-    if (name !== 'content-length') clean[name] = Array.isArray(value) ? value.map(scrub) : scrub(String(value))
+    if (name !== 'content-length' && name !== 'content-encoding')
+      clean[name] = Array.isArray(value) ? value.map(scrub) : scrub(String(value))
   }
   return clean
 }

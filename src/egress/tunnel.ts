@@ -156,16 +156,20 @@ function carryRaw(call: TunnelCall, socket: Duplex, tunnel: Tunnel): void {
   const record = startRecord(passage, { kind: 'tunnel', target: route.target })
   const host = passage.agent.dial(route, tunnel.secure, [])
   host.allowHalfOpen = true
-  host.once('error', (error) => recordRefused(passage, record, upstreamRefusal(error, route.target)))
+  const failed = (error: Error) => {
+    recordRefused(passage, record, upstreamRefusal(error, route.target))
+    socket.destroy()
+  }
+  const abandon = () => host.destroy()
+  host.once('error', failed)
+  socket.once('close', abandon)
   host.once(tunnel.secure ? 'secureConnect' : 'connect', () => {
     const address = host.remoteAddress ?? null
-    host.removeAllListeners('error')
-    join(socket, host, passage.limits.idleMilliseconds).then((bytes) =>
-      recordAllowed(passage, record, { ...bytes, address }),
-    )
+    socket.off('close', abandon)
+    const joined = join(socket, host, passage.limits.idleMilliseconds)
+    host.off('error', failed)
+    joined.then((bytes) => recordAllowed(passage, record, { ...bytes, address }))
   })
-  host.once('close', () => socket.destroyed || closeSoon(socket))
-  socket.once('close', () => host.destroyed || host.destroySoon())
 }
 
 /**

@@ -24,6 +24,8 @@ export type Dialer = (route: Route) => Socket
 
 export interface Upstream {
   readonly roots: string
+  /** Reads the roots ahead of the first connection. */
+  prepare(): void
   dial(route: Route): Socket
   /** A TLS connection whose certificate must be valid for the target's own host. */
   dialTls(route: Route, protocols: readonly string[]): TLSSocket
@@ -52,20 +54,23 @@ export function createUpstream(options: UpstreamOptions = {}): Upstream {
     roots ??= [systemRoots(), ...(options.trust ?? [])].join('\n')
     return roots
   }
+  const trusted = () => {
+    context ??= createSecureContext({ ca: readRoots() })
+    return context
+  }
   return {
     get roots() {
       return readRoots()
     },
+    prepare: () => void trusted(),
     dial,
     dialTls: (route, protocols) => {
-      // Reading the roots takes milliseconds, so it waits for the first connection that needs them.
-      context ??= createSecureContext({ ca: readRoots() })
       const { host, kind } = route.target
       return tlsConnect({
         socket: dial(route),
         host,
         servername: kind === 'name' ? host : '',
-        secureContext: context,
+        secureContext: trusted(),
         ALPNProtocols: [...protocols],
         rejectUnauthorized: true,
       })

@@ -2,6 +2,7 @@
 
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
+import type { Broker } from './broker.ts'
 import { headOf, outgoing } from './exchange.ts'
 import { join } from './join.ts'
 import {
@@ -16,6 +17,7 @@ import {
 } from './passage.ts'
 import type { Refusal } from './refusal.ts'
 import { endToEndHeaders, hasBody, headerValues, readRequest, upstreamHeaders } from './request-head.ts'
+import { scrubbedBody } from './scrub.ts'
 import { timeoutError, upstreamRefusal } from './upstream.ts'
 
 /** True when the only protocol that is asked for is WebSocket. */
@@ -59,7 +61,7 @@ export async function upgrade(
   })
   request.once('response', (incoming) => {
     socket.off('close', abandon)
-    const down = answerPlainly(socket, incoming)
+    const down = answerPlainly(socket, incoming, cleared.used.length > 0 ? passage.broker : null)
     down.then((bytes) => recordAllowed(passage, record, { down: bytes, secrets: cleared.used }))
   })
   request.once('upgrade', (incoming, host, early) => {
@@ -84,15 +86,18 @@ export async function upgrade(
 }
 
 /** A host that does not switch answers as to any request; the connection ends with it. */
-function answerPlainly(socket: Duplex, incoming: IncomingMessage): Promise<number> {
+function answerPlainly(socket: Duplex, incoming: IncomingMessage, broker: Broker | null): Promise<number> {
   let bytes = 0
-  const headers = [...endToEndHeaders(incoming.rawHeaders), 'Connection', 'close']
+  const own = endToEndHeaders(incoming.rawHeaders, broker ? ['content-length', 'content-encoding'] : [])
+  const headers = [...(broker ? own.map((text) => broker.scrubText(text)) : own), 'Connection', 'close']
   socket.write(headBytes(`HTTP/1.1 ${incoming.statusCode} ${incoming.statusMessage ?? ''}`, headers))
   incoming.on('data', (chunk: Buffer) => {
     bytes += chunk.length
   })
   incoming.on('error', () => socket.destroy())
-  incoming.pipe(socket)
+  const body = broker ? scrubbedBody(broker, incoming, incoming.headers['content-encoding']) : incoming
+  if (body === null) socket.destroy()
+  else body.pipe(socket)
   incoming.once('end', () => closeSoon(socket))
   socket.once('close', () => incoming.destroy())
   return new Promise((resolve) => incoming.once('close', () => resolve(bytes)))

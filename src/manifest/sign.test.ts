@@ -176,11 +176,11 @@ describe('team keys', () => {
   })
 
   it.each([
-    ['by a key nobody trusts', () => printDetached(makeSigningKey().key, grantHash('{}')), 'untrusted-key'],
+    ['by a key nobody trusts', (): string => printDetached(makeSigningKey().key, grantHash('{}')), 'untrusted-key'],
     ['for other grants', () => printDetached(team, grantHash('{"x":1}')), 'other-grants'],
     [
       'with another hash written over it',
-      () => printDetached(team, grantHash('{"x":1}')).replace(grantHash('{"x":1}'), grantHash('{}')),
+      (): string => printDetached(team, grantHash('{"x":1}')).replace(grantHash('{"x":1}'), grantHash('{}')),
       'bad-signature',
     ],
     ['that is no signature', () => 'trust me', 'unreadable'],

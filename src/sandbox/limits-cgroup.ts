@@ -1,7 +1,7 @@
 /** Control groups: finds what this user may make, makes one for a sandbox, and removes it and those of the dead. */
 
 import { accessSync, constants, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { type CgroupSupport, type CgroupValue, cgroupValues, type Limits } from './limits.ts'
 
 const FOLDER = 'cordon'
@@ -22,22 +22,44 @@ function isWritable(path: string): boolean {
   }
 }
 
-/** Version 2 needs its controllers handed down by the parent; version 1 has a tree for each. */
-function findHost(mountRoot: string): CgroupHost | null {
-  const roots = new Map<CgroupValue['controller'], string>()
-  try {
-    const available = readFileSync(join(mountRoot, 'cgroup.controllers'), 'utf8').trim().split(' ')
-    const folder = join(mountRoot, FOLDER)
-    mkdirSync(folder, { recursive: true })
-    const wanted = CONTROLLERS.filter((controller) => available.includes(controller))
-    const enable = wanted.map((controller) => `+${controller}`).join(' ')
-    writeFileSync(join(mountRoot, 'cgroup.subtree_control'), enable)
-    writeFileSync(join(folder, 'cgroup.subtree_control'), enable)
-    for (const controller of wanted) roots.set(controller, folder)
-    return { support: supportOf(2, roots), roots }
-  } catch {
-    // Not version 2, or not ours to change.
+/** Where this process is, in the version 2 tree: `/` or `/user.slice/…/app-x.scope`. */
+function ownPath(): string {
+  const line = readFileSync('/proc/self/cgroup', 'utf8')
+    .split('\n')
+    .find((entry) => entry.startsWith('0::'))
+  return line?.slice(3) ?? '/'
+}
+
+/**
+ * Version 2: a folder beside this process's own, or at the top. To move a process there its mover must be allowed to
+ * write the procs file of the folder above both, and the controllers must be handed down to that one already or be
+ * ours to hand down.
+ */
+function findVersion2(mountRoot: string, own: string): CgroupHost | null {
+  for (const base of new Set([mountRoot, join(mountRoot, dirname(own))])) {
+    try {
+      accessSync(join(base, 'cgroup.procs'), constants.W_OK)
+      const available = readFileSync(join(base, 'cgroup.controllers'), 'utf8').trim().split(' ')
+      const wanted = CONTROLLERS.filter((controller) => available.includes(controller))
+      const enable = wanted.map((controller) => `+${controller}`).join(' ')
+      const enabled = readFileSync(join(base, 'cgroup.subtree_control'), 'utf8').trim().split(' ')
+      if (wanted.some((controller) => !enabled.includes(controller)))
+        writeFileSync(join(base, 'cgroup.subtree_control'), enable)
+      const folder = join(base, FOLDER)
+      mkdirSync(folder, { recursive: true })
+      writeFileSync(join(folder, 'cgroup.subtree_control'), enable)
+      const roots = new Map(wanted.map((controller) => [controller, folder] as const))
+      if (roots.size > 0) return { support: supportOf(2, roots), roots }
+    } catch {
+      // Not version 2, or not ours to change.
+    }
   }
+  return null
+}
+
+/** Version 1 has a tree for each controller. */
+function findVersion1(mountRoot: string): CgroupHost | null {
+  const roots = new Map<CgroupValue['controller'], string>()
   for (const controller of CONTROLLERS) {
     const mount = join(mountRoot, controller)
     if (!isWritable(mount)) continue
@@ -79,8 +101,8 @@ function reapDead(host: CgroupHost): void {
 }
 
 /** The control groups that this process can use, looked for once, or null. */
-export function openCgroups(mountRoot = '/sys/fs/cgroup'): CgroupHost | null {
-  const host = findHost(mountRoot)
+export function openCgroups(mountRoot = '/sys/fs/cgroup', own: string = ownPath()): CgroupHost | null {
+  const host = findVersion2(mountRoot, own) ?? findVersion1(mountRoot)
   if (host) reapDead(host)
   return host
 }

@@ -86,14 +86,34 @@ describe('cgroups on a stand-in', () => {
   })
   afterEach(() => rmSync(root, { recursive: true, force: true }))
 
+  const folder = (path: string, enabled: string) => {
+    mkdirSync(join(root, path), { recursive: true })
+    writeFileSync(join(root, path, 'cgroup.controllers'), 'cpu io memory pids\n')
+    writeFileSync(join(root, path, 'cgroup.subtree_control'), enabled)
+    writeFileSync(join(root, path, 'cgroup.procs'), '')
+  }
+
   test('version 2 hands its controllers down', () => {
-    writeFileSync(join(root, 'cgroup.controllers'), 'cpu io memory pids\n')
-    const host = openCgroups(root)!
+    folder('.', '')
+    const host = openCgroups(root, '/')!
     expect(host.support).toEqual(V2)
     expect(readFileSync(join(root, 'cordon/cgroup.subtree_control'), 'utf8')).toBe('+memory +pids +cpu')
     const group = makeCgroup(host, { memoryBytes: 5, processes: 6 })!
     expect(group.procs).toEqual([expect.stringMatching(/cordon\/run-\d+-\d+\/cgroup\.procs$/)])
     expect(readFileSync(group.procs[0]!.replace('cgroup.procs', 'memory.max'), 'utf8')).toBe('5')
+  })
+
+  test('version 2, a user: beside the own group, where that part of the tree is delegated', () => {
+    mkdirSync(join(root, 'user.slice/app.slice'), { recursive: true })
+    folder('user.slice/app.slice', 'memory pids cpu')
+    const host = openCgroups(root, '/user.slice/app.slice/app-terminal.scope')!
+    expect([...new Set(host.roots.values())]).toEqual([join(root, 'user.slice/app.slice/cordon')])
+    expect(readFileSync(join(root, 'user.slice/app.slice/cgroup.subtree_control'), 'utf8')).toBe('memory pids cpu')
+  })
+
+  test('version 2, a user: none where nothing is delegated', () => {
+    mkdirSync(join(root, 'user.slice'))
+    expect(openCgroups(root, '/user.slice/session-1.scope')).toBeNull()
   })
 
   test('version 1 has a tree for each controller', () => {

@@ -420,7 +420,8 @@ class Inspector {
   /** Bash ends `${x-{a}` at the first `}`; the parser pairs braces. */
   #innerBrace(node: Extract<SyntaxNode, { type: 'ParameterExpansion' }>): void {
     const at = hiddenBrace(this.#source, node.pos + 2, node.end, node)
-    if (at !== -1) this.#refuse('unsupported-syntax', 'a brace inside `${…}` cannot be read with certainty', at)
+    if (at !== -1)
+      this.#refuse('unsupported-syntax', 'a brace inside a parameter expansion cannot be read with certainty', at)
   }
 
   #hereDoc(node: Extract<SyntaxNode, { type: 'HereDoc' }>): void {

@@ -128,7 +128,9 @@ function quotedPart(part: WordPart, host: WordHost): readonly Piece[] {
 /** `$'…'`: escapes for bytes and code points beyond ASCII depend on the locale. */
 function ansiC(part: { text: string; value: string }): Piece {
   const risky = /\\(?:x[89a-fA-F][\da-fA-F]|[2-7]\d\d|u|U|x\{|\n)/.test(part.text.replace(/\\\\/g, ''))
-  return risky ? unknownPiece('transform', true) : literal(part.value, true)
+  // Bash marks quoted characters with these two internally and doubles them in places.
+  const marks = part.value.includes('\u0001') || part.value.includes('\u007f')
+  return risky || marks ? unknownPiece('transform', true) : literal(part.value, true)
 }
 
 function expansion(part: WordPart, host: WordHost, quoted: boolean): Piece {

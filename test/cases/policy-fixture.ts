@@ -108,7 +108,7 @@ export function fileFact(given: string): PathFact {
 }
 
 /** A bash call with its analysis; nothing on the machine is looked at. */
-export function bashCall(command: string, cwd = ROOT): ToolCall {
+export function bashCall(command: string, cwd: string = ROOT): ToolCall {
   const analysis = analyze(command, { cwd, home: HOME, variables: { HOME, PWD: cwd } })
   return callOf('bash', { shell: { command, analysis, syntaxError: null, canonical: (path) => path } })
 }

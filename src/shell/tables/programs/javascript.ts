@@ -125,7 +125,7 @@ export const javascriptPrograms: ProgramTable = {
   --coverage-reporter --reporter --loader --conditions --max-concurrency --seed --entry-naming <text>
   --bail --coverage [text]`,
     subcommands: {
-      run: running,
+      run: { operands: 'auto*' },
       test: { operands: 'auto*' },
       x: executing,
       exec: { always: ['run', 'runs a shell command'], operands: 'text*' },

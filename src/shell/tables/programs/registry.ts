@@ -11,6 +11,7 @@ import { javascriptPrograms } from './javascript.ts'
 import { languagePrograms } from './languages.ts'
 import { networkPrograms } from './network.ts'
 import { pythonPrograms } from './python.ts'
+import { rarePrograms } from './rare.ts'
 import { systemPrograms } from './system.ts'
 import { textPrograms } from './text.ts'
 
@@ -27,6 +28,7 @@ const tables: readonly ProgramTable[] = [
   databasePrograms,
   systemPrograms,
   interpreterPrograms,
+  rarePrograms,
 ]
 
 /** Every listed name with its row, in the order of the tables; a test holds that no name is listed twice. */

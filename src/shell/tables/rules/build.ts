@@ -195,4 +195,7 @@ export const buildRules: Readonly<Record<string, Rule>> = {
   'rustc, cargo rustc': rustc,
   'gradle, gradlew, mvn, mvnw, mvnd': jvm,
   'just, task, go-task, rake': targets,
+  'mise, rtx': (use) => {
+    if (use.operands[0]?.text === 'run') reportReleasing(use, use.operands[1]?.text)
+  },
 }

@@ -10,7 +10,7 @@ const reproducible: ReadonlySet<string> = new Set(
     'node_modules dist build target out coverage .next .nuxt .output .svelte-kit .turbo .cache .parcel-cache .vite .vitest ' +
     '.angular .expo .astro .docusaurus .nyc_output .pytest_cache .mypy_cache .ruff_cache .tox .nox .eggs .hypothesis ' +
     '__pycache__ htmlcov .coverage .gradle .dart_tool storybook-static test-results playwright-report tmp temp .tmp .temp ' +
-    '.venv venv env obj bin cmake-build-debug cmake-build-release _build .stack-work dist-newstyle zig-cache .zig-cache ' +
+    '.venv venv obj cmake-build-debug cmake-build-release _build .stack-work dist-newstyle zig-cache .zig-cache ' +
     'DerivedData .build .terraform .serverless .wrangler .vercel .netlify .swc .esbuild .rollup.cache .eslintcache ' +
     '.tsbuildinfo .sass-cache .jekyll-cache _site public/build logs .logs'
   ).split(' '),
