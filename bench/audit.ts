@@ -28,6 +28,7 @@ function measure(name: string, count: number, options: Partial<AuditOptions>): v
     approver: null,
   } as const
   const started = performance.now()
+  const before = process.cpuUsage()
   for (let i = 0; i < count / 2; i++) {
     log.record({
       type: 'begin',
@@ -48,10 +49,11 @@ function measure(name: string, count: number, options: Partial<AuditOptions>): v
     })
   }
   const seconds = (performance.now() - started) / 1000
+  const { user, system } = process.cpuUsage(before)
   log.close()
-  console.log(
-    `${Math.round(count / seconds)
-      .toLocaleString('en')
-      .padStart(9)} events/s  ${name}`,
-  )
+  const each = ((user + system) / count).toFixed(1).padStart(6)
+  const rate = Math.round(count / seconds)
+    .toLocaleString('en')
+    .padStart(9)
+  console.log(`${rate} events/s, ${each} µs of processor each: ${name}`)
 }

@@ -496,6 +496,17 @@ static void drop_capabilities(void) {
   }
 }
 
+/* The filter keeps the core limit from being changed, so it comes before the filter; the others bind the command alone. */
+static void set_limits(int core) {
+  for (size_t i = 0; i < orders.limit_count; i++) {
+    struct rlimit now, wanted = {orders.limits[i].limit, orders.limits[i].limit};
+    if ((orders.limits[i].which == RLIMIT_CORE) != core) continue;
+    if (getrlimit((int)orders.limits[i].which, &now)) fail(STEP_LIMITS);
+    if (wanted.rlim_max > now.rlim_max) wanted.rlim_cur = wanted.rlim_max = now.rlim_max;
+    if (setrlimit((int)orders.limits[i].which, &wanted)) fail(STEP_LIMITS);
+  }
+}
+
 static _Noreturn void run_command(int terminal) {
   sigset_t none;
   sigemptyset(&none);
@@ -509,12 +520,7 @@ static _Noreturn void run_command(int terminal) {
       if ((orders.terminal_fds >> fd & 1) && dup2(terminal, fd) < 0) fail(STEP_TERMINAL);
   }
   if (chdir(orders.cwd)) fail(STEP_DIRECTORY);
-  for (size_t i = 0; i < orders.limit_count; i++) {
-    struct rlimit now, wanted = {orders.limits[i].limit, orders.limits[i].limit};
-    if (getrlimit((int)orders.limits[i].which, &now)) fail(STEP_LIMITS);
-    if (wanted.rlim_max > now.rlim_max) wanted.rlim_cur = wanted.rlim_max = now.rlim_max;
-    if (setrlimit((int)orders.limits[i].which, &wanted)) fail(STEP_LIMITS);
-  }
+  set_limits(0);
   environ = orders.envp;
   /* Every descriptor here is close-on-exec already; this holds if one is ever forgotten. */
   if (syscall(SYS_close_range, 3u, ~0u, CLOSE_RANGE_CLOEXEC)) fail(STEP_EXEC);
@@ -801,6 +807,7 @@ int main(int argc, char **argv) {
   int mounts = watch >= 0 ? open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC) : -1;
 
   int master = orders.has_terminal ? open_terminal() : -1;
+  set_limits(1);
   drop_capabilities();
   /* The same uid as the command's: a process that cannot be dumped cannot be traced, nor its descriptors be opened in /proc. */
   if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) || prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0)) fail(STEP_CAPABILITIES);

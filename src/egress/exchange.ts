@@ -45,6 +45,7 @@ export async function exchange(
   tunnel: Tunnel | null,
 ): Promise<void> {
   const head = headOf(message)
+  response.on('error', () => response.destroy())
   const read = readRequest(head, tunnel)
   const target = 'refusal' in read ? (tunnel?.target ?? null) : read.target
   const path = 'refusal' in read ? null : read.path.replace(/\?.*$/s, '')
@@ -68,6 +69,8 @@ export function outgoing(passage: Passage, head: RequestHead, read: RequestTarge
     path: cleared.path,
     headers: [...headers],
     setHost: false,
+    insecureHTTPParser: false,
+    maxHeaderSize: passage.limits.headerBytes,
   }
 }
 

@@ -2,6 +2,8 @@
 
 export interface DoorLimits {
   readonly connections: number
+  /** Requests under way on one connection: a client that pipelines more would make us hold them all. */
+  readonly pipelined: number
   readonly headerBytes: number
   /** Until a request head or a TLS hello is complete. */
   readonly headMilliseconds: number
@@ -15,6 +17,7 @@ export interface DoorLimits {
 
 export const DEFAULT_LIMITS: DoorLimits = {
   connections: 4096,
+  pipelined: 100,
   headerBytes: 64 * 1024,
   headMilliseconds: 30_000,
   connectMilliseconds: 20_000,

@@ -22,6 +22,10 @@ export interface Proxy {
   close(): void
 }
 
+const TOO_MANY_PIPELINED: Refusal = {
+  code: 'too-many-connections',
+  message: 'more requests at once on one connection than are held',
+}
 const ESTABLISHED = 'HTTP/1.1 200 Connection Established\r\n\r\n'
 
 export function createProxy(passage: Passage, ca: SessionCa): Proxy {
@@ -44,7 +48,17 @@ export function createProxy(passage: Passage, ca: SessionCa): Proxy {
     },
   }
 
+  const underWay = new WeakMap<Socket, number>()
+
   server.on('request', (message, response) => {
+    const { socket } = message
+    const count = (underWay.get(socket) ?? 0) + 1
+    underWay.set(socket, count)
+    response.once('close', () => underWay.set(socket, underWay.get(socket)! - 1))
+    if (count > passage.limits.pipelined || socket.destroyed) {
+      if (!socket.destroyed) refuseOutright(passage, socket, TOO_MANY_PIPELINED)
+      return void socket.destroy()
+    }
     exchange(passage, message, response, tunnels.get(message.socket) ?? null).catch(() => response.destroy())
   })
   server.on('upgrade', (message, socket, head) => {

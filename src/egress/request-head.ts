@@ -137,6 +137,7 @@ function readProxied(head: RequestHead): RequestTarget | { readonly refusal: Ref
   const { url } = parsed
   if (url.scheme !== 'http' && url.scheme !== 'ws') return malformed(`${url.scheme} goes through CONNECT`)
   if (url.hadUserinfo) return malformed('a URL with a user name in a request line')
+  if (url.port === 443) return { refusal: { code: 'not-tls', message: 'port 443 is for TLS, and this is plain HTTP' } }
   return { target: { host: url.host, port: url.port, kind: url.kind }, secure: false, path: originForm(url.href) }
 }
 

@@ -23,7 +23,8 @@ export class RouteAgent extends Agent {
   readonly #open = new Set<Socket>()
 
   constructor(upstream: Upstream, limits: DoorLimits) {
-    super({ keepAlive: true, maxFreeSockets: MAX_FREE, scheduling: 'lifo' })
+    const maxTotalSockets = limits.connections
+    super({ keepAlive: true, maxFreeSockets: MAX_FREE, maxTotalSockets, scheduling: 'lifo' })
     this.#upstream = upstream
     this.#limits = limits
   }

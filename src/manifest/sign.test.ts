@@ -175,16 +175,17 @@ describe('team keys', () => {
     expect(verify('{}', detached, trusted)).toMatchObject({ status: 'signed', by: 'team', comment: 'the team' })
   })
 
-  it.each([
-    ['by a key nobody trusts', (): string => printDetached(makeSigningKey().key, grantHash('{}')), 'untrusted-key'],
+  const ignored: readonly (readonly [name: string, detached: () => string, problem: string])[] = [
+    ['by a key nobody trusts', () => printDetached(makeSigningKey().key, grantHash('{}')), 'untrusted-key'],
     ['for other grants', () => printDetached(team, grantHash('{"x":1}')), 'other-grants'],
     [
       'with another hash written over it',
-      (): string => printDetached(team, grantHash('{"x":1}')).replace(grantHash('{"x":1}'), grantHash('{}')),
+      () => printDetached(team, grantHash('{"x":1}')).replace(grantHash('{"x":1}'), grantHash('{}')),
       'bad-signature',
     ],
     ['that is no signature', () => 'trust me', 'unreadable'],
-  ] as const)('ignores one %s', (_, detached, problem) => {
+  ]
+  it.each(ignored)('ignores one %s', (_, detached, problem) => {
     expect(verify('{}', detached(), trusted)).toMatchObject({ status: 'unsigned', detached: problem })
   })
 

@@ -20,17 +20,26 @@ const BATCH = 250
 const SHARE = 0.6
 const MOST_HANDLES = 50_000
 
+interface Tracked extends FolderState {
+  readonly path: string
+}
+
 interface Handle {
   readonly descriptor: number
   readonly slot: number
 }
 
 /**
- * Asks for the state of folders, by handle where there is one. A handle stays with its folder wherever that is moved, so
- * its answer is about the folder and not about the path: whoever reads a changed parent looks at its children by path.
+ * Tells which of many folders changed. A handle stays with its folder wherever that is moved, so its answer is about the
+ * folder and not about the path: whoever reads a changed parent must look at its children by path.
  */
 export class FolderClock {
+  readonly #tracked = new Map<string, Tracked>()
+  /** Folders without a handle, which are asked for by path. */
+  readonly #loose = new Set<string>()
   readonly #handles = new Map<string, Handle>()
+  /** The path of each slot. */
+  readonly #paths: string[] = []
   readonly #from: number
   #budget: number | null = null
   #sweep: FolderSweep | null = null
@@ -40,22 +49,40 @@ export class FolderClock {
     this.#from = from
   }
 
-  /** Asks all handles at once; `isUnchanged` answers from that. */
-  ask(): void {
-    if (this.#handles.size > 0) this.#sweep?.sweep()
+  /** Remembers the state in which a folder was read. */
+  track(folder: Tracked): void {
+    const known = this.#tracked.get(folder.path)
+    if (known && (known.inode !== folder.inode || known.device !== folder.device)) this.#release(folder.path)
+    this.#tracked.set(folder.path, folder)
+    const handle = this.#handles.get(folder.path)
+    if (handle) this.#sweep?.expect(handle.slot, folder)
+    else this.#loose.add(folder.path)
   }
 
-  /** True when a remembered folder is as it was. `byPath` insists on what the path leads to. */
-  isUnchanged(folder: { readonly path: string } & FolderState, byPath: boolean): boolean {
-    const handle = byPath ? undefined : this.#handles.get(folder.path)
-    if (handle === undefined || this.#sweep === null) return isSameState(folder, folderState(folder.path))
-    return this.#sweep.isUnchanged(handle.slot, folder)
+  /** Forgets a folder that is not in the tree any more. */
+  forget(path: string): void {
+    this.#release(path)
+    this.#tracked.delete(path)
+    this.#loose.delete(path)
+  }
+
+  /** Every folder that is not as it was, or is gone. What stands above the roots is not tracked, so they go by path. */
+  changed(roots: readonly string[]): readonly string[] {
+    const changed = this.#sweep === null ? [] : this.#sweep.changed().map((slot) => this.#paths[slot]!)
+    const byPath = (path: string): void => {
+      const tracked = this.#tracked.get(path)
+      if (tracked && !isSameState(tracked, folderState(path))) changed.push(path)
+    }
+    for (const path of this.#loose) byPath(path)
+    for (const root of roots) if (!this.#loose.has(root)) byPath(root)
+    return changed
   }
 
   /** Opens handles for the folders of a big tree while nothing else is to be done. */
-  openInIdleTime(folders: ReadonlyMap<string, { readonly path: string } & FolderState>): void {
-    if (this.#next !== null || folders.size < this.#from || this.#handles.size >= folders.size) return
-    const pending = folders.values()
+  openInIdleTime(): void {
+    if (this.#next !== null || this.#tracked.size < this.#from || this.#loose.size === 0) return
+    if (this.#budget !== null && this.#handles.size >= this.#budget) return
+    const pending = [...this.#loose].values()
     const step = (): void => {
       this.#next = null
       if (this.open(pending, BATCH)) this.#next = setImmediate(step).unref()
@@ -63,43 +90,48 @@ export class FolderClock {
     this.#next = setImmediate(step).unref()
   }
 
-  /** Opens at most `limit` handles; false when there is nothing more to open. */
-  open(folders: Iterator<{ readonly path: string } & FolderState>, limit: number): boolean {
+  /** Opens at most `limit` handles, of all folders unless told; false when there is nothing more to open. */
+  open(paths: Iterator<string> = [...this.#loose].values(), limit: number = Number.POSITIVE_INFINITY): boolean {
     this.#budget ??= handleBudget()
     this.#sweep ??= new FolderSweep(this.#budget)
-    for (let opened = 0; opened < limit; ) {
-      const { value: folder, done } = folders.next()
+    for (let opened = 0; opened < limit; opened++) {
+      const { value: path, done } = paths.next()
       if (done || this.#handles.size >= this.#budget) return false
-      if (this.#handles.has(folder.path)) continue
-      opened++
+      const tracked = this.#tracked.get(path)
+      if (!tracked || this.#handles.has(path)) continue
       try {
         const flags = constants.O_DIRECTORY | constants.O_NOFOLLOW | O_PATH
-        const descriptor = openSync(folder.path, flags)
-        const slot = this.#sweep.add(descriptor)
-        if (slot === null) closeSync(descriptor)
-        else this.#handles.set(folder.path, { descriptor, slot })
+        const descriptor = openSync(path, flags)
+        const slot = this.#sweep.add(descriptor, tracked)
+        if (slot === null) {
+          closeSync(descriptor)
+          return false
+        }
+        this.#paths[slot] = path
+        this.#handles.set(path, { descriptor, slot })
+        this.#loose.delete(path)
       } catch {
-        // Gone or out of reach: the next refresh asks by path.
+        // Gone or out of reach: it goes by path, as before.
       }
     }
     return true
   }
 
-  /** Closes the handle of a folder that is not remembered any more. */
-  forget(path: string): void {
+  close(): void {
+    if (this.#next !== null) clearImmediate(this.#next)
+    this.#next = null
+    for (const path of [...this.#handles.keys()]) this.#release(path)
+    this.#sweep?.close()
+    this.#sweep = null
+  }
+
+  #release(path: string): void {
     const handle = this.#handles.get(path)
     if (handle === undefined) return
     this.#handles.delete(path)
     this.#sweep?.remove(handle.slot)
     closeSync(handle.descriptor)
-  }
-
-  close(): void {
-    if (this.#next !== null) clearImmediate(this.#next)
-    this.#next = null
-    for (const path of [...this.#handles.keys()]) this.forget(path)
-    this.#sweep?.close()
-    this.#sweep = null
+    if (this.#tracked.has(path)) this.#loose.add(path)
   }
 }
 

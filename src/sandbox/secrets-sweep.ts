@@ -4,7 +4,8 @@ import { fstatSync } from 'node:fs'
 import type { Worker } from 'node:worker_threads'
 
 /** Folders are handed out in blocks of this many. */
-const BLOCK = 256
+const BLOCK_BITS = 8
+const BLOCK: number = 1 << BLOCK_BITS
 /** How long to wait for a block that the other thread has begun, before asking oneself. */
 const PATIENCE_MS = 4
 const FIELDS = 3
@@ -41,6 +42,13 @@ for (;;) {
 }
 `
 
+/** What is compared of a folder. */
+export interface SweptState {
+  readonly ctime: number
+  readonly inode: number
+  readonly device: number
+}
+
 /**
  * A table of open folders. Each thread writes answers into a table of its own, and a block of the other thread counts
  * only when it was begun and finished in the same round: a thread that was held up cannot pass off an old answer.
@@ -51,6 +59,7 @@ export class FolderSweep {
   readonly #done: Int32Array<SharedArrayBuffer>
   readonly #theirs: Float64Array
   readonly #ours: Float64Array
+  readonly #expected: Float64Array
   readonly #byThem: Uint8Array
   readonly #free: number[] = []
   #worker: Worker | null = null
@@ -63,16 +72,25 @@ export class FolderSweep {
     this.#done = shared(blocks)
     this.#theirs = new Float64Array(new SharedArrayBuffer(blocks * BLOCK * FIELDS * 8))
     this.#ours = new Float64Array(blocks * BLOCK * FIELDS)
+    this.#expected = new Float64Array(blocks * BLOCK * FIELDS)
     this.#byThem = new Uint8Array(blocks)
   }
 
-  /** Enters an open folder; returns its slot, or null when the table is full. */
-  add(descriptor: number): number | null {
+  /** Enters an open folder with the state it should be in; returns its slot, or null when the table is full. */
+  add(descriptor: number, state: SweptState): number | null {
     const slot = this.#free.pop() ?? this.#high
     if (slot >= this.#descriptors.length) return null
     this.#high = Math.max(this.#high, slot + 1)
     Atomics.store(this.#descriptors, slot, descriptor)
+    this.expect(slot, state)
     return slot
+  }
+
+  /** Notes the state in which a folder should be from now on. */
+  expect(slot: number, state: SweptState): void {
+    this.#expected[slot * FIELDS] = state.ctime
+    this.#expected[slot * FIELDS + 1] = state.inode
+    this.#expected[slot * FIELDS + 2] = state.device
   }
 
   remove(slot: number): void {
@@ -80,8 +98,31 @@ export class FolderSweep {
     this.#free.push(slot)
   }
 
-  /** Asks for every folder of the table. */
-  sweep(): void {
+  /** Asks for every folder of the table and returns the slots of those that are not as expected. */
+  changed(): number[] {
+    this.#ask()
+    const changed: number[] = []
+    for (let slot = 0; slot < this.#high; slot++) {
+      const answers = this.#byThem[slot >> BLOCK_BITS] === 1 ? this.#theirs : this.#ours
+      const at = slot * FIELDS
+      const same =
+        answers[at] === this.#expected[at] &&
+        answers[at + 1] === this.#expected[at + 1] &&
+        answers[at + 2] === this.#expected[at + 2]
+      if (!same && this.#descriptors[slot]! >= 0) changed.push(slot)
+    }
+    return changed
+  }
+
+  close(): void {
+    Atomics.store(this.#control, ROUND, -1)
+    Atomics.store(this.#control, BLOCKS, 0)
+    Atomics.notify(this.#control, ROUND)
+    void this.#worker?.terminate()
+    this.#worker = null
+  }
+
+  #ask(): void {
     const blocks = Math.ceil(this.#high / BLOCK)
     this.#round++
     this.#startWorker()
@@ -93,35 +134,17 @@ export class FolderSweep {
     for (;;) {
       const block = Atomics.add(this.#control, CURSOR, 1)
       if (block >= blocks) break
-      this.#ask(block)
+      this.#askBlock(block)
     }
     for (let block = 0; block < blocks; block++) {
       if (this.#byThem[block] === 0) continue
       const done = Atomics.load(this.#done, block)
       if (done !== this.#round) Atomics.wait(this.#done, block, done, PATIENCE_MS)
-      if (Atomics.load(this.#done, block) !== this.#round) this.#ask(block)
+      if (Atomics.load(this.#done, block) !== this.#round) this.#askBlock(block)
     }
   }
 
-  /** True when the last sweep found the folder of this slot in the same state. A folder that is gone never is. */
-  isUnchanged(
-    slot: number,
-    state: { readonly ctime: number; readonly inode: number; readonly device: number },
-  ): boolean {
-    const answers = this.#byThem[Math.floor(slot / BLOCK)] === 1 ? this.#theirs : this.#ours
-    const at = slot * FIELDS
-    return answers[at] === state.ctime && answers[at + 1] === state.inode && answers[at + 2] === state.device
-  }
-
-  close(): void {
-    Atomics.store(this.#control, ROUND, -1)
-    Atomics.store(this.#control, BLOCKS, 0)
-    Atomics.notify(this.#control, ROUND)
-    void this.#worker?.terminate()
-    this.#worker = null
-  }
-
-  #ask(block: number): void {
+  #askBlock(block: number): void {
     this.#byThem[block] = 0
     const end = Math.min((block + 1) * BLOCK, this.#high)
     for (let slot = block * BLOCK; slot < end; slot++) {

@@ -53,6 +53,8 @@ export class SecretTree {
   readonly #shapeOf: ShapeOf
   readonly #folders = new Map<string, Folder>()
   readonly #clock: FolderClock
+  /** Folders to be read again in any case: not settled, or not readable. */
+  readonly #restless = new Set<string>()
   #readSinceAdopted = 0
   /** Folders that have something to say, so that questions do not scan the whole map. */
   readonly #notable = new Set<string>()
@@ -69,10 +71,9 @@ export class SecretTree {
   refresh(): RefreshCount {
     let read = 0
     const stale: Folder[] = []
-    this.#clock.ask()
-    for (const folder of this.#folders.values()) {
-      if (!folder.settled || folder.unreadable) stale.push(folder)
-      else if (!this.#clock.isUnchanged(folder, this.roots.includes(folder.path))) stale.push(folder)
+    for (const path of new Set([...this.#restless, ...this.#clock.changed(this.roots)])) {
+      const folder = this.#folders.get(path)
+      if (folder) stale.push(folder)
     }
     for (const folder of stale) {
       // An earlier one in the list may have dropped it together with its parent.
@@ -80,7 +81,7 @@ export class SecretTree {
     }
     for (const root of this.roots) if (!this.#folders.has(root)) read += this.#read(root)
     this.#readSinceAdopted += read
-    this.#clock.openInIdleTime(this.#folders)
+    this.#clock.openInIdleTime()
     return { folders: this.#folders.size, read }
   }
 
@@ -108,7 +109,7 @@ export class SecretTree {
 
   /** All handles at once, for tests; a session opens them in idle moments. */
   openHandles(): void {
-    this.#clock.open(this.#folders.values(), Number.POSITIVE_INFINITY)
+    this.#clock.open()
   }
 
   /** Everything remembered, to be kept for the next process; `adopt` takes it back. */
@@ -153,9 +154,10 @@ export class SecretTree {
   }
 
   #store(folder: Folder): void {
-    const known = this.#folders.get(folder.path)
-    if (known && (known.inode !== folder.inode || known.device !== folder.device)) this.#clock.forget(folder.path)
     this.#folders.set(folder.path, folder)
+    this.#clock.track(folder)
+    if (folder.settled && !folder.unreadable) this.#restless.delete(folder.path)
+    else this.#restless.add(folder.path)
     const notable =
       folder.secrets.length > 0 ||
       folder.guarded.length > 0 ||
@@ -173,6 +175,7 @@ export class SecretTree {
       if (!folder) continue
       this.#folders.delete(next)
       this.#notable.delete(next)
+      this.#restless.delete(next)
       this.#clock.forget(next)
       for (const name of folder.folders) pending.push(childPath(next, name))
     }

@@ -123,6 +123,7 @@ function named(walk: Walk, call: Invocation, name: string): 'all' | 'some' {
   if (call.direct === true && walk.scope.functions.has(name)) return callFunction(walk, call, name)
   if (call.direct === true) walk.scope.effects?.calls.add(name)
   const draft = add(walk, call, call.direct !== false && BUILTINS.has(name) ? 'builtin' : 'program')
+  const index = walk.output.commands.length - 1
   if (name === '' || /[\s\p{Cc}]/u.test(name)) {
     draft.hazards.push({
       code: 'odd-name',
@@ -133,11 +134,11 @@ function named(walk: Walk, call: Invocation, name: string): 'all' | 'some' {
   }
   if (draft.resolves === 'builtin') {
     const wrapped = name === 'command' || name === 'builtin' || name === 'exec'
-    if (!wrapped) return runBuiltin(walk, call, draft, name)
+    if (!wrapped) return runBuiltin(walk, call, draft, index, name)
   }
   for (const row of wrapperRows(name)) {
     if (row.builtins === true && draft.resolves !== 'builtin') continue
-    const result = runWrapper(walk, call, draft, row, name)
+    const result = runWrapper(walk, call, draft, index, row, name)
     if (result !== null) return result
   }
   look(walk, draft, call)
@@ -190,11 +191,10 @@ function callFunction(walk: Walk, call: Invocation, name: string): 'all' | 'some
   return 'all'
 }
 
-function runBuiltin(walk: Walk, call: Invocation, draft: Draft, name: string): 'all' | 'some' {
+function runBuiltin(walk: Walk, call: Invocation, draft: Draft, index: number, name: string): 'all' | 'some' {
   look(walk, draft, call)
   const effect = Object.hasOwn(BUILTIN_EFFECTS, name) ? BUILTIN_EFFECTS[name] : undefined
   if (effect === undefined) return 'all'
-  const index = walk.output.commands.indexOf(draft)
   const outer = walk.sink
   walk.sink = draft.hazards
   const builtin: BuiltinCall = {
@@ -255,7 +255,6 @@ function evaluateText(walk: Walk, text: string, span: Span): void {
 function runWrapper(walk: Walk, call: Invocation, draft: Draft, row: WrapperRow, name: string): 'all' | 'some' | null {
   const found = row.run === 'shell' ? null : unwrap(row, call.argv)
   if (row.run !== 'shell' && found === null) return null
-  const index = walk.output.commands.indexOf(draft)
   if (row.hazard !== undefined) draft.hazards.push({ ...row.hazard, span: call.argv[0]?.span ?? call.span })
   if (row.inspect === true) look(walk, draft, call)
   if (found === null) {

@@ -251,6 +251,9 @@ class Inspector {
       case 'Statement':
         if (node.background === true) this.#uses('background', node)
         return
+      case 'Command':
+        this.#separated(node)
+        return
       case 'CompoundList':
         this.#list(node)
         return
@@ -305,6 +308,12 @@ class Inspector {
         return
       case 'Assignment':
         if (node.append === true) this.#bashOnly = true
+        if (node.value.type === 'Word' && node.value.text.startsWith('(')) {
+          this.#refuse('unsupported-syntax', 'an array is followed by more text without a blank', node.value.pos)
+        }
+        if (node.value.type === 'ArrayValue' && !/^[\s;&|)<>`]?$/.test(this.#source[node.end] ?? '')) {
+          this.#refuse('unsupported-syntax', 'an array is followed by more text without a blank', node.end)
+        }
         if (node.index !== undefined) {
           this.#check = true
           this.#bashOnly = true
@@ -360,6 +369,18 @@ class Inspector {
     const time = node.prefixes.find((prefix) => prefix.type === 'Time')
     if (time === undefined || !this.#substituted || node.commands[0]?.type === 'Command') return
     this.#refuse('unsupported-syntax', '`time` before a compound command inside a substitution', time.pos)
+  }
+
+  /** Two words without a blank between them are one to bash: the parser has cut it where bash does not. */
+  #separated(node: Extract<SyntaxNode, { type: 'Command' }>): void {
+    let end = -1
+    for (const part of [...node.prefix, ...(node.name === undefined ? [] : [node.name]), ...node.suffix]) {
+      const redirects = part.type !== 'Word' && part.type !== 'Assignment'
+      if (part.pos === end && !redirects) {
+        this.#refuse('unsupported-syntax', 'a word here cannot be read with certainty; quote it', part.pos)
+      }
+      end = part.end
+    }
   }
 
   /** The parser cuts a word at `<(…)`; bash does not. */

@@ -45,7 +45,7 @@ export function hiddenHereDocOpener(source: string, start: number, end: number, 
 export function hiddenInLiteral(text: string, quoted: boolean): boolean {
   if (!/[`$<>]/.test(text)) return false
   const bare = text.replace(/\\[\s\S]/g, '__')
-  return quoted ? /`|\$[({[]/.test(bare) : /`|\$[({['"]|[<>]\(/.test(bare)
+  return quoted ? /`|\$[\w({[@*#?!$-]/.test(bare) : /`|\$[\w({['"@*#?!$-]|[<>]\(/.test(bare)
 }
 
 function mask(text: string, start: number, node: SyntaxNode, surfaced: ReadonlySet<string>): string {

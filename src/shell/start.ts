@@ -16,6 +16,8 @@ export const ASSUMED: readonly string[] = ['HOME', 'IFS', 'CDPATH']
 /** A scope that holds at any time: for function bodies, hooks and the rehearsal of loops. */
 export function forget(scope: Scope, start: Start): Scope {
   const unknown = scope.forgotten(start.inFunctions)
+  // A cd may come before the call.
+  for (const name of ['PWD', 'OLDPWD']) unknown.set(name, UNKNOWN)
   if (start.inFunctions !== start.variables) for (const name of ASSUMED) unknown.set(name, UNKNOWN)
   return unknown
 }

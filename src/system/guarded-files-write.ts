@@ -35,6 +35,8 @@ export interface WriteOptions {
   readonly exclusive?: boolean
   /** The stamp of the version this write replaces; another one there by now is a Fault `file-changed`. */
   readonly replaces?: string
+  /** False leaves the disk to catch up later: for files that are easily made again. */
+  readonly sync?: boolean
 }
 
 /** A write of which only the rename is left. */
@@ -78,7 +80,7 @@ export function prepareWrite(
     const old = oldFile(directory, name, path, options)
     temporary = `.cordon-${randomName()}.tmp`
     journal.begin(posix.join(directory.path, temporary))
-    writeTemporary(directory, temporary, content, old, options.mode)
+    writeTemporary(directory, temporary, content, old, options)
     return settle(path, directory, name, temporary, old, options, release)
   } catch (error) {
     release(true)
@@ -139,7 +141,7 @@ function writeTemporary(
   temporary: string,
   content: Uint8Array | Fill,
   old: Stats | null,
-  mode: number | undefined,
+  { mode, sync }: WriteOptions,
 ): void {
   const fd = openSync(directory.at(temporary), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, old ? 0o600 : (mode ?? 0o666))
   try {
@@ -147,7 +149,7 @@ function writeTemporary(
     else content(fd, directory, temporary)
     if (old) keepOwnerAndMode(fd, old)
     else if (mode !== undefined) fchmodSync(fd, mode & 0o777 & ~process.umask())
-    fsyncSync(fd)
+    if (sync !== false) fsyncSync(fd)
   } finally {
     closeSync(fd)
   }

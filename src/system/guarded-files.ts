@@ -13,6 +13,7 @@ import {
   renameSync,
   rmdirSync,
   type Stats,
+  symlinkSync,
   unlinkSync,
 } from 'node:fs'
 import { posix } from 'node:path'
@@ -75,7 +76,9 @@ export interface GuardedFiles {
   /** Makes a directory and those above it; returns those that were made, outermost first. */
   makeDirectory(path: string): readonly string[]
   /** Deletes a file or an empty directory, or with `recursive` a whole one; links below it are unlinked, not followed. */
-  remove(path: string, options?: { readonly recursive?: boolean }): void
+  remove(path: string, options?: RemoveOptions): void
+  /** Makes a symbolic link where nothing is; where it may lead is the caller's to judge. */
+  makeLink(path: string, target: string): void
   copy(source: string, destination: string): void
   /** Renames; the destination must not exist. */
   move(source: string, destination: string): void
@@ -83,6 +86,12 @@ export interface GuardedFiles {
   changeMode(path: string, mode: number): void
   /** True when the last name of a path as it was written is a link; for messages, never for a decision. */
   isLink(path: string): boolean
+}
+
+export interface RemoveOptions {
+  readonly recursive?: boolean
+  /** Unlink the path itself when it is a link, instead of taking it for a path that changed. */
+  readonly link?: boolean
 }
 
 const MAX_READ = 256 * 1024 * 1024
@@ -108,8 +117,8 @@ export function openGuardedFiles(journal: TemporaryJournal = noJournal): Guarded
     },
     prepare,
     makeDirectory,
-    remove: (path, options) =>
-      inParent(path, (parent, name) => removeEntry(parent, name, options?.recursive ?? false, 0)),
+    remove: (path, options) => inParent(path, (parent, name) => remove(parent, name, options ?? {})),
+    makeLink: (path, target) => inParent(path, (parent, name) => symlinkSync(target, parent.at(name))),
     copy: (source, destination) => copy(source, destination, journal),
     move,
     changeMode,
@@ -231,6 +240,12 @@ function makeDirectory(path: string): readonly string[] {
   const directory = holdDirectory(path, { make: true })
   directory.close()
   return directory.made
+}
+
+function remove(parent: HeldDirectory, name: string, options: RemoveOptions): void {
+  // Unlinking never follows: what goes is the name in this very directory.
+  if (options.link && lstatSync(parent.at(name)).isSymbolicLink()) unlinkSync(parent.at(name))
+  else removeEntry(parent, name, options.recursive ?? false, 0)
 }
 
 function removeEntry(parent: HeldDirectory, name: string, recursive: boolean, depth: number): void {

@@ -163,7 +163,7 @@ static int probe_core(int via_prlimit) {
   if (result < 0) return say(-1);
   getrlimit(RLIMIT_CORE, &now);
   errno = EPERM;
-  return say(now.rlim_cur == 0 ? 0 : -1);
+  return say(now.rlim_cur != 1 ? 0 : -1); /* whatever else it is: dumps are on, or start the host's handler */
 }
 
 static int probe_foreign(void) {

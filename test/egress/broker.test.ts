@@ -1,5 +1,6 @@
 /** Brokered secrets, end to end: put in for the granted host alone, and never seen by the command. */
 
+import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createBroker } from '../../src/egress/broker.ts'
 import { createWorld, hosts, RawClient, type World } from './world.ts'
@@ -134,6 +135,29 @@ describe('brokered secrets', () => {
     expect(answer).toContain(code)
     expect(seen).toEqual([])
     expect(world.events.at(-1)).toMatchObject({ verdict: 'deny', code })
+  })
+
+  it('are taken out of packed answers too, and out of what cannot be unpacked by refusing it', async () => {
+    world = createWorld()
+    await world.serveHttps((message, response) => {
+      const encoding = message.url!.slice(1)
+      const echo = `you sent ${message.headers.authorization}`
+      response.setHeader('content-encoding', encoding)
+      response.end(encoding === 'gzip' ? gzipSync(echo) : encoding === 'br' ? brotliCompressSync(echo) : echo)
+    })
+    const broker = createBroker([
+      { name: 'T', value: VALUE, hosts: hosts('api.example.org').map((rule) => rule.pattern) },
+    ])
+    const { port } = await world.open({ allowed: hosts('api.example.org') }, { broker })
+    const header = `Authorization: Bearer ${broker.environment.T}`
+    for (const encoding of ['gzip', 'br', 'identity']) {
+      const answer = await send(port, 'api.example.org', get('api.example.org', `/${encoding}`, header))
+      expect(answer).toContain(`you sent Bearer ${broker.environment.T}`)
+      expect(answer).not.toContain(VALUE)
+    }
+    const unknown = await send(port, 'api.example.org', get('api.example.org', '/compress', header))
+    expect(unknown).toContain(' 502 ')
+    expect(unknown).not.toContain(VALUE)
   })
 
   it('do not go over plain HTTP', async () => {

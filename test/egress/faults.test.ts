@@ -131,6 +131,29 @@ describe('clients that dawdle', () => {
     await settled(() => door.stats().open === 0)
   })
 
+  it('answers a client that has said everything and closed its half', async () => {
+    world = createWorld()
+    await world.serveHttp((_, response) => setTimeout(() => response.end('late'), 50))
+    await world.serveHttps((_, response) => setTimeout(() => response.end('late'), 50))
+    const { port } = await world.open({ allowed: hosts(HOST) })
+    const plain = await RawClient.connect(port)
+    plain.socket.end(`GET http://${HOST}/ HTTP/1.1\r\nHost: ${HOST}\r\n\r\n`)
+    expect(await plain.receive()).toContain('late')
+    const encrypted = await inside(port)
+    encrypted.socket.end(GET)
+    expect(await encrypted.receive()).toContain('late')
+  })
+
+  it('tells a client that is still sending why it was refused', async () => {
+    world = createWorld()
+    const { port } = await world.open({ allowed: hosts(HOST) })
+    const size = 8 << 20
+    const client = await RawClient.connect(port)
+    client.send(`POST http://evil.com/ HTTP/1.1\r\nHost: evil.com\r\nContent-Length: ${size}\r\n\r\n`)
+    client.send(Buffer.alloc(size))
+    expect(await client.receive()).toContain('host-unlisted')
+  })
+
   it('holds no more connections than it may', async () => {
     world = createWorld()
     const { door, port } = await world.open({ allowed: hosts(HOST) }, { limits: { connections: 10 } })
@@ -140,6 +163,20 @@ describe('clients that dawdle', () => {
     await more.receive()
     expect(world.events.at(-1)?.code).toBe('too-many-connections')
     for (const client of clients) client.close()
+  })
+
+  it('does not hold an endless row of pipelined requests', async () => {
+    world = createWorld()
+    let reached = 0
+    await world.serveHttp(() => {
+      reached++
+    })
+    const { door, port } = await world.open({ allowed: hosts(HOST) })
+    const client = await RawClient.connect(port)
+    client.send(`GET http://${HOST}/ HTTP/1.1\r\nHost: ${HOST}\r\n\r\n`.repeat(5_000))
+    await client.receive()
+    await settled(() => door.stats().open === 0)
+    expect(reached).toBeLessThanOrEqual(100)
   })
 
   it('lets a slow reader wait and not the memory grow', async () => {

@@ -1,11 +1,14 @@
 /** The protocols of a door, end to end: HTTP/2 and gRPC, WebSocket, raw ports, certificates, asks and narrowed rules. */
 
+import { createServer as createHttp } from 'node:http'
 import { connect as connectHttp2, createServer as createHttp2, createSecureServer } from 'node:http2'
 import { createServer as createHttps } from 'node:https'
 import { createServer, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { type TLSSocket, connect as tlsConnect } from 'node:tls'
 import { afterEach, describe, expect, it } from 'vitest'
+import { createUpstream } from '../../src/egress/upstream.ts'
+import { mappedResolver } from '../../src/system/dns.ts'
 import { createWorld, hosts, RawClient, type World } from './world.ts'
 
 let world: World
@@ -261,6 +264,42 @@ describe('certificates of hosts', () => {
     expect(answer).toContain(' 502 ')
     expect(answer).toContain('upstream-certificate')
     expect(answer).not.toContain('reached')
+  })
+})
+
+describe('addresses', () => {
+  it('are reached over TLS with a certificate for the address', async () => {
+    world = createWorld()
+    const server = createHttps(world.authority.issue('2606:4700::1111'), (_, response) => response.end('reached'))
+    await world.serve(443, server)
+    const { port } = await world.open({ allowed: hosts('[2606:4700::1111]') })
+    const client = await RawClient.connect(port)
+    await client.tunnel('[2606:4700::1111]:443')
+    const inside = await client.encrypt({ ca: world.ca.pem, host: '2606:4700::1111' })
+    inside.send('GET / HTTP/1.1\r\nHost: [2606:4700::1111]\r\nConnection: close\r\n\r\n')
+    expect(await inside.receive()).toContain('reached')
+  })
+
+  it('of this machine are reached by the real dialler where they are granted, and nowhere else', async () => {
+    world = createWorld()
+    const server = createHttp((_, response) => response.end('at home'))
+    const own = await world.serve(1, server)
+    const upstream = createUpstream()
+    const resolver = mappedResolver({ localhost: ['::1', '127.0.0.1'], 'public.example.org': ['127.0.0.1'] })
+    const allowed = hosts(`127.0.0.1:${own}`, `localhost:${own}`, `public.example.org:${own}`)
+    const plain = async (port: number, authority: string) => {
+      const client = await RawClient.connect(port)
+      client.send(`GET http://${authority}/ HTTP/1.1\r\nHost: ${authority}\r\nConnection: close\r\n\r\n`)
+      return client.receive()
+    }
+    const open = await world.open({ allowed, allowPrivate: true }, { upstream, resolver })
+    expect(await plain(open.port, `127.0.0.1:${own}`)).toContain('at home')
+    // ::1 does not listen: the next judged address is tried.
+    expect(await plain(open.port, `localhost:${own}`)).toContain('at home')
+    expect(await plain(open.port, `127.0.0.1:${own + 1}`)).toContain('port-unlisted')
+    const closed = await world.open({ allowed }, { upstream, resolver })
+    expect(await plain(closed.port, `127.0.0.1:${own}`)).toContain('host-private')
+    expect(await plain(closed.port, `public.example.org:${own}`)).toContain('host-private')
   })
 })
 

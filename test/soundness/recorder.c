@@ -73,12 +73,12 @@ static void run(char *command) {
     execve("/usr/bin/bash", argv, env);
     _exit(126);
   }
-  double end = now() + 2.0;
+  double end = now() + 1.0;
   int gone = 0;
   for (;;) {
     int status;
     pid_t pid = waitpid(-1, &status, WNOHANG);
-    if (pid == child) gone = 1, end = now() + 0.25;
+    if (pid == child) gone = 1, end = now() + 0.1;
     if (pid < 0 && errno == ECHILD) break;
     if (pid == 0) {
       if (now() > end) {

@@ -9,7 +9,7 @@ import { join } from 'node:path'
 export interface Execution {
   /** argv of every program started, in order. */
   readonly executed: readonly (readonly string[])[]
-  /** The command was still running after its two seconds. */
+  /** The command was still running when its time was up. */
   readonly timedOut: boolean
 }
 

@@ -122,6 +122,7 @@ const DENIED: Readonly<Record<string, Case>> = {
   'plain-host-other': { why: 'request line granted, Host another', raw: get('http://github.com/', 'Host: evil.com') },
   'plain-origin-form': { why: 'a request to the proxy itself', raw: get('/', 'Host: github.com') },
   'plain-https': { why: 'an https URL without CONNECT', raw: get('https://github.com/', 'Host: github.com') },
+  'plain-443': { why: 'plain HTTP to the port of TLS', raw: get('http://github.com:443/', 'Host: github.com:443') },
   'plain-ftp': { why: 'ftp through the proxy', raw: get('ftp://github.com/', 'Host: github.com') },
   'plain-file': { why: 'a file URL', raw: get('file:///etc/passwd', 'Host: github.com') },
   'plain-backslash': {

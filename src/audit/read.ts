@@ -1,0 +1,131 @@
+/** Reading audit logs: the last lines, what matches a question, and what is being written right now. */
+
+import { watch } from 'node:fs'
+import { join } from 'node:path'
+import { readOwnFile } from '../system/state.ts'
+import { type AuditLine, parseLine } from './event.ts'
+import { auditPlaces, partName } from './log.ts'
+import { auditSessions, sessionParts } from './verify.ts'
+
+/** What to look for; every field that is given must fit. */
+export interface AuditQuery {
+  readonly session?: string
+  readonly type?: string
+  readonly tool?: string
+  readonly agent?: string
+  readonly verdict?: string
+  readonly outcome?: string
+  /** ISO times; `since` is included, `until` is not. */
+  readonly since?: string
+  readonly until?: string
+  /** Part of a host, of a file name, of anything. */
+  readonly host?: string
+  readonly file?: string
+  readonly text?: string
+  /** At most this many, the newest. */
+  readonly limit?: number
+}
+
+/** The lines that fit, oldest first. Lines that cannot be read are left out: `verifyAudit` tells about those. */
+export function queryAudit(stateDir: string, query: AuditQuery = {}): readonly AuditLine[] {
+  const sessions = query.session === undefined ? auditSessions(stateDir) : [query.session]
+  const found = sessions.flatMap((session) => readLines(stateDir, session).filter((line) => fits(line, query)))
+  // Within a session the order of numbers stands, whatever the clock did.
+  const sorted = sessions.length === 1 ? found : found.sort((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0))
+  return query.limit === undefined ? sorted : sorted.slice(-query.limit)
+}
+
+function readLines(stateDir: string, session: string): AuditLine[] {
+  const { logs } = auditPlaces(stateDir)
+  return sessionParts(stateDir, session).flatMap((part) => {
+    const bytes = readOwnFile(join(logs, partName(session, part)))
+    return bytes === null ? [] : parseLines(Buffer.from(bytes).toString('utf8'))
+  })
+}
+
+function parseLines(text: string): AuditLine[] {
+  return text.split('\n').flatMap((line) => (line === '' ? [] : (parseLine(line) ?? [])))
+}
+
+function fits(line: AuditLine, query: AuditQuery): boolean {
+  const verdict = (line.decision as { verdict?: string } | undefined)?.verdict
+  const includes = (value: unknown, part: string | undefined) =>
+    part === undefined || JSON.stringify(value ?? '').includes(part)
+  return (
+    (query.type === undefined || line.type === query.type) &&
+    (query.tool === undefined || line.tool === query.tool) &&
+    (query.agent === undefined || line.agent === query.agent) &&
+    (query.verdict === undefined || verdict === query.verdict) &&
+    (query.outcome === undefined || line.outcome === query.outcome) &&
+    (query.since === undefined || line.time >= query.since) &&
+    (query.until === undefined || line.time < query.until) &&
+    includes([line.hosts, line.violations], query.host) &&
+    includes([line.files, line.violations], query.file) &&
+    includes(line, query.text)
+  )
+}
+
+/** The newest session, by its last line; null when nothing was ever recorded. */
+export function newestSession(stateDir: string): string | null {
+  let newest: { session: string; time: string } | null = null
+  for (const session of auditSessions(stateDir)) {
+    const part = sessionParts(stateDir, session).at(-1)
+    const bytes = part === undefined ? null : readOwnFile(join(auditPlaces(stateDir).logs, partName(session, part)))
+    const time = bytes === null ? undefined : parseLines(Buffer.from(bytes).toString('utf8')).at(-1)?.time
+    if (time !== undefined && (newest === null || time > newest.time)) newest = { session, time }
+  }
+  return newest?.session ?? null
+}
+
+/** The lines of a session as they come, beginning with the last `back`; ends when `signal` says so. */
+export async function* followAudit(
+  stateDir: string,
+  session: string,
+  options: { readonly back?: number; readonly signal: AbortSignal },
+): AsyncGenerator<AuditLine> {
+  const { signal } = options
+  const known = readLines(stateDir, session)
+  let last = known.at(-1)?.seq ?? 0
+  yield* known.slice(-(options.back ?? 10))
+  const changes = new Changes(auditPlaces(stateDir).logs, signal)
+  while (!signal.aborted) {
+    await changes.next()
+    for (const line of readLines(stateDir, session)) {
+      if (line.seq <= last) continue
+      last = line.seq
+      yield line
+    }
+  }
+}
+
+/** Wakes up when something in a directory changes, and now and then for file systems that do not tell. */
+class Changes {
+  #wake: (() => void) | null = null
+  #changed = false
+
+  constructor(directory: string, signal: AbortSignal) {
+    const touched = () => {
+      this.#changed = true
+      this.#wake?.()
+    }
+    const watcher = watch(directory, touched)
+    watcher.on('error', touched)
+    signal.addEventListener('abort', () => {
+      watcher.close()
+      touched()
+    })
+  }
+
+  async next(): Promise<void> {
+    if (!this.#changed) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, 1000)
+        this.#wake = () => {
+          clearTimeout(timer)
+          resolve()
+        }
+      })
+    }
+    this.#changed = false
+  }
+}
