@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { rolldown } from 'rolldown'
+import { lazyTables } from './lazy-tables.ts'
 
 process.chdir(new URL('..', import.meta.url).pathname)
 // The stamp goes first: a build that fails half-way is not taken for a finished one.
@@ -39,7 +40,10 @@ async function writeChunks(): Promise<string> {
   const imports = new Map<string, readonly string[]>()
   const bundle = await rolldown({
     input: { main: PARTS.main },
-    plugins: [{ name: 'imports', moduleParsed: (file) => void imports.set(file.id, file.importedIds) }],
+    plugins: [
+      lazyTables(/src\/shell\/tables\/programs\//),
+      { name: 'imports', moduleParsed: (file) => void imports.set(file.id, file.importedIds) },
+    ],
     platform: 'node',
     external: [/^@napi-rs\//],
     logLevel: 'warn',

@@ -186,6 +186,8 @@ const directories = [
   { text: 'cd src | cat; ls', cwd: '/p', note: '' },
   { text: 'cd src & ls', cwd: '/p', note: '' },
   { text: 'true && cd src; ls', cwd: null, note: 'perhaps' },
+  { text: 'x=src && cd "$x" && true; ls', cwd: '/p/src', note: 'an assignment does not fail' },
+  { text: 'x=$(false) && cd src; ls', cwd: null, note: 'but a substitution may' },
   { text: 'if true; then cd src; fi; ls', cwd: null, note: '' },
   { text: 'for i in 1 2; do cd src; done; ls', cwd: null, note: '' },
   { text: 'pushd src; popd; ls', cwd: '/p', note: '' },
@@ -279,6 +281,7 @@ const harmless = [
   'FOO=1; ls',
   'x=a; unset x; ls',
   'PAGER=cat git log',
+  'while IFS= read -r line; do echo "$line"; done < f',
   'echo ${x:0:3}',
 ]
 

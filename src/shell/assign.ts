@@ -72,7 +72,12 @@ function valueOfAssignment(word: Word, source: string, appended: Value | null): 
 }
 
 /** Assignments for one command. When the command's words may vanish, they stay in the shell instead. */
-export function temporary(walk: Walk, nodes: readonly Assignment[], uncertain: boolean): AssignmentFact[] {
+export function temporary(
+  walk: Walk,
+  nodes: readonly Assignment[],
+  uncertain: boolean,
+  command: string,
+): AssignmentFact[] {
   if (nodes.length === 0) return []
   const outer = walk.scope
   const inner = outer.branch()
@@ -89,7 +94,9 @@ export function temporary(walk: Walk, nodes: readonly Assignment[], uncertain: b
     walk.scope = outer
     const fact: AssignmentFact = { name: node.name, value, append: node.append === true, scope: 'command', span }
     const message = assignmentHazard(fact)
-    if (message !== null) walk.sink.push({ code: 'env-changes-program', message, verdict: 'ask', span })
+    // `IFS= read` is how lines are read: it concerns that one command.
+    const calm = command === 'read' && node.name === 'IFS'
+    if (message !== null && !calm) walk.sink.push({ code: 'env-changes-program', message, verdict: 'ask', span })
     return fact
   })
   // Expansions in the values may assign other variables, in this shell or in the command's own process.

@@ -252,7 +252,14 @@ function evaluateText(walk: Walk, text: string, span: Span): void {
   })
 }
 
-function runWrapper(walk: Walk, call: Invocation, draft: Draft, row: WrapperRow, name: string): 'all' | 'some' | null {
+function runWrapper(
+  walk: Walk,
+  call: Invocation,
+  draft: Draft,
+  index: number,
+  row: WrapperRow,
+  name: string,
+): 'all' | 'some' | null {
   const found = row.run === 'shell' ? null : unwrap(row, call.argv)
   if (row.run !== 'shell' && found === null) return null
   if (row.hazard !== undefined) draft.hazards.push({ ...row.hazard, span: call.argv[0]?.span ?? call.span })

@@ -267,6 +267,7 @@ export class Walk implements WordHost {
     this.#node(node.commands[0] as SyntaxNode)
     let succeeded = this.scope.branch()
     let failed = this.scope.branch()
+    failed.ended ||= this.#cannotFail(node.commands[0] as SyntaxNode)
     let moved = this.scope.cwd !== before
     node.operators.forEach((operator, index) => {
       const command = node.commands[index + 1] as SyntaxNode
@@ -278,17 +279,29 @@ export class Walk implements WordHost {
       this.#on(run, () => this.#node(command))
       moved = run.cwd !== cwd || moved
       const either = run.branch()
-      either.join(other)
+      const certain = this.#cannotFail(command)
       if (operator === '&&') {
         succeeded = run
-        failed = either
+        if (certain) failed = other
+        else {
+          either.join(other)
+          failed = either
+        }
       } else {
         failed = run
+        failed.ended ||= certain
+        either.join(other)
         succeeded = either
       }
     })
     succeeded.join(failed)
     this.scope.take(succeeded)
+  }
+
+  /** A plain assignment succeeds, so that `x=/a && cd "$x"` is as good as `cd /a`. */
+  #cannotFail(node: SyntaxNode): boolean {
+    if (node.type !== 'Command' || node.name !== undefined || node.redirects.length > 0) return false
+    return !/\$\(|`|[<>]\(/.test(this.source.slice(node.pos, node.end))
   }
 
   /** Redirects of a program are expanded in its own process, those of a builtin in this one: what they assign is uncertain. */
@@ -460,7 +473,7 @@ export class Walk implements WordHost {
     const uncertain = !bare && argv.every((word) => word.splits)
     const written = node.prefix.filter((part) => part.type === 'Assignment')
     if (bare) for (const one of written) assignments.push(assign(this, one))
-    else assignments.push(...temporary(this, written, uncertain))
+    else assignments.push(...temporary(this, written, uncertain, argv[0]?.text ?? ''))
     const { facts, stdin, certain } = this.#redirects(node.redirects)
     this.sink = outer
     this.#emit(node, argv, assignments, facts, hazards, stdin)

@@ -1,8 +1,9 @@
 /** `list`: the entries of a directory. */
 
 import { posix } from 'node:path'
+import type { Entry } from '../system/guarded-files.ts'
 import type { ToolContext, ToolInput, ToolOutput } from './tool.ts'
-import { isShown } from './tree.ts'
+import { holdsReadable, isShown } from './tree.ts'
 import { visibleName } from './visible-name.ts'
 
 const MAX_ENTRIES = 2000
@@ -11,7 +12,12 @@ const MARKS = { file: '', directory: '/', link: '@', other: '?' } as const
 export async function list(input: ToolInput, context: ToolContext): Promise<ToolOutput> {
   const given = input.path as string
   const path = context.checked(given)
-  const all = context.files.list(path).filter((entry) => isShown(posix.join(path, entry.name), entry.type, context))
+  const all: Entry[] = []
+  for (const entry of context.files.list(path)) {
+    const below = posix.join(path, entry.name)
+    if (!isShown(below, entry.type, context)) continue
+    if (entry.type !== 'directory' || (await holdsReadable(below, context))) all.push(entry)
+  }
   const entries = all.slice(0, MAX_ENTRIES)
   const lines = entries.map((entry) => visibleName(entry.name) + MARKS[entry.type])
   const remedy = 'use glob with a narrower pattern'

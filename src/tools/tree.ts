@@ -27,6 +27,7 @@ const VERSION_CONTROL: ReadonlySet<string> = new Set(['.git', '.hg', '.svn', '.j
 const MAX_ENTRIES = 1_000_000
 const MAX_DEPTH = 256
 const PAUSE_EVERY = 512
+const MAX_PEEK = 5000
 
 /**
  * Walks a directory in the order of names, without following links. What may not be listed is left out, as is what may
@@ -66,8 +67,21 @@ async function* walk(
 /** True when a listing may name this path. */
 export function isShown(path: string, type: EntryType, context: ToolContext): boolean {
   if (context.judge('list', path) === 'deny') return false
-  // A directory is the way to what may be read below it; a name alone gives no content away.
-  return !context.filterListings || type === 'directory' || context.judge('read', path) === 'allow'
+  if (!context.filterListings) return true
+  const found = context.judge('read', path)
+  // A directory that no grant covers as a whole may still be the way to something that one does.
+  return found === 'allow' || (type === 'directory' && found === 'ask')
+}
+
+/** Whether a filtered listing names a directory: something below it may be read. One too large to tell is left out. */
+export async function holdsReadable(path: string, context: ToolContext): Promise<boolean> {
+  if (!context.filterListings || context.judge('read', path) === 'allow') return true
+  let seen = 0
+  for await (const entry of walkTree(path, context, { ignore: false })) {
+    if (entry.type !== 'directory') return true
+    if (++seen > MAX_PEEK) return false
+  }
+  return false
 }
 
 /**

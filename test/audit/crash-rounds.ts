@@ -79,7 +79,10 @@ const CHECKS: Readonly<Record<Work, Check>> = {
     )
     // The file keeps the newest hundred: with fewer in it, every one of this round must be there.
     const kept = new Set(records.map((record) => record.canonical))
-    const lost = records.length < 100 ? lines.filter((line) => !kept.has(line)) : lastOfEach(lines).filter((line) => !kept.has(line))
+    const lost =
+      records.length < 100
+        ? lines.filter((line) => !kept.has(line))
+        : lastOfEach(lines).filter((line) => !kept.has(line))
     return [...bad.map((record) => `a bad record ${record.canonical}`), ...lost.map((line) => `lost ${line}`)]
   },
   trust: (stateDir, lines) => {
@@ -91,19 +94,29 @@ const CHECKS: Readonly<Record<Work, Check>> = {
       if (stored === null) return [`lost ${name}`]
       const writer = /^tool-(\w+)-/.exec(name)![1]!
       const number = (text: string) => Number.parseInt(text.slice(writer.length), 10)
-      return stored.hash === hash || !Number.isNaN(number(stored.hash)) ? [] : [`${name} has ${stored.hash}, not ${hash}`]
+      return stored.hash === hash || !Number.isNaN(number(stored.hash))
+        ? []
+        : [`${name} has ${stored.hash}, not ${hash}`]
     })
   },
   audit: (stateDir, _, ever) => {
     // A start closes what the kill left open.
-    openAuditLog({ stateDir, session: 'shared', now: () => new Date().toISOString(), redact: (text) => text, shared: true }).record({
+    openAuditLog({
+      stateDir,
+      session: 'shared',
+      now: () => new Date().toISOString(),
+      redact: (text) => text,
+      shared: true,
+    }).record({
       type: 'warning',
       writer: 'check',
     })
     const { sessions } = verifyAudit({ stateDir, keys: [] })
     const stored = new Set(queryAudit(stateDir).map((line) => `${String(line.writer)} ${String(line.i)}`))
     return [
-      ...sessions.flatMap((session) => session.damage.map((damage) => `${damage.kind} ${damage.file}:${damage.line} ${damage.message}`)),
+      ...sessions.flatMap((session) =>
+        session.damage.map((damage) => `${damage.kind} ${damage.file}:${damage.line} ${damage.message}`),
+      ),
       ...ever.filter((line) => !stored.has(line)).map((line) => `lost ${line}`),
     ]
   },

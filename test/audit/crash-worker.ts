@@ -31,7 +31,15 @@ if (work === 'trust') {
     acknowledge(`${name} ${hash}`)
   }
 }
-const log = openAuditLog({ stateDir, session: 'shared', now, redact: (text) => text, shared: true, sync: 'never', maxBytes: 20_000 })
+const log = openAuditLog({
+  stateDir,
+  session: 'shared',
+  now,
+  redact: (text) => text,
+  shared: true,
+  sync: 'never',
+  maxBytes: 20_000,
+})
 for (let i = 0; ; i++) {
   log.record({ type: 'warning', writer: id, i })
   acknowledge(`${id} ${i}`)

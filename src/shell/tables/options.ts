@@ -51,11 +51,15 @@ function tail(arg: Arg, at: number): Arg {
 }
 
 const numeric = /^"?\$[?#$!]"?$/
+const counting = /"?\$\((nproc|nproc --all|getconf _NPROCESSORS_ONLN|sysctl -n hw\.(ncpu|logicalcpu))\)"?/
 
-/** True when the unknown text is a number: it cannot name an option that does harm. */
+/** True when the unknown text is a number, or a descriptor: it cannot name an option that does harm. */
 export function isNumeric(arg: Arg): boolean {
   if (arg.text !== null) return false
-  return arg.word.dynamic.every((kind) => kind === 'arithmetic') || numeric.test(arg.word.text)
+  // A process substitution is a name below /dev/fd.
+  if (arg.word.dynamic.every((kind) => kind === 'arithmetic' || kind === 'process')) return true
+  const rest = arg.word.text.replace(counting, '1')
+  return numeric.test(arg.word.text) || (rest !== arg.word.text && !/[$`*?]/.test(rest))
 }
 
 /** True when an unknown word may add further words to the command. */
@@ -70,7 +74,8 @@ function findLong(name: string, compiled: CompiledSpec): OptionRow | null {
   const matches = compiled.longNames.filter((long) => long.startsWith(name))
   // An ambiguous abbreviation fails in most programs; where it does not, the riskiest reading is the safe one.
   const rows = matches.map((long) => compiled.rows.get(long)).filter((row) => row !== undefined)
-  return rows.find((row) => row.role !== 'text') ?? rows[0] ?? null
+  // A harmless one is not taken at all: `--upgrade` is a flag, and must not swallow a word for `--upgrade-strategy`.
+  return rows.find((row) => row.role !== 'text') ?? null
 }
 
 /** True for a word that would be a risky option if it stood in an option's place. */

@@ -374,6 +374,14 @@ git log --name-status ; git log --oneline main.. ; git log --first-parent ; git 
 git fetch origin pull/12/head:pr-12 ; git branch -r ; git tag ; git tag -n ; git log --tags --simplify-by-decoration
 git log -- . ':!node_modules' ; git diff --exit-code ; git stash show stash@{0} ; git commit -v -m x
 git commit --signoff -m x
+tar --list -f x.tar ; tar --extract --file x.tar ; pip install --pre x ; pip install --upgrade x ; rsync -a --backup a b
+php -l a.php ; php -d memory_limit=-1 a.php ; df -h / ; aws logs tail /aws/lambda/x ; aws s3 cp a s3://b/c ; du -sh *
+git commit -m "-n is documented" ; grep -- '-o' x ; grep -e '-x' x ; rg -- '--pre' src ; rg -e '-foo' src
+cut -d/ -f1-3 x ; sort -t/ -k2 x ; awk -F/ '{print $2}' x ; curl -s http://h --data-urlencode 'q=a@b'
+gpg --verify a.sig a ; gpg --list-keys ; install --strip a b ; go tool cover -html=c.out ; gh pr list -s open
+npx eslint . --format compact ; npx prettier --plugin prettier-plugin-x --check . ; npx mocha -r ts-node/register t.ts
+docker logs -f x ; docker run --gpus all x ; kubectl logs -f deploy/x -c y ; terraform plan -json -input=false
+sed -i '' -e 's/a/b/' f ; sed ':a;N;$!ba;s/\\n/,/g' f ; awk '/start/{f=1} f; /end/{f=0}' f ; sed -n '2{p;q}' f
 `
 
 /** What a command may read without a grant: the system's own files. */

@@ -41,7 +41,7 @@ export function isRooted(text: string): boolean {
 
 /** The parts of a word that may be paths: `a:b` mounts, `key=value`, `@file`. */
 export function pathParts(text: string): readonly string[] {
-  if (scheme.test(text)) return text.startsWith('file://') ? [text.slice('file://'.length)] : []
+  if (scheme.test(text)) return /^fileb?:\/\//.test(text) ? [text.replace(/^fileb?:\/\//, '')] : []
   const assigned = /^-{0,2}[A-Za-z_][\w.-]*=(.*)$/s.exec(text)
   if (assigned !== null) return pathParts(assigned[1] ?? '').filter((part) => isRooted(part) || secretShape.test(part))
   if (text.startsWith('@') && isRooted(text.slice(1))) return [text.slice(1)]

@@ -90,6 +90,7 @@ export class Findings {
   /** A file whose name cannot be known. What xargs and find hand on to a reader is held by what the sandbox shows. */
   unknownPath(word: Word, prefix: string, access: PathUse['access'], recursive: boolean): void {
     if (access === 'read' && word.dynamic.length > 0 && word.dynamic.every((kind) => kind === 'input')) return
+    if (word.dynamic.length > 0 && word.dynamic.every((kind) => kind === 'process')) return
     const written = prefix.startsWith('/') ? 'absolute' : prefix.startsWith('~') ? 'home' : 'relative'
     const use = { path: null, access, written, glob: false, recursive, span: word.span } as const
     this.#addPath(use)

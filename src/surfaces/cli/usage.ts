@@ -110,6 +110,31 @@ export const commands: readonly CommandRow[] = [
     details: 'Exit code 0 when it is signed or there is none, 1 otherwise.',
   },
   {
+    name: 'grants',
+    summary: 'List and revoke what was granted for a session or a time.',
+    usage: 'cordon grants [list] [--json]\n  cordon grants revoke ID',
+    flags: [json],
+    details: 'What stands in a manifest is not listed here: cordon policy show does that.',
+  },
+  {
+    name: 'redact',
+    summary: 'Mask secrets in what comes in on stdin.',
+    usage: 'cordon redact < app.log',
+    flags: [],
+    details: 'Line by line; well-known formats of keys and tokens, and assignments to names that hold them.',
+  },
+  {
+    name: 'scan',
+    summary: 'Look for instructions aimed at an agent in a text.',
+    usage: 'cordon scan < page.md\n  cordon scan --batch < texts.jsonl',
+    flags: [
+      { name: '--batch', about: 'One {id, text} a line in, one {id, injection, score, findings} a line out.' },
+      json,
+    ],
+    details:
+      'Prints {"injection": bool, "score": number, "findings": […]}. A tripwire, not a wall: docs/SCAN.md says what it can do.',
+  },
+  {
     name: 'doctor',
     summary: 'Probe this machine by really running a sandbox, and say what holds.',
     usage: 'cordon doctor [--json]',

@@ -87,7 +87,7 @@ function readHeader(bytes: Buffer, at: number, overrides: Overrides): Header {
 
 // Links and directories carry no content, whatever size they claim.
 function sizeOf(type: string, size: number): number {
-  return '12345'.includes(type) && type !== '\0' ? 0 : size
+  return '12345'.includes(type) ? 0 : size
 }
 
 /** What a header says about the next entry; null when it is an entry itself. */

@@ -192,7 +192,7 @@ export const containerPrograms: ProgramTable = {
   --payload --body --template-body --zip-file <auto>
   --exclude --include --acl --storage-class <text>`,
     subcommands: { configure: { operands: 'text*', always: ['system', 'changes credentials or configuration'] } },
-    otherwise: { operands: 'auto*' },
+    otherwise: { operands: 'text*' },
   },
   'gcloud gsutil bq az doctl flyctl fly vercel netlify heroku wrangler firebase supabase railway render sst serverless sls cdk sam amplify eb ibmcloud linode-cli hcloud scw vultr-cli oci eksctl argocd flux istioctl vault consul nomad op doppler':
     {

@@ -34,6 +34,7 @@ export const filePrograms: ProgramTable = {
   install: {
     options: `
   --strip-program <run>
+  -s --strip
   -t --target-directory <write>
   -m --mode -o --owner -g --group -S --suffix <text>
   --backup --context [text]
@@ -90,6 +91,7 @@ export const filePrograms: ProgramTable = {
   -T --files-from <list>
   -X --exclude-from --exclude-ignore --exclude-tag <read>
   --index-file --volno-file -g --listed-incremental <output>
+  --list --extract --get --create --append --update --diff --compare --delete
   -P --absolute-names !output # writes outside the directory
   --remove-files !output # deletes what it packed
   -C --directory <text>

@@ -72,7 +72,25 @@ export const interpreterPrograms: ProgramTable = {
     operands: 'read auto*',
     operandsWith: { '-e': 'read*' },
   },
-  [smallInterpreters]: {
+  'php php-cgi': {
+    stops: true,
+    abbreviates: false,
+    options: `
+  -r -B -R -E <code>
+  -a !code # reads code
+  -f <read>
+  -d <text>
+  -c <config>
+  -z <load>
+  -S <system> # serves files to the network
+  -t <tree>
+  -l -i -m -v -n -s -w`,
+    operands: 'read auto*',
+  },
+  [smallInterpreters
+    .split(' ')
+    .filter((name) => !name.startsWith('php'))
+    .join(' ')]: {
     stops: true,
     abbreviates: false,
     options: `

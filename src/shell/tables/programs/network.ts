@@ -42,6 +42,7 @@ export const networkPrograms: ProgramTable = {
   -d --data --data-ascii --data-binary --data-urlencode --json --url-query <at>
   -H --header --proxy-header -w --write-out <at>
   --head -I
+  --ssl --ssl-reqd
   -F --form <form>
   -T --upload-file <send>
   -K --config <config>
@@ -115,6 +116,7 @@ export const networkPrograms: ProgramTable = {
   --files-from <list>
   --config <config>
   --daemon !system
+  --backup -b
   --include-from --exclude-from --password-file --read-batch --compare-dest --copy-dest --link-dest <read>
   --log-file --write-batch --only-write-batch <output>
   -T --temp-dir --backup-dir <write>

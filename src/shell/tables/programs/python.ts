@@ -10,6 +10,8 @@ const installing = `
   --log --report <output>
   -r --requirement -c --constraint --cert --client-cert --override --build-constraint <read>
   -e --editable <auto>
+  --pre
+  -U --upgrade
   --break-system-packages !system
   -C --config-settings --only-binary --no-binary --platform --python-version --implementation --abi --timeout --retries <text>
   --progress-bar --upgrade-strategy --extra --group --exists-action --keyring-provider --format --exclude --path <text>

@@ -90,6 +90,7 @@ export const systemPrograms: ProgramTable = {
   --options --homedir --keyring --secret-keyring --trustdb-name <config>
   --keyserver --keyserver-options <route>
   -o --output --log-file <output>
+  --export --sign --list-keys --list-secret-keys --verify --decrypt --encrypt --fingerprint
   --passphrase-file <read>
   -u --local-user -r --recipient --passphrase --pinentry-mode --batch-size --digest-algo --cipher-algo <text>
   --gen-key --full-generate-key --quick-generate-key --delete-keys --delete-secret-keys --edit-key --import --sign-key !system # changes keys`,

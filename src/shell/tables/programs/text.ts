@@ -300,7 +300,9 @@ export const textPrograms: ProgramTable = {
     options: '\n  -c --format --printf --relative-to --relative-base <text>',
     operands: 'meta*',
   },
-  'du df ncdu': {
+  df: { options: '\n  -t --type -x --exclude-type -B --block-size <text>\n  --output [text]', operands: 'text*' },
+  'du ncdu': {
+    calm: true,
     options:
       '\n  --files0-from <list>\n  -X --exclude-from <read>\n  -d --max-depth -B --block-size -t --threshold --exclude --type --time-style <text>\n  --time --output [text]',
     operands: 'meta*',

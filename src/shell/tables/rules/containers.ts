@@ -47,10 +47,21 @@ const forgeApi: Rule = (use) => {
   else use.setEffect('remote-write', 'changes something at the forge')
 }
 
+/** `aws s3 cp a s3://b`: the side without a bucket is a file of the machine. */
+const bucketCopy: Rule = (use) => {
+  const at = use.operands.findIndex((arg) => /^(cp|mv|sync)$/.test(arg.text ?? ''))
+  if (use.words[1] !== 's3' || at < 0) return
+  const last = use.operands.length - 1
+  use.operands.forEach((arg, index) => {
+    if (index > at && !/^s3:/.test(arg.text ?? arg.prefix)) use.found.path(arg, index === last ? 'write' : 'read', true)
+  })
+}
+
 export const containerRules: Readonly<Record<string, Rule>> = {
   'docker run, docker create, docker container run, podman run, podman create, nerdctl run, docker compose run':
     namespaces,
   'docker cp, podman cp': copy,
   'docker compose, docker-compose, podman-compose': composeDown,
   'gh api, glab api': forgeApi,
+  aws: bucketCopy,
 }

@@ -75,6 +75,16 @@ const java: Rule = (use) => {
 const shells = 'sh, bash, dash, ash, zsh, ksh, mksh, rbash, yash, fish, csh, tcsh'
 const others = `node, nodejs, ts-node, tsx, esno, zx, vite-node, jiti, ${smallInterpreters.replaceAll(' ', ', ')}`
 
+/** Settings of PHP that name code or programs; `memory_limit` and its like do not. */
+const phpCode =
+  /^(auto_(pre|ap)pend_file|(zend_)?extension|include_path|open_basedir|disable_\w+|sendmail_path|error_log|allow_url_include|opcache\.preload\w*|ffi\.\w+|mail\.\w+)/
+
+const phpSettings: Rule = (use) => {
+  for (const option of usesOf(use, '-d'))
+    if (option.value?.text == null || phpCode.test(option.value.text))
+      use.found.hazard('option-reads-config', '`php -d` sets what PHP loads or runs', option.span)
+}
+
 /** A program that is fetched and run. */
 const deno: Rule = (use) => {
   const first = use.operands[0]
@@ -93,4 +103,5 @@ export const interpreterRules: Readonly<Record<string, Rule>> = {
   'perl, ruby': inPlace,
   'java, javaw': java,
   'deno run': deno,
+  'php, php-cgi': phpSettings,
 }

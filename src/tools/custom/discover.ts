@@ -1,0 +1,155 @@
+/** Finds custom tools beside the project and in the user's directory, and reads each once, as bytes that can be hashed. */
+
+import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { errorCode, messageOf } from '../../system/fault.ts'
+import { type CustomToolManifest, parseToolManifest, type ToolProblem } from './tool-manifest.ts'
+import { type StoredTrust, type TrustStatus, type TrustStore, trustHash, trustStatus } from './trust.ts'
+
+export interface ToolPlaces {
+  /** The canonical project root; its tools are in `.cordon/tools`. */
+  readonly root: string
+  /** The user's tools are in `tools` of it. */
+  readonly configDir: string
+  /** Names that no custom tool can take. */
+  readonly reserved: ReadonlySet<string>
+  /** Parses the TOML form to plain values; throws on anything else. */
+  readonly parseToml: (text: string) => unknown
+}
+
+/** A tool with the very bytes that its hash is of. */
+export interface CustomTool {
+  readonly manifest: CustomToolManifest
+  readonly scope: string
+  /** The manifest's path. */
+  readonly path: string
+  readonly script: Uint8Array
+  readonly hash: string
+}
+
+export interface FailedTool {
+  readonly path: string
+  readonly scope: string
+  readonly problems: readonly ToolProblem[]
+}
+
+export interface Discovery {
+  readonly tools: readonly CustomTool[]
+  readonly failed: readonly FailedTool[]
+}
+
+const MAX_BYTES = 4 * 1024 * 1024
+const MAX_TOOLS = 200
+
+/** Every tool there is, the user's first: a project's tool of the same name is refused, not preferred. */
+export function discoverTools(places: ToolPlaces): Discovery {
+  const tools: CustomTool[] = []
+  const failed: FailedTool[] = []
+  const taken = new Set(places.reserved)
+  const directories = [
+    { scope: 'user', directory: join(places.configDir, 'tools') },
+    { scope: places.root, directory: join(places.root, '.cordon', 'tools') },
+  ]
+  for (const { scope, directory } of directories) {
+    for (const name of manifestsIn(directory)) {
+      const path = join(directory, name)
+      const read = readTool(path, directory, scope, places.parseToml)
+      if ('problems' in read) failed.push({ path, scope, problems: read.problems })
+      else if (taken.has(read.tool.manifest.name)) {
+        const message = `"${read.tool.manifest.name}" is the name of another tool, which stands`
+        failed.push({ path, scope, problems: [{ key: 'name', message }] })
+      } else {
+        taken.add(read.tool.manifest.name)
+        tools.push(read.tool)
+      }
+    }
+  }
+  return { tools, failed }
+}
+
+function manifestsIn(directory: string): string[] {
+  try {
+    return readdirSync(directory)
+      .filter((name) => /\.(?:toml|json)$/.test(name))
+      .sort()
+      .slice(0, MAX_TOOLS)
+  } catch {
+    return []
+  }
+}
+
+function readTool(
+  path: string,
+  directory: string,
+  scope: string,
+  parseToml: (text: string) => unknown,
+): { readonly tool: CustomTool } | { readonly problems: readonly ToolProblem[] } {
+  try {
+    const bytes = readRegular(path)
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    const parsed = parseToolManifest(path.endsWith('.json') ? JSON.parse(text) : parseToml(text))
+    if ('problems' in parsed) return parsed
+    const script = readRegular(join(directory, parsed.manifest.script))
+    return { tool: { manifest: parsed.manifest, scope, path, script, hash: trustHash(bytes, script) } }
+  } catch (error) {
+    return { problems: [{ key: '', message: messageOf(error) }] }
+  }
+}
+
+/** A file as it is now. A link could be turned to other bytes, and to files of the user that are none of a tool's business. */
+function readRegular(path: string): Uint8Array {
+  let fd: number
+  try {
+    fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  } catch (error) {
+    throw new Error(`${path} ${errorCode(error) === 'ELOOP' ? 'is a link' : `cannot be read (${errorCode(error)})`}`)
+  }
+  try {
+    const facts = fstatSync(fd)
+    if (!facts.isFile()) throw new Error(`${path} is not a regular file`)
+    if (facts.size > MAX_BYTES) throw new Error(`${path} has ${facts.size} bytes; at most ${MAX_BYTES} are read`)
+    return readFileSync(fd)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** A tool with the trust that was given to it. */
+export interface ToolTrust {
+  readonly tool: CustomTool
+  readonly status: TrustStatus
+  readonly stored: StoredTrust | null
+}
+
+/** The trust in each tool as it is now; `cordon tools trust-status`. Changes nothing. */
+export function toolTrust(tools: readonly CustomTool[], store: TrustStore): readonly ToolTrust[] {
+  return tools.map((tool) => {
+    const stored = store.stored({ scope: tool.scope, name: tool.manifest.name })
+    return { tool, status: trustStatus(stored, tool.hash), stored }
+  })
+}
+
+/**
+ * What every start does: a trusted tool whose bytes changed loses its trust, and that is saved, so that putting the old
+ * bytes back does not restore it. Gives back what was revoked just now.
+ */
+export function revokeChanged(tools: readonly CustomTool[], store: TrustStore, now: string): readonly CustomTool[] {
+  return toolTrust(tools, store).flatMap(({ tool, status, stored }) => {
+    if (status !== 'MISMATCH' || stored?.revoked) return []
+    store.revoke({ scope: tool.scope, name: tool.manifest.name }, tool.hash, now)
+    return [tool]
+  })
+}
+
+/**
+ * The tool as it is at this moment, for one call: read anew, hashed, and compared. Only the bytes in the answer may run, and
+ * only when the status is `ok`.
+ */
+export function toolForCall(known: CustomTool, places: ToolPlaces, store: TrustStore, now: string): ToolTrust | null {
+  const directory = join(known.path, '..')
+  const read = readTool(known.path, directory, known.scope, places.parseToml)
+  if ('problems' in read || read.tool.manifest.name !== known.manifest.name) return null
+  const [trust] = toolTrust([read.tool], store)
+  if (trust!.status === 'MISMATCH') revokeChanged([read.tool], store, now)
+  return trust!
+}

@@ -1,0 +1,80 @@
+/** Puts the very bytes that were hashed where they can be run, and nobody can change them in between (T3). */
+
+import { randomBytes } from 'node:crypto'
+import {
+  chmodSync,
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { errorCode, Fault } from '../../system/fault.ts'
+import { openOwnDirectory } from '../../system/state.ts'
+
+export interface StagedScript {
+  /** A private copy, readable and executable, not writable; to be bound into the sandbox read-only. */
+  readonly path: string
+  /** Removes it. */
+  dispose(): void
+}
+
+const STALE_MS = 24 * 3600 * 1000
+
+/** Writes a copy of a script into a directory of its own below the state directory. */
+export function stageScript(stateDir: string, name: string, script: Uint8Array): StagedScript {
+  const base = join(openOwnDirectory(stateDir), 'run')
+  const directory = join(base, `${process.pid}-${randomBytes(8).toString('hex')}`)
+  const path = join(directory, name)
+  const dispose = (): void => rmSync(directory, { recursive: true, force: true })
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 })
+    const fd = openSync(path, 'wx', 0o500)
+    try {
+      writeFileSync(fd, script)
+      fsyncSync(fd)
+    } finally {
+      closeSync(fd)
+    }
+    chmodSync(path, 0o500)
+  } catch (error) {
+    dispose()
+    throw new Fault('tool-staging', `the script ${name} cannot be prepared (${errorCode(error) ?? 'unknown'})`, {
+      cause: error,
+    })
+  }
+  return { path, dispose }
+}
+
+/** Removes what killed processes left; at a start. */
+export function reapStaged(stateDir: string, now: number): void {
+  const base = join(stateDir, 'run')
+  let names: string[]
+  try {
+    names = readdirSync(base)
+  } catch {
+    return
+  }
+  for (const name of names) {
+    const path = join(base, name)
+    const pid = Number.parseInt(name, 10)
+    try {
+      if (!isAlive(pid) || now - statSync(path).mtimeMs > STALE_MS) rmSync(path, { recursive: true, force: true })
+    } catch {
+      // Another process was faster.
+    }
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return errorCode(error) === 'EPERM'
+  }
+}

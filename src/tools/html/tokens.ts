@@ -1,0 +1,123 @@
+/** HTML as a stream of tokens, read once from front to back whatever it holds. */
+
+import { decodeEntities } from './entities.ts'
+
+export type HtmlToken =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'open'; readonly name: string; readonly attributes: ReadonlyMap<string, string> }
+  | { readonly kind: 'close'; readonly name: string }
+
+/** Their content is text up to their own end tag, not markup. */
+const RAW: ReadonlySet<string> = new Set([
+  'script',
+  'style',
+  'textarea',
+  'title',
+  'noscript',
+  'iframe',
+  'xmp',
+  'noembed',
+])
+const MAX_ATTRIBUTES = 64
+
+/** Tokens of a page. Comments, declarations and processing instructions are passed over. */
+export function* tokenize(html: string): Generator<HtmlToken> {
+  let at = 0
+  while (at < html.length) {
+    const open = html.indexOf('<', at)
+    if (open < 0) {
+      yield text(html.slice(at))
+      return
+    }
+    if (open > at) yield text(html.slice(at, open))
+    const next = html.charCodeAt(open + 1)
+    if (html.startsWith('<!--', open)) at = after(html, '-->', open + 4)
+    else if (next === 33 || next === 63) at = after(html, '>', open + 2)
+    else if (next === 47 && isLetter(html.charCodeAt(open + 2))) {
+      const nameEnd = endOfName(html, open + 2)
+      yield { kind: 'close', name: html.slice(open + 2, nameEnd).toLowerCase() }
+      at = after(html, '>', nameEnd)
+    } else if (isLetter(next)) {
+      const tag = readTag(html, open)
+      yield { kind: 'open', name: tag.name, attributes: tag.attributes }
+      at = tag.end
+      if (RAW.has(tag.name)) {
+        const close = findClose(html, tag.name, at)
+        if (close > at) yield text(html.slice(at, close))
+        at = close
+      }
+    } else {
+      yield text('<')
+      at = open + 1
+    }
+  }
+}
+
+function readTag(html: string, open: number): { name: string; attributes: Map<string, string>; end: number } {
+  let at = endOfName(html, open + 1)
+  const name = html.slice(open + 1, at).toLowerCase()
+  const attributes = new Map<string, string>()
+  for (;;) {
+    at = skipSpace(html, at)
+    const code = html.charCodeAt(at)
+    if (at >= html.length) return { name, attributes, end: html.length }
+    if (code === 62) return { name, attributes, end: at + 1 }
+    if (code === 47) {
+      at++
+      continue
+    }
+    const nameStart = at
+    while (at < html.length && !/[\s=>/]/.test(html[at]!)) at++
+    if (at === nameStart) at++
+    const key = html.slice(nameStart, at).toLowerCase()
+    let value = ''
+    const equals = skipSpace(html, at)
+    if (html.charCodeAt(equals) === 61) {
+      at = skipSpace(html, equals + 1)
+      const quote = html[at]
+      if (quote === '"' || quote === "'") {
+        const end = html.indexOf(quote, at + 1)
+        value = html.slice(at + 1, end < 0 ? html.length : end)
+        at = end < 0 ? html.length : end + 1
+      } else {
+        const start = at
+        while (at < html.length && !/[\s>]/.test(html[at]!)) at++
+        value = html.slice(start, at)
+      }
+    }
+    if (attributes.size < MAX_ATTRIBUTES && !attributes.has(key)) attributes.set(key, decodeEntities(value))
+  }
+}
+
+// Compared in place, so that a page of a thousand unclosed tags costs no thousand copies.
+function findClose(html: string, name: string, from: number): number {
+  for (let at = html.indexOf('</', from); at >= 0; at = html.indexOf('</', at + 2)) {
+    if (html.slice(at + 2, at + 2 + name.length).toLowerCase() === name) return at
+  }
+  return html.length
+}
+
+function after(html: string, wanted: string, from: number): number {
+  const at = html.indexOf(wanted, from)
+  return at < 0 ? html.length : at + wanted.length
+}
+
+function endOfName(html: string, from: number): number {
+  let at = from
+  while (at < html.length && !/[\s/>]/.test(html[at]!)) at++
+  return at
+}
+
+function skipSpace(html: string, from: number): number {
+  let at = from
+  while (at < html.length && /\s/.test(html[at]!)) at++
+  return at
+}
+
+function isLetter(code: number): boolean {
+  return (code >= 65 && code <= 90) || (code >= 97 && code <= 122)
+}
+
+function text(value: string): HtmlToken {
+  return { kind: 'text', text: decodeEntities(value) }
+}

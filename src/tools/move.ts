@@ -1,0 +1,28 @@
+/** `move`: a file or directory under a new name; nothing is overwritten. */
+
+import { refuseLink } from './given-link.ts'
+import { InputError, type ToolContext, type ToolInput, type ToolOutput } from './tool.ts'
+import { requireWholeTree } from './tree.ts'
+
+export async function move(input: ToolInput, context: ToolContext): Promise<ToolOutput> {
+  const given = input.source as string
+  const source = context.checked(given)
+  const destination = context.checked(input.destination as string)
+  refuseLink('move', given, source, context)
+  if (context.roots.includes(source)) throw new InputError(`${given} is a root of this session and is not moved`)
+  const facts = context.files.stat(source)
+  if (!facts) throw new InputError(`${given} does not exist`)
+  // A new name must not open what a deny rule closes under the old one.
+  if (context.judge('read', source) === 'deny') throw new InputError(`${given} may not be read, so it is not moved`)
+  if (facts.type === 'directory') {
+    await requireWholeTree('write', source, context)
+    await requireWholeTree('read', source, context)
+  }
+  context.signal.throwIfAborted()
+  context.files.move(source, destination)
+  return {
+    text: `Moved ${given} to ${input.destination}.`,
+    data: { source, destination },
+    files: { read: [], written: [source, destination] },
+  }
+}
