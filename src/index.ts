@@ -1,6 +1,10 @@
-/** Cordon as a library: load a policy, decide a call. */
+/** Cordon as a library: open a project, open a session, call tools; or only decide. */
 
+export type { Approval, Refusal } from './approval/approve.ts'
+export { type Answer, type ApprovalRequest, type Prompter, programmaticPrompter } from './approval/prompter.ts'
+export type { Suggestion } from './approval/suggestion.ts'
 export { type CallChecker, type CheckedCall, type CheckRequest, openChecker } from './runtime/check-call.ts'
+export { type Cordon, type CordonOptions, createCordon, type SessionOptions } from './runtime/cordon.ts'
 export {
   type LoadedPolicy,
   type LoadOutcome,
@@ -8,6 +12,9 @@ export {
   loadPolicy,
   type ManifestChoice,
 } from './runtime/load-policy.ts'
+export type { Session, SessionEvent } from './runtime/session.ts'
+export { resultText, type ToolFailure, type ToolResult } from './runtime/tool-result.ts'
 export { type Files, machineFiles } from './system/files.ts'
 export { type Machine, thisMachine } from './system/machine.ts'
+export type { Tool, ToolOutput, ToolSpec } from './tools/tool.ts'
 export { version } from './version.ts'

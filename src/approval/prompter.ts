@@ -29,6 +29,8 @@ export interface Prompter {
   readonly name: string
   /** Asks; rejects when the signal ends it. Whatever fails is taken as no. */
   ask(request: ApprovalRequest, signal: AbortSignal): Promise<Answer>
+  /** A question of the agent itself; null when the person gave no answer. */
+  question?(text: string, options: readonly string[], signal: AbortSignal): Promise<string | null>
 }
 
 /** A prompter that answers by a function: for programs that embed Cordon, and for tests. */

@@ -33,6 +33,12 @@ export class QuestionQueue implements Prompter {
     return answer
   }
 
+  async question(text: string, options: readonly string[], signal: AbortSignal): Promise<string | null> {
+    const answer = this.#last.then(() => this.#prompter.question?.(text, options, signal) ?? null)
+    this.#last = answer.catch(() => {})
+    return answer
+  }
+
   #put(request: ApprovalRequest, signal: AbortSignal): Promise<Answer> {
     signal.throwIfAborted()
     return this.#prompter.ask(request, signal)

@@ -119,9 +119,11 @@ function mostLiteral(rules: readonly CommandRule[]): CommandRule | null {
   }, null)
 }
 
-// With privilege_wrappers the user opted in: sudo is then an ordinary command that still gains nothing in the sandbox.
+// With privilege_wrappers the user opted in: sudo is then an ordinary command that still gains nothing in the sandbox. The
+// same goes for interpreters with system_python: running code is what they were granted for.
 function asksAt(policy: Policy, hazard: Hazard): boolean {
-  return !(hazard.code === 'privilege' && policy.flags.privilege_wrappers.value)
+  if (hazard.code === 'privilege') return !policy.flags.privilege_wrappers.value
+  return !(hazard.code.startsWith('interpreter-') && policy.flags.system_python.value)
 }
 
 function leftover(fact: CommandFact): Hazard | null {

@@ -1,60 +1,24 @@
 /** Files as tools see them: every call reaches exactly the canonical path that was judged, or fails. */
 
-import {
-  chmodSync,
-  closeSync,
-  copyFileSync,
-  type Dirent,
-  fstatSync,
-  lstatSync,
-  readdirSync,
-  readFileSync,
-  readSync,
-  renameSync,
-  rmdirSync,
-  type Stats,
-  symlinkSync,
-  unlinkSync,
-} from 'node:fs'
+import { closeSync, fstatSync, lstatSync, readFileSync, readSync, symlinkSync } from 'node:fs'
 import { posix } from 'node:path'
-import { errorCode, Fault } from './fault.ts'
+import { Fault } from './fault.ts'
+import { changeMode, copy, makeDirectory, move, type RemoveOptions, remove } from './guarded-files-change.ts'
+import { changedFault, type HeldDirectory, holdDirectory, reopenForReading } from './guarded-files-directory.ts'
 import {
-  changedFault,
-  descriptorPath,
-  type HeldDirectory,
-  holdChild,
-  holdDirectory,
-  openEntry,
-  removeMade,
-  reopenForReading,
-  segmentsOf,
-  systemFault,
-} from './guarded-files-directory.ts'
+  type Entry,
+  entriesOf,
+  type FileContent,
+  type FileFacts,
+  factsOf,
+  inEntry,
+  inParent,
+  requireFile,
+} from './guarded-files-entry.ts'
 import { isTemporaryName, noJournal, type TemporaryJournal } from './guarded-files-journal.ts'
-import { type PreparedWrite, prepareWrite, stampOf, type WriteOptions } from './guarded-files-write.ts'
+import { type PreparedWrite, prepareWrite, type WriteOptions } from './guarded-files-write.ts'
 
-export type EntryType = 'file' | 'directory' | 'link' | 'other'
-
-export interface FileFacts {
-  readonly type: EntryType
-  readonly size: number
-  /** Permission bits. */
-  readonly mode: number
-  readonly modified: Date
-  readonly links: number
-  /** Tells one version of a file from another. */
-  readonly stamp: string
-}
-
-export interface FileContent {
-  readonly bytes: Buffer
-  readonly facts: FileFacts
-}
-
-export interface Entry {
-  readonly name: string
-  readonly type: EntryType
-}
+export type { Entry, EntryType, FileContent, FileFacts } from './guarded-files-entry.ts'
 
 /**
  * Paths are canonical, as the decision saw them. A path that resolves elsewhere by now is a Fault `path-changed`; links,
@@ -88,14 +52,7 @@ export interface GuardedFiles {
   isLink(path: string): boolean
 }
 
-export interface RemoveOptions {
-  readonly recursive?: boolean
-  /** Unlink the path itself when it is a link, instead of taking it for a path that changed. */
-  readonly link?: boolean
-}
-
 const MAX_READ = 256 * 1024 * 1024
-const MAX_DEPTH = 256
 
 /** Guarded files of this machine. */
 export function openGuardedFiles(journal: TemporaryJournal = noJournal): GuardedFiles {
@@ -129,44 +86,6 @@ export function openGuardedFiles(journal: TemporaryJournal = noJournal): Guarded
         return false
       }
     },
-  }
-}
-
-/** The facts of a stat as tools see them. */
-export function factsOf(stats: Stats): FileFacts {
-  return {
-    type: typeOf(stats),
-    size: stats.size,
-    mode: stats.mode & 0o7777,
-    modified: stats.mtime,
-    links: stats.nlink,
-    stamp: stampOf(stats),
-  }
-}
-
-function inParent<Result>(path: string, use: (parent: HeldDirectory, name: string) => Result): Result {
-  segmentsOf(path)
-  const parent = holdDirectory(posix.dirname(path))
-  try {
-    return use(parent, posix.basename(path))
-  } catch (error) {
-    throw systemFault(path, error)
-  } finally {
-    parent.close()
-  }
-}
-
-function inEntry<Result>(
-  parent: HeldDirectory,
-  name: string,
-  use: (entry: { readonly fd: number; readonly facts: Stats }) => Result,
-): Result {
-  const entry = openEntry(parent, name)
-  if (!entry) throw new Fault('not-found', `${posix.join(parent.path, name)} does not exist`)
-  try {
-    return use(entry)
-  } finally {
-    closeSync(entry.fd)
   }
 }
 
@@ -224,134 +143,4 @@ function readFirst(fd: number, length: number): Buffer {
 
 function list(path: string): readonly Entry[] {
   return inDirectory(path, entriesOf).filter((entry) => !isTemporaryName(entry.name))
-}
-
-function entriesOf(directory: HeldDirectory): Entry[] {
-  try {
-    return readdirSync(directory.self(), { withFileTypes: true })
-      .map((entry) => ({ name: entry.name, type: typeOf(entry) }))
-      .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
-  } catch (error) {
-    throw systemFault(directory.path, error)
-  }
-}
-
-function makeDirectory(path: string): readonly string[] {
-  const directory = holdDirectory(path, { make: true })
-  directory.close()
-  return directory.made
-}
-
-function remove(parent: HeldDirectory, name: string, options: RemoveOptions): void {
-  // Unlinking never follows: what goes is the name in this very directory.
-  if (options.link && lstatSync(parent.at(name)).isSymbolicLink()) unlinkSync(parent.at(name))
-  else removeEntry(parent, name, options.recursive ?? false, 0)
-}
-
-function removeEntry(parent: HeldDirectory, name: string, recursive: boolean, depth: number): void {
-  const path = posix.join(parent.path, name)
-  if (depth > MAX_DEPTH) throw new Fault('too-deep', `${path} lies more than ${MAX_DEPTH} directories deep`)
-  const isDirectory = inEntry(parent, name, (entry) => {
-    if (depth === 0 && !entry.facts.isFile() && !entry.facts.isDirectory()) requireFile(path, entry.facts)
-    return entry.facts.isDirectory()
-  })
-  if (!isDirectory) {
-    unlinkSync(parent.at(name))
-    return
-  }
-  if (recursive) {
-    const directory = holdChild(parent, name)
-    try {
-      for (const child of entriesOf(directory)) {
-        if (child.type === 'directory') removeEntry(directory, child.name, true, depth + 1)
-        else unlinkSync(directory.at(child.name))
-      }
-    } finally {
-      directory.close()
-    }
-  }
-  rmdirSync(parent.at(name))
-}
-
-function copy(source: string, destination: string, journal: TemporaryJournal): void {
-  inParent(source, (parent, name) =>
-    inEntry(parent, name, (entry) => {
-      requireFile(source, entry.facts)
-      const fd = reopenForReading(entry, parent, name)
-      try {
-        const fill = (target: number, directory: HeldDirectory, temporary: string) =>
-          copyFileSync(descriptorPath(fd, parent, name), descriptorPath(target, directory, temporary))
-        const prepared = prepareWrite(destination, fill, { mode: entry.facts.mode & 0o777 }, journal)
-        try {
-          prepared.commit()
-        } catch (error) {
-          prepared.abort()
-          throw error
-        }
-      } finally {
-        closeSync(fd)
-      }
-    }),
-  )
-}
-
-function move(source: string, destination: string): void {
-  inParent(source, (parent, name) => {
-    inEntry(parent, name, ({ facts }) => {
-      if (!facts.isDirectory()) requireFile(source, facts)
-      if (facts.isDirectory() && `${destination}/`.startsWith(`${source}/`)) {
-        throw new Fault('into-itself', `${source} cannot be moved into itself`)
-      }
-    })
-    const target = holdDirectory(posix.dirname(destination), { make: true })
-    try {
-      const last = posix.basename(destination)
-      const existing = openEntry(target, last)
-      if (existing) {
-        closeSync(existing.fd)
-        throw new Fault('exists', `${destination} already exists`, {
-          remedy: 'Delete it first, or choose another name.',
-        })
-      }
-      renameSync(parent.at(name), target.at(last))
-    } catch (error) {
-      removeMade(target.made)
-      if (errorCode(error) === 'EXDEV') {
-        throw new Fault('other-device', `${destination} is on another file system than ${source}`, {
-          cause: error,
-          remedy: 'Copy it there and delete the original.',
-        })
-      }
-      throw systemFault(destination, error)
-    } finally {
-      target.close()
-    }
-  })
-}
-
-function changeMode(path: string, mode: number): void {
-  if ((mode & ~0o777) !== 0) throw new Fault('special-bits', `${path}: setuid, setgid and sticky bits are not set`)
-  inParent(path, (parent, name) =>
-    inEntry(parent, name, ({ fd, facts }) => {
-      if (!facts.isDirectory()) requireFile(path, facts)
-      if (facts.isFile() && facts.nlink > 1) {
-        throw new Fault('hard-link', `${path} is one of ${facts.nlink} names of the same file, and all would change`, {
-          remedy: 'Copy the file over itself first, so that this name has its own.',
-        })
-      }
-      chmodSync(descriptorPath(fd, parent, name), mode)
-    }),
-  )
-}
-
-function requireFile(path: string, facts: Stats): void {
-  if (facts.isFile()) return
-  if (facts.isDirectory()) throw new Fault('not-a-file', `${path} is a directory`)
-  throw new Fault('not-a-file', `${path} is a device, socket or FIFO, not a regular file`)
-}
-
-function typeOf(entry: Stats | Dirent): EntryType {
-  if (entry.isFile()) return 'file'
-  if (entry.isDirectory()) return 'directory'
-  return entry.isSymbolicLink() ? 'link' : 'other'
 }

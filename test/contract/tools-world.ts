@@ -1,6 +1,17 @@
 /** A room for tools: a project in a temporary directory, a policy as a table, and ports that remember what was asked. */
 
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, posix } from 'node:path'
 import { machineFiles } from '../../src/system/files.ts'
@@ -113,9 +124,12 @@ export function openWorld(): World {
       const actions = tool.actions(parsed)
       const cwd = changes.cwd ?? root
       const decided = new Map(
-        [...(actions.reads ?? []), ...(actions.writes ?? []), ...(actions.lists ?? []), ...(actions.cwd ? [actions.cwd] : [])].map(
-          (given) => [given, machineFiles.canonical(posix.isAbsolute(given) ? given : `${cwd}/${given}`)],
-        ),
+        [
+          ...(actions.reads ?? []),
+          ...(actions.writes ?? []),
+          ...(actions.lists ?? []),
+          ...(actions.cwd ? [actions.cwd] : []),
+        ].map((given) => [given, machineFiles.canonical(posix.isAbsolute(given) ? given : `${cwd}/${given}`)]),
       )
       const checked = (given: string) => {
         const path = decided.get(given)

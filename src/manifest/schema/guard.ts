@@ -132,6 +132,13 @@ const SECURITY: Section = {
       'F6',
     ),
     flag('filter_listings', false, true, 'Lists, globs and searches show only what may be read.', 'F6'),
+    flag(
+      'taint_asks',
+      false,
+      true,
+      'After a tool result that holds instructions aimed at the agent, writes, commands and network ask again.',
+      'A3',
+    ),
     {
       name: 'deny_domains',
       type: listOf(text('host')),

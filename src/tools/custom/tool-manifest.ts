@@ -102,7 +102,7 @@ export function parseToolManifest(
 }
 
 const TYPES: readonly PropertySchema['type'][] = ['string', 'number', 'integer', 'boolean', 'array', 'object']
-const PROPERTY_KEYS: readonly string[] = ['type', 'description', 'enum', 'items', 'minimum', 'maximum', 'format']
+const PROPERTY_KEYS: readonly string[] = ['type', 'description', 'enum', 'items', 'minimum', 'format']
 
 /** The part of JSON Schema that is enforced. A keyword that would not be is an error: it would promise what does not hold. */
 function inputSchema(value: unknown, wrong: (key: string, message: string) => void): InputSchema {

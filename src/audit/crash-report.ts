@@ -1,0 +1,87 @@
+/** Crash reports: what broke, for the person and for a bug report, without keys and without what the session was about (A5). */
+
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { openOwnDirectory, writeOwnFile } from '../system/state.ts'
+
+export interface CrashFacts {
+  readonly stateDir: string
+  /** ISO time. */
+  readonly now: string
+  /** The verb alone (`cordon run`): arguments are session content. */
+  readonly command: string
+  readonly version: string
+  readonly os: { readonly platform: string; readonly release: string; readonly arch: string }
+  readonly runtime: string
+  readonly redact: (text: string) => string
+}
+
+export interface CrashReport {
+  readonly id: string
+  readonly time: string
+  readonly command: string
+  readonly version: string
+  readonly os: CrashFacts['os']
+  readonly runtime: string
+  /** The error and its causes, outermost first. */
+  readonly errors: readonly CrashedError[]
+}
+
+interface CrashedError {
+  readonly name: string
+  readonly code: string | null
+  readonly message: string
+  /** Cordon's own frames: no arguments, no content. */
+  readonly stack: readonly string[]
+}
+
+const MAX_CAUSES = 10
+const MAX_FRAMES = 30
+const MAX_MESSAGE = 500
+
+/** Writes `crashdump/TIME-ID.json` and gives back its path; null when even that fails, because a crash must not hide itself. */
+export function writeCrashReport(
+  error: unknown,
+  facts: CrashFacts,
+): { readonly path: string; readonly id: string } | null {
+  try {
+    const id = randomBytes(4).toString('hex')
+    const directory = openOwnDirectory(join(openOwnDirectory(facts.stateDir), 'crashdump'))
+    const stamp = facts.now
+      .replace(/\.\d+Z$/, '')
+      .replace(/[-:]/g, '')
+      .replace('T', '-')
+    const path = join(directory, `${stamp}-${id}.json`)
+    writeOwnFile(path, `${JSON.stringify(crashReport(error, id, facts), null, 2)}\n`)
+    return { path, id }
+  } catch {
+    return null
+  }
+}
+
+/** The report as data. */
+export function crashReport(error: unknown, id: string, facts: CrashFacts): CrashReport {
+  const { now, command, version, os, runtime, redact } = facts
+  const errors: CrashedError[] = []
+  const seen = new Set<unknown>()
+  for (let each = error; each !== undefined && each !== null && !seen.has(each) && errors.length < MAX_CAUSES; ) {
+    seen.add(each)
+    errors.push(describe(each, redact))
+    each = each instanceof Error ? each.cause : undefined
+  }
+  return { id, time: now, command: redact(command.split(/\s+/).slice(0, 2).join(' ')), version, os, runtime, errors }
+}
+
+function describe(error: unknown, redact: (text: string) => string): CrashedError {
+  if (!(error instanceof Error)) {
+    return { name: typeof error, code: null, message: redact(String(error)).slice(0, MAX_MESSAGE), stack: [] }
+  }
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : null
+  const frames = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line))
+  return {
+    name: error.name,
+    code,
+    message: redact(error.message).slice(0, MAX_MESSAGE),
+    stack: frames.slice(0, MAX_FRAMES).map((line) => redact(line.trim())),
+  }
+}
