@@ -13,10 +13,14 @@ export function analyze(source: string, context: ShellContext): ShellAnalysis {
   if ('code' in parsed) return { rejection: parsed }
   try {
     const variables = context.variables ?? {}
-    let output = walk(source, parsed, context, { home: context.home, variables, inFunctions: variables })
+    const start: Start = { home: context.home, variables, inFunctions: variables, functionsVanish: false }
+    let output = walk(source, parsed, context, start)
     // A function body, a hook or a loop may run after the text has changed what was true at the start.
-    if (output.assumes && output.overwritten.size > 0) {
-      output = walk(source, parsed, context, { home: context.home, variables, inFunctions: {} })
+    const overwrites = output.assumes && output.overwritten.size > 0
+    const functionsVanish = output.removes && output.functions.size > 0
+    if (overwrites || functionsVanish) {
+      const inFunctions = overwrites ? {} : variables
+      output = walk(source, parsed, context, { ...start, inFunctions, functionsVanish })
     }
     return {
       facts: {

@@ -113,6 +113,7 @@ function unknownName(walk: Walk, call: Invocation, name: Word): 'some' {
   look(walk, draft, call)
   if (call.direct !== false) {
     // It may be `cd`, `eval` or a function as well.
+    walk.output.removes = true
     walk.scope.moveTo(null)
     walk.scope.doubt({ ...hazard, message: `${hazard.message}, and it may have changed this shell` })
   }
@@ -163,18 +164,26 @@ function look(walk: Walk, draft: Draft, call: Invocation): void {
 }
 
 function callFunction(walk: Walk, call: Invocation, name: string): 'all' | 'some' {
-  const certain = walk.scope.functions.get(name) === 'yes'
-  const draft = add(walk, call, certain ? 'function' : 'unknown')
-  draft.effect = 'local'
-  if (!certain) {
-    draft.hazards.push({
-      code: 'maybe-function',
-      message: `\`${name}\` is a function only if an earlier part ran`,
-      verdict: 'ask',
-      span: call.span,
-    })
-    look(walk, draft, call)
+  if (walk.scope.functions.get(name) === 'yes') {
+    add(walk, call, 'function').effect = 'local'
+    sufferFunction(walk, call, name)
+    return 'all'
   }
+  // Either the function or what the name means without it: both are listed.
+  const draft = add(walk, { ...call, hazards: [...call.hazards], assignments: [...call.assignments] }, 'unknown')
+  const message = `\`${name}\` is a function only if an earlier part ran`
+  draft.hazards.push({ code: 'maybe-function', message, verdict: 'ask', span: call.span })
+  look(walk, draft, call)
+  const before = walk.scope.branch()
+  const result = named(walk, { ...call, direct: 'no-functions' }, name)
+  before.join(walk.scope.branch())
+  walk.scope.take(before)
+  sufferFunction(walk, call, name)
+  return result
+}
+
+/** The effects of a function, and of the functions it calls, reach this shell. */
+function sufferFunction(walk: Walk, call: Invocation, name: string): void {
   const pending = [name]
   const done = new Set<string>()
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
@@ -188,7 +197,6 @@ function callFunction(walk: Walk, call: Invocation, name: string): 'all' | 'some
       pending.push(...effects.calls)
     }
   }
-  return 'all'
 }
 
 function runBuiltin(walk: Walk, call: Invocation, draft: Draft, index: number, name: string): 'all' | 'some' {
@@ -232,6 +240,9 @@ function runBuiltin(walk: Walk, call: Invocation, draft: Draft, index: number, n
       draft.unwrapped = unwrapped
     },
     defines: (defined) => walk.output.defines.add(defined),
+    functionsVanish: () => {
+      walk.output.removes = true
+    },
   }
   effect(builtin)
   walk.sink = outer

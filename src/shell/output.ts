@@ -53,6 +53,8 @@ export class Output {
   readonly overwritten: Set<string> = new Set()
   /** Syntax of texts inside the text. */
   syntax: SyntaxUse[] = []
+  /** True once something may have taken a function away: no function is then certain to be one. */
+  removes = false
   /** True once a body was looked at as if it could run at any time. */
   assumes = false
   #steps = 0
@@ -91,6 +93,11 @@ export class Rehearsal extends Output {
     this.#real = real
     this.functions = new Map(real.functions)
     this.overwritten = real.overwritten
+  }
+
+  override add(draft: Draft): number {
+    this.#real.removes ||= this.removes
+    return super.add(draft)
   }
 
   override step(position: number): void {

@@ -8,6 +8,8 @@ export interface Start {
   readonly variables: Readonly<Record<string, string>>
   /** What function bodies may assume: the same, or nothing if the text changes them. */
   readonly inFunctions: Readonly<Record<string, string>>
+  /** The text may take functions away, so that a name which was defined as one may mean the program again. */
+  readonly functionsVanish: boolean
 }
 
 /** Variables that the analysis relies on without naming them. */

@@ -422,7 +422,8 @@ export class Walk implements WordHost {
     const name = node.name.value
     const effects = noEffects()
     const body = this.#unknownScope()
-    body.define(name, 'yes')
+    const defined = this.start.functionsVanish ? 'maybe' : 'yes'
+    body.define(name, defined)
     body.effects = effects
     body.inFunction = true
     this.output.defines.add(name)
@@ -446,7 +447,7 @@ export class Walk implements WordHost {
     this.#dropped = []
     this.#framed(frame, () => this.#on(body, () => this.#node(node.body)))
     this.#dropped = dropped
-    this.scope.define(name, 'yes')
+    this.scope.define(name, defined)
   }
 
   #coproc(node: Coproc): void {

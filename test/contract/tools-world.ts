@@ -121,7 +121,7 @@ export function openWorld(): World {
       const tool = builtInTool(name)
       if (!tool) throw new Error(`no tool ${name}`)
       const parsed = parseInput(tool, input)
-      const actions = tool.actions(parsed)
+      const actions = changes.checked ? {} : tool.actions(parsed)
       const cwd = changes.cwd ?? root
       const decided = new Map(
         [
