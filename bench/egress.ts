@@ -2,10 +2,10 @@
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
 import { Agent, request as httpsRequest } from 'node:https'
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import { type TLSSocket, connect as tlsConnect } from 'node:tls'
 import { fileURLToPath } from 'node:url'
 import { createSessionCa } from '../src/egress/ca.ts'
@@ -13,12 +13,15 @@ import { openDoor } from '../src/egress/door.ts'
 import { createUpstream } from '../src/egress/upstream.ts'
 import { mappedResolver } from '../src/system/dns.ts'
 import { createWorld, hosts, listen, PUBLIC_ADDRESS, type World } from '../test/egress/world.ts'
+import { median, printTable } from './measure.ts'
 
 /** A proxy in a process of its own, so that its share is measured and not the bench's. */
 export interface ProxyUnderTest {
   readonly name: string
   readonly pid: number
   readonly port: number
+  /** The port of the host as this proxy dials it. */
+  readonly hostPort: number
   /** What its clients trust. */
   readonly ca: string
   close(): void
@@ -54,22 +57,58 @@ export async function serveBench(world: World): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-/** Starts Cordon's own proxy in front of an origin on loopback. */
-export async function startCordon(world: World, originPort: number): Promise<ProxyUnderTest> {
+/** Starts a proxy in front of an origin on loopback, in a process of its own. */
+export async function startProxy(name: ProxyName, world: World, originPort: number): Promise<ProxyUnderTest> {
   const orders = JSON.stringify({ originPort, trust: world.authority.pem })
-  const child = spawn(process.execPath, [fileURLToPath(import.meta.url), 'serve'], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  })
+  const child = spawn(process.execPath, [fileURLToPath(import.meta.url), name], { stdio: ['pipe', 'pipe', 'inherit'] })
   child.stdin.write(`${orders}\n`)
   const [line] = (await once(child.stdout, 'data')) as [Buffer]
   const { port, ca } = JSON.parse(line.toString()) as { port: number; ca: string }
-  return { name: 'cordon', pid: child.pid!, port, ca, close: () => child.stdin.end() }
+  // The peer has no place for a dialler of our own, so its clients ask for the origin's real port.
+  const hostPort = name === 'cordon' ? 443 : originPort
+  return { name, pid: child.pid!, port, hostPort, ca, close: () => child.stdin.end() }
+}
+
+export type ProxyName = 'cordon' | 'sandbox-runtime'
+
+const PEER = new URL('../.cache/peers/node_modules/@anthropic-ai/sandbox-runtime/dist/sandbox/', import.meta.url)
+
+interface Orders {
+  readonly originPort: number
+  readonly trust: string
+}
+
+async function readOrders(): Promise<Orders> {
+  const [line] = (await once(process.stdin, 'data')) as [Buffer]
+  return JSON.parse(line.toString()) as Orders
+}
+
+/** The child's side for the peer: its own proxy with its own CA, told where the test host is. */
+async function servePeer(): Promise<void> {
+  const { trust } = await readOrders()
+  const { createMitmCA } = await import(new URL('mitm-ca.js', PEER).href)
+  const { createHttpProxyServer } = await import(new URL('http-proxy.js', PEER).href)
+  const ca = await createMitmCA({})
+  const lookup = (
+    _host: string,
+    options: { all?: boolean },
+    done: (error: null, address: unknown, family?: number) => void,
+  ) => (options.all ? done(null, [{ address: '127.0.0.1', family: 4 }]) : done(null, '127.0.0.1', 4))
+  const server = createHttpProxyServer({
+    filter: (_port: number, host: string) => host === HOST,
+    mitmCA: ca,
+    lookupFor: () => lookup,
+    tlsTerminateUpstreamCA: trust,
+  }) as Server
+  await listen(server)
+  process.stdout.write(JSON.stringify({ port: (server.address() as AddressInfo).port, ca: ca.certPem }))
+  await once(process.stdin, 'end')
+  process.exit()
 }
 
 /** The child's side: a door on loopback until standard input ends. */
 async function serveDoor(): Promise<void> {
-  const [line] = (await once(process.stdin, 'data')) as [Buffer]
-  const { originPort, trust } = JSON.parse(line.toString()) as { originPort: number; trust: string }
+  const { originPort, trust } = await readOrders()
   const listener = createServer()
   await listen(listener)
   const ca = createSessionCa()
@@ -94,8 +133,8 @@ export function connectThrough(proxy: ProxyUnderTest): Promise<TLSSocket> {
       host: '127.0.0.1',
       port: proxy.port,
       method: 'CONNECT',
-      path: `${HOST}:443`,
-      headers: { host: `${HOST}:443` },
+      path: `${HOST}:${proxy.hostPort}`,
+      headers: { host: `${HOST}:${proxy.hostPort}` },
       agent: false,
     })
     request.once('error', reject)
@@ -108,9 +147,10 @@ export function connectThrough(proxy: ProxyUnderTest): Promise<TLSSocket> {
   })
 }
 
-export function get(socket: TLSSocket, path: string): Promise<number> {
+export function get(proxy: ProxyUnderTest, socket: TLSSocket, path: string): Promise<number> {
+  const host = proxy.hostPort === 443 ? HOST : `${HOST}:${proxy.hostPort}`
   return new Promise((resolve, reject) => {
-    const request = httpsRequest({ host: HOST, path, headers: { host: HOST }, createConnection: () => socket })
+    const request = httpsRequest({ host: HOST, path, headers: { host }, createConnection: () => socket })
     request.once('error', reject)
     request.once('response', (response) => {
       let bytes = 0
@@ -136,7 +176,7 @@ export async function measure(proxy: ProxyUnderTest, requests: number): Promise<
 
 async function firstRequest(proxy: ProxyUnderTest): Promise<Measurement> {
   const started = performance.now()
-  await get(await connectThrough(proxy), '/')
+  await get(proxy, await connectThrough(proxy), '/')
   return { what: 'first request, cold', value: performance.now() - started, unit: 'ms' }
 }
 
@@ -144,7 +184,7 @@ async function newConnections(proxy: ProxyUnderTest): Promise<Measurement> {
   const times: number[] = []
   for (let count = 0; count < 300; count++) {
     const started = performance.now()
-    await get(await connectThrough(proxy), '/')
+    await get(proxy, await connectThrough(proxy), '/')
     times.push(performance.now() - started)
   }
   return { what: 'new connection and request, median', value: median(times), unit: 'ms' }
@@ -154,7 +194,7 @@ async function throughput(proxy: ProxyUnderTest): Promise<Measurement> {
   const megabytes = 512
   const socket = await connectThrough(proxy)
   const started = performance.now()
-  await get(socket, `/bytes/${megabytes}`)
+  await get(proxy, socket, `/bytes/${megabytes}`)
   return { what: 'one download', value: megabytes / ((performance.now() - started) / 1000), unit: 'MB/s' }
 }
 
@@ -175,7 +215,7 @@ async function manyAtOnce(proxy: ProxyUnderTest): Promise<Measurement[]> {
     sockets.push(await connectThrough(proxy))
   })
   const opened = performance.now() - started
-  const answers = await Promise.all(sockets.map((socket) => get(socket, '/')))
+  const answers = await Promise.all(sockets.map((socket) => get(proxy, socket, '/')))
   for (const socket of sockets) socket.destroy()
   return [
     { what: 'connections held at once', value: answers.filter((bytes) => bytes === 2).length, unit: '' },
@@ -217,13 +257,14 @@ class ThroughAgent extends Agent {
   }
 }
 
-function keepAlive(proxy: ProxyUnderTest, maxSockets: number): Agent {
+function keepAlive(proxy: ProxyUnderTest, maxSockets: number): ThroughAgent {
   return new ThroughAgent(proxy, maxSockets)
 }
 
-function getPooled(agent: Agent): Promise<void> {
+function getPooled(agent: ThroughAgent): Promise<void> {
+  const { hostPort } = agent.proxy
   return new Promise((resolve, reject) => {
-    const request = httpsRequest({ host: HOST, path: '/', agent })
+    const request = httpsRequest({ host: HOST, port: hostPort, path: '/', agent })
     request.once('error', reject)
     request.once('response', (response) => response.resume().once('end', () => resolve()))
     request.end()
@@ -238,19 +279,29 @@ async function inParallel(width: number, count: number, work: () => Promise<void
   await Promise.all(Array.from({ length: width }, lane))
 }
 
-function median(values: number[]): number {
-  return values.sort((a, b) => a - b)[Math.floor(values.length / 2)]!
-}
-
-async function main(): Promise<void> {
-  const requests = Number(process.argv[2] ?? 100_000)
+/** Prints one table; the peer stands in it where it is installed. */
+export async function benchEgress(requests = 100_000): Promise<void> {
   const world = createWorld()
-  const proxy = await startCordon(world, await serveBench(world))
-  for (const { what, value, unit } of await measure(proxy, requests)) {
-    process.stdout.write(`${what.padEnd(44)} ${value.toFixed(2).padStart(10)} ${unit}\n`)
+  const originPort = await serveBench(world)
+  const names: ProxyName[] = existsSync(new URL('http-proxy.js', PEER)) ? ['cordon', 'sandbox-runtime'] : ['cordon']
+  const columns: (readonly Measurement[])[] = []
+  for (const name of names) {
+    const proxy = await startProxy(name, world, originPort)
+    columns.push(await measure(proxy, requests))
+    proxy.close()
   }
-  proxy.close()
+  const rows = columns[0]!.map(({ what, unit }, row) => {
+    const values = columns.map((column) => column[row]!.value)
+    const ratio = values.length > 1 ? (values[0]! / values[1]!).toFixed(2) : ''
+    return [what, ...values.map((value) => `${value.toFixed(2)} ${unit}`), ratio]
+  })
+  printTable('The way out', [['', ...names, 'ratio'], ...rows])
   await world.close()
 }
 
-if (import.meta.main) await (process.argv[2] === 'serve' ? serveDoor() : main())
+if (import.meta.main) {
+  const [, , mode] = process.argv
+  if (mode === 'cordon') await serveDoor()
+  else if (mode === 'sandbox-runtime') await servePeer()
+  else await benchEgress(mode === undefined ? undefined : Number(mode))
+}

@@ -17,7 +17,8 @@ export function analyze(source: string, context: ShellContext): ShellAnalysis {
     let output = walk(source, parsed, context, start)
     // A function body, a hook or a loop may run after the text has changed what was true at the start.
     const overwrites = output.assumes && output.overwritten.size > 0
-    const functionsVanish = output.removes && output.functions.size > 0
+    const functionsVanish =
+      output.functions.size > 0 && [...output.removed].some((name) => name === '*' || output.functions.has(name))
     if (overwrites || functionsVanish) {
       const inFunctions = overwrites ? {} : variables
       output = walk(source, parsed, context, { ...start, inFunctions, functionsVanish })

@@ -27,8 +27,8 @@ export interface BuiltinCall {
   /** What the builtin runs is (not) all listed. */
   ran(unwrapped: 'all' | 'some'): void
   defines(name: string): void
-  /** Functions may have been taken away. */
-  functionsVanish(): void
+  /** A function of this name (`*`: any) may have been taken away. */
+  removed(name: string): void
 }
 
 /** Notes a hazard of the builtin that also casts doubt on everything after it. */

@@ -93,7 +93,7 @@ function evaluateText(call: BuiltinCall): void {
   const words = textOf(call.argv[1]) === '--' ? call.argv.slice(2) : call.argv.slice(1)
   if (words.some((word) => word.splits || word.values === null)) {
     call.ran('some')
-    call.functionsVanish()
+    call.removed('*')
     call.scope.moveTo(null)
     doubt(call, 'eval', '`eval` runs text that is not known beforehand', call.span)
     return
@@ -127,7 +127,7 @@ function evaluateText(call: BuiltinCall): void {
 
 function sourceFile(call: BuiltinCall): void {
   call.ran('some')
-  call.functionsVanish()
+  call.removed('*')
   call.scope.moveTo(null)
   doubt(
     call,

@@ -90,7 +90,7 @@ export function unsetNames(call: BuiltinCall): void {
   for (const word of call.argv.slice(1)) {
     const text = textOf(word)
     if (text !== null && /^-[fvn]+$/.test(text)) continue
-    if (text === null || call.isFunction(text)) call.functionsVanish()
+    call.removed(text ?? '*')
     if (text !== null && call.isFunction(text)) {
       doubt(call, 'function-removed', `\`unset ${text}\` takes a function away that other parts rely on`, word.span)
     }

@@ -113,7 +113,7 @@ function unknownName(walk: Walk, call: Invocation, name: Word): 'some' {
   look(walk, draft, call)
   if (call.direct !== false) {
     // It may be `cd`, `eval` or a function as well.
-    walk.output.removes = true
+    walk.output.removed.add('*')
     walk.scope.moveTo(null)
     walk.scope.doubt({ ...hazard, message: `${hazard.message}, and it may have changed this shell` })
   }
@@ -240,9 +240,7 @@ function runBuiltin(walk: Walk, call: Invocation, draft: Draft, index: number, n
       draft.unwrapped = unwrapped
     },
     defines: (defined) => walk.output.defines.add(defined),
-    functionsVanish: () => {
-      walk.output.removes = true
-    },
+    removed: (variable) => walk.output.removed.add(variable),
   }
   effect(builtin)
   walk.sink = outer

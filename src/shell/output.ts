@@ -53,8 +53,8 @@ export class Output {
   readonly overwritten: Set<string> = new Set()
   /** Syntax of texts inside the text. */
   syntax: SyntaxUse[] = []
-  /** True once something may have taken a function away: no function is then certain to be one. */
-  removes = false
+  /** Names that something may have taken away, `*` for any: if one is a function, no function is certain to be one. */
+  readonly removed: Set<string> = new Set()
   /** True once a body was looked at as if it could run at any time. */
   assumes = false
   #steps = 0
@@ -87,17 +87,14 @@ export class Rehearsal extends Output {
   readonly #real: Output
   override readonly functions: Map<string, Effects[]>
   override readonly overwritten: Set<string>
+  override readonly removed: Set<string>
 
   constructor(real: Output) {
     super()
     this.#real = real
     this.functions = new Map(real.functions)
     this.overwritten = real.overwritten
-  }
-
-  override add(draft: Draft): number {
-    this.#real.removes ||= this.removes
-    return super.add(draft)
+    this.removed = real.removed
   }
 
   override step(position: number): void {
