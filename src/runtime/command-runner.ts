@@ -4,6 +4,7 @@ import { mkdirSync } from 'node:fs'
 import type { Door } from '../egress/door.ts'
 import type { EgressEvent } from '../egress/event.ts'
 import type { EgressRules } from '../egress/rules.ts'
+import { isInside } from '../files/baseline.ts'
 import type { PathPattern } from '../files/path-pattern.ts'
 import { deniedShapes } from '../files/secret-shapes.ts'
 import type { Backend, LaunchIo, LaunchResult } from '../sandbox/backend.ts'
@@ -20,7 +21,8 @@ import { worktreeDirectories } from '../sandbox/protect.ts'
 import type { QuarantineFinding } from '../sandbox/quarantine.ts'
 import { type GuardedRun, ProjectGuard } from '../sandbox/quarantine-run.ts'
 import { maskPlaces } from '../sandbox/secrets.ts'
-import { readHostFacts } from '../sandbox/session.ts'
+import { readHostFacts, readIdentities } from '../sandbox/session.ts'
+import { Fault } from '../system/fault.ts'
 import type { Files } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
 import type { LoadedPolicy } from './load-policy.ts'
@@ -69,7 +71,7 @@ export class CommandRunner {
   readonly #guard: ProjectGuard
   readonly #networkOptions: NetworkOptions
   #network: SessionNetwork | null = null
-  readonly #egress: EgressEvent[] = []
+  #running = 0
 
   constructor(
     loaded: LoadedPolicy,
@@ -98,10 +100,6 @@ export class CommandRunner {
       machine,
       secrets: loaded.sandbox.secrets.map((secret) => secret.value),
       ...network,
-      onEvent: (event) => {
-        this.#egress.push(event)
-        network.onEvent?.(event)
-      },
     }
   }
 
@@ -114,29 +112,48 @@ export class CommandRunner {
 
   /** Runs a command; resolves once it and everything it left behind is settled. */
   async run(request: RunRequest, io: LaunchIo): Promise<RunOutcome> {
+    try {
+      return await this.#attempt(request, io)
+    } catch (error) {
+      // Another command moved a secret or a pin between the index and the mounts: look again, once.
+      if (!(error instanceof Fault) || (error.code !== 'mask-moved' && error.code !== 'pin-moved')) throw error
+      return this.#attempt(request, io)
+    }
+  }
+
+  async #attempt(request: RunRequest, io: LaunchIo): Promise<RunOutcome> {
     const { plan, guard } = this.#prepare(request, await this.#doorSettings(request))
+    const egress: EgressEvent[] = []
+    const watch = new MaskWatch(plan.masks)
     let settled = false
     let door: Door | null = null
-    const watch = new MaskWatch(plan.masks)
-    const before = this.#egress.length
+    this.#running++
     try {
       const result = await this.#backend.launch(plan, {
         ...io,
+        ...(this.#running > 1 && { verify: () => this.#isStillTrue(plan) }),
         onListener: (listener) => {
-          door = this.#network?.open(listener, request.rules) ?? null
+          door = this.#network?.open(listener, request.rules, (event) => egress.push(event)) ?? null
         },
       })
       settled = true
       const findings = [...guard.recovered, ...guard.end()]
-      const egress = this.#egress.slice(before)
       return { result, plan, findings, maskChanges: watch.close(this.#projectMasks()), egress }
     } finally {
+      this.#running--
       if (door) await this.#network?.closeDoor(door)
       if (!settled) {
         watch.close([])
         guard.end()
       }
     }
+  }
+
+  /** While another command runs it could have moved a secret in between: nothing starts on masks that are no longer all. */
+  #isStillTrue(plan: SandboxPlan): boolean {
+    this.#masks.refresh()
+    const masked = new Set(plan.masks)
+    return this.#projectMasks().every((path) => masked.has(path) || plan.masks.some((mask) => isInside(path, mask)))
   }
 
   /** Ends the session; the index of secrets is kept for the next one. */
@@ -174,14 +191,16 @@ export class CommandRunner {
         writes,
         unixSockets: false,
       }
+      const masks = sandbox.maskSecrets.value ? this.#masksFor(reads, writes) : this.#alwaysHidden()
       const plan = planSandbox({
         ...sight,
         argv: request.argv,
         env: this.#environment(request, furnished, door?.variables ?? {}),
         uid: process.getuid?.() ?? 0,
         gid: process.getgid?.() ?? 0,
-        masks: sandbox.maskSecrets.value ? this.#masksFor(reads, writes) : this.#alwaysHidden(),
-        pins: [...guard.pins, ...this.#placement.frozen.map((path) => ({ path, mode: 'read-only' as const }))],
+        masks,
+        maskIdentities: readIdentities(masks),
+        pins: [...guard.pins, ...this.#frozen().map((path) => ({ path, mode: 'read-only' as const }))],
         network: door ? 'listener' : 'none',
         ...(request.terminal && { terminal: request.terminal }),
         limits: this.#limits(request.timeoutMs),
@@ -192,6 +211,22 @@ export class CommandRunner {
       guard.end()
       throw error
     }
+  }
+
+  /** What deny rules freeze, and Cordon itself where it is installed among the project's packages. */
+  #frozen(): string[] {
+    const own = this.#files.canonical(import.meta.dirname)
+    const packages = own.lastIndexOf('/node_modules/')
+    const installed =
+      packages < 0
+        ? []
+        : [
+            own
+              .split('/')
+              .slice(0, own.slice(0, packages).split('/').length + 2)
+              .join('/'),
+          ]
+    return [...this.#placement.frozen, ...installed]
   }
 
   #bundles(request: RunRequest): AppliedBundle[] {

@@ -29,7 +29,6 @@ export interface DoorSettings {
 export interface NetworkOptions {
   readonly machine: Machine
   readonly secrets: readonly SecretSetting[]
-  readonly onEvent: (event: EgressEvent) => void
   readonly ask?: AskHost
   readonly resolver?: Resolver
   readonly upstream?: Upstream
@@ -58,8 +57,8 @@ export class SessionNetwork {
   }
 
   /** Opens the door of one command on the listener from inside its sandbox. */
-  open(listener: Server, rules: EgressRules): Door {
-    const { onEvent, ask } = this.#options
+  open(listener: Server, rules: EgressRules, onEvent: (event: EgressEvent) => void): Door {
+    const { ask } = this.#options
     const door = openDoor({
       listener,
       rules,

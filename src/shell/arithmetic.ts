@@ -20,7 +20,15 @@ const NUMBER = /^(?:0|[1-9]\d{0,15})$/
 const ANY_NUMBER = /^(?:0[xX][\da-fA-F]+|\d+(?:#[\w@]+)?)$/
 const NAME = /^[A-Za-z_]\w*$/
 
-/** The value of an expression; raises doubts through the host. */
+/**
+ * True when the expression can fail at run time: a division by zero, a number of another base, text put in by an
+ * expansion. Bash then assigns nothing, and inside `$((…))` drops the rest of the line.
+ */
+export function mayFail(text: string): boolean {
+  return /[/%[#'"`\\$]|\*\*|\b0\w/.test(text)
+}
+
+/** The value of an expression; raises doubts through the host. Assignments count only as possible unless `certain`. */
 export function evaluate(node: ArithmeticExpression, host: ArithmeticHost, certain = true): Value {
   switch (node.type) {
     case 'ArithmeticGroup':

@@ -48,9 +48,8 @@ export function assign(walk: Walk, node: Assignment): AssignmentFact {
   if (node.value.type === 'ArrayValue') elements(walk, node.value.elements)
   else {
     word = expandSingle(node.value, walk, true)
-    const text = node.value.text
     if (node.index === undefined)
-      value = valueOfAssignment(word, text, node.append === true ? walk.scope.get(node.name) : null)
+      value = valueOfAssignment(word, node.value, node.append === true ? walk.scope.get(node.name) : null)
   }
   if (walk.scope.isProtected(node.name)) walk.fragile()
   const scope = walk.scope.exportsAll ? 'export' : 'shell'
@@ -60,15 +59,23 @@ export function assign(walk: Walk, node: Assignment): AssignmentFact {
   return fact
 }
 
-function valueOfAssignment(word: Word, source: string, appended: Value | null): Value {
-  if (word.values === null) {
-    const counts = /^"?\$(?:[#?$]|\(\([^`]*\)\)|\{#\w+(?:\[[@*]\])?\})"?$/.test(source)
-    return appended === null && counts ? INTEGER : UNKNOWN
-  }
+function valueOfAssignment(word: Word, written: SourceWord, appended: Value | null): Value {
+  if (word.values === null) return appended === null && isNumber(written) ? INTEGER : UNKNOWN
   if (appended === null) return known(word.values)
   if (appended.values === null) return UNKNOWN
   const added = word.values
   return known(appended.values.flatMap((before) => added.map((after) => before + after)))
+}
+
+/** True for a word that is one expansion which always yields a number. */
+function isNumber(word: SourceWord): boolean {
+  const [outer, more] = word.parts ?? []
+  const [inner, others] = outer?.type === 'DoubleQuoted' ? outer.parts : [outer]
+  if (more !== undefined || others !== undefined || inner === undefined) return false
+  if (inner.type === 'ArithmeticExpansion') return true
+  return inner.type === 'SimpleExpansion'
+    ? /^\$[#?$]$/.test(inner.text)
+    : inner.type === 'ParameterExpansion' && inner.prefix === '#' && inner.operation === undefined
 }
 
 /** Assignments for one command. When the command's words may vanish, they stay in the shell instead. */

@@ -1,6 +1,6 @@
 /** One simple command: what its name resolves to, what it runs in turn, and what it does to the shell. */
 
-import { evaluate } from './arithmetic.ts'
+import { evaluate, mayFail } from './arithmetic.ts'
 import type { BuiltinCall } from './builtin-call.ts'
 import { BUILTIN_EFFECTS, BUILTINS } from './builtins.ts'
 import { resolveDirectory } from './directory.ts'
@@ -255,10 +255,12 @@ function evaluateText(walk: Walk, text: string, span: Span): void {
     walk.hazard(arithmeticDoubt(text, span))
     return
   }
-  evaluate(command.expression, {
+  const host = {
     ...arithmeticHost(walk),
-    doubt: (_node, what) => walk.hazard(arithmeticDoubt(what, span)),
-  })
+    assigned: (name: string) => walk.assigned(name, span),
+    doubt: (_node: unknown, what: string) => walk.hazard(arithmeticDoubt(what, span)),
+  }
+  evaluate(command.expression, host, !mayFail(text))
 }
 
 function runWrapper(

@@ -19,7 +19,7 @@ import type {
   SyntaxNode,
   While,
 } from 'unbash'
-import { evaluate } from './arithmetic.ts'
+import { evaluate, mayFail } from './arithmetic.ts'
 import { assign, assignmentWord, temporary } from './assign.ts'
 import { walkTest } from './conditions.ts'
 import type { AssignmentFact, Hazard, RedirectFact, Span, Via, Word } from './facts.ts'
@@ -240,7 +240,7 @@ export class Walk implements WordHost {
         walkTest(node.expression, this)
         return
       case 'ArithmeticCommand':
-        if (node.expression !== undefined) evaluate(node.expression, arithmeticHost(this))
+        if (node.expression !== undefined) evaluate(node.expression, arithmeticHost(this), !mayFail(node.body))
         return
       default:
         throw new Refusal('unsupported-syntax', `the syntax \`${node.type}\` is not supported here`, node.pos)
@@ -357,12 +357,13 @@ export class Walk implements WordHost {
   }
 
   #arithmeticFor(node: ArithmeticFor): void {
+    const certain = !mayFail(this.source.slice(node.pos, node.body.pos))
     const host = (): ReturnType<typeof arithmeticHost> => arithmeticHost(this)
-    if (node.initialize !== undefined) evaluate(node.initialize, host())
+    if (node.initialize !== undefined) evaluate(node.initialize, host(), certain)
     this.#loop(() => {
-      if (node.test !== undefined) evaluate(node.test, host())
+      if (node.test !== undefined) evaluate(node.test, host(), certain)
       this.#list(node.body)
-      if (node.update !== undefined) evaluate(node.update, host())
+      if (node.update !== undefined) evaluate(node.update, host(), certain)
     })
   }
 

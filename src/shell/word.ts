@@ -1,7 +1,7 @@
 /** Words: quoting, tilde, parameters, substitutions and arithmetic resolved as far as the text determines them. */
 
 import type { CommandExpansionPart, Word as SourceWord, WordPart } from 'unbash'
-import { type ArithmeticHost, evaluate, isPlainArithmetic } from './arithmetic.ts'
+import { type ArithmeticHost, evaluate, isPlainArithmetic, mayFail } from './arithmetic.ts'
 import { expandBraces } from './braces.ts'
 import type { Dynamic, Hazard, Span, Word } from './facts.ts'
 import { expandParameter, type ParameterNode, special } from './parameter.ts'
@@ -146,18 +146,14 @@ function expansion(part: WordPart, host: WordHost, quoted: boolean): Piece {
       host.substitution(part)
       return unknownPiece('process', quoted)
     case 'ArithmeticExpansion': {
-      if (mayFail(part.text)) host.fragile()
-      const value = part.expression === undefined ? null : evaluate(part.expression, arithmeticHost(host))
+      const fails = mayFail(part.text.slice(1))
+      if (fails) host.fragile()
+      const value = part.expression === undefined ? null : evaluate(part.expression, arithmeticHost(host), !fails)
       return valuePiece(value, 'arithmetic', quoted, false)
     }
     default:
       return unknownPiece('transform', quoted)
   }
-}
-
-/** Division by zero, a number of another base, an array or an odd operand: such arithmetic can fail. */
-function mayFail(text: string): boolean {
-  return /[/%[#'"`]|\*\*|\$\(.*\$\(|\b0\w/s.test(text) || !/^\$[([]/.test(text)
 }
 
 function bareParameter(part: { text: string; pos: number; end: number }): ParameterNode {
