@@ -1,4 +1,4 @@
-/** Decisions a second, manifest load time, and the cost of a one-shot `cordon check` against `node -e 0`. */
+/** Decisions a second and manifest load time, in a warm process. */
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,7 +8,7 @@ import { loadPolicy } from '../src/runtime/load-policy.ts'
 import { analyze } from '../src/shell/analyze.ts'
 import { machineFiles } from '../src/system/files.ts'
 import { thisMachine } from '../src/system/machine.ts'
-import { compare, median, printTable, rate } from './measure.ts'
+import { median, printTable, rate } from './measure.ts'
 
 const COMMAND = 'git diff --stat HEAD~1 -- src/ && npm test -- --run src/policy 2>&1 | tail -n 20'
 
@@ -83,27 +83,6 @@ export async function benchDecisions(): Promise<void> {
       ['shell analysis alone, p50', `${(median(analysis) * 1000).toFixed(0)} µs`, ''],
       ['manifest of 500 rules, first load', `${loads[0]!.toFixed(1)} ms`, ''],
       ['manifest of 500 rules, p50', `${median(loads).toFixed(1)} ms`, '<= 10 ms'],
-    ])
-    const cordon = join(import.meta.dirname, '../dist/cordon.cjs')
-    const node = process.execPath
-    const times = compare(
-      {
-        'node -e 0': [node, '-e', '0'],
-        'cordon check (file)': [node, cordon, 'check', '--json', '--tool', 'read', '--input', '{"path":"src/a.ts"}'],
-        'cordon check (command)': [node, cordon, 'check', '--json', '--', COMMAND],
-      },
-      40,
-      directory,
-    )
-    const base = times['node -e 0']!
-    printTable('One-shot start-up (median of 40)', [
-      ['command', 'time', 'ratio', 'target'],
-      ...Object.entries(times).map(([name, time]) => [
-        name,
-        `${time.toFixed(1)} ms`,
-        `${(time / base).toFixed(2)}x`,
-        name === 'node -e 0' ? '' : '<= 1.50x',
-      ]),
     ])
   } finally {
     rmSync(directory, { recursive: true, force: true })

@@ -35,6 +35,9 @@ export function timeCommand(
   return performance.now() - start
 }
 
+/** The first rounds fill caches: a command of Cordon learns what to keep compiled in its first four runs. */
+const WARM_UP = 5
+
 /** Medians of several commands, run in turns. */
 export function compare(
   commands: Readonly<Record<string, readonly string[]>>,
@@ -42,11 +45,10 @@ export function compare(
   cwd?: string,
 ): Record<string, number> {
   const times: Record<string, number[]> = {}
-  for (let round = 0; round < rounds + 2; round++) {
+  for (let round = 0; round < rounds + WARM_UP; round++) {
     for (const [name, command] of Object.entries(commands)) {
       const time = timeCommand(command, cwd ? { cwd } : {})
-      // The first two rounds fill caches.
-      if (round >= 2) times[name] = [...(times[name] ?? []), time]
+      if (round >= WARM_UP) times[name] = [...(times[name] ?? []), time]
     }
   }
   return Object.fromEntries(Object.entries(times).map(([name, values]) => [name, median(values)]))

@@ -1,8 +1,9 @@
 /** `npm run bench`: every table in one run; name parts to run only those. */
 
 import { benchDecisions } from './decisions.ts'
+import { benchStartup } from './startup.ts'
 
-const parts: Readonly<Record<string, () => Promise<void>>> = { decisions: benchDecisions }
+const parts: Readonly<Record<string, () => Promise<void>>> = { decisions: benchDecisions, startup: benchStartup }
 
 const wanted = process.argv.slice(2)
 for (const name of wanted) {

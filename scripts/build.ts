@@ -4,7 +4,6 @@ import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { rolldown } from 'rolldown'
-import { lazyTables } from './lazy-tables.ts'
 
 process.chdir(new URL('..', import.meta.url).pathname)
 // The stamp goes first: a build that fails half-way is not taken for a finished one.
@@ -35,15 +34,12 @@ rmSync('dist/.code-cache', { recursive: true, force: true })
 mkdirSync('dist/chunks', { recursive: true })
 await writeEntry(await writeChunks())
 
-/** Writes the program's chunks, each as a function for the loader in `code-cache.ts`; the name of the first one. */
+/** Writes the program's chunks as functions for the loader in `code-cache.ts`; the name of the first one. */
 async function writeChunks(): Promise<string> {
   const imports = new Map<string, readonly string[]>()
   const bundle = await rolldown({
     input: { main: PARTS.main },
-    plugins: [
-      lazyTables(/src\/shell\/tables\/programs\//),
-      { name: 'imports', moduleParsed: (file) => void imports.set(file.id, file.importedIds) },
-    ],
+    plugins: [{ name: 'imports', moduleParsed: (file) => void imports.set(file.id, file.importedIds) }],
     platform: 'node',
     external: [/^@napi-rs\//],
     logLevel: 'warn',
@@ -60,14 +56,21 @@ async function writeChunks(): Promise<string> {
       })),
     },
   })
-  for (const file of output) {
+  const chunks = output.map((file) => {
     if (file.type !== 'chunk') throw new Error(`the bundle holds ${file.fileName}, which is no chunk`)
-    writeFileSync(
-      `dist/chunks/${file.fileName}`,
-      `(function(exports,require,module,__filename,__dirname){${plain(file.fileName, file.code)}\n})`,
-    )
-  }
-  return output.find((file) => file.type === 'chunk' && file.isEntry)!.fileName
+    return file
+  })
+  const entry = chunks.find((chunk) => chunk.isEntry)!.fileName
+  // What every start needs is one file.
+  const start = reach(entry, new Map(chunks.map((chunk) => [chunk.fileName, chunk.imports])))
+  const write = (file: string, held: typeof chunks) =>
+    writeFileSync(`dist/chunks/${file}`, `({${held.map((chunk) => body(chunk.fileName, chunk.code)).join(',')}})`)
+  write(
+    entry,
+    chunks.filter((chunk) => start.has(chunk.fileName)),
+  )
+  for (const chunk of chunks) if (!start.has(chunk.fileName)) write(chunk.fileName, [chunk])
+  return entry
 }
 
 /** A file and all that it imports when it is loaded. */
@@ -88,17 +91,18 @@ async function writeEntry(main: string): Promise<void> {
   writeFileSync('dist/cordon.cjs', output[0].code, { mode: 0o755 })
 }
 
-/** Code that the loader can read and run: without decoding, and without `import()`, which would look from the caller's folder. */
-function plain(name: string, code: string): string {
+/** A chunk as a function, which is read without decoding, and holds no `import()`: that would look from the caller's folder. */
+function body(name: string, code: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII as a whole is meant.
   const foreign = /[^\x00-\x7f]/.exec(code)
-  if (foreign)
-    throw new Error(
-      `${name} is not ASCII: ${JSON.stringify(code.slice(Math.max(0, foreign.index - 20), foreign.index + 20))}`,
-    )
-  if (/\bimport\s*\(/.test(code))
+  if (foreign) {
+    const near = code.slice(Math.max(0, foreign.index - 20), foreign.index + 20)
+    throw new Error(`${name} is not ASCII: ${JSON.stringify(near)}`)
+  }
+  if (/\bimport\s*\(/.test(code)) {
     throw new Error(`${name} imports at run time; use require, or bundle what is imported`)
-  return code
+  }
+  return `"./${name}":function(exports,require,module,__filename,__dirname){${code}\n}`
 }
 
 execFileSync('tsc', ['-p', 'tsconfig.build.json'], { stdio: 'inherit' })

@@ -2,8 +2,8 @@
 
 import type { Decision } from '../policy/decision.ts'
 import type { ShellFacts } from '../shell/facts.ts'
-import type { Answer, Prompter } from './prompter.ts'
-import { type Suggestion, suggestGrants } from './suggestion.ts'
+import type { Answer, ApprovalRequest } from './prompter.ts'
+import { type GrantPlaces, type Suggestion, suggestGrants } from './suggestion.ts'
 
 /** A person declined, corrected, or was not there to ask: not a denial of the policy, and not an error. */
 export interface Refusal {
@@ -16,6 +16,8 @@ export type Approval =
   | { readonly approved: false; readonly refusal: Refusal; readonly remember: Remembered | null }
 
 export interface Remembered {
+  /** The tool that asked: a host for commands stands elsewhere than one for the web tools. */
+  readonly tool: string
   readonly grant: Suggestion
   readonly verdict: 'allow' | 'deny'
   readonly scope: 'session' | 'time' | 'always'
@@ -27,27 +29,44 @@ export interface Question {
   readonly subject: string
   readonly decision: Decision
   readonly facts: ShellFacts | null
-  readonly root: string
+  readonly places: GrantPlaces
+  readonly where?: string
 }
 
-/** Asks. A prompter that fails is a no. */
-export async function approve(question: Question, prompter: Prompter, signal: AbortSignal): Promise<Approval> {
-  const { decision, facts, root } = question
-  const request = {
-    tool: question.tool,
-    subject: question.subject,
+/** Asks. A prompter that fails, or gives an answer that is none, is a no. */
+export async function approve(
+  question: Question,
+  ask: (request: ApprovalRequest) => Promise<Answer>,
+): Promise<Approval> {
+  const { tool, subject, decision, facts, places, where } = question
+  const request: ApprovalRequest = {
+    tool,
+    subject,
+    ...(where !== undefined && { where }),
     decision,
     asks: decision.segments.filter((part) => part.decision === 'ask'),
-    suggestions: suggestGrants(decision, facts, root),
+    suggestions: suggestGrants(decision, facts, places),
   }
   let answer: Answer
   try {
-    answer = await prompter.ask(request, signal)
+    answer = await ask(request)
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
     return no({ kind: 'absent', message: `nobody could be asked (${why})` }, null)
   }
-  switch (answer.kind) {
+  const remembered = (
+    grant: Suggestion,
+    verdict: Remembered['verdict'],
+    scope: Remembered['scope'],
+    seconds: number | null,
+  ): Remembered => ({
+    tool,
+    grant,
+    verdict,
+    scope,
+    seconds,
+  })
+  switch (answer?.kind) {
     case 'once':
       return { approved: true, remember: null }
     case 'session':
@@ -64,18 +83,11 @@ export async function approve(question: Question, prompter: Prompter, signal: Ab
       )
     case 'deny-message':
       return no({ kind: 'corrected', message: answer.message }, null)
+    default:
+      return no({ kind: 'absent', message: 'the answer could not be understood' }, null)
   }
 }
 
 function no(refusal: Refusal, remember: Remembered | null): Approval {
   return { approved: false, refusal, remember }
-}
-
-function remembered(
-  grant: Suggestion,
-  verdict: 'allow' | 'deny',
-  scope: Remembered['scope'],
-  seconds: number | null,
-): Remembered {
-  return { grant, verdict, scope, seconds }
 }

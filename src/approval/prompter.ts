@@ -8,6 +8,8 @@ export interface ApprovalRequest {
   readonly tool: string
   /** The exact command, path or URL. */
   readonly subject: string
+  /** The directory it starts in, when that is not the project root. */
+  readonly where?: string
   readonly decision: Decision
   /** The parts that ask, strictest first. */
   readonly asks: readonly PartDecision[]

@@ -1,8 +1,15 @@
 /** What a saved grant would be: the narrowest that covers what was asked, then broader ones, never broader than needed. */
 
 import { posix } from 'node:path'
+import { isGlob } from '../files/glob.ts'
+import { parsePathPattern } from '../files/path-pattern.ts'
+import { parseUrl } from '../hosts/url.ts'
+import { parseCommandPattern } from '../policy/command-pattern.ts'
 import type { Decision, PartDecision } from '../policy/decision.ts'
+import type { ReasonCode } from '../policy/reason.ts'
 import type { CommandFact, ShellFacts } from '../shell/facts.ts'
+import { grantRefusal, interpreterOf } from '../shell/tables/interpreters.ts'
+import { wrapperRows } from '../shell/wrappers.ts'
 
 /** Something that can be granted, as the manifest would write it. */
 export interface Suggestion {
@@ -10,6 +17,15 @@ export interface Suggestion {
   readonly value: string
   /** What it would also admit, for the prompt. */
   readonly admits: string
+}
+
+/** Where paths of a question stand. */
+export interface GrantPlaces {
+  /** Canonical project root. */
+  readonly root: string
+  readonly home: string
+  /** The canonical path of one as it was written. */
+  readonly resolve: (given: string) => string
 }
 
 /** Programs whose first word says nothing: at least this many words are part of a pattern. */
@@ -21,8 +37,6 @@ const MINIMUM_WORDS: Readonly<Record<string, number>> = {
   pnpm: 2,
   yarn: 2,
   bun: 2,
-  npx: 2,
-  bunx: 2,
   cargo: 2,
   go: 2,
   pip: 2,
@@ -56,26 +70,73 @@ const RUNNERS: ReadonlySet<string> = new Set([
   'poetry run',
 ])
 
+/** Subcommands that run or change whatever the next words name: only the very command is offered. */
+const EXACT_SUBCOMMANDS: ReadonlySet<string> = new Set([
+  'git config',
+  'git filter-branch',
+  'git submodule',
+  'gh api',
+  'gh alias',
+  'glab api',
+  'docker run',
+  'docker exec',
+  'docker compose',
+  'podman run',
+  'podman exec',
+  'kubectl exec',
+  'kubectl run',
+  'pnpm dlx',
+  'yarn dlx',
+  'uv tool',
+  'npm config',
+  'npm exec',
+  'pnpm exec',
+])
+
 /** What is never left open: the next words decide everything. */
 const EXACT_ONLY: ReadonlySet<string> = new Set(
-  'rm mv cp chmod chown dd ln tee curl wget ssh scp rsync find xargs sed awk tar kill pkill killall psql mysql sqlite3 redis-cli mongosh'.split(
+  'rm mv cp chmod chown dd ln tee curl wget ssh scp sftp rsync nc socat find xargs sed awk tar kill pkill killall psql mysql sqlite3 redis-cli mongosh npx bunx uvx pipx'.split(
     ' ',
   ),
 )
 
-/** Interpreters and wrappers are never suggested: a grant of one grants everything. */
-const NEVER =
-  /^(python[\d.]*|pypy\d*|node|nodejs|deno|perl|ruby|php|lua|sh|bash|zsh|dash|ksh|fish|pwsh|env|timeout|nice|nohup|time|command|exec|eval|builtin|sudo|doas|su|watch|setsid|flock|stdbuf|parallel|busybox|vim?|emacs|nano|ed)$/
+/** Never suggested, beside interpreters and wrappers: a grant of one grants everything. */
+const NEVER: ReadonlySet<string> = new Set(
+  'eval exec source . sudo doas su pkexec run0 vi vim nvim emacs nano ed ex less more man gdb lldb strace ltrace screen tmux script'.split(
+    ' ',
+  ),
+)
 
-/** Suggestions for a decision that asks; empty when one of its parts should not be saved at all. */
-export function suggestGrants(decision: Decision, facts: ShellFacts | null, root: string): Suggestion[] {
+/** Suggestions for a decision that asks, narrowest first; empty when what asks should not be saved at all. */
+export function suggestGrants(decision: Decision, facts: ShellFacts | null, places: GrantPlaces): Suggestion[] {
   const asks = decision.segments.filter((part) => part.decision === 'ask')
-  if (asks.length !== 1 || asks[0]!.firm) return []
-  const part = asks[0]!
-  if (part.kind === 'host') return [{ kind: 'host', value: part.text, admits: `every request to ${part.text}` }]
-  if (part.kind === 'read' || part.kind === 'write' || part.kind === 'redirect') return pathSuggestions(part, root)
+  const kinds = new Set(asks.map((part) => `${part.kind} ${part.text}`))
+  const part = asks[0]
+  if (part === undefined || kinds.size !== 1 || asks.some((ask) => ask.firm || !SAVED_REASONS.has(ask.reason.code)))
+    return []
+  if (part.kind === 'host') return hostSuggestions(part)
+  if (part.kind === 'read' || part.kind === 'write') return pathSuggestions(part, places)
   const fact = part.command === undefined ? null : (facts?.commands[part.command] ?? null)
   return part.kind === 'command' && fact ? commandSuggestions(fact) : []
+}
+
+/** Asks that a grant answers. A grant that prompts, a taint or a confirmation is asked every time, whatever was saved. */
+const SAVED_REASONS: ReadonlySet<string> = new Set([
+  'level-ask',
+  'not-granted',
+  'outside-roots',
+  'remote-write',
+  'destructive',
+  'host-not-granted',
+] satisfies ReasonCode[])
+
+function hostSuggestions(part: PartDecision): Suggestion[] {
+  const parsed = parseUrl(/^[a-z][a-z0-9+.-]*:\/\//i.test(part.text) ? part.text : `https://${part.text}`)
+  if ('problem' in parsed) return []
+  const { host, port } = parsed.url
+  const usual = port === 80 || port === 443
+  const value = usual ? host : `${host.includes(':') ? `[${host}]` : host}:${port}`
+  return [{ kind: 'host', value, admits: `every request to ${value}` }]
 }
 
 function commandSuggestions(fact: CommandFact): Suggestion[] {
@@ -85,38 +146,74 @@ function commandSuggestions(fact: CommandFact): Suggestion[] {
     words.push(word.values[0]!)
   }
   const name = words[0]
+  if (name === undefined || fact.hazards.length > 0) return []
+  const program = posix.basename(name)
+  const known = MINIMUM_WORDS[program] !== undefined || EXACT_ONLY.has(program)
+  if (NEVER.has(program) || fact.unwrapped !== 'none' || interpreterOf(program) !== null) return []
+  // Some package managers wrap by a subcommand; what only ever wraps is not offered at all.
+  if (!known && wrapperRows(program).length > 0) return []
   const complete = words.length === fact.argv.length
-  if (name === undefined || NEVER.test(posix.basename(name)) || fact.hazards.length > 0) return []
-  const exact: Suggestion = { kind: 'command', value: pattern(words), admits: 'exactly this command' }
-  if (EXACT_ONLY.has(posix.basename(name))) return complete ? [exact] : []
-  const minimum = (MINIMUM_WORDS[name] ?? 1) + (RUNNERS.has(words.slice(0, 2).join(' ')) ? 1 : 0)
+  const exact = complete ? commandSuggestion(words, false) : null
+  const subcommand = words.slice(0, 2).join(' ')
+  // What reaches another machine or cannot be undone is granted as it stands, never with other words.
+  const pinned = fact.effect === 'remote-write' || fact.effect === 'destructive'
+  if (pinned || EXACT_ONLY.has(program) || EXACT_SUBCOMMANDS.has(subcommand)) return exact ? [exact] : []
+  const minimum = (MINIMUM_WORDS[program] ?? 1) + (RUNNERS.has(subcommand) ? 1 : 0)
   const open: Suggestion[] = []
   // Options and file names are what changes from call to call; a subcommand is what was meant.
   for (let length = Math.min(words.length, minimum + 1); length >= minimum; length--) {
     const kept = words.slice(0, length)
-    if (kept.length < minimum || kept.at(-1)!.startsWith('-')) continue
-    open.push({ kind: 'command', value: `${pattern(kept)}:*`, admits: `${pattern(kept)} with any further words` })
+    if (kept.slice(1).some((word) => word.startsWith('-'))) continue
+    const suggestion = commandSuggestion(kept, true)
+    if (suggestion) open.push(suggestion)
   }
-  return [...(complete ? [exact] : []), ...open]
+  return [...(exact ? [exact] : []), ...open]
 }
 
-function pathSuggestions(part: PartDecision, root: string): Suggestion[] {
+/** INVARIANT: the text of a suggestion parses back to the very words it was made of. */
+function commandSuggestion(words: readonly string[], open: boolean): Suggestion | null {
+  const text = words.map(quoted).join(' ')
+  const value = open ? `${text}:*` : text
+  const parsed = parseCommandPattern(value)
+  if (!('pattern' in parsed) || parsed.pattern.open !== open) return null
+  if (JSON.stringify(parsed.pattern.words) !== JSON.stringify(words) || grantRefusal(words) !== null) return null
+  return { kind: 'command', value, admits: open ? `${text} with any further words` : 'exactly this command' }
+}
+
+function quoted(word: string): string {
+  if (/^[\w@%+=:,./-]+$/.test(word)) return word
+  return word.includes("'") ? `"${word}"` : `'${word}'`
+}
+
+function pathSuggestions(part: PartDecision, { root, home, resolve }: GrantPlaces): Suggestion[] {
   const kind = part.kind === 'read' ? 'read' : 'write'
-  const path = part.text
-  if (part.kind === 'redirect' || path.includes('*')) return []
-  const absolute = posix.resolve(root, path)
-  const directory = posix.dirname(absolute)
-  const outside = !absolute.startsWith(`${root}/`)
-  if (outside)
-    return [{ kind: 'directory', value: directory, admits: `everything below ${directory}, for this session` }]
-  const relative = posix.relative(root, absolute)
-  const parent = posix.dirname(relative)
+  const path = resolve(part.text)
+  if (isGlob(path) || !isPlainPattern(path, root, home)) return []
+  const parent = posix.dirname(path)
+  if (part.reason.code === 'outside-roots') {
+    // A directory above the project or the home is no place to hand out because one file of it was wanted.
+    const broad = parent === '/' || posix.dirname(parent) === '/' || isAbove(parent, root) || isAbove(parent, home)
+    return [
+      ...(isAbove(path, root) || isAbove(path, home)
+        ? []
+        : [{ kind: 'directory', value: path, admits: `${path} and everything below it` } as const]),
+      ...(broad ? [] : [{ kind: 'directory', value: parent, admits: `everything below ${parent}` } as const]),
+    ]
+  }
+  if (!isAbove(root, path) || path === root) return []
+  const relative = posix.relative(root, path)
+  const above = posix.dirname(relative)
   return [
     { kind, value: relative, admits: 'this file' },
-    ...(parent === '.' ? [] : [{ kind, value: `${parent}/**`, admits: `every file below ${parent}` } as const]),
+    ...(above === '.' ? [] : [{ kind, value: `${above}/**`, admits: `every file below ${above}` } as const]),
   ]
 }
 
-function pattern(words: readonly string[]): string {
-  return words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word}'`)).join(' ')
+function isPlainPattern(path: string, root: string, home: string): boolean {
+  const parsed = parsePathPattern(path, { root, home, files: null })
+  return 'pattern' in parsed && parsed.pattern.absolute === path
+}
+
+function isAbove(directory: string, path: string): boolean {
+  return directory === path || path.startsWith(directory === '/' ? '/' : `${directory}/`)
 }

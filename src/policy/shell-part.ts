@@ -2,6 +2,7 @@
 
 import { posix } from 'node:path'
 import { isGlob } from '../files/glob.ts'
+import { secretOfGlob } from '../files/secret-glob.ts'
 import { classifyAddress } from '../hosts/address.ts'
 import { matchesHost } from '../hosts/pattern.ts'
 import { parseUrl } from '../hosts/url.ts'
@@ -190,8 +191,11 @@ function pathUseQuestions(scene: Scene, use: PathUse, fact: CommandFact): PartQu
   const access = use.access === 'write' ? 'write' : 'read'
   const subject: PartSubject = { kind: access, text, span: use.span }
   if (use.path === null) return [unknowable(scene, subject, 'the path is only known when it runs')]
+  const secret = use.glob ? secretOfGlob(use.path, scene.policy.home) : null
   const looks = use.access === 'read' && LOOKING.has(fact.argv[0]?.values?.[0] ?? '')
-  return [pathPart(scene, access, literalPart(use), text, subject, { climbs: use.written !== 'absolute', looks })]
+  return [
+    pathPart(scene, access, secret ?? literalPart(use), text, subject, { climbs: use.written !== 'absolute', looks }),
+  ]
 }
 
 function pathPart(

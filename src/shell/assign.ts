@@ -1,6 +1,7 @@
 /** Assignments as bash's grammar knows them: `a=b`, `a=b cmd`, `export a=b`. */
 
 import type { Assignment, CommandArgument, Word as SourceWord } from 'unbash'
+import { isPlainArithmetic } from './arithmetic.ts'
 import type { AssignmentFact, Word } from './facts.ts'
 import { unknownWord } from './pieces.ts'
 import { INTEGER, known, noEffects, UNKNOWN, type Value } from './scope.ts'
@@ -9,12 +10,16 @@ import type { Walk } from './walk.ts'
 import { arithmeticDoubt, checkArithmeticWord, expandArguments, expandSingle } from './word.ts'
 
 /** `export a=b`: an argument that is read as an assignment. */
-export function assignmentWord(walk: Walk, node: Extract<CommandArgument, { type: 'Assignment' }>): Word {
+export function assignmentWord(
+  walk: Walk,
+  node: Extract<CommandArgument, { type: 'Assignment' }>,
+  associative: boolean,
+): Word {
   const span = walk.span(node)
   const head = `${node.name}${node.index === undefined ? '' : `[${node.index.text}]`}${node.append === true ? '+=' : '='}`
   if (node.index !== undefined) checkArithmeticWord(node.index, walk)
   if (node.value.type === 'ArrayValue') {
-    elements(walk, node.value.elements)
+    elements(walk, node.value.elements, associative)
     return { ...unknownWord(node.text, 'variable', span, false), prefix: `${head}(` }
   }
   const value = expandSingle(node.value, walk, true)
@@ -29,13 +34,14 @@ export function assignmentWord(walk: Walk, node: Extract<CommandArgument, { type
   }
 }
 
-function elements(walk: Walk, elements: readonly SourceWord[]): void {
-  for (const element of elements) {
+function elements(walk: Walk, list: readonly SourceWord[], associative: boolean): void {
+  for (const element of list) {
     const index = /^\[([^\]]*)\]\+?=/.exec(element.text)?.[1]
     expandArguments(element, walk)
-    if (index !== undefined && !/^\d+$|^[A-Za-z_][\w.-]*$|^(["'])[\w .-]*\1$/.test(index)) {
-      walk.hazard(arithmeticDoubt(index, walk.span(element)))
-    }
+    if (index === undefined || isPlainArithmetic(index, walk.scope)) continue
+    // The keys of an associative array are text.
+    if (associative && /^[\w .-]*$|^(["'])[\w .-]*\1$/.test(index)) continue
+    walk.hazard(arithmeticDoubt(index, walk.span(element)))
   }
 }
 
@@ -45,7 +51,7 @@ export function assign(walk: Walk, node: Assignment): AssignmentFact {
   if (node.index !== undefined) checkArithmeticWord(node.index, walk)
   let value: Value = UNKNOWN
   let word: Word | null = null
-  if (node.value.type === 'ArrayValue') elements(walk, node.value.elements)
+  if (node.value.type === 'ArrayValue') elements(walk, node.value.elements, false)
   else {
     word = expandSingle(node.value, walk, true)
     if (node.index === undefined)
@@ -95,11 +101,12 @@ export function temporary(
     let value: Word | null = null
     walk.scope = inner
     if (node.index !== undefined) checkArithmeticWord(node.index, walk)
-    if (node.value.type === 'ArrayValue') elements(walk, node.value.elements)
+    if (node.value.type === 'ArrayValue') elements(walk, node.value.elements, false)
     else value = expandSingle(node.value, walk, true)
     inner.set(node.name, UNKNOWN)
     walk.scope = outer
     const fact: AssignmentFact = { name: node.name, value, append: node.append === true, scope: 'command', span }
+    walk.evaluated(node.name, span, value)
     const message = assignmentHazard(fact)
     // `IFS= read` is how lines are read: it concerns that one command.
     const calm = command === 'read' && node.name === 'IFS'

@@ -138,6 +138,7 @@ function wrap(row: (typeof WRAPPERS)[number], wrapper: string): string {
     const option = row.text[0] as string
     return `${wrapper}${sub} ${option.length === 1 ? '-' : '--'}${option} 'rm -rf /x'${operands}`
   }
+  if (row.needs !== undefined) return `${wrapper} -${row.needs} rm -rf /x`
   return `${wrapper}${sub}${operands}${row.afterDashes === true ? ' --' : ''} rm -rf /x`
 }
 

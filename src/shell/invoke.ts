@@ -134,7 +134,7 @@ function named(walk: Walk, call: Invocation, name: string): 'all' | 'some' {
     })
   }
   if (draft.resolves === 'builtin') {
-    const wrapped = name === 'command' || name === 'builtin' || name === 'exec'
+    const wrapped = name === 'command' || name === 'builtin' || name === 'exec' || name === 'jobs'
     if (!wrapped) return runBuiltin(walk, call, draft, index, name)
   }
   for (const row of wrapperRows(name)) {

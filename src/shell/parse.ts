@@ -348,6 +348,11 @@ class Inspector {
         if (node.value > 0x7fffffff)
           this.#refuse('unsupported-syntax', 'the number of a descriptor is too large', node.pos)
         return
+      case 'FileDescriptorVariable':
+        if (!/^\w+$/.test(node.name)) {
+          this.#refuse('unsupported-syntax', 'a subscript in the variable of a descriptor is evaluated', node.pos)
+        }
+        return
       case 'HereString':
         if (node.target === undefined) this.#refuse('syntax', 'a here-string has no text', node.pos)
         return

@@ -4,7 +4,7 @@ import type { HereDoc, Redirect, Redirection } from 'unbash'
 import type { RedirectFact, Span, Word } from './facts.ts'
 import { plainWord, unknownWord } from './pieces.ts'
 import { INTEGER } from './scope.ts'
-import { expandArguments, expandBody, expandSingle, type WordHost } from './word.ts'
+import { arithmeticDoubt, expandArguments, expandBody, expandSingle, type WordHost } from './word.ts'
 
 /** What a command reads: text of the command line, something unknown, or whatever the shell itself reads. */
 export type Stdin = { readonly kind: 'none' | 'unknown' } | { readonly kind: 'known'; readonly text: string }
@@ -52,8 +52,10 @@ export function expandRedirects(redirects: readonly Redirection[], host: WordHos
   for (const redirect of redirects) {
     const descriptor = redirect.descriptor
     if (descriptor?.type === 'FileDescriptorVariable') {
-      host.scope.set(descriptor.name, INTEGER)
-      host.assigned(descriptor.name, host.span(descriptor))
+      const span = host.span(descriptor)
+      if (!/^\w+$/.test(descriptor.name)) host.hazard(arithmeticDoubt(descriptor.name, span))
+      host.scope.set(descriptor.name.replace(/\[.*/s, ''), INTEGER)
+      host.assigned(descriptor.name.replace(/\[.*/s, ''), span)
     }
     const input = descriptor === undefined || (descriptor.type === 'FileDescriptor' && descriptor.value === 0)
     if (redirect.type === 'Redirect') {

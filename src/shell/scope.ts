@@ -30,6 +30,13 @@ const SELF_WILLED = new Set(
 /** Variables that cannot be assigned. */
 const READONLY = new Set('UID EUID PPID BASHOPTS SHELLOPTS BASH_VERSINFO'.split(' '))
 
+/** Variables whose value bash evaluates as arithmetic when they are assigned. */
+export const EVALUATED: ReadonlySet<string> = new Set(
+  'SECONDS RANDOM SRANDOM LINENO HISTCMD BASHPID EPOCHSECONDS EPOCHREALTIME BASH_SUBSHELL BASH_ARGC OPTIND FUNCNEST'.split(
+    ' ',
+  ),
+)
+
 /** Variables that always hold digits as long as the text leaves them alone. */
 const COUNTERS = new Set('RANDOM SRANDOM SECONDS LINENO BASHPID EPOCHSECONDS UID EUID PPID'.split(' '))
 

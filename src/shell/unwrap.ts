@@ -134,6 +134,7 @@ class Reader {
       }
       break
     }
+    if (row.needs !== undefined && !this.#seen.has(row.needs) && this.#doubts.length === 0) this.#idle = true
     const behind = this.#words.slice(this.#at)
     const end =
       row.ends === undefined ? -1 : behind.findIndex((word) => row.ends?.includes(textOf(word) ?? '') === true)

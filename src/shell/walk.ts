@@ -19,7 +19,7 @@ import type {
   SyntaxNode,
   While,
 } from 'unbash'
-import { evaluate, mayFail } from './arithmetic.ts'
+import { evaluate, isPlainArithmetic, mayFail } from './arithmetic.ts'
 import { assign, assignmentWord, temporary } from './assign.ts'
 import { walkTest } from './conditions.ts'
 import type { AssignmentFact, Hazard, RedirectFact, Span, Via, Word } from './facts.ts'
@@ -27,10 +27,10 @@ import { invoke } from './invoke.ts'
 import { type Output, Rehearsal } from './output.ts'
 import { MAX_TREE_DEPTH, parseText, Refusal } from './parse.ts'
 import { expandRedirects, type Redirects, type Stdin } from './redirect.ts'
-import { known, noEffects, type Scope, UNKNOWN } from './scope.ts'
+import { EVALUATED, known, noEffects, type Scope, UNKNOWN } from './scope.ts'
 import { ASSUMED, forget, type Start } from './start.ts'
 import { assignmentHazard, environmentHazard } from './tables/environment.ts'
-import { arithmeticHost, expandArguments, expandSingle, type WordHost } from './word.ts'
+import { arithmeticDoubt, arithmeticHost, expandArguments, expandSingle, type WordHost } from './word.ts'
 
 /** How the commands of a text come to be run. */
 export interface Frame {
@@ -84,11 +84,19 @@ export class Walk implements WordHost {
   /** A variable of this shell was assigned: a dangerous name casts doubt on all that follows. */
   assigned(name: string, span: Span, fact?: AssignmentFact): void {
     if (Object.hasOwn(this.start.variables, name) || ASSUMED.includes(name)) this.output.overwritten.add(name)
+    this.evaluated(name, span, fact?.value ?? null)
     const message = fact === undefined ? environmentHazard(name) : assignmentHazard(fact)
     if (message === null) return
     const hazard: Hazard = { code: 'env-changes-program', message, verdict: 'ask', span }
     this.sink.push(hazard)
     this.scope.doubt(hazard)
+  }
+
+  /** Some variables evaluate what they are given. */
+  evaluated(name: string, span: Span, value: Word | null): void {
+    if (!EVALUATED.has(name)) return
+    if (value?.values?.every((text) => isPlainArithmetic(text, this.scope)) === true) return
+    this.sink.push(arithmeticDoubt(`${name}=${value?.text ?? '…'}`, span))
   }
 
   script(script: ParsedScript): void {
@@ -501,7 +509,10 @@ export class Walk implements WordHost {
     const words = [...expandArguments(node.name, this)]
     for (const argument of node.args) {
       if (argument.type === 'Word') words.push(...expandArguments(argument, this))
-      else words.push(assignmentWord(this, argument))
+      else {
+        const associative = words.some((word) => /^-[a-zA-Z]*A/.test(word.text))
+        words.push(assignmentWord(this, argument, associative))
+      }
     }
     return words
   }

@@ -31,6 +31,7 @@ const full = [
   'command rm q',
   'command -- rm q',
   'exec rm q',
+  'jobs -x rm q',
   'exec -a x rm q',
   '\\time rm q',
   'flock /l rm q',

@@ -36,6 +36,8 @@ export interface WrapperRow {
   readonly chdir?: readonly string[]
   /** Options with which no command is run. */
   readonly idle?: readonly string[]
+  /** A command is run only with this option. */
+  readonly needs?: string
   /** Options that reach further than running the command. */
   readonly wary?: readonly string[]
   /** Run when no command is given: `xargs` runs echo. Undefined: nothing is run. */
@@ -106,6 +108,15 @@ export const WRAPPERS: readonly WrapperRow[] = [
   },
   { names: ['command'], short: 'pvV', idle: ['v', 'V'], builtins: true, run: 'words' },
   { names: ['builtin'], builtins: true, run: 'words' },
+  { names: ['jobs'], short: 'lnprsx', needs: 'x', builtins: true, run: 'words' },
+  { names: ['cross-env', 'cross-env-shell'], assignments: true, run: 'words' },
+  {
+    names: ['envdir', 'logsave', 'setuidgid', 'envuidgid'],
+    short: 'a',
+    operands: 1,
+    hazard: traced('this wrapper'),
+    run: 'words',
+  },
   { names: ['exec'], short: 'cla:', run: 'words' },
   {
     names: ['stdbuf', 'gstdbuf'],
@@ -177,6 +188,18 @@ export const WRAPPERS: readonly WrapperRow[] = [
       'tini',
       'dumb-init',
       'catatonit',
+      'env-cmd',
+      'ssh-agent',
+      'runcon',
+      'choom',
+      'rr',
+      'nsjail',
+      'flatpak-spawn',
+      'daemonize',
+      'apptainer',
+      'singularity',
+      'hyperfine',
+      'concurrently',
     ],
     short: '',
     hazard: traced('this wrapper'),

@@ -32,6 +32,7 @@ const UNKNOWABLE = new Set([
   'script-from-input',
   'shell-option',
   'source',
+  'transform',
 ])
 
 export function compare(analysis: ShellAnalysis, executed: readonly (readonly string[])[]): Comparison {

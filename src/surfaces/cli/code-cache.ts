@@ -25,6 +25,7 @@ export class ChunkLoader {
   readonly #cache: string
   readonly #command: string
   readonly #require: Require
+  readonly #bodies: Bodies = {}
   readonly #modules = new Map<string, { exports: unknown }>()
   readonly #learning: Learning[] = []
 
@@ -40,12 +41,11 @@ export class ChunkLoader {
   load(name: string): unknown {
     const known = this.#modules.get(name)
     if (known) return known.exports
-    const path = `${this.#chunks}/${name.slice(2)}`
+    if (!this.#bodies[name]) Object.assign(this.#bodies, this.#read(name.slice(2)))
     const module = { exports: {} }
     this.#modules.set(name, module)
-    const body = this.#compile(path, `${this.#cache}/${name.slice(2)}.${this.#command}`)
     const require = (wanted: string): unknown => (wanted.startsWith('./') ? this.load(wanted) : this.#require(wanted))
-    body(module.exports, require, module, path, this.#chunks)
+    this.#bodies[name]!(module.exports, require, module, `${this.#chunks}/${name.slice(2)}`, this.#chunks)
     return module.exports
   }
 
@@ -64,21 +64,30 @@ export class ChunkLoader {
     }
   }
 
-  #compile(path: string, file: string): Body {
+  #read(name: string): Bodies {
+    const file = `${this.#cache}/${name}.${this.#command}`
     const cached = readCache(file)
     // Latin-1, which the build guarantees: it needs no decoding.
-    const script = new Script(readFileSync(path, 'latin1'), {
-      filename: path,
+    const script = new Script(readFileSync(`${this.#chunks}/${name}`, 'latin1'), {
+      filename: `${this.#chunks}/${name}`,
       ...(cached && { cachedData: cached.subarray(0, -1) }),
     })
     const runs = cached && !script.cachedDataRejected ? cached.at(-1)! : 0
-    if (runs < LEARNING_RUNS) this.#learning.push({ script, file, runs: runs + 1 })
-    return script.runInThisContext() as Body
+    if (runs < LEARNING_RUNS && !hasOptions()) this.#learning.push({ script, file, runs: runs + 1 })
+    return script.runInThisContext() as Bodies
   }
 }
 
-/** What a chunk is on disk: a function of what CommonJS gives a module. */
-type Body = (exports: object, require: Require, module: object, filename: string, dirname: string) => void
+/** What a file holds: chunks by name, each as a function of what CommonJS gives a module. */
+type Bodies = Record<
+  string,
+  (exports: object, require: Require, module: object, filename: string, dirname: string) => void
+>
+
+/** V8 refuses code that was compiled under other options; runs with options must not take turns in replacing it. */
+function hasOptions(): boolean {
+  return process.execArgv.length > 0 || process.env.NODE_OPTIONS !== undefined
+}
 
 function readCache(file: string): Buffer | null {
   try {

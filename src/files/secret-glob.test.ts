@@ -1,0 +1,22 @@
+import { describe, expect, it } from 'vitest'
+import { secretOfGlob } from './secret-glob.ts'
+
+describe('secretOfGlob', () => {
+  // biome-ignore format: a table is read by its columns.
+  it.each([
+    ['/p/.en*',        '/p/.env',       'a prefix of a dot file'],
+    ['/p/.e[n]v',      '/p/.env',       'brackets'],
+    ['/p/.en?',        '/p/.env',       'one character'],
+    ['/p/id_*',        '/p/id_rsa',     'key names'],
+    ['/p/*.pem',       '/p/x.pem',      'an extension'],
+    ['/etc/shado?',    '/etc/shadow',   'a place'],
+    ['/etc/sh*',       '/etc/shadow',   'a place by its beginning'],
+    ['/home/u/.ss*',   '/home/u/.ssh',  'a directory of secrets'],
+    ['/p/*',           null,            'a catch-all names nothing in particular'],
+    ['/p/*.ts',        null,            'sources'],
+    ['/p/[a-z]*.md',   null,            'docs'],
+    ['/p/e*',          null,            'a wildcard does not match a leading dot'],
+  ] as [string, string | null, string][])('%s: %s (%s)', (glob, expected) => {
+    expect(secretOfGlob(glob, '/home/u')).toBe(expected)
+  })
+})

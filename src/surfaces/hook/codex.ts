@@ -1,0 +1,54 @@
+/** Codex: Claude Code's protocol, stricter: an unknown field or an ask is an allow, and a rewrite needs an allow. */
+
+import { expectEvent, type Host, isObject, object, optionalText, ProtocolError, text } from './host.ts'
+import { callsOf, nothing, patches, reads, shell, type ToolTable } from './tool-table.ts'
+
+const TOOLS: ToolTable = {
+  Bash: shell(),
+  apply_patch: patches('command', 'input', 'patch'),
+  view_image: reads('path'),
+  update_plan: nothing,
+}
+
+export const codex: Host = {
+  name: 'codex',
+  parse(input) {
+    expectEvent(input, 'PreToolUse')
+    const tool = text(input, 'tool_name')
+    const given = object(input, 'tool_input')
+    return {
+      tool,
+      calls: callsOf(TOOLS, tool, given),
+      session: optionalText(input, 'session_id'),
+      cwd: text(input, 'cwd'),
+      // The working directory is the call's own, so it says nothing about the project; the session's record does.
+      project: null,
+      command:
+        tool === 'Bash'
+          ? { text: text(given, 'command'), replaced: (command) => ({ ...given, command }) }
+          : null,
+      canAsk: false,
+      leaveToHost: false,
+    }
+  },
+  answer(_, outcome) {
+    if (outcome.kind === 'pass') return ''
+    if (outcome.kind === 'ask') throw new ProtocolError('Codex takes an ask for an allow')
+    const decision =
+      outcome.kind === 'deny'
+        ? { permissionDecision: 'deny', permissionDecisionReason: outcome.reason }
+        : { permissionDecision: 'allow', updatedInput: outcome.input }
+    return JSON.stringify({ hookSpecificOutput: { hookEventName: 'PreToolUse', ...decision } })
+  },
+}
+
+/** The directory that Codex was started in, from the first line of the session's record, which Codex itself writes. */
+export function sessionDirectory(firstLine: string): string | null {
+  try {
+    const line: unknown = JSON.parse(firstLine)
+    if (!isObject(line) || line.type !== 'session_meta' || !isObject(line.payload)) return null
+    return typeof line.payload.cwd === 'string' ? line.payload.cwd : null
+  } catch {
+    return null
+  }
+}

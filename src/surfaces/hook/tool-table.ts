@@ -1,0 +1,120 @@
+/** How the tools of hosts become Cordon's: one row a tool, and what has no row is a foreign tool, which asks. */
+
+import { posix } from 'node:path'
+import type { HookCall } from '../../runtime/hook-judge.ts'
+import { type Json, optionalText, ProtocolError, text } from './host.ts'
+
+/** Makes Cordon's calls of a tool's input. */
+export type ToolRow = (input: Json) => readonly HookCall[]
+export type ToolTable = Readonly<Record<string, ToolRow>>
+
+/** The calls of one tool by the table of its host. */
+export function callsOf(table: ToolTable, tool: string, input: Json): readonly HookCall[] {
+  return Object.hasOwn(table, tool) ? table[tool]!(input) : foreign(tool)
+}
+
+/** A tool that Cordon does not know, such as one of an MCP server: its level under [permission.tools] decides, else it asks. */
+export function foreign(tool: string): readonly HookCall[] {
+  return [{ kind: 'foreign', tool }]
+}
+
+const call = (tool: string, input: Json): readonly HookCall[] => [{ kind: 'tool', tool, input }]
+
+/** Talk between the agent and its host: nothing is touched. */
+export const nothing: ToolRow = () => []
+
+/** A shell command; `directory` names the field with the directory it starts in. */
+export const shell =
+  (directory?: string): ToolRow =>
+  (input) => {
+    const cwd = directory === undefined ? null : optionalText(input, directory)
+    return call('bash', { command: text(input, 'command'), ...(cwd && { cwd }) })
+  }
+
+/** A file that is read; the field's names in the order they are looked for. */
+export const reads =
+  (...names: readonly string[]): ToolRow =>
+  (input) =>
+    call('read', { path: text(input, ...names) })
+
+/** A file that is written as a whole. */
+export const writes =
+  (...names: readonly string[]): ToolRow =>
+  (input) =>
+    call('write', { path: text(input, ...names), content: '' })
+
+/** A file that is changed in place, which shows parts of it too. */
+export const edits =
+  (...names: readonly string[]): ToolRow =>
+  (input) =>
+    call('edit', { path: text(input, ...names), old_string: '', new_string: '' })
+
+export const lists =
+  (...names: readonly string[]): ToolRow =>
+  (input) =>
+    call('list', { path: optionalText(input, ...names) ?? '.' })
+
+/** Names by a glob: what is listed is the directory that the glob starts in, which the glob itself can name. */
+export const globs =
+  (...names: readonly string[]): ToolRow =>
+  (input) => {
+    const base = optionalText(input, ...names) ?? '.'
+    return call('list', { path: globStart(base, text(input, 'pattern')) })
+  }
+
+/** A search through contents: every file below is read. */
+export const searches =
+  (...names: readonly string[]): ToolRow =>
+  (input) => {
+    const base = optionalText(input, ...names) ?? '.'
+    const filter = optionalText(input, 'glob', 'include', 'include_pattern')
+    const start = filter === null ? base : globStart(base, filter)
+    return [base, start].map((path) => ({ kind: 'search', path }))
+  }
+
+/** Many files by globs, with their contents. */
+export const readsMany =
+  (...names: readonly string[]): ToolRow =>
+  (input) => {
+    const globs = names.flatMap((name) => {
+      const value = input[name] ?? []
+      if (!Array.isArray(value) || value.some((item) => typeof item !== 'string')) {
+        throw new ProtocolError(`"${name}" is not a list of texts`)
+      }
+      return value as string[]
+    })
+    if (globs.length === 0) throw new ProtocolError(`the input has no "${names[0]}"`)
+    return globs.map((glob) => ({ kind: 'search', path: globStart('.', glob) }))
+  }
+
+export const patches =
+  (...names: readonly string[]): ToolRow =>
+  (input) =>
+    call('apply_patch', { patch: text(input, ...names) })
+
+export const fetches: ToolRow = (input) => call('webfetch', { url: text(input, 'url') })
+
+/** Pages that a prompt names; without any, nobody can say what will be fetched. */
+export const fetchesFromPrompt =
+  (tool: string): ToolRow =>
+  (input) => {
+    const urls = [...text(input, 'prompt', 'url').matchAll(/https?:\/\/[^\s"'<>()[\]{}]+/gi)].map(([url]) => url)
+    return urls.length === 0 ? foreign(tool) : urls.flatMap((url) => call('webfetch', { url }))
+  }
+
+export const searchesWeb: ToolRow = (input) => call('websearch', { query: text(input, 'query', 'prompt') })
+export const delegates: ToolRow = () => call('task', { prompt: '' })
+export const loadsSkill: ToolRow = (input) => call('skill', { name: optionalText(input, 'skill', 'name') ?? '' })
+
+/** The directory that a glob starts in: everything before its first special character. */
+function globStart(base: string, glob: string): string {
+  if (glob.includes('{') && /\{[^}]*(\/|\.\.)/.test(glob)) {
+    throw new ProtocolError('the glob has a path inside braces; write one glob for each')
+  }
+  const literal = glob.replace(/^!/, '').split(/[*?[\]{}]/)[0]!
+  const directory = literal.slice(0, literal.lastIndexOf('/') + 1)
+  const rest = glob.slice(literal.length)
+  if (rest.split('/').includes('..')) throw new ProtocolError('the glob goes up with ".." after a wildcard')
+  if (directory.startsWith('/') || directory.startsWith('~')) return directory
+  return directory === '' ? base : posix.join(base, directory)
+}
