@@ -61,8 +61,11 @@ async function writeChunks(): Promise<string> {
     return file
   })
   const entry = chunks.find((chunk) => chunk.isEntry)!.fileName
-  // What every start needs is one file.
-  const start = reach(entry, new Map(chunks.map((chunk) => [chunk.fileName, chunk.imports])))
+  // What every start needs is one file, and the bundler's own few lines belong to it.
+  const start = new Set([
+    ...reach(entry, new Map(chunks.map((chunk) => [chunk.fileName, chunk.imports]))),
+    ...chunks.filter((chunk) => chunk.name === 'rolldown-runtime').map((chunk) => chunk.fileName),
+  ])
   const write = (file: string, held: typeof chunks) =>
     writeFileSync(`dist/chunks/${file}`, `({${held.map((chunk) => body(chunk.fileName, chunk.code)).join(',')}})`)
   write(

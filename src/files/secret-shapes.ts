@@ -71,11 +71,16 @@ export function compileShapes(denied: readonly string[] = []): ShapeOf {
   }
 }
 
-const builtIn = compileShapes()
+let builtIn: ShapeOf | null = null
+
+function builtInShapes(): ShapeOf {
+  builtIn ??= compileShapes()
+  return builtIn
+}
 
 /** The built-in shape that the basename of this path has, or null. */
 export function secretShape(path: string): string | null {
-  return builtIn(posix.basename(path))
+  return builtInShapes()(posix.basename(path))
 }
 
 /** What of `[capabilities.deny.read] default_files` joins the masks: entries of the form `*.ext`. */
@@ -88,7 +93,7 @@ export function secretPlace(path: string, home: string): SecretPlace | null {
   const segments = splitPath(path.toLowerCase())
   const homeSegments = splitPath(home.toLowerCase())
   const inHome = homeSegments.every((segment, index) => segments[index] === segment)
-  for (const { place, folded, underHome } of foldedPlaces) {
+  for (const { place, folded, underHome } of places()) {
     if (underHome && !inHome) continue
     const offset = underHome ? homeSegments.length : 0
     if (segments.length - offset < folded.length) continue
@@ -101,7 +106,7 @@ export function secretPlace(path: string, home: string): SecretPlace | null {
 export function secretOf(path: string, facts: { readonly home: string; readonly shapeOf?: ShapeOf }): Secret | null {
   const place = secretPlace(path, facts.home)
   if (place) return { shape: place.path, what: place.what, kind: 'place' }
-  const shape = (facts.shapeOf ?? builtIn)(posix.basename(path))
+  const shape = (facts.shapeOf ?? builtInShapes())(posix.basename(path))
   return shape === null ? null : { shape, what: `a file of the shape ${shape}`, kind: 'name' }
 }
 
@@ -143,11 +148,22 @@ const CERTIFICATE_LABELS: ReadonlySet<string> = new Set([
   'X509 CRL',
 ])
 
-const foldedPlaces = secretPlaces.map((place) => ({
-  place,
-  underHome: place.path.startsWith('~/'),
-  folded: splitPath(place.path.replace(/^~/, '').toLowerCase()),
-}))
+interface FoldedPlace {
+  readonly place: SecretPlace
+  readonly underHome: boolean
+  readonly folded: readonly string[]
+}
+
+let foldedPlaces: readonly FoldedPlace[] | null = null
+
+/** The places prepared for comparing; made on first use, because not every start asks. */
+function places(): readonly FoldedPlace[] {
+  foldedPlaces ??= secretPlaces.map((place) => {
+    const underHome = place.path.startsWith('~/')
+    return { place, underHome, folded: splitPath((underHome ? place.path.slice(1) : place.path).toLowerCase()) }
+  })
+  return foldedPlaces
+}
 
 function namesPlace(grant: PathPattern, path: string, place: string): boolean {
   if (grant.absolute === path) return true

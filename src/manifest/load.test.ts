@@ -3,6 +3,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { tldtsSuffixes } from '../hosts/suffix.ts'
+import { pinsScript } from '../shell/tables/interpreters.ts'
 import { type LoadOptions, type LoadResult, loadManifest, manifestFromObject, openManifest } from './load.ts'
 import type { PathEntry } from './manifest.ts'
 import { itemsOf } from './manifest.ts'
@@ -10,6 +11,7 @@ import { renderProblem } from './problem.ts'
 
 const OPTIONS: LoadOptions = {
   suffixes: tldtsSuffixes,
+  pinsScript,
   bundles: ['git', 'npm'],
   matches: (pattern, command) => command.startsWith(pattern.words.join(' ')),
 }
@@ -435,6 +437,40 @@ test('the suffix list is fetched when a wildcard or a variable needs it, and onl
   expect('manifest' in variable && variable.suffixes).toBe(tldtsSuffixes)
   expect('problems' in (await open('*.com'))).toBe(true)
   expect('problems' in manifestFromObject({ schema_version: 1, http: { allowed_hosts: ['*.nodejs.org'] } })).toBe(true)
+})
+
+describe('the tables of programs are fetched when a grant of an interpreter needs them', () => {
+  const object = (command: string) => ({
+    schema_version: 1,
+    capabilities: { allow: { commands: { patterns: [command] } } },
+  })
+  const alone = [
+    ['npm run build:*', true, 'no interpreter'],
+    ['npx tsc:*', true, 'a runner of a program that is none'],
+    ['/usr/bin/sudo ls:*', false, 'refused by its name alone'],
+    ['uv run:*', false, 'a runner of anything'],
+    ['python3 scripts/build.py:*', false, 'fine, but only the tables can tell'],
+    ['/opt/bin/python3.11 -c:*', false, 'refused, but only the tables can tell'],
+    ['env A=1 nohup node build.js:*', false, 'behind wrappers'],
+    ['sqlite3:*', true, 'a database shell holds no files of the machine'],
+  ] as const
+  test.each(alone)('without them, %s: %s (%s)', (command, loads) => {
+    expect('manifest' in manifestFromObject(object(command))).toBe(loads)
+  })
+  test.each([
+    ['npm run build:*', true],
+    ['/usr/bin/sudo ls:*', false],
+    ['python3 scripts/build.py:*', true],
+    ['python3.11 -m pytest:*', true],
+    ['env A=1 nohup node build.js:*', true],
+    ['/opt/bin/python3.11 -c:*', false],
+    ['python3:*', false],
+    ['uv run --no-sync python:*', false],
+  ])('opened, %s: %s', async (command, loads) => {
+    const result = await openManifest({ object: object(command) })
+    expect('manifest' in result).toBe(loads)
+    if ('problems' in result) expect(result.problems.map((problem) => problem.code)).toEqual(['refused-grant'])
+  })
 })
 
 test("a project's interpreter grants follow the user's flag", () => {

@@ -6,6 +6,15 @@ export interface BreakerSettings {
   readonly cooldown: number
 }
 
+/** A call that was let through. */
+export interface Admission {
+  /** It is the one call that tries whether things are well again. */
+  readonly probe: boolean
+}
+
+/** How a call came out: a person's no, a cancelled call and a limit say nothing about the agent. */
+export type CallOutcome = 'good' | 'bad' | 'neither'
+
 export class CircuitBreaker {
   readonly #settings: BreakerSettings
   readonly #now: () => number
@@ -18,25 +27,29 @@ export class CircuitBreaker {
     this.#now = now
   }
 
-  /** Seconds until the next call may try; null when calls go through. Taking a probe counts as trying. */
-  openFor(): number | null {
-    if (this.#openUntil === null) return null
+  /** Lets a call through, or says for how many seconds more none goes. */
+  admit(): Admission | { readonly openFor: number } {
+    if (this.#openUntil === null) return { probe: false }
     const left = (this.#openUntil - this.#now()) / 1000
-    if (left > 0) return left
-    if (this.#probing) return this.#settings.cooldown
+    if (left > 0) return { openFor: left }
+    if (this.#probing) return { openFor: this.#settings.cooldown }
     this.#probing = true
-    return null
+    return { probe: true }
   }
 
-  /** Notes how a call came out. */
-  note(ok: boolean): void {
-    this.#probing = false
-    if (ok) {
+  /** Notes how a call came out that was admitted. */
+  note({ probe }: Admission, outcome: CallOutcome): void {
+    if (probe) this.#probing = false
+    // What was under way when it opened does not close it again.
+    if (outcome === 'neither' || (this.#openUntil !== null && !probe)) return
+    if (outcome === 'good') {
       this.#inARow = 0
       this.#openUntil = null
       return
     }
     this.#inARow++
-    if (this.#inARow >= this.#settings.failures) this.#openUntil = this.#now() + this.#settings.cooldown * 1000
+    if (probe || this.#inARow >= this.#settings.failures) {
+      this.#openUntil = this.#now() + this.#settings.cooldown * 1000
+    }
   }
 }

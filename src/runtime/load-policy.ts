@@ -146,7 +146,7 @@ async function open(
 }
 
 /** M5: an example of a rule is a command text; it matches when one of its simple commands does. */
-async function exampleMatcher(): Promise<LoadOptions['matches']> {
+export async function exampleMatcher(): Promise<LoadOptions['matches']> {
   const { analyze } = await import('../shell/analyze.ts')
   return (pattern: CommandPattern, command: string): boolean => {
     const analysis = analyze(command, { cwd: '/', home: '/' })

@@ -28,16 +28,18 @@ export interface TrustReport {
 }
 
 /** The grants as they are hashed: what the manifest says, and the registries that its bundles reach. */
-function signedText(canonical: string, registries: RegistryFacts): string {
+export function signedText(canonical: string, registries: RegistryFacts): string {
   return JSON.stringify({ ...JSON.parse(canonical), registries })
 }
 
-/** Judges the project's manifest; null when the project has none, and built-in defaults hold. */
-export function judgeTrust(loaded: LoadedPolicy, machine: Machine, files: Files): TrustReport | null {
-  if (!loaded.project) return null
-  const canonical = canonicalManifest(loaded.project)
+/** What a verification of the project's manifest needs beside the text. */
+export function trustRequest(
+  loaded: Pick<LoadedPolicy, 'root' | 'manifestPath'>,
+  machine: Machine,
+  files: Files,
+): Omit<Parameters<typeof verifyManifest>[0], 'canonical'> {
   const detachedFile = `${loaded.manifestPath}.sig`
-  const request = {
+  return {
     stateDir: machine.stateDir,
     project: loaded.root,
     detached: files.exists(detachedFile) ? files.readText(detachedFile, 64 * 1024) : null,
@@ -47,6 +49,13 @@ export function judgeTrust(loaded: LoadedPolicy, machine: Machine, files: Files)
       projectRoot: loaded.root,
     }),
   }
+}
+
+/** Judges the project's manifest; null when the project has none, and built-in defaults hold. */
+export function judgeTrust(loaded: LoadedPolicy, machine: Machine, files: Files): TrustReport | null {
+  if (!loaded.project) return null
+  const canonical = canonicalManifest(loaded.project)
+  const request = trustRequest(loaded, machine, files)
   // The registries that were signed are part of the signed text itself: they are taken from there, and verified with it.
   const known = verifyManifest({ ...request, canonical })
   const last = known.status === 'changed' ? known.signed.canonical : null

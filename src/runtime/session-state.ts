@@ -7,6 +7,12 @@ import type { SessionFacts } from '../policy/call.ts'
 import { parseCommandPattern } from '../policy/command-pattern.ts'
 import type { CommandRule, HostRule, Mode, PathRule, Sourced } from '../policy/policy.ts'
 import type { Verdict } from '../policy/verdict.ts'
+import type { Envelope, SavedDenials } from './session-policy.ts'
+
+interface Place {
+  readonly root: string
+  readonly home: string
+}
 
 /** The live part of a session; the manifest's part never changes under it. */
 export class SessionState {
@@ -14,14 +20,12 @@ export class SessionState {
   agent: string | null
   tainted = false
   readonly #levels = new Map<string, Sourced<Verdict>>()
-  readonly #roots: string[] = []
   readonly #envelope: PathRule[] = []
-  readonly #place: { readonly root: string; readonly home: string }
+  #limits = false
   readonly #own: SessionFacts['own']
 
-  constructor(agent: string | null, place: { readonly root: string; readonly home: string }, own: SessionFacts['own']) {
+  constructor(agent: string | null, own: SessionFacts['own']) {
     this.agent = agent
-    this.#place = place
     this.#own = own
   }
 
@@ -30,30 +34,29 @@ export class SessionState {
     this.#levels.set(tool, { value: level, rule: `/perm ${tool}`, source: 'session' })
   }
 
-  addRoot(directory: string): void {
-    if (!this.#roots.includes(directory)) this.#roots.push(directory)
-  }
-
-  /** F3: the envelope grows and never shrinks. */
-  widenEnvelope(globs: readonly string[], source: string): void {
+  /** F3: the envelope grows and never shrinks. `limits`: writes are held to it even where the manifest sets none. */
+  widenEnvelope(globs: readonly string[], source: string, place: Place, limits = false): void {
     for (const text of globs) {
-      const parsed = parsePathPattern(text, { ...this.#place, files: null })
+      const parsed = parsePathPattern(text, { ...place, files: null })
       if ('pattern' in parsed)
         this.#envelope.push({ pattern: parsed.pattern, prompt: false, rule: 'files.change_envelope', source })
     }
+    if (limits) this.#limits = true
+  }
+
+  envelope(): Envelope {
+    return { limits: this.#limits, rules: this.#envelope }
   }
 
   /** The facts a decision is made on, with the saved grants that hold at this moment. */
-  facts(saved: readonly SavedGrant[], breakerOpenFor: number | null): SessionFacts {
+  facts(saved: readonly SavedGrant[], breakerOpenFor: number | null, place: Place): SessionFacts {
+    const allowed = saved.filter((grant) => grant.verdict === 'allow')
     return {
       agent: this.agent,
       mode: this.mode,
       levels: this.#levels,
-      grants: savedRules(
-        saved.filter((grant) => grant.verdict === 'allow'),
-        this.#place,
-      ),
-      roots: [...this.#roots, ...saved.filter((grant) => grant.kind === 'directory').map((grant) => grant.value)],
+      grants: savedRules(allowed, place),
+      roots: allowed.filter((grant) => grant.kind === 'directory').map((grant) => grant.value),
       envelope: this.#envelope,
       breakerOpenFor,
       tainted: this.tainted,
@@ -62,10 +65,23 @@ export class SessionState {
   }
 }
 
-function savedRules(
-  saved: readonly SavedGrant[],
-  place: { readonly root: string; readonly home: string },
-): SessionFacts['grants'] {
+/** What saved answers closed: they bind like deny rules, and a directory is closed to reading and writing. */
+export function savedDenials(saved: readonly SavedGrant[], place: Place): SavedDenials {
+  const denied = saved.filter((grant) => grant.verdict === 'deny')
+  const rules = savedRules(denied, place)
+  const directories = savedRules(
+    denied.filter((grant) => grant.kind === 'directory').map((grant) => ({ ...grant, kind: 'read' as const })),
+    place,
+  ).reads
+  return {
+    reads: [...rules.reads, ...directories],
+    writes: [...rules.writes, ...directories],
+    commands: rules.commands,
+    hosts: rules.hosts,
+  }
+}
+
+function savedRules(saved: readonly SavedGrant[], place: Place): SessionFacts['grants'] {
   const reads: PathRule[] = []
   const writes: PathRule[] = []
   const commands: CommandRule[] = []
@@ -95,4 +111,9 @@ function savedRules(
     }
   }
   return { reads, writes, commands, hosts }
+}
+
+/** The saved grants that a rule of a decision stands for. */
+export function savedGrantOf(rule: string): string | null {
+  return /^saved grant (g[a-z0-9]+)$/.exec(rule)?.[1] ?? null
 }

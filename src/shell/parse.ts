@@ -4,6 +4,7 @@ import { forEachChild, type ParsedScript, parse, type SyntaxNode } from 'unbash'
 import type { Hazard, ShellRejection, Span, SyntaxKind, SyntaxUse } from './facts.ts'
 import { gate } from './gate.ts'
 import { hiddenBrace, hiddenHereDocOpener, hiddenInLiteral, hiddenOpener } from './residual.ts'
+import { BASH_ONLY, COMPOUND, NODES } from './syntax-nodes.ts'
 
 /** A text whose every node is understood. */
 export interface ParsedText {
@@ -18,86 +19,6 @@ export interface ParsedText {
 
 /** Deepest tree that is walked. */
 export const MAX_TREE_DEPTH = 150
-
-type Judgement = 'plain' | 'check'
-
-/** Every node type that the analysis understands; `check` wants `bash -n` as well. */
-const NODES: Readonly<Record<string, Judgement>> = {
-  Script: 'plain',
-  Statement: 'plain',
-  Command: 'plain',
-  Pipeline: 'plain',
-  AndOr: 'plain',
-  Word: 'plain',
-  Literal: 'plain',
-  SingleQuoted: 'plain',
-  DoubleQuoted: 'plain',
-  SimpleExpansion: 'plain',
-  ParameterExpansion: 'plain',
-  Default: 'plain',
-  Glob: 'plain',
-  Assignment: 'plain',
-  Redirect: 'plain',
-  HereString: 'plain',
-  FileDescriptor: 'plain',
-  BraceExpansion: 'plain',
-  HereDoc: 'check',
-  HereDocDelimiter: 'check',
-  HereDocBody: 'check',
-  FileDescriptorVariable: 'check',
-  AnsiCQuoted: 'check',
-  LocaleString: 'check',
-  CommandExpansion: 'check',
-  ProcessSubstitution: 'check',
-  ArithmeticExpansion: 'check',
-  ArithmeticBinary: 'check',
-  ArithmeticUnary: 'check',
-  ArithmeticTernary: 'check',
-  ArithmeticGroup: 'check',
-  ArithmeticWord: 'check',
-  ArithmeticCommandExpansion: 'check',
-  ArithmeticCommand: 'check',
-  ArithmeticFor: 'check',
-  ExtendedGlob: 'check',
-  ArrayValue: 'check',
-  Redirected: 'check',
-  If: 'check',
-  Elif: 'check',
-  For: 'check',
-  While: 'check',
-  Select: 'check',
-  Case: 'check',
-  CaseItem: 'check',
-  Function: 'check',
-  Subshell: 'check',
-  BraceGroup: 'check',
-  CompoundList: 'check',
-  Coproc: 'check',
-  Time: 'check',
-  Negation: 'check',
-  TestCommand: 'check',
-  TestUnary: 'check',
-  TestBinary: 'check',
-  TestLogical: 'check',
-  TestNot: 'check',
-  TestGroup: 'check',
-  Remove: 'check',
-  Replace: 'check',
-  Slice: 'check',
-  CaseModification: 'check',
-  Transform: 'check',
-  Names: 'check',
-}
-
-/** Syntax that dash, zsh or an older sh reads as something else. */
-const BASH_ONLY = new Set(
-  (
-    'BraceExpansion AnsiCQuoted LocaleString TestCommand ArithmeticCommand ArithmeticFor ProcessSubstitution HereString ' +
-    'Coproc Select Replace Slice CaseModification Transform Names ArrayValue Time ExtendedGlob FileDescriptorVariable'
-  ).split(' '),
-)
-
-const COMPOUND = new Set('If For ArithmeticFor While Select Case'.split(' '))
 
 /** A text whose parse is trusted, or why it is not. */
 export function parseText(source: string): ParsedText | ShellRejection {

@@ -248,6 +248,7 @@ export const WRAPPERS: readonly WrapperRow[] = [
   },
   {
     names: ['xargs', 'gxargs'],
+    wary: ['a', 'arg-file'],
     short: '0a:d:E:e::i::I:L:l::n:oprs:tP:x',
     long: 'null arg-file= delimiter= eof=? replace=? max-lines=? max-args= open-tty interactive no-run-if-empty max-chars= verbose max-procs= exit show-limits process-slot-var= help version',
     input: 'append',

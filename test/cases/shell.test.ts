@@ -23,10 +23,14 @@ const FLAG_NAMES: Record<string, string> = {
   doubleSemi: 'case_terminator',
 }
 
-const cases: readonly ShellCase[] = readFileSync(new URL('./shell.jsonl', import.meta.url), 'utf8')
-  .trim()
-  .split('\n')
-  .map((line) => JSON.parse(line))
+function readCases(file: string): ShellCase[] {
+  const lines = readFileSync(new URL(file, import.meta.url), 'utf8')
+    .trim()
+    .split('\n')
+  return lines.map((line) => JSON.parse(line))
+}
+
+const cases: readonly ShellCase[] = [...readCases('./shell.jsonl'), ...readCases('./shell-own.jsonl')]
 
 /** Judges a row the way its table says: its grants less those that a manifest may not hold. */
 async function judge(checker: BatchChecker, row: ShellCase): Promise<string> {

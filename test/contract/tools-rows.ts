@@ -15,6 +15,8 @@ export interface ToolRow {
   readonly fails: readonly (readonly [note: string, input: Record<string, unknown>, message: RegExp])[]
 }
 
+const bomb = zip([{ name: 'bomb', content: Buffer.alloc(80 * 1024 * 1024) }])
+
 /** The project every row starts from. */
 export function furnish(world: World): void {
   world.file('a.txt', 'one\ntwo\nthree\n')
@@ -24,7 +26,7 @@ export function furnish(world: World): void {
   world.file('good.zip', zip([{ name: 'x/y.txt', content: 'why' }]))
   world.file('good.tgz', tarGz([{ name: 'x/z.txt', content: 'zed' }]))
   world.file('escape.zip', zip([{ name: '../evil.txt', content: 'no' }]))
-  world.file('bomb.zip', zip([{ name: 'bomb', content: Buffer.alloc(80 * 1024 * 1024) }]))
+  world.file('bomb.zip', bomb)
   symlinkSync(join(world.root, 'dir'), join(world.root, 'link'))
   world.web = {
     response: {

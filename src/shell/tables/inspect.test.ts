@@ -165,7 +165,7 @@ gh pr create -d -F ~/.ssh/id_rsa
 gh pr merge -m --body-file ~/x
 sort -t --output=x f
 rg -A --pre=./e x
-curl -m -o x y
+curl -m -T x y
 vitest -w --config /tmp/x
 uv -q run python -c x
 kubectl apply --dry-run -f /home/u/x

@@ -89,10 +89,11 @@ function hasOptions(): boolean {
   return process.execArgv.length > 0 || process.env.NODE_OPTIONS !== undefined
 }
 
+/** The kept code, and in the last byte the runs behind it; null when there is none, or something else. */
 function readCache(file: string): Buffer | null {
   try {
     const cached = readFileSync(file)
-    return cached.length > 1 ? cached : null
+    return cached.length > 1 && cached.at(-1)! <= LEARNING_RUNS ? cached : null
   } catch {
     return null
   }

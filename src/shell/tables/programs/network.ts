@@ -13,7 +13,7 @@ const sshOptions = `
 `
 
 const wgetOptions = `
-  -O --output-document -o --output-file -a --append-output -P --directory-prefix <output>
+  -O --output-document -o --output-file -a --append-output -P --directory-prefix <write>
   --save-cookies --warc-file --warc-tempdir --rejected-log --hsts-file --dot-style <output>
   --post-file --body-file <send>
   --use-askpass <run>
@@ -35,7 +35,7 @@ const wgetOptions = `
 export const networkPrograms: ProgramTable = {
   curl: {
     options: `
-  -o --output --output-dir <output>
+  -o --output --output-dir <write>
   -O --remote-name --remote-name-all !output # writes a file named by the address
   -J --remote-header-name !output # writes a file named by the other side
   -c --cookie-jar -D --dump-header --trace --trace-ascii --stderr --libcurl --etag-save --hsts --alt-svc --ssl-sessions <output>

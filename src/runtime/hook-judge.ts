@@ -1,0 +1,180 @@
+/** Judges what a host's agent is about to do, for hooks: one process a call, so the policy is opened, asked once, and left. */
+
+import { join } from 'node:path'
+import { renderProblem } from '../manifest/problem.ts'
+import type { SessionFacts, ToolCall } from '../policy/call.ts'
+import type { Decision } from '../policy/decision.ts'
+import { evaluate } from '../policy/evaluate.ts'
+import { settle } from '../policy/settle.ts'
+import { compareVerdicts } from '../policy/verdict.ts'
+import type { ShellFacts } from '../shell/facts.ts'
+import { bashSyntaxError } from '../system/bash.ts'
+import { Fault, messageOf } from '../system/fault.ts'
+import type { Files } from '../system/files.ts'
+import type { Machine } from '../system/machine.ts'
+import { builtInSpec } from '../tools/built-in.ts'
+import { parseInput } from '../tools/input.ts'
+import { type Actions, InputError } from '../tools/tool.ts'
+import { newSession } from './check-call.ts'
+import { filesNotToRead } from './hook-search.ts'
+import { type LoadedPolicy, loadPolicy } from './load-policy.ts'
+import { resolveCall } from './resolve-call.ts'
+
+/** One thing that a host's tool does, in Cordon's words. */
+export type HookCall =
+  | { readonly kind: 'tool'; readonly tool: string; readonly input: Readonly<Record<string, unknown>> }
+  /** A tool that Cordon does not know: only its level decides. */
+  | { readonly kind: 'foreign'; readonly tool: string }
+  /** A search by the host itself, which reads every file below. */
+  | { readonly kind: 'search'; readonly path: string }
+
+/** Where a hook was called from. */
+export interface HookPlace {
+  readonly machine: Machine
+  readonly files: Files
+  /** The project, as the person set it up or started the host in. */
+  readonly root: string
+  /** True when `root` is the project itself; else the project is looked for from there upwards. */
+  readonly exact: boolean
+  /** Where relative paths and commands start. */
+  readonly cwd: string
+  readonly host: string
+  readonly session: string | null
+  /** Whether a command can come: the shell analysis is only loaded then. */
+  readonly shell: boolean
+}
+
+export interface HookJudgement {
+  readonly decision: Decision
+  readonly call: HookCall
+  readonly facts: ShellFacts | null
+  /** What was asked about, in short: the command, path or URL. */
+  readonly subject: string
+}
+
+/** A judge that was opened, or the sentence that says why there is none: then everything is denied. */
+export type OpenedJudge = { readonly judge: HookJudge } | { readonly closed: string }
+
+export interface HookJudge {
+  readonly loaded: LoadedPolicy
+  readonly session: SessionFacts
+  /** The strictest judgement of all calls; null when there is nothing to judge. */
+  strictest(calls: readonly HookCall[]): HookJudgement | null
+  /** Why nobody may be asked although the decision is an ask; null when somebody may. */
+  whyNotAsked(decision: Decision): string | null
+}
+
+/** Opens the project's policy. An unsigned manifest takes no effect, and neither does anything else then (M3). */
+export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
+  const { machine, files } = place
+  const there = { ...machine, cwd: place.root }
+  const outcome = await loadPolicy({
+    machine: there,
+    files,
+    root: place.exact ? place.root : null,
+    choice: { kind: 'project' },
+  })
+  if ('problems' in outcome) {
+    const problems = outcome.problems.map(renderProblem).join('; ')
+    return { closed: `The manifest of ${place.root} does not load, so nothing may run: ${problems}` }
+  }
+  let { loaded } = outcome
+  if (loaded.project) {
+    const { judgeTrust, withRegistries } = await import('./manifest-trust.ts')
+    const report = judgeTrust(loaded, there, files)
+    if (report && report.trust.status !== 'signed') {
+      const state = report.trust.status === 'changed' ? 'was changed after it was signed' : `is ${report.trust.status}`
+      return {
+        closed: `${loaded.manifestPath} ${state}, so it does not take effect and nothing may run. The user has to read it and run \`cordon sign\` in ${loaded.root}, in a terminal of their own.`,
+      }
+    }
+    if (report) loaded = withRegistries(loaded, report.registries)
+  }
+  const session = await sessionFacts(loaded, place)
+  const shell = place.shell ? await import('../shell/analyze.ts') : null
+  const cwd = files.canonical(place.cwd)
+  const around = {
+    cwd,
+    home: machine.home,
+    canonical: files.canonical,
+    analyze: shell?.analyze ?? null,
+    syntaxError: bashSyntaxError,
+    ownAddresses: machine.ownAddresses,
+  }
+  const judge = (call: HookCall): HookJudgement[] => {
+    if (call.kind === 'foreign') return [judged(call, evaluate(loaded.policy, session, bare(call.tool)), null, call.tool)]
+    const actions = call.kind === 'search' ? { reads: [call.path] } : actionsOf(call)
+    const tool = call.kind === 'search' ? 'grep' : call.tool
+    const resolved = resolveCall(tool, actions, around)
+    const analysis = resolved.shell?.analysis
+    const decision = evaluate(loaded.policy, session, resolved)
+    const own = judged(call, decision, analysis && 'facts' in analysis ? analysis.facts : null, subjectOf(actions, tool))
+    const read = resolved.reads[0]
+    if (call.kind !== 'search' || decision.decision === 'deny' || !read || !files.isDirectory(read.path)) return [own]
+    const hidden = filesNotToRead(read.path, loaded.policy, session, files)
+    return hidden ? [own, judged(call, hidden, null, call.path)] : [own]
+  }
+  return {
+    judge: {
+      loaded,
+      session,
+      strictest(calls) {
+        let worst: HookJudgement | null = null
+        for (const call of calls) {
+          for (const next of guarded(call, judge)) {
+            if (!worst || compareVerdicts(next.decision.decision, worst.decision.decision) > 0) worst = next
+          }
+        }
+        return worst
+      },
+      whyNotAsked(decision) {
+        const settled = settle(decision, loaded.policy, true)
+        return settled.outcome === 'refuse' ? settled.message : null
+      },
+    },
+  }
+}
+
+/** Whatever goes wrong on the way is a denial. */
+function guarded(call: HookCall, judge: (call: HookCall) => HookJudgement[]): HookJudgement[] {
+  try {
+    return judge(call)
+  } catch (error) {
+    if (!(error instanceof InputError || error instanceof Fault)) throw error
+    const reason = { code: 'bad-input', message: `${messageOf(error)}.` } as const
+    const name = call.kind === 'search' ? 'grep' : call.tool
+    const part = { kind: 'tool', text: name, decision: 'deny', reason, rules: [], step: 1 } as const
+    return [judged(call, { decision: 'deny', reason, rules: [], segments: [part] }, null, name)]
+  }
+}
+
+function judged(call: HookCall, decision: Decision, facts: ShellFacts | null, subject: string): HookJudgement {
+  return { call, decision, facts, subject }
+}
+
+function actionsOf(call: HookCall & { kind: 'tool' }): Actions {
+  const spec = builtInSpec(call.tool)
+  if (!spec) throw new Fault('unknown-tool', `there is no tool "${call.tool}"`)
+  return spec.actions(parseInput(spec, call.input))
+}
+
+function subjectOf(actions: Actions, tool: string): string {
+  return actions.command ?? actions.url ?? actions.writes?.[0] ?? actions.reads?.[0] ?? actions.lists?.[0] ?? tool
+}
+
+/** A call of which nothing but the tool's name is known. */
+function bare(tool: string): ToolCall {
+  return { tool, reads: [], writes: [], lists: [], hosts: [], shell: null, requireConfirmation: false }
+}
+
+/** Saved grants hold here too; their file is only opened when there is one. */
+async function sessionFacts(loaded: LoadedPolicy, { machine, files, host, session }: HookPlace): Promise<SessionFacts> {
+  const fresh = newSession(loaded, machine)
+  // An agent section of the host's name can only be meant for it; the plan agent stays the plan agent.
+  const agent = loaded.policy.agent.value !== 'plan' && loaded.policy.agents.has(host) ? host : null
+  if (!files.exists(join(machine.stateDir, 'grants.json'))) return { ...fresh, agent }
+  const { openSavedGrants } = await import('./saved-grants.ts')
+  const { SessionState } = await import('./session-state.ts')
+  const saved = openSavedGrants(machine).forSession(loaded.root, session ?? '')
+  return new SessionState(agent, { root: loaded.root, home: machine.home }, fresh.own).facts(saved, null)
+}
