@@ -39,7 +39,13 @@ async function writeChunks(): Promise<string> {
   const imports = new Map<string, readonly string[]>()
   const bundle = await rolldown({
     input: { main: PARTS.main },
-    plugins: [{ name: 'imports', moduleParsed: (file) => void imports.set(file.id, file.importedIds) }],
+    plugins: [
+      {
+        name: 'start-up',
+        moduleParsed: (file) => void imports.set(file.id, file.importedIds),
+        renderChunk: loadBuiltinsLate,
+      },
+    ],
     platform: 'node',
     external: [/^@napi-rs\//],
     logLevel: 'warn',
@@ -91,7 +97,22 @@ async function writeEntry(main: string): Promise<void> {
     logLevel: 'warn',
   })
   const { output } = await bundle.generate({ ...FORMAT, banner: '#!/usr/bin/env node' })
+  rmSync('dist/cordon.cjs', { force: true })
   writeFileSync('dist/cordon.cjs', output[0].code, { mode: 0o755 })
+}
+
+/**
+ * Built-in modules are loaded where they are first used: `node:crypto` alone takes a start 6 ms, and most commands need
+ * none of them. Those that Node has loaded by itself stay as they are, and so does what is not used member by member.
+ */
+function loadBuiltinsLate(code: string): string {
+  const found = code.matchAll(/^let (node_\w+) = require\("(node:(?!fs"|path")[\w/]+)"\);$/gm)
+  return [...found].reduce((text, [line, name, module]) => {
+    const late = text.replace(line, `let ${name}_; const ${name} = () => ${name}_ ??= require("${module}");`)
+    const used = late.replace(new RegExp(`(?<![\\w$])${name}\\.`, 'g'), `(${name}()).`)
+    const left = used.match(new RegExp(`(?<![\\w$])${name}(?![\\w$])(?!\\(\\)\\)\\.)`, 'g'))
+    return left?.length === 1 ? used : text
+  }, code)
 }
 
 /** A chunk as a function, which is read without decoding, and holds no `import()`: that would look from the caller's folder. */

@@ -4,10 +4,10 @@ import { hash } from 'node:crypto'
 import {
   closeSync,
   constants,
-  existsSync,
   fdatasyncSync,
   fstatSync,
   ftruncateSync,
+  lstatSync,
   openSync,
   readSync,
   writeSync,
@@ -154,7 +154,7 @@ class LogWriter {
       // What the head knew of is gone. The next file begins with that, chained to the line that is missing.
       this.#beginPart('recovered', { problem: 'cut', expected_bytes: stored.size, found_bytes: size })
     } else if (size > stored.size) this.#closeTail(size)
-    else if (existsSync(join(this.#directory, partName(this.#options.session, stored.part + 1)))) this.#adoptNextPart()
+    else if (isThere(join(this.#directory, partName(this.#options.session, stored.part + 1)))) this.#adoptNextPart()
   }
 
   /** A process that was killed while it rotated: the next file is there, and the head does not know it yet. */
@@ -307,6 +307,11 @@ class LogWriter {
       throw error instanceof Fault ? error : unwritable(path, error)
     }
   }
+}
+
+/** Even a link that leads nowhere is there, and is refused when it is opened. */
+function isThere(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined
 }
 
 function isJson(text: string): boolean {

@@ -49,6 +49,9 @@ export interface Door {
   stats(): DoorStats
 }
 
+/** Hosts whose certificate is signed before they are asked for. */
+const WARM_HOSTS = 4
+
 export function openDoor(options: DoorOptions): Door {
   const { listener, rules, signal } = options
   const limits: DoorLimits = { ...DEFAULT_LIMITS, ...options.limits }
@@ -113,8 +116,12 @@ export function openDoor(options: DoorOptions): Door {
     void close()
   }
 
-  // While the command still starts, in another process: its first request finds the roots read.
-  const warm = setImmediate(() => options.upstream.prepare())
+  // While the command still starts, in another process: its first request finds the roots read and a leaf signed.
+  const warm = setImmediate(() => {
+    options.upstream.prepare()
+    const likely = rules.allowed?.filter((rule) => !rule.pattern.wildcard).slice(0, WARM_HOSTS) ?? []
+    for (const rule of likely) options.ca.contextFor(rule.pattern.host)
+  })
   listener.on('connection', accept)
   listener.on('error', onAbort)
   if (signal?.aborted) void close()

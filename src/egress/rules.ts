@@ -53,8 +53,10 @@ export function withAnswer(rules: EgressRules, target: Target): EgressRules {
 
 /** Judges a request to a host that was admitted: one rule must admit its method and its path together. */
 export function judgeRequest(rules: EgressRules, target: Target, request: RequestFacts): Refusal | null {
-  const admitting = admittingRules(rules, target)
-  if (admitting === null || admitting.some((rule) => !isNarrowed(rule))) return null
+  // Most rules are not narrowed, and every request comes by here.
+  if (rules.allowed === null || !rules.allowed.some(isNarrowed)) return null
+  const admitting = admittingRules(rules, target) ?? []
+  if (admitting.some((rule) => !isNarrowed(rule))) return null
   const subject = quote(authorityOf(target, 443))
   const methods = admitting.filter((rule) => rule.methods === undefined || rule.methods.includes(request.method))
   if (methods.length === 0) {

@@ -202,6 +202,7 @@ function checkExamples(
   report: Report,
   matches: CommandMatcher | null,
 ): void {
+  if (item.value.match === undefined && item.value.not_match === undefined) return
   const examples = [
     ...(item.value.match ?? []).map((example) => ({ example, wanted: true })),
     ...(item.value.not_match ?? []).map((example) => ({ example, wanted: false })),

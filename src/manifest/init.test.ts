@@ -141,6 +141,13 @@ const projects: readonly {
     note: 'a repository cannot write into its own manifest',
   },
   {
+    name: 'a program with the name of a dangerous one',
+    files: { 'package.json': JSON.stringify({ bin: { dd: 'x', tool: 'x' } }) },
+    commands: ['tool:*'],
+    bundles: ['node', 'npm'],
+    note: 'the grant would be of the real dd as well',
+  },
+  {
     name: 'broken files',
     files: { 'package.json': '{', 'Cargo.toml': '[', 'pyproject.toml': 'x' },
     commands: ['cargo build:*', 'cargo check:*', 'cargo test:*', 'cargo clippy:*', 'cargo fmt:*'],

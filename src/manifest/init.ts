@@ -2,6 +2,7 @@
 
 import { grantRefusal } from '../shell/tables/interpreters.ts'
 import type { ProjectFacts } from './detect.ts'
+import { broadGrant } from './lint.ts'
 import { printString } from './print.ts'
 
 /** Commands that belong together, under one comment. */
@@ -131,7 +132,8 @@ function renderCommands(groups: readonly Group[]): string {
   for (const { comment, commands } of groups) {
     const fresh = commands.filter((command) => {
       const words = command.split(' ')
-      if (seen.has(command) || grantRefusal(words) !== null) return false
+      // A project may call its own program `dd`: what would be unwise for that name is not proposed.
+      if (seen.has(command) || grantRefusal(words) !== null || broadGrant(command) !== null) return false
       seen.add(command)
       return true
     })

@@ -154,12 +154,17 @@ function lintSettings(manifest: Manifest, warn: Warn): void {
   }
 }
 
+/** What to write instead of granting all that this program can do; null when its open grant is nothing special. */
+export function broadGrant(command: string): string | null {
+  return Object.hasOwn(BROAD_GRANTS, command) ? BROAD_GRANTS[command]! : null
+}
+
 function lintCommands(manifest: Manifest, warn: Warn): void {
   for (const item of itemsOf<CommandEntry>(manifest, 'capabilities.allow.commands.patterns')) {
     const { command, prompt, env_vars: variables = [] } = item.value
     const bare = /^(.*?)\s*:\*\s*$/.exec(command)?.[1]?.trim().replace(/\s+/g, ' ')
-    const instead = bare !== undefined && Object.hasOwn(BROAD_GRANTS, bare) ? BROAD_GRANTS[bare] : undefined
-    if (instead !== undefined && !prompt) {
+    const instead = bare === undefined ? null : broadGrant(bare)
+    if (instead !== null && !prompt) {
       const message = `${quoteShort(command)} grants everything the program can do`
       warn(item, { code: 'broad-grant', message, suggestion: instead })
     }

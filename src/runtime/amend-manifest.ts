@@ -88,7 +88,9 @@ function listPlace({ grant, verdict, tool }: Remembered, policy: Policy): ListPl
     case 'write': {
       const declared = grant.kind === 'read' ? policy.reads.declared : policy.writes.declared
       if (verdict === 'allow' && !declared) {
-        return { reason: `the manifest declares no ${grant.kind} grants, and a first one would make every other ${grant.kind} ask` }
+        return {
+          reason: `the manifest declares no ${grant.kind} grants, and a first one would make every other ${grant.kind} ask`,
+        }
       }
       return { section: ['capabilities', side, grant.kind], name: 'paths' }
     }
@@ -141,6 +143,7 @@ async function reload(before: LoadedPolicy, machine: Machine, files: Files): Pro
   const outcome = await loadPolicy({ machine, files, root: before.root, choice: { kind: 'project' } })
   if ('problems' in outcome) return kept('the manifest was written, but does not load any more')
   const report = judgeTrust(outcome.loaded, machine, files)
-  if (report?.trust.status !== 'signed') return kept('the manifest was written, but somebody changed it at the same time')
+  if (report?.trust.status !== 'signed')
+    return kept('the manifest was written, but somebody changed it at the same time')
   return { loaded: withRegistries(outcome.loaded, report.registries) }
 }

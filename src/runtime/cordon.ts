@@ -1,30 +1,36 @@
 /** Cordon as a library: `createCordon()` opens a project, `openSession()` an agent's session in it. */
 
+import { createHash, randomBytes } from 'node:crypto'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Remembered } from '../approval/approve.ts'
 import type { Prompter } from '../approval/prompter.ts'
 import { QuestionQueue } from '../approval/question-queue.ts'
+import { SESSION_ID } from '../audit/event.ts'
 import { type AuditLog, openAuditLog } from '../audit/log.ts'
 import { fetchGuarded } from '../egress/fetch.ts'
 import { createUpstream, type Upstream } from '../egress/upstream.ts'
 import { renderProblem } from '../manifest/problem.ts'
+import type { SessionFacts } from '../policy/call.ts'
 import type { Backend } from '../sandbox/backend.ts'
 import { createRedactor } from '../scan/redact.ts'
 import { machineResolver, type Resolver } from '../system/dns.ts'
 import { Fault } from '../system/fault.ts'
 import { machineFiles } from '../system/files.ts'
 import { openGuardedFiles } from '../system/guarded-files.ts'
+import { openTemporaryJournal, reapTemporaries } from '../system/guarded-files-journal.ts'
 import { type Machine, thisMachine } from '../system/machine.ts'
 import { builtInTools } from '../tools/registry.ts'
 import type { WebPort } from '../tools/tool.ts'
-import { openCommandPort } from './command-port.ts'
+import { amendProject } from './amend-manifest.ts'
 import { CommandRunner } from './command-runner.ts'
+import { openCustomTools } from './custom-tools.ts'
 import { type LoadedPolicy, loadPolicy, type ManifestChoice } from './load-policy.ts'
 import { judgeTrust, withRegistries } from './manifest-trust.ts'
 import { openBackend } from './open-runner.ts'
 import { openSavedGrants } from './saved-grants.ts'
-import { Session } from './session.ts'
+import { type ProjectPolicy, Session } from './session.ts'
 import { auditRecorder } from './session-recorder.ts'
+import { reapSpill, startNotes } from './start-notes.ts'
 
 export interface CordonOptions {
   /** The project's directory. */
@@ -41,12 +47,17 @@ export interface CordonOptions {
 
 export interface SessionOptions {
   readonly agent?: string
+  /** Letters, digits and dashes; a session of its own that is opened again under its id gets its directory back. */
   readonly id?: string
+  /** `own`: the session writes into a directory of its own instead of the project (F7). */
+  readonly sandbox?: 'project' | 'own'
 }
 
 /** A project under Cordon. */
 export interface Cordon {
   readonly root: string
+  /** What a person should know about this set-up before anything runs (P5). */
+  readonly notes: readonly string[]
   openSession(options?: SessionOptions): Session
   /** Closes every session. */
   close(): Promise<void>
@@ -55,47 +66,53 @@ export interface Cordon {
 /** Opens a project. Throws a Fault when its manifest does not load or is not signed. */
 export async function createCordon(options: CordonOptions): Promise<Cordon> {
   const machine = options.machine ?? thisMachine()
-  const loaded = await openProject(options, machine)
+  const project: ProjectPolicy = { loaded: await openProject(options, machine) }
+  const { root } = project.loaded
   const backend = options.backend ?? openBackend()
   const resolver = options.resolver ?? machineResolver()
   const upstream = options.upstream ?? createUpstream()
-  const prompter = options.prompter ? new QuestionQueue(options.prompter) : null
+  const queue = options.prompter ? new QuestionQueue(options.prompter) : null
   const saved = openSavedGrants(machine)
+  const custom = openCustomTools(project.loaded, machine, () => new Date())
+  const journalPlace = join(machine.stateDir, 'writes')
+  reapTemporaries(journalPlace)
+  const journal = openTemporaryJournal(journalPlace)
+  const spill = join(machine.cacheDir, 'spill')
+  mkdirSync(spill, { recursive: true, mode: 0o700 })
+  reapSpill(spill, Date.now())
   const open = new Set<Session>()
   return {
-    root: loaded.root,
+    root,
+    notes: startNotes(project.loaded, custom.notes),
     openSession(session = {}) {
-      const id = session.id ?? `s${Date.now().toString(36)}${Math.random().toString(36).slice(2, 10)}`
-      const runner = new CommandRunner(loaded, machine, machineFiles, backend, { resolver, upstream })
-      const opened: Session = new Session(
+      const id = session.id ?? `s${Date.now().toString(36)}${randomBytes(6).toString('hex')}`
+      if (!SESSION_ID.test(id)) throw new Fault('session-id', `${JSON.stringify(id)} is not a session id`)
+      const opened = new Session(
         {
-          loaded,
+          project,
           machine,
           files: machineFiles,
-          guarded: openGuardedFiles(),
+          guarded: openGuardedFiles(journal),
           tools: builtInTools,
-          commands: closing(
-            openCommandPort({
-              loaded,
-              runner,
-              facts: () => opened.facts(),
-              ownAddresses: machine.ownAddresses,
-              home: machine.home,
-              spillDirectory: join(machine.cacheDir, 'spill'),
-            }),
-            runner,
-          ),
-          web: webPort(loaded, machine, resolver, upstream),
-          prompter,
+          customTools: custom.forSession,
+          openRunner: (loaded, ask) =>
+            new CommandRunner(loaded, machine, machineFiles, backend, { resolver, upstream, ask }),
+          spillDirectory: join(machineFiles.canonical(spill), id),
+          web: (policy, facts) => webPort(policy, facts, machine, resolver, upstream),
+          questions: queue?.open() ?? null,
           saved,
-          recorder: auditRecorder(openLog(loaded, machine, id), {
-            arguments: loaded.session.audit.arguments.value,
+          recorder: auditRecorder(openLog(project.loaded, machine, id), {
+            arguments: project.loaded.session.audit.arguments.value,
             now: Date.now,
           }),
-          amend: async (_: Remembered) => false,
+          amend: (remembered) => amendProject(project.loaded, remembered, machine, machineFiles),
           now: Date.now,
         },
-        { ...session, id },
+        {
+          id,
+          ...(session.agent !== undefined && { agent: session.agent }),
+          ...(session.sandbox === 'own' && { directory: ownDirectory(machine, root, id) }),
+        },
       )
       open.add(opened)
       return opened
@@ -103,8 +120,16 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
     close: async () => {
       await Promise.all([...open].map((session) => session.close()))
       open.clear()
+      journal.close()
     },
   }
+}
+
+function ownDirectory(machine: Machine, root: string, session: string): string {
+  const project = createHash('sha256').update(root).digest('hex').slice(0, 16)
+  const base = join(machine.cacheDir, 'sandboxes', project)
+  mkdirSync(base, { recursive: true, mode: 0o700 })
+  return join(machineFiles.canonical(base), session)
 }
 
 async function openProject(options: CordonOptions, machine: Machine): Promise<LoadedPolicy> {
@@ -143,21 +168,18 @@ function openLog(loaded: LoadedPolicy, machine: Machine, session: string): Audit
   })
 }
 
-/** The command port ends its runner with it. */
-function closing(port: ReturnType<typeof openCommandPort>, runner: CommandRunner): ReturnType<typeof openCommandPort> {
-  return {
-    ...port,
-    close: async () => {
-      await port.close()
-      await runner.close()
-    },
-  }
-}
-
-function webPort(loaded: LoadedPolicy, machine: Machine, resolver: Resolver, upstream: Upstream): WebPort {
+function webPort(
+  policy: () => LoadedPolicy,
+  facts: () => SessionFacts,
+  machine: Machine,
+  resolver: Resolver,
+  upstream: Upstream,
+): WebPort {
   return {
     fetch: async (request) => {
-      const rules = { ...loaded.policy.http, command: 'webfetch', ownAddresses: machine.ownAddresses() }
+      const { http } = policy().policy
+      const allowed = http.allowed === null ? null : [...http.allowed, ...facts().grants.hosts]
+      const rules = { ...http, allowed, command: 'webfetch', ownAddresses: machine.ownAddresses() }
       const answer = await fetchGuarded(request.url, {
         rules,
         resolver,

@@ -5,6 +5,7 @@ import { renderProblem } from '../manifest/problem.ts'
 import type { SessionFacts, ToolCall } from '../policy/call.ts'
 import type { Decision } from '../policy/decision.ts'
 import { evaluate } from '../policy/evaluate.ts'
+import type { PathRule } from '../policy/policy.ts'
 import { settle } from '../policy/settle.ts'
 import { compareVerdicts } from '../policy/verdict.ts'
 import type { ShellFacts } from '../shell/facts.ts'
@@ -90,7 +91,9 @@ export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
     }
     if (report) loaded = withRegistries(loaded, report.registries)
   }
-  const session = await sessionFacts(loaded, place)
+  const answered = await withAnswers(loaded, place)
+  const { session } = answered
+  loaded = answered.loaded
   const shell = place.shell ? await import('../shell/analyze.ts') : null
   const cwd = files.canonical(place.cwd)
   const around = {
@@ -102,16 +105,22 @@ export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
     ownAddresses: machine.ownAddresses,
   }
   const judge = (call: HookCall): HookJudgement[] => {
-    if (call.kind === 'foreign') return [judged(call, evaluate(loaded.policy, session, bare(call.tool)), null, call.tool)]
+    if (call.kind === 'foreign')
+      return [judged(call, evaluate(loaded.policy, session, bare(call.tool)), null, call.tool)]
     const actions = call.kind === 'search' ? { reads: [call.path] } : actionsOf(call)
     const tool = call.kind === 'search' ? 'grep' : call.tool
     const resolved = resolveCall(tool, actions, around)
     const analysis = resolved.shell?.analysis
     const decision = evaluate(loaded.policy, session, resolved)
-    const own = judged(call, decision, analysis && 'facts' in analysis ? analysis.facts : null, subjectOf(actions, tool))
+    const own = judged(
+      call,
+      decision,
+      analysis && 'facts' in analysis ? analysis.facts : null,
+      subjectOf(actions, tool),
+    )
     const read = resolved.reads[0]
     if (call.kind !== 'search' || decision.decision === 'deny' || !read || !files.isDirectory(read.path)) return [own]
-    const hidden = filesNotToRead(read.path, loaded.policy, session, files)
+    const hidden = filesNotToRead(read.path, loaded.policy, session)
     return hidden ? [own, judged(call, hidden, null, call.path)] : [own]
   }
   return {
@@ -167,14 +176,31 @@ function bare(tool: string): ToolCall {
   return { tool, reads: [], writes: [], lists: [], hosts: [], shell: null, requireConfirmation: false }
 }
 
-/** Saved grants hold here too; their file is only opened when there is one. */
-async function sessionFacts(loaded: LoadedPolicy, { machine, files, host, session }: HookPlace): Promise<SessionFacts> {
+/** A session keeps the whole output of commands for reading; a hook has none. The pattern has no path to match. */
+const NOTHING_SPILLED: PathRule = {
+  pattern: { text: '', absolute: '/dev/null/none', segments: ['dev', 'null', 'none'], files: null },
+  prompt: false,
+  rule: 'spilled output',
+  source: 'built-in',
+}
+
+/** The session with the answers that were saved; their file is only opened when there is one. */
+async function withAnswers(
+  loaded: LoadedPolicy,
+  { machine, files, host, session }: HookPlace,
+): Promise<{ readonly loaded: LoadedPolicy; readonly session: SessionFacts }> {
   const fresh = newSession(loaded, machine)
   // An agent section of the host's name can only be meant for it; the plan agent stays the plan agent.
   const agent = loaded.policy.agent.value !== 'plan' && loaded.policy.agents.has(host) ? host : null
-  if (!files.exists(join(machine.stateDir, 'grants.json'))) return { ...fresh, agent }
+  if (!files.exists(join(machine.stateDir, 'grants.json'))) return { loaded, session: { ...fresh, agent } }
   const { openSavedGrants } = await import('./saved-grants.ts')
-  const { SessionState } = await import('./session-state.ts')
+  const { SessionState, savedDenials } = await import('./session-state.ts')
+  const { decidingPolicy } = await import('./session-policy.ts')
+  const place = { root: loaded.root, home: machine.home }
   const saved = openSavedGrants(machine).forSession(loaded.root, session ?? '')
-  return new SessionState(agent, { root: loaded.root, home: machine.home }, fresh.own).facts(saved, null)
+  const state = new SessionState(agent, fresh.own)
+  return {
+    loaded: decidingPolicy(loaded, savedDenials(saved, place), state.envelope()),
+    session: state.facts(saved, null, place, NOTHING_SPILLED),
+  }
 }

@@ -7,8 +7,11 @@ import type { RunOutcome } from './command-runner.ts'
 const MAX_NOTES = 20
 
 /** The notes of a run: observed before inferred, each once. */
-export function outcomeNotes({ result, plan, findings, maskChanges, egress }: RunOutcome): readonly string[] {
-  const inferred = result.stderr ? inferViolations(result.stderr.bytes.toString('utf8'), plan) : []
+export function outcomeNotes(
+  { result, plan, findings, maskChanges, egress }: RunOutcome,
+  stderr: string = result.stderr?.bytes.toString('utf8') ?? '',
+): readonly string[] {
+  const inferred = stderr === '' ? [] : inferViolations(stderr, plan)
   const notes = [
     ...(result.timedOut ? ['stopped: the time limit was reached'] : []),
     ...[...result.violations, ...inferred].map((violation) => `${violation.certainty}: ${violation.message}`),

@@ -16,6 +16,8 @@ export interface ToolRequest {
 export interface Stages<Call, Record> {
   parse(request: ToolRequest): Call
   decide(call: Call): Decision
+  /** The decision as it would be now: a person takes time, and a deny that came meanwhile stands. */
+  decideAgain(call: Call): Decision
   /** Writes the first line of the record; when it cannot, the call does not run. */
   begin(call: Call, decision: Decision): Promise<Record>
   /** Turns a decision that asks into a yes or a no of a person. */
@@ -40,12 +42,12 @@ export async function runToolCall<Call, Record>(
     record = await stages.begin(call, decision)
     result = await answer(stages, call, decision, request.signal)
   } catch (error) {
-    result = { status: 'failed', decision, error: failureOf(error) }
+    result = { status: 'failed', decision, error: failureOf(error, request.signal) }
   }
   try {
     await stages.end(record, result)
   } catch (error) {
-    return { status: 'failed', decision, error: failureOf(error) }
+    return { status: 'failed', decision, error: failureOf(error, null) }
   }
   return result
 }
@@ -59,21 +61,23 @@ async function answer<Call, Record>(
   if (decision.decision === 'deny') return { status: 'denied', decision }
   if (decision.decision === 'ask') {
     const approval = await stages.approve(call, decision, signal)
+    signal.throwIfAborted()
     if (!approval.approved) return { status: 'refused', decision, refusal: approval.refusal }
+    const now = stages.decideAgain(call)
+    if (now.decision === 'deny') return { status: 'denied', decision: now }
   }
   signal.throwIfAborted()
   const { output, notes } = stages.scan(call, await stages.run(call, decision, signal))
   return { status: 'done', output, decision, notes }
 }
 
-function failureOf(error: unknown): ToolFailure {
+function failureOf(error: unknown, signal: AbortSignal | null): ToolFailure {
   const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null
   const remedy = error instanceof Error && 'remedy' in error && typeof error.remedy === 'string' ? error.remedy : null
-  const cancelled = error instanceof Error && error.name === 'AbortError'
-  const wrong = error instanceof Error && error.name === 'InputError'
-  return {
-    code: code ?? (cancelled ? 'cancelled' : wrong ? 'bad-input' : 'failed'),
-    message: cancelled ? 'the call was cancelled' : messageOf(error),
-    remedy,
+  const name = error instanceof Error ? error.name : ''
+  if (signal?.aborted || name === 'AbortError') {
+    return { code: 'cancelled', message: 'the call was cancelled', remedy: null }
   }
+  if (name === 'TimeoutError') return { code: 'timed-out', message: messageOf(error), remedy }
+  return { code: code ?? (name === 'InputError' ? 'bad-input' : 'failed'), message: messageOf(error), remedy }
 }

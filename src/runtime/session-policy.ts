@@ -1,7 +1,7 @@
 /** The policy of a session at this moment: the manifest's, with what answers denied, where it works, and what its ring allows. */
 
-import { isGlob } from '../files/glob.ts'
 import { isInside } from '../files/baseline.ts'
+import { isGlob } from '../files/glob.ts'
 import { type PathPattern, splitPath } from '../files/path-pattern.ts'
 import { protectedPath } from '../files/protected-paths.ts'
 import type { SessionFacts } from '../policy/call.ts'
@@ -47,12 +47,14 @@ export function decidingPolicy(base: LoadedPolicy, denials: SavedDenials, envelo
 
 /** What one command may reach beyond the manifest, because a person said so. */
 export interface CallReach {
-  /** Canonical directories or files. */
+  /** Canonical directories or files, to read and write. */
   readonly roots: readonly string[]
+  /** The same, to read only. */
+  readonly readOnly: readonly string[]
   readonly hosts: readonly HostRule[]
 }
 
-export const NO_REACH: CallReach = { roots: [], hosts: [] }
+export const NO_REACH: CallReach = { roots: [], readOnly: [], hosts: [] }
 
 /** The policy that a command's sandbox is made from: roots and files that answers opened are there as well. */
 export function placingPolicy(
@@ -65,7 +67,10 @@ export function placingPolicy(
   const places = { root: policy.root, home: policy.home, ...facts.own }
   // A saved answer never names a protected path open: only the manifest does.
   const writes = facts.grants.writes.filter((rule) => protectedPath(rule.pattern.absolute, places) === null)
-  const added = [...facts.roots, ...reach.roots].map(
+  const frozen = reach.readOnly.map(
+    (path): PathRule => ({ pattern: wholeTree(path), prompt: false, rule: 'answered for reading', source: 'session' }),
+  )
+  const added = [...facts.roots, ...reach.roots, ...reach.readOnly].map(
     (value): Sourced<string> => ({ value, rule: 'answered', source: 'session' }),
   )
   return {
@@ -74,7 +79,7 @@ export function placingPolicy(
       ...policy,
       additionalDirectories: [...policy.additionalDirectories, ...added],
       reads: withGrants(policy.reads, facts.grants.reads, added, policy),
-      writes: withGrants(policy.writes, writes, added, policy),
+      writes: withDenials(withGrants(policy.writes, writes, added, policy), frozen),
     },
     sandbox: { ...sandbox, limits: { ...sandbox.limits, memory: stricter(sandbox.limits.memory, memory) } },
   }

@@ -2,14 +2,18 @@
 
 import { createHash, randomUUID } from 'node:crypto'
 import type { Approval } from '../approval/approve.ts'
+import type { AuditViolation, EndEvent, NoteEvent } from '../audit/event.ts'
 import type { AuditLog } from '../audit/log.ts'
 import type { Decision } from '../policy/decision.ts'
 import type { ToolInput } from '../tools/tool.ts'
+import type { RunOutcome } from './command-runner.ts'
 import type { ToolResult } from './tool-result.ts'
 
 export interface CallRecord {
   readonly call: string
   readonly started: number
+  /** How the tool's output is parsed. */
+  readonly parsed: string
 }
 
 export interface BegunCall {
@@ -18,14 +22,17 @@ export interface BegunCall {
   readonly subject: string
   readonly decision: Decision
   readonly agent: string
+  /** Of a custom tool. */
+  readonly custom?: { readonly trust: 'trusted'; readonly labels: readonly string[]; readonly output: string }
 }
 
 export interface SessionRecorder {
   /** Throws when the line cannot be written: then the call does not run. */
   begin(call: BegunCall): CallRecord
-  end(record: CallRecord | null, result: ToolResult): void
+  end(record: CallRecord | null, result: ToolResult, outcomes: readonly RunOutcome[]): void
   answered(subject: string, approver: string, approval: Approval): void
   tainted(tool: string, score: number): void
+  note(event: NoteEvent): void
   close(): void
 }
 
@@ -35,7 +42,7 @@ export function auditRecorder(
   options: { readonly arguments: boolean; readonly now: () => number },
 ): SessionRecorder {
   return {
-    begin({ tool, input, subject, decision, agent }) {
+    begin({ tool, input, subject, decision, agent, custom }) {
       const call = randomUUID()
       log.record({
         type: decision.decision === 'deny' ? 'denied' : 'begin',
@@ -50,39 +57,84 @@ export function auditRecorder(
           message: decision.reason.message,
           rules: decision.rules.map(({ rule, source }) => `${rule} (${source})`),
         },
-        trust: 'built-in',
+        trust: custom?.trust ?? 'built-in',
+        ...(custom && { labels: custom.labels }),
       })
-      return { call, started: options.now() }
+      return { call, started: options.now(), parsed: custom?.output ?? 'text' }
     },
-    end(record, result) {
+    end(record, result, outcomes) {
       if (!record || result.status === 'denied') return
       const output = result.status === 'done' ? result.output : null
+      const hosts = new Set([...(output?.hosts ?? []), ...outcomes.flatMap(hostsOf)])
+      const violations = outcomes.flatMap(violationsOf)
       log.record({
         type: 'end',
         call: record.call,
         duration_ms: Math.round(options.now() - record.started),
-        outcome:
-          result.status === 'done'
-            ? 'ok'
-            : result.status === 'failed' && result.error.code === 'cancelled'
-              ? 'cancelled'
-              : 'failed',
+        outcome: outcomeOf(result, outcomes),
         ...(output?.exitCode !== undefined && { exit_code: output.exitCode }),
         ...(output && {
-          output: { parsed: 'text', bytes: Buffer.byteLength(output.text), truncated: output.truncated !== undefined },
+          output: {
+            parsed: record.parsed,
+            bytes: Buffer.byteLength(output.text),
+            truncated: output.truncated !== undefined,
+          },
         }),
         ...(output?.files && { files: [...output.files.read, ...output.files.written] }),
-        ...(output?.hosts && { hosts: output.hosts }),
+        ...(hosts.size > 0 && { hosts: [...hosts] }),
+        ...(violations.length > 0 && { violations }),
         ...(result.status === 'refused' && { error: result.refusal.message }),
         ...(result.status === 'failed' && { error: result.error.message }),
       })
     },
     answered: (subject, approver, approval) =>
-      log.record({ type: 'approval', approver, approved: approval.approved, ...(options.arguments && { subject }) }),
+      log.record({
+        type: 'approval',
+        approver,
+        approved: approval.approved,
+        ...(!approval.approved && { refusal: approval.refusal.kind }),
+        ...(approval.remember && { scope: approval.remember.scope, verdict: approval.remember.verdict }),
+        ...(options.arguments && { subject }),
+      }),
     tainted: (tool, score) => log.record({ type: 'taint', tool, score }),
+    note: (event) => log.record(event),
     close: () => log.close(),
   }
 }
+
+function outcomeOf(result: ToolResult, outcomes: readonly RunOutcome[]): EndEvent['outcome'] {
+  if (result.status === 'failed') {
+    if (result.error.code === 'cancelled') return 'cancelled'
+    return result.error.code === 'timed-out' ? 'timeout' : 'failed'
+  }
+  if (result.status !== 'done') return 'failed'
+  if (outcomes.some((outcome) => outcome.result.timedOut)) return 'timeout'
+  return result.output.isError ? 'failed' : 'ok'
+}
+
+function hostsOf({ egress }: RunOutcome): string[] {
+  return egress.flatMap(({ verdict, host }) => (verdict === 'allow' && host !== null ? [host] : []))
+}
+
+function violationsOf({ result, egress }: RunOutcome): AuditViolation[] {
+  const denied = egress.filter((event) => event.verdict === 'deny')
+  return [
+    ...result.violations.map((violation) => ({
+      seen: violation.certainty,
+      kind: violation.path === undefined ? ('syscall' as const) : ('file' as const),
+      subject: violation.path ?? violation.message,
+    })),
+    ...denied.map((event) => ({
+      seen: 'observed' as const,
+      kind: 'host' as const,
+      subject: event.host ?? 'unknown',
+      pattern: event.command,
+    })),
+    ...(result.timedOut ? [{ seen: 'observed' as const, kind: 'limit' as const, subject: 'time' }] : []),
+  ].slice(0, MAX_VIOLATIONS)
+}
+
+const MAX_VIOLATIONS = 100
 
 function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`

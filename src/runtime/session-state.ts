@@ -49,13 +49,19 @@ export class SessionState {
   }
 
   /** The facts a decision is made on, with the saved grants that hold at this moment. */
-  facts(saved: readonly SavedGrant[], breakerOpenFor: number | null, place: Place): SessionFacts {
+  facts(
+    saved: readonly SavedGrant[],
+    breakerOpenFor: number | null,
+    place: Place,
+    spilled: PathRule,
+  ): SessionFacts {
     const allowed = saved.filter((grant) => grant.verdict === 'allow')
+    const grants = savedRules(allowed, place)
     return {
       agent: this.agent,
       mode: this.mode,
       levels: this.#levels,
-      grants: savedRules(allowed, place),
+      grants: { ...grants, reads: [...grants.reads, spilled] },
       roots: allowed.filter((grant) => grant.kind === 'directory').map((grant) => grant.value),
       envelope: this.#envelope,
       breakerOpenFor,

@@ -14,7 +14,7 @@ export interface InjectionRule {
 }
 
 /** The score from which on a text counts as an injection. */
-export const THRESHOLD = 0.5
+export const THRESHOLD = 0.4
 
 const GAP = '(?: [^ ]+){0,3}?'
 const LONG_GAP = '(?: [^ ]+){0,8}?'
@@ -31,7 +31,7 @@ const REPLACE = '(?:override|overriding|bypass|discard|cancel|erase|delete|drop|
 const EVERY =
   '(?: (?:all|any|every|each|everything|of|the|your|my|these|those|this|and|in|other|completely|entirely|immediately|now)){0,5}'
 const SECRET =
-  '(?:api keys?|secrets?|credentials?|passwords?|tokens?|access keys?|private keys?|ssh keys?|environment variables?|env vars?|env file|dotenv|id rsa|id ed25519|ssh id|aws credentials|session cookies?|cookies|keychain|wallet|seed phrase|system prompt|chat history|conversation(?: history)?|source code|private (?:repo|repository|data|files)|contents of (?:env|etc|home|ssh|aws)|env)'
+  '(?:api keys?|secrets?|credentials?|passwords?|tokens?|access keys?|private keys?|ssh keys?|environment variables?|env vars?|env file|dotenv|id rsa|id ed25519|ssh id|aws credentials|session cookies?|cookies|keychain|wallet|seed phrase|system prompt|chat history|conversation(?: history)?|source code|private (?:repo|repository|data|files)|contents of (?:the |my |your |this |any )?(?:env|etc|home|ssh|aws|secrets?|config|credentials?|keys?|netrc|npmrc|bash history|repository|repo|workspace|inbox|mailbox|database)|env|mailbox|inbox|database)'
 const SEND =
   '(?:send|sending|post|upload|exfiltrate|forward|email|e mail|mail|transmit|leak|submit|deliver|report|ship|push|publish|paste|append|encode|embed|include|copy|share|post them|curl)'
 const ACT =
@@ -144,7 +144,7 @@ export const INJECTION_RULES: readonly InjectionRule[] = [
   word(
     'new-instructions',
     'new-orders',
-    0.4,
+    0.35,
     'instruction|task|objective|goal|mission|directive|orders|priority|purpose|role|job&new|real|actual|true|updated|revised|only|next|primary|main|secret|hidden|correct',
     '(?:your|the|these are your|here are your|here are) (?:new|real|actual|true|updated|revised|only|next|primary|main|secret|hidden|correct)(?: (?:and|primary|main|only|true|real|actual|updated|most important)){0,2} (?:instructions?|tasks?|objectives?|goals?|mission|directives?|orders|priority|purpose|role|job)(?: (?:is|are|is to|are to|now|as follows|follow|from now on|will be))',
   ),
@@ -208,7 +208,7 @@ export const INJECTION_RULES: readonly InjectionRule[] = [
   line(
     'important-tag',
     'role',
-    0.35,
+    0.3,
     '<important|<instruction|<system|<critical|<directive',
     /<(?:important|instructions?|system|critical|directive|priority|mandatory|attention)\s{0,4}>/,
   ),
@@ -218,6 +218,13 @@ export const INJECTION_RULES: readonly InjectionRule[] = [
     0.45,
     'human:|assistant:|system:|user:',
     /(?:^|\n)\s{0,8}(?:#{1,4}\s{0,3}|\*\*|\[|>{1,2}\s{0,2})?(?:human|assistant|system|user|developer)(?:\s(?:message|prompt|note|override|instruction|update|alert))?(?:\]|\*\*)?\s{0,2}:(?:\*\*)?\s{0,4}(?:ignore|disregard|you (?:are|must|should|will|have|need)|forget|please (?:ignore|run|execute|send)|new |from now|override|the user|do not|don't|sure|okay|understood|i will|i'll|your|proceed|execute|run |send |print |reveal|stop|urgent|important|all )/,
+  ),
+  line(
+    'named-agent',
+    'address',
+    0.45,
+    'claude|copilot|chatgpt|gpt|gemini|codex|assistant|agent|ai|llm|model',
+    /(?:^|[\n.!?>"'(*#-])\s{0,6}(?:@|hey |hi |hello |dear |attention,? |note,? |ok |todo (?:for )?(?:the )?)?(?:claude(?: code)?|copilot|chatgpt|gpt-?\d?|gemini|codex|(?:ai|coding|the|llm) (?:assistant|agent|model)|ai|llm|agent|assistant)\s?(?:[:,]|\s-)\s{0,3}(?:please |you |kindly |now |immediately |if |when |before |first |exfiltrate |leak )?(?:must |should |need to |have to |are |will )?(?:run|execute|invoke|call|open|fetch|download|install|delete|remove|send|post|upload|read|insert|append|modify|commit|push|merge|approve|visit|reply|respond|output|print|include|copy|email|transfer|grant|disable|ignore|forget|disregard|stop|add|write|reveal|exfiltrate|leak|collect|do|say|tell|use|always|never|you|to|secrets)\b/,
   ),
   line(
     'instruction-heading',
@@ -239,7 +246,7 @@ export const INJECTION_RULES: readonly InjectionRule[] = [
     'persona',
     0.5,
     'now|hereby&you',
-    `(?:you are|youre|you will)(?: now| from now on| hereby)(?: [^ ]+){0,3}? (?:dan|unrestricted|unfiltered|jailbroken|free from|freed|uncensored|evil|root|admin|administrator|in developer mode|in debug mode|in maintenance mode|in god mode|no longer|a different|another|my|an ai|a helpful|an assistant|operating|acting|required|authorized|authorised|bound)`,
+    `(?:you are|youre|you will)(?: now| from now on| hereby)(?: [^ ]+){0,3}? (?:dan|unrestricted|unfiltered|jailbroken|free from|freed|uncensored|evil|in developer mode|in debug mode|in maintenance mode|in god mode|no longer|a different|another|my|an ai|a helpful|an assistant|operating|acting|required|authorized|authorised|bound)`,
   ),
   word(
     'jailbreak-names',
@@ -251,7 +258,7 @@ export const INJECTION_RULES: readonly InjectionRule[] = [
   word(
     'pretend',
     'persona',
-    0.4,
+    0.45,
     'pretend|act|role|behave|respond|answer&restrict|rules|limits|filter|unfilter|uncensored|root|admin|have|had|bound|developer|system|attacker|hacker|evil|guideline|safety',
     `(?:pretend|act|roleplay|role play|behave|respond|answer) (?:as if|as though|that|as|like|to be|you are)(?: [^ ]+){0,3}? (?:no (?:restrictions|rules|limits|filters|guidelines|safety)|unrestricted|unfiltered|uncensored|without (?:restrictions|rules|limits|filters|safety)|root|administrator|have no|had no|are not bound|the developer|the system|an attacker|a hacker|evil)`,
   ),
@@ -268,7 +275,7 @@ export const INJECTION_RULES: readonly InjectionRule[] = [
     'address',
     0.6,
     'ai|llm|model|bot|claude|gpt|copilot|gemini|codex|coding|reading|processing|reviewing|automated&note|attention|message|instruction|dear|hey|hello|hi|warning|notice|reminder|memo|directive|information|request|tip|hint|guidance',
-    `(?:(?:important |special |hidden |secret |urgent |private |critical |a |quick )?(?:note|notes|attention|message|messages|instructions?|warning|notice|reminder|memo|directives?|information|request|tip|hint|guidance)(?: (?:to|for|aimed at|intended for|directed at))?(?: (?:all|any|every|the|my|our|fellow|other|your)){0,6}|dear|hey|hello|hi) (?:ai|ais|llms?|language models?|chatbots?|claude|chatgpt|gpt|copilot|gemini|codex|ai (?:agents?|assistants?|models?|systems?|reviewers?|tools?|bots?)|coding (?:agents?|assistants?)|assistants? (?:reading|processing|reviewing)|agents? (?:reading|processing|reviewing)|automated (?:agents?|reviewers?|assistants?))`,
+    `(?:(?:important |special |hidden |secret |urgent |private |critical |a |quick )?(?:note|notes|attention|message|messages|instructions?|warning|notice|reminder|memo|directives?|information|request|tip|hint|guidance)(?: (?:to|for|aimed at|intended for|directed at))?(?: (?:all|any|every|the|my|our|fellow|other|your)){0,6}|to|for|dear|hey|hello|hi)(?: (?:any|all|every|the|our|my|other))? (?:ai (?:agents?|assistants?|models?)|llms?|language models?|agents?|assistants?|bots?|chatbots?|models?|automated (?:tools?|systems?)) (?:who |that |which )?(?:is |are )?(?:reading|processing|reviewing|parsing|handling|summari[sz]ing|analy[sz]ing|working on|reads?|process(?:es)?) (?:this|the|it|these)|(?:to|for) (?:ai agents|ai assistants|coding agents|llm agents)(?= (?:this|you|please|must|run|read|before|the|always|do|to))|(?:dear|hey|hello|hi) (?:ai|ais|llms?|language models?|chatbots?|claude|chatgpt|gpt|copilot|gemini|codex|ai (?:agents?|assistants?|models?|systems?|reviewers?|tools?|bots?)|coding (?:agents?|assistants?)|assistants? (?:reading|processing|reviewing)|agents? (?:reading|processing|reviewing)|automated (?:agents?|reviewers?|assistants?))`,
   ),
   word(
     'agent-must',
@@ -282,7 +289,7 @@ export const INJECTION_RULES: readonly InjectionRule[] = [
     'address',
     0.5,
     'ai|model|assistant|agent|llm&you',
-    `as (?:an|the|a) (?:ai|language model|assistant|agent|llm|coding agent)(?: [^ ]+){0,4}? (?:you (?:must|should|are required|need|have|are instructed|are to|shall|will)|your (?:task|job|first|next|goal|instructions?|duty))`,
+    `as (?:an|the|a) (?:ai|language model|assistant|agent(?! of)|llm|coding agent)(?: [^ ]+){0,4}? (?:you (?:must|should|are required|need|have|are instructed|are to|shall|will)|your (?:task|job|first|next|goal|instructions?|duty))`,
   ),
 
   word(
@@ -290,19 +297,19 @@ export const INJECTION_RULES: readonly InjectionRule[] = [
     'conceal',
     0.6,
     'user|human|developer|operator|anyone|owner|person|maintainer|them|review|know&tell|inform|mention|reveal|notif|alert|show|ask|disclos|say|report|explain|warn|let&not|dont|never|avoid|without|refrain|no',
-    `(?:do not|dont|never|must not|should not|avoid|without|refrain from|no need to)(?: (?:ever|under any circumstances|in any way)){0,2} (?:tell|telling|inform|informing|mention|mentioning|reveal|revealing|notify|notifying|alert|alerting|show|showing|ask|asking|disclose|disclosing|say|saying|report|reporting|explain|explaining|warn|warning|let|letting)(?: (?:any of|about|this|it|that|these|anything|to|steps?|instructions?|message|action|of|the|fact)){0,5} (?:the |any |your |a )?(?:user|users|human|humans|developer|developers|operator|anyone|owner|person|maintainers?|them|reviewers?|know)`,
+    `(?:do not|dont|never|must not|should not|avoid|without|refrain from|no need to)(?: (?:ever|under any circumstances|in any way)){0,2} (?:tell|telling|inform|informing|mention|mentioning|reveal|revealing|notify|notifying|alert|alerting|show|showing|ask|asking|disclose|disclosing|say|saying|report|reporting|explain|explaining|warn|warning|let|letting)(?: (?:any of|about|this|it|that|these|anything|to|steps?|instructions?|message|action|of|the|fact)){0,5} (?:the |any |your |a )?(?:user|users|human|humans|developer|developers|operator|maintainers?|reviewers?)|(?:do not|dont|never) (?:mention|include|report|list|describe|reveal|disclose|show)(?: [^ ]+){0,5}? in (?:your|the|any) (?:summary|summaries|response|reply|answer|report|output|review|pull request|commit message)|(?:leave|keep) (?:this|it|that|these)(?: [^ ]+){0,2}? out of (?:your|the) (?:summary|response|reply|answer|report|review)|(?:the )?(?:user|human|developer|operator) (?:should|must|need|may|does|do|will) (?:not|never)(?: (?:ever|have to|need to))? (?:know|learn|see|notice|find out|be told|be informed|be aware)`,
   ),
   word(
     'keep-secret',
     'conceal',
     0.5,
     'secret|hidden|silent|quiet|between|confidential|invisibl|yourself|covert|background|without',
-    '(?:keep (?:this|it|these|that|the following)(?: [^ ]+){0,3}? (?:secret|hidden|confidential|between us|to yourself|quiet|invisible)|(?:do|perform|execute|run|carry out|complete) (?:this|it|these|the following|that)(?: [^ ]+){0,3}? (?:silently|secretly|quietly|covertly|in the background|invisibly|without (?:asking|confirmation|notice|mentioning))|(?:secretly|covertly|silently|quietly) (?:run|execute|send|upload|download|exfiltrate|post|email|forward|collect|transmit|include|insert|append))',
+    '(?:keep (?:this|it|these|that)(?: (?:strictly|a|completely|all))? (?:secret|hidden|confidential|between us|to yourself|quiet|invisible)(?: from (?:the )?(?:user|human|developer|operator))?|(?:do|perform|execute|run|carry out|complete) (?:this|it|these|the following|that)(?: [^ ]+){0,3}? (?:silently|secretly|quietly|covertly|in the background|invisibly|without (?:asking|confirmation|notice|mentioning))|(?:secretly|covertly|silently|quietly) (?:run|execute|send|upload|download|exfiltrate|post|email|forward|collect|transmit|include|insert|append))',
   ),
   word(
     'no-confirmation',
     'conceal',
-    0.4,
+    0.35,
     'confirmation|permission|approval|consent|clarification|verification|question|hesitat',
     '(?:do not|dont|never|without|no need to|skip|skipping)(?: (?:ask|asking|request|requesting|wait|waiting|seek|seeking|require|requiring|for|any|further|user|the|users|human|prior|explicit|additional|to)){1,5} (?:confirmation|permission|approval|consent|clarification|verification)|(?:do not|dont|without) (?:question(?:ing)? (?:this|these|it|the instructions?)|hesitat[^ ]* to (?:run|execute|send|delete|comply|obey))',
   ),
@@ -312,7 +319,7 @@ export const INJECTION_RULES: readonly InjectionRule[] = [
     'exfiltrate',
     0.6,
     'send|post|upload|exfiltrat|forward|mail|transmit|leak|submit|deliver|report|ship|push|publish|paste|append|encode|embed|include|copy|share|curl&key|secret|credential|password|token|env|rsa|ed25519|ssh|cookie|keychain|wallet|seed|prompt|history|conversation|source|private|contents',
-    `${SEND}(?: [^ ]+){0,5}? ${SECRET}${LONG_GAP} (?:to|at|into|in the (?:url|query|response|reply|issue|comment|body|request)|via|using|by|with|as (?:a )?(?:query|parameter|param|part)) (?:http|https|www|the (?:following|url|server|endpoint|address|webhook|attacker)|this|our|my|an external|a remote|an? (?:url|server|endpoint|webhook|image|public|issue|comment|email|gist|pastebin)|me|attacker|webhook|pastebin|[^ ]+ (?:com|net|org|io|dev|xyz|example|evil|ru|app|site))`,
+    `${SEND}(?: [^ ]+){0,5}? ${SECRET}${LONG_GAP} (?:to|at|into|in the (?:url|query|response|reply|issue|comment|body|request)|via|using|by|with|as (?:a )?(?:query|parameter|param|part)) (?:http|https|www|the (?:following|url|server|endpoint|address|webhook|attacker)|this|our|my|an external|a remote|an? (?:url|server|endpoint|webhook|image|public|issue|comment|email|gist|pastebin)|me|attacker|webhook|pastebin|(?:[^ ]+ ){1,4}(?:com|net|org|io|dev|xyz|example|evil|ru|app|site|top|info)(?= |$))`,
   ),
   word(
     'read-secrets-and',
@@ -353,7 +360,7 @@ export const INJECTION_RULES: readonly InjectionRule[] = [
   word(
     'repeat-above',
     'reveal',
-    0.5,
+    0.45,
     'repeat|print|output|copy|echo|return&above|before|preceding|verbatim|starting',
     '(?:repeat|print|output|copy|echo|return) (?:all |every |the |everything |back ){0,5}(?:words?|text|content|lines?|tokens?|message|conversation|instructions|everything)(?: [^ ]+){0,3}? (?:above|before this|preceding|starting with you are|verbatim)',
   ),
@@ -428,7 +435,7 @@ export const INJECTION_RULES: readonly InjectionRule[] = [
     'authority',
     0.5,
     'from&message|instruction|order|directive|notice|request|authori|permission|update|command|approval',
-    '(?:message|instruction|instructions|order|directive|notice|request|authori[sz]ation|permission|update|command|approval|orders) from (?:anthropic|openai|google deepmind|microsoft|the (?:system administrator|system|administrators?|admin team|developers?|operator|security team|it department|ceo|owner|user themselves)|your (?:developers?|creators?|administrators?|operator|owner|principal|supervisor))',
+    '(?:message|instruction|instructions|order|directive|notice|alert|warning|request|authori[sz]ation|permission|update|command|approval|orders) from (?:anthropic|openai|google deepmind|microsoft|the (?:system administrator|system|administrators?|admin team|developers?|operator|security team|it department|ceo|owner|user themselves)|your (?:developers?|creators?|administrators?|operator|owner|principal|supervisor))',
   ),
   word(
     'system-override',
@@ -447,7 +454,7 @@ export const INJECTION_RULES: readonly InjectionRule[] = [
   word(
     'higher-priority',
     'authority',
-    0.4,
+    0.35,
     'priority|precedence|supersede|override|outrank|replace|trump&this|these|following|it|they',
     '(?:this|these|the following|it|they)(?: (?:message|instructions?|rules?|directives?|prompt|notice|section|text|file|document|page|order|orders|request|policy))?(?: (?:has|have|takes?|must take|should take|will|shall|hereby|now|completely|supersedes?|overrides?|outranks?|replaces?|trumps?)){1,6}(?: (?:the|any|all|a|higher|highest|higher|absolute|top|maximum|full|over|precedence|priority|than|your|other|of)){0,6}(?: (?:previous|prior|earlier|other|your|existing|original|user|users|system|the|any|all)){1,4} (?:instructions?|prompts?|rules|guidelines|requests?|directives|messages?|commands)',
   ),
@@ -472,6 +479,34 @@ export const INJECTION_RULES: readonly InjectionRule[] = [
     0.45,
     'only|exactly|just|solely|nothing|with|saying&pwned|hacked|approved|owned|compromised|verbatim|nothing|only|exactly',
     '(?:respond|reply|answer|output|say|print|return|write|end|begin|start)(?: (?:your|every|each|all|response|reply|answer|the|review|summary|to|the user)){0,6}(?: (?:only|exactly|with only|just|solely|nothing but|with|with the|with exactly|by saying)){1,6} (?:the )?(?:words?|phrase|text|string|sentence|message|following|hacked|pwned|haha|i have been|yes|no|approved|lgtm|success|ok|done|nothing|word)(?: [^ ]+){0,6}? ?(?:and nothing else|nothing more|only|exactly|pwned|hacked|approved|owned|compromised|verbatim|nothing else)',
+  ),
+  word(
+    'deceive-user',
+    'output',
+    0.45,
+    'user|human|developer|asked|asks|anyone|someone|people',
+    '(?:tell|respond to|reply to|inform|report to|assure|convince|answer|lie to|trick) (?:the |any |your )?(?:user|human|developer|operator)s?(?: [^ ]+){0,10}? (?:even if|even though|regardless|whatever happens|no matter|although|instead of the truth)|(?:when|if|whenever) (?:you are |youre |anyone |someone |the user |users |people |a user )?(?:asked|asks?|questioned|questions)(?: [^ ]+){0,6}? (?:say|answer|claim|reply|respond|state|insist|pretend|recommend|tell them|tell the user)(?: (?:that|with|it|only|always|the|you))',
+  ),
+  word(
+    'abandon-task',
+    'override',
+    0.5,
+    'task|work|doing|assignment|job|goal&stop|cancel|abandon|drop|quit|abort|pause|halt|leave|interrupt|forget|skip',
+    '(?:stop|cancel|abandon|drop|quit|abort|pause|halt|interrupt|forget|skip) (?:what(?:ever)? you are doing|what youre doing|your (?:current |present |existing |original |assigned )?(?:task|work|assignment|job|goal|objective)|the (?:current|original|assigned|users?) (?:task|request|assignment|job|goal|objective))',
+  ),
+  word(
+    'call-a-tool',
+    'command',
+    0.4,
+    'tool|function&call|invoke|use|using',
+    '(?:call|invoke|use|using|trigger) (?:the |your |a )?(?:shell|bash|terminal|browser|email|mail|exec|execute|python|code|file|write|read|fetch|http|web|search|sql|database|slack|github|git|memory) (?:tool|function)(?: [^ ]+){0,2}? (?:with|to|and|on|for)',
+  ),
+  word(
+    'report-success',
+    'output',
+    0.45,
+    'success|passed|done|ok&whatever|regardless|even|matter|always',
+    '(?:report|claim|say|state|confirm|pretend|announce)(?: [^ ]+){0,5}? (?:success|passed|done|ok|succeeded|successful|finished|complete)(?: [^ ]+){0,3}? (?:whatever|regardless|even if|no matter)',
   ),
   word(
     'favourable-verdict',

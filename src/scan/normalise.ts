@@ -163,7 +163,8 @@ function encodings(text: string): View[] {
       if (++count > MAX_FRAGMENTS) break
       // A sentence may begin unescaped: `ignore%20all`.
       const start = escaped ? wordStart(text, match.index) : match.index
-      const end = match.index + match[0].length
+      const stop = match.index + match[0].length
+      const end = escaped ? Math.min(text.length, stop + 120) : stop
       const decoded = decode(text.slice(start, end))
       if (decoded !== null && isReadable(decoded)) found.push(decodedView(decoded, 'encoded', { start, end }))
     }

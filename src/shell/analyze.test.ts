@@ -195,6 +195,8 @@ const directories = [
   { text: 'cd() { :; }; cd src; ls', cwd: '/p', note: 'a function that does nothing' },
   { text: 'f() { cd /; }; f; ls', cwd: null, note: '' },
   { text: 'CDPATH=/x; cd src; ls', cwd: null, note: '' },
+  { text: 'HOME=/x cd; ls', cwd: null, note: 'a builtin sees the assignment' },
+  { text: 'CDPATH=/x cd src; ls', cwd: null, note: '' },
   { text: '$x; ls', cwd: null, note: 'it may have been cd' },
   { text: 'env -C src ls', cwd: '/p/src', note: '' },
   { text: 'eval cd src; ls', cwd: '/p/src', note: '' },

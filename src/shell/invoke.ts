@@ -203,6 +203,11 @@ function runBuiltin(walk: Walk, call: Invocation, draft: Draft, index: number, n
   look(walk, draft, call)
   const effect = Object.hasOwn(BUILTIN_EFFECTS, name) ? BUILTIN_EFFECTS[name] : undefined
   if (effect === undefined) return 'all'
+  // `HOME=/x cd` and `x=b eval …` see the assignment although the shell does not keep it.
+  for (const one of call.assignments) {
+    const calm = name === 'read' && one.name === 'IFS'
+    if (one.scope === 'command' && !calm) walk.scope.set(one.name, UNKNOWN)
+  }
   const outer = walk.sink
   walk.sink = draft.hazards
   const builtin: BuiltinCall = {
@@ -215,8 +220,6 @@ function runBuiltin(walk: Walk, call: Invocation, draft: Draft, index: number, n
     assignments: draft.assignments,
     isFunction: (candidate) => walk.output.functions.has(candidate),
     runText: (text, span) => {
-      // `x=b eval …` sees the assignment although the shell does not keep it.
-      for (const one of call.assignments) if (one.scope === 'command') walk.scope.set(one.name, UNKNOWN)
       walk.sink = outer
       walk.text(text, span, { name, kind: 'shell' }, index, walk.scope)
       walk.sink = draft.hazards

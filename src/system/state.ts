@@ -30,7 +30,7 @@ const STALE_TEMPORARY_MS = 60_000
  */
 export function openOwnDirectory(path: string): string {
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 })
+    makeDirectories(path)
   } catch (error) {
     throw new Fault('state-unwritable', `${path} cannot be made (${errorCode(error) ?? 'unknown'})`, {
       cause: error,
@@ -52,6 +52,23 @@ export function openOwnDirectory(path: string): string {
   }
   if ((facts.mode & 0o077) !== 0) chmodSync(real, 0o700)
   return real
+}
+
+/** Makes a directory for the owner alone, and those above it. Node's own recursive mkdir never ends where one cannot be made. */
+export function makeDirectories(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    const code = errorCode(error)
+    if (code === 'EEXIST') return
+    if (code !== 'ENOENT' || dirname(path) === path) throw error
+    makeDirectories(dirname(path))
+    try {
+      mkdirSync(path, { mode: 0o700 })
+    } catch (again) {
+      if (errorCode(again) !== 'EEXIST') throw again
+    }
+  }
 }
 
 /** Refuses a file or directory that another user owns or that others may write. */
@@ -100,7 +117,7 @@ export function writeOwnFile(path: string, content: string | Uint8Array, mode = 
   const temporary = join(directory, `.${randomBytes(8).toString('hex')}.tmp`)
   let fd: number | null = null
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 })
+    makeDirectories(directory)
     fd = openSync(temporary, 'wx', mode)
     writeFileSync(fd, content)
     fsyncSync(fd)

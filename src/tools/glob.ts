@@ -2,7 +2,7 @@
 
 import { parseGlob } from './glob-pattern.ts'
 import type { ToolContext, ToolInput, ToolOutput } from './tool.ts'
-import { holdsReadable, walkTree } from './tree.ts'
+import { walkTree } from './tree.ts'
 import { visibleName } from './visible-name.ts'
 
 const MAX_MATCHES = 1000
@@ -14,13 +14,12 @@ export async function glob(input: ToolInput, context: ToolContext): Promise<Tool
   let more = false
   const enter = (entry: { readonly relative: string }) => pattern.leadsInto(entry.relative)
   for await (const entry of walkTree(root, context, { ignore: input.ignored !== true, enter })) {
-    if (!pattern.matches(entry.relative)) continue
-    if (entry.type === 'directory' && !(await holdsReadable(entry.path, context))) continue
+    if (entry.type === 'directory' || !pattern.matches(entry.relative)) continue
     if (found.length === MAX_MATCHES) {
       more = true
       break
     }
-    found.push(entry.type === 'directory' ? `${entry.relative}/` : entry.relative)
+    found.push(entry.relative)
   }
   const remedy = 'give a narrower pattern or "path"'
   const lines = found.map(visibleName)

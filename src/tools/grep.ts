@@ -5,7 +5,7 @@ import { parseGlob } from './glob-pattern.ts'
 import { type LineSearch, openLineSearch } from './line-search.ts'
 import { decodeText, looksLikeText } from './text-encoding.ts'
 import type { ToolContext, ToolInput, ToolOutput } from './tool.ts'
-import { walkTree } from './tree.ts'
+import { readableBelow, walkTree } from './tree.ts'
 import { visibleName } from './visible-name.ts'
 
 const MAX_MATCHES = 500
@@ -38,13 +38,14 @@ export async function grep(input: ToolInput, context: ToolContext): Promise<Tool
     signal: context.signal,
   })
   const wanted = { search, context: (input.context as number | undefined) ?? 0, filesOnly: input.files_only === true }
+  const mayRead = readableBelow(root, context)
   const result = new Result(context.limits.maxOutputBytes, wanted.filesOnly)
   try {
     if (context.files.stat(root)?.type === 'file') await searchFile(root, visibleName(root), wanted, context, result)
     else {
       for await (const entry of walkTree(root, context, { ignore: input.ignored !== true })) {
         if (entry.type !== 'file' || (only && !only.matches(entry.relative))) continue
-        if (context.judge('read', entry.path) !== 'allow') result.unreadable++
+        if (!mayRead(entry.path)) result.unreadable++
         else await searchFile(entry.path, visibleName(entry.relative), wanted, context, result)
         if (result.full) break
       }

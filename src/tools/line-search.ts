@@ -91,6 +91,7 @@ function openWorker(
     eval: true,
     workerData: { source, flags },
     env: {},
+    execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: 512 },
   })
   worker.unref()

@@ -17,6 +17,8 @@ export async function move(input: ToolInput, context: ToolContext): Promise<Tool
   if (facts.type === 'directory') {
     await requireWholeTree('write', source, context)
     await requireWholeTree('read', source, context)
+    // A tree may become code that runs only by where it stands, such as the hooks of a repository.
+    await requireWholeTree('write', source, context, destination)
   }
   context.signal.throwIfAborted()
   context.files.move(source, destination)

@@ -48,7 +48,13 @@ const runs: Readonly<Record<string, ToolRun>> = {
 }
 
 /** The built-in tools that can be run. A tool that has a spec and is not here is decided, but not offered. */
-export const builtInTools: readonly Tool[] = Object.entries(runs).map(([name, run]) => ({ ...builtInSpec(name)!, run }))
+export const builtInTools: readonly Tool[] = Object.entries(runs).map(([name, run]) => ({
+  ...builtInSpec(name)!,
+  run: async (input, context) => {
+    context.signal.throwIfAborted()
+    return run(input, context)
+  },
+}))
 
 const byName: ReadonlyMap<string, Tool> = new Map(builtInTools.map((tool) => [tool.name, tool]))
 

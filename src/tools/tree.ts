@@ -2,6 +2,7 @@
 
 import { posix } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
+import { secretShape } from '../files/secret-shapes.ts'
 import { Fault } from '../system/fault.ts'
 import type { EntryType } from '../system/guarded-files.ts'
 import { type IgnoreRule, isIgnored, parseIgnoreFile } from './ignore-file.ts'
@@ -86,22 +87,37 @@ export async function holdsReadable(path: string, context: ToolContext): Promise
 
 /**
  * Refuses an act on a directory when the policy is stricter about something below it than about the directory itself:
- * a yes to the whole is no yes to the part.
+ * a yes to the whole is no yes to the part. `as` is the directory whose rules count, when the tree is to stand there.
  */
-export async function requireWholeTree(access: PathAccess, root: string, context: ToolContext): Promise<void> {
-  const granted = context.judge(access, root)
+export async function requireWholeTree(
+  access: PathAccess,
+  root: string,
+  context: ToolContext,
+  as: string = root,
+): Promise<void> {
+  const granted = context.judge(access, as)
   // Everything counts here, also what a listing would not show.
-  const everything = { ...context, filterListings: false, judge: (_: PathAccess, path: string) => judged(path) }
-  const judged = (path: string) => {
+  const everything = { ...context, filterListings: false, judge: () => 'allow' as const }
+  for await (const entry of walkTree(root, everything, { ignore: false })) {
+    const path = posix.join(as, entry.relative)
     const found = context.judge(access, path)
-    if (found !== 'allow' && found !== granted) {
-      throw new InputError(
-        `${path} lies below ${root} and may not be ${access === 'read' ? 'read' : 'changed'}; name the parts of ${root} that you mean instead`,
-      )
-    }
-    return 'allow' as const
+    if (found === 'allow' || found === granted) continue
+    throw new InputError(
+      `${path} may not be ${access === 'read' ? 'read' : 'changed'}, though ${as} may; name the parts of ${root} that you mean instead`,
+    )
   }
-  for await (const entry of walkTree(root, everything, { ignore: false })) judged(entry.path)
+}
+
+/**
+ * Which files below a directory may be read, once reading the directory was allowed. Where a person had to say yes to
+ * the directory, that yes covers the files for which the same would be asked, and never a secret among them.
+ */
+export function readableBelow(root: string, context: ToolContext): (path: string) => boolean {
+  const granted = context.judge('read', root)
+  return (path) => {
+    const found = context.judge('read', path)
+    return found === 'allow' || (found === 'ask' && granted === 'ask' && secretShape(path) === null)
+  }
 }
 
 function listed(directory: string, depth: number, context: ToolContext) {

@@ -3,12 +3,15 @@
 import { decodeText, encodeText, lineEndOf, withLineEnds } from './text-encoding.ts'
 import type { ToolContext, ToolInput, ToolOutput } from './tool.ts'
 
+/** A file beyond this is replaced without a look at its form. */
+const MAX_KEPT = 32 * 1024 * 1024
+
 export async function write(input: ToolInput, context: ToolContext): Promise<ToolOutput> {
   const given = input.path as string
   const path = context.checked(given)
   const content = input.content as string
   const old = context.files.stat(path)
-  const bytes = old?.type === 'file' ? inOldForm(content, path, context) : Buffer.from(content, 'utf8')
+  const bytes = old?.type === 'file' && old.size <= MAX_KEPT ? inOldForm(content, path, context) : Buffer.from(content, 'utf8')
   context.files.write(path, bytes)
   return {
     text: `${old ? 'Replaced' : 'Created'} ${given} (${bytes.length} bytes).`,

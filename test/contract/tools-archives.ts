@@ -97,8 +97,9 @@ export function tarGz(items: readonly TarItem[]): Buffer {
 /** One record of a pax header. */
 export function pax(key: string, value: string): string {
   const rest = ` ${key}=${value}\n`
-  let length = rest.length + 1
-  while (String(length).length + rest.length !== length) length++
+  const bytes = Buffer.byteLength(rest)
+  let length = bytes + 1
+  while (String(length).length + bytes !== length) length++
   return length + rest
 }
 

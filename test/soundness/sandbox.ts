@@ -20,7 +20,7 @@ export const PROGRAMS: readonly string[] =
   )
 
 /** The start that the sandbox gives every command. */
-export const START = { cwd: '/w', home: '/home/u', variables: { HOME: '/home/u' } } as const
+export const START = { cwd: '/w', home: '/home/u', variables: { HOME: '/home/u', PWD: '/w' } } as const
 
 export class RecorderSandbox {
   readonly #root: string

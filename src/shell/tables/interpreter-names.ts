@@ -144,9 +144,10 @@ export function judgeGrant(words: readonly string[], pinsScript: PinsScript | nu
 
 /** The name that a list knows a program by: without its directory and, where that is how it is listed, its version. */
 function plainName(text: string, isListed: (name: string) => boolean): string {
-  const base = text.slice(text.lastIndexOf('/') + 1).replace(/\.exe$/i, '')
+  const file = text.slice(text.lastIndexOf('/') + 1)
+  const base = file.includes('.') ? file.replace(/\.exe$/i, '') : file
   if (isListed(base)) return base
-  const plain = base.replace(/-?\d[\d.]*$/, '')
+  const plain = /[\d.]$/.test(base) ? base.replace(/-?\d[\d.]*$/, '') : base
   return isListed(plain) ? plain : base
 }
 

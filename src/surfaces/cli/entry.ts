@@ -7,6 +7,12 @@ declare const MAIN_CHUNK: string
 /** CommonJS gives it to the bundle. */
 declare const require: (name: string) => unknown
 
+// In older versions the program would fail later, and less plainly.
+if (Number.parseInt(process.versions.node, 10) < 22) {
+  process.stderr.write(`cordon: needs Node.js 22.18 or newer, and this is ${process.version}\n`)
+  process.exit(125)
+}
+
 const [, , command = ''] = process.argv
 const loader = new ChunkLoader(
   `${import.meta.dirname}/chunks`,

@@ -1,6 +1,6 @@
 /** Claude Code: `PreToolUse`, answered with `hookSpecificOutput`. */
 
-import { expectEvent, type Host, type Json, object, optionalText, type Outcome, text } from './host.ts'
+import { expectEvent, type Host, type Json, type Outcome, object, optionalText, text } from './host.ts'
 import {
   callsOf,
   delegates,
@@ -82,9 +82,7 @@ export const claudeCode: Host = {
   },
   answer: (request, outcome) => {
     const answer = decisionOf(outcome, request.leaveToHost)
-    return answer === null
-      ? ''
-      : JSON.stringify({ hookSpecificOutput: { hookEventName: 'PreToolUse', ...answer } })
+    return answer === null ? '' : JSON.stringify({ hookSpecificOutput: { hookEventName: 'PreToolUse', ...answer } })
   },
 }
 

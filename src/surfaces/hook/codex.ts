@@ -1,6 +1,6 @@
 /** Codex: Claude Code's protocol, stricter: an unknown field or an ask is an allow, and a rewrite needs an allow. */
 
-import { expectEvent, type Host, isObject, object, optionalText, ProtocolError, text } from './host.ts'
+import { expectEvent, type Host, object, optionalText, ProtocolError, text } from './host.ts'
 import { callsOf, nothing, patches, reads, shell, type ToolTable } from './tool-table.ts'
 
 const TOOLS: ToolTable = {
@@ -24,9 +24,7 @@ export const codex: Host = {
       // The working directory is the call's own, so it says nothing about the project; the session's record does.
       project: null,
       command:
-        tool === 'Bash'
-          ? { text: text(given, 'command'), replaced: (command) => ({ ...given, command }) }
-          : null,
+        tool === 'Bash' ? { text: text(given, 'command'), replaced: (command) => ({ ...given, command }) } : null,
       canAsk: false,
       leaveToHost: false,
     }
@@ -40,15 +38,4 @@ export const codex: Host = {
         : { permissionDecision: 'allow', updatedInput: outcome.input }
     return JSON.stringify({ hookSpecificOutput: { hookEventName: 'PreToolUse', ...decision } })
   },
-}
-
-/** The directory that Codex was started in, from the first line of the session's record, which Codex itself writes. */
-export function sessionDirectory(firstLine: string): string | null {
-  try {
-    const line: unknown = JSON.parse(firstLine)
-    if (!isObject(line) || line.type !== 'session_meta' || !isObject(line.payload)) return null
-    return typeof line.payload.cwd === 'string' ? line.payload.cwd : null
-  } catch {
-    return null
-  }
 }

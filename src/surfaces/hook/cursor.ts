@@ -60,9 +60,7 @@ export const cursor: Host = {
       cwd: optionalText(input, 'cwd') || null,
       project: root ?? env.CURSOR_PROJECT_DIR ?? null,
       command:
-        tool === 'Shell'
-          ? { text: text(given, 'command'), replaced: (command) => ({ ...given, command }) }
-          : null,
+        tool === 'Shell' ? { text: text(given, 'command'), replaced: (command) => ({ ...given, command }) } : null,
       canAsk: ASKING.has(event),
       // Only `preToolUse` can rewrite; what runs outside the sandbox stays a question of Cursor's own settings.
       leaveToHost: event !== 'preToolUse',

@@ -58,9 +58,7 @@ export const opencode: Host = {
       cwd: text(input, 'directory'),
       project: text(input, 'directory'),
       command:
-        tool === 'bash'
-          ? { text: text(given, 'command'), replaced: (command) => ({ ...given, command }) }
-          : null,
+        tool === 'bash' ? { text: text(given, 'command'), replaced: (command) => ({ ...given, command }) } : null,
       canAsk: false,
       leaveToHost: false,
     }

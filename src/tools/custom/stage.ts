@@ -1,20 +1,10 @@
 /** Puts the very bytes that were hashed where they can be run, and nobody can change them in between (T3). */
 
 import { randomBytes } from 'node:crypto'
-import {
-  chmodSync,
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { chmodSync, closeSync, fsyncSync, openSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { errorCode, Fault } from '../../system/fault.ts'
-import { openOwnDirectory } from '../../system/state.ts'
+import { makeDirectories, openOwnDirectory } from '../../system/state.ts'
 
 export interface StagedScript {
   /** A private copy, readable and executable, not writable; to be bound into the sandbox read-only. */
@@ -32,7 +22,7 @@ export function stageScript(stateDir: string, name: string, script: Uint8Array):
   const path = join(directory, name)
   const dispose = (): void => rmSync(directory, { recursive: true, force: true })
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 })
+    makeDirectories(directory)
     const fd = openSync(path, 'wx', 0o500)
     try {
       writeFileSync(fd, script)

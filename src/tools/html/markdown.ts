@@ -121,6 +121,8 @@ class Writer {
       this.#line += ' '
       return
     }
+    // The end tags of rows and cells may be left out.
+    this.#endRow()
     this.#flush()
     if (/^h[1-6]$/.test(name)) {
       this.#blank()
@@ -145,7 +147,7 @@ class Writer {
   }
 
   #closeBlock(name: string): void {
-    if (name === 'tr') this.#endRow()
+    if (name === 'tr' || name === 'table') this.#endRow()
     if (this.#cells || name === 'tr') return
     if (name === 'pre' && this.#pre) {
       for (const line of this.#line.replace(/^\n|\n+$/g, '').split('\n')) this.#lines.push(this.#prefix() + line)
@@ -203,9 +205,9 @@ class Writer {
 
   #endRow(): void {
     this.#endCell()
-    const cells = this.#cells ?? []
+    const cells = this.#cells
     this.#cells = null
-    if (cells.length === 0) return
+    if (!cells?.length) return
     const isFirst = this.#lines.at(-1) === '' || this.#lines.length === 0
     this.#lines.push(`| ${cells.join(' | ')} |`)
     if (isFirst) this.#lines.push(`|${' --- |'.repeat(cells.length)}`)

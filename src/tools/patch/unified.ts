@@ -74,7 +74,8 @@ function newSection(line: number, gitNames: string | null): Section {
 
 function readHeader(line: string, number: number, section: Section): void {
   if (section.hunks.length > 0) {
-    if (/^[ +-]/.test(line)) {
+    // `-- ` begins the signature of a patch that came by mail.
+    if (/^[ +-]/.test(line) && line !== '-- ') {
       throw new InputError(`line ${number} of the patch lies outside its hunk; the counts in the @@ line do not match`)
     }
     return

@@ -1,0 +1,51 @@
+/** `cordon approvals`: what hooks had nobody to ask, answered at a terminal. */
+
+import { dropAsk, grantAsk, openAsks } from '../../runtime/hook-asks.ts'
+import { thisMachine } from '../../system/machine.ts'
+import { parseArguments, textFlag } from './arguments.ts'
+import { paint, visible } from './terminal.ts'
+import { type CommandContext, commandRow, EXIT, UsageError } from './usage.ts'
+
+const MAX_MINUTES = 30 * 24 * 60
+
+/** Runs `cordon approvals list|allow|drop`. */
+export function run({ terminal, argv }: CommandContext): number {
+  const args = parseArguments(commandRow('approvals')!, argv)
+  const [verb = 'list', id] = args.words
+  const machine = thisMachine()
+  const asks = openAsks(machine, Date.now())
+  if (verb === 'list') {
+    if (args.flags.json) terminal.out(`${JSON.stringify(asks)}\n`)
+    else if (asks.length === 0) terminal.out('nothing waits for an answer\n')
+    for (const ask of args.flags.json ? [] : asks) {
+      terminal.out(`${paint(terminal, 'cyan', ask.id)}  ${ask.host}: ${ask.tool}  ${visible(ask.subject)}\n`)
+      terminal.out(`        ${visible(ask.reason)}  ${paint(terminal, 'dim', visible(ask.project))}\n`)
+      for (const [index, { kind, value, admits }] of ask.suggestions.entries()) {
+        terminal.out(`        ${index + 1}. ${kind} ${visible(value)} (${visible(admits)})\n`)
+      }
+    }
+    return EXIT.ok
+  }
+  if (verb !== 'allow' && verb !== 'drop') throw new UsageError('say list, allow or drop')
+  const ask = asks.find((candidate) => candidate.id === id)
+  if (!ask) throw new UsageError(`nothing waits under “${visible(id ?? '')}”; cordon approvals lists what does`)
+  if (verb === 'drop') {
+    dropAsk(machine, ask.id)
+    terminal.out(`dropped ${ask.id}\n`)
+    return EXIT.ok
+  }
+  const minutes = number(textFlag(args, 'minutes') ?? '60', MAX_MINUTES, '--minutes')
+  const choice = number(textFlag(args, 'choice') ?? '1', ask.suggestions.length, '--choice')
+  const suggestion = ask.suggestions[choice - 1]!
+  grantAsk(machine, ask, suggestion, minutes, Date.now())
+  terminal.out(
+    `granted for ${minutes} minutes in ${visible(ask.project)}: ${suggestion.kind} ${visible(suggestion.value)} (${visible(suggestion.admits)})\n`,
+  )
+  return EXIT.ok
+}
+
+function number(text: string, most: number, flag: string): number {
+  const value = Number(text)
+  if (!/^\d+$/.test(text) || value < 1 || value > most) throw new UsageError(`${flag} takes a number from 1 to ${most}`)
+  return value
+}

@@ -1,0 +1,90 @@
+/** `cordon hook`: what the agents people already use call before each of their tools. */
+
+import { read } from 'node:fs'
+import { machineFiles } from '../../system/files.ts'
+import { thisMachine } from '../../system/machine.ts'
+import { answerHook, blocked, type HookAnswer } from '../hook/answer-hook.ts'
+import { HOST_NAMES } from '../hook/host.ts'
+import { loadHost } from '../hook/hosts.ts'
+import { parseArguments, textFlag } from './arguments.ts'
+import { type CommandContext, commandRow, EXIT, UsageError } from './usage.ts'
+
+/** A tool call with a whole file in it is big; more than this is not one. */
+const MAX_INPUT = 64 * 1024 * 1024
+/** A host that has waited for its own limit runs the tool. */
+const DEADLINE_MS = 20_000
+
+/** Runs `cordon hook HOST` and `cordon hook run`. */
+export async function run({ terminal, argv }: CommandContext): Promise<number> {
+  const args = parseArguments(commandRow('hook')!, argv)
+  const [name = '', command, ...rest] = args.words
+  const root = textFlag(args, 'root') ?? null
+  if (name === 'run') {
+    if (command === undefined || rest.length > 0 || root === null)
+      throw new UsageError('cordon hook run is for hooks: it needs --root and one command after --')
+    const { runInPlace } = await import('../hook/run-in-place.ts')
+    const session = textFlag(args, 'session') ?? null
+    return runInPlace(terminal, { root, session, command, host: textFlag(args, 'host') ?? 'hook' })
+  }
+  const answer = await withDeadline(answered(name, root))
+  if (answer.stderr) terminal.err(answer.stderr)
+  if (answer.stdout) terminal.out(`${answer.stdout}\n`)
+  return answer.exitCode
+}
+
+async function answered(name: string, root: string | null): Promise<HookAnswer> {
+  const host = await loadHost(name)
+  if (!host) return blocked(`there is no hook for “${name}”; there is one for ${HOST_NAMES.join(', ')}`)
+  const input = await readInput()
+  if (input === null) return blocked(`the host’s input could not be read, or has more than ${MAX_INPUT} bytes`)
+  // The program is the one that runs now: the rewritten command has to find the same.
+  const cordon = [process.execPath, process.argv[1] ?? '']
+  return answerHook(host, input, { machine: thisMachine(), files: machineFiles, root, cordon })
+}
+
+/** All of stdin as text; null when it is too much or no UTF-8. Read directly, because `process.stdin` takes time to make. */
+async function readInput(): Promise<string | null> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for (;;) {
+    const chunk = await readChunk()
+    if (chunk.length === 0) break
+    size += chunk.length
+    if (size > MAX_INPUT) return null
+    chunks.push(chunk)
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks))
+  } catch {
+    return null
+  }
+}
+
+function readChunk(): Promise<Buffer> {
+  const buffer = Buffer.allocUnsafe(64 * 1024)
+  return new Promise((resolve, reject) => {
+    const attempt = (): void => {
+      read(0, buffer, 0, buffer.length, null, (error, bytes) => {
+        if (error?.code === 'EAGAIN') setTimeout(attempt, 5)
+        else if (error && error.code !== 'EOF') reject(error)
+        else resolve(buffer.subarray(0, bytes ?? 0))
+      })
+    }
+    attempt()
+  })
+}
+
+/** Ends the process when the answer takes too long: a late answer is an allow. */
+async function withDeadline(answer: Promise<HookAnswer>): Promise<HookAnswer> {
+  const timer = setTimeout(() => {
+    process.stderr.write('cordon: the call could not be judged in time, so it was blocked.\n')
+    process.exit(EXIT.usage)
+  }, DEADLINE_MS)
+  try {
+    return await answer
+  } catch (error) {
+    return blocked(error instanceof Error ? error.message : String(error))
+  } finally {
+    clearTimeout(timer)
+  }
+}

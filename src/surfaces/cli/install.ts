@@ -1,0 +1,144 @@
+/** `cordon install`: puts Cordon in front of an agent, shows what changes, keeps a backup, and tests that the hook fires. */
+
+import { chmodSync, mkdirSync, rmSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { findRoot } from '../../runtime/load-policy.ts'
+import { Fault } from '../../system/fault.ts'
+import { machineFiles } from '../../system/files.ts'
+import { thisMachine } from '../../system/machine.ts'
+import { askCodex, tomlText, withTomlValue } from '../hook/codex-trust.ts'
+import { HOST_NAMES, type HostName } from '../hook/host.ts'
+import {
+  codexHome,
+  type FileChange,
+  type InstallPlace,
+  planGeminiTrust,
+  planSettings,
+  SettingsError,
+} from '../hook/host-settings.ts'
+import { findProgram, testInstalled } from '../hook/install-check.ts'
+import { lineDiff } from '../hook/line-diff.ts'
+import { type Arguments, parseArguments } from './arguments.ts'
+import { confirm } from './confirm.ts'
+import { paint, type Terminal, visible } from './terminal.ts'
+import { type CommandContext, commandRow, EXIT, UsageError } from './usage.ts'
+
+/** Runs `cordon install`. */
+export async function run({ terminal, argv }: CommandContext): Promise<number> {
+  const args = parseArguments(commandRow('install')!, argv)
+  const agent = agentOf(args)
+  const place = placeOf(args)
+  const uninstall = args.flags.uninstall === true
+  const changes = planned(agent, place, uninstall).filter((change) => change.before !== change.after)
+  if (!args.flags.json) for (const change of changes) terminal.out(describe(terminal, change))
+  if (args.flags.print) return EXIT.ok
+  if (changes.length > 0) {
+    if (!args.flags.yes && !(await confirm(terminal, uninstall ? 'Take it out? [y/N] ' : 'Install it? [y/N] '))) {
+      terminal.err('nothing was changed (--yes installs without asking)\n')
+      return EXIT.failed
+    }
+    for (const change of changes) write(change)
+  }
+  if (uninstall) {
+    terminal.err(changes.length > 0 ? `Cordon no longer guards ${agent} here\n` : 'there was nothing to take out\n')
+    return EXIT.ok
+  }
+  if (agent === 'codex') await trustInCodex(terminal, place)
+  warn(terminal, place)
+  const test = await testInstalled(agent, place)
+  if (args.flags.json)
+    terminal.out(
+      `${JSON.stringify({ agent, scope: place.scope, changes: changes.map(({ path }) => path), ...test })}\n`,
+    )
+  terminal.err(
+    test.ok
+      ? `${paint(terminal, 'green', 'works')}  ${agent}: ${visible(test.detail)}\n`
+      : `${paint(terminal, 'red', 'does not work')}  ${agent}: ${visible(test.detail)}\n`,
+  )
+  return test.ok ? EXIT.ok : EXIT.failed
+}
+
+function agentOf(args: Arguments): HostName {
+  const [name] = args.words
+  const found = HOST_NAMES.find((host) => host === name)
+  if (!found || args.words.length !== 1) throw new UsageError(`name an agent: ${HOST_NAMES.join(', ')}`)
+  return found
+}
+
+function placeOf(args: Arguments): InstallPlace {
+  if (args.flags.project && args.flags.user) throw new UsageError('say --project or --user, not both')
+  const { cwd, home, env } = thisMachine()
+  return {
+    scope: args.flags.user ? 'user' : 'project',
+    root: machineFiles.canonical(findRoot(cwd, machineFiles)),
+    home,
+    env,
+    cordon: [process.execPath, machineFiles.canonical(process.argv[1] ?? '')],
+  }
+}
+
+function planned(agent: HostName, place: InstallPlace, uninstall: boolean): FileChange[] {
+  try {
+    const change = planSettings(agent, place, readFile, uninstall)
+    const trust = agent === 'gemini' && place.scope === 'project' && !uninstall
+    return trust ? [change, planGeminiTrust(place, readFile)] : [change]
+  } catch (error) {
+    if (error instanceof SettingsError)
+      throw new Fault('agent-settings', error.message, { remedy: 'Put that right, then run it again.' })
+    throw error
+  }
+}
+
+/** The text of a file, null when there is none. */
+export function readFile(path: string): string | null {
+  return machineFiles.exists(path) ? machineFiles.readText(path) : null
+}
+
+function write({ path, before, after }: FileChange): void {
+  const target = before === null ? path : machineFiles.canonical(path)
+  const mode = before === null ? 0o600 : statSync(target).mode & 0o777
+  if (before !== null) machineFiles.writeText(`${target}.cordon-backup`, before, { mode })
+  if (after === null) {
+    rmSync(target)
+    return
+  }
+  mkdirSync(dirname(target), { recursive: true })
+  machineFiles.writeText(target, after, { mode })
+  chmodSync(target, mode)
+}
+
+/** Codex runs a hook only with its hash in its own configuration, and a project's only in a trusted project. */
+async function trustInCodex(terminal: Terminal, place: InstallPlace): Promise<void> {
+  const codex = findProgram('codex', place.env.PATH)
+  if (!codex) return
+  const path = join(codexHome(place.home, place.env), 'config.toml')
+  const before = readFile(path)
+  let after = before ?? ''
+  if (place.scope === 'project') {
+    after = withTomlValue(after, `projects.${tomlText(place.root)}`, 'trust_level', 'trusted')
+    if (after !== before) write({ path, before, after })
+  }
+  for (const { key, hash, trusted } of await askCodex(codex, place.root, place.env)) {
+    if (!trusted) after = withTomlValue(after, `hooks.state.${tomlText(key)}`, 'trusted_hash', hash)
+  }
+  if (after === before) return
+  terminal.out(describe(terminal, { path, before, after }))
+  write({ path, before, after })
+}
+
+/** What the agent can write, it can replace. */
+function warn(terminal: Terminal, { root, cordon }: InstallPlace): void {
+  const inside = cordon.filter((path) => path.startsWith(`${root}/`))
+  if (inside.length === 0) return
+  terminal.err(
+    `${paint(terminal, 'yellow', 'cordon:')} ${visible(inside.join(', '))} lies inside the project, where the agent can change it; install Cordon somewhere else\n`,
+  )
+}
+
+function describe(terminal: Terminal, { path, before, after }: FileChange): string {
+  const lines = lineDiff((before ?? '').split('\n'), (after ?? '').split('\n'))
+  const shown = lines.map(({ sign, text }) =>
+    paint(terminal, sign === '+' ? 'green' : sign === '-' ? 'red' : 'dim', `${sign} ${visible(text)}`),
+  )
+  return `${paint(terminal, 'bold', visible(path))}${before === null ? ' (new)' : after === null ? ' (removed)' : ''}\n${shown.join('\n')}\n`
+}

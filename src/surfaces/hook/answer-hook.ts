@@ -1,0 +1,178 @@
+/** The way of a hook: the host's text in, one answer in the host's own form out, and whatever fails is a block. */
+
+import { readFileSync } from 'node:fs'
+import { type HookJudge, type HookJudgement, openHookJudge } from '../../runtime/hook-judge.ts'
+import { messageOf } from '../../system/fault.ts'
+import type { Files } from '../../system/files.ts'
+import type { Machine } from '../../system/machine.ts'
+import { type HookRequest, type Host, isObject, type Json, type Outcome, ProtocolError } from './host.ts'
+import { commandInside, type SandboxedForm, sandboxedCommand } from './sandboxed-command.ts'
+
+export interface HookSetting {
+  readonly machine: Machine
+  readonly files: Files
+  /** The project that the hook was installed for; null for one that was installed for the user. */
+  readonly root: string | null
+  /** The words that run Cordon. */
+  readonly cordon: readonly string[]
+}
+
+/** What the hook's process does: print, complain, end. */
+export interface HookAnswer {
+  readonly stdout: string
+  readonly stderr: string
+  readonly exitCode: number
+}
+
+/** Longer reasons are cut: a host shows them, and a model pays for them. */
+const MAX_REASON = 2000
+
+/** Answers one call. Never throws: a failure of our own is exit code 2 with a sentence, which every host takes as a block. */
+export async function answerHook(host: Host, input: string, setting: HookSetting): Promise<HookAnswer> {
+  try {
+    const request = host.parse(parseJson(input), setting.machine.env)
+    return {
+      stdout: host.answer(request, await decide(host, request, parseJson(input), setting)),
+      stderr: '',
+      exitCode: 0,
+    }
+  } catch (error) {
+    return blocked(`${messageOf(error)}; the call was blocked because it could not be judged.`)
+  }
+}
+
+/** The answer that every host takes as a block. */
+export function blocked(why: string): HookAnswer {
+  return { stdout: '', stderr: `cordon: ${oneLine(why)}\n`, exitCode: 2 }
+}
+
+async function decide(host: Host, request: HookRequest, input: Json, setting: HookSetting): Promise<Outcome> {
+  const { machine, files } = setting
+  const root = setting.root ?? request.project ?? startDirectory(input)
+  if (root === null || !root.startsWith('/') || !files.isDirectory(root)) {
+    throw new ProtocolError(
+      `the project cannot be known from what the host says; install the hook for it: cordon install ${host.name} --project`,
+    )
+  }
+  const opened = await openHookJudge({
+    machine,
+    files,
+    root,
+    exact: setting.root !== null,
+    cwd: request.cwd ?? root,
+    host: host.name,
+    session: request.session,
+    shell: request.command !== null,
+  })
+  if ('closed' in opened) return { kind: 'deny', reason: reasonText(opened.closed) }
+  const { judge } = opened
+  const form: SandboxedForm = {
+    cordon: setting.cordon,
+    host: host.name,
+    root: judge.loaded.root,
+    session: request.session,
+  }
+  // A host can show us our own rewrite; what is judged is the command inside it, and it is not wrapped twice.
+  const inside = request.command && commandInside(request.command.text, form)
+  const calls =
+    inside === null || inside === undefined
+      ? request.calls
+      : [{ kind: 'tool', tool: 'bash', input: { command: inside } } as const]
+  const judgement = judge.strictest(calls)
+  if (judgement === null) return { kind: 'pass' }
+  await record(judge, judgement, host, request, machine)
+  const wrapped =
+    request.command === null || typeof inside === 'string'
+      ? null
+      : request.command.replaced(sandboxedCommand(request.command.text, form))
+  return settled(judge, judgement, wrapped, { host, request, machine })
+}
+
+async function settled(
+  judge: HookJudge,
+  judgement: HookJudgement,
+  input: Json | null,
+  { host, request, machine }: { readonly host: Host; readonly request: HookRequest; readonly machine: Machine },
+): Promise<Outcome> {
+  const { decision, reason } = judgement.decision
+  if (decision === 'deny') return { kind: 'deny', reason: reasonText(reason.message, reason.remedy) }
+  if (decision === 'allow') return input ? { kind: 'sandboxed', input } : { kind: 'pass' }
+  const refused = judge.whyNotAsked(judgement.decision)
+  if (refused !== null) return { kind: 'deny', reason: reasonText(`${reason.message} It was not asked: ${refused}.`) }
+  if (request.canAsk) return { kind: 'ask', reason: reasonText(reason.message), input }
+  const { keepAsk } = await import('../../runtime/hook-asks.ts')
+  const id = keepAsk(machine, host.name, judge.loaded.root, judgement, Date.now())
+  return {
+    kind: 'deny',
+    reason: reasonText(`This needs a yes from the user: ${reason.message}`, wayOut(id, judgement)),
+  }
+}
+
+/** How the user can allow what nobody could be asked about. */
+function wayOut(id: string | null, { call }: HookJudgement): string {
+  if (id !== null) {
+    return `Tell the user to run \`cordon approvals allow ${id}\` in a terminal of their own, or to grant it in cordon.toml and sign that; then try again.`
+  }
+  return call.kind === 'foreign'
+    ? `The user can allow the tool in cordon.toml ([permission.tools] ${JSON.stringify(call.tool)} = "allow") and sign that.`
+    : 'The user can grant it in cordon.toml and sign that; do without it otherwise.'
+}
+
+/** A1: what is decided is written down first. */
+async function record(
+  judge: HookJudge,
+  { decision, call, subject }: HookJudgement,
+  host: Host,
+  request: HookRequest,
+  machine: Machine,
+): Promise<void> {
+  const { hookRecorder } = await import('../../runtime/hook-record.ts')
+  const recorder = hookRecorder(judge.loaded, machine, host.name, request.session)
+  try {
+    recorder.begin({
+      tool: call.kind === 'search' ? 'grep' : call.tool,
+      input: call.kind === 'tool' ? call.input : {},
+      subject,
+      decision,
+      agent: host.name,
+    })
+  } finally {
+    recorder.close()
+  }
+}
+
+/** Where a Codex session was started, from the record that Codex keeps of it. */
+function startDirectory(input: Json): string | null {
+  const path = input.transcript_path
+  if (typeof path !== 'string' || !path.startsWith('/')) return null
+  const [first = ''] = readFileSync(path, 'utf8').split('\n', 1)
+  const line: unknown = JSON.parse(first)
+  if (!isObject(line) || line.type !== 'session_meta' || !isObject(line.payload)) return null
+  return typeof line.payload.cwd === 'string' ? line.payload.cwd : null
+}
+
+function parseJson(input: string): Json {
+  let value: unknown
+  try {
+    value = JSON.parse(input)
+  } catch (error) {
+    throw new ProtocolError(`the host’s input is not JSON (${messageOf(error)})`)
+  }
+  if (!isObject(value)) throw new ProtocolError('the host’s input is not a JSON object')
+  return value
+}
+
+/** Never empty: a denial without a reason is an allow in Codex. */
+function reasonText(...sentences: readonly (string | undefined)[]): string {
+  const text = oneLine(`Cordon: ${sentences.filter(Boolean).join(' ')}`)
+  return text.length > MAX_REASON ? `${text.slice(0, MAX_REASON)} …` : text
+}
+
+/** Control, format and half characters of an agent's own text do not reach the host's screen. */
+function oneLine(text: string): string {
+  if (/^[\x20-\x7e]*$/.test(text)) return text
+  return text
+    .replace(/\s+/g, ' ')
+    .toWellFormed()
+    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`)
+}

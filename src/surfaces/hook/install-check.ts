@@ -1,0 +1,96 @@
+/** Looks whether the hooks of the agents on this machine are in place and answer, for `cordon install` and `cordon doctor`. */
+
+import { accessSync, constants } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { messageOf } from '../../system/fault.ts'
+import { askCodex } from './codex-trust.ts'
+import { HOST_NAMES, type HostName } from './host.ts'
+import { type InstallPlace, installedCommand, planSettings, type Scope, settingsFile } from './host-settings.ts'
+import { type SelfTest, testCommand, testPlugin } from './self-test.ts'
+
+export interface AgentCheck {
+  readonly agent: HostName
+  readonly scope: Scope
+  readonly file: string
+  /** `absent`: nothing of ours is there; `stale`: it is not what would be installed now; `silent`: it does not answer. */
+  readonly status: 'works' | 'absent' | 'stale' | 'silent'
+  readonly detail: string
+  readonly remedy: string | null
+}
+
+/** Checks every agent in both scopes; those without a hook of ours are `absent`. */
+export async function checkAgents(
+  place: Omit<InstallPlace, 'scope'>,
+  read: (path: string) => string | null,
+): Promise<readonly AgentCheck[]> {
+  const checks: AgentCheck[] = []
+  for (const agent of HOST_NAMES) {
+    for (const scope of ['project', 'user'] as const) checks.push(await checkAgent(agent, { ...place, scope }, read))
+  }
+  return checks
+}
+
+/** Checks one hook by running it. */
+export async function checkAgent(
+  agent: HostName,
+  place: InstallPlace,
+  read: (path: string) => string | null,
+): Promise<AgentCheck> {
+  const file = settingsFile(agent, place)
+  const again = `cordon install ${agent} --${place.scope}`
+  const check = (status: AgentCheck['status'], detail: string, remedy: string | null): AgentCheck => ({
+    agent,
+    scope: place.scope,
+    file,
+    status,
+    detail,
+    remedy,
+  })
+  try {
+    const taken = planSettings(agent, place, read, true)
+    if (taken.before === null || taken.before === taken.after) return check('absent', 'no hook of ours', again)
+    if (jsonOf(taken.before) === jsonOf(taken.after)) return check('absent', 'no hook of ours', again)
+    const wanted = planSettings(agent, place, read, false)
+    if (wanted.before !== wanted.after) return check('stale', 'the hook is not the one of this Cordon', again)
+    const test = await testInstalled(agent, place)
+    return check(test.ok ? 'works' : 'silent', test.detail, test.ok ? null : again)
+  } catch (error) {
+    return check('silent', messageOf(error), again)
+  }
+}
+
+/** Runs what is installed; of Codex also asks whether it trusts it. */
+export async function testInstalled(agent: HostName, place: InstallPlace): Promise<SelfTest> {
+  if (agent === 'opencode') return testPlugin(settingsFile(agent, place), place)
+  const test = testCommand(agent, installedCommand(agent, place), place)
+  if (!test.ok || agent !== 'codex') return test
+  const codex = findProgram('codex', place.env.PATH)
+  if (!codex) return { ok: false, detail: 'codex is not on PATH, so nobody can say whether it trusts the hook' }
+  const file = settingsFile(agent, place)
+  const ours = (await askCodex(codex, place.root, place.env)).filter((hook) => hook.key.startsWith(`${file}:`))
+  if (ours.length === 0) return { ok: false, detail: 'Codex does not load the hook' }
+  if (!ours.every((hook) => hook.trusted && hook.enabled)) return { ok: false, detail: 'Codex does not trust the hook' }
+  return { ok: true, detail: `${test.detail}; Codex says that it trusts the hook` }
+}
+
+/** The first program of that name on PATH, or null. */
+export function findProgram(name: string, path: string | undefined): string | null {
+  for (const directory of (path ?? '').split(delimiter)) {
+    if (!directory.startsWith('/')) continue
+    try {
+      accessSync(join(directory, name), constants.X_OK)
+      return join(directory, name)
+    } catch {
+      // The next one.
+    }
+  }
+  return null
+}
+
+function jsonOf(text: string | null): string {
+  try {
+    return JSON.stringify(JSON.parse(text ?? '{}'))
+  } catch {
+    return text ?? ''
+  }
+}

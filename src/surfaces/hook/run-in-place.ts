@@ -1,0 +1,38 @@
+/** `cordon hook run`: the command of a host's agent, in the sandbox, with the host's own streams. */
+
+import { runHookCommand } from '../../runtime/hook-run.ts'
+import { machineFiles } from '../../system/files.ts'
+import { thisMachine } from '../../system/machine.ts'
+import { type Terminal, visible } from '../cli/terminal.ts'
+import { EXIT } from '../cli/usage.ts'
+
+const FORWARDED: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGCONT']
+
+export interface InPlace {
+  readonly root: string
+  readonly session: string | null
+  readonly host: string
+  readonly command: string
+}
+
+/** Runs it; the command's exit code passes through, 126 is a denial. */
+export async function runInPlace(terminal: Terminal, place: InPlace): Promise<number> {
+  const interactive = process.stdin.isTTY === true && process.stdout.isTTY === true
+  const result = await runHookCommand({
+    ...place,
+    machine: thisMachine(),
+    files: machineFiles,
+    io: {
+      forwardSignals: FORWARDED,
+      ...(interactive
+        ? { terminal: { input: process.stdin, output: process.stdout } }
+        : { stdin: 'inherit' as const, stdout: 'inherit' as const, stderr: 'inherit' as const }),
+    },
+  })
+  if ('denied' in result) {
+    terminal.err(`cordon: ${visible(result.denied)}\n`)
+    return EXIT.refused
+  }
+  for (const note of new Set(result.notes)) terminal.err(`cordon: ${visible(note)}\n`)
+  return result.exitCode
+}

@@ -1,0 +1,84 @@
+/** Runs what was installed as the host would, on calls whose answers are known: a hook that does not fire is worse than none. */
+
+import { spawnSync } from 'node:child_process'
+import type { HostName } from './host.ts'
+import type { InstallPlace } from './host-settings.ts'
+
+export interface SelfTest {
+  readonly ok: boolean
+  /** What was expected and what came, a sentence. */
+  readonly detail: string
+}
+
+/** No manifest allows this. */
+const FORBIDDEN = 'sudo true'
+
+const CALLS: Readonly<Record<Exclude<HostName, 'opencode'>, (root: string) => object>> = {
+  'claude-code': (cwd) => claude(cwd),
+  codex: (cwd) => claude(cwd),
+  gemini: (cwd) => ({
+    hook_event_name: 'BeforeTool',
+    session_id: 'cordon-self-test',
+    cwd,
+    tool_name: 'run_shell_command',
+    tool_input: { command: FORBIDDEN },
+  }),
+  cursor: (cwd) => ({ hook_event_name: 'beforeShellExecution', workspace_roots: [cwd], cwd, command: FORBIDDEN }),
+}
+
+function claude(cwd: string): object {
+  return {
+    hook_event_name: 'PreToolUse',
+    session_id: 'cordon-self-test',
+    cwd,
+    tool_name: 'Bash',
+    tool_input: { command: FORBIDDEN },
+  }
+}
+
+/** The denial in the form of each host. */
+const DENIED = /"(permissionDecision|decision|permission)":"deny"/
+
+/** Tests an installed command line: a forbidden call must be denied, and nonsense must be blocked. */
+export function testCommand(host: Exclude<HostName, 'opencode'>, command: string, place: InstallPlace): SelfTest {
+  const run = (input: string) =>
+    spawnSync('/bin/sh', ['-c', command], {
+      cwd: place.root,
+      input,
+      encoding: 'utf8',
+      timeout: 60_000,
+      env: { ...process.env, CLAUDE_PROJECT_DIR: place.root, GEMINI_PROJECT_DIR: place.root },
+    })
+  const denied = run(JSON.stringify(CALLS[host](place.root)))
+  // A hook for the user learns the project of Codex from the session's record, which a test has not: it must block.
+  const blocked = host === 'codex' && place.scope === 'user' && isBlock(denied)
+  if (!blocked && !(denied.status === 0 && DENIED.test(denied.stdout))) {
+    return { ok: false, detail: `a forbidden call was not denied: ${told(denied)}` }
+  }
+  const nonsense = run('{')
+  if (!isBlock(nonsense)) return { ok: false, detail: `nonsense was not blocked: ${told(nonsense)}` }
+  return { ok: true, detail: 'a forbidden call is denied, and nonsense is blocked' }
+}
+
+/** Tests the plugin of opencode by loading it: a forbidden call must throw. */
+export function testPlugin(file: string, place: InstallPlace): SelfTest {
+  const script = `import { Cordon } from ${JSON.stringify(`file://${file}`)}
+const hooks = await Cordon({ directory: ${JSON.stringify(place.root)} })
+try {
+  await hooks['tool.execute.before']({ tool: 'bash', sessionID: 'cordon-self-test' }, { args: { command: ${JSON.stringify(FORBIDDEN)} } })
+  console.log('allowed')
+} catch (error) {
+  console.log('blocked: ' + error.message)
+}`
+  const run = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8', timeout: 60_000 })
+  const ok = run.status === 0 && run.stdout.startsWith('blocked: Cordon')
+  return { ok, detail: ok ? 'a forbidden call is blocked' : `a forbidden call was not judged: ${told(run)}` }
+}
+
+function isBlock(run: { status: number | null; stdout: string; stderr: string }): boolean {
+  return run.status === 2 && run.stdout === '' && run.stderr.trim() !== ''
+}
+
+function told(run: { status: number | null; stdout: string; stderr: string }): string {
+  return `exit code ${run.status}, stdout ${JSON.stringify(run.stdout.slice(0, 300))}, stderr ${JSON.stringify(run.stderr.slice(0, 300))}`
+}
