@@ -1,12 +1,18 @@
 import { defineConfig } from 'vitest/config'
 
+/** What really runs sandboxes, clients and crashes takes its time on a busy machine. */
+const patient = { testTimeout: 300_000, hookTimeout: 300_000 }
+
 const config: ReturnType<typeof defineConfig> = defineConfig({
   test: {
     projects: [
-      { test: { name: 'unit', include: ['src/**/*.test.ts', 'test/cases/**/*.test.ts', 'test/layers/**/*.test.ts'] } },
-      { test: { name: 'contract', include: ['test/contract/**/*.test.ts'], testTimeout: 60_000 } },
-      { test: { name: 'attacks', include: ['test/attacks/**/*.test.ts'], testTimeout: 120_000 } },
-      { test: { name: 'e2e', include: ['test/e2e/**/*.test.ts'], testTimeout: 300_000 } },
+      {
+        test: { name: 'unit', include: ['src/**/*.test.ts', 'test/{cases,layers}/**/*.test.ts'], testTimeout: 30_000 },
+      },
+      { test: { name: 'soundness', include: ['test/soundness/**/*.test.ts'], ...patient } },
+      { test: { name: 'contract', include: ['test/{contract,egress,audit,hooks,mcp}/**/*.test.ts'], ...patient } },
+      { test: { name: 'attacks', include: ['test/attacks/**/*.test.ts'], ...patient } },
+      { test: { name: 'e2e', include: ['test/e2e/**/*.test.ts'], ...patient } },
     ],
   },
 })

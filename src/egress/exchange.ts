@@ -3,6 +3,7 @@
 import { type ClientRequest, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { watchBody } from './body-watch.ts'
+import { carryLargeBody, largeLength } from './large-body.ts'
 import {
   type Cleared,
   clearRequest,
@@ -195,19 +196,27 @@ class Exchange {
       this.#answer(upstreamRefusal(error, this.#read.target))
       return
     }
-    incoming.on('data', (chunk: Buffer) => {
-      this.#down += chunk.length
-    })
+    const count = (bytes: number) => {
+      this.#down += bytes
+    }
     incoming.on('error', () => {
+      // All of it was passed on: the connection was given up on purpose.
+      if (this.#response.writableEnded) return
       this.#refusal ??= { code: 'upstream-protocol', message: 'the response broke off' }
       this.#response.destroy()
     })
+    const length = scrubbing ? null : largeLength(incoming, this.#message.method ?? '')
+    if (length !== null) {
+      carryLargeBody(incoming, this.#response, length, count)
+      return
+    }
+    incoming.on('data', (chunk: Buffer) => count(chunk.length))
     body.on('error', () => this.#response.destroy())
     body.pipe(this.#response)
   }
 
   #failed(request: ClientRequest, error: Error): void {
-    if (request !== this.#request || this.#refusal !== null) return
+    if (request !== this.#request || this.#refusal !== null || this.#response.writableEnded) return
     if (this.#response.destroyed || this.#response.headersSent) return void this.#response.destroy()
     // The host closed a connection that waited in the pool; nothing of this request was answered.
     if (request.reusedSocket && this.#repeatable) this.send()

@@ -10,6 +10,7 @@ const MAX_VARIANTS = 64
 
 /** A command with every finite choice of words taken (`for x in a b; do git $x`); null when there are too many. */
 export function variantsOf(argv: readonly Word[]): readonly (readonly Word[])[] | null {
+  if (argv.every((word) => word.values === null || word.values.length <= 1)) return [argv]
   let variants: Word[][] = [[]]
   for (const word of argv) {
     const choices = word.values && word.values.length > 1 ? word.values.map((value) => exactly(word, value)) : [word]

@@ -110,6 +110,10 @@ export function segmentsOf(path: string): string[] {
   if (names.some((name) => name === '' || name === '.' || name === '..')) {
     throw new Fault('not-canonical', `${path} is not a canonical path`)
   }
+  // They speak of the process that opens them, which is Cordon: its environment, its memory, its descriptors.
+  if (names[0] === 'proc' || names[0] === 'sys') {
+    throw new Fault('kernel-file', `${path} is a file of the kernel, which tools do not open`)
+  }
   return names
 }
 

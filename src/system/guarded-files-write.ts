@@ -78,8 +78,9 @@ export function prepareWrite(
   }
   try {
     const old = oldFile(directory, name, path, options)
-    temporary = `.cordon-${randomName()}.tmp`
-    journal.begin(posix.join(directory.path, temporary))
+    const fresh = `.cordon-${randomName()}.tmp`
+    journal.begin(posix.join(directory.path, fresh))
+    temporary = fresh
     writeTemporary(directory, temporary, content, old, options)
     return settle(path, directory, name, temporary, old, options, release)
   } catch (error) {

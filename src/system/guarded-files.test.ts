@@ -129,6 +129,11 @@ describe('paths that are not canonical', () => {
     },
   )
 
+  it.each(['/proc/self/environ', '/proc/1/mem', '/sys/kernel/x'])('%s is a file of the kernel', (path) => {
+    expect(faultOf(() => files.read(path))).toBe('kernel-file')
+    expect(faultOf(() => files.list(path))).toBe('kernel-file')
+  })
+
   it('names with newlines, quotes and odd characters are names', () => {
     const path = join(root, 'dir', 'a\nb "c" \u202e$(x)')
     files.write(path, Buffer.from('x'))

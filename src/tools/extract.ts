@@ -9,6 +9,9 @@ import { gunzip, isGzip, isTar, readTar } from './archive/tar.ts'
 import { isZip, readZip } from './archive/zip.ts'
 import { InputError, type ToolContext, type ToolInput, type ToolOutput } from './tool.ts'
 
+/** Files that the record names one by one. */
+const MAX_NAMED = 200
+
 export async function extract(input: ToolInput, context: ToolContext): Promise<ToolOutput> {
   const given = input.path as string
   const path = context.checked(given)
@@ -21,7 +24,7 @@ export async function extract(input: ToolInput, context: ToolContext): Promise<T
   return {
     text: `Unpacked ${files.length} files from ${given} into ${input.destination}.`,
     data: { destination, files: files.map((file) => posix.relative(destination, file)) },
-    files: { read: [path], written: files },
+    files: { read: [path], written: files.length > MAX_NAMED ? [destination] : files },
   }
 }
 

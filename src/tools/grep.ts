@@ -11,6 +11,8 @@ import { visibleName } from './visible-name.ts'
 const MAX_MATCHES = 500
 const MAX_LINE = 400
 const MAX_FILE = 16 * 1024 * 1024
+/** Files that the record names one by one. */
+const MAX_NAMED = 200
 
 interface Found {
   readonly path: string
@@ -138,7 +140,7 @@ class Result {
     return {
       text: [...body, ...notes.map((note) => `[${note}]`)].join('\n'),
       data: { root, matches: this.#found, searched: this.searched.length, unreadable: this.unreadable },
-      files: { read: this.searched, written: [] },
+      files: { read: this.searched.length > MAX_NAMED ? [root] : this.searched, written: [] },
       ...(this.full && { truncated: { shown: this.#found.length, total: null, unit: 'lines', remedy } }),
     }
   }

@@ -9,6 +9,7 @@ export interface IgnoreRule {
 }
 
 const MAX_RULES = 2000
+const MAX_LENGTH = 500
 
 /** Parses a file that stands in the directory `prefix` (empty for the top, else ending in a slash). */
 export function parseIgnoreFile(text: string, prefix: string): IgnoreRule[] {
@@ -17,7 +18,7 @@ export function parseIgnoreFile(text: string, prefix: string): IgnoreRule[] {
     .split(/\r?\n/)
     .slice(0, MAX_RULES)
     .flatMap((line) => {
-      const trimmed = line.replace(/(?<!\\) +$/, '')
+      const trimmed = line.length > MAX_LENGTH ? '' : line.replace(/(?<!\\) +$/, '')
       if (trimmed === '' || trimmed.startsWith('#')) return []
       const negated = trimmed.startsWith('!')
       const pattern = (negated ? trimmed.slice(1) : trimmed).replace(/^\\/, '')

@@ -68,6 +68,12 @@ describe('expressions that never end', () => {
     await search.close()
   })
 
+  it('are ended also when they repeat without a sign of repetition', async () => {
+    const search = openLineSearch(`${'(a|a)'.repeat(40)}b`, { ...quiet, timeoutMs: 300 })
+    await expect(search.search('a'.repeat(60), 1)).rejects.toMatchObject({ code: 'search-timeout' })
+    await search.close()
+  })
+
   it('are ended when the call is cancelled', async () => {
     const controller = new AbortController()
     const search = openLineSearch('^(a+)+$', { ...quiet, signal: controller.signal })

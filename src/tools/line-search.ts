@@ -18,9 +18,10 @@ export interface LineSearch {
 }
 
 const MAX_PATTERN = 4096
+const MAX_INLINE = 64
 
 /**
- * Opens a search. An expression without repetition cannot backtrack far and runs here; any other runs in a worker that
+ * Opens a search. A short expression without repetition, groups and choices cannot backtrack and runs here; any other runs in a worker that
  * is ended when its time is up or the call is cancelled, because a backtracking match cannot be interrupted.
  */
 export function openLineSearch(
@@ -28,7 +29,7 @@ export function openLineSearch(
   options: { readonly ignoreCase: boolean; readonly timeoutMs: number; readonly signal: AbortSignal },
 ): LineSearch {
   const { source, flags } = compile(pattern, options.ignoreCase)
-  if (!/[*+{?]/.test(source)) {
+  if (source.length <= MAX_INLINE && !/[*+{?|()]/.test(source)) {
     const search = lineSearcher(source, flags)
     return { search: async (text, limit) => search(text, limit), close: async () => {} }
   }

@@ -167,14 +167,22 @@ describe('what the policy closes below an open directory', () => {
 
   it('grep that a person allowed reads what would be asked in the same way, but no secret', async () => {
     world.file('d/.env', 'needle')
-    const { text } = await world.call('grep', { pattern: 'needle' }, { judge: (access) => (access === 'read' ? 'ask' : 'allow') })
-    expect(text).toBe('d/closed/secret.txt:1:needle\nd/open.txt:1:needle\n[1 files that may not be read were not searched]')
+    const { text } = await world.call(
+      'grep',
+      { pattern: 'needle' },
+      { judge: (access) => (access === 'read' ? 'ask' : 'allow') },
+    )
+    expect(text).toBe(
+      'd/closed/secret.txt:1:needle\nd/open.txt:1:needle\n[1 files that may not be read were not searched]',
+    )
   })
 
   it('move does not put a tree where its parts may not be written', async () => {
     world.file('evil/hooks/pre-commit', 'evil')
     const judge = holding('.git/hooks', 'deny', 'write')
-    await expect(world.call('move', { source: 'evil', destination: 'sub/.git' }, { judge })).rejects.toThrow(/may not be changed/)
+    await expect(world.call('move', { source: 'evil', destination: 'sub/.git' }, { judge })).rejects.toThrow(
+      /may not be changed/,
+    )
     expect(existsSync(join(world.root, 'sub'))).toBe(false)
   })
 

@@ -11,7 +11,8 @@ export async function write(input: ToolInput, context: ToolContext): Promise<Too
   const path = context.checked(given)
   const content = input.content as string
   const old = context.files.stat(path)
-  const bytes = old?.type === 'file' && old.size <= MAX_KEPT ? inOldForm(content, path, context) : Buffer.from(content, 'utf8')
+  const bytes =
+    old?.type === 'file' && old.size <= MAX_KEPT ? inOldForm(content, path, context) : Buffer.from(content, 'utf8')
   context.files.write(path, bytes)
   return {
     text: `${old ? 'Replaced' : 'Created'} ${given} (${bytes.length} bytes).`,

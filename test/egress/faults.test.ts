@@ -1,5 +1,6 @@
 /** Faults: hosts that reset, clients that dawdle or vanish, commands that end. Nothing may hang, and nothing may stay. */
 
+import { createHash } from 'node:crypto'
 import { request as httpRequest } from 'node:http'
 import { createServer as createHttps } from 'node:https'
 import { createServer, type Socket } from 'node:net'
@@ -204,6 +205,83 @@ describe('clients that dawdle', () => {
     // Kernel buffers of four sockets and Node's own, but nowhere near an endless body.
     expect(sent).toBeLessThan(64 << 20)
     client.close()
+  })
+})
+
+describe('large bodies', () => {
+  const size = 9_000_001
+  const body = Buffer.alloc(size, 'abcdefghijk')
+  const sum = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
+
+  async function fetch(port: number, path: string): Promise<Buffer> {
+    const client = await RawClient.connect(port)
+    await client.tunnel(`${HOST}:443`)
+    const tls = await client.encrypt({ ca: world.ca.pem, servername: HOST })
+    tls.socket.removeAllListeners('data')
+    const parts: Buffer[] = []
+    tls.socket.on('data', (chunk: Buffer) => parts.push(chunk))
+    tls.send(`GET ${path} HTTP/1.1\r\nHost: ${HOST}\r\nConnection: close\r\n\r\n`)
+    await new Promise((resolve) => tls.socket.once('close', resolve))
+    const whole = Buffer.concat(parts)
+    return whole.subarray(whole.indexOf('\r\n\r\n') + 4)
+  }
+
+  it('arrive whole, to the last byte, and are counted', async () => {
+    world = createWorld()
+    await world.serveHttps((message, response) => {
+      response.writeHead(200, { 'content-length': size })
+      if (message.url === '/slow') {
+        response.write(body.subarray(0, 10))
+        setTimeout(() => response.end(body.subarray(10)), 30)
+      } else response.end(body)
+    })
+    const { port } = await world.open({ allowed: hosts(HOST) })
+    for (const path of ['/', '/slow', '/', '/slow']) expect(sum(await fetch(port, path))).toBe(sum(body))
+    await settled(() => world.events.length === 4)
+    for (const event of world.events) expect(event).toMatchObject({ verdict: 'allow', down: size })
+  })
+
+  it('end at the length that was told, whatever the host sends after it', async () => {
+    world = createWorld()
+    const server = createHttps(world.authority.issue(HOST))
+    server.removeAllListeners('secureConnection')
+    server.on('secureConnection', (socket) => {
+      socket
+        .on('error', () => {})
+        .once('data', () => {
+          socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${size}\r\n\r\n`)
+          socket.write(body)
+          socket.write('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nextra')
+        })
+    })
+    await world.serve(443, server)
+    const { port } = await world.open({ allowed: hosts(HOST) })
+    expect(sum(await fetch(port, '/'))).toBe(sum(body))
+  })
+
+  it('that break off are seen to be broken', async () => {
+    world = createWorld()
+    await world.serveHttps((_, response) => {
+      response.writeHead(200, { 'content-length': size })
+      response.write(body.subarray(0, 5_000_000), () => response.socket?.destroy())
+    })
+    const { door, port } = await world.open({ allowed: hosts(HOST) })
+    expect((await fetch(port, '/')).length).toBeLessThan(size)
+    await settled(() => world.events.some((event) => event.code === 'upstream-protocol'))
+    await settled(() => door.stats().upstream === 0 && door.stats().open === 0)
+  })
+
+  it('leave nothing behind when the client goes away', async () => {
+    world = createWorld()
+    await world.serveHttps((_, response) => response.writeHead(200, { 'content-length': size }).end(body))
+    const { door, port } = await world.open({ allowed: hosts(HOST) })
+    for (let round = 0; round < 10; round++) {
+      const client = await inside(port)
+      client.send(GET)
+      await client.receive((text) => text.length > 100_000 * round)
+      client.close()
+    }
+    await settled(() => door.stats().upstream === 0 && door.stats().open === 0)
   })
 })
 

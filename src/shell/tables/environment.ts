@@ -195,15 +195,27 @@ const riskyShape: readonly (readonly [pattern: RegExp, does: string])[] = [
   ],
 ]
 
-const exact = new Map<string, string>()
-const prefixes: (readonly [string, string])[] = []
-const suffixes: (readonly [string, string])[] = []
-for (const [names, does] of rows)
-  for (const name of names.split(' ')) {
-    if (name.startsWith('*')) suffixes.push([name.slice(1), does])
-    else if (name.endsWith('*')) prefixes.push([name.slice(0, -1), does])
-    else exact.set(name, does)
-  }
+interface Listed {
+  readonly exact: Map<string, string>
+  readonly prefixes: (readonly [string, string])[]
+  readonly suffixes: (readonly [string, string])[]
+}
+
+let index: Listed | null = null
+
+/** The rows by the form of their names; made when a command first sets a variable. */
+function listedNames(): Listed {
+  if (index !== null) return index
+  const made: Listed = { exact: new Map(), prefixes: [], suffixes: [] }
+  for (const [names, does] of rows)
+    for (const name of names.split(' ')) {
+      if (name.startsWith('*')) made.suffixes.push([name.slice(1), does])
+      else if (name.endsWith('*')) made.prefixes.push([name.slice(0, -1), does])
+      else made.exact.set(name, does)
+    }
+  index = made
+  return made
+}
 
 /** True for a variable that names a program or its flags by the rows, or a program by its shape: make's overrides. */
 export function namesProgram(name: string): boolean {
@@ -211,6 +223,7 @@ export function namesProgram(name: string): boolean {
 }
 
 function listed(name: string): string | undefined {
+  const { exact, prefixes, suffixes } = listedNames()
   return (
     exact.get(name) ??
     prefixes.find(([prefix]) => name.startsWith(prefix))?.[1] ??

@@ -50,7 +50,8 @@ function combinations(argv: readonly Word[]): readonly (readonly Word[])[] {
     if (values === null || rows.length * values.length > maxCombinations) {
       const unknown = values === null ? word : asUnknown(word)
       for (const row of rows) row.push(unknown)
-    } else rows = rows.flatMap((row) => values.map((value) => [...row, { ...word, values: [value] }]))
+    } else if (values.length === 1) for (const row of rows) row.push(word)
+    else rows = rows.flatMap((row) => values.map((value) => [...row, { ...word, values: [value] }]))
   }
   return rows
 }

@@ -24,6 +24,9 @@ export interface ArchiveLimits {
   readonly ratioFrom: number
 }
 
+/** Bytes of a name; no path is longer. */
+export const MAX_NAME = 4096
+
 export const ARCHIVE_LIMITS: ArchiveLimits = {
   entries: 50_000,
   bytes: 512 * 1024 * 1024,

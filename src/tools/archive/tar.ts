@@ -2,7 +2,7 @@
 
 import { gunzipSync } from 'node:zlib'
 import { InputError } from '../tool.ts'
-import { type ArchiveEntry, type ArchiveLimits, broken, checkCount, checkSize } from './entry.ts'
+import { type ArchiveEntry, type ArchiveLimits, broken, checkCount, checkSize, MAX_NAME } from './entry.ts'
 
 const BLOCK = 512
 const MAX_HEADER = 1024 * 1024
@@ -37,6 +37,7 @@ export function readTar(bytes: Buffer, limits: ArchiveLimits): ArchiveEntry[] {
     const header = readHeader(bytes, at, overrides)
     const start = at + BLOCK
     const content = bytes.subarray(start, start + header.size)
+    if (header.name.length > MAX_NAME) throw broken('a name is longer than any path')
     if (content.length !== header.size) throw broken(`${header.name} is cut off`)
     at = start + Math.ceil(header.size / BLOCK) * BLOCK
     const meta = readMeta(header, content)
@@ -158,12 +159,12 @@ function headerChecksum(bytes: Buffer, at: number): number {
   return sum
 }
 
+/** A number of the header, or -1 when it is none: no size and no checksum is that. */
 function readNumber(bytes: Buffer, at: number, length: number): number {
   if ((bytes[at]! & 0x80) !== 0) {
     let value = bytes[at]! & 0x7f
     for (let index = 1; index < length; index++) value = value * 256 + bytes[at + index]!
-    if (!Number.isSafeInteger(value)) throw broken('a number is larger than any file')
-    return value
+    return Number.isSafeInteger(value) ? value : -1
   }
   const text = bytes
     .toString('latin1', at, at + length)

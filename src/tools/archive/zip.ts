@@ -2,7 +2,7 @@
 
 import { crc32, inflateRawSync } from 'node:zlib'
 import { InputError } from '../tool.ts'
-import { type ArchiveEntry, type ArchiveLimits, broken, checkCount, checkSize } from './entry.ts'
+import { type ArchiveEntry, type ArchiveLimits, broken, checkCount, checkSize, MAX_NAME } from './entry.ts'
 
 const END = 0x06054b50
 const END64 = 0x06064b50
@@ -75,6 +75,7 @@ function readHeader(bytes: Buffer, at: number): Header {
   const extraLength = bytes.readUInt16LE(at + 30)
   const next = at + 46 + nameLength + extraLength + bytes.readUInt16LE(at + 32)
   if (next > bytes.length) throw broken('its directory is cut off')
+  if (nameLength > MAX_NAME) throw broken('a name is longer than any path')
   const flags = bytes.readUInt16LE(at + 8)
   const rawName = bytes.subarray(at + 46, at + 46 + nameLength)
   const name = decodeName(rawName)

@@ -51,6 +51,7 @@ describe('htmlToMarkdown', () => {
     ['cells', '<td>x'.repeat(200_000)],
     ['unclosed comments', '<!--'.repeat(300_000)],
     ['unclosed scripts', '<script'.repeat(200_000)],
+    ['empty lines', `<pre>${'\n'.repeat(500_000)}x</pre>`],
     ['ampersands', '&'.repeat(1_000_000)],
     ['text areas', '<title></ti'.repeat(100_000)],
   ])('reads hostile pages to the end: %s', (_note, html) => {

@@ -150,7 +150,7 @@ class Writer {
     if (name === 'tr' || name === 'table') this.#endRow()
     if (this.#cells || name === 'tr') return
     if (name === 'pre' && this.#pre) {
-      for (const line of this.#line.replace(/^\n|\n+$/g, '').split('\n')) this.#lines.push(this.#prefix() + line)
+      for (const line of withoutOuterLines(this.#line).split('\n')) this.#lines.push(this.#prefix() + line)
       this.#line = ''
       this.#pre = false
       this.#lines.push(`${this.#prefix()}\`\`\``)
@@ -267,6 +267,12 @@ function isHidden(attributes: ReadonlyMap<string, string>): boolean {
       style.slice(0, 2000),
     )
   )
+}
+
+function withoutOuterLines(text: string): string {
+  let end = text.length
+  while (end > 0 && text.charCodeAt(end - 1) === 10) end--
+  return text.slice(text.startsWith('\n') ? 1 : 0, end)
 }
 
 /** An emphasis around nothing disappears. */

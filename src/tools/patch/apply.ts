@@ -8,11 +8,15 @@ interface Lines {
   /** Without their newline; a carriage return stays. */
   readonly lines: readonly string[]
   readonly finalNewline: boolean
+  /** Comparisons of lines that are left: a patch cannot make the search for its place endless. */
+  readonly effort: { left: number }
 }
+
+const MAX_COMPARISONS = 20_000_000
 
 /** The text after the hunks, or an `InputError` that names the hunk that does not fit. */
 export function applyHunks(given: string, text: string, hunks: readonly Hunk[]): string {
-  const file = split(text)
+  const file: Lines = { ...split(text), effort: { left: MAX_COMPARISONS } }
   const crlf = lineEndOf(text) === 'crlf'
   const result: string[] = []
   let finalNewline = file.finalNewline || text === ''
@@ -21,7 +25,7 @@ export function applyHunks(given: string, text: string, hunks: readonly Hunk[]):
     const where = `hunk ${index + 1} of ${hunks.length} for ${given} (line ${hunk.line} of the patch)`
     const old = hunk.lines.filter((line) => line.kind !== 'insert').map((line) => line.text)
     const start = findStart(file, old, hunk, done, where)
-    result.push(...file.lines.slice(done, start))
+    for (let at = done; at < start; at++) result.push(file.lines[at]!)
     let at = start
     for (const line of hunk.lines) {
       // What is kept is kept as the file has it, not as the patch wrote it.
@@ -38,7 +42,7 @@ export function applyHunks(given: string, text: string, hunks: readonly Hunk[]):
       finalNewline = hunk.finalNewline.new
     }
   }
-  result.push(...file.lines.slice(done))
+  for (let at = done; at < file.lines.length; at++) result.push(file.lines[at]!)
   if (result.length === 0) return ''
   return result.join('\n') + (finalNewline ? '\n' : '')
 }
@@ -67,19 +71,25 @@ function findStart(file: Lines, old: readonly string[], hunk: Hunk, done: number
 }
 
 function afterLine(file: Lines, wanted: string, done: number, where: string): number {
-  const exact = file.lines.findIndex((line, index) => index >= done && same(line, wanted))
-  const at = exact >= 0 ? exact : file.lines.findIndex((line, index) => index >= done && line.trim() === wanted.trim())
-  if (at >= 0) return at + 1
+  for (let at = done; at < file.lines.length; at++) if (same(file, at, wanted)) return at + 1
+  const bare = wanted.trim()
+  for (let at = done; at < file.lines.length; at++) if (file.lines[at]!.trim() === bare) return at + 1
   throw new InputError(`${where} says it belongs after ${quote(wanted)}, and no such line follows line ${done}`)
 }
 
 function matchesAt(file: Lines, old: readonly string[], at: number, hunk: Hunk): boolean {
   if (hunk.atEnd && at + old.length !== file.lines.length) return false
-  return old.every((line, index) => same(file.lines[at + index], line))
+  return old.every((line, index) => same(file, at + index, line))
 }
 
 /** Line ends are the file's business; everything else must be the same. */
-function same(line: string | undefined, wanted: string): boolean {
+function same(file: Lines, at: number, wanted: string): boolean {
+  if (--file.effort.left < 0) {
+    throw new InputError(
+      'the place of a hunk takes too long to find; give lines around the change that are not everywhere in the file',
+    )
+  }
+  const line = file.lines[at]
   if (line === undefined) return false
   return line === wanted || withoutReturn(line) === withoutReturn(wanted)
 }
@@ -93,7 +103,7 @@ function mismatch(file: Lines, old: readonly string[], from: number, hunk: Hunk)
   let best = { at: -1, length: 0 }
   for (let at = from; at < file.lines.length; at++) {
     let length = 0
-    while (length < old.length && same(file.lines[at + length], old[length]!)) length++
+    while (length < old.length && same(file, at + length, old[length]!)) length++
     if (length > best.length) best = { at, length }
   }
   if (best.length === old.length && hunk.atEnd) return 'its lines do not stand at the end of the file'
@@ -103,7 +113,7 @@ function mismatch(file: Lines, old: readonly string[], from: number, hunk: Hunk)
   return `expected ${quote(old[best.length]!)} on line ${line}, found ${found === undefined ? 'the end of the file' : quote(found)}`
 }
 
-function split(text: string): Lines {
+function split(text: string): Pick<Lines, 'lines' | 'finalNewline'> {
   if (text === '') return { lines: [], finalNewline: false }
   const finalNewline = text.endsWith('\n')
   return { lines: (finalNewline ? text.slice(0, -1) : text).split('\n'), finalNewline }

@@ -141,6 +141,19 @@ describe('hunks', () => {
   })
 })
 
+it('gives up on a place that takes too long to find', () => {
+  const text = 'x\n'.repeat(300_000)
+  const patch = envelope('*** Update File: f', '@@', ...Array.from({ length: 2000 }, () => ' x'), '-y', '+z')
+  const [change] = parsePatch(patch)
+  expect(() => applyHunks('f', text, change?.kind === 'update' ? change.hunks : [])).toThrow(/takes too long/)
+})
+
+it('patches a file of very many lines', () => {
+  const text = `first\n${'x\n'.repeat(300_000)}last\n`
+  const [change] = parsePatch(envelope('*** Update File: f', '@@', '-last', '+LAST'))
+  expect(applyHunks('f', text, change?.kind === 'update' ? change.hunks : [])).toBe(text.replace('last', 'LAST'))
+})
+
 it('applies what git diff writes, to the byte', () => {
   const directory = mkdtempSync(join(tmpdir(), 'cordon-patch-'))
   try {

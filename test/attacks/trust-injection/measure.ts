@@ -3,6 +3,7 @@
 import { scanText } from '../../../src/scan/injection.ts'
 import { BENIGN } from './benign.ts'
 import { FIRST_ATTACKS } from './first-set.ts'
+import { SECOND_ATTACKS } from './second-set.ts'
 
 export function share(texts: readonly string[]): {
   readonly share: number
@@ -14,25 +15,13 @@ export function share(texts: readonly string[]): {
 }
 
 if (process.argv[1] === import.meta.filename) {
-  const first = share(FIRST_ATTACKS)
-  console.log('first set', FIRST_ATTACKS.length, first.share.toFixed(3))
-  for (const text of first.missed)
-    console.log(
-      '  missed',
-      text.slice(0, 110).replaceAll('\n', ' '),
-      scanText(text).score,
-      scanText(text)
-        .findings.map((f) => f.rule)
-        .join(),
-    )
-  const benign = share(BENIGN)
-  console.log('benign', BENIGN.length, benign.share.toFixed(3))
-  for (const text of benign.hit)
-    console.log(
-      '  flagged',
-      text.slice(0, 110),
-      scanText(text)
-        .findings.map((f) => `${f.rule}: ${f.excerpt}`)
-        .join(),
-    )
+  for (const [name, attacks] of Object.entries({ first: FIRST_ATTACKS, second: SECOND_ATTACKS })) {
+    const { share: recall, missed } = share(attacks)
+    console.log(`${name} set: ${(recall * 100).toFixed(1)}% of ${attacks.length} found`)
+    for (const text of missed)
+      console.log(`  missed ${scanText(text).score}: ${text.slice(0, 110).replaceAll('\n', ' ')}`)
+  }
+  const { share: alarms, hit } = share(BENIGN)
+  console.log(`hard benign lines: ${(alarms * 100).toFixed(1)}% of ${BENIGN.length} flagged`)
+  for (const text of hit) console.log(`  flagged: ${text.slice(0, 110)}`)
 }

@@ -23,25 +23,30 @@ interface EffectRow {
 }
 
 /** `effect | words, words | options | note`, one row a line; options are any-of. */
-function parseRows(text: string): readonly EffectRow[] {
-  return text
-    .split('\n')
-    .filter((line) => line.trim() !== '')
-    .flatMap((line) => {
-      const [effect = '', commands = '', options = '', note = ''] = line.split('|').map((part) => part.trim())
-      return commands.split(',').map((words) => ({
-        words: words.trim().split(/\s+/),
-        options: options === '' ? [] : options.split(/\s+/),
-        effect: effect as Effect,
-        note,
-      }))
-    })
+function parseRow(line: string): readonly EffectRow[] {
+  const [effect = '', commands = '', options = '', note = ''] = line.split('|').map((part) => part.trim())
+  return commands.split(',').map((words) => ({
+    words: words.trim().split(/\s+/),
+    options: options === '' ? [] : options.split(/\s+/),
+    effect: effect as Effect,
+    note,
+  }))
 }
 
-const rows: ReadonlyMap<string, readonly EffectRow[]> = Map.groupBy(
-  [gitEffects, forgeEffects, packageEffects, serviceEffects].flatMap(parseRows),
-  (row) => row.words[0] ?? '',
-)
+const lines: readonly string[] = [gitEffects, forgeEffects, packageEffects, serviceEffects].join('\n').split('\n')
+const rows = new Map<string, readonly EffectRow[]>()
+
+/** The rows of a program, read when it is first asked for: a command names few of them, and start-up counts. */
+function rowsOf(program: string): readonly EffectRow[] {
+  const known = rows.get(program)
+  if (known !== undefined) return known
+  const found = lines
+    .filter((line) => line.includes(program))
+    .flatMap(parseRow)
+    .filter((row) => row.words[0] === program)
+  rows.set(program, found)
+  return found
+}
 
 /** The effect of a command by the tables. */
 export function effectOf(use: Use): readonly [Effect, string] {
@@ -52,7 +57,7 @@ export function effectOf(use: Use): readonly [Effect, string] {
   const fits = (row: EffectRow): boolean =>
     row.words.every((word, index) => words[index] === word) &&
     (row.options.length === 0 || row.options.some((option) => names.has(option)))
-  const found = (rows.get(use.program) ?? []).filter(fits)
+  const found = rowsOf(use.program).filter(fits)
   const best = found.reduce<EffectRow | null>(
     (chosen, row) => (chosen === null || isMoreSpecific(row, chosen) ? row : chosen),
     null,

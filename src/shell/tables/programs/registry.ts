@@ -32,11 +32,17 @@ const tables: readonly ProgramTable[] = [
 ]
 
 /** Every listed name with its row, in the order of the tables; a test holds that no name is listed twice. */
-export const listedPrograms: readonly (readonly [string, Spec])[] = tables.flatMap((table) =>
-  Object.entries(table).flatMap(([names, spec]) => names.split(' ').map((name) => [name, spec] as const)),
-)
+export function listPrograms(): readonly (readonly [string, Spec])[] {
+  return tables.flatMap((table) =>
+    Object.entries(table).flatMap(([names, spec]) => names.split(' ').map((name) => [name, spec] as const)),
+  )
+}
 
-const byName: ReadonlyMap<string, Spec> = new Map(listedPrograms)
+// Filled by plain loops: every start that meets a command does it.
+const byName = new Map<string, Spec>()
+for (const table of tables) {
+  for (const names of Object.keys(table)) for (const name of names.split(' ')) byName.set(name, table[names]!)
+}
 
 /** Programs installed under a name with their version: `python3.11`, `gcc-12`, `clang++-15`. */
 const versioned = /^(.*?[A-Za-z+])-?\d[\d.]*$/

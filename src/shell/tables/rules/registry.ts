@@ -31,7 +31,12 @@ function collect(tables: readonly Readonly<Record<string, Rule>>[]): ReadonlyMap
   const all = new Map<string, Rule[]>()
   for (const table of tables)
     for (const [keys, rule] of Object.entries(table))
-      for (const key of keys.split(',')) all.set(key.trim(), [...(all.get(key.trim()) ?? []), rule])
+      for (const key of keys.split(',')) {
+        const words = key.trim()
+        const known = all.get(words)
+        if (known) known.push(rule)
+        else all.set(words, [rule])
+      }
   return all
 }
 
