@@ -9,8 +9,8 @@ import type { ApprovalRequest } from './prompter.ts'
 export interface PromptState {
   /** Which suggestion is chosen. */
   readonly choice: number
-  /** First row of the subject that is shown. */
-  readonly scroll: number
+  /** First row of the subject that is shown; null until the person moves: then it is where the asking begins. */
+  readonly scroll: number | null
   readonly step: 'answer' | 'time' | 'message'
   /** The message to the model while it is typed. */
   readonly message: string
@@ -34,27 +34,26 @@ const MIN_SUBJECT_ROWS = 3
 export function promptRows(request: ApprovalRequest, state: PromptState, screen: Screen): string[] {
   const columns = Math.max(20, screen.columns)
   const head = headRows(request, columns)
-  const tail = [
-    ...whyRows(request, columns),
-    ...grantRows(request, state, columns),
-    '',
-    ...keyRows(request, state, columns),
-  ]
-  const subject = subjectRows(request, columns)
-  const room = Math.max(MIN_SUBJECT_ROWS, screen.rows - head.length - tail.length - 1)
-  const rows = [...head, ...shownRows(subject, state.scroll, room, columns), ...tail]
-  // On a very small screen the keys matter most: what is above them can be scrolled to.
-  return rows.length <= screen.rows
-    ? rows
-    : rows
-        .slice(0, Math.max(1, screen.rows - keyRows(request, state, columns).length))
-        .concat(keyRows(request, state, columns))
-        .slice(-screen.rows)
+  const keys = keyRows(request, state, columns)
+  const tail = [...whyRows(request, columns), ...grantRows(request, state, columns), '']
+  const room = Math.max(MIN_SUBJECT_ROWS, screen.rows - head.length - tail.length - keys.length - 1)
+  const subject = shownRows(subjectRows(request, columns), scrollOf(request, state, screen), room, columns)
+  // On a very small screen the subject and the keys matter most.
+  return [...[...head, ...subject, ...tail].slice(0, Math.max(1, screen.rows - keys.length)), ...keys]
 }
 
 /** How far the subject can be scrolled. */
 export function maximumScroll(request: ApprovalRequest, screen: Screen): number {
   return Math.max(0, subjectRows(request, Math.max(20, screen.columns)).length - 1)
+}
+
+/** The first row that is shown: a script of many lines opens at the line that asks. */
+export function scrollOf(request: ApprovalRequest, { scroll }: PromptState, screen: Screen): number {
+  if (scroll !== null) return scroll
+  const start = request.asks.find((part) => part.span)?.span?.start ?? 0
+  const rows = wrap(pieces(request.subject), Math.max(20, screen.columns) - 2)
+  const row = rows.findIndex((pieces) => pieces.some((piece) => piece.at >= start))
+  return Math.max(0, row - 1)
 }
 
 function headRows({ tool, where, asks }: ApprovalRequest, columns: number): string[] {
@@ -108,7 +107,7 @@ function grantRows({ suggestions }: ApprovalRequest, { choice }: PromptState, co
   if (!grant) return [dim(cutTo('save Nothing: this is asked every time.', columns))]
   const place = suggestions.length > 1 ? `  ${choice + 1}/${suggestions.length}` : ''
   const arrows = suggestions.length > 1 ? '  ← narrower  → broader' : ''
-  const room = Math.max(10, columns - 5 - grant.kind.length - 1 - place.length)
+  const room = Math.max(4, columns - 5 - grant.kind.length - 1 - place.length)
   return [
     `${dim('save ')}${grant.kind} ${bold(cutTo(grant.value, room))}${dim(place)}`,
     ...wrapWords(`admits ${grant.admits}${arrows}`, columns - 5).map((row) => dim(`     ${row}`)),

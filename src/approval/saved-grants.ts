@@ -1,5 +1,7 @@
 /** Saved grants (P7): answers that hold for a session or for a time, listed, counted and revoked; they never beat a deny. */
 
+import { randomBytes } from 'node:crypto'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { withLock } from '../system/lock.ts'
 import { openOwnDirectory, readOwnJson, writeOwnJson } from '../system/state.ts'
@@ -32,6 +34,7 @@ export class SavedGrants {
   readonly #file: string
   readonly #lock: string
   readonly #now: () => number
+  #cached: { readonly version: string; readonly grants: readonly SavedGrant[] } | null = null
 
   constructor(stateDir: string, now: () => number) {
     const directory = openOwnDirectory(stateDir)
@@ -53,7 +56,7 @@ export class SavedGrants {
   }
 
   add(grant: Omit<SavedGrant, 'id' | 'created' | 'uses'>): SavedGrant {
-    const id = `g${this.#now().toString(36)}${Math.random().toString(36).slice(2, 6)}`
+    const id = `g${this.#now().toString(36)}${randomBytes(4).toString('hex')}`
     const saved: SavedGrant = { ...grant, id, created: this.#now(), uses: 0 }
     this.#change((grants) => [...grants, saved].slice(-MAX_GRANTS))
     return saved
@@ -77,11 +80,19 @@ export class SavedGrants {
 
   /** Drops what belonged to a session that has ended. */
   endSession(session: string): void {
+    if (!this.#read().some((grant) => grant.scope === 'session' && grant.session === session)) return
     this.#change((grants) => grants.filter((grant) => grant.scope !== 'session' || grant.session !== session))
   }
 
+  /** Every change replaces the file, so the same file holds the same grants. */
   #read(): readonly SavedGrant[] {
-    return readOwnJson(this.#file, isGrantFile)?.grants ?? []
+    const facts = statSync(this.#file, { bigint: true, throwIfNoEntry: false })
+    if (facts === undefined) return []
+    const version = `${facts.dev} ${facts.ino} ${facts.size} ${facts.ctimeNs}`
+    if (this.#cached?.version !== version) {
+      this.#cached = { version, grants: readOwnJson(this.#file, isGrantFile)?.grants ?? [] }
+    }
+    return this.#cached.grants
   }
 
   #change(change: (grants: readonly SavedGrant[]) => readonly SavedGrant[]): void {

@@ -4,7 +4,7 @@ import { closeSync, constants, openSync, readSync } from 'node:fs'
 import { ReadStream, WriteStream } from 'node:tty'
 import { Fault, messageOf } from '../system/fault.ts'
 import { pieces, wrap, wrapWords } from './display-text.ts'
-import { maximumScroll, type PromptState, promptRows, type Screen, TIMES } from './prompt-view.ts'
+import { maximumScroll, type PromptState, promptRows, type Screen, scrollOf, TIMES } from './prompt-view.ts'
 import type { Answer, ApprovalRequest, Prompter } from './prompter.ts'
 
 /** Keys come in, rows go out; small enough that a test can be the person. */
@@ -17,7 +17,7 @@ export interface PromptTerminal {
   close(): void
 }
 
-const START: PromptState = { choice: 0, scroll: 0, step: 'answer', message: '' }
+const START: PromptState = { choice: 0, scroll: null, step: 'answer', message: '' }
 const MAX_MESSAGE = 2000
 
 /** A prompter on the terminal of this process, whatever its standard streams are. */
@@ -117,7 +117,7 @@ export function answerTo(
     return { state: { ...state, choice } }
   }
   const scroll = (step: number): Turn<PromptState, Answer> => {
-    const to = Math.min(Math.max(0, state.scroll + step), maximumScroll(request, screen))
+    const to = Math.min(Math.max(0, scrollOf(request, state, screen) + step), maximumScroll(request, screen))
     return { state: { ...state, scroll: to } }
   }
   switch (keys) {
@@ -243,10 +243,15 @@ function openTerminal(): PromptTerminal {
       const onData = (chunk: Buffer) => onKeys(chunk.toString('utf8'))
       const onEnd = () => onKeys(null)
       input.on('data', onData).once('end', onEnd).once('error', onEnd).once('close', onEnd)
-      output.on('resize', onResize)
+      const onWindow = () => {
+        // Node looks at the size again by itself only for stdout and stderr.
+        ;(output as WriteStream & { _refreshSize?(): void })._refreshSize?.()
+        onResize()
+      }
+      process.on('SIGWINCH', onWindow)
       return () => {
         input.off('data', onData).off('end', onEnd).off('error', onEnd).off('close', onEnd)
-        output.off('resize', onResize)
+        process.removeListener('SIGWINCH', onWindow)
       }
     },
     close() {

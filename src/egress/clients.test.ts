@@ -56,6 +56,6 @@ describe('client settings', () => {
 
   it('keep the options that the command has for Node', () => {
     const { environment } = clientSettings({ ...facts, nodeOptions: '--max-old-space-size=4096' })
-    expect(environment.NODE_OPTIONS).toBe('--require=/run/cordon/node-proxy.cjs --max-old-space-size=4096')
+    expect(environment.NODE_OPTIONS).toBe('--require="/run/cordon/node-proxy.cjs" --max-old-space-size=4096')
   })
 })

@@ -77,7 +77,7 @@ export const CLIENTS: readonly ClientRow[] = [
   { client: 'wget', environment: { WGETRC: '{wgetrc}' }, why: 'it ignores SSL_CERT_FILE' },
   {
     client: 'git',
-    environment: { GIT_SSL_CAINFO: '{bundle}', GIT_SSH_COMMAND: 'ssh -o ProxyCommand="{ssh} %h %p"' },
+    environment: { GIT_SSL_CAINFO: '{bundle}', GIT_SSH_COMMAND: `ssh -o ProxyCommand="'{ssh}' %h %p"` },
     why: 'http.sslCAInfo of the user would come before SSL_CERT_FILE; ssh knows no proxy variables',
   },
   {
@@ -115,7 +115,7 @@ export const CLIENTS: readonly ClientRow[] = [
         '-Dhttp.proxyHost={host} -Dhttp.proxyPort={port}',
         '-Dhttps.proxyHost={host} -Dhttps.proxyPort={port}',
         '-Dhttp.nonProxyHosts={javaBypass}',
-        '-Djavax.net.ssl.trustStore={trustStore} -Djavax.net.ssl.trustStoreType=PKCS12',
+        '"-Djavax.net.ssl.trustStore={trustStore}" -Djavax.net.ssl.trustStoreType=PKCS12',
       ].join(' '),
     },
     why: 'it reads system properties only; Maven and Gradle run on it',
@@ -164,7 +164,7 @@ function placesOf(facts: ClientFacts): ClientPlaces {
     trustStore: `${directory}/trust.p12`,
     preload,
     ssh: `${directory}/ssh-connect`,
-    nodeOptions: [`--require=${preload}`, facts.nodeOptions ?? ''].join(' ').trim(),
+    nodeOptions: [`--require="${preload}"`, facts.nodeOptions ?? ''].join(' ').trim(),
   }
 }
 

@@ -10,6 +10,8 @@ export function largeLength(incoming: IncomingMessage, method: string): number |
   const { statusCode, headers } = incoming
   if (method === 'HEAD' || (statusCode !== 200 && statusCode !== 206) || headers['transfer-encoding'] !== undefined)
     return null
+  // The parser must be the one reader that we take the place of.
+  if (incoming.socket.listenerCount('data') !== 1) return null
   const length = headers['content-length']
   return length !== undefined && Number(length) >= LARGE ? Number(length) : null
 }

@@ -1,6 +1,6 @@
 /** The pool of connections to admitted hosts: a connection is reused only for the same target, addresses and security. */
 
-import { Agent, type ClientRequest, type ClientRequestArgs } from 'node:http'
+import { Agent, type ClientRequestArgs } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { DoorLimits } from './limits.ts'
@@ -24,7 +24,14 @@ export class RouteAgent extends Agent {
 
   constructor(upstream: Upstream, limits: DoorLimits) {
     const maxTotalSockets = limits.connections
-    super({ keepAlive: true, maxFreeSockets: MAX_FREE, maxTotalSockets, scheduling: 'lifo' })
+    // `timeout` is for connections that wait in the pool; a host may tell a shorter one, requests set their own.
+    super({
+      keepAlive: true,
+      timeout: FREE_MILLISECONDS,
+      maxFreeSockets: MAX_FREE,
+      maxTotalSockets,
+      scheduling: 'lifo',
+    })
     this.#upstream = upstream
     this.#limits = limits
   }
@@ -51,17 +58,6 @@ export class RouteAgent extends Agent {
   override getName(options?: object): string {
     const { route, secure } = options as RoutedRequest
     return `${secure ? 'tls' : 'tcp'}|${authorityOf(route.target, null)}|${route.addresses.join(',')}`
-  }
-
-  override keepSocketAlive(socket: Duplex): boolean {
-    const kept = super.keepSocketAlive(socket) as unknown as boolean
-    if (kept) (socket as Socket).setTimeout(FREE_MILLISECONDS)
-    return kept
-  }
-
-  override reuseSocket(socket: Duplex, request: ClientRequest): void {
-    super.reuseSocket(socket, request)
-    ;(socket as Socket).setTimeout(this.#limits.idleMilliseconds)
   }
 
   override destroy(): void {

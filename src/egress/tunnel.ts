@@ -93,6 +93,10 @@ function readHello(bytes: Buffer) {
   return reading.state === 'more' ? null : reading
 }
 
+/**
+ * The server name must be the tunnel's host; without one, the Host of each request still must. An encrypted hello (ECH)
+ * shows its outer name: where TLS ends here the inner one reaches nobody, and where it is passed through ECH is refused.
+ */
 function nameRefusal(hello: ClientHello, admission: Admission): Refusal | null {
   const { target } = admission.route
   if (hello.serverName === null) return null

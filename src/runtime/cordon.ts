@@ -32,6 +32,8 @@ import { type ProjectPolicy, Session } from './session.ts'
 import { auditRecorder } from './session-recorder.ts'
 import { reapSpill, startNotes } from './start-notes.ts'
 
+export { terminalPrompter } from '../approval/terminal-prompter.ts'
+
 export interface CordonOptions {
   /** The project's directory. */
   readonly project: string

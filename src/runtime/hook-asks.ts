@@ -36,26 +36,32 @@ export function openAsks(machine: Machine, now: number): readonly OpenAsk[] {
 }
 
 /** Keeps an ask and gives its id, the same for the same ask; null when only the manifest can allow it. */
-export function keepAsk(
+export function keepAsk(machine: Machine, ask: Omit<OpenAsk, 'id' | 'time'>, now: number): string | null {
+  if (ask.suggestions.length === 0) return null
+  const key = JSON.stringify([ask.project, ask.tool, ask.subject])
+  const id = createHash('sha256').update(key).digest('hex').slice(0, 6)
+  change(machine, (asks) => [...asks.filter((other) => other.id !== id), { ...ask, id, time: now }].slice(-MAX_ASKS))
+  return id
+}
+
+/** The ask of a hook's judgement, with what could be granted. */
+export function askOf(
   machine: Machine,
   host: string,
   project: string,
   judgement: HookJudgement,
-  now: number,
-): string | null {
+): Omit<OpenAsk, 'id' | 'time'> {
   const { subject, decision, facts, call } = judgement
-  const tool = call.kind === 'search' ? 'grep' : call.tool
   const resolve = (given: string): string => machineFiles.canonical(posix.resolve(project, given))
   const places = { root: project, home: machine.home, resolve }
-  const id = createHash('sha256')
-    .update(JSON.stringify([project, tool, subject]))
-    .digest('hex')
-    .slice(0, 6)
-  const suggestions = call.kind === 'tool' ? suggestGrants(decision, facts, places) : []
-  if (suggestions.length === 0) return null
-  const ask: OpenAsk = { id, project, host, tool, subject, reason: decision.reason.message, suggestions, time: now }
-  change(machine, (asks) => [...asks.filter((other) => other.id !== id), ask].slice(-MAX_ASKS))
-  return id
+  return {
+    host,
+    project,
+    subject,
+    tool: call.kind === 'search' ? 'grep' : call.tool,
+    reason: decision.reason.message,
+    suggestions: call.kind === 'tool' ? suggestGrants(decision, facts, places) : [],
+  }
 }
 
 /** Grants what an ask suggested, for a time; every agent in the project may then do it. */

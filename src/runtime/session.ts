@@ -364,7 +364,7 @@ export class Session {
     const admission = this.#breaker(this.agent).admit()
     if (!('openFor' in admission)) underway.admission = admission
     const facts = { ...this.facts(), breakerOpenFor: 'openFor' in admission ? admission.openFor : null }
-    return evaluate(this.#deciding(parsed.moved).policy, facts, parsed.call)
+    return aboutRunning(parsed, evaluate(this.#deciding(parsed.moved).policy, facts, parsed.call))
   }
 
   /** What decisions are made on at this moment; the breaker is asked once a call, when it is decided. */
@@ -615,6 +615,15 @@ function outcomeOf(result: ToolResult): 'good' | 'bad' | 'neither' {
 
 function recorded({ labels, output }: CustomFacts): { trust: 'trusted'; labels: readonly string[]; output: string } {
   return { trust: 'trusted', labels, output }
+}
+
+/** To look at a command that was allowed, or to end it, needs no second yes; a deny stands. */
+function aboutRunning({ tool, input }: ParsedCall, decision: Decision): Decision {
+  const about = tool.name === 'bash' && input.action !== undefined && input.action !== 'run'
+  if (!about || decision.decision !== 'ask') return decision
+  const reason = { code: 'harmless', message: 'It is about a command of this session that was allowed.' } as const
+  const segments = decision.segments.map((part) => ({ ...part, decision: 'allow', reason }) as const)
+  return { ...decision, decision: 'allow', reason, segments }
 }
 
 function tooOften(tool: string, ring: number, perMinute: number, wait: number): Decision {

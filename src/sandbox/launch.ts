@@ -98,8 +98,18 @@ export async function launchSandbox(plan: SandboxPlan, io: LaunchIo, machine: Ma
     // A group of its own: Ctrl-C at the caller's terminal reaches the caller, which decides what to pass on.
     detached: true,
   })
+  const attended = attend(child, plan, io, orders, started)
+  // Nothing is left to do when bubblewrap itself goes, unless a control group is to be removed: a process that is done
+  // need not wait for it.
   if (cgroup) child.once('exit', () => cgroup.remove())
-  return attend(child, plan, io, orders, started)
+  else attended.finally(() => release(child)).catch(() => {})
+  return attended
+}
+
+/** Lets this process end before the child has. */
+function release(child: ChildProcess): void {
+  child.unref()
+  for (const stream of child.stdio) (stream as Socket | null)?.unref?.()
 }
 
 /** A terminal of the caller is never handed in: programs inside could read from it and write escape codes past the relay. */

@@ -20,6 +20,10 @@ const GAP = '(?: [^ ]+){0,3}?'
 const LONG_GAP = '(?: [^ ]+){0,8}?'
 const AGENT =
   '(?:ai|ais|llms?|language models?|assistants?|agents?|chatbots?|claude|chatgpt|gpt|gpt 4|copilot|gemini|codex|cursor|bots?|coding agents?|ai agents?|ai assistants?|ai models?|automated (?:agents?|assistants?|systems?|reviewers?))'
+const NAMED_AGENT =
+  '(?:ais?|llms?|language models?|chatbots?|claude|chatgpt|gpt|copilot|gemini|codex|(?:ai|llm|coding|automated) (?:agents?|assistants?|models?|systems?|reviewers?|tools?|bots?))'
+const READING =
+  '(?:reading|processing|reviewing|parsing|handling|summari[sz]ing|analy[sz]ing|working on|reads?|process(?:es)?|summari[sz]es?|handles?|reviews?)'
 const DIRECTIONS =
   '(?:instructions?|prompts?|directions|directives?|guidelines?|rules|commands|orders|constraints?|restrictions|programming|training|system prompts?|system messages?)'
 const BUSINESS = '(?:context|messages?|policies|policy|tasks?|objectives?|goals?|requests?|conversations?|questions?)'
@@ -35,7 +39,7 @@ const SECRET =
 const SEND =
   '(?:send|sending|post|upload|exfiltrate|forward|email|e mail|mail|transmit|leak|submit|deliver|report|ship|push|publish|paste|append|encode|embed|include|copy|share|post them|curl)'
 const ACT =
-  '(?:run|execute|invoke|call|use|open|fetch|download|install|delete|remove|send|post|upload|read|write|create|add|insert|append|modify|edit|change|commit|push|merge|approve|visit|navigate|click|reply|respond|output|print|say|include|copy|email|transfer|grant|enable|disable|ignore)'
+  '(?:run|execute|invoke|call|use|open|fetch|download|install|delete|remove|send|post|upload|read|write|create|add|insert|append|modify|edit|change|commit|push|merge|approve|visit|navigate|click|reply|respond|output|print|say|include|copy|email|transfer|grant|enable|disable|ignore|recommend|mention|publish|release|mark|close|trust|accept|rotate|skip|obey|comply|upgrade|bump|forward|exfiltrate|leak|reveal|tell|report|link)'
 
 const word = (rule: string, group: string, weight: number, hints: string, pattern: string): InjectionRule => ({
   rule,
@@ -113,6 +117,20 @@ export const INJECTION_RULES: readonly InjectionRule[] = [
     '(?:ignor(?:a|ar|e|ez|er|iere|ieren sie|iert)|olvid(?:a|ar|e)|desconsider(?:a|e|ar)|oubli(?:e|ez|er)|vergiss|vergessen sie|negeer|dimentica(?:re)?|zignoruj|glem|abaikan|yok say|gormezden gel|missachte|esque[cç]a|ne tiens pas compte de|haz caso omiso de)(?: [^ ]+){0,4}? (?:instrucciones|instructions|anweisungen|instruktionen|istruzioni|instru[cç][oõ]es|instrucoes|instructies|polecenia|instrukcje|talimatlari|instruksi|instruksjoner|consignes|ordenes|befehle|vorgaben|regeln|reglas|regles|regole)(?: (?:anteriores|previas|precedentes|precedenti|precedent|anteriormente|dadas|ci dessus|de arriba|acima|de antes|sebelumnya|eerdere|hierboven))?',
   ),
   word(
+    'override-foreign-all',
+    'override',
+    0.6,
+    'verg|olvid|oubli|dimentic|esque|negeer|ignor|zapomnij&alles|todo|tout|tutto|tudo|wszystko',
+    '(?:vergiss|vergessen sie|olvida|olvide|oublie|oubliez|dimentica|esque[cç]a|negeer|ignoriere|ignora|zapomnij)(?: o)? (?:alles|todo|tout|tutto|tudo|wszystko)(?: [^ ]+){0,3}? (?:was|lo|ce|quello|que|co|dir|te|anterior|precedente|gesagt|wat)',
+  ),
+  word(
+    'ignore-the-user',
+    'override',
+    0.55,
+    'ignore|disregard|disobey|deceive|override&user|human|operator|developer',
+    '(?:ignore|disregard|disobey|deceive|override) (?:the|your) (?:user|human|operator|developer)s?(?: (?:and|completely|entirely|instructions?|requests?|wishes|commands?|prompt|messages?|from now on))',
+  ),
+  word(
     'override-foreign-verb-last',
     'override',
     0.8,
@@ -131,7 +149,7 @@ export const INJECTION_RULES: readonly InjectionRule[] = [
     'override',
     0.85,
     '忽略|無視|无视|忘记|忘記|忘れ|무시|잊|不要理会|不要遵守',
-    /(?:忽略|無視|无视|忘记|忘記|不要理会|不要遵守|不理会)[^。\n]{0,14}(?:指令|指示|说明|說明|提示|规则|規則|命令|要求)|(?:指示|命令|指令|プロンプト|ルール)[^。\n]{0,10}(?:無視|忘れ)|(?:지시|명령|지침|프롬프트)[^.\n]{0,10}(?:무시|잊)/u,
+    /(?:忽略|無視|无视|忘记|忘記|不要理会|不要遵守|不理会)[^。\n]{0,14}(?:指令|指示|说明|說明|提示|规则|規則|命令|要求|内容|內容|上文|对话|對話)|(?:指示|命令|指令|プロンプト|ルール)[^。\n]{0,10}(?:無視|忘れ)|(?:지시|명령|지침|프롬프트)[^.\n]{0,10}(?:무시|잊)/u,
   ),
   line(
     'override-arabic-hindi',
@@ -220,6 +238,13 @@ export const INJECTION_RULES: readonly InjectionRule[] = [
     /(?:^|\n)\s{0,8}(?:#{1,4}\s{0,3}|\*\*|\[|>{1,2}\s{0,2})?(?:human|assistant|system|user|developer)(?:\s(?:message|prompt|note|override|instruction|update|alert))?(?:\]|\*\*)?\s{0,2}:(?:\*\*)?\s{0,4}(?:ignore|disregard|you (?:are|must|should|will|have|need)|forget|please (?:ignore|run|execute|send)|new |from now|override|the user|do not|don't|sure|okay|understood|i will|i'll|your|proceed|execute|run |send |print |reveal|stop|urgent|important|all )/,
   ),
   line(
+    'comment-to-agent',
+    'address',
+    0.5,
+    '<!--|/*|//|#',
+    /(?:<!--|\/\*+|\/\/|#|\{#|\[\/\/\]: # \()\s{0,4}(?:to |for |note to |note for |hey |dear )?(?:the |any |all |our )?(?:ai|llm|language model|(?:ai|coding|llm) (?:assistant|agent|model)|assistant|claude(?: code)?|copilot|chatgpt|gemini|cursor|codex)s?\s{0,2}(?::|,| - |--(?!>))\s{0,3}[a-z]/,
+  ),
+  line(
     'named-agent',
     'address',
     0.45,
@@ -256,6 +281,13 @@ export const INJECTION_RULES: readonly InjectionRule[] = [
     '(?:do anything now|jailbr(?:eak|oken) mode|dan mode|god mode|unrestricted mode|opposite mode|(?:enter|activate|switch to|you are in|you are now in) (?:developer|debug|maintenance|admin|sudo|root|unrestricted|override) mode|(?:developer|debug|admin|sudo|god) mode (?:enabled|activated|engaged))',
   ),
   word(
+    'simulate-terminal',
+    'persona',
+    0.4,
+    'simulate|emulate|act|behave|imagine&terminal|shell|root|sudo|administrator|unrestricted',
+    '(?:simulate|emulate|act as|behave as|behave like|imagine you are|you are)(?: now)? (?:a|an|the)(?: [^ ]+){0,2}? (?:terminal|root shell|root user|unrestricted [^ ]+|sudo [^ ]+)(?: [^ ]+){0,3}? (?:with|and|that|without|execute|run)',
+  ),
+  word(
     'pretend',
     'persona',
     0.45,
@@ -274,15 +306,15 @@ export const INJECTION_RULES: readonly InjectionRule[] = [
     'note-to-agent',
     'address',
     0.6,
-    'ai|llm|model|bot|claude|gpt|copilot|gemini|codex|coding|reading|processing|reviewing|automated&note|attention|message|instruction|dear|hey|hello|hi|warning|notice|reminder|memo|directive|information|request|tip|hint|guidance',
-    `(?:(?:important |special |hidden |secret |urgent |private |critical |a |quick )?(?:note|notes|attention|message|messages|instructions?|warning|notice|reminder|memo|directives?|information|request|tip|hint|guidance)(?: (?:to|for|aimed at|intended for|directed at))?(?: (?:all|any|every|the|my|our|fellow|other|your)){0,6}|to|for|dear|hey|hello|hi)(?: (?:any|all|every|the|our|my|other))? (?:ai (?:agents?|assistants?|models?)|llms?|language models?|agents?|assistants?|bots?|chatbots?|models?|automated (?:tools?|systems?)) (?:who |that |which )?(?:is |are )?(?:reading|processing|reviewing|parsing|handling|summari[sz]ing|analy[sz]ing|working on|reads?|process(?:es)?) (?:this|the|it|these)|(?:to|for) (?:ai agents|ai assistants|coding agents|llm agents)(?= (?:this|you|please|must|run|read|before|the|always|do|to))|(?:dear|hey|hello|hi) (?:ai|ais|llms?|language models?|chatbots?|claude|chatgpt|gpt|copilot|gemini|codex|ai (?:agents?|assistants?|models?|systems?|reviewers?|tools?|bots?)|coding (?:agents?|assistants?)|assistants? (?:reading|processing|reviewing)|agents? (?:reading|processing|reviewing)|automated (?:agents?|reviewers?|assistants?))`,
+    'ai|llm|model|bot|claude|gpt|copilot|gemini|codex|coding|agent|assistant|automated',
+    `(?:(?:note|notes|attention|message|messages|instructions?|warning|notice|reminder|memo|directives?|request|guidance)(?: (?:to|for|aimed at|intended for|directed at))?(?: (?:all|any|every|the|my|our|fellow|other|your)){0,3}|dear|hey|hello|hi) (?:${NAMED_AGENT}|(?:agents?|assistants?|bots?|models?) ${READING})|(?:to|for)(?: (?:any|all|every|the|our|my|other)){0,2} (?:${NAMED_AGENT}|agents?|assistants?|bots?|models?) (?:who |that |which )?(?:is |are )?${READING} (?:this|the|it|these)|(?:to|for) (?:ai agents|ai assistants|coding agents|llm agents)(?= (?:this|you|please|must|run|read|before|the|always|do|to))`,
   ),
   word(
     'agent-must',
     'address',
     0.55,
     'ai|llm|model|bot|claude|gpt|copilot|assistant|agent&must|should|shall|required|instructed|expected|asked|obliged|ordered|need|have|has|please|are|is',
-    `(?:ais?|llms?|language models?|ai assistants?|ai agents?|ai models?|ai systems?|coding (?:agents?|assistants?)|chatbots?|claude|chatgpt|gpt|copilot|the assistant|any assistant|all assistants)(?: (?:reading|processing|reviewing|seeing|summari[sz]ing|analy[sz]ing|parsing|working on|handling|using)(?: (?:this|these|the|that|it))?(?: [^ ]+){0,2}?)? (?:must|should|shall|(?:is|are) (?:required|instructed|expected|asked|obliged|ordered|to)(?: to)?|needs? to|ha(?:s|ve) to|please)(?: (?:now|first|also|always|immediately|instead|not|then|only|never)){0,2} ${ACT}`,
+    `(?:ais?|llms?|language models?|ai assistants?|ai agents?|ai models?|ai systems?|coding (?:agents?|assistants?)|chatbots?|claude|chatgpt|gpt|copilot|the assistant|any assistant|all assistants|(?:agents|assistants|models|bots)(?= (?:that|who|which|reading|processing|reviewing|seeing)))(?: (?:that|who|which|reading|processing|reviewing|seeing|summari[sz]ing|analy[sz]ing|parsing|working on|handling|using)(?: (?:read|process|review|see|summari[sz]e|handle))?(?: (?:this|these|the|that|it))?(?: [^ ]+){0,2}?)? (?:must|should|shall|(?:is|are) (?:required|instructed|expected|asked|obliged|ordered|to)(?: to)?|needs? to|ha(?:s|ve) to|please)(?: (?:now|first|also|always|immediately|instead|not|then|only|never)){0,2} ${ACT}`,
   ),
   word(
     'as-an-ai-reading',
@@ -343,6 +375,13 @@ export const INJECTION_RULES: readonly InjectionRule[] = [
     /!\[[^\]\n]{0,80}\]\(https?:\/\/[^)\s]{1,200}[?&][\w-]{1,24}=(?:\{|\[|<|%7b|\$|your|the_|data|secret|base64|conversation|summary|insert)/,
   ),
   word(
+    'hand-over',
+    'exfiltrate',
+    0.45,
+    'send|post|upload|forward|mail|submit|paste|append|include|put|attach|share|add|write|copy|zip|leak&webhook|server|endpoint|issue|comment|commit|gist|description|query|link|url|image|bucket|pastebin|channel|net|com|org|io|example',
+    `(?:send|post|upload|forward|email|mail|submit|paste|append|include|put|attach|share|add|write|copy|leak)(?: [^ ]+){0,5}? (?:(?:value|values|contents?) of [^ ]+(?: [^ ]+)? (?:token|key|secret|password)|[^ ]+ (?:token|secret key|api key)|api keys?|ssh keys?|private keys?|passwords?|credentials|secrets|(?:last|all|recent)(?: [^ ]+)? (?:emails?|messages|files)|chat history|users? (?:location|name|email|address|data)|repository|repo|it|them)(?: [^ ]+){0,6}? (?:to (?:our|my|the following|this|an external|a remote|the attackers?) (?:webhook|server|endpoint|site|bucket|address|url|channel)|to (?:[^ ]+ ){1,3}(?:com|net|org|io|example|xyz|ru|site|top)(?= |$)|(?:in|to|on|into) (?:a|an|the|your|every|each|this)(?: (?:public|new|next|first))? (?:comment|issue|commit(?: message| description)?|gist|pull request|query string|image url|pastebin))`,
+  ),
+  word(
     'replace-in-url',
     'exfiltrate',
     0.45,
@@ -358,6 +397,13 @@ export const INJECTION_RULES: readonly InjectionRule[] = [
     '(?:reveal|print|repeat|show|output|display|disclose|leak|tell me|give me|write out|recite|dump|share|expose|return|summari[sz]e|translate|what is|what are|what were|list)(?: (?:me|us|back|out|all|of|the|verbatim|exactly|your|full|entire|complete|exact|any)){0,6} (?:your (?:(?:full|entire|complete|exact|original|hidden|secret|internal|initial|system|developer|own|current) ){1,3}(?:prompts?|instructions?|rules|guidelines|message|context|configuration)|the (?:(?:full|entire|complete|exact|hidden|secret|internal|initial|developer) ){0,2}(?:system prompt|hidden instructions|system instructions|developer message|initial instructions|secret instructions)|system prompt|your (?:prompt|instructions)|text above|words above|everything above|(?:prompt|instructions|text) (?:above|verbatim|word for word))',
   ),
   word(
+    'given-at-the-start',
+    'reveal',
+    0.5,
+    'rules|instructions|guidelines|prompt|text&given|told|received|start|beginning',
+    '(?:reveal|print|repeat|show|output|display|disclose|summari[sz]e|translate|list|write|tell|give|share|recite|what)(?: [^ ]+){0,4}? (?:rules|instructions|guidelines|prompts?|text|messages?)(?: that)? (?:you (?:were|have been|had been|got|received)|at the (?:start|beginning|top) of (?:this|the|your|our))(?: [^ ]+){0,6}?',
+  ),
+  word(
     'repeat-above',
     'reveal',
     0.45,
@@ -365,6 +411,20 @@ export const INJECTION_RULES: readonly InjectionRule[] = [
     '(?:repeat|print|output|copy|echo|return) (?:all |every |the |everything |back ){0,5}(?:words?|text|content|lines?|tokens?|message|conversation|instructions|everything)(?: [^ ]+){0,3}? (?:above|before this|preceding|starting with you are|verbatim)',
   ),
 
+  word(
+    'with-your-tool',
+    'command',
+    0.4,
+    'tool|terminal|shell|browser&your',
+    `${ACT}(?: [^ ]+){0,4}? (?:with|using|via|through|in) your(?: [^ ]+){0,2}? (?:tools?|terminal|shell|browser|bash)`,
+  ),
+  word(
+    'you-must',
+    'command',
+    0.15,
+    'must|should|shall|have|need',
+    `(?:you|assistant|agent|ai) (?:must|should|shall|have to|need to)(?: (?:not|now|first|also|always|immediately|then|only|never)){0,2} ${ACT}`,
+  ),
   word(
     'you-must-act',
     'command',
@@ -448,8 +508,15 @@ export const INJECTION_RULES: readonly InjectionRule[] = [
     'user-consented',
     'authority',
     0.45,
-    'user|operator|owner|developer|administrator|human&authori|approved|consented|agreed|given|granted|asked|requested|instructed|signed|confirmed',
-    '(?:the |your )?(?:users?|operators?|owners?|developers?|administrators?|humans?) (?:has|have|had)(?: (?:already|previously|explicitly|fully|pre)){0,6} (?:authori[sz]ed|approved|consented|agreed|given (?:permission|consent|approval|you)|granted (?:permission|you|full)|asked you|requested (?:that|you)|instructed you|signed off|confirmed (?:that|this|all))',
+    'user|operator|owner|developer|admin|human|supervisor|manager|boss|creator|team|company|ceo&authori|approved|consented|agreed|given|granted|asked|requested|instructed|signed|confirmed',
+    '(?:the |your )?(?:users?|operators?|owners?|developers?|administrators?|humans?|supervisors?|managers?|boss|admins?|creators?|security team|team lead|company|ceo) (?:has|have|had)(?: (?:already|previously|explicitly|fully|pre)){0,6} (?:authori[sz]ed|approved|consented|agreed|given (?:permission|consent|approval|you)|granted (?:permission|you|full)|asked you|requested (?:that you|you)|instructed you|signed off|confirmed (?:that|this|all))',
+  ),
+  word(
+    'higher-authority',
+    'authority',
+    0.45,
+    'authority|priority|precedence|rank&than|over|above',
+    '(?:has|have|carries|holds?|takes?|with)(?: (?:a|the))? (?:higher|highest|absolute|more|greater|full|top) (?:authority|priority|precedence|rank|privilege)s?(?: [^ ]+){0,2}? (?:than|over|above)(?: (?:the|any|all|your))?(?: [^ ]+){0,2}? (?:users?|system|developers?|operator|instructions?|prompts?|messages?|rules)',
   ),
   word(
     'higher-priority',
@@ -464,7 +531,14 @@ export const INJECTION_RULES: readonly InjectionRule[] = [
     'memory',
     0.5,
     'memory|memories|knowledge|prompt|md|cursorrules|rules|instructions|future&remember|save|store|add|write|append|insert|persist|record|memori|commit',
-    '(?:remember|save|store|add|write|append|insert|persist|record|memori[sz]e|commit)(?: [^ ]+){0,6}? (?:to|in|into|in your|to your|as part of)(?: your(?: [^ ]+){0,2} (?:memory|memories|knowledge|system prompt|rules|instructions|context)| (?:the )?(?:long term memory|agent memory|persistent memory|system prompt|claude md|agents md|gemini md|cursorrules|cursor rules|custom instructions|future (?:sessions|conversations|responses)))',
+    '(?:remember|save|store|add|write|append|insert|persist|record|memori[sz]e|commit)(?: [^ ]+){0,6}? (?:to|in|into|in your|to your|as part of)(?: your(?: [^ ]+){0,2} (?:memory|memories|knowledge|system prompt|rules|instructions|context)| (?:the )?(?:long term memory|agent memory|your long term memory|persistent memory|system prompt|claude md|agents md|gemini md|cursorrules|cursor rules|custom instructions|future (?:sessions|conversations|responses)))|(?:remember|memori[sz]e|keep in mind|note)(?: (?:this|that|it|the following))? (?:for|in) (?:every|all|any|each|future|later|the next)(?: (?:future|later|following|other|next))? (?:sessions?|conversations?|runs?|tasks?|chats?|requests?)|(?:update|edit|modify|change|extend|rewrite)(?: the)? (?:claude md|agents md|gemini md|cursorrules|cursor rules|copilot instructions md)(?: [^ ]+){0,2}? (?:so that|to make|to have|with)',
+  ),
+  word(
+    'remember-for-later',
+    'memory',
+    0.45,
+    'remember|memori|mind|note|update|edit|modify|change|rewrite&session|conversation|run|task|chat|md|rules|request',
+    '(?:remember|memori[sz]e|keep in mind|note)(?: (?:this|that|it|the following))? (?:for|in) (?:every|all|any|each|future|later|the next)(?: (?:future|later|following|other|next))? (?:sessions?|conversations?|runs?|tasks?|chats?|requests?)|(?:update|edit|modify|change|rewrite)(?: the)? (?:claude md|agents md|gemini md|cursorrules|cursor rules|copilot instructions md)(?: [^ ]+){0,2}? (?:so that|to make|to have|with)',
   ),
   word(
     'all-future',
@@ -479,6 +553,20 @@ export const INJECTION_RULES: readonly InjectionRule[] = [
     0.45,
     'only|exactly|just|solely|nothing|with|saying&pwned|hacked|approved|owned|compromised|verbatim|nothing|only|exactly',
     '(?:respond|reply|answer|output|say|print|return|write|end|begin|start)(?: (?:your|every|each|all|response|reply|answer|the|review|summary|to|the user)){0,6}(?: (?:only|exactly|with only|just|solely|nothing but|with|with the|with exactly|by saying)){1,6} (?:the )?(?:words?|phrase|text|string|sentence|message|following|hacked|pwned|haha|i have been|yes|no|approved|lgtm|success|ok|done|nothing|word)(?: [^ ]+){0,6}? ?(?:and nothing else|nothing more|only|exactly|pwned|hacked|approved|owned|compromised|verbatim|nothing else)',
+  ),
+  word(
+    'always-answer',
+    'output',
+    0.45,
+    'answer|response|reply|output|verdict|conclusion&always|whatever|only|yes|must|should',
+    '(?:whatever|no matter what|regardless of what) (?:the user|they|anyone|people|i|you are|the question)(?: [^ ]+){0,3}? (?:you|your|answer|say|reply|respond)|(?:your|the (?:correct|only|right|expected)) (?:answer|response|reply|output|verdict|conclusion|final answer)(?: to [^ ]+(?: [^ ]+)?)? (?:is|must be|should be|will be|has to be|shall be) (?:always|only|yes|no|approved|that|to say)',
+  ),
+  word(
+    'skip-approvals',
+    'conceal',
+    0.4,
+    'approval|confirmation|permission|prompt|check|review|authori|approved&skip|bypass|pre|auto',
+    '(?:skip|bypass|ignore|disable|avoid) (?:all|any|every|the|further|your)(?: [^ ]+){0,2}? (?:approvals?|confirmations?|permission (?:prompts?|checks?|requests?)|security checks?|safety checks?|reviews?)|(?:all|every|each|further|these|following)(?: [^ ]+){0,3}? (?:commands?|actions?|calls?|requests?|steps?|tools?)(?: [^ ]+){0,2}? (?:pre approved|pre authori[sz]ed|preapproved|already approved|auto approved)',
   ),
   word(
     'deceive-user',

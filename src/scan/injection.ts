@@ -23,8 +23,13 @@ export interface InjectionScan {
 /** Longer texts are read at both ends: what steers an agent stands where it is read first or last. */
 const MAX_TEXT = 2_000_000
 const MAX_EXCERPT = 160
-/** An instruction that was hidden or encoded was meant to be missed by a person. */
-const CONCEALED_BONUS = 0.25
+/** What was hidden or encoded was meant to be missed by a person; a comment may only be one. */
+const CONCEALED_BONUS: Readonly<Record<View['source'], number>> = {
+  plain: 0,
+  comment: 0.15,
+  encoded: 0.25,
+  hidden: 0.3,
+}
 
 /** Scans a text. Never throws, whatever the text is. */
 export function scanText(text: string): InjectionScan {
@@ -100,7 +105,8 @@ function matchRules(view: View, on: InjectionRule['on'], known: string, found: F
     let count = 0
     for (const hit of view.text.matchAll(rule.pattern)) {
       if (++count > MAX_MATCHES) break
-      const weight = view.source === 'plain' ? rule.weight : Math.min(0.95, rule.weight + CONCEALED_BONUS)
+      const bonus = CONCEALED_BONUS[view.source]
+      const weight = bonus === 0 ? rule.weight : Math.min(0.95, rule.weight + bonus)
       const span = view.span(hit.index, hit.index + hit[0].length)
       found.push({ group: rule.group, rule: rule.rule, excerpt: excerpt(hit[0]), weight, span })
     }

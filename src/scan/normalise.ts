@@ -254,10 +254,11 @@ function disguises(words: View): View[] {
   const add = (text: string, span: Span) => found.push({ text, source: 'encoded', span: () => span })
   if (ROT13_WORD.test(words.text)) add(rot13(words.text), whole)
   if (REVERSED_WORD.test(words.text)) add([...words.text].reverse().join(''), whole)
-  for (const match of words.text.matchAll(SPACED)) {
-    if (found.length >= MAX_FRAGMENTS) break
-    add(parted(match[0].replaceAll(' ', '')), words.span(match.index, match.index + match[0].length))
-  }
+  const joined = words.text
+    .replace(SPACED, (letters) => parted(letters.replaceAll(' ', '')))
+    .replace(/ {2,}/g, ' ')
+    .trim()
+  if (joined !== words.text.trim()) add(joined, whole)
   const straight = words.text.replace(/[a-z0-9]+/g, (word) =>
     /[a-z]/.test(word) && /[0134578]/.test(word) ? unleet(word) : word,
   )

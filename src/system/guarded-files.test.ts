@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
+  chownSync,
   existsSync,
   linkSync,
   mkdirSync,
@@ -148,6 +149,13 @@ describe('writing', () => {
     chmodSync(path, 0o4751)
     files.write(path, Buffer.from('new'))
     expect(statSync(path).mode & 0o7777).toBe(0o751)
+  })
+
+  it.skipIf(process.getuid?.() !== 0)('keeps the owner, where root writes', () => {
+    const path = join(root, 'dir/file')
+    chownSync(path, 12345, 54321)
+    files.write(path, Buffer.from('new'))
+    expect(statSync(path)).toMatchObject({ uid: 12345, gid: 54321 })
   })
 
   it('leaves the other names of a hard link alone', () => {

@@ -5,6 +5,7 @@ import type { PreparedWrite } from '../system/guarded-files-write.ts'
 import { applyHunks } from './patch/apply.ts'
 import type { FileChange } from './patch/change.ts'
 import { parsePatch } from './patch/parse.ts'
+import { requireAsClosed } from './renaming.ts'
 import { decodeText, encodeText } from './text-encoding.ts'
 import { InputError, type ToolContext, type ToolInput, type ToolOutput } from './tool.ts'
 
@@ -59,6 +60,7 @@ function plan(change: FileChange, states: Map<string, FileState>, context: ToolC
   const target = stateOf(change.moveTo, states, context)
   if (target.after !== null)
     throw new InputError(`${change.moveTo} already exists; ${change.path} cannot be moved there`)
+  requireAsClosed(state.path, target.path, context)
   target.after = after
   target.mode = mode
   if (!change.copies) state.after = null

@@ -1,6 +1,7 @@
 /** `move`: a file or directory under a new name; nothing is overwritten. */
 
 import { refuseLink } from './given-link.ts'
+import { requireAsClosed, requireTreeAsClosed } from './renaming.ts'
 import { InputError, type ToolContext, type ToolInput, type ToolOutput } from './tool.ts'
 import { requireWholeTree } from './tree.ts'
 
@@ -12,11 +13,10 @@ export async function move(input: ToolInput, context: ToolContext): Promise<Tool
   if (context.roots.includes(source)) throw new InputError(`${given} is a root of this session and is not moved`)
   const facts = context.files.stat(source)
   if (!facts) throw new InputError(`${given} does not exist`)
-  // A new name must not open what a deny rule closes under the old one.
-  if (context.judge('read', source) === 'deny') throw new InputError(`${given} may not be read, so it is not moved`)
-  if (facts.type === 'directory') {
+  if (facts.type === 'file') requireAsClosed(source, destination, context)
+  else {
     await requireWholeTree('write', source, context)
-    await requireWholeTree('read', source, context)
+    await requireTreeAsClosed(source, destination, context)
     // A tree may become code that runs only by where it stands, such as the hooks of a repository.
     await requireWholeTree('write', source, context, destination)
   }

@@ -206,12 +206,29 @@ describe('what the policy closes below an open directory', () => {
     ['delete', { path: 'd', recursive: true }, holding('secret', 'deny', 'write')],
     ['delete', { path: 'd', recursive: true }, holding('secret', 'ask', 'write')],
     ['move', { source: 'd', destination: 'e' }, holding('secret', 'deny', 'write')],
-    ['move', { source: 'd', destination: 'e' }, holding('secret', 'deny', 'read')],
-    ['move', { source: 'd/closed/secret.txt', destination: 'e' }, holding('secret', 'deny', 'read')],
   ])('%s leaves the whole alone: %j', async (tool, input, judge) => {
     const before = world.snapshot()
     await expect(world.call(tool, input, { judge })).rejects.toThrow(/may not be/)
     expect(world.snapshot()).toEqual(before)
+  })
+
+  it.each([
+    ['move', { source: 'd', destination: 'e' }, holding('/closed/', 'deny', 'read'), 'done'],
+    ['move', { source: 'd', destination: 'e' }, holding('d/closed/', 'deny', 'read'), 'refused'],
+    ['move', { source: 'd/closed/secret.txt', destination: 'e' }, holding('secret', 'ask', 'read'), 'refused'],
+    ['move', { source: 'd/closed/secret.txt', destination: 'secret.bak' }, holding('secret', 'ask', 'read'), 'done'],
+    [
+      'apply_patch',
+      { patch: 'diff --git a/d/closed/secret.txt b/e\nrename from d/closed/secret.txt\nrename to e\n' },
+      holding('secret', 'ask', 'read'),
+      'refused',
+    ],
+  ])('%s gives no name under which a closed file may be read: %j', async (tool, input, judge, end) => {
+    const before = world.snapshot()
+    const call = world.call(tool, input, { judge })
+    if (end === 'done') await call
+    else await expect(call).rejects.toThrow(/as closed/)
+    expect(JSON.stringify(world.snapshot()) === JSON.stringify(before)).toBe(end === 'refused')
   })
 
   it('an answer for the whole that was as strict covers the parts', async () => {
@@ -283,6 +300,43 @@ describe('extract', () => {
     world.file('x.zip', zip([{ name: 'b' }, { name: 'a', content: 'theirs' }]))
     const before = world.snapshot()
     await expect(world.call('extract', { path: 'x.zip', destination: 'out' })).rejects.toThrow(/already exists/)
+    expect(world.snapshot()).toEqual(before)
+  })
+})
+
+describe('a call that is cancelled half way', () => {
+  /** Aborts once this many calls of the guarded files were made. */
+  function abortingAfter(calls: number): { signal: AbortSignal; files: GuardedFiles } {
+    const controller = new AbortController()
+    let left = calls
+    const count = <Args extends unknown[], Result>(work: (...args: Args) => Result) => {
+      return (...args: Args) => {
+        if (--left === 0) controller.abort(new Error('cancelled'))
+        return work(...args)
+      }
+    }
+    const { files } = world.context
+    return { signal: controller.signal, files: { ...files, prepare: count(files.prepare), list: count(files.list) } }
+  }
+
+  it('extract takes back what it unpacked', async () => {
+    world.file('x.zip', zip(Array.from({ length: 20 }, (_, index) => ({ name: `d${index}/f`, content: 'x' }))))
+    const before = world.snapshot()
+    await expect(world.call('extract', { path: 'x.zip', destination: 'out' }, abortingAfter(5))).rejects.toThrow(
+      'cancelled',
+    )
+    expect(world.snapshot()).toEqual(before)
+  })
+
+  it.each([
+    ['glob', { pattern: '**' }],
+    ['grep', { pattern: 'x' }],
+    ['delete', { path: 'tree', recursive: true }],
+    ['move', { source: 'tree', destination: 'moved' }],
+  ])('%s stops, and nothing is changed', async (tool, input) => {
+    for (let index = 0; index < 10; index++) world.file(`tree/d${index}/f`, 'x')
+    const before = world.snapshot()
+    await expect(world.call(tool, input, abortingAfter(4))).rejects.toThrow('cancelled')
     expect(world.snapshot()).toEqual(before)
   })
 })

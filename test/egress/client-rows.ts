@@ -213,7 +213,7 @@ export const realClients: readonly RealClient[] = [
       '-o',
       'BatchMode=yes',
       '-o',
-      'ProxyCommand={directory}/ssh-connect %h %p',
+      "ProxyCommand='{directory}/ssh-connect' %h %p",
       REGISTRY_HOST,
     ],
     expect: /Remote protocol version 2\.0, remote software version CordonTest/,

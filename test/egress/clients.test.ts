@@ -22,7 +22,7 @@ let directory: string
 let environment: Readonly<Record<string, string>>
 
 beforeAll(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'cordon-clients-'))
+  directory = mkdtempSync(join(tmpdir(), 'cordon clients-'))
   world = createWorld()
   const registry = createRegistry(directory)
   await world.serveHttps(registry)

@@ -14,7 +14,7 @@ import {
 import { machineFiles } from '../../system/files.ts'
 import { type Arguments, parseArguments, textFlag } from './arguments.ts'
 import { type Opened, openPolicy } from './open-policy.ts'
-import { paint, type Terminal, visible } from './terminal.ts'
+import { isTerminalDevice, paint, type Terminal, visible } from './terminal.ts'
 import { type CommandContext, commandRow, EXIT, UsageError } from './usage.ts'
 
 const FORWARDED: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGCONT']
@@ -30,7 +30,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const backend = openBackend()
   const timeout = textFlag(args, 'timeout')
   const runner = openRunner(loaded, machine, machineFiles, backend)
-  const interactive = process.stdin.isTTY === true && process.stdout.isTTY === true
+  const interactive = isTerminalDevice(0) && isTerminalDevice(1)
   try {
     const request = {
       argv: command,

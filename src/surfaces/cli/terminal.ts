@@ -45,7 +45,8 @@ export function processTerminal(): Terminal {
   }
 }
 
-function isTerminalDevice(fd: number): boolean {
+/** Whether a descriptor of this process is a terminal; cheaper than making `process.stdin` to ask. */
+export function isTerminalDevice(fd: number): boolean {
   try {
     const facts = fstatSync(fd)
     if (!facts.isCharacterDevice() || facts.rdev === statSync('/dev/null').rdev) return false

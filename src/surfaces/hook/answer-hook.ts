@@ -100,8 +100,8 @@ async function settled(
   const refused = judge.whyNotAsked(judgement.decision)
   if (refused !== null) return { kind: 'deny', reason: reasonText(`${reason.message} It was not asked: ${refused}.`) }
   if (request.canAsk) return { kind: 'ask', reason: reasonText(reason.message), input }
-  const { keepAsk } = await import('../../runtime/hook-asks.ts')
-  const id = keepAsk(machine, host.name, judge.loaded.root, judgement, Date.now())
+  const { askOf, keepAsk } = await import('../../runtime/hook-asks.ts')
+  const id = keepAsk(machine, askOf(machine, host.name, judge.loaded.root, judgement), Date.now())
   return {
     kind: 'deny',
     reason: reasonText(`This needs a yes from the user: ${reason.message}`, wayOut(id, judgement)),

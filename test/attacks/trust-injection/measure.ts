@@ -4,6 +4,7 @@ import { scanText } from '../../../src/scan/injection.ts'
 import { BENIGN } from './benign.ts'
 import { FIRST_ATTACKS } from './first-set.ts'
 import { SECOND_ATTACKS } from './second-set.ts'
+import { THIRD_ATTACKS } from './third-set.ts'
 
 export function share(texts: readonly string[]): {
   readonly share: number
@@ -15,7 +16,11 @@ export function share(texts: readonly string[]): {
 }
 
 if (process.argv[1] === import.meta.filename) {
-  for (const [name, attacks] of Object.entries({ first: FIRST_ATTACKS, second: SECOND_ATTACKS })) {
+  for (const [name, attacks] of Object.entries({
+    first: FIRST_ATTACKS,
+    second: SECOND_ATTACKS,
+    third: THIRD_ATTACKS,
+  })) {
     const { share: recall, missed } = share(attacks)
     console.log(`${name} set: ${(recall * 100).toFixed(1)}% of ${attacks.length} found`)
     for (const text of missed)

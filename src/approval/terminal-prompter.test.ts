@@ -1,0 +1,223 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { PartDecision } from '../policy/decision.ts'
+import { cutTo, pieces, safe, widthOf, wrapWords } from './display-text.ts'
+import { type PromptState, promptRows } from './prompt-view.ts'
+import type { Answer, ApprovalRequest } from './prompter.ts'
+import { answerTo, type PromptTerminal, terminalPrompter } from './terminal-prompter.ts'
+
+const start: PromptState = { choice: 0, scroll: null, step: 'answer', message: '' }
+const screen = { columns: 80, rows: 24 }
+
+function requestOf(subject: string, more: Partial<ApprovalRequest> = {}): ApprovalRequest {
+  const part: PartDecision = {
+    kind: 'command',
+    text: subject,
+    decision: 'ask',
+    span: { start: 0, end: 3 },
+    reason: { code: 'not-granted', message: `No grant covers \`${subject}\`.` },
+    rules: [{ rule: 'capabilities.allow.commands', source: 'cordon.toml:3:1' }],
+    step: 4,
+  }
+  return {
+    tool: 'bash',
+    subject,
+    decision: { decision: 'ask', reason: part.reason, rules: part.rules, segments: [part] },
+    asks: [part],
+    suggestions: [
+      { kind: 'command', value: 'npm test', admits: 'exactly this command' },
+      { kind: 'command', value: 'npm test:*', admits: 'npm test with any further words' },
+    ],
+    ...more,
+  }
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the escapes of the prompt itself.
+const withoutStyle = (row: string) => row.replace(/\u001b\[(?:1|2|4|7|22|24|27)m/g, '')
+
+describe('text of strangers', () => {
+  const rows: readonly { name: string; text: string; shown: string }[] = [
+    { name: 'plain', text: 'git push', shown: 'git push' },
+    { name: 'escape sequence', text: '\u001b[2J', shown: '\\e[2J' },
+    { name: 'line break', text: 'a\nb\r', shown: 'a\\nb\\r' },
+    { name: 'bidi override', text: '\u202egpj', shown: '\\u{202e}gpj' },
+    { name: 'zero width', text: 'a\u200bb\ufeff', shown: 'a\\u{200b}b\\u{feff}' },
+    { name: 'blank that is none', text: 'a\u00a0b\u3000c\u2800', shown: 'a\\u{a0}b\\u{3000}c\\u{2800}' },
+    { name: 'half of a pair', text: '\ud800', shown: '\\u{d800}' },
+    { name: 'tag characters', text: 'x\u{e0061}', shown: 'x\\u{e0061}' },
+    { name: 'C1 control', text: '\u009b31m', shown: '\\u{9b}31m' },
+    { name: 'stacked marks', text: `e${'\u0301'.repeat(5)}`, shown: `e${'\u0301'.repeat(3)}\\u{301}\\u{301}` },
+  ]
+  it.each(rows)('$name', ({ text, shown }) => expect(safe(text)).toBe(shown))
+
+  it('counts the cells of wide characters and cuts by them', () => {
+    expect(widthOf('日本😀é')).toBe(7)
+    expect(cutTo('日本語', 4)).toBe('日…')
+    expect(wrapWords('ab 日本語日本語 cd', 6)).toEqual(['ab', '日本語', '日本語', 'cd'])
+  })
+})
+
+describe('the prompt', () => {
+  it('never holds a control or invisible character of the command, and no row is too wide', () => {
+    const hostile = fc.string({ unit: 'binary', maxLength: 400 })
+    fc.assert(
+      fc.property(
+        hostile,
+        fc.integer({ min: 20, max: 200 }),
+        fc.integer({ min: 8, max: 60 }),
+        (text, columns, height) => {
+          const request = requestOf(text, {
+            where: text,
+            suggestions: [{ kind: 'command', value: text, admits: text }],
+          })
+          const rows = promptRows(request, { ...start, message: text, step: 'message' }, { columns, rows: height })
+          for (const row of [...rows, ...promptRows(request, start, { columns, rows: height })].map(withoutStyle)) {
+            expect(pieces(row).filter((piece) => piece.escape)).toEqual([])
+            expect(widthOf(row)).toBeLessThanOrEqual(columns)
+          }
+        },
+      ),
+      { numRuns: 300 },
+    )
+  })
+
+  it('shows tool, command, reason, rule, grant and keys', () => {
+    const text = promptRows(requestOf('npm test'), start, screen).map(withoutStyle).join('\n')
+    for (const part of [
+      'cordon asks: bash',
+      '│ npm test',
+      'No grant covers',
+      'cordon.toml:3:1',
+      'save command npm test',
+      'exactly this command',
+      'y once',
+      'd never',
+    ]) {
+      expect(text).toContain(part)
+    }
+  })
+
+  it('underlines the segment that asks, and opens a long script where it stands', () => {
+    const script = `${'true\n'.repeat(80)}rm -rf x`
+    const base = requestOf(script)
+    const asks = [{ ...base.asks[0]!, span: { start: 400, end: 408 } }]
+    const rows = promptRows({ ...base, asks }, start, screen)
+    expect(rows.join('\n')).toContain('\u001b[4mr\u001b[24m\u001b[4mm')
+    expect(rows.join('\n')).toContain('more rows of 81')
+    expect(rows.length).toBeLessThanOrEqual(24)
+  })
+
+  it('offers nothing to save where nothing should be', () => {
+    const text = promptRows(requestOf('npm test', { suggestions: [] }), start, screen)
+      .map(withoutStyle)
+      .join('\n')
+    expect(text).toContain('asked every time')
+    expect(text).not.toContain('always')
+  })
+})
+
+const request = requestOf('npm test')
+const [exact, open] = request.suggestions
+const keyRows: readonly { name: string; keys: readonly string[]; answer: Answer | null }[] = [
+  { name: 'y', keys: ['y'], answer: { kind: 'once' } },
+  { name: 's', keys: ['s'], answer: { kind: 'session', grant: exact! } },
+  { name: 'broadened', keys: ['\u001b[C', '\u001b[C', 's'], answer: { kind: 'session', grant: open! } },
+  { name: 'broadened and narrowed', keys: ['\u001b[C', '\u001b[D', 'a'], answer: { kind: 'always', grant: exact! } },
+  { name: 'a time', keys: ['t', '2'], answer: { kind: 'time', grant: exact!, seconds: 3600 } },
+  { name: 'a time and back', keys: ['t', '\u001b', 'n'], answer: { kind: 'deny' } },
+  { name: 'never', keys: ['d'], answer: { kind: 'deny-always', grant: exact! } },
+  {
+    name: 'a message',
+    keys: ['m', 'use', ' pnpm', '!', '\u007f', '\r'],
+    answer: { kind: 'deny-message', message: 'use pnpm' },
+  },
+  { name: 'a message with y in it is no yes', keys: ['m', 'y', '\r'], answer: { kind: 'deny-message', message: 'y' } },
+  { name: 'an empty message is a no', keys: ['m', '\r'], answer: { kind: 'deny' } },
+  { name: 'Enter is no answer', keys: ['\r'], answer: null },
+  { name: 'several keys at once are no answer', keys: ['yy', 'y\r', '\u001b[200~y\u001b[201~'], answer: null },
+  { name: 'upper case is no answer', keys: ['Y', 'A'], answer: null },
+]
+
+describe('keys', () => {
+  it.each(keyRows)('$name', ({ keys, answer }) => {
+    let state = start
+    let found: Answer | null = null
+    for (const key of keys) {
+      const turn = answerTo(request, screen, key, state)
+      if ('answer' in turn) found = turn.answer
+      else state = turn.state
+    }
+    expect(found).toEqual(answer)
+  })
+})
+
+function fakeTerminal(): PromptTerminal & {
+  press(keys: string | null): void
+  readonly closed: number
+  fails: boolean
+} {
+  let onKeys: (keys: string | null) => void = () => {}
+  const terminal = {
+    closed: 0,
+    fails: false,
+    screen: () => screen,
+    show: () => {
+      if (terminal.fails) throw new Error('the terminal is gone')
+    },
+    listen: (listener: (keys: string | null) => void) => {
+      onKeys = listener
+      return () => {
+        onKeys = () => {}
+      }
+    },
+    close: () => {
+      terminal.closed++
+    },
+    press: (keys: string | null) => onKeys(keys),
+  }
+  return terminal
+}
+
+describe('the terminal prompter', () => {
+  const ends: readonly { name: string; keys: string | null }[] = [
+    { name: 'Ctrl-C', keys: '\u0003' },
+    { name: 'Ctrl-D', keys: '\u0004' },
+    { name: 'the end of the input', keys: null },
+  ]
+  it.each(ends)('takes $name as no, and puts the terminal back', async ({ keys }) => {
+    const terminal = fakeTerminal()
+    const answer = terminalPrompter(() => terminal).ask(request, new AbortController().signal)
+    terminal.press(keys)
+    expect(await answer).toEqual({ kind: 'deny' })
+    expect(terminal.closed).toBe(1)
+  })
+
+  it('ends with its signal, and puts the terminal back', async () => {
+    const terminal = fakeTerminal()
+    const abort = new AbortController()
+    const answer = terminalPrompter(() => terminal).ask(request, abort.signal)
+    abort.abort()
+    await expect(answer).rejects.toThrow('aborted')
+    expect(terminal.closed).toBe(1)
+  })
+
+  it('fails, and puts the terminal back, when it cannot be drawn', async () => {
+    const terminal = fakeTerminal()
+    terminal.fails = true
+    await expect(terminalPrompter(() => terminal).ask(request, new AbortController().signal)).rejects.toThrow('gone')
+    expect(terminal.closed).toBe(1)
+  })
+
+  it('takes an option by its number, own words, or nothing', async () => {
+    for (const [keys, expected] of [
+      [['2', '\r'], 'blue'],
+      [['teal', '\r'], 'teal'],
+      [['\u001b'], null],
+    ] as const) {
+      const terminal = fakeTerminal()
+      const answer = terminalPrompter(() => terminal).question!('Which?', ['red', 'blue'], new AbortController().signal)
+      for (const key of keys) terminal.press(key)
+      expect(await answer).toBe(expected)
+    }
+  })
+})

@@ -1,0 +1,587 @@
+/** The protocol of every host as a table: what comes in, and exactly what must go out. */
+
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { loadPolicy } from '../../runtime/load-policy.ts'
+import { signProject } from '../../runtime/manifest-trust.ts'
+import { machineFiles } from '../../system/files.ts'
+import { type Machine, thisMachine } from '../../system/machine.ts'
+import { answerHook, type HookAnswer } from './answer-hook.ts'
+import type { HostName } from './host.ts'
+import { loadHost } from './hosts.ts'
+
+/** What an answer does to the call in that host, by what was observed of the real programs. */
+type Effect = 'pass' | 'sandboxed' | 'ask' | 'deny' | 'block'
+
+interface Row {
+  readonly note: string
+  readonly host: HostName
+  readonly input: unknown
+  readonly expect: Effect
+}
+
+const MANIFEST = `schema_version = 1
+[permission]
+mode = "contained"
+[permission.tools]
+mcp__known__list = "allow"
+mcp__known__drop = "deny"
+[capabilities.deny.read]
+paths = ["private/**"]
+[capabilities.deny.commands]
+patterns = ["git push:*"]
+`
+
+let base = ''
+let project = ''
+let machine: Machine
+
+beforeAll(async () => {
+  base = mkdtempSync(join(tmpdir(), 'cordon-hook-'))
+  project = join(base, 'project')
+  const home = join(base, 'home')
+  for (const directory of [home, join(project, 'src'), join(project, 'private'), join(project, 'secrets')])
+    mkdirSync(directory, { recursive: true })
+  writeFileSync(join(project, 'cordon.toml'), MANIFEST)
+  writeFileSync(join(project, '.env'), 'TOKEN=1\n')
+  writeFileSync(join(project, 'src/a.ts'), 'export {}\n')
+  writeFileSync(join(project, 'secrets/.env'), 'TOKEN=1\n')
+  symlinkSync(join(project, '.env'), join(project, 'src/link.txt'))
+  machine = {
+    ...thisMachine(),
+    cwd: project,
+    home,
+    env: {},
+    configDir: join(home, '.config/cordon'),
+    stateDir: join(home, '.local/state/cordon'),
+    cacheDir: join(home, '.cache/cordon'),
+  }
+  await sign()
+})
+
+afterAll(() => rmSync(base, { recursive: true, force: true }))
+
+async function sign(): Promise<void> {
+  const outcome = await loadPolicy({ machine, files: machineFiles, root: project, choice: { kind: 'project' } })
+  if ('problems' in outcome) throw new Error(JSON.stringify(outcome.problems))
+  signProject(outcome.loaded, machine, new Date(0))
+}
+
+async function ask(name: HostName, input: unknown, root: string | null = project): Promise<HookAnswer> {
+  const host = (await loadHost(name))!
+  const text = typeof input === 'string' ? input : JSON.stringify(input)
+  return answerHook(host, text.replaceAll('$P', project), {
+    machine,
+    files: machineFiles,
+    root,
+    cordon: ['/opt/node', '/opt/cordon.cjs'],
+  })
+}
+
+/** Reads an answer as its host does; throws for a form that the host takes for an allow. */
+function effectOf(host: HostName, { stdout, stderr, exitCode }: HookAnswer): Effect {
+  if (exitCode === 2) {
+    expect(stdout).toBe('')
+    expect(stderr.trim()).not.toBe('')
+    return 'block'
+  }
+  expect(exitCode).toBe(0)
+  expect(stderr).toBe('')
+  if (stdout === '') return 'pass'
+  const answer = JSON.parse(stdout)
+  return READERS[host](answer)
+}
+
+const READERS: Readonly<Record<HostName, (answer: Record<string, unknown>) => Effect>> = {
+  'claude-code': readClaude,
+  codex: (answer) => {
+    const effect = readClaude(answer)
+    const output = answer.hookSpecificOutput as Record<string, unknown>
+    expect(effect).not.toBe('ask')
+    if (effect === 'sandboxed') expect(output.permissionDecision).toBe('allow')
+    return effect
+  },
+  gemini: (answer) => {
+    if ('hookSpecificOutput' in answer) return 'sandboxed'
+    expect(Object.keys(answer).sort()).toEqual(['decision', 'reason'])
+    expect(answer.decision).toBe('deny')
+    expect(answer.reason).toMatch(/\S/)
+    return 'deny'
+  },
+  cursor: (answer) => {
+    if (Object.keys(answer).length === 0) return 'pass'
+    if (answer.permission === 'allow') return 'sandboxed'
+    expect(answer.user_message).toMatch(/\S/)
+    return answer.permission === 'ask' ? 'ask' : 'deny'
+  },
+  opencode: (answer) => {
+    expect(answer.cordon).toBe(1)
+    if (answer.decision === 'deny') {
+      expect(answer.reason).toMatch(/\S/)
+      return 'deny'
+    }
+    return 'command' in answer ? 'sandboxed' : 'pass'
+  },
+}
+
+const CLAUDE_FIELDS = new Set(['hookEventName', 'permissionDecision', 'permissionDecisionReason', 'updatedInput'])
+
+function readClaude(answer: Record<string, unknown>): Effect {
+  expect(Object.keys(answer)).toEqual(['hookSpecificOutput'])
+  const output = answer.hookSpecificOutput as Record<string, unknown>
+  for (const field of Object.keys(output)) expect(CLAUDE_FIELDS).toContain(field)
+  expect(output.hookEventName).toBe('PreToolUse')
+  if (output.permissionDecision === 'deny' || output.permissionDecision === 'ask') {
+    expect(output.permissionDecisionReason).toMatch(/\S/)
+    return output.permissionDecision
+  }
+  expect(output.updatedInput).toBeTypeOf('object')
+  return 'sandboxed'
+}
+
+const claude = (tool_name: string, tool_input: unknown, more: object = {}): object => ({
+  session_id: 's1',
+  transcript_path: '/nowhere',
+  cwd: '$P',
+  prompt_id: 'p',
+  permission_mode: 'default',
+  hook_event_name: 'PreToolUse',
+  tool_name,
+  tool_input,
+  tool_use_id: 't',
+  ...more,
+})
+const codex = (tool_name: string, tool_input: unknown, more: object = {}): object => ({
+  session_id: 's1',
+  turn_id: '1',
+  transcript_path: null,
+  model: 'm',
+  permission_mode: 'default',
+  cwd: '$P',
+  hook_event_name: 'PreToolUse',
+  tool_name,
+  tool_input,
+  tool_use_id: 't',
+  ...more,
+})
+const gemini = (tool_name: string, tool_input: unknown, more: object = {}): object => ({
+  session_id: 's1',
+  transcript_path: '',
+  cwd: '$P',
+  hook_event_name: 'BeforeTool',
+  timestamp: '2026-01-01T00:00:00Z',
+  tool_name,
+  tool_input,
+  ...more,
+})
+const cursor = (hook_event_name: string, fields: object): object => ({
+  conversation_id: 'c',
+  generation_id: 'g',
+  workspace_roots: ['$P'],
+  hook_event_name,
+  ...fields,
+})
+const opencode = (tool: string, args: unknown): object => ({
+  hook_event_name: 'tool.execute.before',
+  tool,
+  session: 's',
+  directory: '$P',
+  args,
+})
+const patch = (path: string): string => `*** Begin Patch\n*** Add File: ${path}\n+x\n*** End Patch`
+
+const rows: readonly Row[] = [
+  { note: 'a harmless command', host: 'claude-code', input: claude('Bash', { command: 'ls' }), expect: 'sandboxed' },
+  { note: 'Monitor runs shell', host: 'claude-code', input: claude('Monitor', { command: 'ls' }), expect: 'sandboxed' },
+  { note: 'a denied command', host: 'claude-code', input: claude('Bash', { command: 'git push' }), expect: 'deny' },
+  {
+    note: 'hidden in a wrapper',
+    host: 'claude-code',
+    input: claude('Bash', { command: 'env git push' }),
+    expect: 'deny',
+  },
+  { note: 'no bash at all', host: 'claude-code', input: claude('Bash', { command: 'ls (' }), expect: 'deny' },
+  { note: 'sudo', host: 'claude-code', input: claude('Bash', { command: 'sudo ls' }), expect: 'deny' },
+  { note: 'an ask', host: 'claude-code', input: claude('Bash', { command: 'cat .env' }), expect: 'ask' },
+  {
+    note: 'an ask that nobody would see',
+    host: 'claude-code',
+    input: claude('Bash', { command: 'cat .env' }, { permission_mode: 'bypassPermissions' }),
+    expect: 'deny',
+  },
+  {
+    note: 'an ask in a mode nobody knows',
+    host: 'claude-code',
+    input: claude('Bash', { command: 'cat .env' }, { permission_mode: 'yolo' }),
+    expect: 'deny',
+  },
+  { note: 'a read', host: 'claude-code', input: claude('Read', { file_path: '$P/src/a.ts' }), expect: 'pass' },
+  { note: 'a secret', host: 'claude-code', input: claude('Read', { file_path: '$P/.env' }), expect: 'ask' },
+  { note: 'a link to it', host: 'claude-code', input: claude('Read', { file_path: '$P/src/link.txt' }), expect: 'ask' },
+  { note: 'a denied read', host: 'claude-code', input: claude('Read', { file_path: '$P/private/x' }), expect: 'deny' },
+  {
+    note: 'outside',
+    host: 'claude-code',
+    input: claude('Write', { file_path: '/etc/x', content: '' }),
+    expect: 'deny',
+  },
+  {
+    note: 'its own settings',
+    host: 'claude-code',
+    input: claude('Write', { file_path: '$P/.claude/settings.local.json', content: '{}' }),
+    expect: 'deny',
+  },
+  { note: 'the manifest', host: 'claude-code', input: claude('Edit', { file_path: '$P/cordon.toml' }), expect: 'deny' },
+  {
+    note: 'a write',
+    host: 'claude-code',
+    input: claude('Write', { file_path: '$P/b.ts', content: '' }),
+    expect: 'pass',
+  },
+  {
+    note: 'several edits',
+    host: 'claude-code',
+    input: claude('MultiEdit', { file_path: '$P/src/a.ts', edits: [] }),
+    expect: 'pass',
+  },
+  {
+    note: 'a notebook',
+    host: 'claude-code',
+    input: claude('NotebookEdit', { notebook_path: '/etc/n.ipynb' }),
+    expect: 'deny',
+  },
+  {
+    note: 'a search that would read a secret',
+    host: 'claude-code',
+    input: claude('Grep', { pattern: 'TOKEN' }),
+    expect: 'deny',
+  },
+  {
+    note: 'a search beside it',
+    host: 'claude-code',
+    input: claude('Grep', { pattern: 'x', path: '$P/src' }),
+    expect: 'pass',
+  },
+  {
+    note: 'a search by its filter',
+    host: 'claude-code',
+    input: claude('Grep', { pattern: 'x', path: '$P/src', glob: '../secrets/*' }),
+    expect: 'deny',
+  },
+  { note: 'names', host: 'claude-code', input: claude('Glob', { pattern: '**/*.ts' }), expect: 'pass' },
+  {
+    note: 'names elsewhere by the glob',
+    host: 'claude-code',
+    input: claude('Glob', { pattern: '/root/**' }),
+    expect: 'deny',
+  },
+  { note: 'names elsewhere by ..', host: 'claude-code', input: claude('Glob', { pattern: '../../*' }), expect: 'deny' },
+  {
+    note: '.. behind a wildcard',
+    host: 'claude-code',
+    input: claude('Glob', { pattern: '*/../../*' }),
+    expect: 'block',
+  },
+  { note: 'paths in braces', host: 'claude-code', input: claude('Glob', { pattern: '{a,../b}' }), expect: 'block' },
+  {
+    note: 'a private address',
+    host: 'claude-code',
+    input: claude('WebFetch', { url: 'http://169.254.169.254/', prompt: '' }),
+    expect: 'deny',
+  },
+  { note: 'no URL', host: 'claude-code', input: claude('WebFetch', { url: 'file:///etc/passwd' }), expect: 'deny' },
+  { note: 'talk', host: 'claude-code', input: claude('TodoWrite', { todos: [] }), expect: 'pass' },
+  { note: 'an allowed server’s tool', host: 'claude-code', input: claude('mcp__known__list', {}), expect: 'pass' },
+  { note: 'a denied server’s tool', host: 'claude-code', input: claude('mcp__known__drop', {}), expect: 'deny' },
+  { note: 'an unknown server’s tool', host: 'claude-code', input: claude('mcp__new__x', {}), expect: 'ask' },
+  { note: 'a tool of the future', host: 'claude-code', input: claude('Teleport', {}), expect: 'ask' },
+  { note: 'a tool named like an object’s own', host: 'claude-code', input: claude('constructor', {}), expect: 'ask' },
+  {
+    note: 'another event',
+    host: 'claude-code',
+    input: claude('Bash', { command: 'ls' }, { hook_event_name: 'PostToolUse' }),
+    expect: 'block',
+  },
+  {
+    note: 'no event',
+    host: 'claude-code',
+    input: claude('Bash', { command: 'ls' }, { hook_event_name: undefined }),
+    expect: 'block',
+  },
+  {
+    note: 'no tool',
+    host: 'claude-code',
+    input: claude('Bash', { command: 'ls' }, { tool_name: undefined }),
+    expect: 'block',
+  },
+  { note: 'no input', host: 'claude-code', input: claude('Bash', undefined), expect: 'block' },
+  { note: 'input of another type', host: 'claude-code', input: claude('Bash', ['ls']), expect: 'block' },
+  { note: 'no command', host: 'claude-code', input: claude('Bash', {}), expect: 'block' },
+  {
+    note: 'a command of another type',
+    host: 'claude-code',
+    input: claude('Bash', { command: ['ls'] }),
+    expect: 'block',
+  },
+  {
+    note: 'no directory',
+    host: 'claude-code',
+    input: claude('Bash', { command: 'ls' }, { cwd: undefined }),
+    expect: 'block',
+  },
+  { note: 'a path of another type', host: 'claude-code', input: claude('Read', { file_path: 7 }), expect: 'block' },
+  { note: 'half a character', host: 'claude-code', input: claude('Read', { file_path: '\ud800' }), expect: 'deny' },
+  { note: 'NUL', host: 'claude-code', input: claude('Read', { file_path: 'a\0b' }), expect: 'deny' },
+
+  { note: 'a harmless command', host: 'codex', input: codex('Bash', { command: 'ls' }), expect: 'sandboxed' },
+  { note: 'a denied command', host: 'codex', input: codex('Bash', { command: 'git push' }), expect: 'deny' },
+  { note: 'an ask is a denial', host: 'codex', input: codex('Bash', { command: 'cat .env' }), expect: 'deny' },
+  {
+    note: 'a directory of its choice',
+    host: 'codex',
+    input: codex('Bash', { command: 'ls' }, { cwd: '/' }),
+    expect: 'deny',
+  },
+  { note: 'a patch', host: 'codex', input: codex('apply_patch', { command: patch('src/n.ts') }), expect: 'pass' },
+  { note: 'a patch outside', host: 'codex', input: codex('apply_patch', { command: patch('/etc/n') }), expect: 'deny' },
+  { note: 'a patch by ..', host: 'codex', input: codex('apply_patch', { command: patch('../../n') }), expect: 'deny' },
+  { note: 'no patch', host: 'codex', input: codex('apply_patch', { command: 'rm -rf /' }), expect: 'deny' },
+  { note: 'a picture', host: 'codex', input: codex('view_image', { path: '$P/.env' }), expect: 'deny' },
+  { note: 'a plan', host: 'codex', input: codex('update_plan', { plan: [] }), expect: 'pass' },
+  { note: 'an unknown server’s tool', host: 'codex', input: codex('mcp__new__x', {}), expect: 'deny' },
+  { note: 'a tool of the future', host: 'codex', input: codex('exec', { code: 'x' }), expect: 'deny' },
+
+  {
+    note: 'a harmless command',
+    host: 'gemini',
+    input: gemini('run_shell_command', { command: 'ls' }),
+    expect: 'sandboxed',
+  },
+  {
+    note: 'a denied command',
+    host: 'gemini',
+    input: gemini('run_shell_command', { command: 'git push' }),
+    expect: 'deny',
+  },
+  {
+    note: 'an ask is a denial',
+    host: 'gemini',
+    input: gemini('run_shell_command', { command: 'cat .env' }),
+    expect: 'deny',
+  },
+  {
+    note: 'a directory outside',
+    host: 'gemini',
+    input: gemini('run_shell_command', { command: 'ls', dir_path: '/' }),
+    expect: 'deny',
+  },
+  { note: 'a read', host: 'gemini', input: gemini('read_file', { file_path: 'src/a.ts' }), expect: 'pass' },
+  {
+    note: 'a read by the old name',
+    host: 'gemini',
+    input: gemini('read_file', { absolute_path: '$P/.env' }),
+    expect: 'deny',
+  },
+  { note: 'many files', host: 'gemini', input: gemini('read_many_files', { include: ['src/**'] }), expect: 'pass' },
+  {
+    note: 'many files with a secret',
+    host: 'gemini',
+    input: gemini('read_many_files', { include: ['**/*'] }),
+    expect: 'deny',
+  },
+  {
+    note: 'a write outside',
+    host: 'gemini',
+    input: gemini('write_file', { file_path: '/etc/x', content: '' }),
+    expect: 'deny',
+  },
+  { note: 'a replacement', host: 'gemini', input: gemini('replace', { file_path: '$P/src/a.ts' }), expect: 'pass' },
+  {
+    note: 'a page in a prompt',
+    host: 'gemini',
+    input: gemini('web_fetch', { prompt: 'see http://127.0.0.1/x' }),
+    expect: 'deny',
+  },
+  {
+    note: 'a prompt without a page',
+    host: 'gemini',
+    input: gemini('web_fetch', { prompt: 'see my router' }),
+    expect: 'deny',
+  },
+  {
+    note: 'a server’s tool',
+    host: 'gemini',
+    input: gemini('mcp_new_x', {}, { mcp_context: { server_name: 'new' } }),
+    expect: 'deny',
+  },
+  {
+    note: 'a server’s tool with a known name',
+    host: 'gemini',
+    input: gemini('write_todos', {}, { mcp_context: {} }),
+    expect: 'deny',
+  },
+  {
+    note: 'another event',
+    host: 'gemini',
+    input: gemini('read_file', {}, { hook_event_name: 'AfterTool' }),
+    expect: 'block',
+  },
+
+  {
+    note: 'a command before it runs',
+    host: 'cursor',
+    input: cursor('preToolUse', { tool_name: 'Shell', tool_input: { command: 'ls' } }),
+    expect: 'sandboxed',
+  },
+  {
+    note: 'the same by the older event',
+    host: 'cursor',
+    input: cursor('beforeShellExecution', { command: 'ls', cwd: '$P' }),
+    expect: 'pass',
+  },
+  {
+    note: 'a denied command',
+    host: 'cursor',
+    input: cursor('beforeShellExecution', { command: 'git push', cwd: '$P' }),
+    expect: 'deny',
+  },
+  {
+    note: 'an ask',
+    host: 'cursor',
+    input: cursor('beforeShellExecution', { command: 'cat .env', cwd: '' }),
+    expect: 'ask',
+  },
+  {
+    note: 'a secret',
+    host: 'cursor',
+    input: cursor('beforeReadFile', { file_path: '$P/.env', content: '' }),
+    expect: 'deny',
+  },
+  {
+    note: 'a write outside',
+    host: 'cursor',
+    input: cursor('preToolUse', { tool_name: 'Write', tool_input: { file_path: '/etc/x' } }),
+    expect: 'deny',
+  },
+  {
+    note: 'a server’s tool',
+    host: 'cursor',
+    input: cursor('beforeMCPExecution', { tool_name: 'x', tool_input: '{}' }),
+    expect: 'ask',
+  },
+  { note: 'another event', host: 'cursor', input: cursor('stop', {}), expect: 'block' },
+
+  { note: 'a harmless command', host: 'opencode', input: opencode('bash', { command: 'ls' }), expect: 'sandboxed' },
+  { note: 'a denied command', host: 'opencode', input: opencode('bash', { command: 'git push' }), expect: 'deny' },
+  { note: 'an ask is a denial', host: 'opencode', input: opencode('bash', { command: 'cat .env' }), expect: 'deny' },
+  { note: 'a secret', host: 'opencode', input: opencode('read', { filePath: '$P/.env' }), expect: 'deny' },
+  { note: 'a write', host: 'opencode', input: opencode('write', { filePath: '$P/b.ts', content: '' }), expect: 'pass' },
+  {
+    note: 'a write outside',
+    host: 'opencode',
+    input: opencode('write', { filePath: '/etc/x', content: '' }),
+    expect: 'deny',
+  },
+  { note: 'an unknown tool', host: 'opencode', input: opencode('server_tool', {}), expect: 'deny' },
+]
+
+describe.each(['claude-code', 'codex', 'gemini', 'cursor', 'opencode'] as const)('%s', (host) => {
+  it.each(rows.filter((row) => row.host === host))('$note -> $expect', async (row) => {
+    expect(effectOf(host, await ask(host, row.input))).toBe(row.expect)
+  })
+
+  it.each([
+    ['nothing', ''],
+    ['no JSON', 'ls'],
+    ['half of it', '{"hook_event_name":'],
+    ['a list', '[]'],
+    ['a number', '7'],
+    ['null', 'null'],
+    ['two objects', '{}{}'],
+    ['an empty object', '{}'],
+    ['a prototype', '{"__proto__":{"hook_event_name":"PreToolUse"}}'],
+  ])('blocks %s', async (_, input) => {
+    expect(effectOf(host, await ask(host, input))).toBe('block')
+  })
+
+  it('takes an input of many megabytes', async () => {
+    const big = 'x'.repeat(8 * 1024 * 1024)
+    const inputs: Record<HostName, object> = {
+      'claude-code': claude('Write', { file_path: '/etc/x', content: big }),
+      codex: codex('apply_patch', { command: patch(`/etc/${big.slice(0, 9)}`) + big }),
+      gemini: gemini('write_file', { file_path: '/etc/x', content: big }),
+      cursor: cursor('beforeReadFile', { file_path: '/root/x', content: big }),
+      opencode: opencode('write', { filePath: '/etc/x', content: big }),
+    }
+    expect(effectOf(host, await ask(host, inputs[host]))).toBe('deny')
+  })
+})
+
+describe('the manifest', () => {
+  const call = claude('Read', { file_path: '$P/src/a.ts' })
+
+  it('denies everything while it is not signed, and says how', async () => {
+    writeFileSync(join(project, 'cordon.toml'), `${MANIFEST}[limits]\nprocesses = 7\n`)
+    try {
+      const answer = await ask('claude-code', call)
+      expect(effectOf('claude-code', answer)).toBe('deny')
+      expect(answer.stdout).toContain('cordon sign')
+    } finally {
+      writeFileSync(join(project, 'cordon.toml'), MANIFEST)
+    }
+    expect(effectOf('claude-code', await ask('claude-code', call))).toBe('pass')
+  })
+
+  it('denies everything while it does not load', async () => {
+    writeFileSync(join(project, 'cordon.toml'), 'schema_version = 1\nnonsense = true\n')
+    try {
+      expect(effectOf('codex', await ask('codex', codex('Bash', { command: 'ls' })))).toBe('deny')
+    } finally {
+      writeFileSync(join(project, 'cordon.toml'), MANIFEST)
+    }
+  })
+
+  it('holds for the project although the agent picks another directory', async () => {
+    const elsewhere = join(base, 'elsewhere')
+    mkdirSync(elsewhere, { recursive: true })
+    const answer = await ask('codex', codex('apply_patch', { command: patch('x') }, { cwd: elsewhere }))
+    expect(effectOf('codex', answer)).toBe('deny')
+  })
+
+  it('blocks where the project cannot be known', async () => {
+    expect(effectOf('codex', await ask('codex', codex('Bash', { command: 'ls' }), null))).toBe('block')
+  })
+
+  it('knows a Codex session’s project by its record', async () => {
+    const record = join(base, 'record.jsonl')
+    writeFileSync(record, `${JSON.stringify({ type: 'session_meta', payload: { cwd: project } })}\n{}\n`)
+    const input = codex('Bash', { command: 'git push' }, { transcript_path: record })
+    expect(effectOf('codex', await ask('codex', input, null))).toBe('deny')
+  })
+})
+
+describe('the rewrite', () => {
+  it('is not wrapped twice, and is judged by what is inside', async () => {
+    const first = JSON.parse((await ask('codex', codex('Bash', { command: "echo 'a b'" }))).stdout)
+    const { command } = first.hookSpecificOutput.updatedInput
+    expect(command).toContain(`-- 'echo '\\''a b'\\'''`)
+    expect(effectOf('codex', await ask('codex', codex('Bash', { command })))).toBe('pass')
+    const forged = command.replace(/echo.*/, "git push'")
+    expect(effectOf('codex', await ask('codex', codex('Bash', { command: forged })))).toBe('deny')
+    const longer = `${command}; git push`
+    expect(effectOf('codex', await ask('codex', codex('Bash', { command: longer })))).toBe('deny')
+  })
+
+  it('keeps the other fields of the input', async () => {
+    const input = claude('Bash', { command: 'ls', timeout: 5, run_in_background: true })
+    const { updatedInput } = JSON.parse((await ask('claude-code', input)).stdout).hookSpecificOutput
+    expect(updatedInput).toMatchObject({ timeout: 5, run_in_background: true })
+  })
+
+  it('says no allow in Claude Code’s plan mode', async () => {
+    const answer = await ask('claude-code', claude('Bash', { command: 'ls' }, { permission_mode: 'plan' }))
+    expect(JSON.parse(answer.stdout).hookSpecificOutput).not.toHaveProperty('permissionDecision')
+  })
+})

@@ -1,0 +1,81 @@
+/** Settings of hosts with and without our hook: installed once, taken out without a trace, refused where they would be dropped. */
+
+import { spawnSync } from 'node:child_process'
+import { expect, it } from 'vitest'
+import { withTomlValue } from './codex-trust.ts'
+import { hookCommand } from './hook-command.ts'
+import { HOST_NAMES } from './host.ts'
+import { planSettings, SettingsError } from './host-settings.ts'
+import { lineDiff } from './line-diff.ts'
+
+const place = {
+  scope: 'project',
+  root: '/p',
+  home: '/h',
+  env: {},
+  cordon: ['/opt/node', '/opt/cordon.cjs'],
+} as const
+
+it.each(HOST_NAMES)('%s: installs once, and takes it out again', (host) => {
+  const first = planSettings(host, place, () => null, false)
+  expect(first.before).toBeNull()
+  const again = planSettings(host, place, () => first.after, false)
+  expect(again.after).toBe(first.after)
+  const moved = planSettings(host, { ...place, cordon: ['/other/node', '/x'] }, () => first.after, false)
+  expect(moved.after).not.toContain('/opt/cordon.cjs')
+  const out = planSettings(host, place, () => first.after, true)
+  expect(out.after ?? '{}').not.toContain('cordon.cjs')
+})
+
+it.each(['claude-code', 'codex', 'gemini'] as const)('%s: leaves what others wrote', (host) => {
+  const event = host === 'gemini' ? 'BeforeTool' : 'PreToolUse'
+  const theirs = { matcher: 'Bash', hooks: [{ type: 'command', command: 'mine' }] }
+  const before = JSON.stringify({ theme: 'dark', hooks: { [event]: [theirs], Stop: [theirs] } })
+  const { after } = planSettings(host, place, () => before, false)
+  const settings = JSON.parse(after!)
+  expect(settings.theme).toBe('dark')
+  expect(settings.hooks.Stop).toEqual([theirs])
+  expect(settings.hooks[event]).toHaveLength(2)
+  expect(settings.hooks[event][1]).toEqual(theirs)
+  const out = planSettings(host, place, () => after, true)
+  expect(JSON.parse(out.after!)).toEqual(JSON.parse(before))
+})
+
+it.each([
+  ['claude-code', 'no JSON', '{ // comment\n}'],
+  ['claude-code', 'hooks of another type', '{"hooks":[]}'],
+  ['claude-code', 'an event of another type', '{"hooks":{"PreToolUse":{}}}'],
+  ['claude-code', 'permissions.allow as a text, which drops hooks silently', '{"permissions":{"allow":"Bash"}}'],
+  ['claude-code', 'env with a number', '{"env":{"A":1}}'],
+  ['claude-code', 'hooks switched off', '{"disableAllHooks":true}'],
+  ['gemini', 'hooks switched off', '{"hooksConfig":{"enabled":false}}'],
+  ['codex', 'a list', '[]'],
+  ['opencode', 'a plugin of somebody else', 'export const X = 1'],
+] as const)('%s: refuses %s', (host, _, text) => {
+  expect(() => planSettings(host, place, () => text, false)).toThrow(SettingsError)
+})
+
+it.each([
+  ['no such program', ['/nowhere/node', '/nowhere/cordon.cjs']],
+  ['a crash', ['/bin/sh', '-c', 'kill -9 $$']],
+  ['an exit code of its own', ['/bin/sh', '-c', 'echo "{}"; exit 3']],
+  ['a runaway', ['/bin/sh', '-c', 'ulimit -t 1; while :; do :; done']],
+])('the command line blocks on %s', (_, cordon) => {
+  const run = spawnSync('/bin/sh', ['-c', hookCommand('codex', '/p', cordon)], { encoding: 'utf8', input: '{}' })
+  expect(run.status).toBe(2)
+  expect(run.stdout).toBe('')
+  expect(run.stderr).toContain('blocked')
+})
+
+it('writes a value into a TOML table, and nothing else', () => {
+  const config = 'model = "x"\n\n[projects."/p"]\ntrust_level = "untrusted"\nother = 1\n\n[b]\nc = 2\n'
+  const changed = withTomlValue(config, 'projects."/p"', 'trust_level', 'trusted')
+  expect(changed).toBe(config.replace('"untrusted"', '"trusted"'))
+  expect(withTomlValue(changed, 'projects."/p"', 'trust_level', 'trusted')).toBe(changed)
+  expect(withTomlValue('a = 1', 'b', 'c', 'd')).toBe('a = 1\n\n[b]\nc = "d"\n')
+})
+
+it('shows what changes between two texts', () => {
+  const shown = lineDiff(['a', 'b', 'c'], ['a', 'x', 'c']).map(({ sign, text }) => sign + text)
+  expect(shown).toEqual([' a', '-b', '+x', ' c'])
+})

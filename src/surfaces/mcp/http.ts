@@ -1,0 +1,191 @@
+/** MCP over streamable HTTP, on loopback only: a token, no foreign origins, no foreign host names, a session each client. */
+
+import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { isObject, type Json } from './json-rpc.ts'
+import { McpServer, PROTOCOL_VERSIONS, type ServerOptions } from './server.ts'
+
+export interface HttpServer {
+  readonly url: string
+  readonly token: string
+  close(): Promise<void>
+}
+
+interface Client {
+  readonly server: McpServer
+  /** Streams that are open to the client, the newest last. */
+  readonly streams: Set<ServerResponse>
+  /** Where the answer to a request goes. */
+  readonly answers: Map<string | number, ServerResponse>
+  used: number
+}
+
+const MAX_BODY = 64 * 1024 * 1024
+const MAX_CLIENTS = 200
+/** A client that was not heard of for so long is gone. */
+const IDLE_MS = 30 * 60_000
+
+/** Starts the server on 127.0.0.1; port 0 takes any free one. */
+export async function serveHttp(options: ServerOptions, port: number): Promise<HttpServer> {
+  const token = randomBytes(32).toString('base64url')
+  const clients = new Map<string, Client>()
+  const http = createServer((request, response) => {
+    void handle(request, response, { options, clients, token, http }).catch((error: unknown) => {
+      if (!response.headersSent) refuse(response, 500, error instanceof Error ? error.message : String(error))
+      else response.end()
+    })
+  })
+  http.headersTimeout = 10_000
+  await new Promise<void>((resolve, reject) => {
+    http.once('error', reject)
+    http.listen(port, '127.0.0.1', resolve)
+  })
+  const reaper = setInterval(() => reap(clients), 60_000).unref()
+  return {
+    url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`,
+    token,
+    close: async () => {
+      clearInterval(reaper)
+      for (const client of clients.values()) await client.server.close()
+      clients.clear()
+      http.closeAllConnections()
+      await new Promise((resolve) => http.close(resolve))
+    },
+  }
+}
+
+interface Around {
+  readonly options: ServerOptions
+  readonly clients: Map<string, Client>
+  readonly token: string
+  readonly http: Server
+}
+
+async function handle(request: IncomingMessage, response: ServerResponse, around: Around): Promise<void> {
+  const refusal = refusalOf(request, around)
+  if (refusal) return refuse(response, refusal.status, refusal.why)
+  const id = request.headers['mcp-session-id']
+  const client = typeof id === 'string' ? around.clients.get(id) : undefined
+  if (request.method === 'POST') return post(request, response, around, client, id !== undefined)
+  if (!client) return refuse(response, id === undefined ? 400 : 404, 'there is no such session')
+  client.used = Date.now()
+  if (request.method === 'GET') return void openStream(response, client)
+  if (request.method !== 'DELETE') return refuse(response, 405, 'POST, GET and DELETE are taken')
+  around.clients.delete(id as string)
+  await client.server.close()
+  for (const stream of client.streams) stream.end()
+  response.writeHead(204).end()
+}
+
+/** A page in the user's browser must not reach this server: not by its origin, not by a name that was bound again. */
+function refusalOf(request: IncomingMessage, { token, http }: Around): { status: number; why: string } | null {
+  const { port } = http.address() as AddressInfo
+  const names = [`127.0.0.1:${port}`, `localhost:${port}`]
+  const { origin, host } = request.headers
+  if (!names.includes(host ?? '')) return { status: 403, why: 'this server is called 127.0.0.1' }
+  if (origin !== undefined && !names.some((name) => origin === `http://${name}`)) {
+    return { status: 403, why: 'requests of web pages are not taken' }
+  }
+  if (!isToken(request.headers.authorization, token)) return { status: 401, why: 'a bearer token is needed' }
+  if (request.url !== '/mcp') return { status: 404, why: 'the address is /mcp' }
+  const revision = request.headers['mcp-protocol-version']
+  if (typeof revision === 'string' && !PROTOCOL_VERSIONS.includes(revision)) {
+    return { status: 400, why: `the revision ${revision} is not spoken here` }
+  }
+  return null
+}
+
+function isToken(given: string | undefined, token: string): boolean {
+  const wanted = Buffer.from(`Bearer ${token}`)
+  const found = Buffer.from(given ?? '')
+  return found.length === wanted.length && timingSafeEqual(found, wanted)
+}
+
+async function post(
+  request: IncomingMessage,
+  response: ServerResponse,
+  around: Around,
+  known: Client | undefined,
+  named: boolean,
+): Promise<void> {
+  const message = await readMessage(request)
+  if (message === null) return refuse(response, 400, 'the body is not one JSON object')
+  const isInitialize = message.method === 'initialize'
+  if (!known && (named || !isInitialize)) return refuse(response, named ? 404 : 400, 'there is no such session')
+  const id = known ? null : randomBytes(24).toString('base64url')
+  if (!known && around.clients.size >= MAX_CLIENTS) return refuse(response, 503, 'too many clients')
+  const client = known ?? newClient(around.options)
+  client.used = Date.now()
+  const { id: requestId } = message
+  const asks = typeof message.method === 'string' && (typeof requestId === 'string' || typeof requestId === 'number')
+  if (!asks) {
+    await client.server.peer.accept(message)
+    response.writeHead(202).end()
+    return
+  }
+  // A second request under a running id would take over the stream of the first.
+  if (client.answers.has(requestId)) return refuse(response, 400, 'a request with this id is running')
+  if (id !== null) {
+    around.clients.set(id, client)
+    response.setHeader('mcp-session-id', id)
+  }
+  openStream(response, client)
+  client.answers.set(requestId, response)
+  response.on('close', () => {
+    // A client that hangs up has cancelled.
+    if (!response.writableFinished)
+      void client.server.peer.accept({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } })
+  })
+  await client.server.peer.accept(message)
+  client.answers.delete(requestId)
+  response.end()
+}
+
+function newClient(options: ServerOptions): Client {
+  const streams = new Set<ServerResponse>()
+  const answers = new Map<string | number, ServerResponse>()
+  const server = new McpServer((message) => {
+    const { id, method } = message
+    const own = method === undefined && (typeof id === 'string' || typeof id === 'number') ? answers.get(id) : undefined
+    const stream = own ?? [...streams].at(-1)
+    stream?.write(`event: message\ndata: ${JSON.stringify(message)}\n\n`)
+  }, options)
+  return { server, streams, answers, used: Date.now() }
+}
+
+function openStream(response: ServerResponse, client: Client): void {
+  response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' })
+  response.flushHeaders()
+  client.streams.add(response)
+  response.on('close', () => client.streams.delete(response))
+}
+
+async function readMessage(request: IncomingMessage): Promise<Json | null> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length
+    if (size > MAX_BODY) return null
+    chunks.push(chunk)
+  }
+  try {
+    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks)))
+    return isObject(value) ? value : null
+  } catch {
+    return null
+  }
+}
+
+function refuse(response: ServerResponse, status: number, why: string): void {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: null, error: { code: -32000, message: why } })
+  response.writeHead(status, { 'content-type': 'application/json', connection: 'close' }).end(body)
+}
+
+function reap(clients: Map<string, Client>): void {
+  for (const [id, client] of clients) {
+    if (client.streams.size > 0 || Date.now() - client.used < IDLE_MS) continue
+    clients.delete(id)
+    void client.server.close()
+  }
+}

@@ -1,0 +1,175 @@
+/** JSON-RPC 2.0 as MCP uses it: one message at a time, both sides may ask, requests can be cancelled. No I/O. */
+
+export type Json = Readonly<Record<string, unknown>>
+export type RequestId = string | number
+
+/** What goes to the other side; a transport turns it into bytes. */
+export type Send = (message: Json) => void
+
+/** A request as its handler sees it. */
+export interface IncomingRequest {
+  readonly id: RequestId
+  readonly method: string
+  readonly params: Json
+  /** Ends when the other side cancels, or goes away. */
+  readonly signal: AbortSignal
+}
+
+export interface Handlers {
+  request(request: IncomingRequest): Promise<unknown>
+  notification(method: string, params: Json): void
+}
+
+export const ERROR = { parse: -32700, request: -32600, method: -32601, params: -32602, internal: -32603 } as const
+
+/** An error with a code of JSON-RPC; anything else that a handler throws is an internal one. */
+export class RpcError extends Error {
+  override readonly name = 'RpcError'
+  readonly code: number
+
+  constructor(code: number, message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+interface Waiting {
+  readonly resolve: (result: unknown) => void
+  readonly reject: (error: Error) => void
+}
+
+/** More requests at one time are refused: each can be a sandbox. */
+const MAX_REQUESTS = 256
+
+/** One side of a conversation. */
+export class RpcPeer {
+  readonly #send: Send
+  readonly #handlers: Handlers
+  readonly #running = new Map<RequestId, AbortController>()
+  readonly #waiting = new Map<RequestId, Waiting>()
+  #count = 0
+  #closed = false
+
+  constructor(send: Send, handlers: Handlers) {
+    this.#send = send
+    this.#handlers = handlers
+  }
+
+  /** Takes a message as text. Never throws; settles when a request in it was answered. */
+  async receive(text: string): Promise<void> {
+    let message: unknown
+    try {
+      message = JSON.parse(text)
+    } catch {
+      return this.#fail(null, ERROR.parse, 'the message is not JSON')
+    }
+    await this.accept(message)
+  }
+
+  /** Takes a parsed message. */
+  async accept(message: unknown): Promise<void> {
+    if (!isObject(message) || message.jsonrpc !== '2.0') {
+      return this.#fail(null, ERROR.request, 'a message is one JSON-RPC 2.0 object; batches are not taken')
+    }
+    const { id, method } = message
+    if (typeof method === 'string') {
+      const params = message.params ?? {}
+      if (!isObject(params)) return this.#fail(isId(id) ? id : null, ERROR.params, '"params" must be an object')
+      if (id === undefined) return this.#notified(method, params)
+      if (!isId(id)) return this.#fail(null, ERROR.request, '"id" must be a text or a number')
+      return this.#requested({ id, method, params })
+    }
+    if (isId(id) && ('result' in message || 'error' in message)) return this.#answered(id, message)
+    this.#fail(isId(id) ? id : null, ERROR.request, 'neither a request nor an answer')
+  }
+
+  /** Asks the other side. */
+  request(method: string, params: Json, signal: AbortSignal): Promise<unknown> {
+    const id = `cordon-${++this.#count}`
+    return new Promise((resolve, reject) => {
+      if (this.#closed || signal.aborted) return reject(new Error('the other side is not there'))
+      const cancel = (): void => {
+        this.#waiting.delete(id)
+        this.notify('notifications/cancelled', { requestId: id, reason: 'no longer needed' })
+        reject(new Error('cancelled'))
+      }
+      signal.addEventListener('abort', cancel, { once: true })
+      const settled = (): void => signal.removeEventListener('abort', cancel)
+      this.#waiting.set(id, {
+        resolve: (result) => {
+          settled()
+          resolve(result)
+        },
+        reject: (error) => {
+          settled()
+          reject(error)
+        },
+      })
+      this.#send({ jsonrpc: '2.0', id, method, params })
+    })
+  }
+
+  notify(method: string, params: Json): void {
+    if (!this.#closed) this.#send({ jsonrpc: '2.0', method, params })
+  }
+
+  /** The other side is gone: what runs for it is cancelled, what it was asked fails. */
+  close(): void {
+    this.#closed = true
+    for (const controller of this.#running.values()) controller.abort()
+    for (const { reject } of this.#waiting.values()) reject(new Error('the other side has gone away'))
+    this.#waiting.clear()
+  }
+
+  async #requested(request: Omit<IncomingRequest, 'signal'>): Promise<void> {
+    const { id } = request
+    if (this.#running.has(id))
+      return this.#fail(id, ERROR.request, `a request with the id ${JSON.stringify(id)} is still running`)
+    if (this.#running.size >= MAX_REQUESTS)
+      return this.#fail(id, ERROR.internal, `${MAX_REQUESTS} requests are running already`)
+    const controller = new AbortController()
+    this.#running.set(id, controller)
+    let answer: Json
+    try {
+      const result = await this.#handlers.request({ ...request, signal: controller.signal })
+      answer = { jsonrpc: '2.0', id, result }
+    } catch (error) {
+      const code = error instanceof RpcError ? error.code : ERROR.internal
+      answer = { jsonrpc: '2.0', id, error: { code, message: error instanceof Error ? error.message : String(error) } }
+    }
+    this.#running.delete(id)
+    // A cancelled request gets no answer.
+    if (!controller.signal.aborted) this.#send(answer)
+  }
+
+  #notified(method: string, params: Json): void {
+    if (method === 'notifications/cancelled') {
+      const { requestId } = params
+      if (isId(requestId)) this.#running.get(requestId)?.abort()
+      return
+    }
+    this.#handlers.notification(method, params)
+  }
+
+  #answered(id: RequestId, message: Json): void {
+    const waiting = this.#waiting.get(id)
+    if (!waiting) return
+    this.#waiting.delete(id)
+    if ('error' in message) {
+      const text = isObject(message.error) ? String(message.error.message) : 'an error'
+      waiting.reject(new Error(text))
+    } else waiting.resolve(message.result)
+  }
+
+  #fail(id: RequestId | null, code: number, message: string): void {
+    if (!this.#closed) this.#send({ jsonrpc: '2.0', id, error: { code, message } })
+  }
+}
+
+export function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function isId(value: unknown): value is RequestId {
+  return typeof value === 'string' || typeof value === 'number'
+}
