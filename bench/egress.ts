@@ -3,9 +3,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
-import { request as httpRequest } from 'node:http'
 import { Agent, request as httpsRequest } from 'node:https'
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
+import { type AddressInfo, connect, createServer, type Server } from 'node:net'
 import { createSecureContext, type SecureContext, type TLSSocket, connect as tlsConnect } from 'node:tls'
 import { fileURLToPath } from 'node:url'
 import { createSessionCa } from '../src/egress/ca.ts'
@@ -118,7 +117,8 @@ async function serveDoor(): Promise<void> {
     rules: { command: 'bench', allowed: hosts(HOST), denied: [], allowPrivate: false },
     ca,
     upstream: createUpstream({
-      trust: [trust],
+      // As the peer does: told roots take the place of the machine's.
+      roots: trust,
       dialer: () => connect({ host: '127.0.0.1', port: originPort, noDelay: true }),
     }),
     resolver: mappedResolver({ [HOST]: [PUBLIC_ADDRESS] }),

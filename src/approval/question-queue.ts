@@ -1,20 +1,23 @@
-/** One question at a time: concurrent asks queue, identical ones of a session get one answer, and answered ones are not asked. */
+/** One question at a time: concurrent asks queue, and identical ones of a session are one. */
 
-import type { Answer, ApprovalRequest, Prompter } from './prompter.ts'
+import type { Prompter } from './prompter.ts'
 
-/** Where the questions of one session wait. */
+/** Where the questions of one session wait for the person. */
 export interface Questions {
   readonly name: string
   /**
-   * Asks in turn. `identity` tells calls apart that look alike; `settled` is asked when the turn comes, since the answer to
-   * another question may have covered this one.
+   * Does `work` when its turn comes; the turn lasts until it is done, so what it remembers is known to the next one. Asks with
+   * the same key share one turn and its outcome; it is taken back when everybody who asked has gone.
    */
-  ask(request: ApprovalRequest, signal: AbortSignal, identity: string, settled: () => boolean): Promise<Answer>
-  question(text: string, options: readonly string[], signal: AbortSignal): Promise<string | null>
+  take<Outcome>(
+    key: string,
+    signal: AbortSignal,
+    work: (prompter: Prompter, signal: AbortSignal) => Promise<Outcome>,
+  ): Promise<Outcome>
 }
 
-interface Waiting {
-  readonly answer: Promise<Answer>
+interface Turn {
+  readonly outcome: Promise<unknown>
   readonly abort: AbortController
   askers: number
 }
@@ -30,44 +33,41 @@ export class QuestionQueue {
 
   /** A place for one session: its questions merge with one another, never with those of another session. */
   open(): Questions {
-    const waiting = new Map<string, Waiting>()
+    const turns = new Map<string, Turn>()
     return {
       name: this.#prompter.name,
-      ask: (request, signal, identity, settled) => {
-        const key = JSON.stringify([request.tool, request.subject, identity])
-        const same = waiting.get(key)
-        if (same) return follow(same, signal)
+      take: <Outcome>(
+        key: string,
+        signal: AbortSignal,
+        work: (prompter: Prompter, signal: AbortSignal) => Promise<Outcome>,
+      ): Promise<Outcome> => {
+        const same = turns.get(key)
+        if (same) return follow(same, signal) as Promise<Outcome>
         const abort = new AbortController()
-        const answer = this.#inTurn(async () => {
+        const outcome = this.#inTurn(async () => {
           abort.signal.throwIfAborted()
-          return settled() ? ({ kind: 'once' } as const) : this.#prompter.ask(request, abort.signal)
+          return work(this.#prompter, abort.signal)
         })
-        const entry: Waiting = { answer, abort, askers: 0 }
-        waiting.set(key, entry)
-        answer.catch(() => {}).finally(() => waiting.delete(key))
-        return follow(entry, signal)
+        const turn: Turn = { outcome, abort, askers: 0 }
+        turns.set(key, turn)
+        outcome.catch(() => {}).finally(() => turns.delete(key))
+        return follow(turn, signal) as Promise<Outcome>
       },
-      question: (text, options, signal) =>
-        this.#inTurn(async () => {
-          signal.throwIfAborted()
-          return this.#prompter.question ? this.#prompter.question(text, options, signal) : null
-        }),
     }
   }
 
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const result = this.#last.then(work, work)
-    this.#last = result.catch(() => {})
-    return result
+  #inTurn<Outcome>(work: () => Promise<Outcome>): Promise<Outcome> {
+    const outcome = this.#last.then(work, work)
+    this.#last = outcome.catch(() => {})
+    return outcome
   }
 }
 
-/** The question is taken back only when everybody who asked it has gone. */
-function follow(entry: Waiting, signal: AbortSignal): Promise<Answer> {
-  entry.askers++
+function follow(turn: Turn, signal: AbortSignal): Promise<unknown> {
+  turn.askers++
   return new Promise((resolve, reject) => {
     const leave = () => {
-      if (--entry.askers === 0) entry.abort.abort(signal.reason)
+      if (--turn.askers === 0) turn.abort.abort(signal.reason)
       reject(signal.reason)
     }
     if (signal.aborted) {
@@ -75,6 +75,6 @@ function follow(entry: Waiting, signal: AbortSignal): Promise<Answer> {
       return
     }
     signal.addEventListener('abort', leave, { once: true })
-    entry.answer.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave))
+    turn.outcome.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave))
   })
 }

@@ -32,7 +32,9 @@ export interface Upstream {
 }
 
 export interface UpstreamOptions {
-  /** Further authorities in PEM, beside the system's: a company's own, or a test's. */
+  /** Roots in PEM in the place of the machine's own. */
+  readonly roots?: string
+  /** Further authorities in PEM, beside the roots: a company's own, or a test's. */
   readonly trust?: readonly string[]
   readonly dialer?: Dialer
 }
@@ -51,7 +53,7 @@ export function createUpstream(options: UpstreamOptions = {}): Upstream {
   let roots: string | null = null
   let context: SecureContext | null = null
   const readRoots = () => {
-    roots ??= [systemRoots(), ...(options.trust ?? [])].join('\n')
+    roots ??= [options.roots ?? systemRoots(), ...(options.trust ?? [])].join('\n')
     return roots
   }
   const trusted = () => {

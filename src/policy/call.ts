@@ -45,6 +45,8 @@ export interface ToolCall {
   readonly shell: ShellFact | null
   /** A custom tool that wants a confirmation (P5). */
   readonly requireConfirmation: boolean
+  /** Touches only what this session itself started: what was allowed then is not asked about again. */
+  readonly ownOnly?: boolean
 }
 
 /** What the session knows at this moment. */

@@ -7,7 +7,7 @@ import { decidePart } from './order.ts'
 import { pathQuestions } from './path-part.ts'
 import type { Policy } from './policy.ts'
 import { decideShell } from './shell-part.ts'
-import { type Stance, takeStance } from './stance.ts'
+import { type Ruling, type Stance, takeStance } from './stance.ts'
 
 /** Decides a call: every part by the order of P0, and the strictest part decides. */
 export function evaluate(policy: Policy, session: SessionFacts, call: ToolCall): Decision {
@@ -36,13 +36,18 @@ function toolPart(call: ToolCall, stance: Stance, bare: boolean): PartDecision[]
         denial: () => null,
         grant: () => null,
         explicit: () =>
-          confirm
-            ? {
-                decision: 'ask',
-                reason: { code: 'needs-confirmation', message: `${call.tool} asks for a confirmation before it runs.` },
-                rules: [{ rule: `require_confirmation of ${call.tool}`, source: 'tool manifest' }],
-              }
-            : stance.explicit,
+          call.ownOnly
+            ? ownWork(call.tool)
+            : confirm
+              ? {
+                  decision: 'ask',
+                  reason: {
+                    code: 'needs-confirmation',
+                    message: `${call.tool} asks for a confirmation before it runs.`,
+                  },
+                  rules: [{ rule: `require_confirmation of ${call.tool}`, source: 'tool manifest' }],
+                }
+              : stance.explicit,
         otherwise: () => ({
           decision: stance.builtIn,
           reason: {
@@ -55,6 +60,14 @@ function toolPart(call: ToolCall, stance: Stance, bare: boolean): PartDecision[]
       stance,
     ),
   ]
+}
+
+function ownWork(tool: string): Ruling {
+  return {
+    decision: 'allow',
+    reason: { code: 'harmless', message: `This looks after what ${tool} itself started in this session.` },
+    rules: [],
+  }
 }
 
 // A3: after text that tries to steer the agent, what writes or leaves the machine is a person's choice again.

@@ -12,7 +12,7 @@ export function egressRules(
   command: string,
   grants: readonly CommandRule[],
   programs: readonly string[],
-  ownAddresses: readonly string[],
+  ownAddresses: () => readonly string[],
 ): EgressRules {
   const inherits = grants.length === 0 || grants.some((grant) => grant.inheritDefaultDomains)
   const allowed: readonly HostRule[] = [
@@ -25,7 +25,7 @@ export function egressRules(
     allowed,
     denied: policy.commands.deniedDomains,
     allowPrivate: policy.http.allowPrivate,
-    ownAddresses,
+    ownAddresses: allowed.length > 0 ? ownAddresses() : [],
     ...(policy.http.suffixes && { suffixes: policy.http.suffixes }),
   }
 }

@@ -32,6 +32,7 @@ export function resolveCall(tool: string, actions: Actions, around: Surroundings
     hosts: actions.url === undefined ? [] : [hostFact(actions, around)],
     shell: actions.command === undefined ? null : shellFact(actions.command, actions.cwd, around),
     requireConfirmation: false,
+    ...(actions.ownOnly && { ownOnly: true }),
   }
 }
 

@@ -49,12 +49,7 @@ export class SessionState {
   }
 
   /** The facts a decision is made on, with the saved grants that hold at this moment. */
-  facts(
-    saved: readonly SavedGrant[],
-    breakerOpenFor: number | null,
-    place: Place,
-    spilled: PathRule,
-  ): SessionFacts {
+  facts(saved: readonly SavedGrant[], breakerOpenFor: number | null, place: Place, spilled: PathRule): SessionFacts {
     const allowed = saved.filter((grant) => grant.verdict === 'allow')
     const grants = savedRules(allowed, place)
     return {

@@ -440,10 +440,15 @@ export class Session {
       const message = settlement.outcome === 'refuse' ? settlement.message : 'nobody is there to ask'
       return { approved: false, refusal: { kind: 'absent', message }, remember: null }
     }
-    const approval = await approve(question, (request) => questions.ask(request, signal, identity, settled))
-    recorder.answered(question.subject, questions.name, approval)
-    if (approval.remember) await this.#remember(approval.remember)
-    return approval
+    const key = JSON.stringify([question.tool, question.subject, identity])
+    return questions.take(key, signal, async (prompter, shared) => {
+      // The answer to another question may have settled this one while it waited.
+      if (settled()) return { approved: true, remember: null }
+      const approval = await approve(question, (request) => prompter.ask(request, shared))
+      recorder.answered(question.subject, questions.name, approval)
+      if (approval.remember) await this.#remember(approval.remember)
+      return approval
+    })
   }
 
   async #remember(remembered: Remembered): Promise<void> {
@@ -533,7 +538,12 @@ export class Session {
       }),
       web: this.#web,
       store: { get: (key) => this.#store.get(key), set: (key, value) => void this.#store.set(key, value) },
-      ask: { ask: async (question, options, asked) => questions?.question(question, options, asked) ?? null },
+      ask: {
+        ask: async (question, options, asked) =>
+          questions?.take(JSON.stringify([question, options]), asked, async (prompter, shared) =>
+            prompter.question ? prompter.question(question, options, shared) : null,
+          ) ?? null,
+      },
       signal,
     }
   }

@@ -1,9 +1,9 @@
 /** Keeps the first bytes of a stream in memory and, beyond a cap, everything in a file, up to a cap of its own. */
 
-import { randomBytes } from 'node:crypto'
 import { closeSync, constants, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
+import { uniqueName } from '../system/unique-name.ts'
 import type { Captured } from './backend.ts'
 
 export const DEFAULT_OUTPUT_BYTES: number = 1024 * 1024
@@ -38,7 +38,7 @@ export class Capture {
     if (this.#total <= this.#cap || this.#directory === undefined || this.#spillFailed) return
     try {
       if (this.#spill === null) {
-        const path = join(this.#directory, `${this.#name}-${process.pid}-${randomBytes(6).toString('hex')}.log`)
+        const path = join(this.#directory, `${this.#name}-${uniqueName()}.log`)
         const fd = openSync(
           path,
           constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW,

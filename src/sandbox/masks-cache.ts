@@ -1,6 +1,5 @@
 /** Keeps the index of a big tree for the next process; ctimes verify every folder of it before it is believed. */
 
-import { createHash, randomBytes } from 'node:crypto'
 import {
   closeSync,
   constants,
@@ -15,6 +14,7 @@ import {
 import { join } from 'node:path'
 import { protectedNames } from '../files/protected-paths.ts'
 import { secretShapes } from '../files/secret-shapes.ts'
+import { uniqueName } from '../system/unique-name.ts'
 import type { MaskFacts } from './masks.ts'
 import type { Folder, SecretTree } from './secrets-tree.ts'
 
@@ -33,7 +33,7 @@ export function writeIndexCache(stateDir: string, facts: MaskFacts, tree: Secret
   const rows: unknown[] = []
   for (const folder of tree.entries()) if (folder.settled && !folder.unreadable) rows.push(toRow(folder))
   mkdirSync(join(stateDir, 'index'), { recursive: true, mode: 0o700 })
-  const temporary = `${file}.${randomBytes(6).toString('hex')}`
+  const temporary = `${file}.${uniqueName()}`
   try {
     writeFileSync(temporary, JSON.stringify({ version: VERSION, key: cacheKey(facts), rows }), {
       mode: 0o600,
@@ -107,12 +107,21 @@ function fromRow(value: unknown): Folder {
 }
 
 function cacheFile(stateDir: string, facts: MaskFacts): string {
-  return join(stateDir, 'index', `${cacheKey(facts).slice(0, 32)}.json`)
+  return join(stateDir, 'index', `${shortHash(cacheKey(facts))}.json`)
 }
 
 function cacheKey(facts: MaskFacts): string {
   // An index made with other shapes or protected names does not know what to look for now.
   const names = [secretShapes, protectedNames.map((name) => name.path)]
-  const parts = JSON.stringify([[...facts.roots].sort(), [...facts.deniedShapes].sort(), names])
-  return createHash('sha256').update(parts).digest('hex')
+  return JSON.stringify([[...facts.roots].sort(), [...facts.deniedShapes].sort(), names])
+}
+
+/** Names the file only: the whole key is compared before anything in it is believed. */
+function shortHash(text: string): string {
+  let [low, high] = [0x811c9dc5, 0x1b873593]
+  for (let at = 0; at < text.length; at++) {
+    low = Math.imul(low ^ text.charCodeAt(at), 0x01000193)
+    high = Math.imul(high ^ text.charCodeAt(at), 0x85ebca6b)
+  }
+  return `${(low >>> 0).toString(16)}${(high >>> 0).toString(16)}`
 }

@@ -1,8 +1,8 @@
 /** Remembers runs under way, so that a killed Cordon's run is settled by the next one and parallel runs share a yardstick. */
 
-import { randomBytes } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { posix } from 'node:path'
+import { uniqueName } from '../system/unique-name.ts'
 import type { Baseline } from './quarantine-baseline.ts'
 import { isBelow } from './secrets-tree.ts'
 
@@ -18,7 +18,7 @@ export interface JournalEntry {
 export function writeJournal(stateDir: string, baseline: Baseline): string {
   const folder = posix.join(stateDir, 'runs')
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const file = posix.join(folder, `${process.pid}-${randomBytes(6).toString('hex')}.json`)
+  const file = posix.join(folder, `${process.pid}-${uniqueName()}.json`)
   const owner = { pid: process.pid, started: startTime(process.pid) }
   writeFileSync(file, JSON.stringify({ owner, baseline }), { mode: 0o600, flag: 'wx' })
   return file

@@ -1,6 +1,5 @@
 /** Moves what must not stay in the project into Cordon's state, without ever following a link that was swapped in. */
 
-import { randomBytes } from 'node:crypto'
 import {
   appendFileSync,
   chmodSync,
@@ -18,6 +17,7 @@ import {
 } from 'node:fs'
 import { posix } from 'node:path'
 import { splitPath } from '../files/path-pattern.ts'
+import { uniqueName } from '../system/unique-name.ts'
 
 /** `O_PATH` of Linux: a handle for the place alone, which needs no right to read it. */
 const O_PATH = 0x200000
@@ -27,7 +27,7 @@ export class QuarantineStore {
   readonly folder: string
   #count = 0
 
-  constructor(stateDir: string, run: string = `${Date.now().toString(36)}-${randomBytes(4).toString('hex')}`) {
+  constructor(stateDir: string, run: string = `${Date.now().toString(36)}-${uniqueName()}`) {
     this.folder = posix.join(stateDir, 'quarantine', run)
   }
 
@@ -59,7 +59,7 @@ export function replaceText(path: string, text: string): void {
   inFolder(posix.dirname(path), (at) => {
     const target = posix.join(at, posix.basename(path))
     const before = lstatSync(target, { throwIfNoEntry: false })
-    const temporary = posix.join(at, `.cordon-${randomBytes(6).toString('hex')}`)
+    const temporary = posix.join(at, `.cordon-${uniqueName()}`)
     const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
     const descriptor = openSync(temporary, flags, 0o600)
     try {

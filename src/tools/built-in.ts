@@ -45,7 +45,7 @@ function commandActions(input: ToolInput): Actions {
     if (input.action !== 'list' && input.handle === undefined) {
       throw new InputError(`bash needs "handle" with "action": "${input.action}"`)
     }
-    return {}
+    return { ownOnly: true }
   }
   if (input.handle !== undefined) throw new InputError('"handle" of bash goes with "action": "read" or "kill"')
   if (input.command === undefined) throw new InputError('bash needs "command", the text to run')

@@ -31,6 +31,8 @@ export interface Actions {
   readonly command?: string
   /** The directory a command starts in; a path like any other. */
   readonly cwd?: string
+  /** Touches only what this session itself started, such as the output of a background command. */
+  readonly ownOnly?: boolean
 }
 
 export interface ToolSpec {

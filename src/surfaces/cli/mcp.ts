@@ -18,7 +18,13 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   if (verb === 'wrap') {
     if (server.length === 0) throw new UsageError('name the server to wrap: cordon mcp wrap -- npx some-server')
     const { wrapServer } = await import('../mcp/gateway.ts')
-    return wrapServer({ root, server, name: textFlag(args, 'name') ?? null, terminal })
+    return wrapServer({
+      root,
+      server,
+      name: textFlag(args, 'name') ?? null,
+      accept: args.flags.accept === true,
+      terminal,
+    })
   }
   if (verb !== undefined) throw new UsageError('say cordon mcp, or cordon mcp wrap -- SERVER')
   const options = serverOptions(root)
