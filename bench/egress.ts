@@ -62,7 +62,7 @@ export async function startProxy(name: ProxyName, world: World, originPort: numb
   const { port, ca, made } = JSON.parse(line.toString()) as { port: number; ca: string; made: number }
   // The peer has no place for a dialler of our own, so its clients ask for the origin's real port.
   const hostPort = name === 'cordon' ? 443 : originPort
-  const trust = createSecureContext({ ca })
+  const trust = createSecureContext({ ca, ecdhCurve: 'X25519' })
   return { name, pid: child.pid!, port, hostPort, ca, trust, made, close: () => child.stdin.end() }
 }
 
