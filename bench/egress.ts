@@ -181,7 +181,11 @@ async function inTurns<Side>(
 ): Promise<number[]> {
   const samples: number[][] = sides.map(() => [])
   for (let round = 0; round < rounds; round++) {
-    for (const [index, side] of sides.entries()) samples[index]!.push(await sample(side))
+    for (const [index, side] of sides.entries()) {
+      samples[index]!.push(await sample(side))
+      // What the one leaves to be closed must not be charged to the next.
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    }
   }
   return samples.map((values) => median(values))
 }

@@ -115,7 +115,7 @@ export function suggestGrants(decision: Decision, facts: ShellFacts | null, plac
   if (part === undefined || kinds.size !== 1 || asks.some((ask) => ask.firm || !SAVED_REASONS.has(ask.reason.code)))
     return []
   if (part.kind === 'host') return hostSuggestions(part)
-  if (part.kind === 'read' || part.kind === 'write') return pathSuggestions(part, places)
+  if (part.kind === 'read' || part.kind === 'write' || part.kind === 'list') return pathSuggestions(part, places)
   const fact = part.command === undefined ? null : (facts?.commands[part.command] ?? null)
   return part.kind === 'command' && fact ? commandSuggestions(fact) : []
 }
@@ -200,7 +200,7 @@ function pathSuggestions(part: PartDecision, { root, home, resolve }: GrantPlace
       ...(broad ? [] : [{ kind: 'directory', value: parent, admits: `everything below ${parent}` } as const]),
     ]
   }
-  if (!isAbove(root, path) || path === root) return []
+  if (!isAbove(root, path) || path === root || part.kind === 'list') return []
   const relative = posix.relative(root, path)
   const above = posix.dirname(relative)
   return [

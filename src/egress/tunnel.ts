@@ -5,7 +5,13 @@ import type { Duplex } from 'node:stream'
 import { TLSSocket } from 'node:tls'
 import { quote } from '../hosts/host.ts'
 import type { SessionCa } from './ca.ts'
-import { ACCESS_DENIED, type ClientHello, readClientHello, UNRECOGNIZED_NAME } from './client-hello.ts'
+import {
+  ACCESS_DENIED,
+  type ClientHello,
+  type HelloReading,
+  readClientHello,
+  UNRECOGNIZED_NAME,
+} from './client-hello.ts'
 import { type Speech, speechOf } from './first-bytes.ts'
 import type { Admission } from './gate.ts'
 import { join } from './join.ts'
@@ -43,12 +49,22 @@ export async function carryTunnel(call: TunnelCall, socket: Socket, admission: A
   const { target } = admission.route
   const raw = mayCarryRawBytes(admission.rules, target)
   const wait = raw ? passage.limits.serverFirstMilliseconds : passage.limits.headMilliseconds
-  const speech = await peek(socket, speechOf, wait)
+  let hello: WholeReading | null = null
+  const speech = await peek(
+    socket,
+    (bytes) => {
+      const heard = speechOf(bytes)
+      // Mostly the whole hello comes at once, and need not be waited for again.
+      if (heard === 'tls') hello = readHello(bytes)
+      return heard
+    },
+    wait,
+  )
   if (speech === 'ended') return void socket.destroy()
   if (speech === 'silent') return raw ? carryServerFirst(call, socket, admission) : void socket.destroy()
   if (speech === 'stalled')
     return refuse(call, socket, admission, { code: 'client-timeout', message: 'the client fell silent' })
-  if (speech.value === 'tls') return carryTls(call, socket, admission)
+  if (speech.value === 'tls') return carryTls(call, socket, admission, hello)
   carrySpeech(call, socket, { target, secure: false, admission }, speech.value, raw)
 }
 
@@ -67,10 +83,14 @@ function carrySpeech(call: TunnelCall, socket: Duplex, tunnel: Tunnel, speech: S
   }
 }
 
-async function carryTls(call: TunnelCall, socket: Socket, admission: Admission): Promise<void> {
-  const { passage } = call
+async function carryTls(
+  call: TunnelCall,
+  socket: Socket,
+  admission: Admission,
+  hello: WholeReading | null,
+): Promise<void> {
   const { target } = admission.route
-  const peeked = await peek(socket, readHello, passage.limits.headMilliseconds)
+  const peeked = hello ? { value: hello } : await peek(socket, readHello, call.passage.limits.headMilliseconds)
   if (typeof peeked === 'string') return void socket.destroy()
   const reading = peeked.value
   if (reading.state !== 'hello') {
@@ -88,7 +108,9 @@ async function carryTls(call: TunnelCall, socket: Socket, admission: Admission):
   endTls(call, socket, admission, reading.hello)
 }
 
-function readHello(bytes: Buffer) {
+type WholeReading = Exclude<HelloReading, { state: 'more' }>
+
+function readHello(bytes: Buffer): WholeReading | null {
   const reading = readClientHello(bytes)
   return reading.state === 'more' ? null : reading
 }

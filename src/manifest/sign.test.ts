@@ -207,7 +207,7 @@ describe('team keys', () => {
     const link = join(base, 'link')
     symlinkSync(inside, link)
     for (const override of [inside, link]) {
-      expect(() => readTrustedKeys({ configDir: base, override, projectRoot: root })).toThrow(/lies in the project/)
+      expect(() => readTrustedKeys({ configDir: base, override, projectRoot: root })).toThrow(/lie in the project/)
     }
     const open = join(base, 'open-keys')
     writeFileSync(open, `${team.publicKey}\n`)

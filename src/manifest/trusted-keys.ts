@@ -2,7 +2,7 @@
 
 import { realpathSync } from 'node:fs'
 import { join, sep } from 'node:path'
-import { Fault } from '../system/fault.ts'
+import { errorCode, Fault } from '../system/fault.ts'
 import { withLock } from '../system/lock.ts'
 import { openOwnDirectory, ownUid, readOwnFile, writeOwnFile } from '../system/state.ts'
 import { keyId, type PublicKey, parsePublicKey } from './signature.ts'
@@ -25,16 +25,18 @@ export interface TrustedKeyPlaces {
 
 /** The keys that are trusted here. A file that cannot be believed is a fault, not an empty list. */
 export function readTrustedKeys(places: TrustedKeyPlaces): readonly TrustedKey[] {
-  const { override } = places
-  if (override === undefined || override === '') return parseFile(fileOf(places.configDir))
+  const named = places.override === undefined || places.override === '' ? null : places.override
+  const path = named ?? fileOf(places.configDir)
   let real: string
   try {
-    real = realpathSync(override)
+    // People keep such files under version control and link to them: what counts is where the link leads.
+    real = realpathSync(path)
   } catch (error) {
-    throw new Fault('trusted-keys', `CORDON_TRUSTED_KEYS names ${override}, which does not exist`, { cause: error })
+    if (named === null && errorCode(error) === 'ENOENT') return []
+    throw new Fault('trusted-keys', `the trusted keys ${path} cannot be read (${errorCode(error)})`, { cause: error })
   }
   if (real === places.projectRoot || real.startsWith(places.projectRoot + sep)) {
-    throw new Fault('trusted-keys', `CORDON_TRUSTED_KEYS names ${override}, which lies in the project itself`, {
+    throw new Fault('trusted-keys', `the trusted keys ${path} lie in the project itself`, {
       remedy: 'Keep the keys outside of the repository: whoever can change it could otherwise sign for it.',
     })
   }

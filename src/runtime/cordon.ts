@@ -21,7 +21,7 @@ import { openTemporaryJournal, reapTemporaries } from '../system/guarded-files-j
 import { type Machine, thisMachine } from '../system/machine.ts'
 import { builtInTools } from '../tools/registry.ts'
 import type { WebPort } from '../tools/tool.ts'
-import { amendProject } from './amend-manifest.ts'
+import { amendProject, reapAmendments } from './amend-manifest.ts'
 import { CommandRunner } from './command-runner.ts'
 import { openCustomTools } from './custom-tools.ts'
 import { type LoadedPolicy, loadPolicy, type ManifestChoice } from './load-policy.ts'
@@ -78,6 +78,7 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
   const custom = openCustomTools(project.loaded, machine, () => new Date())
   const journalPlace = join(machine.stateDir, 'writes')
   reapTemporaries(journalPlace)
+  reapAmendments(project.loaded.manifestPath, machine, machineFiles)
   const journal = openTemporaryJournal(journalPlace)
   const spill = join(machine.cacheDir, 'spill')
   mkdirSync(spill, { recursive: true, mode: 0o700 })
@@ -98,7 +99,7 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
           tools: builtInTools,
           customTools: custom.forSession,
           openRunner: (loaded, ask) =>
-            new CommandRunner(loaded, machine, machineFiles, backend, { resolver, upstream, ask }),
+            new CommandRunner(loaded, machine, machineFiles, backend, { resolver, upstream, ...(ask && { ask }) }),
           spillDirectory: join(machineFiles.canonical(spill), id),
           web: (policy, facts) => webPort(policy, facts, machine, resolver, upstream),
           questions: queue?.open() ?? null,

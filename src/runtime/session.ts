@@ -5,7 +5,7 @@ import { posix } from 'node:path'
 import { type Approval, approve, type Question, type Remembered } from '../approval/approve.ts'
 import type { Questions } from '../approval/question-queue.ts'
 import type { SavedGrants } from '../approval/saved-grants.ts'
-import type { HostQuestion } from '../egress/gate.ts'
+import type { AskHost, HostQuestion } from '../egress/gate.ts'
 import { isInside } from '../files/baseline.ts'
 import type { SessionFacts, ToolCall } from '../policy/call.ts'
 import type { Decision, PartDecision } from '../policy/decision.ts'
@@ -66,7 +66,7 @@ export interface SessionParts {
   readonly tools: readonly Tool[]
   /** The trusted custom tools, to be run by this session. */
   readonly customTools: (host: CustomToolHost) => readonly SessionTool[]
-  readonly openRunner: (loaded: LoadedPolicy, ask: (question: HostQuestion) => Promise<boolean>) => CommandRunner
+  readonly openRunner: (loaded: LoadedPolicy, ask: AskHost | null) => CommandRunner
   readonly spillDirectory: string
   readonly web: (policy: () => LoadedPolicy, facts: () => SessionFacts) => WebPort
   readonly questions: Questions | null
@@ -161,7 +161,9 @@ export class Session {
     this.#commands = openCommands({
       placing: (reach) => this.#placing(reach, this.#entered),
       facts: () => this.facts(),
-      openRunner: (loaded) => parts.openRunner(loaded, (question) => this.#askHost(question)),
+      // Where nobody would be asked, the way out says itself that a host is not granted, and how to grant it.
+      openRunner: (loaded) =>
+        parts.openRunner(loaded, this.mode === 'contained' ? (question) => this.#askHost(question) : null),
       ownAddresses: machine.ownAddresses,
       home: machine.home,
       spillDirectory: parts.spillDirectory,
@@ -398,7 +400,7 @@ export class Session {
     const { rings } = base.session
     const ring = ringOf(base.policy.agents.get(this.agent)?.trustScore.value ?? 0.7)
     const grants = [...facts.grants.reads, ...facts.grants.writes].map((rule) => rule.rule)
-    const key = JSON.stringify(['placing', moved, ring, facts.roots, grants, reach.roots, reach.readOnly])
+    const key = JSON.stringify(['placing', moved, this.mode, ring, facts.roots, grants, reach.roots, reach.readOnly])
     return this.#kept(key, base, () => placingPolicy(base, facts, reach, rings[ring].memory))
   }
 
@@ -473,7 +475,7 @@ export class Session {
     this.#tell({ type: 'grant', remembered, kept })
   }
 
-  /** P10: a host that a running command reaches for and nobody decided about. Other modes leave it closed. */
+  /** P10: a host that a running command reaches for and nobody decided about. */
   async #askHost(question: HostQuestion): Promise<boolean> {
     if (this.mode !== 'contained') return false
     const { root } = this.#base(this.#entered)

@@ -30,12 +30,12 @@ const BUSINESS = '(?:context|messages?|policies|policy|tasks?|objectives?|goals?
 const EARLIER =
   '(?:previous|prior|above|earlier|preceding|foregoing|former|original|existing|initial|past|system|current|given|safety|developer|user|users|old|before)'
 const DROP =
-  '(?:ignore|ignoring|disregard|disregarding|forget|forgetting|neglect|dismiss|abandon|nullify|set aside|stop following|dont follow|do not follow|no longer follow|pay no attention to|do not obey|stop obeying|throw away|dont obey|take no notice of|overrule)'
+  '(?:ignore|ignoring|disregard|disregarding|discard|forget|forgetting|neglect|dismiss|abandon|nullify|set aside|stop following|dont follow|do not follow|no longer follow|pay no attention to|do not obey|stop obeying|throw away|dont obey|take no notice of|overrule)'
 const REPLACE = '(?:override|overriding|bypass|discard|cancel|erase|delete|drop|scrap|supersede|replace)'
 const EVERY =
   '(?: (?:all|any|every|each|everything|of|the|your|my|these|those|this|and|in|other|completely|entirely|immediately|now)){0,5}'
 const SECRET =
-  '(?:api keys?|secrets?|credentials?|passwords?|tokens?|access keys?|private keys?|ssh keys?|environment variables?|env vars?|env file|dotenv|id rsa|id ed25519|ssh id|aws credentials|session cookies?|cookies|keychain|wallet|seed phrase|system prompt|chat history|conversation(?: history)?|source code|private (?:repo|repository|data|files)|contents of (?:the |my |your |this |any )?(?:env|etc|home|ssh|aws|secrets?|config|credentials?|keys?|netrc|npmrc|bash history|repository|repo|workspace|inbox|mailbox|database)|env|mailbox|inbox|database)'
+  '(?:api keys?|secrets?|credentials?|passwords?|tokens?|access keys?|private keys?|ssh keys?|environment variables?|env vars?|env file|dotenv|id rsa|id ed25519|ssh id|aws credentials|session cookies?|cookies|keychain|wallet|seed phrase|system prompt|chat history|conversation(?: history)?|source code|private (?:repo|repository|data|files)|contents of (?:the |my |your |this |any )?(?:kube |docker |gcloud |aws )?(?:env|etc|home|ssh|aws|secrets?|config|credentials?|keys?|netrc|npmrc|bash history|repository|repo|workspace|inbox|mailbox|database)|env|mailbox|inbox|database)'
 const SEND =
   '(?:send|sending|post|upload|exfiltrate|forward|email|e mail|mail|transmit|leak|submit|deliver|report|ship|push|publish|paste|append|encode|embed|include|copy|share|post them|curl)'
 const ACT =
@@ -103,6 +103,13 @@ export const INJECTION_RULES: readonly InjectionRule[] = [
     `${DROP}(?: (?:all|any|the|of|these|those)){0,3} (?:instructions|rules|prompts?|guidelines|directives|orders)(?: [^ ]+){0,3}? (?:above|previously|earlier|given|told|received|you (?:have|were|got|received|had))`,
   ),
   word(
+    'override-instructions-that',
+    'override',
+    0.7,
+    'instruction|order|rule|prompt|message|command&ignor|disregard|discard|forget|abandon|drop',
+    '(?:ignore|disregard|discard|forget|abandon|drop|dismiss) (?:every|all|any|each|the)(?: (?:single|other|of the))? (?:instructions?|orders?|rules?|prompts?|messages?|commands?) (?:that|which|you|from|before|prior|above|given|received)',
+  ),
+  word(
     'instructions-void',
     'override',
     0.65,
@@ -127,8 +134,8 @@ export const INJECTION_RULES: readonly InjectionRule[] = [
     'ignore-the-user',
     'override',
     0.55,
-    'ignore|disregard|disobey|deceive|override&user|human|operator|developer',
-    '(?:ignore|disregard|disobey|deceive|override) (?:the|your) (?:user|human|operator|developer)s?(?: (?:and|completely|entirely|instructions?|requests?|wishes|commands?|prompt|messages?|from now on))',
+    'ignore|disregard|disobey|deceive|override|obey|listen|ecoute&user|human|operator|developer|utilisateur',
+    '(?:ignore|disregard|disobey|deceive|override|do not obey|dont obey|stop obeying|do not listen to|no longer listen to|stop listening to) (?:the|your) (?:user|human|operator|developer)s?(?: (?:and|completely|entirely|instructions?|requests?|wishes|commands?|prompt|messages?|from now on|any|anymore|until|i))|necoutez? (?:plus|pas) l ?(?:[^ ]+)',
   ),
   word(
     'override-foreign-verb-last',
@@ -223,6 +230,7 @@ export const INJECTION_RULES: readonly InjectionRule[] = [
     'system',
     /<\/?(?:system[-_](?:reminder|message|prompt|instructions?|note|override|update|notice|alert)|admin[-_](?:message|instructions?|note)|developer[-_](?:message|instructions?|mode)|important[-_]instructions?|assistant[-_](?:instructions?|message)|antml:\w{1,30}|function_calls|tool_call|invoke name=)/,
   ),
+  line('system-element', 'role', 0.45, '<system>', /<system>[^<]{5,600}<\/system>/),
   line(
     'important-tag',
     'role',
@@ -281,6 +289,13 @@ export const INJECTION_RULES: readonly InjectionRule[] = [
     '(?:do anything now|jailbr(?:eak|oken) mode|dan mode|god mode|unrestricted mode|opposite mode|(?:enter|activate|switch to|you are in|you are now in) (?:developer|debug|maintenance|admin|sudo|root|unrestricted|override) mode|(?:developer|debug|admin|sudo|god) mode (?:enabled|activated|engaged))',
   ),
   word(
+    'freed',
+    'persona',
+    0.45,
+    'jailbroken|freed|unlocked|liberated|ethics|morals|restrictions|filters|limits',
+    'you (?:have been|are|were)(?: now)? (?:jailbroken|freed|unlocked|liberated|unchained)|(?:behave|act|answer|respond|reply|speak|ai|assistant|model)(?: [^ ]+){0,4}? (?:without|with no|have no|has no|no) (?:any )?(?:ethics|ethical (?:limits|restrictions)|morals|restrictions|content (?:filters?|policy)|moral (?:limits|constraints))',
+  ),
+  word(
     'simulate-terminal',
     'persona',
     0.4,
@@ -317,6 +332,20 @@ export const INJECTION_RULES: readonly InjectionRule[] = [
     `(?:ais?|llms?|language models?|ai assistants?|ai agents?|ai models?|ai systems?|coding (?:agents?|assistants?)|chatbots?|claude|chatgpt|gpt|copilot|the assistant|any assistant|all assistants|(?:agents|assistants|models|bots)(?= (?:that|who|which|reading|processing|reviewing|seeing)))(?: (?:that|who|which|reading|processing|reviewing|seeing|summari[sz]ing|analy[sz]ing|parsing|working on|handling|using)(?: (?:read|process|review|see|summari[sz]e|handle))?(?: (?:this|these|the|that|it))?(?: [^ ]+){0,2}?)? (?:must|should|shall|(?:is|are) (?:required|instructed|expected|asked|obliged|ordered|to)(?: to)?|needs? to|ha(?:s|ve) to|please)(?: (?:now|first|also|always|immediately|instead|not|then|only|never)){0,2} ${ACT}`,
   ),
   word(
+    'whoever-reads-must',
+    'address',
+    0.5,
+    'agent|assistant|model|bot&must|should|has|have|need|are',
+    '(?:any |every |each |all |the )?(?:agents?|assistants?|language models?|models?|bots?) (?:that|who|which)(?: [^ ]+){1,4}? (?:this|the|these) [^ ]+ (?:must|should|ha(?:s|ve) to|needs? to|(?:is|are) required to)',
+  ),
+  word(
+    'visible-to-models',
+    'address',
+    0.5,
+    'visible|readable|meant|intended|hidden&model|ai|llm|assistant|agent',
+    '(?:only |is |was )?(?:visible|readable|meant|intended|written|addressed)(?: only)? (?:to|for|by) (?:language models|ais?|llms?|ai (?:agents|assistants|models)|the (?:model|assistant|agent|ai))(?: (?:only|reading|and|do|you))?',
+  ),
+  word(
     'as-an-ai-reading',
     'address',
     0.5,
@@ -329,7 +358,7 @@ export const INJECTION_RULES: readonly InjectionRule[] = [
     'conceal',
     0.6,
     'user|human|developer|operator|anyone|owner|person|maintainer|them|review|know&tell|inform|mention|reveal|notif|alert|show|ask|disclos|say|report|explain|warn|let&not|dont|never|avoid|without|refrain|no',
-    `(?:do not|dont|never|must not|should not|avoid|without|refrain from|no need to)(?: (?:ever|under any circumstances|in any way)){0,2} (?:tell|telling|inform|informing|mention|mentioning|reveal|revealing|notify|notifying|alert|alerting|show|showing|ask|asking|disclose|disclosing|say|saying|report|reporting|explain|explaining|warn|warning|let|letting)(?: (?:any of|about|this|it|that|these|anything|to|steps?|instructions?|message|action|of|the|fact)){0,5} (?:the |any |your |a )?(?:user|users|human|humans|developer|developers|operator|maintainers?|reviewers?)|(?:do not|dont|never) (?:mention|include|report|list|describe|reveal|disclose|show)(?: [^ ]+){0,5}? in (?:your|the|any) (?:summary|summaries|response|reply|answer|report|output|review|pull request|commit message)|(?:leave|keep) (?:this|it|that|these)(?: [^ ]+){0,2}? out of (?:your|the) (?:summary|response|reply|answer|report|review)|(?:the )?(?:user|human|developer|operator) (?:should|must|need|may|does|do|will) (?:not|never)(?: (?:ever|have to|need to))? (?:know|learn|see|notice|find out|be told|be informed|be aware)`,
+    `(?:do not|dont|never|must not|should not|avoid|without|refrain from|no need to)(?: (?:ever|under any circumstances|in any way)){0,2} (?:tell|telling|inform|informing|mention|mentioning|reveal|revealing|notify|notifying|alert|alerting|show|showing|ask|asking|disclose|disclosing|say|saying|report|reporting|explain|explaining|warn|warning|let|letting)(?: (?:any of|about|this|it|that|these|anything|to|steps?|instructions?|message|action|of|the|fact)){0,5} (?:the |any |your |a )?(?:user|users|human|humans|developer|developers|operator|maintainers?|reviewers?)|(?:do not|dont|never) (?:mention|include|report|list|describe|reveal|disclose|show)(?: [^ ]+){0,5}? in (?:your|the|any) (?:summary|summaries|response|reply|answer|report|output|review|pull request|commit message)|(?:leave|keep) (?:this|it|that|these)(?: [^ ]+){0,2}? out of (?:your|the) (?:summary|response|reply|answer|report|review)|(?:the )?(?:user|human|developer|operator|reviewer|team|owner|customer)s? (?:should|must|need|may|does|do|will) (?:not|never)(?: (?:ever|have to|need to))? (?:know|learn|see|notice|find out|be told|be informed|be aware)`,
   ),
   word(
     'keep-secret',
@@ -341,7 +370,7 @@ export const INJECTION_RULES: readonly InjectionRule[] = [
   word(
     'no-confirmation',
     'conceal',
-    0.35,
+    0.4,
     'confirmation|permission|approval|consent|clarification|verification|question|hesitat',
     '(?:do not|dont|never|without|no need to|skip|skipping)(?: (?:ask|asking|request|requesting|wait|waiting|seek|seeking|require|requiring|for|any|further|user|the|users|human|prior|explicit|additional|to)){1,5} (?:confirmation|permission|approval|consent|clarification|verification)|(?:do not|dont|without) (?:question(?:ing)? (?:this|these|it|the instructions?)|hesitat[^ ]* to (?:run|execute|send|delete|comply|obey))',
   ),
@@ -358,7 +387,7 @@ export const INJECTION_RULES: readonly InjectionRule[] = [
     'exfiltrate',
     0.5,
     'env|ssh|credential|secret|key|password|token|rsa|cookie|wallet|prompt|history|source|private|contents|conversation&and|then',
-    `(?:read|cat|open|find|locate|collect|gather|search for|look for|grab|get|retrieve|extract|dump|steal|harvest|list|print)(?: [^ ]+){0,5}? ${SECRET}(?: [^ ]+){0,6}? (?:and|then) (?:send|post|upload|include|paste|append|put|email|forward|exfiltrate|submit|transmit|share|encode|output|add|copy|write)`,
+    `(?:read|cat|open|find|locate|collect|gather|search for|look for|grab|get|retrieve|extract|dump|steal|harvest|list|print|take|copy)(?: [^ ]+){0,5}? ${SECRET}(?: [^ ]+){0,6}? (?:and|then) (?:send|post|upload|include|paste|append|put|email|forward|exfiltrate|submit|transmit|share|encode|output|add|copy|write)`,
   ),
   line(
     'exfiltrate-command',
@@ -379,7 +408,7 @@ export const INJECTION_RULES: readonly InjectionRule[] = [
     'exfiltrate',
     0.45,
     'send|post|upload|forward|mail|submit|paste|append|include|put|attach|share|add|write|copy|zip|leak&webhook|server|endpoint|issue|comment|commit|gist|description|query|link|url|image|bucket|pastebin|channel|net|com|org|io|example',
-    `(?:send|post|upload|forward|email|mail|submit|paste|append|include|put|attach|share|add|write|copy|leak)(?: [^ ]+){0,5}? (?:(?:value|values|contents?) of [^ ]+(?: [^ ]+)? (?:token|key|secret|password)|[^ ]+ (?:token|secret key|api key)|api keys?|ssh keys?|private keys?|passwords?|credentials|secrets|(?:last|all|recent)(?: [^ ]+)? (?:emails?|messages|files)|chat history|users? (?:location|name|email|address|data)|repository|repo|it|them)(?: [^ ]+){0,6}? (?:to (?:our|my|the following|this|an external|a remote|the attackers?) (?:webhook|server|endpoint|site|bucket|address|url|channel)|to (?:[^ ]+ ){1,3}(?:com|net|org|io|example|xyz|ru|site|top)(?= |$)|(?:in|to|on|into) (?:a|an|the|your|every|each|this)(?: (?:public|new|next|first))? (?:comment|issue|commit(?: message| description)?|gist|pull request|query string|image url|pastebin))`,
+    `(?:send|post|upload|forward|email|mail|submit|paste|append|include|put|attach|share|add|write|copy|leak)(?: [^ ]+){0,5}? (?:(?:value|values|contents?) of [^ ]+(?: [^ ]+)? (?:token|key|secret|password)|[^ ]+ (?:token|secret key|api key)|api keys?|ssh keys?|private keys?|passwords?|credentials|secrets|(?:last|all|recent)(?: [^ ]+)? (?:emails?|messages|files)|chat history|[^ ]+ config|users? (?:location|name|email|address|data)|repository|repo|it|them)(?: [^ ]+){0,6}? (?:to (?:our|my|the following|this|an external|a remote|the attackers?) (?:webhook|server|endpoint|site|bucket|address|url|channel)|to (?:[^ ]+ ){1,3}(?:com|net|org|io|example|xyz|ru|site|top)(?= |$)|(?:in|to|on|into) (?:a|an|the|your|every|each|this)(?: (?:public|new|next|first))? (?:comment|issue|commit(?: message| description)?|gist|pull request|query string|image url|pastebin))`,
   ),
   word(
     'replace-in-url',
@@ -498,6 +527,27 @@ export const INJECTION_RULES: readonly InjectionRule[] = [
     '(?:message|instruction|instructions|order|directive|notice|alert|warning|request|authori[sz]ation|permission|update|command|approval|orders) from (?:anthropic|openai|google deepmind|microsoft|the (?:system administrator|system|administrators?|admin team|developers?|operator|security team|it department|ceo|owner|user themselves)|your (?:developers?|creators?|administrators?|operator|owner|principal|supervisor))',
   ),
   word(
+    'vendor-claims',
+    'authority',
+    0.5,
+    'anthropic|openai|google|microsoft|support|guardrail|restriction|filter|safety|safeguard',
+    '(?:comes|is|sent|coming|directly) from (?:the )?(?:anthropic|openai|google deepmind|microsoft|github)(?: (?:support|team|security|staff))?|your (?:guardrails?|restrictions?|filters?|safety (?:filters?|checks?|rules)|safeguards?|limits?) (?:are|is|have been|has been|were) (?:now )?(?:suspended|disabled|lifted|off|removed|deactivated|bypassed)|(?:alert|warning|notice|message) from (?:anthropic|openai|google|microsoft)',
+  ),
+  word(
+    'authority-wants-you',
+    'authority',
+    0.5,
+    'you&require|order|instruct|want|ask|command|need|direct',
+    '(?:administrators?|admins?|developers?|operators?|owners?|company|management|security team|maintainers?|anthropic|openai|system) (?:requires?|orders?|instructs?|wants?|asks?|commands?|needs?|directs?|has ordered|has instructed) (?:that )?you to',
+  ),
+  word(
+    'bare-override',
+    'authority',
+    0.4,
+    'override',
+    '(?:emergency|admin|administrator|security|system|root|developer) override(?: (?:active|the|ignore|you|now|required|in|is|all|disregard|[0-9]+))',
+  ),
+  word(
     'system-override',
     'authority',
     0.5,
@@ -509,7 +559,7 @@ export const INJECTION_RULES: readonly InjectionRule[] = [
     'authority',
     0.45,
     'user|operator|owner|developer|admin|human|supervisor|manager|boss|creator|team|company|ceo&authori|approved|consented|agreed|given|granted|asked|requested|instructed|signed|confirmed',
-    '(?:the |your )?(?:users?|operators?|owners?|developers?|administrators?|humans?|supervisors?|managers?|boss|admins?|creators?|security team|team lead|company|ceo) (?:has|have|had)(?: (?:already|previously|explicitly|fully|pre)){0,6} (?:authori[sz]ed|approved|consented|agreed|given (?:permission|consent|approval|you)|granted (?:permission|you|full)|asked you|requested (?:that you|you)|instructed you|signed off|confirmed (?:that|this|all))',
+    '(?:the |your )?(?:users?|operators?|owners?|developers?|administrators?|humans?|supervisors?|managers?|boss|admins?|creators?|security team|team lead|company|ceo)(?: of (?:this|the|your) [^ ]+)? (?:has|have|had)(?: (?:already|previously|explicitly|fully|pre)){0,6} (?:authori[sz]ed|approved|consented|agreed|given (?:permission|consent|approval|you)|granted (?:permission|you|full)|asked you|requested (?:that you|you)|instructed you|signed off|confirmed (?:that|this|all))',
   ),
   word(
     'higher-authority',
@@ -545,7 +595,7 @@ export const INJECTION_RULES: readonly InjectionRule[] = [
     'memory',
     0.4,
     'response|replies|reply|answer|sessions|conversations|output|interactions|code|commit&all|any|every|each',
-    '(?:in|for|to|at the end of|at the start of|with) (?:all|any|every|each)(?: of)?(?: (?:your|the))?(?: (?:future|subsequent|following|later|other|further|next))?(?: [^ ]+)? (?:responses?|replies|reply|answers?|sessions|conversations|outputs?|interactions|code you (?:write|generate)|commits?)(?: [^ ]+){0,3}? (?:you (?:must|should|will|always)|always|include|append|add|insert|recommend|mention|say|prefer)',
+    '(?:in|for|to|at the end of|at the start of|with) (?:all|any|every|each)(?: of)?(?: (?:your|the))?(?: (?:future|subsequent|following|later|other|further|next))?(?: [^ ]+)? (?:responses?|replies|reply|answers?|sessions|conversations|outputs?|interactions|code you (?:write|generate)|commits?)(?: [^ ]+){0,3}? (?:you (?:must|should|will|always)|always|include|append|add|insert|recommend|mention|say|prefer|store|remember|note that|assume|treat|trust)',
   ),
   word(
     'say-only',
@@ -595,6 +645,20 @@ export const INJECTION_RULES: readonly InjectionRule[] = [
     0.45,
     'success|passed|done|ok&whatever|regardless|even|matter|always',
     '(?:report|claim|say|state|confirm|pretend|announce)(?: [^ ]+){0,5}? (?:success|passed|done|ok|succeeded|successful|finished|complete)(?: [^ ]+){0,3}? (?:whatever|regardless|even if|no matter)',
+  ),
+  word(
+    'nothing-else',
+    'output',
+    0.4,
+    'else|more&nothing',
+    '(?:reply|respond|answer|say|output|write|print|return)(?: [^ ]+){1,8}? and nothing (?:else|more)',
+  ),
+  word(
+    'rate-highest',
+    'output',
+    0.45,
+    'rate|rank|score|mark|grade|recommend|describe|classify&strongest|best|highest|top|excellent|10|perfect|positive|safe|benign',
+    '(?:rate|rank|score|mark|grade|recommend|describe|classify) (?:this|the|it|him|her|them|our|my)(?: [^ ]+){0,3}? (?:as|with|at|above)?(?: (?:the|a|an))? ?(?:strongest|best|highest|top|excellent|10 out of 10|perfect|outstanding|safe and|benign)(?: [^ ]+){0,4}? (?:candidate|applicant|score|rating|match|product|choice|whatever|regardless|always|out|others|all|paper|review|10)',
   ),
   word(
     'favourable-verdict',

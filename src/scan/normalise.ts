@@ -139,20 +139,25 @@ function decodedView(text: string, source: View['source'], span: Span): View {
 /** HTML and XML comments, and elements styled away: text that a rendered page does not show. */
 function comments(text: string): View[] {
   const found: View[] = []
-  for (const pattern of [COMMENT, CONCEALED_ELEMENT]) {
-    for (const match of text.matchAll(pattern)) {
-      if (found.length >= MAX_FRAGMENTS) break
-      const body = match[1] ?? ''
-      if (body.trim().length < 12) continue
-      found.push(decodedView(body, 'comment', { start: match.index, end: match.index + match[0].length }))
-    }
+  const add = (body: string, start: number, end: number) => {
+    if (body.trim().length >= 12) found.push(decodedView(body, 'comment', { start, end }))
+  }
+  for (let from = 0; found.length < MAX_FRAGMENTS; ) {
+    const start = text.indexOf('<!--', from)
+    const end = start < 0 ? -1 : text.indexOf('-->', start)
+    if (end < 0) break
+    add(text.slice(start + 4, end), start, end + 3)
+    from = end + 3
+  }
+  for (const match of text.matchAll(CONCEALED_ELEMENT)) {
+    if (found.length >= MAX_FRAGMENTS) break
+    add(match[1] ?? '', match.index, match.index + match[0].length)
   }
   return found
 }
 
-const COMMENT = /<!--((?:(?!-->)[\s\S]){1,20000})-->/g
 const CONCEALED_ELEMENT =
-  /<[a-z][a-z0-9]{0,10}\s[^>]{0,200}?(?:display\s{0,2}:\s{0,2}none|visibility\s{0,2}:\s{0,2}hidden|font-size\s{0,2}:\s{0,2}[01](?:px|pt|em|%)?\b|opacity\s{0,2}:\s{0,2}0\b|color\s{0,2}:\s{0,2}(?:white|#fff(?:fff)?|transparent)|\shidden\b|aria-hidden="true")[^>]{0,200}>([^<]{12,4000})/gi
+  /<[a-z][a-z0-9]{0,10}\s[^>]{0,200}?(?:display\s{0,2}:\s{0,2}none|visibility\s{0,2}:\s{0,2}hidden|font-size\s{0,2}:\s{0,2}[01](?:px|pt|em|%)?\b|opacity\s{0,2}:\s{0,2}0\b|color\s{0,2}:\s{0,2}(?:white|#fff(?:fff)?|transparent)|\bhidden\b(?!:)|aria-hidden="true")[^>]{0,200}>([^<]{12,4000})/gi
 
 /** Base64, hexadecimal, percent, entity and Unicode escapes that decode to readable text. */
 function encodings(text: string): View[] {

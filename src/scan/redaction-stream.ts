@@ -66,6 +66,7 @@ function breakBefore(text: string, limit: number): number {
 }
 
 function opensKeyBlock(text: string): boolean {
+  if (!text.includes('-----BEGIN ')) return false
   const begin = text.lastIndexOf('-----BEGIN ')
   return begin >= 0 && /PRIVATE KEY/.test(text.slice(begin, begin + 60)) && text.indexOf('-----END', begin) < 0
 }

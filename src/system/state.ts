@@ -45,7 +45,7 @@ export function openOwnDirectory(path: string): string {
     const { mode, uid } = statSync(above)
     // The sticky bit, as on /tmp, keeps others from renaming what is ours.
     const open = (mode & 0o002) !== 0 && (mode & 0o1000) === 0
-    if (open || (uid !== 0 && uid !== ownUid())) {
+    if (open || (uid !== ownUid() && !isRootHere(uid))) {
       throw untrusted(real, `${above} above it ${open ? 'is writable by everybody' : 'belongs to another user'}`)
     }
     if (above === dirname(above)) break
@@ -76,6 +76,18 @@ export function mustBeOurs(path: string, facts: Stats, owners: readonly number[]
   if (!owners.includes(facts.uid)) throw untrusted(path, `it belongs to user ${facts.uid}, not to ${ownUid()}`)
   if ((facts.mode & 0o022) !== 0) {
     throw untrusted(path, `others may write it (mode ${(facts.mode & 0o777).toString(8)})`)
+  }
+}
+
+const OVERFLOW_UID = 65534
+
+/** Root, also as it looks from inside a user namespace that does not know it. */
+function isRootHere(uid: number): boolean {
+  if (uid !== OVERFLOW_UID) return uid === 0
+  try {
+    return !/^\s*0\s+0\s+4294967295\s*$/.test(readFileSync('/proc/self/uid_map', 'latin1'))
+  } catch {
+    return false
   }
 }
 

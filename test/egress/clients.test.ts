@@ -15,6 +15,7 @@ import { createWorld, hosts, type OpenDoor, type World } from './world.ts'
 /** A folder with clients that are not installed system-wide. */
 const EXTRA = process.env.CORDON_TEST_CLIENTS ?? '/nonexistent'
 const FEWEST = 8
+const NAMED: ReadonlySet<string> = new Set('curl wget git npm pnpm yarn pip uv cargo go node java deno bun'.split(' '))
 
 let world: World
 let open: OpenDoor
@@ -88,8 +89,10 @@ function run(row: RealClient, program: string): Promise<string> {
 }
 
 describe('real clients', () => {
-  const present = realClients.filter((row) => programOf(row) !== null)
-  it(`has at least ${FEWEST} of them here`, () => expect(present.length).toBeGreaterThanOrEqual(FEWEST))
+  // Each client once, however many rows it has, and only those that the specification names.
+  const names = realClients.filter((row) => programOf(row) !== null).map((row) => row.client.split(' ')[0]!)
+  const present = new Set(names.filter((name) => NAMED.has(name)))
+  it(`has at least ${FEWEST} of them here`, () => expect(present.size).toBeGreaterThanOrEqual(FEWEST))
   for (const row of realClients) {
     const program = programOf(row)
     it.skipIf(program === null)(`${row.client} (${row.note})`, async () => {
@@ -97,10 +100,11 @@ describe('real clients', () => {
       const output = await run(row, program!)
       expect(output).toMatch(row.expect)
       expect(/\nfailed: /.test(output)).toBe(row.fails ?? false)
+      // A tunnel is told when it closes, which may be after the client has ended. s_client asks for nothing.
+      while (row.client !== 'openssl' && world.events.length === before)
+        await new Promise((done) => setTimeout(done, 5))
       const seen = world.events.slice(before)
       expect(seen.filter((event) => event.verdict !== 'allow')).toEqual([])
-      // s_client says nothing after the handshake; everybody else makes requests.
-      if (row.client !== 'openssl') expect(seen.length).toBeGreaterThan(0)
     })
   }
 })

@@ -5,7 +5,7 @@ import { machineFiles } from '../../system/files.ts'
 import { thisMachine } from '../../system/machine.ts'
 import { answerHook, blocked, type HookAnswer } from '../hook/answer-hook.ts'
 import { HOST_NAMES } from '../hook/host.ts'
-import { loadHost } from '../hook/hosts.ts'
+import { findHost } from '../hook/hosts.ts'
 import { parseArguments, textFlag } from './arguments.ts'
 import { type CommandContext, commandRow, EXIT, UsageError } from './usage.ts'
 
@@ -33,7 +33,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
 }
 
 async function answered(name: string, root: string | null): Promise<HookAnswer> {
-  const host = await loadHost(name)
+  const host = findHost(name)
   if (!host) return blocked(`there is no hook for “${name}”; there is one for ${HOST_NAMES.join(', ')}`)
   const input = await readInput()
   if (input === null) return blocked(`the host’s input could not be read, or has more than ${MAX_INPUT} bytes`)

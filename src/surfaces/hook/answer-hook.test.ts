@@ -10,7 +10,7 @@ import { machineFiles } from '../../system/files.ts'
 import { type Machine, thisMachine } from '../../system/machine.ts'
 import { answerHook, type HookAnswer } from './answer-hook.ts'
 import type { HostName } from './host.ts'
-import { loadHost } from './hosts.ts'
+import { findHost } from './hosts.ts'
 
 /** What an answer does to the call in that host, by what was observed of the real programs. */
 type Effect = 'pass' | 'sandboxed' | 'ask' | 'deny' | 'block'
@@ -70,7 +70,7 @@ async function sign(): Promise<void> {
 }
 
 async function ask(name: HostName, input: unknown, root: string | null = project): Promise<HookAnswer> {
-  const host = (await loadHost(name))!
+  const host = findHost(name)!
   const text = typeof input === 'string' ? input : JSON.stringify(input)
   return answerHook(host, text.replaceAll('$P', project), {
     machine,

@@ -80,12 +80,14 @@ async function decide(host: Host, request: HookRequest, input: Json, setting: Ho
       : [{ kind: 'tool', tool: 'bash', input: { command: inside } } as const]
   const judgement = judge.strictest(calls)
   if (judgement === null) return { kind: 'pass' }
-  await record(judge, judgement, host, request, machine)
   const wrapped =
     request.command === null || typeof inside === 'string'
       ? null
       : request.command.replaced(sandboxedCommand(request.command.text, form))
-  return settled(judge, judgement, wrapped, { host, request, machine })
+  const outcome = await settled(judge, judgement, wrapped, { host, request, machine })
+  // What goes into the sandbox is written down there, with how it ended.
+  if (outcome.kind !== 'sandboxed') await record(judge, judgement, host, request, machine)
+  return outcome
 }
 
 async function settled(

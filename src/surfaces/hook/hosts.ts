@@ -1,16 +1,15 @@
-/** Every host that Cordon has a hook for, each loaded when it calls. */
+/** Every host that Cordon has a hook for. */
 
-import type { Host, HostName } from './host.ts'
+import { claudeCode } from './claude-code.ts'
+import { codex } from './codex.ts'
+import { cursor } from './cursor.ts'
+import { gemini } from './gemini.ts'
+import type { Host } from './host.ts'
+import { opencode } from './opencode.ts'
 
-const LOADERS: Readonly<Record<HostName, () => Promise<Host>>> = {
-  'claude-code': async () => (await import('./claude-code.ts')).claudeCode,
-  codex: async () => (await import('./codex.ts')).codex,
-  gemini: async () => (await import('./gemini.ts')).gemini,
-  cursor: async () => (await import('./cursor.ts')).cursor,
-  opencode: async () => (await import('./opencode.ts')).opencode,
-}
+const HOSTS: readonly Host[] = [claudeCode, codex, gemini, cursor, opencode]
 
 /** The host of that name, or null. */
-export async function loadHost(name: string): Promise<Host | null> {
-  return Object.hasOwn(LOADERS, name) ? LOADERS[name as HostName]() : null
+export function findHost(name: string): Host | null {
+  return HOSTS.find((host) => host.name === name) ?? null
 }

@@ -3,6 +3,7 @@
 import { scanText } from '../../../src/scan/injection.ts'
 import { BENIGN } from './benign.ts'
 import { FIRST_ATTACKS } from './first-set.ts'
+import { FOURTH_ATTACKS } from './fourth-set.ts'
 import { SECOND_ATTACKS } from './second-set.ts'
 import { THIRD_ATTACKS } from './third-set.ts'
 
@@ -20,6 +21,7 @@ if (process.argv[1] === import.meta.filename) {
     first: FIRST_ATTACKS,
     second: SECOND_ATTACKS,
     third: THIRD_ATTACKS,
+    fourth: FOURTH_ATTACKS,
   })) {
     const { share: recall, missed } = share(attacks)
     console.log(`${name} set: ${(recall * 100).toFixed(1)}% of ${attacks.length} found`)

@@ -1,4 +1,4 @@
-/** Attacks written after the rules were finished. The rules were not changed for them: what is missed here stays missed. */
+/** A held-out set for the first version but one of the rules (52% found); its misses shaped the next. */
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64')
 const tagged = (text: string): string =>

@@ -1,4 +1,4 @@
-/** Attacks written after the rules were finished for good; nothing was changed for them, and what is missed stays missed. */
+/** A held-out set for the second version of the rules (52% found); its misses shaped the third. */
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64')
 

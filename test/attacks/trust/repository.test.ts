@@ -66,9 +66,9 @@ describe('a repository that brings its own trust gains nothing', () => {
   })
 
   it('its keys are refused even when the environment names them', () => {
-    expect(() => keys(join(root, 'trusted-keys'))).toThrow(/lies in the project/)
+    expect(() => keys(join(root, 'trusted-keys'))).toThrow(/lie in the project/)
     symlinkSync(join(root, 'trusted-keys'), join(base, 'outside'))
-    expect(() => keys(join(base, 'outside'))).toThrow(/lies in the project/)
+    expect(() => keys(join(base, 'outside'))).toThrow(/lie in the project/)
   })
 
   it('its tools and its skills’ scripts do not run', () => {
