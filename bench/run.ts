@@ -1,17 +1,31 @@
-/** `npm run bench`: every table in one run; name parts to run only those. */
+/** `npm run bench`: every table in one run; name parts to run only those. Each part has a process of its own. */
 
-import { benchDecisions } from './decisions.ts'
-import { benchStartup } from './startup.ts'
+import { spawnSync } from 'node:child_process'
 
-const parts: Readonly<Record<string, () => Promise<void>>> = { decisions: benchDecisions, startup: benchStartup }
+/** Either a program, or a function that prints its table. */
+const parts: Readonly<Record<string, readonly [file: string, run: string | null]>> = {
+  decisions: ['decisions.ts', 'benchDecisions'],
+  startup: ['startup.ts', 'benchStartup'],
+  sandbox: ['sandbox.ts', null],
+  masks: ['masks.ts', null],
+  egress: ['egress.ts', 'benchEgress'],
+  tools: ['tools.ts', 'benchTools'],
+  session: ['session.ts', 'benchSession'],
+  audit: ['audit.ts', null],
+  scan: ['scan.ts', null],
+}
 
 const wanted = process.argv.slice(2)
-for (const name of wanted) {
-  if (!parts[name]) {
-    console.error(`bench: there is no part "${name}"; there are ${Object.keys(parts).join(', ')}`)
-    process.exit(2)
-  }
+const unknown = wanted.find((name) => !Object.hasOwn(parts, name))
+if (unknown !== undefined) {
+  console.error(`bench: there is no part "${unknown}"; there are ${Object.keys(parts).join(', ')}`)
+  process.exit(2)
 }
-for (const [name, run] of Object.entries(parts)) {
-  if (wanted.length === 0 || wanted.includes(name)) await run()
+for (const [name, [file, run]] of Object.entries(parts)) {
+  if (wanted.length > 0 && !wanted.includes(name)) continue
+  const path = new URL(file, import.meta.url).pathname
+  const args = run === null ? [path] : ['--input-type=module', '-e', `(await import(${JSON.stringify(path)})).${run}()`]
+  console.log(`\n== ${name}`)
+  const ran = spawnSync(process.execPath, args, { stdio: 'inherit' })
+  if (ran.status !== 0) process.exitCode = 1
 }

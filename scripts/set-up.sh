@@ -10,6 +10,10 @@ missing=()
 command -v bwrap >/dev/null || missing+=(bubblewrap)
 command -v git >/dev/null || missing+=(git)
 command -v cc >/dev/null || missing+=(gcc libc6-dev)
+# The tests drive real clients through the proxy.
+if [ "${1:-}" = test ]; then
+  for tool in curl wget; do command -v "$tool" >/dev/null || missing+=("$tool"); done
+fi
 if [ ${#missing[@]} -gt 0 ]; then
   if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
     say "installing ${missing[*]}"
@@ -37,7 +41,7 @@ if ! cmp -s package-lock.json "$lock_stamp" 2>/dev/null; then
   cp package-lock.json "$lock_stamp"
 fi
 
-if [ "${1:-}" = build ]; then
+if [ "${1:-}" = build ] || [ "${1:-}" = test ]; then
   say "building"
   PATH="$PWD/node_modules/node/bin:$PWD/node_modules/.bin:$PATH" node scripts/build.ts >&2
 fi

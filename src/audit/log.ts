@@ -15,7 +15,7 @@ import {
 import { join } from 'node:path'
 import { errorCode, Fault } from '../system/fault.ts'
 import { holdLock, withLock } from '../system/lock.ts'
-import { mustBeOurs, openOwnDirectory } from '../system/state.ts'
+import { mustBeOurs, openOwnDirectory, readOwnFile } from '../system/state.ts'
 import { type AuditEvent, checkpointMessage, formatLine, genesis, parseLine, redactDeep, SESSION_ID } from './event.ts'
 import { type Head, HeadFile } from './head.ts'
 
@@ -62,6 +62,13 @@ export function auditPlaces(stateDir: string): { readonly logs: string; readonly
 /** `SESSION.0.jsonl`, then `SESSION.1.jsonl` … */
 export function partName(session: string, part: number): string {
   return `${session}.${part}.jsonl`
+}
+
+const MAX_LOG_BYTES = 2 ** 31 - 1
+
+/** The bytes of a log file, or null when there is none. */
+export function readLog(path: string): Uint8Array | null {
+  return readOwnFile(path, undefined, MAX_LOG_BYTES)
 }
 
 /** Opens the log of a session, and first closes what a killed process left open. Throws a Fault when it cannot. */

@@ -2,9 +2,8 @@
 
 import { watch } from 'node:fs'
 import { join } from 'node:path'
-import { readOwnFile } from '../system/state.ts'
 import { type AuditLine, parseLine } from './event.ts'
-import { auditPlaces, partName } from './log.ts'
+import { auditPlaces, partName, readLog } from './log.ts'
 import { auditSessions, sessionParts } from './verify.ts'
 
 /** What to look for; every field that is given must fit. */
@@ -38,7 +37,7 @@ export function queryAudit(stateDir: string, query: AuditQuery = {}): readonly A
 function readLines(stateDir: string, session: string): AuditLine[] {
   const { logs } = auditPlaces(stateDir)
   return sessionParts(stateDir, session).flatMap((part) => {
-    const bytes = readOwnFile(join(logs, partName(session, part)))
+    const bytes = readLog(join(logs, partName(session, part)))
     return bytes === null ? [] : parseLines(Buffer.from(bytes).toString('utf8'))
   })
 }
@@ -70,7 +69,7 @@ export function newestSession(stateDir: string): string | null {
   let newest: { session: string; time: string } | null = null
   for (const session of auditSessions(stateDir)) {
     const part = sessionParts(stateDir, session).at(-1)
-    const bytes = part === undefined ? null : readOwnFile(join(auditPlaces(stateDir).logs, partName(session, part)))
+    const bytes = part === undefined ? null : readLog(join(auditPlaces(stateDir).logs, partName(session, part)))
     const time = bytes === null ? undefined : parseLines(Buffer.from(bytes).toString('utf8')).at(-1)?.time
     if (time !== undefined && (newest === null || time > newest.time)) newest = { session, time }
   }

@@ -1,12 +1,12 @@
 /** Verifies audit logs: finds every edit, cut, insertion, reordering, swap and replay, and says where. */
 
-import { createPublicKey, hash, verify as verifyRaw } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { readOwnFile } from '../system/state.ts'
-import { type AuditLine, checkpointMessage, genesis, parseLine } from './event.ts'
+import { checkpointProblem } from './checkpoint.ts'
+import { type AuditLine, genesis, parseLine } from './event.ts'
 import { type Head, readHead } from './head.ts'
-import { auditPlaces, partName } from './log.ts'
+import { auditPlaces, partName, readLog } from './log.ts'
 
 export type DamageKind =
   | 'edited'
@@ -137,7 +137,7 @@ function verifySession(options: VerifyOptions, session: string): SessionVerifica
 type Note = (kind: DamageKind, row: { file: string; line: number } | null, seq: number | null, message: string) => void
 
 function readRows(file: string, part: number): Row[] {
-  const bytes = readOwnFile(file)
+  const bytes = readLog(file)
   if (bytes === null) return []
   const rows: Row[] = []
   let start = 0
@@ -256,32 +256,6 @@ function noteBreak(row: Row, event: AuditLine, last: Walk['last'], note: Note): 
     last.seq,
     `${where} was changed: line ${row.line} was chained to another text (or was itself changed)`,
   )
-}
-
-function checkpointProblem(event: AuditLine, keys: readonly string[]): { kind: DamageKind; message: string } | null {
-  const { key, signature, session, seq, prev } = event
-  if (key === undefined && signature === undefined) return null
-  if (typeof key !== 'string' || typeof signature !== 'string') {
-    return { kind: 'bad-signature', message: 'the checkpoint has half a signature' }
-  }
-  if (!keys.includes(key))
-    return { kind: 'unknown-key', message: `the checkpoint is signed by ${key.slice(0, 24)}…, which is not your key` }
-  return isSigned(key, checkpointMessage(session, seq, prev), signature)
-    ? null
-    : {
-        kind: 'bad-signature',
-        message: 'the signature of the checkpoint does not fit: what it vouches for was changed',
-      }
-}
-
-function isSigned(key: string, message: string, signature: string): boolean {
-  try {
-    const x = Buffer.from(key.slice('ed25519:'.length), 'base64').toString('base64url')
-    const publicKey = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' })
-    return verifyRaw(null, Buffer.from(message), publicKey, Buffer.from(signature, 'base64'))
-  } catch {
-    return false
-  }
 }
 
 function checkHead(

@@ -42,7 +42,7 @@ export class SessionNetwork {
   readonly #doors = new Set<Door>()
   #ca: SessionCa | null = null
   #broker: Broker | null = null
-  #settings: DoorSettings | null = null
+  readonly #settings = new Map<boolean, DoorSettings>()
 
   constructor(options: NetworkOptions) {
     this.#options = options
@@ -50,10 +50,14 @@ export class SessionNetwork {
     this.#upstream = options.upstream ?? createUpstream()
   }
 
-  /** The variables and files of this session's commands. */
+  /** The variables and files of a command; one set for those that reach the host's loopback, one for those that do not. */
   settings(rules: EgressRules): DoorSettings {
-    this.#settings ??= this.#makeSettings(rules)
-    return this.#settings
+    const hostLoopback = reachesLoopback(rules)
+    const known = this.#settings.get(hostLoopback)
+    if (known) return known
+    const made = this.#makeSettings(hostLoopback)
+    this.#settings.set(hostLoopback, made)
+    return made
   }
 
   /** Opens the door of one command on the listener from inside its sandbox. */
@@ -81,8 +85,8 @@ export class SessionNetwork {
   async close(): Promise<void> {
     await Promise.all([...this.#doors].map((door) => door.close()))
     this.#doors.clear()
-    if (this.#settings) rmSync(this.#settings.directory, { recursive: true, force: true })
-    this.#settings = null
+    for (const { directory } of this.#settings.values()) rmSync(directory, { recursive: true, force: true })
+    this.#settings.clear()
   }
 
   #authority(): SessionCa {
@@ -95,24 +99,29 @@ export class SessionNetwork {
     return this.#broker
   }
 
-  #makeSettings(rules: EgressRules): DoorSettings {
+  #makeSettings(hostLoopback: boolean): DoorSettings {
     const runs = join(this.#options.machine.cacheDir, 'run')
     reap(runs)
     const directory = join(runs, `${process.pid}-${Math.random().toString(36).slice(2)}`)
     mkdirSync(directory, { recursive: true, mode: 0o755 })
-    const hostLoopback = rules.allowed?.some(
-      ({ pattern }) => pattern.host === 'localhost' || classifyAddress(pattern.host) === 'loopback',
-    )
     const { environment, files } = clientSettings({
       ...PROXY,
       directory,
       caPem: this.#authority().pem,
       roots: this.#upstream.roots,
-      hostLoopback: hostLoopback ?? false,
+      hostLoopback,
     })
     for (const { path, content, mode } of files) writeFileSync(path, content, { mode, flag: 'wx' })
     return { variables: { ...environment, ...this.#secrets().environment }, directory }
   }
+}
+
+/** True when a rule names an address of this machine: then loopback goes through the door, not to the sandbox's own. */
+function reachesLoopback({ allowed }: EgressRules): boolean {
+  return (
+    allowed?.some(({ pattern }) => pattern.host === 'localhost' || classifyAddress(pattern.host) === 'loopback') ??
+    false
+  )
 }
 
 /** Removes what killed sessions left: their directories are named by a process that is gone. */

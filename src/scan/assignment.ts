@@ -159,7 +159,9 @@ function wordBefore(text: string, keyStart: number): string {
   if (text[keyStart - 1] !== ' ') return ''
   let at = keyStart - 1
   while (at > 0 && keyStart - at < 24 && isKeyChar(text.charCodeAt(at - 1))) at--
-  return text.slice(at, keyStart - 1)
+  const word = text.slice(at, keyStart - 1)
+  // Only a word can qualify a key (`API key`); numbers and the like would fill the memory of graded keys.
+  return /^[A-Za-z]+$/.test(word) ? word : ''
 }
 
 function isQuote(char: string | undefined): boolean {

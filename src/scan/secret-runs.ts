@@ -24,16 +24,19 @@ export function findRuns(text: string, spans: SecretSpan[]): void {
   }
 }
 
+const LOWER_CASE_KINDS = SHAPE_KINDS.filter(([, where, mark]) => where === 'beside' || !/[A-Z0-9]/.test(mark))
+
 function judgeRun(text: string, start: number, end: number, spans: SecretSpan[]): void {
   const from = Math.max(0, start - 40)
   const run = text.slice(start, end)
-  const near = text.slice(from, Math.min(text.length, end + 64))
-  for (const [kind, where, mark, pattern] of SHAPE_KINDS) {
+  // Digests, ids and most paths have no capitals, and then no mark that has some.
+  const kinds = /[A-Z]/.test(run) ? SHAPE_KINDS : LOWER_CASE_KINDS
+  for (const [kind, where, mark, pattern] of kinds) {
     const marked =
       where === 'within'
         ? run.includes(mark)
         : text.startsWith(mark, end) || text.startsWith(mark, Math.max(0, start - mark.length))
-    const match = marked ? pattern.exec(near) : null
+    const match = marked ? pattern.exec(text.slice(from, Math.min(text.length, end + 64))) : null
     if (match !== null) spans.push({ start: from + match.index, end: from + match.index + match[0].length, kind })
   }
   if (end - start >= 32 && end - start <= MAX_RANDOM && isRandom(text, start, end) && !isDigest(text, start)) {

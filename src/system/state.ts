@@ -103,7 +103,7 @@ function untrusted(path: string, why: string): Fault {
 }
 
 /** The bytes of one of Cordon's files, or null when there is none. It is opened once, and what was opened is checked. */
-export function readOwnFile(path: string, owners?: readonly number[]): Uint8Array | null {
+export function readOwnFile(path: string, owners?: readonly number[], limit: number = MAX_STATE_BYTES): Uint8Array | null {
   let fd: number
   try {
     fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
@@ -116,7 +116,7 @@ export function readOwnFile(path: string, owners?: readonly number[]): Uint8Arra
     const facts = fstatSync(fd)
     if (!facts.isFile()) throw untrusted(path, 'it is not a regular file')
     mustBeOurs(path, facts, owners)
-    if (facts.size > MAX_STATE_BYTES) throw corrupt(path, `it has ${facts.size} bytes`)
+    if (facts.size > limit) throw corrupt(path, `it has ${facts.size} bytes`)
     return readFileSync(fd)
   } finally {
     closeSync(fd)

@@ -18,12 +18,13 @@ const machine = {
   stateDir: join(base, 'state'),
   cacheDir: join(base, 'cache'),
 }
-const prompter = programmaticPrompter(({ suggestions: [grant], tool }) =>
-  grant ? (tool === 'bash' ? { kind: 'always', grant } : { kind: 'time', grant, seconds: 600 }) : { kind: 'once' },
-)
+const prompter = programmaticPrompter(({ suggestions: [grant], subject }) => {
+  if (!grant) return { kind: 'once' }
+  return subject.startsWith('always/') ? { kind: 'always', grant } : { kind: 'time', grant, seconds: 600 }
+})
 const session = (await createCordon({ project: root, machine, prompter })).openSession()
 process.send?.('ready')
-for (let step = 0; ; step++) {
+for (;;) {
   const next = contentOf(++round)
   await session.call('write', { path: 'written.txt', content: next })
   await session.call('write', { path: `asked/${round % 7}.txt`, content: next })
@@ -40,7 +41,7 @@ for (let step = 0; ; step++) {
     .filter((line) => line !== '')
   await session.call('apply_patch', { patch: patchOf('patched-a.txt', 'patched-b.txt', lines.length) })
   // An "always": the manifest is edited and signed again.
-  if (step % 3 === 0) await session.call('bash', { command: `true-${round} now` })
+  await session.call('write', { path: `always/${round}.txt`, content: next })
 }
 
 /** Two files in one patch. */

@@ -59,7 +59,7 @@ export async function runCrashes(kills: number, seed = 1): Promise<CrashReport> 
     const written = readdirSync(world.root, { recursive: true }).filter((name) =>
       /patched|asked\//.test(String(name)),
     ).length
-    const amended = (world.text('cordon.toml').match(/true-/g) ?? []).length
+    const amended = (world.text('cordon.toml').match(/always\//g) ?? []).length
     return { kills, faults, written, amended, reaped }
   } finally {
     await world.close()
@@ -95,6 +95,7 @@ async function inspect(world: SessionWorld): Promise<string[]> {
     faults.push(`the grants cannot be read: ${error}`)
   }
   try {
+    if (!world.text('cordon.toml').startsWith(MANIFEST.slice(0, 40))) faults.push('the manifest is damaged')
     // Opening fails when the manifest does not load or is not signed.
     const cordon = await world.open()
     const result = await cordon.openSession().call('read', { path: 'written.txt' })

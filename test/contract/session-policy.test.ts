@@ -100,6 +100,17 @@ describe('always and never', () => {
     expect(existsSync(join(world.root, 'cordon.toml')) ? world.text('cordon.toml') : null).toBe(before)
   })
 
+  // The settling of a run takes the amended file for one that the command replaced: src/sandbox/quarantine.ts has to let it be.
+  it.fails('leaves the manifest in its place while a command runs', async () => {
+    await world.sign(MANIFEST.replace('git status', 'sleep:*'))
+    const session = (await world.open()).openSession()
+    await session.call('bash', { command: 'sleep 20', background: true })
+    world.answer = ({ suggestions: [grant] }) => ({ kind: 'always', grant: grant! })
+    await session.call('bash', { command: 'id' })
+    await session.call('bash', { action: 'kill', handle: 'bg_1' })
+    expect(world.text('cordon.toml')).toContain('"id"')
+  })
+
   it('never makes the first path grant by itself, because that would close every other path', async () => {
     await world.sign(`${MANIFEST}[permission]\nmode = "default"\n`)
     const session = (await world.open()).openSession()

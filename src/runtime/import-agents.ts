@@ -1,0 +1,284 @@
+/** The permission settings of Claude Code, Codex, Gemini CLI, opencode and sandbox-runtime, read as drafts of a manifest. */
+
+import { commandPattern, type Draft, DraftWriter, type Entry, record, texts } from './import-draft.ts'
+
+type Settings = Readonly<Record<string, unknown>>
+type Verdict = 'allow' | 'ask' | 'deny'
+
+export const IMPORTERS: Readonly<Record<string, (settings: Settings) => Draft>> = {
+  'claude-code': importClaude,
+  codex: importCodex,
+  gemini: importGemini,
+  opencode: importOpencode,
+  srt: importSrt,
+}
+
+/** Cordon's tools behind a tool of Claude Code. */
+const CLAUDE_TOOLS: Readonly<Record<string, readonly string[]>> = {
+  Bash: ['bash'],
+  Read: ['read', 'summary', 'grep'],
+  Edit: ['edit', 'write', 'apply_patch'],
+  Write: ['edit', 'write', 'apply_patch'],
+  MultiEdit: ['edit', 'write', 'apply_patch'],
+  NotebookEdit: ['edit', 'write', 'apply_patch'],
+  Grep: ['grep'],
+  Glob: ['glob'],
+  LS: ['list'],
+  WebFetch: ['webfetch', 'http'],
+  WebSearch: ['websearch'],
+  Task: ['task'],
+  Skill: ['skill'],
+}
+
+const CLAUDE_MODES: Readonly<Record<string, 'default' | 'auto_accept' | 'plan'>> = {
+  default: 'default',
+  acceptEdits: 'auto_accept',
+  plan: 'plan',
+}
+
+function importClaude(settings: Settings): Draft {
+  const out = new DraftWriter()
+  const permissions = record(settings.permissions)
+  for (const verdict of ['deny', 'ask', 'allow'] as const) {
+    for (const rule of texts(permissions[verdict], `permissions.${verdict}`, out)) claudeRule(rule, verdict, out)
+  }
+  for (const path of texts(permissions.additionalDirectories, 'permissions.additionalDirectories', out)) {
+    out.add({ kind: 'directory', path })
+  }
+  const mode = permissions.defaultMode
+  if (typeof mode === 'string') {
+    const known = CLAUDE_MODES[mode]
+    if (known) out.add({ kind: 'mode', mode: known })
+    else out.note(`permissions.defaultMode "${mode}" has no equivalent; commands that no grant covers ask`)
+  }
+  const network = record(record(settings.sandbox).network)
+  for (const host of texts(network.allowedDomains, 'sandbox.network.allowedDomains', out)) {
+    out.add({ kind: 'host', use: 'commands', host })
+  }
+  if (texts(record(settings.sandbox).excludedCommands, 'sandbox.excludedCommands', out).length > 0) {
+    out.note('sandbox.excludedCommands has no equivalent: every command runs in the sandbox')
+  }
+  return out.draft()
+}
+
+function claudeRule(rule: string, verdict: Verdict, out: DraftWriter): void {
+  if (rule.startsWith('mcp__')) {
+    if (/^mcp__\w+?__\w[\w-]*$/.test(rule)) out.add({ kind: 'level', tool: rule, verdict })
+    else
+      out.note(
+        `${verdict} "${rule}" names a whole server; its tools ask, one by one, unless [permission.tools] names them`,
+      )
+    return
+  }
+  const [, tool = '', inside] = /^(\w+)(?:\((.*)\))?$/s.exec(rule) ?? []
+  if (!Object.hasOwn(CLAUDE_TOOLS, tool)) return out.note(`${verdict} "${rule}" names a tool that has no equivalent`)
+  if (inside === undefined || inside === '*' || inside === ':*') {
+    if (verdict === 'allow' && (tool === 'Bash' || CLAUDE_TOOLS[tool]!.includes('write'))) {
+      return out.note(`allow "${rule}" allows everything; it was not taken over: grant what is really used`)
+    }
+    out.add(...CLAUDE_TOOLS[tool]!.map((name): Entry => ({ kind: 'level', tool: name, verdict })))
+    return
+  }
+  if (tool === 'Bash') return commandRule(inside, verdict, rule, out)
+  if (tool === 'WebFetch') {
+    const host = /^domain:(.+)$/.exec(inside)?.[1]
+    if (host === undefined) return out.note(`${verdict} "${rule}" has no equivalent`)
+    if (verdict === 'ask') return out.note(`ask "${rule}" has no equivalent; the host is not granted`)
+    return out.add({ kind: 'host', use: verdict === 'allow' ? 'web' : 'nobody', host })
+  }
+  if (tool === 'Read' || tool === 'Grep') return pathRule('read', claudePath(inside), verdict, rule, out)
+  if (CLAUDE_TOOLS[tool]!.includes('write')) return pathRule('write', claudePath(inside), verdict, rule, out)
+  out.note(`${verdict} "${rule}" has no equivalent`)
+}
+
+/** Claude Code's paths: `//x` from the root of the machine, `/x` and `./x` from the project, a bare name anywhere. */
+function claudePath(path: string): string {
+  if (path.startsWith('//')) return path.slice(1)
+  if (path.startsWith('/')) return path.slice(1)
+  if (path.startsWith('./')) return path.slice(2)
+  return path.startsWith('~') || path.includes('/') ? path : `**/${path}`
+}
+
+function commandRule(text: string, verdict: Verdict, rule: string, out: DraftWriter): void {
+  const pattern = commandPattern(text)
+  if (pattern === null) {
+    const instead =
+      verdict === 'deny' ? 'it is NOT denied by the new manifest: write a deny rule for it by hand' : 'it asks'
+    return out.note(`${verdict} "${rule}" is no list of words with a wildcard at the end; ${instead}`)
+  }
+  // A deny of exactly one text would miss the same command with one more word.
+  const wide = verdict === 'deny' && !pattern.endsWith(':*') ? `${pattern}:*` : pattern
+  out.add({ kind: 'command', verdict, pattern: wide })
+}
+
+function pathRule(kind: 'read' | 'write', path: string, verdict: Verdict, rule: string, out: DraftWriter): void {
+  if (/[[\]{}!]/.test(path)) {
+    return out.note(
+      `${verdict} "${rule}" has a glob that has no equivalent${verdict === 'deny' ? '; write a deny rule for it by hand' : ''}`,
+    )
+  }
+  out.add({ kind, verdict, path })
+  if (verdict !== 'deny') return
+  // A denied directory is denied with all that is in it, and what may not be read may not be written either.
+  if (!path.endsWith('**')) out.add({ kind, verdict, path: `${path.replace(/\/$/, '')}/**` })
+  if (kind === 'read') pathRule('write', path, verdict, rule, out)
+}
+
+function importCodex(settings: Settings): Draft {
+  const out = new DraftWriter()
+  const workspace = record(settings.sandbox_workspace_write)
+  const policy = settings.approval_policy
+  const sandbox = settings.sandbox_mode ?? 'read-only'
+  if (sandbox === 'read-only') {
+    out.add({ kind: 'mode', mode: 'plan' })
+    out.note('sandbox_mode "read-only" became mode = "plan", in which no command runs at all')
+  } else if (policy === 'untrusted') out.add({ kind: 'mode', mode: 'default' })
+  else out.add({ kind: 'mode', mode: 'contained' })
+  if (sandbox === 'danger-full-access') {
+    out.note('sandbox_mode "danger-full-access" has no equivalent: every command runs in the sandbox')
+  }
+  if (policy === 'never') out.add({ kind: 'unattended' })
+  for (const path of texts(workspace.writable_roots, 'sandbox_workspace_write.writable_roots', out)) {
+    out.add({ kind: 'directory', path })
+  }
+  if (workspace.network_access === true) {
+    out.note('network_access = true opens every host; it was not taken over: grant the hosts that are really used')
+  }
+  for (const name of Object.keys(record(settings.mcp_servers))) {
+    out.note(`the tools of the MCP server "${name}" ask, one by one, unless [permission.tools] names them`)
+  }
+  out.note('rules of Codex in *.rules files are not read')
+  return out.draft()
+}
+
+const GEMINI_TOOLS: Readonly<Record<string, readonly string[]>> = {
+  run_shell_command: ['bash'],
+  ShellTool: ['bash'],
+  read_file: ['read'],
+  read_many_files: ['read', 'grep'],
+  write_file: ['write'],
+  replace: ['edit', 'apply_patch'],
+  glob: ['glob'],
+  grep_search: ['grep'],
+  search_file_content: ['grep'],
+  list_directory: ['list'],
+  web_fetch: ['webfetch', 'http'],
+  google_web_search: ['websearch'],
+}
+
+function importGemini(settings: Settings): Draft {
+  const out = new DraftWriter()
+  const tools = record(settings.tools)
+  const lists = [
+    [
+      'deny',
+      'tools.exclude',
+      [...texts(tools.exclude, 'tools.exclude', out), ...texts(settings.excludeTools, 'excludeTools', out)],
+    ],
+    [
+      'allow',
+      'tools.allowed',
+      [...texts(tools.allowed, 'tools.allowed', out), ...texts(settings.allowedTools, 'allowedTools', out)],
+    ],
+  ] as const
+  for (const [verdict, name, rules] of lists) {
+    for (const rule of rules) {
+      const [, tool = '', inside] = /^(\w+)(?:\((.*)\))?$/s.exec(rule) ?? []
+      const known = Object.hasOwn(GEMINI_TOOLS, tool) ? GEMINI_TOOLS[tool]! : null
+      if (!known) out.note(`${name} "${rule}" names a tool that has no equivalent`)
+      // A text in brackets is a prefix there.
+      else if (inside !== undefined && known.includes('bash')) commandRule(`${inside}:*`, verdict, rule, out)
+      else if (verdict === 'allow' && (known.includes('bash') || known.includes('write'))) {
+        out.note(`allow "${rule}" allows everything; it was not taken over: grant what is really used`)
+      } else out.add(...known.map((own): Entry => ({ kind: 'level', tool: own, verdict })))
+    }
+  }
+  if (tools.core !== undefined || settings.coreTools !== undefined) {
+    out.note(
+      'tools.core limits which tools there are; name those that should not be there under [permission.tools] as "deny"',
+    )
+  }
+  for (const path of texts(record(settings.context).includeDirectories, 'context.includeDirectories', out)) {
+    out.add({ kind: 'directory', path })
+  }
+  const mode = record(settings.general).defaultApprovalMode
+  if (mode === 'auto_edit') out.add({ kind: 'mode', mode: 'auto_accept' })
+  else if (mode === 'plan') out.add({ kind: 'mode', mode: 'plan' })
+  else out.add({ kind: 'mode', mode: 'default' })
+  return out.draft()
+}
+
+const OPENCODE_TOOLS: Readonly<Record<string, readonly string[]>> = {
+  bash: ['bash'],
+  edit: ['edit', 'write', 'apply_patch'],
+  read: ['read', 'summary'],
+  grep: ['grep'],
+  glob: ['glob'],
+  list: ['list'],
+  webfetch: ['webfetch', 'http'],
+  websearch: ['websearch'],
+  task: ['task'],
+  skill: ['skill'],
+  lsp: ['lsp'],
+}
+
+function importOpencode(settings: Settings): Draft {
+  const out = new DraftWriter()
+  for (const [tool, setting] of Object.entries(record(settings.permission))) {
+    const rules = typeof setting === 'string' ? { '*': setting } : record(setting)
+    for (const [glob, verdict] of Object.entries(rules)) opencodeRule(tool, glob, verdict, out)
+  }
+  for (const [tool, on] of Object.entries(record(settings.tools))) {
+    if (on !== false) continue
+    for (const own of OPENCODE_TOOLS[tool] ?? [tool]) out.add({ kind: 'level', tool: own, verdict: 'deny' })
+  }
+  return out.draft()
+}
+
+function opencodeRule(tool: string, glob: string, verdict: unknown, out: DraftWriter): void {
+  const rule = `${tool}: ${glob}`
+  if (verdict !== 'allow' && verdict !== 'ask' && verdict !== 'deny') return out.note(`"${rule}" has no known level`)
+  const known = Object.hasOwn(OPENCODE_TOOLS, tool) ? OPENCODE_TOOLS[tool]! : null
+  if (!known) return out.note(`${verdict} "${rule}" has no equivalent`)
+  if (glob !== '*') {
+    if (tool === 'bash') return commandRule(glob, verdict, rule, out)
+    if (tool === 'read') return pathRule('read', glob, verdict, rule, out)
+    if (tool === 'edit') return pathRule('write', glob, verdict, rule, out)
+    return out.note(`${verdict} "${rule}" has no equivalent`)
+  }
+  if (verdict === 'allow') {
+    if (tool === 'bash' || tool === 'edit') out.note(`allow "${rule}" allows everything; it was not taken over`)
+    return
+  }
+  // An ask for everything is what commands do anyway, and as a level it would also ask for what a grant does not cover.
+  out.add(...known.map((own): Entry => ({ kind: 'level', tool: own, verdict })))
+}
+
+function importSrt(settings: Settings): Draft {
+  const out = new DraftWriter()
+  const network = record(settings.network)
+  const files = record(settings.filesystem)
+  for (const host of texts(network.allowedDomains, 'network.allowedDomains', out))
+    out.add({ kind: 'host', use: 'commands', host })
+  for (const host of texts(network.deniedDomains, 'network.deniedDomains', out))
+    out.add({ kind: 'host', use: 'nobody', host })
+  for (const path of texts(files.denyRead, 'filesystem.denyRead', out))
+    pathRule('read', srtPath(path), 'deny', path, out)
+  for (const path of texts(files.denyWrite, 'filesystem.denyWrite', out))
+    pathRule('write', srtPath(path), 'deny', path, out)
+  for (const path of texts(files.allowWrite, 'filesystem.allowWrite', out)) {
+    pathRule('write', srtPath(path), 'allow', path, out)
+    if (!/[*?]/.test(path)) out.add({ kind: 'write', verdict: 'allow', path: `${srtPath(path).replace(/\/$/, '')}/**` })
+  }
+  for (const name of ['allowUnixSockets', 'allowLocalBinding', 'allowAllUnixSockets']) {
+    if (network[name] !== undefined && network[name] !== false) out.note(`network.${name} has no equivalent`)
+  }
+  for (const name of ['ignoreViolations', 'enableWeakerNestedSandbox']) {
+    if (settings[name] !== undefined) out.note(`${name} has no equivalent`)
+  }
+  return out.draft()
+}
+
+function srtPath(path: string): string {
+  return path === '.' ? '**' : path.replace(/^\.\//, '')
+}

@@ -1,0 +1,67 @@
+/** What settings of another agent say, in a manifest's words: gathered entry by entry, each with where it came from. */
+
+/** One thing that a manifest can say. */
+export type Entry =
+  | { readonly kind: 'command'; readonly verdict: 'allow' | 'ask' | 'deny'; readonly pattern: string }
+  | { readonly kind: 'read' | 'write'; readonly verdict: 'allow' | 'ask' | 'deny'; readonly path: string }
+  | { readonly kind: 'directory'; readonly path: string }
+  /** A host for commands, for the web tools, or for nobody. */
+  | { readonly kind: 'host'; readonly use: 'commands' | 'web' | 'nobody'; readonly host: string }
+  | { readonly kind: 'level'; readonly tool: string; readonly verdict: 'allow' | 'ask' | 'deny' }
+  | { readonly kind: 'mode'; readonly mode: 'default' | 'auto_accept' | 'plan' | 'contained' }
+  | { readonly kind: 'unattended' }
+
+export interface Draft {
+  readonly entries: readonly Entry[]
+  /** What has no equivalent, and what was done instead: a sentence each. */
+  readonly notes: readonly string[]
+}
+
+/** Gathers a draft. */
+export class DraftWriter {
+  readonly #entries: Entry[] = []
+  readonly #notes: string[] = []
+
+  add(...entries: readonly Entry[]): void {
+    this.#entries.push(...entries)
+  }
+
+  note(text: string): void {
+    this.#notes.push(text)
+  }
+
+  draft(): Draft {
+    return { entries: this.#entries, notes: this.#notes }
+  }
+}
+
+/** A list of texts of a setting; anything else in its place is noted. */
+export function texts(value: unknown, name: string, out: DraftWriter): readonly string[] {
+  if (value === undefined || value === null) return []
+  if (!Array.isArray(value)) {
+    out.note(`${name} is not a list; it was left out`)
+    return []
+  }
+  return value.filter((item): item is string => {
+    if (typeof item === 'string') return true
+    out.note(`${name} holds something that is not a text; it was left out`)
+    return false
+  })
+}
+
+export function record(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {}
+}
+
+/**
+ * A command rule with wildcards as Cordon's argv pattern: `git log:*`, `git log *` and `git log*` become a prefix, a text without
+ * a wildcard stands for exactly itself. Null for a wildcard anywhere else, which words cannot say.
+ */
+export function commandPattern(rule: string): string | null {
+  const text = rule.trim()
+  const prefix = /^(.*?)(:\*|\s+\*|\*)$/.exec(text)
+  const words = (prefix ? prefix[1]! : text).trim()
+  // Only plain words: what is quoted, expanded or joined means something else as a pattern.
+  if (words === '' || !/^[\w@%+=:,./-]+( +[\w@%+=:,./-]+)*$/.test(words)) return null
+  return prefix ? `${words}:*` : words
+}

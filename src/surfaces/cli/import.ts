@@ -1,0 +1,68 @@
+/** `cordon import`: the permission settings of another agent, as a manifest that allows no more than they did. */
+
+import { join } from 'node:path'
+import { IMPORTERS } from '../../runtime/import-agents.ts'
+import { importManifest } from '../../runtime/import-manifest.ts'
+import { parseToml } from '../../runtime/import-toml.ts'
+import { Fault, messageOf } from '../../system/fault.ts'
+import { machineFiles } from '../../system/files.ts'
+import { type Machine, thisMachine } from '../../system/machine.ts'
+import { parseArguments, textFlag } from './arguments.ts'
+import { paint, visible } from './terminal.ts'
+import { type CommandContext, commandRow, EXIT, UsageError } from './usage.ts'
+
+/** Where each keeps its settings, the nearest first. */
+const PLACES: Readonly<Record<string, (machine: Machine) => readonly string[]>> = {
+  'claude-code': ({ cwd, home }) => [
+    join(cwd, '.claude/settings.local.json'),
+    join(cwd, '.claude/settings.json'),
+    join(home, '.claude/settings.json'),
+  ],
+  codex: ({ cwd, home, env }) => [
+    join(cwd, '.codex/config.toml'),
+    join(env.CODEX_HOME ?? join(home, '.codex'), 'config.toml'),
+  ],
+  gemini: ({ cwd, home }) => [join(cwd, '.gemini/settings.json'), join(home, '.gemini/settings.json')],
+  opencode: ({ cwd, home }) => [join(cwd, 'opencode.json'), join(home, '.config/opencode/opencode.json')],
+  srt: ({ home }) => [join(home, '.srt-settings.json')],
+}
+
+/** Runs `cordon import`. */
+export async function run({ terminal, argv }: CommandContext): Promise<number> {
+  const args = parseArguments(commandRow('import')!, argv)
+  const [agent = '', given, ...more] = args.words
+  if (!Object.hasOwn(IMPORTERS, agent) || more.length > 0) {
+    throw new UsageError(`say whose settings: ${Object.keys(IMPORTERS).join(', ')}, and a file if it is another one`)
+  }
+  const machine = thisMachine()
+  const candidates = given === undefined ? PLACES[agent]!(machine) : [given]
+  const file = candidates.find((path) => machineFiles.exists(path))
+  if (file === undefined) {
+    throw new Fault('not-found', `there are no settings of ${agent} at ${candidates.join(', ')}`, {
+      remedy: `Name the file: cordon import ${agent} FILE`,
+    })
+  }
+  const { text, notes } = await importManifest(IMPORTERS[agent]!(settingsOf(file)), machine, machineFiles)
+  const manifest = `# Made by cordon import ${agent}; read it, then put it in force with cordon sign.\n${text}`
+  const out = textFlag(args, 'out')
+  if (args.flags.json) terminal.out(`${JSON.stringify({ file, manifest, notes })}\n`)
+  else if (out === undefined) terminal.out(manifest)
+  if (out !== undefined) machineFiles.writeText(out, manifest, { exclusive: true })
+  for (const note of args.flags.json ? [] : notes)
+    terminal.err(`${paint(terminal, 'yellow', 'note:')} ${visible(note)}\n`)
+  return EXIT.ok
+}
+
+function settingsOf(file: string): Readonly<Record<string, unknown>> {
+  const text = machineFiles.readText(file)
+  let value: unknown
+  try {
+    value = file.endsWith('.toml') ? parseToml(text, file) : JSON.parse(text)
+  } catch (error) {
+    throw new Fault('unreadable', `${file} cannot be read as settings: ${messageOf(error)}`)
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new Fault('unreadable', `${file} does not hold an object of settings`)
+  }
+  return { ...value }
+}
