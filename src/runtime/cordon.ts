@@ -32,6 +32,7 @@ import { type ProjectPolicy, Session } from './session.ts'
 import { auditRecorder } from './session-recorder.ts'
 import { reapSpill, startNotes } from './start-notes.ts'
 
+export type { Prompter } from '../approval/prompter.ts'
 export { terminalPrompter } from '../approval/terminal-prompter.ts'
 
 export interface CordonOptions {

@@ -1,6 +1,15 @@
 /** The permission settings of Claude Code, Codex, Gemini CLI, opencode and sandbox-runtime, read as drafts of a manifest. */
 
-import { commandPattern, type Draft, DraftWriter, type Entry, record, texts } from './import-draft.ts'
+import {
+  commandPattern,
+  type Draft,
+  DraftWriter,
+  type Entry,
+  type Finding,
+  note,
+  record,
+  texts,
+} from './import-draft.ts'
 
 type Settings = Readonly<Record<string, unknown>>
 type Verdict = 'allow' | 'ask' | 'deny'
@@ -40,7 +49,7 @@ function importClaude(settings: Settings): Draft {
   const out = new DraftWriter()
   const permissions = record(settings.permissions)
   for (const verdict of ['deny', 'ask', 'allow'] as const) {
-    for (const rule of texts(permissions[verdict], `permissions.${verdict}`, out)) claudeRule(rule, verdict, out)
+    for (const rule of texts(permissions[verdict], `permissions.${verdict}`, out)) out.add(...claudeRule(rule, verdict))
   }
   for (const path of texts(permissions.additionalDirectories, 'permissions.additionalDirectories', out)) {
     out.add({ kind: 'directory', path })
@@ -61,34 +70,27 @@ function importClaude(settings: Settings): Draft {
   return out.draft()
 }
 
-function claudeRule(rule: string, verdict: Verdict, out: DraftWriter): void {
+function claudeRule(rule: string, verdict: Verdict): readonly Finding[] {
   if (rule.startsWith('mcp__')) {
-    if (/^mcp__\w+?__\w[\w-]*$/.test(rule)) out.add({ kind: 'level', tool: rule, verdict })
-    else
-      out.note(
-        `${verdict} "${rule}" names a whole server; its tools ask, one by one, unless [permission.tools] names them`,
-      )
-    return
+    if (/^mcp__\w+?__\w[\w-]*$/.test(rule)) return [{ kind: 'level', tool: rule, verdict }]
+    return [
+      note(`${verdict} "${rule}" names a whole server; its tools ask unless [permission.tools] names them one by one`),
+    ]
   }
   const [, tool = '', inside] = /^(\w+)(?:\((.*)\))?$/s.exec(rule) ?? []
-  if (!Object.hasOwn(CLAUDE_TOOLS, tool)) return out.note(`${verdict} "${rule}" names a tool that has no equivalent`)
+  if (!Object.hasOwn(CLAUDE_TOOLS, tool)) return [note(`${verdict} "${rule}" names a tool that has no equivalent`)]
+  const tools = CLAUDE_TOOLS[tool]!
   if (inside === undefined || inside === '*' || inside === ':*') {
-    if (verdict === 'allow' && (tool === 'Bash' || CLAUDE_TOOLS[tool]!.includes('write'))) {
-      return out.note(`allow "${rule}" allows everything; it was not taken over: grant what is really used`)
-    }
-    out.add(...CLAUDE_TOOLS[tool]!.map((name): Entry => ({ kind: 'level', tool: name, verdict })))
-    return
+    return verdict === 'allow' && (tool === 'Bash' || tools.includes('write'))
+      ? [note(`allow "${rule}" allows everything; it was not taken over: grant what is really used`)]
+      : tools.map((name) => ({ kind: 'level', tool: name, verdict }))
   }
-  if (tool === 'Bash') return commandRule(inside, verdict, rule, out)
-  if (tool === 'WebFetch') {
-    const host = /^domain:(.+)$/.exec(inside)?.[1]
-    if (host === undefined) return out.note(`${verdict} "${rule}" has no equivalent`)
-    if (verdict === 'ask') return out.note(`ask "${rule}" has no equivalent; the host is not granted`)
-    return out.add({ kind: 'host', use: verdict === 'allow' ? 'web' : 'nobody', host })
-  }
-  if (tool === 'Read' || tool === 'Grep') return pathRule('read', claudePath(inside), verdict, rule, out)
-  if (CLAUDE_TOOLS[tool]!.includes('write')) return pathRule('write', claudePath(inside), verdict, rule, out)
-  out.note(`${verdict} "${rule}" has no equivalent`)
+  if (tool === 'Bash') return commandRule(inside, verdict, rule)
+  if (tool === 'Read' || tool === 'Grep') return pathRule('read', claudePath(inside), verdict, rule)
+  if (tools.includes('write')) return pathRule('write', claudePath(inside), verdict, rule)
+  const host = tool === 'WebFetch' ? /^domain:(.+)$/.exec(inside)?.[1] : undefined
+  if (host === undefined || verdict === 'ask') return [note(`${verdict} "${rule}" has no equivalent`)]
+  return [{ kind: 'host', use: verdict === 'allow' ? 'web' : 'nobody', host }]
 }
 
 /** Claude Code's paths: `//x` from the root of the machine, `/x` and `./x` from the project, a bare name anywhere. */
@@ -99,29 +101,28 @@ function claudePath(path: string): string {
   return path.startsWith('~') || path.includes('/') ? path : `**/${path}`
 }
 
-function commandRule(text: string, verdict: Verdict, rule: string, out: DraftWriter): void {
+function commandRule(text: string, verdict: Verdict, rule: string): readonly Finding[] {
   const pattern = commandPattern(text)
   if (pattern === null) {
     const instead =
       verdict === 'deny' ? 'it is NOT denied by the new manifest: write a deny rule for it by hand' : 'it asks'
-    return out.note(`${verdict} "${rule}" is no list of words with a wildcard at the end; ${instead}`)
+    return [note(`${verdict} "${rule}" is no list of words with a wildcard at the end; ${instead}`)]
   }
   // A deny of exactly one text would miss the same command with one more word.
   const wide = verdict === 'deny' && !pattern.endsWith(':*') ? `${pattern}:*` : pattern
-  out.add({ kind: 'command', verdict, pattern: wide })
+  return [{ kind: 'command', verdict, pattern: wide }]
 }
 
-function pathRule(kind: 'read' | 'write', path: string, verdict: Verdict, rule: string, out: DraftWriter): void {
+function pathRule(kind: 'read' | 'write', path: string, verdict: Verdict, rule: string): readonly Finding[] {
   if (/[[\]{}!]/.test(path)) {
-    return out.note(
-      `${verdict} "${rule}" has a glob that has no equivalent${verdict === 'deny' ? '; write a deny rule for it by hand' : ''}`,
-    )
+    const instead = verdict === 'deny' ? '; it is NOT denied by the new manifest: write a deny rule for it by hand' : ''
+    return [note(`${verdict} "${rule}" has a glob that has no equivalent${instead}`)]
   }
-  out.add({ kind, verdict, path })
-  if (verdict !== 'deny') return
+  if (verdict !== 'deny') return [{ kind, verdict, path }]
   // A denied directory is denied with all that is in it, and what may not be read may not be written either.
-  if (!path.endsWith('**')) out.add({ kind, verdict, path: `${path.replace(/\/$/, '')}/**` })
-  if (kind === 'read') pathRule('write', path, verdict, rule, out)
+  const paths = path.endsWith('**') ? [path] : [path, `${path.replace(/\/$/, '')}/**`]
+  const kinds = kind === 'read' ? (['read', 'write'] as const) : (['write'] as const)
+  return kinds.flatMap((each) => paths.map((denied): Finding => ({ kind: each, verdict, path: denied })))
 }
 
 function importCodex(settings: Settings): Draft {
@@ -187,7 +188,7 @@ function importGemini(settings: Settings): Draft {
       const known = Object.hasOwn(GEMINI_TOOLS, tool) ? GEMINI_TOOLS[tool]! : null
       if (!known) out.note(`${name} "${rule}" names a tool that has no equivalent`)
       // A text in brackets is a prefix there.
-      else if (inside !== undefined && known.includes('bash')) commandRule(`${inside}:*`, verdict, rule, out)
+      else if (inside !== undefined && known.includes('bash')) out.add(...commandRule(`${inside}:*`, verdict, rule))
       else if (verdict === 'allow' && (known.includes('bash') || known.includes('write'))) {
         out.note(`allow "${rule}" allows everything; it was not taken over: grant what is really used`)
       } else out.add(...known.map((own): Entry => ({ kind: 'level', tool: own, verdict })))
@@ -226,7 +227,7 @@ function importOpencode(settings: Settings): Draft {
   const out = new DraftWriter()
   for (const [tool, setting] of Object.entries(record(settings.permission))) {
     const rules = typeof setting === 'string' ? { '*': setting } : record(setting)
-    for (const [glob, verdict] of Object.entries(rules)) opencodeRule(tool, glob, verdict, out)
+    for (const [glob, verdict] of Object.entries(rules)) out.add(...opencodeRule(tool, glob, verdict))
   }
   for (const [tool, on] of Object.entries(record(settings.tools))) {
     if (on !== false) continue
@@ -235,23 +236,20 @@ function importOpencode(settings: Settings): Draft {
   return out.draft()
 }
 
-function opencodeRule(tool: string, glob: string, verdict: unknown, out: DraftWriter): void {
+function opencodeRule(tool: string, glob: string, verdict: unknown): readonly Finding[] {
   const rule = `${tool}: ${glob}`
-  if (verdict !== 'allow' && verdict !== 'ask' && verdict !== 'deny') return out.note(`"${rule}" has no known level`)
+  if (verdict !== 'allow' && verdict !== 'ask' && verdict !== 'deny') return [note(`"${rule}" has no known level`)]
   const known = Object.hasOwn(OPENCODE_TOOLS, tool) ? OPENCODE_TOOLS[tool]! : null
-  if (!known) return out.note(`${verdict} "${rule}" has no equivalent`)
+  if (!known) return [note(`${verdict} "${rule}" has no equivalent`)]
   if (glob !== '*') {
-    if (tool === 'bash') return commandRule(glob, verdict, rule, out)
-    if (tool === 'read') return pathRule('read', glob, verdict, rule, out)
-    if (tool === 'edit') return pathRule('write', glob, verdict, rule, out)
-    return out.note(`${verdict} "${rule}" has no equivalent`)
+    if (tool === 'bash') return commandRule(glob, verdict, rule)
+    if (tool === 'read') return pathRule('read', glob, verdict, rule)
+    if (tool === 'edit') return pathRule('write', glob, verdict, rule)
+    return [note(`${verdict} "${rule}" has no equivalent`)]
   }
-  if (verdict === 'allow') {
-    if (tool === 'bash' || tool === 'edit') out.note(`allow "${rule}" allows everything; it was not taken over`)
-    return
-  }
-  // An ask for everything is what commands do anyway, and as a level it would also ask for what a grant does not cover.
-  out.add(...known.map((own): Entry => ({ kind: 'level', tool: own, verdict })))
+  if (verdict !== 'allow') return known.map((own) => ({ kind: 'level', tool: own, verdict }))
+  const broad = tool === 'bash' || tool === 'edit'
+  return broad ? [note(`allow "${rule}" allows everything; it was not taken over: grant what is really used`)] : []
 }
 
 function importSrt(settings: Settings): Draft {
@@ -263,11 +261,11 @@ function importSrt(settings: Settings): Draft {
   for (const host of texts(network.deniedDomains, 'network.deniedDomains', out))
     out.add({ kind: 'host', use: 'nobody', host })
   for (const path of texts(files.denyRead, 'filesystem.denyRead', out))
-    pathRule('read', srtPath(path), 'deny', path, out)
+    out.add(...pathRule('read', srtPath(path), 'deny', path))
   for (const path of texts(files.denyWrite, 'filesystem.denyWrite', out))
-    pathRule('write', srtPath(path), 'deny', path, out)
+    out.add(...pathRule('write', srtPath(path), 'deny', path))
   for (const path of texts(files.allowWrite, 'filesystem.allowWrite', out)) {
-    pathRule('write', srtPath(path), 'allow', path, out)
+    out.add(...pathRule('write', srtPath(path), 'allow', path))
     if (!/[*?]/.test(path)) out.add({ kind: 'write', verdict: 'allow', path: `${srtPath(path).replace(/\/$/, '')}/**` })
   }
   for (const name of ['allowUnixSockets', 'allowLocalBinding', 'allowAllUnixSockets']) {

@@ -17,13 +17,24 @@ export interface Draft {
   readonly notes: readonly string[]
 }
 
+/** A rule of the settings as it comes over: entries, or a note that says why it does not. */
+export type Finding = Entry | { readonly kind: 'note'; readonly text: string }
+
+/** A sentence about something that does not come over as it was. */
+export function note(text: string): Finding {
+  return { kind: 'note', text }
+}
+
 /** Gathers a draft. */
 export class DraftWriter {
   readonly #entries: Entry[] = []
   readonly #notes: string[] = []
 
-  add(...entries: readonly Entry[]): void {
-    this.#entries.push(...entries)
+  add(...findings: readonly Finding[]): void {
+    for (const finding of findings) {
+      if (finding.kind === 'note') this.#notes.push(finding.text)
+      else this.#entries.push(finding)
+    }
   }
 
   note(text: string): void {

@@ -65,6 +65,19 @@ function shellFact(command: string, cwd: string | undefined, around: Surrounding
     command,
     analysis,
     syntaxError: asks ? around.syntaxError(command) : null,
-    canonical: around.canonical,
+    canonical: remembering(around.canonical),
+  }
+}
+
+/** One decision asks about the same few directories again and again. */
+function remembering(canonical: (path: string) => string): (path: string) => string {
+  const known = new Map<string, string>()
+  return (path) => {
+    let found = known.get(path)
+    if (found === undefined) {
+      found = canonical(path)
+      known.set(path, found)
+    }
+    return found
   }
 }

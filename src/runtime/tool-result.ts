@@ -30,16 +30,13 @@ export function resultText(result: ToolResult): string {
     case 'denied':
       return sentences('Denied:', result.decision.reason.message, result.decision.reason.remedy)
     case 'refused':
-      return sentences(
-        'Not run:',
-        `${result.refusal.message}.`,
-        `It was asked because: ${result.decision.reason.message}`,
-      )
+      return sentences('Not run:', result.refusal.message, `It was asked because: ${result.decision.reason.message}`)
     case 'failed':
       return sentences('Failed:', result.error.message, result.error.remedy)
   }
 }
 
-function sentences(...parts: readonly (string | null | undefined)[]): string {
-  return parts.filter((part) => part).join(' ')
+function sentences(lead: string, ...parts: readonly (string | null | undefined)[]): string {
+  const said = parts.filter((part) => part).map((part) => (/[.!?…:\]}]$/.test(part!) ? part : `${part}.`))
+  return [lead, ...said].join(' ')
 }

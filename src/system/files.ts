@@ -4,6 +4,7 @@ import {
   closeSync,
   fstatSync,
   fsyncSync,
+  lstatSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -123,6 +124,12 @@ function writeText(path: string, text: string, options: { mode?: number; exclusi
 }
 
 function canonical(path: string): string {
+  // Asked first, because an exception for what does not exist yet costs more than both calls.
+  if (lstatSync(path, { throwIfNoEntry: false }) === undefined) {
+    if (path.includes('..')) return canonicalByHand(path)
+    // Not there, so no link either: only where its directory leads matters.
+    return posix.join(canonical(posix.dirname(path)), posix.basename(path))
+  }
   try {
     return realpathSync.native(path)
   } catch (error) {
@@ -157,7 +164,7 @@ function canonicalByHand(path: string): string {
 
 function readLink(path: string): string | null {
   try {
-    return readlinkSync(path)
+    return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ? readlinkSync(path) : null
   } catch {
     return null
   }

@@ -1,6 +1,6 @@
 /** `cordon tools`: the custom tools there are, what they may do, which of them are trusted, and one of them run. */
 
-import { createCordon, terminalPrompter } from '../../runtime/cordon.ts'
+import { createCordon, type Prompter, terminalPrompter } from '../../runtime/cordon.ts'
 import { openCustomTools } from '../../runtime/custom-tools.ts'
 import { resultText } from '../../runtime/tool-result.ts'
 import { type ToolRow, toolRows, trustTool, untrustTool } from '../../runtime/tool-trust.ts'
@@ -79,16 +79,24 @@ function show(terminal: Terminal, args: Arguments, row: ToolRow): number {
   return EXIT.ok
 }
 
-/** The person typed it; the tool still has to be trusted, and the sandbox holds its labels. */
+/** The tool still has to be trusted, and the sandbox holds its labels. */
 async function runTool(terminal: Terminal, args: Arguments, { loaded, machine }: Opened): Promise<number> {
   const [, name, text] = args.words
   if (name === undefined) throw new UsageError('name a tool: cordon tools run NAME \'{"key":"value"}\'')
   const input = parseInput(text ?? textFlag(args, 'input') ?? '{}')
   const file = textFlag(args, 'manifest')
+  const row = toolRows(openCustomTools(loaded, machine, () => new Date())).find((candidate) => candidate.name === name)
+  if (row && row.status !== 'ok') {
+    terminal.err(
+      `${paint(terminal, 'red', 'cordon:')} ${visible(name)} is not trusted (${row.status}) [tool-untrusted]\n`,
+    )
+    terminal.err(`  Read it, then run: cordon tools trust ${visible(name)}\n`)
+    return EXIT.refused
+  }
   const cordon = await createCordon({
     project: loaded.root,
     machine,
-    prompter: terminalPrompter(),
+    prompter: typedPrompter(),
     ...(file !== undefined && { manifest: { file } }),
   })
   try {
@@ -99,6 +107,16 @@ async function runTool(terminal: Terminal, args: Arguments, { loaded, machine }:
     return result.status === 'failed' ? EXIT.fault : EXIT.refused
   } finally {
     await cordon.close()
+  }
+}
+
+/** The tool's level asks before an agent runs it; typing its name is the answer. What else asks, asks. */
+function typedPrompter(): Prompter {
+  const person = terminalPrompter()
+  return {
+    ...person,
+    ask: async (request, signal) =>
+      request.decision.reason.code === 'level-ask' ? { kind: 'once' } : person.ask(request, signal),
   }
 }
 

@@ -1,0 +1,213 @@
+/** The hook as a process, the way hosts run it: streams, exit codes, the sandbox behind the rewrite, approvals, installation. */
+
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+const CLI = process.env.CORDON_CLI ?? new URL('../../dist/cordon.cjs', import.meta.url).pathname
+
+const MANIFEST = `schema_version = 1
+[permission]
+mode = "contained"
+[security]
+redirects = "all"
+[capabilities.deny.commands]
+patterns = ["git push:*"]
+`
+
+let base = ''
+let project = ''
+
+beforeAll(() => {
+  base = mkdtempSync(join(tmpdir(), 'cordon-hook-process-'))
+  project = join(base, 'project')
+  mkdirSync(project)
+  mkdirSync(join(base, 'home'))
+  writeFileSync(join(project, 'cordon.toml'), MANIFEST)
+  writeFileSync(join(project, '.env'), 'TOKEN=hunter2\n')
+  expect(cordon(['sign', '--yes']).code).toBe(0)
+})
+
+afterAll(() => rmSync(base, { recursive: true, force: true }))
+
+interface Ran {
+  readonly code: number | null
+  readonly out: string
+  readonly err: string
+}
+
+function environment(): Record<string, string> {
+  return { PATH: process.env.PATH ?? '', HOME: join(base, 'home') }
+}
+
+function cordon(args: readonly string[], input = ''): Ran {
+  const run = spawnSync(process.execPath, [CLI, ...args], {
+    cwd: project,
+    env: environment(),
+    input,
+    encoding: 'utf8',
+    maxBuffer: 256 * 1024 * 1024,
+  })
+  return { code: run.status, out: run.stdout, err: run.stderr }
+}
+
+const call = (tool_name: string, tool_input: object): string =>
+  JSON.stringify({
+    hook_event_name: 'PreToolUse',
+    session_id: 's1',
+    cwd: project,
+    permission_mode: 'bypassPermissions',
+    tool_name,
+    tool_input,
+  })
+const hook = (input: string): Ran => cordon(['hook', 'codex', '--root', project], input)
+
+describe('the process', () => {
+  it('prints one line of JSON and nothing else', () => {
+    const { code, out, err } = hook(call('Bash', { command: 'git push' }))
+    expect({ code, err }).toEqual({ code: 0, err: '' })
+    expect(out.trim().split('\n')).toHaveLength(1)
+    expect(JSON.parse(out).hookSpecificOutput.permissionDecision).toBe('deny')
+  })
+
+  it.each([
+    ['nothing', ''],
+    ['garbage', 'xx'],
+    ['bytes that are no text', '\udcff'],
+    ['more than it takes', `"${'x'.repeat(65 * 1024 * 1024)}"`],
+  ])('blocks on %s', (_, input) => {
+    const { code, out, err } = hook(input)
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(err).toContain('cordon:')
+  })
+
+  it('blocks for a host that nobody knows', () => {
+    expect(cordon(['hook', 'copilot', '--root', project], '{}')).toMatchObject({ code: 2, out: '' })
+  })
+
+  it('blocks on an option that is none', () => {
+    expect(cordon(['hook', 'codex', '--manifest', 'x'], call('Bash', { command: 'ls' }))).toMatchObject({
+      code: 2,
+      out: '',
+    })
+  })
+
+  it('blocks where its state cannot be used', () => {
+    const run = spawnSync(process.execPath, [CLI, 'hook', 'codex', '--root', project], {
+      env: { ...environment(), XDG_STATE_HOME: '/dev/null' },
+      input: call('apply_patch', { command: '*** Begin Patch\n*** Add File: x\n+x\n*** End Patch' }),
+      encoding: 'utf8',
+    })
+    expect(run.stdout === '' ? run.status : JSON.parse(run.stdout).hookSpecificOutput.permissionDecision).toSatisfy(
+      (answer) => answer === 2 || answer === 'deny',
+    )
+  })
+
+  it('ends when the host goes on saying nothing', async () => {
+    const child = spawn(process.execPath, [CLI, 'hook', 'codex', '--root', project], {
+      env: environment(),
+      stdio: ['pipe', 'pipe', 'pipe'],
+    })
+    child.stdin.write('{')
+    const code = await new Promise((resolve) => child.on('close', resolve))
+    expect(code).toBe(2)
+  }, 60_000)
+})
+
+describe('the rewrite', () => {
+  const rewritten = (command: string): string =>
+    JSON.parse(hook(call('Bash', { command })).out).hookSpecificOutput.updatedInput.command
+  const run = (command: string): Ran => {
+    const ran = spawnSync('/bin/bash', ['-c', command], { cwd: project, env: environment(), encoding: 'utf8' })
+    return { code: ran.status, out: ran.stdout, err: ran.stderr }
+  }
+
+  it('runs the command with its streams and its exit code', () => {
+    expect(run(`echo in | ${rewritten("cat; printf '%s' \"it's\"; exit 7")}`)).toMatchObject({
+      code: 7,
+      out: "in\nit's",
+    })
+  })
+
+  it('runs it in the sandbox', () => {
+    writeFileSync(join(project, 'peek.sh'), 'cat .env; echo x > /etc/cordon-peek; echo seen\n')
+    const { out } = run(rewritten('bash ./peek.sh'))
+    expect(out).not.toContain('hunter2')
+    expect(out).toContain('seen')
+    expect(existsSync('/etc/cordon-peek')).toBe(false)
+  })
+
+  it('judges again: a denied command in our form is refused', () => {
+    const forged = rewritten('true').replace(/'true'$/, "'git push'")
+    expect(run(forged).code).toBe(126)
+  })
+
+  it('is in the audit with how it ended', () => {
+    run(rewritten('exit 3'))
+    const { out } = cordon(['audit', 'verify', '--json'])
+    expect(out).toContain('codex-s1')
+    const log = readFileSync(join(base, 'home/.local/state/cordon/audit/codex-s1.0.jsonl'), 'utf8')
+    expect(log).toContain('"exit_code":3')
+  })
+})
+
+describe('approvals', () => {
+  it('an ask is a denial until the person answers it at a terminal', () => {
+    const push = call('Bash', { command: 'npm publish' })
+    const first = hook(push).out
+    const id = /cordon approvals allow (\w+)/.exec(first)?.[1]
+    expect(id).toBeDefined()
+    expect(cordon(['approvals']).out).toContain('npm publish')
+    expect(cordon(['approvals', 'allow', id!]).code).toBe(0)
+    expect(hook(push).out).toContain('"permissionDecision":"allow"')
+    expect(cordon(['approvals']).out).toContain('nothing waits')
+  })
+
+  it.each([[['allow', 'nonsense']], [['frobnicate']], [['allow']]])('refuses %j', (args) => {
+    expect(cordon(['approvals', ...args]).code).toBe(2)
+  })
+})
+
+describe('cordon install', () => {
+  it.each([
+    ['claude-code', '.claude/settings.local.json'],
+    ['gemini', '.gemini/settings.json'],
+    ['cursor', '.cursor/hooks.json'],
+    ['opencode', '.opencode/plugins/cordon.js'],
+  ])('%s: in, tested, in again, out', (agent, file) => {
+    const path = join(project, file)
+    const first = cordon(['install', agent, '--yes'])
+    expect(first.err).toContain('works')
+    expect(first.code).toBe(0)
+    const text = readFileSync(path, 'utf8')
+    expect(cordon(['install', agent, '--yes']).code).toBe(0)
+    expect(readFileSync(path, 'utf8')).toBe(text)
+    expect(cordon(['install', agent, '--uninstall', '--yes']).code).toBe(0)
+    expect(existsSync(path) ? readFileSync(path, 'utf8') : '').not.toContain('hook')
+  })
+
+  it('keeps what was there, and a backup of it', () => {
+    const path = join(project, '.gemini/settings.json')
+    mkdirSync(join(project, '.gemini'), { recursive: true })
+    writeFileSync(path, '{"theme":"dark"}')
+    expect(cordon(['install', 'gemini', '--yes']).code).toBe(0)
+    expect(JSON.parse(readFileSync(path, 'utf8')).theme).toBe('dark')
+    expect(readFileSync(`${path}.cordon-backup`, 'utf8')).toBe('{"theme":"dark"}')
+  })
+
+  it('changes nothing when nobody says yes', () => {
+    rmSync(join(project, '.cursor'), { recursive: true, force: true })
+    expect(cordon(['install', 'cursor']).code).toBe(1)
+    expect(existsSync(join(project, '.cursor'))).toBe(false)
+  })
+
+  it('refuses settings that Claude Code would drop', () => {
+    mkdirSync(join(project, '.claude'), { recursive: true })
+    writeFileSync(join(project, '.claude/settings.local.json'), '{"permissions":{"allow":"Bash"}}')
+    const { code, err } = cordon(['install', 'claude-code', '--yes'])
+    expect(code).toBe(2)
+    expect(err).toContain('permissions.allow')
+  })
+})
