@@ -22,6 +22,7 @@ describe('canonical', () => {
     ['inside/dangling', 'outside/not-yet', 'a dangling link decides where a write lands'],
     ['inside/deep/../file', 'inside/file', 'dot dot'],
     ['inside/out/../inside/file', 'inside/file', 'dot dot after a link goes up from its target'],
+    ['inside/file/below', 'inside/file/below', 'below a file'],
     ['inside/new/../../outside', 'outside', 'dot dot out of what does not exist'],
   ])('%s is %s (%s)', (path, expected) => {
     expect(machineFiles.canonical(`${base}/${path}`)).toBe(at(expected))

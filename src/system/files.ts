@@ -11,6 +11,7 @@ import {
   readlinkSync,
   realpathSync,
   renameSync,
+  type Stats,
   statSync,
   unlinkSync,
   writeFileSync,
@@ -125,7 +126,7 @@ function writeText(path: string, text: string, options: { mode?: number; exclusi
 
 function canonical(path: string): string {
   // Asked first, because an exception for what does not exist yet costs more than both calls.
-  if (lstatSync(path, { throwIfNoEntry: false }) === undefined) {
+  if (entryAt(path) === undefined) {
     if (path.includes('..')) return canonicalByHand(path)
     // Not there, so no link either: only where its directory leads matters.
     return posix.join(canonical(posix.dirname(path)), posix.basename(path))
@@ -162,9 +163,19 @@ function canonicalByHand(path: string): string {
   return done
 }
 
+/** What is at a path, the link itself if it is one; undefined when nothing can be seen there. */
+function entryAt(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })
+  } catch {
+    // Below a file, too long, or not ours to look at.
+    return undefined
+  }
+}
+
 function readLink(path: string): string | null {
   try {
-    return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ? readlinkSync(path) : null
+    return entryAt(path)?.isSymbolicLink() ? readlinkSync(path) : null
   } catch {
     return null
   }

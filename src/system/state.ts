@@ -103,7 +103,11 @@ function untrusted(path: string, why: string): Fault {
 }
 
 /** The bytes of one of Cordon's files, or null when there is none. It is opened once, and what was opened is checked. */
-export function readOwnFile(path: string, owners?: readonly number[], limit: number = MAX_STATE_BYTES): Uint8Array | null {
+export function readOwnFile(
+  path: string,
+  owners?: readonly number[],
+  limit: number = MAX_STATE_BYTES,
+): Uint8Array | null {
   let fd: number
   try {
     fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
