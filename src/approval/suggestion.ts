@@ -114,7 +114,7 @@ export function suggestGrants(decision: Decision, facts: ShellFacts | null, plac
   const part = asks[0]
   if (part === undefined || kinds.size !== 1 || asks.some((ask) => ask.firm || !SAVED_REASONS.has(ask.reason.code)))
     return []
-  if (part.kind === 'host') return hostSuggestions(part)
+  if (part.kind === 'host') return hostSuggestions(part, facts)
   if (part.kind === 'read' || part.kind === 'write' || part.kind === 'list') return pathSuggestions(part, places)
   const fact = part.command === undefined ? null : (facts?.commands[part.command] ?? null)
   return part.kind === 'command' && fact ? commandSuggestions(fact) : []
@@ -130,13 +130,22 @@ const SAVED_REASONS: ReadonlySet<string> = new Set([
   'host-not-granted',
 ] satisfies ReasonCode[])
 
-function hostSuggestions(part: PartDecision): Suggestion[] {
-  const parsed = parseUrl(/^[a-z][a-z0-9+.-]*:\/\//i.test(part.text) ? part.text : `https://${part.text}`)
-  if ('problem' in parsed) return []
+function hostSuggestions(part: PartDecision, facts: ShellFacts | null): Suggestion[] {
+  const value = hostOfPart(part, facts)
+  return value === null ? [] : [{ kind: 'host', value, admits: `every request to ${value}` }]
+}
+
+/** The host that a part is about, with its port where that is not a usual one; null when there is none to name. */
+export function hostOfPart(part: PartDecision, facts: ShellFacts | null): string | null {
+  const { span } = part
+  // A command's part names the host alone; the URL it was written in has the port.
+  const uses = part.command === undefined ? [] : (facts?.commands[part.command]?.hosts ?? [])
+  const use = uses.find((one) => one.span.start === span?.start && one.span.end === span.end)
+  const text = use?.url ?? part.text
+  const parsed = parseUrl(/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text}`)
+  if ('problem' in parsed) return null
   const { host, port } = parsed.url
-  const usual = port === 80 || port === 443
-  const value = usual ? host : `${host.includes(':') ? `[${host}]` : host}:${port}`
-  return [{ kind: 'host', value, admits: `every request to ${value}` }]
+  return port === 80 || port === 443 ? host : `${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
 function commandSuggestions(fact: CommandFact): Suggestion[] {

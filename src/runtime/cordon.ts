@@ -91,32 +91,37 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
     openSession(session = {}) {
       const id = session.id ?? `s${Date.now().toString(36)}${randomBytes(6).toString('hex')}`
       if (!SESSION_ID.test(id)) throw new Fault('session-id', `${JSON.stringify(id)} is not a session id`)
-      const opened = new Session(
-        {
-          project,
-          machine,
-          files: machineFiles,
-          guarded: openGuardedFiles(journal),
-          tools: builtInTools,
-          customTools: custom.forSession,
-          openRunner: (loaded, ask) =>
-            new CommandRunner(loaded, machine, machineFiles, backend, { resolver, upstream, ...(ask && { ask }) }),
-          spillDirectory: join(machineFiles.canonical(spill), id),
-          web: (policy, facts) => webPort(policy, facts, machine, resolver, upstream),
-          questions: queue?.open() ?? null,
-          saved,
-          recorder: auditRecorder(openLog(project.loaded, machine, id), {
-            arguments: project.loaded.session.audit.arguments.value,
-            now: Date.now,
-          }),
-          amend: (remembered) => amendProject(project.loaded, remembered, machine, machineFiles),
-          now: Date.now,
-        },
-        {
-          id,
-          ...(session.agent !== undefined && { agent: session.agent }),
-          ...(session.sandbox === 'own' && { directory: ownDirectory(machine, root, id) }),
-        },
+      const recorder = auditRecorder(openLog(project.loaded, machine, id), {
+        arguments: project.loaded.session.audit.arguments.value,
+        now: Date.now,
+      })
+      const opened = openOr(
+        recorder.close,
+        () =>
+          new Session(
+            {
+              project,
+              machine,
+              files: machineFiles,
+              guarded: openGuardedFiles(journal),
+              tools: builtInTools,
+              customTools: custom.forSession,
+              openRunner: (loaded, ask) =>
+                new CommandRunner(loaded, machine, machineFiles, backend, { resolver, upstream, ...(ask && { ask }) }),
+              spillDirectory: join(machineFiles.canonical(spill), id),
+              web: (policy, facts) => webPort(policy, facts, machine, resolver, upstream),
+              questions: queue?.open() ?? null,
+              saved,
+              recorder,
+              amend: (remembered) => amendProject(project.loaded, remembered, machine, machineFiles),
+              now: Date.now,
+            },
+            {
+              id,
+              ...(session.agent !== undefined && { agent: session.agent }),
+              ...(session.sandbox === 'own' && { directory: ownDirectory(machine, root, id) }),
+            },
+          ),
       )
       open.add(opened)
       return opened
@@ -126,6 +131,16 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
       open.clear()
       journal.close()
     },
+  }
+}
+
+/** Opens, or undoes what was done for it. */
+function openOr<Opened>(undo: () => void, open: () => Opened): Opened {
+  try {
+    return open()
+  } catch (error) {
+    undo()
+    throw error
   }
 }
 

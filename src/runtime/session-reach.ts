@@ -1,16 +1,22 @@
 /** What a yes opens for one call: the places outside and the hosts that were asked about. */
 
 import type { Question } from '../approval/approve.ts'
+import { hostOfPart } from '../approval/suggestion.ts'
 import type { HostQuestion } from '../egress/gate.ts'
 import { parseHostPattern } from '../hosts/pattern.ts'
-import { parseUrl } from '../hosts/url.ts'
 import type { Decision, PartDecision } from '../policy/decision.ts'
 import type { HostRule } from '../policy/policy.ts'
+import type { ShellFacts } from '../shell/facts.ts'
 import type { Files } from '../system/files.ts'
 import type { CallReach } from './session-policy.ts'
 
 /** The reach of a call that a person agreed to. */
-export function reachOf(decision: Decision, resolve: (given: string) => string, files: Files): CallReach {
+export function reachOf(
+  decision: Decision,
+  facts: ShellFacts | null,
+  resolve: (given: string) => string,
+  files: Files,
+): CallReach {
   const asks = decision.segments.filter((part) => part.decision === 'ask')
   const places = (kinds: readonly PartDecision['kind'][]) =>
     asks
@@ -21,15 +27,14 @@ export function reachOf(decision: Decision, resolve: (given: string) => string, 
   return {
     roots,
     readOnly: places(['read', 'list']).filter((path) => !roots.includes(path)),
-    hosts: asks.filter((part) => part.kind === 'host').flatMap((part) => hostRule(part.text)),
+    hosts: asks.filter((part) => part.kind === 'host').flatMap((part) => hostRule(part, facts)),
   }
 }
 
-function hostRule(text: string): HostRule[] {
-  const parsed = parseUrl(/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text}`)
-  if ('problem' in parsed) return []
-  const pattern = parseHostPattern(parsed.url.host, null)
-  return 'pattern' in pattern ? [{ pattern: pattern.pattern, rule: 'answered', source: 'session' }] : []
+function hostRule(part: PartDecision, facts: ShellFacts | null): HostRule[] {
+  const host = hostOfPart(part, facts)
+  const parsed = host === null ? null : parseHostPattern(host, null)
+  return parsed && 'pattern' in parsed ? [{ pattern: parsed.pattern, rule: 'answered', source: 'session' }] : []
 }
 
 /** The question of a running command about a host, as the prompt shows it. */
