@@ -1,7 +1,6 @@
 /** The policy of a session at this moment: the manifest's, with what answers denied, where it works, and what its ring allows. */
 
 import { isInside } from '../files/baseline.ts'
-import { isGlob } from '../files/glob.ts'
 import { type PathPattern, splitPath } from '../files/path-pattern.ts'
 import { protectedPath } from '../files/protected-paths.ts'
 import type { SessionFacts } from '../policy/call.ts'
@@ -143,11 +142,4 @@ export function movedPolicy(base: LoadedPolicy, directory: string): LoadedPolicy
       },
     },
   }
-}
-
-/** A path as a pattern that names exactly it; null when it holds characters that would mean something else. */
-export function namedPath(path: string): PathPattern | null {
-  return isGlob(path) || /[[\]{}]/.test(path)
-    ? null
-    : { text: path, absolute: path, files: null, segments: splitPath(path) }
 }

@@ -50,7 +50,8 @@ function readSecret(
   if (source.kind === 'env') return env[source.name] ?? null
   if (source.kind === 'keychain') {
     const { Entry } = createRequire(import.meta.url)('@napi-rs/keyring') as typeof import('@napi-rs/keyring')
-    return new Entry('cordon', source.name).getPassword()
+    // Without it, the kernel keyring would be used where D-Bus is missing, and lost at the next boot.
+    return new Entry('cordon', source.name, { linux: { store: 'secret-service' } }).getPassword()
   }
   const path = source.name.startsWith('~/') ? join(home, source.name.slice(2)) : source.name
   return readFileSync(path, 'utf8').trim()

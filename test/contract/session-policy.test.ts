@@ -1,6 +1,8 @@
 /** What a session remembers, limits and enforces: answers in the manifest, rings, envelope, its own directory, custom tools. */
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openCustomTools } from '../../src/runtime/custom-tools.ts'
@@ -156,6 +158,52 @@ describe('what an answer opens', () => {
     expect(resultText(await session.call('bash', { command: `cat ${outside}/b.csv` }))).toContain('more')
     expect(world.asked).toHaveLength(1)
     expect(session.sandbox().roots).toContain(outside)
+  })
+})
+
+describe('hosts that nobody granted', () => {
+  const contained = () => ({
+    schema_version: 1,
+    permission: { mode: 'contained' },
+    capabilities: { allow: { commands: { default_domains: ['one.example.org'] } } },
+    http: { allow_private_hosts: true },
+  })
+  const resolver = { resolve: async () => ['127.0.0.1'] }
+  let server: Server
+  let port: number
+  beforeEach(async () => {
+    server = createServer((_, response) => response.end('from the server'))
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    port = (server.address() as AddressInfo).port
+  })
+  afterEach(() => new Promise((resolve) => server.close(resolve)))
+
+  const hidden = () =>
+    `python3 -c 'import urllib.request as u; print(u.urlopen("http://t" + "wo.example.org:${port}/").read())'`
+
+  it('are asked about while the command runs, once for a session grant, with the host in sight', async () => {
+    const session = (await world.open({ manifest: { object: contained() }, resolver })).openSession()
+    world.answer = ({ suggestions: [grant] }) => (grant ? { kind: 'session', grant } : { kind: 'once' })
+    expect(resultText(await session.call('bash', { command: hidden() }))).toContain('from the server')
+    expect(world.asked).toHaveLength(1)
+    expect(world.asked[0]).toMatchObject({ tool: 'bash', asks: [{ kind: 'host', text: `two.example.org:${port}` }] })
+  })
+
+  it('stay closed after a no, and in other modes nobody is asked', async () => {
+    const session = (await world.open({ manifest: { object: contained() }, resolver })).openSession()
+    expect(resultText(await session.call('bash', { command: hidden() }))).not.toContain('from the server')
+    expect(world.asked).toHaveLength(1)
+    session.setMode('auto')
+    expect(resultText(await session.call('bash', { command: hidden() }))).toContain('not granted')
+    expect(world.asked).toHaveLength(1)
+  })
+
+  it('that a command names are there for it after a yes, at the port it named', async () => {
+    const session = (await world.open({ manifest: { object: contained() }, resolver })).openSession()
+    world.answer = () => ({ kind: 'once' })
+    const result = await session.call('bash', { command: `curl -sS http://two.example.org:${port}/` })
+    expect(resultText(result)).toContain('from the server')
+    expect(world.asked).toHaveLength(1)
   })
 })
 

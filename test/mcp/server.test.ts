@@ -143,13 +143,9 @@ describe('a client', () => {
   it('cancels a command', async () => {
     const { client, close } = await connect('once')
     const abort = new AbortController()
-    const running = client.callTool(
-      { name: 'bash', arguments: { command: 'sleep 60 && touch late.txt' } },
-      undefined,
-      {
-        signal: abort.signal,
-      },
-    )
+    const running = client.callTool({ name: 'bash', arguments: { command: 'sleep 60 && touch late.txt' } }, undefined, {
+      signal: abort.signal,
+    })
     setTimeout(() => abort.abort('enough'), 500)
     await expect(running).rejects.toThrow()
     await close()

@@ -16,6 +16,7 @@ const LOADERS: Readonly<Record<string, Load>> = {
   run: () => import('./run.ts'),
   sign: () => import('./sign.ts'),
   verify: () => import('./verify.ts'),
+  keys: () => import('./keys.ts'),
   audit: () => import('./audit.ts'),
   grants: () => import('./grants.ts'),
   redact: () => import('./redact.ts'),
@@ -87,8 +88,13 @@ export async function runProcess(): Promise<boolean> {
     process.exitCode = exitCode
     return exitCode !== EXIT.usage && exitCode !== EXIT.fault
   } catch (error) {
+    const { reportCrash } = await import('../../runtime/report-crash.ts')
+    const report = reportCrash(error, process.argv[2] ?? '')
+    process.stderr.write(`cordon: internal error: ${messageOf(error)}\n`)
     process.stderr.write(
-      `cordon: internal error: ${error instanceof Error ? (error.stack ?? error.message) : messageOf(error)}\n`,
+      report
+        ? `  a report without keys or session content is in ${report}\n`
+        : `${error instanceof Error ? error.stack : ''}\n`,
     )
     process.exitCode = EXIT.fault
     return false

@@ -5,16 +5,17 @@ import { openChecker } from '../../runtime/check-call.ts'
 import { effectiveValues, lintManifest, renderEffective, renderProblem } from '../../runtime/manifest-report.ts'
 import { machineFiles } from '../../system/files.ts'
 import { type Arguments, parseArguments } from './arguments.ts'
+import { VERDICT_STYLE } from './check.ts'
 import { type Opened, openPolicy } from './open-policy.ts'
 import { paint, type Terminal, visible } from './terminal.ts'
 import { type CommandContext, commandRow, EXIT, UsageError } from './usage.ts'
 
-/** Runs `cordon policy show|test|lint`. */
+/** Runs `cordon policy show|test|lint|replay`. */
 export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const args = parseArguments(commandRow('policy')!, argv)
   const [verb, ...rest] = args.words
-  const action = { show, test, lint }[verb ?? '']
-  if (!action) throw new UsageError('say what to do: cordon policy show, test or lint')
+  const action = { show, test, lint, replay }[verb ?? '']
+  if (!action) throw new UsageError('say what to do: cordon policy show, test or lint, or replay')
   const opened = await openPolicy(args, terminal)
   return opened ? action(terminal, args, opened, rest) : EXIT.usage
 }
@@ -31,6 +32,38 @@ function lint(terminal: Terminal, args: Arguments, { loaded }: Opened): number {
   else if (warnings.length === 0) terminal.out('nothing to say\n')
   else for (const warning of warnings) terminal.out(`${renderProblem(warning)}\n`)
   return warnings.length === 0 ? EXIT.ok : EXIT.failed
+}
+
+async function replay(
+  terminal: Terminal,
+  args: Arguments,
+  { loaded, machine }: Opened,
+  files: readonly string[],
+): Promise<number> {
+  if (files.length === 0) throw new UsageError('name the audit files to replay: cordon policy replay SESSION.0.jsonl')
+  const { replayAudit } = await import('../../runtime/replay.ts')
+  const lines = files.flatMap((file) =>
+    machineFiles.readText(resolve(machine.cwd, file), 256 * 1024 * 1024).split('\n'),
+  )
+  const result = replayAudit(lines, await openChecker(loaded, machine, machineFiles), loaded.root)
+  if (args.flags.json) {
+    terminal.out(`${JSON.stringify(result)}\n`)
+    return EXIT.ok
+  }
+  for (const verdict of ['allow', 'ask', 'deny'] as const) {
+    for (const call of result.changed.filter((candidate) => candidate.after === verdict)) {
+      const what = `${paint(terminal, VERDICT_STYLE[verdict], `newly ${verdict}`)} (was ${call.before})`
+      terminal.out(`${what} ${call.tool} ${visible(call.subject)}: ${visible(call.message)}\n`)
+    }
+  }
+  terminal.out(`${result.calls} calls, ${result.changed.length} come out differently\n`)
+  if (result.unknown > 0) {
+    terminal.out(
+      `${result.unknown} cannot be known: their arguments were not recorded ([audit] arguments = true records them)\n`,
+    )
+  }
+  if (result.unreadable > 0) terminal.out(`${result.unreadable} lines are no audit lines\n`)
+  return EXIT.ok
 }
 
 interface CaseRow {

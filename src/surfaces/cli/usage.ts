@@ -75,8 +75,9 @@ export const commands: readonly CommandRow[] = [
   },
   {
     name: 'policy',
-    summary: 'Show, test or lint the effective manifest.',
-    usage: 'cordon policy show|test|lint [--json] [--manifest FILE] [CASES.jsonl]',
+    summary: 'Show, test or lint the effective manifest, or replay a history against it.',
+    usage:
+      'cordon policy show|test|lint [--json] [--manifest FILE] [CASES.jsonl]\n  cordon policy replay [--manifest FILE] AUDIT.jsonl…',
     flags: [json, manifest, root],
     details:
       '`show` prints every effective value with its origin. `test` runs the match and not_match examples of the manifest, and a\nfile of cases: {"command": "…", "expect": "allow"} or {"tool", "input", "expect"} a line. `lint` warns about what loads\nbut is broader than it looks.',
@@ -108,6 +109,15 @@ export const commands: readonly CommandRow[] = [
     usage: 'cordon verify [--json]',
     flags: [json, root],
     details: 'Exit code 0 when it is signed or there is none, 1 otherwise.',
+  },
+  {
+    name: 'keys',
+    summary: 'Show your key, and trust or untrust the keys of others.',
+    usage:
+      'cordon keys [list] [--json]\n  cordon keys trust ed25519:BASE64 COMMENT…\n  cordon keys untrust KEY\n  cordon keys reset',
+    flags: [json, { name: '--yes', about: 'Do not ask.' }],
+    details:
+      'A cordon.toml.sig by a trusted key puts a manifest in force. In CI, CORDON_TRUSTED_KEYS names a file of keys.',
   },
   {
     name: 'audit',
