@@ -95,8 +95,14 @@ function attempts({ project, port }: AgentWorld, base: string): readonly Attempt
   ]
 }
 
-/** Installs an agent into the ignored cache; null when it is there. */
-function install(agent: Agent): string | null {
+/** Published MCP servers for the gateway's tests, which run where they are installed. */
+const SERVERS = [
+  { package: '@modelcontextprotocol/server-filesystem', program: 'mcp-server-filesystem' },
+  { package: '@modelcontextprotocol/server-everything', program: 'mcp-server-everything' },
+]
+
+/** Installs a program into the ignored cache; null when it is there. */
+function install(agent: Pick<Agent, 'package' | 'program'>): string | null {
   if (existsSync(join(cache, 'node_modules/.bin', agent.program))) return null
   mkdirSync(cache, { recursive: true })
   if (!existsSync(join(cache, 'package.json'))) writeFileSync(join(cache, 'package.json'), '{"private":true}\n')
@@ -194,6 +200,7 @@ function runAgent(agent: Agent, cwd: string, env: Record<string, string>): Promi
 
 const wanted = process.argv.slice(2).filter((word) => !word.startsWith('--'))
 const control = process.argv.includes('--control')
+for (const server of SERVERS) console.log(install(server) ?? `${server.program}: installed`)
 let ran = 0
 let failed = 0
 for (const agent of agents.filter(({ name }) => wanted.length === 0 || wanted.includes(name))) {

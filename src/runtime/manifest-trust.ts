@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { parseHost } from '../hosts/host.ts'
 import { canonicalManifest } from '../manifest/canonical.ts'
 import { type ReachDiff, reachDiff } from '../manifest/reach-diff.ts'
-import { type ManifestTrust, signManifest, verifyManifest } from '../manifest/sign.ts'
+import { type ManifestTrust, signManifest, userSigningKey, verifyManifest } from '../manifest/sign.ts'
+import { grantHash, printDetached } from '../manifest/signature.ts'
 import { readTrustedKeys } from '../manifest/trusted-keys.ts'
 import type { HostRule } from '../policy/policy.ts'
 import type { RegistryFacts } from '../sandbox/bundle.ts'
@@ -83,6 +84,13 @@ export function signProject(loaded: LoadedPolicy, machine: Machine, now: Date): 
     now: now.toISOString(),
   })
   return { warning }
+}
+
+/** The text of a `cordon.toml.sig` by the user's key, for those who trust it: without the registries of this machine. */
+export function detachedSignature(loaded: LoadedPolicy, machine: Machine): string {
+  if (!loaded.project) throw new Fault('no-manifest', `${loaded.root} has no cordon.toml to sign`)
+  const { key } = userSigningKey({ stateDir: machine.stateDir, keys: openKeyStore(machine.stateDir) })
+  return printDetached(key, grantHash(canonicalManifest(loaded.project)))
 }
 
 /** Asks the tools of the chosen bundles for their registries; those of `programs` only, when they are given. */

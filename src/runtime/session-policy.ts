@@ -32,7 +32,7 @@ export function decidingPolicy(base: LoadedPolicy, denials: SavedDenials, envelo
       ...policy,
       reads: withDenials(policy.reads, denials.reads),
       // What may not be read is not written either: a write would replace what nobody should touch.
-      writes: withDenials(policy.writes, [...denials.writes, ...denials.reads]),
+      writes: withDenials(policy.writes, [...denials.writes, ...denials.reads, ...briefDenial(base)]),
       envelope: limited ? [...(policy.envelope ?? []), ...envelope.rules] : null,
       commands: {
         ...commands,
@@ -82,6 +82,14 @@ export function placingPolicy(
     },
     sandbox: { ...sandbox, limits: { ...sandbox.limits, memory: stricter(sandbox.limits.memory, memory) } },
   }
+}
+
+/** Whoever writes the brief says what the next session may change: that is not the agent. */
+function briefDenial({ session }: LoadedPolicy): PathRule[] {
+  const path = session.discoveryBrief
+  if (path === null) return []
+  const pattern: PathPattern = { text: path, absolute: path, files: null, segments: splitPath(path) }
+  return [{ pattern, prompt: false, rule: 'files.discovery_brief', source: 'built-in' }]
 }
 
 function withDenials(rules: PathRules, denials: readonly PathRule[]): PathRules {

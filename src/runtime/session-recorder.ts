@@ -7,6 +7,7 @@ import type { AuditLog } from '../audit/log.ts'
 import type { Decision } from '../policy/decision.ts'
 import type { ToolInput } from '../tools/tool.ts'
 import type { RunOutcome } from './command-runner.ts'
+import { savedGrantOf } from './session-state.ts'
 import type { ToolResult } from './tool-result.ts'
 
 export interface CallRecord {
@@ -30,7 +31,8 @@ export interface SessionRecorder {
   /** Throws when the line cannot be written: then the call does not run. */
   begin(call: BegunCall): CallRecord
   end(record: CallRecord | null, result: ToolResult, outcomes: readonly RunOutcome[]): void
-  answered(subject: string, approver: string, approval: Approval): void
+  /** `call` joins the answer with the call; null for a question of a command that runs already. */
+  answered(call: string | null, subject: string, approver: string, approval: Approval): void
   tainted(tool: string, score: number): void
   note(event: NoteEvent): void
   close(): void
@@ -56,6 +58,7 @@ export function auditRecorder(
           reason: decision.reason.code,
           message: decision.reason.message,
           rules: decision.rules.map(({ rule, source }) => `${rule} (${source})`),
+          approver: approverOf(decision),
         },
         trust: custom?.trust ?? 'built-in',
         ...(custom && { labels: custom.labels }),
@@ -87,9 +90,10 @@ export function auditRecorder(
         ...(result.status === 'failed' && { error: result.error.message }),
       })
     },
-    answered: (subject, approver, approval) =>
+    answered: (call, subject, approver, approval) =>
       log.record({
         type: 'approval',
+        ...(call !== null && { call }),
         approver,
         approved: approval.approved,
         ...(!approval.approved && { refusal: approval.refusal.kind }),
@@ -100,6 +104,14 @@ export function auditRecorder(
     note: (event) => log.record(event),
     close: () => log.close(),
   }
+}
+
+/** Who answered beforehand: a saved grant, or auto mode; an answer of now has a line of its own. */
+function approverOf({ decision, reason, rules }: Decision): string | null {
+  if (decision !== 'allow') return null
+  const grant = rules.flatMap(({ rule }) => savedGrantOf(rule) ?? [])[0]
+  if (grant !== undefined) return `grant:${grant}`
+  return reason.code === 'auto-accepted' ? 'auto' : null
 }
 
 function outcomeOf(result: ToolResult, outcomes: readonly RunOutcome[]): EndEvent['outcome'] {

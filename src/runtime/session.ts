@@ -68,9 +68,22 @@ export interface SessionSettings {
 
 /** What one call gathers on its way. */
 interface Underway {
+  /** Its name in the record. */
+  call: string | null
   admission: Admission | null
   reach: CallReach
   readonly outcomes: RunOutcome[]
+}
+
+/** A question on its way to a person. */
+interface Putting {
+  readonly question: Question
+  /** Tells calls apart that look alike. */
+  readonly identity: string
+  readonly call: string | null
+  /** True when it need not be asked any more. */
+  readonly settled: () => boolean
+  readonly signal: AbortSignal
 }
 
 /** One live session. Two of them never meet. */
@@ -151,7 +164,7 @@ export class Session {
   /** Runs one call: done, denied, refused or failed, never anything else. */
   async call(tool: string, input: unknown, options: { readonly signal?: AbortSignal } = {}): Promise<ToolResult> {
     const signal = options.signal ? AbortSignal.any([options.signal, this.#ended.signal]) : this.#ended.signal
-    const underway: Underway = { admission: null, reach: NO_REACH, outcomes: [] }
+    const underway: Underway = { call: null, admission: null, reach: NO_REACH, outcomes: [] }
     const breaker = this.#breaker()
     const running = runToolCall(this.#stages(underway), { tool, input, signal })
     this.#running.add(running)
@@ -246,6 +259,7 @@ export class Session {
         const trusted = custom && { trust: 'trusted' as const, labels: custom.labels, output: custom.output }
         const call = { tool: name, input, subject, decision, agent: this.agent }
         const record = recorder.begin(trusted ? { ...call, custom: trusted } : call)
+        underway.call = record.call
         if (decision.decision === 'allow') this.#countUses(decision)
         return record
       },
@@ -278,13 +292,14 @@ export class Session {
     const places = { root: this.#view.base(moved).root, home: this.#parts.machine.home, resolve }
     const question: Question = { tool: tool.name, subject, ...(where !== null && { where }), decision, facts, places }
     const settled = () => this.#evaluate(parsed).decision !== 'ask'
-    const approval = await this.#put(question, JSON.stringify(parsed.input), settled, signal)
+    const identity = JSON.stringify(parsed.input)
+    const approval = await this.#put({ question, identity, call: underway.call, settled, signal })
     if (approval.approved) underway.reach = reachOf(decision, facts, resolve, this.#parts.files)
     return approval
   }
 
   /** Puts a question to a person, writes down the answer, and remembers what is to be remembered. */
-  async #put(question: Question, identity: string, settled: () => boolean, signal: AbortSignal): Promise<Approval> {
+  async #put({ question, identity, call, settled, signal }: Putting): Promise<Approval> {
     const { questions, recorder } = this.#parts
     const { policy } = this.#view.deciding(this.#view.entered)
     const settlement = settle(question.decision, policy, questions !== null)
@@ -297,7 +312,7 @@ export class Session {
       // The answer to another question may have settled this one while it waited.
       if (settled()) return { approved: true, remember: null }
       const approval = await approve(question, (request) => prompter.ask(request, shared))
-      recorder.answered(question.subject, questions.name, approval)
+      recorder.answered(call, question.subject, questions.name, approval)
       if (approval.remember) await this.#remember(approval.remember)
       return approval
     })
@@ -332,7 +347,8 @@ export class Session {
     const places = { root, home: this.#parts.machine.home, resolve: (given: string) => given }
     const identity = `${question.target.host}:${question.target.port}`
     const asked: Question = { ...hostQuestion(question), facts: null, places }
-    return (await this.#put(asked, identity, () => false, question.signal)).approved
+    const { signal } = question
+    return (await this.#put({ question: asked, identity, call: null, settled: () => false, signal })).approved
   }
 
   async #run(parsed: ParsedCall, signal: AbortSignal, underway: Underway): Promise<ToolOutput> {

@@ -26,7 +26,7 @@ export interface ToolFailure {
 export function resultText(result: ToolResult): string {
   switch (result.status) {
     case 'done':
-      return [result.output.text, ...result.notes.map((note) => `[cordon] ${note}`)].join('\n')
+      return [withoutOurs(result.output.text), ...result.notes.map((note) => `[cordon] ${note}`)].join('\n')
     case 'denied':
       return sentences('Denied:', result.decision.reason.message, result.decision.reason.remedy)
     case 'refused':
@@ -34,6 +34,11 @@ export function resultText(result: ToolResult): string {
     case 'failed':
       return sentences('Failed:', result.error.message, result.error.remedy)
   }
+}
+
+/** Output cannot pass for a word of Cordon's. */
+function withoutOurs(text: string): string {
+  return text.replace(/^([^\S\n]*)\[cordon\]/gim, '$1\\[cordon]')
 }
 
 function sentences(lead: string, ...parts: readonly (string | null | undefined)[]): string {

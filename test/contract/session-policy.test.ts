@@ -307,9 +307,18 @@ describe('the envelope', () => {
     // What the analysis cannot see, the sandbox holds.
     await session.call('bash', { command: "f=$(printf out.txt); python3 -c \"open('out.txt', 'w')\"; true" })
     expect(existsSync(join(world.root, 'out.txt'))).toBe(false)
+    // Whoever writes the brief says what the next session may change.
+    session.widenEnvelope(['**'])
+    expect((await session.call('write', { path: 'brief.json', content: '{}' })).status).toBe('denied')
     session.widenEnvelope(['docs/**'])
     expect((await session.call('write', { path: 'docs/a.md', content: '' })).status).toBe('done')
     expect((await session.call('write', { path: 'src/b.ts', content: '' })).status).toBe('done')
+  })
+
+  it('holds every file when it holds any', async () => {
+    world.file('brief.json', JSON.stringify({ in_scope_files: [] }))
+    const session = await sessionOf({ schema_version: 1, files: { discovery_brief: 'brief.json' } })
+    expect((await session.call('write', { path: 'a.txt', content: '' })).status).toBe('denied')
   })
 
   it('a brief that cannot be read opens no session', async () => {
@@ -414,8 +423,8 @@ describe('custom tools', () => {
     {
       name: 'starts nothing without the label',
       manifest: {},
-      script: '#!/bin/bash\necho alone\n/usr/bin/id\necho after\n',
-      says: /alone[\s\S]*(fork|Resource temporarily unavailable)/,
+      script: '#!/usr/bin/python3\nimport os\nprint("alone", flush=True)\nos.fork()\nprint("two")\n',
+      says: /alone[\s\S]*Resource temporarily unavailable/,
       isError: true,
     },
     {

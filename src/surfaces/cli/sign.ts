@@ -1,7 +1,13 @@
 /** `cordon sign` and `cordon verify`: what a manifest opens, and a person's word for it. */
 
 import type { LoadedPolicy } from '../../runtime/load-policy.ts'
-import { judgeTrust, type ReachDiff, signProject, type TrustReport } from '../../runtime/manifest-trust.ts'
+import {
+  detachedSignature,
+  judgeTrust,
+  type ReachDiff,
+  signProject,
+  type TrustReport,
+} from '../../runtime/manifest-trust.ts'
 import { Fault } from '../../system/fault.ts'
 import { machineFiles } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
@@ -22,13 +28,21 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
     throw new Fault('no-manifest', `${loaded.root} has no cordon.toml to sign`, { remedy: 'cordon init writes one.' })
   if (args.flags.json) terminal.out(`${JSON.stringify({ status: report.trust.status, diff: report.diff })}\n`)
   else terminal.out(describeDiff(terminal, report.diff))
-  if (report.trust.status === 'signed') {
+  if (report.trust.status === 'signed' && !args.flags.detached) {
     terminal.err('already signed\n')
     return EXIT.ok
   }
   if (!args.flags.yes && !(await confirm(terminal, 'Sign it? [y/N] '))) {
     terminal.err('not signed\n')
     return EXIT.failed
+  }
+  if (args.flags.detached) {
+    const file = `${loaded.manifestPath}.sig`
+    machineFiles.writeText(file, detachedSignature(loaded, machine))
+    terminal.err(
+      `${paint(terminal, 'green', 'wrote')} ${visible(file)}; others accept it after: cordon keys trust YOUR-KEY\n`,
+    )
+    return EXIT.ok
   }
   return sign(terminal, loaded, machine)
 }

@@ -99,8 +99,13 @@ export const commands: readonly CommandRow[] = [
   {
     name: 'sign',
     summary: 'Show what the manifest opens, and put it in force.',
-    usage: 'cordon sign [--yes] [--json]',
-    flags: [{ name: '--yes', about: 'Do not ask.' }, json, root],
+    usage: 'cordon sign [--yes] [--json]\n  cordon sign --detached',
+    flags: [
+      { name: '--yes', about: 'Do not ask.' },
+      { name: '--detached', about: 'Write cordon.toml.sig by your key, for those who trust it (teams).' },
+      json,
+      root,
+    ],
     details: 'The key is made on first use and kept in your keychain; signatures live in your own state directory.',
   },
   {

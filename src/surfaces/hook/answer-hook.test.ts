@@ -436,10 +436,10 @@ const rows: readonly Row[] = [
     expect: 'sandboxed',
   },
   {
-    note: 'the same by the older event',
+    note: 'by the older event, which cannot put it into the sandbox',
     host: 'cursor',
     input: cursor('beforeShellExecution', { command: 'ls', cwd: '$P' }),
-    expect: 'pass',
+    expect: 'deny',
   },
   {
     note: 'a denied command',
@@ -451,7 +451,7 @@ const rows: readonly Row[] = [
     note: 'an ask',
     host: 'cursor',
     input: cursor('beforeShellExecution', { command: 'cat .env', cwd: '' }),
-    expect: 'ask',
+    expect: 'deny',
   },
   {
     note: 'a secret',
@@ -572,6 +572,17 @@ describe('the rewrite', () => {
     expect(effectOf('codex', await ask('codex', codex('Bash', { command: forged })))).toBe('deny')
     const longer = `${command}; git push`
     expect(effectOf('codex', await ask('codex', codex('Bash', { command: longer })))).toBe('deny')
+  })
+
+  it('is what Cursor’s older event takes, and nothing else', async () => {
+    const shown = async (command: string): Promise<HookAnswer> =>
+      ask('cursor', cursor('beforeShellExecution', { command, cwd: '$P' }))
+    const wrapped = async (command: string): Promise<string> => {
+      const { agent_message } = JSON.parse((await shown(command)).stdout)
+      return /say so itself: (.*)$/s.exec(agent_message)![1]!
+    }
+    expect(effectOf('cursor', await shown(await wrapped('ls')))).toBe('pass')
+    expect(effectOf('cursor', await shown(await wrapped('cat .env')))).toBe('ask')
   })
 
   it('keeps the other fields of the input', async () => {

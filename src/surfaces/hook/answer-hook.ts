@@ -98,6 +98,11 @@ async function settled(
 ): Promise<Outcome> {
   const { decision, reason } = judgement.decision
   if (decision === 'deny') return { kind: 'deny', reason: reasonText(reason.message, reason.remedy) }
+  if (input !== null && !request.canRewrite) {
+    // What was decided holds for a command in the sandbox; this one would run outside.
+    const instead = `Every command runs in the sandbox, and here the command has to say so itself: ${input.command}`
+    return { kind: 'deny', reason: reasonText(instead) }
+  }
   if (decision === 'allow') return input ? { kind: 'sandboxed', input } : { kind: 'pass' }
   const refused = judge.whyNotAsked(judgement.decision)
   if (refused !== null) return { kind: 'deny', reason: reasonText(`${reason.message} It was not asked: ${refused}.`) }

@@ -76,6 +76,7 @@ export const claudeCode: Host = {
       command: SHELLS.has(tool)
         ? { text: text(given, 'command'), replaced: (command) => ({ ...given, command }) }
         : null,
+      canRewrite: true,
       canAsk: ASKING.has(mode),
       leaveToHost: mode === 'plan',
     }

@@ -25,6 +25,7 @@ export const codex: Host = {
       project: null,
       command:
         tool === 'Bash' ? { text: text(given, 'command'), replaced: (command) => ({ ...given, command }) } : null,
+      canRewrite: true,
       canAsk: false,
       leaveToHost: false,
     }

@@ -61,16 +61,14 @@ export const cursor: Host = {
       project: root ?? env.CURSOR_PROJECT_DIR ?? null,
       command:
         tool === 'Shell' ? { text: text(given, 'command'), replaced: (command) => ({ ...given, command }) } : null,
+      canRewrite: event === 'preToolUse',
       canAsk: ASKING.has(event),
-      // Only `preToolUse` can rewrite; what runs outside the sandbox stays a question of Cursor's own settings.
-      leaveToHost: event !== 'preToolUse',
+      leaveToHost: false,
     }
   },
-  answer(request, outcome) {
+  answer(_, outcome) {
     if (outcome.kind === 'pass') return '{}'
-    if (outcome.kind === 'sandboxed') {
-      return request.leaveToHost ? '{}' : JSON.stringify({ ...said('allow'), updated_input: outcome.input })
-    }
+    if (outcome.kind === 'sandboxed') return JSON.stringify({ ...said('allow'), updated_input: outcome.input })
     const messages = { user_message: outcome.reason, agent_message: outcome.reason, reason: outcome.reason }
     return JSON.stringify({ ...said(outcome.kind), ...messages })
   },

@@ -59,6 +59,7 @@ export const gemini: Host = {
         tool === 'run_shell_command' && !fromServer
           ? { text: text(given, 'command'), replaced: (command) => ({ ...given, command }) }
           : null,
+      canRewrite: true,
       canAsk: false,
       leaveToHost: false,
     }

@@ -19,6 +19,8 @@ export interface HookRequest {
   readonly project: string | null
   /** The command that can be put into the sandbox, and the tool's input with another one in its place. */
   readonly command: { readonly text: string; readonly replaced: (text: string) => Json } | null
+  /** The host takes another command in the place of the one it asked about. */
+  readonly canRewrite: boolean
   /** The host puts an ask to its person, and waits for the answer. */
   readonly canAsk: boolean
   /** The host asks its person by itself unless it is told not to, and should go on doing so. */

@@ -59,6 +59,7 @@ export const opencode: Host = {
       project: text(input, 'directory'),
       command:
         tool === 'bash' ? { text: text(given, 'command'), replaced: (command) => ({ ...given, command }) } : null,
+      canRewrite: true,
       canAsk: false,
       leaveToHost: false,
     }
