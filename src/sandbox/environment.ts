@@ -95,7 +95,7 @@ export function commandEnvironment(request: EnvironmentRequest): CommandEnvironm
   const variables: Record<string, string> = {}
   for (const [name, value] of Object.entries(request.parent)) {
     if (value === undefined || !isName(name) || value.includes('\0')) continue
-    const passes = exact.has(name) || (!looksSecret(name) && globs.some((glob) => matchSegment(glob, name)))
+    const passes = exact.has(name) || (globs.some((glob) => matchSegment(glob, name)) && !looksSecret(name))
     if (passes) variables[name] = value
   }
   const path = usablePath(variables.PATH ?? SYSTEM_PATH, request.writable)

@@ -24,9 +24,9 @@ export class SandboxFault extends Fault {
   }
 }
 
-const ERRNO_NAMES: ReadonlyMap<number, string> = new Map(
-  Object.entries(constants.errno).map(([name, value]) => [value, name]),
-)
+function errnoName(errno: number): string {
+  return Object.entries(constants.errno).find(([, value]) => value === errno)?.[0] ?? `errno ${errno}`
+}
 
 function subjectOf(step: InitStep, index: number, plan: SandboxPlan): string | undefined {
   if (step === 'MASK') return plan.masks[index]
@@ -42,7 +42,7 @@ export function faultOfStep(failed: { step: number; errno: number; index: number
   if (step === null) return new SandboxFault('sandbox-failed', `the sandbox failed at an unknown step ${failed.step}`)
   const { code, what, remedy } = STEP_MEANINGS[step]
   const path = subjectOf(step, failed.index, plan)
-  const name = ERRNO_NAMES.get(failed.errno) ?? `errno ${failed.errno}`
+  const name = errnoName(failed.errno)
   const message = `${what}${path === undefined ? '' : `: ${JSON.stringify(path)}`} (${name})`
   const about = path === undefined ? {} : { path }
   if (step !== 'EXEC') return new SandboxFault(code, message, { remedy, ...about })

@@ -49,9 +49,11 @@ const STDERR_TERMINAL = 4
 /** How long the init has to end the sandbox before bubblewrap is killed, which ends it too. */
 const QUIT_GRACE_MS = 1000
 
-const SIGNAL_NAMES: ReadonlyMap<number, NodeJS.Signals> = new Map(
-  Object.entries(constants.signals).map(([name, number]) => [number, name as NodeJS.Signals]),
-)
+/** Looked up only when a command was ended by a signal: loading node:os takes a while. */
+function signalName(number: number): NodeJS.Signals {
+  const entry = Object.entries(constants.signals).find(([, value]) => value === number)
+  return (entry?.[0] ?? 'SIGKILL') as NodeJS.Signals
+}
 
 /** Compiles a plan for this machine. Throws a fault for a plan that cannot be expressed. */
 export function compileLaunch(
@@ -235,7 +237,7 @@ async function attend(
     const code = progress.ended?.code ?? null
     return {
       code,
-      signal: signal === null ? null : (SIGNAL_NAMES.get(signal) ?? 'SIGKILL'),
+      signal: signal === null ? null : signalName(signal),
       exitCode: code ?? 128 + (signal ?? 0),
       timedOut,
       cancelled,

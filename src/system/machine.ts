@@ -24,7 +24,8 @@ export interface Machine {
 /** The machine this process runs on. */
 export function thisMachine(): Machine {
   const { env } = process
-  const home = homedir()
+  // What os.homedir() answers first, without loading node:os at every start.
+  const home = env.HOME?.startsWith('/') ? env.HOME : homedir()
   const base = (value: string | undefined, fallback: string) => (value?.startsWith('/') ? value : join(home, fallback))
   let addresses: readonly string[] | null = null
   return {

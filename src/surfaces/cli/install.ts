@@ -16,7 +16,7 @@ import {
   planSettings,
   SettingsError,
 } from '../hook/host-settings.ts'
-import { findProgram, testInstalled } from '../hook/install-check.ts'
+import { checkAgent, findProgram } from '../hook/install-check.ts'
 import { lineDiff } from '../hook/line-diff.ts'
 import { type Arguments, parseArguments } from './arguments.ts'
 import { confirm } from './confirm.ts'
@@ -45,7 +45,8 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   }
   if (agent === 'codex') await trustInCodex(terminal, place)
   warn(terminal, place)
-  const test = await testInstalled(agent, place)
+  const check = await checkAgent(agent, place, readFile)
+  const test = { ok: check.status === 'works', detail: check.detail }
   if (args.flags.json)
     terminal.out(
       `${JSON.stringify({ agent, scope: place.scope, changes: changes.map(({ path }) => path), ...test })}\n`,

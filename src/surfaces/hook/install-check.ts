@@ -52,11 +52,23 @@ export async function checkAgent(
     if (jsonOf(taken.before) === jsonOf(taken.after)) return check('absent', 'no hook of ours', again)
     const wanted = planSettings(agent, place, read, false)
     if (wanted.before !== wanted.after) return check('stale', 'the hook is not the one of this Cordon', again)
+    const off = agent === 'claude-code' ? switchedOff(place, read) : null
+    if (off) return check('silent', `${off} says "disableAllHooks": true`, 'Remove that line.')
     const test = await testInstalled(agent, place)
     return check(test.ok ? 'works' : 'silent', test.detail, test.ok ? null : again)
   } catch (error) {
     return check('silent', messageOf(error), again)
   }
+}
+
+/** The settings file of Claude Code that switches every hook off, wherever ours is; null when none does. */
+function switchedOff({ root, home, env }: InstallPlace, read: (path: string) => string | null): string | null {
+  const files = [
+    join(root, '.claude/settings.local.json'),
+    join(root, '.claude/settings.json'),
+    join(env.CLAUDE_CONFIG_DIR ?? join(home, '.claude'), 'settings.json'),
+  ]
+  return files.find((file) => /"disableAllHooks"\s*:\s*true/.test(read(file) ?? '')) ?? null
 }
 
 /** Runs what is installed; of Codex also asks whether it trusts it. */
