@@ -13,6 +13,8 @@ import { type ModelServer, startModelServer } from '../test/agents/model-server.
 const checkout = new URL('..', import.meta.url).pathname
 const cache = join(checkout, '.cache/agents')
 const cordon = [process.execPath, process.env.CORDON_CLI ?? join(checkout, 'dist/cordon.cjs')] as const
+/** Hooks for the user instead of the project. */
+const user = process.argv.includes('--user')
 const SECRET = 'hunter2-scripted-secret'
 
 const MANIFEST = `schema_version = 1
@@ -141,15 +143,15 @@ async function drive(agent: Agent, guarded: boolean): Promise<readonly string[]>
       HOME: home,
       TERM: 'dumb',
       CI: '1',
-      // Without the trust that `cordon install` writes, Gemini CLI would not start at all.
-      ...(!guarded && { GEMINI_CLI_TRUST_WORKSPACE: 'true' }),
+      // Without trust in the folder Gemini CLI does not start at all; a project's installation writes it, a user's does not.
+      ...((!guarded || user) && { GEMINI_CLI_TRUST_WORKSPACE: 'true' }),
       ...agent.env(at),
     }
     if (guarded) {
       writeFileSync(join(project, 'cordon.toml'), MANIFEST)
       for (const args of [
         ['sign', '--yes'],
-        ['install', agent.name, '--yes'],
+        ['install', agent.name, '--yes', user ? '--user' : '--project'],
       ]) {
         const run = spawnSync(cordon[0], [cordon[1], ...args], { cwd: project, env, encoding: 'utf8' })
         if (run.status !== 0) return [`cordon ${args.join(' ')} failed: ${run.stderr}`]
@@ -199,6 +201,7 @@ function runAgent(agent: Agent, cwd: string, env: Record<string, string>): Promi
 }
 
 const wanted = process.argv.slice(2).filter((word) => !word.startsWith('--'))
+/** Also without Cordon: there every attack has to happen, or the test could not fail. */
 const control = process.argv.includes('--control')
 for (const server of SERVERS) console.log(install(server) ?? `${server.program}: installed`)
 let ran = 0

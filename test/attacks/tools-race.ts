@@ -61,12 +61,21 @@ export async function runRace(reads: number, writes: number): Promise<RaceReport
       await attempt(...writeCalls[index % writeCalls.length]!)
       if (index % 100 === 0) await breathe(flipper)
     }
+    await stop(flipper)
     leaks.push(...outsideChanges(world))
     return { reads, writes, ...counts, leaks }
   } finally {
-    flipper.kill('SIGKILL')
+    await stop(flipper)
     world.close()
   }
+}
+
+/** Ends the other side, and waits until nothing moves any more. */
+async function stop(flipper: ChildProcess): Promise<void> {
+  if (flipper.exitCode !== null || flipper.signalCode !== null) return
+  const ended = new Promise((resolve) => flipper.once('exit', resolve))
+  flipper.kill('SIGKILL')
+  await ended
 }
 
 /** How often a check followed by a bare open leaks in the same room; the measure that the race is real. */
