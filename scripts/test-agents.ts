@@ -158,10 +158,10 @@ async function drive(agent: Agent, guarded: boolean): Promise<readonly string[]>
       }
     }
     const said = await runAgent(agent, project, env)
-    const problems = FINDINGS.filter(({ happened, guarded: must }) => {
+    const problems = FINDINGS.filter(({ happened, guarded: must, what }) => {
       const did = happened({ ...at, base, model })
       // Without Cordon everything happens, or the test could not fail.
-      return guarded ? did !== must : !did
+      return guarded ? did !== must : did === (agent.stops?.includes(what) ?? false)
     }).map(({ what, guarded: must }) => (guarded && !must ? what : `not so: ${what}`))
     if (model.bodies.length < 2) problems.push(`the agent did not talk to the model: ${said.slice(-400)}`)
     if (process.env.CORDON_AGENTS_KEEP) {

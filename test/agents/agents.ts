@@ -23,6 +23,8 @@ export interface Agent {
   readonly args: readonly string[]
   readonly prepare: (world: AgentWorld) => void
   readonly env: (world: AgentWorld) => Record<string, string>
+  /** What the agent stops by itself, without Cordon. */
+  readonly stops?: readonly string[]
   /** The call for an attempt, from the tools that the agent offers. */
   readonly call: (attempt: Attempt, tools: readonly string[], world: AgentWorld) => ScriptedCall | null
 }
@@ -92,6 +94,7 @@ stream_max_retries = 0
     package: '@google/gemini-cli',
     program: 'gemini',
     args: ['-p', 'go', '--yolo', '-m', 'gemini-2.5-pro'],
+    stops: ['a file was written outside'],
     prepare: ({ home }) =>
       put(
         join(home, '.gemini/settings.json'),

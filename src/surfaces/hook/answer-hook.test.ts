@@ -484,6 +484,31 @@ const rows: readonly Row[] = [
     input: opencode('write', { filePath: '/etc/x', content: '' }),
     expect: 'deny',
   },
+  {
+    note: 'a wrapper of several calls',
+    host: 'opencode',
+    input: opencode('batch', { tool_calls: [{ tool: 'bash', parameters: { command: 'git push' } }] }),
+    expect: 'deny',
+  },
+  {
+    note: 'two names for the file, one of them harmless',
+    host: 'gemini',
+    input: gemini('read_file', { file_path: 'src/a.ts', absolute_path: '$P/.env' }),
+    expect: 'deny',
+  },
+  {
+    note: 'two names for the file, one of them harmless',
+    host: 'opencode',
+    input: opencode('write', { filePath: '$P/b.ts', path: '/etc/x' }),
+    expect: 'deny',
+  },
+  {
+    note: 'two patches, one of them harmless',
+    host: 'codex',
+    input: codex('apply_patch', { command: patch('src/n.ts'), input: patch('/etc/n') }),
+    expect: 'deny',
+  },
+  { note: 'an agent of its own', host: 'gemini', input: gemini('delegate_to_agent', {}), expect: 'deny' },
   { note: 'an unknown tool', host: 'opencode', input: opencode('server_tool', {}), expect: 'deny' },
 ]
 

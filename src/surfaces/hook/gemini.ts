@@ -3,7 +3,6 @@
 import { expectEvent, type Host, object, optionalText, ProtocolError, text } from './host.ts'
 import {
   callsOf,
-  delegates,
   edits,
   fetchesFromPrompt,
   foreign,
@@ -37,8 +36,6 @@ const TOOLS: ToolTable = {
   enter_plan_mode: nothing,
   exit_plan_mode: nothing,
   activate_skill: loadsSkill,
-  codebase_investigator: delegates,
-  delegate_to_agent: delegates,
 }
 
 export const gemini: Host = {

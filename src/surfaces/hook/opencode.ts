@@ -40,9 +40,8 @@ const TOOLS: ToolTable = {
   question: nothing,
   plan_enter: nothing,
   plan_exit: nothing,
-  // A call that the model got wrong, and the wrapper of calls that come again one by one.
+  // A call that the model got wrong. There is no row for `batch`: what it runs may not come here again one by one.
   invalid: nothing,
-  batch: nothing,
 }
 
 export const opencode: Host = {

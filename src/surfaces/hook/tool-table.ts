@@ -31,46 +31,51 @@ export const shell =
     return call('bash', { command: text(input, 'command'), ...(cwd && { cwd }) })
   }
 
-/** A file that is read; the field's names in the order they are looked for. */
+/** A file that is read. Hosts have renamed the field, and which one a version believes is not known: all that are there count. */
 export const reads =
   (...names: readonly string[]): ToolRow =>
   (input) =>
-    call('read', { path: text(input, ...names) })
+    given(input, names).flatMap((path) => call('read', { path }))
 
 /** A file that is written as a whole. */
 export const writes =
   (...names: readonly string[]): ToolRow =>
   (input) =>
-    call('write', { path: text(input, ...names), content: '' })
+    given(input, names).flatMap((path) => call('write', { path, content: '' }))
 
 /** A file that is changed in place, which shows parts of it too. */
 export const edits =
   (...names: readonly string[]): ToolRow =>
   (input) =>
-    call('edit', { path: text(input, ...names), old_string: '', new_string: '' })
+    given(input, names).flatMap((path) => call('edit', { path, old_string: '', new_string: '' }))
 
 export const lists =
   (...names: readonly string[]): ToolRow =>
   (input) =>
-    call('list', { path: optionalText(input, ...names) ?? '.' })
+    given(input, names, '.').flatMap((path) => call('list', { path }))
 
 /** Names by a glob: what is listed is the directory that the glob starts in, which the glob itself can name. */
 export const globs =
   (...names: readonly string[]): ToolRow =>
-  (input) => {
-    const base = optionalText(input, ...names) ?? '.'
-    return call('list', { path: globStart(base, text(input, 'pattern')) })
-  }
+  (input) =>
+    given(input, names, '.').flatMap((base) => call('list', { path: globStart(base, text(input, 'pattern')) }))
 
 /** A search through contents: every file below is read. */
 export const searches =
   (...names: readonly string[]): ToolRow =>
   (input) => {
-    const base = optionalText(input, ...names) ?? '.'
-    const filter = optionalText(input, 'glob', 'include', 'include_pattern')
-    const start = filter === null ? base : globStart(base, filter)
-    return [base, start].map((path) => ({ kind: 'search', path }))
+    const filters = given(input, ['glob', 'include', 'include_pattern'], '')
+    return given(input, names, '.').flatMap((base) =>
+      [base, ...filters.map((filter) => globStart(base, filter))].map((path) => ({ kind: 'search', path }) as const),
+    )
   }
+
+/** Every one of these fields that is there; the fallback when none is, and without one that is an error. */
+function given(input: Json, names: readonly string[], fallback?: string): readonly string[] {
+  const found = names.flatMap((name) => optionalText(input, name) ?? [])
+  if (found.length > 0) return found
+  return fallback === undefined ? [text(input, ...names)] : [fallback]
+}
 
 /** Many files by globs, with their contents. */
 export const readsMany =
@@ -90,7 +95,7 @@ export const readsMany =
 export const patches =
   (...names: readonly string[]): ToolRow =>
   (input) =>
-    call('apply_patch', { patch: text(input, ...names) })
+    given(input, names).flatMap((patch) => call('apply_patch', { patch }))
 
 export const fetches: ToolRow = (input) => call('webfetch', { url: text(input, 'url') })
 
@@ -98,7 +103,11 @@ export const fetches: ToolRow = (input) => call('webfetch', { url: text(input, '
 export const fetchesFromPrompt =
   (tool: string): ToolRow =>
   (input) => {
-    const urls = [...text(input, 'prompt', 'url').matchAll(/https?:\/\/[^\s"'<>()[\]{}]+/gi)].map(([url]) => url)
+    const urls = [
+      ...given(input, ['prompt', 'url'])
+        .join(' ')
+        .matchAll(/https?:\/\/[^\s"'<>()[\]{}]+/gi),
+    ].map(([url]) => url)
     return urls.length === 0 ? foreign(tool) : urls.flatMap((url) => call('webfetch', { url }))
   }
 

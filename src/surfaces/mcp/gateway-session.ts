@@ -3,7 +3,9 @@
 import type { HookJudge, HookJudgement } from '../../runtime/hook-judge.ts'
 import { type Pin, pinOf, type ServerPins } from '../../runtime/mcp-pins.ts'
 import type { SessionRecorder } from '../../runtime/session-recorder.ts'
+import { scanText } from '../../scan/injection.ts'
 import { version } from '../../version.ts'
+import { visibleLines } from '../cli/terminal.ts'
 import { guardedResult } from './gateway-result.ts'
 import { ERROR, type IncomingRequest, isObject, type Json, RpcError, RpcPeer, type Send } from './json-rpc.ts'
 import { schemaProblem } from './schema-check.ts'
@@ -26,6 +28,8 @@ interface KnownTool {
 }
 
 const MAX_TOOLS = 1000
+const MAX_PAGES = 20
+const NAME = /^[A-Za-z0-9][\w.-]{0,99}$/
 
 /** Both peers of one gateway. */
 export class GatewaySession {
@@ -33,11 +37,13 @@ export class GatewaySession {
   readonly server: RpcPeer
   readonly #parts: GatewayParts
   readonly #answered = new Set<string>()
+  #accepting: boolean
   #clientElicits = false
   #ready = false
 
   constructor(parts: GatewayParts) {
     this.#parts = parts
+    this.#accepting = parts.accept
     this.client = new RpcPeer(parts.toClient, { request: (request) => this.#ofClient(request), notification: () => {} })
     this.server = new RpcPeer(parts.toServer, {
       request: (request) => this.#ofServer(request),
@@ -73,7 +79,7 @@ export class GatewaySession {
     if (method !== 'elicitation/create' || !this.#clientElicits) {
       throw new RpcError(ERROR.method, `"${method}" is not passed on`)
     }
-    const message = `The MCP server “${this.#parts.label}” asks: ${String(params.message ?? '')}`
+    const message = `The MCP server “${this.#parts.label}” asks: ${visibleLines(String(params.message ?? ''))}`
     return this.client.request('elicitation/create', { ...params, message }, signal)
   }
 
@@ -90,7 +96,7 @@ export class GatewaySession {
       },
       signal,
     )
-    if (!isObject(given) || typeof given.protocolVersion !== 'string') {
+    if (!isObject(given) || !PROTOCOL_VERSIONS.some((known) => known === given.protocolVersion)) {
       throw new RpcError(ERROR.internal, `${this.#parts.label} did not answer as an MCP server does`)
     }
     this.server.notify('notifications/initialized', {})
@@ -102,15 +108,17 @@ export class GatewaySession {
     }
   }
 
-  /** The tools that are as they were accepted; on first contact, all that read like tools. */
+  /** The tools that are as they were accepted; on first contact, all that do not try to steer the agent by their descriptions. */
   async #tools(signal: AbortSignal): Promise<readonly KnownTool[]> {
     if (!this.#ready) throw new RpcError(ERROR.request, 'the session is not initialized')
     const offered = await this.#offered(signal)
-    const known = this.#parts.accept ? null : this.#parts.pins.known()
-    const pins = Object.fromEntries(offered.map(({ definition, pin }) => [String(definition.name), pin]))
+    const known = this.#accepting ? null : this.#parts.pins.known()
     if (known === null) {
-      this.#parts.pins.accept(pins)
-      return offered
+      const first = offered.filter((tool) => this.#accepting || !this.#steers(tool))
+      // What was asked for once is not asked for ever: a change later in the session is a change.
+      this.#accepting = false
+      this.#parts.pins.accept(Object.fromEntries(first.map(({ definition, pin }) => [String(definition.name), pin])))
+      return first
     }
     const accepted: KnownTool[] = []
     for (const tool of offered) {
@@ -122,20 +130,30 @@ export class GatewaySession {
     return accepted
   }
 
+  #steers({ definition, pin }: KnownTool): boolean {
+    if (!scanText(pin.text).injection) return false
+    this.#parts.warn(
+      `The tool “${String(definition.name)}” of the MCP server “${this.#parts.label}” describes itself in words that read like orders to the agent. It is withheld; cordon mcp wrap --accept takes it all the same. ${pin.text}`,
+    )
+    return true
+  }
+
+  /** What the server lists: names that can be names, each once. */
   async #offered(signal: AbortSignal): Promise<readonly KnownTool[]> {
-    const tools: KnownTool[] = []
+    const tools = new Map<string, KnownTool>()
     let cursor: unknown
-    do {
-      const page = await this.server.request('tools/list', cursor === undefined ? {} : { cursor }, signal)
-      if (!isObject(page) || !Array.isArray(page.tools))
+    for (let page = 0; page < MAX_PAGES; page++) {
+      const given = await this.server.request('tools/list', cursor === undefined ? {} : { cursor }, signal)
+      if (!isObject(given) || !Array.isArray(given.tools))
         throw new RpcError(ERROR.internal, 'the server’s list of tools is none')
-      for (const definition of page.tools) {
-        if (!isObject(definition) || typeof definition.name !== 'string') continue
-        tools.push({ definition, pin: pinOf(definition) })
+      for (const definition of given.tools.slice(0, MAX_TOOLS)) {
+        if (!isObject(definition) || typeof definition.name !== 'string' || !NAME.test(definition.name)) continue
+        if (!tools.has(definition.name)) tools.set(definition.name, { definition, pin: pinOf(definition) })
       }
-      cursor = page.nextCursor
-    } while (typeof cursor === 'string' && tools.length < MAX_TOOLS)
-    return tools.slice(0, MAX_TOOLS)
+      cursor = given.nextCursor
+      if (typeof cursor !== 'string') break
+    }
+    return [...tools.values()].slice(0, MAX_TOOLS)
   }
 
   async #acceptChange(name: string, before: Pin | null, now: Pin, signal: AbortSignal): Promise<boolean> {
@@ -209,7 +227,8 @@ export class GatewaySession {
     const answer = { type: 'string', title: 'Answer', enum: ['yes', 'no'] }
     const requestedSchema = { type: 'object', properties: { answer }, required: ['answer'] }
     try {
-      const given = await this.client.request('elicitation/create', { message, requestedSchema }, signal)
+      const shown = { message: visibleLines(message), requestedSchema }
+      const given = await this.client.request('elicitation/create', shown, signal)
       return isObject(given) && given.action === 'accept' && isObject(given.content) && given.content.answer === 'yes'
     } catch {
       return false
