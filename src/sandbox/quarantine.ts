@@ -54,6 +54,9 @@ class Settling {
 
   guarded(): void {
     for (const guard of this.#protection.guarded.values()) {
+      // The manifest is pinned while a command runs, and takes effect only when it is signed: another one in its place is the
+      // user's own doing, an editor's or an "always" of theirs.
+      if (guard.path === this.#baseline.own.manifestPath && guard.path in this.#baseline.guarded) continue
       if (this.#baseline.guarded[guard.path] === guard.identity) continue
       if (this.#isRootPointer(guard.path)) continue
       for (const path of this.#strayParts(guard)) this.#move(path, guard.reason)

@@ -16,6 +16,7 @@ const LOADERS: Readonly<Record<string, Load>> = {
   run: () => import('./run.ts'),
   sign: () => import('./sign.ts'),
   verify: () => import('./verify.ts'),
+  tools: () => import('./tools.ts'),
   keys: () => import('./keys.ts'),
   audit: () => import('./audit.ts'),
   grants: () => import('./grants.ts'),

@@ -116,6 +116,20 @@ export const commands: readonly CommandRow[] = [
     details: 'Exit code 0 when it is signed or there is none, 1 otherwise.',
   },
   {
+    name: 'tools',
+    summary: 'List, show, trust and run custom tools.',
+    usage:
+      'cordon tools list|trust-status [--json]\n  cordon tools show|trust|untrust NAME\n  cordon tools run NAME --input JSON',
+    flags: [
+      json,
+      manifest,
+      root,
+      { name: '--yes', about: 'Do not ask.' },
+      { name: '--input', value: 'JSON', about: 'The tool’s input.' },
+    ],
+    details: 'A tool runs only while its manifest and script are the bytes you trusted.',
+  },
+  {
     name: 'keys',
     summary: 'Show your key, and trust or untrust the keys of others.',
     usage:
