@@ -46,6 +46,7 @@ export async function openChecker(
   const around = {
     home: machine.home,
     canonical: files.canonical,
+    isLink: files.isLink,
     analyze: shell?.analyze ?? null,
     syntaxError: bashSyntaxError,
     ownAddresses: machine.ownAddresses,

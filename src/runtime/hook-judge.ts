@@ -100,6 +100,7 @@ export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
     cwd,
     home: machine.home,
     canonical: files.canonical,
+    isLink: files.isLink,
     analyze: shell?.analyze ?? null,
     syntaxError: bashSyntaxError,
     ownAddresses: machine.ownAddresses,

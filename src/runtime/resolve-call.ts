@@ -13,6 +13,7 @@ export interface Surroundings {
   readonly cwd: string
   readonly home: string
   readonly canonical: (path: string) => string
+  readonly isLink: (path: string) => boolean
   /** The shell analysis; null where it was not loaded, and then no command can be judged. */
   readonly analyze: ((command: string, context: ShellContext) => ShellAnalysis) | null
   readonly syntaxError: (command: string) => string | null
@@ -65,19 +66,27 @@ function shellFact(command: string, cwd: string | undefined, around: Surrounding
     command,
     analysis,
     syntaxError: asks ? around.syntaxError(command) : null,
-    canonical: remembering(around.canonical),
+    canonical: remembering(around, start),
   }
 }
 
-/** One decision asks about the same few directories again and again. */
-function remembering(canonical: (path: string) => string): (path: string) => string {
-  const known = new Map<string, string>()
-  return (path) => {
-    let found = known.get(path)
-    if (found === undefined) {
-      found = canonical(path)
-      known.set(path, found)
-    }
-    return found
+/**
+ * Canonical paths of one decision, which asks about the same few directories again and again: a name that is no link
+ * stands where its directory stands, and each directory is looked at once.
+ */
+function remembering(around: Surroundings, start: string): (path: string) => string {
+  const known = new Map<string, string>([
+    ['/', '/'],
+    [start, start],
+  ])
+  const resolve = (path: string): string => {
+    const found = known.get(path)
+    if (found !== undefined) return found
+    const plain =
+      posix.isAbsolute(path) && posix.normalize(path) === path && !path.endsWith('/') && !around.isLink(path)
+    const canonical = plain ? posix.join(resolve(posix.dirname(path)), posix.basename(path)) : around.canonical(path)
+    known.set(path, canonical)
+    return canonical
   }
+  return resolve
 }

@@ -51,6 +51,8 @@ export function parseCall(
     cwd: view.base(moved).root,
     home: machine.home,
     canonical: (path) => view.canonical(path, moved),
+    // The view may place a path elsewhere, so that every path is asked about as a whole.
+    isLink: () => true,
     analyze,
     syntaxError: bashSyntaxError,
     ownAddresses: machine.ownAddresses,

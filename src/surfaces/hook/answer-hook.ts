@@ -1,6 +1,6 @@
 /** The way of a hook: the host's text in, one answer in the host's own form out, and whatever fails is a block. */
 
-import { readFileSync } from 'node:fs'
+import { closeSync, openSync, readSync } from 'node:fs'
 import { type HookJudge, type HookJudgement, openHookJudge } from '../../runtime/hook-judge.ts'
 import { messageOf } from '../../system/fault.ts'
 import type { Files } from '../../system/files.ts'
@@ -152,10 +152,21 @@ async function record(
 function startDirectory(input: Json): string | null {
   const path = input.transcript_path
   if (typeof path !== 'string' || !path.startsWith('/')) return null
-  const [first = ''] = readFileSync(path, 'utf8').split('\n', 1)
+  const [first = ''] = beginningOf(path).split('\n', 1)
   const line: unknown = JSON.parse(first)
   if (!isObject(line) || line.type !== 'session_meta' || !isObject(line.payload)) return null
   return typeof line.payload.cwd === 'string' ? line.payload.cwd : null
+}
+
+/** The record grows with the session; its first line is all that is wanted. */
+function beginningOf(path: string): string {
+  const bytes = Buffer.alloc(1024 * 1024)
+  const fd = openSync(path, 'r')
+  try {
+    return bytes.toString('utf8', 0, readSync(fd, bytes, 0, bytes.length, 0))
+  } finally {
+    closeSync(fd)
+  }
 }
 
 function parseJson(input: string): Json {
