@@ -54,12 +54,12 @@ function importClaude(settings: Settings): Draft {
   for (const path of texts(permissions.additionalDirectories, 'permissions.additionalDirectories', out)) {
     out.add({ kind: 'directory', path })
   }
-  const mode = permissions.defaultMode
-  if (typeof mode === 'string') {
-    const known = CLAUDE_MODES[mode]
-    if (known) out.add({ kind: 'mode', mode: known })
-    else out.note(`permissions.defaultMode "${mode}" has no equivalent; commands that no grant covers ask`)
-  }
+  // Without a mode, and in those that ask nobody, the careful one: edits and commands ask.
+  const mode = permissions.defaultMode ?? 'default'
+  const known = typeof mode === 'string' && Object.hasOwn(CLAUDE_MODES, mode) ? CLAUDE_MODES[mode]! : null
+  if (!known)
+    out.add(note(`permissions.defaultMode "${mode}" has no equivalent; edits and commands that no grant covers ask`))
+  out.add({ kind: 'mode', mode: known ?? 'default' }, ...unnamed(out.draft(), WEB_TOOLS, 'ask'))
   const network = record(record(settings.sandbox).network)
   for (const host of texts(network.allowedDomains, 'sandbox.network.allowedDomains', out)) {
     out.add({ kind: 'host', use: 'commands', host })
@@ -68,6 +68,17 @@ function importClaude(settings: Settings): Draft {
     out.note('sandbox.excludedCommands has no equivalent: every command runs in the sandbox')
   }
   return out.draft()
+}
+
+const WEB_TOOLS = ['webfetch', 'http', 'websearch'] as const
+
+/** Levels for tools that the settings say nothing about, where the agent is stricter than Cordon by itself. */
+function unnamed({ entries }: Draft, tools: readonly string[], verdict: Verdict): readonly Entry[] {
+  const hosts = entries.some((entry) => entry.kind === 'host' && entry.use === 'web')
+  return tools
+    .filter((tool) => !entries.some((entry) => entry.kind === 'level' && entry.tool === tool))
+    .filter((tool) => tool === 'websearch' || !hosts)
+    .map((tool) => ({ kind: 'level', tool, verdict }))
 }
 
 function claudeRule(rule: string, verdict: Verdict): readonly Finding[] {
@@ -149,6 +160,7 @@ function importCodex(settings: Settings): Draft {
     out.note(`the tools of the MCP server "${name}" ask, one by one, unless [permission.tools] names them`)
   }
   out.note('rules of Codex in *.rules files are not read')
+  out.add(...unnamed(out.draft(), WEB_TOOLS, 'ask'))
   return out.draft()
 }
 
@@ -206,6 +218,7 @@ function importGemini(settings: Settings): Draft {
   if (mode === 'auto_edit') out.add({ kind: 'mode', mode: 'auto_accept' })
   else if (mode === 'plan') out.add({ kind: 'mode', mode: 'plan' })
   else out.add({ kind: 'mode', mode: 'default' })
+  out.add(...unnamed(out.draft(), ['webfetch', 'http'], 'ask'))
   return out.draft()
 }
 
@@ -256,8 +269,11 @@ function importSrt(settings: Settings): Draft {
   const out = new DraftWriter()
   const network = record(settings.network)
   const files = record(settings.filesystem)
-  for (const host of texts(network.allowedDomains, 'network.allowedDomains', out))
-    out.add({ kind: 'host', use: 'commands', host })
+  // There a host is open to the whole process, or to nothing of it.
+  for (const host of texts(network.allowedDomains, 'network.allowedDomains', out)) {
+    out.add({ kind: 'host', use: 'commands', host }, { kind: 'host', use: 'web', host })
+  }
+  out.add(...unnamed(out.draft(), WEB_TOOLS, 'deny'))
   for (const host of texts(network.deniedDomains, 'network.deniedDomains', out))
     out.add({ kind: 'host', use: 'nobody', host })
   for (const path of texts(files.denyRead, 'filesystem.denyRead', out))
@@ -268,6 +284,9 @@ function importSrt(settings: Settings): Draft {
     out.add(...pathRule('write', srtPath(path), 'allow', path))
     if (!/[*?]/.test(path)) out.add({ kind: 'write', verdict: 'allow', path: `${srtPath(path).replace(/\/$/, '')}/**` })
   }
+  // Nothing may be written there unless it is named.
+  if (texts(files.allowWrite, 'filesystem.allowWrite', out).length === 0)
+    out.add({ kind: 'write', verdict: 'deny', path: '**' })
   for (const name of ['allowUnixSockets', 'allowLocalBinding', 'allowAllUnixSockets']) {
     if (network[name] !== undefined && network[name] !== false) out.note(`network.${name} has no equivalent`)
   }

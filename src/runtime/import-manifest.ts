@@ -32,8 +32,18 @@ export async function importManifest(draft: Draft, machine: Machine, files: File
     if (problem === null) fitting.push(entry)
     else notes.push(`${describe(entry)} contradicts another setting and was left out: ${problem}`)
   }
-  const text = toml(treeOf(fitting))
-  return { text, notes }
+  return { text: toml(treeOf([...fitting, ...stillClosed(draft.entries, fitting)])), notes }
+}
+
+/** A list of which nothing is left would be no list, and open what it closed. */
+function stillClosed(wanted: readonly Entry[], kept: readonly Entry[]): readonly Entry[] {
+  const web = (entry: Entry): boolean => entry.kind === 'host' && entry.use === 'web'
+  const writes = (entry: Entry): boolean => entry.kind === 'write' && entry.verdict !== 'deny'
+  const lost = (of: (entry: Entry) => boolean): boolean => wanted.some(of) && !kept.some(of)
+  return [
+    ...(lost(web) ? ['webfetch', 'http'].map((tool): Entry => ({ kind: 'level', tool, verdict: 'deny' })) : []),
+    ...(lost(writes) ? [{ kind: 'write', verdict: 'deny', path: '**' } as const] : []),
+  ]
 }
 
 async function problemOf(entries: readonly Entry[], machine: Machine, files: Files): Promise<string | null> {

@@ -21,26 +21,34 @@ const MESSAGES: Readonly<Record<MaskChange['what'], string>> = {
 /** File systems take their time from a clock that ticks this slowly. */
 const CLOCK_TICK_MS = 20
 
+const WATCH_AFTER_MS = 200
+
 /** The watch over one run's masks. */
 export class MaskWatch {
   readonly #identities: ReadonlyMap<string, string | null>
   readonly #changed = new Map<string, MaskChange>()
   readonly #watchers: FSWatcher[] = []
   readonly #onChange: (change: MaskChange) => void
-  readonly #starting: NodeJS.Immediate
+  readonly #starting: NodeJS.Timeout
   readonly #started = Date.now()
 
   /** Notes what the masks cover now; call it right before the launch. `onChange` hears of a change at once. */
-  constructor(paths: readonly string[], onChange: (change: MaskChange) => void = () => {}) {
+  constructor(
+    paths: readonly string[],
+    onChange: (change: MaskChange) => void = () => {},
+    watchAfterMs: number = WATCH_AFTER_MS,
+  ) {
     this.#identities = new Map(paths.map((path) => [path, identityOf(path)]))
     this.#onChange = onChange
-    // The watchers are not on the way of the launch: what happens before they stand is found at the end.
-    this.#starting = setImmediate(() => this.#watchFolders())
+    // What happens before the watchers stand is found at the end, and the sandbox's init sees a mask that is lifted. A short
+    // command does without them: closing an inotify instance takes the kernel up to 15 ms.
+    this.#starting = setTimeout(() => this.#watchFolders(), watchAfterMs)
+    this.#starting.unref()
   }
 
   /** Ends the watch and tells everything that changed; `masksNow` are the masks that a next command would have. */
   close(masksNow: readonly string[]): readonly MaskChange[] {
-    clearImmediate(this.#starting)
+    clearTimeout(this.#starting)
     for (const watcher of this.#watchers) watcher.close()
     this.#watchers.length = 0
     for (const path of this.#identities.keys()) this.#compare(path)

@@ -24,6 +24,11 @@ const LOADERS: Readonly<Record<string, Load>> = {
   scan: () => import('./scan.ts'),
   doctor: () => import('./doctor.ts'),
   bundles: () => import('./bundles.ts'),
+  hook: () => import('./hook.ts'),
+  install: () => import('./install.ts'),
+  approvals: () => import('./approvals.ts'),
+  import: () => import('./import.ts'),
+  mcp: () => import('./mcp.ts'),
   completions: () => import('./completions.ts'),
 }
 

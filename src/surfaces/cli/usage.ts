@@ -201,6 +201,64 @@ export const commands: readonly CommandRow[] = [
     details: 'Name bundles under [sandbox.os] command_tools.',
   },
   {
+    name: 'hook',
+    summary: 'Answer the hook of an agent: Claude Code, Codex, Gemini CLI, Cursor, opencode.',
+    usage: 'cordon hook claude-code|codex|gemini|cursor|opencode [--root DIR] < call.json',
+    flags: [
+      { name: '--root', value: 'DIR', about: 'The project that the hook was installed for.' },
+      { name: '--host', value: 'NAME', about: 'For `cordon hook run`: the host whose command it is.' },
+      { name: '--session', value: 'ID', about: 'For `cordon hook run`: the host’s session.' },
+    ],
+    details:
+      'Hosts call it; cordon install puts it in place. It answers in the host’s own form, and blocks with exit code 2 when it\ncannot judge a call.',
+  },
+  {
+    name: 'install',
+    summary: 'Put Cordon in front of an agent, and test that its hook fires.',
+    usage: 'cordon install claude-code|codex|gemini|cursor|opencode [--project|--user] [--uninstall] [--yes]',
+    flags: [
+      { name: '--project', about: 'For this project only (the default).' },
+      { name: '--user', about: 'For every project of this user.' },
+      { name: '--uninstall', about: 'Take it out again.' },
+      { name: '--print', about: 'Show what would change, and change nothing.' },
+      { name: '--yes', about: 'Do not ask.' },
+      json,
+    ],
+    details: 'Shows the change, keeps a backup beside the file (FILE.cordon-backup), and can be run again at any time.',
+  },
+  {
+    name: 'approvals',
+    summary: 'Answer what hooks had nobody to ask.',
+    usage:
+      'cordon approvals [list] [--json]\n  cordon approvals allow ID [--minutes N] [--choice N]\n  cordon approvals drop ID',
+    flags: [
+      { name: '--minutes', value: 'N', about: 'How long it holds (60).' },
+      { name: '--choice', value: 'N', about: 'Which suggestion to grant (1, the narrowest).' },
+      json,
+    ],
+    details: 'A grant holds for the project and a time, and never beats a deny; cordon grants lists and revokes it.',
+  },
+  {
+    name: 'import',
+    summary: 'Turn the permission settings of an agent into a manifest.',
+    usage: 'cordon import claude-code|codex|gemini|opencode|srt [FILE] [--out FILE]',
+    flags: [{ name: '--out', value: 'FILE', about: 'Write the manifest there instead of printing it.' }, json],
+    details: 'What has no equivalent is said on stderr; nothing is ever wider than it was.',
+  },
+  {
+    name: 'mcp',
+    summary: 'Serve the guarded tools over MCP, or put a guard around another MCP server.',
+    usage: 'cordon mcp [--root DIR]\n  cordon mcp --http [--port N]\n  cordon mcp wrap [--name NAME] -- SERVER ARG…',
+    flags: [
+      root,
+      { name: '--http', about: 'Streamable HTTP on loopback instead of stdio.' },
+      { name: '--port', value: 'N', about: 'The port (any free one).' },
+      { name: '--name', value: 'NAME', about: 'The name that a wrapped server’s tools are put under.' },
+      { name: '--accept', about: 'Take a wrapped server’s tools as they are now, whatever was pinned.' },
+    ],
+    details: 'The project’s manifest must be signed. Approvals are asked by elicitation where the client has it.',
+  },
+  {
     name: 'completions',
     summary: 'Print a completion script for your shell.',
     usage: 'cordon completions bash|zsh|fish',
