@@ -19,6 +19,9 @@ const PARTS = {
   core: 'src/surfaces/cli/check.ts',
   shell: 'src/shell/analyze.ts',
   suffix: 'src/hosts/suffix.ts',
+  hook: 'src/surfaces/cli/hook.ts',
+  trust: 'src/runtime/manifest-trust.ts',
+  record: 'src/runtime/hook-record.ts',
   run: 'src/surfaces/cli/run.ts',
 }
 

@@ -191,7 +191,8 @@ export const commands: readonly CommandRow[] = [
     summary: 'Probe this machine by really running a sandbox, and say what holds.',
     usage: 'cordon doctor [--json]',
     flags: [json],
-    details: 'Exit code 0 when commands can run in a sandbox here, 125 when they cannot.',
+    details:
+      'Exit code 0 when all is well, 1 when an installed hook does not answer, 125 when no command can run in a sandbox here.',
   },
   {
     name: 'bundles',
