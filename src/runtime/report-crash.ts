@@ -9,8 +9,10 @@ import { version } from '../version.ts'
 /** The path of the report; null when even that failed. Only the verb is recorded: arguments are session content. */
 export function reportCrash(error: unknown, verb: string): string | null {
   const redactor = createRedactor()
+  const stateDir = stateDirectory()
+  if (stateDir === null) return null
   const report = writeCrashReport(error, {
-    stateDir: thisMachine().stateDir,
+    stateDir,
     now: new Date().toISOString(),
     command: /^[a-z]{1,16}$/.test(verb) ? `cordon ${verb}` : 'cordon',
     version,
@@ -19,4 +21,13 @@ export function reportCrash(error: unknown, verb: string): string | null {
     redact: (text) => redactor.redact(text),
   })
   return report?.path ?? null
+}
+
+// A crash must not hide behind another one.
+function stateDirectory(): string | null {
+  try {
+    return thisMachine().stateDir
+  } catch {
+    return null
+  }
 }

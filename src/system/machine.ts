@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { homedir, networkInterfaces } from 'node:os'
 import { join } from 'node:path'
+import { Fault } from './fault.ts'
 
 export interface Machine {
   readonly cwd: string
@@ -29,7 +30,7 @@ export function thisMachine(): Machine {
   const base = (value: string | undefined, fallback: string) => (value?.startsWith('/') ? value : join(home, fallback))
   let addresses: readonly string[] | null = null
   return {
-    cwd: process.cwd(),
+    cwd: workingDirectory(),
     home,
     env,
     configDir: join(base(env.XDG_CONFIG_HOME, '.config'), 'cordon'),
@@ -40,6 +41,17 @@ export function thisMachine(): Machine {
       addresses ??= Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map((entry) => entry.address))
       return addresses
     },
+  }
+}
+
+function workingDirectory(): string {
+  try {
+    return process.cwd()
+  } catch (error) {
+    throw new Fault('no-directory', 'the working directory does not exist any more', {
+      cause: error,
+      remedy: 'Change to one that does, and try again.',
+    })
   }
 }
 
