@@ -1,0 +1,40 @@
+/** README is for a person who has five minutes: what it shows must be what happens, and its links must lead somewhere. */
+
+import { existsSync, readFileSync } from 'node:fs'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { Project } from './cordon.ts'
+
+const readme = readFileSync('README.md', 'utf8')
+const blocks = [...readme.matchAll(/```console\n\$ cordon (\w+) -- (?:bash -c )?'(.*)'\n([\s\S]*?)```/g)]
+const withoutPlaces = (text: string) => text.replace(/cordon\.toml:\d+:\d+/g, 'cordon.toml')
+
+let project: Project
+beforeAll(() => {
+  project = new Project({ 'package.json': '{"scripts":{"test":"node --test"}}', '.env': 'KEY=1\n', '.git/HEAD': '' })
+  project.cordon(['init'])
+})
+afterAll(() => project.remove())
+
+it('shows what explain prints', () => {
+  const [, verb, command, shown] = blocks.find(([, name]) => name === 'explain')!
+  const printed = withoutPlaces(project.cordon([verb!, '--', command!]).out)
+  for (const line of withoutPlaces(shown!)
+    .split('\n')
+    .filter((text) => text.trim() !== '')) {
+    expect(printed).toContain(line.trim().replace(/^[│├└─ ]+/, ''))
+  }
+})
+
+it('shows what run stops', () => {
+  const [, verb, command] = blocks.find(([, name]) => name === 'run')!
+  const ran = project.cordon([verb!, '--manifest', 'cordon.toml', '--', 'bash', '-c', command!])
+  expect(ran.err).toMatch(/observed: .*\.env is hidden as a secret/)
+  expect(ran.err).toMatch(/\.ssh': No such file or directory/)
+  expect(ran.out).toBe('')
+})
+
+it('links to files that exist', () => {
+  const links = [...readme.matchAll(/\]\(((?!https?:)[^)#]+)\)/g)].map((match) => match[1]!)
+  expect(links.length).toBeGreaterThan(5)
+  expect(links.filter((link) => !existsSync(link))).toEqual([])
+})
