@@ -36,7 +36,7 @@ export interface Draft {
 }
 
 /** Most simple commands in one text. */
-const MAX_COMMANDS = 1_500
+const MAX_COMMANDS = 800
 /** Most characters of texts inside texts (`sh -c`, `eval`): each is parsed anew. */
 const MAX_NESTED = 48_000
 const MAX_NESTED_TEXTS = 200
