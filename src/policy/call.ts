@@ -33,6 +33,8 @@ export interface ShellFact {
   readonly syntaxError: string | null
   /** Follows the symlinks of an absolute path as far as it exists. */
   readonly canonical: (path: string) => string
+  /** Why a file may not be run as a script, such as one of a project's skills that nobody approved; null when it may. */
+  readonly scriptProblem?: (path: string) => string | null
 }
 
 export interface ToolCall {

@@ -7,6 +7,7 @@ import { classifyAddress } from '../hosts/address.ts'
 import { matchesHost } from '../hosts/pattern.ts'
 import { parseUrl } from '../hosts/url.ts'
 import type { CommandFact, Hazard, HostUse, PathUse, RedirectFact, ShellFacts, SyntaxUse } from '../shell/facts.ts'
+import { isInterpreterName } from '../shell/tables/interpreter-names.ts'
 import type { SessionFacts, ShellFact } from './call.ts'
 import { commandQuestions, grantsOf, wordsOf } from './command-part.ts'
 import type { PartDecision, PartSubject } from './decision.ts'
@@ -68,7 +69,7 @@ function factQuestions(scene: Scene, fact: CommandFact, all: readonly CommandFac
   return [
     commandQuestions(policy, session, stance, fact, shell.canonical, wrappersOf(fact, all)),
     ...fact.redirects.flatMap((redirect) => redirectQuestions(scene, redirect)),
-    ...fact.paths.flatMap((use) => pathUseQuestions(scene, use, fact)),
+    ...fact.paths.flatMap((use) => [...pathUseQuestions(scene, use, fact), ...scriptQuestions(scene, use, fact)]),
     ...fact.hosts.flatMap((use) => hostUseQuestions(scene, use, fact)),
   ]
 }
@@ -78,6 +79,34 @@ function wrappersOf(fact: CommandFact, all: readonly CommandFact[]): CommandFact
   if (fact.parent === null || fact.via.at(-1)?.kind !== 'wrapper') return []
   const wrapper = all[fact.parent]!
   return [wrapper, ...wrappersOf(wrapper, all)]
+}
+
+/** T3: a script that a project's skill brings along runs only when its bytes were approved, whichever way it is started. */
+function scriptQuestions({ shell }: Scene, use: PathUse, fact: CommandFact): PartQuestions[] {
+  if (use.path === null || !shell.scriptProblem) return []
+  const starts = use.access === 'execute' || isInterpreterName(fact.argv[0]?.values?.[0] ?? '') || isSourced(fact)
+  const problem = starts ? shell.scriptProblem(shell.canonical(use.path)) : null
+  if (problem === null) return []
+  return [
+    always(
+      { kind: 'command', text: wordsOf(fact), span: use.span },
+      {
+        decision: 'ask',
+        firm: true,
+        reason: {
+          code: 'unapproved-script',
+          message: `\`${wordsOf(fact)}\` runs ${use.path}: ${problem}.`,
+          remedy: 'Read it, then approve it: cordon skills approve NAME.',
+        },
+        rules: [{ rule: 'skill scripts', source: 'built-in' }],
+      },
+    ),
+  ]
+}
+
+function isSourced(fact: CommandFact): boolean {
+  const name = fact.argv[0]?.values?.[0]
+  return name === 'source' || name === '.'
 }
 
 /** S7: substrings of the text. They close, they never open. */

@@ -1,8 +1,10 @@
-/** Writes a crash report for a surface (A5). */
+/** Writes down for the owner what went wrong: crash reports (A5) and faults in `app.log` (A2). */
 
 import { release } from 'node:os'
+import { openAppLog } from '../audit/app-log.ts'
 import { writeCrashReport } from '../audit/crash-report.ts'
 import { createRedactor } from '../scan/redact.ts'
+import type { Fault } from '../system/fault.ts'
 import { thisMachine } from '../system/machine.ts'
 import { version } from '../version.ts'
 
@@ -21,6 +23,23 @@ export function reportCrash(error: unknown, verb: string): string | null {
     redact: (text) => redactor.redact(text),
   })
   return report?.path ?? null
+}
+
+/** Notes in `app.log` that the machine failed; a line that cannot be written is dropped. */
+export function logFault(fault: Fault, verb: string): void {
+  const stateDir = stateDirectory()
+  if (stateDir === null) return
+  try {
+    const log = openAppLog(
+      stateDir,
+      (text) => createRedactor().redact(text),
+      () => new Date().toISOString(),
+    )
+    log.write('error', `cordon ${verb}: ${fault.message} [${fault.code}]`)
+    log.close()
+  } catch {
+    // The state directory may be what failed.
+  }
 }
 
 // A crash must not hide behind another one.

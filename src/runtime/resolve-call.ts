@@ -18,6 +18,7 @@ export interface Surroundings {
   readonly analyze: ((command: string, context: ShellContext) => ShellAnalysis) | null
   readonly syntaxError: (command: string) => string | null
   readonly ownAddresses: () => readonly string[]
+  readonly scriptProblem?: (path: string) => string | null
 }
 
 /** Resolves what a call touches. Throws a Fault where the machine has no answer, such as a loop of links. */
@@ -67,6 +68,7 @@ function shellFact(command: string, cwd: string | undefined, around: Surrounding
     analysis,
     syntaxError: asks ? around.syntaxError(command) : null,
     canonical: remembering(around, start),
+    ...(around.scriptProblem && { scriptProblem: around.scriptProblem }),
   }
 }
 

@@ -14,6 +14,7 @@ import type { SessionTool } from './custom-tools.ts'
 import { resolveCall } from './resolve-call.ts'
 import type { ToolRequest } from './run-tool-call.ts'
 import type { SessionView } from './session-view.ts'
+import { skillGate } from './skill-gate.ts'
 
 export interface ParsedCall {
   readonly tool: SessionTool
@@ -56,6 +57,7 @@ export function parseCall(
     analyze,
     syntaxError: bashSyntaxError,
     ownAddresses: machine.ownAddresses,
+    scriptProblem: skillGate(view.base(false).root, machine),
   })
   const analysis = call.shell?.analysis
   const checked = new Map([...call.reads, ...call.writes, ...call.lists].map(({ given, path }) => [given, path]))

@@ -121,7 +121,38 @@ describe('redact and scan', () => {
   })
 })
 
+it('keeps a log of its own faults, without secrets and for the owner alone', () => {
+  project.cordon(['sign', '--yes'])
+  expect(project.cordon(['run', '--', `no-such-${'a1B2'.repeat(3)}`]).code).toBe(127)
+  expect(project.cordon(['run', '--timeout', '1', '--manifest', 'missing.toml', '--', 'true']).code).toBe(125)
+  const log = join(project.home, '.local/state/cordon/app.log')
+  expect(readFileSync(log, 'utf8')).toMatch(/error cordon run: .*missing\.toml/)
+  expect(statSync(log).mode & 0o077).toBe(0)
+})
+
 it('works in a checkout that an ordinary clone gives', () => {
   execFileSync('git', ['init', '-q', project.directory])
   expect(project.cordon(['check', '--', 'echo hi']).code).toBe(0)
+})
+
+describe('scripts of a project’s skills', () => {
+  it('ask until their bytes are approved, whichever way they are started, and again after a change', () => {
+    project.write('cordon.toml', 'schema_version = 1\n[permission]\nmode = "auto"\n')
+    project.write('.agents/skills/deploy/SKILL.md', '# Deploy\n')
+    project.write('.agents/skills/deploy/run.sh', 'echo hi\n')
+    const ways = [
+      'bash .agents/skills/deploy/run.sh',
+      './.agents/skills/deploy/run.sh',
+      'cd .agents/skills && . ./deploy/run.sh',
+    ]
+    const verdicts = () => ways.map((command) => project.cordon(['check', '--', command]).code)
+    expect(verdicts()).toEqual([3, 3, 3])
+    expect(project.cordon(['check', '--', 'cat .agents/skills/deploy/run.sh']).code).toBe(0)
+    expect(project.cordon(['skills']).out).toMatch(/no stored hash.*deploy\/run\.sh/)
+    expect(project.cordon(['skills', 'approve', 'deploy']).code).toBe(0)
+    expect(verdicts()).toEqual([0, 0, 0])
+    project.write('.agents/skills/deploy/run.sh', 'echo changed\n')
+    expect(verdicts()).toEqual([3, 3, 3])
+    expect(project.cordon(['skills']).out).toContain('MISMATCH')
+  })
 })

@@ -179,3 +179,8 @@ export function withoutOptions(words: readonly string[]): readonly string[] {
   const first = words.findIndex((word) => !word.startsWith('-'))
   return first < 0 ? [] : words.slice(first)
 }
+
+/** True for a program that runs the file it is given, by its name alone. */
+export function isInterpreterName(name: string): boolean {
+  return familyOf.has(plainName(name, (candidate) => familyOf.has(candidate)))
+}

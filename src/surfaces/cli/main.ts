@@ -17,6 +17,7 @@ const LOADERS: Readonly<Record<string, Load>> = {
   sign: () => import('./sign.ts'),
   verify: () => import('./verify.ts'),
   tools: () => import('./tools.ts'),
+  skills: () => import('./skills.ts'),
   keys: () => import('./keys.ts'),
   audit: () => import('./audit.ts'),
   grants: () => import('./grants.ts'),
@@ -70,8 +71,13 @@ export async function main(argv: readonly string[], terminal: Terminal = process
   } catch (error) {
     if (error instanceof UsageError)
       return complain(terminal, error.message, `cordon ${name} --help shows how.`, EXIT.usage)
-    if (error instanceof Fault) return complain(terminal, error.message, error.remedy, exitOf(name, error), error.code)
-    throw error
+    if (!(error instanceof Fault)) throw error
+    const exit = exitOf(name, error)
+    if (exit === EXIT.fault) {
+      const { logFault } = await import('../../runtime/report-crash.ts')
+      logFault(error, name)
+    }
+    return complain(terminal, error.message, error.remedy, exit, error.code)
   }
 }
 

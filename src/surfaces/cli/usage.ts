@@ -130,6 +130,13 @@ export const commands: readonly CommandRow[] = [
     details: 'A tool runs only while its manifest and script are the bytes you trusted.',
   },
   {
+    name: 'skills',
+    summary: 'List the scripts of skills, and approve those that a project brings along.',
+    usage: 'cordon skills [list] [--json]\n  cordon skills approve NAME [SCRIPT]',
+    flags: [json],
+    details: 'Your own skills need no approval. A script of a project’s skill asks until its bytes are approved.',
+  },
+  {
     name: 'keys',
     summary: 'Show your key, and trust or untrust the keys of others.',
     usage:
