@@ -14,7 +14,7 @@ import { parseInput } from '../tools/input.ts'
 import { InputError } from '../tools/tool.ts'
 import type { LoadedPolicy } from './load-policy.ts'
 import { resolveCall } from './resolve-call.ts'
-import { skillGate } from './skill-gate.ts'
+import { openSkillGate } from './skill-folders.ts'
 
 export interface CheckRequest {
   readonly tool: string
@@ -51,7 +51,7 @@ export async function openChecker(
     analyze: shell?.analyze ?? null,
     syntaxError: bashSyntaxError,
     ownAddresses: machine.ownAddresses,
-    scriptProblem: skillGate(loaded.root, machine),
+    ...(await openSkillGate(loaded.root, machine, files)),
   }
   return {
     check(request) {

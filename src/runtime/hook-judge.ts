@@ -20,7 +20,7 @@ import { newSession } from './check-call.ts'
 import { filesNotToRead } from './hook-search.ts'
 import { type LoadedPolicy, loadPolicy } from './load-policy.ts'
 import { resolveCall } from './resolve-call.ts'
-import { skillGate } from './skill-gate.ts'
+import { openSkillGate } from './skill-folders.ts'
 
 /** One thing that a host's tool does, in Cordon's words. */
 export type HookCall =
@@ -105,7 +105,7 @@ export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
     analyze: shell?.analyze ?? null,
     syntaxError: bashSyntaxError,
     ownAddresses: machine.ownAddresses,
-    scriptProblem: skillGate(loaded.root, machine),
+    ...(await openSkillGate(loaded.root, machine, files)),
   }
   const judge = (call: HookCall): HookJudgement[] => {
     if (call.kind === 'foreign')

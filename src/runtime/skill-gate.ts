@@ -11,6 +11,7 @@ import {
   skillScriptStatus,
 } from '../tools/custom/skills.ts'
 import { createTrustStore, type TrustStatus } from '../tools/custom/trust.ts'
+import { skillFolders } from './skill-folders.ts'
 
 export interface SkillRow {
   readonly skill: string
@@ -56,7 +57,7 @@ export function approveSkill(
 
 /** Why a file may not be run: it is a script of the project's skills that nobody approved, or changed since. Null: it may. */
 export function skillGate(root: string, machine: Machine): (path: string) => string | null {
-  const folders = [`${root}/.cordon/skills`, `${root}/.agents/skills`]
+  const folders = skillFolders(root)
   return (path) => {
     if (!folders.some((folder) => isInside(path, folder))) return null
     const row = skillRows(root, machine).find((candidate) => candidate.path === path)
