@@ -13,8 +13,8 @@ import { builtInSpec, builtInSpecs } from '../tools/built-in.ts'
 import { parseInput } from '../tools/input.ts'
 import { InputError } from '../tools/tool.ts'
 import type { LoadedPolicy } from './load-policy.ts'
+import { openSkillGate } from './open-skill-gate.ts'
 import { resolveCall } from './resolve-call.ts'
-import { openSkillGate } from './skill-folders.ts'
 
 export interface CheckRequest {
   readonly tool: string

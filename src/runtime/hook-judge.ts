@@ -19,8 +19,8 @@ import { type Actions, InputError } from '../tools/tool.ts'
 import { newSession } from './check-call.ts'
 import { filesNotToRead } from './hook-search.ts'
 import { type LoadedPolicy, loadPolicy } from './load-policy.ts'
+import { openSkillGate } from './open-skill-gate.ts'
 import { resolveCall } from './resolve-call.ts'
-import { openSkillGate } from './skill-folders.ts'
 
 /** One thing that a host's tool does, in Cordon's words. */
 export type HookCall =
