@@ -4,6 +4,7 @@ import { closeSync, constants, openSync, readSync } from 'node:fs'
 import { ReadStream, WriteStream } from 'node:tty'
 import { Fault, messageOf } from '../system/fault.ts'
 import { pieces, wrap, wrapWords } from './display-text.ts'
+import { maskedRequest } from './masked-request.ts'
 import { maximumScroll, type PromptState, promptRows, type Screen, scrollOf, TIMES } from './prompt-view.ts'
 import type { Answer, ApprovalRequest, Prompter } from './prompter.ts'
 
@@ -30,7 +31,7 @@ export function terminalPrompter(open: () => PromptTerminal = openTerminal): Pro
         signal,
         (screen, keys, state: PromptState) => answerTo(request, screen, keys, state),
         START,
-        (state, screen) => promptRows(request, state, screen),
+        (state, screen) => promptRows(maskedRequest(request), state, screen),
         { kind: 'deny' },
       ),
     question: (text, options, signal) =>
