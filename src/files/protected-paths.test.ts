@@ -1,5 +1,5 @@
-import { describe, expect, test } from 'vitest'
-import { codeRunningGitKey, holdsProtected, isProtectedStart, protectedPath } from './protected-paths.ts'
+import { expect, test } from 'vitest'
+import { codeRunningGitKey, isProtectedStart, protectedPath } from './protected-paths.ts'
 
 const facts = {
   root: '/home/u/p',
@@ -74,20 +74,6 @@ test('only Cordon’s own places are unreadable', () => {
     '/home/u/.config/cordon/keys/a',
     '/home/u/.local/state/cordon/audit/x.jsonl',
   ])
-})
-
-describe('directories that hold protected files', () => {
-  test.each([
-    ['/home/u/.config', true, 'Cordon’s configuration is in there'],
-    ['/home/u/p', true, 'the manifest is in there'],
-    ['/home/u', true, ''],
-    ['/', true, ''],
-    ['/home/u/p/.vscode', true, 'tasks.json may be in there'],
-    ['/home/u/p/src', false, ''],
-    ['/home/u/p/.config', false, 'not the home directory'],
-  ])('%s: %s (%s)', (path, holds) => {
-    expect(holdsProtected(path, facts) !== null).toBe(holds)
-  })
 })
 
 test.each([

@@ -55,26 +55,6 @@ export function protectedPath(path: string, facts: ProtectedFacts): ProtectedPat
   return name === null ? null : { kind: name.kind, reason: name.reason, unreadable: false }
 }
 
-/**
- * Why removing, moving or replacing this directory would take protected paths along, or null: it stands above Cordon's
- * places, the manifest, or the fixed places under the home directory. Repositories below it are known to the index only.
- */
-export function holdsProtected(path: string, facts: ProtectedFacts): ProtectedPath | null {
-  const segments = splitPath(path).map(foldName)
-  const home = splitPath(facts.home).map(foldName)
-  const above = (place: readonly string[]): boolean => place.length > segments.length && startsWith(place, segments)
-  for (const own of [facts.configDir, facts.stateDir, facts.manifestPath, posix.join(facts.root, 'cordon.toml')]) {
-    if (above(splitPath(own).map(foldName))) return holder('cordon', "Cordon's own files")
-  }
-  const last = segments.at(-1)
-  for (const { name, folded, place } of nameIndex().all) {
-    if (place === 'anywhere' ? folded.length > 1 && last === folded[0] : above(placed(folded, place, home))) {
-      return holder(name.kind, name.path)
-    }
-  }
-  return null
-}
-
 /** The protected name that an entry of a directory has by itself (`.envrc`, `.git`), for walks that see one name at a time. */
 export function isProtectedStart(name: string): boolean {
   const folded = foldName(name)
@@ -171,10 +151,6 @@ function protectedName(segments: readonly string[], home: readonly string[]): Pr
     }
   }
   return null
-}
-
-function holder(kind: ProtectedKind, what: string): ProtectedPath {
-  return { kind, reason: `a directory that holds protected files (${what})`, unreadable: false }
 }
 
 function placed(folded: readonly string[], place: Place, home: readonly string[]): readonly string[] {

@@ -264,8 +264,11 @@ function literalPart(use: PathUse): string {
 function hostUseQuestions(scene: Scene, use: HostUse, fact: CommandFact): PartQuestions[] {
   const { policy, session, stance } = scene
   if (stance.mode.value !== 'contained') return []
-  const parsed = parseUrl(/^[a-z][a-z0-9+.-]*:\/\//i.test(use.url) ? use.url : `https://${use.url}`)
-  if ('problem' in parsed || isOwnLoopback(parsed.url.host)) return []
+  // Other schemes (ssh, file) are not the web's: their programs are judged by what they do, and the proxy holds the wire.
+  const web = /^[a-z][a-z0-9+.-]*:\/\//i.test(use.url) ? use.url : `https://${use.url}`
+  const parsed = parseUrl(web)
+  if ('problem' in parsed) return /^https?:/i.test(web) ? [unreadableHost(use, fact, parsed.problem)] : []
+  if (isOwnLoopback(parsed.url.host)) return []
   const { host, port } = parsed.url
   const tool = fact.argv[0]?.values?.[0] ?? ''
   const rules = [
@@ -296,6 +299,21 @@ function hostUseQuestions(scene: Scene, use: HostUse, fact: CommandFact): PartQu
       rules: [ref(stance.mode)],
     }),
   ]
+}
+
+function unreadableHost(use: HostUse, fact: CommandFact, problem: string): PartQuestions {
+  return always(
+    { kind: 'host', text: use.url, span: use.span },
+    {
+      decision: 'ask',
+      reason: {
+        code: 'host-not-granted',
+        message: `\`${wordsOf(fact)}\` reaches for a host that cannot be told: ${problem}.`,
+        remedy: 'Write the address plainly.',
+      },
+      rules: [{ rule: 'hazard unknowable', source: 'built-in' }],
+    },
+  )
 }
 
 // Inside the sandbox, loopback is the sandbox's own.

@@ -15,7 +15,7 @@ import type { Limits } from '../sandbox/limits.ts'
 import { type MaskFacts, MaskIndex } from '../sandbox/masks.ts'
 import { readIndexCache, writeIndexCache } from '../sandbox/masks-cache.ts'
 import { type MaskChange, MaskWatch } from '../sandbox/masks-watch.ts'
-import { planSandbox, type SandboxPlan, type TerminalSize } from '../sandbox/plan.ts'
+import { planSandbox, type SandboxPlan, SYSTEM_PATHS, type TerminalSize } from '../sandbox/plan.ts'
 import type { ProtectFacts } from '../sandbox/protect.ts'
 import { worktreeDirectories } from '../sandbox/protect.ts'
 import type { QuarantineFinding } from '../sandbox/quarantine.ts'
@@ -283,7 +283,9 @@ export class CommandRunner {
 
   #masksFor(reads: readonly string[], writes: readonly string[]): string[] {
     const visible =
-      this.#loaded.sandbox.commandFs.value === 'all' ? ['/'] : [...SYSTEM, this.#machine.home, ...reads, ...writes]
+      this.#loaded.sandbox.commandFs.value === 'all'
+        ? ['/']
+        : [...SYSTEM_PATHS, this.#machine.home, ...reads, ...writes]
     const places = maskPlaces({ home: this.#machine.home, visible, grants: this.#readGrants() })
     return [...this.#alwaysHidden(), ...places.files, ...places.directories, ...this.#projectMasks()]
   }
@@ -307,5 +309,3 @@ export class CommandRunner {
     return paths.filter((path) => this.#files.exists(path)).map(this.#files.canonical)
   }
 }
-
-const SYSTEM = ['/usr', '/etc', '/opt', '/nix', '/bin', '/sbin', '/lib', '/lib64']

@@ -13,7 +13,7 @@ import { egressRules } from './egress-rules.ts'
 import type { LoadedPolicy } from './load-policy.ts'
 
 export type { LaunchIo, LaunchResult } from '../sandbox/backend.ts'
-export { renderBundle, renderBundles } from '../sandbox/bundle-doc.ts'
+export { renderBundle } from '../sandbox/bundle-doc.ts'
 export { bundles } from '../sandbox/bundles.generated.ts'
 export { inferViolations, type Violation } from '../sandbox/violation.ts'
 export { CommandRunner, type RunOutcome, type RunRequest } from './command-runner.ts'

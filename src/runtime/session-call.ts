@@ -75,15 +75,6 @@ export function parseCall(
   }
 }
 
-/** To look at a command that was allowed, or to end it, needs no second yes; a deny stands. */
-export function aboutRunning({ tool, input }: ParsedCall, decision: Decision): Decision {
-  const about = tool.name === 'bash' && input.action !== undefined && input.action !== 'run'
-  if (!about || decision.decision !== 'ask') return decision
-  const reason = { code: 'harmless', message: 'It is about a command of this session that was allowed.' } as const
-  const segments = decision.segments.map((part) => ({ ...part, decision: 'allow', reason }) as const)
-  return { ...decision, decision: 'allow', reason, segments }
-}
-
 /** The denial of a call that comes too soon for the agent's ring (P8). */
 export function tooOften(tool: string, ring: number, perMinute: number, wait: number): Decision {
   const reason = {

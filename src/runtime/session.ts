@@ -27,7 +27,7 @@ import type { CustomToolHost, SessionTool } from './custom-tools.ts'
 import { readBrief } from './discovery-brief.ts'
 import type { LoadedPolicy } from './load-policy.ts'
 import { runToolCall, type Stages } from './run-tool-call.ts'
-import { aboutRunning, type ParsedCall, parseCall, tooOften } from './session-call.ts'
+import { type ParsedCall, parseCall, tooOften } from './session-call.ts'
 import { toolContext } from './session-context.ts'
 import type { PermissionRow, SandboxView, SessionEvent } from './session-event.ts'
 import { type CallReach, NO_REACH } from './session-policy.ts'
@@ -272,7 +272,7 @@ export class Session {
 
   #evaluate(parsed: ParsedCall, breakerOpenFor: number | null = null): Decision {
     const facts = { ...this.#view.facts(), breakerOpenFor }
-    return aboutRunning(parsed, evaluate(this.#view.deciding(parsed.moved).policy, facts, parsed.call))
+    return evaluate(this.#view.deciding(parsed.moved).policy, facts, parsed.call)
   }
 
   #decide(parsed: ParsedCall, underway: Underway): Decision {
