@@ -119,7 +119,7 @@ async function serveDoor(): Promise<void> {
     upstream: createUpstream({
       // As the peer does: told roots take the place of the machine's.
       roots: trust,
-      dialer: () => connect({ host: '127.0.0.1', port: originPort, noDelay: true }),
+      dialer: () => ({ host: '127.0.0.1', port: originPort, noDelay: true }),
     }),
     resolver: mappedResolver({ [HOST]: [PUBLIC_ADDRESS] }),
   })

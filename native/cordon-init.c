@@ -12,13 +12,17 @@
  *   m mask       u8 flags, [u64 dev, u64 ino,] text         p pin           u8 flags, text
  *   r read-only  u8 flags, text             g gate          (empty)
  *   l rlimit     u32 which, u64 limit       s seccomp       sock_filter[]         i ids                 u32 uid, u32 gid
- *   t terminal   u8 fds, u16 rows, u16 cols n listener      u16 port              z end                 (empty)
+ *   t terminal   u8 fds, u16 rows, u16 cols n listener      u16 port              d servers             u16 port...
+ *   z end        (empty)
  * Flags: m 1 = may be missing, 2 = not watched, 4 = only this very file; p 1 = read-only (otherwise only held in place); r 1 = with submounts.
  * m and p are carried out in their order. Afterwards CONTROL_FD carries, towards this program, { u8 type, u8 a, u16 b, u16 c }:
  *   K a = signal for the command's process group     Q kill everything     W b = rows, c = cols     G through the gate
+ *   C b = port, c = id: connect to the server on a port of d
  * and towards the parent { u32 type, u32 a, u32 b, u32 c }:
  *   F a = step, b = errno, c = index     R a = 1 if masks are watched     V a = mask index, b = 0 opened, 1 lifted
  *   X a = 0 exited, 1 signalled, b = code or signal     G at the gate: masks and pins are in place, nothing runs yet
+ *   L a = port of d, b = 1 if something inside listens on it now, 0 if no longer     N a = id, b = errno: not connected
+ * The listener, and each connection that C asked for, go over IPC_FD as Node's handles.
  * The parent's death closes CONTROL_FD, and that ends the sandbox, whatever became of the parent-death signals.
  */
 #define _GNU_SOURCE
@@ -50,12 +54,16 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <termios.h>
+#include <time.h>
 #include <unistd.h>
 
 #define MAGIC "CORDON1\n"
 #define MAX_ORDERS (64u << 20)
 #define STAGE "/dev/shm"
 #define FAULT_STATUS 125
+#define MAX_SERVERS 64
+#define SERVER_LOOK_MS 100    /* how often it is looked which servers there are */
+#define SERVER_CONNECT_MS 50 /* on loopback a connection is there at once, unless the server takes none */
 
 /* Each value is mirrored by the step table in src/sandbox/bwrap/steps.ts; a test compares the two. */
 enum step {
@@ -104,6 +112,8 @@ static struct {
   struct sock_fprog filter;
   uint32_t uid, gid;
   uint16_t rows, cols, port;
+  uint16_t servers[MAX_SERVERS];
+  size_t server_count;
   uint8_t terminal_fds;
   int has_ids, has_terminal, has_listener, has_gate;
 } orders;
@@ -240,6 +250,13 @@ static void take_record(uint8_t type, uint8_t *p, uint32_t length, uint32_t at) 
     orders.port = u16_at(p);
     orders.has_listener = 1;
     return;
+  case 'd':
+    if (orders.server_count || length == 0 || length % 2 || length / 2 > MAX_SERVERS) bad_orders(at);
+    for (uint32_t i = 0; i < length; i += 2) {
+      if (u16_at(p + i) == 0) bad_orders(at);
+      orders.servers[orders.server_count++] = u16_at(p + i);
+    }
+    return;
   default: bad_orders(at);
   }
 }
@@ -275,6 +292,9 @@ static void read_orders(void) {
     take_record(body[at], body + at + 5, u32_at(body + at + 1), at);
   /* A sandbox without a filter, without ids or without a place to stand was not meant. */
   if (!orders.argc || !orders.argv[0][0] || !orders.cwd || !orders.filter.filter || !orders.has_ids) bad_orders(size);
+  /* The parent's own listener is no server of the command: nobody outside may come in by it. */
+  for (size_t i = 0; i < orders.server_count; i++)
+    if (orders.has_listener && orders.servers[i] == orders.port) bad_orders(size);
 }
 
 static void make_readonly(const char *path, int recursive) {
@@ -411,25 +431,29 @@ static int mask_all(void) {
   return watch;
 }
 
-/* Node takes a listening socket from its IPC channel in this form, and says when it has it. */
-static void hand_over_listener(int ipc) {
-  static const char message[] = "{\"cmd\":\"NODE_HANDLE\",\"type\":\"net.Server\",\"msg\":\"listener\"}\n";
+static int ipc = -1; /* kept open only where servers inside are to be reached */
+
+/* Node takes a socket from its IPC channel in this form, one line of JSON with the descriptor beside it. */
+static int send_handle(const char *message, int handle) {
+  union { struct cmsghdr header; char space[CMSG_SPACE(sizeof(int))]; } rights;
+  memset(&rights, 0, sizeof rights);
+  struct iovec text = {.iov_base = (void *)(uintptr_t)message, .iov_len = strlen(message)};
+  struct msghdr packet = {.msg_iov = &text, .msg_iovlen = 1, .msg_control = rights.space, .msg_controllen = sizeof rights.space};
+  rights.header.cmsg_level = SOL_SOCKET;
+  rights.header.cmsg_type = SCM_RIGHTS;
+  rights.header.cmsg_len = CMSG_LEN(sizeof(int));
+  memcpy(CMSG_DATA(&rights.header), &handle, sizeof(int));
+  return sendmsg(ipc, &packet, MSG_NOSIGNAL) == (ssize_t)text.iov_len;
+}
+
+static void hand_over_listener(void) {
   static const char ack[] = "{\"cmd\":\"NODE_HANDLE_ACK\"}\n";
   struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(orders.port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
   int one = 1;
   int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (listener < 0 || setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one)) fail(STEP_LISTENER);
   if (bind(listener, (struct sockaddr *)&address, sizeof address) || listen(listener, 512)) fail(STEP_LISTENER);
-
-  union { struct cmsghdr header; char space[CMSG_SPACE(sizeof(int))]; } rights;
-  memset(&rights, 0, sizeof rights);
-  struct iovec text = {.iov_base = (void *)(uintptr_t)message, .iov_len = sizeof message - 1};
-  struct msghdr packet = {.msg_iov = &text, .msg_iovlen = 1, .msg_control = rights.space, .msg_controllen = sizeof rights.space};
-  rights.header.cmsg_level = SOL_SOCKET;
-  rights.header.cmsg_type = SCM_RIGHTS;
-  rights.header.cmsg_len = CMSG_LEN(sizeof(int));
-  memcpy(CMSG_DATA(&rights.header), &listener, sizeof(int));
-  if (sendmsg(ipc, &packet, MSG_NOSIGNAL) != (ssize_t)(sizeof message - 1)) fail(STEP_HANDOVER);
+  if (!send_handle("{\"cmd\":\"NODE_HANDLE\",\"type\":\"net.Server\",\"msg\":\"listener\"}\n", listener)) fail(STEP_HANDOVER);
 
   char answer[sizeof ack - 1];
   size_t got = 0;
@@ -449,7 +473,6 @@ static void hand_over_listener(int ipc) {
     errno = EPROTO;
     fail(STEP_HANDOVER);
   }
-  close(ipc);
   close(listener); /* the parent holds it; nothing in here may accept its own connections */
 }
 
@@ -601,6 +624,92 @@ static void wait_at_gate(void) {
   }
 }
 
+static uint8_t serving[MAX_SERVERS];
+
+/* Marks the listed ports on which a socket of this table listens where a connection to loopback would find it. */
+static void find_servers(const char *table, uint8_t *found) {
+  char line[512], address[33];
+  unsigned port, state;
+  FILE *file = fopen(table, "re");
+  if (!file) return;
+  /* The kernel lists listening sockets before all others: what follows them need not be read. */
+  for (int first = 1; fgets(line, sizeof line, file); first = 0) {
+    if (first) continue;
+    if (sscanf(line, " %*[0-9]: %32[0-9A-F]:%4x %*32[0-9A-F]:%*4x %2x", address, &port, &state) != 3 || state != 0x0a) break;
+    size_t zeros = strspn(address, "0");
+    int reachable = address[zeros] == 0 || !strcmp(address, "0100007F") || !strcmp(address, "00000000000000000000000001000000");
+    for (size_t i = 0; reachable && i < orders.server_count; i++) found[i] |= orders.servers[i] == port;
+  }
+  fclose(file);
+}
+
+static void report_servers(void) {
+  uint8_t found[MAX_SERVERS] = {0};
+  find_servers("/proc/net/tcp", found);
+  find_servers("/proc/net/tcp6", found);
+  for (size_t i = 0; i < orders.server_count; i++) {
+    if (found[i] == serving[i]) continue;
+    serving[i] = found[i];
+    tell('L', orders.servers[i], found[i], 0);
+  }
+}
+
+/* At most every SERVER_LOOK_MS, however busy the loop is. */
+static void look_for_servers(void) {
+  static uint64_t next;
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  uint64_t ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+  if (ms < next) return;
+  next = ms + SERVER_LOOK_MS;
+  report_servers();
+}
+
+/* A connection to this namespace's own loopback, and to nothing else; -1 when nobody takes it. */
+static int connect_inside(uint16_t port) {
+  struct sockaddr_in four = {.sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_port = htons(port), .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+  for (int family = 0; family < 2; family++) {
+    int fd = socket(family ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0) continue;
+    int error = 0;
+    socklen_t length = sizeof error;
+    if (connect(fd, family ? (struct sockaddr *)&six : (struct sockaddr *)&four, family ? sizeof six : sizeof four)) {
+      struct pollfd wait = {.fd = fd, .events = POLLOUT};
+      error = errno;
+      if (error == EINPROGRESS && (poll(&wait, 1, SERVER_CONNECT_MS) != 1 || getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length)))
+        error = ETIMEDOUT;
+    }
+    if (error == 0) return fd;
+    close(fd);
+    errno = error;
+  }
+  return -1;
+}
+
+/* Returns 0 for a port that was not ordered. */
+static int answer_connect(uint16_t port, uint16_t id) {
+  char message[64];
+  size_t i = 0;
+  while (i < orders.server_count && orders.servers[i] != port) i++;
+  if (i == orders.server_count) return 0;
+  int fd = connect_inside(port);
+  snprintf(message, sizeof message, "{\"cmd\":\"NODE_HANDLE\",\"type\":\"net.Socket\",\"msg\":%u}\n", id);
+  if (fd < 0 || !send_handle(message, fd)) tell('N', id, (uint32_t)errno, 0);
+  if (fd >= 0) close(fd);
+  return 1;
+}
+
+/* Node says for each handle that it has it; there is nothing to do about that. */
+static void drain_acks(void) {
+  char ignored[4096];
+  ssize_t n;
+  while ((n = recv(ipc, ignored, sizeof ignored, MSG_DONTWAIT)) > 0) continue;
+  if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  close(ipc);
+  ipc = -1;
+}
+
 /* Returns 0 when the parent is gone or asks for the end. */
 static int take_message(int master) {
   uint8_t message[6];
@@ -616,6 +725,7 @@ static int take_message(int master) {
     ioctl(master, TIOCSWINSZ, &size);
     return 1;
   }
+  if (message[0] == 'C') return answer_connect(u16_at(message + 2), u16_at(message + 4));
   return 0; /* Q, and whatever is not understood */
 }
 
@@ -705,7 +815,7 @@ static _Noreturn void watch_over(int signals, int watch, int mounts, int master)
   static struct relay in, out;
   int in_open = master >= 0, out_open = master >= 0;
   for (;;) {
-    struct pollfd fds[7] = {
+    struct pollfd fds[8] = {
         {.fd = control, .events = POLLIN},
         {.fd = signals, .events = POLLIN},
         {.fd = watch, .events = POLLIN},
@@ -713,8 +823,11 @@ static _Noreturn void watch_over(int signals, int watch, int mounts, int master)
         {.fd = in_open && in.to == 0 ? 0 : -1, .events = POLLIN},
         {.fd = out.to ? 1 : -1, .events = POLLOUT},
         {.fd = master, .events = (short)((out.to == 0 ? POLLIN : 0) | (in.to ? POLLOUT : 0))},
+        {.fd = ipc, .events = POLLIN},
     };
-    if (poll(fds, 7, -1) < 0 && errno != EINTR) _exit(FAULT_STATUS);
+    if (poll(fds, 8, orders.server_count ? SERVER_LOOK_MS : -1) < 0 && errno != EINTR) _exit(FAULT_STATUS);
+    if (fds[7].revents) drain_acks();
+    if (orders.server_count) look_for_servers();
     if (fds[2].revents & POLLIN) report_opens(watch);
     if (fds[3].revents & (POLLPRI | POLLERR)) report_lifted();
     if (fds[0].revents && !take_message(master)) {
@@ -751,10 +864,11 @@ static int open_terminal(void) {
  * bubblewrap's monitor keeps its own descriptors 0 to 2 until it ends, so the command's come by other numbers: their
  * readers then see the end as soon as the command is gone. Descriptors that the parent leaked end here.
  */
-static void settle_descriptors(int stdio, int ipc) {
+static void settle_descriptors(int stdio) {
   for (int fd = 0; fd < 3; fd++)
     if (dup2(stdio + fd, fd) < 0) fail(STEP_ORDERS);
   fcntl(control, F_SETFD, FD_CLOEXEC);
+  if (ipc >= 0) fcntl(ipc, F_SETFD, FD_CLOEXEC);
   fcntl(control, F_SETFL, fcntl(control, F_GETFL) & ~O_NONBLOCK);
   int last = control > ipc ? control : ipc;
   for (int fd = 3; fd <= last; fd++)
@@ -783,12 +897,13 @@ int main(int argc, char **argv) {
   if (argc >= 2 && !strcmp(argv[1], "enter")) return enter_cgroups(argc, argv);
   if (argc < 3 || argc > 4 || getpid() != 1) return FAULT_STATUS;
   control = atoi(argv[1]);
-  int stdio = atoi(argv[2]), ipc = argc == 4 ? atoi(argv[3]) : -1;
+  int stdio = atoi(argv[2]);
+  ipc = argc == 4 ? atoi(argv[3]) : -1;
   if (control < 3 || stdio < 3 || control > 64 || ipc > 64 || (ipc >= 0 && ipc < 3)) return FAULT_STATUS;
-  settle_descriptors(stdio, ipc);
+  settle_descriptors(stdio);
 
   read_orders();
-  if (orders.has_listener != (ipc >= 0)) bad_orders(0);
+  if ((orders.has_listener || orders.server_count) != (ipc >= 0)) bad_orders(0);
 
   /* Mounts that the host makes later must not appear in here: they would come with the host's flags. */
   if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL)) fail(STEP_PRIVATE);
@@ -798,7 +913,11 @@ int main(int argc, char **argv) {
   int watch = mask_all();
   for (size_t i = 0; i < orders.readonly_count; i++) make_readonly(orders.readonly[i].path, orders.readonly[i].flags & 1);
   if (orders.has_gate) wait_at_gate();
-  if (orders.has_listener) hand_over_listener(ipc);
+  if (orders.has_listener) hand_over_listener();
+  if (ipc >= 0 && !orders.server_count) {
+    close(ipc);
+    ipc = -1;
+  }
 
   leave_mount_owner(proc);
   /* Should the machine run out of memory, this goes before the person's programs. */

@@ -1,6 +1,7 @@
 /** Builds dist/: the bundled CLI, the library with its types, and the sandbox's init. */
 
 import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { rolldown } from 'rolldown'
@@ -11,18 +12,28 @@ rmSync('dist/.built', { force: true })
 mkdirSync('dist', { recursive: true })
 
 /**
- * The program's parts by the file each starts from: what that file imports and no earlier part has. Each file costs a
- * start a third of a millisecond, and code that a command does not need costs it more.
+ * The program's parts by the files they start from: what all of these import and no earlier part has. Code that a command
+ * does not need costs its start more than a further part.
  */
 const PARTS = {
-  main: 'src/surfaces/cli/main.ts',
-  core: 'src/surfaces/cli/check.ts',
-  shell: 'src/shell/analyze.ts',
-  suffix: 'src/hosts/suffix.ts',
-  hook: 'src/surfaces/cli/hook.ts',
-  trust: 'src/runtime/manifest-trust.ts',
-  record: 'src/runtime/hook-record.ts',
-  run: 'src/surfaces/cli/run.ts',
+  main: ['src/surfaces/cli/main.ts'],
+  open: ['src/surfaces/cli/open-policy.ts'],
+  shared: ['src/surfaces/cli/run.ts', 'src/surfaces/cli/check.ts'],
+  manifest: ['src/manifest/load.ts'],
+  core: ['src/surfaces/cli/check.ts'],
+  shell: ['src/shell/analyze.ts'],
+  suffix: ['src/hosts/suffix.ts'],
+  hook: ['src/surfaces/cli/hook.ts'],
+  trust: ['src/runtime/manifest-trust.ts'],
+  record: ['src/runtime/hook-record.ts'],
+  run: ['src/surfaces/cli/run.ts'],
+}
+
+/** What commands that start often need at once, in one file each. */
+const STARTS: Readonly<Record<string, readonly (keyof typeof PARTS)[]>> = {
+  check: ['open', 'shared', 'manifest', 'core'],
+  hook: ['open', 'shared', 'manifest', 'core', 'hook'],
+  run: ['open', 'shared', 'run'],
 }
 
 /** CommonJS, because Node loads it about 8 ms faster than ESM; ASCII, so that it is read without decoding. */
@@ -37,11 +48,17 @@ rmSync('dist/.code-cache', { recursive: true, force: true })
 mkdirSync('dist/chunks', { recursive: true })
 await writeEntry(await writeChunks())
 
-/** Writes the program's chunks as functions for the loader in `code-cache.ts`; the name of the first one. */
-async function writeChunks(): Promise<string> {
+/** The first chunk, the file that holds it, and the files for commands of their own. */
+interface Start {
+  readonly main: string
+  readonly starts: Readonly<Record<string, string>>
+}
+
+/** Writes the program's chunks as functions for the loader in `code-cache.ts`. */
+async function writeChunks(): Promise<Start> {
   const imports = new Map<string, readonly string[]>()
   const bundle = await rolldown({
-    input: { main: PARTS.main },
+    input: { main: PARTS.main[0]! },
     plugins: [
       {
         name: 'start-up',
@@ -58,10 +75,10 @@ async function writeChunks(): Promise<string> {
     entryFileNames: '[name]-[hash].cjs',
     chunkFileNames: '[name]-[hash].cjs',
     codeSplitting: {
-      groups: Object.entries(PARTS).map(([name, start], index) => ({
+      groups: Object.entries(PARTS).map(([name, starts], index) => ({
         name,
-        test: (id) => reach(resolve(start), imports).has(id),
-        priority: 9 - index,
+        test: (id) => starts.every((start) => reach(resolve(start), imports).has(id)),
+        priority: 99 - index,
       })),
     },
   })
@@ -75,14 +92,19 @@ async function writeChunks(): Promise<string> {
     ...reach(entry, new Map(chunks.map((chunk) => [chunk.fileName, chunk.imports]))),
     ...chunks.filter((chunk) => chunk.name === 'rolldown-runtime').map((chunk) => chunk.fileName),
   ])
-  const write = (file: string, held: typeof chunks) =>
-    writeFileSync(`dist/chunks/${file}`, `({${held.map((chunk) => body(chunk.fileName, chunk.code)).join(',')}})`)
-  write(
-    entry,
-    chunks.filter((chunk) => start.has(chunk.fileName)),
-  )
-  for (const chunk of chunks) if (!start.has(chunk.fileName)) write(chunk.fileName, [chunk])
-  return entry
+  const first = chunks.filter((chunk) => start.has(chunk.fileName))
+  const textOf = (held: typeof chunks) => `({${held.map((chunk) => body(chunk.fileName, chunk.code)).join(',')}})`
+  writeFileSync(`dist/chunks/${entry}`, textOf(first))
+  for (const chunk of chunks)
+    if (!start.has(chunk.fileName)) writeFileSync(`dist/chunks/${chunk.fileName}`, textOf([chunk]))
+  const starts = Object.entries(STARTS).map(([command, parts]) => {
+    const text = textOf([...first, ...parts.map((part) => chunks.find((chunk) => chunk.name === part)!)])
+    // Like the names of chunks it carries a hash of its content, so that a code cache never meets another text.
+    const file = `start-${command}-${createHash('sha256').update(text).digest('base64url').slice(0, 8)}.cjs`
+    writeFileSync(`dist/chunks/${file}`, text)
+    return [command, file] as const
+  })
+  return { main: entry, starts: Object.fromEntries(starts) }
 }
 
 /** A file and all that it imports when it is loaded. */
@@ -92,11 +114,11 @@ function reach(start: string, imports: ReadonlyMap<string, readonly string[]>): 
   return found
 }
 
-async function writeEntry(main: string): Promise<void> {
+async function writeEntry({ main, starts }: Start): Promise<void> {
   const bundle = await rolldown({
     input: { cordon: 'src/surfaces/cli/entry.ts' },
     platform: 'node',
-    transform: { define: { MAIN_CHUNK: JSON.stringify(`./${main}`) } },
+    transform: { define: { MAIN_CHUNK: JSON.stringify(`./${main}`), STARTS: JSON.stringify(starts) } },
     logLevel: 'warn',
   })
   const { output } = await bundle.generate({ ...FORMAT, banner: '#!/usr/bin/env node' })

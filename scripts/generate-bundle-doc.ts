@@ -29,7 +29,15 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
 
 import type { Bundle } from './bundle.ts'
 
-export const bundles: readonly Bundle[] = ${JSON.stringify(bundles)}
+export const bundleNames: readonly string[] = ${JSON.stringify(bundles.map((bundle) => bundle.tool))}
+
+let made: readonly Bundle[] | null = null
+
+/** All bundles. Made when they are first asked for: most starts need none of them. */
+export function builtInBundles(): readonly Bundle[] {
+  made ??= ${JSON.stringify(bundles)}
+  return made
+}
 `,
   )
   execFileSync('biome', ['check', '--write', fileURLToPath(generated)], { stdio: 'inherit' })

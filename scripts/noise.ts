@@ -12,7 +12,7 @@ import { loadManifest } from '../src/manifest/load.ts'
 import type { Manifest } from '../src/manifest/manifest.ts'
 import { plainValue } from '../src/manifest/plain.ts'
 import { BatchChecker } from '../src/runtime/check-batch.ts'
-import { bundles } from '../src/sandbox/bundles.generated.ts'
+import { bundleNames } from '../src/sandbox/bundles.generated.ts'
 import { machineFiles } from '../src/system/files.ts'
 import { thisMachine } from '../src/system/machine.ts'
 
@@ -49,7 +49,7 @@ const facts = detectProject({
 const loaded = loadManifest(
   proposeManifest(
     facts,
-    bundles.map((bundle) => bundle.tool),
+    bundleNames,
   ),
   'cordon.toml',
 )

@@ -13,6 +13,9 @@ command -v cc >/dev/null || missing+=(gcc libc6-dev)
 # The tests drive real clients through the proxy.
 if [ "${1:-}" = test ]; then
   for tool in curl wget; do command -v "$tool" >/dev/null || missing+=("$tool"); done
+  command -v ssh >/dev/null || missing+=(openssh-client)
+  # An ssh server without a service: nothing of it starts by itself.
+  [ -x /usr/sbin/dropbear ] || missing+=(dropbear-bin)
 fi
 if [ ${#missing[@]} -gt 0 ]; then
   if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then

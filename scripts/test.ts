@@ -1,19 +1,33 @@
-/** Runs every test and ends with the plain closing line that CI reads; a skipped test is a failure here. */
+/**
+ * Runs every test and ends with the plain closing line that CI reads. A skipped test is a failure here, and so is a
+ * temporary file that the run leaves behind.
+ */
 
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
+/** Caches of programs that are not ours, which they keep on purpose. */
+const CACHES: readonly RegExp[] = [/^node-compile-cache$/, /^v8-compile-cache-\d+$/]
+
 const scratch = mkdtempSync(join(tmpdir(), 'cordon-test-'))
 const report = join(scratch, 'report.json')
+const temporary = join(scratch, 'tmp')
+mkdirSync(temporary)
+// Some tests run as another user, who needs a place as open as /tmp is.
+chmodSync(scratch, 0o711)
+chmodSync(temporary, 0o1777)
+
 const vitest = spawnSync(
   'vitest',
   ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`, ...process.argv.slice(2)],
-  { stdio: 'inherit' },
+  { stdio: 'inherit', env: { ...process.env, TMPDIR: temporary } },
 )
 let skipped = 0
+let left: string[] = []
 try {
+  left = readdirSync(temporary).filter((name) => !CACHES.some((cache) => cache.test(name)))
   const { numPassedTests, numFailedTests, numPendingTests } = JSON.parse(readFileSync(report, 'utf8'))
   skipped = numPendingTests
   console.log(`${numPassedTests} passed, ${numFailedTests} failed, ${numPendingTests} skipped`)
@@ -21,4 +35,9 @@ try {
   rmSync(scratch, { recursive: true, force: true })
 }
 if (skipped > 0) console.error('A skipped test counts as a failure: make it run, or delete it.')
-process.exitCode = vitest.status === 0 && skipped === 0 ? 0 : 1
+if (left.length > 0) {
+  console.error(`${left.length} temporary files or folders were left behind; the test that makes one removes it:`)
+  for (const name of left.slice(0, 40)) console.error(`  ${name}`)
+  if (left.length > 40) console.error(`  and ${left.length - 40} more`)
+}
+process.exitCode = vitest.status === 0 && skipped === 0 && left.length === 0 ? 0 : 1

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { PartDecision } from '../policy/decision.ts'
-import { cutTo, pieces, safe, widthOf, wrapWords } from './display-text.ts'
+import { cutTo, pieces, widthOf, wrapWords } from './display-text.ts'
 import { type PromptState, promptRows } from './prompt-view.ts'
 import type { Answer, ApprovalRequest } from './prompter.ts'
 import { answerTo, type PromptTerminal, terminalPrompter } from './terminal-prompter.ts'
@@ -36,20 +36,6 @@ function requestOf(subject: string, more: Partial<ApprovalRequest> = {}): Approv
 const withoutStyle = (row: string) => row.replace(/\u001b\[(?:1|2|4|7|22|24|27)m/g, '')
 
 describe('text of strangers', () => {
-  const rows: readonly { name: string; text: string; shown: string }[] = [
-    { name: 'plain', text: 'git push', shown: 'git push' },
-    { name: 'escape sequence', text: '\u001b[2J', shown: '\\e[2J' },
-    { name: 'line break', text: 'a\nb\r', shown: 'a\\nb\\r' },
-    { name: 'bidi override', text: '\u202egpj', shown: '\\u{202e}gpj' },
-    { name: 'zero width', text: 'a\u200bb\ufeff', shown: 'a\\u{200b}b\\u{feff}' },
-    { name: 'blank that is none', text: 'a\u00a0b\u3000c\u2800', shown: 'a\\u{a0}b\\u{3000}c\\u{2800}' },
-    { name: 'half of a pair', text: '\ud800', shown: '\\u{d800}' },
-    { name: 'tag characters', text: 'x\u{e0061}', shown: 'x\\u{e0061}' },
-    { name: 'C1 control', text: '\u009b31m', shown: '\\u{9b}31m' },
-    { name: 'stacked marks', text: `e${'\u0301'.repeat(5)}`, shown: `e${'\u0301'.repeat(3)}\\u{301}\\u{301}` },
-  ]
-  it.each(rows)('$name', ({ text, shown }) => expect(safe(text)).toBe(shown))
-
   it('counts the cells of wide characters and cuts by them', () => {
     expect(widthOf('日本😀é')).toBe(7)
     expect(cutTo('日本語', 4)).toBe('日…')

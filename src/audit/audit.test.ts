@@ -13,22 +13,26 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { makeSigningKey } from '../manifest/signature.ts'
 import { createRedactor } from '../scan/redact.ts'
 import { type AuditLog, type AuditOptions, openAuditLog } from './log.ts'
 import { followAudit, newestSession, queryAudit } from './read.ts'
 import { type DamageKind, verifyAudit } from './verify.ts'
 
+let base: string
 let stateDir: string
 const { key } = makeSigningKey()
 const { redact } = createRedactor()
 let tick = 0
 
 beforeEach(() => {
-  stateDir = join(mkdtempSync(join(tmpdir(), 'cordon-audit-')), 'state')
+  base = mkdtempSync(join(tmpdir(), 'cordon-audit-'))
+  stateDir = join(base, 'state')
   tick = 0
 })
+
+afterEach(() => rmSync(base, { recursive: true, force: true }))
 
 function open(session = 's1', options: Partial<AuditOptions> = {}): AuditLog {
   const now = () => new Date(1_750_000_000_000 + tick++ * 1000).toISOString()

@@ -50,8 +50,18 @@ export interface EndEvent {
   readonly hosts?: readonly string[]
   /** What the kernel or the proxy stopped. */
   readonly violations?: readonly AuditViolation[]
+  /** Ports on which the command served, reachable on this machine's loopback, and what came of them. */
+  readonly served?: readonly AuditPort[]
   readonly injection?: { readonly score: number; readonly rules: readonly string[] }
   readonly error?: string
+}
+
+export interface AuditPort {
+  readonly port: number
+  readonly problem: string | null
+  readonly connections: number
+  readonly up: number
+  readonly down: number
 }
 
 export interface AuditViolation {
@@ -63,7 +73,17 @@ export interface AuditViolation {
 
 /** Anything else of a session: its start, modes, answers, grants, taint. */
 export interface NoteEvent {
-  readonly type: 'session' | 'mode' | 'approval' | 'grant' | 'taint' | 'violation' | 'trust' | 'signing' | 'warning'
+  readonly type:
+    | 'session'
+    | 'mode'
+    | 'approval'
+    | 'grant'
+    | 'taint'
+    | 'violation'
+    | 'background'
+    | 'trust'
+    | 'signing'
+    | 'warning'
   readonly [field: string]: unknown
 }
 

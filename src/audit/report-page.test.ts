@@ -102,7 +102,7 @@ it('opens the details of a call, and shows what hides itself', () => {
   denied.open = true
   denied.listeners.toggle!()
   expect(denied.text).toContain('deny: host-denied')
-  expect(denied.text).toContain('evil\\u202etxt')
+  expect(denied.text).toContain('evil\\u{202e}txt')
   expect(denied.text).not.toContain('\u202e')
 })
 

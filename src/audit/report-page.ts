@@ -1,5 +1,7 @@
 /** The look and the behaviour of the report page: plain CSS and script, no requests. */
 
+import { HIDDEN_CHARACTERS } from '../scan/visible-text.ts'
+
 export const PAGE_STYLE = `
 :root{--bg:#f6f5f1;--panel:#fff;--ink:#1c1f23;--soft:#6b7280;--line:#e5e3dc;--good:#1a7f4b;--bad:#c2322d;--ask:#9a6700;--warn:#b45309;--accent:#2b5cd9;--chip:#efede6}
 @media (prefers-color-scheme:dark){:root{--bg:#131518;--panel:#1b1e23;--ink:#e8e6e1;--soft:#9aa1ab;--line:#2b2f36;--good:#4cc38a;--bad:#ff6b63;--ask:#e2b23d;--warn:#f0a04b;--accent:#7ea2ff;--chip:#252931}}
@@ -59,12 +61,13 @@ footer{color:var(--soft);font-size:13px;margin-top:20px}
 @media print{body{max-width:none;background:#fff}.toolbar input,.toolbar select,.chips{display:none}}
 `
 
-export const PAGE_SCRIPT = `
+export const PAGE_SCRIPT: string = `
 const data=JSON.parse(document.getElementById('data').textContent)
 const $=id=>document.getElementById(id)
 const el=(tag,cls,text)=>{const e=document.createElement(tag);if(cls)e.className=cls;if(text!==undefined)e.textContent=text;return e}
 // Control, bidi and zero-width characters are shown as what they are: a command must not look like another.
-const shown=t=>String(t).replace(/[\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\ufeff]/g,c=>'\\\\u'+c.charCodeAt(0).toString(16).padStart(4,'0'))
+const hidden=new RegExp(${JSON.stringify(`[${HIDDEN_CHARACTERS}]`)},'gu')
+const shown=t=>String(t).replace(hidden,c=>'\\\\u{'+c.codePointAt(0).toString(16)+'}')
 const tone=c=>c.outcome==='denied'?'denied':c.outcome==='open'?'open':c.outcome!=='ok'?'failed':c.approver?'asked':'ok'
 const names={ok:'went well',asked:'approved by a person',denied:'denied',failed:'failed',open:'no end recorded'}
 const state={text:'',tool:'',session:'',tones:new Set(),limit:200}

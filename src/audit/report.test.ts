@@ -1,8 +1,8 @@
-import { mkdtempSync, readFileSync, statSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Script } from 'node:vm'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { createRedactor } from '../scan/redact.ts'
 import { openAppLog } from './app-log.ts'
 import { crashReport, writeCrashReport } from './crash-report.ts'
@@ -14,6 +14,12 @@ const line = (seq: number, fields: Record<string, unknown>): AuditLine =>
   ({ v: 1, seq, time: `2026-01-01T00:00:0${seq}.000Z`, session: 's', prev: '', ...fields }) as AuditLine
 
 const decision = { verdict: 'allow', reason: 'granted' }
+
+function temporaryFolder(prefix: string): string {
+  const folder = mkdtempSync(join(tmpdir(), prefix))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
 
 describe('the report', () => {
   it('joins what began with how it ended', () => {
@@ -77,7 +83,7 @@ describe('crash reports', () => {
   })
 
   it('are named by time and id, for the owner alone', () => {
-    const stateDir = join(mkdtempSync(join(tmpdir(), 'cordon-crash-')), 'state')
+    const stateDir = join(temporaryFolder('cordon-crash-'), 'state')
     const written = writeCrashReport('just a text', { ...facts, stateDir })!
     expect(written.path).toMatch(/crashdump\/20260422-153012-[0-9a-f]{8}\.json$/)
     expect(statSync(written.path).mode & 0o777).toBe(0o600)
@@ -89,7 +95,7 @@ describe('crash reports', () => {
 })
 
 it('the app log masks secrets and keeps to one line', () => {
-  const stateDir = join(mkdtempSync(join(tmpdir(), 'cordon-log-')), 'state')
+  const stateDir = join(temporaryFolder('cordon-log-'), 'state')
   const log = openAppLog(stateDir, createRedactor().redact, () => 'T')
   log.write('error', 'password=hunter2hunter2\nsecond line')
   log.close()

@@ -1,10 +1,12 @@
 /** The credential broker: a command holds placeholders, and only the way out knows what they stand for, and for whom. */
 
 import { randomBytes } from 'node:crypto'
-import { Transform } from 'node:stream'
+import type { Transform } from 'node:stream'
 import { quote } from '../hosts/host.ts'
 import { type HostPattern, matchesHost } from '../hosts/pattern.ts'
 import type { Refusal } from './refusal.ts'
+import { scrubBytes, scrubStream } from './scrub-stream.ts'
+import { type SecretForm, secretForms } from './secret-forms.ts'
 import { authorityOf, type Target } from './target.ts'
 
 /** A `[[secrets]]` entry whose source was read. */
@@ -46,7 +48,8 @@ export interface Broker {
   readonly overlap: number
   /** Takes values out of what a host sends back: an echo must not bring the secret into the sandbox. */
   scrubText(text: string): string
-  scrubStream(): Transform
+  /** `sameLength` where the protocol counts bytes. */
+  scrubStream(sameLength?: boolean): Transform
 }
 
 interface Held extends BrokeredSecret {
@@ -57,6 +60,11 @@ interface Held extends BrokeredSecret {
 export function createBroker(secrets: readonly BrokeredSecret[]): Broker {
   const held = secrets.map(hold)
   const environment = Object.fromEntries(held.map((secret) => [secret.name, secret.placeholder]))
+  let known: readonly SecretForm[] | null = null
+  const forms = () => {
+    known ??= held.flatMap((secret) => secretForms(secret.value, secret.placeholder))
+    return known
+  }
   const overlap = Math.max(0, ...held.map((secret) => secret.placeholder.length - 1))
 
   function swap(request: OutgoingRequest): SwappedRequest | { readonly refusal: Refusal } {
@@ -83,8 +91,8 @@ export function createBroker(secrets: readonly BrokeredSecret[]): Broker {
       const found = held.find((secret) => !isGranted(secret, target) && bytes.includes(secret.placeholder))
       return found ? elsewhere(found, target) : null
     },
-    scrubText: (text) => held.reduce((left, secret) => left.replaceAll(secret.value, secret.placeholder), text),
-    scrubStream: () => scrubStream(held),
+    scrubText: (text) => scrubBytes(Buffer.from(text, 'latin1'), forms()).toString('latin1'),
+    scrubStream: (sameLength = false) => scrubStream(forms(), sameLength),
   }
 }
 
@@ -157,44 +165,4 @@ function putInQuery(path: string, secret: Held): string {
 
 function percentDecoded(text: string): string {
   return text.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
-}
-
-function scrubStream(held: readonly Held[]): Transform {
-  const values = held.map((secret) => ({
-    value: Buffer.from(secret.value),
-    placeholder: Buffer.from(secret.placeholder),
-  }))
-  let kept: Buffer = Buffer.alloc(0)
-  return new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      let bytes = kept.length === 0 ? chunk : Buffer.concat([kept, chunk])
-      for (const { value, placeholder } of values) bytes = replaceAll(bytes, value, placeholder)
-      // The end may be the start of a value: it waits for the next piece.
-      const wait = Math.max(0, ...values.map(({ value }) => suffixThatStarts(bytes, value)))
-      kept = bytes.subarray(bytes.length - wait)
-      done(null, bytes.subarray(0, bytes.length - wait))
-    },
-    flush(done) {
-      done(null, kept)
-    },
-  })
-}
-
-function replaceAll(bytes: Buffer, value: Buffer, replacement: Buffer): Buffer {
-  if (!bytes.includes(value)) return bytes
-  const parts: Buffer[] = []
-  let from = 0
-  for (let at = bytes.indexOf(value); at >= 0; at = bytes.indexOf(value, from)) {
-    parts.push(bytes.subarray(from, at), replacement)
-    from = at + value.length
-  }
-  return Buffer.concat([...parts, bytes.subarray(from)])
-}
-
-/** The length of the longest end of `bytes` that is a start of `value`, but not all of it. */
-function suffixThatStarts(bytes: Buffer, value: Buffer): number {
-  for (let length = Math.min(value.length - 1, bytes.length); length > 0; length--) {
-    if (bytes.subarray(bytes.length - length).equals(value.subarray(0, length))) return length
-  }
-  return 0
 }

@@ -1,7 +1,7 @@
 /** The session's certificate authority: made at start, never written to disk by itself, gone with the session. */
 
-import { randomBytes } from 'node:crypto'
-import { createSecureContext, type SecureContext } from 'node:tls'
+import { constants, randomBytes } from 'node:crypto'
+import { createSecureContext, DEFAULT_CIPHERS, type SecureContext } from 'node:tls'
 import { createKeyPair, type Issuer, signAuthority, signLeaf, toPem } from './certificate.ts'
 
 export interface SessionCa {
@@ -19,6 +19,8 @@ const LIFETIME = 30 * DAY
 const MAX_CONTEXTS = 1024
 /** This leg never leaves the machine: the post-quantum groups would cost a third of the handshake for nothing. */
 const CURVES = 'X25519:P-256:P-384'
+/** Nor does it need 256 bits of key; SHA-256, which comes with 128, is done by the processor itself. */
+const CIPHERS = `TLS_AES_128_GCM_SHA256:${DEFAULT_CIPHERS}`
 
 export function createSessionCa(now: Date = new Date()): SessionCa {
   // A name of its own, so that a trust store that met an earlier session does not mix up the keys.
@@ -34,7 +36,14 @@ export function createSessionCa(now: Date = new Date()): SessionCa {
     if (known) return known
     if (contexts.size >= MAX_CONTEXTS) contexts.delete(contexts.keys().next().value!)
     const cert = toPem(signLeaf(issuer, host, leafKeys.publicKey, validity))
-    const context = createSecureContext({ key, cert, minVersion: 'TLSv1.2', ecdhCurve: CURVES })
+    const context = createSecureContext({
+      key,
+      cert,
+      minVersion: 'TLSv1.2',
+      ecdhCurve: CURVES,
+      ciphers: CIPHERS,
+      secureOptions: constants.SSL_OP_CIPHER_SERVER_PREFERENCE,
+    })
     contexts.set(host, context)
     return context
   }

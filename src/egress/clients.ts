@@ -3,7 +3,7 @@
 import { fromPem } from './certificate.ts'
 import { NODE_PRELOAD } from './node-preload.ts'
 import { trustStore } from './pkcs12.ts'
-import { SSH_CONNECT } from './ssh-connect.ts'
+import { SSH_CONNECT, sshConfig } from './ssh-connect.ts'
 
 export interface ClientFacts {
   /** Where the proxy listens inside the sandbox. */
@@ -18,6 +18,10 @@ export interface ClientFacts {
   readonly hostLoopback?: boolean
   /** True when TLS to some hosts is passed through, so that clients meet the hosts' own certificates. */
   readonly passthrough?: boolean
+  /** The person's home, for what of their ssh settings a grant shows. */
+  readonly home?: string
+  /** Lines of known_hosts for the hosts that may be reached by ssh. */
+  readonly knownHosts?: string
   /** The command's `NODE_OPTIONS`, if it has any; ours come first. */
   readonly nodeOptions?: string
 }
@@ -52,6 +56,8 @@ interface ClientPlaces {
   readonly trustStore: string
   readonly preload: string
   readonly ssh: string
+  readonly sshConfig: string
+  readonly knownHosts: string
   readonly nodeOptions: string
 }
 
@@ -77,7 +83,7 @@ export const CLIENTS: readonly ClientRow[] = [
   { client: 'wget', environment: { WGETRC: '{wgetrc}' }, why: 'it ignores SSL_CERT_FILE' },
   {
     client: 'git',
-    environment: { GIT_SSL_CAINFO: '{bundle}', GIT_SSH_COMMAND: `ssh -o ProxyCommand="'{ssh}' %h %p"` },
+    environment: { GIT_SSL_CAINFO: '{bundle}', GIT_SSH_COMMAND: "ssh -F '{sshConfig}'" },
     why: 'http.sslCAInfo of the user would come before SSL_CERT_FILE; ssh knows no proxy variables',
   },
   {
@@ -143,6 +149,8 @@ export function clientSettings(facts: ClientFacts): ClientSettings {
     { path: places.trustStore, content: trustStore(fromPem(facts.passthrough ? bundle : facts.caPem)), mode: 0o444 },
     { path: places.preload, content: NODE_PRELOAD, mode: 0o444 },
     { path: places.ssh, content: SSH_CONNECT, mode: 0o555 },
+    { path: places.sshConfig, content: sshConfig(places.ssh, places.knownHosts, facts.home ?? null), mode: 0o444 },
+    { path: places.knownHosts, content: facts.knownHosts ?? '', mode: 0o444 },
   ]
   return { environment, files }
 }
@@ -164,6 +172,8 @@ function placesOf(facts: ClientFacts): ClientPlaces {
     trustStore: `${directory}/trust.p12`,
     preload,
     ssh: `${directory}/ssh-connect`,
+    sshConfig: `${directory}/ssh-config`,
+    knownHosts: `${directory}/ssh-known-hosts`,
     nodeOptions: [`--require="${preload}"`, facts.nodeOptions ?? ''].join(' ').trim(),
   }
 }

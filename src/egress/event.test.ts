@@ -28,7 +28,7 @@ describe('the summary', () => {
 
   it('shows no control characters', () => {
     const event = refused({ ...FACTS, command: 'a\u001b[2Jb\u202e' }, { code: 'host-unlisted', message: '' })
-    expect(summaryLine(event)).toContain('a\\u{1b}[2Jb\\u{202e}')
+    expect(summaryLine(event)).toContain('a\\e[2Jb\\u{202e}')
   })
 })
 

@@ -1,6 +1,6 @@
 /** Events of the way out: one for every decision, allowed or denied, and the lines that a run's summary shows. PURE. */
 
-import { escapeText } from './escape.ts'
+import { visible } from '../scan/visible-text.ts'
 import { type EgressCode, isFault, type Refusal, remedyFor } from './refusal.ts'
 import { authorityOf, type Target } from './target.ts'
 
@@ -48,7 +48,7 @@ export function summaryLine(event: EgressEvent): string {
   const reason =
     event.code === 'host-unlisted' ? `not granted to \`${event.command}\`` : `${event.code}: ${event.message}`
   const word = event.verdict === 'fault' ? 'failed' : 'blocked'
-  return escapeText(`${word}: ${subject} (${reason})${remedy === null ? '' : `; to allow: ${remedy}`}`)
+  return visible(`${word}: ${subject} (${reason})${remedy === null ? '' : `; to allow: ${remedy}`}`)
 }
 
 /** Summary lines of what did not go through: one for each host, port and code, with a count. */

@@ -1,8 +1,9 @@
 /** One HTTP/1 request and its response: read, judged, sent to the admitted address, and streamed back. */
 
-import { type ClientRequest, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { watchBody } from './body-watch.ts'
+import { http } from './http.ts'
 import { carryLargeBody, largeLength } from './large-body.ts'
 import {
   type Cleared,
@@ -25,7 +26,7 @@ import {
   upstreamHeaders,
 } from './request-head.ts'
 import type { RoutedRequest } from './route-agent.ts'
-import { scrubbedBody, UNREADABLE } from './scrub.ts'
+import { PACKING_OFFERS, scrubbedBody, UNREADABLE } from './scrub.ts'
 import type { Target } from './target.ts'
 import { timeoutError, upstreamRefusal } from './upstream.ts'
 
@@ -109,7 +110,7 @@ function endRefusal(message: IncomingMessage, response: ServerResponse, body: st
 
 /** A response that could echo a secret must come unpacked, or it could not be read. */
 function withIdentity(rawHeaders: readonly string[]): string[] {
-  return [...endToEndHeaders(rawHeaders, ['accept-encoding']), 'Accept-Encoding', 'identity', ...framingOf(rawHeaders)]
+  return [...endToEndHeaders(rawHeaders, [...PACKING_OFFERS]), 'Accept-Encoding', 'identity', ...framingOf(rawHeaders)]
 }
 
 function framingOf(rawHeaders: readonly string[]): string[] {
@@ -153,7 +154,7 @@ class Exchange {
 
   send(): void {
     const head = headOf(this.#message)
-    const request = httpRequest(outgoing(this.#passage, head, this.#read, this.#cleared))
+    const request = http.request(outgoing(this.#passage, head, this.#read, this.#cleared))
     this.#request = request
     request.setTimeout(this.#passage.limits.idleMilliseconds, () => request.destroy(timeoutError()))
     request.once('socket', (socket: Socket) => this.#watchAddress(socket))
@@ -183,14 +184,15 @@ class Exchange {
     const scrubbing = broker !== null && this.#cleared.used.length > 0
     const own = endToEndHeaders(incoming.rawHeaders, scrubbing ? ['content-length', 'content-encoding'] : [])
     const headers = scrubbing ? own.map((text) => broker.scrubText(text)) : own
-    const body = scrubbing ? scrubbedBody(broker, incoming, incoming.headers['content-encoding']) : incoming
+    const body = scrubbing ? scrubbedBody(broker, incoming, incoming.headers) : incoming
     if (body === null) {
       incoming.destroy()
       this.#answer(UNREADABLE)
       return
     }
     try {
-      this.#response.writeHead(incoming.statusCode!, incoming.statusMessage, headers)
+      const reason = incoming.statusMessage ?? ''
+      this.#response.writeHead(incoming.statusCode!, scrubbing ? broker.scrubText(reason) : reason, headers)
     } catch (error) {
       incoming.destroy()
       this.#answer(upstreamRefusal(error, this.#read.target))

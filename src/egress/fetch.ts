@@ -1,11 +1,12 @@
 /** A fetch for Cordon's own tools: every hop is parsed, judged, resolved once and dialled at the judged address. */
 
-import { request as httpRequest, type IncomingMessage } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { parseUrl, type UrlFacts } from '../hosts/url.ts'
 import type { Resolver } from '../system/dns.ts'
 import { decoded } from './decoding.ts'
 import { allowed, type EgressEvent, refused } from './event.ts'
 import { type AskHost, createGate, type Gate } from './gate.ts'
+import { http } from './http.ts'
 import { DEFAULT_LIMITS } from './limits.ts'
 import type { Refusal } from './refusal.ts'
 import { RouteAgent, type RoutedRequest } from './route-agent.ts'
@@ -185,7 +186,7 @@ function headersFor(url: UrlFacts, target: Target, hop: Hop): string[] {
 
 function send(options: RoutedRequest, body: string | Uint8Array | undefined, maxBytes: number): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const request = httpRequest(options)
+    const request = http.request(options)
     request.once('error', reject)
     request.once('response', (incoming) => {
       collect(incoming, maxBytes).then(({ bytes, truncated }) => {

@@ -1,11 +1,11 @@
 /** What a connection speaks, told from its first bytes. PURE. */
 
-import { METHODS } from 'node:http'
+import { http } from './http.ts'
 
 export type Speech = 'tls' | 'http' | 'http2' | 'socks' | 'other'
 
-const KNOWN_METHODS: ReadonlySet<string> = new Set(METHODS)
-const LONGEST_METHOD: number = Math.max(...METHODS.map((method) => method.length))
+const KNOWN_METHODS: ReadonlySet<string> = new Set(http.METHODS)
+const LONGEST_METHOD: number = Math.max(...http.METHODS.map((method) => method.length))
 
 /** Null while too little is there to tell. */
 export function speechOf(bytes: Buffer): Speech | null {

@@ -19,8 +19,8 @@ export interface HostQuestion {
   readonly signal: AbortSignal
 }
 
-/** True allows the host and port for the rest of the command. */
-export type AskHost = (question: HostQuestion) => Promise<boolean>
+/** True allows the host and port for the rest of the command; null: this is not a moment at which anybody is asked. */
+export type AskHost = (question: HostQuestion) => Promise<boolean | null>
 
 /** A route that was admitted, with the rules that admitted it. */
 export interface Admission {
@@ -43,9 +43,9 @@ const MAX_QUESTIONS = 64
 
 export function createGate(options: GateOptions): Gate {
   const { resolver, signal } = options
-  const answers = new Map<string, Promise<boolean>>()
+  const answers = new Map<string, Promise<boolean | null>>()
 
-  function answerTo(target: Target, judgement: HostJudgement<HostRule>): Promise<boolean> {
+  function answerTo(target: Target, judgement: HostJudgement<HostRule>): Promise<boolean | null> {
     const key = `${target.host}\n${target.port}`
     const known = answers.get(key)
     if (known) return known
@@ -53,19 +53,23 @@ export function createGate(options: GateOptions): Gate {
     if (answers.size >= MAX_QUESTIONS) return Promise.resolve(false)
     const answer = askOnce(options, target, judgement)
     answers.set(key, answer)
-    return answer
+    return answer.then((given) => {
+      if (given === null) answers.delete(key)
+      return given
+    })
   }
 
   async function admit(target: Target): Promise<Admission | { readonly refusal: Refusal }> {
     let rules = options.rules
     let judgement = judgeTarget(rules, target)
     if (isUndecided(judgement) && options.ask) {
-      if (!(await answerTo(target, judgement))) {
+      const answer = await answerTo(target, judgement)
+      if (answer === false) {
         return {
           refusal: { code: 'ask-refused', message: `${quote(target.host)} is not granted, and nobody agreed to it` },
         }
       }
-      rules = withAnswer(rules, target)
+      if (answer === true) rules = withAnswer(rules, target)
       judgement = judgeTarget(rules, target)
     }
     if (judgement.verdict === 'deny') return { refusal: judgement }
@@ -80,10 +84,15 @@ export function createGate(options: GateOptions): Gate {
   return { admit }
 }
 
-async function askOnce(options: GateOptions, target: Target, judgement: HostJudgement<HostRule>): Promise<boolean> {
+async function askOnce(
+  options: GateOptions,
+  target: Target,
+  judgement: HostJudgement<HostRule>,
+): Promise<boolean | null> {
   try {
     const { rules, signal } = options
-    return (await options.ask!({ command: rules.command, target, judgement, signal })) === true
+    const answer = await options.ask!({ command: rules.command, target, judgement, signal })
+    return answer === null ? null : answer === true
   } catch {
     return false
   }

@@ -24,7 +24,7 @@ import {
   type Tunnel,
 } from './passage.ts'
 import { httpRefusal, type Refusal } from './refusal.ts'
-import { scrubbedBody, UNREADABLE } from './scrub.ts'
+import { PACKING_OFFERS, scrubbedBody, UNREADABLE } from './scrub.ts'
 import { agrees, authorityOf } from './target.ts'
 import { upstreamRefusal } from './upstream.ts'
 
@@ -157,7 +157,7 @@ function respond(
     stream.respond(headers, { endStream: true })
     return true
   }
-  const body = scrubbing ? scrubbedBody(broker, request, incoming['content-encoding']) : request
+  const body = scrubbing ? scrubbedBody(broker, request, incoming) : request
   if (body === null) return false
   let trailers: OutgoingHttpHeaders = {}
   request.once('trailers', (received) => {
@@ -200,7 +200,7 @@ function outgoingHeaders(headers: IncomingHttpHeaders, cleared: Cleared, tunnel:
     const name = cleared.rawHeaders[at]!
     const value = cleared.rawHeaders[at + 1]!
     if (name === 'host') continue
-    if (cleared.used.length > 0 && name === 'accept-encoding') continue
+    if (cleared.used.length > 0 && PACKING_OFFERS.has(name)) continue
     const known = own[name]
     own[name] = known === undefined ? value : [known, value].flat()
   }

@@ -1,15 +1,20 @@
 /** Joining two connections: bytes both ways, back-pressure by pipes, half-closed sides respected, both gone together. */
 
 import type { Socket } from 'node:net'
-import type { Duplex } from 'node:stream'
+import type { Duplex, Transform } from 'node:stream'
 
 export interface JoinedBytes {
   readonly up: number
   readonly down: number
 }
 
-/** Resolves when both sides are closed. */
-export function join(client: Duplex, host: Duplex, idleMilliseconds: number): Promise<JoinedBytes> {
+/** Resolves when both sides are closed. `through` changes what comes from the host. */
+export function join(
+  client: Duplex,
+  host: Duplex,
+  idleMilliseconds: number,
+  through?: Transform,
+): Promise<JoinedBytes> {
   let up = 0
   let down = 0
   client.on('data', (chunk: Buffer) => {
@@ -19,22 +24,26 @@ export function join(client: Duplex, host: Duplex, idleMilliseconds: number): Pr
     down += chunk.length
   })
   client.pipe(host)
-  host.pipe(client)
-  return Promise.all([closing(client, host, idleMilliseconds), closing(host, client, idleMilliseconds)]).then(() => ({
-    up,
-    down,
-  }))
+  if (through) host.pipe(through).pipe(client)
+  else host.pipe(client)
+  return Promise.all([closing(client, host, idleMilliseconds), closing(host, client, idleMilliseconds, through)]).then(
+    () => ({
+      up,
+      down,
+    }),
+  )
 }
 
-function closing(side: Duplex, other: Duplex, idleMilliseconds: number): Promise<void> {
+function closing(side: Duplex, other: Duplex, idleMilliseconds: number, through?: Transform): Promise<void> {
   const socket = side as Socket
   if (typeof socket.setTimeout === 'function') socket.setTimeout(idleMilliseconds, () => side.destroy())
   side.on('error', () => side.destroy())
   return new Promise((resolve) => {
     const closed = () => {
       // What was already read from this side is still on its way to the other.
-      if (side.readableEnded && 'destroySoon' in other) (other as Socket).destroySoon()
-      else other.destroy()
+      if (!side.readableEnded || !('destroySoon' in other)) other.destroy()
+      else if (through && !through.readableEnded) through.once('end', () => (other as Socket).destroySoon())
+      else (other as Socket).destroySoon()
       resolve()
     }
     if (side.destroyed) closed()

@@ -1,9 +1,15 @@
 /** Large bodies of a known length: their bytes go from connection to connection, past the HTTP parser and its copies. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { divert, isFed } from './feed.ts'
 
 /** Below this, keeping the host's connection for the next request is worth more. */
 const LARGE = 4 * 1024 * 1024
+/** What is written at once: TLS comes in pieces of 16 KB, and each write costs as much as encrypting one. */
+const WRITE = 128 * 1024
+const SLAB = WRITE + 64 * 1024
+/** Written and not yet taken by the client's connection; beyond it nothing more is read. */
+const MAX_HELD = 4
 
 /** The length of a body that is worth it; null for any other. */
 export function largeLength(incoming: IncomingMessage, method: string): number | null {
@@ -11,7 +17,7 @@ export function largeLength(incoming: IncomingMessage, method: string): number |
   if (method === 'HEAD' || (statusCode !== 200 && statusCode !== 206) || headers['transfer-encoding'] !== undefined)
     return null
   // The parser must be the one reader that we take the place of.
-  if (incoming.socket.listenerCount('data') !== 1) return null
+  if (!isFed(incoming.socket) || incoming.socket.listenerCount('data') !== 1) return null
   const length = headers['content-length']
   return length !== undefined && Number(length) >= LARGE ? Number(length) : null
 }
@@ -26,28 +32,57 @@ export function carryLargeBody(
   length: number,
   onBytes: (count: number) => void,
 ): void {
-  let left = length
   const { socket } = incoming
+  const free: Buffer[] = []
+  let left = length
+  let slab: Buffer = Buffer.allocUnsafeSlow(SLAB)
+  let filled = 0
+  let held = 0
+  let flushing = false
 
-  function take(chunk: Buffer): void {
-    const part = chunk.length > left ? chunk.subarray(0, left) : chunk
-    left -= part.length
-    onBytes(part.length)
-    const more = response.write(part)
+  function take(piece: Buffer): boolean {
+    const part = Math.min(piece.length, left)
+    if (filled + part > SLAB) flush()
+    piece.copy(slab, filled, 0, part)
+    filled += part
+    left -= part
+    onBytes(part)
     if (left === 0) {
+      flush()
       response.end()
       socket.destroy()
-    } else if (!more) socket.pause()
+      return false
+    }
+    if (filled >= WRITE) flush()
+    else if (!flushing) {
+      flushing = true
+      setImmediate(flush)
+    }
+    return held < MAX_HELD
+  }
+
+  function flush(): void {
+    flushing = false
+    if (filled === 0) return
+    const full = slab
+    const bytes = full.subarray(0, filled)
+    filled = 0
+    held++
+    response.write(bytes, () => {
+      free.push(full)
+      if (held-- === MAX_HELD && left > 0) socket.resume()
+    })
+    slab = free.pop() ?? Buffer.allocUnsafeSlow(SLAB)
   }
 
   // On the next tick the parser is done with the piece that held the head, and what it read of the body waits here.
   process.nextTick(() => {
     if (socket.destroyed || response.destroyed) return void socket.destroy()
     for (const listener of socket.listeners('data')) socket.off('data', listener as () => void)
-    response.on('drain', () => socket.resume())
-    for (let chunk: Buffer | null = incoming.read(); chunk !== null && left > 0; chunk = incoming.read()) take(chunk)
-    if (left === 0) return
-    socket.on('data', take)
-    if (!response.writableNeedDrain) socket.resume()
+    divert(socket, take)
+    for (let chunk: Buffer | null = incoming.read(); chunk !== null && left > 0; chunk = incoming.read()) {
+      for (let at = 0; at < chunk.length && left > 0; at += WRITE) take(chunk.subarray(at, at + WRITE))
+    }
+    if (left > 0) socket.resume()
   })
 }

@@ -20,8 +20,13 @@ export function peek<T>(socket: Duplex, read: (bytes: Buffer) => T | null, milli
         held = held.length === 0 ? chunk : Buffer.concat([held, chunk])
       }
       if (held.length === 0) return
-      const value = read(held)
-      if (value !== null) finish({ value })
+      try {
+        const value = read(held)
+        if (value !== null) finish({ value })
+      } catch {
+        // Thrown on it would end the whole session, and not just this connection.
+        finish('ended')
+      }
     }
 
     function onEnd(): void {

@@ -1,16 +1,18 @@
 /** The proxy of a door: every connection is told apart by its first byte and served under the command's own rules. */
 
-import { createServer, type IncomingMessage, type Server } from 'node:http'
+import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { errorCode } from '../system/fault.ts'
 import type { SessionCa } from './ca.ts'
+import { readConnect } from './connect-request.ts'
 import { exchange, headOf } from './exchange.ts'
 import { speechOf } from './first-bytes.ts'
+import { http } from './http.ts'
 import { closeSoon, type Passage, recordRefused, refuseSocket, startRecord, type Tunnel } from './passage.ts'
 import { peek } from './peek.ts'
 import type { Refusal } from './refusal.ts'
-import { headerValues } from './request-head.ts'
+import { headerValues, type RequestHead } from './request-head.ts'
 import { readGreeting, readRequest as readSocksRequest, SOCKS_REPLY, type SocksReading, socksReply } from './socks.ts'
 import { agrees, parseAuthority, type Target, targetOf } from './target.ts'
 import { carryTunnel, type TunnelCall, type TunnelServers } from './tunnel.ts'
@@ -66,7 +68,8 @@ export function createProxy(passage: Passage, ca: SessionCa): Proxy {
   })
   server.on('connect', (message, socket, head) => {
     const call: TunnelCall = { passage, ca, servers, kind: 'connect' }
-    connect(call, message, socket as Socket, head, tunnels.get(message.socket) ?? null).catch(() => socket.destroy())
+    if (head.length > 0) socket.unshift(head)
+    connect(call, headOf(message), socket as Socket, tunnels.get(message.socket) ?? null).catch(() => socket.destroy())
   })
   server.on('clientError', (error, socket) => refuseBroken(passage, error, socket, tunnels.get(socket) ?? null))
 
@@ -75,8 +78,7 @@ export function createProxy(passage: Passage, ca: SessionCa): Proxy {
       socket.allowHalfOpen = true
       socket.setNoDelay(true)
       socket.on('error', () => socket.destroy())
-      const call: TunnelCall = { passage, ca, servers, kind: 'socks' }
-      serve(call, server, socket).catch(() => socket.destroy())
+      serve({ passage, ca, servers }, server, socket).catch(() => socket.destroy())
     },
     close: () => {
       server.closeAllConnections()
@@ -88,7 +90,7 @@ export function createProxy(passage: Passage, ca: SessionCa): Proxy {
 
 function createHttpServer(passage: Passage): Server {
   const { limits } = passage
-  const server = createServer({
+  const server = http.createServer({
     insecureHTTPParser: false,
     maxHeaderSize: limits.headerBytes,
     headersTimeout: limits.headMilliseconds,
@@ -112,46 +114,43 @@ function upgradeOption(): object {
   return { shouldUpgradeCallback: isWebSocket }
 }
 
-async function serve(call: TunnelCall, server: Server, socket: Socket): Promise<void> {
-  const { passage } = call
-  const speech = await peek(socket, speechOf, passage.limits.headMilliseconds)
+async function serve(parts: Omit<TunnelCall, 'kind'>, server: Server, socket: Socket): Promise<void> {
+  const { passage } = parts
+  const opening = (bytes: Buffer) => readConnect(bytes) ?? speechOf(bytes)
+  const speech = await peek(socket, opening, passage.limits.headMilliseconds)
   if (typeof speech === 'string') return void socket.destroy()
+  if (typeof speech.value === 'object') {
+    socket.read(speech.value.used)
+    return connect({ ...parts, kind: 'connect' }, speech.value.head, socket, null)
+  }
   if (speech.value === 'http') return void server.emit('connection', socket)
-  if (speech.value === 'socks') return serveSocks(call, socket)
+  if (speech.value === 'socks') return serveSocks({ ...parts, kind: 'socks' }, socket)
   const message = 'this is a proxy for HTTP, CONNECT and SOCKS5; something else was sent'
   refuseOutright(passage, socket, { code: 'malformed-request', message })
 }
 
-async function connect(
-  call: TunnelCall,
-  message: IncomingMessage,
-  socket: Socket,
-  head: Buffer,
-  tunnel: Tunnel | null,
-): Promise<void> {
+async function connect(call: TunnelCall, head: RequestHead, socket: Socket, tunnel: Tunnel | null): Promise<void> {
   const { passage } = call
-  const target = parseAuthority(message.url ?? '', null)
+  const target = parseAuthority(head.url, null)
   const named = 'problem' in target ? null : target
   const record = startRecord(passage, { kind: 'connect', target: tunnel?.target ?? named, method: 'CONNECT' })
   socket.on('error', () => socket.destroy())
   const refuse = (refusal: Refusal) => {
     recordRefused(passage, record, refusal)
-    refuseSocket(passage, socket, refusal, named, message.headers.accept)
+    refuseSocket(passage, socket, refusal, named, headerValues(head.rawHeaders, 'accept')[0])
   }
   if (tunnel !== null) return refuse({ code: 'nested-connect', message: 'CONNECT inside a tunnel is not passed on' })
   if ('problem' in target) return refuse({ code: 'malformed-request', message: target.problem })
-  const problem = connectProblem(message, target)
+  const problem = connectProblem(head, target)
   if (problem !== null) return refuse(problem)
   const admission = await passage.gate.admit(target)
   if ('refusal' in admission) return refuse(admission.refusal)
   if (socket.destroyed) return
   socket.write(ESTABLISHED)
-  if (head.length > 0) socket.unshift(head)
   await carryTunnel(call, socket, admission)
 }
 
-function connectProblem(message: IncomingMessage, target: Target): Refusal | null {
-  const { rawHeaders, httpVersion } = headOf(message)
+function connectProblem({ rawHeaders, httpVersion }: RequestHead, target: Target): Refusal | null {
   const hosts = headerValues(rawHeaders, 'host')
   if (hosts.length > 1 || (hosts.length === 0 && httpVersion !== '1.0')) {
     return { code: 'malformed-request', message: 'CONNECT needs one Host header' }

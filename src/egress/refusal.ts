@@ -1,7 +1,7 @@
 /** A refusal of the way out: a stable code, a sentence, and how each protocol says it. PURE. */
 
-import { STATUS_CODES } from 'node:http'
 import type { HostCode } from '../hosts/judge.ts'
+import { http } from './http.ts'
 import { authorityOf, type Target } from './target.ts'
 
 /** Why a connection or a request did not go through, or did. */
@@ -109,7 +109,7 @@ export function httpRefusal(
   const wantsJson = accept !== undefined && /\bjson\b/i.test(accept)
   const sentence = `${facts.error} by Cordon (${refusal.code}): ${refusal.message}${remedy === null ? '' : `; to allow: ${remedy}`}`
   const body = wantsJson ? `${JSON.stringify(facts)}\n` : `${sentence}\n${JSON.stringify(facts)}\n`
-  const statusText = fault ? `${STATUS_CODES[status]} (${refusal.code})` : `Blocked by Cordon (${refusal.code})`
+  const statusText = fault ? `${http.STATUS_CODES[status]} (${refusal.code})` : `Blocked by Cordon (${refusal.code})`
   const headers = [
     ['Content-Type', wantsJson ? 'application/json' : 'text/plain; charset=utf-8'],
     ['Content-Length', String(Buffer.byteLength(body))],

@@ -1,5 +1,6 @@
 /** Answers of a host that was given a secret: unpacked, and rid of the secret, before they go into the sandbox. */
 
+import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { Broker } from './broker.ts'
 import { decoded } from './decoding.ts'
@@ -11,11 +12,19 @@ export const UNREADABLE: Refusal = {
   message: 'the host was given a secret and answered in an encoding that cannot be looked into',
 }
 
+/** Headers by which a client offers to take packed answers in ways that cannot be unpacked here. */
+export const PACKING_OFFERS: ReadonlySet<string> = new Set([
+  'accept-encoding',
+  'grpc-accept-encoding',
+  'sec-websocket-extensions',
+])
+
 /** The body without the session's secrets; null when it cannot be unpacked. */
-export function scrubbedBody(broker: Broker, body: Readable, encoding: string | undefined): Readable | null {
-  const plain = decoded(body, encoding)
+export function scrubbedBody(broker: Broker, body: Readable, headers: IncomingHttpHeaders): Readable | null {
+  const plain = decoded(body, headers['content-encoding'])
   if (plain === null) return null
-  const scrub = broker.scrubStream()
+  // gRPC counts the bytes of each message ahead of it.
+  const scrub = broker.scrubStream(headers['content-type']?.startsWith('application/grpc') === true)
   plain.once('error', (error) => scrub.destroy(error))
   return plain.pipe(scrub)
 }

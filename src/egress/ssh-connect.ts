@@ -1,4 +1,4 @@
-/** The ProxyCommand for ssh: bash alone asks the proxy for a tunnel, since nothing else is sure to be in the sandbox. */
+/** What ssh needs: a ProxyCommand of bash alone, since nothing else is sure to be in the sandbox, and a configuration. PURE. */
 
 export const SSH_CONNECT = `#!/bin/bash
 # ssh-connect HOST PORT: a tunnel through the proxy on standard input and output.
@@ -16,3 +16,19 @@ exec >&3
 cat
 wait
 `
+
+/**
+ * The configuration of ssh inside, in the place of the machine's: ssh refuses files that the machine's own includes when
+ * they belong to somebody who, in a user namespace, is nobody. The first value that ssh finds holds.
+ */
+export function sshConfig(connect: string, knownHosts: string, home: string | null): string {
+  const lines = [
+    `ProxyCommand '${connect}' %h %p`,
+    `UserKnownHostsFile "${knownHosts}" ~/.ssh/known_hosts`,
+    // A shared connection is a unix socket, and there are none inside.
+    'ControlPath none',
+    'ControlMaster no',
+    ...(home === null ? [] : [`Include "${home}/.ssh/config"`]),
+  ]
+  return lines.map((line) => `${line}\n`).join('')
+}

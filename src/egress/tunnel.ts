@@ -139,6 +139,8 @@ function endTls(call: TunnelCall, socket: Socket, admission: Admission, hello: C
     secureContext: call.ca.contextFor(target.host),
     ALPNProtocols: [protocol],
   })
+  const raw = mayCarryRawBytes(admission.rules, target)
+  if (protocol === 'http/1.1' && !raw) tls.once('close', passage.agent.dialAhead(admission.route))
   let problem = 'it went away'
   const broken = () => {
     clearTimeout(timer)
@@ -162,7 +164,7 @@ function endTls(call: TunnelCall, socket: Socket, admission: Admission, hello: C
     Object.assign(tls, { secureConnecting: false })
     const tunnel: Tunnel = { target, secure: true, admission }
     if (tls.alpnProtocol === 'h2') call.servers.http2(tls, tunnel)
-    else if (!mayCarryRawBytes(admission.rules, target)) call.servers.http(tls, tunnel)
+    else if (!raw) call.servers.http(tls, tunnel)
     else void carryInside(call, tls, tunnel)
   })
 }

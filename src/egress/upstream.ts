@@ -1,8 +1,10 @@
 /** The far side of the door: dialling addresses that were judged, and TLS that is verified. Shared by a session. */
 
 import { readFileSync } from 'node:fs'
-import { isIP, type LookupFunction, connect as netConnect, type Socket } from 'node:net'
+import { isIP, type LookupFunction, connect as netConnect, type Socket, type TcpNetConnectOpts } from 'node:net'
 import {
+  type ConnectionOptions,
+  checkServerIdentity,
   createSecureContext,
   rootCertificates,
   type SecureContext,
@@ -10,6 +12,7 @@ import {
   connect as tlsConnect,
 } from 'node:tls'
 import { errorCode, messageOf } from '../system/fault.ts'
+import { createFeed, fedSocket } from './feed.ts'
 import type { Refusal } from './refusal.ts'
 import { authorityOf, type Target } from './target.ts'
 
@@ -19,13 +22,14 @@ export interface Route {
   readonly addresses: readonly string[]
 }
 
-/** Opens a TCP connection to one of the addresses; tests put their own servers here. */
-export type Dialer = (route: Route) => Socket
+/** How one of the addresses is connected to; tests put their own servers here. */
+export type Dialer = (route: Route) => TcpNetConnectOpts
 
 export interface Upstream {
   readonly roots: string
   /** Reads the roots ahead of the first connection. */
   prepare(): void
+  readonly dialer: Dialer
   dial(route: Route): Socket
   /** A TLS connection whose certificate must be valid for the target's own host. */
   dialTls(route: Route, protocols: readonly string[]): TLSSocket
@@ -48,13 +52,22 @@ const ROOT_BUNDLES: readonly string[] = [
   '/etc/ssl/cert.pem',
 ]
 
+/** TLS sessions that are kept to be resumed, each for its own host. */
+const MAX_SESSIONS = 256
+
 export function createUpstream(options: UpstreamOptions = {}): Upstream {
-  const dial = options.dialer ?? dialAddresses
+  const dialer = options.dialer ?? dialAddresses
+  const feed = createFeed()
   let roots: string | null = null
   let context: SecureContext | null = null
   const readRoots = () => {
     roots ??= [options.roots ?? systemRoots(), ...(options.trust ?? [])].join('\n')
     return roots
+  }
+  const sessions = new Map<string, Buffer>()
+  const remember = (key: string, session: Buffer) => {
+    if (sessions.size >= MAX_SESSIONS) sessions.delete(sessions.keys().next().value!)
+    sessions.set(key, session)
   }
   const trusted = () => {
     context ??= createSecureContext({ ca: readRoots() })
@@ -65,17 +78,28 @@ export function createUpstream(options: UpstreamOptions = {}): Upstream {
       return readRoots()
     },
     prepare: () => void trusted(),
-    dial,
+    dialer,
+    dial: (route) => fedSocket(feed, (onread) => netConnect({ ...dialer(route), onread })),
     dialTls: (route, protocols) => {
       const { host, kind } = route.target
-      return tlsConnect({
-        socket: dial(route),
-        host,
-        servername: kind === 'name' ? host : '',
-        secureContext: trusted(),
-        ALPNProtocols: [...protocols],
-        rejectUnauthorized: true,
+      const key = `${authorityOf(route.target, null)}|${protocols}`
+      const session = sessions.get(key)
+      const socket = fedSocket(feed, (onread) => {
+        const options: ConnectionOptions & TcpNetConnectOpts = {
+          ...dialer(route),
+          ...(session && { session }),
+          servername: kind === 'name' ? host : '',
+          secureContext: trusted(),
+          ALPNProtocols: [...protocols],
+          rejectUnauthorized: true,
+          checkServerIdentity: (_name, certificate) => checkServerIdentity(host, certificate),
+          onread,
+        }
+        return tlsConnect(options)
       })
+      // Told once the certificate has been verified, for this host and no other; resuming proves the same key again.
+      socket.on('session', (next) => remember(key, next))
+      return socket
     },
   }
 }
@@ -126,7 +150,7 @@ export function timeoutError(): Error {
   return Object.assign(new Error('timed out'), { code: 'ERR_CORDON_TIMEOUT' })
 }
 
-function dialAddresses(route: Route): Socket {
+function dialAddresses(route: Route): TcpNetConnectOpts {
   const { target, addresses } = route
   const answers = addresses.map((address) => ({ address, family: isIP(address) }))
   // The name is never looked up again: Node tries the judged addresses, and only those, one after another.
@@ -134,11 +158,6 @@ function dialAddresses(route: Route): Socket {
     if (options.all) callback(null, answers)
     else callback(null, answers[0]!.address, answers[0]!.family)
   }
-  return netConnect({
-    host: target.kind === 'name' ? target.host : addresses[0]!,
-    port: target.port,
-    lookup,
-    autoSelectFamily: true,
-    noDelay: true,
-  })
+  const host = target.kind === 'name' ? target.host : addresses[0]!
+  return { host, port: target.port, lookup, autoSelectFamily: true, noDelay: true }
 }

@@ -1,9 +1,10 @@
 /** A WebSocket upgrade: judged as the request it is, and joined once both sides have switched. */
 
-import { request as httpRequest, type IncomingMessage } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Broker } from './broker.ts'
 import { headOf, outgoing } from './exchange.ts'
+import { http } from './http.ts'
 import { join } from './join.ts'
 import {
   clearRequest,
@@ -17,7 +18,7 @@ import {
 } from './passage.ts'
 import type { Refusal } from './refusal.ts'
 import { endToEndHeaders, hasBody, headerValues, readRequest, upstreamHeaders } from './request-head.ts'
-import { scrubbedBody } from './scrub.ts'
+import { PACKING_OFFERS, scrubbedBody, UNREADABLE } from './scrub.ts'
 import { timeoutError, upstreamRefusal } from './upstream.ts'
 
 /** True when the only protocol that is asked for is WebSocket. */
@@ -52,7 +53,9 @@ export async function upgrade(
   if ('refusal' in cleared) return refuse(cleared.refusal)
   if (socket.destroyed) return
 
-  const request = httpRequest({ ...outgoing(passage, facts, read, cleared), headers: [...cleared.rawHeaders] })
+  const given = cleared.used.length > 0 ? passage.broker : null
+  const offered = given ? withoutOffers(cleared.rawHeaders) : [...cleared.rawHeaders]
+  const request = http.request({ ...outgoing(passage, facts, read, cleared), headers: offered })
   const abandon = () => request.destroy()
   socket.once('close', abandon)
   request.setTimeout(passage.limits.idleMilliseconds, () => request.destroy(timeoutError()))
@@ -61,7 +64,7 @@ export async function upgrade(
   })
   request.once('response', (incoming) => {
     socket.off('close', abandon)
-    const down = answerPlainly(socket, incoming, cleared.used.length > 0 ? passage.broker : null)
+    const down = answerPlainly(socket, incoming, given)
     down.then((bytes) => recordAllowed(passage, record, { down: bytes, secrets: cleared.used }))
   })
   request.once('upgrade', (incoming, host, early) => {
@@ -69,6 +72,10 @@ export async function upgrade(
     if (incoming.headers.upgrade?.toLowerCase() !== 'websocket') {
       host.destroy()
       return refuse({ code: 'upstream-protocol', message: 'the host switched to another protocol than WebSocket' })
+    }
+    if (given && incoming.headers['sec-websocket-extensions'] !== undefined) {
+      host.destroy()
+      return refuse(UNREADABLE)
     }
     const own = endToEndHeaders(incoming.rawHeaders)
     const scrubbed = passage.broker === null ? own : own.map((text) => passage.broker!.scrubText(text))
@@ -78,7 +85,8 @@ export async function upgrade(
     if (early.length > 0) host.unshift(early)
     if (head.length > 0) socket.unshift(head)
     const address = host.remoteAddress ?? null
-    join(socket, host, passage.limits.idleMilliseconds).then((bytes) =>
+    // A frame says how long it is, so an echo in it is blotted out and not exchanged.
+    join(socket, host, passage.limits.idleMilliseconds, given?.scrubStream(true)).then((bytes) =>
       recordAllowed(passage, record, { ...bytes, address, secrets: cleared.used }),
     )
   })
@@ -95,12 +103,17 @@ function answerPlainly(socket: Duplex, incoming: IncomingMessage, broker: Broker
     bytes += chunk.length
   })
   incoming.on('error', () => socket.destroy())
-  const body = broker ? scrubbedBody(broker, incoming, incoming.headers['content-encoding']) : incoming
+  const body = broker ? scrubbedBody(broker, incoming, incoming.headers) : incoming
   if (body === null) socket.destroy()
   else body.pipe(socket)
   incoming.once('end', () => closeSoon(socket))
   socket.once('close', () => incoming.destroy())
   return new Promise((resolve) => incoming.once('close', () => resolve(bytes)))
+}
+
+/** The headers without the offers that would let frames come packed. */
+function withoutOffers(rawHeaders: readonly string[]): string[] {
+  return rawHeaders.filter((_, at) => !PACKING_OFFERS.has(rawHeaders[at - (at % 2)]!.toLowerCase()))
 }
 
 function headBytes(line: string, rawHeaders: readonly string[]): Buffer {

@@ -34,6 +34,11 @@ export function isBaselineRead(path: string): boolean {
   return isSandboxDevice(path) || isInside(path, '/proc') || SYSTEM.some((prefix) => isInside(path, prefix))
 }
 
+/** True for a way through /proc to what a process holds: its root, directory, descriptors, memory and environment. */
+export function isProcessDoor(path: string): boolean {
+  return /^\/proc\/[^/]+\/(task\/[^/]+\/)?(root|cwd|exe|fd|map_files|mem|environ)(\/|$)/.test(path)
+}
+
 /** True for the devices that every command may also write. */
 export function isSandboxDevice(path: string): boolean {
   return DEVICES.has(path) || /^\/dev\/fd\/\d+$/.test(path)

@@ -50,6 +50,31 @@ export function matchSegments(pattern: readonly string[], path: readonly string[
   return p === pattern.length
 }
 
+/** True when some name matches both patterns. */
+export function segmentsMeet(a: string, b: string): boolean {
+  // Row by row: which positions of `b` can be reached with the part of `a` that was read so far.
+  let row = reach(new Set([0]), b)
+  for (let at = 0; at < a.length; at++) {
+    const next = new Set<number>()
+    if (a[at] === '*') for (let start = Math.min(...row); start <= b.length; start++) next.add(start)
+    else
+      for (const position of row) {
+        if (b[position] === '*') next.add(position)
+        else if (position < b.length && (b[position] === '?' || a[at] === '?' || a[at] === b[position]))
+          next.add(position + 1)
+      }
+    if (next.size === 0) return false
+    row = reach(next, b)
+  }
+  return row.has(b.length)
+}
+
+/** Positions reached by letting the stars of `b` stand for nothing. */
+function reach(positions: Set<number>, b: string): Set<number> {
+  for (const position of positions) if (b[position] === '*') positions.add(position + 1)
+  return positions
+}
+
 /** True when the text holds a wildcard. */
 export function isGlob(text: string): boolean {
   return text.includes('*') || text.includes('?')

@@ -1,7 +1,7 @@
 /** Globs that would name a secret: `cat .en*`, `cat /etc/shado?`. */
 
 import { posix } from 'node:path'
-import { matchSegment, matchSegments } from './glob.ts'
+import { matchSegment, matchSegments, segmentsMeet } from './glob.ts'
 import { splitPath } from './path-pattern.ts'
 import { secretPlaces } from './secret-places.ts'
 import { secretShapes } from './secret-shapes.ts'
@@ -14,13 +14,23 @@ export function secretOfGlob(path: string, home: string): string | null {
   const pattern = path.replace(/\[[^\]/]*\]/g, '?').replace(/\\(.)/g, '$1')
   const basename = posix.basename(pattern)
   if (/^[*?]*$/.test(basename)) return null
-  const shape = secretShapes.map(exampleOf).find((name) => dotFits(basename, name) && matchSegment(basename, name))
-  if (shape !== undefined) return posix.join(posix.dirname(path), shape)
+  const shape = secretShapes.find((candidate) => dotFits(basename, candidate) && aimsAt(basename, candidate))
+  if (shape !== undefined) return posix.join(posix.dirname(path), exampleOf(shape))
   const segments = splitPath(pattern)
   const place = secretPlaces
     .map((candidate) => (candidate.path.startsWith('~/') ? home + candidate.path.slice(1) : candidate.path))
     .find((candidate) => matchSegments(segments, splitPath(exampleOf(candidate))))
   return place === undefined ? null : exampleOf(place)
+}
+
+/** `server.k*` and `.env.pro*` are meant for a secret; `foo*` and `src/*.*` only happen to match one. */
+function aimsAt(pattern: string, shape: string): boolean {
+  const folded = pattern.toLowerCase()
+  if (matchSegment(folded, exampleOf(shape))) return true
+  const tail = /^\*([._])(.+)$/.exec(shape)
+  if (tail === null) return segmentsMeet(folded, shape)
+  const own = folded.slice(folded.lastIndexOf(tail[1] ?? '') + 1)
+  return folded.includes(tail[1] ?? '') && /[^*?]/.test(own) && matchSegment(own, tail[2] ?? '')
 }
 
 function exampleOf(shape: string): string {

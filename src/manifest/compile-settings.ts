@@ -2,6 +2,7 @@
 
 import { posix } from 'node:path'
 import type { Sourced } from '../policy/policy.ts'
+import { compileServers } from './compile-servers.ts'
 import { type Lookup, sourced } from './lookup.ts'
 import type { BundleEntry, HostEntry, PathEntry, SecretEntry } from './manifest.ts'
 import type {
@@ -81,7 +82,8 @@ function secret(entry: SecretEntry, lookup: Lookup): SecretSetting {
     name: entry.name,
     source: { kind, name },
     hosts: lookup.hosts(entry.hosts),
-    header: (entry.header ?? 'authorization').toLowerCase(),
+    header: (entry.header ?? (entry.query === undefined ? 'authorization' : undefined))?.toLowerCase() ?? null,
+    ...(entry.query !== undefined && { query: entry.query }),
   }
 }
 
@@ -109,6 +111,7 @@ export function compileSession(lookup: Lookup): SessionSettings {
       arguments: lookup.scalar('audit.arguments'),
     },
     tools: new Map(lookup.namesUnder('tools').map((name) => [name, customTool(name, lookup)])),
+    mcpServers: compileServers(lookup),
     python: {
       allowedModules: allowed.length === 0 && !modules?.closed ? null : allowed,
       blockedModules: lookup.texts('capabilities.python.blocked_modules').map((module) => module.value),

@@ -212,6 +212,21 @@ name = "T"
 source = "file:~/t"
 hosts = ["a.com"]
 header = "X-Key"
+[[secrets]]
+name = "Q"
+source = "env:Q"
+hosts = ["a.com"]
+query = "api_key"
+[[secrets]]
+name = "B"
+source = "env:B"
+hosts = ["a.com"]
+query = "key"
+header = "X-Goog-Api-Key"
+[[secrets]]
+name = "D"
+source = "env:D"
+hosts = ["a.com"]
 `)
   expect(sandbox.limits.commandTimeout.value).toBe(90)
   expect(sandbox.limits.memory.value).toBe(1.5 * 1024 ** 3)
@@ -219,6 +234,10 @@ header = "X-Key"
   expect(sandbox.envAllowlist?.map((name) => name.value)).toEqual(['PATH', 'LC_*'])
   expect(sandbox.envDenied.map((name) => name.value)).toEqual(['AWS_*'])
   expect(sandbox.secrets[0]!.value).toMatchObject({ source: { kind: 'file', name: '/h/t' }, header: 'x-key' })
+  expect(sandbox.secrets[0]!.value).not.toHaveProperty('query')
+  expect(sandbox.secrets[1]!.value).toMatchObject({ header: null, query: 'api_key' })
+  expect(sandbox.secrets[2]!.value).toMatchObject({ header: 'x-goog-api-key', query: 'key' })
+  expect(sandbox.secrets[3]!.value).toMatchObject({ header: 'authorization' })
   expect(session.rings[3].callsPerMinute).toBe(10)
   expect(session.tools.get('deploy')?.requireConfirmation.value).toBe(true)
   expect(session.discoveryBrief).toBe('/p/brief.json')

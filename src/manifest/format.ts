@@ -70,6 +70,10 @@ const CHECKS: Readonly<Record<Format, Check>> = {
     /^[\p{ID_Start}_][\p{ID_Continue}]*(?:\.[\p{ID_Start}_][\p{ID_Continue}]*)*$/u.test(text)
       ? null
       : bad(text, 'is not a Python module', 'a name such as "os.path"'),
+  query: (text) =>
+    /^[A-Za-z0-9._~-]{1,100}$/.test(text)
+      ? null
+      : bad(text, 'is not the name of a query parameter', 'a name such as "key"'),
   'secret-source': (text) =>
     /^(?:env:[A-Za-z_][A-Za-z0-9_]*|keychain:[^\p{C}]+|file:[^\p{C}]+)$/u.test(text)
       ? null

@@ -263,6 +263,12 @@ const errors: readonly { name: string; text: string; errors: string[]; suggestio
     note: '',
   },
   {
+    name: 'secret in no query parameter',
+    text: '[[secrets]]\nname = "A"\nsource = "env:A"\nhosts = ["a.com"]\nquery = "key=1&x"\n',
+    errors: ['6:9 bad-value secrets[0].query'],
+    note: 'the proxy compares the parameter as it is written',
+  },
+  {
     name: 'secret without a source',
     text: '[[secrets]]\nname = "A"\nhosts = ["a.com"]\n',
     errors: ['2:1 missing-key secrets[0]'],

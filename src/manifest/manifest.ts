@@ -65,6 +65,7 @@ export interface SecretEntry {
   readonly source: string
   readonly hosts: readonly Item<string>[]
   readonly header?: string
+  readonly query?: string
 }
 
 /** The items of a list; none when it was not written. */

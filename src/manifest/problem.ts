@@ -1,7 +1,8 @@
 /** What is wrong with a manifest: where, what was expected, what was found, and what was probably meant. */
 
 import type { RuleRef } from '../policy/policy.ts'
-import { escapeInvisible, type Position } from './tree.ts'
+import { visible } from '../scan/visible-text.ts'
+import type { Position } from './tree.ts'
 
 export type ProblemCode =
   | 'bad-command'
@@ -132,5 +133,5 @@ export function renderProblem(problem: Problem): string {
   if (problem.expected !== null) lines.push(`  expected ${problem.expected}`)
   if (problem.found !== null) lines.push(`  found    ${problem.found}`)
   if (problem.suggestion !== null) lines.push(`  ${problem.suggestion}`)
-  return lines.map(escapeInvisible).join('\n')
+  return lines.map(visible).join('\n')
 }

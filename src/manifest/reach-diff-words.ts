@@ -140,12 +140,21 @@ export const LISTS: Readonly<Record<string, ListWords>> = {
       `The tool ${subject} gets its own files, caches and hosts (cordon bundles ${entry.tool} tells which).`,
     removed: (subject) => `The tool ${subject} loses its own files, caches and hosts.`,
   },
+  'sandbox.os.dev_server_ports': {
+    kind: 'host',
+    effect: 'opens',
+    name: 'port',
+    added: (subject) => `A server that a command starts on port ${subject} is reachable on 127.0.0.1 of this machine.`,
+    removed: (subject) => `A server inside on port ${subject} is no longer reachable from outside.`,
+  },
   secrets: {
     kind: 'secret',
     effect: 'opens',
     name: 'name',
     added: (subject, entry) =>
-      `The secret ${subject} from ${String(entry.source)} is sent to ${texts(entry.hosts).join(', ')}.`,
+      `The secret ${subject} from ${String(entry.source)} is sent to ${texts(entry.hosts).join(', ')}${
+        entry.query === undefined ? '' : `, in the URL as ${String(entry.query)}`
+      }.`,
     removed: (subject) => `The secret ${subject} is no longer sent anywhere.`,
   },
   'files.change_envelope': {

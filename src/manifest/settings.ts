@@ -1,6 +1,6 @@
 /** What a manifest says beyond decisions: how the sandbox is furnished, what is limited, what is recorded. */
 
-import type { HostRule, Sourced } from '../policy/policy.ts'
+import type { HostRule, PathRule, Sourced } from '../policy/policy.ts'
 
 export type CommandFs = 'none' | 'system' | 'permissive' | 'all'
 
@@ -21,8 +21,10 @@ export interface SecretSetting {
   readonly name: string
   readonly source: { readonly kind: 'env' | 'keychain' | 'file'; readonly name: string }
   readonly hosts: readonly HostRule[]
-  /** Lower-case. */
-  readonly header: string
+  /** Lower-case; null when only a query parameter carries it. */
+  readonly header: string | null
+  /** The query parameter that carries it. */
+  readonly query?: string
 }
 
 /** Limits of one command; null means none. Times are seconds, sizes are bytes. */
@@ -65,6 +67,21 @@ export interface CustomToolSettings {
   readonly domains: readonly HostRule[]
 }
 
+export type ServerRequest = 'elicitation' | 'sampling' | 'roots'
+
+/** An MCP server and what it gets in its sandbox (X2). */
+export interface McpServerSetting {
+  readonly name: string
+  readonly argv: readonly string[]
+  /** Null: what commands may read and write. */
+  readonly files: { readonly read: readonly PathRule[]; readonly write: readonly PathRule[] } | null
+  readonly domains: readonly HostRule[]
+  readonly envVars: readonly string[]
+  /** Names of brokered secrets. */
+  readonly secrets: readonly string[]
+  readonly requests: readonly ServerRequest[]
+}
+
 /** What the session, the tools and the record read. */
 export interface SessionSettings {
   readonly hideModel: Sourced<boolean>
@@ -74,6 +91,7 @@ export interface SessionSettings {
   readonly breaker: { readonly failures: number; readonly cooldown: number }
   readonly audit: { readonly maxBytes: number; readonly arguments: Sourced<boolean> }
   readonly tools: ReadonlyMap<string, CustomToolSettings>
+  readonly mcpServers: readonly McpServerSetting[]
   readonly python: {
     /** Null: every module; `[]` after layers met: none. */
     readonly allowedModules: readonly string[] | null

@@ -4,13 +4,14 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Keychain, openKeyStore } from '../system/keychain.ts'
 import {
   listSignatures,
@@ -62,6 +63,8 @@ beforeEach(() => {
   base = mkdtempSync(join(tmpdir(), 'cordon-sign-'))
   stateDir = join(base, 'state')
 })
+
+afterEach(() => rmSync(base, { recursive: true, force: true }))
 
 const verify = (
   canonical: string,

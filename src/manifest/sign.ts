@@ -1,11 +1,10 @@
 /** Signing and verifying manifests: the user's key, the signatures in the state directory, and those of teams (M3). */
 
-import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { Fault } from '../system/fault.ts'
 import type { KeyStore } from '../system/keychain.ts'
 import { withLock } from '../system/lock.ts'
-import { openOwnDirectory, readOwnFile, readOwnJson, writeOwnFile, writeOwnJson } from '../system/state.ts'
+import { openOwnDirectory, readOwnFile, writeOwnFile, writeOwnJson } from '../system/state.ts'
 import {
   grantHash,
   keyId,
@@ -19,24 +18,10 @@ import {
   teamMessage,
   verifySignature,
 } from './signature.ts'
+import { readSignatures, type SignatureRecord, signaturePath } from './signature-file.ts'
 import type { TrustedKey } from './trusted-keys.ts'
 
-/** One signature in the state directory. */
-export interface SignatureRecord {
-  readonly grant_hash: string
-  readonly signed_at: string
-  readonly key: PublicKey
-  readonly signature: string
-  /** What was signed, so that a later change can be shown. Not believed unless its hash is the signed one. */
-  readonly canonical: string
-}
-
-interface SignatureFile {
-  readonly version: 1
-  readonly project: string
-  /** The newest last. */
-  readonly signatures: readonly SignatureRecord[]
-}
+export type { SignatureRecord } from './signature-file.ts'
 
 /** What is known about a detached signature that did not count. */
 export type DetachedProblem = 'untrusted-key' | 'other-grants' | 'bad-signature' | 'unreadable'
@@ -252,37 +237,4 @@ function updateSignatures(
     const before = readSignatures(stateDir, project)
     writeOwnJson(signaturePath(stateDir, project), { ...before, signatures: change(before.signatures) })
   })
-}
-
-function signaturePath(stateDir: string, project: string): string {
-  return join(stateDir, 'signatures', `${createHash('sha256').update(project).digest('hex').slice(0, 32)}.json`)
-}
-
-function readSignatures(stateDir: string, project: string): SignatureFile {
-  const path = signaturePath(stateDir, project)
-  const file = readOwnJson(path, isSignatureFile)
-  if (file === null) return { version: 1, project, signatures: [] }
-  if (file.project !== project) {
-    throw new Fault('state-corrupt', `${path} is about ${file.project}, not about ${project}`, {
-      remedy: `Move it away (mv ${path} ${path}.damaged) and sign again.`,
-    })
-  }
-  return file
-}
-
-function isSignatureFile(value: unknown): value is SignatureFile {
-  const file = value as SignatureFile | null
-  return (
-    file?.version === 1 &&
-    typeof file.project === 'string' &&
-    Array.isArray(file.signatures) &&
-    file.signatures.every(
-      (record: unknown) =>
-        typeof record === 'object' &&
-        record !== null &&
-        ['grant_hash', 'signed_at', 'key', 'signature', 'canonical'].every(
-          (field) => typeof (record as Record<string, unknown>)[field] === 'string',
-        ),
-    )
-  )
 }

@@ -1,6 +1,7 @@
 /** The scalar values of TOML 1.0: strings, numbers, booleans and dates, read from a cursor. */
 
-import { escapeInvisible, quoteShort, type ScalarNode } from './tree.ts'
+import { visible } from '../scan/visible-text.ts'
+import { quoteShort, type ScalarNode } from './tree.ts'
 
 /** A place in the text that moves forward as values are read. */
 export interface Cursor {
@@ -47,7 +48,7 @@ export function foundAt(text: string, at: number): string {
   if (at >= text.length) return 'the end of the file'
   const code = text.charCodeAt(at)
   if (code === NEWLINE || (code === RETURN && text.charCodeAt(at + 1) === NEWLINE)) return 'the end of the line'
-  return `"${escapeInvisible(String.fromCodePoint(text.codePointAt(at)!))}"`
+  return `"${visible(String.fromCodePoint(text.codePointAt(at)!))}"`
 }
 
 /** Throws for what stands at the cursor. */

@@ -1,5 +1,7 @@
 /** The values of a manifest before they mean anything: a tree whose every key and value knows where it was written. */
 
+import { visible } from '../scan/visible-text.ts'
+
 /** A value and the offset in the text at which it starts (-1 in the object form, which has no text). */
 export type Node = ScalarNode | ArrayNode | TableNode
 
@@ -134,14 +136,7 @@ export function describeNode(node: Node): string {
 /** A text in quotes, control characters escaped, cut where it would flood a message. */
 export function quoteShort(text: string): string {
   const cut = text.length > 60 ? `${text.slice(0, 57)}...` : text
-  return escapeInvisible(JSON.stringify(cut))
-}
-
-/** Escapes what a terminal would act on or not show: controls, bidi marks, zero-width and other format characters. */
-export function escapeInvisible(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, (character) => {
-    return `\\u{${character.codePointAt(0)!.toString(16)}}`
-  })
+  return visible(JSON.stringify(cut))
 }
 
 /** The parts of a path that `joinKey` made. */

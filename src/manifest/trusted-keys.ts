@@ -1,6 +1,6 @@
 /** The keys of other people whose signatures this user accepts: `trusted-keys`, one a line, with a comment. */
 
-import { realpathSync } from 'node:fs'
+import { lstatSync, realpathSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import { errorCode, Fault } from '../system/fault.ts'
 import { withLock } from '../system/lock.ts'
@@ -27,6 +27,8 @@ export interface TrustedKeyPlaces {
 export function readTrustedKeys(places: TrustedKeyPlaces): readonly TrustedKey[] {
   const named = places.override === undefined || places.override === '' ? null : places.override
   const path = named ?? fileOf(places.configDir)
+  // The usual case, without an exception: those take a start longer than they look.
+  if (named === null && lstatSync(path, { throwIfNoEntry: false }) === undefined) return []
   let real: string
   try {
     // People keep such files under version control and link to them: what counts is where the link leads.

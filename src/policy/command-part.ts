@@ -4,6 +4,7 @@ import { isPrivateTmp } from '../files/baseline.ts'
 import type { CommandFact, Hazard } from '../shell/facts.ts'
 import type { SessionFacts } from './call.ts'
 import { denyMatches, grantMatches, variantsOf } from './command-match.ts'
+import { namesPackage } from './open-runner.ts'
 import type { PartQuestions } from './order.ts'
 import { isInsideRoots } from './path-part.ts'
 import type { CommandRule, Policy, RuleRef } from './policy.ts'
@@ -73,7 +74,9 @@ export function grantsOf(policy: Policy, session: SessionFacts, fact: CommandFac
   const variants = variantsOf(fact.argv)
   if (variants === null || fact.argv.length === 0) return null
   const rules = [...policy.commands.allow, ...session.grants.commands]
-  const found = variants.map((argv) => mostLiteral(rules.filter((rule) => grantMatches(rule.pattern, argv))))
+  const found = variants.map((argv) =>
+    mostLiteral(rules.filter(({ pattern }) => grantMatches(pattern, argv) && namesPackage(pattern, argv))),
+  )
   return found.every((rule) => rule !== null) ? found : null
 }
 

@@ -1,7 +1,9 @@
 /** Takes a command text apart into the parts that are decided: its syntax, commands, redirects, files and hosts. */
 
 import { posix } from 'node:path'
+import { isProcessDoor } from '../files/baseline.ts'
 import { isGlob } from '../files/glob.ts'
+import { protectedOfGlob } from '../files/protected-glob.ts'
 import { secretOfGlob } from '../files/secret-glob.ts'
 import { classifyAddress } from '../hosts/address.ts'
 import { matchesHost } from '../hosts/pattern.ts'
@@ -220,10 +222,16 @@ function pathUseQuestions(scene: Scene, use: PathUse, fact: CommandFact): PartQu
   const access = use.access === 'write' ? 'write' : 'read'
   const subject: PartSubject = { kind: access, text, span: use.span }
   if (use.path === null) return [unknowable(scene, subject, 'the path is only known when it runs')]
-  const secret = use.glob ? secretOfGlob(use.path, scene.policy.home) : null
+  const { policy, session } = scene
+  const facts = { root: policy.root, home: policy.home, ...session.own }
+  const aimed = !use.glob
+    ? null
+    : access === 'write'
+      ? protectedOfGlob(use.path, facts)
+      : secretOfGlob(use.path, policy.home)
   const looks = use.access === 'read' && LOOKING.has(fact.argv[0]?.values?.[0] ?? '')
   return [
-    pathPart(scene, access, secret ?? literalPart(use), text, subject, { climbs: use.written !== 'absolute', looks }),
+    pathPart(scene, access, aimed ?? literalPart(use), text, subject, { climbs: use.written !== 'absolute', looks }),
   ]
 }
 
@@ -235,6 +243,15 @@ function pathPart(
   subject: PartSubject,
   how: { readonly climbs?: boolean; readonly looks?: boolean } = {},
 ): PartQuestions {
+  if (isProcessDoor(absolute)) {
+    const asks = policy.outsideRoots.value === 'ask'
+    const message = `${given} leads through another process to files that the project does not hold`
+    const ruling = {
+      ...deny('outside-roots', `${message}.`, 'Name the file by its own path.'),
+      rules: [ref(policy.outsideRoots)],
+    }
+    return always({ ...subject, kind: access }, asks ? { ...ruling, decision: 'ask' } : ruling)
+  }
   const path = shell.canonical(absolute)
   return pathQuestions(
     policy,

@@ -11,7 +11,7 @@ import type { Manifest } from '../manifest/manifest.ts'
 import { verifyManifest } from '../manifest/sign.ts'
 import { type AmendOutcome, amendManifest } from '../manifest/sign-amend.ts'
 import type { Policy } from '../policy/policy.ts'
-import { bundles } from '../sandbox/bundles.generated.ts'
+import { bundleNames } from '../sandbox/bundles.generated.ts'
 import { pinsScript } from '../shell/tables/interpreters.ts'
 import { messageOf } from '../system/fault.ts'
 import type { Files } from '../system/files.ts'
@@ -20,7 +20,9 @@ import { withLock } from '../system/lock.ts'
 import type { Machine } from '../system/machine.ts'
 import { openOwnDirectory, removeIfThere } from '../system/state.ts'
 import { exampleMatcher, type LoadedPolicy, loadPolicy, MANIFEST_NAME } from './load-policy.ts'
-import { judgeTrust, signedText, trustRequest, withRegistries } from './manifest-trust.ts'
+import { judgeTrust, trustRequest } from './manifest-trust.ts'
+import { withRegistries } from './registry-hosts.ts'
+import { signedText } from './signed-text.ts'
 
 /** Either the policy with the answer in it, or why the answer holds for the session only. */
 export type Amended = { readonly loaded: LoadedPolicy } | { readonly kept: string }
@@ -140,7 +142,7 @@ async function canonicalText(
     const result = loadManifest(text, MANIFEST_NAME, {
       suffixes: tldtsSuffixes,
       pinsScript,
-      bundles: bundles.map((bundle) => bundle.tool),
+      bundles: bundleNames,
       matches,
       below,
     })

@@ -15,6 +15,13 @@ export interface Admission {
 /** How a call came out: a person's no, a cancelled call and a limit say nothing about the agent. */
 export type CallOutcome = 'good' | 'bad' | 'neither'
 
+/** What a breaker remembers, for hooks, whose every call is a process of its own. */
+export interface BreakerState {
+  readonly inARow: number
+  /** Milliseconds since 1970; null while it is closed. */
+  readonly openUntil: number | null
+}
+
 export class CircuitBreaker {
   readonly #settings: BreakerSettings
   readonly #now: () => number
@@ -22,9 +29,15 @@ export class CircuitBreaker {
   #openUntil: number | null = null
   #probing = false
 
-  constructor(settings: BreakerSettings, now: () => number) {
+  constructor(settings: BreakerSettings, now: () => number, state: BreakerState = { inARow: 0, openUntil: null }) {
     this.#settings = settings
     this.#now = now
+    this.#inARow = state.inARow
+    this.#openUntil = state.openUntil
+  }
+
+  get state(): BreakerState {
+    return { inARow: this.#inARow, openUntil: this.#openUntil }
   }
 
   /** Lets a call through, or says for how many seconds more none goes. */

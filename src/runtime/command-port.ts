@@ -10,7 +10,7 @@ import { analyze } from '../shell/analyze.ts'
 import { Fault, messageOf } from '../system/fault.ts'
 import type { BackgroundOutput, CommandOptions, CommandPort, CommandResult } from '../tools/tool.ts'
 import { CommandOutput } from './command-output.ts'
-import type { CommandRunner, RunOutcome, RunRequest } from './command-runner.ts'
+import type { CommandRunner, RunIo, RunOutcome, RunRequest } from './command-runner.ts'
 import { egressRules } from './egress-rules.ts'
 import type { LoadedPolicy } from './load-policy.ts'
 import { outcomeNotes } from './outcome-notes.ts'
@@ -35,6 +35,8 @@ export interface CommandPortOptions {
   readonly ownAddresses: () => readonly string[]
   readonly home: string
   readonly spillDirectory: string
+  /** Hears how a command in the background came out; its call has long ended by then. */
+  readonly settled?: (command: string, outcome: RunOutcome) => void
 }
 
 /** What one call's commands may reach, and who hears how they came out. */
@@ -67,7 +69,7 @@ export function openCommands(options: CommandPortOptions): SessionCommands {
   const foreground = new Set<Promise<unknown>>()
   let count = 0
 
-  async function launch(loaded: LoadedPolicy, request: RunRequest, io: LaunchIo): Promise<RunOutcome> {
+  async function launch(loaded: LoadedPolicy, request: RunRequest, io: RunIo): Promise<RunOutcome> {
     const { signal } = closing
     signal.throwIfAborted()
     const running = runners.use(loaded, (runner) =>
@@ -81,7 +83,7 @@ export function openCommands(options: CommandPortOptions): SessionCommands {
     }
   }
 
-  function launchText(command: string, how: CommandOptions, call: CommandCall, io: LaunchIo): Promise<RunOutcome> {
+  function launchText(command: string, how: CommandOptions, call: CommandCall, io: RunIo): Promise<RunOutcome> {
     const loaded = options.placing(call.reach)
     const request: RunRequest = {
       argv: ['/bin/bash', '-c', '--', command],
@@ -122,10 +124,14 @@ export function openCommands(options: CommandPortOptions): SessionCommands {
       exitCode: null,
     }
     const { stdout, stderr } = entry
-    entry.ended = launchText(command, how, call, { stdout, stderr, signal: abort.signal }).then(
+    const onNotice = (line: string) => {
+      entry.notes = [...entry.notes, line]
+    }
+    entry.ended = launchText(command, how, call, { stdout, stderr, signal: abort.signal, onNotice }).then(
       (outcome) => {
         entry.notes = outcomeNotes(outcome, stderr.tail())
         entry.exitCode = outcome.result.exitCode
+        options.settled?.(command, outcome)
       },
       (error) => {
         entry.notes = [messageOf(error)]

@@ -7,15 +7,15 @@ import type { EgressRules } from '../egress/rules.ts'
 import { isInside } from '../files/baseline.ts'
 import type { PathPattern } from '../files/path-pattern.ts'
 import { deniedShapes } from '../files/secret-shapes.ts'
-import type { Backend, LaunchIo, LaunchResult } from '../sandbox/backend.ts'
+import type { Backend, BegunRoom, LaunchIo, LaunchResult } from '../sandbox/backend.ts'
 import { type AppliedBundle, type BundleFurnishing, furnish, selectBundles } from '../sandbox/bundle.ts'
-import { bundles } from '../sandbox/bundles.generated.ts'
+import { builtInBundles } from '../sandbox/bundles.generated.ts'
 import { commandEnvironment } from '../sandbox/environment.ts'
 import type { Limits } from '../sandbox/limits.ts'
 import { type MaskFacts, MaskIndex } from '../sandbox/masks.ts'
 import { readIndexCache, writeIndexCache } from '../sandbox/masks-cache.ts'
 import { type MaskChange, MaskWatch } from '../sandbox/masks-watch.ts'
-import { planSandbox, type SandboxPlan, SYSTEM_PATHS, type TerminalSize } from '../sandbox/plan.ts'
+import { planRoom, planSandbox, type SandboxPlan, SYSTEM_PATHS, type TerminalSize } from '../sandbox/plan.ts'
 import type { ProtectFacts } from '../sandbox/protect.ts'
 import { worktreeDirectories } from '../sandbox/protect.ts'
 import type { QuarantineFinding } from '../sandbox/quarantine.ts'
@@ -25,9 +25,11 @@ import { readHostFacts, readIdentities } from '../sandbox/session.ts'
 import { Fault } from '../system/fault.ts'
 import type { Files } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
+import { DevServerPorts } from './dev-server-ports.ts'
 import type { LoadedPolicy } from './load-policy.ts'
 import type { DoorSettings, NetworkOptions, SessionNetwork } from './network.ts'
 import { type Placement, placeCommand } from './placement.ts'
+import type { ServedPort } from './served-port.ts'
 
 export interface RunRequest {
   readonly argv: readonly string[]
@@ -44,6 +46,11 @@ export interface RunRequest {
   readonly terminal?: TerminalSize
 }
 
+export interface RunIo extends LaunchIo {
+  /** Told at once what a person may want to know while the command runs: where its server is to be found. */
+  readonly onNotice?: (line: string) => void
+}
+
 /** A command that ran, with everything that was stopped or put right on the way. */
 export interface RunOutcome {
   readonly result: LaunchResult
@@ -52,11 +59,14 @@ export interface RunOutcome {
   readonly maskChanges: readonly MaskChange[]
   /** Every decision of the way out. */
   readonly egress: readonly EgressEvent[]
+  /** The listed ports on which it served. */
+  readonly served: readonly ServedPort[]
 }
 
 interface Prepared {
   readonly plan: SandboxPlan
   readonly guard: GuardedRun
+  readonly begun: BegunRoom | null
 }
 
 /** The sandbox side of one session. */
@@ -111,7 +121,7 @@ export class CommandRunner {
   }
 
   /** Runs a command; resolves once it and everything it left behind is settled. */
-  async run(request: RunRequest, io: LaunchIo): Promise<RunOutcome> {
+  async run(request: RunRequest, io: RunIo): Promise<RunOutcome> {
     try {
       return await this.#attempt(request, io)
     } catch (error) {
@@ -121,9 +131,10 @@ export class CommandRunner {
     }
   }
 
-  async #attempt(request: RunRequest, io: LaunchIo): Promise<RunOutcome> {
-    const { plan, guard } = this.#prepare(request, await this.#doorSettings(request))
+  async #attempt(request: RunRequest, io: RunIo): Promise<RunOutcome> {
+    const { plan, guard, begun } = this.#prepare(request, await this.#doorSettings(request), io)
     const egress: EgressEvent[] = []
+    const ports = new DevServerPorts(io.onNotice ?? (() => {}))
     const watch = new MaskWatch(plan.masks)
     let settled = false
     let door: Door | null = null
@@ -131,17 +142,23 @@ export class CommandRunner {
     try {
       const result = await this.#backend.launch(plan, {
         ...io,
+        ...(begun && { begun }),
         ...(this.#running > 1 && { verify: () => this.#isStillTrue(plan) }),
         onListener: (listener) => {
           door = this.#network?.open(listener, request.rules, (event) => egress.push(event)) ?? null
         },
+        onServer: (server) => ports.open(server),
       })
+      await ports.closed()
       settled = true
       const findings = [...guard.recovered, ...guard.end()]
-      return { result, plan, findings, maskChanges: watch.close(this.#projectMasks()), egress }
+      const maskChanges = watch.close(this.#projectMasks(), result.exitCode !== 0)
+      return { result, plan, findings, maskChanges, egress, served: ports.served() }
     } finally {
       this.#running--
       if (door) await this.#network?.closeDoor(door)
+      await ports.closed()
+      begun?.abandon()
       if (!settled) {
         watch.close([])
         guard.end()
@@ -173,27 +190,33 @@ export class CommandRunner {
     return this.#network.settings(rules)
   }
 
-  #prepare(request: RunRequest, door: DoorSettings | null): Prepared {
+  #prepare(request: RunRequest, door: DoorSettings | null, io: LaunchIo = {}): Prepared {
     const { sandbox } = this.#loaded
     const applied = this.#bundles(request)
     const furnished = furnish(applied, { home: this.#machine.home, registries: this.#loaded.registries })
-    this.#masks.refresh()
-    const guard = this.#guard.begin(this.#protectFacts())
+    const shown = door ? [...furnished.reads, door.directory] : furnished.reads
+    const reads = [...this.#placement.reads, ...this.#existing(shown)]
+    const writes = [...this.#placement.writes, ...this.#existing(furnished.writes)]
+    const sight = {
+      baseline: sandbox.commandFs.value,
+      home: this.#machine.home,
+      cwd: request.cwd,
+      reads,
+      writes,
+      unixSockets: false,
+    }
+    const limits = this.#limits(request.timeoutMs)
+    const room = { ...sight, limits, facts: readHostFacts(sight) }
+    // Bubblewrap works while the secrets are looked for.
+    const served = sandbox.devServerPorts.length > 0
+    const begun = door || served || this.#running > 0 ? null : this.#backend.begin(planRoom(room), limits, io)
+    let guard: GuardedRun | null = null
     try {
-      const shown = door ? [...furnished.reads, door.directory] : furnished.reads
-      const reads = [...this.#placement.reads, ...this.#existing(shown)]
-      const writes = [...this.#placement.writes, ...this.#existing(furnished.writes)]
-      const sight = {
-        baseline: sandbox.commandFs.value,
-        home: this.#machine.home,
-        cwd: request.cwd,
-        reads,
-        writes,
-        unixSockets: false,
-      }
+      this.#masks.refresh()
+      guard = this.#guard.begin(this.#protectFacts())
       const masks = sandbox.maskSecrets.value ? this.#masksFor(reads, writes) : this.#alwaysHidden()
       const plan = planSandbox({
-        ...sight,
+        ...room,
         argv: request.argv,
         env: this.#environment(request, furnished, door?.variables ?? {}),
         uid: process.getuid?.() ?? 0,
@@ -202,13 +225,13 @@ export class CommandRunner {
         maskIdentities: readIdentities(masks),
         pins: [...guard.pins, ...this.#frozen().map((path) => ({ path, mode: 'read-only' as const }))],
         network: door ? 'listener' : 'none',
+        servers: sandbox.devServerPorts.map((port) => port.value),
         ...(request.terminal && { terminal: request.terminal }),
-        limits: this.#limits(request.timeoutMs),
-        facts: readHostFacts(sight),
       })
-      return { plan, guard }
+      return { plan, guard, begun }
     } catch (error) {
-      guard.end()
+      begun?.abandon()
+      guard?.end()
       throw error
     }
   }
@@ -231,7 +254,8 @@ export class CommandRunner {
 
   #bundles(request: RunRequest): AppliedBundle[] {
     const choices = this.#loaded.sandbox.bundles.map((choice) => choice.value)
-    const applied = request.patterns.flatMap((words) => selectBundles(choices, words, bundles))
+    if (choices.length === 0) return []
+    const applied = request.patterns.flatMap((words) => selectBundles(choices, words, builtInBundles()))
     return [...new Map(applied.map((bundle) => [bundle.bundle.tool, bundle])).values()]
   }
 
@@ -242,10 +266,10 @@ export class CommandRunner {
   ): Readonly<Record<string, string>> {
     const { sandbox } = this.#loaded
     const { variables } = commandEnvironment({
-      parent: this.#machine.env,
+      parent: { ...furnished.defaults, ...this.#machine.env },
       platform: process.platform === 'darwin' ? 'darwin' : 'linux',
       allowlist: sandbox.envAllowlist?.map((name) => name.value) ?? null,
-      declared: [...request.envVars, ...furnished.env],
+      declared: [...request.envVars, ...furnished.env, ...Object.keys(furnished.defaults)],
       denied: sandbox.envDenied.map((name) => name.value),
       fixed: { ...furnished.variables, ...door },
       temporary: '/tmp',

@@ -18,9 +18,12 @@ import { parseInput } from '../tools/input.ts'
 import { type Actions, InputError } from '../tools/tool.ts'
 import { newSession } from './check-call.ts'
 import { filesNotToRead } from './hook-search.ts'
+import type { HookSessionKey } from './hook-session.ts'
 import { type LoadedPolicy, loadPolicy } from './load-policy.ts'
 import { openSkillGate } from './open-skill-gate.ts'
+import { withRegistries } from './registry-hosts.ts'
 import { resolveCall } from './resolve-call.ts'
+import { readsAsSigned } from './signed-text.ts'
 
 /** One thing that a host's tool does, in Cordon's words. */
 export type HookCall =
@@ -44,6 +47,13 @@ export interface HookPlace {
   readonly session: string | null
   /** Whether a command can come: the shell analysis is only loaded then. */
   readonly shell: boolean
+  /**
+   * The hook itself lives in a sandbox of Cordon's: the manifest was put in force before that was made and cannot be changed from
+   * inside, and what Cordon remembers is out of reach.
+   */
+  readonly inside?: boolean
+  /** What is judged here runs only through `cordon hook run`, which judges it again: the signature is verified there. */
+  readonly judgedAgain?: boolean
 }
 
 export interface HookJudgement {
@@ -64,6 +74,8 @@ export interface HookJudge {
   strictest(calls: readonly HookCall[]): HookJudgement | null
   /** Why nobody may be asked although the decision is an ask; null when somebody may. */
   whyNotAsked(decision: Decision): string | null
+  /** Remembers how the call was judged, for the session's circuit breaker. */
+  note(decision: Decision): Promise<void>
 }
 
 /** Opens the project's policy. An unsigned manifest takes no effect, and neither does anything else then (M3). */
@@ -81,8 +93,10 @@ export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
     return { closed: `The manifest of ${place.root} does not load, so nothing may run: ${problems}` }
   }
   let { loaded } = outcome
-  if (loaded.project) {
-    const { judgeTrust, withRegistries } = await import('./manifest-trust.ts')
+  const registries = place.judgedAgain ? readsAsSigned(loaded, machine.stateDir) : null
+  if (registries) loaded = withRegistries(loaded, registries)
+  else if (loaded.project && !place.inside) {
+    const { judgeTrust } = await import('./manifest-trust.ts')
     const report = judgeTrust(loaded, there, files)
     if (report && report.trust.status !== 'signed') {
       const state = report.trust.status === 'changed' ? 'was changed after it was signed' : `is ${report.trust.status}`
@@ -93,8 +107,9 @@ export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
     if (report) loaded = withRegistries(loaded, report.registries)
   }
   const answered = await withAnswers(loaded, place)
-  const { session } = answered
   loaded = answered.loaded
+  const memory = await recall(place, loaded)
+  const session = { ...answered.session, ...memory?.facts }
   const shell = place.shell ? await import('../shell/analyze.ts') : null
   const cwd = files.canonical(place.cwd)
   const around = {
@@ -143,8 +158,36 @@ export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
         const settled = settle(decision, loaded.policy, true)
         return settled.outcome === 'refuse' ? settled.message : null
       },
+      async note({ decision, reason }) {
+        // Most sessions have nothing to remember, and then nothing is written or loaded.
+        const outcome = decision === 'deny' ? 'bad' : 'good'
+        if (place.inside || decision === 'ask' || reason.code === 'breaker' || (outcome === 'good' && !memory)) return
+        const { noteCall } = await import('./hook-session.ts')
+        noteCall(sessionKey(place, loaded), loaded.session.breaker, outcome, Date.now())
+      },
     },
   }
+}
+
+/** What the session remembers of its calls before this one; null when there is nothing. */
+async function recall(
+  place: HookPlace,
+  loaded: LoadedPolicy,
+): Promise<{ readonly facts: Pick<SessionFacts, 'breakerOpenFor' | 'tainted'> } | null> {
+  const key = sessionKey(place, loaded)
+  if (place.inside || !place.files.exists(key.directory)) return null
+  const { breakerOpenFor, hookMemory } = await import('./hook-session.ts')
+  const memory = hookMemory(key)
+  const tainted = memory.tainted && loaded.session.taintAsks.value
+  return { facts: { breakerOpenFor: breakerOpenFor(memory, Date.now()), tainted } }
+}
+
+/** Where a host's session is remembered. */
+export function sessionKey(
+  { machine, host, session }: Pick<HookPlace, 'machine' | 'host' | 'session'>,
+  { root }: LoadedPolicy,
+): HookSessionKey {
+  return { directory: join(machine.stateDir, 'hook-sessions'), host, session, root }
 }
 
 /** Whatever goes wrong on the way is a denial. */
@@ -190,12 +233,12 @@ const NOTHING_SPILLED: PathRule = {
 /** The session with the answers that were saved; their file is only opened when there is one. */
 async function withAnswers(
   loaded: LoadedPolicy,
-  { machine, files, host, session }: HookPlace,
+  { machine, files, host, session, inside }: HookPlace,
 ): Promise<{ readonly loaded: LoadedPolicy; readonly session: SessionFacts }> {
   const fresh = newSession(loaded, machine)
   // An agent section of the host's name can only be meant for it; the plan agent stays the plan agent.
   const agent = loaded.policy.agent.value !== 'plan' && loaded.policy.agents.has(host) ? host : null
-  if (!files.exists(join(machine.stateDir, 'grants.json'))) return { loaded, session: { ...fresh, agent } }
+  if (inside || !files.exists(join(machine.stateDir, 'grants.json'))) return { loaded, session: { ...fresh, agent } }
   const { openSavedGrants } = await import('./saved-grants.ts')
   const { SessionState, savedDenials } = await import('./session-state.ts')
   const { decidingPolicy } = await import('./session-policy.ts')

@@ -28,7 +28,7 @@ export type HookRunResult =
 /** Runs it. An ask was answered in the host before it came here; a deny is never answered. */
 export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
   const { machine, files, host, root, session, command } = request
-  const place = { machine, files, host, root, session, exact: true, cwd: machine.cwd, shell: true }
+  const place = { machine, files, host, root, session, exact: true, cwd: machine.cwd, shell: true, inside: false }
   const opened = await openHookJudge(place)
   if ('closed' in opened) return { denied: opened.closed, decision: null }
   const { judge } = opened
@@ -78,7 +78,7 @@ class CallersRunner extends CommandRunner {
     this.#io = io
   }
 
-  override run(request: RunRequest, { signal }: HookRun['io']): Promise<RunOutcome> {
-    return super.run(request, { ...this.#io, ...(signal && { signal }) })
+  override run(request: RunRequest): Promise<RunOutcome> {
+    return super.run(request, this.#io)
   }
 }

@@ -3,14 +3,14 @@
 import { dirname, join, resolve } from 'node:path'
 import { type Compiled, compileManifest } from '../manifest/compile.ts'
 import { mergeLayers } from '../manifest/layers.ts'
-import { type LoadOptions, openManifest } from '../manifest/load.ts'
+import type { LoadOptions, openManifest } from '../manifest/load.ts'
 import type { Manifest } from '../manifest/manifest.ts'
 import type { Problem } from '../manifest/problem.ts'
 import type { BundleSetting } from '../manifest/settings.ts'
 import { grantMatches } from '../policy/command-match.ts'
 import type { CommandPattern } from '../policy/command-pattern.ts'
 import type { RegistryFacts } from '../sandbox/bundle.ts'
-import { bundles } from '../sandbox/bundles.generated.ts'
+import { builtInBundles, bundleNames } from '../sandbox/bundles.generated.ts'
 import type { Files } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
 
@@ -77,11 +77,12 @@ export async function loadPolicy(request: LoadRequest): Promise<LoadOutcome> {
   }
 }
 
-/** Hosts of a bundle by program, unless the manifest leaves them out; registries are added when the manifest is signed. */
+/** Hosts of a bundle by program, none where the manifest leaves them out; registries are added when the manifest is signed. */
 function bundleHosts(choice: BundleSetting): ReadonlyMap<string, readonly string[]> {
-  const bundle = bundles.find((candidate) => candidate.tool === choice.tool)
+  const bundle = builtInBundles().find((candidate) => candidate.tool === choice.tool)
   const fetches = bundle && (choice.fetch ?? bundle.fetch) && choice.defaultDomains
-  return new Map(fetches ? bundle.programs.map((program) => [program, bundle.hosts]) : [])
+  // Without its own hosts a bundle still has what the manifest writes for it, whichever of its programs runs.
+  return new Map((bundle?.programs ?? []).map((program) => [program, fetches ? bundle!.hosts : []]))
 }
 
 /** The nearest directory upwards with a manifest, else with a repository, else the directory itself. */
@@ -135,13 +136,14 @@ function openFile(file: string, label: string, files: Files, options?: LoadOptio
   return open({ text: files.readText(file), file: label }, options)
 }
 
-/** Opens a manifest; the shell analysis is only loaded for one that has examples to check. */
+/** Opens a manifest. What reads one is loaded with the first, and the shell analysis for one that has examples to check. */
 async function open(
   input: Parameters<typeof openManifest>[0],
   options: LoadOptions = {},
 ): ReturnType<typeof openManifest> {
+  const { openManifest } = await import('../manifest/load.ts')
   const hasExamples = JSON.stringify(input).includes('match')
-  const known = { ...options, bundles: bundles.map((bundle) => bundle.tool) }
+  const known = { ...options, bundles: bundleNames }
   return openManifest(input, hasExamples ? { ...known, matches: await exampleMatcher() } : known)
 }
 

@@ -1,21 +1,20 @@
 /** Whether a project's manifest may take effect (M3): verify it, show what it would open, sign it. */
 
 import { join } from 'node:path'
-import { parseHost } from '../hosts/host.ts'
 import { canonicalManifest } from '../manifest/canonical.ts'
 import { type ReachDiff, reachDiff } from '../manifest/reach-diff.ts'
 import { type ManifestTrust, signManifest, userSigningKey, verifyManifest } from '../manifest/sign.ts'
 import { grantHash, printDetached } from '../manifest/signature.ts'
 import { readTrustedKeys } from '../manifest/trusted-keys.ts'
-import type { HostRule } from '../policy/policy.ts'
 import type { RegistryFacts } from '../sandbox/bundle.ts'
 import { findRegistries, machineRegistries } from '../sandbox/bundle-registry.ts'
-import { bundles } from '../sandbox/bundles.generated.ts'
+import { builtInBundles } from '../sandbox/bundles.generated.ts'
 import { Fault } from '../system/fault.ts'
 import type { Files } from '../system/files.ts'
 import { openKeyStore } from '../system/keychain.ts'
 import type { Machine } from '../system/machine.ts'
 import type { LoadedPolicy } from './load-policy.ts'
+import { claimedText, registriesOf, signedText } from './signed-text.ts'
 
 export type { ReachDiff } from '../manifest/reach-diff.ts'
 export type { ManifestTrust } from '../manifest/sign.ts'
@@ -28,17 +27,15 @@ export interface TrustReport {
   readonly registries: RegistryFacts
 }
 
-/** The grants as they are hashed: what the manifest says, and the registries that its bundles reach. */
-export function signedText(canonical: string, registries: RegistryFacts): string {
-  return JSON.stringify({ ...JSON.parse(canonical), registries })
-}
-
 /** What a verification of the project's manifest needs beside the text. */
+export type TrustRequest = Omit<Parameters<typeof verifyManifest>[0], 'canonical'>
+
+/** Reads what the verification of a project's manifest needs. */
 export function trustRequest(
   loaded: Pick<LoadedPolicy, 'root' | 'manifestPath'>,
   machine: Machine,
   files: Files,
-): Omit<Parameters<typeof verifyManifest>[0], 'canonical'> {
+): TrustRequest {
   const detachedFile = `${loaded.manifestPath}.sig`
   return {
     stateDir: machine.stateDir,
@@ -57,16 +54,38 @@ export function judgeTrust(loaded: LoadedPolicy, machine: Machine, files: Files)
   if (!loaded.project) return null
   const canonical = canonicalManifest(loaded.project)
   const request = trustRequest(loaded, machine, files)
-  // The registries that were signed are part of the signed text itself: they are taken from there, and verified with it.
-  const known = verifyManifest({ ...request, canonical })
-  const last = known.status === 'changed' ? known.signed.canonical : null
-  const registries = last === null ? {} : registriesOf(last)
-  const trust = last === null ? known : verifyManifest({ ...request, canonical: signedText(canonical, registries) })
+  const { trust, registries } = verified(canonical, request)
+  let diff: ReachDiff | null = null
   return {
     trust,
-    diff: reachDiff(trust.status === 'changed' ? trust.signed.canonical : null, canonical),
-    registries: trust.status === 'signed' ? registries : {},
+    get diff() {
+      diff ??= reachDiff(trust.status === 'changed' ? trust.signed.canonical : null, canonical)
+      return diff
+    },
+    registries,
   }
+}
+
+/**
+ * The registries that were signed are part of the signed text itself: they are taken from there, and verified with it. Mostly the
+ * newest signature is the one; a team signs without registries, which are a matter of each machine.
+ */
+function verified(canonical: string, request: TrustRequest): Pick<TrustReport, 'trust' | 'registries'> {
+  const claimed = claimedText(request.stateDir, request.project)
+  const newest = claimed === null ? null : verifiedWith(registriesOf(claimed), canonical, request)
+  if (newest?.trust.status === 'signed') return newest
+  const plain = verifyManifest({ ...request, canonical })
+  if (plain.status !== 'changed') return { trust: plain, registries: {} }
+  return verifiedWith(registriesOf(plain.signed.canonical), canonical, request)
+}
+
+function verifiedWith(
+  registries: RegistryFacts,
+  canonical: string,
+  request: TrustRequest,
+): Pick<TrustReport, 'trust' | 'registries'> {
+  const trust = verifyManifest({ ...request, canonical: signedText(canonical, registries) })
+  return { trust, registries: trust.status === 'signed' ? registries : {} }
 }
 
 /** Signs the project's manifest as it is now. The person has seen the diff and said yes. */
@@ -100,46 +119,11 @@ export function readRegistries(
   programs: readonly string[] | null = null,
 ): RegistryFacts {
   const chosen = loaded.sandbox.bundles
-    .flatMap(({ value }) => bundles.filter((bundle) => bundle.tool === value.tool))
+    .flatMap(({ value }) => builtInBundles().filter((bundle) => bundle.tool === value.tool))
     .filter((bundle) => programs === null || programs.some((program) => bundle.programs.includes(program)))
   const path = (machine.env.PATH ?? '/usr/bin:/bin')
     .split(':')
     .filter((entry) => entry.startsWith('/') && !entry.startsWith(loaded.root))
     .join(':')
   return findRegistries(chosen, machine.home, machineRegistries(machine.home, path))
-}
-
-/** The policy with the registries of its bundles among the hosts of their programs. */
-export function withRegistries(loaded: LoadedPolicy, registries: RegistryFacts): LoadedPolicy {
-  const toolDomains = new Map(loaded.policy.commands.toolDomains)
-  for (const { value, rule, source } of loaded.sandbox.bundles) {
-    const bundle = bundles.find((candidate) => candidate.tool === value.tool)
-    if (!bundle || !(value.fetch ?? bundle.fetch) || !value.defaultDomains) continue
-    const hosts = (registries[bundle.tool] ?? []).flatMap(({ host, subdomains }) => {
-      const parsed = parseHost(host.replace(/:\d+$/, ''))
-      if ('problem' in parsed) return []
-      const port = /:(\d+)$/.exec(host)?.[1]
-      const pattern = {
-        text: host,
-        host: parsed.host,
-        kind: parsed.kind,
-        wildcard: false,
-        port: port ? Number(port) : null,
-      }
-      const whole: HostRule = { pattern, rule, source }
-      return subdomains
-        ? [whole, { pattern: { ...pattern, text: `*.${host}`, wildcard: true }, rule, source }]
-        : [whole]
-    })
-    for (const program of [...bundle.programs, ...value.wrappers]) {
-      if (hosts.length > 0) toolDomains.set(program, [...(toolDomains.get(program) ?? []), ...hosts])
-    }
-  }
-  const { policy } = loaded
-  return { ...loaded, registries, policy: { ...policy, commands: { ...policy.commands, toolDomains } } }
-}
-
-function registriesOf(signed: string): RegistryFacts {
-  const { registries } = JSON.parse(signed) as { registries?: RegistryFacts }
-  return registries ?? {}
 }

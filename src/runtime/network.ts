@@ -1,6 +1,7 @@
 /** The network of a session: which hosts a command may reach, and the guarded door it gets for that. */
 
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { AsyncResource } from 'node:async_hooks'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import type { Server } from 'node:net'
 import { join } from 'node:path'
 import { type Broker, type BrokeredSecret, createBroker } from '../egress/broker.ts'
@@ -9,6 +10,7 @@ import { clientSettings } from '../egress/clients.ts'
 import { type Door, openDoor } from '../egress/door.ts'
 import type { EgressEvent } from '../egress/event.ts'
 import type { AskHost } from '../egress/gate.ts'
+import { knownHostsFor, sshPatterns } from '../egress/known-hosts.ts'
 import type { EgressRules } from '../egress/rules.ts'
 import { createUpstream, type Upstream } from '../egress/upstream.ts'
 import { classifyAddress } from '../hosts/address.ts'
@@ -42,7 +44,7 @@ export class SessionNetwork {
   readonly #doors = new Set<Door>()
   #ca: SessionCa | null = null
   #broker: Broker | null = null
-  readonly #settings = new Map<boolean, DoorSettings>()
+  readonly #settings = new Map<string, DoorSettings>()
 
   constructor(options: NetworkOptions) {
     this.#options = options
@@ -50,13 +52,15 @@ export class SessionNetwork {
     this.#upstream = options.upstream ?? createUpstream()
   }
 
-  /** The variables and files of a command; one set for those that reach the host's loopback, one for those that do not. */
+  /** The variables and files of a command; those that reach the same by ssh and on the host's loopback share a set. */
   settings(rules: EgressRules): DoorSettings {
     const hostLoopback = reachesLoopback(rules)
-    const known = this.#settings.get(hostLoopback)
+    const knownHosts = this.#knownHosts(rules)
+    const key = `${hostLoopback} ${knownHosts}`
+    const known = this.#settings.get(key)
     if (known) return known
-    const made = this.#makeSettings(hostLoopback)
-    this.#settings.set(hostLoopback, made)
+    const made = this.#makeSettings(hostLoopback, knownHosts)
+    this.#settings.set(key, made)
     return made
   }
 
@@ -71,7 +75,8 @@ export class SessionNetwork {
       resolver: this.#resolver,
       broker: this.#secrets(),
       onEvent,
-      ...(ask && { ask }),
+      // Connections belong to nobody's call; who is asked is the one behind the call that started the command.
+      ...(ask && { ask: AsyncResource.bind(ask) }),
     })
     this.#doors.add(door)
     return door
@@ -99,7 +104,18 @@ export class SessionNetwork {
     return this.#broker
   }
 
-  #makeSettings(hostLoopback: boolean): DoorSettings {
+  /** ~/.ssh is hidden inside; what it says about the keys of the granted hosts is no secret. */
+  #knownHosts({ allowed }: EgressRules): string {
+    const patterns = sshPatterns(allowed?.map((rule) => rule.pattern) ?? [])
+    if (patterns.length === 0) return ''
+    try {
+      return knownHostsFor(readFileSync(join(this.#options.machine.home, '.ssh', 'known_hosts'), 'utf8'), patterns)
+    } catch {
+      return ''
+    }
+  }
+
+  #makeSettings(hostLoopback: boolean, knownHosts: string): DoorSettings {
     const runs = join(this.#options.machine.cacheDir, 'run')
     reap(runs)
     const directory = join(runs, `${process.pid}-${Math.random().toString(36).slice(2)}`)
@@ -110,6 +126,8 @@ export class SessionNetwork {
       caPem: this.#authority().pem,
       roots: this.#upstream.roots,
       hostLoopback,
+      home: this.#options.machine.home,
+      knownHosts,
     })
     for (const { path, content, mode } of files) writeFileSync(path, content, { mode, flag: 'wx' })
     return { variables: { ...environment, ...this.#secrets().environment }, directory }
@@ -159,5 +177,12 @@ function readSecret(secret: SecretSetting, machine: Machine): BrokeredSecret {
       },
     )
   }
-  return { name: secret.name, value, hosts: secret.hosts.map((rule) => rule.pattern), header: secret.header }
+  const { name, hosts, header, query } = secret
+  return {
+    name,
+    value,
+    hosts: hosts.map((rule) => rule.pattern),
+    ...(header !== null && { header }),
+    ...(query !== undefined && { query }),
+  }
 }

@@ -14,7 +14,7 @@ import type { LoadedPolicy } from './load-policy.ts'
 
 export type { LaunchIo, LaunchResult } from '../sandbox/backend.ts'
 export { renderBundle } from '../sandbox/bundle-doc.ts'
-export { bundles } from '../sandbox/bundles.generated.ts'
+export { builtInBundles, bundleNames } from '../sandbox/bundles.generated.ts'
 export { inferViolations, type Violation } from '../sandbox/violation.ts'
 export { CommandRunner, type RunOutcome, type RunRequest } from './command-runner.ts'
 export { formatPlan, type PlanReport, type Support }

@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { detectProject, type ProjectFacts, type ProjectFiles } from '../manifest/detect.ts'
 import { proposeManifest } from '../manifest/init.ts'
-import { bundles } from '../sandbox/bundles.generated.ts'
+import { bundleNames } from '../sandbox/bundles.generated.ts'
 import type { Files } from '../system/files.ts'
 
 export interface Proposal {
@@ -18,7 +18,7 @@ export function proposeForProject(directory: string, files: Files): Proposal {
   return {
     text: proposeManifest(
       facts,
-      bundles.map((bundle) => bundle.tool),
+      bundleNames,
     ),
     found: findings(facts),
   }

@@ -32,6 +32,8 @@ export interface SessionRecorder {
   begin(call: BegunCall): CallRecord
   end(record: CallRecord | null, result: ToolResult, outcomes: readonly RunOutcome[]): void
   /** `call` joins the answer with the call; null for a question of a command that runs already. */
+  /** How a command in the background came out. */
+  settled(command: string, outcome: RunOutcome): void
   answered(call: string | null, subject: string, approver: string, approval: Approval): void
   tainted(tool: string, score: number): void
   note(event: NoteEvent): void
@@ -70,6 +72,7 @@ export function auditRecorder(
       const output = result.status === 'done' ? result.output : null
       const hosts = new Set([...(output?.hosts ?? []), ...outcomes.flatMap(hostsOf)])
       const violations = outcomes.flatMap(violationsOf)
+      const served = outcomes.flatMap((outcome) => outcome.served)
       log.record({
         type: 'end',
         call: record.call,
@@ -86,8 +89,24 @@ export function auditRecorder(
         ...(output?.files && { files: [...output.files.read, ...output.files.written] }),
         ...(hosts.size > 0 && { hosts: [...hosts] }),
         ...(violations.length > 0 && { violations }),
+        ...(served.length > 0 && { served }),
         ...(result.status === 'refused' && { error: result.refusal.message }),
         ...(result.status === 'failed' && { error: result.error.message }),
+      })
+    },
+    settled(command, outcome) {
+      const hosts = [...new Set(hostsOf(outcome))]
+      const violations = violationsOf(outcome)
+      const { served, result } = outcome
+      log.record({
+        type: 'background',
+        command_hash: createHash('sha256').update(command).digest('hex'),
+        ...(options.arguments && { command }),
+        exit_code: result.exitCode,
+        duration_ms: Math.round(result.milliseconds),
+        ...(hosts.length > 0 && { hosts }),
+        ...(violations.length > 0 && { violations }),
+        ...(served.length > 0 && { served }),
       })
     },
     answered: (call, subject, approver, approval) =>

@@ -5,6 +5,7 @@ import { type Approval, approve, type Question, type Remembered } from '../appro
 import type { Questions } from '../approval/question-queue.ts'
 import type { SavedGrants } from '../approval/saved-grants.ts'
 import type { AskHost, HostQuestion } from '../egress/gate.ts'
+import { matchesHost } from '../hosts/pattern.ts'
 import type { SessionFacts } from '../policy/call.ts'
 import type { Decision } from '../policy/decision.ts'
 import { evaluate } from '../policy/evaluate.ts'
@@ -125,12 +126,11 @@ export class Session {
     this.#commands = openCommands({
       placing: (reach) => view.placing(reach),
       facts: () => view.facts(),
-      // Where nobody would be asked, the way out says itself that a host is not granted, and how to grant it.
-      openRunner: (policy) =>
-        parts.openRunner(policy, view.mode === 'contained' ? (question) => this.#askHost(question) : null),
+      openRunner: (policy) => parts.openRunner(policy, parts.questions ? (question) => this.#askHost(question) : null),
       ownAddresses: machine.ownAddresses,
       home: machine.home,
       spillDirectory,
+      settled: (command, outcome) => this.#noteSettled(command, outcome),
     })
     this.#web = parts.web(
       () => view.deciding(view.entered),
@@ -340,15 +340,25 @@ export class Session {
     this.#tell({ type: 'grant', remembered, kept })
   }
 
-  /** P10: a host that a running command reaches for and nobody decided about. */
-  async #askHost(question: HostQuestion): Promise<boolean> {
-    if (this.mode !== 'contained') return false
+  /**
+   * A host that a running command reaches for and nobody decided about. Where nobody would be asked, the way out says itself
+   * that it is not granted, and how to grant it.
+   */
+  async #askHost(question: HostQuestion): Promise<boolean | null> {
+    const { policy } = this.#view.deciding(this.#view.entered)
+    const { host, port } = question.target
+    const asked = hostQuestion(question)
+    const answered = takeStance(policy, this.#view.facts(), 'bash').answersAsks !== null
+    if (answered || settle(asked.decision, policy, true).outcome !== 'prompt') return null
+    // An answer for the session or for a while holds for every command that comes to ask.
+    const settled = () => this.#view.facts().grants.hosts.some(({ pattern }) => matchesHost(pattern, host, port))
+    if (settled()) return true
     const { root } = this.#view.base(this.#view.entered)
     const places = { root, home: this.#parts.machine.home, resolve: (given: string) => given }
-    const identity = `${question.target.host}:${question.target.port}`
-    const asked: Question = { ...hostQuestion(question), facts: null, places }
     const { signal } = question
-    return (await this.#put({ question: asked, identity, call: null, settled: () => false, signal })).approved
+    const identity = `${host}:${port}`
+    return (await this.#put({ question: { ...asked, facts: null, places }, identity, call: null, settled, signal }))
+      .approved
   }
 
   async #run(parsed: ParsedCall, signal: AbortSignal, underway: Underway): Promise<ToolOutput> {
@@ -414,6 +424,15 @@ export class Session {
       } catch (error) {
         this.#noteFailure(`a listener failed: ${messageOf(error)}`)
       }
+    }
+  }
+
+  /** A command in the background has run by now: a record that cannot be written changes nothing about it. */
+  #noteSettled(command: string, outcome: RunOutcome): void {
+    try {
+      this.#parts.recorder.settled(command, outcome)
+    } catch (error) {
+      this.#noteFailure(`a command in the background could not be recorded: ${messageOf(error)}`)
     }
   }
 

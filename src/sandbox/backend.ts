@@ -1,8 +1,9 @@
 /** The port to a kernel sandbox: one plan in, one command run inside it, or a fault. */
 
-import type { Server } from 'node:net'
+import type { Server, Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
-import type { SandboxPlan } from './plan.ts'
+import type { Limits } from './limits.ts'
+import type { SandboxPlan, SandboxRoom } from './plan.ts'
 import type { Support } from './report.ts'
 import type { Violation } from './violation.ts'
 
@@ -24,6 +25,10 @@ export interface LaunchIo {
   readonly terminal?: TerminalIo
   /** Cancels: the whole sandbox dies. */
   readonly signal?: AbortSignal
+  /** This process has nothing else to do: it may be blocked until the command is done, which is faster. */
+  readonly blocking?: boolean
+  /** The room that `begin` gave for this plan. */
+  readonly begun?: BegunRoom
   /** Signals that reach this process while the command runs and are passed on to it. */
   readonly forwardSignals?: readonly NodeJS.Signals[]
   /** Where output beyond the cap is kept; without it the rest is dropped and counted. */
@@ -37,6 +42,18 @@ export interface LaunchIo {
   readonly onViolation?: (violation: Violation) => void
   /** With `network: 'listener'`: the listening socket from inside the network namespace, before the command starts. */
   readonly onListener?: (server: Server) => void
+  /**
+   * With `servers` in the plan: something inside listens on one of these ports now. What it answers is called when that
+   * is no longer so, at the latest when the command has ended.
+   */
+  readonly onServer?: (server: InsideServer) => () => void
+}
+
+/** A server of the command, in its own network namespace. */
+export interface InsideServer {
+  readonly port: number
+  /** A connection to it, made from inside, so that it leads nowhere else; null when it is not taken. */
+  connect(): Promise<Socket | null>
 }
 
 /** What was captured of one stream. */
@@ -72,11 +89,24 @@ export interface CompiledSandbox {
   readonly orders: Uint8Array | string
 }
 
+/** A room that is being laid out already. */
+export interface BegunRoom {
+  /** Hands over the plan, whose room this is, and blocks until the command is done. */
+  launch(plan: SandboxPlan): LaunchResult
+  /** There will be no command, or it is done: nothing is left either way. */
+  abandon(): void
+}
+
 export interface Backend {
   readonly name: string
   /** Really runs a sandbox, and attacks from inside it. */
   probe(): Promise<Support>
   compile(plan: SandboxPlan): CompiledSandbox
+  /**
+   * Lays out a room while its plan is still being made, for a launch that may block; null where that is not to be had.
+   * Either `launch` is given what this gave, or it is abandoned.
+   */
+  begin(room: SandboxRoom, limits: Limits, io: LaunchIo): BegunRoom | null
   /** Throws a SandboxFault when the command could not be run inside; never runs it outside. */
   launch(plan: SandboxPlan, io?: LaunchIo): Promise<LaunchResult>
 }

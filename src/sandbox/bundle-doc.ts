@@ -47,7 +47,9 @@ export function renderBundle(bundle: Bundle): string {
     [bundle.fetch ? 'Caches (written)' : 'Caches (written with `fetch = true`)', code(bundle.cache)],
     ['Written with `install = true`', code(bundle.install)],
     ['Variables', code(bundle.env)],
+    ['Sets', code(Object.entries(bundle.set).map(([name, value]) => `${name}=${value}`))],
     [bundle.fetch ? 'Hosts' : 'Hosts with `fetch = true`', code(bundle.hosts)],
+    ['Keys brokered by `cordon run`', code(bundle.secrets.map((secret) => secret.name))],
     ['Registry', bundle.registries.map(registrySentence).join('; ')],
   ]
   const table = rows.filter(([, value]) => value !== '').map(([name, value]) => `| ${name} | ${value} |`)

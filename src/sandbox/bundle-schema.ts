@@ -1,11 +1,11 @@
 /** Reads a bundle's data file: every key is checked, and nothing unknown is let through. */
 
-import type { Bundle, RegistrySource } from './bundle.ts'
+import type { Bundle, BundleSecret, RegistrySource } from './bundle.ts'
 
 /** A key of a bundle file, for the reader and for the documentation. */
 export interface BundleKey {
   readonly name: string
-  readonly type: 'text' | 'texts' | 'switch' | 'registries'
+  readonly type: 'text' | 'texts' | 'values' | 'switch' | 'secrets' | 'registries'
   readonly doc: string
 }
 
@@ -18,12 +18,19 @@ export const bundleKeys: readonly BundleKey[] = [
   { name: 'cache', type: 'texts', doc: 'Caches: written with `fetch`, otherwise shown read-only.' },
   { name: 'install', type: 'texts', doc: 'Where it installs programs: written only with `install = true`.' },
   { name: 'env', type: 'texts', doc: 'Variables that pass; a `*` never lets a key or token through.' },
+  { name: 'set', type: 'values', doc: 'Variables with fixed values; one that passes from outside comes first.' },
   { name: 'hosts', type: 'texts', doc: 'Hosts that `fetch` opens.' },
   { name: 'fetch', type: 'switch', doc: 'Whether it may fetch unless the manifest says otherwise.' },
   { name: 'notes', type: 'texts', doc: 'What a person should know.' },
+  {
+    name: 'secret',
+    type: 'secrets',
+    doc: 'Keys of yours that `cordon run` brokers: inside there is a placeholder, which the proxy swaps for `hosts` in `header`.',
+  },
   { name: 'registry', type: 'registries', doc: 'Where the tool’s own configuration names its registry.' },
 ]
 
+const SECRET_KEYS: ReadonlySet<string> = new Set(['name', 'hosts', 'header'])
 const REGISTRY_KEYS: ReadonlySet<string> = new Set(['command', 'file', 'match', 'subdomains', 'variable'])
 
 /** Turns the plain data of a bundle file into a bundle, or says everything that is wrong with it. */
@@ -67,7 +74,9 @@ export function parseBundle(
     cache: places('cache'),
     install: places('install'),
     env: texts('env'),
+    set: values(data.set ?? {}, say),
     hosts: texts('hosts'),
+    secrets: secrets(data.secret ?? [], say),
     registries: registries(data.registry ?? [], say),
     fetch: data.fetch === undefined ? true : data.fetch === true,
     notes: texts('notes'),
@@ -79,6 +88,30 @@ export function parseBundle(
 }
 
 type Say = (key: string, expected: string, found: unknown) => void
+
+function values(value: unknown, say: Say): Readonly<Record<string, string>> {
+  const isVariable = ([name, text]: readonly [string, unknown]): boolean =>
+    /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && typeof text === 'string'
+  if (isTable(value) && Object.entries(value).every(isVariable)) return value as Readonly<Record<string, string>>
+  say('set', 'a table of variables and texts', value)
+  return {}
+}
+
+function secrets(value: unknown, say: Say): readonly BundleSecret[] {
+  if (!Array.isArray(value)) {
+    say('secret', 'a list of tables', value)
+    return []
+  }
+  return value.flatMap((entry: unknown, index) => {
+    const { name, hosts, header } = isTable(entry) ? entry : {}
+    const known = isTable(entry) && Object.keys(entry).every((key) => SECRET_KEYS.has(key))
+    const named = typeof name === 'string' && /^[A-Z][A-Z0-9_]*$/.test(name)
+    const carried = typeof header === 'string' && /^[a-z][a-z0-9-]*$/.test(header)
+    if (known && named && carried && isTexts(hosts) && hosts.length > 0) return [{ name, hosts, header }]
+    say(`secret[${index}]`, 'a table of name, hosts and header', entry)
+    return []
+  })
+}
 
 function registries(value: unknown, say: Say): readonly RegistrySource[] {
   if (!Array.isArray(value)) {

@@ -7,7 +7,9 @@ import { type BundleChoice, furnish, selectBundles } from './bundle.ts'
 import { renderBundles } from './bundle-doc.ts'
 import { findRegistries, machineRegistries } from './bundle-registry.ts'
 import { parseBundle } from './bundle-schema.ts'
-import { bundles } from './bundles.generated.ts'
+import { builtInBundles } from './bundles.generated.ts'
+
+const bundles = builtInBundles()
 
 const HOME = '/home/u'
 
@@ -25,7 +27,7 @@ test('every tool of the specification has a bundle, once', () => {
   const tools = bundles.map((bundle) => bundle.tool)
   expect(new Set(tools).size).toBe(tools.length)
   const wanted =
-    'git gh jj cargo rustup node npm pnpm yarn bun deno python pip uv poetry go java maven gradle make cmake ruby php dotnet terraform container'
+    'git gh jj cargo rustup node npm pnpm yarn bun deno python pip uv poetry go java maven gradle make cmake ruby php dotnet terraform container claude-code codex gemini opencode cursor'
   expect(tools.toSorted()).toEqual(wanted.split(' ').sort())
 })
 

@@ -17,6 +17,15 @@ export interface RegistrySource {
   readonly variable: string | null
 }
 
+/** A key of the person that a tool sends to its own hosts: inside there is a placeholder in its place (N7). */
+export interface BundleSecret {
+  /** The variable that holds it outside, and the placeholder inside. */
+  readonly name: string
+  readonly hosts: readonly string[]
+  /** Lower-case. */
+  readonly header: string
+}
+
 /** What one tool gets. Paths are under the home directory. */
 export interface Bundle {
   readonly tool: string
@@ -29,7 +38,10 @@ export interface Bundle {
   /** Where the tool installs programs for the user: written only with `install = true`. */
   readonly install: readonly string[]
   readonly env: readonly string[]
+  /** Variables with fixed values, for what the person's environment leaves open. */
+  readonly set: Readonly<Record<string, string>>
   readonly hosts: readonly string[]
+  readonly secrets: readonly BundleSecret[]
   readonly registries: readonly RegistrySource[]
   /** Whether it may fetch unless the manifest says otherwise. */
   readonly fetch: boolean
@@ -63,6 +75,8 @@ export interface BundleFurnishing {
   readonly env: readonly string[]
   /** Host patterns, without those of the manifest's own `domains`. */
   readonly hosts: readonly string[]
+  /** Variables for what the person's environment leaves open. */
+  readonly defaults: Readonly<Record<string, string>>
   /** Variables with fixed values: where the registry is. */
   readonly variables: Readonly<Record<string, string>>
 }
@@ -121,6 +135,7 @@ export function furnish(
   const writes = new Set<string>()
   const env = new Set<string>()
   const hosts = new Set<string>()
+  const defaults: Record<string, string> = {}
   const variables: Record<string, string> = {}
   const place = (path: string): string => facts.home + path.slice(1)
   for (const { bundle, fetch, install, defaultDomains } of applied) {
@@ -128,6 +143,7 @@ export function furnish(
     for (const path of bundle.cache) (fetch ? writes : reads).add(place(path))
     for (const path of bundle.install) (install ? writes : reads).add(place(path))
     for (const name of bundle.env) env.add(name)
+    Object.assign(defaults, bundle.set)
     if (fetch && defaultDomains) for (const host of bundle.hosts) hosts.add(host)
     for (const registry of facts.registries[bundle.tool] ?? []) {
       if (registry.variable !== null) variables[registry.variable] = registry.url
@@ -137,7 +153,7 @@ export function furnish(
     }
   }
   for (const path of writes) reads.delete(path)
-  return { reads: [...reads], writes: [...writes], env: [...env], hosts: [...hosts], variables }
+  return { reads: [...reads], writes: [...writes], env: [...env], hosts: [...hosts], defaults, variables }
 }
 
 function startsWithWords(words: readonly string[], prefix: readonly string[]): boolean {

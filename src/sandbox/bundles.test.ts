@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createBwrapBackend } from './backend.ts'
 import { furnish, selectBundles } from './bundle.ts'
-import { bundles } from './bundles.generated.ts'
+import { builtInBundles } from './bundles.generated.ts'
 import { commandEnvironment } from './environment.ts'
 import { planSandbox } from './plan.ts'
 import { readHostFacts } from './session.ts'
@@ -98,7 +98,7 @@ test.skipIf(process.platform !== 'linux').each(installed)(
     }
     const choice = { tool: row.tool, fetch: null, install: null, defaultDomains: true, wrappers: [] }
     const program = row.tool === 'python' ? 'python3' : row.tool
-    const furnished = furnish(selectBundles([choice], [program], bundles), { home, registries: {} })
+    const furnished = furnish(selectBundles([choice], [program], builtInBundles()), { home, registries: {} })
     const seen = (paths: readonly string[]) =>
       paths.filter((path) => existsSync(path)).map((path) => realpathSync(path))
     const sight = {

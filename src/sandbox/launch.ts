@@ -6,101 +6,39 @@ import { constants } from 'node:os'
 import { Readable, Writable } from 'node:stream'
 import { isatty } from 'node:tty'
 import type { LaunchIo, LaunchResult, Output } from './backend.ts'
-import { CONTROL_FD, compileArguments, INIT_FD, IPC_FD, STDIO_FD } from './bwrap/args.ts'
-import {
-  compileOrders,
-  goMessage,
-  type InitMessage,
-  MESSAGE_BYTES,
-  parseMessage,
-  quitMessage,
-  signalMessage,
-} from './bwrap/orders.ts'
-import { compileFilter } from './bwrap/seccomp.ts'
+import { CONTROL_FD, INIT_FD, IPC_FD, STDIO_FD } from './bwrap/args.ts'
+import { goMessage, type InitMessage, quitMessage, signalMessage } from './bwrap/orders.ts'
 import { INIT_STEPS } from './bwrap/steps.ts'
-import type { Architecture } from './bwrap/syscalls.ts'
 import { Capture } from './launch-capture.ts'
-import { faultOfBwrap, faultOfStep, SandboxFault } from './launch-fault.ts'
+import { compileFurnishing, compileRoom, type Machine } from './launch-compile.ts'
+import { faultOfStep, SandboxFault } from './launch-fault.ts'
+import { LaunchProgress } from './launch-progress.ts'
+import { InsideServers } from './launch-servers.ts'
 import { relayTerminal } from './launch-terminal.ts'
-import { resourceLimits } from './limits.ts'
-import { type CgroupHost, makeCgroup } from './limits-cgroup.ts'
-import type { SandboxPlan } from './plan.ts'
-import { maskViolation, type Violation } from './violation.ts'
-
-/** The programs that a launch needs, found once. */
-export interface Machine {
-  readonly architecture: Architecture
-  readonly bwrap: string
-  readonly init: { readonly path: string; readonly fd: number }
-  /** An open /dev/null: Node leaves descriptors above 2 closed where they are ignored. */
-  readonly nothing: number
-  readonly cgroups: CgroupHost | null
-}
-
-export interface CompiledLaunch {
-  readonly args: readonly string[]
-  readonly orders: Uint8Array
-}
-
-const STDIN_TERMINAL = 1
-const STDOUT_TERMINAL = 2
-const STDERR_TERMINAL = 4
+import { makeCgroup } from './limits-cgroup.ts'
+import { handsOutSockets, type SandboxPlan } from './plan.ts'
 
 /** How long the init has to end the sandbox before bubblewrap is killed, which ends it too. */
 const QUIT_GRACE_MS = 1000
 
-/** Looked up only when a command was ended by a signal: loading node:os takes a while. */
-function signalName(number: number): NodeJS.Signals {
-  const entry = Object.entries(constants.signals).find(([, value]) => value === number)
-  return (entry?.[0] ?? 'SIGKILL') as NodeJS.Signals
-}
-
-/** Compiles a plan for this machine. Throws a fault for a plan that cannot be expressed. */
-export function compileLaunch(
-  plan: SandboxPlan,
-  machine: Pick<Machine, 'architecture' | 'cgroups'>,
-  io: Pick<LaunchIo, 'terminal' | 'stderr' | 'verify'> = {},
-): CompiledLaunch {
-  const terminalFds = io.terminal
-    ? STDIN_TERMINAL | STDOUT_TERMINAL | (io.stderr === undefined ? STDERR_TERMINAL : 0)
-    : 0
-  try {
-    return {
-      args: compileArguments(plan),
-      orders: compileOrders({
-        plan,
-        filter: compileFilter({ architecture: machine.architecture, unixSockets: plan.unixSockets }),
-        limits: resourceLimits(plan.limits, machine.cgroups?.support ?? null),
-        terminalFds,
-        gate: io.verify !== undefined,
-      }),
-    }
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error
-    throw new SandboxFault('sandbox-plan', error.message, { cause: error, remedy: 'Change the grants or the command.' })
-  }
-}
-
 /** Runs a plan. Resolves when the command and everything it started are gone. */
 export async function launchSandbox(plan: SandboxPlan, io: LaunchIo, machine: Machine): Promise<LaunchResult> {
-  const started = performance.now()
-  const { args, orders } = compileLaunch(plan, machine, io)
+  if (io.begun) return io.begun.launch(plan)
+  const orders = compileFurnishing(plan, machine, io)
   if (plan.network.kind === 'listener' && !io.onListener)
     throw new SandboxFault('sandbox-network', 'the plan has a network listener, but nobody takes it')
   io.signal?.throwIfAborted()
 
   const cgroup = machine.cgroups ? makeCgroup(machine.cgroups, plan.limits) : null
-  const [program, argv] = cgroup
-    ? [machine.init.path, ['enter', ...cgroup.procs, '--', machine.bwrap, ...args]]
-    : [machine.bwrap, args]
-  const child = spawn(program, argv, {
+  const [program, ...args] = compileRoom(plan, handsOutSockets(plan), machine, cgroup)
+  const child = spawn(program, args, {
     stdio: stdioOf(plan, io, machine),
     env: {},
     cwd: '/',
     // A group of its own: Ctrl-C at the caller's terminal reaches the caller, which decides what to pass on.
     detached: true,
   })
-  const attended = attend(child, plan, io, orders, started)
+  const attended = attend(child, plan, io, orders)
   // Nothing is left to do when bubblewrap itself goes, unless a control group is to be removed: a process that is done
   // need not wait for it.
   if (cgroup) child.once('exit', () => cgroup.remove())
@@ -111,6 +49,7 @@ export async function launchSandbox(plan: SandboxPlan, io: LaunchIo, machine: Ma
 /** Lets this process end before the child has. */
 function release(child: ChildProcess): void {
   child.unref()
+  child.channel?.unref()
   for (const stream of child.stdio) (stream as Socket | null)?.unref?.()
 }
 
@@ -131,7 +70,7 @@ function stdioOf(plan: SandboxPlan, io: LaunchIo, machine: Machine): StdioOption
   stdio[STDIO_FD] = io.terminal ? 'pipe' : input
   stdio[STDIO_FD + 1] = io.terminal ? 'pipe' : output(io.stdout, 1)
   stdio[STDIO_FD + 2] = output(io.stderr, 2)
-  if (plan.network.kind === 'listener') stdio[IPC_FD] = 'ipc'
+  if (handsOutSockets(plan)) stdio[IPC_FD] = 'ipc'
   return stdio
 }
 
@@ -147,21 +86,8 @@ function streamsOf(child: ChildProcess): Streams {
   return { stdin: at(STDIO_FD), stdout: at(STDIO_FD + 1), stderr: at(STDIO_FD + 2) }
 }
 
-interface Progress {
-  ready: { watched: boolean } | null
-  failed: Extract<InitMessage, { kind: 'failed' }> | null
-  ended: Extract<InitMessage, { kind: 'ended' }> | null
-  violations: Violation[]
-}
-
-async function attend(
-  child: ChildProcess,
-  plan: SandboxPlan,
-  io: LaunchIo,
-  orders: Uint8Array,
-  started: number,
-): Promise<LaunchResult> {
-  const progress: Progress = { ready: null, failed: null, ended: null, violations: [] }
+async function attend(child: ChildProcess, plan: SandboxPlan, io: LaunchIo, orders: Uint8Array): Promise<LaunchResult> {
+  const progress = new LaunchProgress(plan, io.onViolation)
   const closed = closeOf(child)
   const control = child.stdio[CONTROL_FD] as Socket | undefined
   const cleanups: (() => void)[] = []
@@ -174,13 +100,15 @@ async function attend(
       return await closed.then(() => Promise.reject(new SandboxFault('sandbox-failed', 'no control channel')))
     control.on('error', () => {})
     control.write(orders)
+    const inside = new InsideServers(plan.servers, control, io.onServer)
+    cleanups.push(() => inside.close())
     const refuse = () => {
       changed = true
       control.write(quitMessage())
     }
     const ended = new Promise<void>((resolve) => {
-      listenTo(control, (message) => {
-        take(message, plan, io, progress)
+      listenTo(control, progress, (message) => {
+        inside.take(message)
         if (message.kind === 'ended' || message.kind === 'failed') resolve()
         if (message.kind === 'gate') void passGate(io).then((good) => (good ? control.write(goMessage()) : refuse()))
       })
@@ -210,7 +138,8 @@ async function attend(
       process.on(name, forward)
       cleanups.push(() => process.off(name, forward))
     }
-    child.on('message', (_, handle) => {
+    child.on('message', (word, handle) => {
+      if (typeof word === 'number') return inside.connected(word, handle as Socket)
       const server = handle as Server | undefined
       if (!server) return
       servers.push(server)
@@ -228,25 +157,12 @@ async function attend(
     const status = await Promise.race([closed, told.then(() => null)])
     const stdout = captures.stdout?.finish() ?? null
     const stderr = captures.stderr?.finish() ?? null
-    if (progress.failed) throw faultOfStep(progress.failed, plan)
     if (changed) throw faultOfStep({ step: INIT_STEPS.MASK, errno: constants.errno.ESTALE, index: -1 }, plan)
-    if (!progress.ready && !timedOut && !cancelled)
-      throw faultOfBwrap(diagnosis.finish().bytes.toString('utf8'), status ?? 'no exit status')
-    // A sandbox that ended without a word was killed: by us, or by the kernel for want of memory.
-    const signal = progress.ended ? progress.ended.signal : constants.signals.SIGKILL
-    const code = progress.ended?.code ?? null
-    return {
-      code,
-      signal: signal === null ? null : signalName(signal),
-      exitCode: code ?? 128 + (signal ?? 0),
-      timedOut,
-      cancelled,
-      stdout,
-      stderr,
-      violations: progress.violations,
-      masksWatched: progress.ready?.watched ?? false,
-      milliseconds: performance.now() - started,
-    }
+    const complaint = () => ({
+      text: diagnosis.finish().bytes.toString('utf8'),
+      status: status ?? 'no exit status',
+    })
+    return progress.end({ timedOut, cancelled, stdout, stderr, complaint })
   } finally {
     for (const cleanup of cleanups.reverse()) cleanup()
     for (const server of servers) server.close()
@@ -277,29 +193,11 @@ function closeOf(child: ChildProcess): Promise<string> {
   })
 }
 
-function listenTo(control: Socket, take: (message: InitMessage) => void): void {
+function listenTo(control: Socket, progress: LaunchProgress, answer: (message: InitMessage) => void): void {
   let rest: Buffer = Buffer.alloc(0)
   control.on('data', (chunk: Buffer) => {
-    rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
-    while (rest.length >= MESSAGE_BYTES) {
-      const message = parseMessage(rest.subarray(0, MESSAGE_BYTES))
-      rest = rest.subarray(MESSAGE_BYTES)
-      if (message) take(message)
-    }
+    rest = progress.take(rest.length === 0 ? chunk : Buffer.concat([rest, chunk]), answer)
   })
-}
-
-function take(message: InitMessage, plan: SandboxPlan, io: LaunchIo, progress: Progress): void {
-  if (message.kind === 'failed') progress.failed ??= message
-  else if (message.kind === 'ready') progress.ready = { watched: message.watched }
-  else if (message.kind === 'ended') progress.ended = message
-  else if (message.kind === 'mask') {
-    const path = plan.masks[message.index]
-    if (path === undefined) return
-    const violation = maskViolation(path, message.event)
-    progress.violations.push(violation)
-    io.onViolation?.(violation)
-  }
 }
 
 function endOf(stream: Socket | null): Promise<void> {

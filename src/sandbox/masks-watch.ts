@@ -2,17 +2,21 @@
 
 import { type FSWatcher, lstatSync, watch } from 'node:fs'
 import { posix } from 'node:path'
+import { keptFolders } from './masks-kept.ts'
 import { identityOf } from './protect.ts'
 
 /** A secret that changed under a running command. */
 export interface MaskChange {
   readonly path: string
-  /** `replaced` or `removed`: the mask was lifted at that moment. `made`: it came after the command had started. */
-  readonly what: 'replaced' | 'removed' | 'made'
+  /**
+   * `replaced` or `removed`: the mask was lifted at that moment. `made`: it came after the command had started. `kept`: the
+   * command emptied the folder and could not remove what is hidden in it.
+   */
+  readonly what: 'replaced' | 'removed' | 'made' | 'kept'
   readonly message: string
 }
 
-const MESSAGES: Readonly<Record<MaskChange['what'], string>> = {
+const MESSAGES: Readonly<Record<Exclude<MaskChange['what'], 'kept'>, string>> = {
   replaced: 'was replaced on the host while the command ran, which lifted its mask: the command may have read it',
   removed: 'was removed or renamed on the host while the command ran',
   made: 'looks like a secret and came up while the command ran: it was not masked for that command, and is for the next',
@@ -46,8 +50,11 @@ export class MaskWatch {
     this.#starting.unref()
   }
 
-  /** Ends the watch and tells everything that changed; `masksNow` are the masks that a next command would have. */
-  close(masksNow: readonly string[]): readonly MaskChange[] {
+  /**
+   * Ends the watch and tells everything that changed; `masksNow` are the masks that a next command would have. After a
+   * command that failed it is looked for what may have stopped it.
+   */
+  close(masksNow: readonly string[], failed = false): readonly MaskChange[] {
     clearTimeout(this.#starting)
     for (const watcher of this.#watchers) watcher.close()
     this.#watchers.length = 0
@@ -56,7 +63,20 @@ export class MaskWatch {
     for (const path of masksNow) {
       if (!this.#identities.has(path) && !moved.has(path) && this.#isNew(path)) this.#note(path, 'made')
     }
-    return [...this.#changed.values()].filter((change) => !moved.has(change.path))
+    const changes = [...this.#changed.values()].filter((change) => !moved.has(change.path))
+    return failed ? [...changes, ...this.#kept()] : changes
+  }
+
+  #kept(): MaskChange[] {
+    const unchanged = new Set([...this.#identities.keys()].filter((path) => !this.#changed.has(path)))
+    return keptFolders(unchanged, this.#started - CLOCK_TICK_MS).map(({ folder, files }) => {
+      const names = files.slice(0, 3).map((file) => posix.relative(folder, file))
+      const more = files.length > 3 ? ` and ${files.length - 3} more` : ''
+      const message =
+        `${folder} was emptied but for what is hidden in it as a secret (${names.join(', ')}${more}): a hidden file cannot be removed ` +
+        `from inside the sandbox (EBUSY). Remove the folder outside, then run the command again: rm -r ${quoted(folder)} (an agent: the delete tool).`
+      return { path: folder, what: 'kept', message }
+    })
   }
 
   #watchFolders(): void {
@@ -111,11 +131,15 @@ export class MaskWatch {
     if (now !== before) this.#note(path, now === null ? 'removed' : 'replaced')
   }
 
-  #note(path: string, what: MaskChange['what']): void {
+  #note(path: string, what: keyof typeof MESSAGES): void {
     const known = this.#changed.get(path)
     if (known && (known.what === what || known.what === 'replaced')) return
     const change: MaskChange = { path, what, message: `${path} ${MESSAGES[what]}.` }
     this.#changed.set(path, change)
     this.#onChange(change)
   }
+}
+
+function quoted(path: string): string {
+  return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
 }

@@ -21,6 +21,7 @@ import { encodePath } from '../files/path-bytes.ts'
 import { parsePathPattern } from '../files/path-pattern.ts'
 import { MaskIndex } from './masks.ts'
 import { readIndexCache, writeIndexCache } from './masks-cache.ts'
+import { keptFolders } from './masks-kept.ts'
 import { type MaskChange, MaskWatch } from './masks-watch.ts'
 import { maskPlaces } from './secrets.ts'
 import { SecretTree } from './secrets-tree.ts'
@@ -428,6 +429,23 @@ describe('the watch', () => {
     const watch = new MaskWatch([secret])
     renameSync(join(root, 'a'), join(root, 'c'))
     expect(watch.close([join(root, 'c/b/.env')])).toEqual([])
+  })
+
+  test('tells what stayed of a folder that a failed command emptied', () => {
+    const keys = ['a/test/one.pem', 'a/test/two.pem', 'b/.npmrc'].map((path) => put(`it's/node_modules/${path}`))
+    const besides = put("it's/node_modules/a/index.js")
+    const masks = [...keys, put('app/.env')]
+    put('app/main.js')
+    const watch = new MaskWatch(masks)
+    rmSync(besides)
+    expect(new MaskWatch(masks).close(masks)).toEqual([])
+    const changes = watch.close(masks, true)
+    expect(changes.map((change) => [change.what, change.path])).toEqual([['kept', join(root, "it's")]])
+    expect(changes[0]!.message).toContain(`rm -r '${root}/it'\\''s'`)
+    expect(keptFolders(new Set(masks), Date.now() + 60_000)).toEqual([])
+    expect(keptFolders(new Set(keys.slice(1)), 0)).toEqual([
+      { folder: join(root, "it's/node_modules/b"), files: [keys[2]] },
+    ])
   })
 
   test('sees a file renamed away and back, which has lost its mask', async () => {

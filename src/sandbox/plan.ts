@@ -67,6 +67,8 @@ export interface SandboxRequest {
   readonly network: 'none' | 'listener'
   /** The port of the listener inside; 3128 unless told. */
   readonly port?: number
+  /** Ports of servers inside that may be reached from the host's loopback (`dev_server_ports`). */
+  readonly servers?: readonly number[]
   readonly unixSockets: boolean
   readonly terminal?: TerminalSize
   readonly limits: Limits
@@ -85,12 +87,14 @@ export interface Skipped {
   readonly reason: 'missing' | 'kernel path' | 'whole file system'
 }
 
-export interface SandboxPlan {
-  readonly argv: readonly string[]
-  readonly cwd: string
-  readonly env: Readonly<Record<string, string>>
-  readonly uid: number
-  readonly gid: number
+/** The part of a request that decides what bubblewrap lays out. */
+export type RoomRequest = Pick<
+  SandboxRequest,
+  'baseline' | 'home' | 'reads' | 'writes' | 'cwd' | 'scratch' | 'limits' | 'facts'
+>
+
+/** The namespaces' file system before it is furnished: what bubblewrap makes, while the rest is still being thought out. */
+export interface SandboxRoom {
   readonly hostname: string
   readonly baseline: Baseline
   /** Parents before children; the root itself is among them only for the `all` baseline. */
@@ -101,15 +105,27 @@ export interface SandboxPlan {
   readonly scratch: readonly string[]
   /** Host directories of the `all` baseline that are replaced by empty ones. */
   readonly emptied: readonly string[]
+  readonly skipped: readonly Skipped[]
+  /** The most that each private directory holds. */
+  readonly scratchBytes: number
+}
+
+export interface SandboxPlan extends SandboxRoom {
+  readonly argv: readonly string[]
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string>>
+  readonly uid: number
+  readonly gid: number
   readonly masks: readonly string[]
   readonly maskIdentities: ReadonlyMap<string, MaskIdentity>
   /** Parents before children, ancestors of read-only pins included. */
   readonly pins: readonly Pin[]
   readonly network: { readonly kind: 'none' } | { readonly kind: 'listener'; readonly port: number }
+  /** Each once, ascending. */
+  readonly servers: readonly number[]
   readonly unixSockets: boolean
   readonly terminal: TerminalSize | null
-  readonly limits: Limits & { readonly scratchBytes: number }
-  readonly skipped: readonly Skipped[]
+  readonly limits: Limits
 }
 
 /** What the `system` baseline shows where it exists. */
@@ -132,6 +148,11 @@ export const SYSTEM_PATHS: readonly string[] = [
 const KERNEL_PATHS = ['/proc', '/sys', '/dev']
 
 export const DEFAULT_PORT = 3128
+
+/** True when the plan needs a channel over which sockets are handed out of the sandbox. */
+export function handsOutSockets(plan: Pick<SandboxPlan, 'network' | 'servers'>): boolean {
+  return plan.network.kind === 'listener' || plan.servers.length > 0
+}
 
 const byPath = (a: { path: string }, b: { path: string }): number => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0)
 
@@ -162,8 +183,17 @@ function layerOf(layers: ReadonlyMap<string, Layer>, path: string): Layer | unde
   return layers.get('/')
 }
 
-/** Turns a request into a plan. Whatever cannot be shown is skipped and named; nothing is ever made on the host. */
-export function planSandbox(request: SandboxRequest): SandboxPlan {
+interface Layout extends Pick<SandboxRoom, 'binds' | 'links' | 'scratch' | 'emptied' | 'skipped'> {
+  readonly layers: ReadonlyMap<string, Layer>
+}
+
+/** True where something of the host lies at a path. */
+function isHosts(layers: ReadonlyMap<string, Layer>, path: string): boolean {
+  const layer = layerOf(layers, path)
+  return layer !== undefined && layer.mode !== 'private'
+}
+
+function layOut(request: RoomRequest): Layout {
   const { baseline, facts, home } = request
   const skipped: Skipped[] = []
   const links: { path: string; target: string }[] = []
@@ -233,10 +263,41 @@ export function planSandbox(request: SandboxRequest): SandboxPlan {
     }
   }
 
-  const isShown = (path: string) => {
-    const layer = layerOf(layers, path)
-    return layer !== undefined && layer.mode !== 'private'
+  return {
+    layers,
+    binds,
+    links: links.filter((link) => !isHosts(layers, posix.dirname(link.path))),
+    scratch,
+    emptied,
+    skipped,
   }
+}
+
+function roomOf({ binds, links, scratch, emptied, skipped }: Layout, { baseline, limits }: RoomRequest): SandboxRoom {
+  return {
+    // A name that resolves: Java and others look up their own.
+    hostname: 'localhost',
+    baseline,
+    binds,
+    links,
+    scratch,
+    emptied,
+    skipped,
+    scratchBytes: limits.scratchBytes ?? DEFAULT_SCRATCH_BYTES,
+  }
+}
+
+/** What bubblewrap lays out. Whatever cannot be shown is skipped and named; nothing is ever made on the host. */
+export function planRoom(request: RoomRequest): SandboxRoom {
+  return roomOf(layOut(request), request)
+}
+
+/** Turns a request into a plan: the room, and what the init puts into it. */
+export function planSandbox(request: SandboxRequest): SandboxPlan {
+  const { baseline, facts } = request
+  const layout = layOut(request)
+  const { layers } = layout
+  const isShown = (path: string) => isHosts(layers, path)
   const isWritable = (path: string) => layerOf(layers, path)?.mode === 'read-write'
 
   const pins = new Map<string, Pin['mode']>()
@@ -271,20 +332,14 @@ export function planSandbox(request: SandboxRequest): SandboxPlan {
     env: request.env,
     uid: request.uid,
     gid: request.gid,
-    // A name that resolves: Java and others look up their own.
-    hostname: 'localhost',
-    baseline,
-    binds,
-    links: links.filter((link) => !isShown(posix.dirname(link.path))),
-    scratch,
-    emptied,
+    ...roomOf(layout, request),
     masks: outermost,
     maskIdentities: request.maskIdentities ?? new Map(),
     pins: [...pins].map(([path, mode]) => ({ path, mode })).sort(byPath),
     network: request.network === 'none' ? { kind: 'none' } : { kind: 'listener', port: request.port ?? DEFAULT_PORT },
+    servers: [...new Set(request.servers)].sort((a, b) => a - b),
     unixSockets: request.unixSockets,
     terminal: request.terminal ?? null,
-    limits: { ...request.limits, scratchBytes: request.limits.scratchBytes ?? DEFAULT_SCRATCH_BYTES },
-    skipped,
+    limits: request.limits,
   }
 }

@@ -1,9 +1,19 @@
 /** Probes the machine by really running a sandbox and attacking from inside it. Nothing here ever runs a command outside. */
 
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { release, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { messageOf } from '../system/fault.ts'
+import { errorCode, messageOf } from '../system/fault.ts'
 import type { Backend, LaunchResult } from './backend.ts'
 import { SandboxFault } from './launch-fault.ts'
 import type { CgroupSupport } from './limits.ts'
@@ -64,8 +74,9 @@ const SCRIPT: string = [
 
 /** Runs the probe. Throws nothing: what failed is in the result. */
 export async function probeSandbox(backend: Backend, cgroup: () => CgroupSupport | null): Promise<Support> {
-  const base = mkdtempSync(join(realpathSync(tmpdir()), 'cordon-probe-'))
+  let base: string | null = null
   try {
+    base = makePlace()
     const { result, listened } = await attackFromInside(backend, base)
     const output = result.stdout?.bytes.toString('utf8') ?? ''
     if (result.exitCode !== 0 || !output.includes('writable'))
@@ -103,7 +114,40 @@ export async function probeSandbox(backend: Backend, cgroup: () => CgroupSupport
   } catch (error) {
     return unusable(backend, error)
   } finally {
-    rmSync(base, { recursive: true, force: true })
+    if (base !== null) rmSync(base, { recursive: true, force: true })
+  }
+}
+
+const PREFIX = 'cordon-probe-'
+
+function makePlace(): string {
+  try {
+    const place = realpathSync(tmpdir())
+    reapProbes(place, Date.now())
+    return mkdtempSync(join(place, PREFIX))
+  } catch (error) {
+    throw new SandboxFault('probe-place', `the probe cannot make a folder in ${tmpdir()} (${errorCode(error)})`, {
+      cause: error,
+      remedy: 'Set TMPDIR to a folder that exists, that you may write, and that has room.',
+    })
+  }
+}
+
+/** Three times what a probe may take: whoever made an older folder is dead. */
+const STALE_MS = 60_000
+
+/** Removes the folders of probes that were killed. In a sticky folder nobody can put something else in the place of ours. */
+export function reapProbes(place: string, now: number): void {
+  for (const name of readdirSync(place)) {
+    if (!name.startsWith(PREFIX)) continue
+    const path = join(place, name)
+    try {
+      const facts = lstatSync(path)
+      if (!facts.isDirectory() || facts.uid !== process.getuid?.() || now - facts.mtimeMs < STALE_MS) continue
+      rmSync(path, { recursive: true, force: true })
+    } catch {
+      // Another probe was faster.
+    }
   }
 }
 
@@ -156,7 +200,12 @@ function cgroupAssurance(cgroup: CgroupSupport | null): Assurance {
   }
 }
 
-const OWN_REMEDIES: ReadonlySet<string> = new Set(['sandbox-missing', 'sandbox-init-missing', 'sandbox-architecture'])
+const OWN_REMEDIES: ReadonlySet<string> = new Set([
+  'sandbox-missing',
+  'sandbox-init-missing',
+  'sandbox-architecture',
+  'probe-place',
+])
 
 function unusable(backend: Backend, error: unknown): Support {
   const fault = error instanceof SandboxFault ? error : null

@@ -30,6 +30,8 @@ export interface PlanReport {
   readonly masks: readonly string[]
   readonly pins: readonly string[]
   readonly network: string
+  /** Ports of servers inside that the host's loopback reaches. */
+  readonly servers: readonly number[]
   readonly unixSockets: boolean
   readonly environment: readonly string[]
   readonly skipped: SandboxPlan['skipped']
@@ -52,6 +54,7 @@ export function describePlan(plan: SandboxPlan, support: Support): PlanReport {
     masks: plan.masks,
     pins: plan.pins.map((pin) => (pin.mode === 'read-only' ? pin.path : `${pin.path} (held in place)`)),
     network: plan.network.kind === 'none' ? 'none' : `only 127.0.0.1:${plan.network.port}, answered by Cordon`,
+    servers: plan.servers,
     unixSockets: plan.unixSockets,
     environment: Object.keys(plan.env).sort(),
     skipped: plan.skipped,
@@ -88,6 +91,7 @@ export function formatPlan(report: PlanReport): string {
     ...list('hidden', report.masks),
     ...list('protected', report.pins),
     `network: ${report.network}`,
+    ...(report.servers.length > 0 ? [`reachable from this machine, on 127.0.0.1: ${report.servers.join(', ')}`] : []),
     `unix sockets: ${report.unixSockets ? 'inside only' : 'refused'}`,
     ...list('environment', report.environment),
     ...report.skipped.map(({ path, grant, reason }) => `skipped: ${grant} ${quote(path)} (${reason})`),

@@ -24,11 +24,12 @@ export function maskPlaces(question: PlaceQuestion): PlaceMasks {
   const files = new Set<string>()
   const directories = new Set<string>()
   const homes = new Set([question.home, canonical(question.home) ?? question.home])
+  const listings = new Listings()
   for (const place of secretPlaces) {
     const patterns = place.path.startsWith('~/') ? [...homes].map((home) => home + place.path.slice(1)) : [place.path]
-    for (const path of patterns.flatMap(expand)) {
-      // Most places do not exist; a failed realpath costs several times as much.
-      if (lstatSync(path, { throwIfNoEntry: false }) === undefined) continue
+    for (const path of patterns.flatMap((pattern) => listings.expand(pattern))) {
+      // Most places do not exist; a failed realpath costs many times as much.
+      if (!listings.has(path)) continue
       const target = canonical(path)
       if (target === null) continue
       if (!isVisible(target, question.visible)) continue
@@ -81,22 +82,52 @@ function maskAround(
   }
 }
 
-function expand(pattern: string): string[] {
-  if (!isGlob(pattern)) return [pattern]
-  let found = ['/']
-  for (const segment of pattern.split('/').filter((part) => part !== '')) {
-    found = found.flatMap((folder) => {
-      if (!isGlob(segment)) return [childPath(folder, segment)]
-      try {
-        return readdirSync(folder)
-          .filter((name) => matchSegment(segment, name))
-          .map((name) => childPath(folder, name))
-      } catch {
-        return []
-      }
-    })
+/** Folders as they are listed at one moment: one listing tells of many places at once. */
+class Listings {
+  readonly #names = new Map<string, ReadonlySet<string> | null>()
+
+  /** Whether there is something at a path. */
+  has(path: string): boolean {
+    const at = path.lastIndexOf('/')
+    const folder = path.slice(0, at) || '/'
+    const names = this.#of(folder)
+    // A folder that may be passed but not listed can still be asked.
+    return names?.has(path.slice(at + 1)) ?? lstatSync(path, { throwIfNoEntry: false }) !== undefined
   }
-  return found
+
+  /** The paths that a pattern with `*` stands for; those without one as they are. */
+  expand(pattern: string): string[] {
+    if (!isGlob(pattern)) return [pattern]
+    let found = ['/']
+    for (const segment of pattern.split('/').filter((part) => part !== '')) {
+      found = found.flatMap((folder) =>
+        isGlob(segment)
+          ? [...(this.#of(folder) ?? [])]
+              .filter((name) => matchSegment(segment, name))
+              .map((name) => childPath(folder, name))
+          : [childPath(folder, segment)],
+      )
+    }
+    return found
+  }
+
+  #of(folder: string): ReadonlySet<string> | null {
+    const known = this.#names.get(folder)
+    if (known !== undefined) return known
+    const names = folder === '/' || this.has(folder) ? list(folder) : new Set<string>()
+    this.#names.set(folder, names)
+    return names
+  }
+}
+
+/** The names in a folder, none where it is not one; null where they are not for this user to see. */
+function list(folder: string): ReadonlySet<string> | null {
+  try {
+    return new Set(readdirSync(folder))
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    return code === 'ENOENT' || code === 'ENOTDIR' ? new Set() : null
+  }
 }
 
 function canonical(path: string): string | null {

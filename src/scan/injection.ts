@@ -1,5 +1,7 @@
 /** Scans text for instructions aimed at an agent. A score, not a verdict on intent: docs/SCAN.md says what it cannot see. */
 
+import { type HintHits, HintSearch, occurs, type Part, stretches, type Way } from './hint-search.ts'
+import { INJECTION_HINTS } from './injection-hints.generated.ts'
 import { INJECTION_RULES, type InjectionRule, THRESHOLD } from './injection-rules.ts'
 import { normalise, type Span, type View, type Views } from './normalise.ts'
 
@@ -36,8 +38,11 @@ export function scanText(text: string): InjectionScan {
   if (text.length > MAX_TEXT) return scanEnds(text)
   const views = normalise(text)
   const found: Found[] = []
-  matchRules(views.lines, 'lines', vocabulary(views.lines.text), found)
-  for (const view of [views.words, ...views.concealed]) matchRules(view, 'words', vocabulary(view.text), found)
+  hinted ??= hintedRules()
+  const hits = hinted.search.find(views.words.text)
+  matchLines(views.lines, hits, found, hinted)
+  matchWords(views.words, hits, found, hinted)
+  for (const view of views.concealed) matchWords(view, hinted.search.find(view.text), found, hinted)
   found.push(...hiddenText(views))
   const score = highestScore(found)
   return { injection: score >= THRESHOLD, score: Math.round(score * 1000) / 1000, findings: heaviestOfEach(found) }
@@ -52,17 +57,29 @@ const REACH = 1500
 
 /**
  * The highest score of any stretch of the text. Independent signs add up as doubts multiply, 1 - (1-a)(1-b)…, and of a
- * group only the heaviest counts.
+ * group only the heaviest counts. It goes through the text once, with what is in reach: a hostile text has thousands.
  */
 function highestScore(found: readonly Found[]): number {
+  const coming = [...found].sort((a, b) => a.span.start - b.span.start)
+  const going = [...found].sort((a, b) => a.span.end - b.span.end)
+  const inReach = new Map<string, Map<number, number>>()
+  const count = ({ group, weight }: Found, change: 1 | -1) => {
+    const weights = inReach.get(group) ?? new Map<number, number>()
+    weights.set(weight, (weights.get(weight) ?? 0) + change)
+    inReach.set(group, weights)
+  }
   let highest = 0
-  for (const { span } of found) {
-    const doubts = new Map<string, number>()
-    for (const other of found) {
-      if (other.span.start > span.start + REACH || other.span.end < span.start) continue
-      doubts.set(other.group, Math.min(1 - other.weight, doubts.get(other.group) ?? 1))
+  let came = 0
+  let gone = 0
+  for (const { span } of coming) {
+    while (came < coming.length && coming[came]!.span.start <= span.start + REACH) count(coming[came++]!, 1)
+    while (gone < going.length && going[gone]!.span.end < span.start) count(going[gone++]!, -1)
+    let doubt = 1
+    for (const weights of inReach.values()) {
+      let heaviest = 0
+      for (const [weight, present] of weights) if (present > 0 && weight > heaviest) heaviest = weight
+      doubt *= 1 - heaviest
     }
-    const doubt = [...doubts.values()].reduce((product, each) => product * each, 1)
     highest = Math.max(highest, 1 - doubt)
   }
   return highest
@@ -92,24 +109,106 @@ function scanEnds(text: string): InjectionScan {
   }
 }
 
-/** The different words of a text: far less to look through for hints than the text. */
-function vocabulary(text: string): string {
-  return text.length < 2000 ? text : [...new Set(text.split(/\s+/))].join(' ')
-}
-
 const MAX_MATCHES = 20
 
-function matchRules(view: View, on: InjectionRule['on'], known: string, found: Found[]): void {
-  for (const rule of INJECTION_RULES) {
-    if (rule.on !== on || !rule.hints.every((set) => set.some((hint) => known.includes(hint)))) continue
-    let count = 0
-    for (const hit of view.text.matchAll(rule.pattern)) {
-      if (++count > MAX_MATCHES) break
-      const bonus = CONCEALED_BONUS[view.source]
-      const weight = bonus === 0 ? rule.weight : Math.min(0.95, rule.weight + bonus)
-      const span = view.span(hit.index, hit.index + hit[0].length)
-      found.push({ group: rule.group, rule: rule.rule, excerpt: excerpt(hit[0]), weight, span })
+/** The rules with what hints at them. */
+interface HintedRules {
+  readonly lines: readonly LineRule[]
+  readonly words: readonly { readonly rule: InjectionRule; readonly ways: readonly Way[]; readonly reach: number }[]
+  readonly search: HintSearch
+}
+
+interface LineRule {
+  readonly rule: InjectionRule
+  readonly ways: readonly {
+    /** The letters of hints, which stand in the words too. */
+    readonly words: Way
+    /** Sets of hints that have no letters. */
+    readonly signs: readonly (readonly string[])[]
+  }[]
+}
+
+let hinted: HintedRules | null = null
+
+/** Made at the first scan: most processes never scan anything. */
+function hintedRules(): HintedRules {
+  const read = INJECTION_RULES.map((rule) => {
+    const { reach, ways } = INJECTION_HINTS[rule.rule]!
+    return { rule, reach, ways: ways.map((way) => way.split('\n').map((set) => set.split('\t'))) }
+  })
+  const words = read.filter(({ rule }) => rule.on === 'words')
+  const lines = read.filter(({ rule }) => rule.on === 'lines')
+  const hints = [
+    ...words.flatMap(({ ways }) => ways.flat(2)),
+    ...lines.flatMap(({ ways }) => ways.flat(2).map(lettersOf)),
+  ]
+  const search = new HintSearch(hints.filter((hint) => hint !== ''))
+  const hasLetters = (set: readonly string[]) => set.every((hint) => lettersOf(hint) !== '')
+  return {
+    lines: lines.map(({ rule, ways }) => ({
+      rule,
+      ways: ways.map((way) => ({
+        words: way.filter(hasLetters).map((set) => search.set(set.map(lettersOf))),
+        signs: way.filter((set) => !hasLetters(set)),
+      })),
+    })),
+    words: words.map(({ rule, ways, reach }) => ({
+      rule,
+      ways: ways.map((way) => way.map((set) => search.set(set))),
+      reach,
+    })),
+    search,
+  }
+}
+
+/** The longest run of letters in a hint. */
+function lettersOf(hint: string): string {
+  const runs = hint.match(/[a-z0-9]{2,}/g) ?? []
+  return runs.reduce((longest, run) => (run.length > longest.length ? run : longest), '')
+}
+
+function matchLines(view: View, words: HintHits, found: Found[], { lines }: HintedRules): void {
+  const isThere = (sign: string) => view.text.includes(sign)
+  for (const { rule, ways } of lines) {
+    const possible = ways.some((way) => occurs(words, [way.words]) && way.signs.every((set) => set.some(isThere)))
+    if (possible) matchRule(rule, view, [[0, view.text.length]], found)
+  }
+}
+
+function matchWords(view: View, hits: HintHits, found: Found[], { words }: HintedRules): void {
+  for (const { rule, ways, reach } of words) {
+    if (occurs(hits, ways)) matchRule(rule, view, stretches(hits, ways, reach), found)
+  }
+}
+
+/** No pattern on words reaches over three blanks. */
+const APART = '   '
+
+/** V8 prepares a pattern to be interpreted when its first text is shorter than this, and that takes it thrice as long. */
+const COMPILED_FROM = 1000
+const used = new WeakSet<RegExp>()
+
+/** Finds a rule in parts of a view. A part ends between words, so that what matches in it matches in the whole. */
+function matchRule(rule: InjectionRule, view: View, parts: readonly Part[], found: Found[]): void {
+  const { pattern } = rule
+  const bonus = CONCEALED_BONUS[view.source]
+  const weight = bonus === 0 ? rule.weight : Math.min(0.95, rule.weight + bonus)
+  const joined = parts.map(([from, to]) => view.text.slice(from, to)).join(APART)
+  const text = rule.on === 'lines' || used.has(pattern) ? joined : joined.padEnd(COMPILED_FROM)
+  used.add(pattern)
+  let part = 0
+  let begins = 0
+  pattern.lastIndex = 0
+  for (let count = 0; count < MAX_MATCHES; count++) {
+    const hit = pattern.exec(text)
+    if (hit === null) return
+    for (let [from, to] = parts[part]!; hit.index >= begins + to - from; [from, to] = parts[part]!) {
+      begins += to - from + APART.length
+      part++
     }
+    const start = parts[part]![0] + hit.index - begins
+    const span = view.span(start, start + hit[0].length)
+    found.push({ group: rule.group, rule: rule.rule, excerpt: excerpt(hit[0]), weight, span })
   }
 }
 

@@ -8,6 +8,7 @@ import { type RedactionStream, redactionStream } from './redaction-stream.ts'
 import { ALPHABETS, type Alphabet, PATTERN_KINDS, PREFIX_KINDS } from './secret-kinds.ts'
 import { findRuns } from './secret-runs.ts'
 import { gradeKey } from './sensitive-keys.ts'
+import { createByteReader, startsCharacter, type TextBytes } from './text-bytes.ts'
 import { readUserInfo } from './url-secrets.ts'
 
 export { MASK, type SecretSpan } from './mask.ts'
@@ -25,6 +26,12 @@ export interface Redactor {
 /** Looks for one kind of secret that starts at a place. */
 type Probe = (text: string, at: number) => SecretSpan | null
 
+/** A literal that every find of a probe starts with, as bytes; null where case does not matter. */
+interface Anchor {
+  readonly bytes: Uint8Array | null
+  readonly probe: Probe
+}
+
 /** Makes a redactor; `known` are the exact values that must never appear, in any usual encoding. */
 export function createRedactor(known: Iterable<string> = []): Redactor {
   const all = new AnchorIndex()
@@ -32,17 +39,19 @@ export function createRedactor(known: Iterable<string> = []): Redactor {
   for (const secret of known) {
     for (const form of secretForms(secret)) {
       const probe = literalProbe(form)
-      values.add(form, probe)
-      all.add(form, probe)
+      values.add(form, probe, true)
+      all.add(form, probe, true)
     }
   }
   addKinds(all, gradeMemo())
+  const readBytes = createByteReader()
   const find = (text: string): SecretSpan[] => {
     const spans: SecretSpan[] = []
-    findSecrets(text, 0, text.length, all, spans)
+    const read = readBytes(text)
+    const lags = findSecrets(text, read, all, spans)
     // A find steps over what it covers: a known value that begins inside it and reaches further is looked for again.
-    if (values.probes.length > 0) for (const { start, end } of [...spans]) findSecrets(text, start, end, values, spans)
-    findRuns(text, spans)
+    if (values.anchors.length > 0) for (const { start, end } of [...spans]) findWithin(text, start, end, values, spans)
+    findRuns(text, read, lags, spans)
     return spans
   }
   return {
@@ -54,7 +63,7 @@ export function createRedactor(known: Iterable<string> = []): Redactor {
 
 /** Letters without case, digits as one, and the marks that prefixes are made of: 5 bits a character. */
 const CODES: Uint8Array = (() => {
-  const codes = new Uint8Array(65536).fill(31)
+  const codes = new Uint8Array(256).fill(31)
   for (let code = 0; code < 26; code++) codes[97 + code] = codes[65 + code] = code
   for (let code = 48; code < 58; code++) codes[code] = 26
   for (const [mark, code] of [
@@ -67,23 +76,32 @@ const CODES: Uint8Array = (() => {
   return codes
 })()
 
+function codeAt(text: string, at: number): number {
+  return CODES[Math.min(text.charCodeAt(at), 255)]!
+}
+
 /** Probes by the three characters their anchor starts with, so that one pass over a text finds every candidate. */
 class AnchorIndex {
   /** One bit for every three codes that start an anchor: small enough to stay in the nearest cache. */
   readonly filter: Int32Array = new Int32Array(1024)
   readonly slots: Uint16Array = new Uint16Array(32768)
-  readonly probes: Probe[][] = []
+  readonly anchors: Anchor[][] = []
+  /** For each slot, one bit for every code that may come fourth. */
+  readonly fourth: Int32Array = new Int32Array(32768)
 
-  add(anchor: string, probe: Probe): void {
-    const code = (at: number) => CODES[anchor.charCodeAt(at)]!
+  /** `exact` promises that what the probe finds starts with the anchor as it is written. */
+  add(anchor: string, probe: Probe, exact: boolean): void {
+    const code = (at: number) => codeAt(anchor, at)
     const slot = (code(0) << 10) | (code(1) << 5) | code(2)
     const bit = 1 << (slot & 31)
     if ((this.filter[slot >> 5]! & bit) === 0) {
       this.filter[slot >> 5]! |= bit
-      this.slots[slot] = this.probes.push([]) - 1
+      this.slots[slot] = this.anchors.push([]) - 1
     }
-    const list = this.probes[this.slots[slot]!]!
-    if (!list.includes(probe)) list.push(probe)
+    const list = this.anchors[this.slots[slot]!]!
+    this.fourth[slot]! |= anchor.length > 3 ? 1 << code(3) : -1
+    if (exact) list.push({ bytes: new TextEncoder().encode(anchor), probe })
+    else if (!list.some((known) => known.probe === probe)) list.push({ bytes: null, probe })
   }
 }
 
@@ -120,21 +138,21 @@ function gradeMemo(): typeof gradeKey {
 
 function addKinds(index: AnchorIndex, grade: typeof gradeKey): void {
   for (const [kind, prefixes, alphabet, least] of PREFIX_KINDS) {
-    for (const prefix of prefixes.split(' ')) index.add(prefix, prefixProbe(kind, prefix, alphabet, least))
+    for (const prefix of prefixes.split(' ')) index.add(prefix, prefixProbe(kind, prefix, alphabet, least), true)
   }
   for (const [kind, anchors, pattern] of PATTERN_KINDS) {
-    const sticky = new RegExp(pattern.source, `${pattern.flags}y`)
+    const probe = patternProbe(kind, new RegExp(pattern.source, `${pattern.flags}y`))
     for (const anchor of kind === 'openvpn-static' ? ['OpenVPN Static key'] : anchors.split(' ')) {
-      index.add(anchor, patternProbe(kind, sticky))
+      index.add(anchor, probe, !pattern.ignoreCase)
     }
   }
-  index.add('BEGIN', keyBlockProbe)
-  index.add('://', readUserInfo)
+  index.add('BEGIN', keyBlockProbe, true)
+  index.add('://', readUserInfo, true)
   const assignmentProbe: Probe = (text, at) => {
     const secret = readAssignment(text, at, grade)
     return secret === null ? null : { ...secret, kind: 'assignment' }
   }
-  for (const anchor of KEY_ANCHORS) index.add(anchor, assignmentProbe)
+  for (const anchor of KEY_ANCHORS) index.add(anchor, assignmentProbe, false)
 }
 
 function literalProbe(form: string): Probe {
@@ -186,19 +204,80 @@ function startsToken(text: string, at: number): boolean {
   return text[at - 1] === 'm' && COLOUR.test(text.slice(Math.max(0, at - 16), at))
 }
 
-function findSecrets(text: string, from: number, to: number, index: AnchorIndex, spans: SecretSpan[]): void {
-  const { filter, slots, probes } = index
-  let window = 0x7fff
-  for (let i = from; i < to; i++) {
-    window = ((window << 5) | CODES[text.charCodeAt(i)]!) & 0x7fff
-    if ((filter[window >> 5]! & (1 << (window & 31))) === 0 || i < from + 2) continue
-    for (const probe of probes[slots[window]!]!) {
-      const span = probe(text, i - 2)
+/** Where a pass over the bytes of a text stands. */
+interface Pass {
+  at: number
+  /** The codes of the last three characters. */
+  window: number
+  /** The places of the bytes that start no character: so far is a byte's place ahead of its character's. */
+  readonly lags: number[]
+}
+
+/** Goes on to the next three characters that an anchor may start with. Nothing else is in this loop, so that it is compiled well. */
+function nextCandidate(pass: Pass, { bytes, size }: TextBytes, { filter, fourth }: AnchorIndex): boolean {
+  let { window } = pass
+  for (let at = pass.at + 1; at < size; at++) {
+    const byte = bytes[at]!
+    if (byte >= 0x80 && !startsCharacter(bytes, at)) {
+      pass.lags.push(at)
+      continue
+    }
+    window = ((window << 5) | CODES[byte]!) & 0x7fff
+    if ((filter[window >> 5]! & (1 << (window & 31))) === 0) continue
+    if (at + 1 < size && (fourth[window]! & (1 << CODES[bytes[at + 1]!]!)) === 0) continue
+    pass.at = at
+    pass.window = window
+    return true
+  }
+  return false
+}
+
+/** One pass over the bytes; gives back the places of those that start no character. */
+function findSecrets(text: string, read: TextBytes, index: AnchorIndex, spans: SecretSpan[]): readonly number[] {
+  const { bytes, size } = read
+  const pass: Pass = { at: -1, window: 0x7fff, lags: [] }
+  while (nextCandidate(pass, read, index)) {
+    const start = pass.at - pass.lags.length - 2
+    if (start < 0) continue
+    const isAscii = (bytes[pass.at]! | bytes[pass.at - 1]! | bytes[pass.at - 2]!) < 0x80
+    for (const { bytes: anchor, probe } of index.anchors[index.slots[pass.window]!]!) {
+      if (anchor !== null && isAscii && !standsAt(anchor, bytes, pass.at - 2)) continue
+      const span = probe(text, start)
       if (span === null) continue
       spans.push(span)
-      // INVARIANT: i grows, so every character is passed once.
-      if (span.end > i) {
-        i = span.end - 1
+      // INVARIANT: the place grows, so every character is passed once.
+      if (span.end > start + 2) {
+        for (; pass.at + 1 < size; pass.at++) {
+          const starts = bytes[pass.at + 1]! < 0x80 || startsCharacter(bytes, pass.at + 1)
+          if (starts && pass.at + 1 - pass.lags.length >= span.end) break
+          if (!starts) pass.lags.push(pass.at + 1)
+        }
+        pass.window = 0x7fff
+      }
+      break
+    }
+  }
+  return pass.lags
+}
+
+/** What lies behind the text in the bytes' memory may be of another one: then the probe says no. */
+function standsAt(anchor: Uint8Array, bytes: Uint8Array, at: number): boolean {
+  for (let i = 0; i < anchor.length; i++) if (bytes[at + i] !== anchor[i]) return false
+  return true
+}
+
+/** The same within a part of a text. */
+function findWithin(text: string, from: number, to: number, index: AnchorIndex, spans: SecretSpan[]): void {
+  let window = 0x7fff
+  for (let at = from; at < to; at++) {
+    window = ((window << 5) | codeAt(text, at)) & 0x7fff
+    if ((index.filter[window >> 5]! & (1 << (window & 31))) === 0 || at < from + 2) continue
+    for (const { probe } of index.anchors[index.slots[window]!]!) {
+      const span = probe(text, at - 2)
+      if (span === null) continue
+      spans.push(span)
+      if (span.end > at) {
+        at = span.end - 1
         window = 0x7fff
       }
       break

@@ -2,24 +2,29 @@
 
 import type { SecretSpan } from './mask.ts'
 import { SHAPE_KINDS } from './secret-kinds.ts'
+import type { TextBytes } from './text-bytes.ts'
 
 /** No run of token characters this long passes between two steps. */
 const STRIDE = 24
-const RUN: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) =>
+const RUN: Uint8Array = Uint8Array.from({ length: 256 }, (_, code) =>
   /[A-Za-z0-9_+/~-]/.test(String.fromCharCode(code)) ? 1 : 0,
 )
 const MAX_RANDOM = 512
 
-/** Adds what it finds to `spans`. */
-export function findRuns(text: string, spans: SecretSpan[]): void {
-  for (let i = STRIDE - 1; i < text.length; i += STRIDE) {
-    if (RUN[text.charCodeAt(i)] !== 1) continue
+/** Adds what it finds to `spans`; `lags` are the places of the bytes that start no character. */
+export function findRuns(text: string, { bytes, size }: TextBytes, lags: readonly number[], spans: SecretSpan[]): void {
+  let lag = 0
+  for (let i = STRIDE - 1; i < size; i += STRIDE) {
+    if (RUN[bytes[i]!] !== 1) continue
     let start = i
     // At most one stride back: further back was seen from the step before.
-    while (start > 0 && RUN[text.charCodeAt(start - 1)] === 1) start--
+    while (start > 0 && RUN[bytes[start - 1]!] === 1) start--
     let end = i + 1
-    while (end < text.length && RUN[text.charCodeAt(end)] === 1) end++
-    if (end - start >= STRIDE) judgeRun(text, start, end, spans)
+    while (end < size && RUN[bytes[end]!] === 1) end++
+    if (end - start >= STRIDE) {
+      while (lag < lags.length && lags[lag]! < start) lag++
+      judgeRun(text, start - lag, end - lag, spans)
+    }
     i = Math.max(i, end - 1)
   }
 }

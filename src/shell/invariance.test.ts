@@ -139,7 +139,8 @@ function wrap(row: (typeof WRAPPERS)[number], wrapper: string): string {
     return `${wrapper}${sub} ${option.length === 1 ? '-' : '--'}${option} 'rm -rf /x'${operands}`
   }
   if (row.needs !== undefined) return `${wrapper} -${row.needs} rm -rf /x`
-  return `${wrapper}${sub}${operands}${row.afterDashes === true ? ' --' : ''} rm -rf /x`
+  const between = row.nested === true ? ' env' : row.afterDashes === true ? ' --' : ''
+  return `${wrapper}${sub}${operands}${between} rm -rf /x`
 }
 
 const rows = WRAPPERS.filter((row) => row.run !== 'text' || row.text !== undefined)

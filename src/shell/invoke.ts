@@ -165,7 +165,12 @@ function look(walk: Walk, draft: Draft, call: Invocation): void {
 
 function callFunction(walk: Walk, call: Invocation, name: string): 'all' | 'some' {
   if (walk.scope.functions.get(name) === 'yes') {
-    add(walk, call, 'function').effect = 'local'
+    const draft = add(walk, call, 'function')
+    draft.effect = 'local'
+    if (walk.frame.via.some((via) => via.kind === 'function' && via.name === `function ${name}`)) {
+      const message = `\`${name}\` calls itself, without an end that can be seen`
+      draft.hazards.push({ code: 'recursive-function', message, verdict: 'ask', span: call.span })
+    }
     sufferFunction(walk, call, name)
     return 'all'
   }
@@ -276,7 +281,10 @@ function runWrapper(
 ): 'all' | 'some' | null {
   const found = row.run === 'shell' ? null : unwrap(row, call.argv)
   if (row.run !== 'shell' && found === null) return null
-  if (row.hazard !== undefined) draft.hazards.push({ ...row.hazard, span: call.argv[0]?.span ?? call.span })
+  if (row.nested === true && !isWrapper(found?.argv ?? [])) return null
+  const imageOnly = row.image === true && found?.argv.length === 0 && found.doubts.length === 0
+  if (row.hazard !== undefined && !imageOnly)
+    draft.hazards.push({ ...row.hazard, span: call.argv[0]?.span ?? call.span })
   if (row.inspect === true) look(walk, draft, call)
   if (found === null) {
     const ran = runShell(walk, call, draft, index, standardName(name), row)
@@ -306,7 +314,8 @@ function runWrapper(
   }
   for (const { option, word } of found.wary) {
     if (option === '-execdir' || option === '-okdir') continue
-    all = false
+    // A smaller environment leaves the command itself in sight.
+    if (row.unsets === undefined) all = false
     draft.hazards.push({
       code: 'wrapper-option',
       message: `\`${name} ${option}\` does more than run a command`,
@@ -317,6 +326,11 @@ function runWrapper(
   all = runFound(walk, call, found, row, name, index) && all
   draft.unwrapped = all ? 'all' : 'some'
   return draft.unwrapped
+}
+
+/** True when a row takes a command out of these words. */
+function isWrapper(argv: readonly Word[]): boolean {
+  return wrapperRows(textOf(argv[0]) ?? '').some((row) => row.sub === undefined || unwrap(row, argv) !== null)
 }
 
 function some(draft: Draft, message: string, span: Span): 'some' {

@@ -116,6 +116,7 @@ class Reader {
         continue
       }
       if (text === '-' && !ended && row.names.includes('env')) {
+        this.#wary.push({ option: '-', word })
         this.#at++
         continue
       }
@@ -233,6 +234,8 @@ class Reader {
     this.#seen.add(name)
     if (row.idle?.includes(name)) this.#idle = true
     if (row.wary?.includes(name)) this.#wary.push({ option: name.length === 1 ? `-${name}` : `--${name}`, word })
+    const lookup = row.unsets?.includes(name) ? (textOf(value) ?? 'PATH') : ''
+    if (lookup === 'PATH' || lookup === 'HOME') this.#wary.push({ option: `-u ${lookup}`, word })
     if (row.chdir?.includes(name)) this.#chdir = value ?? null
     if (row.placeholder?.includes(name)) this.#placeholder = value === undefined ? '{}' : (textOf(value) ?? '{}')
     if (row.text?.includes(name) && value !== undefined) this.#texts.push(value)

@@ -1,12 +1,13 @@
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { openKeyStore } from './keychain.ts'
 import { moveKeys } from './keychain-move.ts'
 
 it('moves plain keys out of a configuration, once', () => {
   const base = mkdtempSync(join(tmpdir(), 'cordon-move-'))
+  onTestFinished(() => rmSync(base, { recursive: true, force: true }))
   mkdirSync(join(base, 'state'))
   const path = join(base, 'config.json')
   // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference to a variable is no key.

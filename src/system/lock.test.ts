@@ -1,15 +1,19 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Keychain, openKeyStore } from './keychain.ts'
 import { holdLock, withLock } from './lock.ts'
 
+let base: string
 let directory: string
 
 beforeEach(() => {
-  directory = join(mkdtempSync(join(tmpdir(), 'cordon-lock-')), 'lock')
+  base = mkdtempSync(join(tmpdir(), 'cordon-lock-'))
+  directory = join(base, 'lock')
 })
+
+afterEach(() => rmSync(base, { recursive: true, force: true }))
 
 const short = { timeoutMs: 30 }
 

@@ -15,6 +15,8 @@ export type Attempt =
   | { readonly kind: 'shell'; readonly command: string }
   | { readonly kind: 'read'; readonly path: string }
   | { readonly kind: 'write'; readonly path: string; readonly content: string }
+  /** The first line that holds `before`, which is a whole line. */
+  | { readonly kind: 'edit'; readonly path: string; readonly before: string; readonly after: string }
 
 export interface Agent {
   readonly name: 'claude-code' | 'codex' | 'gemini' | 'opencode'
@@ -23,6 +25,10 @@ export interface Agent {
   readonly args: readonly string[]
   readonly prepare: (world: AgentWorld) => void
   readonly env: (world: AgentWorld) => Record<string, string>
+  /** The variable in which it looks for its key, and the header in which it sends it. */
+  readonly key: { readonly name: string; readonly header: string }
+  /** The files of the user and of the project that hold its hooks or settings, which run code. */
+  readonly settings: { readonly user: string; readonly project: string }
   /** What the agent stops by itself, without Cordon. */
   readonly stops?: readonly string[]
   /** The call for an attempt, from the tools that the agent offers. */
@@ -33,6 +39,9 @@ function put(path: string, text: string): void {
   mkdirSync(dirname(path), { recursive: true })
   writeFileSync(path, text)
 }
+
+const patchFile = ({ path, before, after }: Attempt & { kind: 'edit' }): string =>
+  `*** Begin Patch\n*** Update File: ${path}\n@@\n-${before}\n+${after}\n*** End Patch\n`
 
 const addFile = (path: string, content: string): string =>
   `*** Begin Patch\n*** Add File: ${path}\n+${content}\n*** End Patch\n`
@@ -45,9 +54,10 @@ export const agents: readonly Agent[] = [
     // The mode in which the agent itself asks nobody: what is stopped was stopped by the hook.
     args: ['-p', 'go', '--permission-mode', 'bypassPermissions', '--model', 'claude-sonnet-4-5'],
     prepare: ({ home }) => put(join(home, '.claude.json'), JSON.stringify({ hasCompletedOnboarding: true })),
+    key: { name: 'ANTHROPIC_API_KEY', header: 'x-api-key' },
+    settings: { user: '.claude/settings.json', project: '.claude/settings.json' },
     env: ({ port }) => ({
       ANTHROPIC_BASE_URL: `http://127.0.0.1:${port}`,
-      ANTHROPIC_API_KEY: 'scripted',
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
       DISABLE_AUTOUPDATER: '1',
       IS_SANDBOX: '1',
@@ -57,7 +67,12 @@ export const agents: readonly Agent[] = [
         ? { tool: 'Bash', input: { command: attempt.command, description: 'x' } }
         : attempt.kind === 'read'
           ? { tool: 'Read', input: { file_path: attempt.path } }
-          : { tool: 'Write', input: { file_path: attempt.path, content: attempt.content } },
+          : attempt.kind === 'write'
+            ? { tool: 'Write', input: { file_path: attempt.path, content: attempt.content } }
+            : {
+                tool: 'Edit',
+                input: { file_path: attempt.path, old_string: attempt.before, new_string: attempt.after },
+              },
   },
   {
     name: 'codex',
@@ -74,17 +89,20 @@ approval_policy = "never"
 name = "scripted"
 base_url = "http://127.0.0.1:${port}/v1"
 wire_api = "responses"
+env_key = "OPENAI_API_KEY"
 request_max_retries = 0
 stream_max_retries = 0
 `,
       ),
-    env: () => ({ OPENAI_API_KEY: 'scripted' }),
+    key: { name: 'OPENAI_API_KEY', header: 'authorization' },
+    settings: { user: '.codex/config.toml', project: '.codex/hooks.json' },
+    env: () => ({}),
     call: (attempt, tools) => {
-      if (attempt.kind === 'write') {
-        const patch = addFile(attempt.path, attempt.content)
+      if (attempt.kind === 'write' || attempt.kind === 'edit') {
+        const patch = attempt.kind === 'edit' ? patchFile(attempt) : addFile(attempt.path, attempt.content)
         return tools.includes('apply_patch')
           ? { tool: 'apply_patch', input: { CUSTOM: patch } }
-          : codexShell(`printf %s ${attempt.content} > ${attempt.path}`, tools)
+          : codexShell(`apply_patch <<'EOF'\n${patch}EOF`, tools)
       }
       return codexShell(attempt.kind === 'shell' ? attempt.command : `cat ${attempt.path}`, tools)
     },
@@ -94,19 +112,31 @@ stream_max_retries = 0
     package: '@google/gemini-cli',
     program: 'gemini',
     args: ['-p', 'go', '--yolo', '-m', 'gemini-2.5-pro'],
-    stops: ['a file was written outside'],
+    stops: ['a file was written outside', 'a tool wrote outside'],
     prepare: ({ home }) =>
       put(
         join(home, '.gemini/settings.json'),
         JSON.stringify({ security: { auth: { selectedType: 'gemini-api-key' } }, telemetry: { enabled: false } }),
       ),
-    env: ({ port }) => ({ GEMINI_API_KEY: 'scripted', GOOGLE_GEMINI_BASE_URL: `http://127.0.0.1:${port}` }),
+    key: { name: 'GEMINI_API_KEY', header: 'x-goog-api-key' },
+    settings: { user: '.gemini/settings.json', project: '.gemini/settings.json' },
+    env: ({ port }) => ({ GOOGLE_GEMINI_BASE_URL: `http://127.0.0.1:${port}` }),
     call: (attempt) =>
       attempt.kind === 'shell'
         ? { tool: 'run_shell_command', input: { command: attempt.command, description: 'x' } }
         : attempt.kind === 'read'
           ? { tool: 'read_file', input: { file_path: attempt.path } }
-          : { tool: 'write_file', input: { file_path: attempt.path, content: attempt.content } },
+          : attempt.kind === 'write'
+            ? { tool: 'write_file', input: { file_path: attempt.path, content: attempt.content } }
+            : {
+                tool: 'replace',
+                input: {
+                  file_path: attempt.path,
+                  instruction: 'x',
+                  old_string: attempt.before,
+                  new_string: attempt.after,
+                },
+              },
   },
   {
     name: 'opencode',
@@ -120,7 +150,7 @@ stream_max_retries = 0
           provider: {
             scripted: {
               npm: '@ai-sdk/openai-compatible',
-              options: { baseURL: `http://127.0.0.1:${port}/v1`, apiKey: 'scripted' },
+              options: { baseURL: `http://127.0.0.1:${port}/v1`, apiKey: '{env:OPENAI_API_KEY}' },
               models: { scripted: { name: 'scripted', tool_call: true } },
             },
           },
@@ -128,13 +158,17 @@ stream_max_retries = 0
           autoupdate: false,
         }),
       ),
+    key: { name: 'OPENAI_API_KEY', header: 'authorization' },
+    settings: { user: '.config/opencode/opencode.json', project: 'opencode.json' },
     env: () => ({ OPENCODE_DISABLE_AUTOUPDATE: '1', OPENCODE_DISABLE_MODELS_FETCH: '1' }),
     call: (attempt) =>
       attempt.kind === 'shell'
         ? { tool: 'bash', input: { command: attempt.command, description: 'x' } }
         : attempt.kind === 'read'
           ? { tool: 'read', input: { filePath: attempt.path } }
-          : { tool: 'write', input: { filePath: attempt.path, content: attempt.content } },
+          : attempt.kind === 'write'
+            ? { tool: 'write', input: { filePath: attempt.path, content: attempt.content } }
+            : { tool: 'edit', input: { filePath: attempt.path, oldString: attempt.before, newString: attempt.after } },
   },
 ]
 

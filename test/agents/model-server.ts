@@ -13,10 +13,14 @@ export interface ModelServer {
   readonly port: number
   /** Everything that was sent to the model: the agent's side of the conversation. */
   readonly bodies: string[]
+  /** The credentials that came with them. */
+  readonly keys: string[]
   /** Requests that were no model's: what somebody tried to carry out. */
   readonly stray: string[]
   close(): Promise<void>
 }
+
+const KEY_HEADERS: readonly string[] = ['authorization', 'x-api-key', 'x-goog-api-key']
 
 type Body = Record<string, unknown>
 
@@ -32,6 +36,7 @@ export async function startModelServer(
   script: readonly ((tools: readonly string[]) => ScriptedCall | null)[],
 ): Promise<ModelServer> {
   const bodies: string[] = []
+  const keys: string[] = []
   const stray: string[] = []
   const http = createServer((request, response) => void serve(request, response))
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -45,6 +50,7 @@ export async function startModelServer(
       return
     }
     bodies.push(text)
+    keys.push(...KEY_HEADERS.flatMap((name) => request.headers[name] ?? []))
     const body = JSON.parse(text) as Body
     const index = protocol.results(body)
     const call = index === null ? null : (script[index]?.(toolNames(body)) ?? null)
@@ -54,6 +60,7 @@ export async function startModelServer(
   return {
     port: (http.address() as AddressInfo).port,
     bodies,
+    keys,
     stray,
     close: async () => {
       http.closeAllConnections()

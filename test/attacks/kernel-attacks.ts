@@ -11,7 +11,11 @@ const GONE = new Set(
   'create_module query_module get_kernel_syms nfsservctl _sysctl uselib lookup_dcookie vserver'.split(' '),
 )
 
-const REFUSED: readonly Attack[] = REFUSED_CALLS.filter((call) => !GONE.has(call.name)).map((call) =>
+const architecture = process.arch === 'arm64' ? 'arm64' : 'x64'
+
+const REFUSED: readonly Attack[] = REFUSED_CALLS.filter(
+  (call) => !GONE.has(call.name) && call[architecture] !== null,
+).map((call) =>
   probe(`call: ${call.name}`, call.why, 'privileged', `call ${call.name}`, [call.errno === 'EPERM' ? EPERM : ENOSYS]),
 )
 

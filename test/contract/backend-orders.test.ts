@@ -128,6 +128,10 @@ test.each([
   { name: 'a filter of odd size', make: () => before(record('s', 'abc')) },
   { name: 'a terminal for no stream', make: () => before(record('t', '\0\0\0\0\0')) },
   { name: 'a listener without a channel', make: () => before(record('n', '\x38\x0c')) },
+  { name: 'servers without a channel', make: () => before(record('d', '\xb8\x0b')) },
+  { name: 'a server without a port', make: () => before(record('d', '\0\0')) },
+  { name: 'half a port', make: () => before(record('d', 'abc')) },
+  { name: 'more servers than it holds', make: () => before(record('d', 'ab'.repeat(65))) },
   {
     name: 'bytes after the end',
     make: () => framed(Buffer.concat([compiled.orders.subarray(12), record('a', 'x\0')])),

@@ -160,6 +160,64 @@ describe('brokered secrets', () => {
     expect(unknown).not.toContain(VALUE)
   })
 
+  it('are taken out of echoes in base64 and hex, out of the status line and out of headers', async () => {
+    world = createWorld()
+    await world.serveHttps((message, response) => {
+      const sent = String(message.headers.authorization)
+      response.writeHead(401, `no such token ${sent}`, { 'x-echo': Buffer.from(sent).toString('base64') })
+      response.end(
+        JSON.stringify({ basic: Buffer.from(`u:${sent}`).toString('base64'), hex: Buffer.from(sent).toString('hex') }),
+      )
+    })
+    const broker = createBroker([
+      { name: 'T', value: VALUE, hosts: hosts('api.example.org').map((rule) => rule.pattern) },
+    ])
+    const { port } = await world.open({ allowed: hosts('api.example.org') }, { broker })
+    const request = get('api.example.org', '/', `Authorization: ${broker.environment.T}`)
+    const answer = await send(port, 'api.example.org', request)
+    expect(answer).toContain(`401 no such token ${broker.environment.T}`)
+    const readings = (answer.match(/[A-Za-z0-9+/=]{16,}/g) ?? []).flatMap((text) => [
+      text,
+      Buffer.from(text, 'base64').toString('latin1'),
+      Buffer.from(text, 'hex').toString('latin1'),
+    ])
+    expect(readings.length).toBeGreaterThan(6)
+    for (const reading of readings) expect(reading).not.toContain(VALUE.slice(4, -4))
+  })
+
+  it.each([
+    { name: 'blotted out of frames, which keep their length', extensions: false },
+    { name: 'not let through packed frames', extensions: true },
+  ])('are $name', async ({ extensions }) => {
+    world = createWorld()
+    const server = await world.serveHttps((_, response) => response.end())
+    let offered: string | undefined
+    server.on('upgrade', (message, socket) => {
+      offered = message.headers['sec-websocket-extensions']
+      const echo = Buffer.from(`you sent ${message.headers.authorization}`)
+      const extra = extensions ? 'Sec-WebSocket-Extensions: permessage-deflate\r\n' : ''
+      socket.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n${extra}\r\n`)
+      socket.end(Buffer.concat([Buffer.of(0x81, echo.length), echo, Buffer.of(0x88, 0)]))
+    })
+    const broker = createBroker([
+      { name: 'T', value: VALUE, hosts: hosts('api.example.org').map((rule) => rule.pattern) },
+    ])
+    const { port } = await world.open({ allowed: hosts('api.example.org') }, { broker })
+    const headers = ['Upgrade: websocket', 'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==', 'Sec-WebSocket-Version: 13']
+    const request = get(
+      'api.example.org',
+      '/',
+      ...headers,
+      'Sec-WebSocket-Extensions: permessage-deflate',
+      `Authorization: ${broker.environment.T}`,
+    ).replace('Connection: close', 'Connection: Upgrade')
+    const answer = await send(port, 'api.example.org', request)
+    expect(offered).toBeUndefined()
+    expect(answer).not.toContain(VALUE)
+    if (extensions) expect(answer).toContain(' 502 ')
+    else expect(answer).toContain(`you sent ${'*'.repeat(VALUE.length)}\x88\0`)
+  })
+
   it('do not go over plain HTTP', async () => {
     const { port, seen, placeholder } = await open()
     const client = await RawClient.connect(port)

@@ -81,7 +81,7 @@ export function createWorld(options: WorldOptions = {}): World {
   const upstream = createUpstream({
     trust: [authority.pem],
     // Only what was judged arrives here; the test internet answers on loopback for all of it.
-    dialer: (route) => connect({ host: '127.0.0.1', port: ports.get(route.target.port) ?? 1, noDelay: true }),
+    dialer: (route) => ({ host: '127.0.0.1', port: ports.get(route.target.port) ?? 1, noDelay: true }),
   })
   const everything: Resolver = { resolve: async () => [PUBLIC_ADDRESS] }
   const resolver = options.resolver ?? (options.names ? mappedResolver(options.names) : everything)

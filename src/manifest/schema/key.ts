@@ -14,6 +14,7 @@ export type Format =
   | 'method'
   | 'module'
   | 'path'
+  | 'query'
   | 'secret-source'
   | 'substring'
   | 'tool'

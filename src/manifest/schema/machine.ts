@@ -73,7 +73,7 @@ wrappers = ["make"]
       name: 'dev_server_ports',
       type: listOf(integer(1, 65_535)),
       default: [],
-      doc: 'Ports of servers inside the sandbox that you may reach from outside on loopback.',
+      doc: 'Ports of servers inside the sandbox that you reach on 127.0.0.1 of this machine, while they run. Nothing else comes in.',
       spec: 'O2',
       merge: 'concat',
     },
@@ -226,4 +226,72 @@ const DEBUG: Section = {
   ],
 }
 
-export const MACHINE_SECTIONS: readonly Section[] = [SANDBOX, LIMITS, AUDIT, TOOLS, DEBUG]
+const MCP_SERVERS: Section = {
+  path: 'mcp_servers.*',
+  doc: 'An MCP server that `cordon mcp wrap` runs, by its name, with grants of its own and nothing else.',
+  spec: 'X2',
+  example: `[mcp_servers.files]
+command = "npx -y @modelcontextprotocol/server-filesystem docs"
+read = ["docs/**"]
+`,
+  keys: [
+    {
+      name: 'command',
+      type: text(),
+      default: null,
+      doc: 'Required: the program and its words. No shell runs it; quotes hold words together.',
+      spec: 'X2',
+      merge: 'later',
+    },
+    {
+      name: 'read',
+      type: listOf(text('path')),
+      default: null,
+      doc: 'What it may read. Unset: what commands may; then `write` is theirs as well.',
+      spec: 'X2, O3',
+      merge: 'later',
+    },
+    {
+      name: 'write',
+      type: listOf(text('path')),
+      default: null,
+      doc: 'What it may write, where `read` or `write` is set.',
+      spec: 'X2, O3',
+      merge: 'later',
+    },
+    {
+      name: 'domains',
+      type: listOf(HOST_ENTRY),
+      default: [],
+      doc: 'Hosts it may reach; the default domains of commands are not among them.',
+      spec: 'X2, N1',
+      merge: 'later',
+    },
+    {
+      name: 'env_vars',
+      type: listOf(text('env')),
+      default: [],
+      doc: 'Variables of your environment that it may see.',
+      spec: 'X2, O6',
+      merge: 'later',
+    },
+    {
+      name: 'secrets',
+      type: listOf(text('env-name')),
+      default: [],
+      doc: 'Entries of `[[secrets]]`, by name, that are brokered for it.',
+      spec: 'X2, N7',
+      merge: 'later',
+    },
+    {
+      name: 'requests',
+      type: listOf(choice('elicitation', 'sampling', 'roots')),
+      default: ['elicitation'],
+      doc: 'What it may ask of the client: `elicitation` a form for you, marked with its name; `sampling` your model, after a yes each time; `roots` the project directory.',
+      spec: 'X2',
+      merge: 'later',
+    },
+  ],
+}
+
+export const MACHINE_SECTIONS: readonly Section[] = [SANDBOX, LIMITS, AUDIT, TOOLS, MCP_SERVERS, DEBUG]

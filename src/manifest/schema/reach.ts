@@ -314,7 +314,16 @@ export const SECRETS: Key = {
           required: true,
           doc: 'The hosts for which the proxy puts the real value in.',
         },
-        { name: 'header', type: text('header'), doc: 'The request header that carries it; `authorization` if unset.' },
+        {
+          name: 'header',
+          type: text('header'),
+          doc: 'The request header that carries it; `authorization` where neither header nor query is set.',
+        },
+        {
+          name: 'query',
+          type: text('query'),
+          doc: 'The parameter in the URL that carries it, for services that take a key as `?key=…`. Servers log URLs: a header is better.',
+        },
       ],
     },
   },

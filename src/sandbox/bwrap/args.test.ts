@@ -23,7 +23,7 @@ const PLAN: SandboxPlan = planSandbox({
 })
 
 describe('compileArguments', () => {
-  const args = compileArguments(PLAN)
+  const args = compileArguments(PLAN, false)
 
   test.each(['user', 'pid', 'ipc', 'uts', 'cgroup', 'net'])('a %s namespace', (name) => {
     expect(args).toContain(`--unshare-${name}`)
@@ -47,16 +47,11 @@ describe('compileArguments', () => {
 
   test('too many places are an error that says how many', () => {
     const binds = Array.from({ length: MAX_BINDS + 1 }, (_, i) => ({ path: `/g/${i}`, mode: 'read-only' as const }))
-    expect(() => compileArguments({ ...PLAN, binds })).toThrow(`${MAX_BINDS + 1} separate places`)
+    expect(() => compileArguments({ ...PLAN, binds }, false)).toThrow(`${MAX_BINDS + 1} separate places`)
   })
 
-  test('the descriptor for the listener comes only with a listener', () => {
+  test('the descriptor of the channel comes only with a channel', () => {
     expect(args.slice(-3)).toEqual(['/proc/self/fd/4', '3', '5'])
-    expect(compileArguments({ ...PLAN, network: { kind: 'listener', port: 3128 } }).slice(-4)).toEqual([
-      '/proc/self/fd/4',
-      '3',
-      '5',
-      '8',
-    ])
+    expect(compileArguments(PLAN, true).slice(-4)).toEqual(['/proc/self/fd/4', '3', '5', '8'])
   })
 })

@@ -1,6 +1,6 @@
 /** PURE. A plan as arguments for bubblewrap: the namespaces and the baseline, which cordon-init then furnishes. */
 
-import type { SandboxPlan } from '../plan.ts'
+import type { SandboxRoom } from '../plan.ts'
 
 /** Descriptors that bubblewrap passes on to the init. */
 export const CONTROL_FD = 3
@@ -15,8 +15,8 @@ export const MAX_BINDS = 1000
 /** What the init needs for mounts, limits, the second user namespace; it drops all of it before the command starts. */
 const INIT_CAPABILITIES = ['CAP_SYS_ADMIN', 'CAP_SETPCAP', 'CAP_SYS_RESOURCE', 'CAP_SETFCAP']
 
-/** Compiles the arguments, without the program's own name. */
-export function compileArguments(plan: SandboxPlan): string[] {
+/** Compiles the arguments, without the program's own name; `channel`: the init has sockets to hand out. */
+export function compileArguments(plan: SandboxRoom, channel: boolean): string[] {
   if (plan.binds.length > MAX_BINDS)
     throw new RangeError(
       `the grants show ${plan.binds.length} separate places, at most ${MAX_BINDS} are possible; grant the directories that hold them`,
@@ -33,7 +33,7 @@ export function compileArguments(plan: SandboxPlan): string[] {
   args.push('--uid', '0', '--gid', '0', '--hostname', plan.hostname, '--die-with-parent', '--as-pid-1')
   for (const capability of INIT_CAPABILITIES) args.push('--cap-add', capability)
 
-  const size = String(plan.limits.scratchBytes)
+  const size = String(plan.scratchBytes)
   const layers: { path: string; args: string[] }[] = [
     ...plan.binds.map(({ path, mode }) => ({
       path,
@@ -52,6 +52,6 @@ export function compileArguments(plan: SandboxPlan): string[] {
   for (const layer of layers) args.push(...layer.args)
 
   args.push('--chdir', '/', '--', `/proc/self/fd/${INIT_FD}`, String(CONTROL_FD), String(STDIO_FD))
-  if (plan.network.kind === 'listener') args.push(String(IPC_FD))
+  if (channel) args.push(String(IPC_FD))
   return args
 }

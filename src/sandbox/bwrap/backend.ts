@@ -4,9 +4,12 @@ import { accessSync, constants, openSync } from 'node:fs'
 import { delimiter, isAbsolute, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Backend, CompiledSandbox } from '../backend.ts'
-import { compileLaunch, launchSandbox, type Machine } from '../launch.ts'
+import { launchSandbox } from '../launch.ts'
+import { beginRoom } from '../launch-blocking.ts'
+import { compileFurnishing, compileRoom, type Machine } from '../launch-compile.ts'
 import { SandboxFault } from '../launch-fault.ts'
 import { openCgroups } from '../limits-cgroup.ts'
+import { handsOutSockets } from '../plan.ts'
 import { probeSandbox } from '../probe.ts'
 import type { Architecture } from './syscalls.ts'
 
@@ -75,9 +78,11 @@ export function createBwrapBackend(options: BwrapOptions = {}): Backend {
     name: 'bwrap',
     probe: () => probeSandbox(backend, () => find().cgroups?.support ?? null),
     compile: (plan): CompiledSandbox => {
-      const { bwrap } = find()
-      return { program: bwrap, ...compileLaunch(plan, find()) }
+      const found = find()
+      const [program, ...args] = compileRoom(plan, handsOutSockets(plan), found, null)
+      return { program, args, orders: compileFurnishing(plan, found) }
     },
+    begin: (room, limits, io) => beginRoom(room, limits, io, find()),
     launch: async (plan, io = {}) => launchSandbox(plan, io, find()),
   }
   return backend

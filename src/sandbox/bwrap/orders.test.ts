@@ -65,6 +65,14 @@ describe('compileOrders', () => {
     expect([...of(orders({ network: 'listener' }), 'n')[0]!.payload]).toEqual([0x38, 0x0c])
   })
 
+  test('servers that may be reached, each once, and never the way out', () => {
+    expect([...of(orders({ servers: [8080, 3000, 8080] }), 'd')[0]!.payload]).toEqual([0xb8, 0x0b, 0x90, 0x1f])
+    expect(of(orders(), 'd')).toEqual([])
+    expect(() => orders({ servers: [3128], network: 'listener' })).toThrow(/way out/)
+    expect(of(orders({ servers: [3128] }), 'd')).toHaveLength(1)
+    expect(() => orders({ servers: Array.from({ length: 65 }, (_, at) => 4000 + at) })).toThrow(/at most 64/)
+  })
+
   test('ends with the end', () => {
     expect(orders().at(-1)).toMatchObject({ type: 'z', payload: Buffer.alloc(0) })
   })
@@ -85,6 +93,9 @@ test.each([
   { name: 'ready', words: [0x52, 1, 0, 0], message: { kind: 'ready', watched: true } },
   { name: 'opened', words: [0x56, 3, 0, 0], message: { kind: 'mask', index: 3, event: 'opened' } },
   { name: 'lifted', words: [0x56, 3, 1, 0], message: { kind: 'mask', index: 3, event: 'lifted' } },
+  { name: 'served', words: [0x4c, 3000, 1, 0], message: { kind: 'server', port: 3000, listening: true } },
+  { name: 'no longer served', words: [0x4c, 3000, 0, 0], message: { kind: 'server', port: 3000, listening: false } },
+  { name: 'not connected', words: [0x4e, 9, 111, 0], message: { kind: 'unconnected', id: 9, errno: 111 } },
   { name: 'exited', words: [0x58, 0, 7, 0], message: { kind: 'ended', code: 7, signal: null } },
   { name: 'signalled', words: [0x58, 1, 9, 0], message: { kind: 'ended', code: null, signal: 9 } },
   { name: 'unknown', words: [0x3f, 0, 0, 0], message: null },

@@ -7,6 +7,9 @@ import type { MaskIdentity, SandboxPlan } from '../plan.ts'
 const MAGIC = 'CORDON1\n'
 const MAX_BYTES = 64 * 1024 * 1024
 
+/** As many as the init holds. */
+const MAX_SERVERS = 64
+
 export const MASK_OPTIONAL = 1
 export const MASK_UNWATCHED = 2
 export const MASK_EXACT = 4
@@ -164,9 +167,22 @@ export function compileOrders({ plan, filter, limits, terminalFds, gate }: Order
       numbers(2, (view) => view.setUint16(0, port, true)),
     )
   }
+  if (plan.servers.length > 0) writer.record('d', serverPorts(plan))
   if (gate) writer.record('g')
   writer.record('s', filter)
   return writer.finish()
+}
+
+function serverPorts({ servers, network }: SandboxPlan): Uint8Array {
+  if (servers.length > MAX_SERVERS)
+    throw new RangeError(`dev_server_ports holds ${servers.length} ports, at most ${MAX_SERVERS} are possible`)
+  if (network.kind === 'listener' && servers.includes(network.port))
+    throw new RangeError(
+      `dev_server_ports holds ${network.port}, which inside the sandbox is the way out: let the server use another port`,
+    )
+  return numbers(servers.length * 2, (view) => {
+    for (const [at, port] of servers.entries()) view.setUint16(at * 2, port, true)
+  })
 }
 
 /** A message from cordon-init. */
@@ -175,6 +191,8 @@ export type InitMessage =
   | { readonly kind: 'gate' }
   | { readonly kind: 'ready'; readonly watched: boolean }
   | { readonly kind: 'mask'; readonly index: number; readonly event: 'opened' | 'lifted' }
+  | { readonly kind: 'server'; readonly port: number; readonly listening: boolean }
+  | { readonly kind: 'unconnected'; readonly id: number; readonly errno: number }
   | { readonly kind: 'ended'; readonly code: number | null; readonly signal: number | null }
 
 export const MESSAGE_BYTES = 16
@@ -192,6 +210,10 @@ export function parseMessage(bytes: Uint8Array): InitMessage | null {
       return { kind: 'ready', watched: a === 1 }
     case 'V':
       return { kind: 'mask', index: a, event: b === 1 ? 'lifted' : 'opened' }
+    case 'L':
+      return { kind: 'server', port: a, listening: b === 1 }
+    case 'N':
+      return { kind: 'unconnected', id: a, errno: b }
     case 'X':
       return a === 0 ? { kind: 'ended', code: b, signal: null } : { kind: 'ended', code: null, signal: b }
     default:
@@ -210,6 +232,15 @@ export function goMessage(): Uint8Array {
 
 export function quitMessage(): Uint8Array {
   return Uint8Array.of(0x51, 0, 0, 0, 0, 0)
+}
+
+/** Asks for a connection to a server inside; it comes over the channel for sockets, or as `unconnected`. */
+export function connectMessage(port: number, id: number): Uint8Array {
+  return numbers(6, (view) => {
+    view.setUint8(0, 0x43)
+    view.setUint16(2, port, true)
+    view.setUint16(4, id, true)
+  })
 }
 
 export function resizeMessage(rows: number, columns: number): Uint8Array {

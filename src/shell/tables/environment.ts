@@ -100,6 +100,10 @@ const rows: readonly (readonly [names: string, does: string])[] = [
     'SSH_ASKPASS* SSH_AUTH_SOCK SSH_AGENT_* SSH_SK_* SSH_CONFIG* SUDO_ASKPASS SUDO_* DISPLAY WAYLAND_DISPLAY DBUS_* XAUTHORITY GNUPGHOME GPG_* PINENTRY_* KRB5* KRB5CCNAME PASSWORD_STORE_*',
     'uses other keys or asks for passwords by another program',
   ],
+  [
+    'SVN_SSH HGRCPATH HGPLAIN* HGEDITOR HGMERGE GIT_ATTR_* FFREPORT MSBuild* BUILDX_* SASL_PATH LDAPCONF LDAPRC NIXPKGS_CONFIG LADSPA_PATH LV2_PATH OCL_ICD_* CUDA_INJECTION* LIBVA_* PULSE_* STARSHIP_CONFIG TZDIR READLINE_LINE',
+    'makes a program read, write or run something from elsewhere',
+  ],
   ['TERMINFO* TERMCAP TERMPATH TERMINFO_DIRS SCREENRC TMUX* STY', 'makes programs read terminal data from elsewhere'],
   [
     'OPENSSL_* SSL_CERT_* SSL_* REQUESTS_CA_BUNDLE CURL_CA_BUNDLE HTTPLIB2_CA_CERTS SSLKEYLOGFILE GIT_SSL_* PERL_LWP_SSL_*',
@@ -273,10 +277,20 @@ const harmlessValues: readonly (readonly [names: RegExp, values: RegExp])[] = [
   ],
 ]
 
+/** Places that a program writes: harmless in the project and in /tmp. */
+const writtenPlace = /^(TMPDIR|TEMP|TMP|CARGO_TARGET_DIR|.*_(OUTPUT|OUT|LOG|REPORT|CACHE)_(DIR|FILE|PATH))$/
+
+function placeHazard(assignment: AssignmentFact): string | null {
+  const outside = (value: string): boolean =>
+    /^\/(?!tmp(\/|$)|var\/tmp(\/|$)|home\/|Users\/|private\/tmp|dev\/(null|shm))/.test(value)
+  if (!writtenPlace.test(assignment.name) || !assignment.value?.values?.some(outside)) return null
+  return `\`${assignment.name}\` makes programs write to a directory of the system`
+}
+
 /** As `environmentHazard`, but knows values that are harmless, such as `PAGER=cat`. */
 export function assignmentHazard(assignment: AssignmentFact): string | null {
   const hazard = environmentHazard(assignment.name)
-  if (hazard === null) return null
+  if (hazard === null) return placeHazard(assignment)
   // A variable of this shell reaches programs only if it was exported before, which names of no known tool are not.
   if (assignment.scope === 'shell' && listed(assignment.name) === undefined) return null
   const values = assignment.value?.values

@@ -27,7 +27,7 @@ r:/etc | ls /etc
 r:/project/a w:/project/b | cp a b
 rR:/project/a wR:/project/b | cp -r a b
 w:/etc r:/project/a | cp -t /etc a
-w:/project/a w:/project/b | mv a b
+r:/project/a w:/project/a w:/project/b | mv a b
 wR:/project/a | rm -r a
 w:/project/a | touch a
 w:/project/a | mkdir -p a

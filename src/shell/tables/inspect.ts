@@ -3,6 +3,7 @@
 import type { AssignmentFact, Effect, Span, Word } from '../facts.ts'
 import { effectOf, strongest } from './effects/lookup.ts'
 import { isUrl } from './hosts.ts'
+import { guessRole, takesCommand } from './option-names.ts'
 import { type Arg, argOf, isNumeric, type OptionUse, parseArgs } from './options.ts'
 import { isRooted, looksLikePath } from './paths.ts'
 import { findProgram, programName } from './programs/registry.ts'
@@ -114,6 +115,11 @@ function inspectWords(
   }
   reportOptions(use, spec === null)
   reportOperands(use, level.compiled)
+  for (const arg of args) {
+    reportDefinition(arg, use)
+    // Compilers and checkers take options from `@file`; a scope (`@types/x`) is not rooted.
+    if (arg.text?.startsWith('@') && isRooted(arg.text.slice(1))) found.file(arg.text.slice(1), 'read', arg.word.span)
+  }
   for (const rule of findRules(level.words)) rule(use)
   const own = override ?? effectOf(use)
   return inner.reduce((best, next) => (strongest(best[0], next[0]) === best[0] ? best : next), own)
@@ -192,12 +198,46 @@ function reportOptions(use: Use, unknownProgram: boolean): void {
     if (option.row === null) {
       if (option.value !== null) use.found.loose(option.value)
       else looseCluster(option, use, unknownProgram)
+      reportUnlisted(option, use)
       continue
     }
     if (option.row.takes === 'nothing') reportRole(option.row.role, option.row.note, null, option.name, use)
     else if (option.value !== null || option.row.role !== 'text')
       reportRole(option.row.role, option.row.note, option.value, option.name, use)
   }
+}
+
+/** `--out /etc/x` of a program that no table lists, or that has this option only in newer versions. */
+function reportUnlisted(option: OptionUse, use: Use): void {
+  const at = use.args.findIndex((candidate) => candidate.word.span === option.span)
+  const text = use.args[at]?.text
+  if (text == null || (!option.name.startsWith('--') && text[1] !== option.name[1])) return
+  const name = text.split(/[=:]/, 1)[0] ?? ''
+  const role = guessRole(name)
+  if (role === null) return
+  const next = use.args[at + 1]
+  const glued = name.length < text.length
+  const value = glued ? text.slice(name.length + 1) : (next?.text ?? null)
+  if (value === null || (!glued && value.startsWith('-'))) return
+  const label = `${use.words.join(' ')} ${name}`
+  if (role === 'write') {
+    if (isRooted(value)) use.found.file(value, 'write', option.span)
+  } else if (role === 'module') {
+    if (isRooted(value) || (value.includes('/') && isCodeFile(value)))
+      use.found.hazard('option-loads-code', `\`${label}\` loads code`, option.span)
+  } else if (isRooted(value) || /[\s;|&$`]/.test(value) || takesCommand(name))
+    use.found.hazard('option-runs-program', `\`${label}\` runs another program`, option.span)
+}
+
+/** `-DoutputDirectory=/x`, `DESTDIR=/x`: a setting whose name says that the place is written. */
+function reportDefinition(arg: Arg, use: Use): void {
+  const match = /^(?:-[DP]|[-/]p(?:roperty)?:)?([A-Za-z_][\w.-]*)=(.+)$/s.exec(arg.text ?? '')
+  if (match !== null && isRooted(match[2] ?? '') && guessRole(match[1] ?? '') === 'write')
+    use.found.file(match[2] ?? '', 'write', arg.word.span)
+}
+
+function isCodeFile(text: string): boolean {
+  return /\.([cm]?[jt]sx?|py|rb|so|lua)$/.test(text)
 }
 
 /** `-I/usr/include`: a path glued to a short option that no table lists. */
@@ -256,14 +296,17 @@ function reportRole(role: Role, note: string, arg: Arg | null, option: string, u
     if (!plain || /^(\/|~|\.\.)/.test(arg.prefix)) found.path(arg, 'read')
   } else if (meaning.access !== null) {
     if (arg.text !== null && isUrl(arg.text)) found.host(arg.text, span)
-    else if (!isNumeric(arg)) found.path(arg, meaning.access, meaning.recursive)
+    else if (!isNumeric(arg)) {
+      if (role === 'change') found.path(arg, 'read')
+      found.path(arg, meaning.access, meaning.recursive)
+    }
   }
 }
 
 /** `--reporter ./x.js`: code of one's own; `--reporter dot` is the tool's. */
 function reportModule(arg: Arg, label: string, use: Use): void {
   const text = arg.text ?? arg.prefix
-  if (arg.text !== null && !isRooted(text) && !/\.([cm]?[jt]sx?|py|rb|so|lua)$/.test(text)) return
+  if (arg.text !== null && !isRooted(text) && !isCodeFile(text)) return
   use.found.hazard('option-loads-code', `\`${label}\` loads code`, arg.word.span)
   if (arg.text !== null) use.found.file(arg.text, 'read', arg.word.span)
 }

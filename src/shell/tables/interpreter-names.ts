@@ -2,7 +2,7 @@
 
 const families: Readonly<Record<string, string>> = {
   python: 'python python2 python3 pypy pypy3 ipython ipython3 micropython jython',
-  javascript: 'node nodejs deno bun ts-node tsx esno zx vite-node jiti',
+  javascript: 'node nodejs deno bun ts-node tsx esno zx vite-node jiti coffee babel-node',
   perl: 'perl raku rakudo',
   ruby: 'ruby irb pry jruby',
   php: 'php php-cgi',
@@ -18,7 +18,8 @@ const families: Readonly<Record<string, string>> = {
   prolog: 'swipl gprolog',
   ocaml: 'ocaml utop',
   erlang: 'erl escript iex elixir',
-  jvm: 'java jshell groovy groovysh scala kotlin clojure clj bb',
+  jvm: 'java jshell groovy groovysh scala kotlin clojure clj bb jbang',
+  dotnet: 'dotnet-script fsi fsharpi',
 }
 
 /** Interpreters that share the common spelling of the options that matter: `-e` code, `-l` loads, `-i` reads. */

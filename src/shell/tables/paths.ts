@@ -12,9 +12,12 @@ export interface ResolvedPath {
 export function resolvePath(text: string, cwd: string | null, home: string): ResolvedPath {
   if (text === '~' || text.startsWith('~/')) return { path: clean(home + text.slice(1)), written: 'home' }
   if (text.startsWith('~')) return { path: null, written: 'home' }
-  if (text.startsWith('/')) return { path: clean(text), written: 'absolute' }
+  if (text.startsWith('/')) return { path: processDoor.exec(text)?.[0] ?? clean(text), written: 'absolute' }
   return { path: cwd === null ? null : clean(`${cwd}/${text}`), written: 'relative' }
 }
+
+/** `/proc/self/cwd/..` is above the directory of a process: the climb cannot be followed by its text. */
+const processDoor = /^\/+proc\/+[^/]+\/+(?:root|cwd|fd)(?=\/)(?=.*\/\.\.(?:\/|$))/
 
 function clean(path: string): string {
   const normal = posix.normalize(path)
@@ -46,6 +49,8 @@ export function pathParts(text: string): readonly string[] {
   if (assigned !== null) return pathParts(assigned[1] ?? '').filter((part) => isRooted(part) || secretShape.test(part))
   if (text.startsWith('@') && isRooted(text.slice(1))) return [text.slice(1)]
   if (text.includes(':') && isRooted(text)) return text.split(':').filter(isRooted)
+  const prefixed = /^[A-Za-z][\w-]*:((?:\/(?!\/)|~\/|\.\.\/).*)$/s.exec(text)
+  if (prefixed !== null) return [prefixed[1] ?? '']
   return looksLikePath(text) ? [text] : []
 }
 

@@ -8,6 +8,7 @@ export type Role =
   | 'tree' // a directory that is read with everything below it
   | 'meta' // a file that is only listed, counted or tested
   | 'write' // a file that the program is known to write: its ordinary work
+  | 'change' // a file that is read and written again, or under another name
   | 'grow' // a directory written with everything below it
   | 'output' // a file written by a program that otherwise only reads
   | 'run' // a program or a command line
@@ -47,6 +48,7 @@ export const roles: Readonly<Record<Role, RoleMeaning>> = {
   tree: { ...harmless, access: 'read', recursive: true },
   meta: { ...harmless, access: 'read' },
   write: { ...harmless, access: 'write' },
+  change: { ...harmless, access: 'write' },
   grow: { ...harmless, access: 'write', recursive: true },
   output: { access: 'write', recursive: false, hazard: 'option-writes-file', says: 'writes a file' },
   run: { ...harmless, hazard: 'option-runs-program', says: 'runs another program' },

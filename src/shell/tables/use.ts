@@ -59,7 +59,7 @@ export class Findings {
   /** A file by its text; a relative one is resolved at `cwd`. */
   file(text: string, access: PathUse['access'], span: Span, more: { recursive?: boolean; glob?: boolean } = {}): void {
     if (access === 'write' ? isSink(text) : text === '-' || text === '') return
-    const { path, written } = resolvePath(text, this.#place.cwd, this.#place.home)
+    const { path, written } = resolvePath(text.replace(/^fileb?:\/\//i, ''), this.#place.cwd, this.#place.home)
     const use = { path, access, written, glob: more.glob ?? false, recursive: more.recursive ?? false, span }
     this.#addPath(use)
   }

@@ -37,11 +37,11 @@ export class ChunkLoader {
     this.#require = require
   }
 
-  /** The exports of a chunk, given as chunks name each other: `./core-HASH.cjs`. */
-  load(name: string): unknown {
+  /** The exports of a chunk, given as chunks name each other: `./core-HASH.cjs`; `file` holds it and others. */
+  load(name: string, file: string = name.slice(2)): unknown {
     const known = this.#modules.get(name)
     if (known) return known.exports
-    if (!this.#bodies[name]) Object.assign(this.#bodies, this.#read(name.slice(2)))
+    if (!this.#bodies[name]) Object.assign(this.#bodies, this.#read(file))
     const module = { exports: {} }
     this.#modules.set(name, module)
     const require = (wanted: string): unknown => (wanted.startsWith('./') ? this.load(wanted) : this.#require(wanted))

@@ -2,6 +2,7 @@
 
 import { read } from 'node:fs'
 import { machineFiles } from '../../system/files.ts'
+import { isInsideSandbox } from '../../system/inside.ts'
 import { thisMachine } from '../../system/machine.ts'
 import { answerHook, blocked, type HookAnswer } from '../hook/answer-hook.ts'
 import { HOST_NAMES } from '../hook/host.ts'
@@ -24,6 +25,8 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
       throw new UsageError('cordon hook run is for hooks: it needs --root and one command after --')
     const { runInPlace } = await import('../hook/run-in-place.ts')
     const session = textFlag(args, 'session') ?? null
+    const start = textFlag(args, 'in')
+    if (start !== undefined) process.chdir(start)
     return runInPlace(terminal, { root, session, command, host: textFlag(args, 'host') ?? 'hook' })
   }
   const answer = await withDeadline(answered(name, root))
@@ -39,7 +42,8 @@ async function answered(name: string, root: string | null): Promise<HookAnswer> 
   if (input === null) return blocked(`the host’s input could not be read, or has more than ${MAX_INPUT} bytes`)
   // The program is the one that runs now: the rewritten command has to find the same.
   const cordon = [process.execPath, process.argv[1] ?? '']
-  return answerHook(host, input, { machine: thisMachine(), files: machineFiles, root, cordon })
+  const inside = isInsideSandbox()
+  return answerHook(host, input, { machine: thisMachine(), files: machineFiles, root, cordon, inside })
 }
 
 /** All of stdin as text; null when it is too much or no UTF-8. Read directly, because `process.stdin` takes time to make. */

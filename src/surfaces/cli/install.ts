@@ -6,7 +6,7 @@ import { findRoot } from '../../runtime/load-policy.ts'
 import { Fault } from '../../system/fault.ts'
 import { machineFiles } from '../../system/files.ts'
 import { thisMachine } from '../../system/machine.ts'
-import { askCodex, tomlText, withTomlValue } from '../hook/codex-trust.ts'
+import { askCodex, tomlText, tomlValue, withTomlValue } from '../hook/codex-trust.ts'
 import { HOST_NAMES, type HostName } from '../hook/host.ts'
 import {
   codexHome,
@@ -17,6 +17,7 @@ import {
   SettingsError,
 } from '../hook/host-settings.ts'
 import { checkAgent, findProgram } from '../hook/install-check.ts'
+import { forgetTrust, keepTrust, type TrustEntry, trustOf, withoutTrust } from '../hook/installed-trust.ts'
 import { lineDiff } from '../hook/line-diff.ts'
 import { type Arguments, parseArguments } from './arguments.ts'
 import { confirm } from './confirm.ts'
@@ -29,7 +30,11 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const agent = agentOf(args)
   const place = placeOf(args)
   const uninstall = args.flags.uninstall === true
-  const changes = planned(agent, place, uninstall).filter((change) => change.before !== change.after)
+  const { stateDir } = thisMachine()
+  const trusted = trustOf(stateDir, { agent, scope: place.scope, root: place.root })
+  const changes = [...planned(agent, place, uninstall), ...(uninstall ? untrusted(trusted) : [])].filter(
+    (change) => change.before !== change.after,
+  )
   if (!args.flags.json) for (const change of changes) terminal.out(describe(terminal, change))
   if (args.flags.print) return EXIT.ok
   if (changes.length > 0) {
@@ -40,10 +45,12 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
     for (const change of changes) write(change)
   }
   if (uninstall) {
+    forgetTrust(stateDir, trusted)
     terminal.err(changes.length > 0 ? `Cordon no longer guards ${agent} here\n` : 'there was nothing to take out\n')
     return EXIT.ok
   }
-  if (agent === 'codex') await trustInCodex(terminal, place)
+  if (agent === 'codex') await trustInCodex(terminal, place, stateDir)
+  if (agent === 'gemini') keepTrust(stateDir, geminiTrust(changes, place))
   warn(terminal, place)
   const check = await checkAgent(agent, place, readFile)
   const test = { ok: check.status === 'works', detail: check.detail }
@@ -90,6 +97,25 @@ function planned(agent: HostName, place: InstallPlace, uninstall: boolean): File
   }
 }
 
+/** The host's files without the trust that our installation wrote there. */
+function untrusted(entries: readonly TrustEntry[]): FileChange[] {
+  return [...new Set(entries.map((entry) => entry.path))].flatMap((path) => {
+    const before = readFile(path)
+    if (before === null) return []
+    const own = entries.filter((entry) => entry.path === path)
+    return [{ path, before, after: withoutTrust(before, own) }]
+  })
+}
+
+/** What an installation for a project changed in Gemini CLI's list of trusted folders. */
+function geminiTrust(changes: readonly FileChange[], { root, scope }: InstallPlace): TrustEntry[] {
+  const change = changes.find(({ path }) => path.endsWith('trustedFolders.json'))
+  if (change === undefined) return []
+  const folders = JSON.parse(change.before ?? '{}') as Record<string, unknown>
+  const before = typeof folders[root] === 'string' ? folders[root] : null
+  return [{ agent: 'gemini', scope, root, path: change.path, table: null, key: root, before, after: 'TRUST_FOLDER' }]
+}
+
 /** The text of a file, null when there is none. */
 export function readFile(path: string): string | null {
   return machineFiles.exists(path) ? machineFiles.readText(path) : null
@@ -109,18 +135,25 @@ function write({ path, before, after }: FileChange): void {
 }
 
 /** Codex runs a hook only with its hash in its own configuration, and a project's only in a trusted project. */
-async function trustInCodex(terminal: Terminal, place: InstallPlace): Promise<void> {
+async function trustInCodex(terminal: Terminal, place: InstallPlace, stateDir: string): Promise<void> {
   const codex = findProgram('codex', place.env.PATH)
   if (!codex) return
   const path = join(codexHome(place.home, place.env), 'config.toml')
   const before = readFile(path)
   let after = before ?? ''
+  const set = (table: string, key: string, value: string): void => {
+    const old = tomlValue(after, table, key)
+    if (old === value) return
+    after = withTomlValue(after, table, key, value)
+    const { scope, root } = place
+    keepTrust(stateDir, [{ agent: 'codex', scope, root, path, table, key, before: old, after: value }])
+  }
   if (place.scope === 'project') {
-    after = withTomlValue(after, `projects.${tomlText(place.root)}`, 'trust_level', 'trusted')
+    set(`projects.${tomlText(place.root)}`, 'trust_level', 'trusted')
     if (after !== before) write({ path, before, after })
   }
   for (const { key, hash, trusted } of await askCodex(codex, place.root, place.env)) {
-    if (!trusted) after = withTomlValue(after, `hooks.state.${tomlText(key)}`, 'trusted_hash', hash)
+    if (!trusted) set(`hooks.state.${tomlText(key)}`, 'trusted_hash', hash)
   }
   if (after === before) return
   terminal.out(describe(terminal, { path, before, after }))

@@ -4,7 +4,8 @@ import { createCordon } from '../../runtime/cordon.ts'
 import { keepAsk } from '../../runtime/hook-asks.ts'
 import { machineFiles } from '../../system/files.ts'
 import { thisMachine } from '../../system/machine.ts'
-import { McpServer, type ServerOptions } from '../mcp/server.ts'
+import type { ServerOptions } from '../mcp/served-project.ts'
+import { McpServer } from '../mcp/server.ts'
 import { linesOf, lineWriter } from '../mcp/stdio.ts'
 import { parseArguments, textFlag } from './arguments.ts'
 import { type Terminal, visible } from './terminal.ts'
@@ -16,11 +17,13 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const root = textFlag(args, 'root') ?? process.cwd()
   const [verb, ...server] = args.words
   if (verb === 'wrap') {
-    if (server.length === 0) throw new UsageError('name the server to wrap: cordon mcp wrap -- npx some-server')
-    const { wrapServer } = await import('../mcp/gateway.ts')
-    return wrapServer({
+    const config = textFlag(args, 'config') ?? null
+    if (server.length > 0 && config !== null) throw new UsageError('--config names the servers: leave the command away')
+    const { wrapServers } = await import('../mcp/gateway.ts')
+    return wrapServers({
       root,
       server,
+      config,
       name: textFlag(args, 'name') ?? null,
       accept: args.flags.accept === true,
       terminal,

@@ -8,8 +8,9 @@ import { type CommandContext, commandRow, EXIT } from './usage.ts'
 export async function run({ terminal, argv }: CommandContext): Promise<number> {
   parseArguments(commandRow('redact')!, argv)
   const stream = createRedactor().stream()
-  process.stdin.setEncoding('utf8')
-  for await (const piece of process.stdin) terminal.out(stream.push(String(piece)))
-  terminal.out(stream.end())
+  // Not `setEncoding`: this decoder takes half the time.
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+  for await (const piece of process.stdin) terminal.out(stream.push(decoder.decode(piece as Buffer, { stream: true })))
+  terminal.out(stream.push(decoder.decode()) + stream.end())
   return EXIT.ok
 }

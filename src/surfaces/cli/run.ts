@@ -12,6 +12,7 @@ import {
   typedGrants,
 } from '../../runtime/open-runner.ts'
 import { machineFiles } from '../../system/files.ts'
+import type { Machine } from '../../system/machine.ts'
 import { type Arguments, parseArguments, textFlag } from './arguments.ts'
 import { type Opened, openPolicy } from './open-policy.ts'
 import { isTerminalDevice, paint, type Terminal, visible } from './terminal.ts'
@@ -25,8 +26,9 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const opened = await openPolicy(args, terminal)
   if (!opened) return EXIT.fault
   const { machine } = opened
-  const loaded = await putInForce(terminal, opened, command)
-  if (!loaded) return EXIT.fault
+  const inForce = await putInForce(terminal, opened, command)
+  if (!inForce) return EXIT.fault
+  const loaded = await withKeys(inForce, machine, command)
   const backend = openBackend()
   const timeout = textFlag(args, 'timeout')
   const runner = openRunner(loaded, machine, machineFiles, backend)
@@ -46,7 +48,9 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
       return EXIT.ok
     }
     const outcome = await runner.run(request, {
+      blocking: true,
       forwardSignals: FORWARDED,
+      onNotice: (line) => say(terminal, line),
       ...(interactive
         ? { terminal: { input: process.stdin, output: process.stdout } }
         : { stdin: 'inherit' as const, stdout: 'inherit' as const, stderr: 'inherit' as const }),
@@ -66,13 +70,21 @@ async function putInForce(
 ): Promise<LoadedPolicy | null> {
   if (loaded.project) {
     const { requireSigned } = await import('./sign.ts')
-    const { withRegistries } = await import('../../runtime/manifest-trust.ts')
+    const { withRegistries } = await import('../../runtime/registry-hosts.ts')
     const report = await requireSigned(terminal, loaded, machine)
     return report === false ? null : withRegistries(loaded, report?.registries ?? {})
   }
   if (loaded.sandbox.bundles.length === 0) return loaded
-  const { readRegistries, withRegistries } = await import('../../runtime/manifest-trust.ts')
+  const { readRegistries } = await import('../../runtime/manifest-trust.ts')
+  const { withRegistries } = await import('../../runtime/registry-hosts.ts')
   return withRegistries(loaded, readRegistries(loaded, machine, command.slice(0, 1)))
+}
+
+/** With the keys of the person that the command's bundles broker; those exist only where bundles do. */
+async function withKeys(loaded: LoadedPolicy, machine: Machine, command: readonly string[]): Promise<LoadedPolicy> {
+  if (loaded.sandbox.bundles.length === 0) return loaded
+  const { withBundleSecrets } = await import('../../runtime/bundle-secrets.ts')
+  return withBundleSecrets(loaded, machine, command)
 }
 
 /** Everything from the first word that is not ours belongs to the command. */
@@ -94,9 +106,13 @@ async function tell(terminal: Terminal, { result, plan, findings, maskChanges, e
   const lines = [
     ...[...result.violations, ...inferred].map((violation) => `${violation.certainty}: ${violation.message}`),
     ...findings.map((finding) => finding.message),
-    ...maskChanges.map((change) => `${change.path} ${change.message}`),
+    ...maskChanges.map((change) => change.message),
     ...(await summarizeEgress(egress)),
     ...(result.timedOut ? ['stopped: the time limit was reached'] : []),
   ]
-  for (const line of new Set(lines)) terminal.err(`${paint(terminal, 'yellow', 'cordon:')} ${visible(line)}\n`)
+  for (const line of new Set(lines)) say(terminal, line)
+}
+
+function say(terminal: Terminal, line: string): void {
+  terminal.err(`${paint(terminal, 'yellow', 'cordon:')} ${visible(line)}\n`)
 }

@@ -2,6 +2,8 @@
 
 import { fstatSync, statSync, writeSync } from 'node:fs'
 
+export { visible, visibleLines } from '../../scan/visible-text.ts'
+
 export interface Terminal {
   readonly out: (text: string) => void
   readonly err: (text: string) => void
@@ -76,19 +78,4 @@ export function paint(terminal: Terminal, style: Style, text: string): string {
   if (!terminal.color || text === '') return text
   const [on, off] = CODES[style]
   return `\u001b[${on}m${text}\u001b[${off}m`
-}
-
-/** Makes text of strangers safe to show on one line: control, bidi and invisible characters become visible escapes. */
-export function visible(text: string): string {
-  // Most text is plain, and making the other expression takes as long as a decision.
-  if (/^[\x20-\x7e]*$/.test(text)) return text
-  return text.replace(
-    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\u115f\u1160\u3164\uffa0]|\p{Variation_Selector}/gu,
-    (character) => (character === '\n' ? '\\n' : `\\u{${character.codePointAt(0)!.toString(16)}}`),
-  )
-}
-
-/** The same for text of several lines. */
-export function visibleLines(text: string): string {
-  return text.split('\n').map(visible).join('\n')
 }

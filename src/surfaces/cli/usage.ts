@@ -216,6 +216,7 @@ export const commands: readonly CommandRow[] = [
       { name: '--root', value: 'DIR', about: 'The project that the hook was installed for.' },
       { name: '--host', value: 'NAME', about: 'For `cordon hook run`: the host whose command it is.' },
       { name: '--session', value: 'ID', about: 'For `cordon hook run`: the host’s session.' },
+      { name: '--in', value: 'DIR', about: 'For `cordon hook run`: where the command starts, if not here.' },
     ],
     details:
       'Hosts call it; cordon install puts it in place. It answers in the host’s own form, and blocks with exit code 2 when it\ncannot judge a call.',
@@ -255,16 +256,27 @@ export const commands: readonly CommandRow[] = [
   },
   {
     name: 'mcp',
-    summary: 'Serve the guarded tools over MCP, or put a guard around another MCP server.',
-    usage: 'cordon mcp [--root DIR]\n  cordon mcp --http [--port N]\n  cordon mcp wrap [--name NAME] -- SERVER ARG…',
+    summary: 'Serve the guarded tools over MCP, or put a guard around other MCP servers.',
+    usage:
+      'cordon mcp [--root DIR]\n  cordon mcp --http [--port N]\n  cordon mcp wrap [--name NAME] -- SERVER ARG…\n  cordon mcp wrap [--name NAME] [--config FILE]',
     flags: [
       root,
       { name: '--http', about: 'Streamable HTTP on loopback instead of stdio.' },
       { name: '--port', value: 'N', about: 'The port (any free one).' },
-      { name: '--name', value: 'NAME', about: 'The name that a wrapped server’s tools are put under.' },
+      {
+        name: '--name',
+        value: 'NAME',
+        about: 'The name that a wrapped server’s tools are put under; of several, the one meant.',
+      },
+      {
+        name: '--config',
+        value: 'FILE',
+        about: 'Wrap the servers of a file with "mcpServers", as MCP clients have it.',
+      },
       { name: '--accept', about: 'Take a wrapped server’s tools as they are now, whatever was pinned.' },
     ],
-    details: 'The project’s manifest must be signed. Approvals are asked by elicitation where the client has it.',
+    details:
+      'The project’s manifest must be signed. Approvals are asked by elicitation where the client has it. `wrap` without a\nserver runs those of the manifest, [mcp_servers.NAME], each with its own grants.',
   },
   {
     name: 'completions',

@@ -1,19 +1,23 @@
 /** The protocol of every host as a table: what comes in, and exactly what must go out. */
 
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { loadPolicy } from '../../runtime/load-policy.ts'
-import { signProject } from '../../runtime/manifest-trust.ts'
-import { machineFiles } from '../../system/files.ts'
-import { type Machine, thisMachine } from '../../system/machine.ts'
-import { answerHook, type HookAnswer } from './answer-hook.ts'
-import type { HostName } from './host.ts'
-import { findHost } from './hosts.ts'
-
-/** What an answer does to the call in that host, by what was observed of the real programs. */
-type Effect = 'pass' | 'sandboxed' | 'ask' | 'deny' | 'block'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import {
+  claude,
+  codex,
+  cursor,
+  type Effect,
+  effectOf,
+  gemini,
+  type HookWorld,
+  MANIFEST,
+  opencode,
+  openHookWorld,
+  patch,
+} from '../../../test/hooks/world.ts'
+import type { HookAnswer } from './answer-hook.ts'
+import { HOST_NAMES, type HostName } from './host.ts'
 
 interface Row {
   readonly note: string
@@ -22,175 +26,13 @@ interface Row {
   readonly expect: Effect
 }
 
-const MANIFEST = `schema_version = 1
-[permission]
-mode = "contained"
-[permission.tools]
-mcp__known__list = "allow"
-mcp__known__drop = "deny"
-[capabilities.deny.read]
-paths = ["private/**"]
-[capabilities.deny.commands]
-patterns = ["git push:*"]
-`
-
-let base = ''
-let project = ''
-let machine: Machine
-
+let world: HookWorld
 beforeAll(async () => {
-  base = mkdtempSync(join(tmpdir(), 'cordon-hook-'))
-  project = join(base, 'project')
-  const home = join(base, 'home')
-  for (const directory of [home, join(project, 'src'), join(project, 'private'), join(project, 'secrets')])
-    mkdirSync(directory, { recursive: true })
-  writeFileSync(join(project, 'cordon.toml'), MANIFEST)
-  writeFileSync(join(project, '.env'), 'TOKEN=1\n')
-  writeFileSync(join(project, 'src/a.ts'), 'export {}\n')
-  writeFileSync(join(project, 'secrets/.env'), 'TOKEN=1\n')
-  symlinkSync(join(project, '.env'), join(project, 'src/link.txt'))
-  machine = {
-    ...thisMachine(),
-    cwd: project,
-    home,
-    env: {},
-    configDir: join(home, '.config/cordon'),
-    stateDir: join(home, '.local/state/cordon'),
-    cacheDir: join(home, '.cache/cordon'),
-  }
-  await sign()
+  world = await openHookWorld()
 })
-
-afterAll(() => rmSync(base, { recursive: true, force: true }))
-
-async function sign(): Promise<void> {
-  const outcome = await loadPolicy({ machine, files: machineFiles, root: project, choice: { kind: 'project' } })
-  if ('problems' in outcome) throw new Error(JSON.stringify(outcome.problems))
-  signProject(outcome.loaded, machine, new Date(0))
-}
-
-async function ask(name: HostName, input: unknown, root: string | null = project): Promise<HookAnswer> {
-  const host = findHost(name)!
-  const text = typeof input === 'string' ? input : JSON.stringify(input)
-  return answerHook(host, text.replaceAll('$P', project), {
-    machine,
-    files: machineFiles,
-    root,
-    cordon: ['/opt/node', '/opt/cordon.cjs'],
-  })
-}
-
-/** Reads an answer as its host does; throws for a form that the host takes for an allow. */
-function effectOf(host: HostName, { stdout, stderr, exitCode }: HookAnswer): Effect {
-  if (exitCode === 2) {
-    expect(stdout).toBe('')
-    expect(stderr.trim()).not.toBe('')
-    return 'block'
-  }
-  expect(exitCode).toBe(0)
-  expect(stderr).toBe('')
-  if (stdout === '') return 'pass'
-  const answer = JSON.parse(stdout)
-  return READERS[host](answer)
-}
-
-const READERS: Readonly<Record<HostName, (answer: Record<string, unknown>) => Effect>> = {
-  'claude-code': readClaude,
-  codex: (answer) => {
-    const effect = readClaude(answer)
-    const output = answer.hookSpecificOutput as Record<string, unknown>
-    expect(effect).not.toBe('ask')
-    if (effect === 'sandboxed') expect(output.permissionDecision).toBe('allow')
-    return effect
-  },
-  gemini: (answer) => {
-    if ('hookSpecificOutput' in answer) return 'sandboxed'
-    expect(Object.keys(answer).sort()).toEqual(['decision', 'reason'])
-    expect(answer.decision).toBe('deny')
-    expect(answer.reason).toMatch(/\S/)
-    return 'deny'
-  },
-  cursor: (answer) => {
-    if (Object.keys(answer).length === 0) return 'pass'
-    if (answer.permission === 'allow') return 'sandboxed'
-    expect(answer.user_message).toMatch(/\S/)
-    return answer.permission === 'ask' ? 'ask' : 'deny'
-  },
-  opencode: (answer) => {
-    expect(answer.cordon).toBe(1)
-    if (answer.decision === 'deny') {
-      expect(answer.reason).toMatch(/\S/)
-      return 'deny'
-    }
-    return 'command' in answer ? 'sandboxed' : 'pass'
-  },
-}
-
-const CLAUDE_FIELDS = new Set(['hookEventName', 'permissionDecision', 'permissionDecisionReason', 'updatedInput'])
-
-function readClaude(answer: Record<string, unknown>): Effect {
-  expect(Object.keys(answer)).toEqual(['hookSpecificOutput'])
-  const output = answer.hookSpecificOutput as Record<string, unknown>
-  for (const field of Object.keys(output)) expect(CLAUDE_FIELDS).toContain(field)
-  expect(output.hookEventName).toBe('PreToolUse')
-  if (output.permissionDecision === 'deny' || output.permissionDecision === 'ask') {
-    expect(output.permissionDecisionReason).toMatch(/\S/)
-    return output.permissionDecision
-  }
-  expect(output.updatedInput).toBeTypeOf('object')
-  return 'sandboxed'
-}
-
-const claude = (tool_name: string, tool_input: unknown, more: object = {}): object => ({
-  session_id: 's1',
-  transcript_path: '/nowhere',
-  cwd: '$P',
-  prompt_id: 'p',
-  permission_mode: 'default',
-  hook_event_name: 'PreToolUse',
-  tool_name,
-  tool_input,
-  tool_use_id: 't',
-  ...more,
-})
-const codex = (tool_name: string, tool_input: unknown, more: object = {}): object => ({
-  session_id: 's1',
-  turn_id: '1',
-  transcript_path: null,
-  model: 'm',
-  permission_mode: 'default',
-  cwd: '$P',
-  hook_event_name: 'PreToolUse',
-  tool_name,
-  tool_input,
-  tool_use_id: 't',
-  ...more,
-})
-const gemini = (tool_name: string, tool_input: unknown, more: object = {}): object => ({
-  session_id: 's1',
-  transcript_path: '',
-  cwd: '$P',
-  hook_event_name: 'BeforeTool',
-  timestamp: '2026-01-01T00:00:00Z',
-  tool_name,
-  tool_input,
-  ...more,
-})
-const cursor = (hook_event_name: string, fields: object): object => ({
-  conversation_id: 'c',
-  generation_id: 'g',
-  workspace_roots: ['$P'],
-  hook_event_name,
-  ...fields,
-})
-const opencode = (tool: string, args: unknown): object => ({
-  hook_event_name: 'tool.execute.before',
-  tool,
-  session: 's',
-  directory: '$P',
-  args,
-})
-const patch = (path: string): string => `*** Begin Patch\n*** Add File: ${path}\n+x\n*** End Patch`
+// Each row stands for itself: what a session remembers of the rows before would open its breaker.
+beforeEach(() => world.forget())
+afterAll(() => world.close())
 
 const rows: readonly Row[] = [
   { note: 'a harmless command', host: 'claude-code', input: claude('Bash', { command: 'ls' }), expect: 'sandboxed' },
@@ -301,7 +143,7 @@ const rows: readonly Row[] = [
   {
     note: 'another event',
     host: 'claude-code',
-    input: claude('Bash', { command: 'ls' }, { hook_event_name: 'PostToolUse' }),
+    input: claude('Bash', { command: 'ls' }, { hook_event_name: 'Stop' }),
     expect: 'block',
   },
   {
@@ -425,7 +267,7 @@ const rows: readonly Row[] = [
   {
     note: 'another event',
     host: 'gemini',
-    input: gemini('read_file', {}, { hook_event_name: 'AfterTool' }),
+    input: gemini('read_file', {}, { hook_event_name: 'AfterAgent' }),
     expect: 'block',
   },
 
@@ -512,9 +354,9 @@ const rows: readonly Row[] = [
   { note: 'an unknown tool', host: 'opencode', input: opencode('server_tool', {}), expect: 'deny' },
 ]
 
-describe.each(['claude-code', 'codex', 'gemini', 'cursor', 'opencode'] as const)('%s', (host) => {
+describe.each(HOST_NAMES)('%s', (host) => {
   it.each(rows.filter((row) => row.host === host))('$note -> $expect', async (row) => {
-    expect(effectOf(host, await ask(host, row.input))).toBe(row.expect)
+    expect(effectOf(host, await world.ask(host, row.input))).toBe(row.expect)
   })
 
   it.each([
@@ -528,7 +370,7 @@ describe.each(['claude-code', 'codex', 'gemini', 'cursor', 'opencode'] as const)
     ['an empty object', '{}'],
     ['a prototype', '{"__proto__":{"hook_event_name":"PreToolUse"}}'],
   ])('blocks %s', async (_, input) => {
-    expect(effectOf(host, await ask(host, input))).toBe('block')
+    expect(effectOf(host, await world.ask(host, input))).toBe('block')
   })
 
   it('takes an input of many megabytes', async () => {
@@ -540,7 +382,7 @@ describe.each(['claude-code', 'codex', 'gemini', 'cursor', 'opencode'] as const)
       cursor: cursor('beforeReadFile', { file_path: '/root/x', content: big }),
       opencode: opencode('write', { filePath: '/etc/x', content: big }),
     }
-    expect(effectOf(host, await ask(host, inputs[host]))).toBe('deny')
+    expect(effectOf(host, await world.ask(host, inputs[host]))).toBe('deny')
   })
 })
 
@@ -548,60 +390,60 @@ describe('the manifest', () => {
   const call = claude('Read', { file_path: '$P/src/a.ts' })
 
   it('denies everything while it is not signed, and says how', async () => {
-    writeFileSync(join(project, 'cordon.toml'), `${MANIFEST}[limits]\nprocesses = 7\n`)
+    writeFileSync(join(world.project, 'cordon.toml'), `${MANIFEST}[limits]\nprocesses = 7\n`)
     try {
-      const answer = await ask('claude-code', call)
+      const answer = await world.ask('claude-code', call)
       expect(effectOf('claude-code', answer)).toBe('deny')
       expect(answer.stdout).toContain('cordon sign')
     } finally {
-      writeFileSync(join(project, 'cordon.toml'), MANIFEST)
+      writeFileSync(join(world.project, 'cordon.toml'), MANIFEST)
     }
-    expect(effectOf('claude-code', await ask('claude-code', call))).toBe('pass')
+    expect(effectOf('claude-code', await world.ask('claude-code', call))).toBe('pass')
   })
 
   it('denies everything while it does not load', async () => {
-    writeFileSync(join(project, 'cordon.toml'), 'schema_version = 1\nnonsense = true\n')
+    writeFileSync(join(world.project, 'cordon.toml'), 'schema_version = 1\nnonsense = true\n')
     try {
-      expect(effectOf('codex', await ask('codex', codex('Bash', { command: 'ls' })))).toBe('deny')
+      expect(effectOf('codex', await world.ask('codex', codex('Bash', { command: 'ls' })))).toBe('deny')
     } finally {
-      writeFileSync(join(project, 'cordon.toml'), MANIFEST)
+      writeFileSync(join(world.project, 'cordon.toml'), MANIFEST)
     }
   })
 
   it('holds for the project although the agent picks another directory', async () => {
-    const elsewhere = join(base, 'elsewhere')
+    const elsewhere = join(world.base, 'elsewhere')
     mkdirSync(elsewhere, { recursive: true })
-    const answer = await ask('codex', codex('apply_patch', { command: patch('x') }, { cwd: elsewhere }))
+    const answer = await world.ask('codex', codex('apply_patch', { command: patch('x') }, { cwd: elsewhere }))
     expect(effectOf('codex', answer)).toBe('deny')
   })
 
   it('blocks where the project cannot be known', async () => {
-    expect(effectOf('codex', await ask('codex', codex('Bash', { command: 'ls' }), null))).toBe('block')
+    expect(effectOf('codex', await world.ask('codex', codex('Bash', { command: 'ls' }), { root: null }))).toBe('block')
   })
 
   it('knows a Codex session’s project by its record', async () => {
-    const record = join(base, 'record.jsonl')
-    writeFileSync(record, `${JSON.stringify({ type: 'session_meta', payload: { cwd: project } })}\n{}\n`)
+    const record = join(world.base, 'record.jsonl')
+    writeFileSync(record, `${JSON.stringify({ type: 'session_meta', payload: { cwd: world.project } })}\n{}\n`)
     const input = codex('Bash', { command: 'git push' }, { transcript_path: record })
-    expect(effectOf('codex', await ask('codex', input, null))).toBe('deny')
+    expect(effectOf('codex', await world.ask('codex', input, { root: null }))).toBe('deny')
   })
 })
 
 describe('the rewrite', () => {
   it('is not wrapped twice, and is judged by what is inside', async () => {
-    const first = JSON.parse((await ask('codex', codex('Bash', { command: "echo 'a b'" }))).stdout)
+    const first = JSON.parse((await world.ask('codex', codex('Bash', { command: "echo 'a b'" }))).stdout)
     const { command } = first.hookSpecificOutput.updatedInput
     expect(command).toContain(`-- 'echo '\\''a b'\\'''`)
-    expect(effectOf('codex', await ask('codex', codex('Bash', { command })))).toBe('pass')
+    expect(effectOf('codex', await world.ask('codex', codex('Bash', { command })))).toBe('pass')
     const forged = command.replace(/echo.*/, "git push'")
-    expect(effectOf('codex', await ask('codex', codex('Bash', { command: forged })))).toBe('deny')
+    expect(effectOf('codex', await world.ask('codex', codex('Bash', { command: forged })))).toBe('deny')
     const longer = `${command}; git push`
-    expect(effectOf('codex', await ask('codex', codex('Bash', { command: longer })))).toBe('deny')
+    expect(effectOf('codex', await world.ask('codex', codex('Bash', { command: longer })))).toBe('deny')
   })
 
   it('is what Cursor’s older event takes, and nothing else', async () => {
     const shown = async (command: string): Promise<HookAnswer> =>
-      ask('cursor', cursor('beforeShellExecution', { command, cwd: '$P' }))
+      world.ask('cursor', cursor('beforeShellExecution', { command, cwd: '$P' }))
     const wrapped = async (command: string): Promise<string> => {
       const { agent_message } = JSON.parse((await shown(command)).stdout)
       return /say so itself: (.*)$/s.exec(agent_message)![1]!
@@ -612,12 +454,12 @@ describe('the rewrite', () => {
 
   it('keeps the other fields of the input', async () => {
     const input = claude('Bash', { command: 'ls', timeout: 5, run_in_background: true })
-    const { updatedInput } = JSON.parse((await ask('claude-code', input)).stdout).hookSpecificOutput
+    const { updatedInput } = JSON.parse((await world.ask('claude-code', input)).stdout).hookSpecificOutput
     expect(updatedInput).toMatchObject({ timeout: 5, run_in_background: true })
   })
 
   it('says no allow in Claude Code’s plan mode', async () => {
-    const answer = await ask('claude-code', claude('Bash', { command: 'ls' }, { permission_mode: 'plan' }))
+    const answer = await world.ask('claude-code', claude('Bash', { command: 'ls' }, { permission_mode: 'plan' }))
     expect(JSON.parse(answer.stdout).hookSpecificOutput).not.toHaveProperty('permissionDecision')
   })
 })

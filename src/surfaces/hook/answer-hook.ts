@@ -5,8 +5,10 @@ import { type HookJudge, type HookJudgement, openHookJudge } from '../../runtime
 import { messageOf } from '../../system/fault.ts'
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
+import { cursor } from './cursor.ts'
 import { type HookRequest, type Host, isObject, type Json, type Outcome, ProtocolError } from './host.ts'
-import { commandInside, type SandboxedForm, sandboxedCommand } from './sandboxed-command.ts'
+import { directoryAfter } from './moved-directory.ts'
+import { commandInside, type Move, type SandboxedForm, sandboxedCommand } from './sandboxed-command.ts'
 
 export interface HookSetting {
   readonly machine: Machine
@@ -15,6 +17,8 @@ export interface HookSetting {
   readonly root: string | null
   /** The words that run Cordon. */
   readonly cordon: readonly string[]
+  /** The whole host runs in a sandbox of Cordon's (`cordon run -- AGENT`): commands are in it already. */
+  readonly inside: boolean
 }
 
 /** What the hook's process does: print, complain, end. */
@@ -28,16 +32,34 @@ export interface HookAnswer {
 const MAX_REASON = 2000
 
 /** Answers one call. Never throws: a failure of our own is exit code 2 with a sentence, which every host takes as a block. */
-export async function answerHook(host: Host, input: string, setting: HookSetting): Promise<HookAnswer> {
+export async function answerHook(named: Host, text: string, setting: HookSetting): Promise<HookAnswer> {
   try {
-    const request = host.parse(parseJson(input), setting.machine.env)
+    const input = parseJson(text)
+    const host = speakerOf(named, input)
+    if (host.results.events.some((event) => event === input.hook_event_name)) return heard(host, input, setting)
+    const request = host.parse(input, setting.machine.env)
     return {
-      stdout: host.answer(request, await decide(host, request, parseJson(input), setting)),
+      stdout: host.answer(request, await decide(host, request, input, setting)),
       stderr: '',
       exitCode: 0,
     }
   } catch (error) {
     return blocked(`${messageOf(error)}; the call was blocked because it could not be judged.`)
+  }
+}
+
+/** Cursor also runs the hooks that it finds in Claude Code's settings, in its own form, and says in it who it is. */
+function speakerOf(host: Host, input: Json): Host {
+  return host.name === 'claude-code' && typeof input.cursor_version === 'string' ? cursor : host
+}
+
+/** A word about a result. The tool ran already, so a failure here must not stop the host: it is silence. */
+async function heard(host: Host, input: Json, setting: HookSetting): Promise<HookAnswer> {
+  try {
+    const { answerResult } = await import('./answer-result.ts')
+    return { stdout: await answerResult(host, input, setting, () => startDirectory(input)), stderr: '', exitCode: 0 }
+  } catch {
+    return { stdout: '', stderr: '', exitCode: 0 }
   }
 }
 
@@ -63,6 +85,8 @@ async function decide(host: Host, request: HookRequest, input: Json, setting: Ho
     host: host.name,
     session: request.session,
     shell: request.command !== null,
+    inside: setting.inside,
+    judgedAgain: request.command !== null && request.canRewrite && !setting.inside,
   })
   if ('closed' in opened) return { kind: 'deny', reason: reasonText(opened.closed) }
   const { judge } = opened
@@ -81,12 +105,15 @@ async function decide(host: Host, request: HookRequest, input: Json, setting: Ho
   const judgement = judge.strictest(calls)
   if (judgement === null) return { kind: 'pass' }
   const wrapped =
-    request.command === null || typeof inside === 'string'
+    request.command === null || typeof inside === 'string' || setting.inside
       ? null
-      : request.command.replaced(sandboxedCommand(request.command.text, form))
-  const outcome = await settled(judge, judgement, wrapped, { host, request, machine })
-  // What goes into the sandbox is written down there, with how it ended.
-  if (outcome.kind !== 'sandboxed') await record(judge, judgement, host, request, machine)
+      : request.command.replaced(
+          sandboxedCommand(request.command.text, form, moveOf(request, judgement, setting, form)),
+        )
+  const outcome = await settled(judge, judgement, wrapped, { host, request, setting })
+  await judge.note(judgement.decision)
+  // What goes into the sandbox is written down there, with how it ended; inside one, the record is out of reach.
+  if (outcome.kind !== 'sandboxed' && !setting.inside) await record(judge, judgement, host, request, machine)
   return outcome
 }
 
@@ -94,7 +121,7 @@ async function settled(
   judge: HookJudge,
   judgement: HookJudgement,
   input: Json | null,
-  { host, request, machine }: { readonly host: Host; readonly request: HookRequest; readonly machine: Machine },
+  { host, request, setting }: { readonly host: Host; readonly request: HookRequest; readonly setting: HookSetting },
 ): Promise<Outcome> {
   const { decision, reason } = judgement.decision
   if (decision === 'deny') return { kind: 'deny', reason: reasonText(reason.message, reason.remedy) }
@@ -107,12 +134,29 @@ async function settled(
   const refused = judge.whyNotAsked(judgement.decision)
   if (refused !== null) return { kind: 'deny', reason: reasonText(`${reason.message} It was not asked: ${refused}.`) }
   if (request.canAsk) return { kind: 'ask', reason: reasonText(reason.message), input }
+  if (setting.inside) {
+    const where = 'Inside `cordon run` nobody can be asked: the user can grant it in cordon.toml and sign that.'
+    return { kind: 'deny', reason: reasonText(`This needs a yes from the user: ${reason.message}`, where) }
+  }
+  const { machine } = setting
   const { askOf, keepAsk } = await import('../../runtime/hook-asks.ts')
   const id = keepAsk(machine, askOf(machine, host.name, judge.loaded.root, judgement), Date.now())
   return {
     kind: 'deny',
     reason: reasonText(`This needs a yes from the user: ${reason.message}`, wayOut(id, judgement)),
   }
+}
+
+/** Where the host's shell has to be left, when the host goes on from there. */
+function moveOf(
+  { command, cwd }: HookRequest,
+  { facts }: HookJudgement,
+  { files }: HookSetting,
+  { root }: SandboxedForm,
+): Move | null {
+  if (!command?.keepsDirectory || cwd === null) return null
+  const to = directoryAfter(facts, { cwd, root, files })
+  return to === null ? null : { from: cwd, to }
 }
 
 /** How the user can allow what nobody could be asked about. */

@@ -1,12 +1,13 @@
 /** Claude Code: `PreToolUse`, answered with `hookSpecificOutput`. */
 
-import { expectEvent, type Host, type Json, type Outcome, object, optionalText, text } from './host.ts'
+import { expectEvent, type Host, type Json, type Outcome, object, optionalText, type ResultWord, text } from './host.ts'
 import {
   callsOf,
   delegates,
   edits,
   fetches,
   globs,
+  isFromOutside,
   lists,
   loadsSkill,
   nothing,
@@ -74,7 +75,7 @@ export const claudeCode: Host = {
       cwd: text(input, 'cwd'),
       project: env.CLAUDE_PROJECT_DIR ?? null,
       command: SHELLS.has(tool)
-        ? { text: text(given, 'command'), replaced: (command) => ({ ...given, command }) }
+        ? { text: text(given, 'command'), replaced: (command) => ({ ...given, command }), keepsDirectory: true }
         : null,
       canRewrite: true,
       canAsk: ASKING.has(mode),
@@ -85,6 +86,31 @@ export const claudeCode: Host = {
     const answer = decisionOf(outcome, request.leaveToHost)
     return answer === null ? '' : JSON.stringify({ hookSpecificOutput: { hookEventName: 'PreToolUse', ...answer } })
   },
+  results: {
+    events: ['PostToolUse'],
+    parse(input, env) {
+      const tool = text(input, 'tool_name')
+      return {
+        tool,
+        session: optionalText(input, 'session_id'),
+        project: env.CLAUDE_PROJECT_DIR ?? null,
+        value: input.tool_response,
+        outside: isFromOutside(TOOLS, tool, input.tool_input),
+        canReplace: true,
+      }
+    },
+    answer: (input, word) => JSON.stringify({ hookSpecificOutput: resultOutput(input, word) }),
+  },
+}
+
+function resultOutput({ tool_name }: Json, { note, value }: ResultWord): Json {
+  return {
+    hookEventName: 'PostToolUse',
+    ...(note !== null && { additionalContext: note }),
+    // It takes another result only in the very shape of the first; older versions do so for servers' tools alone.
+    ...(value !== null && { updatedToolOutput: value }),
+    ...(value !== null && String(tool_name).startsWith('mcp__') && { updatedMCPToolOutput: value }),
+  }
 }
 
 function decisionOf(outcome: Outcome, leaveToHost: boolean): Json | null {

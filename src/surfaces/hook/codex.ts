@@ -1,7 +1,7 @@
 /** Codex: Claude Code's protocol, stricter: an unknown field or an ask is an allow, and a rewrite needs an allow. */
 
 import { expectEvent, type Host, object, optionalText, ProtocolError, text } from './host.ts'
-import { callsOf, nothing, patches, reads, shell, type ToolTable } from './tool-table.ts'
+import { callsOf, isFromOutside, nothing, patches, reads, shell, type ToolTable } from './tool-table.ts'
 
 const TOOLS: ToolTable = {
   Bash: shell(),
@@ -38,5 +38,25 @@ export const codex: Host = {
         ? { permissionDecision: 'deny', permissionDecisionReason: outcome.reason }
         : { permissionDecision: 'allow', updatedInput: outcome.input }
     return JSON.stringify({ hookSpecificOutput: { hookEventName: 'PreToolUse', ...decision } })
+  },
+  results: {
+    events: ['PostToolUse'],
+    parse(input) {
+      const tool = text(input, 'tool_name')
+      return {
+        tool,
+        session: optionalText(input, 'session_id'),
+        project: null,
+        value: input.tool_response,
+        outside: isFromOutside(TOOLS, tool, input.tool_input),
+        canReplace: true,
+      }
+    },
+    // The reason of a block stands in the place of the result; one with an unknown field is not read at all.
+    answer: (_, { note, value }) =>
+      JSON.stringify({
+        ...(value !== null && { decision: 'block', reason: typeof value === 'string' ? value : JSON.stringify(value) }),
+        ...(note !== null && { hookSpecificOutput: { hookEventName: 'PostToolUse', additionalContext: note } }),
+      }),
   },
 }

@@ -1,6 +1,6 @@
 /** Cursor: `preToolUse` for every tool, and the older events for shells, MCP tools and reads, answered with `permission`. */
 
-import { expectEvent, type Host, type Json, object, optionalText, text } from './host.ts'
+import { expectEvent, type Host, isObject, type Json, object, optionalText, text } from './host.ts'
 import {
   callsOf,
   delegates,
@@ -8,6 +8,7 @@ import {
   fetches,
   foreign,
   globs,
+  isFromOutside,
   lists,
   nothing,
   reads,
@@ -19,7 +20,7 @@ import {
 } from './tool-table.ts'
 
 const TOOLS: ToolTable = {
-  Shell: shell('working_directory'),
+  Shell: shell('cwd', 'working_directory'),
   Read: reads('file_path', 'path', 'target_file'),
   Write: writes('file_path', 'path', 'target_file'),
   StrReplace: edits('file_path', 'path', 'target_file'),
@@ -36,7 +37,11 @@ const TOOLS: ToolTable = {
 
 /** Events that ask for a permission, each with what its input says the call is. */
 const EVENTS: Readonly<Record<string, (input: Json) => { readonly tool: string; readonly given: Json }>> = {
-  preToolUse: (input) => ({ tool: text(input, 'tool_name'), given: object(input, 'tool_input') }),
+  preToolUse: (input) => {
+    const tool = text(input, 'tool_name')
+    // The input of a server's tool comes as text in some versions, and nothing of it is judged.
+    return { tool, given: isServers(tool) ? {} : object(input, 'tool_input') }
+  },
   beforeShellExecution: (input) => ({ tool: 'Shell', given: { command: text(input, 'command') } }),
   beforeReadFile: (input) => ({ tool: 'Read', given: { file_path: text(input, 'file_path') } }),
   beforeTabFileRead: (input) => ({ tool: 'Read', given: { file_path: text(input, 'file_path') } }),
@@ -51,14 +56,12 @@ export const cursor: Host = {
   parse(input, env) {
     const event = expectEvent(input, ...Object.keys(EVENTS))
     const { tool, given } = EVENTS[event]!(input)
-    const roots = Array.isArray(input.workspace_roots) ? input.workspace_roots : []
-    const [root] = roots.filter((entry) => typeof entry === 'string')
     return {
       tool,
-      calls: tool.startsWith('MCP:') ? foreign(tool) : callsOf(TOOLS, tool, given),
+      calls: isServers(tool) ? foreign(tool) : callsOf(TOOLS, tool, given),
       session: optionalText(input, 'conversation_id'),
       cwd: optionalText(input, 'cwd') || null,
-      project: root ?? env.CURSOR_PROJECT_DIR ?? null,
+      project: projectOf(input, env),
       command:
         tool === 'Shell' ? { text: text(given, 'command'), replaced: (command) => ({ ...given, command }) } : null,
       canRewrite: event === 'preToolUse',
@@ -72,6 +75,44 @@ export const cursor: Host = {
     const messages = { user_message: outcome.reason, agent_message: outcome.reason, reason: outcome.reason }
     return JSON.stringify({ ...said(outcome.kind), ...messages })
   },
+  results: {
+    events: ['postToolUse'],
+    parse(input, env) {
+      const tool = text(input, 'tool_name')
+      return {
+        tool,
+        session: optionalText(input, 'conversation_id'),
+        project: projectOf(input, env),
+        value: fromJson(input.tool_output),
+        outside: isServers(tool) || isFromOutside(TOOLS, tool, input.tool_input),
+        canReplace: isServers(tool),
+      }
+    },
+    answer: (_, { note, value }) =>
+      JSON.stringify({
+        ...(note !== null && { additional_context: note }),
+        ...(value !== null && { updated_mcp_tool_output: value }),
+      }),
+  },
+}
+
+function isServers(tool: string): boolean {
+  return tool.startsWith('MCP:')
+}
+
+function projectOf(input: Json, env: Readonly<Record<string, string | undefined>>): string | null {
+  const roots: readonly unknown[] = Array.isArray(input.workspace_roots) ? input.workspace_roots : []
+  return roots.find((entry) => typeof entry === 'string') ?? env.CURSOR_PROJECT_DIR ?? null
+}
+
+/** A result comes as JSON in a text. */
+function fromJson(value: unknown): unknown {
+  try {
+    const parsed: unknown = typeof value === 'string' ? JSON.parse(value) : value
+    return isObject(parsed) ? parsed : value
+  } catch {
+    return value
+  }
 }
 
 /** Versions differ in the field's name. */

@@ -1,12 +1,13 @@
 /** Gemini CLI: `BeforeTool`, denied with `{"decision":"deny","reason"}`; an ask hangs it when nobody is there. */
 
-import { expectEvent, type Host, object, optionalText, ProtocolError, text } from './host.ts'
+import { expectEvent, type Host, isObject, type Json, object, optionalText, ProtocolError, text } from './host.ts'
 import {
   callsOf,
   edits,
   fetchesFromPrompt,
   foreign,
   globs,
+  isFromOutside,
   lists,
   loadsSkill,
   nothing,
@@ -20,7 +21,7 @@ import {
 } from './tool-table.ts'
 
 const TOOLS: ToolTable = {
-  run_shell_command: (input) => shell(input.dir_path === undefined ? 'directory' : 'dir_path')(input),
+  run_shell_command: shell('dir_path', 'directory'),
   read_file: reads('file_path', 'absolute_path', 'path'),
   read_many_files: readsMany('include', 'paths'),
   write_file: writes('file_path', 'path'),
@@ -44,7 +45,7 @@ export const gemini: Host = {
     expectEvent(input, 'BeforeTool')
     const tool = text(input, 'tool_name')
     const given = object(input, 'tool_input')
-    const fromServer = input.mcp_context !== undefined && input.mcp_context !== null
+    const fromServer = isServers(input)
     return {
       tool,
       // A server can call its tool what it likes, so a known name of a server's tool means nothing.
@@ -73,4 +74,30 @@ export const gemini: Host = {
         throw new ProtocolError('Gemini CLI hangs on an ask when nobody is there')
     }
   },
+  results: {
+    events: ['AfterTool'],
+    parse(input, env) {
+      const tool = text(input, 'tool_name')
+      return {
+        tool,
+        session: optionalText(input, 'session_id'),
+        project: env.GEMINI_PROJECT_DIR ?? null,
+        // What it shows to the person is not what the model reads.
+        value: isObject(input.tool_response) ? input.tool_response.llmContent : null,
+        outside: isServers(input) || isFromOutside(TOOLS, tool, input.tool_input),
+        canReplace: true,
+      }
+    },
+    // The reason of a denial stands in the place of the result, and then it reads no context beside it.
+    answer: (_, { note, value }) => {
+      if (value === null)
+        return JSON.stringify({ hookSpecificOutput: { hookEventName: 'AfterTool', additionalContext: note } })
+      const shown = typeof value === 'string' ? value : JSON.stringify(value)
+      return JSON.stringify({ decision: 'deny', reason: note === null ? shown : `${note}\n${shown}` })
+    },
+  },
+}
+
+function isServers({ mcp_context }: Json): boolean {
+  return mcp_context !== undefined && mcp_context !== null
 }

@@ -1,7 +1,7 @@
 /** The command line that a host runs for its hook: it blocks even when Cordon cannot be run at all. */
 
 import type { HostName } from './host.ts'
-import { quoteIfNeeded } from './sandboxed-command.ts'
+import { quote, quoteIfNeeded } from './sandboxed-command.ts'
 
 /** Seconds that a host waits; far more than an answer takes, because a late answer is an allow. */
 export const HOOK_TIMEOUT_SECONDS = 60
@@ -9,14 +9,28 @@ export const HOOK_TIMEOUT_SECONDS = 60
 const MARK = '# cordon hook'
 
 /**
- * For a POSIX shell. Most hosts take a missing program, a crash or a signal for an allow, and only exit code 2 with a
+ * For whatever shell the host gives it to, since some take the person's own. Most hosts take a missing program, a crash or a signal for an allow, and only exit code 2 with a
  * sentence on stderr and nothing on stdout for a block; so the answer is held back until Cordon has ended well. A runaway
  * process ends at its limit of processor time.
  */
 export function hookCommand(host: HostName, root: string | null, cordon: readonly string[]): string {
-  const words = [...cordon, 'hook', host, ...(root === null ? [] : ['--root', root])].map(quoteIfNeeded).join(' ')
   const sorry = 'cordon: the hook could not be run, so the call was blocked; cordon doctor tells more.'
-  return `out=$(ulimit -t 30; ${words}) && printf %s "$out" || { echo "${sorry}" >&2; exit 2; } ${MARK}`
+  return inShell(
+    `out=$(ulimit -t 30; ${wordsOf(host, root, cordon)}) && printf %s "$out" || { echo "${sorry}" >&2; exit 2; }`,
+  )
+}
+
+/** For results: the tool ran already, so whatever fails here is silence. */
+export function resultCommand(host: HostName, root: string | null, cordon: readonly string[]): string {
+  return inShell(`exec 2>/dev/null; out=$(ulimit -t 30; ${wordsOf(host, root, cordon)}) && printf %s "$out"; exit 0`)
+}
+
+function inShell(script: string): string {
+  return `/bin/sh -c ${quote(script)} ${MARK}`
+}
+
+function wordsOf(host: HostName, root: string | null, cordon: readonly string[]): string {
+  return [...cordon, 'hook', host, ...(root === null ? [] : ['--root', root])].map(quoteIfNeeded).join(' ')
 }
 
 /** True for a command line of ours, of any version. */

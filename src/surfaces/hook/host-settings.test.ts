@@ -2,8 +2,8 @@
 
 import { spawnSync } from 'node:child_process'
 import { expect, it } from 'vitest'
-import { withTomlValue } from './codex-trust.ts'
-import { hookCommand } from './hook-command.ts'
+import { tomlValue, withoutTomlValue, withTomlValue } from './codex-trust.ts'
+import { hookCommand, resultCommand } from './hook-command.ts'
 import { HOST_NAMES } from './host.ts'
 import { planSettings, SettingsError } from './host-settings.ts'
 import { lineDiff } from './line-diff.ts'
@@ -36,7 +36,8 @@ it.each(['claude-code', 'codex', 'gemini'] as const)('%s: leaves what others wro
   expect(settings.theme).toBe('dark')
   expect(settings.hooks.Stop).toEqual([theirs])
   expect(settings.hooks[event]).toHaveLength(2)
-  expect(settings.hooks[event][1]).toEqual(theirs)
+  // Ours comes last: hosts take the last of two rewrites, and Codex knows what it trusts by its place.
+  expect(settings.hooks[event][0]).toEqual(theirs)
   const out = planSettings(host, place, () => after, true)
   expect(JSON.parse(out.after!)).toEqual(JSON.parse(before))
 })
@@ -65,6 +66,37 @@ it.each([
   expect(run.status).toBe(2)
   expect(run.stdout).toBe('')
   expect(run.stderr).toContain('blocked')
+})
+
+it.each([
+  ['no such program', ['/nowhere/node']],
+  ['a crash', ['/bin/sh', '-c', 'kill -9 $$']],
+  ['noise on stderr', ['/bin/sh', '-c', 'echo x >&2; exit 3']],
+])('the command line for results is silent on %s', (_, cordon) => {
+  const run = spawnSync('/bin/sh', ['-c', resultCommand('codex', '/p', cordon)], { encoding: 'utf8', input: '{}' })
+  expect([run.status, run.stdout, run.stderr]).toEqual([0, '', ''])
+})
+
+it('leaves no file behind in which nothing is left, and keeps one that was empty before', () => {
+  for (const host of HOST_NAMES) {
+    const { after } = planSettings(host, place, () => null, false)
+    expect([host, planSettings(host, place, () => after, true).after]).toEqual([host, null])
+  }
+  expect(planSettings('claude-code', place, () => '{}\n', true).after).toBe('{}\n')
+})
+
+it('takes a value out of a TOML table, and the table when nothing else is in it', () => {
+  const config = 'model = "x"\n\n[a]\nb = 1\n\n[c]\nd = 2\n'
+  const with2 = withTomlValue(withTomlValue(config, 'p."/x"', 'k', 'v'), 'a', 'k', 'w')
+  expect([tomlValue(with2, 'p."/x"', 'k'), tomlValue(with2, 'a', 'k'), tomlValue(with2, 'a', 'b')]).toEqual([
+    'v',
+    'w',
+    null,
+  ])
+  expect(withoutTomlValue(withoutTomlValue(with2, 'p."/x"', 'k'), 'a', 'k')).toBe(config)
+  expect(withoutTomlValue(config, 'a', 'k')).toBe(config)
+  const between = config.replace('[c]', '[p]\nk = "v"\n\n[c]')
+  expect(withoutTomlValue(between, 'p', 'k')).toBe(config)
 })
 
 it('writes a value into a TOML table, and nothing else', () => {

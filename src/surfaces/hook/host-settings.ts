@@ -1,7 +1,7 @@
 /** Where each host keeps its hooks, and its settings with ours among them: files in, files out, nothing written. */
 
 import { join } from 'node:path'
-import { HOOK_TIMEOUT_SECONDS, hookCommand, isHookCommand } from './hook-command.ts'
+import { HOOK_TIMEOUT_SECONDS, hookCommand, isHookCommand, resultCommand } from './hook-command.ts'
 import { type HostName, isObject, type Json } from './host.ts'
 import { isOpencodePlugin, opencodePlugin } from './opencode-plugin.ts'
 
@@ -32,8 +32,14 @@ export class SettingsError extends Error {
 
 interface HostSettings {
   readonly file: (place: InstallPlace) => string
-  /** The text with our hook in it, or without it (`command` null). */
-  readonly edit: (text: string | null, command: string | null, place: InstallPlace) => string | null
+  /** The text with our hooks in it, or without them (`commands` null). */
+  readonly edit: (text: string | null, commands: Commands | null, place: InstallPlace) => string | null
+}
+
+/** The command lines before a call and after it. */
+interface Commands {
+  readonly call: string
+  readonly result: string
 }
 
 const SETTINGS: Readonly<Record<HostName, HostSettings>> = {
@@ -42,31 +48,35 @@ const SETTINGS: Readonly<Record<HostName, HostSettings>> = {
       scope === 'project'
         ? join(root, '.claude/settings.local.json')
         : join(env.CLAUDE_CONFIG_DIR ?? join(home, '.claude'), 'settings.json'),
-    edit: (text, command) =>
+    edit: (text, commands) =>
       editJson(text, (settings) => {
-        if (command !== null) checkClaude(settings)
-        return withEvent(settings, 'PreToolUse', group(command, HOOK_TIMEOUT_SECONDS))
+        if (commands !== null) checkClaude(settings)
+        return withCommands(settings, ['PreToolUse', 'PostToolUse'], commands, HOOK_TIMEOUT_SECONDS)
       }),
   },
   codex: {
     file: ({ scope, root, home, env }) =>
       join(scope === 'project' ? join(root, '.codex') : codexHome(home, env), 'hooks.json'),
-    edit: (text, command) =>
-      editJson(text, (settings) => withEvent(settings, 'PreToolUse', group(command, HOOK_TIMEOUT_SECONDS))),
+    edit: (text, commands) =>
+      editJson(text, (settings) =>
+        withCommands(settings, ['PreToolUse', 'PostToolUse'], commands, HOOK_TIMEOUT_SECONDS),
+      ),
   },
   gemini: {
     file: ({ scope, root, home }) => join(scope === 'project' ? root : home, '.gemini/settings.json'),
-    edit: (text, command) =>
+    edit: (text, commands) =>
       editJson(text, (settings) => {
-        if (command !== null) checkGemini(settings)
-        return withEvent(settings, 'BeforeTool', group(command, HOOK_TIMEOUT_SECONDS * 1000))
+        if (commands !== null) checkGemini(settings)
+        return withCommands(settings, ['BeforeTool', 'AfterTool'], commands, HOOK_TIMEOUT_SECONDS * 1000)
       }),
   },
   cursor: {
     file: ({ scope, root, home }) => join(scope === 'project' ? root : home, '.cursor/hooks.json'),
-    edit: (text, command) =>
+    edit: (text, commands) =>
       editJson(text, (settings) => {
-        const row = command === null ? [] : [{ command, timeout: HOOK_TIMEOUT_SECONDS, failClosed: true }]
+        const timeout = HOOK_TIMEOUT_SECONDS
+        const row = commands === null ? [] : [{ command: commands.call, timeout, failClosed: true }]
+        const after = commands === null ? [] : [{ command: commands.result, timeout }]
         const events = [
           'preToolUse',
           'beforeShellExecution',
@@ -74,7 +84,11 @@ const SETTINGS: Readonly<Record<HostName, HostSettings>> = {
           'beforeReadFile',
           'beforeTabFileRead',
         ]
-        return events.reduce((known, event) => withEvent(known, event, row), { version: 1, ...settings } as Json)
+        const before = events.reduce((known, event) => withEvent(known, event, row), {
+          version: 1,
+          ...settings,
+        } as Json)
+        return withEvent(before, 'postToolUse', after)
       }),
   },
   opencode: {
@@ -82,9 +96,9 @@ const SETTINGS: Readonly<Record<HostName, HostSettings>> = {
       scope === 'project'
         ? join(root, '.opencode/plugins/cordon.js')
         : join(env.XDG_CONFIG_HOME ?? join(home, '.config'), 'opencode/plugins/cordon.js'),
-    edit: (text, command, place) => {
+    edit: (text, commands, place) => {
       if (text !== null && !isOpencodePlugin(text)) throw new SettingsError('it is a plugin of somebody else')
-      return command === null ? null : opencodePlugin(bakedRoot(place), place.cordon)
+      return commands === null ? null : opencodePlugin(bakedRoot(place), place.cordon)
     },
   },
 }
@@ -102,6 +116,10 @@ export function settingsFile(host: HostName, place: InstallPlace): string {
 /** The command line, or for opencode the plugin, that would be installed. */
 export function installedCommand(host: HostName, place: InstallPlace): string {
   return hookCommand(host, bakedRoot(place), place.cordon)
+}
+
+function commandsOf(host: HostName, place: InstallPlace): Commands {
+  return { call: installedCommand(host, place), result: resultCommand(host, bakedRoot(place), place.cordon) }
 }
 
 /** A hook for one project knows its root; one for all of them is told by the host. */
@@ -122,12 +140,17 @@ export function planSettings(
     const after =
       before === null && uninstall
         ? null
-        : SETTINGS[host].edit(before, uninstall ? null : installedCommand(host, place), place)
-    return { path, before, after }
+        : SETTINGS[host].edit(before, uninstall ? null : commandsOf(host, place), place)
+    return { path, before, after: uninstall && isEmpty(after) && !isEmpty(before) ? null : after }
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error
     throw new SettingsError(`${path} cannot take the hook: ${error.message}`)
   }
+}
+
+/** True for settings in which nothing is left: such a file goes. */
+function isEmpty(text: string | null): boolean {
+  return text !== null && /^\{\s*(?:"version":\s*1\s*)?\}\s*$/.test(text)
 }
 
 /** Gemini CLI loads a project's hooks only in a folder that it trusts. */
@@ -150,7 +173,10 @@ function editJson(text: string | null, edit: (settings: Json) => Json): string {
   return `${JSON.stringify(edit(settings), null, 2)}\n`
 }
 
-/** The settings with these rows first under an event, and without older ones of ours; what others put there stays. */
+/**
+ * The settings with these rows last under an event, and without older ones of ours; what others put there stays. Last, because
+ * hosts take the last of two rewrites, and because Codex knows the hooks that it trusts by their place.
+ */
 function withEvent(settings: Json, event: string, rows: readonly Json[]): Json {
   const hooks = settings.hooks ?? {}
   if (!isObject(hooks)) throw new SettingsError('"hooks" is not an object')
@@ -158,7 +184,7 @@ function withEvent(settings: Json, event: string, rows: readonly Json[]): Json {
   if (!Array.isArray(known)) throw new SettingsError(`"hooks.${event}" is not a list`)
   const others = known.map(withoutOurs).filter((row) => row !== null)
   const { [event]: _, ...rest } = hooks
-  const events = [...rows, ...others].length === 0 ? rest : { ...rest, [event]: [...rows, ...others] }
+  const events = [...others, ...rows].length === 0 ? rest : { ...rest, [event]: [...others, ...rows] }
   if (Object.keys(events).length > 0) return { ...settings, hooks: events }
   const { hooks: __, ...without } = settings
   return without
@@ -172,8 +198,16 @@ function withoutOurs(row: unknown): unknown {
   return hooks.length === row.hooks.length ? row : hooks.length === 0 ? null : { ...row, hooks }
 }
 
-function group(command: string | null, timeout: number): readonly Json[] {
-  return command === null ? [] : [{ matcher: '*', hooks: [{ type: 'command', command, timeout }] }]
+/** The settings with our command under the event before a call, and the other one under the event after it. */
+function withCommands(
+  settings: Json,
+  [call, result]: readonly [string, string],
+  commands: Commands | null,
+  timeout: number,
+): Json {
+  const group = (command: string): Json => ({ matcher: '*', hooks: [{ type: 'command', command, timeout }] })
+  const before = withEvent(settings, call, commands === null ? [] : [group(commands.call)])
+  return withEvent(before, result, commands === null ? [] : [group(commands.result)])
 }
 
 /** Claude Code drops all hooks of a file in which one value has the wrong type, without a word. */

@@ -5,6 +5,14 @@ import type { HookCall } from '../../runtime/hook-judge.ts'
 /** A JSON object as it came in; nothing in it is believed before it is looked at. */
 export type Json = Readonly<Record<string, unknown>>
 
+/** A shell command of the host's agent. */
+export interface HookCommand {
+  readonly text: string
+  readonly replaced: (text: string) => Json
+  /** The host's next command starts where this one ends. */
+  readonly keepsDirectory?: boolean
+}
+
 /** One tool call of the host's agent. */
 export interface HookRequest {
   /** The host's name of the tool. */
@@ -18,7 +26,7 @@ export interface HookRequest {
   /** Where the person started the host, when the host says so in a way that its agent cannot choose. */
   readonly project: string | null
   /** The command that can be put into the sandbox, and the tool's input with another one in its place. */
-  readonly command: { readonly text: string; readonly replaced: (text: string) => Json } | null
+  readonly command: HookCommand | null
   /** The host takes another command in the place of the one it asked about. */
   readonly canRewrite: boolean
   /** The host puts an ask to its person, and waits for the answer. */
@@ -36,6 +44,36 @@ export type Outcome =
   | { readonly kind: 'ask'; readonly reason: string; readonly input: Json | null }
   | { readonly kind: 'deny'; readonly reason: string }
 
+/** What a tool of the host's agent gave; it ran, and nothing that is said now undoes it. */
+export interface HookResult {
+  readonly tool: string
+  readonly session: string | null
+  readonly project: string | null
+  /** The result in the host's own shape. */
+  readonly value: unknown
+  /** It comes from the network or from a server, so secrets in it are masked; files and commands are shown as they are. */
+  readonly outside: boolean
+  /** The host takes another result in its place. */
+  readonly canReplace: boolean
+}
+
+/** What the agent is told about a result. */
+export interface ResultWord {
+  /** A sentence for the agent; null when there is nothing to say. */
+  readonly note: string | null
+  /** The result without its secrets, in the same shape; null when it stays as it is. */
+  readonly value: unknown
+}
+
+/** How a host shows results to its hooks. */
+export interface HostResults {
+  readonly events: readonly string[]
+  /** Reads the host's input; what it cannot read is not looked at. */
+  parse(input: Json, env: Readonly<Record<string, string | undefined>>): HookResult
+  /** What goes to stdout, to the letter. */
+  answer(input: Json, word: ResultWord): string
+}
+
 /** An agent program that has hooks. */
 export interface Host {
   readonly name: HostName
@@ -43,6 +81,7 @@ export interface Host {
   parse(input: Json, env: Readonly<Record<string, string | undefined>>): HookRequest
   /** What goes to stdout, to the letter. */
   answer(request: HookRequest, outcome: Outcome): string
+  readonly results: HostResults
 }
 
 export const HOST_NAMES = ['claude-code', 'codex', 'gemini', 'cursor', 'opencode'] as const

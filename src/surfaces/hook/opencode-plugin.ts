@@ -40,6 +40,23 @@ function judge(call) {
   })
 }
 
+/** What Cordon says about a result; null for whatever is not an answer: the tool ran already. */
+function look(result) {
+  return new Promise((resolve) => {
+    let out = ''
+    const child = spawn(PROGRAM, ARGUMENTS, { stdio: ['pipe', 'pipe', 'ignore'] })
+    const timer = setTimeout(() => { child.kill('SIGKILL'); resolve(null) }, 30000)
+    child.on('error', () => { clearTimeout(timer); resolve(null) })
+    child.stdin.on('error', () => {})
+    child.stdout.on('data', (data) => { out += data })
+    child.on('close', () => {
+      clearTimeout(timer)
+      try { resolve(JSON.parse(out)) } catch { resolve(null) }
+    })
+    child.stdin.end(JSON.stringify(result))
+  })
+}
+
 export const Cordon = async ({ directory }) => ({
   'tool.execute.before': async (input, output) => {
     const answer = await judge({
@@ -51,6 +68,24 @@ export const Cordon = async ({ directory }) => ({
     })
     if (answer.decision !== 'allow') throw new Error(answer.reason || 'cordon: the call was blocked')
     if (typeof answer.command === 'string') output.args.command = answer.command
+  },
+  'tool.execute.after': async (input, output) => {
+    const isText = typeof output?.output === 'string'
+    // A server's result is a list of parts, and each text of it is looked at.
+    const texts = isText ? [output.output] : (output?.content ?? []).filter((part) => part?.type === 'text').map((part) => part.text)
+    for (const text of texts) {
+      const answer = await look({
+        hook_event_name: 'tool.execute.after',
+        tool: input.tool,
+        session: input.sessionID,
+        directory,
+        args: input.args ?? {},
+        output: text,
+      })
+      if (answer?.cordon !== 1 || typeof answer.output !== 'string') continue
+      if (isText) output.output = answer.output
+      else for (const part of output.content) if (part?.type === 'text' && part.text === text) part.text = answer.output
+    }
   },
 })
 `

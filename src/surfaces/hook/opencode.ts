@@ -7,6 +7,7 @@ import {
   edits,
   fetches,
   globs,
+  isFromOutside,
   lists,
   loadsSkill,
   nothing,
@@ -74,5 +75,20 @@ export const opencode: Host = {
       case 'ask':
         throw new ProtocolError('opencode’s plugins cannot ask')
     }
+  },
+  results: {
+    events: ['tool.execute.after'],
+    parse: (input) => ({
+      tool: text(input, 'tool'),
+      session: optionalText(input, 'session'),
+      project: text(input, 'directory'),
+      value: input.output,
+      outside: isFromOutside(TOOLS, text(input, 'tool'), input.args),
+      canReplace: true,
+    }),
+    answer: (input, { note, value }) => {
+      const shown = typeof value === 'string' ? value : input.output
+      return JSON.stringify({ cordon: 1, output: note === null ? shown : `${shown}\n\n[cordon] ${note}` })
+    },
   },
 }

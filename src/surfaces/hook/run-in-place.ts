@@ -3,7 +3,7 @@
 import { runHookCommand } from '../../runtime/hook-run.ts'
 import { machineFiles } from '../../system/files.ts'
 import { thisMachine } from '../../system/machine.ts'
-import { type Terminal, visible } from '../cli/terminal.ts'
+import { isTerminalDevice, type Terminal, visible } from '../cli/terminal.ts'
 import { EXIT } from '../cli/usage.ts'
 
 const FORWARDED: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGCONT']
@@ -17,12 +17,13 @@ export interface InPlace {
 
 /** Runs it; the command's exit code passes through, 126 is a denial. */
 export async function runInPlace(terminal: Terminal, place: InPlace): Promise<number> {
-  const interactive = process.stdin.isTTY === true && process.stdout.isTTY === true
+  const interactive = isTerminalDevice(0) && isTerminalDevice(1)
   const result = await runHookCommand({
     ...place,
     machine: thisMachine(),
     files: machineFiles,
     io: {
+      blocking: true,
       forwardSignals: FORWARDED,
       ...(interactive
         ? { terminal: { input: process.stdin, output: process.stdout } }

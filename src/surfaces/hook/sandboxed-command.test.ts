@@ -23,6 +23,42 @@ it('reads back what it wrote, and a shell sees the same words', () => {
   )
 })
 
+/** The words of a text as fish reads them: between single quotes a backslash escapes a quote and a backslash. */
+function fishWords(text: string): string[] {
+  const words = ['']
+  let quoted = false
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at]!
+    const next = text[at + 1]
+    if (character === "'") quoted = !quoted
+    else if (character === '\\' && (!quoted || next === "'" || next === '\\'))
+      words[words.length - 1] += text[++at] ?? ''
+    else if (character === ' ' && !quoted) words.push('')
+    else if (!quoted && /[;&|\n$()]/.test(character))
+      throw new Error(`fish would run what follows ${text.slice(0, at)}`)
+    else words[words.length - 1] += character
+  }
+  if (quoted) throw new Error('the quotes are not closed')
+  return words
+}
+
+it('is one word to fish as well', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: fc.constantFrom("'", '\\', ' ', ';', 'a', '\n', '$', '"') }), (command) => {
+      expect(fishWords(sandboxedCommand(command, form)).at(-1)).toBe(command)
+    }),
+    { numRuns: 300, examples: [["x\\'; touch y; echo '"], ['\\'], ["\\'"], ['\\\\']] },
+  )
+})
+
+it('moves the host’s shell first, starts the command where it was, and keeps its exit code', () => {
+  const moved = { cordon: ['/bin/sh', '-c', 'echo "$0 $@"; exit 7'], host: 'x', root: '/', session: null }
+  const written = `${sandboxedCommand('cd sub', moved, { from: "/a'b", to: '/tmp' })}; echo $? && pwd`
+  const run = spawnSync('/bin/sh', ['-c', written], { encoding: 'utf8', cwd: '/' })
+  expect(run.stdout.split('\n')).toEqual(["hook run --host x --root / --in /a'b -- cd sub", '7', '/tmp', ''])
+  expect(commandInside(sandboxedCommand('ls', moved, { from: '/', to: '/tmp' }), moved)).toBeNull()
+})
+
 it.each([
   ['another program', "/bin/node /opt/it's hook run -- 'ls'"],
   ['more behind it', `${sandboxedCommand('ls', form)} ; id`],

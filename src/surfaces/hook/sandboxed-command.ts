@@ -8,9 +8,16 @@ export interface SandboxedForm {
   readonly session: string | null
 }
 
-/** `node cordon.cjs hook run --host … --root … -- 'COMMAND'`, for any POSIX shell. */
-export function sandboxedCommand(command: string, form: SandboxedForm): string {
-  return `${prefixOf(form)} ${quote(command)}`
+/** A command that moves its shell: it starts in one directory and leaves the host's shell in another. */
+export interface Move {
+  readonly from: string
+  readonly to: string
+}
+
+/** `node cordon.cjs hook run --host … --root … -- 'COMMAND'`, for POSIX shells and fish. */
+export function sandboxedCommand(command: string, form: SandboxedForm, move: Move | null = null): string {
+  if (move === null) return `${prefixOf(form)} ${quote(command)}`
+  return `cd -- ${quoteIfNeeded(move.to)} && ${prefixOf(form, ['--in', move.from])} ${quote(command)}`
 }
 
 /** The command inside one that has exactly our form; null for every other. */
@@ -21,14 +28,14 @@ export function commandInside(text: string, form: SandboxedForm): string | null 
   return inner !== null && sandboxedCommand(inner, form) === text ? inner : null
 }
 
-function prefixOf({ cordon, host, root, session }: SandboxedForm): string {
+function prefixOf({ cordon, host, root, session }: SandboxedForm, more: readonly string[] = []): string {
   const words = ['hook', 'run', '--host', host, '--root', root, ...(session === null ? [] : ['--session', session])]
-  return [...cordon, ...words].map(quoteIfNeeded).concat('--').join(' ')
+  return [...cordon, ...words, ...more].map(quoteIfNeeded).concat('--').join(' ')
 }
 
-/** One word of a POSIX shell, whatever it holds. */
+/** One word, whatever it holds. Backslashes stand outside the quotes, because fish reads them inside as well. */
 export function quote(word: string): string {
-  return `'${word.replaceAll("'", "'\\''")}'`
+  return `'${word.replace(/[\\']/g, "'\\$&'")}'`
 }
 
 export function quoteIfNeeded(word: string): string {
@@ -37,5 +44,5 @@ export function quoteIfNeeded(word: string): string {
 
 function unquote(word: string): string | null {
   if (word.length < 2 || !word.startsWith("'") || !word.endsWith("'")) return null
-  return word.slice(1, -1).replaceAll("'\\''", "'")
+  return word.slice(1, -1).replace(/'\\([\\'])'/g, '$1')
 }

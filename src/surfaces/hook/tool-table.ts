@@ -2,7 +2,7 @@
 
 import { posix } from 'node:path'
 import type { HookCall } from '../../runtime/hook-judge.ts'
-import { type Json, optionalText, ProtocolError, text } from './host.ts'
+import { isObject, type Json, optionalText, ProtocolError, text } from './host.ts'
 
 /** Makes Cordon's calls of a tool's input. */
 export type ToolRow = (input: Json) => readonly HookCall[]
@@ -11,6 +11,16 @@ export type ToolTable = Readonly<Record<string, ToolRow>>
 /** The calls of one tool by the table of its host. */
 export function callsOf(table: ToolTable, tool: string, input: Json): readonly HookCall[] {
   return Object.hasOwn(table, tool) ? table[tool]!(input) : foreign(tool)
+}
+
+/** True when what a tool gives comes from the network or from a server; also when nobody can say. */
+export function isFromOutside(table: ToolTable, tool: string, input: unknown): boolean {
+  try {
+    const calls = callsOf(table, tool, isObject(input) ? input : {})
+    return calls.some((one) => one.kind === 'foreign' || (one.kind === 'tool' && one.tool.startsWith('web')))
+  } catch {
+    return !Object.hasOwn(table, tool)
+  }
 }
 
 /** A tool that Cordon does not know, such as one of an MCP server: its level under [permission.tools] decides, else it asks. */
@@ -23,12 +33,13 @@ const call = (tool: string, input: Json): readonly HookCall[] => [{ kind: 'tool'
 /** Talk between the agent and its host: nothing is touched. */
 export const nothing: ToolRow = () => []
 
-/** A shell command; `directory` names the field with the directory it starts in. */
+/** A shell command; the fields name the directory it starts in, and where there are several it must be right in all of them. */
 export const shell =
-  (directory?: string): ToolRow =>
+  (...directories: readonly string[]): ToolRow =>
   (input) => {
-    const cwd = directory === undefined ? null : optionalText(input, directory)
-    return call('bash', { command: text(input, 'command'), ...(cwd && { cwd }) })
+    const command = text(input, 'command')
+    const places = directories.flatMap((name) => optionalText(input, name) || [])
+    return places.length === 0 ? call('bash', { command }) : places.flatMap((cwd) => call('bash', { command, cwd }))
   }
 
 /** A file that is read. Hosts have renamed the field, and which one a version believes is not known: all that are there count. */

@@ -2,14 +2,12 @@
 
 import type { CordonOptions } from '../../runtime/cordon.ts'
 import { visible } from '../cli/terminal.ts'
-import { isObject, type Json } from './json-rpc.ts'
+import { isObject } from './json-rpc.ts'
+import type { Elicit } from './rounds.ts'
 
 type Prompter = NonNullable<CordonOptions['prompter']>
 type ApprovalRequest = Parameters<Prompter['ask']>[0]
 type Answer = Awaited<ReturnType<Prompter['ask']>>
-
-/** Asks the client; rejects when it cannot. */
-export type Elicit = (params: Json, signal: AbortSignal) => Promise<unknown>
 
 /** A prompter that asks through the client. Anything but a clear yes is a no. */
 export function elicitationPrompter(elicit: Elicit): Prompter {

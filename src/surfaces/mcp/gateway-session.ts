@@ -1,247 +1,304 @@
-/** One conversation through the gateway: the client on one side, the wrapped server on the other. No I/O of its own. */
+/** One conversation through the gateway: the client on one side, the wrapped servers on the other. No I/O of its own. */
 
-import type { HookJudge, HookJudgement } from '../../runtime/hook-judge.ts'
-import { type Pin, pinOf, type ServerPins } from '../../runtime/mcp-pins.ts'
-import type { SessionRecorder } from '../../runtime/session-recorder.ts'
-import { scanText } from '../../scan/injection.ts'
 import { version } from '../../version.ts'
-import { visibleLines } from '../cli/terminal.ts'
-import { guardedResult } from './gateway-result.ts'
+import { ChangeFeed } from './change-feed.ts'
+import { type Gated, type GateParts, GatewayGate } from './gateway-gate.ts'
+import { guardedCompletion, guardedContents, guardedPrompt, guardedResult } from './gateway-result.ts'
+import { GatewayServer, type GatewayServerParts } from './gateway-server.ts'
 import { ERROR, type IncomingRequest, isObject, type Json, RpcError, RpcPeer, type Send } from './json-rpc.ts'
+import { isLogLevel } from './log-relay.ts'
+import { innerName, innerUri } from './namespace.ts'
+import { agreedRevision, discovered, type Envelope, elicitsForms, readEnvelope, sealed } from './revision.ts'
+import { type Elicit, MAY_ASK, Rounds } from './rounds.ts'
 import { schemaProblem } from './schema-check.ts'
-import { PROTOCOL_VERSIONS } from './server.ts'
+import { shownNamed, shownResource, shownTemplate } from './server-catalog.ts'
+import type { CallContext } from './wrapped-server.ts'
 
-export interface GatewayParts {
-  readonly label: string
-  readonly judge: HookJudge
-  readonly recorder: SessionRecorder
-  readonly pins: Pick<ServerPins, 'known' | 'accept'>
-  readonly accept: boolean
+export interface GatewayParts extends GateParts {
+  readonly servers: readonly GatewayServerParts[]
+  readonly root: string
   readonly toClient: Send
-  readonly toServer: Send
   readonly warn: (text: string) => void
+  readonly now: () => number
 }
 
-interface KnownTool {
-  readonly definition: Json
-  readonly pin: Pin
+/** All that is ever on offer; a list of nothing says the rest. */
+const CAPABILITIES = {
+  tools: { listChanged: true },
+  prompts: { listChanged: true },
+  resources: { listChanged: true, subscribe: true },
+  completions: {},
+  logging: {},
+} as const
+
+/** What the client said of itself in the handshake. */
+interface Handshake {
+  readonly elicits: boolean
+  readonly samples: boolean
 }
 
-const MAX_TOOLS = 1000
-const MAX_PAGES = 20
-const NAME = /^[A-Za-z0-9][\w.-]{0,99}$/
-
-/** Both peers of one gateway. */
+/** The client's side of one gateway. */
 export class GatewaySession {
   readonly client: RpcPeer
-  readonly server: RpcPeer
+  readonly #servers: ReadonlyMap<string, GatewayServer>
+  readonly #gate: GatewayGate
+  readonly #rounds = new Rounds()
+  readonly #feed: ChangeFeed
   readonly #parts: GatewayParts
-  readonly #answered = new Set<string>()
-  #accepting: boolean
-  #clientElicits = false
-  #ready = false
+  #handshake: Handshake | null = null
+  #logLevel: string | null = null
+  /** Whether any request said that forms can be put to the person. */
+  #elicits = false
 
   constructor(parts: GatewayParts) {
     this.#parts = parts
-    this.#accepting = parts.accept
+    this.#gate = new GatewayGate(parts)
     this.client = new RpcPeer(parts.toClient, { request: (request) => this.#ofClient(request), notification: () => {} })
-    this.server = new RpcPeer(parts.toServer, {
-      request: (request) => this.#ofServer(request),
-      notification: (method) => {
-        if (method === 'notifications/tools/list_changed') this.client.notify(method, {})
-      },
-    })
+    this.#feed = new ChangeFeed(this.client, () => this.#handshake !== null)
+    this.#servers = new Map(
+      parts.servers.map((own) => [
+        own.label,
+        new GatewayServer(own, {
+          root: parts.root,
+          gate: this.#gate,
+          feed: this.#feed,
+          warn: parts.warn,
+          now: parts.now,
+          elicits: () => this.#elicits,
+          // In a session the person can be asked at any time.
+          elicit: () => (this.#handshake?.elicits ? this.#elicitInSession : null),
+          sample: () =>
+            this.#handshake?.samples
+              ? (params, signal) => this.client.request('sampling/createMessage', params, signal)
+              : null,
+          logLevel: () => this.#logLevel,
+          log: (params) => this.client.notify('notifications/message', params),
+        }),
+      ]),
+    )
   }
 
-  close(): void {
+  async close(): Promise<void> {
     this.client.close()
-    this.server.close()
+    this.#rounds.close()
+    this.#feed.close()
+    await Promise.all([...this.#servers.values()].map((server) => server.close()))
   }
+
+  readonly #elicitInSession: Elicit = (params, signal) => this.client.request('elicitation/create', params, signal)
 
   async #ofClient(request: IncomingRequest): Promise<unknown> {
-    switch (request.method) {
-      case 'initialize':
-        return this.#initialize(request)
-      case 'ping':
-        return {}
-      case 'tools/list':
-        return { tools: (await this.#tools(request.signal)).map(({ definition }) => this.#shown(definition)) }
-      case 'tools/call':
-        return this.#call(request)
-      default:
-        throw new RpcError(ERROR.method, `the gateway passes on tools only, not "${request.method}"`)
-    }
+    const envelope = readEnvelope(request.params)
+    return envelope ? this.#stateless(request, envelope) : this.#inSession(request)
   }
 
-  /** The server may ask the person something, and the question says who asks; it may not use the client's model or see its roots. */
-  async #ofServer({ method, params, signal }: IncomingRequest): Promise<unknown> {
+  async #inSession({ method, params, signal }: IncomingRequest): Promise<unknown> {
+    if (method === 'initialize') return this.#initialize(params)
     if (method === 'ping') return {}
-    if (method !== 'elicitation/create' || !this.#clientElicits) {
-      throw new RpcError(ERROR.method, `"${method}" is not passed on`)
+    if (!this.#handshake) throw new RpcError(ERROR.request, 'the session is not initialized')
+    switch (method) {
+      case 'logging/setLevel':
+        return this.#setLevel(params, signal)
+      case 'resources/subscribe':
+      case 'resources/unsubscribe': {
+        const { server, uri } = this.#resource(params.uri)
+        if (method === 'resources/subscribe') await this.#feed.subscribe(server, uri, signal)
+        else await this.#feed.unsubscribe(server, uri, signal)
+        return {}
+      }
+      default: {
+        const elicit = this.#handshake.elicits ? this.#elicitInSession : null
+        return this.#serve(method, params, this.#context(params, elicit, null), signal)
+      }
     }
-    const message = `The MCP server “${this.#parts.label}” asks: ${visibleLines(String(params.message ?? ''))}`
-    return this.client.request('elicitation/create', { ...params, message }, signal)
   }
 
-  async #initialize({ params, signal }: IncomingRequest): Promise<Json> {
-    const { capabilities } = params
-    this.#clientElicits = isObject(capabilities) && isObject(capabilities.elicitation)
-    const wanted = PROTOCOL_VERSIONS.find((known) => known === params.protocolVersion) ?? PROTOCOL_VERSIONS[0]!
-    const given = await this.server.request(
-      'initialize',
-      {
-        protocolVersion: wanted,
-        capabilities: this.#clientElicits ? { elicitation: {} } : {},
-        clientInfo: { name: 'cordon-gateway', version },
+  async #stateless(request: IncomingRequest, envelope: Envelope): Promise<Json> {
+    const { method, params, signal } = request
+    this.#elicits ||= elicitsForms(envelope.capabilities)
+    if (method === 'server/discover') return sealed(method, discovered(CAPABILITIES, null), 'cordon-gateway')
+    if (method === 'subscriptions/listen') return this.#feed.listen(request, (uri) => this.#resource(uri))
+    const context = (elicit: Elicit | null): CallContext => this.#context(params, elicit, envelope.logLevel)
+    const result =
+      MAY_ASK.has(method) && elicitsForms(envelope.capabilities)
+        ? await this.#rounds.answer(request, (elicit, still) => this.#serve(method, params, context(elicit), still))
+        : await this.#serve(method, params, context(null), signal)
+    return sealed(method, result, 'cordon-gateway')
+  }
+
+  #initialize({ capabilities, protocolVersion }: Json): Json {
+    const own = isObject(capabilities) ? capabilities : {}
+    this.#handshake = { elicits: elicitsForms(own), samples: isObject(own.sampling) }
+    this.#elicits ||= this.#handshake.elicits
+    // Servers take their time to start, and one that does not must not hold up the others.
+    for (const server of this.#servers.values()) void server.wrapped.ready().catch(() => {})
+    return {
+      protocolVersion: agreedRevision(protocolVersion),
+      capabilities: CAPABILITIES,
+      serverInfo: { name: 'cordon-gateway', title: `Cordon (${[...this.#servers.keys()].join(', ')})`, version },
+    }
+  }
+
+  #context({ _meta }: Json, elicit: Elicit | null, logLevel: string | null): CallContext {
+    const token = isObject(_meta) ? _meta.progressToken : undefined
+    const asked = typeof token === 'string' || typeof token === 'number'
+    return {
+      elicit,
+      logLevel,
+      progress: asked
+        ? (params) => this.client.notify('notifications/progress', { ...params, progressToken: token })
+        : null,
+      log: logLevel === null ? null : (params) => this.client.notify('notifications/message', params),
+    }
+  }
+
+  async #serve(method: string, params: Json, context: CallContext, signal: AbortSignal): Promise<Json> {
+    const { elicit } = context
+    switch (method) {
+      case 'tools/list':
+        return { tools: await this.#all((at) => at.catalog.accepted('tools', elicit, signal), shownNamed) }
+      case 'prompts/list':
+        return { prompts: await this.#all((at) => at.catalog.accepted('prompts', elicit, signal), shownNamed) }
+      case 'resources/list':
+        return { resources: await this.#all((at) => at.catalog.resources(signal), shownResource) }
+      case 'resources/templates/list': {
+        const found = await this.#all((at) => at.catalog.accepted('templates', elicit, signal), shownTemplate)
+        return { resourceTemplates: found }
+      }
+      case 'tools/call':
+        return this.#call(params, context, signal)
+      case 'prompts/get':
+        return this.#prompt(params, context, signal)
+      case 'resources/read':
+        return this.#read(params, context, signal)
+      case 'completion/complete':
+        return this.#complete(params, context, signal)
+      default:
+        throw new RpcError(ERROR.method, `the gateway does not pass on "${method}"`)
+    }
+  }
+
+  /** The offers of every server that answers; an error only when none does. */
+  async #all(
+    offers: (server: GatewayServer) => Promise<readonly { readonly definition: Json }[]>,
+    shown: (definition: Json, label: string) => Json,
+  ): Promise<Json[]> {
+    const servers = [...this.#servers.values()]
+    const lists = await Promise.allSettled(
+      servers.map(async (server) => (await offers(server)).map(({ definition }) => shown(definition, server.label))),
+    )
+    const failures = lists.flatMap((list) => (list.status === 'rejected' ? [messageOf(list.reason)] : []))
+    if (failures.length === servers.length) throw new RpcError(ERROR.internal, failures.join('; '))
+    for (const failure of failures) this.#parts.warn(failure)
+    return lists.flatMap((list) => (list.status === 'fulfilled' ? list.value : []))
+  }
+
+  async #call(params: Json, context: CallContext, signal: AbortSignal): Promise<Json> {
+    const { name, arguments: given = {} } = params
+    const { server, inner } = this.#named(name, 'tool')
+    const tools = await server.catalog.accepted('tools', context.elicit, signal)
+    const tool = tools.find(({ definition }) => definition.name === inner)
+    if (!tool) throw new RpcError(ERROR.params, `there is no tool ${JSON.stringify(name)}`)
+    const problem = schemaProblem(tool.definition.inputSchema, given, 'the input')
+    if (problem) throw new RpcError(ERROR.params, problem)
+    if (!isObject(given)) throw new RpcError(ERROR.params, '"arguments" must be an object')
+    const called = `mcp__${server.label}__${inner}`
+    const gated = await this.#gate.pass(
+      { called, server: server.label, input: given, elicit: context.elicit },
+      async () => {
+        const result = await server.request('tools/call', { name: inner, arguments: given }, context, signal)
+        return guardedResult(result, tool.definition.outputSchema, called, server.label)
       },
       signal,
     )
-    if (!isObject(given) || !PROTOCOL_VERSIONS.some((known) => known === given.protocolVersion)) {
-      throw new RpcError(ERROR.internal, `${this.#parts.label} did not answer as an MCP server does`)
-    }
-    this.server.notify('notifications/initialized', {})
-    this.#ready = true
-    return {
-      protocolVersion: given.protocolVersion,
-      capabilities: { tools: { listChanged: true } },
-      serverInfo: { name: `cordon-${this.#parts.label}`, version },
-    }
+    if ('result' in gated) return gated.result.json
+    const text = 'refused' in gated ? gated.refused : gated.failed
+    return { content: [{ type: 'text', text }], isError: true }
   }
 
-  /** The tools that are as they were accepted; on first contact, all that do not try to steer the agent by their descriptions. */
-  async #tools(signal: AbortSignal): Promise<readonly KnownTool[]> {
-    if (!this.#ready) throw new RpcError(ERROR.request, 'the session is not initialized')
-    const offered = await this.#offered(signal)
-    const known = this.#accepting ? null : this.#parts.pins.known()
-    if (known === null) {
-      const first = offered.filter((tool) => this.#accepting || !this.#steers(tool))
-      // What was asked for once is not asked for ever: a change later in the session is a change.
-      this.#accepting = false
-      this.#parts.pins.accept(Object.fromEntries(first.map(({ definition, pin }) => [String(definition.name), pin])))
-      return first
-    }
-    const accepted: KnownTool[] = []
-    for (const tool of offered) {
-      const name = String(tool.definition.name)
-      const before = Object.hasOwn(known, name) ? known[name]! : null
-      if (before?.hash === tool.pin.hash || (await this.#acceptChange(name, before, tool.pin, signal)))
-        accepted.push(tool)
-    }
-    return accepted
-  }
-
-  #steers({ definition, pin }: KnownTool): boolean {
-    if (!scanText(pin.text).injection) return false
-    this.#parts.warn(
-      `The tool “${String(definition.name)}” of the MCP server “${this.#parts.label}” describes itself in words that read like orders to the agent. It is withheld; cordon mcp wrap --accept takes it all the same. ${pin.text}`,
-    )
-    return true
-  }
-
-  /** What the server lists: names that can be names, each once. */
-  async #offered(signal: AbortSignal): Promise<readonly KnownTool[]> {
-    const tools = new Map<string, KnownTool>()
-    let cursor: unknown
-    for (let page = 0; page < MAX_PAGES; page++) {
-      const given = await this.server.request('tools/list', cursor === undefined ? {} : { cursor }, signal)
-      if (!isObject(given) || !Array.isArray(given.tools))
-        throw new RpcError(ERROR.internal, 'the server’s list of tools is none')
-      for (const definition of given.tools.slice(0, MAX_TOOLS)) {
-        if (!isObject(definition) || typeof definition.name !== 'string' || !NAME.test(definition.name)) continue
-        if (!tools.has(definition.name)) tools.set(definition.name, { definition, pin: pinOf(definition) })
-      }
-      cursor = given.nextCursor
-      if (typeof cursor !== 'string') break
-    }
-    return [...tools.values()].slice(0, MAX_TOOLS)
-  }
-
-  async #acceptChange(name: string, before: Pin | null, now: Pin, signal: AbortSignal): Promise<boolean> {
-    const what = before ? 'changed its definition' : 'is new'
-    const said = `The tool “${name}” of the MCP server “${this.#parts.label}” ${what} since it was accepted.`
-    if (this.#answered.has(now.hash)) return false
-    const shown = before ? `Before: ${before.text}\nNow: ${now.text}` : now.text
-    if (this.#clientElicits && (await this.#asked(`${said}\n${shown}\nAccept it?`, signal))) {
-      this.#parts.pins.accept({ [name]: now })
-      return true
-    }
-    this.#answered.add(now.hash)
-    this.#parts.warn(`${said} It is withheld; cordon mcp wrap --accept takes the tools as they are. ${shown}`)
-    return false
-  }
-
-  async #call({ params, signal }: IncomingRequest): Promise<Json> {
+  async #prompt(params: Json, context: CallContext, signal: AbortSignal): Promise<Json> {
     const { name, arguments: given = {} } = params
-    const prefix = `${this.#parts.label}__`
-    const wanted = typeof name === 'string' && name.startsWith(prefix) ? name.slice(prefix.length) : null
-    const tool = (await this.#tools(signal)).find(({ definition }) => definition.name === wanted)
-    if (!tool || wanted === null) throw new RpcError(ERROR.params, `there is no tool ${JSON.stringify(name)}`)
-    const problem = schemaProblem(tool.definition.inputSchema, given, 'the input')
-    if (problem) throw new RpcError(ERROR.params, problem)
-    const { judge, recorder } = this.#parts
-    const called = `mcp__${this.#parts.label}__${wanted}`
-    const { decision } = judge.strictest([{ kind: 'foreign', tool: called }])!
-    const record = recorder.begin({ tool: called, input: given as Json, subject: called, decision, agent: 'mcp' })
-    const refused = await this.#refusal(called, given, decision, signal)
-    if (refused !== null) {
-      recorder.end(record, { status: 'refused', decision, refusal: { kind: 'absent', message: refused } }, [])
-      return { content: [{ type: 'text', text: refused }], isError: true }
+    const { server, inner } = this.#named(name, 'prompt')
+    const prompts = await server.catalog.accepted('prompts', context.elicit, signal)
+    if (!prompts.some(({ definition }) => definition.name === inner)) {
+      throw new RpcError(ERROR.params, `there is no prompt ${JSON.stringify(name)}`)
     }
-    try {
-      const result = guardedResult(
-        await this.server.request('tools/call', { name: wanted, arguments: given }, signal),
-        tool.definition.outputSchema,
-        called,
-      )
-      recorder.end(
-        record,
-        { status: 'done', decision, notes: [], output: { text: result.text, isError: result.isError } },
-        [],
-      )
-      return result.json
-    } catch (error) {
-      const message = `${this.#parts.label} failed: ${error instanceof Error ? error.message : String(error)}`
-      recorder.end(record, { status: 'failed', decision, error: { code: 'mcp-server', message, remedy: null } }, [])
-      return { content: [{ type: 'text', text: message }], isError: true }
+    if (!isObject(given) || !Object.values(given).every((value) => typeof value === 'string')) {
+      throw new RpcError(ERROR.params, '"arguments" must be an object of texts')
     }
+    const sent = { name: inner, arguments: given }
+    return unwrapped(
+      await this.#gate.pass(
+        { called: `mcp_prompts__${server.label}`, server: server.label, input: sent, elicit: context.elicit },
+        async () => guardedPrompt(await server.request('prompts/get', sent, context, signal), server.label),
+        signal,
+      ),
+    )
   }
 
-  /** Why a call does not go through; null when it does. */
-  async #refusal(
-    called: string,
-    given: unknown,
-    decision: HookJudgement['decision'],
-    signal: AbortSignal,
-  ): Promise<string | null> {
-    if (decision.decision === 'allow') return null
-    if (decision.decision === 'deny') return `Denied: ${decision.reason.message}`
-    const refusal = this.#parts.judge.whyNotAsked(decision)
-    const level = `[permission.tools] ${JSON.stringify(called)} = "allow" in cordon.toml, signed, allows it`
-    if (refusal) return `Not run: ${refusal}; ${level}.`
-    const question = `Cordon asks before ${called} runs:\n    ${JSON.stringify(given)}\nWhy: ${decision.reason.message}`
-    if (!this.#clientElicits) return `Not run: it needs a yes from the user, and nobody could be asked; ${level}.`
-    return (await this.#asked(question, signal)) ? null : 'Not run: the user said no.'
+  async #read(params: Json, context: CallContext, signal: AbortSignal): Promise<Json> {
+    const { server, uri } = this.#resource(params.uri)
+    return unwrapped(
+      await this.#gate.pass(
+        { called: `mcp_resources__${server.label}`, server: server.label, input: { uri }, elicit: context.elicit },
+        async () => guardedContents(await server.request('resources/read', { uri }, context, signal), server.label),
+        signal,
+      ),
+    )
   }
 
-  async #asked(message: string, signal: AbortSignal): Promise<boolean> {
-    const answer = { type: 'string', title: 'Answer', enum: ['yes', 'no'] }
-    const requestedSchema = { type: 'object', properties: { answer }, required: ['answer'] }
-    try {
-      const shown = { message: visibleLines(message), requestedSchema }
-      const given = await this.client.request('elicitation/create', shown, signal)
-      return isObject(given) && given.action === 'accept' && isObject(given.content) && given.content.answer === 'yes'
-    } catch {
-      return false
-    }
+  /** Completions come with every key, so nobody is asked for them: without a level of allow there are none. */
+  async #complete({ ref, argument, context: given }: Json, context: CallContext, signal: AbortSignal): Promise<Json> {
+    if (!isObject(ref) || !isObject(argument)) throw new RpcError(ERROR.params, '"ref" and "argument" must be objects')
+    const isPrompt = ref.type === 'ref/prompt'
+    const at = isPrompt ? this.#named(ref.name, 'prompt') : this.#resource(ref.uri)
+    const { server } = at
+    const inner = 'inner' in at ? { type: 'ref/prompt', name: at.inner } : { type: 'ref/resource', uri: at.uri }
+    const called = `mcp_${isPrompt ? 'prompts' : 'resources'}__${server.label}`
+    await server.wrapped.ready()
+    if (!this.#gate.isOpen(called) || !server.wrapped.has('completions')) return { completion: { values: [] } }
+    const sent = { ref: inner, argument, ...(isObject(given) && { context: given }) }
+    const gated = await this.#gate.pass(
+      { called, server: server.label, input: sent, elicit: null },
+      async () => {
+        const json = guardedCompletion(await server.request('completion/complete', sent, context, signal), server.label)
+        return { json, text: '', isError: false }
+      },
+      signal,
+    )
+    return unwrapped(gated)
   }
 
-  /** A tool as the client sees it: under the server's name, marked as a stranger's. */
-  #shown(definition: Json): Json {
-    const described = typeof definition.description === 'string' ? definition.description : ''
-    return {
-      ...definition,
-      name: `${this.#parts.label}__${String(definition.name)}`,
-      description: `[from the MCP server “${this.#parts.label}”] ${described}`,
-    }
+  async #setLevel({ level }: Json, signal: AbortSignal): Promise<Json> {
+    if (!isLogLevel(level)) throw new RpcError(ERROR.params, '"level" must be a log level')
+    this.#logLevel = level
+    await Promise.allSettled([...this.#servers.values()].map((server) => server.setLogLevel(level, signal)))
+    return {}
   }
+
+  #named(outer: unknown, what: string): { readonly server: GatewayServer; readonly inner: string } {
+    const found = innerName(outer)
+    const server = found ? this.#servers.get(found.label) : undefined
+    if (!found || !server) throw new RpcError(ERROR.params, `there is no ${what} ${JSON.stringify(outer)}`)
+    return { server, inner: found.name }
+  }
+
+  #resource(outer: unknown): { readonly server: GatewayServer; readonly uri: string } {
+    const found = innerUri(outer)
+    const server = found ? this.#servers.get(found.label) : undefined
+    if (!found || !server) throw new RpcError(ERROR.params, `there is no resource ${JSON.stringify(outer)}`)
+    return { server, uri: found.uri }
+  }
+}
+
+function unwrapped(gated: Gated): Json {
+  if ('result' in gated) return gated.result.json
+  throw new RpcError(
+    'refused' in gated ? ERROR.refused : ERROR.internal,
+    'refused' in gated ? gated.refused : gated.failed,
+  )
+}
+
+function messageOf(reason: unknown): string {
+  return reason instanceof Error ? reason.message : String(reason)
 }

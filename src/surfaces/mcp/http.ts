@@ -1,10 +1,13 @@
-/** MCP over streamable HTTP, on loopback only: a token, no foreign origins, no foreign host names, a session each client. */
+/** MCP over streamable HTTP, on loopback only: a token, no foreign origins, no foreign host names, a session for each client that shakes hands. */
 
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { isObject, type Json } from './json-rpc.ts'
-import { McpServer, PROTOCOL_VERSIONS, type ServerOptions } from './server.ts'
+import { headerProblem, isStateless, postStateless } from './http-stateless.ts'
+import { errorObject, isId, isObject, type Json, RpcError } from './json-rpc.ts'
+import { REVISIONS, unsupported } from './revision.ts'
+import { ServedProject, type ServerOptions } from './served-project.ts'
+import { McpServer } from './server.ts'
 
 export interface HttpServer {
   readonly url: string
@@ -30,8 +33,9 @@ const IDLE_MS = 30 * 60_000
 export async function serveHttp(options: ServerOptions, port: number): Promise<HttpServer> {
   const token = randomBytes(32).toString('base64url')
   const clients = new Map<string, Client>()
+  const stateless = new ServedProject(options)
   const http = createServer((request, response) => {
-    void handle(request, response, { options, clients, token, http }).catch((error: unknown) => {
+    void handle(request, response, { options, clients, stateless, token, http }).catch((error: unknown) => {
       if (!response.headersSent) refuse(response, 500, error instanceof Error ? error.message : String(error))
       else response.end()
     })
@@ -49,6 +53,7 @@ export async function serveHttp(options: ServerOptions, port: number): Promise<H
       clearInterval(reaper)
       for (const client of clients.values()) await client.server.close()
       clients.clear()
+      await stateless.close()
       http.closeAllConnections()
       await new Promise((resolve) => http.close(resolve))
     },
@@ -58,6 +63,8 @@ export async function serveHttp(options: ServerOptions, port: number): Promise<H
 interface Around {
   readonly options: ServerOptions
   readonly clients: Map<string, Client>
+  /** What clients without a session work on. */
+  readonly stateless: ServedProject
   readonly token: string
   readonly http: Server
 }
@@ -65,6 +72,8 @@ interface Around {
 async function handle(request: IncomingMessage, response: ServerResponse, around: Around): Promise<void> {
   const refusal = refusalOf(request, around)
   if (refusal) return refuse(response, refusal.status, refusal.why)
+  const revision = request.headers['mcp-protocol-version']
+  if (typeof revision === 'string' && !REVISIONS.includes(revision)) return fail(response, 400, unsupported(revision))
   const id = request.headers['mcp-session-id']
   const client = typeof id === 'string' ? around.clients.get(id) : undefined
   if (request.method === 'POST') return post(request, response, around, client, id !== undefined)
@@ -89,10 +98,6 @@ function refusalOf(request: IncomingMessage, { token, http }: Around): { status:
   }
   if (!isToken(request.headers.authorization, token)) return { status: 401, why: 'a bearer token is needed' }
   if (request.url !== '/mcp') return { status: 404, why: 'the address is /mcp' }
-  const revision = request.headers['mcp-protocol-version']
-  if (typeof revision === 'string' && !PROTOCOL_VERSIONS.includes(revision)) {
-    return { status: 400, why: `the revision ${revision} is not spoken here` }
-  }
   return null
 }
 
@@ -110,7 +115,12 @@ async function post(
   named: boolean,
 ): Promise<void> {
   const message = await readMessage(request)
+  if (message === 'too-large') return refuse(response, 413, `a body has at most ${MAX_BODY} bytes`)
   if (message === null) return refuse(response, 400, 'the body is not one JSON object')
+  if (isStateless(request, message)) {
+    const problem = headerProblem(request, message)
+    return problem ? fail(response, 400, problem, message.id) : postStateless(message, response, around)
+  }
   const isInitialize = message.method === 'initialize'
   if (!known && (named || !isInitialize)) return refuse(response, named ? 404 : 400, 'there is no such session')
   const id = known ? null : randomBytes(24).toString('base64url')
@@ -161,12 +171,14 @@ function openStream(response: ServerResponse, client: Client): void {
   response.on('close', () => client.streams.delete(response))
 }
 
-async function readMessage(request: IncomingMessage): Promise<Json | null> {
+async function readMessage(request: IncomingMessage): Promise<Json | 'too-large' | null> {
   const chunks: Buffer[] = []
   let size = 0
-  for await (const chunk of request as AsyncIterable<Buffer>) {
+  // The rest of a body that is too large is not read; the connection stays until the refusal was sent.
+  const body: AsyncIterable<Buffer> = request.iterator({ destroyOnReturn: false })
+  for await (const chunk of body) {
     size += chunk.length
-    if (size > MAX_BODY) return null
+    if (size > MAX_BODY) return 'too-large'
     chunks.push(chunk)
   }
   try {
@@ -178,7 +190,11 @@ async function readMessage(request: IncomingMessage): Promise<Json | null> {
 }
 
 function refuse(response: ServerResponse, status: number, why: string): void {
-  const body = JSON.stringify({ jsonrpc: '2.0', id: null, error: { code: -32000, message: why } })
+  fail(response, status, new RpcError(-32000, why))
+}
+
+function fail(response: ServerResponse, status: number, error: RpcError, id: unknown = null): void {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: isId(id) ? id : null, error: errorObject(error) })
   response.writeHead(status, { 'content-type': 'application/json', connection: 'close' }).end(body)
 }
 

@@ -20,16 +20,30 @@ export interface Handlers {
   notification(method: string, params: Json): void
 }
 
-export const ERROR = { parse: -32700, request: -32600, method: -32601, params: -32602, internal: -32603 } as const
+/** The codes of JSON-RPC, and those that MCP 2026-07-28 adds. */
+export const ERROR = {
+  parse: -32700,
+  request: -32600,
+  method: -32601,
+  params: -32602,
+  internal: -32603,
+  headers: -32020,
+  capability: -32021,
+  revision: -32022,
+  /** Of our own: the policy or the person said no. */
+  refused: 4003,
+} as const
 
 /** An error with a code of JSON-RPC; anything else that a handler throws is an internal one. */
 export class RpcError extends Error {
   override readonly name = 'RpcError'
   readonly code: number
+  readonly data: unknown
 
-  constructor(code: number, message: string) {
+  constructor(code: number, message: string, data?: unknown) {
     super(message)
     this.code = code
+    this.data = data
   }
 }
 
@@ -55,10 +69,11 @@ export class RpcPeer {
     this.#handlers = handlers
   }
 
-  /** Takes a message as text. Never throws; settles when a request in it was answered. */
-  async receive(text: string): Promise<void> {
+  /** Takes a message as text, null for bytes that are none. Never throws; settles when a request in it was answered. */
+  async receive(text: string | null): Promise<void> {
     let message: unknown
     try {
+      if (text === null) return this.#fail(null, ERROR.parse, 'the message is not UTF-8')
       message = JSON.parse(text)
     } catch {
       return this.#fail(null, ERROR.parse, 'the message is not JSON')
@@ -134,8 +149,7 @@ export class RpcPeer {
       const result = await this.#handlers.request({ ...request, signal: controller.signal })
       answer = { jsonrpc: '2.0', id, result }
     } catch (error) {
-      const code = error instanceof RpcError ? error.code : ERROR.internal
-      answer = { jsonrpc: '2.0', id, error: { code, message: error instanceof Error ? error.message : String(error) } }
+      answer = { jsonrpc: '2.0', id, error: errorObject(error) }
     }
     this.#running.delete(id)
     // A cancelled request gets no answer.
@@ -156,8 +170,8 @@ export class RpcPeer {
     if (!waiting) return
     this.#waiting.delete(id)
     if ('error' in message) {
-      const text = isObject(message.error) ? String(message.error.message) : 'an error'
-      waiting.reject(new Error(text))
+      const { code, message: text, data } = isObject(message.error) ? message.error : {}
+      waiting.reject(new RpcError(typeof code === 'number' ? code : ERROR.internal, String(text ?? 'an error'), data))
     } else waiting.resolve(message.result)
   }
 
@@ -170,6 +184,13 @@ export function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function isId(value: unknown): value is RequestId {
-  return typeof value === 'string' || typeof value === 'number'
+/** An error as the other side is told about it. */
+export function errorObject(error: unknown): Json {
+  const message = error instanceof Error ? error.message : String(error)
+  if (!(error instanceof RpcError)) return { code: ERROR.internal, message }
+  return { code: error.code, message, ...(error.data !== undefined && { data: error.data }) }
+}
+
+export function isId(value: unknown): value is RequestId {
+  return typeof value === 'string' || (typeof value === 'number' && Number.isInteger(value))
 }

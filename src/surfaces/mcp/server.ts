@@ -1,151 +1,123 @@
 /** Cordon as an MCP server: one client, one session, the guarded tools. Transports are elsewhere. */
 
-import type { Cordon, CordonOptions } from '../../runtime/cordon.ts'
 import { resultText, type ToolResult } from '../../runtime/tool-result.ts'
-import { Fault } from '../../system/fault.ts'
 import { version } from '../../version.ts'
-import { elicitationPrompter } from './elicitation.ts'
 import { ERROR, type IncomingRequest, isObject, type Json, RpcError, RpcPeer, type Send } from './json-rpc.ts'
-import { hintsOf } from './tool-hints.ts'
-
-type Prompter = NonNullable<CordonOptions['prompter']>
-
-/** Revisions that this adapter speaks, the newest first. */
-export const PROTOCOL_VERSIONS: readonly string[] = ['2025-11-25', '2025-06-18', '2025-03-26']
-
-export interface ServerOptions {
-  /** Opens the project for one client, with who is to be asked. */
-  readonly open: (prompter: Prompter) => Promise<Cordon>
-  /** Who is asked when the client has no elicitation. */
-  readonly fallback: Prompter
-}
+import { agreedRevision, discovered, type Envelope, elicitsForms, META, readEnvelope, sealed } from './revision.ts'
+import type { Elicit } from './rounds.ts'
+import { ServedProject, type ServerOptions } from './served-project.ts'
 
 /** How often a running call says that it still runs. */
 const PROGRESS_MS = 2000
 
-const OUTPUT_SCHEMA = {
-  type: 'object',
-  properties: {
-    status: { type: 'string', enum: ['done', 'denied', 'refused', 'failed'], description: 'What became of the call.' },
-    reason: { type: 'string', description: 'Why it did not run.' },
-    code: { type: 'string', description: 'A stable name for the reason.' },
-    exitCode: { type: 'integer', description: 'Of a command.' },
-    data: { description: 'The result for programs.' },
-    notes: { type: 'array', items: { type: 'string' }, description: 'What was stopped or put right on the way.' },
-  },
-  required: ['status'],
-} as const
+const CAPABILITIES = { tools: {} } as const
 
-/** One client's conversation. */
+/** One client's conversation. Several may work on one project: the clients of the stateless revision, which have no session. */
 export class McpServer {
   readonly peer: RpcPeer
-  readonly #options: ServerOptions
-  #opened: { readonly cordon: Cordon; readonly session: ReturnType<Cordon['openSession']> } | null = null
-  #initialized = false
+  readonly #project: ServedProject
+  readonly #shared: boolean
+  #elicits: boolean | null = null
 
-  constructor(send: Send, options: ServerOptions) {
-    this.#options = options
+  constructor(send: Send, options: ServerOptions, shared: ServedProject | null = null) {
+    this.#project = shared ?? new ServedProject(options)
+    this.#shared = shared !== null
     this.peer = new RpcPeer(send, { request: (request) => this.#answer(request), notification: () => {} })
   }
 
   /** Ends everything that runs for this client. */
   async close(): Promise<void> {
     this.peer.close()
-    await this.#opened?.cordon.close()
-    this.#opened = null
+    if (!this.#shared) await this.#project.close()
   }
 
   async #answer(request: IncomingRequest): Promise<unknown> {
-    switch (request.method) {
-      case 'initialize':
-        return this.#initialize(request.params)
-      case 'ping':
-        return {}
+    const envelope = readEnvelope(request.params)
+    return envelope ? this.#stateless(request, envelope) : this.#inSession(request)
+  }
+
+  /** Requests of the revisions with a handshake. */
+  async #inSession(request: IncomingRequest): Promise<unknown> {
+    const { method, params, signal } = request
+    if (method === 'initialize') return this.#initialize(params)
+    if (method === 'ping') return {}
+    if (this.#elicits === null) throw new RpcError(ERROR.request, 'the session is not initialized')
+    switch (method) {
       case 'tools/list':
-        return { tools: this.#session().tools().map(describeTool) }
-      case 'tools/call':
-        return this.#call(request)
+        return this.#project.tools()
+      case 'tools/call': {
+        const elicit: Elicit = (question, asked) => this.peer.request('elicitation/create', question, asked)
+        return this.#watched(params, this.#call(params, signal, this.#elicits ? elicit : null))
+      }
       default:
-        throw new RpcError(ERROR.method, `there is no method "${request.method}"`)
+        throw new RpcError(ERROR.method, `there is no method "${method}"`)
+    }
+  }
+
+  /** Requests of the revision without one: each says what it is. */
+  async #stateless(request: IncomingRequest, { capabilities }: Envelope): Promise<Json> {
+    const { method, params, signal } = request
+    switch (method) {
+      case 'server/discover':
+        return sealed(method, discovered(CAPABILITIES, (await this.#project.opened()).instructions), 'cordon')
+      case 'tools/list':
+        return sealed(method, await this.#project.tools(), 'cordon')
+      case 'tools/call': {
+        const running = elicitsForms(capabilities)
+          ? this.#project.rounds.answer(request, (elicit, still) => this.#call(params, still, elicit))
+          : this.#call(params, signal, null)
+        return sealed(method, await this.#watched(params, running), 'cordon')
+      }
+      case 'subscriptions/listen':
+        return this.#listen(request)
+      default:
+        throw new RpcError(ERROR.method, `there is no method "${method}"`)
     }
   }
 
   async #initialize(params: Json): Promise<Json> {
-    if (this.#initialized) throw new RpcError(ERROR.request, 'the session is initialized already')
-    this.#initialized = true
-    const wanted = params.protocolVersion
-    const { elicitation } = isObject(params.capabilities) ? params.capabilities : {}
-    const prompter = isObject(elicitation)
-      ? elicitationPrompter((question, signal) => this.peer.request('elicitation/create', question, signal))
-      : this.#options.fallback
-    const cordon = await this.#open(prompter)
-    this.#opened = { cordon, session: cordon.openSession() }
+    if (this.#elicits !== null) throw new RpcError(ERROR.request, 'the session is initialized already')
+    const { instructions } = await this.#project.opened()
+    this.#elicits = elicitsForms(isObject(params.capabilities) ? params.capabilities : {})
     return {
-      protocolVersion: PROTOCOL_VERSIONS.find((known) => known === wanted) ?? PROTOCOL_VERSIONS[0],
-      capabilities: { tools: {} },
+      protocolVersion: agreedRevision(params.protocolVersion),
+      capabilities: CAPABILITIES,
       serverInfo: { name: 'cordon', title: 'Cordon', version },
-      instructions: `The tools of this server work in ${cordon.root}, under its signed policy and in a sandbox. A denial says what would be allowed instead; do not try to get around it.`,
+      instructions,
     }
   }
 
-  async #open(prompter: Prompter): Promise<Cordon> {
-    try {
-      return await this.#options.open(prompter)
-    } catch (error) {
-      this.#initialized = false
-      if (error instanceof Fault) {
-        throw new RpcError(ERROR.internal, [error.message, error.remedy].filter(Boolean).join('. '))
-      }
-      throw error
-    }
+  /** Nothing here changes by itself, so there is nothing to be told about; the stream stays open all the same. */
+  #listen({ id, signal }: IncomingRequest): Promise<never> {
+    const params = { notifications: {}, _meta: { [META.subscription]: id } }
+    this.peer.notify('notifications/subscriptions/acknowledged', params)
+    return new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('ended'))))
   }
 
-  #session(): ReturnType<Cordon['openSession']> {
-    if (!this.#opened) throw new RpcError(ERROR.request, 'the session is not initialized')
-    return this.#opened.session
-  }
-
-  async #call({ params, signal }: IncomingRequest): Promise<Json> {
-    const session = this.#session()
+  async #call(params: Json, signal: AbortSignal, elicit: Elicit | null): Promise<Json> {
+    const { session } = await this.#project.opened()
     const { name, arguments: given = {} } = params
     if (typeof name !== 'string') throw new RpcError(ERROR.params, '"name" must be the name of a tool')
     if (!isObject(given)) throw new RpcError(ERROR.params, '"arguments" must be an object')
     if (!session.tools().some((tool) => tool.name === name))
       throw new RpcError(ERROR.params, `there is no tool "${name}"`)
-    const stop = this.#progress(params, name)
-    try {
-      return callResult(await session.call(name, given, { signal }))
-    } finally {
-      stop()
-    }
+    return callResult(await this.#project.asking(elicit, () => session.call(name, given, { signal })))
   }
 
   /** Says every now and then that a call still runs, to a client that asked for it. */
-  #progress({ _meta }: Json, name: string): () => void {
+  async #watched({ _meta, name }: Json, running: Promise<Json>): Promise<Json> {
     const token = isObject(_meta) ? _meta.progressToken : undefined
-    if (typeof token !== 'string' && typeof token !== 'number') return () => {}
+    if (typeof token !== 'string' && typeof token !== 'number') return running
     let progress = 0
     const timer = setInterval(() => {
-      const message = `${name} has been running for ${(++progress * PROGRESS_MS) / 1000} s`
+      const message = `${String(name)} has been running for ${(++progress * PROGRESS_MS) / 1000} s`
       this.peer.notify('notifications/progress', { progressToken: token, progress, message })
     }, PROGRESS_MS)
-    return () => clearInterval(timer)
-  }
-}
-
-function describeTool({
-  name,
-  description,
-  input,
-}: ReturnType<ReturnType<Cordon['openSession']>['tools']>[number]): Json {
-  const { title, ...annotations } = hintsOf(name)
-  return {
-    name,
-    title,
-    description,
-    inputSchema: { ...input, additionalProperties: false },
-    outputSchema: OUTPUT_SCHEMA,
-    annotations: { title, ...annotations },
+    try {
+      return await running
+    } finally {
+      clearInterval(timer)
+    }
   }
 }
 

@@ -1,7 +1,7 @@
-import { mkdirSync, mkdtempSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { discoverTools, revokeChanged, type ToolPlaces, toolForCall, toolTrust } from './discover.ts'
 import { approveSkillScript, discoverSkills, skillScriptStatus } from './skills.ts'
 import { reapStaged, stageScript } from './stage.ts'
@@ -27,6 +27,8 @@ beforeEach(() => {
     },
   }
 })
+
+afterEach(() => rmSync(base, { recursive: true, force: true }))
 
 function put(path: string, content: string): string {
   mkdirSync(dirname(path), { recursive: true })

@@ -51,7 +51,7 @@ describe('resolution', () => {
       trust: [world.authority.pem],
       dialer: (route) => {
         dialled.push(route)
-        return spy.upstream.dial(route)
+        return spy.upstream.dialer(route)
       },
     })
     await world.serveHttps((_, response) => response.end('reached'))

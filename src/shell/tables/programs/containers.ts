@@ -20,8 +20,8 @@ const buildOptions = `
   -o --output --iidfile --metadata-file <output>
   --secret --ssh <send>
   --allow --security-opt <widen>
-  -t --tag --build-arg --target --platform --cache-from --cache-to --network --label --add-host --builder --progress <text>
-  --build-context <tree>
+  -t --tag --build-arg --target --platform --cache-from --cache-to --network --label --cgroup-parent --add-host --builder --progress <text>
+  --build-context <auto>
   --pull --shm-size --ulimit --memory -m --cpu-shares --attest --sbom --provenance [text]
 `
 const running: Spec = { stops: true, abbreviates: false, options: runOptions, operands: 'text*' }
@@ -41,6 +41,7 @@ const compose: Spec = {
     run: { ...running },
     exec: inContainer,
     build: { operands: 'text*', options: '\n  --build-arg --progress -m <text>\n  --ssh <send>' },
+    cp: { operands: 'text*' },
   },
   operands: 'text*',
 }
@@ -57,7 +58,8 @@ const terraform: Spec = {
   -plugin-dir -from-module <load>
   -var-file -state <read>
   -out -state-out -backup <write>
-  -var -target -replace -backend-config -lock-timeout -parallelism <text>
+  -backend-config <auto>
+  -var -target -replace -lock-timeout -parallelism <text>
   -input -lock -refresh -auto-approve -upgrade -reconfigure [text]
 `,
   operands: 'auto*',
@@ -94,7 +96,12 @@ export const containerPrograms: ProgramTable = {
         options: '\n  -u --username -p --password <text>',
       },
       logout: { always: ['system', 'changes a credential'], operands: 'text' },
-      context: { operands: 'text*' },
+      context: {
+        subcommands: { ls: {}, list: {}, show: {}, inspect: { operands: 'text*' } },
+        otherwise: { always: ['route', 'changes which machine docker talks to'], operands: 'text*' },
+      },
+      play: { operands: 'text read*' },
+      kube: { operands: 'text read*' },
       ps: names,
       images: names,
       logs: names,
@@ -132,15 +139,20 @@ export const containerPrograms: ProgramTable = {
   --context --cluster -n --namespace --user --token --as --as-group -o --output -l --selector -c --container --field-selector <text>
   --tail --since --replicas --image --timeout --sort-by --type -p --patch --from-literal --port --overrides --for --limits <text>
   -f --filename -k --kustomize --patch-file --from-file --from-env-file <read>
-  --request-timeout -v --cache-dir --template --max <text>
+  --cache-dir --profile-output <write>
+  --request-timeout -v --template --max <text>
   --cascade --dry-run [text]`,
     subcommands: {
       exec: inContainer,
       edit: { always: ['run', 'opens an editor'], operands: 'text*' },
-      config: { operands: 'text*' },
+      config: { operands: 'text*', options: '\n  --exec-command --exec-arg --exec-env <run>' },
       plugin: { operands: 'text*' },
       krew: { always: ['load', 'installs plugins'], operands: 'text*' },
-      cp: { operands: 'remote*' },
+      cp: { operands: 'text*' },
+      kustomize: {
+        options: '\n  --enable-exec --enable-alpha-plugins --enable-star !run\n  -o --output <output>',
+        operands: 'auto',
+      },
     },
     otherwise: { operands: 'text*' },
   },
@@ -163,6 +175,7 @@ export const containerPrograms: ProgramTable = {
     subcommands: {
       console: { always: ['code', 'evaluates expressions against the state'], style: 'word' },
       login: { always: ['system', 'stores a credential'], style: 'word', operands: 'text*' },
+      providers: { style: 'word', subcommands: { mirror: { style: 'word', operands: 'grow' } }, operands: 'text*' },
     },
     otherwise: { style: 'word', operands: 'auto*' },
   },
@@ -238,7 +251,10 @@ export const containerPrograms: ProgramTable = {
         },
       },
       auth: {
-        subcommands: { status: {}, token: { always: ['system', 'prints a credential'] } },
+        subcommands: {
+          status: { options: '\n  -t --show-token !system # prints a credential' },
+          token: { always: ['system', 'prints a credential'] },
+        },
         always: ['system', 'changes or shows credentials'],
         operands: 'text*',
       },
@@ -257,17 +273,22 @@ export const containerPrograms: ProgramTable = {
             operands: 'text read*',
             options: '\n  -F --notes-file <send>\n  -n --notes -t --title --target <text>',
           },
-          download: { operands: 'text*', options: '\n  -p --pattern -A <text>' },
+          download: { operands: 'text*', options: '\n  -O --output <output>\n  -p --pattern -A <text>' },
         },
         operands: 'text*',
       },
+      secret: { operands: 'text*', options: '\n  -f --env-file <send>\n  -b --body -a --app -e --env <text>' },
+      attestation: { operands: 'text auto*' },
       browse: { always: ['run', 'starts a browser'], operands: 'text*' },
       codespace: { always: ['route', 'opens a session on another machine'], operands: 'text*' },
       cs: { always: ['route', 'opens a session on another machine'], operands: 'text*' },
       repo: { subcommands: { clone: { operands: 'text grow' } }, operands: 'text*' },
       pr: { operands: 'text*', options: '\n  -F --body-file <read>\n  -w --web !run # starts a browser' },
       mr: { operands: 'text*' },
-      issue: { operands: 'text*', options: '\n  -F --body-file <read>\n  -w --web !run # starts a browser' },
+      issue: {
+        operands: 'text*',
+        options: '\n  -F --body-file <read>\n  -w --web !run # starts a browser\n  -e --editor !run # opens an editor',
+      },
       run: { operands: 'text*', options: '\n  -n --name <text>\n  -D --dir <write>' },
       api: {
         operands: 'text*',

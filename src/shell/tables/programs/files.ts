@@ -28,7 +28,8 @@ export const filePrograms: ProgramTable = {
   },
   mv: {
     options: '\n  -t --target-directory <write>\n  -S --suffix <text>\n  --backup --update [text]',
-    operands: 'write* write',
+    operands: 'change* write',
+    operandsWith: { '-t': 'change*' },
     calm: true,
   },
   install: {
@@ -43,9 +44,9 @@ export const filePrograms: ProgramTable = {
     operandsWith: { '-t': 'read*', '-d': 'write*' },
   },
   ln: {
-    options: '\n  -t --target-directory <write>\n  -S --suffix <text>\n  --backup [text]',
+    options: '\n  -s --symbolic\n  -t --target-directory <write>\n  -S --suffix <text>\n  --backup [text]',
     operands: 'read* write',
-    operandsWith: { '-t': 'read*' },
+    operandsWith: { '-s': 'text* write', '-t': 'read*' },
     calm: true,
   },
   link: { operands: 'read write' },
@@ -61,7 +62,20 @@ export const filePrograms: ProgramTable = {
     operands: 'text write*',
     operandsWith: { '--reference': 'write*' },
   },
-  'setfacl chattr xattr setfattr': { operands: 'auto*', wary: true },
+  setfacl: {
+    options:
+      '\n  --restore <config>\n  -M --modify-file -X --remove-file --set-file <read>\n  -m --modify -x --remove --set <text>',
+    operands: 'write*',
+  },
+  'chattr setfattr': {
+    options: '\n  --restore <config>\n  -n --name -v --value -x --remove <text>',
+    operands: 'write*',
+    wary: true,
+  },
+  xattr: { operands: 'auto*', wary: true },
+  ditto: { operands: 'tree* grow' },
+  sponge: { options: '\n  -a', operands: 'write' },
+  'sd comby': { options: '\n  -n -f --flags --max-replacements <text>\n  -i --in-place', operands: 'text text write*' },
   setcap: { always: ['system', 'gives a program more rights'], operands: 'text write' },
   truncate: { options: '\n  -s --size -r --reference <text>', operands: 'write*' },
   shred: {
@@ -78,7 +92,7 @@ export const filePrograms: ProgramTable = {
   -p --strip -F --fuzz -D --ifdef -B --prefix -Y -z --suffix -V --version-control -g --get <text>`,
     operands: 'write read',
   },
-  'dos2unix unix2dos': { options: '\n  -n --newfile\n  -c --convmode -i --info <text>', operands: 'write*' },
+  'dos2unix unix2dos': { options: '\n  -n --newfile\n  -c --convmode -i --info <text>', operands: 'change*' },
   rename: { operands: 'text*', always: ['code', 'runs an expression on every name'] },
   tar: {
     bundled: true,
@@ -120,10 +134,13 @@ export const filePrograms: ProgramTable = {
   -i -x -n -t -tt -P -s --include --exclude --suffixes --password <text>`,
     operands: 'write tree*',
   },
-  unzip: { options: '\n  -d <grow>\n  -P -x <text>', operands: 'read text*' },
+  unzip: {
+    options: '\n  -: !output # lets names climb out of the directory\n  -d <grow>\n  -P -x <text>',
+    operands: 'read text*',
+  },
   'gzip gunzip bzip2 bunzip2 xz unxz lzma unlzma compress uncompress pigz brotli lz4': {
     options: `${packing}\n  --files --files0 [list]\n  -o --output <output>`,
-    operands: 'write*',
+    operands: 'change*',
     operandsWith: { [expanding]: 'read*' },
   },
   'zstd unzstd pzstd': {
@@ -140,9 +157,10 @@ export const filePrograms: ProgramTable = {
   -I -F --file <read>
   -D --directory <grow>
   -H --format -C -R --owner -M <text>
-  -i --extract -p --pass-through`,
+  -i --extract !output # writes wherever the archive says
+  -p --pass-through`,
     operands: 'auto*',
   },
-  'ar ranlib': { bundled: true, options: '\n  --plugin <load>\n  -X <text>', operands: 'auto*' },
+  'ar ranlib': { bundled: true, wary: true, options: '\n  --plugin <load>\n  -X <text>', operands: 'auto*' },
   jar: { bundled: true, options: '\n  -J [load]\n  -f --file <auto>\n  -C <tree>', operands: 'auto*' },
 }

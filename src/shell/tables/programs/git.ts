@@ -76,10 +76,11 @@ const subcommands: Readonly<Record<string, Spec>> = {
     operands: 'read*',
   },
   rm: { options: pathspecs, operands: 'write*' },
-  mv: { operands: 'write*' },
+  mv: { operands: 'change* write' },
   commit: {
     options: `${pathspecs}
-  -m --message -C --reuse-message -c --reedit-message --fixup --squash --author --date --cleanup --trailer <text>
+  -c --reedit-message <run> # opens the configured editor
+  -m --message -C --reuse-message --fixup --squash --author --date --cleanup --trailer <text>
   -F --file -t --template <read>
   -S --gpg-sign -u --untracked-files [text]
   -n --no-verify !skip # skips the repository's hooks
@@ -200,6 +201,21 @@ const subcommands: Readonly<Record<string, Spec>> = {
   },
   am: patchFiles,
   mailinfo: { operands: 'output output' },
+  mailsplit: { options: '\n  -o [write]\n  -d -f [text]', operands: 'read*' },
+  'checkout-index': { options: '\n  --prefix --temp <write>\n  --stage <text>', operands: 'text*' },
+  'read-tree': { options: '\n  --index-output <write>\n  --prefix --exclude-per-directory <text>', operands: 'text*' },
+  'interpret-trailers': {
+    options: '\n  --in-place\n  --trailer --where --if-exists --if-missing <text>',
+    operands: 'read*',
+    operandsWith: { '--in-place': 'write*' },
+  },
+  'merge-file': {
+    options: '\n  -L --marker-size --diff-algorithm <text>\n  -p --stdout',
+    operands: 'write read read',
+    operandsWith: { '-p': 'read*' },
+  },
+  lfs: { subcommands: { install: { always: ['system', 'installs hooks and configuration'] } }, operands: 'text*' },
+  'request-pull': { operands: 'text remote text' },
   'send-email': { always: ['send', 'mails files away'], operands: 'read*' },
   'imap-send': { always: ['send', 'uploads messages'] },
   hook: { subcommands: { run: runsAnything('runs a hook') } },
@@ -257,6 +273,7 @@ const subcommands: Readonly<Record<string, Spec>> = {
   },
   tag: {
     options: `
+  -e --edit !run # opens the configured editor
   -m --message -u --local-user --sort --format --points-at --cleanup <text>
   -F --file <read>
   -n --contains --no-contains --merged --no-merged --column --color [text]`,
@@ -290,7 +307,7 @@ const subcommands: Readonly<Record<string, Spec>> = {
       '\n  --textconv !run # runs a text converter\n  --filters !run # runs a filter\n  --batch --batch-check [text]',
     operands: 'text*',
   },
-  'hash-object': { options: '\n  -t --path <text>', operands: 'read*' },
+  'hash-object': { options: '\n  --stdin-paths !list\n  -t --path <text>', operands: 'read*' },
   replace: { options: '\n  --edit !run # opens the configured editor\n  -e !run\n  --graft', operands: 'text*' },
   bundle: {
     subcommands: {

@@ -63,6 +63,7 @@ export const javascriptPrograms: ProgramTable = {
   --userconfig --globalconfig <config>
   --registry --proxy --https-proxy <route>
   -g --global !system # changes packages of the whole account
+  --location <text>
   --prefix -C <tree>
   --cache <grow>
   --cafile --cert --key <read>
@@ -77,7 +78,7 @@ export const javascriptPrograms: ProgramTable = {
     everywhere: true,
     options: `
   --script-shell <run>
-  --node-options <load>
+  --node-options --pnpmfile --global-pnpmfile <load>
   --userconfig --globalconfig --npmrc-auth-file <config>
   --registry --proxy --https-proxy <route>
   -g --global !system # changes packages of the whole account
@@ -207,7 +208,8 @@ export const javascriptPrograms: ProgramTable = {
   jest: {
     abbreviates: false,
     options: `
-  --setupFiles --setupFilesAfterEnv --globalSetup --globalTeardown --testRunner --runner --resolver --transform <module>
+  --setupFiles --setupFilesAfterEnv --globalSetup --globalTeardown --testRunner --runner --resolver <module>
+  --transform <load>
   --reporters --testEnvironment --env --watchPlugins --testResultsProcessor --snapshotSerializers --testSequencer <module>
   --prettierPath --filter --dependencyExtractor <module>
   --outputFile <output>
@@ -248,13 +250,15 @@ export const javascriptPrograms: ProgramTable = {
   --reporter <module>
   -c --config -C --config-file --project-dir <read>
   --output -o <output>
-  -g --grep --grep-invert -j --workers --project --retries --timeout --shard --browser -b --spec -s --max-failures --trace <text>
+  --browser -b <module>
+  -g --grep --grep-invert -j --workers --project --retries --timeout --shard --spec -s --max-failures --trace <text>
   --headed`,
     operands: 'text auto*',
   },
   'webpack vite rollup esbuild parcel tsup tsdown rspack swc rolldown': {
     abbreviates: false,
     options: `
+  --onSuccess <run>
   -p --plugin --configPlugin --inject <module>
   -r --require <module>
   -c --config --tsconfig --root <read>
@@ -285,8 +289,27 @@ export const javascriptPrograms: ProgramTable = {
   'turbo lerna nx rush': {
     abbreviates: false,
     options:
-      '\n  --cwd <tree>\n  --cache-dir <write>\n  --filter --scope --concurrency --parallel -t --target --projects -p --output-logs --log-order <text>\n  --graph --profile <output>',
+      '\n  --npm-client --exec <run>\n  --runner --plugin <module>\n  --cwd <tree>\n  --cache-dir <write>\n  --filter --scope --concurrency --parallel -t --target --projects -p --output-logs --log-order <text>\n  --graph --profile <output>',
     operands: 'text*',
+  },
+  jscodeshift: {
+    abbreviates: false,
+    options:
+      '\n  -t --transform --babylon --parser-config <load>\n  --extensions --parser --ignore-pattern -c --cpus <text>',
+    operands: 'grow*',
+  },
+  'gulp grunt': {
+    abbreviates: false,
+    options: '\n  --require --preload --tasks <load>\n  -f --gulpfile --gruntfile <read>\n  --cwd --base <tree>',
+    operands: 'text*',
+  },
+  husky: { operands: 'text write text', options: '' },
+  'mkdirp make-dir': { operands: 'write*' },
+  'cpx cpy copyfiles ncp': { operands: 'tree* grow' },
+  'pm2 forever': { always: ['run', 'starts programs that outlive the session'], operands: 'auto*' },
+  'tsc-watch': {
+    options: '\n  --onSuccess --onFailure --onFirstSuccess --onCompilationComplete <run>',
+    operands: 'auto*',
   },
   'madge depcheck knip npm-check-updates ncu syncpack': {
     abbreviates: false,

@@ -15,7 +15,8 @@ const goBuild = `
 const goPackages: Spec = { style: 'word', options: goBuild, wary: true }
 
 const cargoTarget = `
-  -p --package --bin --test --example --bench --target --profile --message-format --exclude -F --features -j --jobs <text>
+  --target <auto>
+  -p --package --bin --test --example --bench --profile --message-format --exclude -F --features -j --jobs <text>
   --format --edges -e -i --invert --prune --depth --charset --timings [text]
 `
 
@@ -145,7 +146,7 @@ ${cargoTarget}`,
         subcommands: {
           edit: {
             style: 'word',
-            options: '\n  -replace -require -droprequire -dropreplace -exclude -module -go -toolchain <text>',
+            options: '\n  -replace <auto>\n  -require -droprequire -dropreplace -exclude -module -go -toolchain <text>',
             operands: 'write',
           },
           download: { style: 'word', options: '\n  -modfile <read>', operands: 'text*' },
@@ -211,7 +212,7 @@ ${cargoTarget}`,
   javac: {
     style: 'word',
     options:
-      '\n  -processorpath -processor-path -Xplugin <load>\n  -d -s -h <write>\n  -cp -classpath -class-path -sourcepath -p -module-path <text>\n  -processor -source -target -release -encoding --release <text>',
+      '\n  -processorpath -processor-path -Xplugin <load>\n  -J [load]\n  -d -s -h <write>\n  -cp -classpath -class-path -sourcepath -p -module-path <text>\n  -processor -source -target -release -encoding --release <text>',
     operands: 'read*',
   },
   'kotlinc kotlin scalac': {
@@ -224,10 +225,25 @@ ${cargoTarget}`,
   --configfile -s --source --roll-forward <config>
   -o --output --artifacts-path <write>
   --results-directory --diag <output>
-  -c --configuration -f --framework -r --runtime -v --verbosity --filter -l --logger --project -p --property --settings <text>`,
+  --settings --project <read>
+  -a --test-adapter-path <load>
+  -c --configuration -f --framework -r --runtime -v --verbosity --filter -l --logger -p --property <text>`,
     subcommands: {
       exec: { always: ['code', 'runs an assembly'], operands: 'auto*' },
       tool: { operands: 'text*', always: ['system', 'changes installed tools'] },
+      test: {
+        options: `
+  --settings -s <config>
+  -a --test-adapter-path <load>
+  -r --results-directory -o --output -d --diag <write>
+  -c --configuration -f --framework -v --verbosity --filter -l --logger --collect -e --environment --arch --os <text>`,
+        operands: 'auto*',
+      },
+      new: {
+        subcommands: { install: { always: ['load', 'installs templates, which can run programs'], operands: 'text*' } },
+        options: '\n  -o --output <write>\n  -n --name -lang --language -f --framework <text>',
+        operands: 'text*',
+      },
       fsi: { always: ['code', 'runs F#'], operands: 'auto*' },
     },
     operands: 'auto*',
@@ -250,7 +266,7 @@ ${cargoTarget}`,
   },
   'rspec rubocop': {
     options:
-      '\n  -r --require -I <load>\n  -c --config -O --options <read>\n  -o --out <output>\n  -e --example -t --tag -f --format --only --except --seed <text>\n  -a -A --autocorrect',
+      '\n  -r --require -I <load>\n  -c --config -O --options <read>\n  -o --out <output>\n  -f --format <module>\n  -e --example -t --tag --only --except --seed <text>\n  -a -A --autocorrect',
     operands: 'tree*',
   },
   'rails rake.rb': {
@@ -260,6 +276,8 @@ ${cargoTarget}`,
       console: { always: ['code', 'starts a Ruby shell'] },
       c: { always: ['code', 'starts a Ruby shell'] },
       dbconsole: { always: ['code', 'starts a database shell'] },
+      new: { operands: 'grow text*', options: '\n  -m --template <load>\n  -d --database -a -j --javascript <text>' },
+      test: { operands: 'auto*', options: '\n  -r --require -I <load>\n  -n --name -e --environment -s --seed <text>' },
     },
     operands: 'text*',
   },
@@ -272,9 +290,15 @@ ${cargoTarget}`,
     },
     operands: 'text*',
   },
+  'phpcs phpcbf php-cs-fixer': {
+    abbreviates: false,
+    options:
+      '\n  --bootstrap --autoload-file --runtime-set <load>\n  --standard --config --basepath <auto>\n  --extensions --ignore --sniffs --report --rules --severity <text>',
+    operands: 'tree*',
+  },
   'phpunit pest phpstan psalm': {
     options:
-      '\n  --bootstrap -a --autoload-file --extension --printer <load>\n  --prepend <load>\n  -c --configuration <read>\n  --log-junit --coverage-html --coverage-clover --coverage-text --testdox-html <output>\n  -d <text>\n  --filter --group --testsuite -l --level --memory-limit --error-format <text>',
+      '\n  -d <config>\n  --bootstrap -a --autoload-file --extension --printer <load>\n  --prepend <load>\n  -c --configuration <read>\n  --log-junit --coverage-html --coverage-clover --coverage-text --testdox-html <output>\n  -d <text>\n  --filter --group --testsuite -l --level --memory-limit --error-format <text>',
     operands: 'tree*',
   },
   'mix elixir iex': {
@@ -296,5 +320,8 @@ ${cargoTarget}`,
     options: '\n  -o --output <write>',
     subcommands: { eval: { always: ['code', 'runs text as code'], operands: 'text*' } },
   },
-  'zig dart flutter': { operands: 'auto*', options: '\n  -o -femit-bin --output <write>\n  --eval <code>' },
+  'zig dart flutter': {
+    operands: 'auto*',
+    options: '\n  -p --prefix --cache-dir --global-cache-dir <grow>\n  -o -femit-bin --output <write>\n  --eval <code>',
+  },
 }

@@ -58,7 +58,8 @@ export const networkPrograms: ProgramTable = {
   -C --continue-at -t --telnet-option -Q --quote -P --ftp-port -y --speed-time -Y --speed-limit -z --time-cond <text>
   --retry --retry-delay --retry-max-time --connect-timeout --limit-rate --max-redirs --max-filesize --ciphers <text>
   --tls-max --tls13-ciphers --proto --proto-default --proto-redir --local-port --form-string --rate --parallel-max <text>
-  --aws-sigv4 --oauth2-bearer --pass --pinnedpubkey --noproxy --keepalive-time --expect100-timeout --variable <text>
+  --variable --expand-variable <text>
+  --aws-sigv4 --oauth2-bearer --pass --pinnedpubkey --noproxy --keepalive-time --expect100-timeout <text>
   --mail-from --mail-rcpt --mail-auth --login-options --sasl-authzid --service-name --cert-type --key-type --curves <text>
   --happy-eyeballs-timeout-ms --create-file-mode --ftp-method --ftp-account --delegation --krb --tlsuser --tlspassword <text>
   --url --ipfs-gateway <url>

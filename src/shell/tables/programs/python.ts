@@ -6,6 +6,7 @@ const installing = `
   -i --index-url --extra-index-url --index --default-index -f --find-links --proxy --trusted-host <route>
   --python <run>
   --global-option --build-option --install-option <run>
+  -w --wheel-dir <grow>
   -t --target --prefix --root --src -d --dest --cache-dir <grow>
   --log --report <output>
   -r --requirement -c --constraint --cert --client-cert --override --build-constraint <read>
@@ -14,7 +15,9 @@ const installing = `
   -U --upgrade
   --break-system-packages !system
   -C --config-settings --only-binary --no-binary --platform --python-version --implementation --abi --timeout --retries <text>
-  --progress-bar --upgrade-strategy --extra --group --exists-action --keyring-provider --format --exclude --path <text>
+  --progress-bar --upgrade-strategy --extra --group --exists-action --keyring-provider --format --exclude <text>
+  --path <meta>
+  --system !system # changes the packages of the machine
 `
 
 const pip: Spec = {
@@ -78,6 +81,7 @@ export const pythonPrograms: ProgramTable = {
         },
       },
       python: { operands: 'text*' },
+      venv: { options: '\n  -p --python <module>\n  --prompt --link-mode <text>', operands: 'grow' },
       add: {
         options: '\n  -r --requirements <read>\n  --optional --group --extra --tag --branch --rev <text>',
         operands: 'auto*',
@@ -94,18 +98,20 @@ export const pythonPrograms: ProgramTable = {
     abbreviates: false,
     everywhere: true,
     options:
-      '\n  -C --directory -P --project -p <tree>\n  -G --group --with --without --only -E --extras -e --env <text>',
+      '\n  --python <module>\n  --pypi-mirror <route>\n  -o --output <write>\n  -C --directory -P --project -p <tree>\n  -G --group --with --without --only -E --extras -e --env <text>',
     subcommands: {
       run: { ...delegating, everywhere: false },
       shell: { always: ['code', 'starts a shell'] },
       config: { operands: 'text*', always: ['system', 'shows or changes the configuration'] },
       self: { always: ['system', 'changes the installed tool'], operands: 'text*' },
       plugin: { always: ['load', 'changes plugins'], operands: 'text*' },
+      source: { always: ['route', 'changes where packages come from'], operands: 'text*' },
+      env: { operands: 'text module' },
     },
     otherwise: { operands: 'auto*' },
   },
   'conda mamba micromamba': {
-    options: '\n  -n --name -c --channel <text>\n  -p --prefix <grow>\n  -f --file <read>',
+    options: '\n  -n --name <text>\n  -c --channel <auto>\n  -p --prefix <grow>\n  -f --file <read>',
     subcommands: {
       run: { ...delegating, options: '\n  -n --name <text>\n  -p --prefix <tree>\n  --cwd <tree>' },
       config: { always: ['system', 'changes the configuration'], operands: 'text*' },
@@ -158,6 +164,7 @@ export const pythonPrograms: ProgramTable = {
   --output-format --profile --max-line-length --max-complexity --per-file-ignores --extend-select --extend-ignore --format --filename <text>
   --unsafe-fixes --fix --diff --check -w --in-place -i`,
     operands: 'auto*',
+    operandsWith: { '--fix -w -i': 'auto* grow' },
   },
   pylint: {
     options:
@@ -187,7 +194,11 @@ export const pythonPrograms: ProgramTable = {
     always: ['code', 'runs notebooks'],
     operands: 'auto*',
   },
-  'sphinx-build mkdocs': {
+  'sphinx-build': {
+    options: '\n  -c -f --config-file <read>\n  -d -w --doctree-dir --warning-file <write>\n  -D -A -b -j -t <text>',
+    operands: 'tree grow text*',
+  },
+  mkdocs: {
     options: '\n  -c -f --config-file <read>\n  -d --site-dir -w <write>\n  -D -A -b -j -t <text>',
     operands: 'auto*',
   },
@@ -201,6 +212,8 @@ export const pythonPrograms: ProgramTable = {
     subcommands: {
       shell: { always: ['code', 'starts a Python shell'] },
       dbshell: { always: ['code', 'starts a database shell'] },
+      startproject: { options: '\n  --template <load>', operands: 'text grow' },
+      startapp: { options: '\n  --template <load>', operands: 'text grow' },
     },
     operands: 'text*',
   },

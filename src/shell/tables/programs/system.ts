@@ -150,7 +150,7 @@ export const systemPrograms: ProgramTable = {
   'ffmpeg ffprobe ffplay': {
     style: 'word',
     options:
-      '\n  -i -filter_script -filter_complex_script <read>\n  -passlogfile <output>\n  -init_hw_device <load>\n  -report !output\n  -ss -t -to -f -c -codec -vcodec -acodec -vf -af -filter_complex -map -r -s -b -ar -ac -crf -preset -loglevel -v -show_entries -of -pix_fmt -vframes -frames <text>',
+      '\n  -i <auto>\n  -filter_script -filter_complex_script <read>\n  -passlogfile <output>\n  -init_hw_device <load>\n  -report !output\n  -ss -t -to -f -c -codec -vcodec -acodec -vf -af -filter_complex -map -r -s -b -ar -ac -crf -preset -loglevel -v -show_entries -of -pix_fmt -vframes -frames <text>',
     operands: 'write*',
   },
   'convert magick identify mogrify composite montage': { style: 'word', operands: 'text*', wary: true },
@@ -161,7 +161,8 @@ export const systemPrograms: ProgramTable = {
   },
   exiftool: {
     style: 'word',
-    options: '\n  -config -if -if2 <load>\n  -@ -argfile <list>\n  -o -out -w <output>\n  -execute !run',
+    options:
+      '\n  -config -if -if2 -p -printFormat -userParam <load>\n  -@ -argfile <list>\n  -o -out -w <output>\n  -execute !run',
     operands: 'auto*',
     wary: true,
   },

@@ -52,6 +52,7 @@ export const textPrograms: ProgramTable = {
     options: `
   -U -C -x --exclude -I --ignore-matching-lines -F --show-function-line --label -L -W --width --tabsize <text>
   --horizon-lines -D --ifdef --line-format --old-line-format --new-line-format --old-group-format <text>
+  --diff-program --difftool <run>
   --to-file --from-file -X --exclude-from -S --starting-file <read>
   --color --palette --unified --context [text]`,
     operands: 'tree*',
@@ -178,6 +179,7 @@ export const textPrograms: ProgramTable = {
   -e --source <text>
   -o --pretty-print -p --profile -d --dump-variables [output]
   -D --debug [run]
+  -W <run> # passes an option of its own, which can load a program
   -F --field-separator -v --assign <text>`,
     operands: 'text auto*',
     operandsWith: { '-f -e -E': 'auto*' },
@@ -257,7 +259,10 @@ export const textPrograms: ProgramTable = {
     operands: 'text*',
     operandsWith: { '-l': 'read*' },
   },
-  'info apropos whatis tldr': { options: '\n  -o --output <output>\n  --init-file <config>', operands: 'text*' },
+  'info apropos whatis tldr': {
+    options: '\n  -o --output <output>\n  -C --config-file --init-file <config>',
+    operands: 'text*',
+  },
   file: {
     options: `
   -f --files-from <list>
@@ -313,7 +318,7 @@ export const textPrograms: ProgramTable = {
   'ps pgrep pidof pstree free lscpu lsblk lsof ss netstat vmstat iostat': { operands: 'text*' },
   'ctags etags universal-ctags': {
     options:
-      '\n  --options --options-maybe <config>\n  -L <list>\n  -o -f <write>\n  --exclude --languages --fields --extras --kinds <text>',
+      '\n  --_xtool --_interactive <run>\n  --options --options-maybe <config>\n  -L <list>\n  -o -f <write>\n  --exclude --languages --fields --extras --kinds <text>',
     operands: 'read*',
   },
   cscope: { options: '\n  -i <list>\n  -f -P <write>\n  -0 -1 -2 -3 -4 -5 -6 -7 -8 -9 <text>' },

@@ -36,4 +36,14 @@ const sevenZip: Rule = (use) => {
     }
 }
 
-export const archiveRules: Readonly<Record<string, Rule>> = { 'tar, bsdtar': tar, '7z, 7za, 7zr, 7zz': sevenZip }
+/** `ar rcs lib.a x.o`: the letters say whether the archive is written. */
+const ar: Rule = (use) => {
+  const archive = use.operands[0]
+  if (archive !== undefined && has(use, '-r', '-q', '-d', '-m', '-s')) use.found.path(archive, 'write')
+}
+
+export const archiveRules: Readonly<Record<string, Rule>> = {
+  ar,
+  'tar, bsdtar': tar,
+  '7z, 7za, 7zr, 7zz': sevenZip,
+}

@@ -14,6 +14,8 @@ export function awkDangers(program: string): readonly ScriptDanger[] {
   if (/(^|\n)\s*@|@(load|include|namespace)\b/.test(code))
     found.push(['script-loads-code', 'the awk program loads code (`@load`, `@include`)'])
   if (/@[A-Za-z_]\w*\s*\(/.test(code)) found.push(['script-runs-program', 'the awk program calls functions by name'])
+  if (/\bARGV\s*\[[^\]]*\]\s*=\s*(?!=|"")/.test(program))
+    found.push(['script-reads-file', 'the awk program chooses the files that it reads (`ARGV`)'])
   if (/\bPROCINFO\b/.test(code)) found.push(['script-unclear', 'the awk program changes how awk works (`PROCINFO`)'])
   if (printsToFile(code)) found.push(['script-writes-file', 'the awk program writes a file (`print >`)'])
   return found

@@ -1,6 +1,6 @@
 /** make, cmake, compilers, go, cargo, gradle and maven: variables and flags that name programs. */
 
-import { namesProgram } from '../environment.ts'
+import { environmentHazard, namesProgram } from '../environment.ts'
 import { isRooted } from '../paths.ts'
 import { type Rule, type Use, usesOf } from '../use.ts'
 
@@ -32,7 +32,21 @@ const make: Rule = (use) => {
         `\`${use.program} ${name}=…\` changes a command of the makefile`,
         arg.word.span,
       )
-    if (isRooted(value)) use.found.file(value, 'read', arg.word.span)
+    const installs =
+      /^(DESTDIR|PREFIX|prefix)$/.test(name) && use.operands.some(({ text }) => /install/.test(text ?? ''))
+    if (isRooted(value)) use.found.file(value, installs ? 'write' : 'read', arg.word.span)
+  }
+  for (const option of usesOf(use, '-f'))
+    if (option.value?.text === '-')
+      use.found.hazard('interpreter-code', `\`${use.program} -f -\` runs the rules that it reads`, option.span)
+}
+
+/** `./configure CC=./x`: programs of the build, as with make. */
+const configure: Rule = (use) => {
+  for (const arg of use.operands) {
+    const [, name = '', value = ''] = /^([A-Za-z_]\w*)=(.*)$/s.exec(arg.text ?? '') ?? []
+    if (namesProgram(name) && /[/\s;|&$`]/.test(value))
+      use.found.hazard('option-runs-program', `\`${name}=…\` names a program of the build`, arg.word.span)
   }
 }
 
@@ -53,6 +67,8 @@ const cmake: Rule = (use) => {
     )
       use.found.hazard('option-runs-program', `\`cmake -D ${text ?? '…'}\` can name a program to run`, option.span)
   }
+  const handed = use.operands.slice(use.beforeDashes)
+  if (handed.length > 0) make({ ...use, operands: handed })
   const tool = use.options.find((option) => option.name === '-E')
   if (tool === undefined) return
   const name = use.operands[0]?.text
@@ -81,6 +97,18 @@ const compilerFlags: readonly (readonly [
   ['--config', 'load', true],
   ['-load', 'load', true],
   ['-fuse-ld=/', 'run', false],
+  ['-fuse-ld=.', 'run', false],
+  ['-Xlinker', 'load', true],
+  ['-Xclang', 'load', true],
+  ['-Xassembler', 'load', true],
+  ['-Wp,-MD,', 'write', false],
+  ['-Wp,-MMD,', 'write', false],
+  ['-Wl,-Map=', 'write', false],
+  ['-Wl,-Map,', 'write', false],
+  ['-Wl,-o,', 'write', false],
+  ['-fdump-tree-all=', 'write', false],
+  ['-ftime-trace=', 'write', false],
+  ['-fprofile-dir=', 'write', false],
   ['--ld-path=', 'run', false],
   ['--gcc-toolchain=', 'run', false],
   ['-ccc-gcc-name', 'run', true],
@@ -187,13 +215,44 @@ const targets: Rule = (use) => {
   for (const arg of use.operands.slice(0, 1)) reportReleasing(use, arg.text)
 }
 
+/** `javac -J-javaagent:…`, `msbuild -logger:X,y.dll`: options that load code. */
+const gluedLoaders: Rule = (use) => {
+  for (const arg of use.args)
+    if (/^-J-|^[-/](?:logger|l|distributedlogger|dl):.*\.dll/i.test(arg.text ?? ''))
+      use.found.hazard('option-loads-code', `\`${arg.text?.slice(0, 40)}\` loads code`, arg.word.span)
+    else {
+      const file = /LogFileName=([^;]+)/i.exec(arg.text ?? '')?.[1]
+      if (file !== undefined) use.found.file(file, 'write', arg.word.span)
+    }
+}
+
 export const buildRules: Readonly<Record<string, Rule>> = {
   'make, gmake, bmake': make,
+  configure,
+  'bazel, bazelisk': (use) => {
+    for (const option of usesOf(use, '--action_env', '--host_action_env', '--repo_env', '--test_env'))
+      if (
+        environmentHazard((option.value?.text ?? 'PATH').split('=')[0] ?? '') !== null &&
+        option.value?.text?.includes('=')
+      )
+        use.found.hazard(
+          'env-changes-program',
+          `\`${use.program} ${option.name}\` changes what programs load`,
+          option.span,
+        )
+  },
+  objcopy: (use) => {
+    for (const option of usesOf(use, '--dump-section')) {
+      const file = option.value?.text?.split('=')[1]
+      if (file !== undefined) use.found.file(file, 'write', option.span)
+    }
+  },
   cmake,
   'gcc, g++, cc, c++, clang, clang++, cpp, tcc, icc, gfortran, gccgo, nvcc': compiler,
   'go build, go test, go install, go run, go vet, go list, go get, go generate': goFlags,
   'rustc, cargo rustc': rustc,
   'gradle, gradlew, mvn, mvnw, mvnd': jvm,
+  'javac, javadoc, jar, dotnet, msbuild': gluedLoaders,
   'just, task, go-task, rake': targets,
   'mise, rtx': (use) => {
     if (use.operands[0]?.text === 'run') reportReleasing(use, use.operands[1]?.text)

@@ -38,13 +38,60 @@ const forgeApi: Rule = (use) => {
   if (use.operands[0]?.text === 'graphql') {
     const query = fields.map((option) => option.value?.text).find((text) => text == null || text.startsWith('query='))
     if (query != null && !/\bmutation\b/.test(query)) use.setEffect('remote-read', 'reads from the forge')
-    else use.setEffect('remote-write', 'changes something at the forge')
+    else {
+      use.setEffect('remote-write', 'changes something at the forge')
+      use.found.hazard('changes-remote', 'the query changes something at the forge', use.span)
+    }
     return
   }
   const implied = fields.length > 0 || has(use, '--input') ? 'POST' : 'GET'
   const effective = has(use, '--method', '-X') ? (method ?? 'POST') : implied
   if (/^(GET|HEAD)$/i.test(effective)) use.setEffect('remote-read', 'reads from the forge')
   else use.setEffect('remote-write', 'changes something at the forge')
+  if (!/^(GET|HEAD)$/i.test(effective))
+    use.found.hazard(
+      'changes-remote',
+      `\`${use.words.join(' ')}\` with ${effective} changes something at the forge`,
+      use.span,
+    )
+}
+
+/** `gh repo clone x -- …` hands the rest to git. */
+const forgeClone: Rule = (use) => {
+  const rest = use.operands.slice(use.beforeDashes)
+  const name = use.argv[0]
+  if (rest.length === 0 || name === undefined) return
+  const word = (text: string) => ({ ...name, text, values: [text] })
+  use.delegate([word('git'), word('clone'), ...rest.map((arg) => arg.word), word('origin')])
+}
+
+/** `kubectl get -o jsonpath-file=x`: the output is made from a file. */
+const outputFile: Rule = (use) => {
+  for (const option of usesOf(use, '-o')) {
+    const file = /^(?:go-template-file|jsonpath-file|custom-columns-file|templatefile)=(.+)$/.exec(
+      option.value?.text ?? '',
+    )?.[1]
+    if (file !== undefined) use.found.file(file, 'read', option.span)
+  }
+}
+
+/** Secrets of a cluster in clear text. */
+const clusterSecrets: Rule = (use) => {
+  const named = use.operands.some((arg) => /^secrets?(\/|$|,)|,secrets?(,|$)/.test(arg.text ?? ''))
+  const shows = usesOf(use, '-o').some((option) =>
+    /^(yaml|json|go-template|jsonpath|custom-columns)/.test(option.value?.text ?? ''),
+  )
+  if (use.words.includes('get') ? named && shows : use.words.includes('config') && has(use, '--raw'))
+    use.found.hazard('prints-credential', `\`${use.words.join(' ')}\` prints credentials`, use.span)
+}
+
+/** Cloud command lines: credentials that are printed, and sessions on machines. */
+const cloudSession: Rule = (use) => {
+  const text = use.operands.map((arg) => arg.text ?? '…').join(' ')
+  if (/^auth (print-|login|activate|revoke|application-default)|^login\b|^account get-access-token/.test(text))
+    use.found.hazard('changes-system', `\`${use.program} ${text}\` prints or changes credentials`, use.span)
+  if (/^(compute|alpha cloud-shell|cloud-shell) (ssh|scp|start-iap-tunnel)\b|^vm run-command|^ssh\b/.test(text))
+    use.found.hazard('remote-command', `\`${use.program} ${text}\` runs commands on another machine`, use.span)
 }
 
 /** `aws s3 cp a s3://b`: the side without a bucket is a file of the machine. */
@@ -60,8 +107,15 @@ const bucketCopy: Rule = (use) => {
 export const containerRules: Readonly<Record<string, Rule>> = {
   'docker run, docker create, docker container run, podman run, podman create, nerdctl run, docker compose run':
     namespaces,
-  'docker cp, podman cp': copy,
+  'docker cp, podman cp, docker compose cp, docker-compose cp, kubectl cp, oc cp': copy,
+  'docker build, docker buildx build, docker image build, podman build': namespaces,
   'docker compose, docker-compose, podman-compose': composeDown,
   'gh api, glab api': forgeApi,
+  'gh repo clone, glab repo clone': forgeClone,
+  'kubectl, oc': (use) => {
+    outputFile(use)
+    clusterSecrets(use)
+  },
+  'gcloud, az, flyctl, fly, heroku': cloudSession,
   aws: bucketCopy,
 }

@@ -4,7 +4,11 @@ import type { Arg } from '../options.ts'
 import { has, type Rule, type Use, usesOf } from '../use.ts'
 
 const runsPrograms: readonly (readonly [pattern: RegExp, code: string, message: string])[] = [
-  [/\\!|\bPROGRAM\s+'|\\(o|g|gx|w|watch|copy\b.*)\s*\|/i, 'script-runs-program', 'the statements run a program'],
+  [
+    /\\!|\bPROGRAM\s+(['$]|E')|\\(o|g|gx|w|watch|copy\b.*)\s*\|/i,
+    'script-runs-program',
+    'the statements run a program',
+  ],
   [/(^|[;\n])\s*(system|pager|edit|\\e|\\ef|\\ev|\\setenv)\b/i, 'script-runs-program', 'the statements run a program'],
   [
     /(^|[;\n\s])\\(o|w|g|gx|out|copy|i|ir|include|lo_import|lo_export|cd)\s+\S/i,
@@ -13,7 +17,7 @@ const runsPrograms: readonly (readonly [pattern: RegExp, code: string, message: 
   ],
   [/(^|[;\n])\s*(source|tee|\\\.)\s+\S/i, 'script-reads-file', 'the statements open files'],
   [
-    /\b(INTO\s+(OUT|DUMP)FILE|LOAD_FILE\s*\(|LOAD\s+DATA|pg_read_file|pg_write|lo_import|lo_export)\b/i,
+    /\b(INTO\s+(OUT|DUMP)FILE|LOAD_FILE\s*(?=\()|LOAD\s+DATA|pg_read_file|pg_write|lo_import|lo_export)\b/i,
     'script-writes-file',
     'the statements open files of the server',
   ],
@@ -71,6 +75,12 @@ function reportStatements(use: Use, args: readonly Arg[], table: typeof runsProg
 }
 
 const server: Rule = (use) => {
+  for (const option of usesOf(use, '-P', '--pset', '-v'))
+    if (
+      /^(pager|editor)/i.test(option.value?.text ?? '') &&
+      !/^pager=(off|on|0|1|always)?$/i.test(option.value?.text ?? '')
+    )
+      use.found.hazard('option-runs-program', `\`${use.program} ${option.name}\` names a program`, option.span)
   const args = usesOf(use, '-c', '-e', '--init-command').flatMap((option) =>
     option.value === null ? [] : [option.value],
   )

@@ -1,5 +1,6 @@
 /** rm, chmod, dd, cp and find: what the rows cannot say about deleting and changing files. */
 
+import { posix } from 'node:path'
 import type { Arg } from '../options.ts'
 import { resolvePath } from '../paths.ts'
 import { has, type Rule, type Use, usesOf } from '../use.ts'
@@ -30,10 +31,26 @@ function isDisposable(arg: Arg, use: Use): boolean {
   return below.split('/').some((part) => reproducible.has(part) || /\.(egg-info|tsbuildinfo|log|tmp)$/.test(part))
 }
 
+/** `rm -rf *`, `rm -rf "$PWD"`: the working directory, what holds it, or all of its contents. */
+function isEverything(arg: Arg, use: Use): boolean {
+  if (arg.text === null) return arg.pattern !== null && /^(\.\/)?\.?\*\/?$/.test(arg.pattern)
+  const { path } = resolvePath(arg.text, use.place.cwd, use.place.home)
+  const { cwd } = use.place
+  return path !== null && cwd !== null && (cwd === path || cwd.startsWith(path === '/' ? '/' : `${path}/`))
+}
+
 const remove: Rule = (use) => {
   const recursive = use.program === 'rimraf' || has(use, '-r', '-R', '--recursive', '--recursiv', '--recurs')
-  if (recursive) for (const arg of use.operands) use.found.path(arg, 'write', true)
   if (!recursive) return
+  for (const arg of use.operands) {
+    use.found.path(arg, 'write', true)
+    if (isEverything(arg, use))
+      use.found.hazard(
+        'deletes-everything',
+        `\`${use.program} ${arg.word.text}\` deletes the whole directory it works in`,
+        arg.word.span,
+      )
+  }
   if (use.operands.length > 0 && use.operands.every((arg) => isDisposable(arg, use))) use.setEffect('local', '')
   else use.setEffect('destructive', 'deletes directories with everything in them')
 }
@@ -89,9 +106,20 @@ const copy: Rule = (use) => {
   })
 }
 
-/** A single operand makes a link of the same name here. */
+/** A symbolic link leads on from where it stands; a single operand makes a link of the same name here. */
 const link: Rule = (use) => {
-  if (use.operands.length === 1 && use.operands[0] !== undefined) use.found.path(use.operands[0], 'read')
+  const [only] = use.operands
+  if (!has(use, '-s')) {
+    if (use.operands.length === 1 && only !== undefined) use.found.path(only, 'read')
+    return
+  }
+  const into = usesOf(use, '-t')[0]?.value?.text
+  const name = into ?? (use.operands.length > 1 ? use.operands.at(-1)?.text : '.') ?? null
+  const targets = into === undefined && use.operands.length > 1 ? use.operands.slice(0, -1) : use.operands
+  const base = name === null || into !== undefined || /(^|\/)\.{0,2}$/.test(name) ? name : posix.dirname(name)
+  for (const arg of targets)
+    if (arg.text === null || base === null || /^[/~]/.test(arg.text)) use.found.path(arg, 'read')
+    else use.found.file(`${base}/${arg.text}`, 'read', arg.word.span)
 }
 
 const find: Rule = (use) => {

@@ -61,6 +61,11 @@ const config: Rule = (use) => {
   if (key === undefined) return
   const setting = `${key.text ?? key.prefix}${value === undefined ? '' : `=${value.text ?? value.prefix}`}`
   reportSetting(use, setting, value?.text === null ? value : key, 'git config')
+  if (value !== undefined) {
+    if (isCommandTransport(value.text ?? value.prefix))
+      use.found.hazard('option-runs-program', '`git config` sets a transport that runs a program', value.word.span)
+    use.found.loose(value)
+  }
   if (verb.endsWith('-section') || has(use, '--rename-section'))
     use.found.hazard('changes-config', '`git config` renames or removes a section', key.word.span)
 }
@@ -121,6 +126,22 @@ const branch: Rule = (use) => {
     use.setEffect('destructive', 'deletes a branch that may not be merged')
 }
 
+/** A merge strategy that git does not bring is the program `git-merge-…`. */
+const strategy: Rule = (use) => {
+  for (const option of usesOf(use, '-s', '--strategy')) {
+    const text = option.value?.text
+    if (
+      option.row?.takes === 'value' &&
+      (text == null || !/^(ort|recursive|resolve|octopus|ours|theirs|subtree)$/.test(text))
+    )
+      use.found.hazard(
+        'option-runs-program',
+        `\`${use.words.join(' ')} ${option.name} ${text ?? '…'}\` runs a program`,
+        option.span,
+      )
+  }
+}
+
 const noIndex: Rule = (use) => {
   if (!has(use, '--no-index')) return
   for (const arg of use.operands) use.found.path(arg, 'read')
@@ -133,7 +154,7 @@ const worktreeAdd: Rule = (use) => {
 export const gitRules: Readonly<Record<string, Rule>> = {
   git: settings,
   'git config': config,
-  'git clone, git fetch, git pull, git push, git ls-remote, git remote, git submodule, git archive, git fetch-pack':
+  'git clone, git fetch, git pull, git push, git ls-remote, git remote, git submodule, git archive, git fetch-pack, git request-pull':
     transport,
   'git submodule add': submoduleAdd,
   'git checkout': checkout,
@@ -143,5 +164,6 @@ export const gitRules: Readonly<Record<string, Rule>> = {
   'git push': push,
   'git branch': branch,
   'git diff, git grep': noIndex,
+  'git merge, git pull, git rebase, git cherry-pick, git revert': strategy,
   'git worktree add': worktreeAdd,
 }

@@ -18,6 +18,21 @@ const curl: Rule = (use) => {
       use.found.file(file, 'read', option.span)
     }
   }
+  for (const option of usesOf(use, '--variable')) {
+    const file = /^[^=@]*@(.+)$/.exec(option.value?.text ?? '')?.[1]
+    if (file === undefined) continue
+    use.found.hazard('option-sends-file', '`curl --variable` reads a file into the request', option.span)
+    use.found.file(file, 'read', option.span)
+  }
+  for (const option of usesOf(use, '-w'))
+    if (/%output\{/.test(option.value?.text ?? ''))
+      use.found.hazard('option-writes-file', '`curl -w %output{…}` writes a file', option.span)
+  for (const option of usesOf(use, '--proto-default'))
+    if (!/^(https?|ftps?)$/i.test(option.value?.text ?? ''))
+      use.found.hazard('option-changes-route', '`curl --proto-default` changes what an address means', option.span)
+  for (const arg of use.operands)
+    if (/^(?!https?:|ftps?:|wss?:|file:)[a-z][a-z0-9+.-]*:\/\//i.test(arg.text ?? ''))
+      use.found.hazard('option-changes-route', '`curl` speaks another protocol than the web', arg.word.span)
   const method = usesOf(use, '-X').at(-1)?.value?.text
   const sends =
     has(use, '-F', '--form-string', '-T') ||
@@ -89,6 +104,7 @@ const copies: Rule = (use) => {
       use.found.hostOf(arg)
     } else use.found.path(arg, index === last && last > 0 ? 'write' : 'read', true)
   })
+  if (use.program === 'sftp') use.found.hazard('remote-command', '`sftp` opens a session on another machine', use.span)
   if (remote || use.program === 'sftp') {
     if (has(use, '-n', '--dry-run') && use.program === 'rsync')
       use.setEffect('remote-read', 'compares files with another machine')

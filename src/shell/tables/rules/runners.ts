@@ -1,6 +1,7 @@
 /** Runners (npx, uv run, npm exec …) are judged by what they run; npm scripts by their name. */
 
 import type { Arg } from '../options.ts'
+import { projectTools } from '../project-tools.ts'
 import { has, type Rule, type Use, usesOf } from '../use.ts'
 import { reportReleasing } from './build.ts'
 
@@ -44,13 +45,18 @@ const shorthand: Rule = (use) => {
 }
 
 /** `pnpm eslint …`, `yarn vitest …`: a program of the project by its name. */
-const projectPrograms =
-  /^(eslint|tsc|vitest|jest|prettier|mocha|playwright|cypress|webpack|vite|rollup|esbuild|stylelint|biome|tsx|ts-node|prisma|drizzle-kit|nodemon|babel|rimraf|turbo|nx|lerna|wrangler|vercel|netlify|firebase|serverless|cdk)$/
 const byName: Rule = (use) => {
   const name = use.words[1]
-  if (name === undefined || !projectPrograms.test(name)) return
+  if (name === undefined || !projectTools.has(name)) return
   const at = use.argv.findIndex((word) => word.values?.length === 1 && word.values[0] === name)
   if (at > 0) use.delegate(use.argv.slice(at))
+}
+
+/** `npm install --location=global`: the long way to say -g. */
+const globalPlace: Rule = (use) => {
+  for (const option of usesOf(use, '--location'))
+    if (option.value?.text !== 'project' && option.value?.text !== 'user')
+      use.found.hazard('changes-system', '`npm --location` changes packages of the whole account', option.span)
 }
 
 const pkgSet: Rule = (use) => {
@@ -87,7 +93,21 @@ const wrappedPython: Rule = (use) => {
   else use.found.path(first, 'read')
 }
 
+/** `--cov-report html:dir` writes there. */
+const coverageReport: Rule = (use) => {
+  for (const option of usesOf(use, '--cov-report', '-o')) {
+    const place = /^(?:(?:html|xml|json|lcov|annotate|markdown)(?:-append)?:|cache_dir=)(.+)$/.exec(
+      option.value?.text ?? '',
+    )?.[1]
+    if (place !== undefined) use.found.file(place, 'write', option.span, { recursive: true })
+  }
+}
+
 const pytest: Rule = (use) => {
+  coverageReport(use)
+  for (const arg of use.operands)
+    if (arg.text?.startsWith('@'))
+      use.found.hazard('option-reads-list', '`pytest @file` takes options from a file', arg.word.span)
   for (const option of usesOf(use, '-p'))
     if (!/^no:/.test(option.value?.text ?? ''))
       use.found.hazard('option-loads-code', '`pytest -p` loads a plugin', option.span)
@@ -119,8 +139,14 @@ export const runnerRules: Readonly<Record<string, Rule>> = {
     byName(use)
   },
   'npm pkg, pnpm pkg': pkgSet,
+  'npm install, npm i, npm add, npm uninstall, npm update, npm link': globalPlace,
   bun,
   'coverage run': wrappedPython,
   'pytest, py.test': pytest,
+  'sphinx-build': (use) => {
+    for (const option of usesOf(use, '-D'))
+      if (/^(extensions|html_theme_path|.*_path|.*_command)\b/.test(option.value?.text ?? 'extensions'))
+        use.found.hazard('option-loads-code', '`sphinx-build -D` can load code', option.span)
+  },
   jest: jestConfig,
 }

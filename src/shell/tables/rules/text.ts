@@ -67,6 +67,14 @@ const awk: Rule = (use) => {
     }
 }
 
+/** `load("/x")` of yq opens a file; a name that is not written out can be any. */
+const yq: Rule = (use) => {
+  for (const arg of use.operands.slice(0, 2))
+    for (const match of (arg.text ?? '').matchAll(/\bload(?:_str|_xml|_props|_base64)?\s*\(\s*("([^"]*)")?/g))
+      if (match[2] !== undefined) use.found.file(match[2], 'read', arg.word.span)
+      else use.found.hazard('script-reads-file', 'the expression opens a file that is not written out', arg.word.span)
+}
+
 const pager: Rule = (use) => {
   for (const option of usesOf(use, '+')) {
     const text = option.value?.text
@@ -108,6 +116,7 @@ const printf: Rule = (use) => {
 export const textRules: Readonly<Record<string, Rule>> = {
   sed,
   'awk, gawk, mawk, nawk, original-awk': awk,
+  yq,
   'less, more, most, pg, zless, zmore': pager,
   'grep, egrep, fgrep, zgrep': grep,
   date,

@@ -1,0 +1,273 @@
+/*
+ * cordon-launch: starts bubblewrap for a process that has nothing else to do, `cordon run`, and waits for it. It is an
+ * addon of Node's, because `node:child_process` and its streams take a start longer than the sandbox itself.
+ *
+ *   start(arguments, fds)               starts a program. `arguments` are texts that each end in NUL, the program first;
+ *                                       `fds` are five int32: the init, the command's stdin, stdout and stderr, and
+ *                                       /dev/null. 0: started; 1: not, for a terminal is among the command's, which is
+ *                                       never handed in; less than 0: not, for this errno.
+ *   attend(orders, signals, timeout)    gives the init its orders, passes these signals on (a byte each), ends it all
+ *                                       after so many milliseconds (0: never), and waits for the init's last word or for
+ *                                       its end without one. The answer: int32 wait status, or -1 when it was not waited
+ *                                       for; u32 whether time ran out; u32 length of the init's messages; the messages;
+ *                                       what bubblewrap complained of.
+ *   abandon()                           closes the connection, which ends an init that is still there
+ *
+ * It only carries bytes: src/sandbox/launch-blocking.ts and cordon-init.c know what they mean.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Node-API, whose binary interface is stable; its header is not on every machine that has Node. */
+typedef struct napi_env__ *napi_env;
+typedef struct napi_value__ *napi_value;
+typedef struct napi_callback_info__ *napi_callback_info;
+typedef napi_value (*napi_callback)(napi_env, napi_callback_info);
+extern int napi_create_function(napi_env, const char *, size_t, napi_callback, void *, napi_value *);
+extern int napi_set_named_property(napi_env, napi_value, const char *, napi_value);
+extern int napi_get_cb_info(napi_env, napi_callback_info, size_t *, napi_value *, napi_value *, void **);
+extern int napi_get_buffer_info(napi_env, napi_value, void **, size_t *);
+extern int napi_get_value_double(napi_env, napi_value, double *);
+extern int napi_create_buffer_copy(napi_env, size_t, const void *, void **, napi_value *);
+extern int napi_create_int32(napi_env, int32_t, napi_value *);
+extern int napi_throw_error(napi_env, const char *, const char *);
+
+enum { CONTROL_FD = 3, INIT_FD, STDIO_FD, LAST_FD = STDIO_FD + 2 }; /* as src/sandbox/bwrap/args.ts has them */
+enum { MESSAGE_BYTES = 16, ORDER_BYTES = 6, COMPLAINT_BYTES = 4096, GRACE_MS = 1000 };
+
+static pid_t child = -1;
+static int control = -1, complaints = -1;
+
+struct bytes {
+  uint8_t *at;
+  size_t length;
+};
+
+static void append(struct bytes *to, const void *from, size_t length) {
+  uint8_t *grown = realloc(to->at, to->length + length);
+  if (!grown) abort();
+  memcpy(grown + to->length, from, length);
+  to->at = grown;
+  to->length += length;
+}
+
+static int64_t now_ms(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Above everything that is laid out for the child, so that no step of the layout covers a source of another. */
+static int lift(int fd) { return fcntl(fd, F_DUPFD_CLOEXEC, LAST_FD + 1); }
+
+static int spawn_child(char **argv, const int32_t *fds) {
+  int pair[2], pipe_ends[2], status, sources[LAST_FD + 1];
+  char *no_environment[] = {NULL};
+  posix_spawn_file_actions_t layout;
+  posix_spawnattr_t manner;
+  sigset_t none, all;
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair)) return errno;
+  if (pipe2(pipe_ends, O_CLOEXEC)) return errno;
+  const int wanted[] = {fds[4], fds[4], pipe_ends[1], pair[1], fds[0], fds[1], fds[2], fds[3]};
+  posix_spawn_file_actions_init(&layout);
+  for (int fd = 0; fd <= LAST_FD; fd++) {
+    if ((sources[fd] = lift(wanted[fd])) < 0) return errno;
+    posix_spawn_file_actions_adddup2(&layout, sources[fd], fd);
+  }
+  posix_spawn_file_actions_addchdir_np(&layout, "/");
+  posix_spawnattr_init(&manner);
+  sigemptyset(&none);
+  sigfillset(&all);
+  posix_spawnattr_setsigmask(&manner, &none);
+  posix_spawnattr_setsigdefault(&manner, &all);
+  /* A session of its own: Ctrl-C at the caller's terminal reaches the caller, which decides what to pass on. */
+  posix_spawnattr_setflags(&manner, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  status = posix_spawn(&child, argv[0], &layout, &manner, argv, no_environment);
+  posix_spawnattr_destroy(&manner);
+  posix_spawn_file_actions_destroy(&layout);
+  for (int fd = 0; fd <= LAST_FD; fd++) close(sources[fd]);
+  close(pair[1]);
+  close(pipe_ends[1]);
+  control = pair[0];
+  complaints = pipe_ends[0];
+  fcntl(control, F_SETFL, O_NONBLOCK);
+  fcntl(complaints, F_SETFL, O_NONBLOCK);
+  return status;
+}
+
+static napi_value start(napi_env env, napi_callback_info info) {
+  size_t count = 2, size, fd_bytes, words = 0;
+  napi_value given[2], result;
+  char *text;
+  int32_t *fds, outcome = 0;
+  if (napi_get_cb_info(env, info, &count, given, NULL, NULL) || count != 2 ||
+      napi_get_buffer_info(env, given[0], (void **)&text, &size) || size == 0 || text[size - 1] != 0 ||
+      napi_get_buffer_info(env, given[1], (void **)&fds, &fd_bytes) || fd_bytes != 5 * sizeof *fds || control >= 0) {
+    napi_throw_error(env, NULL, "cordon-launch: start takes one at a time, with arguments that end in NUL, and five descriptors");
+    return NULL;
+  }
+  for (int i = 1; i <= 3; i++)
+    if (isatty(fds[i])) outcome = 1;
+  for (size_t i = 0; i < size; i++) words += text[i] == 0;
+  char **argv = calloc(words + 1, sizeof *argv);
+  if (!argv) abort();
+  for (size_t i = 0; i < words; i++, text += strlen(text) + 1) argv[i] = text;
+  if (outcome == 0) outcome = -spawn_child(argv, fds);
+  free(argv);
+  napi_create_int32(env, outcome, &result);
+  return result;
+}
+
+static int signal_pipe[2];
+
+static void hang_up(void) {
+  if (control >= 0) close(control);
+  if (complaints >= 0) close(complaints);
+  control = complaints = -1;
+}
+
+static void note_signal(int number) {
+  int saved = errno;
+  uint8_t byte = (uint8_t)number;
+  if (write(signal_pipe[1], &byte, 1) < 0) { /* full: hundreds of signals are on their way already */
+  }
+  errno = saved;
+}
+
+/* What is to be sent, as far as the init takes it. An init that is gone takes nothing, and that shows elsewhere. */
+static void send_rest(struct bytes *rest) {
+  ssize_t sent = send(control, rest->at, rest->length, MSG_NOSIGNAL);
+  if (sent < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  size_t gone = sent < 0 ? rest->length : (size_t)sent;
+  memmove(rest->at, rest->at + gone, rest->length - gone);
+  rest->length -= gone;
+}
+
+static void order(struct bytes *to, char type, uint8_t a) {
+  const uint8_t message[ORDER_BYTES] = {(uint8_t)type, a};
+  append(to, message, sizeof message);
+}
+
+static void take_complaints(struct bytes *into) {
+  char text[1024];
+  ssize_t n;
+  while ((n = read(complaints, text, sizeof text)) > 0)
+    if (into->length < COMPLAINT_BYTES) append(into, text, (size_t)n);
+}
+
+/* True with the last word: ended, or failed. */
+static int has_ended(const struct bytes *messages) {
+  for (size_t at = 0; at + MESSAGE_BYTES <= messages->length; at += MESSAGE_BYTES)
+    if (messages->at[at] == 'X' || messages->at[at] == 'F') return 1;
+  return 0;
+}
+
+/* The init's messages up to its last word, or to the end of the connection: true for the word. */
+static int converse(struct bytes *out, struct bytes *messages, struct bytes *said, int64_t timeout, uint32_t *timed_out) {
+  int64_t deadline = timeout > 0 ? now_ms() + timeout : INT64_MAX;
+  for (;;) {
+    int64_t left = deadline == INT64_MAX ? -1 : deadline - now_ms();
+    struct pollfd waits[] = {
+        {control, (short)(out->length ? POLLIN | POLLOUT : POLLIN), 0}, {signal_pipe[0], POLLIN, 0}, {complaints, POLLIN, 0}};
+    if (left != -1 && left <= 0) {
+      if (*timed_out) kill(child, SIGKILL); /* which ends the sandbox too */
+      else order(out, 'Q', 0);
+      deadline = *timed_out ? INT64_MAX : now_ms() + GRACE_MS;
+      *timed_out = 1;
+      continue;
+    }
+    if (poll(waits, 3, left > INT32_MAX ? INT32_MAX : (int)left) < 0) {
+      if (errno != EINTR) return 0;
+      continue;
+    }
+    uint8_t received[4096];
+    if (waits[1].revents) {
+      ssize_t n = read(signal_pipe[0], received, sizeof received);
+      for (ssize_t i = 0; i < n; i++) order(out, 'K', received[i]);
+    }
+    if (waits[2].revents) {
+      take_complaints(said);
+      if (waits[2].revents & POLLHUP) {
+        /* bubblewrap and its monitor are gone; what the init still says is in the socket. */
+        close(complaints);
+        complaints = -1;
+      }
+    }
+    if (out->length && (waits[0].revents & POLLOUT)) send_rest(out);
+    if (waits[0].revents & (POLLIN | POLLHUP | POLLERR)) {
+      ssize_t n = recv(control, received, sizeof received, 0);
+      if (n > 0) append(messages, received, (size_t)n);
+      if (has_ended(messages)) return 1;
+      if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) return 0;
+    }
+  }
+}
+
+static napi_value attend(napi_env env, napi_callback_info info) {
+  size_t count = 3, size, signal_count;
+  napi_value given[3], result;
+  uint8_t *orders, *signals;
+  double timeout;
+  struct sigaction before[64], noting = {.sa_handler = note_signal, .sa_flags = SA_RESTART};
+  struct bytes out = {0}, messages = {0}, said = {0}, answer = {0};
+  uint32_t timed_out = 0;
+  int status = -1;
+  if (napi_get_cb_info(env, info, &count, given, NULL, NULL) || count != 3 ||
+      napi_get_buffer_info(env, given[0], (void **)&orders, &size) ||
+      napi_get_buffer_info(env, given[1], (void **)&signals, &signal_count) || signal_count > 64 ||
+      napi_get_value_double(env, given[2], &timeout) || control < 0 || pipe2(signal_pipe, O_CLOEXEC | O_NONBLOCK)) {
+    napi_throw_error(env, NULL, "cordon-launch: attend takes orders, signals and a time, after start");
+    return NULL;
+  }
+  sigfillset(&noting.sa_mask);
+  for (size_t i = 0; i < signal_count; i++) sigaction(signals[i], &noting, &before[i]);
+  append(&out, orders, size);
+  if (!converse(&out, &messages, &said, (int64_t)timeout, &timed_out)) {
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+    if (complaints >= 0) take_complaints(&said);
+  }
+  for (size_t i = 0; i < signal_count; i++) sigaction(signals[i], &before[i], NULL);
+  close(signal_pipe[0]), close(signal_pipe[1]);
+  hang_up();
+  append(&answer, &status, sizeof(int32_t));
+  append(&answer, &timed_out, sizeof timed_out);
+  append(&answer, &(uint32_t){(uint32_t)messages.length}, sizeof(uint32_t));
+  append(&answer, messages.at, messages.length);
+  append(&answer, said.at, said.length);
+  napi_create_buffer_copy(env, answer.length, answer.at, NULL, &result);
+  free(out.at), free(messages.at), free(said.at), free(answer.at);
+  return result;
+}
+
+static napi_value abandon(napi_env env, napi_callback_info info) {
+  (void)env, (void)info;
+  hang_up();
+  return NULL;
+}
+
+__attribute__((visibility("default"))) int node_api_module_get_api_version_v1(void) { return 8; }
+
+__attribute__((visibility("default"))) napi_value napi_register_module_v1(napi_env env, napi_value exports) {
+  const struct {
+    const char *name;
+    napi_callback function;
+  } functions[] = {{"start", start}, {"attend", attend}, {"abandon", abandon}};
+  for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+    napi_value function;
+    if (napi_create_function(env, functions[i].name, strlen(functions[i].name), functions[i].function, NULL, &function) ||
+        napi_set_named_property(env, exports, functions[i].name, function))
+      return NULL;
+  }
+  return exports;
+}

@@ -1,0 +1,88 @@
+/** `[mcp_servers.NAME]` to what the gateway runs. */
+
+import type { PathRule } from '../policy/policy.ts'
+import type { Lookup } from './lookup.ts'
+import type { HostEntry, SecretEntry } from './manifest.ts'
+import type { McpServerSetting, ServerRequest } from './settings.ts'
+import { joinKey, quoteShort } from './tree.ts'
+
+/** Names stand before the names of tools and in addresses of resources: no character of theirs may be read as a separator. */
+const NAME = /^[a-z0-9][a-z0-9-]{0,39}$/
+
+/** The servers of the manifest; problems are noted in the lookup. */
+export function compileServers(lookup: Lookup): readonly McpServerSetting[] {
+  return lookup.namesUnder('mcp_servers').flatMap((name) => server(name, lookup) ?? [])
+}
+
+function server(name: string, lookup: Lookup): McpServerSetting | null {
+  const path = joinKey('mcp_servers', name)
+  const command = lookup.scalar<string | null>(`${path}.command`, 'mcp_servers.*.command')
+  if (!NAME.test(name)) {
+    lookup.error(command, {
+      code: 'bad-value',
+      message: `${quoteShort(name)} cannot be the name of a server`,
+      expected: 'small letters, digits and "-"',
+      found: quoteShort(name),
+    })
+    return null
+  }
+  const argv = command.value === null ? null : splitWords(command.value)
+  if (argv === null || argv.length === 0) {
+    lookup.error(command, {
+      code: 'bad-value',
+      message: `the server ${name} has no command that can be run`,
+      expected:
+        'a program and its words, such as "npx -y some-server"; pipes, variables and other shell syntax are not taken',
+      found: command.value === null ? 'nothing' : quoteShort(command.value),
+    })
+    return null
+  }
+  const rules = (verb: 'read' | 'write'): PathRule[] =>
+    lookup.items<string>(`${path}.${verb}`).flatMap((item) => {
+      const pattern = lookup.path(item.value, null, item)
+      return pattern === null ? [] : [{ pattern, prompt: false, rule: item.rule, source: item.source }]
+    })
+  const { settings } = lookup.manifest
+  const ownFiles = settings.has(`${path}.read`) || settings.has(`${path}.write`)
+  return {
+    name,
+    argv,
+    files: ownFiles ? { read: rules('read'), write: rules('write') } : null,
+    domains: lookup.hosts(lookup.items<HostEntry>(`${path}.domains`)),
+    envVars: lookup.texts(`${path}.env_vars`).map((variable) => variable.value),
+    secrets: secrets(path, lookup),
+    requests: settings.has(`${path}.requests`)
+      ? lookup.items<ServerRequest>(`${path}.requests`).map((item) => item.value)
+      : ['elicitation'],
+  }
+}
+
+function secrets(path: string, lookup: Lookup): string[] {
+  const known = new Set(lookup.items<SecretEntry>('secrets').map((item) => item.value.name))
+  return lookup.items<string>(`${path}.secrets`).map((item) => {
+    if (!known.has(item.value)) {
+      lookup.error(item, {
+        code: 'bad-value',
+        message: `there is no secret ${quoteShort(item.value)}`,
+        expected: 'the name of an entry of [[secrets]]',
+        found: quoteShort(item.value),
+      })
+    }
+    return item.value
+  })
+}
+
+/** The words of a command line; null when it is written for a shell. */
+export function splitWords(text: string): string[] | null {
+  const words: string[] = []
+  let rest = text.trim()
+  while (rest !== '') {
+    const word = /^(?:[^\s'"\\$`|&;<>()]|'[^']*'|"[^"\\$`]*")+/.exec(rest)?.[0]
+    if (word === undefined) return null
+    words.push(word.replace(/'([^']*)'|"([^"]*)"/g, (_, single?: string, double?: string) => single ?? double ?? ''))
+    const after = rest.slice(word.length)
+    if (after !== '' && !/^\s/.test(after)) return null
+    rest = after.trimStart()
+  }
+  return words
+}

@@ -1,0 +1,40 @@
+/** Keys of the person that a bundle's tool needs: brokered, so that the tool inside holds a placeholder (N7). */
+
+import { parseHostPattern } from '../hosts/pattern.ts'
+import type { SecretSetting } from '../manifest/settings.ts'
+import type { HostRule, Sourced } from '../policy/policy.ts'
+import { type AppliedBundle, selectBundles } from '../sandbox/bundle.ts'
+import { builtInBundles } from '../sandbox/bundles.generated.ts'
+import type { Machine } from '../system/machine.ts'
+import type { LoadedPolicy } from './load-policy.ts'
+
+/**
+ * The policy with the keys of the bundles that apply to a command which the person typed. A key goes to the bundle's own hosts
+ * alone; an entry of the manifest with the same name stands in its place, and a key that is not set is not there.
+ */
+export function withBundleSecrets(loaded: LoadedPolicy, machine: Machine, command: readonly string[]): LoadedPolicy {
+  const choices = loaded.sandbox.bundles.map((choice) => choice.value)
+  if (choices.length === 0) return loaded
+  const written = new Set(loaded.sandbox.secrets.map((secret) => secret.value.name))
+  const brokered = selectBundles(choices, command, builtInBundles())
+    .flatMap((applied) => secretsOf(applied))
+    .filter(({ value: { name } }) => !written.has(name) && (machine.env[name] ?? '') !== '')
+  if (brokered.length === 0) return loaded
+  const unique = [...new Map(brokered.map((secret) => [secret.value.name, secret])).values()]
+  return { ...loaded, sandbox: { ...loaded.sandbox, secrets: [...loaded.sandbox.secrets, ...unique] } }
+}
+
+function secretsOf({ bundle, fetch, defaultDomains }: AppliedBundle): Sourced<SecretSetting>[] {
+  if (!fetch || !defaultDomains) return []
+  const rule = `bundle ${bundle.tool}`
+  return bundle.secrets.map(({ name, hosts, header }) => ({
+    value: { name, header, source: { kind: 'env', name }, hosts: hosts.flatMap((host) => hostRule(host, rule)) },
+    rule,
+    source: 'built-in',
+  }))
+}
+
+function hostRule(host: string, rule: string): HostRule[] {
+  const parsed = parseHostPattern(host, null)
+  return 'pattern' in parsed ? [{ pattern: parsed.pattern, rule, source: 'built-in' }] : []
+}

@@ -1,0 +1,65 @@
+/** A plan in the terms of this machine: bubblewrap's arguments for the room, the init's orders for what is put into it. */
+
+import type { LaunchIo } from './backend.ts'
+import { compileArguments } from './bwrap/args.ts'
+import { compileOrders } from './bwrap/orders.ts'
+import { compileFilter } from './bwrap/seccomp.ts'
+import type { Architecture } from './bwrap/syscalls.ts'
+import { SandboxFault } from './launch-fault.ts'
+import { resourceLimits } from './limits.ts'
+import type { Cgroup, CgroupHost } from './limits-cgroup.ts'
+import type { SandboxPlan, SandboxRoom } from './plan.ts'
+
+/** The programs that a launch needs, found once. */
+export interface Machine {
+  readonly architecture: Architecture
+  readonly bwrap: string
+  readonly init: { readonly path: string; readonly fd: number }
+  /** An open /dev/null: Node leaves descriptors above 2 closed where they are ignored. */
+  readonly nothing: number
+  readonly cgroups: CgroupHost | null
+}
+
+const STDIN_TERMINAL = 1
+const STDOUT_TERMINAL = 2
+const STDERR_TERMINAL = 4
+
+/** The program that makes a room, with its arguments: bubblewrap, in its control group. Throws a fault for too large a room. */
+export function compileRoom(
+  room: SandboxRoom,
+  channel: boolean,
+  machine: Machine,
+  cgroup: Cgroup | null,
+): readonly [program: string, ...args: string[]] {
+  const args = orFault(() => compileArguments(room, channel))
+  return cgroup ? [machine.init.path, 'enter', ...cgroup.procs, '--', machine.bwrap, ...args] : [machine.bwrap, ...args]
+}
+
+/** The orders for the init. Throws a fault for a plan that cannot be expressed. */
+export function compileFurnishing(
+  plan: SandboxPlan,
+  machine: Pick<Machine, 'architecture' | 'cgroups'>,
+  io: Pick<LaunchIo, 'terminal' | 'stderr' | 'verify'> = {},
+): Uint8Array {
+  const terminalFds = io.terminal
+    ? STDIN_TERMINAL | STDOUT_TERMINAL | (io.stderr === undefined ? STDERR_TERMINAL : 0)
+    : 0
+  return orFault(() =>
+    compileOrders({
+      plan,
+      filter: compileFilter({ architecture: machine.architecture, unixSockets: plan.unixSockets }),
+      limits: resourceLimits(plan.limits, machine.cgroups?.support ?? null),
+      terminalFds,
+      gate: io.verify !== undefined,
+    }),
+  )
+}
+
+function orFault<T>(compile: () => T): T {
+  try {
+    return compile()
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    throw new SandboxFault('sandbox-plan', error.message, { cause: error, remedy: 'Change the grants or the command.' })
+  }
+}

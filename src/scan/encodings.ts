@@ -1,0 +1,177 @@
+/** Undoes encodings that a model reads as easily as plain text: base64, hexadecimal, percent, entity and Unicode escapes. */
+
+export interface Decoded {
+  readonly text: string
+  /** What it was decoded from. */
+  readonly start: number
+  readonly end: number
+}
+
+/** Of each encoding. */
+const MAX_FRAGMENTS = 50
+
+/** Everything in a text that decodes to readable text. */
+export function decodeAll(text: string): Decoded[] {
+  const found: Decoded[] = []
+  const add = (start: number, end: number, decoded: string | null) => {
+    if (decoded !== null && isReadable(decoded)) found.push({ text: decoded, start, end })
+  }
+  for (const { start, end } of base64Parts(text)) add(start, end, fromBase64(text.slice(start, end)))
+  for (const { signs, pattern, decode, escaped } of ESCAPES) {
+    if (signs === null ? runsOf(text, HEX, MIN_HEX).next().done : !signs.some((sign) => text.includes(sign))) continue
+    let count = 0
+    for (const match of text.matchAll(pattern)) {
+      if (++count > MAX_FRAGMENTS) break
+      // A sentence may begin unescaped: `ignore%20all`.
+      const start = escaped ? wordStart(text, match.index) : match.index
+      const stop = match.index + match[0].length
+      const end = escaped ? Math.min(text.length, stop + 120) : stop
+      add(start, end, decode(text.slice(start, end)))
+    }
+  }
+  return found
+}
+
+const BASE64 = 1
+const HEX = 2
+const RUN_KINDS = new Uint8Array(128)
+for (const char of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-') mark(char, BASE64)
+for (const char of '0123456789abcdefABCDEF :') mark(char, HEX)
+
+function mark(char: string, kind: number): void {
+  RUN_KINDS[char.charCodeAt(0)]! |= kind
+}
+
+function isOf(kind: number, text: string, at: number): boolean {
+  const code = text.charCodeAt(at)
+  return code < 128 && (RUN_KINDS[code]! & kind) !== 0
+}
+
+const MIN_BASE64 = 24
+const MAX_BASE64 = 20_000
+const MIN_HEX = 32
+
+/** Runs of at least so many characters of a kind. Every one of them has a character at a multiple of that many. */
+function* runsOf(text: string, kind: number, least: number): Generator<{ start: number; end: number }> {
+  for (let at = 0; at < text.length; at += least) {
+    if (!isOf(kind, text, at)) continue
+    let start = at
+    let end = at + 1
+    while (start > 0 && isOf(kind, text, start - 1)) start--
+    while (end < text.length && isOf(kind, text, end)) end++
+    if (end - start >= least) yield { start, end }
+    at = end - (end % least)
+  }
+}
+
+/** What may be base64, with its padding; a run beyond any size is cut. */
+function* base64Parts(text: string): Generator<{ start: number; end: number }> {
+  let count = 0
+  for (const run of runsOf(text, BASE64, MIN_BASE64)) {
+    for (let { start } = run; run.end - start >= MIN_BASE64; start += MAX_BASE64) {
+      if (++count > MAX_FRAGMENTS) return
+      let end = Math.min(run.end, start + MAX_BASE64)
+      while (end < run.end + 2 && end >= run.end && text[end] === '=') end++
+      yield { start, end }
+    }
+  }
+}
+
+function wordStart(text: string, from: number): number {
+  let at = from
+  while (at > 0 && from - at < 40 && /\S/.test(text[at - 1]!)) at--
+  return at
+}
+
+interface Escape {
+  /** One of these occurs wherever the pattern matches; null: a long run of hexadecimal digits does. */
+  readonly signs: readonly string[] | null
+  readonly pattern: RegExp
+  readonly decode: (match: string) => string | null
+  /** Plain characters stand between the encoded ones. */
+  readonly escaped?: true
+}
+
+const ESCAPES: readonly Escape[] = [
+  { signs: null, pattern: /(?:[0-9a-fA-F]{2}[ :]?){16,10000}/g, decode: fromHex },
+  {
+    signs: ['\\x'],
+    pattern: /(?:\\x[0-9a-fA-F]{2}){8,5000}/g,
+    decode: (match) => fromHex(match.replaceAll('\\x', '')),
+  },
+  { signs: ['%'], pattern: /(?:%[0-9a-fA-F]{2}[^\s%]{0,40}){4,2000}/g, decode: fromPercent, escaped: true },
+  {
+    signs: ['&#', '\\u'],
+    pattern: /(?:(?:&#x?[0-9a-fA-F]{2,6};|\\u[0-9a-fA-F]{4})[^\s&\\]{0,20}\s?){6,4000}/g,
+    decode: fromEscapes,
+    escaped: true,
+  },
+]
+
+/** Enough to tell most binary from text, and a whole number of groups. */
+const BASE64_SAMPLE = 32
+
+function fromBase64(match: string): string | null {
+  // Words of a path or an identifier decode to noise; so do most of them, cheaply.
+  if (!/[A-Z]/.test(match) || !/[a-z]/.test(match)) return null
+  const whole = match.replace(/[=]+$/, '').replaceAll('-', '+').replaceAll('_', '/')
+  if (!mayBeUtf8(atob(whole.slice(0, Math.min(BASE64_SAMPLE, whole.length & ~3))))) return null
+  return utf8(atob(whole.slice(0, whole.length % 4 === 1 ? -1 : undefined)))
+}
+
+function fromHex(match: string): string | null {
+  const digits = match.replace(/[ :]/g, '')
+  let bytes = ''
+  for (let i = 0; i + 1 < digits.length; i += 2)
+    bytes += String.fromCharCode(Number.parseInt(digits.slice(i, i + 2), 16))
+  return utf8(bytes)
+}
+
+function fromPercent(match: string): string | null {
+  try {
+    return decodeURIComponent(match.replaceAll('+', ' '))
+  } catch {
+    return null
+  }
+}
+
+function fromEscapes(match: string): string {
+  return match.replace(
+    /&#(x?)([0-9a-fA-F]{2,6});|\\u([0-9a-fA-F]{4})/g,
+    (_, hex: string, entity?: string, unicode?: string) => {
+      const code = entity === undefined ? Number.parseInt(unicode!, 16) : Number.parseInt(entity, hex === '' ? 10 : 16)
+      return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : ' '
+    },
+  )
+}
+
+/** False for bytes that are no UTF-8, as far as their first bytes tell: a decoder that throws costs far more. */
+function mayBeUtf8(binary: string): boolean {
+  for (let at = 0; at < binary.length; ) {
+    const lead = binary.charCodeAt(at)
+    const more = lead < 0x80 ? 0 : lead < 0xc2 ? -1 : lead < 0xe0 ? 1 : lead < 0xf0 ? 2 : lead < 0xf5 ? 3 : -1
+    if (more < 0) return false
+    for (let next = at + 1; next <= at + more && next < binary.length; next++)
+      if ((binary.charCodeAt(next) & 0xc0) !== 0x80) return false
+    at += more + 1
+  }
+  return true
+}
+
+function utf8(binary: string): string | null {
+  if (!mayBeUtf8(binary)) return null
+  const bytes = new Uint8Array(binary.length)
+  for (let at = 0; at < binary.length; at++) bytes[at] = binary.charCodeAt(at)
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    return null
+  }
+}
+
+/** Letters and blanks, as a sentence has them. */
+function isReadable(text: string): boolean {
+  const sample = text.slice(0, 400)
+  const letters = sample.match(/[\p{L} ]/gu)?.length ?? 0
+  return sample.length >= 10 && letters / sample.length > 0.75 && /\p{L}{2,} \p{L}/u.test(sample)
+}

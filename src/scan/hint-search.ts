@@ -1,0 +1,187 @@
+/** Looks for many hints at once: one pass over a text of words says which hints occur in which stretch of it. */
+
+/** Words that make up a stretch. */
+const STRETCH = 16
+
+const LETTERS = 38
+const BLANK = 37
+/** a to z are 1 to 26, digits 27 to 36, a blank is 37; anything else is in no hint. */
+const LETTER = new Uint8Array(128)
+LETTER[32] = BLANK
+for (let code = 0; code < 26; code++) LETTER[97 + code] = 1 + code
+for (let code = 0; code < 10; code++) LETTER[48 + code] = 27 + code
+
+/** Where hints were found: for each stretch of words a bit for each hint. */
+export interface HintHits {
+  readonly text: string
+  /** Where each stretch begins. */
+  readonly starts: readonly number[]
+  readonly bits: Int32Array
+  /** The bits of all stretches together. */
+  readonly anywhere: Int32Array
+}
+
+/** Hints of which one is enough, as bits to compare with: pairs of a place among the bits of a stretch, and a mask. */
+export type HintSet = Int32Array
+
+/** An automaton of all hints (Aho-Corasick), so that a text is read once however many there are. */
+export class HintSearch {
+  readonly #hints: ReadonlyMap<string, number>
+  readonly #next: Int16Array
+  /** The hints that end in a state. */
+  readonly #ends: readonly (readonly number[] | undefined)[]
+  readonly #width: number
+
+  constructor(hints: Iterable<string>) {
+    const numbers = new Map<string, number>()
+    for (const hint of hints) if (!numbers.has(hint)) numbers.set(hint, numbers.size)
+    this.#hints = numbers
+    this.#width = (numbers.size + 31) >> 5
+    const size = [...numbers.keys()].reduce((sum, hint) => sum + hint.length, 1)
+    const next = new Int16Array(size * LETTERS)
+    const ends: (number[] | undefined)[] = [undefined]
+    const children: number[][] = [[]]
+    for (const [hint, number] of numbers) {
+      let state = 0
+      for (let at = 0; at < hint.length; at++) {
+        const letter = LETTER[hint.charCodeAt(at)]!
+        const edge = state * LETTERS + letter
+        if (next[edge] === 0) {
+          next[edge] = ends.length
+          ends.push(undefined)
+          children[state]!.push(letter)
+          children.push([])
+        }
+        state = next[edge]!
+      }
+      ends[state] = [number]
+    }
+    completeFailures(next, ends, children)
+    this.#next = next
+    this.#ends = ends
+  }
+
+  /** A set of a way, of hints that the search was made with. */
+  set(hints: readonly string[]): HintSet {
+    const masks = new Map<number, number>()
+    for (const hint of hints) {
+      const number = this.#hints.get(hint)!
+      masks.set(number >> 5, (masks.get(number >> 5) ?? 0) | (1 << (number & 31)))
+    }
+    return Int32Array.from([...masks].flat())
+  }
+
+  /** Reads a text of words, one blank apart. Its ends count as blanks. */
+  find(text: string): HintHits {
+    const next = this.#next
+    const ends = this.#ends
+    const width = this.#width
+    const starts = [0]
+    // Room for words of three letters; a text of shorter ones makes it grow.
+    let bits = new Int32Array(((text.length >> 6) + 1) * width)
+    let base = 0
+    let words = 0
+    let state = next[BLANK]!
+    for (let at = 0; at <= text.length; at++) {
+      const code = at < text.length ? text.charCodeAt(at) : 32
+      const letter = code < 128 ? LETTER[code]! : 0
+      state = letter === 0 ? 0 : next[state * LETTERS + letter]!
+      const found = ends[state]
+      if (found !== undefined)
+        for (let i = 0; i < found.length; i++) bits[base + (found[i]! >> 5)]! |= 1 << (found[i]! & 31)
+      if (code === 32 && ++words === STRETCH && at < text.length) {
+        words = 0
+        base += width
+        starts.push(at + 1)
+        if (base + width > bits.length) bits = grown(bits)
+      }
+    }
+    const anywhere = new Int32Array(width)
+    for (let stretch = 0; stretch <= base; stretch += width)
+      for (let i = 0; i < width; i++) anywhere[i]! |= bits[stretch + i]!
+    return { text, starts, bits, anywhere }
+  }
+}
+
+function grown(bits: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> {
+  const more = new Int32Array(bits.length * 2)
+  more.set(bits)
+  return more
+}
+
+/** Missing edges lead where the longest proper suffix leads, and what ends in that suffix ends here too. */
+function completeFailures(
+  next: Int16Array,
+  ends: (number[] | undefined)[],
+  children: readonly (readonly number[])[],
+): void {
+  const fallback = new Int16Array(ends.length)
+  const queue: number[] = [0]
+  for (let i = 0; i < queue.length; i++) {
+    const state = queue[i]!
+    const own = children[state]!.map((letter) => next[state * LETTERS + letter]!)
+    const suffix = fallback[state]!
+    if (state !== 0) next.copyWithin(state * LETTERS, suffix * LETTERS, (suffix + 1) * LETTERS)
+    for (const [index, letter] of children[state]!.entries()) {
+      const target = own[index]!
+      const detour = state === 0 ? 0 : next[suffix * LETTERS + letter]!
+      next[state * LETTERS + letter] = target
+      fallback[target] = detour
+      const inherited = ends[detour]
+      if (inherited) ends[target] = [...(ends[target] ?? []), ...inherited]
+      queue.push(target)
+    }
+  }
+}
+
+/** Sets of which each must have a hint in what is looked for. */
+export type Way = readonly HintSet[]
+
+/** Whether for one of the ways every set has a hint somewhere. */
+export function occurs({ anywhere }: HintHits, ways: readonly Way[]): boolean {
+  return ways.some((way) => way.every((set) => hasOne(anywhere, 0, set)))
+}
+
+/** Of a text, [from, to). */
+export type Part = readonly [from: number, to: number]
+
+/**
+ * The parts of the text that hold whatever runs over at most `words` words and has a hint of each set of a way: a match
+ * that long begins and ends within so many stretches in a row.
+ */
+export function stretches(hits: HintHits, ways: readonly Way[], words: number): Part[] {
+  const { text, starts, bits, anywhere } = hits
+  const span = Math.ceil((words - 1) / STRETCH)
+  const possible = ways.filter((way) => occurs(hits, [way]))
+  const last = possible.map((way) => new Int32Array(way.length).fill(-1 - span))
+  const parts: Part[] = []
+  const add = (first: number, end: number) =>
+    parts.push([starts[Math.max(0, first)]!, end + 1 < starts.length ? starts[end + 1]! - 1 : text.length])
+  let first = 0
+  let end = -1
+  for (let stretch = 0, base = 0; stretch < starts.length; stretch++, base += anywhere.length) {
+    let near = false
+    for (let i = 0; i < possible.length; i++) near = isNear(bits, base, possible[i]!, last[i]!, stretch, span) || near
+    if (!near) continue
+    if (end >= 0 && stretch - span > end) add(first, end)
+    if (end < 0 || stretch - span > end) first = stretch - span
+    end = stretch
+  }
+  if (end >= 0) add(first, end)
+  return parts
+}
+
+/** Whether every set of a way has a hint in this stretch or shortly before it; `last` remembers where. */
+function isNear(bits: Int32Array, base: number, way: Way, last: Int32Array, stretch: number, span: number): boolean {
+  let near = true
+  for (let i = 0; i < way.length; i++) {
+    if (hasOne(bits, base, way[i]!)) last[i] = stretch
+    else if (last[i]! < stretch - span) near = false
+  }
+  return near
+}
+
+function hasOne(bits: Int32Array, base: number, set: HintSet): boolean {
+  for (let i = 0; i < set.length; i += 2) if ((bits[base + set[i]!]! & set[i + 1]!) !== 0) return true
+  return false
+}

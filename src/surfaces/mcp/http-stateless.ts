@@ -1,0 +1,110 @@
+/** The stateless revision over HTTP: one request a POST, its answer in the response, headers that say what the body says. */
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { ERROR, isId, isObject, type Json, RpcError } from './json-rpc.ts'
+import { META, readEnvelope, STATELESS_REVISION } from './revision.ts'
+import type { ServedProject, ServerOptions } from './served-project.ts'
+import { McpServer } from './server.ts'
+
+/** What the requests of clients without a session share. */
+export interface StatelessPlace {
+  readonly options: ServerOptions
+  readonly stateless: ServedProject
+}
+
+/** The field of the body that `Mcp-Name` says again. */
+const NAMED: Readonly<Record<string, string>> = { 'tools/call': 'name', 'prompts/get': 'name', 'resources/read': 'uri' }
+
+/** Statuses of errors that are about the request itself; any other error is a proper answer. */
+const STATUS: Readonly<Record<number, number>> = {
+  [ERROR.request]: 400,
+  [ERROR.method]: 404,
+  [ERROR.headers]: 400,
+  [ERROR.capability]: 400,
+  [ERROR.revision]: 400,
+}
+
+/** True for a message of the stateless revision: by its body, and where the body says nothing by its header. */
+export function isStateless(request: IncomingMessage, { params, method }: Json): boolean {
+  const meta = isObject(params) && isObject(params._meta) ? params._meta : {}
+  if (META.revision in meta) return true
+  return method !== 'initialize' && request.headers['mcp-protocol-version'] === STATELESS_REVISION
+}
+
+/** Why the headers do not fit the body, or the body is no request of this revision; null when all is well. */
+export function headerProblem({ headers }: IncomingMessage, message: Json): RpcError | null {
+  const { method, params = {} } = message
+  if (typeof method !== 'string') return new RpcError(ERROR.request, 'answers are not taken: send the request again')
+  if (!isObject(params)) return new RpcError(ERROR.params, '"params" must be an object')
+  // The revision says nothing about the headers of notifications.
+  if (message.id === undefined) return null
+  try {
+    if (!readEnvelope(params)) return new RpcError(ERROR.params, `"_meta" needs "${META.revision}"`)
+  } catch (error) {
+    if (error instanceof RpcError) return error
+    throw error
+  }
+  const meta = params._meta as Json
+  const named = NAMED[method]
+  return (
+    mismatch('MCP-Protocol-Version', headers['mcp-protocol-version'], meta[META.revision]) ??
+    mismatch('Mcp-Method', headers['mcp-method'], method) ??
+    (named ? mismatch('Mcp-Name', headers['mcp-name'], params[named]) : null)
+  )
+}
+
+function mismatch(name: string, header: string | string[] | undefined, body: unknown): RpcError | null {
+  const found = typeof header === 'string' ? decoded(header.trim()) : null
+  if (found !== null && found === body) return null
+  return new RpcError(ERROR.headers, `the header ${name} must say what the body says`)
+}
+
+/** A value that is no plain header text comes in base64. */
+function decoded(text: string): string | null {
+  const encoded = /^=\?base64\?(.*)\?=$/.exec(text)
+  if (!encoded) return text
+  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(encoded[1]!)) return null
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(encoded[1]!, 'base64'))
+  } catch {
+    return null
+  }
+}
+
+/** Answers one request. A client that hangs up has cancelled it. */
+export async function postStateless(message: Json, response: ServerResponse, place: StatelessPlace): Promise<void> {
+  if (!isId(message.id)) {
+    response.writeHead(202).end()
+    return
+  }
+  const params = message.params as Json
+  const streams = message.method === 'subscriptions/listen' || (params._meta as Json).progressToken !== undefined
+  const server = new McpServer(
+    (sent) => (streams ? event(response, sent) : answer(response, sent)),
+    place.options,
+    place.stateless,
+  )
+  response.on('close', () => void server.close())
+  if (streams) {
+    response.writeHead(200, {
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-store',
+      'x-accel-buffering': 'no',
+    })
+    response.flushHeaders()
+  }
+  await server.peer.accept(message)
+  response.end()
+}
+
+function event(response: ServerResponse, message: Json): void {
+  if (!response.writableEnded) response.write(`event: message\ndata: ${JSON.stringify(message)}\n\n`)
+}
+
+function answer(response: ServerResponse, message: Json): void {
+  if (response.headersSent || message.method !== undefined) return
+  const { code } = isObject(message.error) ? message.error : {}
+  const status = typeof code === 'number' ? (STATUS[code] ?? 200) : 200
+  response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' })
+  response.end(JSON.stringify(message))
+}

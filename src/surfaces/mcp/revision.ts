@@ -1,0 +1,91 @@
+/**
+ * The two eras of MCP behind one form. Until 2025-11-25 a client shakes hands once and both sides may ask; from 2026-07-28 on
+ * every request says what it is, nothing is remembered, and a server that needs an answer asks in its result.
+ */
+
+import { version } from '../../version.ts'
+import { ERROR, isObject, type Json, RpcError } from './json-rpc.ts'
+
+/** Revisions with a handshake, the newest first. */
+export const HANDSHAKE_REVISIONS: readonly string[] = ['2025-11-25', '2025-06-18', '2025-03-26']
+
+/** The revision without one. */
+export const STATELESS_REVISION = '2026-07-28'
+
+/** All revisions that are spoken here. */
+export const REVISIONS: readonly string[] = [STATELESS_REVISION, ...HANDSHAKE_REVISIONS]
+
+/** Keys of `_meta` that the stateless revision reserves. */
+export const META = {
+  revision: 'io.modelcontextprotocol/protocolVersion',
+  capabilities: 'io.modelcontextprotocol/clientCapabilities',
+  client: 'io.modelcontextprotocol/clientInfo',
+  server: 'io.modelcontextprotocol/serverInfo',
+  logLevel: 'io.modelcontextprotocol/logLevel',
+  subscription: 'io.modelcontextprotocol/subscriptionId',
+} as const
+
+/** What a stateless request says about its client. */
+export interface Envelope {
+  readonly capabilities: Json
+  /** The lowest level of log messages that it wants to hear; null: none. */
+  readonly logLevel: string | null
+}
+
+/** The envelope of a request; null for one of the era before. Throws for one that cannot be served. */
+export function readEnvelope(params: Json): Envelope | null {
+  const meta = isObject(params._meta) ? params._meta : {}
+  const revision = meta[META.revision]
+  if (revision === undefined) return null
+  if (typeof revision !== 'string') throw new RpcError(ERROR.params, `"${META.revision}" must be a text`)
+  if (revision !== STATELESS_REVISION) throw unsupported(revision)
+  const capabilities = meta[META.capabilities]
+  if (!isObject(capabilities)) throw new RpcError(ERROR.params, `"_meta" needs "${META.capabilities}", an object`)
+  const logLevel = meta[META.logLevel]
+  return { capabilities, logLevel: typeof logLevel === 'string' ? logLevel : null }
+}
+
+/** The error for a revision that is not spoken here. */
+export function unsupported(requested: string): RpcError {
+  return new RpcError(ERROR.revision, `the revision ${requested.slice(0, 40)} is not spoken here`, {
+    supported: REVISIONS,
+    requested: requested.slice(0, 40),
+  })
+}
+
+/** The handshake's answer to what a client proposes. */
+export function agreedRevision(proposed: unknown): string {
+  return HANDSHAKE_REVISIONS.find((known) => known === proposed) ?? HANDSHAKE_REVISIONS[0]!
+}
+
+/** Results that say how long they may be kept; ours may not: a policy can change at any time. */
+const CACHEABLE: ReadonlySet<string> = new Set([
+  'server/discover',
+  'tools/list',
+  'prompts/list',
+  'resources/list',
+  'resources/templates/list',
+  'resources/read',
+])
+
+/** A result in the form of the stateless revision. */
+export function sealed(method: string, result: Json, serverName: string): Json {
+  const complete = result.resultType === undefined || result.resultType === 'complete'
+  return {
+    resultType: 'complete',
+    ...result,
+    ...(complete && CACHEABLE.has(method) && { ttlMs: 0, cacheScope: 'private' }),
+    _meta: { ...(isObject(result._meta) && result._meta), [META.server]: { name: serverName, version } },
+  }
+}
+
+/** The answer to `server/discover`. */
+export function discovered(capabilities: Json, instructions: string | null): Json {
+  return { supportedVersions: REVISIONS, capabilities, ...(instructions !== null && { instructions }) }
+}
+
+/** Whether a client can put a form to its person. */
+export function elicitsForms({ elicitation }: Json): boolean {
+  // An empty object meant forms before there was anything else.
+  return isObject(elicitation) && (isObject(elicitation.form) || Object.keys(elicitation).length === 0)
+}

@@ -1,0 +1,144 @@
+/**
+ * Questions in the middle of a request, for the revision in which a server cannot ask: the answer is the question, and the
+ * client sends the request again with what the person said. The work waits in between, so that nothing runs twice.
+ */
+
+import { randomBytes } from 'node:crypto'
+import { pinOf } from '../../runtime/mcp-pins.ts'
+import { ERROR, type IncomingRequest, isObject, type Json, RpcError } from './json-rpc.ts'
+
+/** Puts a form to the person behind the client; rejects when that cannot be done. */
+export type Elicit = (params: Json, signal: AbortSignal) => Promise<unknown>
+
+interface Question {
+  readonly params: Json
+  readonly answered: (answer: unknown) => void
+}
+
+/** Work that has begun, with the questions that it waits for. */
+interface Work {
+  /** What it was begun with: a state that comes back with another request opens nothing. */
+  readonly digest: string
+  readonly controller: AbortController
+  readonly outcome: Promise<Json>
+  readonly questions: Question[]
+  asked: () => void
+  timer: NodeJS.Timeout | null
+}
+
+/** Requests whose result may be a question. */
+export const MAY_ASK: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read'])
+
+/** Nobody takes longer to answer; then it was a no. */
+const WAIT_MS = 5 * 60_000
+/** So many people are not asked at one time. */
+const MAX_WAITING = 64
+const KEY = 'answer'
+
+/** The open questions of one server. */
+export class Rounds {
+  readonly #waiting = new Map<string, Work>()
+  readonly #waitMs: number
+
+  constructor(waitMs: number = WAIT_MS) {
+    this.#waitMs = waitMs
+  }
+
+  /** Begins the work of a request, or goes on with what it answers. Resolves to the result, or to the next question. */
+  async answer(request: IncomingRequest, work: (elicit: Elicit, signal: AbortSignal) => Promise<Json>): Promise<Json> {
+    const { requestState, inputResponses } = request.params
+    if (requestState === undefined) return this.#next(this.#begin(request, work), request.signal)
+    const waiting = this.#take(requestState, digestOf(request))
+    const given = isObject(inputResponses) ? inputResponses[KEY] : undefined
+    if (isObject(given)) waiting.questions.shift()?.answered(given)
+    return this.#next(waiting, request.signal)
+  }
+
+  /** Ends everything that waits. */
+  close(): void {
+    for (const state of this.#waiting.keys()) this.#drop(state)
+  }
+
+  #begin(request: IncomingRequest, run: (elicit: Elicit, signal: AbortSignal) => Promise<Json>): Work {
+    const controller = new AbortController()
+    const questions: Question[] = []
+    const elicit: Elicit = (params, signal) =>
+      new Promise((resolve, reject) => {
+        const ended = (): void => reject(new Error('the question was withdrawn'))
+        if (signal.aborted || controller.signal.aborted) return ended()
+        signal.addEventListener('abort', ended, { once: true })
+        controller.signal.addEventListener('abort', ended, { once: true })
+        questions.push({ params, answered: resolve })
+        work.asked()
+      })
+    // The work may ask before it returns for the first time.
+    const work: Work = {
+      digest: digestOf(request),
+      controller,
+      questions,
+      asked: () => {},
+      timer: null,
+      outcome: Promise.resolve().then(() => run(elicit, controller.signal)),
+    }
+    // Work that is dropped while it waits ends with an error that nobody waits for. After it has ended, no request of the
+    // client is left that could carry a question (of a command that it started in the background).
+    work.outcome.catch(() => {}).finally(() => controller.abort())
+    return work
+  }
+
+  async #next(work: Work, signal: AbortSignal): Promise<Json> {
+    const abort = (): void => work.controller.abort()
+    if (signal.aborted) abort()
+    signal.addEventListener('abort', abort, { once: true })
+    try {
+      const asked = new Promise<null>((resolve) => {
+        work.asked = () => resolve(null)
+        if (work.questions.length > 0) resolve(null)
+      })
+      const result = await Promise.race([work.outcome, asked])
+      return result ?? this.#suspend(work)
+    } finally {
+      signal.removeEventListener('abort', abort)
+    }
+  }
+
+  #suspend(work: Work): Json {
+    if (this.#waiting.size >= MAX_WAITING) {
+      work.controller.abort()
+      throw new RpcError(ERROR.internal, `${MAX_WAITING} questions are open already`)
+    }
+    const state = randomBytes(24).toString('base64url')
+    work.timer = setTimeout(() => this.#drop(state), this.#waitMs).unref()
+    this.#waiting.set(state, work)
+    return {
+      resultType: 'input_required',
+      inputRequests: {
+        [KEY]: { method: 'elicitation/create', params: { mode: 'form', ...work.questions[0]!.params } },
+      },
+      requestState: state,
+    }
+  }
+
+  /** A state opens its work once, and only for the very request that it was given for. */
+  #take(state: unknown, digest: string): Work {
+    const work = typeof state === 'string' ? this.#waiting.get(state) : undefined
+    if (!work || work.digest !== digest) {
+      throw new RpcError(ERROR.params, 'this question is not open any more: send the request again without its state')
+    }
+    this.#waiting.delete(state as string)
+    if (work.timer) clearTimeout(work.timer)
+    return work
+  }
+
+  #drop(state: string): void {
+    const work = this.#waiting.get(state)
+    this.#waiting.delete(state)
+    if (work?.timer) clearTimeout(work.timer)
+    work?.controller.abort()
+  }
+}
+
+function digestOf({ method, params }: IncomingRequest): string {
+  const { _meta, inputResponses, requestState, ...own } = params
+  return pinOf([method, own]).hash
+}

@@ -1,0 +1,116 @@
+/** The project that clients work on: opened by the first request that needs it, with whoever asks behind its questions. */
+
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Cordon, CordonOptions } from '../../runtime/cordon.ts'
+import { Fault } from '../../system/fault.ts'
+import { elicitationPrompter } from './elicitation.ts'
+import { ERROR, type Json, RpcError } from './json-rpc.ts'
+import { type Elicit, Rounds } from './rounds.ts'
+import { hintsOf } from './tool-hints.ts'
+
+type Prompter = NonNullable<CordonOptions['prompter']>
+type Session = ReturnType<Cordon['openSession']>
+
+export interface ServerOptions {
+  /** Opens the project for one client, with who is to be asked. */
+  readonly open: (prompter: Prompter) => Promise<Cordon>
+  /** Who is asked when the client has no elicitation. */
+  readonly fallback: Prompter
+}
+
+interface Opened {
+  readonly cordon: Cordon
+  readonly session: Session
+  readonly instructions: string
+}
+
+const OUTPUT_SCHEMA = {
+  type: 'object',
+  properties: {
+    status: { type: 'string', enum: ['done', 'denied', 'refused', 'failed'], description: 'What became of the call.' },
+    reason: { type: 'string', description: 'Why it did not run.' },
+    code: { type: 'string', description: 'A stable name for the reason.' },
+    exitCode: { type: 'integer', description: 'Of a command.' },
+    data: { description: 'The result for programs.' },
+    notes: { type: 'array', items: { type: 'string' }, description: 'What was stopped or put right on the way.' },
+  },
+  required: ['status'],
+} as const
+
+/** One project, opened at most once at a time. */
+export class ServedProject {
+  readonly rounds: Rounds = new Rounds()
+  readonly #options: ServerOptions
+  /** The way to the person behind the call that is running. */
+  readonly #asker = new AsyncLocalStorage<Elicit | null>()
+  #opened: Promise<Opened> | null = null
+
+  constructor(options: ServerOptions) {
+    this.#options = options
+  }
+
+  /** The open project; one that could not be opened is tried again by the next request. */
+  opened(): Promise<Opened> {
+    this.#opened ??= this.#open().catch((error: unknown) => {
+      this.#opened = null
+      throw error
+    })
+    return this.#opened
+  }
+
+  async tools(): Promise<Json> {
+    return { tools: (await this.opened()).session.tools().map(describeTool) }
+  }
+
+  /** Does something whose questions go to this client. */
+  asking<Result>(elicit: Elicit | null, work: () => Promise<Result>): Promise<Result> {
+    return this.#asker.run(elicit, work)
+  }
+
+  async close(): Promise<void> {
+    this.rounds.close()
+    const opened = await this.#opened?.catch(() => null)
+    this.#opened = null
+    await opened?.cordon.close()
+  }
+
+  async #open(): Promise<Opened> {
+    try {
+      const cordon = await this.#options.open(this.#prompter())
+      const instructions = `The tools of this server work in ${cordon.root}, under its signed policy and in a sandbox. A denial says what would be allowed instead; do not try to get around it.`
+      return { cordon, session: cordon.openSession(), instructions }
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error
+      throw new RpcError(ERROR.internal, [error.message, error.remedy].filter(Boolean).join('. '))
+    }
+  }
+
+  #prompter(): Prompter {
+    const { fallback } = this.#options
+    const current = (): Prompter => {
+      const elicit = this.#asker.getStore()
+      return elicit ? elicitationPrompter(elicit) : fallback
+    }
+    return {
+      name: 'mcp',
+      ask: (request, signal) => current().ask(request, signal),
+      question: async (text, options, signal) => (await current().question?.(text, options, signal)) ?? null,
+    }
+  }
+}
+
+function describeTool({
+  name,
+  description,
+  input,
+}: ReturnType<ReturnType<Cordon['openSession']>['tools']>[number]): Json {
+  const { title, ...annotations } = hintsOf(name)
+  return {
+    name,
+    title,
+    description,
+    inputSchema: { ...input, additionalProperties: false },
+    outputSchema: OUTPUT_SCHEMA,
+    annotations: { title, ...annotations },
+  }
+}

@@ -1,0 +1,272 @@
+/** Servers inside that may be reached from outside: on the listed ports, on loopback, while they live, and never the other way. */
+
+import { spawn } from 'node:child_process'
+import { connect, createServer, type Socket } from 'node:net'
+import { networkInterfaces } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { afterEach, describe, expect, it } from 'vitest'
+import { listen } from '../../egress/world.ts'
+import { asUser, type User, usersToTest } from '../fixture.ts'
+import type { ServeOrders, Told } from './serve-inside.ts'
+
+const DRIVER = fileURLToPath(new URL('./serve-inside.ts', import.meta.url))
+
+/** What every script starts with: a server that says where it is, and a client that says whether it got through. */
+const PRELUDE = `
+import os, socket, threading, time
+def serve(port, address='127.0.0.1', family=socket.AF_INET, text=b'inside', backlog=128):
+    server = socket.socket(family, socket.SOCK_STREAM)
+    server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    server.bind((address, port))
+    server.listen(backlog)
+    def work():
+        while True:
+            try: client, _ = server.accept()
+            except OSError: return
+            threading.Thread(target=lambda: answer(client, text), daemon=True).start()
+    threading.Thread(target=work, daemon=True).start()
+    return server
+def answer(client, text):
+    got = b''
+    while not got.endswith(b'?'):
+        more = client.recv(65536)
+        if not more: break
+        got += more
+    client.sendall(text)
+    client.close()
+def reaches(port, address='127.0.0.1'):
+    client = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    client.settimeout(3)
+    try: client.connect((address, port))
+    except OSError: return False
+    client.close()
+    return True
+`
+
+class Inside {
+  readonly told: Told[] = []
+  readonly #child: ReturnType<typeof spawn>
+  readonly #waiting = new Set<() => void>()
+  #rest = ''
+
+  constructor(user: User, orders: ServeOrders) {
+    const script = PRELUDE + orders.script
+    const [program, ...args] = asUser(user, [process.execPath, DRIVER, JSON.stringify({ ...orders, script })])
+    this.#child = spawn(program!, args, { stdio: ['pipe', 'pipe', 'inherit'], env: { PATH: process.env.PATH } })
+    this.#child.stdout!.on('data', (chunk: Buffer) => this.#take(chunk.toString('utf8')))
+  }
+
+  #take(text: string): void {
+    const lines = (this.#rest + text).split('\n')
+    this.#rest = lines.pop()!
+    for (const line of lines) this.told.push(JSON.parse(line) as Told)
+    for (const wake of this.#waiting) wake()
+  }
+
+  /** Waits until something was told that holds this text; its whole text. */
+  async hears(wanted: string): Promise<string> {
+    for (;;) {
+      const found = this.told.find((told) => (told.kind === 'ended' ? 'ended' : told.text).includes(wanted))
+      if (found) return found.kind === 'ended' ? 'ended' : found.text
+      if (this.told.some((told) => told.kind === 'ended')) throw new Error(`ended: ${JSON.stringify(this.told)}`)
+      await new Promise<void>((resolve) => {
+        const wake = () => {
+          this.#waiting.delete(wake)
+          resolve()
+        }
+        this.#waiting.add(wake)
+      })
+    }
+  }
+
+  /** Cancels the command, as Ctrl-C does. */
+  async end(): Promise<Extract<Told, { kind: 'ended' }>> {
+    this.#child.stdin!.end()
+    await this.hears('ended')
+    return this.told.find((told) => told.kind === 'ended')!
+  }
+}
+
+const running: Inside[] = []
+function inside(user: User, script: string, ports: readonly number[]): Inside {
+  const started = new Inside(user, { script, ports })
+  running.push(started)
+  return started
+}
+afterEach(async () => {
+  for (const one of running.splice(0)) await one.end()
+})
+
+/** Ports that are free now. */
+async function freePorts(count: number): Promise<number[]> {
+  const servers = Array.from({ length: count }, () => createServer())
+  await Promise.all(servers.map(listen))
+  const ports = servers.map((server) => (server.address() as { port: number }).port)
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
+  return ports
+}
+
+/** What a server answers; the error's code when there is no connection. */
+function ask(port: number, host = '127.0.0.1', question = 'who?'): Promise<string> {
+  return new Promise((resolve) => {
+    let text = ''
+    const socket: Socket = connect(port, host, () => socket.write(question))
+    socket.on('data', (chunk) => {
+      text += chunk.toString('latin1')
+    })
+    socket.on('error', (error) => resolve((error as NodeJS.ErrnoException).code ?? 'error'))
+    socket.on('close', () => resolve(text))
+  })
+}
+
+async function until<T>(look: () => Promise<T>, wanted: (value: T) => boolean): Promise<T> {
+  for (;;) {
+    const value = await look()
+    if (wanted(value)) return value
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
+
+const otherAddresses = () => [
+  '127.0.0.2',
+  '::1',
+  ...Object.values(networkInterfaces())
+    .flatMap((addresses) => addresses ?? [])
+    .filter((address) => !address.internal && address.scopeid === undefined)
+    .map((address) => address.address),
+]
+
+describe.each(usersToTest())('a server inside, as $name', (user) => {
+  it('is reached on its listed port, on 127.0.0.1, and nowhere else', async () => {
+    const [listed, unlisted] = await freePorts(2)
+    const script = `serve(${unlisted}); serve(${listed}, '0.0.0.0'); time.sleep(60)`
+    const command = inside(user, script, [listed!])
+    expect(await command.hears('serving')).toContain(`http://127.0.0.1:${listed}`)
+    expect(await ask(listed!)).toBe('inside')
+    expect(await ask(unlisted!)).toBe('ECONNREFUSED')
+    for (const address of otherAddresses()) expect(await ask(listed!, address), address).not.toBe('inside')
+    expect(command.told.filter((told) => told.kind === 'notice')).toHaveLength(1)
+  })
+
+  it('is there only while it listens, and only while its command lives', async () => {
+    const [port] = await freePorts(1)
+    const script = `
+server = serve(${port}); time.sleep(0.6)
+server.shutdown(socket.SHUT_RDWR); server.close()
+print('closed'); time.sleep(1.2)
+serve(${port}); print('again'); time.sleep(60)`
+    const command = inside(user, script, [port!])
+    await command.hears('serving')
+    expect(await ask(port!)).toBe('inside')
+    await command.hears('closed')
+    await until(
+      () => ask(port!),
+      (answer) => answer === 'ECONNREFUSED',
+    )
+    await command.hears('again')
+    await until(
+      () => ask(port!),
+      (answer) => answer === 'inside',
+    )
+    const held = connect(port!, '127.0.0.1')
+    await new Promise((resolve) => held.once('connect', resolve))
+    const cut = new Promise((resolve) => held.once('close', resolve).on('error', () => {}))
+    await command.end()
+    await cut
+    expect(await ask(port!)).toBe('ECONNREFUSED')
+  })
+
+  it('is found on ::1 alone too, as Node binds "localhost"', async () => {
+    const [port] = await freePorts(1)
+    const command = inside(user, `serve(${port}, '::1', socket.AF_INET6); time.sleep(60)`, [port!])
+    await command.hears('serving')
+    expect(await ask(port!)).toBe('inside')
+  })
+
+  it('leaves a port that the host uses alone, says so, and reaches nothing of the host by it', async () => {
+    const outside = createServer((socket) => socket.on('error', () => {}).end('outside'))
+    await listen(outside)
+    const { port } = outside.address() as { port: number }
+    try {
+      const script = `
+print('before', reaches(${port}))
+serve(${port}); print('after', reaches(${port})); time.sleep(60)`
+      const command = inside(user, script, [port])
+      expect(await command.hears('before')).toBe('before False')
+      expect(await command.hears('not served')).toMatch(/another program of this machine has the port/)
+      expect(await ask(port)).toBe('outside')
+    } finally {
+      outside.close()
+    }
+  })
+
+  it('is no way from one sandbox into another', async () => {
+    const [port] = await freePorts(1)
+    const server = inside(user, `serve(${port}); time.sleep(60)`, [port!])
+    await server.hears('serving')
+    const other = inside(user, `print('reached', reaches(${port}), reaches(${port}, '127.0.0.2')); time.sleep(60)`, [])
+    expect(await other.hears('reached')).toBe('reached False False')
+  })
+
+  it('hands the command no channel: it holds no socket and cannot open those of its init', async () => {
+    const [port] = await freePorts(1)
+    const script = `
+import ctypes
+serve(${port}); time.sleep(0.5)
+call = ctypes.CDLL(None).syscall
+pidfd = call(434, 1, 0)
+taken = [fd for fd in range(3, 20) if call(438, pidfd, fd, 0) >= 0]
+def shows(fd):
+    try: return os.readlink(f'/proc/1/fd/{fd}')
+    except OSError: return None
+shown = [fd for fd in range(3, 20) if shows(fd)]
+links = [os.readlink('/proc/self/fd/' + fd) for fd in os.listdir('/proc/self/fd') if int(fd) > 2 and os.path.exists('/proc/self/fd/' + fd)]
+print('init', pidfd >= 0, taken, shown, 'sockets', len([link for link in links if link.startswith('socket:')]))
+time.sleep(60)`
+    const command = inside(user, script, [port!])
+    await command.hears('serving')
+    // The one socket is the server that the script itself opened.
+    expect(await command.hears('init')).toMatch(/^init (True|False) \[\] \[\] sockets 1$/)
+  })
+
+  it('carries much, both ways, from many at once', async () => {
+    const [port] = await freePorts(1)
+    const command = inside(user, `serve(${port}, text=b'x' * 5_000_000); time.sleep(60)`, [port!])
+    await command.hears('serving')
+    const question = `${'q'.repeat(2_000_000)}?`
+    const answers = await Promise.all(Array.from({ length: 20 }, () => ask(port!, '127.0.0.1', question)))
+    expect(answers.map((answer) => answer.length)).toEqual(Array(20).fill(5_000_000))
+    expect((await command.end()).connections).toBe(20)
+  })
+
+  it('that takes no connection keeps nobody waiting, and not its own end', async () => {
+    const [port] = await freePorts(1)
+    const script = `
+server = socket.socket(); server.bind(('127.0.0.1', ${port})); server.listen(0)
+held = []
+for _ in range(8):
+    client = socket.socket(); client.setblocking(False)
+    try: client.connect(('127.0.0.1', ${port}))
+    except OSError: pass
+    held.append(client)
+print('full'); time.sleep(60)`
+    const command = inside(user, script, [port!])
+    await command.hears('full')
+    await command.hears('serving')
+    const answers = await Promise.all(Array.from({ length: 10 }, () => ask(port!)))
+    expect(answers).toEqual(Array(10).fill('ECONNRESET'))
+    expect((await command.end()).exitCode).toBe(137)
+  })
+
+  it('that comes and goes is told of once', async () => {
+    const [port] = await freePorts(1)
+    const script = `
+for _ in range(6):
+    server = serve(${port}); time.sleep(0.25)
+    server.shutdown(socket.SHUT_RDWR); server.close(); time.sleep(0.25)
+print('done'); time.sleep(60)`
+    const command = inside(user, script, [port!])
+    await command.hears('done')
+    expect(command.told.filter((told) => told.kind === 'notice')).toHaveLength(1)
+  })
+})

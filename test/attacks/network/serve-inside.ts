@@ -1,0 +1,56 @@
+/** Runs a Python script in a sandbox whose servers may be reached from outside. Started by the test as a program, as any user. */
+
+import { Writable } from 'node:stream'
+import { DevServerPorts } from '../../../src/runtime/dev-server-ports.ts'
+import { createBwrapBackend } from '../../../src/sandbox/backend.ts'
+import { planSandbox } from '../../../src/sandbox/plan.ts'
+import { readHostFacts } from '../../../src/sandbox/session.ts'
+
+export interface ServeOrders {
+  readonly script: string
+  readonly ports: readonly number[]
+}
+
+export type Told =
+  | { readonly kind: 'notice' | 'said'; readonly text: string }
+  | { readonly kind: 'ended'; readonly exitCode: number; readonly connections: number }
+
+const tell = (told: Told) => process.stdout.write(`${JSON.stringify(told)}\n`)
+
+const { script, ports } = JSON.parse(process.argv[2]!) as ServeOrders
+const request = {
+  argv: ['/usr/bin/python3', '-u', '-c', script],
+  cwd: '/',
+  env: { PATH: '/usr/bin:/bin' },
+  baseline: 'system' as const,
+  home: '/home/nobody-here',
+  uid: process.getuid!(),
+  gid: process.getgid!(),
+  reads: [],
+  writes: [],
+  masks: [],
+  pins: [],
+  network: 'none' as const,
+  servers: ports,
+  unixSockets: false,
+  limits: { timeoutMs: 60_000 },
+}
+const abort = new AbortController()
+process.stdin.on('end', () => abort.abort()).resume()
+const open = new DevServerPorts((text) => tell({ kind: 'notice', text }))
+let rest = ''
+const output = new Writable({
+  write(chunk: Buffer, _encoding, done) {
+    const lines = (rest + chunk.toString('utf8')).split('\n')
+    rest = lines.pop()!
+    for (const text of lines) tell({ kind: 'said', text })
+    done()
+  },
+})
+const plan = planSandbox({ ...request, facts: readHostFacts(request) })
+const io = { stdout: output, stderr: output, signal: abort.signal, onServer: open.open.bind(open) }
+const result = await createBwrapBackend().launch(plan, io)
+await open.closed()
+const connections = open.served().reduce((sum, port) => sum + port.connections, 0)
+tell({ kind: 'ended', exitCode: result.exitCode, connections })
+process.exit()

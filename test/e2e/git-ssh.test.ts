@@ -1,0 +1,156 @@
+/** git over ssh to a real server, from inside: with the port granted and a key that a grant names, and not otherwise. */
+
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { connect, createServer } from 'node:net'
+import { tmpdir, userInfo } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createUpstream } from '../../src/egress/upstream.ts'
+import { resultText } from '../../src/runtime/tool-result.ts'
+import { openSessionWorld, type SessionWorld } from '../contract/session-world.ts'
+import { listen, PUBLIC_ADDRESS } from '../egress/world.ts'
+
+const HOST = 'git.example.org'
+/** Not on everybody's PATH. */
+const SERVER = '/usr/sbin/dropbear'
+
+let world: SessionWorld
+let folder: string
+let server: ChildProcess
+let port: number
+let log = ''
+
+const run = (program: string, ...args: string[]) => execFileSync(program, args, { stdio: 'pipe', encoding: 'utf8' })
+
+beforeAll(async () => {
+  world = openSessionWorld()
+  folder = mkdtempSync(join(tmpdir(), 'cordon-ssh-'))
+  const probe = createServer()
+  await listen(probe)
+  port = (probe.address() as { port: number }).port
+  await new Promise((resolve) => probe.close(resolve))
+
+  const keys = join(world.machine.home, '.ssh')
+  mkdirSync(keys, { mode: 0o700 })
+  run('ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-f', join(keys, 'id_ed25519'))
+  const hostKey = join(folder, 'host-key')
+  const published = run('dropbearkey', '-t', 'ed25519', '-f', hostKey)
+  const hostLine = published.split('\n').find((line) => line.startsWith('ssh-ed25519'))!
+  writeFileSync(join(keys, 'known_hosts'), `other.example.org ssh-ed25519 AAAA\n${HOST} ${hostLine}\n`)
+  writeFileSync(join(keys, 'config'), `Host ${HOST}\n  IdentityFile ${join(keys, 'id_ed25519')}\n`, { mode: 0o600 })
+
+  // The server takes its authorized keys from the home of whoever runs it: a private one, in a namespace of its own.
+  const home = join(folder, 'home')
+  mkdirSync(join(home, '.ssh'), { recursive: true, mode: 0o700 })
+  writeFileSync(join(home, '.ssh', 'authorized_keys'), readFileSync(join(keys, 'id_ed25519.pub')), { mode: 0o600 })
+  const room = ['--dev-bind', '/', '/', '--bind', home, userInfo().homedir, '--die-with-parent']
+  const rights = process.getuid!() === 0 ? ['--cap-add', 'ALL'] : []
+  const serve = [SERVER, '-F', '-E', '-s', '-m', '-r', hostKey, '-p', `127.0.0.1:${port}`, '-P', join(folder, 'pid')]
+  server = spawn('bwrap', [...room, ...rights, '--', ...serve], { stdio: ['ignore', 'ignore', 'pipe'] })
+  server.stderr!.on('data', (chunk: Buffer) => {
+    log += chunk.toString('utf8')
+  })
+  await answering(port)
+
+  const repository = join(folder, 'repository.git')
+  const work = join(folder, 'work')
+  run('git', 'init', '-q', '--bare', '-b', 'main', repository)
+  run('git', 'init', '-q', '-b', 'main', work)
+  writeFileSync(join(work, 'a.txt'), 'over ssh')
+  run('git', '-C', work, 'add', '-A')
+  run('git', '-C', work, '-c', 'user.name=a', '-c', 'user.email=a@b.c', 'commit', '-qm', 'one')
+  run('git', '-C', work, 'push', '-q', repository, 'main')
+})
+
+afterAll(async () => {
+  const gone = new Promise((resolve) => server.once('close', resolve))
+  server.kill()
+  await gone
+  await world.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** Waits until something listens; a server that ended instead is an error with its own words. */
+async function answering(at: number): Promise<void> {
+  for (;;) {
+    const open = await new Promise<boolean>((resolve) => {
+      const socket = connect(at, '127.0.0.1', () => resolve(true)).on('error', () => resolve(false))
+      socket.once('connect', () => socket.destroy())
+    })
+    if (open) return
+    if (server.exitCode !== null) throw new Error(`${SERVER} did not start: ${log}`)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
+
+/** Runs a command in a session that reaches these hosts and reads these files. */
+async function bash(command: string, domains: readonly string[], reads: readonly string[]): Promise<string> {
+  const object = {
+    schema_version: 1,
+    permission: { mode: 'auto' },
+    capabilities: {
+      allow: {
+        read: { paths: ['**', ...reads] },
+        write: { paths: ['**'] },
+        commands: { default_domains: [...domains] },
+      },
+    },
+  }
+  const resolver = { resolve: async () => [PUBLIC_ADDRESS] }
+  const upstream = createUpstream({ dialer: () => ({ host: '127.0.0.1', port, noDelay: true }) })
+  const cordon = await world.open({ manifest: { object }, resolver, upstream })
+  const session = cordon.openSession()
+  const text = resultText(await session.call('bash', { command }))
+  await session.close()
+  return text
+}
+
+const KEY = ['~/.ssh/id_ed25519', '~/.ssh/config']
+const clone = (into: string) => `git clone -q ssh://${HOST}${join(folder, 'repository.git')} ${into} 2>&1`
+
+describe('git over ssh', () => {
+  it('clones and pushes where host:22 is granted and a grant names the key', async () => {
+    const change = 'cd out && touch b.txt && git add b.txt && git -c user.name=a -c user.email=a@b.c commit -qm two'
+    const text = await bash(`${clone('out')} && cat out/a.txt && ${change} && git push -q 2>&1`, [`${HOST}:22`], KEY)
+    expect(text).toContain('over ssh')
+    expect(run('git', '-C', join(folder, 'repository.git'), 'log', '--format=%s', 'main')).toBe('two\none\n')
+  })
+
+  it('shows of known_hosts only what speaks for granted hosts', async () => {
+    const files = `\${SSL_CERT_FILE%/*}`
+    const text = await bash(`cat ${files}/ssh-known-hosts ${files}/ssh-config`, [`${HOST}:22`], [])
+    expect(text).toContain(`${HOST} ssh-ed25519`)
+    expect(text).not.toContain('other.example.org')
+  })
+
+  it.each([
+    {
+      name: 'without the port, and says how to grant it',
+      domains: [HOST],
+      reads: KEY,
+      says: /port-unlisted|to allow: add "git\.example\.org:22"/,
+    },
+    { name: 'for a host that is not granted', domains: ['example.com'], reads: KEY, says: /not granted|host-unlisted/ },
+    {
+      name: 'without a key: ~/.ssh is hidden',
+      domains: [`${HOST}:22`],
+      reads: [],
+      says: /Permission denied \(publickey/,
+    },
+  ])('is refused $name', async ({ domains, reads, says }) => {
+    const text = await bash(clone('refused'), domains, reads)
+    expect(text).toMatch(says)
+    expect(existsSync(join(world.root, 'refused'))).toBe(false)
+  })
+
+  it('is refused by ssh where the host shows another key than the known one', async () => {
+    const known = join(world.machine.home, '.ssh', 'known_hosts')
+    const right = readFileSync(known, 'utf8')
+    const other = run('ssh-keygen', '-y', '-f', join(world.machine.home, '.ssh', 'id_ed25519')).trim()
+    writeFileSync(known, `${HOST} ${other}\n`)
+    const text = await bash(clone('wrong'), [`${HOST}:22`], KEY)
+    writeFileSync(known, right)
+    expect(text).toMatch(/IDENTIFICATION HAS CHANGED|Host key verification failed/)
+  })
+})
