@@ -9,8 +9,10 @@ const parts: Readonly<Record<string, readonly [file: string, run: string | null]
   sandbox: ['sandbox.ts', null],
   masks: ['masks.ts', null],
   egress: ['egress.ts', 'benchEgress'],
+  'first-byte': ['first-byte.ts', 'benchFirstByte'],
   tools: ['tools.ts', 'benchTools'],
   session: ['session.ts', 'benchSession'],
+  mcp: ['mcp.ts', 'benchMcp'],
   audit: ['audit.ts', null],
   scan: ['scan.ts', null],
 }

@@ -2,14 +2,18 @@
  * cordon-init: the first process of a sandbox. bubblewrap makes the namespaces and the baseline and starts this
  * program as pid 1; it furnishes the room, shuts it, starts the command, and stays as reaper and watcher.
  *
- *   cordon-init CONTROL_FD STDIO_FD [IPC_FD]  inside: read orders from CONTROL_FD and carry them out; the command's
- *                                             stdin, stdout and stderr are STDIO_FD and the two that follow
- *   cordon-init enter FILE... -- PROG ARG...  outside: join the cgroups whose cgroup.procs are named, then exec PROG
+ *   cordon-init CONTROL_FD STDIO_FD [IPC_FD] [jJOIN_FD]
+ *                                             inside: read orders from CONTROL_FD and carry them out; the command's
+ *                                             stdin, stdout and stderr are STDIO_FD and the two that follow; nothing
+ *                                             starts before JOIN_FD says that the cgroups are joined
+ *   cordon-init enter FILE... -- PROG ARG...  outside: exec PROG, which runs the above, with a last argument jJOIN_FD,
+ *                                             and have it and its child join the cgroups whose cgroup.procs are named
  *
  * Orders (little endian): "CORDON1\n", u32 length of what follows, then records { u8 type, u32 length, payload }.
  * Text in a payload ends in its only NUL. Whatever is not listed here, is out of bounds or comes twice is a failure.
  *   a argument   text                       e environment   text NAME=VALUE       c working directory   text
  *   m mask       u8 flags, [u64 dev, u64 ino,] text         p pin           u8 flags, text
+ *   b bound      u64 dev, u64 ino, text: this very file or directory is what bubblewrap must have shown there
  *   r read-only  u8 flags, text             g gate          (empty)
  *   l rlimit     u32 which, u64 limit       s seccomp       sock_filter[]         i ids                 u32 uid, u32 gid
  *   t terminal   u8 fds, u16 rows, u16 cols n listener      u16 port              d servers             u16 port...
@@ -62,6 +66,7 @@
 #define STAGE "/dev/shm"
 #define FAULT_STATUS 125
 #define MAX_SERVERS 64
+#define MAX_LISTENERS 1024    /* a command with more is not looked through to the end */
 #define SERVER_LOOK_MS 100    /* how often it is looked which servers there are */
 #define SERVER_CONNECT_MS 50 /* on loopback a connection is there at once, unless the server takes none */
 
@@ -88,6 +93,8 @@ enum step {
   STEP_DIRECTORY = 19,
   STEP_EXEC = 20,
   STEP_GATE = 21,
+  STEP_JOIN = 22,
+  STEP_PLACE = 23,
 };
 
 struct place {
@@ -103,8 +110,8 @@ static struct {
   char **argv, **envp;
   size_t argc, envc;
   const char *cwd;
-  struct place *places;
-  size_t place_count, mask_count;
+  struct place *places, *bound;
+  size_t place_count, mask_count, bound_count;
   struct { uint8_t flags; const char *path; } readonly[8];
   size_t readonly_count;
   struct { uint32_t which; uint64_t limit; } limits[16];
@@ -211,6 +218,14 @@ static void take_record(uint8_t type, uint8_t *p, uint32_t length, uint32_t at) 
     if (type == 'm') orders.mask_count++;
     return;
   }
+  case 'b': {
+    if (length < 18) bad_orders(at);
+    struct place *place = &orders.bound[orders.bound_count++];
+    place->device = u64_at(p);
+    place->inode = u64_at(p + 8);
+    place->path = path_at(p + 16, length - 16, at);
+    return;
+  }
   case 'r':
     if (length < 3 || p[0] > 1 || orders.readonly_count == 8) bad_orders(at);
     orders.readonly[orders.readonly_count].flags = p[0];
@@ -270,7 +285,7 @@ static void read_orders(void) {
   read_exactly(control, body, size);
 
   /* Bounds first, in a pass of its own, so that the arrays can be sized and no later read can leave the buffer. */
-  size_t args = 0, vars = 0, places = 0;
+  size_t args = 0, vars = 0, places = 0, bound = 0;
   uint32_t at = 0;
   for (;;) {
     if (size - at < 5) bad_orders(at);
@@ -279,6 +294,7 @@ static void read_orders(void) {
     args += body[at] == 'a';
     vars += body[at] == 'e';
     places += body[at] == 'm' || body[at] == 'p';
+    bound += body[at] == 'b';
     if (body[at] == 'z') {
       if (length != 0 || at + 5 != size) bad_orders(at);
       break;
@@ -288,6 +304,7 @@ static void read_orders(void) {
   orders.argv = allocate(args + 1, sizeof(char *));
   orders.envp = allocate(vars + 1, sizeof(char *));
   orders.places = allocate(places + 1, sizeof(struct place));
+  orders.bound = allocate(bound + 1, sizeof(struct place));
   for (at = 0; body[at] != 'z'; at += 5 + u32_at(body + at + 1))
     take_record(body[at], body + at + 5, u32_at(body + at + 1), at);
   /* A sandbox without a filter, without ids or without a place to stand was not meant. */
@@ -327,6 +344,21 @@ static int is_out_of_reach(const char *path) {
   int closed_by_other = lstat(at, &about) == 0 && about.st_uid != geteuid();
   errno = EACCES;
   return closed_by_other;
+}
+
+/* bubblewrap binds by name and follows links: a name that was moved in the meantime shows something else, or shows it no longer. */
+static void check_bound(void) {
+  for (size_t i = 0; i < orders.bound_count; i++) {
+    const struct place *p = &orders.bound[i];
+    struct stat found;
+    if (lstat(p->path, &found)) {
+      if (is_out_of_reach(p->path)) continue;
+      fail_at(STEP_PLACE, (uint32_t)i);
+    }
+    if (found.st_dev == p->device && found.st_ino == p->inode) continue;
+    errno = ESTALE;
+    fail_at(STEP_PLACE, (uint32_t)i);
+  }
 }
 
 static void attach(int tree, int place, enum step step, uint32_t index) {
@@ -431,6 +463,7 @@ static int mask_all(void) {
   return watch;
 }
 
+static int joining = -1; /* until the cgroups are joined */
 static int ipc = -1; /* kept open only where servers inside are to be reached */
 
 /* Node takes a socket from its IPC channel in this form, one line of JSON with the descriptor beside it. */
@@ -446,15 +479,20 @@ static int send_handle(const char *message, int handle) {
   return sendmsg(ipc, &packet, MSG_NOSIGNAL) == (ssize_t)text.iov_len;
 }
 
+/* Early, so that the parent gets ready for connections while the room is still being furnished. */
 static void hand_over_listener(void) {
-  static const char ack[] = "{\"cmd\":\"NODE_HANDLE_ACK\"}\n";
   struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(orders.port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
   int one = 1;
   int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (listener < 0 || setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one)) fail(STEP_LISTENER);
   if (bind(listener, (struct sockaddr *)&address, sizeof address) || listen(listener, 512)) fail(STEP_LISTENER);
   if (!send_handle("{\"cmd\":\"NODE_HANDLE\",\"type\":\"net.Server\",\"msg\":\"listener\"}\n", listener)) fail(STEP_HANDOVER);
+  close(listener); /* the parent holds it; nothing in here may accept its own connections */
+}
 
+/* Nothing runs before the parent has said that it has the listener. */
+static void await_handover(void) {
+  static const char ack[] = "{\"cmd\":\"NODE_HANDLE_ACK\"}\n";
   char answer[sizeof ack - 1];
   size_t got = 0;
   while (got < sizeof answer) {
@@ -473,7 +511,6 @@ static void hand_over_listener(void) {
     errno = EPROTO;
     fail(STEP_HANDOVER);
   }
-  close(listener); /* the parent holds it; nothing in here may accept its own connections */
 }
 
 static void write_at(int dir, const char *name, const char *text, enum step step) {
@@ -628,16 +665,19 @@ static uint8_t serving[MAX_SERVERS];
 
 /* Marks the listed ports on which a socket of this table listens where a connection to loopback would find it. */
 static void find_servers(const char *table, uint8_t *found) {
+  /* As the kernel prints them: 127.0.0.1, ::1, and 127.0.0.1 or any address in the form of IPv6, which Java uses. */
+  static const char *const loopback[] = {"0100007F", "00000000000000000000000001000000", "0000000000000000FFFF00000100007F",
+                                         "0000000000000000FFFF000000000000"};
   char line[512], address[33];
   unsigned port, state;
   FILE *file = fopen(table, "re");
   if (!file) return;
   /* The kernel lists listening sockets before all others: what follows them need not be read. */
-  for (int first = 1; fgets(line, sizeof line, file); first = 0) {
-    if (first) continue;
+  for (int lines = 0; lines <= MAX_LISTENERS && fgets(line, sizeof line, file); lines++) {
+    if (lines == 0) continue; /* the names of the columns */
     if (sscanf(line, " %*[0-9]: %32[0-9A-F]:%4x %*32[0-9A-F]:%*4x %2x", address, &port, &state) != 3 || state != 0x0a) break;
-    size_t zeros = strspn(address, "0");
-    int reachable = address[zeros] == 0 || !strcmp(address, "0100007F") || !strcmp(address, "00000000000000000000000001000000");
+    int reachable = address[strspn(address, "0")] == 0;
+    for (size_t i = 0; i < sizeof loopback / sizeof *loopback; i++) reachable |= !strcmp(address, loopback[i]);
     for (size_t i = 0; reachable && i < orders.server_count; i++) found[i] |= orders.servers[i] == port;
   }
   fclose(file);
@@ -870,56 +910,128 @@ static void settle_descriptors(int stdio) {
   fcntl(control, F_SETFD, FD_CLOEXEC);
   if (ipc >= 0) fcntl(ipc, F_SETFD, FD_CLOEXEC);
   fcntl(control, F_SETFL, fcntl(control, F_GETFL) & ~O_NONBLOCK);
+  if (joining >= 0) fcntl(joining, F_SETFD, FD_CLOEXEC);
   int last = control > ipc ? control : ipc;
+  if (joining > last) last = joining;
   for (int fd = 3; fd <= last; fd++)
-    if (fd != control && fd != ipc) close(fd);
+    if (fd != control && fd != ipc && fd != joining) close(fd);
   if (syscall(SYS_close_range, (unsigned)last + 1, ~0u, 0)) fail(STEP_ORDERS);
 }
 
-static int enter_cgroups(int argc, char **argv) {
-  int i = 2;
-  prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-  for (; i < argc && strcmp(argv[i], "--"); i++) {
-    int fd = open(argv[i], O_WRONLY | O_CLOEXEC);
-    if (fd < 0 || write(fd, "0", 1) != 1) {
-      fprintf(stderr, "cordon-init: cannot join the cgroup %s: %s\n", argv[i], strerror(errno));
-      return FAULT_STATUS;
+static int write_pid(char **files, int count, pid_t pid) {
+  char text[16];
+  int length = snprintf(text, sizeof text, "%d", pid);
+  for (int i = 0; i < count; i++) {
+    int fd = open(files[i], O_WRONLY | O_CLOEXEC);
+    if (fd < 0 || write(fd, text, (size_t)length) != length) {
+      fprintf(stderr, "cordon-init: cannot join the cgroup %s: %s\n", files[i], strerror(errno));
+      return 0;
     }
     close(fd);
   }
-  if (i + 1 >= argc) return FAULT_STATUS;
-  execv(argv[i + 1], argv + i + 1);
-  fprintf(stderr, "cordon-init: cannot start %s: %s\n", argv[i + 1], strerror(errno));
+  return 1;
+}
+
+/* Who greets, by the pid that it has out here: the kernel vouches for it. 0 when everybody at the other end is gone. */
+static pid_t greeted_by(int word) {
+  union { struct cmsghdr header; char space[CMSG_SPACE(sizeof(struct ucred))]; } credentials;
+  char greeting;
+  struct iovec text = {.iov_base = &greeting, .iov_len = 1};
+  struct msghdr packet = {.msg_iov = &text, .msg_iovlen = 1, .msg_control = credentials.space, .msg_controllen = sizeof credentials.space};
+  struct ucred sender;
+  ssize_t n;
+  do n = recvmsg(word, &packet, 0);
+  while (n < 0 && errno == EINTR);
+  struct cmsghdr *found = CMSG_FIRSTHDR(&packet);
+  if (n != 1 || !found || found->cmsg_level != SOL_SOCKET || found->cmsg_type != SCM_CREDENTIALS) return 0;
+  memcpy(&sender, CMSG_DATA(found), sizeof sender);
+  return sender.pid;
+}
+
+/*
+ * To join a cgroup is to wait for all readers of a lock of the kernel's, 5 to 30 ms, so it is done beside bubblewrap, by a
+ * process of its own, while that makes its namespaces. The init greets, and waits for the word before it starts anything.
+ */
+static _Noreturn void join_beside(pid_t bubblewrap, char **files, int count, int word) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+  if (!write_pid(files, count, bubblewrap)) _exit(FAULT_STATUS);
+  pid_t init = greeted_by(word);
+  if (init <= 0 || !write_pid(files, count, init) || send(word, "j", 1, MSG_NOSIGNAL) != 1) _exit(FAULT_STATUS);
+  _exit(0);
+}
+
+static int enter_cgroups(int argc, char **argv) {
+  int rest = 2, word[2], one = 1;
+  char name[16];
+  while (rest < argc && strcmp(argv[rest], "--")) rest++;
+  if (rest + 1 >= argc || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, word)) return FAULT_STATUS;
+  if (setsockopt(word[1], SOL_SOCKET, SO_PASSCRED, &one, sizeof one)) return FAULT_STATUS;
+  int kept = fcntl(word[0], F_DUPFD, 9); /* above those that the caller gives */
+  char **with_word = calloc((size_t)(argc - rest) + 1, sizeof(char *));
+  if (kept < 0 || kept > 64 || !with_word) return FAULT_STATUS;
+  snprintf(name, sizeof name, "j%d", kept);
+  memcpy(with_word, argv + rest + 1, (size_t)(argc - rest - 1) * sizeof(char *));
+  with_word[argc - rest - 1] = name;
+
+  pid_t self = getpid(), helper = fork();
+  if (helper < 0) return FAULT_STATUS;
+  if (helper == 0) {
+    close(kept);
+    close(word[0]);
+    join_beside(self, argv + 2, rest - 2, word[1]);
+  }
+  execv(with_word[0], with_word);
+  fprintf(stderr, "cordon-init: cannot start %s: %s\n", with_word[0], strerror(errno));
   return FAULT_STATUS;
+}
+
+static void greet_joiner(void) {
+  if (joining >= 0 && send(joining, "h", 1, MSG_NOSIGNAL) != 1) fail(STEP_JOIN);
+}
+
+/* A helper that failed, or that was killed, says nothing. */
+static void wait_until_joined(void) {
+  char word;
+  ssize_t n;
+  if (joining < 0) return;
+  do n = recv(joining, &word, 1, 0);
+  while (n < 0 && errno == EINTR);
+  if (n == 0) errno = ENOENT;
+  if (n != 1 || word != 'j') fail(STEP_JOIN);
+  close(joining);
+  joining = -1;
+  /* As seen from inside, the group is the root: its name is the host's business. */
+  if (unshare(CLONE_NEWCGROUP)) fail(STEP_JOIN);
 }
 
 int main(int argc, char **argv) {
   if (argc >= 2 && !strcmp(argv[1], "enter")) return enter_cgroups(argc, argv);
+  if (argc > 3 && argv[argc - 1][0] == 'j') joining = atoi(argv[--argc] + 1);
   if (argc < 3 || argc > 4 || getpid() != 1) return FAULT_STATUS;
   control = atoi(argv[1]);
   int stdio = atoi(argv[2]);
   ipc = argc == 4 ? atoi(argv[3]) : -1;
   if (control < 3 || stdio < 3 || control > 64 || ipc > 64 || (ipc >= 0 && ipc < 3)) return FAULT_STATUS;
+  if (joining > 64 || (joining >= 0 && joining < 3)) return FAULT_STATUS;
   settle_descriptors(stdio);
+  greet_joiner();
 
+  /* Mounts that the host makes later must not appear in here: they would come with the host's flags. Orders may take a while. */
+  if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL)) fail(STEP_PRIVATE);
   read_orders();
   if ((orders.has_listener || orders.server_count) != (ipc >= 0)) bad_orders(0);
+  if (orders.has_listener) hand_over_listener();
 
-  /* Mounts that the host makes later must not appear in here: they would come with the host's flags. */
-  if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL)) fail(STEP_PRIVATE);
   /* A second, bare view of /proc for this program's own writes; the visible one becomes read-only. */
   int proc = (int)syscall(SYS_open_tree, AT_FDCWD, "/proc", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
   if (proc < 0) fail(STEP_PROC);
+  check_bound();
   int watch = mask_all();
   for (size_t i = 0; i < orders.readonly_count; i++) make_readonly(orders.readonly[i].path, orders.readonly[i].flags & 1);
   if (orders.has_gate) wait_at_gate();
-  if (orders.has_listener) hand_over_listener();
-  if (ipc >= 0 && !orders.server_count) {
-    close(ipc);
-    ipc = -1;
-  }
 
   leave_mount_owner(proc);
+  wait_until_joined();
   /* Should the machine run out of memory, this goes before the person's programs. */
   write_at(proc, "self/oom_score_adj", "300", STEP_LIMITS);
   close(proc);
@@ -932,6 +1044,12 @@ int main(int argc, char **argv) {
   if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) || prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0)) fail(STEP_CAPABILITIES);
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)) fail(STEP_NO_NEW_PRIVS);
   if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &orders.filter)) fail(STEP_SECCOMP);
+
+  if (orders.has_listener) await_handover();
+  if (ipc >= 0 && !orders.server_count) {
+    close(ipc);
+    ipc = -1;
+  }
 
   sigset_t all;
   sigfillset(&all);

@@ -177,10 +177,11 @@ static int has_ended(const struct bytes *messages) {
 static int converse(struct bytes *out, struct bytes *messages, struct bytes *said, int64_t timeout, uint32_t *timed_out) {
   int64_t deadline = timeout > 0 ? now_ms() + timeout : INT64_MAX;
   for (;;) {
-    int64_t left = deadline == INT64_MAX ? -1 : deadline - now_ms();
+    int endless = deadline == INT64_MAX;
+    int64_t left = endless ? -1 : deadline - now_ms();
     struct pollfd waits[] = {
         {control, (short)(out->length ? POLLIN | POLLOUT : POLLIN), 0}, {signal_pipe[0], POLLIN, 0}, {complaints, POLLIN, 0}};
-    if (left != -1 && left <= 0) {
+    if (!endless && left <= 0) {
       if (*timed_out) kill(child, SIGKILL); /* which ends the sandbox too */
       else order(out, 'Q', 0);
       deadline = *timed_out ? INT64_MAX : now_ms() + GRACE_MS;

@@ -1,6 +1,6 @@
 /** Builds dist/: the bundled CLI, the library with its types, and the sandbox's init. */
 
-import { execFileSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -154,9 +154,16 @@ function body(name: string, code: string): string {
   return `"./${name}":function(exports,require,module,__filename,__dirname){${code}\n}`
 }
 
-execFileSync('tsc', ['-p', 'tsconfig.build.json'], { stdio: 'inherit' })
+/** A step of the build that has said by itself why it failed. */
+function step(program: string, args: readonly string[]): void {
+  const { status, error } = spawnSync(program, args, { stdio: 'inherit' })
+  if (status === 0) return
+  console.error(`build: ${program} ${args.join(' ')} failed${error ? `: ${error.message}` : ''}`)
+  process.exit(1)
+}
 
-if (existsSync('native/build.sh')) execFileSync('bash', ['native/build.sh'], { stdio: 'inherit' })
+step('tsc', ['-p', 'tsconfig.build.json'])
+if (existsSync('native/build.sh')) step('bash', ['native/build.sh'])
 if (existsSync('src/sandbox/seatbelt/profiles'))
   cpSync('src/sandbox/seatbelt/profiles', 'dist/profiles', { recursive: true })
 

@@ -32,15 +32,15 @@ if [ ${#missing[@]} -gt 0 ]; then
 fi
 
 if ! command -v npm >/dev/null; then
-  say "Cordon needs Node.js with npm (any version from 20 on; the right one is installed beside it)."
+  say "Cordon needs Node.js with npm (any version from 20 on; the right one is installed beside it): see https://nodejs.org"
   exit 125
 fi
 
 lock_stamp=node_modules/.cordon-lock
 if ! cmp -s package-lock.json "$lock_stamp" 2>/dev/null; then
-  say "installing npm packages"
+  say "installing npm packages (once; it takes a quarter of a minute)"
   # Not npm ci: registries that mirror only some platforms leave optional binaries out of the lock file, which ci refuses.
-  npm install --no-save --no-fund --no-audit --loglevel=error >&2
+  npm install --no-save --no-fund --no-audit --no-update-notifier --loglevel=error >&2
   cp package-lock.json "$lock_stamp"
 fi
 

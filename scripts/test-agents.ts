@@ -9,8 +9,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Agent, type AgentWorld, type Attempt, agents } from '../test/agents/agents.ts'
 import { driveInside } from '../test/agents/inside.ts'
+import { runMcp } from '../test/agents/mcp.ts'
+import { installMcp } from '../test/agents/mcp-install.ts'
 import { type ModelServer, startModelServer } from '../test/agents/model-server.ts'
-import { cordon, findable, install, programOf, runProgram } from '../test/agents/program.ts'
+import { cache, cordon, findable, install, programOf, runProgram } from '../test/agents/program.ts'
 
 /** Hooks for the user instead of the project. */
 const user = process.argv.includes('--user')
@@ -105,12 +107,6 @@ function attempts({ project, port }: AgentWorld, base: string): readonly Attempt
   ]
 }
 
-/** Published MCP servers for the gateway's tests, which run where they are installed. */
-const SERVERS = [
-  { package: '@modelcontextprotocol/server-filesystem', program: 'mcp-server-filesystem' },
-  { package: '@modelcontextprotocol/server-everything', program: 'mcp-server-everything' },
-]
-
 /** Runs an agent once; the problems found, none when all is as it should be. */
 async function drive(agent: Agent, guarded: boolean): Promise<readonly string[]> {
   const base = mkdtempSync(join(process.env.CORDON_AGENTS_TMP ?? tmpdir(), `cordon-agent-${agent.name}-`))
@@ -182,9 +178,14 @@ const wanted = process.argv.slice(2).filter((word) => !word.startsWith('--'))
 const control = process.argv.includes('--control')
 /** One way alone: `--hooked` or `--inside`. */
 const only = ['hooked', 'inside'].find((way) => process.argv.includes(`--${way}`))
-for (const server of SERVERS) console.log(install(server) ?? `${server.program}: installed`)
 let ran = 0
 let failed = 0
+if (wanted.includes('mcp') || (wanted.length === 0 && only === undefined)) {
+  const missing = installMcp(cache)
+  if (missing) console.log(`MCP: not run, and that is a failure: ${missing}`)
+  failed += missing ? 1 : await runMcp({ cordon, cache }, (line) => console.log(line))
+  ran++
+}
 for (const agent of agents.filter(({ name }) => wanted.length === 0 || wanted.includes(name))) {
   const missing = install(agent)
   if (missing) {

@@ -15,7 +15,11 @@ export function maskedRequest(request: ApprovalRequest): ApprovalRequest {
       text: covered(part.text),
       reason: { ...part.reason, message: covered(part.reason.message) },
     })),
-    suggestions: request.suggestions.map((suggestion) => ({ ...suggestion, value: covered(suggestion.value) })),
+    suggestions: request.suggestions.map((suggestion) => ({
+      ...suggestion,
+      value: covered(suggestion.value),
+      admits: covered(suggestion.admits),
+    })),
   }
 }
 

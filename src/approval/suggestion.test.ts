@@ -45,7 +45,7 @@ const commands: readonly { command: string; expected: readonly string[]; note: s
   { command: 'rm -rf build', expected: ['rm -rf build'], note: 'never rm:*' },
   { command: 'python3 -c "print(1)"', expected: [], note: 'an interpreter' },
   { command: 'node build.js', expected: [], note: 'an interpreter' },
-  { command: 'docker run -v /:/x alpine', expected: [], note: 'a container is another machine' },
+  { command: 'docker run -v /:/x alpine', expected: ['docker run -v /:/x alpine'], note: 'never docker run:*' },
   { command: 'ls "$x"', expected: ['ls:*'], note: 'a word that is not known has no exact form' },
   { command: "grep 'a b' src", expected: ["grep 'a b' src", "grep 'a b':*", 'grep:*'], note: 'quotes are kept' },
   { command: 'curl https://x.example', expected: ['curl https://x.example'], note: 'never curl:*' },
@@ -55,6 +55,33 @@ const commands: readonly { command: string; expected: readonly string[]; note: s
 describe('suggestions for commands', () => {
   it.each(commands)('$command ($note)', ({ command, expected }) => {
     expect(forCommand(command)).toEqual(expected)
+  })
+
+  it('offers several commands of one text together, narrow and broad', () => {
+    const command = 'cargo build --release && cargo test && git push origin main'
+    const analysis = analyze(command, { cwd: '/p', home: '/home/u' })
+    if (!('facts' in analysis)) throw new Error('does not parse')
+    const asks = analysis.facts.commands.map((_, at) => part('command', `part ${at}`, { command: at }))
+    const [narrow, broad, ...more] = suggestGrants(decisionOf(...asks), analysis.facts, places)
+    expect(more).toEqual([])
+    expect([narrow?.value, ...(narrow?.also ?? []).map((one) => one.value)]).toEqual([
+      'cargo build --release',
+      'cargo test',
+      'git push origin main',
+    ])
+    expect([broad?.value, ...(broad?.also ?? []).map((one) => one.value)]).toEqual([
+      'cargo build:*',
+      'cargo test:*',
+      'git push origin main',
+    ])
+    expect(narrow?.admits).toContain('git push origin main')
+  })
+
+  it('offers nothing for a text of which one command should not be saved', () => {
+    const analysis = analyze('cargo build && python3 -c x', { cwd: '/p', home: '/home/u' })
+    if (!('facts' in analysis)) throw new Error('does not parse')
+    const asks = analysis.facts.commands.map((_, at) => part('command', `part ${at}`, { command: at }))
+    expect(suggestGrants(decisionOf(...asks), analysis.facts, places)).toEqual([])
   })
 
   it('offers nothing for two different asks, a firm ask, or a grant that prompts', () => {

@@ -17,6 +17,8 @@ export interface Suggestion {
   readonly value: string
   /** What it would also admit, for the prompt. */
   readonly admits: string
+  /** Saved together with it: the other commands of a text with several that ask. */
+  readonly also?: readonly Suggestion[]
 }
 
 /** Where paths of a question stand. */
@@ -112,12 +114,33 @@ export function suggestGrants(decision: Decision, facts: ShellFacts | null, plac
   const asks = decision.segments.filter((part) => part.decision === 'ask')
   const kinds = new Set(asks.map((part) => `${part.kind} ${part.text}`))
   const part = asks[0]
-  if (part === undefined || kinds.size !== 1 || asks.some((ask) => ask.firm || !SAVED_REASONS.has(ask.reason.code)))
-    return []
+  if (part === undefined || asks.some((ask) => ask.firm || !SAVED_REASONS.has(ask.reason.code))) return []
+  if (kinds.size !== 1) return asks.every((ask) => ask.kind === 'command') ? togetherSuggestions(asks, facts) : []
   if (part.kind === 'host') return hostSuggestions(part, facts)
   if (part.kind === 'read' || part.kind === 'write' || part.kind === 'list') return pathSuggestions(part, places)
   const fact = part.command === undefined ? null : (facts?.commands[part.command] ?? null)
   return part.kind === 'command' && fact ? commandSuggestions(fact) : []
+}
+
+/** One answer for a text with several commands that ask: each as narrow as it can be, then each as broad as it may be. */
+function togetherSuggestions(asks: readonly PartDecision[], facts: ShellFacts | null): Suggestion[] {
+  const each = asks.map((ask) => {
+    const fact = ask.command === undefined ? null : (facts?.commands[ask.command] ?? null)
+    return fact === null ? [] : commandSuggestions(fact)
+  })
+  if (each.some((suggestions) => suggestions.length === 0)) return []
+  const sets = [each.map((suggestions) => suggestions[0]!), each.map((suggestions) => suggestions.at(-1)!)]
+  const found = new Map<string, Suggestion>()
+  for (const set of sets) {
+    const [first, ...also] = [...new Map(set.map((one) => [one.value, one])).values()]
+    const others = also.map((one) => `${one.value} (${one.admits})`).join('; ')
+    if (first === undefined) continue
+    found.set(
+      [first, ...also].map((one) => one.value).join('\n'),
+      also.length === 0 ? first : { ...first, admits: `${first.admits}; and with it: ${others}`, also },
+    )
+  }
+  return [...found.values()]
 }
 
 /** Asks that a grant answers. A grant that prompts, a taint or a confirmation is asked every time, whatever was saved. */
@@ -160,7 +183,7 @@ function commandSuggestions(fact: CommandFact): Suggestion[] {
   const known = MINIMUM_WORDS[program] !== undefined || EXACT_ONLY.has(program)
   if (NEVER.has(program) || fact.unwrapped !== 'none' || interpreterOf(program) !== null) return []
   // Some package managers wrap by a subcommand; what only ever wraps is not offered at all.
-  if (!known && wrapperRows(program).length > 0) return []
+  if (!known && wrapperRows(program).some((row) => row.sub === undefined)) return []
   const complete = words.length === fact.argv.length
   const exact = complete ? commandSuggestion(words, false) : null
   const subcommand = words.slice(0, 2).join(' ')

@@ -28,13 +28,20 @@ describe('the report', () => {
       line(2, { type: 'denied', call: 'b', tool: 'http', decision: { verdict: 'deny', reason: 'host-denied' } }),
       line(3, { type: 'end', call: 'a', outcome: 'ok', duration_ms: 5, exit_code: 0, hosts: ['x.com', 'y.com'] }),
       line(4, { type: 'begin', call: 'c', tool: 'bash', decision }),
+      line(5, {
+        type: 'background',
+        call: 'a',
+        hosts: ['z.com'],
+        violations: [{ seen: 'observed', kind: 'host', subject: 'evil.com' }],
+      }),
     ])
     expect(calls.map((call) => [call.id, call.outcome])).toEqual([
       ['a', 'ok'],
       ['b', 'denied'],
       ['c', 'open'],
     ])
-    expect(calls[0]!.hosts).toEqual(['x.com', 'y.com'])
+    expect(calls[0]!.hosts).toEqual(['x.com', 'y.com', 'z.com'])
+    expect(calls[0]!.violations).toEqual([{ seen: 'observed', kind: 'host', subject: 'evil.com' }])
   })
 
   it('is one page that asks nobody for anything and takes no markup from the log', () => {

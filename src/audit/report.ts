@@ -45,6 +45,7 @@ export function reportedCalls(lines: readonly AuditLine[]): readonly ReportedCal
     if (line.type === 'begin' || line.type === 'denied') calls.set(key, fromBegin(line))
     const begun = calls.get(key)
     if (line.type === 'end' && begun !== undefined) calls.set(key, withEnd(begun, line))
+    if (line.type === 'background' && begun !== undefined) calls.set(key, withReach(begun, line))
   }
   return [...calls.values()]
 }
@@ -76,16 +77,24 @@ function fromBegin(line: AuditLine): ReportedCall {
   }
 }
 
+/** What a call reached and what it was kept from, as a line after it tells. */
+function withReach(call: ReportedCall, line: AuditLine): ReportedCall {
+  const violations = Array.isArray(line.violations) ? (line.violations as AuditViolation[]) : []
+  return {
+    ...call,
+    files: [...new Set([...call.files, ...texts(line.files)])],
+    hosts: [...new Set([...call.hosts, ...texts(line.hosts)])],
+    violations: [...call.violations, ...violations],
+  }
+}
+
 function withEnd(call: ReportedCall, line: AuditLine): ReportedCall {
   const injection = line.injection as { score?: number } | undefined
   return {
-    ...call,
+    ...withReach(call, line),
     outcome: text(line.outcome),
     duration: typeof line.duration_ms === 'number' ? line.duration_ms : null,
     exitCode: typeof line.exit_code === 'number' ? line.exit_code : null,
-    files: [...new Set([...call.files, ...texts(line.files)])],
-    hosts: [...new Set([...call.hosts, ...texts(line.hosts)])],
-    violations: Array.isArray(line.violations) ? (line.violations as AuditViolation[]) : [],
     injection: typeof injection?.score === 'number' ? injection.score : null,
   }
 }

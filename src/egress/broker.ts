@@ -5,6 +5,7 @@ import type { Transform } from 'node:stream'
 import { quote } from '../hosts/host.ts'
 import { type HostPattern, matchesHost } from '../hosts/pattern.ts'
 import type { Refusal } from './refusal.ts'
+import { type ReadFrameHead, scrubFrames } from './scrub-frames.ts'
 import { scrubBytes, scrubStream } from './scrub-stream.ts'
 import { type SecretForm, secretForms } from './secret-forms.ts'
 import { authorityOf, type Target } from './target.ts'
@@ -48,8 +49,9 @@ export interface Broker {
   readonly overlap: number
   /** Takes values out of what a host sends back: an echo must not bring the secret into the sandbox. */
   scrubText(text: string): string
-  /** `sameLength` where the protocol counts bytes. */
-  scrubStream(sameLength?: boolean): Transform
+  scrubStream(): Transform
+  /** The same for a protocol of frames that say how long they are. */
+  scrubFrames(readHead: ReadFrameHead): Transform
 }
 
 interface Held extends BrokeredSecret {
@@ -92,7 +94,8 @@ export function createBroker(secrets: readonly BrokeredSecret[]): Broker {
       return found ? elsewhere(found, target) : null
     },
     scrubText: (text) => scrubBytes(Buffer.from(text, 'latin1'), forms()).toString('latin1'),
-    scrubStream: (sameLength = false) => scrubStream(forms(), sameLength),
+    scrubStream: () => scrubStream(forms()),
+    scrubFrames: (readHead) => scrubFrames(forms(), readHead),
   }
 }
 

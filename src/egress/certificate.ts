@@ -1,6 +1,6 @@
 /** X.509 certificates: a session authority and the leaves it signs, written in DER and signed by node:crypto alone. */
 
-import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
+import { generateKeyPairSync, hash, type KeyObject, randomBytes, sign } from 'node:crypto'
 import { isIP } from 'node:net'
 import { parseIpv6 } from '../hosts/address.ts'
 import {
@@ -143,5 +143,5 @@ function ipv6Bytes(host: string): Buffer {
 /** The key identifier of RFC 5280, 4.2.1.2 (1): SHA-1 over the public point, an uncompressed one of 65 bytes. */
 function keyId(publicKey: KeyObject): Buffer {
   const spki = publicKey.export({ type: 'spki', format: 'der' })
-  return createHash('sha1').update(spki.subarray(-65)).digest()
+  return hash('sha1', spki.subarray(-65), 'buffer')
 }

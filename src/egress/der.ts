@@ -59,7 +59,8 @@ export function bmp(text: string): Buffer {
 
 /** A Time: UTCTime until 2049, GeneralizedTime after, as RFC 5280 asks. */
 export function time(at: Date): Buffer {
-  const digits = at.toISOString().replace(/[-:T]|\.\d+/g, '')
+  const iso = at.toISOString()
+  const digits = `${iso.slice(0, 19).replaceAll('-', '').replace('T', '').replaceAll(':', '')}Z`
   return at.getUTCFullYear() < 2050 ? der(0x17, Buffer.from(digits.slice(2))) : der(0x18, Buffer.from(digits))
 }
 

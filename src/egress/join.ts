@@ -24,8 +24,10 @@ export function join(
     down += chunk.length
   })
   client.pipe(host)
-  if (through) host.pipe(through).pipe(client)
-  else host.pipe(client)
+  if (through) {
+    through.once('error', () => host.destroy())
+    host.pipe(through).pipe(client)
+  } else host.pipe(client)
   return Promise.all([closing(client, host, idleMilliseconds), closing(host, client, idleMilliseconds, through)]).then(
     () => ({
       up,

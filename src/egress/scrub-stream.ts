@@ -3,19 +3,42 @@
 import { Transform } from 'node:stream'
 import type { SecretForm } from './secret-forms.ts'
 
-/** `sameLength`: for bytes whose length is counted elsewhere, in a frame or a message head. */
-export function scrubStream(forms: readonly SecretForm[], sameLength: boolean): Transform {
-  let kept: Buffer = Buffer.alloc(0)
+/** What is passed in comes out clean, except for an end that could be the start of a secret: it waits for what follows. */
+export class Scrubber {
+  readonly #forms: readonly SecretForm[]
+  readonly #sameLength: boolean
+  #kept: Buffer = Buffer.alloc(0)
+
+  /** `sameLength`: for bytes whose length is counted elsewhere. */
+  constructor(forms: readonly SecretForm[], sameLength: boolean) {
+    this.#forms = forms
+    this.#sameLength = sameLength
+  }
+
+  take(chunk: Buffer): Buffer {
+    const whole = this.#kept.length === 0 ? chunk : Buffer.concat([this.#kept, chunk])
+    const bytes = scrubBytes(whole, this.#forms, this.#sameLength)
+    const wait = Math.max(0, ...this.#forms.map((form) => suffixThatStarts(bytes, form.bytes)))
+    this.#kept = bytes.subarray(bytes.length - wait)
+    return bytes.subarray(0, bytes.length - wait)
+  }
+
+  /** What still waited. */
+  end(): Buffer {
+    const rest = this.#kept
+    this.#kept = Buffer.alloc(0)
+    return rest
+  }
+}
+
+export function scrubStream(forms: readonly SecretForm[]): Transform {
+  const scrubber = new Scrubber(forms, false)
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
-      const bytes = scrubBytes(kept.length === 0 ? chunk : Buffer.concat([kept, chunk]), forms, sameLength)
-      // The end may be the start of a secret: it waits for the next piece.
-      const wait = Math.max(0, ...forms.map((form) => suffixThatStarts(bytes, form.bytes)))
-      kept = bytes.subarray(bytes.length - wait)
-      done(null, bytes.subarray(0, bytes.length - wait))
+      done(null, scrubber.take(chunk))
     },
     flush(done) {
-      done(null, kept)
+      done(null, scrubber.end())
     },
   })
 }

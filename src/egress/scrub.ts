@@ -5,6 +5,7 @@ import type { Readable } from 'node:stream'
 import type { Broker } from './broker.ts'
 import { decoded } from './decoding.ts'
 import type { Refusal } from './refusal.ts'
+import { grpcHead } from './scrub-frames.ts'
 
 /** For an answer that could hold the secret and cannot be looked into. */
 export const UNREADABLE: Refusal = {
@@ -23,8 +24,8 @@ export const PACKING_OFFERS: ReadonlySet<string> = new Set([
 export function scrubbedBody(broker: Broker, body: Readable, headers: IncomingHttpHeaders): Readable | null {
   const plain = decoded(body, headers['content-encoding'])
   if (plain === null) return null
-  // gRPC counts the bytes of each message ahead of it.
-  const scrub = broker.scrubStream(headers['content-type']?.startsWith('application/grpc') === true)
+  const grpc = /^application\/grpc(?!-web-text)/.test(headers['content-type'] ?? '')
+  const scrub = grpc ? broker.scrubFrames(grpcHead) : broker.scrubStream()
   plain.once('error', (error) => scrub.destroy(error))
   return plain.pipe(scrub)
 }

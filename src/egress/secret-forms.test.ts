@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { grpcHead, scrubFrames, websocketHead } from './scrub-frames.ts'
 import { scrubBytes, scrubStream } from './scrub-stream.ts'
 import { secretForms } from './secret-forms.ts'
 
@@ -68,7 +69,7 @@ describe('forms of a secret', () => {
     const text = `before ${echo} after`
     const whole = scrubBytes(Buffer.from(text), forms).toString('latin1')
     for (let cut = 1; cut < text.length; cut++) {
-      const stream = scrubStream(forms, false)
+      const stream = scrubStream(forms)
       stream.write(text.slice(0, cut))
       stream.end(text.slice(cut))
       let left = ''
@@ -77,20 +78,43 @@ describe('forms of a secret', () => {
     }
   })
 
-  it('are taken out byte by byte too', async () => {
-    const text = echoes.map(({ echo }) => echo).join('\n')
-    const stream = scrubStream(forms, true)
-    for (const byte of Buffer.from(text)) stream.write(Buffer.of(byte))
-    stream.end()
-    let left = ''
-    for await (const chunk of stream) left += chunk
-    expect(left).toHaveLength(text.length)
-    expect(left).not.toContain(VALUE)
+  it.each([
+    { name: 'WebSocket', head: (size: number) => Buffer.of(0x81, 126, size >> 8, size & 255), read: websocketHead },
+    { name: 'gRPC', head: (size: number) => Buffer.of(0, 0, 0, size >> 8, size & 255), read: grpcHead },
+  ])(
+    'are blotted out of $name frames, whatever the pieces, and each frame goes on when it is whole',
+    async ({ head, read }) => {
+      const frames = echoes.map(({ echo }) => Buffer.concat([head(echo.length), Buffer.from(echo)]))
+      for (const size of [1, 3, 7, 50, 10_000]) {
+        const stream = scrubFrames(forms, read)
+        let left = Buffer.alloc(0)
+        for (const frame of frames) {
+          for (let at = 0; at < frame.length; at += size) stream.write(frame.subarray(at, at + size))
+          left = Buffer.concat([left, (stream.read() as Buffer | null) ?? Buffer.alloc(0)])
+        }
+        expect(left).toHaveLength(Buffer.concat(frames).length)
+        for (const [at, { echo }] of echoes.entries()) {
+          const from = frames.slice(0, at).reduce((sum, frame) => sum + frame.length, 0)
+          const start = from + frames[at]!.length - echo.length
+          expect(left.subarray(from, start)).toEqual(frames[at]!.subarray(0, start - from))
+          const text = left.toString('latin1', start, start + echo.length)
+          expect(text).not.toBe(echo)
+          for (const reading of readings(text)) expect(reading).not.toContain(VALUE.slice(3, -3))
+        }
+      }
+    },
+  )
+
+  it('cannot hide behind a mask that no server may use', async () => {
+    const stream = scrubFrames(forms, websocketHead)
+    const failed = new Promise<Error>((resolve) => stream.once('error', resolve))
+    stream.write(Buffer.of(0x81, 0x85, 1, 2, 3, 4, 0, 0, 0, 0, 0))
+    expect((await failed).message).toMatch(/mask/)
   })
 
   it('leave everything else as it is, and hold nothing back', async () => {
     const text = `${'ordinary text '.repeat(1000)}\n`
-    const stream = scrubStream(forms, false)
+    const stream = scrubStream(forms)
     stream.write(text)
     expect(String(stream.read())).toBe(text)
     stream.destroy()

@@ -40,6 +40,8 @@ export function urlOf(target: Target, secure: boolean, path = '/'): UrlFacts {
 
 /** True when an authority names this target; one without a port names the host alone. */
 export function agrees(authority: string, target: Target): boolean {
+  // As nearly every client writes it; any other spelling is parsed.
+  if (target.kind !== 'ipv6' && (authority === target.host || authority === authorityOf(target, null))) return true
   const named = parseAuthority(authority, target.port)
   return !('problem' in named) && named.host === target.host && named.port === target.port
 }

@@ -121,7 +121,7 @@ function readHello(bytes: Buffer): WholeReading | null {
  */
 function nameRefusal(hello: ClientHello, admission: Admission): Refusal | null {
   const { target } = admission.route
-  if (hello.serverName === null) return null
+  if (hello.serverName === null || hello.serverName === target.host) return null
   const named = targetOf(hello.serverName, target.port)
   if (!('problem' in named) && named.host === target.host) return null
   const message = `the TLS server name is ${quote(hello.serverName)}, the tunnel's ${quote(target.host)}`
@@ -157,9 +157,13 @@ function endTls(call: TunnelCall, socket: Socket, admission: Admission, hello: C
   })
   tls.on('error', () => tls.destroy())
   tls.once('close', broken)
+  // Half-open is for those who still wait for an answer, and nothing was asked yet.
+  const leave = () => tls.destroy()
+  tls.once('end', leave)
   tls.once('secure', () => {
     clearTimeout(timer)
     tls.off('close', broken)
+    tls.off('end', leave)
     // A tls.Server would have noted this; http2 waits for it.
     Object.assign(tls, { secureConnecting: false })
     const tunnel: Tunnel = { target, secure: true, admission }

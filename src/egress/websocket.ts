@@ -19,6 +19,7 @@ import {
 import type { Refusal } from './refusal.ts'
 import { endToEndHeaders, hasBody, headerValues, readRequest, upstreamHeaders } from './request-head.ts'
 import { PACKING_OFFERS, scrubbedBody, UNREADABLE } from './scrub.ts'
+import { websocketHead } from './scrub-frames.ts'
 import { timeoutError, upstreamRefusal } from './upstream.ts'
 
 /** True when the only protocol that is asked for is WebSocket. */
@@ -86,7 +87,7 @@ export async function upgrade(
     if (head.length > 0) socket.unshift(head)
     const address = host.remoteAddress ?? null
     // A frame says how long it is, so an echo in it is blotted out and not exchanged.
-    join(socket, host, passage.limits.idleMilliseconds, given?.scrubStream(true)).then((bytes) =>
+    join(socket, host, passage.limits.idleMilliseconds, given?.scrubFrames(websocketHead)).then((bytes) =>
       recordAllowed(passage, record, { ...bytes, address, secrets: cleared.used }),
     )
   })

@@ -34,8 +34,9 @@ export function isBaselineRead(path: string): boolean {
   return isSandboxDevice(path) || isInside(path, '/proc') || SYSTEM.some((prefix) => isInside(path, prefix))
 }
 
-/** True for a way through /proc to what a process holds: its root, directory, descriptors, memory and environment. */
+/** True for a way through /proc to the kernel's memory or to what a process holds: its root, directory, descriptors, memory. */
 export function isProcessDoor(path: string): boolean {
+  if (/^\/proc\/(kcore|kmsg|kallsyms|kpage\w+|sysrq-trigger)$/.test(path)) return true
   return /^\/proc\/[^/]+\/(task\/[^/]+\/)?(root|cwd|exe|fd|map_files|mem|environ)(\/|$)/.test(path)
 }
 

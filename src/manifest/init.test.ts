@@ -175,6 +175,15 @@ test('the settings that keep it quiet, and an ask for what reaches out', () => {
   expect(rules).toEqual([{ command: 'npm run deploy:*', prompt: true }, { command: 'npm run build:*' }])
 })
 
+test('servers are mentioned where a script starts one, and opened by nobody but the person', () => {
+  const { text, manifest } = proposed({ 'package.json': '{"scripts":{"dev":"vite"}}' })
+  expect(text).toContain('# dev_server_ports')
+  expect(manifest.settings.has('sandbox.os.dev_server_ports')).toBe(false)
+  const opened = loadManifest(text.replace('# dev_server_ports', 'dev_server_ports'), 'cordon.toml')
+  expect('manifest' in opened && itemsOf<number>(opened.manifest, 'sandbox.os.dev_server_ports')).toHaveLength(2)
+  expect(proposed({ 'package.json': '{"scripts":{"build":"tsc"}}' }).text).not.toContain('dev_server_ports')
+})
+
 test('bundles that do not exist are not proposed', () => {
   const facts = detectProject(project({ '.git/HEAD': '', 'go.mod': '' }))
   expect(proposeManifest(facts, ['git'])).not.toContain('"go"')

@@ -15,6 +15,13 @@ interface Group {
 const REACHES_OUT =
   /(?:^|[:._-])(?:deploy|publish|release|ship|push|migrate|destroy|seed|prod|production|upload|provision)(?:$|[:._-])/i
 
+/** Names of scripts that start a server for the person to look at. */
+const SERVES = /^(?:dev|develop|start|serve|preview|storybook)$/
+
+const SERVERS = `# Take the mark away to open servers that the scripts start on these ports, at http://127.0.0.1 of this machine.
+# dev_server_ports = [3000, 5173]
+`
+
 const HEADER = `# What an AI agent may do in this project. Written by \`cordon init\`, yours to edit.
 #
 # Every command runs in a sandbox, whatever stands here: it sees the project, the system's programs and
@@ -89,7 +96,7 @@ function renderBundles(tools: readonly [string, string][], facts: ProjectFacts):
 command_tools = [
 ${lines.join('\n')}
 ]
-${wrappers}`
+${wrappers}${facts.node?.scripts.some((script) => SERVES.test(script)) ? SERVERS : ''}`
 }
 
 function commandGroups(facts: ProjectFacts): Group[] {

@@ -1,5 +1,6 @@
 /** Matches command patterns against resolved words: grants only what is certain, denials through everything. */
 
+import { matchSegment } from '../files/glob.ts'
 import type { Word } from '../shell/facts.ts'
 import type { CommandPattern } from './command-pattern.ts'
 
@@ -55,6 +56,10 @@ export function denyMatches(pattern: CommandPattern, argv: readonly Word[]): Den
 
 function nameMatches(wanted: string, name: Word): DenyMatch {
   if (name.values === null) {
+    if (name.pattern !== null) {
+      const file = name.pattern.slice(name.pattern.lastIndexOf('/') + 1).replace(/\[[^\]]*\]/g, '?')
+      return matchSegment(file, basename(wanted)) ? 'maybe' : 'no'
+    }
     const literal = name.prefix.slice(name.prefix.lastIndexOf('/') + 1)
     return wanted.startsWith(literal) || literal === '' ? 'maybe' : 'no'
   }

@@ -168,6 +168,7 @@ function ruleDenial(policy: Policy, fact: CommandFact, text: string): Ruling | n
     }
     if (match === 'maybe') maybe ??= rule
   }
+  maybe ??= hiddenDenial(policy, fact)
   if (!maybe) return null
   return {
     decision: 'ask',
@@ -179,6 +180,34 @@ function ruleDenial(policy: Policy, fact: CommandFact, text: string): Ruling | n
     },
     rules: [ref(maybe)],
   }
+}
+
+/** The denial that could match what a command runs out of sight: text that only bash will see, or words that name it. */
+function hiddenDenial(policy: Policy, fact: CommandFact): CommandRule | null {
+  const [first] = policy.commands.deny
+  if (first === undefined) return null
+  // A file that is sourced is a script like any other; what a substitution makes up is not.
+  const script = fact.hazards.some((hazard) => hazard.code === 'source') && fact.paths.some((use) => use.path !== null)
+  if (fact.unwrapped === 'some' && !script) return first
+  if (fact.hazards.length === 0) return null
+  const words = [...fact.argv, ...fact.assignments.flatMap((assignment) => assignment.value ?? [])]
+  return mentionedDenial(policy, words.map((word) => word.text).join(' '))
+}
+
+/** The denial whose words a text names in order. */
+export function mentionedDenial(policy: Policy, text: string): CommandRule | null {
+  const tokens: readonly string[] = text.match(/[\w.+-]+/g) ?? []
+  return policy.commands.deny.find(({ pattern }) => namesInOrder(tokens, pattern.words)) ?? null
+}
+
+function namesInOrder(tokens: readonly string[], words: readonly string[]): boolean {
+  let rest = tokens
+  for (const word of words) {
+    const at = rest.indexOf(word.slice(word.lastIndexOf('/') + 1))
+    if (at < 0) return false
+    rest = rest.slice(at + 1)
+  }
+  return true
 }
 
 function placeRuling(
@@ -226,7 +255,9 @@ function isCoordinator(fact: CommandFact): boolean {
 function harmless(policy: Policy, fact: CommandFact, hazard: Hazard | null, text: string): Ruling | null {
   if (hazard) return null
   const name = nameOf(fact)
-  const quiet = fact.resolves === 'builtin' && name !== null && QUIET_BUILTINS.has(name)
+  // `command -v x` only says what a name means.
+  const asksName = name === 'command' && /^-[vV]$/.test(fact.argv[1]?.values?.[0] ?? '')
+  const quiet = fact.resolves === 'builtin' && name !== null && (QUIET_BUILTINS.has(name) || asksName)
   const coordinates = isCoordinator(fact) && policy.flags.implicit_coordinators.value
   if (!isTransparent(fact) && !quiet && !coordinates) return null
   return {

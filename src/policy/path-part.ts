@@ -18,7 +18,7 @@ export interface PathActor {
   /** A relative word that climbs out of the project does not count as naming a system file. */
   readonly climbs?: boolean
   /** A command that only looks at names and metadata (`ls`, `stat`, `test`): outside the box it finds nothing to look at. */
-  readonly looks?: boolean
+  readonly looks?: 'names' | 'metadata' | false
   readonly subject?: Partial<PartSubject>
 }
 
@@ -41,7 +41,7 @@ export function pathQuestions(
       baselineRuling(policy, session, access, fact, actor, stance) ??
       lookRuling(policy, session, stance, fact, actor) ??
       outsideRuling(policy, session, fact, granted) ??
-      secretRuling(policy, session, access, fact),
+      secretRuling(policy, session, access, fact, actor),
     grant: () => grantRuling(granted(), access, fact),
     explicit: () => explicitLevel(stance, access, actor),
     otherwise: () => fallback(policy, stance, access, fact, actor),
@@ -179,8 +179,15 @@ function outsideRuling(
   }
 }
 
-function secretRuling(policy: Policy, session: SessionFacts, access: PathAccess, fact: PathFact): Ruling | null {
-  if (access !== 'read' || !policy.maskSecrets) return null
+function secretRuling(
+  policy: Policy,
+  session: SessionFacts,
+  access: PathAccess,
+  fact: PathFact,
+  actor: PathActor,
+): Ruling | null {
+  // Metadata is held by deny rules alone (F2).
+  if (access !== 'read' || actor.looks === 'metadata' || !policy.maskSecrets) return null
   const secret = secretOf(fact.path, policy)
   if (!secret) return null
   const rules = [...policy.reads.allow, ...session.grants.reads]

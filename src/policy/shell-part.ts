@@ -2,7 +2,7 @@
 
 import { posix } from 'node:path'
 import { isProcessDoor } from '../files/baseline.ts'
-import { isGlob } from '../files/glob.ts'
+import { isGlob, matchSegment } from '../files/glob.ts'
 import { protectedOfGlob } from '../files/protected-glob.ts'
 import { secretOfGlob } from '../files/secret-glob.ts'
 import { classifyAddress } from '../hosts/address.ts'
@@ -11,10 +11,10 @@ import { parseUrl } from '../hosts/url.ts'
 import type { CommandFact, Hazard, HostUse, PathUse, RedirectFact, ShellFacts, SyntaxUse } from '../shell/facts.ts'
 import { isInterpreterName } from '../shell/tables/interpreter-names.ts'
 import type { SessionFacts, ShellFact } from './call.ts'
-import { commandQuestions, grantsOf, wordsOf } from './command-part.ts'
+import { commandQuestions, grantsOf, mentionedDenial, wordsOf } from './command-part.ts'
 import type { PartDecision, PartSubject } from './decision.ts'
 import { decidePart, type PartQuestions } from './order.ts'
-import { pathQuestions } from './path-part.ts'
+import { type PathActor, pathQuestions } from './path-part.ts'
 import type { Policy, RuleRef } from './policy.ts'
 import type { Ruling, Stance } from './stance.ts'
 
@@ -171,7 +171,18 @@ function hazardQuestions(scene: Scene, hazard: Hazard): PartQuestions {
     span: hazard.span,
   }
   if (hazard.verdict === 'deny') return always(subject, deny('dangerous-shell', `${sentence(hazard.message)}.`))
-  return unknowable(scene, subject, hazard.message)
+  const denial = mentionedDenial(scene.policy, subject.text)
+  if (denial === null) return unknowable(scene, subject, hazard.message)
+  return always(subject, {
+    decision: 'ask',
+    firm: true,
+    reason: {
+      code: 'maybe-denied',
+      message: `\`${subject.text}\`: ${hazard.message}, and it names "${denial.pattern.text}", which is denied.`,
+      remedy: 'Write it without text that bash evaluates a second time.',
+    },
+    rules: [ref(denial)],
+  })
 }
 
 function redirectQuestions(scene: Scene, redirect: RedirectFact): PartQuestions[] {
@@ -211,8 +222,11 @@ function redirectQuestions(scene: Scene, redirect: RedirectFact): PartQuestions[
   )
 }
 
-/** Programs that read names and metadata only, never contents. */
-const LOOKING: ReadonlySet<string> = new Set(['ls', 'stat', 'test', '[', 'find', 'du', 'tree', 'readlink', 'realpath'])
+/** Programs that read names and metadata, and contents only by an option that is a hazard of its own. */
+const LOOKING: ReadonlySet<string> = new Set(['find', 'du', 'tree'])
+
+/** Programs that never read contents. */
+const STATTING: ReadonlySet<string> = new Set(['ls', 'stat', 'test', '[', 'readlink', 'realpath'])
 
 function pathUseQuestions(scene: Scene, use: PathUse, fact: CommandFact): PartQuestions[] {
   const text =
@@ -229,7 +243,8 @@ function pathUseQuestions(scene: Scene, use: PathUse, fact: CommandFact): PartQu
     : access === 'write'
       ? protectedOfGlob(use.path, facts)
       : secretOfGlob(use.path, policy.home)
-  const looks = use.access === 'read' && LOOKING.has(fact.argv[0]?.values?.[0] ?? '')
+  const name = fact.argv[0]?.values?.[0] ?? ''
+  const looks = use.access === 'read' && (STATTING.has(name) ? 'metadata' : LOOKING.has(name) && 'names')
   return [
     pathPart(scene, access, aimed ?? literalPart(use), text, subject, { climbs: use.written !== 'absolute', looks }),
   ]
@@ -241,7 +256,7 @@ function pathPart(
   absolute: string,
   given: string,
   subject: PartSubject,
-  how: { readonly climbs?: boolean; readonly looks?: boolean } = {},
+  how: Pick<PathActor, 'climbs' | 'looks'> = {},
 ): PartQuestions {
   if (isProcessDoor(absolute)) {
     const asks = policy.outsideRoots.value === 'ask'
@@ -274,7 +289,14 @@ function literalPart(use: PathUse): string {
   if (!use.glob) return path
   const segments = path.split('/')
   const end = segments.findIndex((segment) => isGlob(segment) || /[[\\]/.test(segment))
-  return end < 0 ? path : segments.slice(0, end).join('/') || '/'
+  if (end < 0) return path
+  const literal = segments.slice(0, end).join('/') || '/'
+  // `.*` matches `..` in older shells: what lies behind it is above the directory.
+  const climbs = segments.slice(end).some((segment, index, rest) => {
+    const leads = use.access === 'write' || index < rest.length - 1
+    return leads && segment.startsWith('.') && matchSegment(segment.replace(/\[[^\]]*\]/g, '?'), '..')
+  })
+  return climbs ? posix.dirname(literal) : literal
 }
 
 /** P10: a host that a command names is asked about in contained mode; in every mode the proxy holds the wire. */

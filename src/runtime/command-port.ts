@@ -35,14 +35,14 @@ export interface CommandPortOptions {
   readonly ownAddresses: () => readonly string[]
   readonly home: string
   readonly spillDirectory: string
-  /** Hears how a command in the background came out; its call has long ended by then. */
-  readonly settled?: (command: string, outcome: RunOutcome) => void
 }
 
 /** What one call's commands may reach, and who hears how they came out. */
 export interface CommandCall {
   readonly reach: CallReach
   readonly heard: (outcome: RunOutcome) => void
+  /** The same for a command in the background, after the call itself has ended. */
+  readonly heardLater?: (outcome: RunOutcome) => void
 }
 
 /** The commands of one session. */
@@ -131,7 +131,7 @@ export function openCommands(options: CommandPortOptions): SessionCommands {
       (outcome) => {
         entry.notes = outcomeNotes(outcome, stderr.tail())
         entry.exitCode = outcome.result.exitCode
-        options.settled?.(command, outcome)
+        call.heardLater?.(outcome)
       },
       (error) => {
         entry.notes = [messageOf(error)]

@@ -20,9 +20,9 @@ import type { ProtectFacts } from '../sandbox/protect.ts'
 import { worktreeDirectories } from '../sandbox/protect.ts'
 import type { QuarantineFinding } from '../sandbox/quarantine.ts'
 import { type GuardedRun, ProjectGuard } from '../sandbox/quarantine-run.ts'
-import { maskPlaces } from '../sandbox/secrets.ts'
+import { maskPlaces, PlaceListings } from '../sandbox/secrets.ts'
 import { readHostFacts, readIdentities } from '../sandbox/session.ts'
-import { Fault } from '../system/fault.ts'
+import { Fault, unwritable } from '../system/fault.ts'
 import type { Files } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
 import { DevServerPorts } from './dev-server-ports.ts'
@@ -69,6 +69,9 @@ interface Prepared {
   readonly begun: BegunRoom | null
 }
 
+/** Faults of a secret, a protected path or a shown place that is not where it was seen. */
+const MOVED: ReadonlySet<string> = new Set(['mask-moved', 'pin-moved', 'place-moved'])
+
 /** The sandbox side of one session. */
 export class CommandRunner {
   readonly #loaded: LoadedPolicy
@@ -78,6 +81,7 @@ export class CommandRunner {
   readonly #placement: Placement
   readonly #maskFacts: MaskFacts
   readonly #masks: MaskIndex
+  readonly #places = new PlaceListings()
   readonly #guard: ProjectGuard
   readonly #networkOptions: NetworkOptions
   #network: SessionNetwork | null = null
@@ -97,7 +101,11 @@ export class CommandRunner {
     const placed = placeCommand(loaded.policy, files)
     // A linked worktree at the root keeps its objects in the main repository.
     this.#placement = { ...placed, writes: [...placed.writes, ...worktreeDirectories(loaded.root)] }
-    mkdirSync(machine.stateDir, { recursive: true, mode: 0o700 })
+    try {
+      mkdirSync(machine.stateDir, { recursive: true, mode: 0o700 })
+    } catch (error) {
+      throw unwritable(machine.stateDir, error)
+    }
     this.#maskFacts = {
       home: machine.home,
       roots: [...new Set([...this.#placement.reads, ...this.#placement.writes])],
@@ -125,8 +133,8 @@ export class CommandRunner {
     try {
       return await this.#attempt(request, io)
     } catch (error) {
-      // Another command moved a secret or a pin between the index and the mounts: look again, once.
-      if (!(error instanceof Fault) || (error.code !== 'mask-moved' && error.code !== 'pin-moved')) throw error
+      // Something was moved between the look and the mounts: look again, once.
+      if (!(error instanceof Fault) || !MOVED.has(error.code)) throw error
       return this.#attempt(request, io)
     }
   }
@@ -134,6 +142,7 @@ export class CommandRunner {
   async #attempt(request: RunRequest, io: RunIo): Promise<RunOutcome> {
     const { plan, guard, begun } = this.#prepare(request, await this.#doorSettings(request), io)
     const egress: EgressEvent[] = []
+    const openDoor = this.#network?.doorFor(request.rules, (event) => egress.push(event))
     const ports = new DevServerPorts(io.onNotice ?? (() => {}))
     const watch = new MaskWatch(plan.masks)
     let settled = false
@@ -145,7 +154,7 @@ export class CommandRunner {
         ...(begun && { begun }),
         ...(this.#running > 1 && { verify: () => this.#isStillTrue(plan) }),
         onListener: (listener) => {
-          door = this.#network?.open(listener, request.rules, (event) => egress.push(event)) ?? null
+          door = openDoor?.(listener) ?? null
         },
         onServer: (server) => ports.open(server),
       })
@@ -176,6 +185,7 @@ export class CommandRunner {
   /** Ends the session; the index of secrets is kept for the next one. */
   async close(): Promise<void> {
     await this.#network?.close()
+    this.#backend.rest()
     writeIndexCache(this.#machine.stateDir, this.#maskFacts, this.#masks.tree)
     this.#masks.close()
   }
@@ -310,7 +320,7 @@ export class CommandRunner {
       this.#loaded.sandbox.commandFs.value === 'all'
         ? ['/']
         : [...SYSTEM_PATHS, this.#machine.home, ...reads, ...writes]
-    const places = maskPlaces({ home: this.#machine.home, visible, grants: this.#readGrants() })
+    const places = maskPlaces({ home: this.#machine.home, visible, grants: this.#readGrants() }, this.#places)
     return [...this.#alwaysHidden(), ...places.files, ...places.directories, ...this.#projectMasks()]
   }
 

@@ -66,15 +66,17 @@ export function askOf(
 
 /** Grants what an ask suggested, for a time; every agent in the project may then do it. */
 export function grantAsk(machine: Machine, ask: OpenAsk, suggestion: Suggestion, minutes: number, now: number): void {
-  openSavedGrants(machine).add({
-    project: ask.project,
-    session: 'terminal',
-    kind: suggestion.kind,
-    value: suggestion.value,
-    verdict: 'allow',
-    scope: 'time',
-    expires: now + minutes * 60_000,
-  })
+  const saved = openSavedGrants(machine)
+  for (const { kind, value } of [suggestion, ...(suggestion.also ?? [])])
+    saved.add({
+      project: ask.project,
+      session: 'terminal',
+      kind,
+      value,
+      verdict: 'allow',
+      scope: 'time',
+      expires: now + minutes * 60_000,
+    })
   dropAsk(machine, ask.id)
 }
 

@@ -10,6 +10,11 @@ export type Entry =
   | { readonly kind: 'level'; readonly tool: string; readonly verdict: 'allow' | 'ask' | 'deny' }
   | { readonly kind: 'mode'; readonly mode: 'default' | 'auto_accept' | 'plan' | 'contained' }
   | { readonly kind: 'unattended' }
+  /**
+   * A rule that a manifest cannot say, or would not put first: whatever may match it and would be allowed asks. `start` is the text
+   * before its first wildcard; a rule about everything has an empty one.
+   */
+  | { readonly kind: 'doubt'; readonly about: 'command' | 'read' | 'write' | 'web'; readonly start: string }
 
 export interface Draft {
   readonly entries: readonly Entry[]

@@ -243,7 +243,7 @@ it.each([
 it.each([
   ['claude-code', claude({ allow: ['Bash(*)', 'mcp__github', 'Bash(python3:*)', 'Teleport'] }), 4],
   ['claude-code', claude({ deny: ['Bash(git * --force)'] }), 1],
-  ['codex', { sandbox_mode: 'workspace-write', sandbox_workspace_write: { network_access: true } }, 2],
+  ['codex', { sandbox_mode: 'workspace-write', sandbox_workspace_write: { network_access: true } }, 1],
   ['srt', { network: { allowUnixSockets: ['/x'], allowedDomains: ['*.com'] } }, 3],
 ])('%s: says what has no equivalent', async (agent, settings, count) => {
   const { notes } = await imported(agent, settings)

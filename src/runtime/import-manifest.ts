@@ -5,6 +5,7 @@ import { Fault } from '../system/fault.ts'
 import type { Files } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
 import type { Draft, Entry } from './import-draft.ts'
+import { inPlaceOf, settleDoubts } from './import-settle.ts'
 import { loadPolicy } from './load-policy.ts'
 
 export interface ImportedManifest {
@@ -17,12 +18,20 @@ type Tree = { [key: string]: unknown }
 /** The manifest of a draft, as text, with everything that could not be taken over. */
 export async function importManifest(draft: Draft, machine: Machine, files: Files): Promise<ImportedManifest> {
   const notes = [...draft.notes]
-  const kept: Entry[] = []
+  const loading: Entry[] = []
   for (const entry of unique(draft.entries)) {
     const problem = await problemOf([entry], machine, files)
-    if (problem === null) kept.push(entry)
-    else notes.push(`${describe(entry)} does not load and was left out: ${problem}`)
+    if (problem === null) loading.push(entry)
+    else {
+      const instead = inPlaceOf(entry)
+      loading.push(...instead)
+      const asks = instead.length > 0 ? '; what it may have been about asks' : ''
+      notes.push(`${describe(entry)} does not load and was left out${asks}: ${problem}`)
+    }
   }
+  const settled = settleDoubts(loading)
+  notes.push(...settled.notes)
+  const kept = [...settled.entries]
   // Entries that load alone can contradict each other; then the more permissive goes.
   const order = { deny: 0, ask: 1, allow: 2 }
   const weight = (entry: Entry): number => ('verdict' in entry ? order[entry.verdict] : 0)
@@ -112,10 +121,15 @@ export function treeOf(entries: readonly Entry[]): Tree {
         else push(table('security'), 'deny_domains', entry.host)
         break
       case 'level':
-        table('permission', 'tools')[entry.tool] = entry.verdict
+        {
+          const levels = table('permission', 'tools')
+          levels[entry.tool] = strictest(levels[entry.tool], entry.verdict)
+        }
         break
       case 'mode':
         table('permission').mode = entry.mode
+        break
+      case 'doubt':
         break
       case 'unattended':
         table('permission').interactive = false
@@ -123,6 +137,11 @@ export function treeOf(entries: readonly Entry[]): Tree {
     }
   }
   return tree
+}
+
+/** Settings of several files can name a tool twice. */
+function strictest(known: unknown, verdict: 'allow' | 'ask' | 'deny'): string {
+  return known === 'deny' || verdict === 'deny' ? 'deny' : known === 'ask' ? 'ask' : verdict
 }
 
 /** TOML of an object of tables, lists, texts, numbers and booleans. */

@@ -16,7 +16,7 @@ import { createUpstream, type Upstream } from '../egress/upstream.ts'
 import { classifyAddress } from '../hosts/address.ts'
 import type { SecretSetting } from '../manifest/settings.ts'
 import { machineResolver, type Resolver } from '../system/dns.ts'
-import { Fault } from '../system/fault.ts'
+import { Fault, unwritable } from '../system/fault.ts'
 import type { Machine } from '../system/machine.ts'
 
 /** Where the proxy of a command listens, inside its own network namespace. */
@@ -64,22 +64,24 @@ export class SessionNetwork {
     return made
   }
 
-  /** Opens the door of one command on the listener from inside its sandbox. */
-  open(listener: Server, rules: EgressRules, onEvent: (event: EgressEvent) => void): Door {
-    const { ask } = this.#options
-    const door = openDoor({
-      listener,
-      rules,
-      ca: this.#authority(),
-      upstream: this.#upstream,
-      resolver: this.#resolver,
-      broker: this.#secrets(),
-      onEvent,
-      // Connections belong to nobody's call; who is asked is the one behind the call that started the command.
-      ...(ask && { ask: AsyncResource.bind(ask) }),
-    })
-    this.#doors.add(door)
-    return door
+  /** Opens the door of one command, once the listener from inside its sandbox is there. */
+  doorFor(rules: EgressRules, onEvent: (event: EgressEvent) => void): (listener: Server) => Door {
+    // A connection belongs to nobody's call: who is asked is the one behind the call that starts the command now.
+    const ask = this.#options.ask && AsyncResource.bind(this.#options.ask)
+    return (listener) => {
+      const door = openDoor({
+        listener,
+        rules,
+        ca: this.#authority(),
+        upstream: this.#upstream,
+        resolver: this.#resolver,
+        broker: this.#secrets(),
+        onEvent,
+        ...(ask && { ask }),
+      })
+      this.#doors.add(door)
+      return door
+    }
   }
 
   async closeDoor(door: Door): Promise<void> {
@@ -119,7 +121,6 @@ export class SessionNetwork {
     const runs = join(this.#options.machine.cacheDir, 'run')
     reap(runs)
     const directory = join(runs, `${process.pid}-${Math.random().toString(36).slice(2)}`)
-    mkdirSync(directory, { recursive: true, mode: 0o755 })
     const { environment, files } = clientSettings({
       ...PROXY,
       directory,
@@ -129,7 +130,13 @@ export class SessionNetwork {
       home: this.#options.machine.home,
       knownHosts,
     })
-    for (const { path, content, mode } of files) writeFileSync(path, content, { mode, flag: 'wx' })
+    try {
+      mkdirSync(directory, { recursive: true, mode: 0o755 })
+      for (const { path, content, mode } of files) writeFileSync(path, content, { mode, flag: 'wx' })
+    } catch (error) {
+      rmSync(directory, { recursive: true, force: true })
+      throw unwritable(directory, error)
+    }
     return { variables: { ...environment, ...this.#secrets().environment }, directory }
   }
 }

@@ -19,9 +19,9 @@ export { inferViolations, type Violation } from '../sandbox/violation.ts'
 export { CommandRunner, type RunOutcome, type RunRequest } from './command-runner.ts'
 export { formatPlan, type PlanReport, type Support }
 
-/** The sandbox of this platform. No sandbox, no run. */
-export function openBackend(): Backend {
-  if (process.platform === 'linux') return createBwrapBackend()
+/** The sandbox of this platform. No sandbox, no run. `ahead`: there will be one command after another. */
+export function openBackend(options: { readonly ahead?: boolean } = {}): Backend {
+  if (process.platform === 'linux') return createBwrapBackend(options)
   throw new Fault(
     'no-sandbox',
     `Cordon has no sandbox it can launch on ${process.platform} yet, and nothing runs without one`,

@@ -18,7 +18,7 @@ export function outcomeNotes(
     ...[...result.violations, ...inferred].map((violation) => `${violation.certainty}: ${violation.message}`),
     ...findings.map((finding) => finding.message),
     ...maskChanges.map((change) => change.message),
-    ...served.map(servedLine),
+    ...served.filter((port) => port.problem !== null).map(servedLine),
     ...summarize(egress),
   ]
   return [...new Set(notes)].slice(0, MAX_NOTES)

@@ -24,6 +24,7 @@ export function toolContext(parsed: ParsedCall, parts: ContextParts): ToolContex
   const { view, questions } = parts
   const { root, policy, sandbox } = view.deciding(parsed.moved)
   const seconds = view.ring().limits.seconds ?? Number.POSITIVE_INFINITY
+  const { commandTimeout } = sandbox.limits
   return {
     cwd: root,
     roots: [root, ...policy.additionalDirectories.map((directory) => directory.value), ...view.facts().roots],
@@ -50,7 +51,9 @@ export function toolContext(parsed: ParsedCall, parts: ContextParts): ToolContex
     limits: {
       readSizeLimit: policy.readSizeLimit,
       maxOutputBytes: sandbox.limits.maxOutputBytes.value,
-      timeoutMs: Math.min(sandbox.limits.commandTimeout.value, seconds) * 1000,
+      timeoutMs: Math.min(commandTimeout.value, seconds) * 1000,
+      // A server is meant to stay: it ends with the session, or by a limit that somebody wrote.
+      backgroundMs: Math.min(commandTimeout.source === 'built-in' ? seconds : commandTimeout.value, seconds) * 1000,
     },
     files: parts.files,
     commands: parts.commands,

@@ -32,8 +32,8 @@ export interface SessionRecorder {
   begin(call: BegunCall): CallRecord
   end(record: CallRecord | null, result: ToolResult, outcomes: readonly RunOutcome[]): void
   /** `call` joins the answer with the call; null for a question of a command that runs already. */
-  /** How a command in the background came out. */
-  settled(command: string, outcome: RunOutcome): void
+  /** How a command that a call started in the background came out. */
+  settled(call: string | null, outcome: RunOutcome): void
   answered(call: string | null, subject: string, approver: string, approval: Approval): void
   tainted(tool: string, score: number): void
   note(event: NoteEvent): void
@@ -94,14 +94,13 @@ export function auditRecorder(
         ...(result.status === 'failed' && { error: result.error.message }),
       })
     },
-    settled(command, outcome) {
+    settled(call, outcome) {
       const hosts = [...new Set(hostsOf(outcome))]
       const violations = violationsOf(outcome)
       const { served, result } = outcome
       log.record({
         type: 'background',
-        command_hash: createHash('sha256').update(command).digest('hex'),
-        ...(options.arguments && { command }),
+        ...(call !== null && { call }),
         exit_code: result.exitCode,
         duration_ms: Math.round(result.milliseconds),
         ...(hosts.length > 0 && { hosts }),

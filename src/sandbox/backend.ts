@@ -109,6 +109,8 @@ export interface Backend {
   begin(room: SandboxRoom, limits: Limits, io: LaunchIo): BegunRoom | null
   /** Throws a SandboxFault when the command could not be run inside; never runs it outside. */
   launch(plan: SandboxPlan, io?: LaunchIo): Promise<LaunchResult>
+  /** Ends what was laid out ahead; the next launch may begin again. */
+  rest(): void
 }
 
 export { type BwrapOptions, createBwrapBackend } from './bwrap/backend.ts'

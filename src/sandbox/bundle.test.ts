@@ -53,6 +53,14 @@ describe.each(bundles.map((bundle) => [bundle.tool, bundle] as const))('%s', (_t
     }
   })
 
+  test('brokers keys for hosts that it opens, and for no others', () => {
+    for (const secret of bundle.secrets) {
+      expect(secret.hosts.filter((host) => !bundle.hosts.includes(host))).toEqual([])
+      expect(bundle.env).not.toContain(secret.name)
+      expect(Object.keys(bundle.set)).not.toContain(secret.name)
+    }
+  })
+
   test('names no variable that holds a token', () => {
     expect(bundle.env.filter((name) => /TOKEN|SECRET|PASSWORD|API_KEY/.test(name))).toEqual([])
   })
@@ -187,6 +195,12 @@ describe('data files', () => {
     [{ ...good, cache: ['~/*'] }, 'cache', 'a glob'],
     [{ ...good, env: ['A B'] }, 'env', 'not a name'],
     [{ ...good, fetch: 'yes' }, 'fetch', 'not a switch'],
+    [{ ...good, set: ['A'] }, 'set', 'no table'],
+    [{ ...good, set: { 'A B': 'x' } }, 'set', 'not a name'],
+    [{ ...good, set: { A: 1 } }, 'set', 'not a text'],
+    [{ ...good, secret: [{ name: 'A', hosts: [], header: 'x' }] }, 'secret[0]', 'for no host'],
+    [{ ...good, secret: [{ name: 'A', hosts: ['a.example'], header: 'X y' }] }, 'secret[0]', 'no header'],
+    [{ ...good, secret: [{ name: 'A', hosts: ['a.example'], header: 'x', value: 'v' }] }, 'secret[0]', 'with a value'],
     [{ ...good, registry: [{ match: 'x' }] }, 'registry[0]', 'neither command nor file'],
     [{ ...good, registry: [{ command: ['a'], match: '(' }] }, 'registry[0].match', 'not an expression'],
     ['text', 'expected a table', 'not a table'],

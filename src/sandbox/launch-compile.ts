@@ -9,6 +9,7 @@ import { SandboxFault } from './launch-fault.ts'
 import { resourceLimits } from './limits.ts'
 import type { Cgroup, CgroupHost } from './limits-cgroup.ts'
 import type { SandboxPlan, SandboxRoom } from './plan.ts'
+import { readIdentities } from './session.ts'
 
 /** The programs that a launch needs, found once. */
 export interface Machine {
@@ -51,6 +52,7 @@ export function compileFurnishing(
       limits: resourceLimits(plan.limits, machine.cgroups?.support ?? null),
       terminalFds,
       gate: io.verify !== undefined,
+      bound: readIdentities(plan.binds.map(({ path }) => path)),
     }),
   )
 }

@@ -31,6 +31,7 @@ function errnoName(errno: number): string {
 function subjectOf(step: InitStep, index: number, plan: SandboxPlan): string | undefined {
   if (step === 'MASK') return plan.masks[index]
   if (step === 'PIN') return plan.pins[index]?.path
+  if (step === 'PLACE') return plan.binds[index]?.path
   if (step === 'DIRECTORY') return plan.cwd
   if (step === 'EXEC') return plan.argv[0]
   return undefined
@@ -52,7 +53,8 @@ export function faultOfStep(failed: { step: number; errno: number; index: number
         'command-not-found',
         `the command was not found inside the sandbox: ${JSON.stringify(path)} (${name})`,
         {
-          remedy: 'Check the name, and that a grant or a bundle shows the program to the sandbox.',
+          remedy:
+            'Check the name and its interpreter line, and that a grant or a bundle shows the program to the sandbox.',
           exitCode: 127,
           ...about,
         },

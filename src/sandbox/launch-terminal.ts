@@ -3,7 +3,7 @@
 import type { Socket } from 'node:net'
 import type { TerminalIo } from './backend.ts'
 import { resizeMessage } from './bwrap/orders.ts'
-import type { Streams } from './launch.ts'
+import type { Streams } from './launch-room.ts'
 
 /** Starts the relay and returns what ends it and restores the terminal. */
 export function relayTerminal(streams: Streams, control: Socket, terminal: TerminalIo): () => void {

@@ -1,92 +1,51 @@
 /** Runs one command in a bubblewrap sandbox: starts it, feeds it, listens to its init, ends it, and says what happened. */
 
-import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import type { Server, Socket } from 'node:net'
 import { constants } from 'node:os'
 import { Readable, Writable } from 'node:stream'
-import { isatty } from 'node:tty'
 import type { LaunchIo, LaunchResult, Output } from './backend.ts'
-import { CONTROL_FD, INIT_FD, IPC_FD, STDIO_FD } from './bwrap/args.ts'
+import { CONTROL_FD } from './bwrap/args.ts'
 import { goMessage, type InitMessage, quitMessage, signalMessage } from './bwrap/orders.ts'
 import { INIT_STEPS } from './bwrap/steps.ts'
 import { Capture } from './launch-capture.ts'
-import { compileFurnishing, compileRoom, type Machine } from './launch-compile.ts'
+import { compileFurnishing, type Machine } from './launch-compile.ts'
 import { faultOfStep, SandboxFault } from './launch-fault.ts'
 import { LaunchProgress } from './launch-progress.ts'
+import { keepAlive, roomName, type StartedRoom, type Streams, startRoom, streamsOf } from './launch-room.ts'
 import { InsideServers } from './launch-servers.ts'
+import type { SpareRooms } from './launch-spare.ts'
 import { relayTerminal } from './launch-terminal.ts'
-import { makeCgroup } from './limits-cgroup.ts'
-import { handsOutSockets, type SandboxPlan } from './plan.ts'
+import type { SandboxPlan } from './plan.ts'
 
 /** How long the init has to end the sandbox before bubblewrap is killed, which ends it too. */
 const QUIT_GRACE_MS = 1000
 
 /** Runs a plan. Resolves when the command and everything it started are gone. */
-export async function launchSandbox(plan: SandboxPlan, io: LaunchIo, machine: Machine): Promise<LaunchResult> {
+export async function launchSandbox(
+  plan: SandboxPlan,
+  io: LaunchIo,
+  machine: Machine,
+  spares: SpareRooms | null = null,
+): Promise<LaunchResult> {
   if (io.begun) return io.begun.launch(plan)
   const orders = compileFurnishing(plan, machine, io)
   if (plan.network.kind === 'listener' && !io.onListener)
     throw new SandboxFault('sandbox-network', 'the plan has a network listener, but nobody takes it')
   io.signal?.throwIfAborted()
 
-  const cgroup = machine.cgroups ? makeCgroup(machine.cgroups, plan.limits) : null
-  const [program, ...args] = compileRoom(plan, handsOutSockets(plan), machine, cgroup)
-  const child = spawn(program, args, {
-    stdio: stdioOf(plan, io, machine),
-    env: {},
-    cwd: '/',
-    // A group of its own: Ctrl-C at the caller's terminal reaches the caller, which decides what to pass on.
-    detached: true,
-  })
-  const attended = attend(child, plan, io, orders)
+  const name = spares ? roomName(plan, io, machine) : null
+  const room = (name !== null && spares?.take(name, plan)) || startRoom(plan, io, machine)
+  const attended = attend(room, plan, io, orders)
   // Nothing is left to do when bubblewrap itself goes, unless a control group is to be removed: a process that is done
   // need not wait for it.
-  if (cgroup) child.once('exit', () => cgroup.remove())
-  else attended.finally(() => release(child)).catch(() => {})
+  if (!room.cgroup) attended.finally(() => keepAlive(room, false)).catch(() => {})
+  if (name !== null) spares?.follow(name, plan, () => startRoom(plan, io, machine), attended)
   return attended
 }
 
-/** Lets this process end before the child has. */
-function release(child: ChildProcess): void {
-  child.unref()
-  child.channel?.unref()
-  for (const stream of child.stdio) (stream as Socket | null)?.unref?.()
-}
-
-/** A terminal of the caller is never handed in: programs inside could read from it and write escape codes past the relay. */
-function passable(fd: number): number | 'pipe' {
-  return isatty(fd) ? 'pipe' : fd
-}
-
-/** bubblewrap's own descriptors carry only its complaints; the command's follow from STDIO_FD on. */
-function stdioOf(plan: SandboxPlan, io: LaunchIo, machine: Machine): StdioOptions {
-  const output = (choice: Output | undefined, fd: number) =>
-    choice === 'inherit' ? passable(fd) : choice === 'discard' || choice === undefined ? machine.nothing : 'pipe'
-  const none = io.stdin === undefined || io.stdin === 'none'
-  const input = io.stdin === 'inherit' ? passable(0) : none ? machine.nothing : 'pipe'
-  const stdio: StdioOptions = ['ignore', 'ignore', 'pipe']
-  stdio[CONTROL_FD] = 'pipe'
-  stdio[INIT_FD] = machine.init.fd
-  stdio[STDIO_FD] = io.terminal ? 'pipe' : input
-  stdio[STDIO_FD + 1] = io.terminal ? 'pipe' : output(io.stdout, 1)
-  stdio[STDIO_FD + 2] = output(io.stderr, 2)
-  if (handsOutSockets(plan)) stdio[IPC_FD] = 'ipc'
-  return stdio
-}
-
-/** The command's ends of its streams, as this process holds them; null where it holds none. */
-export interface Streams {
-  readonly stdin: Socket | null
-  readonly stdout: Socket | null
-  readonly stderr: Socket | null
-}
-
-function streamsOf(child: ChildProcess): Streams {
-  const at = (fd: number) => (child.stdio[fd] as Socket | null | undefined) ?? null
-  return { stdin: at(STDIO_FD), stdout: at(STDIO_FD + 1), stderr: at(STDIO_FD + 2) }
-}
-
-async function attend(child: ChildProcess, plan: SandboxPlan, io: LaunchIo, orders: Uint8Array): Promise<LaunchResult> {
+async function attend(room: StartedRoom, plan: SandboxPlan, io: LaunchIo, orders: Uint8Array): Promise<LaunchResult> {
+  const { child } = room
   const progress = new LaunchProgress(plan, io.onViolation)
   const closed = closeOf(child)
   const control = child.stdio[CONTROL_FD] as Socket | undefined
@@ -146,7 +105,7 @@ async function attend(child: ChildProcess, plan: SandboxPlan, io: LaunchIo, orde
       io.onListener?.(server)
     })
 
-    const streams = streamsOf(child)
+    const streams = streamsOf(room)
     const diagnosis = new Capture(child.stderr!, 'bwrap', undefined, undefined)
     const captures = connect(streams, plan, io, cleanups)
     if (io.terminal) cleanups.push(relayTerminal(streams, control, io.terminal))

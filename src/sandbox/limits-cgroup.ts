@@ -1,6 +1,6 @@
 /** Control groups: finds what this user may make, makes one for a sandbox, and removes it and those of the dead. */
 
-import { accessSync, constants, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
+import { accessSync, constants, mkdirSync, readdirSync, readFileSync, rmdir, rmdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type CgroupSupport, type CgroupValue, cgroupValues, type Limits } from './limits.ts'
 
@@ -113,7 +113,10 @@ let serial = 0
 export interface Cgroup {
   /** `cgroup.procs` files to join before bubblewrap starts. */
   readonly procs: readonly string[]
+  /** One that cannot be removed is reaped at the next start. */
   remove(): void
+  /** The same, while this process goes on: the kernel can take milliseconds. */
+  removeLater(): void
 }
 
 /** Makes a group with these limits; null when none of them needs one. */
@@ -139,8 +142,11 @@ export function makeCgroup(host: CgroupHost, limits: Limits): Cgroup | null {
         try {
           rmdirSync(folder)
         } catch {
-          // Reaped at the next start.
+          // Busy.
         }
+    },
+    removeLater: () => {
+      for (const folder of folders) rmdir(folder, () => {})
     },
   }
 }

@@ -18,7 +18,7 @@ import { uniqueName } from '../system/unique-name.ts'
 import type { MaskFacts } from './masks.ts'
 import type { Folder, SecretTree } from './secrets-tree.ts'
 
-const VERSION = 1
+const VERSION = 2
 /** Below this many folders a walk is as fast as reading the index. */
 const WORTHWHILE = 500
 

@@ -121,12 +121,18 @@ export async function probeSandbox(backend: Backend, cgroup: () => CgroupSupport
 const PREFIX = 'cordon-probe-'
 
 function makePlace(): string {
+  let base: string | null = null
   try {
     const place = realpathSync(tmpdir())
     reapProbes(place, Date.now())
-    return mkdtempSync(join(place, PREFIX))
+    base = mkdtempSync(join(place, PREFIX))
+    for (const folder of ['project/pinned', 'project/above/pinned', 'outside'])
+      mkdirSync(join(base, folder), { recursive: true })
+    for (const path of ['project/.env', 'outside/secret']) writeFileSync(join(base, path), 'secret')
+    return base
   } catch (error) {
-    throw new SandboxFault('probe-place', `the probe cannot make a folder in ${tmpdir()} (${errorCode(error)})`, {
+    if (base !== null) rmSync(base, { recursive: true, force: true })
+    throw new SandboxFault('probe-place', `the probe cannot make its files in ${tmpdir()} (${errorCode(error)})`, {
       cause: error,
       remedy: 'Set TMPDIR to a folder that exists, that you may write, and that has room.',
     })
@@ -157,9 +163,6 @@ const REPORT =
 async function attackFromInside(backend: Backend, base: string): Promise<{ result: LaunchResult; listened: boolean }> {
   const project = join(base, 'project')
   const outside = join(base, 'outside')
-  for (const folder of [join(project, 'pinned'), join(project, 'above/pinned'), outside])
-    mkdirSync(folder, { recursive: true })
-  for (const path of [join(project, '.env'), join(outside, 'secret')]) writeFileSync(path, 'secret')
   const request = {
     argv: ['/bin/sh', '-c', SCRIPT],
     cwd: project,

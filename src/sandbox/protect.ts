@@ -74,7 +74,9 @@ export function protectTree(tree: SecretTree, facts: ProtectFacts): Protection {
   for (const path of commonDirectories(gitDirectories, tree.roots)) gitDirectories.push(path)
   for (const path of gitDirectories) {
     const hooks = childPath(path, 'hooks')
-    if (isTopRepository(path, tree.roots) || holdsHooks(hooks)) add(hooks, 'git hooks')
+    // Where nothing is a repository yet, `git init` has samples to lay down.
+    const isTop = isTopRepository(path, tree.roots) && lstatOrNull(childPath(path, 'HEAD')) !== null
+    if (isTop || holdsHooks(hooks)) add(hooks, 'git hooks')
   }
   for (const root of tree.roots) {
     if (gitPointers.includes(childPath(root, '.git'))) add(childPath(root, '.git'), 'the pointer to the git directory')

@@ -1,7 +1,8 @@
 /** Remembers runs under way, so that a killed Cordon's run is settled by the next one and parallel runs share a yardstick. */
 
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { posix } from 'node:path'
+import { unwritable } from '../system/fault.ts'
 import { uniqueName } from '../system/unique-name.ts'
 import type { Baseline } from './quarantine-baseline.ts'
 import { isBelow } from './secrets-tree.ts'
@@ -17,10 +18,15 @@ export interface JournalEntry {
 /** Notes a run under way; returns the file to remove when it has been settled. */
 export function writeJournal(stateDir: string, baseline: Baseline): string {
   const folder = posix.join(stateDir, 'runs')
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
   const file = posix.join(folder, `${process.pid}-${uniqueName()}.json`)
   const owner = { pid: process.pid, started: startTime(process.pid) }
-  writeFileSync(file, JSON.stringify({ owner, baseline }), { mode: 0o600, flag: 'wx' })
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    writeFileSync(file, JSON.stringify({ owner, baseline }), { mode: 0o600, flag: 'wx' })
+  } catch (error) {
+    removeCut(file, 0)
+    throw unwritable(file, error)
+  }
   return file
 }
 
@@ -56,7 +62,19 @@ function readEntry(file: string): JournalEntry | null {
     return { file, baseline: parsed.baseline, alive: isAlive(parsed.owner.pid, parsed.owner.started) }
   } catch {
     // Being written this very moment, or removed; a run whose journal was cut short had not started yet.
+    removeCut(file, STALE_MS)
     return null
+  }
+}
+
+/** Writing one takes no time at all. */
+const STALE_MS = 60_000
+
+function removeCut(file: string, olderThanMs: number): void {
+  try {
+    if (Date.now() - statSync(file).mtimeMs >= olderThanMs) rmSync(file, { force: true })
+  } catch {
+    // Gone, or on a disk that takes no changes.
   }
 }
 

@@ -186,6 +186,15 @@ const plants: readonly Plant[] = [
     actions: ['moved data/hooks/pre-push', 'reverted data/config'],
   },
   {
+    name: 'hooks and keys in a .git that is no repository yet',
+    note: 'a later git init by the person keeps both',
+    plant: () => {
+      write('plain/.git/hooks/post-commit', hook)
+      write('plain/.git/config', '[core]\n\tfsmonitor = evil\n')
+    },
+    actions: ['moved plain/.git/hooks/post-commit', 'reverted plain/.git/config'],
+  },
+  {
     name: 'a common directory that is none by its looks',
     note: 'a worktree takes configuration and hooks from it, and it needs no HEAD',
     plant: () => {

@@ -2,7 +2,7 @@
 
 import { accessSync, constants, lstatSync, readdirSync, readlinkSync, type Stats } from 'node:fs'
 import { posix } from 'node:path'
-import { isProtectedStart } from '../files/protected-paths.ts'
+import { foldName, isProtectedStart } from '../files/protected-paths.ts'
 import { compileShapes, type ShapeOf } from '../files/secret-shapes.ts'
 import { FolderClock, folderState, isSameState } from './secrets-clock.ts'
 
@@ -240,7 +240,9 @@ function readFolder(path: string, shapeOf: ShapeOf): Folder | null {
     secrets: secrets.filter((entry) => !raw.includes(entry.name)),
     guarded,
     raw,
-    gitDirectory: marks.head && ((marks.objects && marks.refs) || marks.commondir),
+    // A `.git` without these is no repository yet; the person's next `git init` keeps the hooks and the keys that it finds there.
+    gitDirectory:
+      (marks.head && ((marks.objects && marks.refs) || marks.commondir)) || foldName(posix.basename(path)) === '.git',
     unreadable: false,
   }
 }

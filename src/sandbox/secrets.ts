@@ -1,6 +1,6 @@
 /** Secrets at fixed places (keys, credentials, histories) that exist on this machine, as paths to mask. */
 
-import { lstatSync, readdirSync, realpathSync } from 'node:fs'
+import { lstatSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { isGlob, matchSegment } from '../files/glob.ts'
 import type { PathPattern } from '../files/path-pattern.ts'
 import { openedByGrant, secretPlaces } from '../files/secret-shapes.ts'
@@ -19,12 +19,12 @@ export interface PlaceQuestion {
   readonly grants: readonly PathPattern[]
 }
 
-/** The secret places that exist and can be seen; symlinks count at their target too. */
-export function maskPlaces(question: PlaceQuestion): PlaceMasks {
+/** The secret places that exist and can be seen; symlinks count at their target too. `listings` may be kept for the next time. */
+export function maskPlaces(question: PlaceQuestion, listings: PlaceListings = new PlaceListings()): PlaceMasks {
+  listings.lookAgain()
   const files = new Set<string>()
   const directories = new Set<string>()
   const homes = new Set([question.home, canonical(question.home) ?? question.home])
-  const listings = new Listings()
   for (const place of secretPlaces) {
     const patterns = place.path.startsWith('~/') ? [...homes].map((home) => home + place.path.slice(1)) : [place.path]
     for (const path of patterns.flatMap((pattern) => listings.expand(pattern))) {
@@ -82,9 +82,26 @@ function maskAround(
   }
 }
 
-/** Folders as they are listed at one moment: one listing tells of many places at once. */
-class Listings {
-  readonly #names = new Map<string, ReadonlySet<string> | null>()
+/** A change this recent can share its time with a later one. */
+const SETTLED_MS = 100
+
+interface Listing {
+  /** None where there is no such folder; null where they are not for this user to see. */
+  readonly names: ReadonlySet<string> | null
+  readonly stamp: string
+  /** Whether a later change would show in the stamp. */
+  readonly settled: boolean
+}
+
+/** Folders as they are listed at one moment: one listing tells of many places at once, and again while the folder is unchanged. */
+export class PlaceListings {
+  readonly #listings = new Map<string, Listing>()
+  readonly #looked = new Set<string>()
+
+  /** From here on it is another moment. */
+  lookAgain(): void {
+    this.#looked.clear()
+  }
 
   /** Whether there is something at a path. */
   has(path: string): boolean {
@@ -112,11 +129,26 @@ class Listings {
   }
 
   #of(folder: string): ReadonlySet<string> | null {
-    const known = this.#names.get(folder)
-    if (known !== undefined) return known
-    const names = folder === '/' || this.has(folder) ? list(folder) : new Set<string>()
-    this.#names.set(folder, names)
+    const known = this.#listings.get(folder)
+    if (known && this.#looked.has(folder)) return known.names
+    this.#looked.add(folder)
+    const there = folder === '/' || this.has(folder)
+    const state = there ? stateOf(folder) : null
+    if (known?.settled && state !== null && known.stamp === state.stamp) return known.names
+    const settled = state !== null && Date.now() - state.changed > SETTLED_MS
+    const names = there ? list(folder) : new Set<string>()
+    this.#listings.set(folder, { names, stamp: state?.stamp ?? '', settled })
     return names
+  }
+}
+
+/** When a folder was last changed, which nobody can set back, and which one it is. */
+function stateOf(folder: string): { readonly stamp: string; readonly changed: number } | null {
+  try {
+    const { ctimeMs, ino, dev } = statSync(folder)
+    return { stamp: `${ctimeMs} ${ino} ${dev}`, changed: ctimeMs }
+  } catch {
+    return null
   }
 }
 

@@ -3,8 +3,10 @@
 /** The words as they read without each disguise that they wear. */
 export function undisguise(words: string): string[] {
   const found: string[] = []
-  if (hasOne(words, ROT13_STEMS) && ROT13_WORD.test(words)) found.push(rot13(words))
-  if (hasOne(words, REVERSED_STEMS) && REVERSED_WORD.test(words)) found.push([...words].reverse().join(''))
+  if (TURNED_STEM.test(words)) {
+    if (ROT13_WORD.test(words)) found.push(rot13(words))
+    if (REVERSED_WORD.test(words)) found.push([...words].reverse().join(''))
+  }
   if (SPACED.test(words)) {
     const joined = words
       .replace(EACH_SPACED, (letters) => parted(letters.replaceAll(' ', '')))
@@ -19,10 +21,6 @@ export function undisguise(words: string): string[] {
   return found
 }
 
-function hasOne(words: string, stems: readonly string[]): boolean {
-  return stems.some((stem) => words.includes(stem))
-}
-
 /** Letters written apart lose the gaps between words; the words that matter are found again. */
 function parted(letters: string): string {
   return letters.replace(KNOWN_WORD, ' $1 ').replace(/ {2,}/g, ' ')
@@ -30,9 +28,10 @@ function parted(letters: string): string {
 
 const KNOWN_WORD =
   /(ignore|disregard|forget|override|previous|prior|above|instructions?|system|prompt|rules|your|all|the|reveal|send|secret|password|user)/g
-const ROT13_STEMS = ['vtaber', 'qvfertneq', 'vafgehpgvba', 'cerivbhf', 'flfgrz', 'bireevqr']
+/** One of these is in every word of the two that follow: a search for plain texts is several times as fast as theirs. */
+const TURNED_STEM =
+  /vtaber|qvfertneq|vafgehpgvba|cerivbhf|flfgrz|bireevqr|snoitcurtsni|erongi|suoiverp|dragersid|tpmorp/
 const ROT13_WORD = /\b(?:vtaber|qvfertneq|vafgehpgvbaf?|cerivbhf|flfgrz cebzcg|bireevqr)\b/
-const REVERSED_STEMS = ['snoitcurtsni', 'erongi', 'suoiverp', 'dragersid', 'tpmorp']
 const REVERSED_WORD = /\b(?:snoitcurtsni|erongi|suoiverp|dragersid|tpmorp metsys)\b/
 const SPACED = /\b(?:[a-z] ){7}[a-z]\b/
 const EACH_SPACED = /\b(?:[a-z] ){7,200}[a-z]\b/g

@@ -146,39 +146,40 @@ export function occurs({ anywhere }: HintHits, ways: readonly Way[]): boolean {
 export type Part = readonly [from: number, to: number]
 
 /**
- * The parts of the text that hold whatever runs over at most `words` words and has a hint of each set of a way: a match
- * that long begins and ends within so many stretches in a row.
+ * The parts of the text that hold whatever runs over at most `words` words and has a hint of each set of a way: around
+ * each hint of the first set, which should be rare, as far as a match can reach, when one of every other is there too.
  */
 export function stretches(hits: HintHits, ways: readonly Way[], words: number): Part[] {
-  const { text, starts, bits, anywhere } = hits
-  const span = Math.ceil((words - 1) / STRETCH)
+  const { text, starts } = hits
+  const reach = Math.ceil((words - 1) / STRETCH)
   const possible = ways.filter((way) => occurs(hits, [way]))
-  const last = possible.map((way) => new Int32Array(way.length).fill(-1 - span))
-  const parts: Part[] = []
-  const add = (first: number, end: number) =>
-    parts.push([starts[Math.max(0, first)]!, end + 1 < starts.length ? starts[end + 1]! - 1 : text.length])
-  let first = 0
-  let end = -1
-  for (let stretch = 0, base = 0; stretch < starts.length; stretch++, base += anywhere.length) {
+  const parts: [number, number][] = []
+  for (let stretch = 0; stretch < starts.length; stretch++) {
     let near = false
-    for (let i = 0; i < possible.length; i++) near = isNear(bits, base, possible[i]!, last[i]!, stretch, span) || near
+    for (let i = 0; i < possible.length && !near; i++) near = isNear(hits, possible[i]!, stretch, reach)
     if (!near) continue
-    if (end >= 0 && stretch - span > end) add(first, end)
-    if (end < 0 || stretch - span > end) first = stretch - span
-    end = stretch
+    const from = starts[Math.max(0, stretch - reach)]!
+    const next = stretch + reach + 1
+    const to = next < starts.length ? starts[next]! - 1 : text.length
+    const last = parts.at(-1)
+    if (last && from <= last[1]) last[1] = to
+    else parts.push([from, to])
   }
-  if (end >= 0) add(first, end)
   return parts
 }
 
-/** Whether every set of a way has a hint in this stretch or shortly before it; `last` remembers where. */
-function isNear(bits: Int32Array, base: number, way: Way, last: Int32Array, stretch: number, span: number): boolean {
-  let near = true
-  for (let i = 0; i < way.length; i++) {
-    if (hasOne(bits, base, way[i]!)) last[i] = stretch
-    else if (last[i]! < stretch - span) near = false
+/** Whether a stretch has a hint of the first set of a way, and its surroundings one of every other. */
+function isNear({ bits, starts, anywhere }: HintHits, way: Way, stretch: number, reach: number): boolean {
+  const width = anywhere.length
+  if (way.length === 0 || !hasOne(bits, stretch * width, way[0]!)) return false
+  const from = Math.max(0, stretch - reach)
+  const to = Math.min(starts.length - 1, stretch + reach)
+  for (let i = 1; i < way.length; i++) {
+    let at = from
+    while (at <= to && !hasOne(bits, at * width, way[i]!)) at++
+    if (at > to) return false
   }
-  return near
+  return true
 }
 
 function hasOne(bits: Int32Array, base: number, set: HintSet): boolean {

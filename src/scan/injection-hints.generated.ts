@@ -5,7 +5,7 @@ export const INJECTION_HINTS: Readonly<Record<string, { readonly reach: number; 
   'override-instructions': {
     reach: 14,
     ways: [
-      ' instruct\t prompt\t directio\t directiv\t guidelin\t rules \t commands\t orders \t constrai\t restrict\t programm\t training\t system p\t system m\n previous\t prior \t above \t earlier \t precedin\t foregoin\t former \t original\t existing\t initial \t past \t system \t current \t given \t safety \t develope\t user \t users \t old \t before \n ignore \t ignoring\t disregar\t discard \t forget \t forgetti\t neglect \t dismiss \t abandon \t nullify \t set asid\t stop fol\t dont fol\t do not f\t no longe\t pay no a\t do not o\t stop obe\t throw aw\t dont obe\t take no \t overrule',
+      ' ignore \t ignoring\t disregar\t discard \t forget \t forgetti\t neglect \t dismiss \t abandon \t nullify \t set asid\t stop fol\t dont fol\t do not f\t no longe\t pay no a\t do not o\t stop obe\t throw aw\t dont obe\t take no \t overrule\n instruct\t prompt\t directio\t directiv\t guidelin\t rules \t commands\t orders \t constrai\t restrict\t programm\t training\t system p\t system m\n previous\t prior \t above \t earlier \t precedin\t foregoin\t former \t original\t existing\t initial \t past \t system \t current \t given \t safety \t develope\t user \t users \t old \t before ',
     ],
   },
   'replace-instructions': {
@@ -17,62 +17,62 @@ export const INJECTION_HINTS: Readonly<Record<string, { readonly reach: number; 
   'override-business': {
     reach: 12,
     ways: [
-      ' previous\t prior \t above \t earlier \t precedin\t original\t initial \t given \t user\n context \t message\t policies\t policy \t task\t objectiv\t goal\t request\t conversa\t question\n ignore \t ignoring\t disregar\t discard \t forget \t forgetti\t neglect \t dismiss \t abandon \t nullify \t set asid\t stop fol\t dont fol\t do not f\t no longe\t pay no a\t do not o\t stop obe\t throw aw\t dont obe\t take no \t overrule',
+      ' ignore \t ignoring\t disregar\t discard \t forget \t forgetti\t neglect \t dismiss \t abandon \t nullify \t set asid\t stop fol\t dont fol\t do not f\t no longe\t pay no a\t do not o\t stop obe\t throw aw\t dont obe\t take no \t overrule\n previous\t prior \t above \t earlier \t precedin\t original\t initial \t given \t user\n context \t message\t policies\t policy \t task\t objectiv\t goal\t request\t conversa\t question',
     ],
   },
   'override-your-instructions': {
     reach: 17,
     ways: [
-      ' your \n instruct\t prompt\t directio\t directiv\t guidelin\t rules \t commands\t orders \t constrai\t restrict\t programm\t training\t system p\t system m\t task\t goal\t objectiv\n ignore \t ignoring\t disregar\t discard \t forget \t forgetti\t neglect \t dismiss \t abandon \t nullify \t set asid\t stop fol\t dont fol\t do not f\t no longe\t pay no a\t do not o\t stop obe\t throw aw\t dont obe\t take no \t overrule\t override\t bypass ',
+      ' ignore \t ignoring\t disregar\t discard \t forget \t forgetti\t neglect \t dismiss \t abandon \t nullify \t set asid\t stop fol\t dont fol\t do not f\t no longe\t pay no a\t do not o\t stop obe\t throw aw\t dont obe\t take no \t overrule\t override\t bypass \n your \n instruct\t prompt\t directio\t directiv\t guidelin\t rules \t commands\t orders \t constrai\t restrict\t programm\t training\t system p\t system m\t task\t goal\t objectiv',
     ],
   },
   'override-everything-before': {
     reach: 17,
     ways: [
-      ' everythi\t anything\t all \t all that\t what \t whatever\n told \t said \t wrote \t written \t instruct\t asked \t above \t before \t previous\t earlier \t so far \t up to no\t until no\t prior to\n ignore \t ignoring\t disregar\t discard \t forget \t forgetti\t neglect \t dismiss \t abandon \t nullify \t set asid\t stop fol\t dont fol\t do not f\t no longe\t pay no a\t do not o\t stop obe\t throw aw\t dont obe\t take no \t overrule',
+      ' ignore \t ignoring\t disregar\t discard \t forget \t forgetti\t neglect \t dismiss \t abandon \t nullify \t set asid\t stop fol\t dont fol\t do not f\t no longe\t pay no a\t do not o\t stop obe\t throw aw\t dont obe\t take no \t overrule\n told \t said \t wrote \t written \t instruct\t asked \t above \t before \t previous\t earlier \t so far \t up to no\t until no\t prior to\n everythi\t anything\t all \t all that\t what \t whatever',
     ],
   },
   'override-instructions-given': {
     reach: 13,
     ways: [
-      ' instruct\t rules \t prompt\t guidelin\t directiv\t orders \n above \t previous\t earlier \t given \t told \t received\t you \n ignore \t ignoring\t disregar\t discard \t forget \t forgetti\t neglect \t dismiss \t abandon \t nullify \t set asid\t stop fol\t dont fol\t do not f\t no longe\t pay no a\t do not o\t stop obe\t throw aw\t dont obe\t take no \t overrule',
+      ' ignore \t ignoring\t disregar\t discard \t forget \t forgetti\t neglect \t dismiss \t abandon \t nullify \t set asid\t stop fol\t dont fol\t do not f\t no longe\t pay no a\t do not o\t stop obe\t throw aw\t dont obe\t take no \t overrule\n instruct\t rules \t prompt\t guidelin\t directiv\t orders \n above \t previous\t earlier \t given \t told \t received\t you ',
     ],
   },
   'override-instructions-that': {
     reach: 6,
     ways: [
-      ' every \t all \t any \t each \t the \n instruct\t order\t rule\t prompt\t message\t command\n ignore \t disregar\t discard \t forget \t abandon \t drop \t dismiss \n that \t which \t you \t from \t before \t prior \t above \t given \t received',
+      ' instruct\t order\t rule\t prompt\t message\t command\n ignore \t disregar\t discard \t forget \t abandon \t drop \t dismiss \n every \t all \t any \t each \t the \n that \t which \t you \t from \t before \t prior \t above \t given \t received',
     ],
   },
   'instructions-void': {
     reach: 12,
     ways: [
-      ' instruct\t prompt\t rules \t guidelin\t directiv\t orders \n previous\t prior \t above \t earlier \t original\t existing\t old \t your \n are\t is\t have bee\t has been\t were\t should b\t must be\t no longe\t now\t hereby\t all\n void \t obsolete\t cancel\t supersed\t overridd\t invalid \t outdated\t replaced\t revoked \t apply \t ignored \t deprecat\t suspende\t null ',
+      ' instruct\t prompt\t rules \t guidelin\t directiv\t orders \n void \t obsolete\t cancel\t supersed\t overridd\t invalid \t outdated\t replaced\t revoked \t apply \t ignored \t deprecat\t suspende\t null \n previous\t prior \t above \t earlier \t original\t existing\t old \t your \n are\t is\t have bee\t has been\t were\t should b\t must be\t no longe\t now\t hereby\t all',
     ],
   },
   'override-foreign': {
     reach: 12,
     ways: [
-      ' ignor\t olvid\t desconsi\t oubli\t vergiss \t vergesse\t negeer \t dimentic\t zignoruj\t glem \t abaikan \t yok say \t gormezde\t missacht\t esque\t ne tiens\t haz caso\n instrucc\t instruct\t anweisun\t instrukt\t istruzio\t instru\t instruco\t poleceni\t instrukc\t talimatl\t instruks\t consigne\t ordenes \t befehle \t vorgaben\t regeln \t reglas \t regles \t regole ',
+      ' instrucc\t instruct\t anweisun\t instrukt\t istruzio\t instru\t instruco\t poleceni\t instrukc\t talimatl\t instruks\t consigne\t ordenes \t befehle \t vorgaben\t regeln \t reglas \t regles \t regole \n ignor\t olvid\t desconsi\t oubli\t vergiss \t vergesse\t negeer \t dimentic\t zignoruj\t glem \t abaikan \t yok say \t gormezde\t missacht\t esque\t ne tiens\t haz caso',
     ],
   },
   'override-foreign-all': {
     reach: 8,
     ways: [
-      ' alles \t todo \t tout \t tutto \t tudo \t wszystko\n vergiss \t vergesse\t olvida \t olvide \t oublie \t oubliez \t dimentic\t esque\t negeer \t ignorier\t ignora \t zapomnij\n was \t lo \t ce \t quello \t que \t co \t dir \t te \t anterior\t preceden\t gesagt \t wat ',
+      ' vergiss \t vergesse\t olvida \t olvide \t oublie \t oubliez \t dimentic\t esque\t negeer \t ignorier\t ignora \t zapomnij\n alles \t todo \t tout \t tutto \t tudo \t wszystko\n was \t lo \t ce \t quello \t que \t co \t dir \t te \t anterior\t preceden\t gesagt \t wat ',
     ],
   },
   'ignore-the-user': {
     reach: 9,
     ways: [
-      ' the \t your \n user\t human\t operator\t develope\n ignore \t disregar\t disobey \t deceive \t override\t do not o\t dont obe\t stop obe\t do not l\t no longe\t stop lis\n and \t complete\t entirely\t instruct\t request\t wishes \t command\t prompt \t message\t from now\t any \t anymore \t until \t i ',
-      ' necoute\n l\n plus \t pas ',
+      ' ignore \t disregar\t disobey \t deceive \t override\t do not o\t dont obe\t stop obe\t do not l\t no longe\t stop lis\n user\t human\t operator\t develope\n the \t your \n and \t complete\t entirely\t instruct\t request\t wishes \t command\t prompt \t message\t from now\t any \t anymore \t until \t i ',
+      ' necoute\n plus \t pas \n l',
     ],
   },
   'override-foreign-verb-last': {
     reach: 8,
     ways: [
-      ' talimatl\n onceki \t yukarida\t bundan o\t tum \n yok say \t unut \t gormezde\t dikkate ',
+      ' talimatl\n yok say \t unut \t gormezde\t dikkate \n onceki \t yukarida\t bundan o\t tum ',
       ' anweisun\t instrukt\n ignorier\t vergesse\t missacht\n vorherig\t bisherig\t obigen \t alle ',
     ],
   },
@@ -85,26 +85,26 @@ export const INJECTION_HINTS: Readonly<Record<string, { readonly reach: number; 
     ways: [
       '忽略\t無視\t无视\t忘记\t忘記\t不要理会\t不要遵守\t不理会\n指令\t指示\t说明\t說明\t提示\t规则\t規則\t命令\t要求\t内容\t內容\t上文\t对话\t對話',
       '無視\t忘れ\n指示\t命令\t指令\tプロンプト\tルール',
-      '무시\t잊\n지시\t명령\t지침\t프롬프트',
+      '지시\t명령\t지침\t프롬프트\n무시\t잊',
     ],
   },
-  'override-arabic-hindi': { reach: 0, ways: ['تجاهل\tانس\nالتعليمات\tالأوامر\tتعليمات', 'निर्देश\nअनदेखा\tनज़रअंदाज\tभूल'] },
+  'override-arabic-hindi': { reach: 0, ways: ['التعليمات\tالأوامر\tتعليمات\nتجاهل\tانس', 'निर्देश\nअनदेखा\tनज़रअंदाज\tभूल'] },
   'new-instructions': {
     reach: 12,
     ways: [
-      ' your \t the \t these ar\t here are\n is \t are \t is to \t are to \t now \t as follo\t follow \t from now\t will be \n instruct\t task\t objectiv\t goal\t mission \t directiv\t orders \t priority\t purpose \t role \t job \n new \t real \t actual \t true \t updated \t revised \t only \t next \t primary \t main \t secret \t hidden \t correct ',
+      ' your \t the \t these ar\t here are\n instruct\t task\t objectiv\t goal\t mission \t directiv\t orders \t priority\t purpose \t role \t job \n new \t real \t actual \t true \t updated \t revised \t only \t next \t primary \t main \t secret \t hidden \t correct \n is \t are \t is to \t are to \t now \t as follo\t follow \t from now\t will be ',
     ],
   },
   'new-instructions-title': {
     reach: 6,
     ways: [
-      ' instruct\t directiv\t prompt\nai \tllm \tmodel \tassistant\tagent \tyou \tfollow \tstart \tbegin \n new \t updated \t revised \t importan\t special \t addition\t urgent \t hidden \t secret \t mandator\t override\t admin \t administ\t develope\t system ',
+      ' instruct\t directiv\t prompt\n new \t updated \t revised \t importan\t special \t addition\t urgent \t hidden \t secret \t mandator\t override\t admin \t administ\t develope\t system \nai \tllm \tmodel \tassistant\tagent \tyou \tfollow \tstart \tbegin ',
     ],
   },
   'from-now-on': {
     reach: 10,
     ways: [
-      ' you \n from now\t from thi\t hencefor\t starting\t going fo\n will \t must \t should \t are \t shall \t only \t always \t have to \t need to \t can \t may \t are to \t re ',
+      ' from now\t from thi\t hencefor\t starting\t going fo\n you \n will \t must \t should \t are \t shall \t only \t always \t have to \t need to \t can \t may \t are to \t re ',
     ],
   },
   'instead-do': {
@@ -116,41 +116,41 @@ export const INJECTION_HINTS: Readonly<Record<string, { readonly reach: number; 
   'real-task': {
     reach: 9,
     ways: [
-      ' the \t this \t that \t your \t their \n dont \t do not \t stop \t instead \t rather t\t before \n task\t request\t question\t summary \t review \t document\t user \t users \n answer \t answerin\t complete\t completi\t do \t doing \t perform \t performi\t continue\t continui\t address \t addressi\t help \t summariz\t summaris\t review \t reviewin',
+      ' dont \t do not \t stop \t instead \t rather t\t before \n task\t request\t question\t summary \t review \t document\t user \t users \n the \t this \t that \t your \t their \n answer \t answerin\t complete\t completi\t do \t doing \t perform \t performi\t continue\t continui\t address \t addressi\t help \t summariz\t summaris\t review \t reviewin',
     ],
   },
   'chat-markers': {
     reach: 0,
     ways: [
-      '<|\n|>\nim_start\tim_end\tim_sep\tsystem\tuser\tassistant\tendoftext\teot_id\tstart_hea\tend_heade\tbegin_of_\tend\tstart\tchannel\tmessage\ttool\tend_of_tu\tstart_of_\teom_id\tpython_ta',
+      'im_start\tim_end\tim_sep\tsystem\tuser\tassistant\tendoftext\teot_id\tstart_hea\tend_heade\tbegin_of_\tend\tstart\tchannel\tmessage\ttool\tend_of_tu\tstart_of_\teom_id\tpython_ta\n<|\n|>',
     ],
   },
-  'instruction-markers': { reach: 0, ways: ['[\ninst]', '<<\nsys>>', '<\n_of_turn>\nstart\tend'] },
+  'instruction-markers': { reach: 0, ways: ['inst]\n[', 'sys>>\n<<', '_of_turn>\nstart\tend\n<'] },
   'forged-result-end': {
     reach: 0,
     ways: [
-      '</\n>\ntool_resu\ttool_resp\ttool_outp\tfunction_\ttool_use_\tuntrusted\texternal_\tsearch_re\tuser_inpu\tuser_data\tsystem',
+      'tool_resu\ttool_resp\ttool_outp\tfunction_\ttool_use_\tuntrusted\texternal_\tsearch_re\tuser_inpu\tuser_data\tsystem\n</\n>',
     ],
   },
   'forged-reminder': {
     reach: 0,
-    ways: ['<\nsystem\tadmin\tdeveloper\timportant\tassistant\tantml:\tfunction_\ttool_call\tinvoke na'],
+    ways: ['system\tadmin\tdeveloper\timportant\tassistant\tantml:\tfunction_\ttool_call\tinvoke na\n<'],
   },
-  'system-element': { reach: 0, ways: ['<system>\n</system>'] },
+  'system-element': { reach: 0, ways: ['</system>\n<system>'] },
   'important-tag': {
     reach: 0,
-    ways: ['<\n>\nimportant\tinstructi\tsystem\tcritical\tdirective\tpriority\tmandatory\tattention'],
+    ways: ['important\tinstructi\tsystem\tcritical\tdirective\tpriority\tmandatory\tattention\n<\n>'],
   },
   'forged-turn': {
     reach: 0,
     ways: [
-      ":\nhuman\tassistant\tsystem\tuser\tdeveloper\nignore\tdisregard\tyou \tforget\tplease \tnew \tfrom now\toverride\tthe user\tdo not\tdon't\tsure\tokay\tunderstoo\ti will\ti'll\tyour\tproceed\texecute\trun \tsend \tprint \treveal\tstop\turgent\timportant\tall ",
+      "human\tassistant\tsystem\tuser\tdeveloper\nignore\tdisregard\tyou \tforget\tplease \tnew \tfrom now\toverride\tthe user\tdo not\tdon't\tsure\tokay\tunderstoo\ti will\ti'll\tyour\tproceed\texecute\trun \tsend \tprint \treveal\tstop\turgent\timportant\tall \n:",
     ],
   },
   'comment-to-agent': {
     reach: 0,
     ways: [
-      ':\t,\t - \t--\n<!--\t/\t//\t#\t{#\t[//]: # (\nai\tllm\tlanguage \t assistan\t agent\t model\tassistant\tclaude\tcopilot\tchatgpt\tgemini\tcursor\tcodex',
+      'ai\tllm\tlanguage \t assistan\t agent\t model\tassistant\tclaude\tcopilot\tchatgpt\tgemini\tcursor\tcodex\n:\t,\t - \t--\n<!--\t/\t//\t#\t{#\t[//]: # (',
     ],
   },
   'named-agent': {
@@ -162,13 +162,13 @@ export const INJECTION_HINTS: Readonly<Record<string, { readonly reach: number; 
   'instruction-heading': {
     reach: 0,
     ways: [
-      '#\t=\t-\t[\t**\ninstructi\tprompt\toverride\tdirective\tmessage\tnote\nsystem\thidden\tsecret\tnew\tadmin\tai\tagent\tassistant\tllm\toverride\tpriority\tupdated',
+      'instructi\tprompt\toverride\tdirective\tmessage\tnote\nsystem\thidden\tsecret\tnew\tadmin\tai\tagent\tassistant\tllm\toverride\tpriority\tupdated\n#\t=\t-\t[\t**',
     ],
   },
   'end-of-data': {
     reach: 0,
     ways: [
-      'end\tbegin\tstart\ninput\toutput\tdata\tcontent\tcontext\tprompt\tmessage\tinstructi\tresult\tresults\tdocument\tsection\tpage\tcommand\nuntrusted\texternal\ttool\tuser\tsystem\tdocument\tweb\tretrieved\tsearch\tadmin\tdeveloper\tnew\treal\ttrusted\tprivilege',
+      'input\toutput\tdata\tcontent\tcontext\tprompt\tmessage\tinstructi\tresult\tresults\tdocument\tsection\tpage\tcommand\nend\tbegin\tstart\nuntrusted\texternal\ttool\tuser\tsystem\tdocument\tweb\tretrieved\tsearch\tadmin\tdeveloper\tnew\treal\ttrusted\tprivilege',
     ],
   },
   'you-are-now': {
@@ -186,48 +186,48 @@ export const INJECTION_HINTS: Readonly<Record<string, { readonly reach: number; 
       ' god mode',
       ' unrestri',
       ' opposite',
-      ' mode \n enter \t activate\t switch t\t you are \n develope\t debug \t maintena\t admin \t sudo \t root \t unrestri\t override',
-      ' mode \n enabled \t activate\t engaged \n develope\t debug \t admin \t sudo \t god ',
+      ' enter \t activate\t switch t\t you are \n mode \n develope\t debug \t maintena\t admin \t sudo \t root \t unrestri\t override',
+      ' enabled \t activate\t engaged \n mode \n develope\t debug \t admin \t sudo \t god ',
     ],
   },
   freed: {
     reach: 10,
     ways: [
-      ' you \n have bee\t are \t were \n jailbrok\t freed \t unlocked\t liberate\t unchaine',
-      ' without \t with no \t have no \t has no \t no \n ethics \t ethical \t morals \t restrict\t content \t limits \t constrai\n behave \t act \t answer \t respond \t reply \t speak \t ai \t assistan\t model ',
+      ' jailbrok\t freed \t unlocked\t liberate\t unchaine\n you \n have bee\t are \t were ',
+      ' ethics \t ethical \t morals \t restrict\t content \t limits \t constrai\n without \t with no \t have no \t has no \t no \n behave \t act \t answer \t respond \t reply \t speak \t ai \t assistan\t model ',
     ],
   },
   'simulate-terminal': {
     reach: 13,
     ways: [
-      ' a \t an \t the \n terminal\t root she\t root use\t unrestri\t sudo \n with \t and \t that \t without \t execute \t run \n simulate\t emulate \t act as \t behave a\t behave l\t imagine \t you are ',
+      ' simulate\t emulate \t act as \t behave a\t behave l\t imagine \t you are \n terminal\t root she\t root use\t unrestri\t sudo \n with \t and \t that \t without \t execute \t run \n a \t an \t the ',
     ],
   },
   pretend: {
     reach: 10,
     ways: [
-      ' pretend \t act \t roleplay\t role pla\t behave \t respond \t answer \n as if \t as thoug\t that \t as \t like \t to be \t you are \n restrict\t rules \t limits \t filters \t guidelin\t safety \t unrestri\t unfilter\t uncensor\t without \t root \t administ\t have no \t had no \t are not \t the deve\t the syst\t an attac\t a hacker\t evil ',
+      ' restrict\t rules \t limits \t filters \t guidelin\t safety \t unrestri\t unfilter\t uncensor\t without \t root \t administ\t have no \t had no \t are not \t the deve\t the syst\t an attac\t a hacker\t evil \n pretend \t act \t roleplay\t role pla\t behave \t respond \t answer \n as if \t as thoug\t that \t as \t like \t to be \t you are ',
     ],
   },
   'if-you-are-an-ai': {
     reach: 14,
     ways: [
-      ' if \t when \t in case \n you are \t youre \t you re \t this \n ai \t ais \t llm\t language\t assistan\t agent\t chatbot\t claude \t chatgpt \t gpt \t gpt 4 \t copilot \t gemini \t codex \t cursor \t bot\t coding a\t ai agent\t ai assis\t ai model\t automate',
-      ' if \t when \n a\t any \n ai \t llm \t language\t chatbot \t ai agent\t ai assis\t coding a\n read\t is readi\t process\t is proce\t sees \t reviews \t encounte\t parses \t summari\t opens \t finds ',
+      ' you are \t youre \t you re \t this \n if \t when \t in case \n ai \t ais \t llm\t language\t assistan\t agent\t chatbot\t claude \t chatgpt \t gpt \t gpt 4 \t copilot \t gemini \t codex \t cursor \t bot\t coding a\t ai agent\t ai assis\t ai model\t automate',
+      ' read\t is readi\t process\t is proce\t sees \t reviews \t encounte\t parses \t summari\t opens \t finds \n if \t when \n ai \t llm \t language\t chatbot \t ai agent\t ai assis\t coding a\n a\t any ',
     ],
   },
   'note-to-agent': {
     reach: 10,
     ways: [
       ' note \t notes \t attentio\t message \t messages\t instruct\t warning \t notice \t reminder\t memo \t directiv\t request \t guidance\t dear \t hey \t hello \t hi \n ai\t llm\t language\t chatbot\t claude \t chatgpt \t gpt \t copilot \t gemini \t codex \t agent\t assistan\t model\t system\t reviewer\t tool\t bot\t reading \t processi\t reviewin\t parsing \t handling\t summari\t analy\t working \t read\t process\t handle\t review',
-      ' to \t for \n this \t the \t it \t these \n reading \t processi\t reviewin\t parsing \t handling\t summari\t analy\t working \t read\t process\t handle\t review\n ai\t llm\t language\t chatbot\t claude \t chatgpt \t gpt \t copilot \t gemini \t codex \t agent\t assistan\t model\t system\t reviewer\t tool\t bot',
-      ' to \t for \n ai agent\t ai assis\t coding a\t llm agen',
+      ' reading \t processi\t reviewin\t parsing \t handling\t summari\t analy\t working \t read\t process\t handle\t review\n to \t for \n this \t the \t it \t these \n ai\t llm\t language\t chatbot\t claude \t chatgpt \t gpt \t copilot \t gemini \t codex \t agent\t assistan\t model\t system\t reviewer\t tool\t bot',
+      ' ai agent\t ai assis\t coding a\t llm agen\n to \t for ',
     ],
   },
   'agent-must': {
     reach: 14,
     ways: [
-      ' must \t should \t shall \t is \t are \t need\t ha\t please \n ai\t llm\t language\t ai assis\t ai agent\t ai model\t ai syste\t coding \t chatbot\t claude \t chatgpt \t gpt \t copilot \t the assi\t any assi\t all assi\t agents \t assistan\t models \t bots \n run \t execute \t invoke \t call \t use \t open \t fetch \t download\t install \t delete \t remove \t send \t post \t upload \t read \t write \t create \t add \t insert \t append \t modify \t edit \t change \t commit \t push \t merge \t approve \t visit \t navigate\t click \t reply \t respond \t output \t print \t say \t include \t copy \t email \t transfer\t grant \t enable \t disable \t ignore \t recommen\t mention \t publish \t release \t mark \t close \t trust \t accept \t rotate \t skip \t obey \t comply \t upgrade \t bump \t forward \t exfiltra\t leak \t reveal \t tell \t report \t link ',
+      ' run \t execute \t invoke \t call \t use \t open \t fetch \t download\t install \t delete \t remove \t send \t post \t upload \t read \t write \t create \t add \t insert \t append \t modify \t edit \t change \t commit \t push \t merge \t approve \t visit \t navigate\t click \t reply \t respond \t output \t print \t say \t include \t copy \t email \t transfer\t grant \t enable \t disable \t ignore \t recommen\t mention \t publish \t release \t mark \t close \t trust \t accept \t rotate \t skip \t obey \t comply \t upgrade \t bump \t forward \t exfiltra\t leak \t reveal \t tell \t report \t link \n must \t should \t shall \t is \t are \t need\t ha\t please \n ai\t llm\t language\t ai assis\t ai agent\t ai model\t ai syste\t coding \t chatbot\t claude \t chatgpt \t gpt \t copilot \t the assi\t any assi\t all assi\t agents \t assistan\t models \t bots ',
     ],
   },
   'whoever-reads-must': {
@@ -239,29 +239,29 @@ export const INJECTION_HINTS: Readonly<Record<string, { readonly reach: number; 
   'visible-to-models': {
     reach: 7,
     ways: [
-      ' to \t for \t by \n visible \t readable\t meant \t intended\t written \t addresse\n language\t ai\t llm\t agents \t assistan\t models \t the ',
+      ' visible \t readable\t meant \t intended\t written \t addresse\n to \t for \t by \n language\t ai\t llm\t agents \t assistan\t models \t the ',
     ],
   },
   'as-an-ai-reading': {
     reach: 11,
     ways: [
-      ' as \n an \t the \t a \n ai \t language\t assistan\t agent \t llm \t coding a\n must \t should \t are requ\t need \t have \t are inst\t are to \t shall \t will \t your ',
+      ' must \t should \t are requ\t need \t have \t are inst\t are to \t shall \t will \t your \n as \n ai \t language\t assistan\t agent \t llm \t coding a\n an \t the \t a ',
     ],
   },
   'hide-from-user': {
     reach: 22,
     ways: [
       ' user \t users \t human \t humans \t develope\t operator\t maintain\t reviewer\n do not \t dont \t never \t must not\t should n\t avoid \t without \t refrain \t no need \n tell \t telling \t inform \t informin\t mention \t mentioni\t reveal \t revealin\t notify \t notifyin\t alert \t alerting\t show \t showing \t ask \t asking \t disclose\t disclosi\t say \t saying \t report \t reportin\t explain \t explaini\t warn \t warning \t let \t letting ',
-      ' in \n do not \t dont \t never \n your \t the \t any \n mention \t include \t report \t list \t describe\t reveal \t disclose\t show \n summary \t summarie\t response\t reply \t answer \t report \t output \t review \t pull req\t commit m',
-      ' out of \n leave \t keep \n your \t the \n this \t it \t that \t these \n summary \t response\t reply \t answer \t report \t review ',
-      ' not \t never \n should \t must \t need \t may \t does \t do \t will \n user\t human\t develope\t operator\t reviewer\t team\t owner\t customer\n know \t learn \t see \t notice \t find out\t be told \t be infor\t be aware',
+      ' summary \t summarie\t response\t reply \t answer \t report \t output \t review \t pull req\t commit m\n do not \t dont \t never \n mention \t include \t report \t list \t describe\t reveal \t disclose\t show \n your \t the \t any \n in ',
+      ' out of \n summary \t response\t reply \t answer \t report \t review \n leave \t keep \n your \t the \n this \t it \t that \t these ',
+      ' user\t human\t develope\t operator\t reviewer\t team\t owner\t customer\n not \t never \n know \t learn \t see \t notice \t find out\t be told \t be infor\t be aware\n should \t must \t need \t may \t does \t do \t will ',
     ],
   },
   'keep-secret': {
     reach: 10,
     ways: [
-      ' keep \n this \t it \t these \t that \n secret \t hidden \t confiden\t between \t to yours\t quiet \t invisibl',
-      ' this \t it \t these \t the foll\t that \n do \t perform \t execute \t run \t carry ou\t complete\n silently\t secretly\t quietly \t covertly\t in the b\t invisibl\t without ',
+      ' secret \t hidden \t confiden\t between \t to yours\t quiet \t invisibl\n keep \n this \t it \t these \t that ',
+      ' silently\t secretly\t quietly \t covertly\t in the b\t invisibl\t without \n this \t it \t these \t the foll\t that \n do \t perform \t execute \t run \t carry ou\t complete',
       ' secretly\t covertly\t silently\t quietly \n run \t execute \t send \t upload \t download\t exfiltra\t post \t email \t forward \t collect \t transmit\t include \t insert \t append ',
     ],
   },
@@ -275,7 +275,7 @@ export const INJECTION_HINTS: Readonly<Record<string, { readonly reach: number; 
   exfiltrate: {
     reach: 30,
     ways: [
-      ' to \t at \t into \t in the \t via \t using \t by \t with \t query \t paramete\t param \t part \n send \t sending \t post \t upload \t exfiltra\t forward \t email \t e mail \t mail \t transmit\t leak \t submit \t deliver \t report \t ship \t push \t publish \t paste \t append \t encode \t embed \t include \t copy \t share \t post the\t curl \n api key\t secret\t credenti\t password\t token\t access k\t private \t ssh key\t environm\t env var\t env file\t dotenv \t id rsa \t id ed255\t ssh id \t aws cred\t session \t cookies \t keychain\t wallet \t seed phr\t system p\t chat his\t conversa\t source c\t contents\t env \t mailbox \t inbox \t database\n http \t https \t www \t the \t this \t our \t my \t an exter\t a remote\t url \t server \t endpoint\t webhook \t image \t public \t issue \t comment \t email \t gist \t pastebin\t me \t attacker\t com \t net \t org \t io \t dev \t xyz \t example \t evil \t ru \t app \t site \t top \t info ',
+      ' send \t sending \t post \t upload \t exfiltra\t forward \t email \t e mail \t mail \t transmit\t leak \t submit \t deliver \t report \t ship \t push \t publish \t paste \t append \t encode \t embed \t include \t copy \t share \t post the\t curl \n api key\t secret\t credenti\t password\t token\t access k\t private \t ssh key\t environm\t env var\t env file\t dotenv \t id rsa \t id ed255\t ssh id \t aws cred\t session \t cookies \t keychain\t wallet \t seed phr\t system p\t chat his\t conversa\t source c\t contents\t env \t mailbox \t inbox \t database\n to \t at \t into \t in the \t via \t using \t by \t with \t query \t paramete\t param \t part \n http \t https \t www \t the \t this \t our \t my \t an exter\t a remote\t url \t server \t endpoint\t webhook \t image \t public \t issue \t comment \t email \t gist \t pastebin\t me \t attacker\t com \t net \t org \t io \t dev \t xyz \t example \t evil \t ru \t app \t site \t top \t info ',
     ],
   },
   'read-secrets-and': {
@@ -287,12 +287,12 @@ export const INJECTION_HINTS: Readonly<Record<string, { readonly reach: number; 
   'exfiltrate-command': {
     reach: 0,
     ways: [
-      'curl\twget\tnc\tinvoke-we\n$(\t`\t@\t<\n.ssh/\t.env\t.aws/\tid_rsa\tid_ed2551\tpasswd\tshadow\tcredentia\tprintenv\tenv\t.netrc\t.npmrc\thistory',
+      '.ssh/\t.env\t.aws/\tid_rsa\tid_ed2551\tpasswd\tshadow\tcredentia\tprintenv\tenv\t.netrc\t.npmrc\thistory\ncurl\twget\tnc\tinvoke-we\n$(\t`\t@\t<',
     ],
   },
   'image-beacon': {
     reach: 0,
-    ways: ['![\n](http\n://\n=\n{\t[\t<\t%7b\t$\tyour\tthe_\tdata\tsecret\tbase64\tconversat\tsummary\tinsert'],
+    ways: ['](http\n://\n![\n=\n{\t[\t<\t%7b\t$\tyour\tthe_\tdata\tsecret\tbase64\tconversat\tsummary\tinsert'],
   },
   'hand-over': {
     reach: 23,
@@ -303,7 +303,7 @@ export const INJECTION_HINTS: Readonly<Record<string, { readonly reach: number; 
   'replace-in-url': {
     reach: 23,
     ways: [
-      ' with \t into \t in \t to \t as \n url \t link \t image \t query \t paramete\t request \n replace \t replacin\t substitu\t insert \t append \t fill in \t put \t encode \n the conv\t conversa\t user\t secret\t api key\t token\t password\t credenti\t system p',
+      ' the conv\t conversa\t user\t secret\t api key\t token\t password\t credenti\t system p\n url \t link \t image \t query \t paramete\t request \n replace \t replacin\t substitu\t insert \t append \t fill in \t put \t encode \n with \t into \t in \t to \t as ',
     ],
   },
   'reveal-prompt': {
@@ -315,7 +315,7 @@ export const INJECTION_HINTS: Readonly<Record<string, { readonly reach: number; 
   'given-at-the-start': {
     reach: 18,
     ways: [
-      ' you \t at the \n rules \t instruct\t guidelin\t prompt\t text \t message\n reveal \t print \t repeat \t show \t output \t display \t disclose\t summari\t translat\t list \t write \t tell \t give \t share \t recite \t what ',
+      ' rules \t instruct\t guidelin\t prompt\t text \t message\n reveal \t print \t repeat \t show \t output \t display \t disclose\t summari\t translat\t list \t write \t tell \t give \t share \t recite \t what \n you \t at the ',
     ],
   },
   'repeat-above': {
@@ -327,13 +327,13 @@ export const INJECTION_HINTS: Readonly<Record<string, { readonly reach: number; 
   'with-your-tool': {
     reach: 10,
     ways: [
-      ' your \n with \t using \t via \t through \t in \n tool\t terminal\t shell \t browser \t bash \n run \t execute \t invoke \t call \t use \t open \t fetch \t download\t install \t delete \t remove \t send \t post \t upload \t read \t write \t create \t add \t insert \t append \t modify \t edit \t change \t commit \t push \t merge \t approve \t visit \t navigate\t click \t reply \t respond \t output \t print \t say \t include \t copy \t email \t transfer\t grant \t enable \t disable \t ignore \t recommen\t mention \t publish \t release \t mark \t close \t trust \t accept \t rotate \t skip \t obey \t comply \t upgrade \t bump \t forward \t exfiltra\t leak \t reveal \t tell \t report \t link ',
+      ' your \n tool\t terminal\t shell \t browser \t bash \n run \t execute \t invoke \t call \t use \t open \t fetch \t download\t install \t delete \t remove \t send \t post \t upload \t read \t write \t create \t add \t insert \t append \t modify \t edit \t change \t commit \t push \t merge \t approve \t visit \t navigate\t click \t reply \t respond \t output \t print \t say \t include \t copy \t email \t transfer\t grant \t enable \t disable \t ignore \t recommen\t mention \t publish \t release \t mark \t close \t trust \t accept \t rotate \t skip \t obey \t comply \t upgrade \t bump \t forward \t exfiltra\t leak \t reveal \t tell \t report \t link \n with \t using \t via \t through \t in ',
     ],
   },
   'you-must': {
     reach: 6,
     ways: [
-      ' you \t assistan\t agent \t ai \n must \t should \t shall \t have to \t need to \n run \t execute \t invoke \t call \t use \t open \t fetch \t download\t install \t delete \t remove \t send \t post \t upload \t read \t write \t create \t add \t insert \t append \t modify \t edit \t change \t commit \t push \t merge \t approve \t visit \t navigate\t click \t reply \t respond \t output \t print \t say \t include \t copy \t email \t transfer\t grant \t enable \t disable \t ignore \t recommen\t mention \t publish \t release \t mark \t close \t trust \t accept \t rotate \t skip \t obey \t comply \t upgrade \t bump \t forward \t exfiltra\t leak \t reveal \t tell \t report \t link ',
+      ' must \t should \t shall \t have to \t need to \n run \t execute \t invoke \t call \t use \t open \t fetch \t download\t install \t delete \t remove \t send \t post \t upload \t read \t write \t create \t add \t insert \t append \t modify \t edit \t change \t commit \t push \t merge \t approve \t visit \t navigate\t click \t reply \t respond \t output \t print \t say \t include \t copy \t email \t transfer\t grant \t enable \t disable \t ignore \t recommen\t mention \t publish \t release \t mark \t close \t trust \t accept \t rotate \t skip \t obey \t comply \t upgrade \t bump \t forward \t exfiltra\t leak \t reveal \t tell \t report \t link \n you \t assistan\t agent \t ai ',
     ],
   },
   'you-must-act': {
@@ -345,7 +345,7 @@ export const INJECTION_HINTS: Readonly<Record<string, { readonly reach: number; 
   'run-following': {
     reach: 15,
     ways: [
-      ' followin\t below \t next \n run \t execute \t invoke \t call \t perform \t type \t paste \n command\t code \t script\t tool\t function\t step\t action\t shell \t bash \n immediat\t now \t first \t before \t exactly \t without \t silently\t on your \t in your \t with you\t using yo',
+      ' followin\t below \t next \n command\t code \t script\t tool\t function\t step\t action\t shell \t bash \n run \t execute \t invoke \t call \t perform \t type \t paste \n immediat\t now \t first \t before \t exactly \t without \t silently\t on your \t in your \t with you\t using yo',
     ],
   },
   'before-continuing': {
@@ -357,47 +357,47 @@ export const INJECTION_HINTS: Readonly<Record<string, { readonly reach: number; 
   'use-your-tool': {
     reach: 14,
     ways: [
-      ' your \t the avai\t any avai\t availabl\n to \t and \t in order\t then \n use \t call \t invoke \t with \t using \t through \t via \n tool\t function\t shell \t terminal\t bash \t browser \t shell ac\t file acc\t web acce\t email \n run \t execute \t invoke \t call \t use \t open \t fetch \t download\t install \t delete \t remove \t send \t post \t upload \t read \t write \t create \t add \t insert \t append \t modify \t edit \t change \t commit \t push \t merge \t approve \t visit \t navigate\t click \t reply \t respond \t output \t print \t say \t include \t copy \t email \t transfer\t grant \t enable \t disable \t ignore \t recommen\t mention \t publish \t release \t mark \t close \t trust \t accept \t rotate \t skip \t obey \t comply \t upgrade \t bump \t forward \t exfiltra\t leak \t reveal \t tell \t report \t link ',
+      ' your \t the avai\t any avai\t availabl\n tool\t function\t shell \t terminal\t bash \t browser \t shell ac\t file acc\t web acce\t email \n use \t call \t invoke \t with \t using \t through \t via \n run \t execute \t invoke \t call \t use \t open \t fetch \t download\t install \t delete \t remove \t send \t post \t upload \t read \t write \t create \t add \t insert \t append \t modify \t edit \t change \t commit \t push \t merge \t approve \t visit \t navigate\t click \t reply \t respond \t output \t print \t say \t include \t copy \t email \t transfer\t grant \t enable \t disable \t ignore \t recommen\t mention \t publish \t release \t mark \t close \t trust \t accept \t rotate \t skip \t obey \t comply \t upgrade \t bump \t forward \t exfiltra\t leak \t reveal \t tell \t report \t link \n to \t and \t in order\t then ',
     ],
   },
-  'pipe-to-shell': { reach: 0, ways: ['|\nsh\ncurl\twget'] },
-  'destructive-command': { reach: 0, ways: ['rm\n-r\n/\t~\t$home', 'mkfs.', 'dd if=\n of=/dev/', ':()\n{'] },
+  'pipe-to-shell': { reach: 0, ways: ['curl\twget\nsh\n|'] },
+  'destructive-command': { reach: 0, ways: ['rm\n-r\n/\t~\t$home', 'mkfs.', ' of=/dev/\ndd if=', ':()\n{'] },
   'disable-safety': {
     reach: 10,
     ways: [
-      ' disable \t turn off\t bypass \t circumve\t ignore \t remove \t deactiva\t switch o\t suspend \t lift \t drop \t override\t forget \t break \t evade \n filter\t guardrai\t restrict\t safeguar\t polic\t check\t guidelin\t limit\t limitati\t protecti\t safety \t ethics \t alignmen\t rules \t sandbox \t constrai\t permissi\t protocol\t measures',
+      ' filter\t guardrai\t restrict\t safeguar\t polic\t check\t guidelin\t limit\t limitati\t protecti\t safety \t ethics \t alignmen\t rules \t sandbox \t constrai\t permissi\t protocol\t measures\n disable \t turn off\t bypass \t circumve\t ignore \t remove \t deactiva\t switch o\t suspend \t lift \t drop \t override\t forget \t break \t evade ',
     ],
   },
   'no-restrictions': {
     reach: 29,
     ways: [
-      ' you \t your res\t you now \n have \t are \t re \t will hav\t operate \t now \n restrict\t guidelin\t limitati\t limits \t polic\t rules \t filter\t constrai\t confines\n no\t not\t without\t free \t not boun\t no longe\t freed fr\t exempt f\t not subj\t any\t the\t all\t usual\t typical\t your',
+      ' restrict\t guidelin\t limitati\t limits \t polic\t rules \t filter\t constrai\t confines\n you \t your res\t you now \n have \t are \t re \t will hav\t operate \t now \n no\t not\t without\t free \t not boun\t no longe\t freed fr\t exempt f\t not subj\t any\t the\t all\t usual\t typical\t your',
     ],
   },
   'authority-claim': {
     reach: 31,
     ways: [
-      ' this is \t the foll\t below is\t consider\n message \t instruct\t notice \t override\t update \t command \t request \t directiv\t order \t alert \n urgent\t critical\t mandator\t authori\t official\t high pri\t priority\t emergenc\t importan\t legitima\t verified\t genuine\t direct\t automate\t privileg',
+      ' this is \t the foll\t below is\t consider\n urgent\t critical\t mandator\t authori\t official\t high pri\t priority\t emergenc\t importan\t legitima\t verified\t genuine\t direct\t automate\t privileg\n message \t instruct\t notice \t override\t update \t command \t request \t directiv\t order \t alert ',
     ],
   },
   'from-the-vendor': {
     reach: 5,
     ways: [
-      ' from \n anthropi\t openai \t google d\t microsof\t the \t develope\t creator\t administ\t operator\t owner \t principa\t supervis\n message \t instruct\t order \t directiv\t notice \t alert \t warning \t request \t authori\t permissi\t update \t command \t approval\t orders ',
+      ' message \t instruct\t order \t directiv\t notice \t alert \t warning \t request \t authori\t permissi\t update \t command \t approval\t orders \n from \n anthropi\t openai \t google d\t microsof\t the \t develope\t creator\t administ\t operator\t owner \t principa\t supervis',
     ],
   },
   'vendor-claims': {
     reach: 7,
     ways: [
-      ' from \n comes \t is \t sent \t coming \t directly\n anthropi\t openai \t google d\t microsof\t github ',
-      ' your \n are \t is \t have bee\t has been\t were \n guardrai\t restrict\t filter\t safety \t safeguar\t limit\n suspende\t disabled\t lifted \t off \t removed \t deactiva\t bypassed',
-      ' from \n alert \t warning \t notice \t message \n anthropi\t openai \t google \t microsof',
+      ' anthropi\t openai \t google d\t microsof\t github \n from \n comes \t is \t sent \t coming \t directly',
+      ' guardrai\t restrict\t filter\t safety \t safeguar\t limit\n your \n suspende\t disabled\t lifted \t off \t removed \t deactiva\t bypassed\n are \t is \t have bee\t has been\t were ',
+      ' anthropi\t openai \t google \t microsof\n alert \t warning \t notice \t message \n from ',
     ],
   },
   'authority-wants-you': {
     reach: 7,
     ways: [
-      ' you to \n require\t order\t instruct\t want\t ask\t command\t need\t direct\t has orde\t has inst\n administ\t admin\t develope\t operator\t owner\t company \t manageme\t security\t maintain\t anthropi\t openai \t system ',
+      ' you to \n administ\t admin\t develope\t operator\t owner\t company \t manageme\t security\t maintain\t anthropi\t openai \t system \n require\t order\t instruct\t want\t ask\t command\t need\t direct\t has orde\t has inst',
     ],
   },
   'bare-override': {
@@ -413,67 +413,67 @@ export const INJECTION_HINTS: Readonly<Record<string, { readonly reach: number; 
   'user-consented': {
     reach: 16,
     ways: [
-      ' has \t have \t had \n authori\t approved\t consente\t agreed \t given \t granted \t asked yo\t requeste\t instruct\t signed o\t confirme\n user\t operator\t owner\t develope\t administ\t human\t supervis\t manager\t boss \t admin\t creator\t security\t team lea\t company \t ceo ',
+      ' authori\t approved\t consente\t agreed \t given \t granted \t asked yo\t requeste\t instruct\t signed o\t confirme\n has \t have \t had \n user\t operator\t owner\t develope\t administ\t human\t supervis\t manager\t boss \t admin\t creator\t security\t team lea\t company \t ceo ',
     ],
   },
   'higher-authority': {
     reach: 11,
     ways: [
-      ' than \t over \t above \n authorit\t priority\t preceden\t rank\t privileg\n has \t have \t carries \t hold\t take\t with \n higher \t highest \t absolute\t more \t greater \t full \t top \n user\t system \t develope\t operator\t instruct\t prompt\t message\t rules ',
+      ' than \t over \t above \n authorit\t priority\t preceden\t rank\t privileg\n user\t system \t develope\t operator\t instruct\t prompt\t message\t rules \n has \t have \t carries \t hold\t take\t with \n higher \t highest \t absolute\t more \t greater \t full \t top ',
     ],
   },
   'higher-priority': {
     reach: 26,
     ways: [
-      ' this \t these \t the foll\t it \t they \n instruct\t prompt\t rules \t guidelin\t request\t directiv\t message\t commands\n previous\t prior\t earlier\t other\t your\t existing\t original\t user\t users\t system\t the\t any\t all\n has\t have\t take\t must tak\t should t\t will\t shall\t hereby\t now\t complete\t supersed\t override\t outrank\t replace\t trump',
+      ' instruct\t prompt\t rules \t guidelin\t request\t directiv\t message\t commands\n previous\t prior\t earlier\t other\t your\t existing\t original\t user\t users\t system\t the\t any\t all\n has\t have\t take\t must tak\t should t\t will\t shall\t hereby\t now\t complete\t supersed\t override\t outrank\t replace\t trump\n this \t these \t the foll\t it \t they ',
     ],
   },
   'poison-memory': {
     reach: 15,
     ways: [
-      ' to \t in \t into \t in your \t to your \t as part \n remember\t save \t store \t add \t write \t append \t insert \t persist \t record \t memori\t commit \n memory \t memories\t knowledg\t system p\t rules \t instruct\t context \t long ter\t agent me\t your lon\t persiste\t claude m\t agents m\t gemini m\t cursorru\t cursor r\t custom i\t sessions\t conversa\t response',
-      ' for \t in \n remember\t memori\t keep in \t note \n session\t conversa\t run\t task\t chat\t request\n every \t all \t any \t each \t future \t later \t the next',
-      ' so that \t to make \t to have \t with \n update \t edit \t modify \t change \t extend \t rewrite \n claude m\t agents m\t gemini m\t cursorru\t cursor r\t copilot ',
+      ' memory \t memories\t knowledg\t system p\t rules \t instruct\t context \t long ter\t agent me\t your lon\t persiste\t claude m\t agents m\t gemini m\t cursorru\t cursor r\t custom i\t sessions\t conversa\t response\n remember\t save \t store \t add \t write \t append \t insert \t persist \t record \t memori\t commit \n to \t in \t into \t in your \t to your \t as part ',
+      ' remember\t memori\t keep in \t note \n session\t conversa\t run\t task\t chat\t request\n every \t all \t any \t each \t future \t later \t the next\n for \t in ',
+      ' claude m\t agents m\t gemini m\t cursorru\t cursor r\t copilot \n so that \t to make \t to have \t with \n update \t edit \t modify \t change \t extend \t rewrite ',
     ],
   },
   'remember-for-later': {
     reach: 10,
     ways: [
-      ' for \t in \n remember\t memori\t keep in \t note \n session\t conversa\t run\t task\t chat\t request\n every \t all \t any \t each \t future \t later \t the next',
-      ' so that \t to make \t to have \t with \n update \t edit \t modify \t change \t rewrite \n claude m\t agents m\t gemini m\t cursorru\t cursor r\t copilot ',
+      ' remember\t memori\t keep in \t note \n session\t conversa\t run\t task\t chat\t request\n every \t all \t any \t each \t future \t later \t the next\n for \t in ',
+      ' claude m\t agents m\t gemini m\t cursorru\t cursor r\t copilot \n so that \t to make \t to have \t with \n update \t edit \t modify \t change \t rewrite ',
     ],
   },
   'all-future': {
     reach: 17,
     ways: [
-      ' all \t any \t every \t each \n in \t for \t to \t at the e\t at the s\t with \n response\t replies \t reply \t answer\t sessions\t conversa\t output\t interact\t code you\t commit\n must \t should \t will \t always \t include \t append \t add \t insert \t recommen\t mention \t say \t prefer \t store \t remember\t note tha\t assume \t treat \t trust ',
+      ' response\t replies \t reply \t answer\t sessions\t conversa\t output\t interact\t code you\t commit\n all \t any \t every \t each \n must \t should \t will \t always \t include \t append \t add \t insert \t recommen\t mention \t say \t prefer \t store \t remember\t note tha\t assume \t treat \t trust \n in \t for \t to \t at the e\t at the s\t with ',
     ],
   },
   'say-only': {
     reach: 38,
     ways: [
-      ' only\t exactly\t with onl\t just\t solely\t nothing \t with\t with the\t with exa\t by sayin\n respond \t reply \t answer \t output \t say \t print \t return \t write \t end \t begin \t start \nand nothi\tnothing m\tonly \texactly \tpwned \thacked \tapproved \towned \tcompromis\tverbatim \tnothing e\n word\t phrase\t text\t string\t sentence\t message\t followin\t hacked\t pwned\t haha\t i have b\t yes\t no\t approved\t lgtm\t success\t ok\t done\t nothing',
+      ' only\t exactly\t with onl\t just\t solely\t nothing \t with\t with the\t with exa\t by sayin\nand nothi\tnothing m\tonly \texactly \tpwned \thacked \tapproved \towned \tcompromis\tverbatim \tnothing e\n respond \t reply \t answer \t output \t say \t print \t return \t write \t end \t begin \t start \n word\t phrase\t text\t string\t sentence\t message\t followin\t hacked\t pwned\t haha\t i have b\t yes\t no\t approved\t lgtm\t success\t ok\t done\t nothing',
     ],
   },
   'always-answer': {
     reach: 12,
     ways: [
       ' whatever\t no matte\t regardle\n you \t your \t answer \t say \t reply \t respond \n the user\t they \t anyone \t people \t i \t you are \t the ques',
-      ' your \t correct \t only \t right \t expected\n is \t must be \t should b\t will be \t has to b\t shall be\n answer \t response\t reply \t output \t verdict \t conclusi\t final an\n always \t only \t yes \t no \t approved\t that \t to say ',
+      ' answer \t response\t reply \t output \t verdict \t conclusi\t final an\n your \t correct \t only \t right \t expected\n is \t must be \t should b\t will be \t has to b\t shall be\n always \t only \t yes \t no \t approved\t that \t to say ',
     ],
   },
   'skip-approvals': {
     reach: 9,
     ways: [
-      ' skip \t bypass \t ignore \t disable \t avoid \n all \t any \t every \t the \t further \t your \n approval\t confirma\t permissi\t security\t safety c\t review',
-      ' pre appr\t pre auth\t preappro\t already \t auto app\n all \t every \t each \t further \t these \t followin\n command\t action\t call\t request\t step\t tool',
+      ' approval\t confirma\t permissi\t security\t safety c\t review\n skip \t bypass \t ignore \t disable \t avoid \n all \t any \t every \t the \t further \t your ',
+      ' pre appr\t pre auth\t preappro\t already \t auto app\n command\t action\t call\t request\t step\t tool\n all \t every \t each \t further \t these \t followin',
     ],
   },
   'deceive-user': {
     reach: 18,
     ways: [
-      ' user\t human\t develope\t operator\n even if \t even tho\t regardle\t whatever\t no matte\t although\t instead \n tell \t respond \t reply to\t inform \t report t\t assure \t convince\t answer \t lie to \t trick ',
-      ' when \t if \t whenever\n asked \t ask\t question\n that \t with \t it \t only \t always \t the \t you \n say \t answer \t claim \t reply \t respond \t state \t insist \t pretend \t recommen\t tell the',
+      ' even if \t even tho\t regardle\t whatever\t no matte\t although\t instead \n user\t human\t develope\t operator\n tell \t respond \t reply to\t inform \t report t\t assure \t convince\t answer \t lie to \t trick ',
+      ' asked \t ask\t question\n say \t answer \t claim \t reply \t respond \t state \t insist \t pretend \t recommen\t tell the\n when \t if \t whenever\n that \t with \t it \t only \t always \t the \t you ',
     ],
   },
   'abandon-task': {
@@ -485,7 +485,7 @@ export const INJECTION_HINTS: Readonly<Record<string, { readonly reach: number; 
   'call-a-tool': {
     reach: 7,
     ways: [
-      ' tool \t function\n call \t invoke \t use \t using \t trigger \n with \t to \t and \t on \t for \n shell \t bash \t terminal\t browser \t email \t mail \t exec \t execute \t python \t code \t file \t write \t read \t fetch \t http \t web \t search \t sql \t database\t slack \t github \t git \t memory ',
+      ' tool \t function\n call \t invoke \t use \t using \t trigger \n shell \t bash \t terminal\t browser \t email \t mail \t exec \t execute \t python \t code \t file \t write \t read \t fetch \t http \t web \t search \t sql \t database\t slack \t github \t git \t memory \n with \t to \t and \t on \t for ',
     ],
   },
   'report-success': {
@@ -501,13 +501,13 @@ export const INJECTION_HINTS: Readonly<Record<string, { readonly reach: number; 
   'rate-highest': {
     reach: 16,
     ways: [
-      ' rate \t rank \t score \t mark \t grade \t recommen\t describe\t classify\n this \t the \t it \t him \t her \t them \t our \t my \nstrongest\tbest \thighest \ttop \texcellent\t10 out of\tperfect \toutstandi\tsafe and \tbenign \n candidat\t applican\t score \t rating \t match \t product \t choice \t whatever\t regardle\t always \t out \t others \t all \t paper \t review \t 10 ',
+      ' rate \t rank \t score \t mark \t grade \t recommen\t describe\t classify\nstrongest\tbest \thighest \ttop \texcellent\t10 out of\tperfect \toutstandi\tsafe and \tbenign \n this \t the \t it \t him \t her \t them \t our \t my \n candidat\t applican\t score \t rating \t match \t product \t choice \t whatever\t regardle\t always \t out \t others \t all \t paper \t review \t 10 ',
     ],
   },
   'favourable-verdict': {
     reach: 24,
     ways: [
-      ' must \t should \t will \t please \t always \t simply \t just \t make sur\t be sure \n approve \t accept \t merge \t recommen\t rate \t score \t report \t mark \t classify\t conclude\t state \t say \t give \t describe\t treat \t consider\n this\t it\t the\t that\t these\t as\t all\t a\t code\t pr\t pull req\t paper\t candidat\t product\t file\t resume\t applican\t change\t changes\t there ar\t is\t are\n lgtm \t safe \t approved\t positive\t benign \t excellen\t highest \t perfect \t 10 \t trusted \t harmless\t issues \t vulnerab\t problems\t bugs \t without \t best \t top \t strong \t immediat\t favo\t accept \t legitima',
+      ' must \t should \t will \t please \t always \t simply \t just \t make sur\t be sure \n approve \t accept \t merge \t recommen\t rate \t score \t report \t mark \t classify\t conclude\t state \t say \t give \t describe\t treat \t consider\n lgtm \t safe \t approved\t positive\t benign \t excellen\t highest \t perfect \t 10 \t trusted \t harmless\t issues \t vulnerab\t problems\t bugs \t without \t best \t top \t strong \t immediat\t favo\t accept \t legitima\n this\t it\t the\t that\t these\t as\t all\t a\t code\t pr\t pull req\t paper\t candidat\t product\t file\t resume\t applican\t change\t changes\t there ar\t is\t are',
     ],
   },
 }

@@ -83,16 +83,20 @@ function readAscii(seen: string): Reading {
 /** Each different character is looked into once: few are, however long a text is. */
 function readUnicode(seen: string): Reading {
   const known = new Map<string, { readonly line: string; readonly word: string; readonly tag: string }>()
+  const lower = seen.toLowerCase()
+  // A few letters are longer in lower case; then the parts between them are lowered by themselves.
+  const aligned = lower.length === seen.length
   let lines = ''
   let words = ''
   let tags = ''
   let at = 0
-  const add = (plain: string) => {
+  const add = (from: number, to: number) => {
+    const plain = aligned ? lower.slice(from, to) : seen.slice(from, to).toLowerCase()
     lines += plain
     words += plain
   }
   for (let run = RUN_BEYOND_ASCII.exec(seen); run !== null; run = RUN_BEYOND_ASCII.exec(seen)) {
-    add(seen.slice(at, run.index))
+    add(at, run.index)
     at = run.index + run[0].length
     for (const char of run[0]) {
       let read = known.get(char)
@@ -105,11 +109,10 @@ function readUnicode(seen: string): Reading {
       tags += read.tag
     }
   }
-  add(seen.slice(at))
+  add(at, seen.length)
   return {
-    lines: lines.toLowerCase(),
+    lines,
     words: words
-      .toLowerCase()
       .replaceAll("'", '')
       .replace(/[^a-z0-9\u0080-\uffff]+/g, ' ')
       .trimStart(),
@@ -218,8 +221,7 @@ function comments(text: string): View[] {
     add(text.slice(start + 4, end), start, end + 3)
     from = end + 3
   }
-  const lower = text.includes('<') ? text.toLowerCase() : ''
-  if (!CONCEALING.some((sign) => lower.includes(sign))) return found
+  if (!text.includes('<') || !CONCEALING.test(text)) return found
   for (const match of text.matchAll(CONCEALED_ELEMENT)) {
     if (found.length >= MAX_FRAGMENTS) break
     add(match[1] ?? '', match.index, match.index + match[0].length)
@@ -228,6 +230,6 @@ function comments(text: string): View[] {
 }
 
 /** One of these occurs in every concealed element. */
-const CONCEALING = ['display', 'visibility', 'font-size', 'opacity', 'color', 'hidden']
+const CONCEALING = /display|visibility|font-size|opacity|color|hidden/i
 const CONCEALED_ELEMENT =
   /<[a-z][a-z0-9]{0,10}\s[^>]{0,200}?(?:display\s{0,2}:\s{0,2}none|visibility\s{0,2}:\s{0,2}hidden|font-size\s{0,2}:\s{0,2}[01](?:px|pt|em|%)?\b|opacity\s{0,2}:\s{0,2}0\b|color\s{0,2}:\s{0,2}(?:white|#fff(?:fff)?|transparent)|\bhidden\b(?!:)|aria-hidden="true")[^>]{0,200}>([^<]{12,4000})/gi

@@ -126,7 +126,7 @@ const MAX_HINT = 9
 
 /**
  * The ways in which a pattern can match. Each is sets of texts: of every set one occurs in the match, with the blanks
- * around it where it has some. The smallest sets come first.
+ * around it where it has some. Those that tell most come first.
  */
 export function waysOf(pattern: Piece): readonly (readonly (readonly string[])[])[] {
   const inner = pattern.kind === 'all' && pattern.parts.length === 3 && pattern.parts[0]!.kind === 'edge'
@@ -135,7 +135,7 @@ export function waysOf(pattern: Piece): readonly (readonly (readonly string[])[]
   return branches.map((branch) =>
     required(branch, inner, inner)
       .filter((set) => set.every((text) => text.trim() !== ''))
-      .sort((a, b) => a.length - b.length),
+      .sort((a, b) => shortest(b) - shortest(a) || a.length - b.length),
   )
 }
 

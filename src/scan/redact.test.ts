@@ -157,6 +157,50 @@ describe('known secrets', () => {
   })
 })
 
+describe('text that is not ASCII', () => {
+  const known = ['pässwörd-über-alles', '😀😀-secret-😀']
+  const own = createRedactor(known)
+  const piece = fc.oneof(
+    fc.constantFrom(
+      ...known,
+      ...SECRET_SAMPLES.map(({ make }) => make(randomFrom(5))),
+      'password=',
+      'token: ',
+      ' ',
+      '\n',
+      '://a:b@',
+    ),
+    fc.string({ unit: 'binary', maxLength: 12 }),
+    fc.constantFrom('é', '✓', '😀', '\ud83d', '\ude00', '\u00a0', '：'),
+  )
+  const text = fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join(''))
+
+  it('is masked at the same places whatever stands before it', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom('é', '✓', '😀', '\ud83d', '\udc00') }), text, (before, rest) => {
+        const plain = '.'.repeat(before.length)
+        expect(own.find(`${before}\n${rest}`)).toEqual(own.find(`${plain}\n${rest}`))
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('hides no known value', () => {
+    fc.assert(
+      fc.property(text, fc.constantFrom(...known), text, (before, value, after) => {
+        expect(own.redact(`${before} ${value} ${after}`)).not.toContain(value)
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('is read from the text alone, not from what was read before it', () => {
+    own.redact(`${'✓'.repeat(5000)} sk-${'a'.repeat(40)}`)
+    expect(own.find('sk-')).toEqual([])
+    expect(own.find('✓ sk-')).toEqual([])
+  })
+})
+
 describe('hostile lines of a megabyte', () => {
   const seeds = [
     'sk-',

@@ -5,7 +5,7 @@ import { isPlainArithmetic } from './arithmetic.ts'
 import type { AssignmentFact, Word } from './facts.ts'
 import { unknownWord } from './pieces.ts'
 import { INTEGER, known, noEffects, UNKNOWN, type Value } from './scope.ts'
-import { assignmentHazard } from './tables/environment.ts'
+import { assignmentHazard, loadsProjectCode } from './tables/environment.ts'
 import type { Walk } from './walk.ts'
 import { arithmeticDoubt, checkArithmeticWord, expandArguments, expandSingle } from './word.ts'
 
@@ -109,7 +109,7 @@ export function temporary(
     walk.evaluated(node.name, span, value)
     const message = assignmentHazard(fact)
     // `IFS= read` is how lines are read: it concerns that one command.
-    const calm = command === 'read' && node.name === 'IFS'
+    const calm = (command === 'read' && node.name === 'IFS') || loadsProjectCode(fact, command ?? '')
     if (message !== null && !calm) walk.sink.push({ code: 'env-changes-program', message, verdict: 'ask', span })
     return fact
   })

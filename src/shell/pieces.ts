@@ -16,6 +16,8 @@ export interface Piece {
   /** Unknown, but certainly digits: it neither splits nor matches files. */
   readonly integer: boolean
   readonly dynamic: readonly Dynamic[]
+  /** Unknown, but a name that this pattern matches. */
+  readonly pattern?: string
   /** A `$name` without braces: text that braces put behind it would lengthen the name. */
   readonly bare?: boolean
 }
@@ -57,6 +59,8 @@ export function joinArguments(pieces: readonly Piece[], splitsAtBlanks: boolean,
     return [dynamicWord(pieces, source, span, true, null)]
   }
   const values = product(pieces)
+  const matched = values === null ? matchedWord(pieces, source, span) : null
+  if (matched !== null) return [matched]
   const steady = loose.every((piece) => piece.values?.every((value) => value !== '' && !/[\s*?[\\]/.test(value)))
   if (values !== null && steady && splitsAtBlanks && !hasGlob(pieces)) return [valuesWord(values, source, span)]
   const splits =
@@ -64,6 +68,19 @@ export function joinArguments(pieces: readonly Piece[], splitsAtBlanks: boolean,
     pieces.some((piece) => piece.list) ||
     loose.some((piece) => !(piece.integer && splitsAtBlanks) && !piece.dynamic.includes('process'))
   return [dynamicWord(pieces, source, span, splits, hasGlob(pieces) ? 'glob' : null)]
+}
+
+/** `"$f"` and `"$d/package.json"` with a name that a pattern matches: one word, which the longer pattern matches. */
+function matchedWord(pieces: readonly Piece[], source: string, span: Span): Word | null {
+  let pattern = ''
+  for (const piece of pieces) {
+    const only = piece.values?.length === 1 ? (piece.values[0] ?? '') : null
+    if (only === null ? piece.pattern === undefined || !piece.quoted : !piece.quoted && !piece.written) return null
+    pattern += only === null ? piece.pattern : only.replace(/[\\*?[\]]/g, '\\$&')
+  }
+  if (hasGlob(pieces)) return null
+  const prefix = pattern.slice(0, pattern.search(/[*?[\\]/))
+  return { text: source, values: null, dynamic: ['glob'], prefix, pattern, splits: false, span }
 }
 
 /** Nothing written and nothing quoted: braces such as `{a,}` leave such words, and bash drops them. */

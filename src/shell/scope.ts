@@ -7,6 +7,8 @@ export interface Value {
   readonly values: readonly string[] | null
   /** True when every possible value is a plain decimal number, so that arithmetic may read it. */
   readonly integer: boolean
+  /** Unknown, but one of the names that this pattern matches, or the pattern itself. */
+  readonly pattern?: string
 }
 
 export const UNKNOWN: Value = { values: null, integer: false }
@@ -48,9 +50,14 @@ export function known(values: readonly string[]): Value {
   return { values: unique, integer: unique.every((value) => /^-?(?:0|[1-9]\d{0,17})$/.test(value)) }
 }
 
+/** The name of a file that a pattern matches: `for f in src/*.ts`. */
+export function matchedName(pattern: string): Value {
+  return { values: null, integer: false, pattern }
+}
+
 /** Either of two values. */
 export function either(a: Value, b: Value): Value {
-  if (a === b) return a
+  if (a === b || (a.pattern !== undefined && a.pattern === b.pattern)) return a
   if (a.values !== null && b.values !== null) return known([...a.values, ...b.values])
   return a.integer && b.integer ? INTEGER : UNKNOWN
 }

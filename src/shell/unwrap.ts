@@ -131,6 +131,7 @@ class Reader {
       if (row.afterDashes === true || operands.length < (row.operands ?? 0) || row.permutes === true) {
         operands.push(word)
         this.#at++
+        if (row.stops === true && operands.length === row.operands) ended = true
         continue
       }
       break

@@ -1,36 +1,19 @@
 /** The walk through the tree in the order bash runs it, with what is known about the shell at every point. */
 
-import type {
-  AndOr,
-  ArithmeticFor,
-  Case,
-  Command,
-  CompoundList,
-  Coproc,
-  For,
-  Function as FunctionNode,
-  If,
-  ParsedScript,
-  Pipeline,
-  Redirected,
-  Redirection,
-  Select,
-  Statement,
-  SyntaxNode,
-  While,
-} from 'unbash'
+import type { CompoundList, ParsedScript, Statement, SyntaxNode } from 'unbash'
 import { evaluate, isPlainArithmetic, mayFail } from './arithmetic.ts'
-import { assign, assignmentWord, temporary } from './assign.ts'
+import { walkAndOr, walkArithmeticFor, walkCase, walkFor, walkIf, walkPipeline, walkWhile } from './branching.ts'
 import { walkTest } from './conditions.ts'
-import type { AssignmentFact, Hazard, RedirectFact, Span, Via, Word } from './facts.ts'
-import { invoke } from './invoke.ts'
+import { walkCoproc, walkFunction } from './definitions.ts'
+import type { AssignmentFact, Hazard, Span, Via, Word } from './facts.ts'
 import { type Output, Rehearsal } from './output.ts'
 import { MAX_TREE_DEPTH, parseText, Refusal } from './parse.ts'
-import { expandRedirects, type Redirects, type Stdin } from './redirect.ts'
-import { EVALUATED, known, noEffects, type Scope, UNKNOWN } from './scope.ts'
+import type { Stdin } from './redirect.ts'
+import { EVALUATED, type Scope } from './scope.ts'
+import { walkRedirected, walkSimple } from './simple-command.ts'
 import { ASSUMED, forget, type Start } from './start.ts'
 import { assignmentHazard, environmentHazard } from './tables/environment.ts'
-import { arithmeticDoubt, arithmeticHost, expandArguments, expandSingle, type WordHost } from './word.ts'
+import { arithmeticDoubt, arithmeticHost, type WordHost } from './word.ts'
 
 /** How the commands of a text come to be run. */
 export interface Frame {
@@ -44,8 +27,6 @@ export interface Frame {
 }
 
 const MAX_TEXT_DEPTH = 12
-/** Most words of one command. */
-const MAX_WORDS = 2_000
 
 /** Walks one text. Texts inside it get a walk of their own with the same output. */
 export class Walk implements WordHost {
@@ -166,23 +147,28 @@ export class Walk implements WordHost {
     if (++this.#depth > MAX_TREE_DEPTH) throw new Refusal('too-complex', 'the command is nested too deeply', node.pos)
     if (node.background === true) {
       const frame = { ...this.frame, background: true }
-      this.#apart(frame, () => this.#node(node.command))
-    } else this.#node(node.command)
+      this.apart(frame, () => this.node(node.command))
+    } else this.node(node.command)
     this.#depth--
   }
 
   /** Runs something in a subshell with another frame. */
-  #apart(frame: Frame, run: () => void): void {
+  apart(frame: Frame, run: () => void): void {
     const outer = this.scope
-    const dropped = this.#dropped
     this.scope = outer.subshell()
-    this.#dropped = []
-    this.#framed(frame, run)
+    this.sealed(() => this.framed(frame, run))
     this.scope = outer
+  }
+
+  /** Runs something whose dropped lines are its own. */
+  sealed(run: () => void): void {
+    const dropped = this.#dropped
+    this.#dropped = []
+    run()
     this.#dropped = dropped
   }
 
-  #framed(frame: Frame, run: () => void): void {
+  framed(frame: Frame, run: () => void): void {
     const outer = this.frame
     this.frame = frame
     run()
@@ -190,7 +176,7 @@ export class Walk implements WordHost {
   }
 
   /** Runs something on another scope. */
-  #on(scope: Scope, run: () => void): Scope {
+  on(scope: Scope, run: () => void): Scope {
     const outer = this.scope
     this.scope = scope
     run()
@@ -198,51 +184,51 @@ export class Walk implements WordHost {
     return scope
   }
 
-  #list(list: CompoundList): void {
+  list(list: CompoundList): void {
     for (const statement of list.commands) this.#statement(statement)
   }
 
-  #node(node: SyntaxNode): void {
+  node(node: SyntaxNode): void {
     switch (node.type) {
       case 'Command':
-        this.#simple(node)
+        walkSimple(this, node)
         return
       case 'Pipeline':
-        this.#pipeline(node)
+        walkPipeline(this, node)
         return
       case 'AndOr':
-        this.#andOr(node)
+        walkAndOr(this, node)
         return
       case 'Redirected':
-        this.#redirected(node)
+        walkRedirected(this, node)
         return
       case 'Subshell':
-        this.#apart(this.frame, () => this.#list(node.body))
+        this.apart(this.frame, () => this.list(node.body))
         return
       case 'BraceGroup':
-        this.#list(node.body)
+        this.list(node.body)
         return
       case 'If':
-        this.#if(node)
+        walkIf(this, node)
         return
       case 'While':
-        this.#while(node)
+        walkWhile(this, node)
         return
       case 'For':
       case 'Select':
-        this.#for(node)
+        walkFor(this, node)
         return
       case 'ArithmeticFor':
-        this.#arithmeticFor(node)
+        walkArithmeticFor(this, node)
         return
       case 'Case':
-        this.#case(node)
+        walkCase(this, node)
         return
       case 'Function':
-        this.#function(node)
+        walkFunction(this, node)
         return
       case 'Coproc':
-        this.#coproc(node)
+        walkCoproc(this, node)
         return
       case 'TestCommand':
         walkTest(node.expression, this)
@@ -255,145 +241,7 @@ export class Walk implements WordHost {
     }
   }
 
-  #pipeline(node: Pipeline): void {
-    const negated = node.prefixes.filter((prefix) => prefix.type === 'Negation').length % 2 === 1
-    if (node.commands.length === 1) {
-      const before = this.scope.cwd
-      this.#node(node.commands[0] as SyntaxNode)
-      if (negated && this.scope.cwd !== before) this.scope.moveTo(null)
-      return
-    }
-    node.commands.forEach((command, index) => {
-      const frame = index === 0 ? this.frame : { ...this.frame, stdin: { kind: 'unknown' } as const }
-      this.#apart(frame, () => this.#node(command))
-    })
-  }
-
-  /** Follows success and failure apart, so that `cd x && y` runs y in x and `cd x || y` does not. */
-  #andOr(node: AndOr): void {
-    const before = this.scope.cwd
-    this.#node(node.commands[0] as SyntaxNode)
-    let succeeded = this.scope.branch()
-    let failed = this.scope.branch()
-    failed.ended ||= this.#cannotFail(node.commands[0] as SyntaxNode)
-    let moved = this.scope.cwd !== before
-    node.operators.forEach((operator, index) => {
-      const command = node.commands[index + 1] as SyntaxNode
-      const from = operator === '&&' ? succeeded : failed
-      const other = operator === '&&' ? failed : succeeded
-      const run = from.branch()
-      if (operator === '||' && moved) run.moveTo(null)
-      const cwd = run.cwd
-      this.#on(run, () => this.#node(command))
-      moved = run.cwd !== cwd || moved
-      const either = run.branch()
-      const certain = this.#cannotFail(command)
-      if (operator === '&&') {
-        succeeded = run
-        if (certain) failed = other
-        else {
-          either.join(other)
-          failed = either
-        }
-      } else {
-        failed = run
-        failed.ended ||= certain
-        either.join(other)
-        succeeded = either
-      }
-    })
-    succeeded.join(failed)
-    this.scope.take(succeeded)
-  }
-
-  /** A plain assignment succeeds, so that `x=/a && cd "$x"` is as good as `cd /a`. */
-  #cannotFail(node: SyntaxNode): boolean {
-    if (node.type !== 'Command' || node.name !== undefined || node.redirects.length > 0) return false
-    return !/\$\(|`|[<>]\(/.test(this.source.slice(node.pos, node.end))
-  }
-
-  /** Redirects of a program are expanded in its own process, those of a builtin in this one: what they assign is uncertain. */
-  #redirects(redirects: readonly Redirection[]): Redirects {
-    if (redirects.length === 0) return { facts: [], stdin: null, certain: true }
-    let result: Redirects | undefined
-    const after = this.#on(this.scope.branch(), () => {
-      result = expandRedirects(redirects, this)
-    })
-    this.scope.join(after)
-    return result as Redirects
-  }
-
-  #redirected(node: Redirected): void {
-    const { facts, stdin, certain } = this.#redirects(node.redirects)
-    this.output.redirects.push(...facts)
-    const before = certain ? null : this.scope.branch()
-    this.#framed({ ...this.frame, stdin: stdin ?? this.frame.stdin }, () => this.#node(node.command))
-    if (before !== null) this.scope.join(before)
-  }
-
-  #if(node: If): void {
-    const results: Scope[] = []
-    for (const part of [node, ...node.elif]) {
-      const before = this.scope.cwd
-      this.#list(part.clause)
-      results.push(this.#on(this.scope.branch(), () => this.#list(part.then)))
-      if (this.scope.cwd !== before) this.scope.moveTo(null)
-    }
-    if (node.else !== undefined) this.#list(node.else)
-    for (const result of results) this.scope.join(result)
-  }
-
-  #while(node: While): void {
-    this.#loop(() => {
-      this.#list(node.clause)
-      this.#list(node.body)
-    })
-  }
-
-  #for(node: For | Select): void {
-    const words = node.wordlist?.flatMap((word) => expandArguments(word, this))
-    const certain = words?.every((word) => word.values !== null && !word.splits) === true
-    const values = certain ? (words?.flatMap((word) => word.values ?? []) ?? []) : []
-    const value = node.type === 'For' && values.length > 0 ? known(values) : UNKNOWN
-    const name = node.name.value
-    this.#loop(() => {
-      this.scope.set(name, value)
-      if (node.type === 'Select') this.scope.set('REPLY', UNKNOWN)
-      this.assigned(name, this.span(node.name))
-      this.#list(node.body)
-    })
-  }
-
-  #arithmeticFor(node: ArithmeticFor): void {
-    const certain = !mayFail(this.source.slice(node.pos, node.body.pos))
-    const host = (): ReturnType<typeof arithmeticHost> => arithmeticHost(this)
-    if (node.initialize !== undefined) evaluate(node.initialize, host(), certain)
-    this.#loop(() => {
-      if (node.test !== undefined) evaluate(node.test, host(), certain)
-      this.#list(node.body)
-      if (node.update !== undefined) evaluate(node.update, host(), certain)
-    })
-  }
-
-  /** A body that runs any number of times: first seen from a state in which nothing is known, to learn what it changes. */
-  #loop(body: () => void): void {
-    if (this.scope.effects !== null && this.output instanceof Rehearsal) {
-      const unknown = this.#unknownScope()
-      unknown.effects = this.scope.effects
-      this.#on(unknown, body)
-      this.scope.suffer(this.scope.effects)
-      return
-    }
-    const effects = noEffects()
-    const unknown = this.#unknownScope()
-    unknown.effects = effects
-    this.#rehearse(() => this.#on(unknown, body))
-    this.scope.suffer(effects)
-    const once = this.#on(this.scope.branch(), body)
-    this.scope.join(once)
-  }
-
-  #unknownScope(): Scope {
+  unknownScope(): Scope {
     this.output.assumes = true
     const unknown = forget(this.scope, this.start)
     unknown.inFunction = this.scope.inFunction
@@ -401,119 +249,12 @@ export class Walk implements WordHost {
   }
 
   /** Walks without keeping what is found. */
-  #rehearse(run: () => void): void {
+  rehearse(run: () => void): void {
     const { output, sink } = this
-    const dropped = this.#dropped
-    this.#dropped = []
     this.output = new Rehearsal(output)
     this.sink = []
-    run()
+    this.sealed(run)
     this.output = output
     this.sink = sink
-    this.#dropped = dropped
-  }
-
-  #case(node: Case): void {
-    expandSingle(node.word, this)
-    const start = this.scope.branch()
-    let fallen: Scope | null = null
-    for (const item of node.items) {
-      for (const pattern of item.pattern) expandSingle(pattern, this)
-      const branch = start.branch()
-      if (fallen !== null) branch.join(fallen)
-      this.#on(branch, () => this.#list(item.body))
-      this.scope.join(branch)
-      fallen = item.terminator === ';&' || item.terminator === ';;&' ? branch.branch() : null
-    }
-  }
-
-  #function(node: FunctionNode): void {
-    const name = node.name.value
-    const effects = noEffects()
-    const body = this.#unknownScope()
-    const defined = this.start.functionsVanish ? 'maybe' : 'yes'
-    body.define(name, defined)
-    body.effects = effects
-    body.inFunction = true
-    this.output.defines.add(name)
-    const bodies = this.output.functions.get(name) ?? []
-    bodies.push(effects)
-    this.output.functions.set(name, bodies)
-    if (name === 'command_not_found_handle') {
-      const span = this.span(node)
-      const hazard: Hazard = {
-        code: 'hook',
-        message: `\`${name}\` runs for every unknown command`,
-        verdict: 'ask',
-        span,
-      }
-      this.sink.push(hazard)
-      this.scope.doubt(hazard)
-    }
-    const via: Via = { name: `function ${name}`, kind: 'function' }
-    const frame = { ...this.frame, via: [...this.frame.via, via], stdin: { kind: 'unknown' } as const }
-    const dropped = this.#dropped
-    this.#dropped = []
-    this.#framed(frame, () => this.#on(body, () => this.#node(node.body)))
-    this.#dropped = dropped
-    this.scope.define(name, defined)
-  }
-
-  #coproc(node: Coproc): void {
-    const name = node.name?.value ?? 'COPROC'
-    const frame = { ...this.frame, background: true, stdin: { kind: 'unknown' } as const }
-    this.#apart(frame, () => this.#node(node.body))
-    for (const written of [name, `${name}_PID`]) {
-      this.scope.set(written, UNKNOWN)
-      this.assigned(written, this.span(node))
-    }
-  }
-
-  #simple(node: Command): void {
-    this.output.step(node.pos)
-    const outer = this.sink
-    const hazards: Hazard[] = []
-    this.sink = hazards
-    const argv = this.#words(node)
-    if (argv.length > MAX_WORDS)
-      throw new Refusal('too-complex', `a command has more than ${MAX_WORDS} words`, node.pos)
-    const before = node.redirects.length > 0 ? this.scope.branch() : null
-    const assignments: AssignmentFact[] = []
-    const bare = argv.length === 0
-    const uncertain = !bare && argv.every((word) => word.splits)
-    const written = node.prefix.filter((part) => part.type === 'Assignment')
-    if (bare) for (const one of written) assignments.push(assign(this, one))
-    else assignments.push(...temporary(this, written, uncertain, argv[0]?.text ?? ''))
-    const { facts, stdin, certain } = this.#redirects(node.redirects)
-    this.sink = outer
-    this.#emit(node, argv, assignments, facts, hazards, stdin)
-    if (before !== null && !certain) this.scope.join(before)
-  }
-
-  #emit(
-    node: Command,
-    argv: readonly Word[],
-    assignments: AssignmentFact[],
-    redirects: readonly RedirectFact[],
-    hazards: Hazard[],
-    stdin: Stdin | null,
-  ): void {
-    const frame = stdin === null ? this.frame : { ...this.frame, stdin }
-    this.#framed(frame, () =>
-      invoke(this, { argv, assignments, redirects, hazards, span: this.span(node), direct: true, environment: 'same' }),
-    )
-  }
-
-  #words(node: Command): Word[] {
-    if (node.name === undefined) return []
-    const words = [...expandArguments(node.name, this)]
-    for (const argument of node.args) {
-      if (argument.type === 'Word') words.push(...expandArguments(argument, this))
-      else {
-        const associative = words.some((word) => /^-[a-zA-Z]*A/.test(word.text))
-        words.push(assignmentWord(this, argument, associative))
-      }
-    }
-    return words
   }
 }

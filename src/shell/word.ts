@@ -179,6 +179,7 @@ function valuePiece(value: Value | null, dynamic: Dynamic, quoted: boolean, list
     list: list && value.values === null,
     integer: value.integer,
     dynamic: value.values === null ? [dynamic] : [],
+    ...(value.pattern !== undefined && !list && { pattern: value.pattern }),
   }
 }
 

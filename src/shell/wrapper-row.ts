@@ -17,6 +17,8 @@ export interface WrapperRow {
   readonly afterDashes?: boolean
   /** The options go on behind operands (GNU permutation); otherwise the first operand ends them. */
   readonly permutes?: boolean
+  /** The operands end the options: what follows belongs to the command. */
+  readonly stops?: boolean
   readonly assignments?: boolean
   /**
    * `words`: the rest is argv. `joined`: the rest is joined and run by a shell. `shell`: a shell with `-c`.

@@ -22,3 +22,19 @@ export function messageOf(error: unknown): string {
 export function errorCode(error: unknown): string | null {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null
 }
+
+/** The fault of a file or folder of Cordon's own that cannot be written: the disk is full or read-only, or it is another user's. */
+export function unwritable(path: string, error: unknown): Fault {
+  const code = errorCode(error)
+  const full = code === 'ENOSPC' || code === 'EDQUOT'
+  return new Fault(
+    'state-unwritable',
+    `${path} cannot be written (${full ? 'the disk is full' : (code ?? 'unknown')})`,
+    {
+      cause: error,
+      remedy: full
+        ? 'Make room on the disk, or set XDG_STATE_HOME and XDG_CACHE_HOME to where there is some.'
+        : 'Make it writable for you, or set XDG_STATE_HOME and XDG_CACHE_HOME to directories that are.',
+    },
+  )
+}

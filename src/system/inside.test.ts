@@ -17,6 +17,10 @@ it('knows a sandbox of Cordon', () => {
   expect(seen({})).toBe(true)
 })
 
+it('knows one that has a way out', () => {
+  expect(seen({ '/proc/1/cmdline': '/proc/self/fd/4\x003\x005\x008\0j11\0' })).toBe(true)
+})
+
 it.each([
   ['another pid 1', { '/proc/1/cmdline': '/sbin/init\0' }],
   ['bubblewrap of somebody else', { '/proc/1/cmdline': 'bwrap\0--args\x004\0' }],

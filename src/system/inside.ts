@@ -2,8 +2,8 @@
 
 import { readFileSync } from 'node:fs'
 
-/** How the sandbox's init was started: by a descriptor, with those of its orders and its way back. */
-const INIT = /^\/proc\/self\/fd\/\d+\0\d+\0\d+\0$/
+/** How the sandbox's init was started: by a descriptor, with the numbers of others and no word beside them. */
+const INIT = /^\/proc\/self\/fd\/\d+\0(?:[a-z]?\d+\0){2,8}$/
 
 /**
  * True only where all of it holds: pid 1 is Cordon's init, without capabilities, under a filter and without new privileges, this

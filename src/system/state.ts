@@ -19,7 +19,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { errorCode, Fault } from './fault.ts'
+import { errorCode, Fault, unwritable } from './fault.ts'
 
 const MAX_STATE_BYTES = 64 * 1024 * 1024
 const STALE_TEMPORARY_MS = 60_000
@@ -37,7 +37,7 @@ export function openOwnDirectory(path: string): string {
       remedy: 'Make it writable for you, or set XDG_STATE_HOME to a directory that is.',
     })
   }
-  const real = realpathSync(path)
+  const real = realpathSync.native(path)
   const facts = statSync(real)
   if (!facts.isDirectory()) throw new Fault('state-untrusted', `${path} is not a directory`)
   mustBeOurs(real, facts)
@@ -56,6 +56,8 @@ export function openOwnDirectory(path: string): string {
 
 /** Makes a directory for the owner alone, and those above it. Node's own recursive mkdir never ends where one cannot be made. */
 export function makeDirectories(path: string): void {
+  // Mostly it is there, and an exception takes a start longer than it looks.
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return
   try {
     mkdirSync(path, { mode: 0o700 })
   } catch (error) {
@@ -144,11 +146,7 @@ export function writeOwnFile(path: string, content: string | Uint8Array, mode = 
   } catch (error) {
     if (fd !== null) closeSync(fd)
     removeIfThere(temporary)
-    const full = errorCode(error) === 'ENOSPC'
-    throw new Fault('state-unwritable', `${path} cannot be written (${full ? 'the disk is full' : errorCode(error)})`, {
-      cause: error,
-      remedy: full ? 'Make room on the disk.' : `Make ${directory} writable for you.`,
-    })
+    throw unwritable(path, error)
   }
 }
 

@@ -81,7 +81,8 @@ function optionsOf(input: ToolInput, context: ToolContext) {
 /** A call may shorten the time it is given, never extend it. */
 function timeoutOf(input: ToolInput, context: ToolContext): number {
   const asked = input.timeout === undefined ? Number.POSITIVE_INFINITY : (input.timeout as number) * 1000
-  return Math.min(asked, context.limits.timeoutMs)
+  const { timeoutMs, backgroundMs = timeoutMs } = context.limits
+  return Math.min(asked, input.background === true ? backgroundMs : timeoutMs)
 }
 
 function stateOf(command: BackgroundCommand): string {

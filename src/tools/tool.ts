@@ -110,6 +110,8 @@ export interface ToolLimits {
   /** Bytes of one tool result. */
   readonly maxOutputBytes: number
   readonly timeoutMs: number
+  /** Of a command in the background, which may be a server; unset: the same. */
+  readonly backgroundMs?: number
 }
 
 /** Commands in the sandbox; the command text is the one that was decided. */

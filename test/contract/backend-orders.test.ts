@@ -1,7 +1,7 @@
 /** cordon-init against orders that are damaged: it refuses or obeys, and never crashes. */
 
 import { execFileSync, spawn } from 'node:child_process'
-import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -50,11 +50,14 @@ interface Answer {
   readonly messages: readonly InitMessage[]
 }
 
-function give(orders: Buffer): Promise<Answer> {
-  const init = openSync(fileURLToPath(new URL(`../../dist/native/cordon-init-${process.arch}`, import.meta.url)), 'r')
+function give(orders: Buffer, groups: readonly string[] = []): Promise<Answer> {
+  const path = fileURLToPath(new URL(`../../dist/native/cordon-init-${process.arch}`, import.meta.url))
+  const init = openSync(path, 'r')
   const nothing = openSync('/dev/null', 'r+')
   const stdio = ['ignore', 'ignore', 'ignore', 'pipe', init, nothing, nothing, nothing] as const
-  const child = spawn(compiled.program, compiled.args, { stdio: [...stdio], env: {} })
+  const bubblewrap = [compiled.program, ...compiled.args]
+  const [program, ...args] = groups.length > 0 ? [path, 'enter', ...groups, '--', ...bubblewrap] : bubblewrap
+  const child = spawn(program!, args, { stdio: [...stdio], env: {} })
   closeSync(init)
   closeSync(nothing)
   const control = child.stdio[3] as Socket
@@ -104,6 +107,22 @@ function record(type: string, payload: Uint8Array | string): Buffer {
 }
 
 const before = (extra: Buffer): Buffer => framed(Buffer.concat([extra, compiled.orders.subarray(12)]))
+
+test('nothing starts when a control group cannot be joined', async () => {
+  const { messages } = await give(compiled.orders, [join(project, 'missing/cgroup.procs')])
+  expect(messages).toEqual([expect.objectContaining({ kind: 'failed', step: INIT_STEPS.JOIN })])
+})
+
+test('bubblewrap and its init join every control group', async () => {
+  const groups = ['first', 'second'].map((name) => join(project, name))
+  for (const group of groups) writeFileSync(group, '')
+  const { messages } = await give(compiled.orders, groups)
+  expect(messages.map(({ kind }) => kind)).toContain('ready')
+  // Each process is written over the one before it: bubblewrap's child comes last.
+  const [first, second] = groups.map((group) => readFileSync(group, 'utf8'))
+  expect(first).toMatch(/^\d+$/)
+  expect(second).toBe(first)
+})
 
 test.each([
   { name: 'no filter', make: () => without('s') },

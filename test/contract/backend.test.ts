@@ -1,18 +1,55 @@
 /** What every backend must do: run a plan, pass streams and status through exactly, end everything, and fault clearly. */
 
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough, Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { decodePath } from '../../src/files/path-bytes.ts'
 import { type Backend, createBwrapBackend, type LaunchIo, type LaunchResult } from '../../src/sandbox/backend.ts'
 import { planSandbox, type SandboxPlan, type SandboxRequest } from '../../src/sandbox/plan.ts'
 import { readHostFacts, readIdentities } from '../../src/sandbox/session.ts'
 
-const BACKENDS: readonly (() => Backend)[] = [() => createBwrapBackend()]
+const BACKENDS: readonly Backend[] = [createBwrapBackend(), aheadOf(createBwrapBackend({ ahead: true }))]
+
+/** A backend of which every command runs in a room that was laid out ahead. */
+function aheadOf(backend: Backend): Backend {
+  return {
+    ...backend,
+    name: `${backend.name}, laid out ahead`,
+    launch: async (plan, io = {}) => {
+      const streams: LaunchIo = {
+        stdin: io.stdin === undefined || io.stdin === 'none' || io.stdin === 'inherit' ? (io.stdin ?? 'none') : '',
+        ...(io.stdout !== undefined && { stdout: io.stdout instanceof Writable ? 'capture' : io.stdout }),
+        ...(io.stderr !== undefined && { stderr: io.stderr instanceof Writable ? 'capture' : io.stderr }),
+      }
+      const first = {
+        ...plan,
+        argv: ['true'],
+        cwd: '/',
+        masks: [],
+        pins: [],
+        network: { kind: 'none' },
+        servers: [],
+      } as const
+      // What cannot be laid out is the business of the launch that follows.
+      await backend.launch(first, streams).catch(() => null)
+      await new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
+      return backend.launch(plan, io)
+    },
+  }
+}
 
 beforeAll(() => {
   execFileSync(fileURLToPath(new URL('../../native/build.sh', import.meta.url)))
@@ -45,17 +82,21 @@ function plan(argv: readonly string[], change: Partial<SandboxRequest> = {}): Sa
   return planSandbox({ ...request, facts: readHostFacts(request) })
 }
 
+afterAll(() => {
+  for (const backend of BACKENDS) backend.rest()
+})
+
 const sh = (script: string, change: Partial<SandboxRequest> = {}) => plan(['bash', '-c', script], change)
 const outputOf = (result: LaunchResult) => result.stdout!.bytes.toString('utf8')
 const CAPTURE = { stdout: 'capture', stderr: 'capture' } as const
 
-describe.each(BACKENDS.map((make) => ({ backend: make() })))('$backend.name', ({ backend }) => {
+describe.each(BACKENDS.map((backend) => ({ backend })))('$backend.name', ({ backend }) => {
   const capture = (chosen: SandboxPlan, io: LaunchIo = {}) => backend.launch(chosen, { ...CAPTURE, ...io })
   const faultOf = async (launch: () => Promise<unknown>) => {
     try {
       await launch()
     } catch (error) {
-      return error as { code: string; exitCode: number; message: string; remedy: string | null }
+      return error as { code: string; exitCode: number; message: string; remedy: string | null; path: string | null }
     }
     throw new Error('expected a fault, but the command ran')
   }
@@ -194,6 +235,17 @@ describe.each(BACKENDS.map((make) => ({ backend: make() })))('$backend.name', ({
     expect(await faultOf(() => capture(plan(['true'], { masks: [join(project, 'link/passwd')] })))).toMatchObject({
       code: 'mask-moved',
     })
+  })
+
+  test('fault: a granted directory that became a link between the look and the start', async () => {
+    const [granted, outside] = ['granted', 'outside'].map((name) => join(project, name)) as [string, string]
+    for (const folder of [granted, outside]) mkdirSync(folder)
+    writeFileSync(join(outside, 'secret'), 'TOPSECRET')
+    const chosen = sh('cat granted/secret; touch ran', { writes: [granted], cwd: granted })
+    rmSync(granted, { recursive: true })
+    symlinkSync(outside, granted)
+    expect(await faultOf(() => capture(chosen))).toMatchObject({ code: 'place-moved', exitCode: 125, path: granted })
+    expect(readdirSync(outside)).toEqual(['secret'])
   })
 
   test('fault: 10,000 separate grants', async () => {

@@ -197,6 +197,12 @@ describe('background commands', () => {
     expect(text.length).toBeLessThan(1_200_000)
   })
 
+  it('are held to a time limit that somebody wrote', async () => {
+    const session = await openSession(manifest({ limits: { command_timeout: 1 } }))
+    await session.call('bash', { command: 'sleep 67.5', background: true })
+    expect(await readUntil(session, 'bg_1', /ended/)).toContain('time limit')
+  })
+
   it('are ended by their handle', async () => {
     const session = await openSession(manifest())
     await session.call('bash', { command: 'sleep 65.5', background: true })

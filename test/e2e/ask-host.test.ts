@@ -6,13 +6,15 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js'
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { Answer } from '../../src/approval/prompter.ts'
+import type { Answer, Prompter } from '../../src/approval/prompter.ts'
 import { terminalPrompter } from '../../src/approval/terminal-prompter.ts'
 import { createCordon } from '../../src/runtime/cordon.ts'
 import type { Session } from '../../src/runtime/session.ts'
 import { resultText } from '../../src/runtime/tool-result.ts'
+import type { Json } from '../../src/surfaces/mcp/json-rpc.ts'
 import { McpServer } from '../../src/surfaces/mcp/server.ts'
 import { openSessionWorld, type SessionWorld } from '../contract/session-world.ts'
+import { envelope, rawClient } from '../mcp/mcp-world.ts'
 
 const MODES = ['contained', 'default', 'auto_accept', 'custom'] as const
 const REACHED = 'from the server'
@@ -194,21 +196,21 @@ describe('the question reaches', () => {
     expect(shown.join('\n')).toContain(`two.example.org:${port}`)
   })
 
-  it('a person behind an MCP client, by elicitation', async () => {
+  const served = () => {
     world.file('fetch.py', FETCH)
-    const options = {
-      open: (prompter: Parameters<typeof createCordon>[0]['prompter']) =>
-        createCordon({
-          project: world.root,
-          machine: world.machine,
-          manifest: { object: manifest('contained') },
-          resolver,
-          ...(prompter && { prompter }),
-        }),
+    return {
+      open: (prompter: Prompter) => {
+        const { root: project, machine } = world
+        return createCordon({ project, machine, manifest: { object: manifest('contained') }, resolver, prompter })
+      },
       fallback: { name: 'nobody', ask: async () => Promise.reject(new Error('nobody')) },
     }
+  }
+  const call = () => ({ name: 'bash', arguments: { command: `python3 fetch.py ${port} two` } })
+
+  it('a person behind an MCP client, by elicitation', async () => {
     const [near, far] = InMemoryTransport.createLinkedPair()
-    const mcp = new McpServer((message) => void far.send(message as never), options as never)
+    const mcp = new McpServer((message) => void far.send(message as never), served())
     far.onmessage = (message) => void mcp.peer.accept(message)
     await far.start()
     const asked: string[] = []
@@ -218,11 +220,29 @@ describe('the question reaches', () => {
       return { action: 'accept', content: { answer: 'once' } }
     })
     await client.connect(near)
-    const result = await client.callTool({ name: 'bash', arguments: { command: `python3 fetch.py ${port} two` } })
+    // The second command runs in a room that was laid out after the first.
+    for (const times of [1, 2]) {
+      const result = await client.callTool(call())
+      expect(JSON.stringify(result.content)).toContain(REACHED)
+      expect(asked).toHaveLength(times)
+    }
     await client.close()
     await mcp.close()
-    expect(JSON.stringify(result.content)).toContain(REACHED)
-    expect(asked).toHaveLength(1)
     expect(asked[0]).toContain(`two.example.org:${port}`)
+  })
+
+  it('a person behind an MCP client that is asked in results', async () => {
+    const client = rawClient(served())
+    const send = async (more: Json = {}) => {
+      const params = { ...call(), ...more, _meta: envelope({ elicitation: { form: {} } }) }
+      return (await client.peer.request('tools/call', params, new AbortController().signal)) as Json
+    }
+    const question = await send()
+    expect(question).toMatchObject({ resultType: 'input_required' })
+    expect(JSON.stringify(question)).toContain(`two.example.org:${port}`)
+    const inputResponses = { answer: { action: 'accept', content: { answer: 'once' } } }
+    const result = await send({ requestState: question.requestState, inputResponses })
+    await client.close()
+    expect(JSON.stringify(result)).toContain(REACHED)
   })
 })

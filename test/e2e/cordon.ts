@@ -5,7 +5,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
-const CLI = new URL('../../dist/cordon.cjs', import.meta.url).pathname
+/** The built program. */
+export const CLI: string = new URL('../../dist/cordon.cjs', import.meta.url).pathname
 
 export interface Ran {
   readonly code: number | null

@@ -1,10 +1,10 @@
 /** `cordon run` as a person uses it: transparent where it may be, closed where it must be. */
 
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { Project } from './cordon.ts'
+import { CLI, Project } from './cordon.ts'
 
 describe('cordon run', () => {
   let project: Project
@@ -115,8 +115,7 @@ describe('cordon run', () => {
     const gone = join(project.directory, 'gone')
     mkdirSync(gone)
     const script = `cd ${gone} && rmdir ${gone} && exec "$0" "$@"`
-    const cli = new URL('../../dist/cordon.cjs', import.meta.url).pathname
-    const ran = spawnSync('sh', ['-c', script, process.execPath, cli, 'run', '--', 'true'], {
+    const ran = spawnSync('sh', ['-c', script, process.execPath, CLI, 'run', '--', 'true'], {
       encoding: 'utf8',
       env: { PATH: process.env.PATH, HOME: project.home },
     })
@@ -124,12 +123,68 @@ describe('cordon run', () => {
     expect(ran.stderr).toMatch(/directory/)
   })
 
+  it('passes signals on, and the command decides what they mean', async () => {
+    const script = 'trap "echo caught; exit 9" TERM; echo ready; while :; do sleep 0.05; done'
+    const child = spawn(process.execPath, [CLI, 'run', '--', 'sh', '-c', script], {
+      cwd: project.directory,
+      env: { PATH: process.env.PATH, HOME: project.home },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    let out = ''
+    child.stdout.on('data', (chunk: Buffer) => {
+      if (!out.includes('ready') && `${out}${chunk}`.includes('ready')) child.kill('SIGTERM')
+      out += chunk
+    })
+    const code = await new Promise((resolve) => child.once('close', resolve))
+    expect(out).toBe('ready\ncaught\n')
+    expect(code).toBe(9)
+  })
+
+  it('ends what runs too long, whatever it ignores', () => {
+    const script = 'trap "" TERM INT; sleep 60 & sleep 60'
+    const ran = project.cordon(['run', '--timeout', '0.3', '--', 'sh', '-c', script])
+    expect(ran.code).toBe(137)
+    expect(ran.err).toContain('time limit')
+  })
+
+  it('hands in three descriptors and no more', () => {
+    const leak = spawnSync(
+      'sh',
+      ['-c', 'exec 9</etc/passwd; exec "$0" "$@"', process.execPath, CLI, 'run', '--', 'ls', '/proc/self/fd'],
+      {
+        cwd: project.directory,
+        env: { PATH: process.env.PATH, HOME: project.home },
+        encoding: 'utf8',
+      },
+    )
+    // The fourth is the directory that `ls` reads.
+    expect(leak.stdout.trim().split('\n')).toEqual(['0', '1', '2', '3'])
+  })
+
+  it('works the same where the addon is not built', () => {
+    const bare = join(project.home, 'bare')
+    cpSync(new URL('../../dist', import.meta.url).pathname, bare, {
+      recursive: true,
+      filter: (path) => !/cordon-launch|code-cache|\/lib\b/.test(path),
+    })
+    const ran = spawnSync(
+      process.execPath,
+      [join(bare, 'cordon.cjs'), 'run', '--', 'sh', '-c', 'cat .env; echo hi; exit 3'],
+      {
+        cwd: project.directory,
+        env: { PATH: process.env.PATH, HOME: project.home },
+        encoding: 'utf8',
+      },
+    )
+    expect(ran).toMatchObject({ status: 3, stdout: 'hi\n' })
+    expect(ran.stderr).toMatch(/observed: .*\.env/)
+  })
+
   it('leaves no process behind when it is killed', async () => {
-    const cli = new URL('../../dist/cordon.cjs', import.meta.url).pathname
     const marker = `cordon-test-${process.pid}-${Math.random().toString(36).slice(2)}`
     const child = spawn(
       process.execPath,
-      [cli, 'run', '--', 'bash', '-c', `exec -a ${marker} sleep 300 & exec -a ${marker} sleep 300`],
+      [CLI, 'run', '--', 'bash', '-c', `exec -a ${marker} sleep 300 & exec -a ${marker} sleep 300`],
       {
         cwd: project.directory,
         env: { PATH: process.env.PATH, HOME: project.home },

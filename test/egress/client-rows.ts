@@ -206,16 +206,7 @@ export const realClients: readonly RealClient[] = [
   {
     client: 'ssh',
     program: 'ssh',
-    args: [
-      '-v',
-      '-F',
-      'none',
-      '-o',
-      'BatchMode=yes',
-      '-o',
-      "ProxyCommand='{directory}/ssh-connect' %h %p",
-      REGISTRY_HOST,
-    ],
+    args: ['-v', '-F', '{directory}/ssh-config', '-o', 'BatchMode=yes', REGISTRY_HOST],
     expect: /Remote protocol version 2\.0, remote software version CordonTest/,
     fails: true,
     note: 'the tunnel of GIT_SSH_COMMAND, as far as the banners',

@@ -1,9 +1,11 @@
 /** Faults: hosts that reset, clients that dawdle or vanish, commands that end. Nothing may hang, and nothing may stay. */
 
 import { createHash } from 'node:crypto'
+import { readdirSync, readlinkSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
 import { createServer as createHttps } from 'node:https'
 import { createServer, type Socket } from 'node:net'
+import { connect as connectTls } from 'node:tls'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createWorld, hosts, type OpenDoor, RawClient, type World } from './world.ts'
 
@@ -20,6 +22,33 @@ async function inside(port: number): Promise<RawClient> {
 
 async function settled(done: () => boolean): Promise<void> {
   while (!done()) await new Promise((resolve) => setTimeout(resolve, 5))
+}
+
+/** Sockets among the descriptors of this process. */
+function openSockets(): number {
+  return readdirSync('/proc/self/fd').filter((fd) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${fd}`).startsWith('socket:')
+    } catch {
+      return false
+    }
+  }).length
+}
+
+/** A real ClientHello for the host. */
+async function recordHello(): Promise<Buffer> {
+  const { promise, resolve } = Promise.withResolvers<Buffer>()
+  const server = createServer((socket) => {
+    socket
+      .on('error', () => {})
+      .once('data', (bytes) => {
+        socket.destroy()
+        resolve(bytes)
+      })
+  })
+  const port = await world.serve(1, server)
+  connectTls({ port, host: '127.0.0.1', servername: HOST }).on('error', () => {})
+  return promise
 }
 
 const GET = `GET / HTTP/1.1\r\nHost: ${HOST}\r\n\r\n`
@@ -132,6 +161,26 @@ describe('clients that dawdle', () => {
     await settled(() => door.stats().open === 0)
   })
 
+  it('lets go at once of a client that leaves in the middle of a TLS handshake', async () => {
+    world = createWorld()
+    const { door, port } = await world.open({ allowed: hosts(HOST) }, { limits: { headMilliseconds: 2 ** 30 } })
+    const hello = await recordHello()
+    for (const leave of ['reset', 'close', 'end'] as const) {
+      const client = await RawClient.connect(port)
+      await client.tunnel(`${HOST}:443`)
+      client.send(hello)
+      // The server's own part of the handshake, which is never answered.
+      await client.receive((text) => text.length > 0)
+      if (leave === 'reset') client.socket.resetAndDestroy()
+      else if (leave === 'close') client.close()
+      else client.socket.end()
+      await settled(() => door.stats().open === 0)
+      client.close()
+    }
+    expect(world.events.map((event) => event.code)).toEqual(['client-tls', 'client-tls', 'client-tls'])
+    await settled(() => door.stats().upstream === 0)
+  })
+
   it('answers a client that has said everything and closed its half', async () => {
     world = createWorld()
     await world.serveHttp((_, response) => setTimeout(() => response.end('late'), 50))
@@ -180,11 +229,15 @@ describe('clients that dawdle', () => {
     expect(reached).toBeLessThanOrEqual(100)
   })
 
-  it('lets a slow reader wait and not the memory grow', async () => {
+  it.each([
+    { name: 'of a body without end', length: null },
+    { name: 'of a body of a known length', length: 1 << 30 },
+  ])('lets a slow reader $name wait and not the memory grow', async ({ length }) => {
     world = createWorld()
     let sent = 0
     const piece = Buffer.alloc(1 << 20)
     await world.serveHttps((_, response) => {
+      if (length !== null) response.setHeader('content-length', length)
       const more = () => {
         while (!response.destroyed && response.write(piece)) sent += piece.length
         sent += piece.length
@@ -345,6 +398,7 @@ describe('leaks', () => {
       else message.on('end', () => response.end('ok'))
     })
     await world.serveHttp((_, response) => response.end('ok'))
+    const before = openSockets()
     const { door, port } = await world.open({ allowed: hosts(HOST) })
     const plain = (host: string) =>
       new Promise<void>((resolve) => {
@@ -385,5 +439,6 @@ describe('leaks', () => {
     await settled(() => door.stats().upstream === 0)
     const left = process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap' || name === 'TLSWrap')
     expect(left).toEqual([])
+    await settled(() => openSockets() <= before)
   }, 60_000)
 })

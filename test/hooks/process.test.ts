@@ -17,6 +17,30 @@ redirects = "all"
 patterns = ["git push:*"]
 `
 
+/** Enough of `codex app-server` to ask which hooks it knows and trusts. */
+const FAKE_CODEX = `#!/usr/bin/env node
+const { existsSync, readFileSync } = require('node:fs')
+const { createInterface } = require('node:readline')
+const config = () => readFileSync(process.env.HOME + '/.codex/config.toml', 'utf8')
+const hooksOf = (root) => {
+  const file = root + '/.codex/hooks.json'
+  if (!existsSync(file)) return []
+  const { hooks } = JSON.parse(readFileSync(file, 'utf8'))
+  return Object.entries(hooks).flatMap(([event, groups]) => groups.flatMap((group, g) => group.hooks.map((hook, h) => {
+    const key = [file, event.replace(/(?!^)([A-Z])/g, '_$1').toLowerCase(), g, h].join(':')
+    const currentHash = 'sha256:' + hook.command.length
+    const trusted = config().includes('[hooks.state.' + JSON.stringify(key) + ']\\ntrusted_hash = ' + JSON.stringify(currentHash))
+    return { key, currentHash, command: hook.command, enabled: true, trustStatus: trusted ? 'trusted' : 'untrusted' }
+  })))
+}
+createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, method, params } = JSON.parse(line)
+  if (id === undefined) return
+  const result = method === 'hooks/list' ? { data: params.cwds.map((root) => ({ hooks: hooksOf(root) })) } : {}
+  console.log(JSON.stringify({ id, result }))
+})
+`
+
 let base = ''
 let project = ''
 
@@ -42,10 +66,10 @@ function environment(): Record<string, string> {
   return { PATH: process.env.PATH ?? '', HOME: join(base, 'home') }
 }
 
-function cordon(args: readonly string[], input = ''): Ran {
+function cordon(args: readonly string[], input = '', env: Readonly<Record<string, string>> = {}): Ran {
   const run = spawnSync(process.execPath, [CLI, ...args], {
     cwd: project,
-    env: environment(),
+    env: { ...environment(), ...env },
     input,
     encoding: 'utf8',
     maxBuffer: 256 * 1024 * 1024,
@@ -195,6 +219,36 @@ describe('cordon install', () => {
     expect(cordon(['install', 'gemini', '--yes']).code).toBe(0)
     expect(JSON.parse(readFileSync(path, 'utf8')).theme).toBe('dark')
     expect(readFileSync(`${path}.cordon-backup`, 'utf8')).toBe('{"theme":"dark"}')
+  })
+
+  it('takes back the trust that it gave, and leaves the person’s', () => {
+    const folders = join(base, 'home/.gemini/trustedFolders.json')
+    rmSync(folders, { force: true })
+    cordon(['install', 'gemini', '--uninstall', '--yes'])
+    writeFileSync(folders, '{\n  "/mine": "TRUST_FOLDER"\n}\n')
+    expect(cordon(['install', 'gemini', '--yes']).code).toBe(0)
+    expect(JSON.parse(readFileSync(folders, 'utf8'))).toEqual({ '/mine': 'TRUST_FOLDER', [project]: 'TRUST_FOLDER' })
+    expect(cordon(['install', 'gemini', '--uninstall', '--yes']).code).toBe(0)
+    expect(readFileSync(folders, 'utf8')).toBe('{\n  "/mine": "TRUST_FOLDER"\n}\n')
+  })
+
+  it('asks Codex for its trust, and takes that back as well', () => {
+    const bin = join(base, 'bin')
+    mkdirSync(bin)
+    writeFileSync(join(bin, 'codex'), FAKE_CODEX, { mode: 0o755 })
+    const config = join(base, 'home/.codex/config.toml')
+    mkdirSync(join(base, 'home/.codex'))
+    writeFileSync(config, 'model = "x"\n')
+    const path = `${bin}:${join(process.execPath, '..')}:${process.env.PATH}`
+    expect(cordon(['install', 'codex', '--yes'], '', { PATH: path }).err).toContain('trusts the hook')
+    const hooks = join(project, '.codex/hooks.json')
+    const text = readFileSync(config, 'utf8')
+    for (const event of ['pre_tool_use', 'post_tool_use'])
+      expect(text).toContain(`[hooks.state."${hooks}:${event}:0:0"]`)
+    expect(text).toContain(`[projects."${project}"]`)
+    expect(cordon(['install', 'codex', '--uninstall', '--yes'], '', { PATH: path }).code).toBe(0)
+    expect(readFileSync(config, 'utf8')).toBe('model = "x"\n')
+    expect(existsSync(hooks)).toBe(false)
   })
 
   it('changes nothing when nobody says yes', () => {

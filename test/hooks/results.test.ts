@@ -64,11 +64,25 @@ const RESULTS: Readonly<Record<HostName, { shell: (text: string) => object; serv
   },
 }
 
+interface Answer {
+  readonly hookSpecificOutput?: {
+    readonly hookEventName?: string
+    readonly additionalContext?: string
+    readonly updatedToolOutput?: unknown
+  }
+  readonly decision?: string
+  readonly reason?: string
+  readonly additional_context?: string
+  readonly updated_mcp_tool_output?: unknown
+  readonly cordon?: number
+  readonly output?: string
+}
+
 /** Where each host reads a word to the agent, and another result, by what was seen of the real programs. */
-const READ: Readonly<Record<HostName, (answer: any) => { note: string | undefined; value: unknown }>> = {
-  'claude-code': ({ hookSpecificOutput: { hookEventName, additionalContext, updatedToolOutput } }) => {
-    expect(hookEventName).toBe('PostToolUse')
-    return { note: additionalContext, value: updatedToolOutput }
+const READ: Readonly<Record<HostName, (answer: Answer) => { note: string | undefined; value: unknown }>> = {
+  'claude-code': ({ hookSpecificOutput: said }) => {
+    expect(said?.hookEventName).toBe('PostToolUse')
+    return { note: said?.additionalContext, value: said?.updatedToolOutput }
   },
   codex: ({ decision, reason, hookSpecificOutput, ...rest }) => {
     expect(rest).toEqual({})
@@ -112,6 +126,17 @@ describe.each(HOST_NAMES)('%s', (host) => {
     expect(JSON.stringify(masked?.value)).toContain('token [REDACTED] end')
     expect(JSON.stringify(masked)).not.toContain(SECRET)
     expect(await read(shell(`token ${SECRET} end`))).toBeNull()
+  })
+
+  it('does not read back to the agent what it wrote', async () => {
+    const writes: Readonly<Record<HostName, object>> = {
+      'claude-code': { tool_name: 'Write', tool_input: { file_path: '$P/a', content: ORDERS } },
+      codex: { tool_name: 'apply_patch', tool_input: { command: ORDERS } },
+      gemini: { tool_name: 'write_file', tool_input: { file_path: 'a', content: ORDERS } },
+      cursor: { tool_name: 'Write', tool_input: { file_path: '$P/a' } },
+      opencode: { tool: 'write', args: { filePath: '$P/a' } },
+    }
+    expect(await read({ ...shell(ORDERS), ...writes[host] })).toBeNull()
   })
 
   it('is silent on what it cannot read', async () => {

@@ -1,7 +1,7 @@
 /** Several servers behind one gateway: none speaks for another, none takes another down, and what they ask is granted by name. */
 
 import { describe, expect, it } from 'vitest'
-import { echo, openWorld, PlayedServer, signal, text } from './gateway-world.ts'
+import { BOTTOMLESS, echo, openWorld, PlayedServer, signal, text } from './gateway-world.ts'
 
 const levels = { mcp__good__echo: 'allow', mcp__bad__echo: 'allow', mcp__bad__good__echo: 'allow' } as const
 const two = (): { good: PlayedServer; bad: PlayedServer } => ({ good: new PlayedServer(), bad: new PlayedServer() })
@@ -242,5 +242,55 @@ describe('what a server asks', () => {
     const at = await openWorld({ servers: { srv }, elicits: true, levels: { mcp__srv__echo: 'allow' } })
     expect((await at.call('srv__echo', { text: '' })).text).toContain('asked more than')
     await expect(srv.peer.request('elicitation/create', form, signal)).rejects.toThrow('asks in its results')
+  })
+})
+
+describe('a server that means harm', () => {
+  it('nests without end, in notices, results and definitions', async () => {
+    const servers = two()
+    const at = await openWorld({ servers, levels })
+    await at.request('logging/setLevel', { level: 'debug' })
+    await at.list()
+    servers.bad.peer.notify('notifications/message', { level: 'error', data: BOTTOMLESS })
+    servers.bad.answer = async () => ({ content: [{ type: 'text', text: 'x', extra: BOTTOMLESS }] })
+    expect((await at.call('bad__echo', { text: '' })).text).toBe('x')
+    servers.bad.answer = async () => ({ content: [], structuredContent: BOTTOMLESS, _meta: BOTTOMLESS })
+    expect((await at.call('bad__echo', { text: '' })).isError).toBe(false)
+    servers.bad.tools = [{ ...echo, inputSchema: BOTTOMLESS }]
+    await expect(at.call('bad__echo', { text: '' })).rejects.toThrow()
+    expect((await at.call('good__echo', { text: 'hi' })).text).toBe('hi')
+    expect(await at.list()).toEqual(['good__echo'])
+  })
+
+  it('describes itself at great length: the definition is left out', async () => {
+    const servers = two()
+    servers.bad.tools = [{ ...echo, description: 'x '.repeat(100_000) }]
+    const at = await openWorld({ servers, levels })
+    expect(await at.list()).toEqual(['good__echo'])
+  })
+
+  it('changes its words after every no: the person is asked once', async () => {
+    const at = await openWorld({ elicits: true, answer: 'no', levels: { mcp__srv__echo: 'allow' } })
+    await at.list()
+    for (let index = 0; index < 5; index++) {
+      at.server.tools = [{ ...echo, description: `Words ${index}.` }]
+      expect(await at.list()).toEqual([])
+    }
+    expect(at.asked).toHaveLength(1)
+  })
+
+  it('asks one question after the other: it is heard ten times a minute', async () => {
+    const at = await openWorld({ elicits: true, answer: 'x' })
+    await at.list()
+    const form = { message: 'Please?', requestedSchema: { type: 'object', properties: {} } }
+    for (let index = 0; index < 10; index++) await at.server.peer.request('elicitation/create', form, signal)
+    await expect(at.server.peer.request('elicitation/create', form, signal)).rejects.toThrow('asks too often')
+    at.wait(61_000)
+    await expect(at.server.peer.request('elicitation/create', form, signal)).resolves.toBeDefined()
+  })
+
+  it('is subscribed to by nobody where its resources are denied', async () => {
+    const at = await openWorld({ levels: { mcp_resources__srv: 'deny' } })
+    await expect(at.request('resources/subscribe', { uri: 'cordon://srv/file:///a' })).rejects.toThrow('Denied')
   })
 })

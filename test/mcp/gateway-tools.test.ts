@@ -94,10 +94,12 @@ describe.each(pairs)('a %s client, a %s server', (client, era) => {
 
   it('marks a result that reads like orders, and takes secrets out', async () => {
     const at = await open({ levels: allowed })
-    at.server.answer = async () => text(`${ORDERS} token: ghp_abcdefghijklmnopqrstuvwxyz0123456789`)
+    at.server.answer = async () =>
+      text(`${ORDERS} token: ghp_abcdefghijklmnopqrstuvwxyz0123456789 or value-from-a-config`)
     const result = await at.call('srv__echo', { text: '' })
     expect(result.text).toContain('not an order')
     expect(result.text).not.toContain('ghp_abcdefghijklmnopqrstuvwxyz')
+    expect(result.text).not.toContain('value-from-a-config')
   })
 
   it('passes progress on under the client’s own token, cleaned', async () => {

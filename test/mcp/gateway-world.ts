@@ -2,8 +2,8 @@
 
 import type { HookJudge } from '../../src/runtime/hook-judge.ts'
 import type { Pin } from '../../src/runtime/mcp-pins.ts'
+import type { GatewayRecorder } from '../../src/runtime/mcp-record.ts'
 import type { ServerRequest } from '../../src/runtime/mcp-servers.ts'
-import type { SessionRecorder } from '../../src/runtime/session-recorder.ts'
 import { GatewaySession } from '../../src/surfaces/mcp/gateway-session.ts'
 import { ERROR, type Json, RpcError, RpcPeer } from '../../src/surfaces/mcp/json-rpc.ts'
 import { META, STATELESS_REVISION } from '../../src/surfaces/mcp/revision.ts'
@@ -17,6 +17,10 @@ export const echo: Json = {
   description: 'Says it again.',
   inputSchema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
 }
+
+/** Stands for JSON that is nested deeper than anything can be that goes through JSON.stringify. */
+export const BOTTOMLESS = '@bottomless@'
+const NESTED = `${'{"properties":'.repeat(100_000)}{}${'}'.repeat(100_000)}`
 
 /** A server that does what the test says. */
 export class PlayedServer {
@@ -139,6 +143,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
       accept: options.accept ?? false,
       requests: options.requests ?? ['elicitation'],
       startMs: 500,
+      known: ['value-from-a-config'],
       pins: {
         known: () => ownPins(pins, label),
         accept: (more) => {
@@ -152,7 +157,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
         })
         let alive = true
         const send = server.connect((message) => {
-          if (alive) receive(JSON.stringify(message))
+          if (alive) receive(JSON.stringify(message).replaceAll(`"${BOTTOMLESS}"`, NESTED))
         })
         server.crash = () => {
           alive = false
@@ -250,12 +255,12 @@ function judge(levels: Readonly<Record<string, 'allow' | 'deny'>>): HookJudge {
   } as unknown as HookJudge
 }
 
-function recorder(recorded: string[]): SessionRecorder {
+function recorder(recorded: string[]): GatewayRecorder {
   return {
     begin: ({ tool, decision }: { tool: string; decision: { decision: string } }) => {
       recorded.push(`${tool} ${decision.decision}`)
       return { call: '', started: 0 }
     },
     end: (_: unknown, { status }: { status: string }) => void recorded.push(status),
-  } as unknown as SessionRecorder
+  } as unknown as GatewayRecorder
 }

@@ -1,7 +1,16 @@
 /** The gateway as a process, between the official client and real servers in the sandbox: published ones and bad ones. */
 
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
@@ -130,8 +139,12 @@ describe('a server in the sandbox', () => {
   })
 
   it('is audited', () => {
-    const log = readFileSync(join(base, 'home/.local/state/cordon/audit/mcp-bad.0.jsonl'), 'utf8')
-    expect(log).toContain('"tool":"mcp__bad__look"')
+    const logs = join(base, 'home/.local/state/cordon/audit')
+    const own = readdirSync(logs).filter((name) => name.startsWith('mcp-bad-'))
+    const lines = own.map((name) => readFileSync(join(logs, name), 'utf8')).join('')
+    expect(lines).toContain('"tool":"mcp__bad__look"')
+    const verified = spawnSync(process.execPath, [CLI, 'audit', 'verify'], { env: environment(), encoding: 'utf8' })
+    expect(verified.status, verified.stdout).toBe(0)
   })
 })
 

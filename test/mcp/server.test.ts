@@ -1,53 +1,28 @@
 /** The MCP server with the official client: stdio and HTTP, approvals, cancellation, what must be refused. */
 
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { request } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js'
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createCordon } from '../../src/runtime/cordon.ts'
 import { type HttpServer, serveHttp } from '../../src/surfaces/mcp/http.ts'
 import type { ServerOptions } from '../../src/surfaces/mcp/served-project.ts'
 import { McpServer } from '../../src/surfaces/mcp/server.ts'
-import { thisMachine } from '../../src/system/machine.ts'
+import { type McpWorld, openMcpWorld, rawClient } from './mcp-world.ts'
 
-let base = ''
+let world: McpWorld
 let project = ''
 let options: ServerOptions
 
 beforeAll(() => {
-  base = mkdtempSync(join(tmpdir(), 'cordon-mcp-'))
-  project = join(base, 'project')
-  const home = join(base, 'home')
-  mkdirSync(project)
-  mkdirSync(home)
-  writeFileSync(join(project, 'a.txt'), 'hello\n')
-  writeFileSync(join(project, '.env'), 'TOKEN=1\n')
-  const machine = {
-    ...thisMachine(),
-    cwd: project,
-    home,
-    env: { PATH: process.env.PATH },
-    configDir: join(home, '.config/cordon'),
-    stateDir: join(home, '.local/state/cordon'),
-    cacheDir: join(home, '.cache/cordon'),
-  }
-  options = {
-    open: (prompter) => createCordon({ project, machine, prompter }),
-    fallback: {
-      name: 'test',
-      ask: async () => {
-        throw new Error('run cordon approvals')
-      },
-    },
-  }
+  world = openMcpWorld()
+  ;({ project, options } = world)
 })
 
-afterAll(() => rmSync(base, { recursive: true, force: true }))
+afterAll(() => world.close())
 
 async function connect(answer?: string): Promise<{ client: Client; asked: string[]; close: () => Promise<void> }> {
   const [near, far] = InMemoryTransport.createLinkedPair()
@@ -151,6 +126,44 @@ describe('a client', () => {
     await expect(running).rejects.toThrow()
     await close()
     expect(() => readFileSync(join(project, 'late.txt'))).toThrow()
+  })
+
+  it('cancels while the person is being asked: the question is withdrawn, and a late yes runs nothing', async () => {
+    let answer = (_: object): void => {}
+    let withdrawn = false
+    const late = new Promise<object>((resolve) => {
+      answer = resolve
+    })
+    const raw = rawClient(options, async (_, still) => {
+      still.addEventListener('abort', () => {
+        withdrawn = true
+      })
+      return (await late) as never
+    })
+    const { signal } = new AbortController()
+    const hello = { protocolVersion: '2025-11-25', capabilities: { elicitation: {} }, clientInfo: {} }
+    await raw.peer.request('initialize', hello, signal)
+    const abort = new AbortController()
+    const call = { name: 'bash', arguments: { command: 'touch cancelled.txt' } }
+    const running = raw.peer.request('tools/call', call, abort.signal)
+    await expect.poll(() => raw.requested).toEqual(['elicitation/create'])
+    abort.abort()
+    await expect(running).rejects.toThrow('cancelled')
+    await expect.poll(() => withdrawn).toBe(true)
+    answer({ action: 'accept', content: { answer: 'once' } })
+    await raw.peer.request('ping', {}, signal)
+    await raw.close()
+    expect(existsSync(join(project, 'cancelled.txt'))).toBe(false)
+  })
+
+  it('hears that a call still runs', async () => {
+    const { client, close } = await connect('once')
+    const heard: number[] = []
+    await client.callTool({ name: 'bash', arguments: { command: 'sleep 2.3' } }, undefined, {
+      onprogress: ({ progress }) => heard.push(progress),
+    })
+    expect(heard).toEqual([1])
+    await close()
   })
 
   it('gets errors for what is no call', async () => {

@@ -178,9 +178,11 @@ it('what nobody answers is withdrawn, and so is what the client cancels', async 
     aborted = true
     return {}
   })
+  await new Promise((resolve) => setTimeout(resolve, 5))
   abort.abort()
   await running
   expect(aborted).toBe(true)
+  await expect(rounds.answer(request({}, abort.signal), work)).rejects.toThrow()
 })
 
 it('does not keep more open questions than people could answer', async () => {

@@ -90,7 +90,7 @@ const LIMITS: Section = {
       name: 'command_timeout',
       type: SECONDS,
       default: 120,
-      doc: 'Then the whole process group and its namespace die.',
+      doc: 'Then the whole process group and its namespace die. Commands in the background, and what you type yourself, are held only to a limit that is written here.',
       spec: 'O7',
       merge: 'later',
       strictness: 'lower',

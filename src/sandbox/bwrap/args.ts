@@ -30,7 +30,9 @@ export function compileArguments(plan: SandboxRoom, channel: boolean): string[] 
     '--unshare-net',
   ]
   // uid 0 keeps bubblewrap from making its own second user namespace, which would take the mount rights from the init.
-  args.push('--uid', '0', '--gid', '0', '--hostname', plan.hostname, '--die-with-parent', '--as-pid-1')
+  // Not --die-with-parent: a bubblewrap that is killed between its clone and the map of its users leaves a child behind that
+  // waits for that map for ever. The init ends with the connection to its parent, and bubblewrap with the init.
+  args.push('--uid', '0', '--gid', '0', '--hostname', plan.hostname, '--as-pid-1')
   for (const capability of INIT_CAPABILITIES) args.push('--cap-add', capability)
 
   const size = String(plan.scratchBytes)

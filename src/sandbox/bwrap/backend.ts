@@ -8,6 +8,7 @@ import { launchSandbox } from '../launch.ts'
 import { beginRoom } from '../launch-blocking.ts'
 import { compileFurnishing, compileRoom, type Machine } from '../launch-compile.ts'
 import { SandboxFault } from '../launch-fault.ts'
+import { SpareRooms } from '../launch-spare.ts'
 import { openCgroups } from '../limits-cgroup.ts'
 import { handsOutSockets } from '../plan.ts'
 import { probeSandbox } from '../probe.ts'
@@ -19,6 +20,8 @@ export interface BwrapOptions {
   readonly init?: string
   /** False: per-process limits only. */
   readonly cgroups?: boolean
+  /** True: lays rooms out ahead of their commands, for a caller that has one command after another. */
+  readonly ahead?: boolean
 }
 
 const BWRAP_FOLDERS = ['/usr/bin', '/usr/local/bin', '/bin', '/run/current-system/sw/bin']
@@ -61,6 +64,7 @@ function architectureOf(arch: string): Architecture {
 /** A backend of its own state: the opened init and the control groups it found. Nothing is opened before it is needed. */
 export function createBwrapBackend(options: BwrapOptions = {}): Backend {
   let machine: Machine | null = null
+  const spares = options.ahead ? new SpareRooms() : null
   const find = (): Machine => {
     if (machine) return machine
     const architecture = architectureOf(process.arch)
@@ -83,7 +87,8 @@ export function createBwrapBackend(options: BwrapOptions = {}): Backend {
       return { program, args, orders: compileFurnishing(plan, found) }
     },
     begin: (room, limits, io) => beginRoom(room, limits, io, find()),
-    launch: async (plan, io = {}) => launchSandbox(plan, io, find()),
+    launch: async (plan, io = {}) => launchSandbox(plan, io, find(), spares),
+    rest: () => spares?.close(),
   }
   return backend
 }

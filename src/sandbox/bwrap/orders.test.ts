@@ -22,7 +22,14 @@ function orders(change: Partial<SandboxRequest> = {}, terminalFds = 0): { type: 
     ...change,
   })
   const bytes = Buffer.from(
-    compileOrders({ plan, filter: new Uint8Array(16), limits: [{ name: 'CORE', limit: 1 }], terminalFds, gate: false }),
+    compileOrders({
+      plan,
+      filter: new Uint8Array(16),
+      limits: [{ name: 'CORE', limit: 1 }],
+      terminalFds,
+      gate: false,
+      bound: new Map(),
+    }),
   )
   expect(bytes.toString('latin1', 0, 8)).toBe('CORDON1\n')
   expect(bytes.readUInt32LE(8)).toBe(bytes.length - 12)

@@ -47,6 +47,8 @@ export interface OrderInput {
   readonly terminalFds: number
   /** True: the init waits for a word between the masks and the command. */
   readonly gate: boolean
+  /** What must be at the places that bubblewrap binds. */
+  readonly bound: ReadonlyMap<string, MaskIdentity>
 }
 
 class Writer {
@@ -98,11 +100,13 @@ function pathBytes(path: string): Uint8Array {
 }
 
 function maskHead(identity: MaskIdentity | undefined): Uint8Array {
-  if (!identity) return Uint8Array.of(0)
-  return numbers(17, (view) => {
-    view.setUint8(0, MASK_EXACT)
-    view.setBigUint64(1, identity.device, true)
-    view.setBigUint64(9, identity.inode, true)
+  return identity ? Uint8Array.of(MASK_EXACT, ...identityBytes(identity)) : Uint8Array.of(0)
+}
+
+function identityBytes({ device, inode }: MaskIdentity): Uint8Array {
+  return numbers(16, (view) => {
+    view.setBigUint64(0, device, true)
+    view.setBigUint64(8, inode, true)
   })
 }
 
@@ -113,7 +117,7 @@ function numbers(size: number, write: (view: DataView) => void): Uint8Array {
 }
 
 /** Compiles the orders. Masks of the plan come first in number, so that a reported index is an index into `plan.masks`. */
-export function compileOrders({ plan, filter, limits, terminalFds, gate }: OrderInput): Uint8Array {
+export function compileOrders({ plan, filter, limits, terminalFds, gate, bound }: OrderInput): Uint8Array {
   const writer = new Writer()
   for (const argument of plan.argv) writer.record('a', text(argument, 'an argument'))
   for (const [name, value] of Object.entries(plan.env)) {
@@ -122,6 +126,7 @@ export function compileOrders({ plan, filter, limits, terminalFds, gate }: Order
   }
   writer.record('c', pathBytes(plan.cwd))
 
+  for (const [path, identity] of bound) writer.record('b', identityBytes(identity), pathBytes(path))
   // Parents before children: what is bound later lies on top.
   const places = [
     ...plan.pins.map((pin) => ({ path: pin.path, mask: false, head: Uint8Array.of(pin.mode === 'read-only' ? 1 : 0) })),

@@ -199,8 +199,13 @@ export function assembleFilter(options: FilterOptions): Instruction[] {
   return [...guard, ...x32, ...search(segments(options))]
 }
 
-/** The filter as `struct sock_filter[]`, little endian. */
+const compiled = new Map<string, Uint8Array>()
+
+/** The filter as `struct sock_filter[]`, little endian. There are few, and each is made once. */
 export function compileFilter(options: FilterOptions): Uint8Array {
+  const name = `${options.architecture} ${options.unixSockets}`
+  const known = compiled.get(name)
+  if (known) return known
   const program = assembleFilter(options)
   const bytes = new Uint8Array(program.length * 8)
   const view = new DataView(bytes.buffer)
@@ -210,5 +215,6 @@ export function compileFilter(options: FilterOptions): Uint8Array {
     view.setUint8(i * 8 + 3, jf)
     view.setUint32(i * 8 + 4, k >>> 0, true)
   })
+  compiled.set(name, bytes)
   return bytes
 }

@@ -23,6 +23,8 @@ export const INIT_STEPS = {
   DIRECTORY: 19,
   EXEC: 20,
   GATE: 21,
+  JOIN: 22,
+  PLACE: 23,
 } as const
 
 export type InitStep = keyof typeof INIT_STEPS
@@ -78,6 +80,16 @@ export const STEP_MEANINGS: Readonly<Record<InitStep, StepMeaning>> = {
     remedy: 'Check the name, the permissions and the interpreter line, and that a grant shows the file.',
   },
   GATE: { code: 'sandbox-orders', what: 'the sandbox was not told to go on', remedy: REPORT },
+  JOIN: {
+    code: 'sandbox-limits',
+    what: 'the control group that holds the limits could not be joined',
+    remedy: 'Run `cordon doctor`; without `[limits]` that need one, no group is made.',
+  },
+  PLACE: {
+    code: 'place-moved',
+    what: 'a place that the sandbox shows is no longer what it was',
+    remedy: 'Run the command again: files were being moved while it started.',
+  },
 }
 
 /** The step of a number that came from the init; null for one that it does not have. */

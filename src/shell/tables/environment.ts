@@ -166,7 +166,7 @@ const harmless: ReadonlySet<string> = new Set(
     'TF_IN_AUTOMATION TF_INPUT TF_LOG AWS_DEFAULT_OUTPUT AWS_REGION AWS_DEFAULT_REGION AWS_MAX_ATTEMPTS ' +
     'DOTNET_CLI_TELEMETRY_OPTOUT DOTNET_NOLOGO DOTNET_SKIP_FIRST_TIME_EXPERIENCE DEBIAN_FRONTEND HOMEBREW_NO_AUTO_UPDATE ' +
     'HOMEBREW_NO_ANALYTICS HOMEBREW_NO_INSTALL_CLEANUP NIX_BUILD_CORES PGTZ PGCONNECT_TIMEOUT PGAPPNAME PGCLIENTENCODING ' +
-    'PGDATABASE PGUSER COVERAGE_CORE TURBO_TELEMETRY_DISABLED NX_DAEMON NX_SKIP_NX_CACHE NX_TUI NX_VERBOSE_LOGGING TURBO_UI TURBO_FORCE ' +
+    'PGDATABASE PGUSER PGPASSWORD PGPORT COVERAGE_CORE TURBO_TELEMETRY_DISABLED NX_DAEMON NX_SKIP_NX_CACHE NX_TUI NX_VERBOSE_LOGGING TURBO_UI TURBO_FORCE ' +
     'ASAN_SYMBOLIZE PLAYWRIGHT_HTML_OPEN PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD CYPRESS_INSTALL_BINARY PUPPETEER_SKIP_DOWNLOAD ' +
     'TMUX_PANE QT_QPA_PLATFORM QT_SCALE_FACTOR GDK_SCALE MALLOC_ARENA_MAX GODEBUG ANSIBLE_FORCE_COLOR ANSIBLE_NOCOLOR ' +
     'XDG_SESSION_TYPE SSL_VERSION_ XDG_CURRENT_DESKTOP GRADLE_CONSOLE KUBECTL_COLOR ' +
@@ -285,6 +285,20 @@ function placeHazard(assignment: AssignmentFact): string | null {
     /^\/(?!tmp(\/|$)|var\/tmp(\/|$)|home\/|Users\/|private\/tmp|dev\/(null|shm))/.test(value)
   if (!writtenPlace.test(assignment.name) || !assignment.value?.values?.some(outside)) return null
   return `\`${assignment.name}\` makes programs write to a directory of the system`
+}
+
+/** Programs that run the project's own Python code anyway. */
+const pythonRunners =
+  /^(python[\d.]*|pytest|py\.test|mypy|coverage|tox|nox|uv|poetry|pipenv|pdm|hatch|uvicorn|gunicorn|flask|alembic)$/
+
+/** True for `PYTHONPATH=src pytest`: directories of the project, for a program that loads its code already. */
+export function loadsProjectCode(assignment: AssignmentFact, command: string): boolean {
+  const values = assignment.value?.values
+  if (assignment.name !== 'PYTHONPATH' || assignment.append || values == null || !pythonRunners.test(command))
+    return false
+  return values.every((value) =>
+    value.split(':').every((part) => /^(?![/~])[\w./-]+$/.test(part) && !part.split('/').includes('..')),
+  )
 }
 
 /** As `environmentHazard`, but knows values that are harmless, such as `PAGER=cat`. */

@@ -29,14 +29,21 @@ const guesses: readonly (readonly [names: RegExp, role: GuessedRole])[] = [
   ],
 ]
 
+const guessed = new Map<string, GuessedRole | null>()
+
 /** The role of an unlisted option, by its name with its dashes; null when the name says nothing. */
 export function guessRole(name: string): GuessedRole | null {
+  const known = guessed.get(name)
+  if (known !== undefined) return known
   const words = name
     .replace(/^[-/]+/, '')
     .replace(/([a-z\d])([A-Z])/g, '$1-$2')
     .replace(/[_.]/g, '-')
     .toLowerCase()
-  return guesses.find(([names]) => names.test(words))?.[1] ?? null
+  const role = guesses.find(([names]) => names.test(words))?.[1] ?? null
+  // Bounded: a process that lives long meets any number of names.
+  if (guessed.size < 500) guessed.set(name, role)
+  return role
 }
 
 /** True for names whose value is always a command line: `--exec`, `--on-success`. */

@@ -74,6 +74,7 @@ function findLong(name: string, compiled: CompiledSpec): OptionRow | null {
   const matches = compiled.longNames.filter((long) => long.startsWith(name))
   // An ambiguous abbreviation fails in most programs; where it does not, the riskiest reading is the safe one.
   const rows = matches.map((long) => compiled.rows.get(long)).filter((row) => row !== undefined)
+  if (rows.length === 1 && compiled.spec.abbreviates === true) return rows[0] ?? null
   // A harmless one is not taken at all: `--upgrade` is a flag, and must not swallow a word for `--upgrade-strategy`.
   return rows.find((row) => row.role !== 'text') ?? null
 }
@@ -156,7 +157,9 @@ export function parseArgs(
       const glued = at + 1 < letters.length || (arg.text === null && arg.prefix === letters)
       if (glued) {
         if (addsWords(arg) && !isNumeric(arg)) unclear.push(arg)
-        push(name, row, tail(arg, at + 1), arg.word.span)
+        // Go, Rust and JavaScript programs take `-o=x` as `-o x`; getopt takes the sign as part of the value.
+        const sign = compiled.spec.abbreviates === false && letters[at + 1] === '=' ? 1 : 0
+        push(name, row, tail(arg, at + 1 + sign), arg.word.span)
         return
       }
       push(name, row, takeFor(row), arg.word.span)

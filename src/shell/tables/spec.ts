@@ -19,7 +19,10 @@ export interface Spec {
   readonly otherwise?: Spec
   /** `gnu`: clusters and `--long`; `word`: `-long` (go, java, find); `keys`: `name=value` operands (dd). */
   readonly style?: 'gnu' | 'word' | 'keys'
-  /** False when long options cannot be shortened (Go, Rust and JavaScript programs). */
+  /**
+   * False when long options cannot be shortened (Go, Rust and JavaScript programs); true when all that matter are listed, so
+   * that the only one which begins like this is meant.
+   */
   readonly abbreviates?: boolean
   /** True when the first operand ends the options (git, docker run, ssh). */
   readonly stops?: boolean

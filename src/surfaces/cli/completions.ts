@@ -12,7 +12,24 @@ export function run({ terminal, argv }: CommandContext): number {
   return EXIT.ok
 }
 
-const flagNames = (row: CommandRow): string => row.flags.map((flag) => flag.name).join(' ')
+/** What may come first after a command, as its usage says: `show|test|lint`, `[list]`, the names of agents. */
+function firstWords(row: CommandRow): readonly string[] {
+  const given = row.usage.matchAll(
+    new RegExp(`cordon ${row.name} \\[?([a-z][a-z0-9-]*(?:\\|[a-z][a-z0-9-]*)*)\\]?(?=\\s|$)`, 'g'),
+  )
+  return [...new Set([...given].flatMap(([, words]) => words!.split('|')))]
+}
+
+const flagNames = (row: CommandRow): string => [...row.flags.map((flag) => flag.name), '--help'].join(' ')
+
+function bashCase(row: CommandRow): string {
+  const first = firstWords(row)
+  // What is run is a program; what is named elsewhere is a file.
+  const files = row.name === 'run' ? '-c -f' : '-f'
+  const later = `COMPREPLY=($(compgen ${files} -W "${flagNames(row)}" -- "$word"))`
+  if (first.length === 0) return `    ${row.name}) ${later} ;;`
+  return `    ${row.name}) if [ "$COMP_CWORD" -eq 2 ]; then COMPREPLY=($(compgen -W "${first.join(' ')} ${flagNames(row)}" -- "$word")); else ${later}; fi ;;`
+}
 
 function bash(): string {
   return `_cordon() {
@@ -22,11 +39,22 @@ function bash(): string {
     return
   fi
   case \${COMP_WORDS[1]} in
-${commands.map((row) => `    ${row.name}) COMPREPLY=($(compgen -f -W "${flagNames(row)} --help" -- "$word")) ;;`).join('\n')}
+${commands.map(bashCase).join('\n')}
   esac
 }
 complete -F _cordon cordon
 `
+}
+
+function zshCase(row: CommandRow): string {
+  const first = firstWords(row)
+  const plain = (text: string) => text.replaceAll("'", '’').replaceAll(/[[\]]/g, '')
+  const specs = [
+    ...row.flags.map((flag) => `'${flag.name}[${plain(flag.about)}]${flag.value ? `:${flag.value}:_files` : ''}'`),
+    ...(first.length > 0 ? [`'1:what:(${first.join(' ')})'`] : []),
+    row.name === 'run' ? `'*:command:_command_names -e'` : `'*:file:_files'`,
+  ]
+  return `    ${row.name}) _arguments ${specs.join(' ')} ;;`
 }
 
 function zsh(): string {
@@ -39,8 +67,10 @@ ${commands.map((row) => `      '${row.name}:${row.summary.replaceAll("'", '’')
     _describe command commands
     return
   fi
-  case $words[2] in
-${commands.map((row) => `    ${row.name}) _arguments ${row.flags.map((flag) => `'${flag.name}[${flag.about.replaceAll("'", '’').replaceAll(/[[\]]/g, '')}]'`).join(' ')} '*:file:_files' ;;`).join('\n')}
+  shift words
+  (( CURRENT-- ))
+  case $words[1] in
+${commands.map(zshCase).join('\n')}
   esac
 }
 _cordon "$@"
@@ -50,6 +80,10 @@ _cordon "$@"
 function fish(): string {
   const lines = commands.flatMap((row) => [
     `complete -c cordon -n __fish_use_subcommand -a ${row.name} -d '${row.summary.replaceAll("'", '’')}'`,
+    ...firstWords(row).map(
+      (word) =>
+        `complete -c cordon -n '__fish_seen_subcommand_from ${row.name}; and test (count (commandline -opc)) -eq 2' -f -a ${word}`,
+    ),
     ...row.flags.map(
       (flag) =>
         `complete -c cordon -n '__fish_seen_subcommand_from ${row.name}' -l ${flag.name.slice(2)} -d '${flag.about.replaceAll("'", '’')}'`,

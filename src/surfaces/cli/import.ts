@@ -2,7 +2,9 @@
 
 import { join } from 'node:path'
 import { IMPORTERS } from '../../runtime/import-agents.ts'
+import { RULE_FILES } from '../../runtime/import-codex.ts'
 import { importManifest } from '../../runtime/import-manifest.ts'
+import { mergeSettings } from '../../runtime/import-merge.ts'
 import { parseToml } from '../../runtime/import-toml.ts'
 import { Fault, messageOf } from '../../system/fault.ts'
 import { machineFiles } from '../../system/files.ts'
@@ -11,12 +13,13 @@ import { parseArguments, textFlag } from './arguments.ts'
 import { paint, visible } from './terminal.ts'
 import { type CommandContext, commandRow, EXIT, UsageError } from './usage.ts'
 
-/** Where each keeps its settings, the nearest first. */
+/** Where each keeps its settings, the nearest first; all that are there count. */
 const PLACES: Readonly<Record<string, (machine: Machine) => readonly string[]>> = {
   'claude-code': ({ cwd, home }) => [
     join(cwd, '.claude/settings.local.json'),
     join(cwd, '.claude/settings.json'),
     join(home, '.claude/settings.json'),
+    '/etc/claude-code/managed-settings.json',
   ],
   codex: ({ cwd, home, env }) => [
     join(cwd, '.codex/config.toml'),
@@ -36,21 +39,33 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   }
   const machine = thisMachine()
   const candidates = given === undefined ? PLACES[agent]!(machine) : [given]
-  const file = candidates.find((path) => machineFiles.exists(path))
-  if (file === undefined) {
+  const found = candidates.filter((path) => machineFiles.exists(path))
+  if (found.length === 0) {
     throw new Fault('not-found', `there are no settings of ${agent} at ${candidates.join(', ')}`, {
       remedy: `Name the file: cordon import ${agent} FILE`,
     })
   }
-  const { text, notes } = await importManifest(IMPORTERS[agent]!(settingsOf(file)), machine, machineFiles)
+  const settings = mergeSettings(agent, found.map(settingsOf))
+  const rules = agent === 'codex' && given === undefined ? { [RULE_FILES]: codexRules(machine) } : {}
+  const { text, notes } = await importManifest(IMPORTERS[agent]!({ ...settings, ...rules }), machine, machineFiles)
   const manifest = `# Made by cordon import ${agent}; read it, then put it in force with cordon sign.\n${text}`
   const out = textFlag(args, 'out')
-  if (args.flags.json) terminal.out(`${JSON.stringify({ file, manifest, notes })}\n`)
+  if (args.flags.json) terminal.out(`${JSON.stringify({ files: found, manifest, notes })}\n`)
   else if (out === undefined) terminal.out(manifest)
   if (out !== undefined) machineFiles.writeText(out, manifest, { exclusive: true })
   for (const note of args.flags.json ? [] : notes)
     terminal.err(`${paint(terminal, 'yellow', 'note:')} ${visible(note)}\n`)
   return EXIT.ok
+}
+
+/** The texts of the rules about commands that Codex keeps beside its configuration. */
+function codexRules({ cwd, home, env }: Machine): readonly string[] {
+  const folders = [join(cwd, '.codex/rules'), join(env.CODEX_HOME ?? join(home, '.codex'), 'rules')]
+  return folders
+    .filter((folder) => machineFiles.isDirectory(folder))
+    .flatMap((folder) => machineFiles.list(folder).map((name) => join(folder, name)))
+    .filter((file) => file.endsWith('.rules'))
+    .map((file) => machineFiles.readText(file))
 }
 
 function settingsOf(file: string): Readonly<Record<string, unknown>> {

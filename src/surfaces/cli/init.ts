@@ -31,7 +31,7 @@ export function run({ terminal, argv }: CommandContext): number {
   else {
     terminal.out(`${paint(terminal, 'green', 'wrote')} ${file}\n`)
     if (found.length > 0) terminal.out(`  found: ${found.join(', ')}\n`)
-    terminal.out("  read it, then try: cordon explain -- 'git push'\n")
+    terminal.out("  read it, try it (cordon explain -- 'git push'), then put it in force: cordon sign\n")
   }
   return EXIT.ok
 }

@@ -20,9 +20,18 @@ import { type CommandContext, commandRow, EXIT, UsageError } from './usage.ts'
 
 const FORWARDED: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGCONT']
 
+/** A search through a tree opens every hidden file in it: the first few say it all. */
+const MAX_VIOLATIONS = 20
+
 /** Runs `cordon run`. */
 export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const { args, command } = splitCommand(argv)
+  if (command[0] === '') {
+    terminal.err(
+      `${paint(terminal, 'red', 'cordon:')} the command was not found: its name is empty [command-not-found]\n`,
+    )
+    return EXIT.notFound
+  }
   const opened = await openPolicy(args, terminal)
   if (!opened) return EXIT.fault
   const { machine } = opened
@@ -103,8 +112,12 @@ function splitCommand(argv: readonly string[]): { args: Arguments; command: read
 
 async function tell(terminal: Terminal, { result, plan, findings, maskChanges, egress }: RunOutcome): Promise<void> {
   const inferred = result.stderr ? inferViolations(result.stderr.bytes.toString('utf8'), plan) : []
+  const violations = new Set(
+    [...result.violations, ...inferred].map(({ certainty, message }) => `${certainty}: ${message}`),
+  )
   const lines = [
-    ...[...result.violations, ...inferred].map((violation) => `${violation.certainty}: ${violation.message}`),
+    ...[...violations].slice(0, MAX_VIOLATIONS),
+    ...(violations.size > MAX_VIOLATIONS ? [`and ${violations.size - MAX_VIOLATIONS} more were stopped`] : []),
     ...findings.map((finding) => finding.message),
     ...maskChanges.map((change) => change.message),
     ...(await summarizeEgress(egress)),

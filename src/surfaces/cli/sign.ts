@@ -33,7 +33,8 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
     return EXIT.ok
   }
   if (!args.flags.yes && !(await confirm(terminal, 'Sign it? [y/N] '))) {
-    terminal.err('not signed\n')
+    const why = process.stdin.isTTY ? '' : ': there is no terminal to ask at (cordon sign --yes does not ask)'
+    terminal.err(`not signed${why}\n`)
     return EXIT.failed
   }
   if (args.flags.detached) {

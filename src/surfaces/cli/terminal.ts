@@ -29,14 +29,15 @@ const CODES: Record<Style, [number, number]> = {
  */
 export function processTerminal(): Terminal {
   const { env } = process
+  const encode = createEncoder()
   let terminal: boolean | null = null
   const isTerminal = (): boolean => {
     terminal ??= isTerminalDevice(1)
     return terminal
   }
   return {
-    out: (text) => writeAll(1, text),
-    err: (text) => writeAll(2, text),
+    out: (text) => writeAll(1, encode(text)),
+    err: (text) => writeAll(2, encode(text)),
     get color() {
       if (env.FORCE_COLOR !== undefined && env.FORCE_COLOR !== '0') return true
       return env.NO_COLOR === undefined && env.TERM !== 'dumb' && isTerminal()
@@ -58,8 +59,21 @@ export function isTerminalDevice(fd: number): boolean {
   }
 }
 
-function writeAll(fd: number, text: string): void {
-  let bytes: Uint8Array = Buffer.from(text)
+const LONG = 16_384
+
+/** Long output comes in pieces of about one size, and each uses the memory of the one before. */
+function createEncoder(): (text: string) => Uint8Array {
+  const encoder = new TextEncoder()
+  let room = new Uint8Array(0)
+  return (text) => {
+    if (text.length < LONG) return Buffer.from(text)
+    if (room.length < text.length * 3) room = new Uint8Array(text.length * 3)
+    return room.subarray(0, encoder.encodeInto(text, room).written)
+  }
+}
+
+function writeAll(fd: number, whole: Uint8Array): void {
+  let bytes = whole
   while (bytes.length > 0) {
     try {
       bytes = bytes.subarray(writeSync(fd, bytes))

@@ -1,7 +1,7 @@
 /** The other way of a hook: what a tool gave comes in, and a word about it goes out, or nothing. It never stops the host. */
 
 import type { HookPlace } from '../../runtime/hook-judge.ts'
-import { type ResultFinding, rememberFinding, scanResult } from '../../runtime/hook-result.ts'
+import { type ResultFinding, scanResult } from '../../runtime/hook-result.ts'
 import type { HookSetting } from './answer-hook.ts'
 import type { HookResult, Host, Json } from './host.ts'
 
@@ -17,10 +17,12 @@ export async function answerResult(
   started: () => string | null,
 ): Promise<string> {
   const result = host.results.parse(input, setting.machine.env)
-  const finding = scanResult(result.value, result.outside && result.canReplace)
+  if (result.origin === 'agent') return ''
+  const finding = scanResult(result.value, result.origin === 'outside' && result.canReplace)
   if (!finding.injection && finding.masked === null) return ''
   try {
     const place = placeOf(host, result, setting, setting.root ?? result.project ?? started())
+    const { rememberFinding } = await import('../../runtime/hook-finding.ts')
     if (place !== null) await rememberFinding(place, result.tool, finding, Date.now())
   } catch {
     // The agent is told even where nothing can be written down.

@@ -1,7 +1,7 @@
 /** Codex: Claude Code's protocol, stricter: an unknown field or an ask is an allow, and a rewrite needs an allow. */
 
 import { expectEvent, type Host, object, optionalText, ProtocolError, text } from './host.ts'
-import { callsOf, isFromOutside, nothing, patches, reads, shell, type ToolTable } from './tool-table.ts'
+import { callsOf, nothing, originOf, patches, reads, shell, type ToolTable } from './tool-table.ts'
 
 const TOOLS: ToolTable = {
   Bash: shell(),
@@ -48,7 +48,7 @@ export const codex: Host = {
         session: optionalText(input, 'session_id'),
         project: null,
         value: input.tool_response,
-        outside: isFromOutside(TOOLS, tool, input.tool_input),
+        origin: originOf(TOOLS, tool, input.tool_input),
         canReplace: true,
       }
     },

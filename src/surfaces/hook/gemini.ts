@@ -7,10 +7,10 @@ import {
   fetchesFromPrompt,
   foreign,
   globs,
-  isFromOutside,
   lists,
   loadsSkill,
   nothing,
+  originOf,
   reads,
   readsMany,
   searches,
@@ -84,7 +84,7 @@ export const gemini: Host = {
         project: env.GEMINI_PROJECT_DIR ?? null,
         // What it shows to the person is not what the model reads.
         value: isObject(input.tool_response) ? input.tool_response.llmContent : null,
-        outside: isServers(input) || isFromOutside(TOOLS, tool, input.tool_input),
+        origin: isServers(input) ? 'outside' : originOf(TOOLS, tool, input.tool_input),
         canReplace: true,
       }
     },

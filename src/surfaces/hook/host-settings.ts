@@ -118,8 +118,13 @@ export function installedCommand(host: HostName, place: InstallPlace): string {
   return hookCommand(host, bakedRoot(place), place.cordon)
 }
 
+/** The command line that would be installed for results. */
+export function installedResultCommand(host: HostName, place: InstallPlace): string {
+  return resultCommand(host, bakedRoot(place), place.cordon)
+}
+
 function commandsOf(host: HostName, place: InstallPlace): Commands {
-  return { call: installedCommand(host, place), result: resultCommand(host, bakedRoot(place), place.cordon) }
+  return { call: installedCommand(host, place), result: installedResultCommand(host, place) }
 }
 
 /** A hook for one project knows its root; one for all of them is told by the host. */

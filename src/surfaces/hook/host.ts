@@ -44,6 +44,9 @@ export type Outcome =
   | { readonly kind: 'ask'; readonly reason: string; readonly input: Json | null }
   | { readonly kind: 'deny'; readonly reason: string }
 
+/** Secrets from outside, the network or a server, are masked; files and commands are shown as they are; what the agent wrote is not read. */
+export type Origin = 'agent' | 'project' | 'outside'
+
 /** What a tool of the host's agent gave; it ran, and nothing that is said now undoes it. */
 export interface HookResult {
   readonly tool: string
@@ -51,8 +54,7 @@ export interface HookResult {
   readonly project: string | null
   /** The result in the host's own shape. */
   readonly value: unknown
-  /** It comes from the network or from a server, so secrets in it are masked; files and commands are shown as they are. */
-  readonly outside: boolean
+  readonly origin: Origin
   /** The host takes another result in its place. */
   readonly canReplace: boolean
 }

@@ -5,7 +5,14 @@ import { delimiter, join } from 'node:path'
 import { messageOf } from '../../system/fault.ts'
 import { askCodex } from './codex-trust.ts'
 import { HOST_NAMES, type HostName } from './host.ts'
-import { type InstallPlace, installedCommand, planSettings, type Scope, settingsFile } from './host-settings.ts'
+import {
+  type InstallPlace,
+  installedCommand,
+  installedResultCommand,
+  planSettings,
+  type Scope,
+  settingsFile,
+} from './host-settings.ts'
 import { type SelfTest, testCommand, testPlugin } from './self-test.ts'
 
 export interface AgentCheck {
@@ -74,7 +81,8 @@ function switchedOff({ root, home, env }: InstallPlace, read: (path: string) => 
 /** Runs what is installed; of Codex also asks whether it trusts it. */
 export async function testInstalled(agent: HostName, place: InstallPlace): Promise<SelfTest> {
   if (agent === 'opencode') return testPlugin(settingsFile(agent, place), place)
-  const test = testCommand(agent, installedCommand(agent, place), place)
+  const commands = { call: installedCommand(agent, place), result: installedResultCommand(agent, place) }
+  const test = testCommand(agent, commands, place)
   if (!test.ok || agent !== 'codex') return test
   const codex = findProgram('codex', place.env.PATH)
   if (!codex) return { ok: false, detail: 'codex is not on PATH, so nobody can say whether it trusts the hook' }

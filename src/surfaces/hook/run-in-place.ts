@@ -25,6 +25,7 @@ export async function runInPlace(terminal: Terminal, place: InPlace): Promise<nu
     io: {
       blocking: true,
       forwardSignals: FORWARDED,
+      onNotice: (line) => terminal.err(`cordon: ${visible(line)}\n`),
       ...(interactive
         ? { terminal: { input: process.stdin, output: process.stdout } }
         : { stdin: 'inherit' as const, stdout: 'inherit' as const, stderr: 'inherit' as const }),

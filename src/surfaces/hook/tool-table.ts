@@ -2,7 +2,7 @@
 
 import { posix } from 'node:path'
 import type { HookCall } from '../../runtime/hook-judge.ts'
-import { isObject, type Json, optionalText, ProtocolError, text } from './host.ts'
+import { isObject, type Json, type Origin, optionalText, ProtocolError, text } from './host.ts'
 
 /** Makes Cordon's calls of a tool's input. */
 export type ToolRow = (input: Json) => readonly HookCall[]
@@ -13,15 +13,23 @@ export function callsOf(table: ToolTable, tool: string, input: Json): readonly H
   return Object.hasOwn(table, tool) ? table[tool]!(input) : foreign(tool)
 }
 
-/** True when what a tool gives comes from the network or from a server; also when nobody can say. */
-export function isFromOutside(table: ToolTable, tool: string, input: unknown): boolean {
+/** Where what a tool gives comes from; from outside when nobody can say. */
+export function originOf(table: ToolTable, tool: string, input: unknown): Origin {
+  if (!Object.hasOwn(table, tool)) return 'outside'
+  let calls: readonly HookCall[]
   try {
-    const calls = callsOf(table, tool, isObject(input) ? input : {})
-    return calls.some((one) => one.kind === 'foreign' || (one.kind === 'tool' && one.tool.startsWith('web')))
+    calls = callsOf(table, tool, isObject(input) ? input : {})
   } catch {
-    return !Object.hasOwn(table, tool)
+    return 'project'
   }
+  if (calls.some((one) => one.kind === 'foreign' || (one.kind === 'tool' && one.tool.startsWith('web'))))
+    return 'outside'
+  const own = calls.length > 0 && calls.every((one) => one.kind === 'tool' && WRITERS.has(one.tool))
+  return own ? 'agent' : 'project'
 }
+
+/** Tools that give back what the agent wrote. */
+const WRITERS: ReadonlySet<string> = new Set(['write', 'edit', 'apply_patch'])
 
 /** A tool that Cordon does not know, such as one of an MCP server: its level under [permission.tools] decides, else it asks. */
 export function foreign(tool: string): readonly HookCall[] {

@@ -1,15 +1,15 @@
 /** Between a call and the server: the level decides, the person is asked, and what happened is written down. */
 
 import type { HookJudge, HookJudgement } from '../../runtime/hook-judge.ts'
-import type { SessionRecorder } from '../../runtime/session-recorder.ts'
+import type { GatewayRecorder } from '../../runtime/mcp-record.ts'
 import { visibleLines } from '../cli/terminal.ts'
 import type { GuardedResult } from './gateway-result.ts'
-import { isObject, type Json } from './json-rpc.ts'
+import { ERROR, isObject, type Json, RpcError } from './json-rpc.ts'
 import type { Elicit } from './rounds.ts'
 
 export interface GateParts {
   readonly judge: HookJudge
-  readonly recorder: SessionRecorder
+  readonly recorder: GatewayRecorder
 }
 
 /** Something that is about to be asked of a server. */
@@ -37,6 +37,12 @@ export class GatewayGate {
   /** True when the level lets it pass without asking. */
   isOpen(called: string): boolean {
     return this.#decide(called).decision === 'allow'
+  }
+
+  /** Throws when the level is deny: for what is too small to be asked about. */
+  refuseDenied(called: string): void {
+    const { decision, reason } = this.#decide(called)
+    if (decision === 'deny') throw new RpcError(ERROR.refused, `Denied: ${reason.message}`)
   }
 
   /** Does the work if it may be done. */

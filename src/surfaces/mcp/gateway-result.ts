@@ -1,10 +1,16 @@
 /** What a wrapped server brings back, before the agent sees it: held to its form, cut, without secrets, and marked where it reads like orders. */
 
 import { scanText } from '../../scan/injection.ts'
-import { createRedactor } from '../../scan/redact.ts'
+import type { Redactor } from '../../scan/redact.ts'
 import { isObject, type Json } from './json-rpc.ts'
 import { outerUri } from './namespace.ts'
 import { schemaProblem } from './schema-check.ts'
+
+/** Whose it is, and what must not be in it. */
+export interface Origin {
+  readonly label: string
+  readonly redactor: Redactor
+}
 
 export interface GuardedResult {
   readonly json: Json
@@ -20,13 +26,12 @@ const WARNING =
 
 /** Goes over every text of one result. */
 class Cleaning {
-  readonly #label: string
-  readonly #redactor = createRedactor()
+  readonly #origin: Origin
   #left = MAX_TEXT
   flagged = false
 
-  constructor(label: string) {
-    this.#label = label
+  constructor(origin: Origin) {
+    this.#origin = origin
   }
 
   get cut(): boolean {
@@ -37,7 +42,7 @@ class Cleaning {
     const kept = text.slice(0, Math.max(0, this.#left))
     this.#left -= text.length
     this.flagged ||= scanText(kept).injection
-    return this.#redactor.redact(kept)
+    return this.#origin.redactor.redact(kept)
   }
 
   /** Every text in a value; pictures and sound are left as they are, addresses of resources get the server's name. */
@@ -70,7 +75,7 @@ class Cleaning {
   }
 
   #uri(uri: unknown): string {
-    return outerUri(this.#label, this.#redactor.redact(String(uri).slice(0, 2000)))
+    return outerUri(this.#origin.label, this.#origin.redactor.redact(String(uri).slice(0, 2000)))
   }
 
   /** What has to be said about the result. */
@@ -83,9 +88,9 @@ class Cleaning {
 }
 
 /** The result of a tool. Throws when it is no result at all. */
-export function guardedResult(given: unknown, outputSchema: unknown, tool: string, label: string): GuardedResult {
+export function guardedResult(given: unknown, outputSchema: unknown, tool: string, origin: Origin): GuardedResult {
   if (!isObject(given) || !Array.isArray(given.content ?? [])) throw new TypeError(`${tool} brought back no result`)
-  const cleaning = new Cleaning(label)
+  const cleaning = new Cleaning(origin)
   const parts = ((given.content ?? []) as unknown[]).slice(0, MAX_PARTS).filter(isObject)
   const content = parts.map((part) => cleaning.part(part))
   const structured = given.structuredContent === undefined ? undefined : cleaning.deep(given.structuredContent)
@@ -101,9 +106,9 @@ export function guardedResult(given: unknown, outputSchema: unknown, tool: strin
 }
 
 /** The messages of a prompt. */
-export function guardedPrompt(given: Json, label: string): GuardedResult {
+export function guardedPrompt(given: Json, origin: Origin): GuardedResult {
   if (!Array.isArray(given.messages)) throw new TypeError('it brought back no messages')
-  const cleaning = new Cleaning(label)
+  const cleaning = new Cleaning(origin)
   const messages = given.messages.slice(0, MAX_PARTS).flatMap((message: unknown): Json[] => {
     if (!isObject(message) || !isObject(message.content)) return []
     return [{ role: message.role === 'assistant' ? 'assistant' : 'user', content: cleaning.part(message.content) }]
@@ -115,20 +120,20 @@ export function guardedPrompt(given: Json, label: string): GuardedResult {
 }
 
 /** What was read of a resource. */
-export function guardedContents(given: Json, label: string): GuardedResult {
+export function guardedContents(given: Json, origin: Origin): GuardedResult {
   if (!Array.isArray(given.contents)) throw new TypeError('it brought back no contents')
-  const cleaning = new Cleaning(label)
+  const cleaning = new Cleaning(origin)
   const contents = given.contents.slice(0, MAX_PARTS).filter(isObject)
   const kept = contents.map((part) => cleaning.contents(part))
-  const uri = kept[0]?.uri ?? outerUri(label, '')
+  const uri = kept[0]?.uri ?? outerUri(origin.label, '')
   const notes = cleaning.notes().map((text) => ({ uri, mimeType: 'text/plain', text }))
   return { json: { contents: [...kept, ...notes] }, isError: false, text: textOf(kept) }
 }
 
 /** The values that complete an argument. */
-export function guardedCompletion(given: Json, label: string): Json {
+export function guardedCompletion(given: Json, origin: Origin): Json {
   const { values, total, hasMore } = isObject(given.completion) ? given.completion : {}
-  const cleaning = new Cleaning(label)
+  const cleaning = new Cleaning(origin)
   const texts = (Array.isArray(values) ? values : []).filter((value) => typeof value === 'string').slice(0, MAX_VALUES)
   const cleaned = texts.map((text) => cleaning.text(text))
   return {
@@ -141,9 +146,9 @@ export function guardedCompletion(given: Json, label: string): Json {
 }
 
 /** Something small that a server says beside results: a log line, a note on progress. Cut hard. */
-export function guardedNote(value: unknown, label: string): unknown {
+export function guardedNote(value: unknown, origin: Origin): unknown {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
-  const cleaning = new Cleaning(label)
+  const cleaning = new Cleaning(origin)
   const cleaned = cleaning.text(text.slice(0, MAX_NOTE))
   return cleaning.flagged ? '[cordon] withheld: it reads like instructions to the agent' : cleaned
 }
@@ -151,8 +156,8 @@ export function guardedNote(value: unknown, label: string): unknown {
 const MAX_NOTE = 4000
 
 /** Any value without secrets. */
-export function guardedValue(value: unknown, label: string): unknown {
-  return new Cleaning(label).deep(value)
+export function guardedValue(value: unknown, origin: Origin): unknown {
+  return new Cleaning(origin).deep(value)
 }
 
 function textOf(parts: readonly Json[]): string {

@@ -2,9 +2,10 @@
 
 import type { ServerPins } from '../../runtime/mcp-pins.ts'
 import type { ServerRequest } from '../../runtime/mcp-servers.ts'
+import { createRedactor } from '../../scan/redact.ts'
 import type { ChangeFeed } from './change-feed.ts'
 import type { GatewayGate } from './gateway-gate.ts'
-import { guardedNote } from './gateway-result.ts'
+import { guardedNote, type Origin } from './gateway-result.ts'
 import { ERROR, type Json, RpcError } from './json-rpc.ts'
 import { LogRelay, reaches } from './log-relay.ts'
 import type { Elicit } from './rounds.ts'
@@ -18,6 +19,8 @@ export interface GatewayServerParts {
   readonly pins: Pick<ServerPins, 'known' | 'accept'>
   readonly accept: boolean
   readonly requests: readonly ServerRequest[]
+  /** Values that were given to the server and must not come back. */
+  readonly known: readonly string[]
   readonly startMs?: number
 }
 
@@ -37,21 +40,27 @@ export interface Surroundings {
   readonly log: (params: Json) => void
 }
 
+const MAX_QUESTIONS = 10
+const QUESTIONS_MS = 60_000
+
 /** One server of a gateway. */
 export class GatewayServer {
   readonly label: string
   readonly wrapped: WrappedServer
   readonly catalog: ServerCatalog
+  readonly origin: Origin
   readonly #around: Surroundings
   readonly #parts: GatewayServerParts
   readonly #logs: LogRelay
   #asking = false
+  #questions: number[] = []
 
   constructor(parts: GatewayServerParts, around: Surroundings) {
     this.label = parts.label
     this.#parts = parts
     this.#around = around
-    this.#logs = new LogRelay(parts.label, around.now)
+    this.origin = { label: parts.label, redactor: createRedactor(parts.known) }
+    this.#logs = new LogRelay(this.origin, around.now)
     this.wrapped = new WrappedServer({
       label: parts.label,
       connect: parts.connect,
@@ -101,14 +110,18 @@ export class GatewayServer {
     }
   }
 
-  /** One question at a time: a server that floods the person with forms is refused. */
+  /** One question at a time, and not one after the other without end: people say yes to be left alone. */
   async #asked(method: string, params: Json, context: CallContext, signal: AbortSignal): Promise<unknown> {
     if (this.#asking) throw new RpcError(ERROR.refused, 'another question of this server is open')
+    const now = this.#around.now()
+    this.#questions = this.#questions.filter((time) => now - time < QUESTIONS_MS)
+    if (this.#questions.length >= MAX_QUESTIONS) throw new RpcError(ERROR.refused, 'this server asks too often')
+    this.#questions.push(now)
     this.#asking = true
     try {
       const { root, gate } = this.#around
       const { requests: granted } = this.#parts
-      const parts = { label: this.label, granted, root, gate, sample: this.#around.sample() }
+      const parts = { origin: this.origin, granted, root, gate, sample: this.#around.sample() }
       return await answerServer(method, params, parts, context.elicit ?? this.#around.elicit(), signal)
     } finally {
       this.#asking = false
@@ -141,7 +154,7 @@ export class GatewayServer {
     return {
       progress: typeof progress === 'number' ? progress : 0,
       ...(typeof total === 'number' && { total }),
-      ...(typeof message === 'string' && { message: guardedNote(message, this.label) }),
+      ...(typeof message === 'string' && { message: guardedNote(message, this.origin) }),
     }
   }
 }

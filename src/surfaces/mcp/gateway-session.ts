@@ -101,7 +101,7 @@ export class GatewaySession {
         return this.#setLevel(params, signal)
       case 'resources/subscribe':
       case 'resources/unsubscribe': {
-        const { server, uri } = this.#resource(params.uri)
+        const { server, uri } = this.#subscribable(params.uri)
         if (method === 'resources/subscribe') await this.#feed.subscribe(server, uri, signal)
         else await this.#feed.unsubscribe(server, uri, signal)
         return {}
@@ -117,7 +117,7 @@ export class GatewaySession {
     const { method, params, signal } = request
     this.#elicits ||= elicitsForms(envelope.capabilities)
     if (method === 'server/discover') return sealed(method, discovered(CAPABILITIES, null), 'cordon-gateway')
-    if (method === 'subscriptions/listen') return this.#feed.listen(request, (uri) => this.#resource(uri))
+    if (method === 'subscriptions/listen') return this.#feed.listen(request, (uri) => this.#subscribable(uri))
     const context = (elicit: Elicit | null): CallContext => this.#context(params, elicit, envelope.logLevel)
     const result =
       MAY_ASK.has(method) && elicitsForms(envelope.capabilities)
@@ -207,7 +207,7 @@ export class GatewaySession {
       { called, server: server.label, input: given, elicit: context.elicit },
       async () => {
         const result = await server.request('tools/call', { name: inner, arguments: given }, context, signal)
-        return guardedResult(result, tool.definition.outputSchema, called, server.label)
+        return guardedResult(result, tool.definition.outputSchema, called, server.origin)
       },
       signal,
     )
@@ -230,7 +230,7 @@ export class GatewaySession {
     return unwrapped(
       await this.#gate.pass(
         { called: `mcp_prompts__${server.label}`, server: server.label, input: sent, elicit: context.elicit },
-        async () => guardedPrompt(await server.request('prompts/get', sent, context, signal), server.label),
+        async () => guardedPrompt(await server.request('prompts/get', sent, context, signal), server.origin),
         signal,
       ),
     )
@@ -241,7 +241,7 @@ export class GatewaySession {
     return unwrapped(
       await this.#gate.pass(
         { called: `mcp_resources__${server.label}`, server: server.label, input: { uri }, elicit: context.elicit },
-        async () => guardedContents(await server.request('resources/read', { uri }, context, signal), server.label),
+        async () => guardedContents(await server.request('resources/read', { uri }, context, signal), server.origin),
         signal,
       ),
     )
@@ -261,7 +261,10 @@ export class GatewaySession {
     const gated = await this.#gate.pass(
       { called, server: server.label, input: sent, elicit: null },
       async () => {
-        const json = guardedCompletion(await server.request('completion/complete', sent, context, signal), server.label)
+        const json = guardedCompletion(
+          await server.request('completion/complete', sent, context, signal),
+          server.origin,
+        )
         return { json, text: '', isError: false }
       },
       signal,
@@ -281,6 +284,12 @@ export class GatewaySession {
     const server = found ? this.#servers.get(found.label) : undefined
     if (!found || !server) throw new RpcError(ERROR.params, `there is no ${what} ${JSON.stringify(outer)}`)
     return { server, inner: found.name }
+  }
+
+  #subscribable(outer: unknown): { readonly server: GatewayServer; readonly uri: string } {
+    const found = this.#resource(outer)
+    this.#gate.refuseDenied(`mcp_resources__${found.server.label}`)
+    return found
   }
 
   #resource(outer: unknown): { readonly server: GatewayServer; readonly uri: string } {

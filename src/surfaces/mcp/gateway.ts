@@ -2,8 +2,8 @@
 
 import { PassThrough } from 'node:stream'
 import { type HookJudge, openHookJudge } from '../../runtime/hook-judge.ts'
-import { hookRecorder } from '../../runtime/hook-record.ts'
 import { ServerPins } from '../../runtime/mcp-pins.ts'
+import { gatewayRecorder } from '../../runtime/mcp-record.ts'
 import {
   configServers,
   manifestServers,
@@ -39,6 +39,8 @@ export interface WrapRequest {
 const MAX_SERVER_LINE = 8 * 1024 * 1024
 /** How long a server may take to end once its input has ended. */
 const GRACE_MS = 2000
+/** Shorter values of variables are words that results may well hold. */
+const MIN_SECRET = 8
 
 /** Runs the servers in their sandboxes and speaks for them on this process's own stdio. */
 export async function wrapServers(request: WrapRequest): Promise<number> {
@@ -49,7 +51,7 @@ export async function wrapServers(request: WrapRequest): Promise<number> {
   const specs = wantedServers(request, judge)
   const trusted = specs.filter((spec) => isKnown(spec, request.accept, loaded.root, machine, warn))
   if (trusted.length === 0) throw new Fault('no-servers', 'no MCP server is left to run')
-  const recorder = hookRecorder(loaded, machine, 'mcp', trusted.length === 1 ? trusted[0]!.name : 'gateway')
+  const recorder = gatewayRecorder(loaded, machine, trusted.length === 1 ? trusted[0]!.name : 'gateway')
   const session = new GatewaySession({
     judge,
     recorder,
@@ -63,9 +65,14 @@ export async function wrapServers(request: WrapRequest): Promise<number> {
       pins: new ServerPins(machine, loaded.root, spec.name, spec.argv),
       accept: request.accept,
       requests: spec.requests,
+      known: Object.values(spec.env).filter((value) => value.length >= MIN_SECRET),
     })),
   })
-  const ended = (signal: number): void => void session.close().finally(() => process.exit(128 + signal))
+  const ended = (signal: number): void =>
+    void session.close().finally(() => {
+      recorder.close()
+      process.exit(128 + signal)
+    })
   process.once('SIGTERM', () => ended(15))
   process.once('SIGINT', () => ended(2))
   try {

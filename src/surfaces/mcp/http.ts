@@ -34,8 +34,9 @@ export async function serveHttp(options: ServerOptions, port: number): Promise<H
   const token = randomBytes(32).toString('base64url')
   const clients = new Map<string, Client>()
   const stateless = new ServedProject(options)
+  const running = new Set<ServerResponse>()
   const http = createServer((request, response) => {
-    void handle(request, response, { options, clients, stateless, token, http }).catch((error: unknown) => {
+    void handle(request, response, { options, clients, stateless, running, token, http }).catch((error: unknown) => {
       if (!response.headersSent) refuse(response, 500, error instanceof Error ? error.message : String(error))
       else response.end()
     })
@@ -65,6 +66,8 @@ interface Around {
   readonly clients: Map<string, Client>
   /** What clients without a session work on. */
   readonly stateless: ServedProject
+  /** Their requests that have no answer yet. */
+  readonly running: Set<ServerResponse>
   readonly token: string
   readonly http: Server
 }
@@ -119,7 +122,14 @@ async function post(
   if (message === null) return refuse(response, 400, 'the body is not one JSON object')
   if (isStateless(request, message)) {
     const problem = headerProblem(request, message)
-    return problem ? fail(response, 400, problem, message.id) : postStateless(message, response, around)
+    if (problem) return fail(response, 400, problem, message.id)
+    if (around.running.size >= MAX_CLIENTS) return refuse(response, 503, 'too many requests')
+    around.running.add(response)
+    try {
+      return await postStateless(message, response, around)
+    } finally {
+      around.running.delete(response)
+    }
   }
   const isInitialize = message.method === 'initialize'
   if (!known && (named || !isInitialize)) return refuse(response, named ? 404 : 400, 'there is no such session')

@@ -153,7 +153,13 @@ export class RpcPeer {
     }
     this.#running.delete(id)
     // A cancelled request gets no answer.
-    if (!controller.signal.aborted) this.#send(answer)
+    if (controller.signal.aborted) return
+    try {
+      this.#send(answer)
+    } catch (error) {
+      // A result that cannot be written down, nested without end, is no result.
+      this.#send({ jsonrpc: '2.0', id, error: errorObject(error) })
+    }
   }
 
   #notified(method: string, params: Json): void {
@@ -162,7 +168,11 @@ export class RpcPeer {
       if (isId(requestId)) this.#running.get(requestId)?.abort()
       return
     }
-    this.#handlers.notification(method, params)
+    try {
+      this.#handlers.notification(method, params)
+    } catch {
+      // Nobody waits for an answer to a notice, and a bad one must not end the conversation.
+    }
   }
 
   #answered(id: RequestId, message: Json): void {

@@ -1,6 +1,6 @@
 /** Log messages of a wrapped server, on their way to the client: in form, cleaned, and not more than a person could read. */
 
-import { guardedNote } from './gateway-result.ts'
+import { guardedNote, type Origin } from './gateway-result.ts'
 import type { Json } from './json-rpc.ts'
 
 const LEVELS: readonly string[] = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency']
@@ -22,13 +22,13 @@ export function reaches(level: string, wanted: string): boolean {
 
 /** The messages of one server. */
 export class LogRelay {
-  readonly #label: string
+  readonly #origin: Origin
   readonly #now: () => number
   #since = 0
   #count = 0
 
-  constructor(label: string, now: () => number) {
-    this.#label = label
+  constructor(origin: Origin, now: () => number) {
+    this.#origin = origin
     this.#now = now
   }
 
@@ -40,7 +40,8 @@ export class LogRelay {
       this.#count = 0
     }
     if (++this.#count > MAX_IN_WINDOW) return null
-    const name = typeof logger === 'string' ? `${this.#label}/${String(guardedNote(logger, this.#label))}` : this.#label
-    return { level, logger: name, data: guardedNote(data, this.#label) }
+    const { label } = this.#origin
+    const name = typeof logger === 'string' ? `${label}/${String(guardedNote(logger, this.#origin))}` : label
+    return { level, logger: name, data: guardedNote(data, this.#origin) }
   }
 }

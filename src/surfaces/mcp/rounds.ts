@@ -78,7 +78,10 @@ export class Rounds {
       questions,
       asked: () => {},
       timer: null,
-      outcome: Promise.resolve().then(() => run(elicit, controller.signal)),
+      outcome: Promise.resolve().then(() => {
+        controller.signal.throwIfAborted()
+        return run(elicit, controller.signal)
+      }),
     }
     // Work that is dropped while it waits ends with an error that nobody waits for. After it has ended, no request of the
     // client is left that could carry a question (of a command that it started in the background).

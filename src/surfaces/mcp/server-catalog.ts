@@ -87,6 +87,9 @@ const SEEN: Readonly<Record<Pinned, string>> = { tools: '@tools', prompts: '@pro
 const MAX_OFFERS = 1000
 const MAX_PAGES = 20
 const LIST_MS = 60_000
+/** Longer definitions are no descriptions, and all of them together are kept in a file. */
+const MAX_DEFINITION = 64 * 1024
+const MAX_LIST = 4 * 1024 * 1024
 
 /** The offers of one server. */
 export class ServerCatalog {
@@ -138,6 +141,7 @@ export class ServerCatalog {
     if (!server.has(kind.capability)) return []
     const bounded = AbortSignal.any([signal, AbortSignal.timeout(LIST_MS)])
     const found = new Map<string, Offer>()
+    let size = 0
     let cursor: unknown
     for (let page = 0; page < MAX_PAGES && found.size < MAX_OFFERS; page++) {
       const given = await this.#page(kind, cursor, bounded)
@@ -148,7 +152,9 @@ export class ServerCatalog {
         const name = isObject(item) ? item[kind.key] : undefined
         if (typeof name !== 'string' || !kind.valid.test(name) || found.has(name)) continue
         const definition = plain(item)
-        found.set(name, { definition, pin: pinOf(definition) })
+        const pin = pinOf(definition)
+        size += pin.text.length
+        if (pin.text.length <= MAX_DEFINITION && size <= MAX_LIST) found.set(name, { definition, pin })
       }
       cursor = given.nextCursor
       if (typeof cursor !== 'string') break
@@ -185,14 +191,15 @@ export class ServerCatalog {
   ): Promise<boolean> {
     const what = before ? 'changed its definition' : 'is new'
     const said = `The ${kind.one} “${String(definition[kind.key])}” of the MCP server “${this.#parts.server.label}” ${what} since it was accepted.`
-    if (this.#answered.has(pin.hash)) return false
+    // A no holds for what it was about, however often the server changes its words.
+    if (this.#answered.has(name)) return false
     const shown = definitionDiff(before?.text ?? null, pin.text)
     if (elicit) {
       if (await this.#parts.ask(`${said}\n${shown}\nAccept it?`, elicit, signal)) {
         this.#parts.pins.accept({ [name]: pin })
         return true
       }
-      this.#answered.add(pin.hash)
+      this.#answered.add(name)
     }
     this.#warnOnce(pin.hash, `${said} It is withheld; cordon mcp wrap --accept takes the tools as they are. ${shown}`)
     return false

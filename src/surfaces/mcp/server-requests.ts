@@ -5,13 +5,13 @@ import { pathToFileURL } from 'node:url'
 import type { ServerRequest } from '../../runtime/mcp-servers.ts'
 import { visibleLines } from '../cli/terminal.ts'
 import type { GatewayGate } from './gateway-gate.ts'
-import { type GuardedResult, guardedValue } from './gateway-result.ts'
+import { type GuardedResult, guardedValue, type Origin } from './gateway-result.ts'
 import { ERROR, isObject, type Json, RpcError } from './json-rpc.ts'
 import type { Elicit } from './rounds.ts'
 import { withVisibleText } from './visible-json.ts'
 
 export interface ServerRequestParts {
-  readonly label: string
+  readonly origin: Origin
   readonly granted: readonly ServerRequest[]
   readonly root: string
   readonly gate: GatewayGate
@@ -36,7 +36,8 @@ export async function answerServer(
   elicit: Elicit | null,
   signal: AbortSignal,
 ): Promise<unknown> {
-  const { label, granted, gate, root } = parts
+  const { granted, gate, root } = parts
+  const { label } = parts.origin
   const wanted = Object.hasOwn(GRANTS, method) ? GRANTS[method]! : null
   if (wanted === null) throw new RpcError(ERROR.method, `"${method}" is not passed on`)
   if (!granted.includes(wanted)) {
@@ -59,7 +60,7 @@ const approving: Elicit = async () => ({ action: 'accept', content: { answer: 'y
 
 function elicited(
   params: Json,
-  { label }: ServerRequestParts,
+  { origin: { label } }: ServerRequestParts,
   elicit: Elicit | null,
   signal: AbortSignal,
 ): () => Promise<GuardedResult> {
@@ -84,7 +85,7 @@ function elicited(
 
 function sampled(
   params: Json,
-  { label, sample }: ServerRequestParts,
+  { origin, sample }: ServerRequestParts,
   signal: AbortSignal,
 ): () => Promise<GuardedResult> {
   return async () => {
@@ -94,7 +95,7 @@ function sampled(
     const asked = {
       messages,
       ...(modelPreferences !== undefined && { modelPreferences }),
-      systemPrompt: `[asked by the MCP server “${label}”] ${typeof systemPrompt === 'string' ? systemPrompt : ''}`,
+      systemPrompt: `[asked by the MCP server “${origin.label}”] ${typeof systemPrompt === 'string' ? systemPrompt : ''}`,
       includeContext: 'none',
       maxTokens,
       ...(temperature !== undefined && { temperature }),
@@ -102,6 +103,6 @@ function sampled(
     }
     const given = await sample(asked, signal)
     if (!isObject(given)) throw new Error('the client gave no answer')
-    return { json: guardedValue(given, label) as Json, text: '', isError: false }
+    return { json: guardedValue(given, origin) as Json, text: '', isError: false }
   }
 }

@@ -176,9 +176,13 @@ serve(${port}); print('again'); time.sleep(60)`
     expect(await ask(port!)).toBe('ECONNREFUSED')
   })
 
-  it('is found on ::1 alone too, as Node binds "localhost"', async () => {
+  it.each([
+    { address: '::1', note: 'as Node binds "localhost"' },
+    { address: '::', note: 'both families' },
+    { address: '::ffff:127.0.0.1', note: 'as Java binds 127.0.0.1' },
+  ])('is found on $address too, $note', async ({ address }) => {
     const [port] = await freePorts(1)
-    const command = inside(user, `serve(${port}, '::1', socket.AF_INET6); time.sleep(60)`, [port!])
+    const command = inside(user, `serve(${port}, '${address}', socket.AF_INET6); time.sleep(60)`, [port!])
     await command.hears('serving')
     expect(await ask(port!)).toBe('inside')
   })

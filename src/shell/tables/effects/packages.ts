@@ -4,7 +4,8 @@ export const packageEffects: string = `
 remote-read  | npm install, npm i, npm ci, npm add, npm update, npm up, npm view, npm info, npm show, npm search, npm outdated, npm audit, npm ping, npm create, npm init, npm fund, npm docs, npm dist-tag ls, npm install-test, npm dedupe | | talks to a package registry
 remote-write | npm publish, npm deprecate, npm dist-tag, npm owner, npm access, npm team, npm star, npm unstar, npm hook, npm token, npm profile, npm org, npm login, npm adduser, npm logout | | changes a package registry
 destructive  | npm unpublish, pnpm unpublish | | removes a published package
-local        | npm init, npm pack | -y --yes --dry-run |
+local        | npm init, npm pack, npm publish, pnpm publish, bun publish, cargo publish | -y --yes --dry-run |
+local        | cargo publish | -n |
 remote-read  | pnpm install, pnpm i, pnpm add, pnpm update, pnpm up, pnpm outdated, pnpm audit, pnpm dlx, pnpm create, pnpm fetch, pnpm view, pnpm info, pnpm search, pnpm import | | talks to a package registry
 remote-write | pnpm publish, pnpm deprecate, pnpm dist-tag, pnpm owner, pnpm access, pnpm deploy, pnpm login | | changes a package registry
 remote-read  | yarn, yarn install, yarn add, yarn up, yarn upgrade, yarn outdated, yarn audit, yarn dlx, yarn create, yarn info, yarn npm audit, yarn npm info, yarn set | | talks to a package registry

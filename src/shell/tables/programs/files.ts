@@ -96,6 +96,7 @@ export const filePrograms: ProgramTable = {
   rename: { operands: 'text*', always: ['code', 'runs an expression on every name'] },
   tar: {
     bundled: true,
+    abbreviates: true,
     options: `
   --to-command <run> # gives every file to a command
   --checkpoint-action <run> # can run a command at a checkpoint

@@ -127,7 +127,12 @@ export const networkPrograms: ProgramTable = {
   --delete --delete-before --delete-after --delete-during --delete-delay --delete-excluded --del`,
     operands: 'text*',
   },
-  'nc ncat netcat socat telnet rsh rlogin cryptcat': {
+  'nc ncat netcat': {
+    options:
+      '\n  -e -c --exec --sh-exec --lua-exec <run>\n  -o --output <output>\n  -p -s -w -q -i -x -X -I -O -T -V <text>',
+    operands: 'host text*',
+  },
+  'socat telnet rsh rlogin cryptcat': {
     always: ['route', 'opens a raw connection'],
     options:
       '\n  -e -c --exec --sh-exec --lua-exec <run>\n  -o --output <output>\n  -p -s -w -q -i -x -X -I -O -T -V <text>',
@@ -143,7 +148,7 @@ export const networkPrograms: ProgramTable = {
     operands: 'host text*',
   },
   'dig host nslookup whois drill': {
-    options: '\n  -f <list>\n  -k <read>\n  -t -c -p -q -y -b -h <text>',
+    options: '\n  + <text>\n  -f <list>\n  -k <read>\n  -t -c -p -q -y -b -h <text>',
     operands: 'host text*',
   },
   nmap: {

@@ -9,7 +9,7 @@ const reads: Spec = { operands: 'read*' }
 export const rarePrograms: ProgramTable = {
   'bpftrace byebug gimp ginsh slsh sqlmap msfconsole crash scanmem debugfs dosbox cpan perlbug easy_install tasksh volatility jtag octave-cli-run gtester':
     code,
-  'logsave genie openvt pexec run-parts run-mailcap start-stop-daemon tmate multitime grc distcc knife cdist redcarpet varnishncsa minicom rtorrent ksshell choom runscript w3m lynx links elinks mutt-run neofetch fastfetch screenfetch bconsole posh sash virsh':
+  'wsl logsave genie openvt pexec run-parts run-mailcap start-stop-daemon tmate multitime grc distcc knife cdist redcarpet varnishncsa minicom rtorrent ksshell choom runscript w3m lynx links elinks mutt-run neofetch fastfetch screenfetch bconsole posh sash virsh':
     runs,
   'smbclient psftp hping3 finger socket mosquitto_pub mosquitto_sub snmpwalk lwp-request lwp-download': {
     always: ['route', 'opens a connection of its own'],

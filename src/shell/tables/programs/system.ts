@@ -109,7 +109,18 @@ export const systemPrograms: ProgramTable = {
   defaults: { subcommands: { read: { operands: 'text*' } }, otherwise: changes('changes settings of the account') },
   'dscl scutil spctl csrutil pmset nvram systemsetup networksetup tmutil profiles pluginkit':
     changes('changes the machine'),
-  'screen tmux zellij byobu abduco dtach': changes('runs commands in a session of its own', 'run'),
+  'screen zellij byobu abduco dtach': changes('runs commands in a session of its own', 'run'),
+  tmux: {
+    stops: true,
+    options: '\n  -c <run>\n  -f <config>\n  -L -S -T <text>',
+    subcommands: Object.fromEntries(
+      'ls list-sessions list-windows lsw list-panes lsp has-session has kill-session kill-window kill-pane capture-pane capturep show-options info'
+        .split(' ')
+        .map((name) => [name, { options: '\n  -t -F -f -S -E -b <text>', operands: 'text*' } satisfies Spec]),
+    ),
+    otherwise: changes('runs commands in a session of its own', 'run'),
+    always: ['run', 'runs commands in a session of its own'],
+  },
   'expect autoexpect': changes('runs a script that drives other programs', 'code'),
   'dbus-send busctl gdbus qdbus dbus-monitor notify-send zenity kdialog xdotool ydotool wmctrl': changes(
     'talks to other programs of the session',

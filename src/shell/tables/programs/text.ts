@@ -158,6 +158,7 @@ export const textPrograms: ProgramTable = {
   },
   'locate mlocate plocate': { options: '\n  -d --database <config>\n  -l --limit <text>', operands: 'text*' },
   sed: {
+    abbreviates: true,
     options: `
   -e --expression <text>
   -f --file <load> # runs a script from a file

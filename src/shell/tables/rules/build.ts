@@ -2,7 +2,7 @@
 
 import { environmentHazard, namesProgram } from '../environment.ts'
 import { isRooted } from '../paths.ts'
-import { type Rule, type Use, usesOf } from '../use.ts'
+import { has, type Rule, type Use, usesOf } from '../use.ts'
 
 const releasing = /(^|[:_./-])(deploy|publish|release|promote|rollout)([:_./-]|$)/
 
@@ -17,7 +17,7 @@ const make: Rule = (use) => {
     const text = arg.text ?? arg.prefix
     const match = /^([^\s:+?!=]+)\s*(?:[:+?!]{0,3}=)(.*)$/s.exec(text)
     if (match === null) {
-      reportReleasing(use, arg.text)
+      if (!has(use, '-n', '--dry-run', '--just-print', '--recon', '-q', '--question')) reportReleasing(use, arg.text)
       continue
     }
     const [, name = '', value = ''] = match

@@ -13,7 +13,7 @@ const reproducible: ReadonlySet<string> = new Set(
     '__pycache__ htmlcov .coverage .gradle .dart_tool storybook-static test-results playwright-report tmp temp .tmp .temp ' +
     '.venv venv obj cmake-build-debug cmake-build-release _build .stack-work dist-newstyle zig-cache .zig-cache ' +
     'DerivedData .build .terraform .serverless .wrangler .vercel .netlify .swc .esbuild .rollup.cache .eslintcache ' +
-    '.tsbuildinfo .sass-cache .jekyll-cache _site public/build logs .logs'
+    'package-lock.json yarn.lock pnpm-lock.yaml bun.lock bun.lockb .tsbuildinfo .sass-cache .jekyll-cache _site public/build logs .logs'
   ).split(' '),
 )
 
@@ -123,6 +123,10 @@ const link: Rule = (use) => {
 }
 
 const find: Rule = (use) => {
+  // What is found is handed to a command: names that are aimed at secrets are read.
+  if (has(use, '-exec', '-execdir', '-ok', '-okdir'))
+    for (const option of usesOf(use, '-name', '-iname'))
+      if (option.value?.text != null) use.found.file(option.value.text, 'read', option.span, { glob: true })
   if (has(use, '-delete')) {
     for (const arg of use.operands) use.found.path(arg, 'write', true)
     const names = usesOf(use, '-name', '-iname').map((option) => option.value?.text ?? '')

@@ -5,6 +5,17 @@ import { has, type Rule, type Use, usesOf } from '../use.ts'
 
 const reading = /^(GET|HEAD|OPTIONS|TRACE)$/i
 
+/** True when every address is this machine: inside the sandbox that is the sandbox itself. */
+function staysHere(use: Use): boolean {
+  const own = /^(?:[a-z]+:\/\/)?(?:localhost|[\w-]+\.localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[::1?\])(?=[:/?#]|$)/i
+  const urls = [...use.operands, ...usesOf(use, '--url').flatMap((option) => option.value ?? [])]
+  return (
+    urls.length > 0 &&
+    urls.every((arg) => own.test(arg.text ?? arg.prefix)) &&
+    !has(use, '-x', '--preproxy', '--connect-to')
+  )
+}
+
 const curl: Rule = (use) => {
   for (const option of usesOf(use, '-b')) {
     const text = option.value?.text
@@ -37,14 +48,16 @@ const curl: Rule = (use) => {
   const sends =
     has(use, '-F', '--form-string', '-T') ||
     (use.options.some((option) => /^(-d|--data.*|--json)$/.test(option.row?.name ?? '')) && !has(use, '-G'))
-  if (method != null ? !reading.test(method) : sends) use.setEffect('remote-write', 'sends data to a server')
+  if (staysHere(use)) use.setEffect('local', '')
+  else if (method != null ? !reading.test(method) : sends) use.setEffect('remote-write', 'sends data to a server')
   else if (has(use, '-X') && method == null) use.setEffect('remote-write', 'sends a request whose method is not known')
 }
 
 const wget: Rule = (use) => {
   const method = usesOf(use, '--method').at(-1)?.value?.text
   const sends = use.options.some((option) => /^--(post|body)-/.test(option.name))
-  if (sends || (method != null && !reading.test(method))) use.setEffect('remote-write', 'sends data to a server')
+  if (staysHere(use)) use.setEffect('local', '')
+  else if (sends || (method != null && !reading.test(method))) use.setEffect('remote-write', 'sends data to a server')
 }
 
 const httpie: Rule = (use) => {
@@ -116,7 +129,8 @@ const copies: Rule = (use) => {
 
 /** `nc -z` only asks whether a port is open. */
 const probe: Rule = (use) => {
-  if (has(use, '-z') && !has(use, '-e', '-c')) use.setEffect('remote-read', 'asks whether a port is open')
+  if (has(use, '-z') && !has(use, '-e', '-c', '-l')) use.setEffect('remote-read', 'asks whether a port is open')
+  else use.found.hazard('option-changes-route', `\`${use.program}\` opens a raw connection`, use.span)
 }
 
 export const networkRules: Readonly<Record<string, Rule>> = {

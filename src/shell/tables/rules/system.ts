@@ -79,7 +79,15 @@ const exif: Rule = (use) => {
       for (const arg of use.operands) use.found.path(arg, 'write')
 }
 
+/** `tmux ls ; run-shell x`: a semicolon begins another command of tmux. */
+const tmuxList: Rule = (use) => {
+  const mark = use.args.find((arg) => arg.text === null || arg.text.endsWith(';'))
+  if (mark !== undefined)
+    use.found.hazard('option-runs-program', '`tmux` is given several commands, which can run programs', mark.word.span)
+}
+
 export const systemRules: Readonly<Record<string, Rule>> = {
+  tmux: tmuxList,
   systemctl,
   crontab,
   sysctl,

@@ -87,7 +87,17 @@ const pager: Rule = (use) => {
   }
 }
 
+/** `--include=.env`, `-g '*.key'`: a search that is aimed at secrets reads them. */
+const searchedNames: Rule = (use) => {
+  for (const option of usesOf(use, '--include', '-g', '--iglob')) {
+    const text = option.value?.text ?? '!'
+    if (!text.startsWith('!'))
+      use.found.file(text.slice(text.lastIndexOf('/') + 1), 'read', option.span, { glob: true })
+  }
+}
+
 const grep: Rule = (use) => {
+  searchedNames(use)
   if (!has(use, '-r', '-R', '--recursive', '--dereference-recursive')) return
   const files = has(use, '-e', '-f') ? use.operands : use.operands.slice(1)
   for (const arg of files) use.found.path(arg, 'read', true)
@@ -119,6 +129,7 @@ export const textRules: Readonly<Record<string, Rule>> = {
   yq,
   'less, more, most, pg, zless, zmore': pager,
   'grep, egrep, fgrep, zgrep': grep,
+  'rg, ag': searchedNames,
   date,
   hostname,
   printf,

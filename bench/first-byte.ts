@@ -1,0 +1,180 @@
+/**
+ * From spawn to the first byte through the door, in a session that is running, against bare bubblewrap. Bare bubblewrap has no
+ * network to anywhere, so its client talks to itself, or, with the host's network left in, to the same server directly.
+ */
+
+import { execFileSync, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type RequestListener } from 'node:http'
+import { createServer as createHttps } from 'node:https'
+import type { AddressInfo, Server } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Writable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+import { createSessionCa } from '../src/egress/ca.ts'
+import { clientSettings } from '../src/egress/clients.ts'
+import { openDoor } from '../src/egress/door.ts'
+import { createUpstream } from '../src/egress/upstream.ts'
+import { createBwrapBackend } from '../src/sandbox/backend.ts'
+import { planSandbox, type SandboxRequest } from '../src/sandbox/plan.ts'
+import { readHostFacts } from '../src/sandbox/session.ts'
+import { hosts, PUBLIC_ADDRESS, TestAuthority } from '../test/egress/world.ts'
+import { median, printTable } from './measure.ts'
+
+const HOST = 'bench.example.org'
+const ROUNDS = 80
+const WARM_UP = 8
+const TARGET = 1.3
+
+const request = `GET http://${HOST}/ HTTP/1.1\r\nHost: ${HOST}\r\n\r\n`
+
+interface Row {
+  readonly name: string
+  readonly bare: () => Promise<number>
+  readonly cordon: () => Promise<number>
+}
+
+function listen(server: Server): Promise<number> {
+  return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port)))
+}
+
+/** Milliseconds until a program said its first byte. */
+function untilFirstByte(program: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const started = performance.now()
+    let first: number | null = null
+    let complaint = ''
+    const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], env })
+    child.stdout.once('data', () => {
+      first = performance.now() - started
+    })
+    child.stderr.on('data', (chunk) => {
+      complaint += chunk
+    })
+    child.once('error', reject)
+    child.once('close', () => (first === null ? reject(new Error(`nothing was said: ${complaint}`)) : resolve(first)))
+  })
+}
+
+/** The same namespaces and binds without our init. */
+function bareArguments(args: readonly string[], argv: readonly string[], shareNetwork: boolean): string[] {
+  const own = ['--as-pid-1', '--cap-add', 'CAP_SYS_ADMIN', 'CAP_SETPCAP', 'CAP_SYS_RESOURCE', 'CAP_SETFCAP']
+  if (shareNetwork) own.push('--unshare-net')
+  return [...args.slice(0, args.indexOf('--')).filter((arg) => !own.includes(arg)), '--', ...argv]
+}
+
+export async function benchFirstByte(): Promise<void> {
+  const root = mkdtempSync(join(tmpdir(), 'cordon-bench-'))
+  const authority = new TestAuthority()
+  const answer: RequestListener = (_, response) => response.end('x')
+  const [plain, secure] = [createServer(answer), createHttps(authority.issue(HOST), answer)]
+  try {
+    const ports = { 80: await listen(plain), 443: await listen(secure) }
+    const client = join(root, 'first-byte')
+    const source = fileURLToPath(new URL('./first-byte.c', import.meta.url))
+    execFileSync('cc', ['-std=gnu11', '-O2', '-static', '-o', client, source])
+
+    // A session lays the next room out ahead; the first command, and one of another kind, start one of their own.
+    const backends = { ahead: createBwrapBackend({ ahead: true }), own: createBwrapBackend() }
+    const ca = createSessionCa()
+    const resolver = { resolve: async () => [PUBLIC_ADDRESS] }
+    const dialer = ({ target }: { target: { port: number } }) => ({
+      host: '127.0.0.1',
+      port: ports[target.port as 80 | 443],
+      noDelay: true,
+    })
+    const upstream = createUpstream({ roots: authority.pem, dialer })
+    const facts = { proxyHost: '127.0.0.1', proxyPort: 3128, directory: root, caPem: ca.pem, roots: authority.pem }
+    const { environment, files } = clientSettings(facts)
+    for (const { path, content, mode } of files) writeFileSync(path, content, { mode })
+    writeFileSync(join(root, 'authority.pem'), authority.pem)
+
+    const planOf = (argv: readonly string[]) => {
+      const wanted: Omit<SandboxRequest, 'facts'> = {
+        argv,
+        cwd: root,
+        env: { PATH: '/usr/bin:/bin', ...environment },
+        baseline: 'system',
+        home: '/home/nobody-here',
+        uid: process.getuid!(),
+        gid: process.getgid!(),
+        reads: [],
+        writes: [root],
+        masks: [],
+        pins: [],
+        network: 'listener',
+        unixSockets: false,
+        limits: {},
+      }
+      return planSandbox({ ...wanted, facts: readHostFacts(wanted) })
+    }
+    const bare = (argv: readonly string[], shareNetwork: boolean) => {
+      const { program, args } = backends.own.compile(planOf(argv))
+      const given = bareArguments(args, argv, shareNetwork)
+      return () => untilFirstByte(program, given, { PATH: '/usr/bin:/bin' })
+    }
+    const cordon = (argv: readonly string[], room: keyof typeof backends) => {
+      const plan = planOf(argv)
+      const rules = { command: 'bench', allowed: hosts(HOST), denied: [], allowPrivate: false }
+      return async () => {
+        const started = performance.now()
+        let first: number | null = null
+        let door: ReturnType<typeof openDoor> | null = null
+        const stdout = new Writable({
+          write(_chunk, _encoding, done) {
+            first ??= performance.now() - started
+            done()
+          },
+        })
+        const onListener = (listener: Server) => {
+          door = openDoor({ listener, rules, ca, upstream, resolver })
+        }
+        const result = await backends[room].launch(plan, { stdout, stderr: 'capture', onListener })
+        await (door as ReturnType<typeof openDoor> | null)?.close()
+        if (first === null || result.exitCode !== 0)
+          throw new Error(`no byte: ${result.stderr?.bytes.toString('utf8')}`)
+        return first as number
+      }
+    }
+    const curl = (...more: string[]) => ['/usr/bin/curl', '-sS', ...more, `https://${HOST}/`]
+    const small = [client, '3128', request]
+    const direct = [
+      '--noproxy',
+      '*',
+      '--cacert',
+      join(root, 'authority.pem'),
+      '--connect-to',
+      `::127.0.0.1:${ports[443]}`,
+    ]
+    const toItself = bare([client, 'self', request], false)
+    const toServer = bare([client, String(ports[80]), request], true)
+    const curled = bare(curl(...direct), true)
+    const rows: readonly Row[] = [
+      { name: 'small client, HTTP; bare: to itself', bare: toItself, cordon: cordon(small, 'ahead') },
+      { name: 'small client, HTTP; bare: direct, host network', bare: toServer, cordon: cordon(small, 'ahead') },
+      { name: 'curl, HTTPS; bare: direct, host network', bare: curled, cordon: cordon(curl(), 'ahead') },
+      { name: 'the first of these, without a room laid out ahead', bare: toItself, cordon: cordon(small, 'own') },
+      { name: 'the last of these, without a room laid out ahead', bare: curled, cordon: cordon(curl(), 'own') },
+    ]
+    const table = [['', 'bare bwrap', 'cordon', 'ratio', `target ${TARGET}x`]]
+    for (const { name, bare: other, cordon: own } of rows) {
+      const times: { bare: number; cordon: number }[] = []
+      // In turns, so that a busy machine slows both alike.
+      for (let round = 0; round < ROUNDS + WARM_UP; round++) {
+        const pair = { bare: await other(), cordon: await own() }
+        if (round >= WARM_UP) times.push(pair)
+      }
+      const [without, through] = [median(times.map((pair) => pair.bare)), median(times.map((pair) => pair.cordon))]
+      const ratio = through / without
+      const kept = ratio <= TARGET ? 'kept' : 'missed'
+      table.push([name, `${without.toFixed(1)} ms`, `${through.toFixed(1)} ms`, `${ratio.toFixed(2)}x`, kept])
+    }
+    printTable('spawn to first proxied byte, session running', table)
+    backends.ahead.rest()
+  } finally {
+    plain.close()
+    secure.close()
+    rmSync(root, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,104 @@
+/** opencode's permissions as a draft of a manifest. */
+
+import { type Draft, DraftWriter, type Entry, type Finding, note, record } from './import-draft.ts'
+import { commandRule, pathRule, type Settings, type Verdict } from './import-rules.ts'
+
+const OPENCODE_TOOLS: Readonly<Record<string, readonly string[]>> = {
+  bash: ['bash'],
+  edit: ['edit', 'write', 'apply_patch'],
+  read: ['read', 'summary'],
+  grep: ['grep'],
+  glob: ['glob'],
+  list: ['list'],
+  webfetch: ['webfetch', 'http'],
+  websearch: ['websearch'],
+  task: ['task'],
+  skill: ['skill'],
+  lsp: ['lsp'],
+}
+
+/** One rule: the tool, what of it, and the level. */
+interface Rule {
+  readonly tool: string
+  readonly glob: string
+  readonly verdict: Verdict
+}
+
+/** Reads opencode.json; the agent `build` is the one that people talk to. */
+export function importOpencode(settings: Settings): Draft {
+  const out = new DraftWriter()
+  const build = record(record(settings.agent).build)
+  const rules = [...rulesOf(settings.permission, out), ...rulesOf(build.permission, out)]
+  rules.forEach((rule, at) => {
+    out.add(...opencodeRule({ ...rule, verdict: lasting(rule, rules.slice(at + 1)) }))
+  })
+  for (const name of Object.keys(record(settings.agent)).filter((agent) => agent !== 'build')) {
+    out.note(`the permissions of the agent "${name}" are not read; an [agents] section can limit it`)
+  }
+  for (const tools of [settings.tools, build.tools]) {
+    for (const [tool, on] of Object.entries(record(tools))) {
+      if (on !== false) continue
+      for (const own of OPENCODE_TOOLS[tool] ?? [tool]) out.add({ kind: 'level', tool: own, verdict: 'deny' })
+    }
+  }
+  return out.draft()
+}
+
+function rulesOf(permission: unknown, out: DraftWriter): readonly Rule[] {
+  const tools = typeof permission === 'string' ? { '*': permission } : record(permission)
+  return Object.entries(tools).flatMap(([tool, setting]) => {
+    const globs = typeof setting === 'string' ? { '*': setting } : record(setting)
+    return Object.entries(globs).flatMap(([glob, verdict]): readonly Rule[] => {
+      if (verdict === 'allow' || verdict === 'ask' || verdict === 'deny') return [{ tool, glob, verdict }]
+      out.note(`"${tool}: ${glob}" has no known level, so it asks`)
+      return [{ tool, glob, verdict: 'ask' }]
+    })
+  })
+}
+
+/** There the last rule that matches wins, so an allow lasts only when no stricter one that may match comes after it. */
+function lasting(rule: Rule, later: readonly Rule[]): Verdict {
+  const order: readonly Verdict[] = ['allow', 'ask', 'deny']
+  const start = ({ glob }: Rule): string => glob.split(/[*?]/)[0]!.trimEnd()
+  const meets = (other: Rule): boolean =>
+    (other.tool === rule.tool || /[*?]/.test(other.tool)) &&
+    (start(other).startsWith(start(rule)) || start(rule).startsWith(start(other)))
+  const covers = later.filter((other) => meets(other) && (other.glob === '*' || other.glob === rule.glob))
+  return covers.reduce<Verdict>(
+    (worst, { verdict }) => (order.indexOf(verdict) > order.indexOf(worst) ? verdict : worst),
+    rule.verdict,
+  )
+}
+
+function opencodeRule({ tool, glob, verdict }: Rule): readonly Finding[] {
+  const rule = `${tool}: ${glob}`
+  const known =
+    tool === '*'
+      ? Object.values(OPENCODE_TOOLS).flat()
+      : Object.hasOwn(OPENCODE_TOOLS, tool)
+        ? OPENCODE_TOOLS[tool]!
+        : null
+  if (!known)
+    return /[*?]/.test(tool)
+      ? [note(`${verdict} "${rule}" names tools by a wildcard; they ask`)]
+      : [levelOf(tool, verdict)]
+  if (glob !== '*') {
+    // A colon is a character like any other there, and no rule of ours says so.
+    if (tool === 'bash') return commandRule(glob.replace(/:\*$/, ':?*'), verdict, rule)
+    if (tool === 'read') return pathRule('read', glob, verdict, rule)
+    if (tool === 'edit') return pathRule('write', glob, verdict, rule)
+    return verdict === 'allow'
+      ? [note(`allow "${rule}" has no equivalent`)]
+      : [
+          note(`${verdict} "${rule}" has no equivalent; the whole tool asks`),
+          ...known.map((own) => levelOf(own, 'ask')),
+        ]
+  }
+  if (verdict !== 'allow') return known.map((own) => levelOf(own, verdict))
+  const broad = tool === 'bash' || tool === 'edit' || tool === '*'
+  return broad ? [note(`allow "${rule}" allows everything; it was not taken over: grant what is really used`)] : []
+}
+
+function levelOf(tool: string, verdict: Verdict): Entry {
+  return { kind: 'level', tool, verdict }
+}

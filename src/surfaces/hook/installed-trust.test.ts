@@ -1,0 +1,65 @@
+/** Taking a hook out takes back the trust that came with it, and nothing that the person wrote. */
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { forgetTrust, keepTrust, type TrustEntry, trustOf, withoutTrust } from './installed-trust.ts'
+
+let base = ''
+let state = ''
+beforeEach(() => {
+  base = mkdtempSync(join(tmpdir(), 'cordon-trust-'))
+  state = join(base, 'state')
+})
+afterEach(() => rmSync(base, { recursive: true, force: true }))
+
+const toml: TrustEntry = {
+  agent: 'codex',
+  scope: 'project',
+  root: '/p',
+  path: '/h/.codex/config.toml',
+  table: 'projects."/p"',
+  key: 'trust_level',
+  before: null,
+  after: 'trusted',
+}
+const json: TrustEntry = { ...toml, agent: 'gemini', path: '/h/t.json', table: null, key: '/p', after: 'TRUST_FOLDER' }
+
+it('remembers by installation, and what stood there first', () => {
+  keepTrust(state, [{ ...toml, before: 'untrusted' }, json])
+  keepTrust(state, [{ ...toml, before: 'trusted', after: 'trusted' }])
+  expect(trustOf(state, toml)).toEqual([{ ...toml, before: 'untrusted' }])
+  expect(trustOf(state, { ...toml, root: '/q' })).toEqual([])
+  forgetTrust(state, [toml])
+  expect(trustOf(state, toml)).toEqual([])
+  expect(trustOf(state, json)).toEqual([json])
+})
+
+it('a hook of the user is taken out from any project', () => {
+  keepTrust(state, [{ ...toml, scope: 'user' }])
+  expect(trustOf(state, { agent: 'codex', scope: 'user', root: '/elsewhere' })).toHaveLength(1)
+})
+
+it.each([
+  ['the table goes', 'a = 1\n\n[projects."/p"]\ntrust_level = "trusted"\n', toml, 'a = 1\n'],
+  ['the file goes', '\n[projects."/p"]\ntrust_level = "trusted"\n', toml, null],
+  [
+    'what stood there comes back',
+    '[projects."/p"]\ntrust_level = "trusted"\n',
+    { ...toml, before: 'untrusted' },
+    '[projects."/p"]\ntrust_level = "untrusted"\n',
+  ],
+  [
+    'changed since',
+    '[projects."/p"]\ntrust_level = "untrusted"\n',
+    toml,
+    '[projects."/p"]\ntrust_level = "untrusted"\n',
+  ],
+  ['gone already', 'a = 1\n', toml, 'a = 1\n'],
+  ['the folder goes', '{"/q":"TRUST_FOLDER","/p":"TRUST_FOLDER"}', json, '{\n  "/q": "TRUST_FOLDER"\n}\n'],
+  ['the file goes', '{"/p":"TRUST_FOLDER"}', json, null],
+  ['distrusted since', '{"/p":"DO_NOT_TRUST"}', json, '{"/p":"DO_NOT_TRUST"}'],
+])('%s: %j', (_, text, entry, expected) => {
+  expect(withoutTrust(text, [entry])).toBe(expected)
+})

@@ -1,0 +1,76 @@
+/** A forged signature in the state directory: a hook may believe it for a moment, but nothing runs on it. */
+
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { canonicalManifest } from '../../../src/manifest/canonical.ts'
+import { grantHash, makeSigningKey, projectMessage } from '../../../src/manifest/signature.ts'
+import { signaturePath } from '../../../src/manifest/signature-file.ts'
+import { openHookJudge } from '../../../src/runtime/hook-judge.ts'
+import { runHookCommand } from '../../../src/runtime/hook-run.ts'
+import { loadPolicy } from '../../../src/runtime/load-policy.ts'
+import { signProject } from '../../../src/runtime/manifest-trust.ts'
+import { signedText } from '../../../src/runtime/signed-text.ts'
+import { machineFiles } from '../../../src/system/files.ts'
+import { thisMachine } from '../../../src/system/machine.ts'
+
+const MANIFEST = 'schema_version = 1\n[capabilities.allow.commands]\npatterns = ["touch"]\n'
+
+let base: string
+let root: string
+let place: Parameters<typeof openHookJudge>[0]
+
+beforeEach(async () => {
+  base = realpathSync(mkdtempSync(join(tmpdir(), 'cordon-forged-')))
+  root = join(base, 'project')
+  mkdirSync(root)
+  writeFileSync(join(root, 'cordon.toml'), MANIFEST)
+  const home = join(base, 'home')
+  const own = { home, stateDir: join(home, 'state'), configDir: join(home, 'config'), cacheDir: join(home, 'cache') }
+  const machine = { ...thisMachine(), ...own, cwd: root }
+  const outcome = await loadPolicy({ machine, files: machineFiles, root, choice: { kind: 'project' } })
+  if (!('loaded' in outcome)) throw new Error(JSON.stringify(outcome.problems))
+  const attacker = makeSigningKey().key
+  const canonical = signedText(canonicalManifest(outcome.loaded.project!), {})
+  const hash = grantHash(canonical)
+  const signature = attacker.sign(projectMessage(root, hash))
+  const record = { grant_hash: hash, signed_at: '', key: attacker.publicKey, signature, canonical }
+  const file = signaturePath(own.stateDir, root)
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  writeFileSync(file, JSON.stringify({ version: 1, project: root, signatures: [record] }), { mode: 0o600 })
+  place = { machine, files: machineFiles, root, exact: true, cwd: root, host: 'claude-code', session: 's', shell: true }
+})
+afterEach(() => rmSync(base, { recursive: true, force: true }))
+
+function touched(): ReturnType<typeof runHookCommand> {
+  const { machine, files, host, session } = place
+  const io = { stdin: 'none', stdout: 'discard', stderr: 'discard' } as const
+  return runHookCommand({ machine, files, host, session, root, command: 'touch made', io })
+}
+
+describe('a forged record', () => {
+  it('opens nothing for a tool that runs outside the sandbox', async () => {
+    expect(await openHookJudge(place)).toMatchObject({ closed: expect.stringContaining('does not take effect') })
+  })
+
+  it('opens nothing for a command either: what the hook let through is verified where it would run', async () => {
+    expect(await openHookJudge({ ...place, judgedAgain: true })).toHaveProperty('judge')
+    const ran = await touched()
+    expect(ran).toMatchObject({ denied: expect.stringContaining('does not take effect') })
+    expect(machineFiles.exists(join(root, 'made'))).toBe(false)
+  })
+
+  it('control: with the signature of the user, it runs', async () => {
+    const { machine } = place
+    const outcome = await loadPolicy({ machine, files: machineFiles, root, choice: { kind: 'project' } })
+    if ('loaded' in outcome) signProject(outcome.loaded, machine, new Date())
+    expect(await touched()).toMatchObject({ exitCode: 0 })
+    expect(machineFiles.exists(join(root, 'made'))).toBe(true)
+  })
+
+  it('is not even believed for a moment when the manifest reads otherwise', async () => {
+    writeFileSync(join(root, 'cordon.toml'), MANIFEST.replace('touch', 'rm'))
+    expect(await openHookJudge({ ...place, judgedAgain: true })).toHaveProperty('closed')
+  })
+})

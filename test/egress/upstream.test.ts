@@ -1,0 +1,131 @@
+/** Connections to hosts: dialled ahead of a request, resumed for their own host alone, and none once a door is closed. */
+
+import { createServer as createHttps, type Server } from 'node:https'
+import type { TLSSocket } from 'node:tls'
+import { afterEach, describe, expect, it } from 'vitest'
+import { createWorld, hosts, RawClient, type World } from './world.ts'
+
+let world: World
+afterEach(() => world.close())
+
+const HOST = 'api.example.org'
+
+interface Watched {
+  readonly server: Server
+  /** Whether each TLS connection resumed a session, in order. */
+  readonly resumed: boolean[]
+  readonly open: Set<TLSSocket>
+}
+
+/** Serves port 443 with a certificate for one host only, whatever name is asked for. */
+async function serveWatched(answer: (url: string) => string | null = () => 'ok'): Promise<Watched> {
+  world = createWorld()
+  const server = createHttps(world.authority.issue(HOST), (message, response) => {
+    const body = answer(message.url!)
+    if (body !== null) response.end(body)
+  })
+  const resumed: boolean[] = []
+  const open = new Set<TLSSocket>()
+  server.on('secureConnection', (socket: TLSSocket) => {
+    resumed.push(socket.isSessionReused())
+    open.add(socket)
+    socket.once('close', () => open.delete(socket))
+  })
+  await world.serve(443, server)
+  return { server, resumed, open }
+}
+
+async function inside(port: number, host = HOST): Promise<RawClient> {
+  const client = await RawClient.connect(port)
+  expect(await client.tunnel(`${host}:443`)).toContain(' 200 ')
+  return client.encrypt({ ca: world.ca.pem, servername: host })
+}
+
+async function get(client: RawClient, path = '/', host = HOST): Promise<string> {
+  client.send(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\n\r\n`)
+  return client.receive((text) => text.endsWith('ok') || text.includes('Cordon'))
+}
+
+async function settled(done: () => boolean): Promise<void> {
+  while (!done()) await new Promise((resolve) => setTimeout(resolve, 5))
+}
+
+describe('sessions', () => {
+  it('are resumed for the host they were made with, by every door of the session', async () => {
+    const { resumed, open } = await serveWatched()
+    for (let round = 0; round < 3; round++) {
+      const { door, port } = await world.open({ allowed: hosts(HOST) })
+      const client = await inside(port)
+      expect(await get(client)).toContain(' 200 ')
+      client.close()
+      await door.close()
+      await settled(() => open.size === 0)
+    }
+    expect(resumed[0]).toBe(false)
+    expect(resumed.slice(1)).toContain(true)
+  })
+
+  it('never stand in for the certificate of another host', async () => {
+    const { resumed } = await serveWatched()
+    const other = 'other.example.org'
+    const { port } = await world.open({ allowed: hosts(HOST, other) })
+    expect(await get(await inside(port))).toContain(' 200 ')
+    for (let round = 0; round < 3; round++) {
+      expect(await get(await inside(port, other), '/', other)).toContain('upstream-certificate')
+    }
+    expect(resumed).not.toContain(true)
+  })
+})
+
+describe('dialling ahead', () => {
+  it('opens the one connection that the first request then takes', async () => {
+    const { resumed } = await serveWatched()
+    const { door, port } = await world.open({ allowed: hosts(HOST) })
+    const client = await inside(port)
+    await settled(() => resumed.length === 1)
+    for (let round = 0; round < 3; round++) expect(await get(client)).toContain(' 200 ')
+    expect(resumed).toHaveLength(1)
+    expect(door.stats().upstream).toBe(1)
+  })
+
+  it('leaves nothing when the client goes without a request, or stays and asks for nothing', async () => {
+    const { resumed, open } = await serveWatched()
+    const { door, port } = await world.open({ allowed: hosts(HOST) })
+    const going = await inside(port)
+    await settled(() => resumed.length === 1)
+    going.close()
+    await settled(() => open.size === 0 && door.stats().upstream === 0)
+    const staying = await inside(port)
+    await settled(() => resumed.length === 2)
+    await settled(() => open.size === 0 && door.stats().upstream === 0)
+    expect(door.stats().open).toBe(1)
+    expect(await get(staying)).toContain(' 200 ')
+  })
+
+  it('is not done for a name that is not the one of the tunnel', async () => {
+    const { resumed } = await serveWatched()
+    const { door, port } = await world.open({ allowed: hosts(HOST, 'other.example.org') })
+    const client = await RawClient.connect(port)
+    await client.tunnel(`${HOST}:443`)
+    await expect(client.encrypt({ ca: world.ca.pem, servername: 'other.example.org' })).rejects.toThrow()
+    await settled(() => world.events.some((event) => event.code === 'name-mismatch'))
+    expect(door.stats().upstream).toBe(0)
+    expect(resumed).toEqual([])
+  })
+})
+
+describe('a door that closes', () => {
+  it('does not dial again for a request that was under way on a kept connection', async () => {
+    const { resumed, open } = await serveWatched((url) => (url === '/never' ? null : 'ok'))
+    const { door, port } = await world.open({ allowed: hosts(HOST) })
+    const client = await inside(port)
+    expect(await get(client)).toContain(' 200 ')
+    client.send(`GET /never HTTP/1.1\r\nHost: ${HOST}\r\n\r\n`)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    await door.close()
+    await client.receive()
+    await settled(() => open.size === 0)
+    expect(door.stats().upstream).toBe(0)
+    expect(resumed).toHaveLength(1)
+  })
+})
