@@ -17,7 +17,6 @@ export interface Origin {
   readonly port: number
   /** The authority that signed its certificate. */
   readonly authority: string
-  readonly pid: number
   close(): void
 }
 
@@ -58,7 +57,7 @@ export function proxyNames(): readonly ProxyName[] {
 
 export async function startOrigin(): Promise<Origin> {
   const { child, told } = await start<{ port: number; authority: string }>('origin', '', [])
-  return { ...told, pid: child.pid!, close: () => child.stdin!.end() }
+  return { ...told, close: () => child.stdin!.end() }
 }
 
 /** Starts a proxy in front of the origin; its listening socket is made here and handed over, as a sandbox does. */
@@ -173,13 +172,14 @@ async function serveOrigin(): Promise<void> {
 
 async function serveDoor(): Promise<void> {
   const { originPort, authority } = await readOrders()
+  const allowed = hosts(HOST)
   const started = process.hrtime.bigint()
   const listener = createServer()
   await listenOn(listener)
   const ca = createSessionCa()
   const door = openDoor({
     listener,
-    rules: { command: 'bench', allowed: hosts(HOST), denied: [], allowPrivate: false },
+    rules: { command: 'bench', allowed, denied: [], allowPrivate: false },
     ca,
     upstream: createUpstream({
       // As the peer does: told roots take the place of the machine's.

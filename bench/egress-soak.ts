@@ -36,7 +36,7 @@ const connected = async (proxy: ProxyUnderTest): Promise<Socket> => {
   return socket
 }
 
-export const FAULTS: readonly (readonly [name: string, act: (proxy: ProxyUnderTest) => Promise<void>])[] = [
+const FAULTS: readonly (readonly [name: string, act: (proxy: ProxyUnderTest) => Promise<void>])[] = [
   [
     'the host resets',
     async (proxy) => {
@@ -122,7 +122,7 @@ function row(when: string, held: Held): string[] {
   return [when, String(held.descriptors), held.heap.toFixed(1), held.resident.toFixed(1), resources.sort().join(', ')]
 }
 
-export async function soakEgress(gigabytes: number, rounds: number): Promise<void> {
+async function soakEgress(gigabytes: number, rounds: number): Promise<void> {
   const origin = await startOrigin()
   const proxy = await startProxy('cordon', origin)
   await misbehave(proxy, 20)

@@ -7,7 +7,8 @@ import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createBwrapBackend } from '../src/sandbox/backend.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Backend, createBwrapBackend } from '../src/sandbox/backend.ts'
 import { planSandbox, type SandboxPlan, type SandboxRequest } from '../src/sandbox/plan.ts'
 import { readHostFacts } from '../src/sandbox/session.ts'
 
@@ -16,6 +17,9 @@ export interface SandboxFigures {
   readonly launchMs: number
   /** The target is 1.3. */
   readonly ratio: number
+  /** In a room that was laid out ahead, as the commands of a session after a pause are. */
+  readonly aheadMs: number
+  readonly aheadRatio: number
   readonly limitedMs: number
   readonly listenerMs: number
   readonly masks: Readonly<Record<number, number>>
@@ -25,12 +29,16 @@ export interface SandboxFigures {
 
 const ROUNDS = 60
 
-async function median(work: () => Promise<unknown>, rounds = ROUNDS): Promise<number> {
+/** For a room to be laid out. */
+const PAUSE_MS = 40
+
+async function median(work: () => Promise<unknown>, rounds = ROUNDS, pause = 0): Promise<number> {
   const times: number[] = []
   for (let i = 0; i < rounds + 5; i++) {
     const start = performance.now()
     await work()
     if (i >= 5) times.push(performance.now() - start)
+    if (pause > 0) await sleep(pause)
   }
   return times.sort((a, b) => a - b)[rounds >> 1]!
 }
@@ -82,8 +90,8 @@ export async function benchSandbox(): Promise<SandboxFigures> {
     const plan = planFor(root, [])
     const compiled = backend.compile(plan)
     const bare = bareArguments(compiled.args)
-    const run = async (chosen: SandboxPlan) => {
-      const result = await backend.launch(chosen, { ...io, onListener: () => {} })
+    const run = async (chosen: SandboxPlan, on: Backend = backend) => {
+      const result = await on.launch(chosen, { ...io, onListener: () => {} })
       if (result.exitCode !== 0) throw new Error(`the command ended with ${result.exitCode}`)
     }
 
@@ -103,6 +111,10 @@ export async function benchSandbox(): Promise<SandboxFigures> {
     const bareMs = middleOf(bareTimes)
     const launchMs = middleOf(launchTimes)
 
+    const ahead = createBwrapBackend({ ahead: true })
+    const aheadMs = await median(() => run(plan, ahead), 30, PAUSE_MS)
+    ahead.rest()
+
     const masks: Record<number, number> = {}
     for (const count of [200, 1000, 3000]) {
       const folder = join(root, `masks-${count}`)
@@ -118,6 +130,8 @@ export async function benchSandbox(): Promise<SandboxFigures> {
       bareMs,
       launchMs,
       ratio: launchMs / bareMs,
+      aheadMs,
+      aheadRatio: aheadMs / bareMs,
       limitedMs: await median(() => run(limited), 30),
       listenerMs: await median(() => run(listening), 30),
       masks,

@@ -64,7 +64,8 @@ export function readHead(path: string): Head | null | 'damaged' {
   }
   try {
     const bytes = Buffer.alloc(SLOT * 2)
-    readSync(fd, bytes, 0, bytes.length, 0)
+    // A session that was opened and in which nothing happened has an empty one; where lines exist, that is a missing head.
+    if (readSync(fd, bytes, 0, bytes.length, 0) === 0) return null
     return newest(bytes) ?? 'damaged'
   } finally {
     closeSync(fd)

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 import type { Transform } from 'node:stream'
 import { quote } from '../hosts/host.ts'
 import { type HostPattern, matchesHost } from '../hosts/pattern.ts'
+import { foreignCredential } from './foreign-credential.ts'
 import type { Refusal } from './refusal.ts'
 import { type ReadFrameHead, scrubFrames } from './scrub-frames.ts'
 import { scrubBytes, scrubStream } from './scrub-stream.ts'
@@ -20,6 +21,8 @@ export interface BrokeredSecret {
   readonly header?: string
   /** The query parameter that carries it. */
   readonly query?: string
+  /** No other credential goes to its hosts. */
+  readonly exclusive?: boolean
 }
 
 export interface OutgoingRequest {
@@ -72,6 +75,8 @@ export function createBroker(secrets: readonly BrokeredSecret[]): Broker {
   function swap(request: OutgoingRequest): SwappedRequest | { readonly refusal: Refusal } {
     let { path, rawHeaders } = request
     const used: string[] = []
+    const foreign = foreignRefusal(held, request)
+    if (foreign !== null) return { refusal: foreign }
     for (const secret of held) {
       const inPath = holdsIn(path, secret.placeholder)
       const headers = rawHeaders.flatMap((text, at) => (headerHolds(text, secret.placeholder) ? [at] : []))
@@ -124,6 +129,18 @@ function placeRefusal(
   const places = [header && `the header ${quote(header)}`, secret.query && `the query parameter ${quote(secret.query)}`]
   const message = `the secret ${secret.name} is put in only in ${places.filter(Boolean).join(' or ')}`
   return { code: 'secret-misplaced', message }
+}
+
+function foreignRefusal(held: readonly Held[], request: OutgoingRequest): Refusal | null {
+  const granted = held.filter((secret) => isGranted(secret, request.target))
+  if (!granted.some((secret) => secret.exclusive)) return null
+  const found = foreignCredential(
+    request,
+    granted.map((secret) => secret.placeholder),
+  )
+  if (found === null) return null
+  const message = `a credential that is not the brokered one was on its way to ${quote(request.target.host)} (${quote(found)})`
+  return { code: 'secret-foreign', message }
 }
 
 function isGranted(secret: Held, target: Target): boolean {

@@ -51,6 +51,8 @@ export interface Door {
 
 /** Hosts whose certificate is signed before they are asked for. */
 const WARM_HOSTS = 4
+/** A client that is faster than this is answered first: it has its own part of TLS to do meanwhile. */
+const ROOTS_MILLISECONDS = 10
 
 export function openDoor(options: DoorOptions): Door {
   const { listener, rules, signal } = options
@@ -97,7 +99,8 @@ export function openDoor(options: DoorOptions): Door {
 
   async function shut(): Promise<void> {
     signal?.removeEventListener('abort', onAbort)
-    clearImmediate(warm)
+    clearImmediate(signing)
+    clearTimeout(reading)
     ended.abort()
     const gone = new Promise<void>((resolve) => listener.close(() => resolve()))
     proxy.close()
@@ -116,12 +119,12 @@ export function openDoor(options: DoorOptions): Door {
     void close()
   }
 
-  // While the command still starts, in another process: its first request finds the roots read and a leaf signed.
-  const warm = setImmediate(() => {
-    options.upstream.prepare()
+  // While the command still starts, in another process: its first request finds a leaf signed and the roots read.
+  const signing = setImmediate(() => {
     const likely = rules.allowed?.filter((rule) => !rule.pattern.wildcard).slice(0, WARM_HOSTS) ?? []
     for (const rule of likely) options.ca.contextFor(rule.pattern.host)
   })
+  const reading = setTimeout(() => agent.prepare(), ROOTS_MILLISECONDS)
   listener.on('connection', accept)
   listener.on('error', onAbort)
   if (signal?.aborted) void close()

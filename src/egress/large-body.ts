@@ -41,6 +41,8 @@ export function carryLargeBody(
   let flushing = false
 
   function take(piece: Buffer): boolean {
+    // Nobody waits any more, and the request that we answer is about to be given up.
+    if (response.destroyed) return false
     const part = Math.min(piece.length, left)
     if (filled + part > SLAB) flush()
     piece.copy(slab, filled, 0, part)
@@ -63,7 +65,7 @@ export function carryLargeBody(
 
   function flush(): void {
     flushing = false
-    if (filled === 0) return
+    if (filled === 0 || response.destroyed) return
     const full = slab
     const bytes = full.subarray(0, filled)
     filled = 0

@@ -1,7 +1,6 @@
 /** A refusal of the way out: a stable code, a sentence, and how each protocol says it. PURE. */
 
 import type { HostCode } from '../hosts/judge.ts'
-import { http } from './http.ts'
 import { authorityOf, type Target } from './target.ts'
 
 /** Why a connection or a request did not go through, or did. */
@@ -22,6 +21,7 @@ export type EgressCode =
   | 'secret-elsewhere' // a secret's placeholder on the way to a host it was not granted to
   | 'secret-misplaced' // a placeholder in a part of the request where it is not put in
   | 'secret-insecure' // a placeholder over plain HTTP
+  | 'secret-foreign' // another credential for a host whose credential is brokered
   | 'socks-command' // BIND or UDP ASSOCIATE
   | 'socks-malformed' // not SOCKS5, or with authentication
   | 'too-many-connections' // the limit of open connections
@@ -47,6 +47,15 @@ const FAULTS: Readonly<Partial<Record<EgressCode, number>>> = {
   'client-timeout': 408,
   'client-tls': 400,
   'too-many-connections': 503,
+}
+
+/** Not from node:http, which would be loaded for a summary too. */
+const FAULT_TEXTS: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  408: 'Request Timeout',
+  502: 'Bad Gateway',
+  503: 'Service Unavailable',
+  504: 'Gateway Timeout',
 }
 
 export function isFault(code: EgressCode): boolean {
@@ -109,7 +118,7 @@ export function httpRefusal(
   const wantsJson = accept !== undefined && /\bjson\b/i.test(accept)
   const sentence = `${facts.error} by Cordon (${refusal.code}): ${refusal.message}${remedy === null ? '' : `; to allow: ${remedy}`}`
   const body = wantsJson ? `${JSON.stringify(facts)}\n` : `${sentence}\n${JSON.stringify(facts)}\n`
-  const statusText = fault ? `${http.STATUS_CODES[status]} (${refusal.code})` : `Blocked by Cordon (${refusal.code})`
+  const statusText = fault ? `${FAULT_TEXTS[status]} (${refusal.code})` : `Blocked by Cordon (${refusal.code})`
   const headers = [
     ['Content-Type', wantsJson ? 'application/json' : 'text/plain; charset=utf-8'],
     ['Content-Length', String(Buffer.byteLength(body))],

@@ -47,6 +47,15 @@ export class RouteAgent extends http.Agent {
     return this.#open.size
   }
 
+  /** Reads the roots ahead of the first connection, for which there is time now. */
+  prepare(): void {
+    try {
+      this.#upstream.prepare()
+    } catch {
+      // The first request to a host meets the same, and is refused.
+    }
+  }
+
   /** The connection for a request, or for a tunnel outside the pool. */
   dial(route: Route, secure: boolean, protocols: readonly string[] = ['http/1.1']): Socket {
     // A request that is tried again while the door closes must not open what nobody closes any more.

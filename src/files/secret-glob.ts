@@ -13,7 +13,7 @@ import { secretShapes } from './secret-shapes.ts'
 export function secretOfGlob(path: string, home: string): string | null {
   const pattern = path.replace(/\[[^\]/]*\]/g, '?').replace(/\\(.)/g, '$1')
   const basename = posix.basename(pattern)
-  if (/^[*?]*$/.test(basename)) return null
+  if (/^[*?]*(\.[*?]+)*$/.test(basename) && !basename.startsWith('.')) return null
   const shape = secretShapes.find((candidate) => dotFits(basename, candidate) && aimsAt(basename, candidate))
   if (shape !== undefined) return posix.join(posix.dirname(path), exampleOf(shape))
   const segments = splitPath(pattern)

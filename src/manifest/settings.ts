@@ -25,6 +25,8 @@ export interface SecretSetting {
   readonly header: string | null
   /** The query parameter that carries it. */
   readonly query?: string
+  /** No other credential goes to its hosts: an agent's provider would take data for somebody else's account. */
+  readonly exclusive?: boolean
 }
 
 /** Limits of one command; null means none. Times are seconds, sizes are bytes. */

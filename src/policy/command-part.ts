@@ -3,7 +3,8 @@
 import { isPrivateTmp } from '../files/baseline.ts'
 import type { CommandFact, Hazard } from '../shell/facts.ts'
 import type { SessionFacts } from './call.ts'
-import { denyMatches, grantMatches, variantsOf } from './command-match.ts'
+import { asksAt, hazardDenial, ruleDenial } from './command-denial.ts'
+import { grantMatches, variantsOf } from './command-match.ts'
 import { namesPackage } from './open-runner.ts'
 import type { PartQuestions } from './order.ts'
 import { isInsideRoots } from './path-part.ts'
@@ -45,23 +46,31 @@ const QUIET_BUILTINS: ReadonlySet<string> = new Set([
   ...['shopt', 'trap', 'eval', 'disown'],
 ])
 
-/** The four questions of P0 about a command. */
+const NOTHING_AROUND = { wrappers: [], runs: null } as const
+
+/** The hazard of running elsewhere: a grant that names what runs there (`docker exec web npm test:*`) has answered it. */
+const ELSEWHERE = 'remote-command'
+
+/** The four questions of P0 about a command; `runs` is what it runs in turn, when it is a wrapper. */
 export function commandQuestions(
   policy: Policy,
   session: SessionFacts,
   stance: Stance,
   fact: CommandFact,
   canonical: (path: string) => string,
-  wrappers: readonly CommandFact[] = [],
+  around: { readonly wrappers: readonly CommandFact[]; readonly runs: CommandFact | null } = NOTHING_AROUND,
 ): PartQuestions {
-  const hazard = fact.hazards.find((candidate) => asksAt(policy, candidate)) ?? leftover(fact)
+  const { wrappers, runs } = around
+  const named = runs !== null && wrapperGrants(policy, session, runs, [fact]) !== null
+  const open = (candidate: Hazard): boolean => asksAt(policy, candidate) && !(named && candidate.code === ELSEWHERE)
+  const hazard = fact.hazards.find(open) ?? leftover(fact)
   const text = wordsOf(fact)
   return {
     subject: { kind: 'command', text, span: fact.span },
     denial: () =>
       hazardDenial(policy, fact, text) ??
       ruleDenial(policy, fact, text) ??
-      placeRuling(policy, session, stance, fact, canonical, text),
+      (runsElsewhere(wrappers) ? null : placeRuling(policy, session, stance, fact, canonical, text)),
     grant: () => harmless(policy, fact, hazard, text) ?? grantRuling(policy, session, fact, wrappers, hazard, text),
     explicit: () =>
       stance.mode.value === 'contained' && isFromMode(stance) ? contained(stance, fact, text) : stance.explicit,
@@ -93,12 +102,20 @@ function wrapperGrants(
   const name = fact.argv[0]?.values?.[0]
   if (name === undefined) return null
   for (const wrapper of wrappers) {
-    if (wrapper.hazards.length > 0) continue
-    const start = wrapper.argv.findIndex((word, index) => index > 0 && word.values?.[0] === name)
+    if (wrapper.hazards.some((hazard) => hazard.code !== ELSEWHERE)) continue
+    // The last word that can be it: a container may be called like the command that runs in it.
+    const start = wrapper.argv.findLastIndex(
+      (word, index) => index > 0 && word.values?.[0] === name && word.span.start === fact.argv[0]?.span.start,
+    )
     const grants = start < 0 ? null : grantsOf(policy, session, wrapper)
     if (grants?.every((rule) => rule.pattern.words.length > start)) return grants
   }
   return null
+}
+
+/** True when a wrapper runs the command on another machine or in a container, whose files and directories are not these. */
+export function runsElsewhere(wrappers: readonly CommandFact[]): boolean {
+  return wrappers.some((wrapper) => wrapper.hazards.some((hazard) => hazard.code === ELSEWHERE))
 }
 
 /** The command as a person reads it. */
@@ -122,92 +139,9 @@ function mostLiteral(rules: readonly CommandRule[]): CommandRule | null {
   }, null)
 }
 
-// With privilege_wrappers the user opted in: sudo is then an ordinary command that still gains nothing in the sandbox. The
-// same goes for interpreters with system_python: running code is what they were granted for.
-function asksAt(policy: Policy, hazard: Hazard): boolean {
-  if (hazard.code === 'privilege') return !policy.flags.privilege_wrappers.value
-  return !(hazard.code.startsWith('interpreter-') && policy.flags.system_python.value)
-}
-
 function leftover(fact: CommandFact): Hazard | null {
   if (fact.unwrapped !== 'some') return null
   return { code: 'wrapper', message: 'it may run more than can be seen', verdict: 'ask', span: fact.span }
-}
-
-function hazardDenial(policy: Policy, fact: CommandFact, text: string): Ruling | null {
-  const hazard = fact.hazards.find((candidate) => candidate.verdict === 'deny' && asksAt(policy, candidate))
-  if (!hazard) return null
-  const privilege = hazard.code === 'privilege'
-  return {
-    decision: 'deny',
-    reason: {
-      code: privilege ? 'privilege' : 'dangerous-shell',
-      message: `\`${text}\`: ${hazard.message}.`,
-      remedy: privilege
-        ? 'Do it without privileges (install into the project or your home directory, use a user service), or hand this exact command to the user to run.'
-        : 'Write the command out plainly, without text that bash evaluates a second time.',
-    },
-    rules: [{ rule: privilege ? policy.flags.privilege_wrappers.rule : `hazard ${hazard.code}`, source: 'built-in' }],
-  }
-}
-
-function ruleDenial(policy: Policy, fact: CommandFact, text: string): Ruling | null {
-  let maybe: CommandRule | null = null
-  for (const rule of policy.commands.deny) {
-    const match = denyMatches(rule.pattern, fact.argv)
-    if (match === 'yes') {
-      return {
-        decision: 'deny',
-        reason: {
-          code: 'denied-by-rule',
-          message: `\`${text}\` is denied by "${rule.pattern.text}".`,
-          remedy: `Find a way without it; the rule stands at ${rule.source}.`,
-        },
-        rules: [ref(rule)],
-      }
-    }
-    if (match === 'maybe') maybe ??= rule
-  }
-  maybe ??= hiddenDenial(policy, fact)
-  if (!maybe) return null
-  return {
-    decision: 'ask',
-    firm: true,
-    reason: {
-      code: 'maybe-denied',
-      message: `\`${text}\` could turn out to be "${maybe.pattern.text}", which is denied: its words are only known when it runs.`,
-      remedy: 'Write the words out instead of using variables or substitutions.',
-    },
-    rules: [ref(maybe)],
-  }
-}
-
-/** The denial that could match what a command runs out of sight: text that only bash will see, or words that name it. */
-function hiddenDenial(policy: Policy, fact: CommandFact): CommandRule | null {
-  const [first] = policy.commands.deny
-  if (first === undefined) return null
-  // A file that is sourced is a script like any other; what a substitution makes up is not.
-  const script = fact.hazards.some((hazard) => hazard.code === 'source') && fact.paths.some((use) => use.path !== null)
-  if (fact.unwrapped === 'some' && !script) return first
-  if (fact.hazards.length === 0) return null
-  const words = [...fact.argv, ...fact.assignments.flatMap((assignment) => assignment.value ?? [])]
-  return mentionedDenial(policy, words.map((word) => word.text).join(' '))
-}
-
-/** The denial whose words a text names in order. */
-export function mentionedDenial(policy: Policy, text: string): CommandRule | null {
-  const tokens: readonly string[] = text.match(/[\w.+-]+/g) ?? []
-  return policy.commands.deny.find(({ pattern }) => namesInOrder(tokens, pattern.words)) ?? null
-}
-
-function namesInOrder(tokens: readonly string[], words: readonly string[]): boolean {
-  let rest = tokens
-  for (const word of words) {
-    const at = rest.indexOf(word.slice(word.lastIndexOf('/') + 1))
-    if (at < 0) return false
-    rest = rest.slice(at + 1)
-  }
-  return true
 }
 
 function placeRuling(
@@ -257,7 +191,10 @@ function harmless(policy: Policy, fact: CommandFact, hazard: Hazard | null, text
   const name = nameOf(fact)
   // `command -v x` only says what a name means.
   const asksName = name === 'command' && /^-[vV]$/.test(fact.argv[1]?.values?.[0] ?? '')
-  const quiet = fact.resolves === 'builtin' && name !== null && (QUIET_BUILTINS.has(name) || asksName)
+  // `exec 2>&1` only redirects, which is judged on its own.
+  const bareExec = name === 'exec' && fact.argv.length === 1
+  const builtin = fact.resolves === 'builtin' && name !== null
+  const quiet = builtin && (QUIET_BUILTINS.has(name) || asksName || bareExec)
   const coordinates = isCoordinator(fact) && policy.flags.implicit_coordinators.value
   if (!isTransparent(fact) && !quiet && !coordinates) return null
   return {

@@ -1,21 +1,16 @@
 /** Takes a command text apart into the parts that are decided: its syntax, commands, redirects, files and hosts. */
 
-import { posix } from 'node:path'
-import { isProcessDoor } from '../files/baseline.ts'
-import { isGlob, matchSegment } from '../files/glob.ts'
-import { protectedOfGlob } from '../files/protected-glob.ts'
-import { secretOfGlob } from '../files/secret-glob.ts'
-import { classifyAddress } from '../hosts/address.ts'
-import { matchesHost } from '../hosts/pattern.ts'
-import { parseUrl } from '../hosts/url.ts'
-import type { CommandFact, Hazard, HostUse, PathUse, RedirectFact, ShellFacts, SyntaxUse } from '../shell/facts.ts'
+import type { CommandFact, Hazard, PathUse, ShellFacts, SyntaxUse } from '../shell/facts.ts'
 import { isInterpreterName } from '../shell/tables/interpreter-names.ts'
 import type { SessionFacts, ShellFact } from './call.ts'
-import { commandQuestions, grantsOf, mentionedDenial, wordsOf } from './command-part.ts'
+import { mentionedDenial } from './command-denial.ts'
+import { commandQuestions, runsElsewhere, wordsOf } from './command-part.ts'
 import type { PartDecision, PartSubject } from './decision.ts'
 import { decidePart, type PartQuestions } from './order.ts'
-import { type PathActor, pathQuestions } from './path-part.ts'
-import type { Policy, RuleRef } from './policy.ts'
+import type { Policy } from './policy.ts'
+import { hostUseQuestions } from './shell-hosts.ts'
+import { pathUseQuestions, redirectQuestions } from './shell-paths.ts'
+import { always, deny, ref, type Scene, unknowable } from './shell-scene.ts'
 import type { Ruling, Stance } from './stance.ts'
 
 /** Decides every part of a command text. */
@@ -23,13 +18,6 @@ export function decideShell(policy: Policy, session: SessionFacts, stance: Stanc
   const scene: Scene = { policy, session, stance, shell }
   const questions = 'rejection' in shell.analysis ? rejected(scene) : questionsOf(scene, shell.analysis.facts)
   return questions.map((part) => decidePart(part, stance))
-}
-
-interface Scene {
-  readonly policy: Policy
-  readonly session: SessionFacts
-  readonly stance: Stance
-  readonly shell: ShellFact
 }
 
 function rejected({ shell }: Scene): PartQuestions[] {
@@ -55,21 +43,46 @@ function questionsOf(scene: Scene, facts: ShellFacts): PartQuestions[] {
       always(subject, deny('unparseable', `bash refuses the command: ${shell.syntaxError}.`, 'Correct the syntax.')),
     ]
   }
-  return [
+  const questions = [
     ...substringQuestions(scene),
     ...facts.syntax.flatMap((use) => syntaxQuestions(scene, use)),
     ...facts.hazards.map((hazard) => hazardQuestions(scene, hazard)),
     ...facts.redirects.flatMap((redirect) => redirectQuestions(scene, redirect)),
     ...facts.commands.flatMap((fact, command) =>
-      factQuestions(scene, fact, facts.commands).map((part) => ({ ...part, subject: { ...part.subject, command } })),
+      factQuestions(scene, fact, command, facts.commands).map((part) => ({
+        ...part,
+        subject: { ...part.subject, command },
+      })),
     ),
   ]
+  return questions.length > 0 ? questions : [nothingRuns(scene)]
 }
 
-function factQuestions(scene: Scene, fact: CommandFact, all: readonly CommandFact[]): PartQuestions[] {
+/** `[[ -f x ]]`, a comment, arithmetic: bash looks at it and runs no program. */
+function nothingRuns({ policy, shell }: Scene): PartQuestions {
+  const ruling: Ruling = {
+    decision: 'allow',
+    reason: { code: 'harmless', message: 'No program runs.' },
+    rules: [ref(policy.flags.implicit_coordinators)],
+  }
+  const none = (): null => null
+  return {
+    subject: { kind: 'command', text: shell.command },
+    denial: none,
+    grant: () => (policy.flags.implicit_coordinators.value ? ruling : null),
+    explicit: none,
+    otherwise: () => ({ ...ruling, decision: 'ask' }),
+  }
+}
+
+function factQuestions(scene: Scene, fact: CommandFact, at: number, all: readonly CommandFact[]): PartQuestions[] {
   const { policy, session, stance, shell } = scene
+  const runs = fact.unwrapped === 'none' ? null : (all.find((other) => other.parent === at) ?? null)
+  const wrappers = wrappersOf(fact, all)
+  const command = commandQuestions(policy, session, stance, fact, shell.canonical, { wrappers, runs })
+  if (runsElsewhere(wrappers)) return [command]
   return [
-    commandQuestions(policy, session, stance, fact, shell.canonical, wrappersOf(fact, all)),
+    command,
     ...fact.redirects.flatMap((redirect) => redirectQuestions(scene, redirect)),
     ...fact.paths.flatMap((use) => [...pathUseQuestions(scene, use, fact), ...scriptQuestions(scene, use, fact)]),
     ...fact.hosts.flatMap((use) => hostUseQuestions(scene, use, fact)),
@@ -185,225 +198,10 @@ function hazardQuestions(scene: Scene, hazard: Hazard): PartQuestions {
   })
 }
 
-function redirectQuestions(scene: Scene, redirect: RedirectFact): PartQuestions[] {
-  const { policy, shell } = scene
-  const flag = policy.flags.redirects
-  const subject: PartSubject = {
-    kind: 'redirect',
-    text: shell.command.slice(redirect.span.start, redirect.span.end),
-    span: redirect.span,
-  }
-  if (flag.value === 'none' || (flag.value === 'streams' && redirect.kind === 'file')) {
-    const what = redirect.kind === 'file' ? 'redirects to and from files' : 'redirects'
-    return [
-      always(subject, {
-        ...deny(
-          'shell-syntax-off',
-          `[security] redirects is "${flag.value}": ${what} may not be used.`,
-          'Use the write tool for files, or let the output come back as the result.',
-        ),
-        rules: [ref(flag)],
-      }),
-    ]
-  }
-  if (redirect.kind === 'stream' || redirect.target === null) return []
-  const accesses =
-    redirect.access === 'read-write' ? (['read', 'write'] as const) : ([redirect.access ?? 'write'] as const)
-  const values = redirect.target.values
-  const relative = values?.some((value) => !value.startsWith('/')) ?? false
-  if (values === null || (relative && redirect.cwd === null)) {
-    return [unknowable(scene, subject, 'the file it opens is only known when it runs')]
-  }
-  return values.flatMap((value) =>
-    accesses.map((access) => {
-      const path = posix.resolve(redirect.cwd ?? '/', value)
-      return pathPart(scene, access, path, shown(scene, path), subject)
-    }),
-  )
-}
-
-/** Programs that read names and metadata, and contents only by an option that is a hazard of its own. */
-const LOOKING: ReadonlySet<string> = new Set(['find', 'du', 'tree'])
-
-/** Programs that never read contents. */
-const STATTING: ReadonlySet<string> = new Set(['ls', 'stat', 'test', '[', 'readlink', 'realpath'])
-
-function pathUseQuestions(scene: Scene, use: PathUse, fact: CommandFact): PartQuestions[] {
-  const text =
-    use.path === null
-      ? scene.shell.command.slice(use.span.start, use.span.end) || wordsOf(fact)
-      : shown(scene, use.path)
-  const access = use.access === 'write' ? 'write' : 'read'
-  const subject: PartSubject = { kind: access, text, span: use.span }
-  if (use.path === null) return [unknowable(scene, subject, 'the path is only known when it runs')]
-  const { policy, session } = scene
-  const facts = { root: policy.root, home: policy.home, ...session.own }
-  const aimed = !use.glob
-    ? null
-    : access === 'write'
-      ? protectedOfGlob(use.path, facts)
-      : secretOfGlob(use.path, policy.home)
-  const name = fact.argv[0]?.values?.[0] ?? ''
-  const looks = use.access === 'read' && (STATTING.has(name) ? 'metadata' : LOOKING.has(name) && 'names')
-  return [
-    pathPart(scene, access, aimed ?? literalPart(use), text, subject, { climbs: use.written !== 'absolute', looks }),
-  ]
-}
-
-function pathPart(
-  { policy, session, stance, shell }: Scene,
-  access: 'read' | 'write',
-  absolute: string,
-  given: string,
-  subject: PartSubject,
-  how: Pick<PathActor, 'climbs' | 'looks'> = {},
-): PartQuestions {
-  if (isProcessDoor(absolute)) {
-    const asks = policy.outsideRoots.value === 'ask'
-    const message = `${given} leads through another process to files that the project does not hold`
-    const ruling = {
-      ...deny('outside-roots', `${message}.`, 'Name the file by its own path.'),
-      rules: [ref(policy.outsideRoots)],
-    }
-    return always({ ...subject, kind: access }, asks ? { ...ruling, decision: 'ask' } : ruling)
-  }
-  const path = shell.canonical(absolute)
-  return pathQuestions(
-    policy,
-    session,
-    stance,
-    access,
-    { given, path },
-    { by: 'command', ...how, subject: { text: subject.text, ...(subject.span && { span: subject.span }) } },
-  )
-}
-
-// What is named in words: relative where it lies in the project, as bash will see it, not as it was written.
-function shown({ policy }: Scene, path: string): string {
-  return path.startsWith(`${policy.root}/`) ? path.slice(policy.root.length + 1) : path
-}
-
-// A glob stands for names below its literal directory: that directory is what can be judged.
-function literalPart(use: PathUse): string {
-  const path = use.path!
-  if (!use.glob) return path
-  const segments = path.split('/')
-  const end = segments.findIndex((segment) => isGlob(segment) || /[[\\]/.test(segment))
-  if (end < 0) return path
-  const literal = segments.slice(0, end).join('/') || '/'
-  // `.*` matches `..` in older shells: what lies behind it is above the directory.
-  const climbs = segments.slice(end).some((segment, index, rest) => {
-    const leads = use.access === 'write' || index < rest.length - 1
-    return leads && segment.startsWith('.') && matchSegment(segment.replace(/\[[^\]]*\]/g, '?'), '..')
-  })
-  return climbs ? posix.dirname(literal) : literal
-}
-
-/** P10: a host that a command names is asked about in contained mode; in every mode the proxy holds the wire. */
-function hostUseQuestions(scene: Scene, use: HostUse, fact: CommandFact): PartQuestions[] {
-  const { policy, session, stance } = scene
-  if (stance.mode.value !== 'contained') return []
-  // Other schemes (ssh, file) are not the web's: their programs are judged by what they do, and the proxy holds the wire.
-  const web = /^[a-z][a-z0-9+.-]*:\/\//i.test(use.url) ? use.url : `https://${use.url}`
-  const parsed = parseUrl(web)
-  if ('problem' in parsed) return /^https?:/i.test(web) ? [unreadableHost(use, fact, parsed.problem)] : []
-  if (isOwnLoopback(parsed.url.host)) return []
-  const { host, port } = parsed.url
-  const tool = fact.argv[0]?.values?.[0] ?? ''
-  const rules = [
-    ...(grantsOf(policy, session, fact) ?? []).flatMap((grant) => grant.domains),
-    ...policy.commands.defaultDomains,
-    ...(policy.commands.toolDomains.get(tool) ?? []),
-    ...session.grants.hosts,
-  ]
-  const rule = rules.find((candidate) => matchesHost(candidate.pattern, host, port))
-  const subject: PartSubject = { kind: 'host', text: host, span: use.span }
-  if (rule) {
-    return [
-      always(subject, {
-        decision: 'allow',
-        reason: { code: 'granted', message: `"${rule.pattern.text}" grants ${host}.` },
-        rules: [ref(rule)],
-      }),
-    ]
-  }
-  return [
-    always(subject, {
-      decision: 'ask',
-      reason: {
-        code: 'host-not-granted',
-        message: `\`${wordsOf(fact)}\` reaches for ${host}, which no grant names.`,
-        remedy: `Grant it with domains = ["${host}"] at a command pattern, or under default_domains.`,
-      },
-      rules: [ref(stance.mode)],
-    }),
-  ]
-}
-
-function unreadableHost(use: HostUse, fact: CommandFact, problem: string): PartQuestions {
-  return always(
-    { kind: 'host', text: use.url, span: use.span },
-    {
-      decision: 'ask',
-      reason: {
-        code: 'host-not-granted',
-        message: `\`${wordsOf(fact)}\` reaches for a host that cannot be told: ${problem}.`,
-        remedy: 'Write the address plainly.',
-      },
-      rules: [{ rule: 'hazard unknowable', source: 'built-in' }],
-    },
-  )
-}
-
-// Inside the sandbox, loopback is the sandbox's own.
-function isOwnLoopback(host: string): boolean {
-  return host === 'localhost' || host.endsWith('.localhost') || classifyAddress(host) === 'loopback'
-}
-
-/** What only shows at run time: the kernel holds it, so contained mode and an allow level run it; otherwise a person is asked. */
-function unknowable({ stance }: Scene, subject: PartSubject, message: string): PartQuestions {
-  const ask: Ruling = {
-    decision: 'ask',
-    reason: {
-      code: 'not-understood',
-      message: `\`${subject.text}\`: ${message}.`,
-      remedy: 'Write it out with plain words.',
-    },
-    rules: [{ rule: 'hazard unknowable', source: 'built-in' }],
-  }
-  const held: Ruling = {
-    decision: 'allow',
-    reason: { code: 'contained', message: `\`${subject.text}\` is held by the sandbox.` },
-    rules: [ref(stance.mode)],
-  }
-  return {
-    subject,
-    denial: () => null,
-    grant: () => null,
-    explicit: () => {
-      if (stance.explicit) return stance.explicit.decision === 'allow' ? held : null
-      return stance.mode.value === 'contained' ? held : null
-    },
-    otherwise: () => ask,
-  }
-}
-
-function always(subject: PartSubject, ruling: Ruling): PartQuestions {
-  return { subject, denial: () => ruling, grant: () => null, explicit: () => null, otherwise: () => ruling }
-}
-
-function deny(code: Ruling['reason']['code'], message: string, remedy?: string): Ruling {
-  return { decision: 'deny', reason: { code, message, ...(remedy && { remedy }) }, rules: [] }
-}
-
 function sentence(message: string): string {
   return message.charAt(0).toUpperCase() + message.slice(1)
 }
 
 function excerpt(command: string, position: number): string {
   return command.slice(Math.max(0, position - 20), position + 20)
-}
-
-function ref({ rule, source }: RuleRef): RuleRef {
-  return { rule, source }
 }

@@ -13,12 +13,13 @@ async function brokered(manifest: object, command: readonly string[]): Promise<r
   const outcome = await loadPolicy({ machine, files: machineFiles, root: '/', choice: { kind: 'object', object } })
   if ('problems' in outcome) throw new Error(JSON.stringify(outcome.problems))
   return withBundleSecrets(outcome.loaded, machine, command).sandbox.secrets.map(
-    ({ value }) => `${value.name} ${value.header} ${value.hosts.map(({ pattern }) => pattern.host).join(',')}`,
+    ({ value }) =>
+      `${value.name} ${value.header} ${value.hosts.map(({ pattern }) => pattern.host).join(',')}${value.exclusive ? ' alone' : ''}`,
   )
 }
 
 const tools = (...command_tools: unknown[]): object => ({ sandbox: { os: { command_tools } } })
-const KEY = 'ANTHROPIC_API_KEY x-api-key api.anthropic.com'
+const KEY = 'ANTHROPIC_API_KEY x-api-key api.anthropic.com alone'
 
 it.each([
   ['the agent’s own key', tools('claude-code'), ['claude', '-p', 'go'], [KEY]],
@@ -34,9 +35,12 @@ it.each([
   expect(await brokered(manifest, command)).toEqual(expected)
 })
 
-it('leaves the manifest’s own entry of that name alone', async () => {
+it('leaves the manifest’s own entry of that name, and lets no other credential to its hosts', async () => {
   const secrets = [{ name: 'ANTHROPIC_API_KEY', source: 'env:X', hosts: ['gateway.example.com'] }]
   expect(await brokered({ ...tools('claude-code'), secrets }, ['claude'])).toEqual([
+    'ANTHROPIC_API_KEY authorization gateway.example.com alone',
+  ])
+  expect(await brokered({ ...tools('claude-code'), secrets }, ['curl'])).toEqual([
     'ANTHROPIC_API_KEY authorization gateway.example.com',
   ])
 })

@@ -10,25 +10,36 @@ import type { LoadedPolicy } from './load-policy.ts'
 
 /**
  * The policy with the keys of the bundles that apply to a command which the person typed. A key goes to the bundle's own hosts
- * alone; an entry of the manifest with the same name stands in its place, and a key that is not set is not there.
+ * alone, and no other credential goes there; an entry of the manifest with the same name stands in its place, and a key that is
+ * not set is not there.
  */
 export function withBundleSecrets(loaded: LoadedPolicy, machine: Machine, command: readonly string[]): LoadedPolicy {
   const choices = loaded.sandbox.bundles.map((choice) => choice.value)
   if (choices.length === 0) return loaded
-  const written = new Set(loaded.sandbox.secrets.map((secret) => secret.value.name))
-  const brokered = selectBundles(choices, command, builtInBundles())
-    .flatMap((applied) => secretsOf(applied))
-    .filter(({ value: { name } }) => !written.has(name) && (machine.env[name] ?? '') !== '')
-  if (brokered.length === 0) return loaded
+  const applied = selectBundles(choices, command, builtInBundles())
+  const named = new Set(applied.flatMap(({ bundle }) => bundle.secrets.map((secret) => secret.name)))
+  const written = loaded.sandbox.secrets.map((secret) =>
+    named.has(secret.value.name) ? { ...secret, value: { ...secret.value, exclusive: true } } : secret,
+  )
+  const brokered = applied
+    .flatMap((bundle) => secretsOf(bundle))
+    .filter(({ value: { name } }) => (machine.env[name] ?? '') !== '')
+    .filter(({ value: { name } }) => !written.some((secret) => secret.value.name === name))
   const unique = [...new Map(brokered.map((secret) => [secret.value.name, secret])).values()]
-  return { ...loaded, sandbox: { ...loaded.sandbox, secrets: [...loaded.sandbox.secrets, ...unique] } }
+  return { ...loaded, sandbox: { ...loaded.sandbox, secrets: [...written, ...unique] } }
 }
 
 function secretsOf({ bundle, fetch, defaultDomains }: AppliedBundle): Sourced<SecretSetting>[] {
   if (!fetch || !defaultDomains) return []
   const rule = `bundle ${bundle.tool}`
   return bundle.secrets.map(({ name, hosts, header }) => ({
-    value: { name, header, source: { kind: 'env', name }, hosts: hosts.flatMap((host) => hostRule(host, rule)) },
+    value: {
+      name,
+      header,
+      source: { kind: 'env', name },
+      hosts: hosts.flatMap((host) => hostRule(host, rule)),
+      exclusive: true,
+    },
     rule,
     source: 'built-in',
   }))

@@ -7,16 +7,19 @@ import type { Readable, Writable } from 'node:stream'
 import { isInside } from '../files/baseline.ts'
 import { literalPrefix } from '../files/path-pattern.ts'
 import type { McpServerSetting, ServerRequest } from '../manifest/settings.ts'
+import type { Decision } from '../policy/decision.ts'
 import { Fault, messageOf } from '../system/fault.ts'
 import { machineFiles } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
 import { withBundleSecrets } from './bundle-secrets.ts'
 import type { LoadedPolicy } from './load-policy.ts'
 import { type Pin, pinOf } from './mcp-pins.ts'
+import type { GatewayRecorder } from './mcp-record.ts'
 import {
   type CommandRunner,
   openBackend,
   openRunner,
+  type RunOutcome,
   type RunRequest,
   summarizeEgress,
   typedGrants,
@@ -116,36 +119,65 @@ export interface ServerStreams {
 
 /** The sandbox of one server: its own runner, so that neither files, hosts nor secrets of another are in reach. */
 export class ServerSandbox {
+  readonly #spec: ServerSpec
   readonly #runner: CommandRunner
   readonly #request: RunRequest
+  readonly #recorder: Pick<GatewayRecorder, 'begin' | 'end'>
 
-  constructor(spec: ServerSpec, loaded: LoadedPolicy, machine: Machine) {
+  constructor(
+    spec: ServerSpec,
+    loaded: LoadedPolicy,
+    machine: Machine,
+    recorder: Pick<GatewayRecorder, 'begin' | 'end'>,
+  ) {
     const own = { ...machine, env: { ...machine.env, ...spec.env } }
     const granted = lasting(spec.grants ? narrowed(loaded, spec.grants) : withBundleSecrets(loaded, own, spec.argv))
+    this.#spec = spec
+    this.#recorder = recorder
     this.#runner = openRunner(granted, own, machineFiles, openBackend())
     this.#request = requestOf(spec, granted, own)
   }
 
-  /** Runs the server until it ends; what was stopped or put right on the way, and how it ended. */
+  /** Runs the server until it ends, and writes down that it ran and which hosts it reached; what was stopped on the way. */
   async run({ stdin, stdout, stderr, signal }: ServerStreams): Promise<readonly string[]> {
-    const { result, findings, maskChanges, egress } = await this.#runner.run(this.#request, {
-      stdin,
-      stdout,
-      stderr,
-      signal,
+    const { name, argv, grants } = this.#spec
+    const message = grants ? 'The signed manifest names this server.' : 'The person named this server.'
+    const decision: Decision = { decision: 'allow', reason: { code: 'granted', message }, rules: [], segments: [] }
+    const tool = `mcp_server__${name}`
+    const record = this.#recorder.begin({
+      tool,
+      input: { command: argv },
+      subject: argv.join(' '),
+      decision,
+      agent: 'mcp',
     })
-    return [
-      ...result.violations.map((violation) => `${violation.certainty}: ${violation.message}`),
-      ...findings.map((finding) => finding.message),
-      ...maskChanges.map((change) => `${change.path} ${change.message}`),
-      ...(await summarizeEgress(egress)),
-      ...(result.cancelled ? [] : [`it ended with ${result.exitCode}`]),
-    ]
+    let outcome: RunOutcome
+    try {
+      outcome = await this.#runner.run(this.#request, { stdin, stdout, stderr, signal })
+    } catch (error) {
+      const failed = { code: 'mcp-server', message: messageOf(error), remedy: null }
+      this.#recorder.end(record, { status: 'failed', decision, error: failed }, [])
+      throw error
+    }
+    const { exitCode, cancelled } = outcome.result
+    const output = { text: '', exitCode, isError: exitCode !== 0 && !cancelled }
+    this.#recorder.end(record, { status: 'done', decision, notes: [], output }, [outcome])
+    return notesOf(outcome)
   }
 
   async close(): Promise<void> {
     await this.#runner.close()
   }
+}
+
+async function notesOf({ result, findings, maskChanges, egress }: RunOutcome): Promise<readonly string[]> {
+  return [
+    ...result.violations.map((violation) => `${violation.certainty}: ${violation.message}`),
+    ...findings.map((finding) => finding.message),
+    ...maskChanges.map((change) => `${change.path} ${change.message}`),
+    ...(await summarizeEgress(egress)),
+    ...(result.cancelled ? [] : [`it ended with ${result.exitCode}`]),
+  ]
 }
 
 /** The policy with a server's own files and secrets in place of those of commands. Denials stand. */

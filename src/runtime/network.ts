@@ -184,12 +184,13 @@ function readSecret(secret: SecretSetting, machine: Machine): BrokeredSecret {
       },
     )
   }
-  const { name, hosts, header, query } = secret
+  const { name, hosts, header, query, exclusive = false } = secret
   return {
     name,
     value,
     hosts: hosts.map((rule) => rule.pattern),
     ...(header !== null && { header }),
     ...(query !== undefined && { query }),
+    exclusive,
   }
 }

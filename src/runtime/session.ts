@@ -1,25 +1,19 @@
 /** A session: one agent in one project, every tool on the one guarded way. */
 
 import { mkdirSync } from 'node:fs'
-import { type Approval, approve, type Question, type Remembered } from '../approval/approve.ts'
-import type { Questions } from '../approval/question-queue.ts'
-import type { SavedGrants } from '../approval/saved-grants.ts'
-import type { AskHost, HostQuestion } from '../egress/gate.ts'
-import { matchesHost } from '../hosts/pattern.ts'
+import type { Approval, Question } from '../approval/approve.ts'
+import type { AskHost } from '../egress/gate.ts'
 import type { SessionFacts } from '../policy/call.ts'
 import type { Decision } from '../policy/decision.ts'
 import { evaluate } from '../policy/evaluate.ts'
 import type { Mode } from '../policy/policy.ts'
-import { settle } from '../policy/settle.ts'
 import { takeStance } from '../policy/stance.ts'
 import type { Verdict } from '../policy/verdict.ts'
 import { scanText } from '../scan/injection.ts'
 import { Fault, messageOf } from '../system/fault.ts'
 import type { Files } from '../system/files.ts'
 import type { GuardedFiles } from '../system/guarded-files.ts'
-import type { Machine } from '../system/machine.ts'
 import type { SessionStore, Tool, ToolOutput, WebPort } from '../tools/tool.ts'
-import type { Amended } from './amend-manifest.ts'
 import { CallRate } from './call-rate.ts'
 import { type Admission, type CallOutcome, CircuitBreaker } from './circuit-breaker.ts'
 import { openCommands, type SessionCommands } from './command-port.ts'
@@ -31,11 +25,13 @@ import { runToolCall, type Stages } from './run-tool-call.ts'
 import { type ParsedCall, parseCall, tooOften } from './session-call.ts'
 import { toolContext } from './session-context.ts'
 import type { PermissionRow, SandboxView, SessionEvent } from './session-event.ts'
+import { SessionListeners } from './session-listeners.ts'
 import { type CallReach, NO_REACH } from './session-policy.ts'
-import { hostQuestion, reachOf } from './session-reach.ts'
-import type { CallRecord, SessionRecorder } from './session-recorder.ts'
+import { type QuestionParts, SessionQuestions } from './session-questions.ts'
+import { reachOf } from './session-reach.ts'
+import type { CallRecord } from './session-recorder.ts'
 import { SessionState, savedGrantOf } from './session-state.ts'
-import { type ProjectPolicy, SessionView } from './session-view.ts'
+import { SessionView } from './session-view.ts'
 import type { ToolResult } from './tool-result.ts'
 
 export type { PermissionRow, SandboxView, SessionEvent } from './session-event.ts'
@@ -109,7 +105,8 @@ export class Session {
     this.#commands = openCommands({
       placing: (reach) => view.placing(reach),
       facts: () => view.facts(),
-      openRunner: (policy) => parts.openRunner(policy, parts.questions ? (question) => this.#questions.askHost(question) : null),
+      openRunner: (policy) =>
+        parts.openRunner(policy, parts.questions ? (question) => this.#questions.askHost(question) : null),
       ownAddresses: machine.ownAddresses,
       home: machine.home,
       spillDirectory,

@@ -6,6 +6,7 @@
 
 import { readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
+import { isInside } from '../files/baseline.ts'
 import { keepAlive, type StartedRoom } from './launch-room.ts'
 import type { SandboxPlan } from './plan.ts'
 import { readIdentities } from './session.ts'
@@ -14,6 +15,9 @@ import { readIdentities } from './session.ts'
 const MAX_SPARES = 2
 /** A spare holds on to the file systems that it shows: not for longer than a person would wonder why. */
 const KEPT_MS = 60_000
+
+/** Commands this close to each other come from a program, which has the next one at hand. */
+const HURRY_MS = 20
 
 interface Spare {
   readonly name: string
@@ -26,7 +30,8 @@ interface Spare {
 /** The spare rooms of one backend. */
 export class SpareRooms {
   readonly #spares = new Map<string, Spare>()
-  #commands = 0
+  readonly #running = new Set<SandboxPlan>()
+  #last: { readonly name: string; readonly ended: number } | null = null
   #closed = false
 
   /** A room of this name in which the plan finds everything as it is now, or null. */
@@ -42,20 +47,23 @@ export class SpareRooms {
     return spare.room
   }
 
-  /**
-   * Follows a command, and lays out a room like its own for the next one once it is done. Not while another command
-   * runs: that one could move a place away for the moment in which it is shown.
-   */
+  /** Follows a command that begins, to lay out a room like its own for the next one: once it is done, or at once in a hurry. */
   follow(name: string, plan: SandboxPlan, start: () => StartedRoom, command: Promise<unknown>): void {
+    const layOut = () => setImmediate(() => this.#layOut(name, plan, start)).unref()
+    const inAHurry = this.#last?.name === name && performance.now() - this.#last.ended < HURRY_MS
     this.#closed = false
-    this.#commands++
-    const done = (again: boolean) => {
-      this.#commands--
-      if (again) setImmediate(() => this.#layOut(name, plan, start)).unref()
+    this.#running.add(plan)
+    if (inAHurry) layOut()
+    const done = () => {
+      this.#running.delete(plan)
+      this.#last = { name, ended: performance.now() }
     }
     command.then(
-      () => done(true),
-      () => done(false),
+      () => {
+        done()
+        layOut()
+      },
+      () => done(),
     )
   }
 
@@ -66,7 +74,7 @@ export class SpareRooms {
   }
 
   #layOut(name: string, plan: SandboxPlan, start: () => StartedRoom): void {
-    if (this.#closed || this.#commands > 0 || this.#spares.has(name)) return
+    if (this.#closed || this.#spares.has(name) || this.#isMovable(plan)) return
     const [oldest] = this.#spares.values()
     if (oldest && this.#spares.size >= MAX_SPARES) this.#end(oldest)
     try {
@@ -83,6 +91,12 @@ export class SpareRooms {
     }
   }
 
+  /** Whether a running command could put something else in a place of the plan, for the moment in which it is shown. */
+  #isMovable(plan: SandboxPlan): boolean {
+    const writable = [...this.#running].flatMap(({ binds }) => binds.filter(({ mode }) => mode === 'read-write'))
+    return plan.binds.some(({ path }) => writable.some((place) => place.path !== path && isInside(path, place.path)))
+  }
+
   #end(spare: Spare): void {
     this.#forget(spare)
     end(spare.room)
@@ -94,10 +108,9 @@ export class SpareRooms {
   }
 }
 
-/** The init has no orders yet, so nothing runs that could mind; bubblewrap takes it along. */
+/** The init has no orders yet, so nothing runs that could mind: it ends with the connection (see bwrap/args.ts for why not by a signal). */
 function end({ child }: StartedRoom): void {
   for (const stream of child.stdio) stream?.destroy()
-  child.kill('SIGKILL')
 }
 
 /**

@@ -146,7 +146,18 @@ export function makeCgroup(host: CgroupHost, limits: Limits): Cgroup | null {
         }
     },
     removeLater: () => {
-      for (const folder of folders) rmdir(folder, () => {})
+      for (const folder of folders) removeOnceEmpty(folder, REMOVAL_TRIES)
     },
   }
+}
+
+const REMOVAL_TRIES = 20
+const REMOVAL_PAUSE_MS = 50
+
+/** The last process of a sandbox that was killed may take a moment to be gone. */
+function removeOnceEmpty(folder: string, tries: number): void {
+  rmdir(folder, (error) => {
+    if (error?.code === 'EBUSY' && tries > 0)
+      setTimeout(() => removeOnceEmpty(folder, tries - 1), REMOVAL_PAUSE_MS).unref()
+  })
 }

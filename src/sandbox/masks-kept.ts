@@ -38,14 +38,16 @@ export function keptFolders(masks: ReadonlySet<string>, since: number): readonly
     try {
       let folder = posix.dirname(mask)
       let files = kept(folder)
+      // What held nothing else before the command as well is no work of its.
+      let changed = lstatSync(folder).ctimeMs >= since
       for (let above = posix.dirname(folder); files !== null && above !== folder; above = posix.dirname(above)) {
         const more = kept(above)
         if (more === null) break
         folder = above
         files = more
+        changed ||= lstatSync(folder).ctimeMs >= since
       }
-      // What held nothing else before the command as well is no work of its.
-      if (files !== null && lstatSync(folder).ctimeMs >= since) highest.set(folder, files)
+      if (files !== null && changed) highest.set(folder, files)
     } catch {
       // Not there any more, or not for us to read.
     }

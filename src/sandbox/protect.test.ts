@@ -130,14 +130,14 @@ const rows: readonly [name: string, script: string, output: RegExp, findings: re
   ],
 ]
 
-test.skipIf(!isLinux).each(rows)('in the sandbox: %s', async (_name, script, output, findings) => {
+test.each(isLinux ? rows : [])('in the sandbox: %s', async (_name, script, output, findings) => {
   const result = await run(script)
   expect(result.output).toMatch(output)
   expect(result.findings).toEqual(findings)
   expect(readFileSync(join(root, '.env'), 'utf8')).toBe('SECRET=project')
 })
 
-test.skipIf(!isLinux)('in the sandbox: a clone of one command can be removed by the next', async () => {
+test.each(isLinux ? ['a clone'] : [])('in the sandbox: %s of one command can be removed by the next', async () => {
   expect((await run('git commit -q --allow-empty -m one && git clone -q . tmp/copy')).findings).toEqual([])
   expect(existsSync(join(root, 'tmp/copy/.git/hooks'))).toBe(true)
   expect(await run('rm -rf tmp')).toEqual({ output: '', findings: [] })

@@ -1,6 +1,6 @@
 /** Reads one assignment around a key: `api_key=…`, `"token": "…"`, `--password …`, `<secret>…</secret>`. */
 
-import { type gradeKey, isSecretValue, type KeyGrade } from './sensitive-keys.ts'
+import { type gradeKey, isSecretValue, type KeyGrade, LEAST_VALUE } from './sensitive-keys.ts'
 
 /** The value to mask. */
 export interface Assignment {
@@ -80,6 +80,7 @@ function readValue(text: string, keyStart: number, keyEnd: number, joint: Joint,
   const quote = isQuote(text[start]) ? text[start]! : null
   if (quote !== null) start++
   if (grade === 'header' || joint.kind === 'loose' || joint.kind === 'tight') start += schemeLength(text, start)
+  if (quote === null && joint.kind !== 'tag' && endsWithin(text, start, LEAST_VALUE[grade])) return null
   const endFrom = (limit: number): number => {
     if (joint.kind === 'tag') return endOfTag(text, start, limit)
     return quote === null
@@ -105,6 +106,14 @@ function readValue(text: string, keyStart: number, keyEnd: number, joint: Joint,
     return null
   }
   return { start, end: endFrom(text.length) }
+}
+
+/** True if a word ends before it has so many characters. Most values are counts, and need no closer look. */
+function endsWithin(text: string, start: number, least: number): boolean {
+  for (let at = start; at < start + least; at++) {
+    if (at >= text.length || isBlankOrQuote(text.charCodeAt(at))) return true
+  }
+  return false
 }
 
 function schemeLength(text: string, at: number): number {

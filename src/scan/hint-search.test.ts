@@ -43,6 +43,10 @@ describe('a search for many hints', () => {
     },
   )
 
+  it.each(['', 'é', 'a-b', 'A'])('takes no hint that it could not find: %j', (hint) => {
+    expect(() => new HintSearch([hint])).toThrow(RangeError)
+  })
+
   it('grows with a text of short words', () => {
     const search = new HintSearch(HINTS)
     const text = `${'a '.repeat(5000)}send ai`

@@ -34,7 +34,10 @@ export class HintSearch {
 
   constructor(hints: Iterable<string>) {
     const numbers = new Map<string, number>()
-    for (const hint of hints) if (!numbers.has(hint)) numbers.set(hint, numbers.size)
+    for (const hint of hints) {
+      if (!/^[a-z0-9 ]+$/.test(hint)) throw new RangeError(`no text of words has the hint ${JSON.stringify(hint)}`)
+      if (!numbers.has(hint)) numbers.set(hint, numbers.size)
+    }
     this.#hints = numbers
     this.#width = (numbers.size + 31) >> 5
     const size = [...numbers.keys()].reduce((sum, hint) => sum + hint.length, 1)

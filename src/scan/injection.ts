@@ -111,66 +111,49 @@ function scanEnds(text: string): InjectionScan {
 
 const MAX_MATCHES = 20
 
-/** The rules with what hints at them. */
-interface HintedRules {
-  readonly lines: readonly LineRule[]
-  readonly words: readonly { readonly rule: InjectionRule; readonly ways: readonly Way[]; readonly reach: number }[]
-  readonly search: HintSearch
+/** A rule with what hints at it. */
+interface HintedRule {
+  readonly rule: InjectionRule
+  readonly reach: number
+  readonly ways: readonly Way[]
+  /** For each way, sets of texts that are no words, of each of which one occurs as well. */
+  readonly signs: readonly (readonly (readonly string[])[])[]
 }
 
-interface LineRule {
-  readonly rule: InjectionRule
-  readonly ways: readonly {
-    /** The letters of hints, which stand in the words too. */
-    readonly words: Way
-    /** Sets of hints that have no letters. */
-    readonly signs: readonly (readonly string[])[]
-  }[]
+interface HintedRules {
+  readonly lines: readonly HintedRule[]
+  readonly words: readonly HintedRule[]
+  readonly search: HintSearch
 }
 
 let hinted: HintedRules | null = null
 
 /** Made at the first scan: most processes never scan anything. */
 function hintedRules(): HintedRules {
-  const read = INJECTION_RULES.map((rule) => {
-    const { reach, ways } = INJECTION_HINTS[rule.rule]!
-    return { rule, reach, ways: ways.map((way) => way.split('\n').map((set) => set.split('\t'))) }
-  })
-  const words = read.filter(({ rule }) => rule.on === 'words')
-  const lines = read.filter(({ rule }) => rule.on === 'lines')
-  const hints = [
-    ...words.flatMap(({ ways }) => ways.flat(2)),
-    ...lines.flatMap(({ ways }) => ways.flat(2).map(lettersOf)),
-  ]
-  const search = new HintSearch(hints.filter((hint) => hint !== ''))
-  const hasLetters = (set: readonly string[]) => set.every((hint) => lettersOf(hint) !== '')
+  const read = INJECTION_RULES.map((rule) => ({ rule, ...INJECTION_HINTS[rule.rule]! }))
+  const search = new HintSearch(read.flatMap(({ ways }) => ways.flatMap(([words]) => setsOf(words).flat())))
+  const all = read.map(({ rule, reach, ways }) => ({
+    rule,
+    reach,
+    ways: ways.map(([words]) => setsOf(words).map((set) => search.set(set))),
+    signs: ways.map(([, signs]) => setsOf(signs)),
+  }))
   return {
-    lines: lines.map(({ rule, ways }) => ({
-      rule,
-      ways: ways.map((way) => ({
-        words: way.filter(hasLetters).map((set) => search.set(set.map(lettersOf))),
-        signs: way.filter((set) => !hasLetters(set)),
-      })),
-    })),
-    words: words.map(({ rule, ways, reach }) => ({
-      rule,
-      ways: ways.map((way) => way.map((set) => search.set(set))),
-      reach,
-    })),
+    lines: all.filter(({ rule }) => rule.on === 'lines'),
+    words: all.filter(({ rule }) => rule.on === 'words'),
     search,
   }
 }
 
-/** The longest run of letters in a hint. */
-function lettersOf(hint: string): string {
-  const runs = hint.match(/[a-z0-9]{2,}/g) ?? []
-  return runs.reduce((longest, run) => (run.length > longest.length ? run : longest), '')
+function setsOf(written: string): readonly (readonly string[])[] {
+  return written === '' ? [] : written.split('\n').map((set) => set.split('\t'))
 }
 
+/** What hints at a line stands in its words too. */
 function matchLines(view: View, words: HintHits, found: Found[], { lines }: HintedRules): void {
   const isThere = (sign: string) => view.text.includes(sign)
-  for (const { rule, ways } of lines) {
-    const possible = ways.some((way) => occurs(words, [way.words]) && way.signs.every((set) => set.some(isThere)))
+  for (const { rule, ways, signs } of lines) {
+    const possible = ways.some((way, index) => occurs(words, [way]) && signs[index]!.every((set) => set.some(isThere)))
     if (possible) matchRule(rule, view, [[0, view.text.length]], found)
   }
 }

@@ -58,15 +58,17 @@ describe('every rule of the table', () => {
         const match = rule.pattern.exec(text)
         if (match === null) continue
         matched++
-        const shown = rule.on === 'words' ? ` ${text} ` : text
-        const holds = ways.some((way) => way.every((set) => set.some((hint) => shown.includes(hint))))
+        const words = ` ${text.replaceAll("'", '').replace(/[^\p{L}\p{N}]+/gu, ' ')} `
+        const has = (where: string, sets: readonly (readonly string[])[]) =>
+          sets.every((set) => set.some((hint) => where.includes(hint)))
+        const holds = ways.some((way) => has(words, way.words) && has(text, way.signs))
         expect(holds, `${JSON.stringify(text)} has no hint of ${rule.rule}`).toBe(true)
         if (rule.on !== 'words') continue
         expect(text.split(' ').length).toBeLessThanOrEqual(mostWords(pattern))
         expect(match[0]).not.toContain('   ')
       }
       expect(matched).toBeGreaterThan(50)
-      expect(ways.every((way) => way.length > 0)).toBe(true)
+      if (rule.on === 'words') expect(ways.every((way) => way.words.length > 0)).toBe(true)
     },
   )
 
@@ -75,7 +77,8 @@ describe('every rule of the table', () => {
     (_, rule) => {
       const pattern = parsePattern(rule.pattern.source)
       const generated = INJECTION_HINTS[rule.rule]
-      const ways = generated?.ways.map((way) => way.split('\n').map((set) => set.split('\t')))
+      const setsOf = (text: string) => (text === '' ? [] : text.split('\n').map((set) => set.split('\t')))
+      const ways = generated?.ways.map(([words, signs]) => ({ words: setsOf(words), signs: setsOf(signs) }))
       expect(ways, 'run node scripts/generate-injection-hints.ts').toEqual(waysOf(pattern))
       expect(generated?.reach).toBe(rule.on === 'words' ? mostWords(pattern) : 0)
     },
@@ -88,15 +91,20 @@ describe('every rule of the table', () => {
 })
 
 describe('what a pattern requires', () => {
+  const word = (...words: string[][]) => ({ words, signs: [] })
   it.each([
-    ['a word', '(?<![^ ])(?:ignore)(?![^ ])', [[[' ignore ']]]],
-    ['a stem', '(?<![^ ])(?:agents?)(?![^ ])', [[[' agent']]]],
-    ['what may be missing is none', 'ab(?:cd)?', [[['ab']]]],
-    ['one of several', '(?:ab|cd)ef', [[['ef'], ['ab', 'cd']]]],
-    ['ways of their own', '(?<![^ ])(?:ab cd|ef)(?![^ ])', [[[' ab cd ']], [[' ef ']]]],
-    ['nothing, where a branch has nothing', '(?:ab|[xy])ef', [[['ef']]]],
-    ['the first of several rounds', '(?<![^ ])(?:(?:ab ){1,3}cd)(?![^ ])', [[[' ab '], [' cd ']]]],
-    ['escapes', '\\[\\/inst\\]', [[['[/inst]']]]],
+    ['a word', '(?<![^ ])(?:ignore)(?![^ ])', [word([' ignore '])]],
+    ['a stem', '(?<![^ ])(?:agents?)(?![^ ])', [word([' agent'])]],
+    ['what may be missing is none', 'ab(?:cd)?', [word(['ab'])]],
+    ['one of several', '(?:ab|cd)efg', [word(['efg'], ['ab', 'cd'])]],
+    ['ways of their own', '(?<![^ ])(?:ab cd|ef)(?![^ ])', [word([' ab cd ']), word([' ef '])]],
+    ['nothing, where a branch has nothing', '(?:ab|[xy])ef', [word(['ef'])]],
+    ['the first of several rounds', '(?<![^ ])(?:(?:ab ){1,3}cd)(?![^ ])', [word([' ab '], [' cd '])]],
+    ['letters between signs, as words', '\\[\\/inst\\]', [word([' inst '])]],
+    ['gaps beside letters', '\\s(?:curl|nc)\\s{1,3}', [word([' curl ', ' nc '])]],
+    ['an apostrophe is no gap', "['.]ai[:,]", [word(['ai '])]],
+    ['signs', '<\\|ab', [{ words: [[' ab']], signs: [] }]],
+    ['signs alone', '!\\[.{1,9}ab', [{ words: [['ab']], signs: [['![']] }]],
   ])('%s', (_, source, ways) => {
     expect(waysOf(parsePattern(source))).toEqual(ways)
   })

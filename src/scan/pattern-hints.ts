@@ -121,28 +121,47 @@ function mostBlanks(piece: Piece): number {
   }
 }
 
-/** Longer ones are no rarer. */
-const MAX_HINT = 9
+/** Longer ones hardly tell more. */
+const MAX_HINT = 16
 
-/**
- * The ways in which a pattern can match. Each is sets of texts: of every set one occurs in the match, with the blanks
- * around it where it has some. Those that tell most come first.
- */
-export function waysOf(pattern: Piece): readonly (readonly (readonly string[])[])[] {
+/** One of the ways in which a pattern can match: sets of texts, of each of which one occurs. Those that tell most come first. */
+export interface PatternWay {
+  /** As words, one blank apart, with the blanks around them where they have some. */
+  readonly words: readonly (readonly string[])[]
+  /** As written: texts without letters, or with others than those of words. */
+  readonly signs: readonly (readonly string[])[]
+}
+
+/** What stands beside a text that is known to have no letter there. */
+const GAP = '\0'
+
+/** The ways in which a pattern can match, on words or on lines; what hints at a line is looked for in its words where it can be. */
+export function waysOf(pattern: Piece): readonly PatternWay[] {
   const inner = pattern.kind === 'all' && pattern.parts.length === 3 && pattern.parts[0]!.kind === 'edge'
   const body = inner ? pattern.parts[1]! : pattern
   const branches = body.kind === 'one' ? body.parts : [body]
-  return branches.map((branch) =>
-    required(branch, inner, inner)
-      .filter((set) => set.every((text) => text.trim() !== ''))
-      .sort((a, b) => shortest(b) - shortest(a) || a.length - b.length),
-  )
+  return branches.map((branch) => {
+    const sets = required(branch, inner, inner).sort((a, b) => shortest(b) - shortest(a) || a.length - b.length)
+    const inWords = sets.filter((set) => set.every((text) => /[a-z0-9]{2}/.test(asWords(text))))
+    const others = sets
+      .filter((set) => !inWords.includes(set))
+      .map((set) => set.map((text) => text.replaceAll(GAP, '')))
+    return {
+      words: inWords.map((set) => [...new Set(set.map(asWords))]),
+      signs: inner ? [] : others.filter((set) => set.every((text) => text.trim() !== '')),
+    }
+  })
+}
+
+/** A text as it stands among words. */
+function asWords(text: string): string {
+  return text.replaceAll("'", '').replace(/[^a-z0-9]+/g, ' ')
 }
 
 function required(piece: Piece, blankBefore: boolean, blankBehind: boolean): string[][] {
   switch (piece.kind) {
     case 'text': {
-      const text = `${blankBefore ? ' ' : ''}${piece.text}${blankBehind ? ' ' : ''}`
+      const text = `${blankBefore ? GAP : ''}${piece.text}${blankBehind ? GAP : ''}`
       return [[text.slice(0, MAX_HINT)]]
     }
     case 'all':
@@ -170,9 +189,9 @@ function rarest(sets: readonly string[][]): string[] | null {
   return best
 }
 
-/** How much a set tells: the length of its shortest text. */
-export function shortest(set: readonly string[]): number {
-  return Math.min(...set.map((text) => text.trim().length))
+/** How much a set tells: the length of its shortest text, as words. */
+function shortest(set: readonly string[]): number {
+  return Math.min(...set.map((text) => asWords(text).trim().length))
 }
 
 /** Whether whatever matches these parts, one after the other, shows a blank on that side; the first part is the nearest. */
@@ -190,9 +209,9 @@ function blankness(piece: Piece, side: 'start' | 'end'): 'blank' | 'other' | 'ma
     case 'edge':
       return 'blank'
     case 'text':
-      return piece.text.at(side === 'start' ? 0 : -1) === ' ' ? 'blank' : 'other'
+      return isGap(piece.text.at(side === 'start' ? 0 : -1)!) ? 'blank' : 'other'
     case 'any':
-      return 'other'
+      return isGapClass(piece.of) ? 'blank' : 'other'
     case 'not':
       return 'maybe'
     case 'ahead':
@@ -214,4 +233,15 @@ function blankness(piece: Piece, side: 'start' | 'end'): 'blank' | 'other' | 'ma
       return shown === 'blank' && piece.least === 0 ? 'maybe' : shown
     }
   }
+}
+
+/** Whether a character is a gap among words. An apostrophe is none: it is left out, and the letters around it come together. */
+function isGap(char: string): boolean {
+  return /[\s!-&(-/:-@[-`{-~]/.test(char)
+}
+
+function isGapClass(source: string): boolean {
+  if (source === '\\s') return true
+  const listed = /^\[(?!\^)(.*)\]$/s.exec(source)?.[1]
+  return listed !== undefined && [...listed.replaceAll('\\n', '\n').replaceAll('\\', '')].every(isGap)
 }

@@ -35,7 +35,8 @@ function judgeRun(text: string, start: number, end: number, spans: SecretSpan[])
   const from = Math.max(0, start - 40)
   const run = text.slice(start, end)
   // Digests, ids and most paths have no capitals, and then no mark that has some.
-  const kinds = /[A-Z]/.test(run) ? SHAPE_KINDS : LOWER_CASE_KINDS
+  const hasCapitals = /[A-Z]/.test(run)
+  const kinds = hasCapitals ? SHAPE_KINDS : LOWER_CASE_KINDS
   for (const [kind, where, mark, pattern] of kinds) {
     const marked =
       where === 'within'
@@ -44,7 +45,13 @@ function judgeRun(text: string, start: number, end: number, spans: SecretSpan[])
     const match = marked ? pattern.exec(text.slice(from, Math.min(text.length, end + 64))) : null
     if (match !== null) spans.push({ start: from + match.index, end: from + match.index + match[0].length, kind })
   }
-  if (end - start >= 32 && end - start <= MAX_RANDOM && isRandom(text, start, end) && !isDigest(text, start)) {
+  if (
+    hasCapitals &&
+    end - start >= 32 &&
+    end - start <= MAX_RANDOM &&
+    isRandom(text, start, end) &&
+    !isDigest(text, start)
+  ) {
     spans.push({ start, end, kind: 'random' })
   }
 }

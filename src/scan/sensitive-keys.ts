@@ -104,9 +104,12 @@ export interface ValueStyle {
   readonly endsLine: boolean
 }
 
+/** No value shorter than this is masked under a key of the grade. */
+export const LEAST_VALUE: Readonly<Record<KeyGrade, number>> = { password: 3, header: 6, token: 6, weak: 12 }
+
 /** Whether a value under a key of this grade is to be masked. */
 export function isSecretValue(value: string, grade: KeyGrade, style: ValueStyle): boolean {
-  if (value.length < 3 || PLACEHOLDER.test(value)) return false
+  if (value.length < LEAST_VALUE[grade] || PLACEHOLDER.test(value)) return false
   const lower = value.toLowerCase()
   if (STOP_VALUES.has(lower)) return false
   if (!style.quoted && !style.tight && ASSIGNED_CODE.test(value)) return false
@@ -114,13 +117,13 @@ export function isSecretValue(value: string, grade: KeyGrade, style: ValueStyle)
     case 'password':
       return style.quoted || style.tight || style.endsLine || /[^a-z]/.test(value)
     case 'header':
-      return value.length >= 6
+      return true
     case 'token':
-      if (value.length < 6 || /^[0-9.,]{1,9}$/.test(value)) return false
+      if (/^[0-9.,]{1,9}$/.test(value)) return false
       if (/\s/.test(value)) return !/\s\S+\s/.test(value) && looksRandom(value)
       return style.tight || style.quoted || looksRandom(value) || (style.endsLine && /[^a-z.]/.test(value))
     case 'weak':
-      return value.length >= 12 && !/[\s:/]/.test(value) && !UUID.test(value) && looksRandom(value)
+      return !/[\s:/]/.test(value) && !UUID.test(value) && looksRandom(value)
   }
 }
 

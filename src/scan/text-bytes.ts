@@ -7,18 +7,26 @@ export interface TextBytes {
   readonly size: number
 }
 
+/** Beyond this, memory is given back rather than kept for the next text. */
+const KEPT = 1 << 20
+
 /** Makes a reader that uses its memory again. */
 export function createByteReader(): (text: string) => TextBytes {
   const encoder = new TextEncoder()
-  let bytes = new Uint8Array(4096)
+  let kept = new Uint8Array(4096)
+  const roomFor = (size: number): Uint8Array<ArrayBuffer> => {
+    if (size <= kept.length) return kept
+    const room = new Uint8Array(Math.max(size, Math.min(kept.length * 2, KEPT)))
+    if (room.length <= KEPT) kept = room
+    return room
+  }
   return (text) => {
     // Most text is ASCII, or nearly: room for three times as much is made only for what needs it.
-    const room = text.length + 1024
-    if (bytes.length < room) bytes = new Uint8Array(Math.max(room, bytes.length * 2))
-    const first = encoder.encodeInto(text, bytes)
-    if (first.read === text.length) return { bytes, size: first.written }
-    bytes = new Uint8Array(text.length * 3)
-    return { bytes, size: encoder.encodeInto(text, bytes).written }
+    const bytes = roomFor(text.length + 1024)
+    const { read, written } = encoder.encodeInto(text, bytes)
+    if (read === text.length) return { bytes, size: written }
+    const more = roomFor(text.length * 3)
+    return { bytes: more, size: encoder.encodeInto(text, more).written }
   }
 }
 

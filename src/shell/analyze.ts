@@ -13,15 +13,24 @@ export function analyze(source: string, context: ShellContext): ShellAnalysis {
   if ('code' in parsed) return { rejection: parsed }
   try {
     const variables = context.variables ?? {}
-    const start: Start = { home: context.home, variables, inFunctions: variables, functionsVanish: false }
-    let output = walk(source, parsed, context, start)
+    const start: Start = {
+      home: context.home,
+      variables,
+      inFunctions: variables,
+      functionsVanish: false,
+      staysPut: false,
+    }
+    let [output, moved] = walk(source, parsed, context, start)
     // A function body, a hook or a loop may run after the text has changed what was true at the start.
     const overwrites = output.assumes && output.overwritten.size > 0
     const functionsVanish =
       output.functions.size > 0 && [...output.removed].some((name) => name === '*' || output.functions.has(name))
-    if (overwrites || functionsVanish) {
-      const inFunctions = overwrites ? {} : variables
-      output = walk(source, parsed, context, { ...start, inFunctions, functionsVanish })
+    const staysPut = output.functions.size > 0 && !moved
+    if (overwrites || functionsVanish || staysPut) {
+      const changed = { ...start, inFunctions: overwrites ? {} : variables, functionsVanish }
+      ;[output, moved] = walk(source, parsed, context, { ...changed, staysPut })
+      // Known directories must not have shown a way to leave them.
+      if (staysPut && moved) [output] = walk(source, parsed, context, changed)
     }
     return {
       facts: {
@@ -45,10 +54,16 @@ export function analyze(source: string, context: ShellContext): ShellAnalysis {
   }
 }
 
-function walk(source: string, parsed: ParsedText, context: ShellContext, start: Start): Output {
+/** The output of a walk, and whether a shell changed its directory anywhere in it. */
+function walk(
+  source: string,
+  parsed: ParsedText,
+  context: ShellContext,
+  start: Start,
+): readonly [output: Output, moved: boolean] {
   const output = new Output()
   const scope = new Scope(context.cwd, start.variables)
   const frame = { via: [], parent: null, background: false, stdin: { kind: 'none' }, within: null, depth: 0 } as const
   new Walk(source, scope, frame, start, output).script(parsed.script)
-  return output
+  return [output, scope.journey.moved]
 }

@@ -103,6 +103,7 @@ test.each(refused)('refuses: $name', ({ text, code, position }) => {
 
 const accepted = [
   { name: 'emoji with a variation selector', text: 'git commit -m "⚠️ careful"' },
+  { name: 'emoji that are joined', text: 'git commit -m "\u{1f469}\u200d\u{1f4bb} \u{1f3f3}\ufe0f\u200d\u{1f308}"' },
   { name: 'replacement character', text: 'echo "\ufffd"' },
   { name: 'tab and newline', text: 'ls\ta\nls b' },
   { name: 'continuation between words', text: 'ls \\\n  a' },

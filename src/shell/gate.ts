@@ -47,7 +47,7 @@ function deceptiveCharacter(source: string): ShellRejection | null {
   if (PLAIN.test(source)) return null
   for (const match of source.matchAll(deceptive())) {
     const code = match[0].codePointAt(0) ?? 0
-    if (code === 10 || code === 9) continue
+    if (code === 10 || code === 9 || (code === 0x200d && joinsPictures(source, match.index))) continue
     const name = `U+${code.toString(16).toUpperCase().padStart(4, '0')}`
     return {
       code: 'bad-character',
@@ -56,6 +56,12 @@ function deceptiveCharacter(source: string): ShellRejection | null {
     }
   }
   return null
+}
+
+/** A joiner between two pictures is part of one emoji, and hides nothing. */
+function joinsPictures(source: string, at: number): boolean {
+  const before = /\p{Extended_Pictographic}(?:\ufe0f|\p{Emoji_Modifier})?$/u.test(source.slice(Math.max(0, at - 6), at))
+  return before && /^\p{Extended_Pictographic}/u.test(source.slice(at + 1, at + 3))
 }
 
 function describe(code: number): string {

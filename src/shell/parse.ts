@@ -223,9 +223,11 @@ class Inspector {
           this.#refuse('unsupported-syntax', 'the arithmetic could not be read', node.pos)
         }
         this.#region(node, node.pos, node.end)
+        if (node.body.includes('$')) this.#uses('parameter_expansion', node)
         return
       case 'ArithmeticFor':
         this.#region(node, node.pos, node.body.pos)
+        if (this.#source.slice(node.pos, node.body.pos).includes('$')) this.#uses('parameter_expansion', node)
         return
       case 'Assignment':
         if (node.append === true) this.#bashOnly = true

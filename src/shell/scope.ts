@@ -97,6 +97,8 @@ type Defined = 'yes' | 'maybe'
 /** The state of one shell. Subshells work on a copy; branches on copies that are joined. */
 export class Scope {
   cwd: string | null
+  /** Whether any shell of the text ever changes its directory; shared by all of them. */
+  journey: { moved: boolean } = { moved: false }
   /** Directories below the current one on the stack of pushd; null when unknown. */
   stack: readonly string[] | null = []
   positional: readonly Word[] | null = null
@@ -129,6 +131,7 @@ export class Scope {
   /** A copy for a branch of the same shell. */
   branch(): Scope {
     const copy = new Scope(this.cwd, this.#initial)
+    copy.journey = this.journey
     copy.stack = this.stack
     copy.positional = this.positional
     copy.ended = this.ended
@@ -155,6 +158,7 @@ export class Scope {
   /** A scope in which nothing is known: the body of a function, called from anywhere. */
   forgotten(initial: Readonly<Record<string, string>>): Scope {
     const copy = new Scope(null, initial)
+    copy.journey = this.journey
     copy.stack = null
     copy.functions = new Map(this.functions)
     copy.ambient = new Map(this.ambient)
@@ -222,6 +226,7 @@ export class Scope {
 
   moveTo(directory: string | null): void {
     this.cwd = directory
+    this.journey.moved = true
     this.set('PWD', UNKNOWN)
     this.set('OLDPWD', UNKNOWN)
     if (this.effects !== null) this.effects.cwd = true

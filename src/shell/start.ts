@@ -10,6 +10,8 @@ export interface Start {
   readonly inFunctions: Readonly<Record<string, string>>
   /** The text may take functions away, so that a name which was defined as one may mean the program again. */
   readonly functionsVanish: boolean
+  /** No shell of the text ever changes its directory, so that a body runs where it is written. */
+  readonly staysPut: boolean
 }
 
 /** Variables that the analysis relies on without naming them. */
@@ -19,7 +21,8 @@ export const ASSUMED: readonly string[] = ['HOME', 'IFS', 'CDPATH']
 export function forget(scope: Scope, start: Start): Scope {
   const unknown = scope.forgotten(start.inFunctions)
   // A cd may come before the call.
-  for (const name of ['PWD', 'OLDPWD']) unknown.set(name, UNKNOWN)
+  if (start.staysPut) unknown.cwd = scope.cwd
+  else for (const name of ['PWD', 'OLDPWD']) unknown.set(name, UNKNOWN)
   if (start.inFunctions !== start.variables) for (const name of ASSUMED) unknown.set(name, UNKNOWN)
   return unknown
 }
@@ -27,6 +30,7 @@ export function forget(scope: Scope, start: Start): Scope {
 /** The scope of a shell started by a command: the same directory, an environment that is only partly known. */
 export function childScope(parent: Scope, cwd: string | null): Scope {
   const scope = new Scope(cwd, {})
+  scope.journey = parent.journey
   scope.positional = null
   if (!parent.untouched('HOME')) scope.set('HOME', UNKNOWN)
   if (!parent.untouched('CDPATH')) scope.set('CDPATH', UNKNOWN)

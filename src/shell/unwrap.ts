@@ -58,8 +58,10 @@ export function textOf(word: Word | undefined): string | null {
 
 /** Takes the command out; null when the row's subcommand does not stand there. */
 export function unwrap(row: WrapperRow, argv: readonly Word[]): Unwrapped | null {
+  const sub = row.sub
+  if (sub !== undefined && !argv.some((word) => word.values?.[0] === sub[0])) return null
   const reader = new Reader(row, argv)
-  if (row.sub !== undefined && !reader.subcommand(row.sub)) return null
+  if (sub !== undefined && !reader.subcommand(sub)) return null
   return row.run === 'exec' ? execExpression(row, argv) : reader.read()
 }
 

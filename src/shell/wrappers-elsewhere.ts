@@ -98,7 +98,7 @@ export const elsewhereWrappers: readonly WrapperRow[] = [
     sub: ['run'],
     before: { short: 'DH:c:l:', long: 'context= host= log-level= config= debug' },
     short: 'dtiPqa:c:e:h:l:m:p:u:v:w:',
-    long: 'rm name= env= volume= workdir= user= network= entrypoint= publish= tty interactive detach platform= env-file= mount= hostname= label= memory= cpus= pull= init privileged cap-add= cap-drop= security-opt= device= gpus= shm-size= ulimit= tmpfs= add-host= dns= ipc= pid= restart= read-only',
+    long: 'rm name= env= volume= workdir= user= network= entrypoint= publish= tty interactive detach platform= env-file= mount= hostname= label= memory= cpus= pull= init privileged cap-add= cap-drop= security-opt= device= gpus= shm-size= ulimit= tmpfs= add-host= dns= ipc= pid= restart= read-only annotation= attach= blkio-weight= cgroup-parent= cgroupns= cidfile= cpu-period= cpu-quota= cpu-shares= cpuset-cpus= cpuset-mems= detach-keys= device-cgroup-rule= dns-option= dns-search= domainname= expose= group-add= health-cmd= health-interval= health-retries= health-timeout= ip= ip6= label-file= link= log-driver= log-opt= mac-address= memory-reservation= memory-swap= net= network-alias= no-healthcheck oom-kill-disable oom-score-adj= pids-limit= publish-all quiet runtime= sig-proxy stop-signal= stop-timeout= storage-opt= sysctl= userns= uts= volume-driver= volumes-from=',
     operands: 1,
     hazard: remote('docker run'),
     image: true,

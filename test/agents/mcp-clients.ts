@@ -10,7 +10,12 @@ export interface StdioTarget {
   readonly cwd: string
 }
 
-export type Target = StdioTarget | { readonly url: string; readonly token: string }
+export interface HttpTarget {
+  readonly url: string
+  readonly token: string
+}
+
+export type Target = StdioTarget | HttpTarget
 
 export interface Plan {
   readonly target: Target

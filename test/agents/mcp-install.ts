@@ -3,6 +3,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { CONFORMANCE_PACKAGE } from './mcp-conformance.ts'
 
 const PACKAGES: readonly string[] = [
   '@modelcontextprotocol/server-filesystem',
@@ -10,6 +11,7 @@ const PACKAGES: readonly string[] = [
   '@modelcontextprotocol/client',
   '@modelcontextprotocol/server',
   '@ai-sdk/mcp',
+  CONFORMANCE_PACKAGE,
 ]
 const PYTHON_PACKAGE = 'mcp'
 

@@ -4,7 +4,16 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { type Driven, type McpClient, mcpClients, type Plan, type StdioTarget, type Target } from './mcp-clients.ts'
+import {
+  type Driven,
+  type HttpTarget,
+  type McpClient,
+  mcpClients,
+  type Plan,
+  type StdioTarget,
+  type Target,
+} from './mcp-clients.ts'
+import { runConformance } from './mcp-conformance.ts'
 
 const SECRET = 'hunter2-scripted-secret'
 const node = realpathSync(process.execPath)
@@ -50,7 +59,19 @@ export async function runMcp({ cordon, cache }: McpRun, say: (line: string) => v
       tell(`cordon mcp wrap, ${client.name}, ${era}`, await driveGateway(client, era, cordon, cache))
     }
   }
+  tell('cordon mcp, the conformance suite', await conform(cordon, cache))
   return failed
+}
+
+async function conform(cordon: readonly [string, string], cache: string): Promise<readonly string[]> {
+  const { base, project, env } = openWorld()
+  const served = await serve({ command: cordon[0], args: [cordon[1], 'mcp', '--root', project], env, cwd: project })
+  try {
+    return await runConformance(served.target, cache)
+  } finally {
+    await served.close()
+    rmSync(base, { recursive: true, force: true })
+  }
 }
 
 function openWorld(): World {
@@ -106,7 +127,9 @@ async function driveServer(
 }
 
 /** `cordon mcp --http` as a process, with the token it prints. */
-async function serve(stdio: StdioTarget): Promise<{ readonly target: Target; readonly close: () => Promise<void> }> {
+async function serve(
+  stdio: StdioTarget,
+): Promise<{ readonly target: HttpTarget; readonly close: () => Promise<void> }> {
   const child: ChildProcess = spawn(stdio.command, [...stdio.args, '--http'], {
     env: { ...stdio.env },
     cwd: stdio.cwd,

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import { runControl, runRace } from './tools-race.ts'
 
-describe.skipIf(process.platform !== 'linux')('a path swapped for a link while tools run', () => {
+describe.each(process.platform === 'linux' ? ['a path'] : [])('%s swapped for a link while tools run', () => {
   it('leaks from a check followed by a bare open, so the race is real', async () => {
     expect(await runControl(500_000)).toBe(1)
   })

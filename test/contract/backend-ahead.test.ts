@@ -1,7 +1,16 @@
 /** Rooms that are laid out ahead: the next command finds everything as it is by then, and nothing is left of them. */
 
 import { execFileSync, spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -43,6 +52,15 @@ function rooms(): number[] {
     } catch {
       return []
     }
+  })
+}
+
+/** Control groups that this process made. */
+function groups(): string[] {
+  const controllers = existsSync('/sys/fs/cgroup') ? readdirSync('/sys/fs/cgroup') : []
+  return ['', ...controllers].flatMap((controller) => {
+    const place = join('/sys/fs/cgroup', controller, 'cordon')
+    return existsSync(place) ? readdirSync(place).filter((name) => name.startsWith(`run-${process.pid}-`)) : []
   })
 }
 
@@ -147,21 +165,33 @@ test.each([{ processes: 20 }, { processes: 60 }])('the limits are those of the c
   }
 })
 
-test('no room is laid out while another command runs', async () => {
+test('no room is laid out while a command runs that could move one of its places', async () => {
+  const inner = join(project, 'inner')
+  mkdirSync(inner)
   const long = run('sleep 1.2')
   await sleep(200)
   const [only] = rooms()
-  await run('true')
-  await sleep(300)
+  await run('true', { cwd: inner, writes: [inner] })
+  await sleep(400)
   expect(rooms()).toEqual([only])
   await long
 })
 
-test('rest leaves nothing', async () => {
+test('commands in a hurry find a room too', async () => {
   await run('true')
+  await run('true')
+  const running = run('sleep 0.5')
+  await sleep(250)
+  expect(rooms().length).toBeGreaterThan(1)
+  await running
+})
+
+test('rest leaves nothing, and no control group', async () => {
+  await run('true', { limits: { processes: 50 } })
   await waiting()
   backend.rest()
   expect(await until(() => rooms().length === 0)).toBe(true)
+  expect(await until(() => groups().length === 0)).toBe(true)
 })
 
 test('a session leaves nothing when it is closed, and hides a secret that came after its room', async () => {
@@ -169,6 +199,7 @@ test('a session leaves nothing when it is closed, and hides a secret that came a
   try {
     const cordon = await world.open({ manifest: { object: { schema_version: 1, permission: { mode: 'auto' } } } })
     const session = cordon.openSession()
+    rmSync(folder, { recursive: true })
     folder = world.root
     await session.call('bash', { command: 'true' })
     await waiting()

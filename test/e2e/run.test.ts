@@ -28,6 +28,7 @@ describe('cordon run', () => {
     ['passes the exit code through', ['sh', '-c', 'exit 7'], 7],
     ['a signal is 128+n', ['sh', '-c', 'kill -TERM $$'], 143],
     ['not found is 127', ['no-such-program-anywhere'], 127],
+    ['an empty name is not found either', [''], 127],
     ['not executable is 126', ['./not-a-program'], 126],
     ['success', ['true'], 0],
   ])('%s', (_, command, code) => {
@@ -178,6 +179,47 @@ describe('cordon run', () => {
     )
     expect(ran).toMatchObject({ status: 3, stdout: 'hi\n' })
     expect(ran.stderr).toMatch(/observed: .*\.env/)
+  })
+
+  it('says what to do on a full disk and on one that is read-only, runs nothing, and leaves nothing', () => {
+    // File systems of their own, which end with the process.
+    const script = `mount -t tmpfs -o size=512k none "$HOME" && cd "$1" && shift
+      head -c 1m /dev/zero > "$HOME/fill" 2>/dev/null
+      "$@" run -- echo ran; echo "full $?"
+      rm "$HOME/fill"; find "$HOME" -name '*.json' -o -name '*.pem'
+      mount -o remount,ro "$HOME"
+      "$@" run -- echo ran; echo "read-only $?"`
+    const ran = spawnSync(
+      'unshare',
+      ['-rm', '--', 'sh', '-c', script, 'sh', project.directory, process.execPath, CLI],
+      {
+        env: { PATH: process.env.PATH, HOME: project.home },
+        encoding: 'utf8',
+      },
+    )
+    expect(ran.stdout, ran.stderr).toBe('full 125\nread-only 125\n')
+    expect(ran.stderr.match(/\[state-unwritable\]/g)).toHaveLength(2)
+    expect(ran.stderr).toContain('the disk is full')
+    expect(ran.stderr).toMatch(/Make room on the disk[\s\S]*Make it writable/)
+  })
+
+  it('tells of many hidden files in few lines', () => {
+    for (let i = 0; i < 50; i++) project.write(`many/${i}.key`, 'KEY\n')
+    const ran = project.cordon(['run', '--', 'sh', '-c', 'cat many/*.key'])
+    rmSync(join(project.directory, 'many'), { recursive: true })
+    expect(ran).toMatchObject({ code: 0, out: '' })
+    expect(ran.err.match(/observed: /g)).toHaveLength(20)
+    expect(ran.err).toContain('and 30 more were stopped')
+  })
+
+  it('tells what stayed of a folder that could not be removed because of what is hidden in it', () => {
+    project.write('node_modules/a/index.js', '')
+    project.write('node_modules/a/test/key.pem', '-----BEGIN PRIVATE KEY-----\n')
+    const ran = project.cordon(['run', '--', 'rm', '-rf', 'node_modules'])
+    expect(ran.code).toBe(1)
+    expect(ran.err).toContain('node_modules was emptied but for what is hidden in it as a secret (a/test/key.pem)')
+    expect(readFileSync(join(project.directory, 'node_modules/a/test/key.pem'), 'utf8')).toContain('PRIVATE KEY')
+    rmSync(join(project.directory, 'node_modules'), { recursive: true })
   })
 
   it('leaves no process behind when it is killed', async () => {

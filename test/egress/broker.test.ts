@@ -9,7 +9,7 @@ const VALUE = 'ghp_realValueOfTheToken0123456789'
 let world: World
 afterEach(() => world.close())
 
-async function open(more: { query?: string } = {}) {
+async function open(more: { query?: string; exclusive?: boolean } = {}) {
   world = createWorld()
   const seen: { headers: Record<string, unknown>; url: string; body: string }[] = []
   const answer: Parameters<World['serveHttp']>[0] = (message, response) => {
@@ -47,6 +47,19 @@ const get = (host: string, path: string, ...headers: string[]) =>
   `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n${headers.map((line) => `${line}\r\n`).join('')}\r\n`
 
 describe('brokered secrets', () => {
+  it('that are exclusive let no other credential to their hosts, and any to others', async () => {
+    const { port, seen, placeholder } = await open({ exclusive: true })
+    const ask = (host: string, ...headers: string[]) => send(port, host, get(host, '/', ...headers))
+    expect(await ask('api.example.org', 'X-Api-Key: sk-theirs')).toContain('403')
+    expect(await ask('api.example.org', `Authorization: Bearer ${placeholder}`, 'X-Api-Key: sk-theirs')).toContain(
+      '403',
+    )
+    expect(seen).toHaveLength(0)
+    expect(await ask('api.example.org', `Authorization: Bearer ${placeholder}`)).toContain('200 OK')
+    expect(await ask('api.example.org')).toContain('200 OK')
+    expect(await ask('other.example.org', 'X-Api-Key: sk-theirs')).toContain('200 OK')
+  })
+
   it('are put in for the granted host, and taken out of its answer', async () => {
     const { port, seen, placeholder } = await open()
     const answer = await send(

@@ -3,6 +3,8 @@
 import { createServer as createHttps, type Server } from 'node:https'
 import type { TLSSocket } from 'node:tls'
 import { afterEach, describe, expect, it } from 'vitest'
+import { createUpstream } from '../../src/egress/upstream.ts'
+import { mappedResolver } from '../../src/system/dns.ts'
 import { createWorld, hosts, RawClient, type World } from './world.ts'
 
 let world: World
@@ -111,6 +113,56 @@ describe('dialling ahead', () => {
     await settled(() => world.events.some((event) => event.code === 'name-mismatch'))
     expect(door.stats().upstream).toBe(0)
     expect(resumed).toEqual([])
+  })
+})
+
+describe('the real dialler', () => {
+  it('goes on to the next judged address, with TLS and with bodies past the parser', async () => {
+    const body = 'x'.repeat(5_000_000)
+    world = createWorld()
+    const server = createHttps({ SNICallback: world.authority.contexts() }, (message, response) => {
+      if (message.url === '/large') response.setHeader('content-length', body.length).end(body)
+      else response.end('ok')
+    })
+    const own = await world.serve(1, server)
+    const upstream = createUpstream({ trust: [world.authority.pem] })
+    // Nothing listens at the first two.
+    const resolver = mappedResolver({ localhost: ['::1', '127.0.0.9', '127.0.0.1'] })
+    const rules = { allowed: hosts(`localhost:${own}`), allowPrivate: true }
+    const { door, port } = await world.open(rules, { upstream, resolver })
+    for (let round = 0; round < 2; round++) {
+      const client = await RawClient.connect(port)
+      await client.tunnel(`localhost:${own}`)
+      const tls = await client.encrypt({ ca: world.ca.pem, servername: 'localhost' })
+      tls.send(`GET / HTTP/1.1\r\nHost: localhost:${own}\r\n\r\n`)
+      expect(await tls.receive((text) => text.endsWith('ok'))).toContain(' 200 ')
+      tls.send(`GET /large HTTP/1.1\r\nHost: localhost:${own}\r\n\r\n`)
+      const answer = await tls.receive((text) => text.length > body.length && text.endsWith('x'))
+      expect(answer.slice(answer.indexOf('\r\n\r\n') + 4)).toBe(body)
+      tls.close()
+    }
+    await settled(() => world.events.length === 4)
+    for (const event of world.events) expect(event).toMatchObject({ verdict: 'allow', address: '127.0.0.1' })
+    await settled(() => door.stats().open === 0)
+  })
+
+  it('refuses a certificate that is not for the host, at whichever address', async () => {
+    world = createWorld()
+    const own = await world.serve(
+      1,
+      createHttps(world.authority.issue('other.example.org'), (_, response) => response.end('ok')),
+    )
+    const upstream = createUpstream({ trust: [world.authority.pem] })
+    const resolver = mappedResolver({ localhost: ['127.0.0.9', '127.0.0.1'] })
+    const { port } = await world.open(
+      { allowed: hosts(`localhost:${own}`), allowPrivate: true },
+      { upstream, resolver },
+    )
+    const client = await RawClient.connect(port)
+    await client.tunnel(`localhost:${own}`)
+    const tls = await client.encrypt({ ca: world.ca.pem, servername: 'localhost' })
+    tls.send(`GET / HTTP/1.1\r\nHost: localhost:${own}\r\n\r\n`)
+    expect(await tls.receive((text) => text.includes('\r\n\r\n'))).toContain('upstream-certificate')
   })
 })
 

@@ -1,6 +1,6 @@
 /** Several servers as processes: each sees its own files, variables, hosts and secrets, and a bad one harms nobody else. */
 
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import {
   existsSync,
   mkdirSync,
@@ -213,6 +213,8 @@ describe('the servers of the manifest', () => {
     const lines = readdirSync(logs).map((name) => readFileSync(join(logs, name), 'utf8'))
     expect(lines.join()).toContain('"tool":"mcp__one__look"')
     expect(lines.join()).toContain('"tool":"mcp__two__look"')
+    expect(lines.join()).toContain('"tool":"mcp_server__two"')
+    expect(lines.join()).toContain('"hosts":["127.0.0.1"]')
   })
 })
 
@@ -239,6 +241,50 @@ describe('a bad server', () => {
     await new Promise((resolve) => setTimeout(resolve, 1200))
     expect((await look(at, 'one')).docs).toBe('the docs')
     await at.client.close()
+  })
+})
+
+describe('the end of the gateway', () => {
+  const running = (marker: string): number =>
+    readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .filter((pid) => {
+        try {
+          return readFileSync(`/proc/${pid}/cmdline`, 'utf8').endsWith(`${marker}\0`)
+        } catch {
+          return false
+        }
+      }).length
+
+  it.each(['end of input', 'SIGTERM', 'SIGKILL'] as const)('by %s is the end of its servers', async (how) => {
+    writeFileSync(join(project, 'server.mjs'), SERVER)
+    const marker = `marker-${how.replaceAll(' ', '-')}`
+    const child = spawn(
+      process.execPath,
+      [
+        CLI,
+        'mcp',
+        'wrap',
+        '--root',
+        project,
+        '--name',
+        'lasting',
+        '--',
+        'sh',
+        '-c',
+        `trap '' TERM; ${node} server.mjs ${marker}; sleep 60 # ${marker}`,
+      ],
+      { cwd: project, env: environment(), stdio: ['pipe', 'pipe', 'ignore'] },
+    )
+    const hello = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'x', version: '0' } }
+    child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: hello })}\n`)
+    child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'tools/list', params: {} })}\n`)
+    await expect.poll(() => running(marker), { timeout: 20_000 }).toBeGreaterThan(0)
+    const ended = new Promise((resolve) => child.once('close', resolve))
+    if (how === 'end of input') child.stdin.end()
+    else child.kill(how)
+    await ended
+    await expect.poll(() => running(marker), { timeout: 20_000 }).toBe(0)
   })
 })
 

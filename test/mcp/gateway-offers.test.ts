@@ -134,6 +134,11 @@ describe.each(pairs)('a %s client, a %s server', (client, era) => {
     ])
     expect(changes.find(({ params }) => params.uri !== undefined)!.params.uri).toBe(uri)
     if (client === 'stateless') expect(changes.every(({ params }) => params._meta !== undefined)).toBe(true)
+    if (client === 'handshake') await at.request('resources/unsubscribe', { uri })
+    at.server.peer.notify('notifications/resources/updated', { uri: 'file:///notes.txt' })
+    await soon()
+    expect(at.heard.filter(({ method }) => method.endsWith('updated'))).toHaveLength(1)
+    if (era === 'handshake') expect(at.server.asked.map(({ method }) => method)).toContain('resources/unsubscribe')
   })
 
   it('passes log messages on that the client wants: cleaned, named, and not a flood', async () => {

@@ -42,6 +42,14 @@ it('serves the official client', async () => {
   await client.close()
 })
 
+it('leaves a whole record behind, also where nothing was called', async () => {
+  const client = await connected()
+  await client.listTools()
+  await client.close()
+  const verified = spawnSync(process.execPath, [CLI, 'audit', 'verify'], { env: environment(), encoding: 'utf8' })
+  expect(verified.status, verified.stdout).toBe(0)
+})
+
 it('takes a thousand calls, one after the other and all at once', async () => {
   const client = await connected()
   const statuses = new Set<unknown>()

@@ -1,6 +1,7 @@
 /** Environment variables that change what programs load, run or trust. */
 
 import type { AssignmentFact } from '../facts.ts'
+import { harmlessValues } from './environment-values.ts'
 
 /** Names by what they do: exact, or a prefix when they end with `*`. */
 const rows: readonly (readonly [names: string, does: string])[] = [
@@ -167,6 +168,7 @@ const harmless: ReadonlySet<string> = new Set(
     'DOTNET_CLI_TELEMETRY_OPTOUT DOTNET_NOLOGO DOTNET_SKIP_FIRST_TIME_EXPERIENCE DEBIAN_FRONTEND HOMEBREW_NO_AUTO_UPDATE ' +
     'HOMEBREW_NO_ANALYTICS HOMEBREW_NO_INSTALL_CLEANUP NIX_BUILD_CORES PGTZ PGCONNECT_TIMEOUT PGAPPNAME PGCLIENTENCODING ' +
     'PGDATABASE PGUSER PGPASSWORD PGPORT COVERAGE_CORE TURBO_TELEMETRY_DISABLED NX_DAEMON NX_SKIP_NX_CACHE NX_TUI NX_VERBOSE_LOGGING TURBO_UI TURBO_FORCE ' +
+    'UV_SYSTEM_PYTHON DOTNET_ENVIRONMENT DENO_ENV BUN_ENV TOX_ENV MYSQL_PWD ' +
     'ASAN_SYMBOLIZE PLAYWRIGHT_HTML_OPEN PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD CYPRESS_INSTALL_BINARY PUPPETEER_SKIP_DOWNLOAD ' +
     'TMUX_PANE QT_QPA_PLATFORM QT_SCALE_FACTOR GDK_SCALE MALLOC_ARENA_MAX GODEBUG ANSIBLE_FORCE_COLOR ANSIBLE_NOCOLOR ' +
     'XDG_SESSION_TYPE SSL_VERSION_ XDG_CURRENT_DESKTOP GRADLE_CONSOLE KUBECTL_COLOR ' +
@@ -241,41 +243,6 @@ export function environmentHazard(name: string): string | null {
   const does = listed(name) ?? riskyShape.find(([pattern]) => pattern.test(name))?.[1]
   return does === undefined ? null : `\`${name}\` ${does}`
 }
-
-/** Values that switch a program off instead of naming one. */
-const harmlessValues: readonly (readonly [names: RegExp, values: RegExp])[] = [
-  [/PAGER$/, /^(cat|less|more|)$/],
-  [/^(GIT_)?(EDITOR|SEQUENCE_EDITOR)$|^VISUAL$|_EDITOR$/, /^(true|:|cat|\/bin\/true|\/usr\/bin\/true)$/],
-  [/^(GIT_)?(SSH_)?ASKPASS$|^GIT_ASKPASS$|^SSH_ASKPASS$/, /^(true|echo|\/bin\/true|\/bin\/echo|)$/],
-  [/BROWSER$/, /^(none|true|echo|)$/],
-  [
-    /^NODE_OPTIONS$/,
-    /^(--max[-_]old[-_]space[-_]size=\d+|--no-warnings|--no-deprecation|--enable-source-maps|--trace-warnings|--experimental-vm-modules|--stack-trace-limit=\d+|\s)*$/,
-  ],
-  [
-    /^RUSTFLAGS$|^RUSTDOCFLAGS$/,
-    /^(-[ADW]\s*[a-z_:-]+|-C\s*(debuginfo|opt-level|target-cpu|debug-assertions|instrument-coverage|overflow-checks)(=[\w-]+)?|--cfg[= ]\w+|\s)*$/,
-  ],
-  [/^GOFLAGS$/, /^(-mod=(mod|vendor|readonly)|-count=\d+|-v|-race|-tags=[\w,]+|-buildvcs=(true|false|auto)|\s)*$/],
-  [/^GOTOOLCHAIN$/, /^(local|auto)$/],
-  [/^GOPROXY$/, /^(off|direct|https:\/\/proxy\.golang\.org(,direct)?)$/],
-  [/^GO111MODULE$/, /^(on|off|auto)$/],
-  [/^MAKEFLAGS$/, /^-?j?\d*$/],
-  [/^LESS$/, /^-?[FRXSiIMKQeEgGJNnqrsuUwW]*$/],
-  [/^GIT_TRACE\w*$|^GIT_CURL_VERBOSE$/, /^(0|1|2|true|false)$/],
-  [/^GIT_CONFIG_(NOSYSTEM|COUNT)$/, /^(1|0|true)$/],
-  [/^GIT_CONFIG_(GLOBAL|SYSTEM)$/, /^\/dev\/null$/],
-  [/^PYTHONPATH$|^PYTHONSTARTUP$|^LD_PRELOAD$/, /^$/],
-  [/^(no_proxy|NO_PROXY)$/, /^[\w.,:*-]*$/],
-  [/^DJANGO_SETTINGS_MODULE$/, /^[\w.]+$/],
-  [/^TF_(CLI_ARGS|VAR_\w+)$/, /^$/],
-  [/^(HISTFILE|LESSHISTFILE)$/, /^(\/dev\/null|-|)$/],
-  [/^(DISPLAY|WAYLAND_DISPLAY)$/, /^(:\d+(\.\d+)?|)$/],
-  [
-    /^ASAN_OPTIONS$|^UBSAN_OPTIONS$|^TSAN_OPTIONS$|^LSAN_OPTIONS$/,
-    /^((detect_leaks|halt_on_error|abort_on_error|print_stacktrace|symbolize|detect_stack_use_after_return|allocator_may_return_null)=[01]:?)*$/,
-  ],
-]
 
 /** Places that a program writes: harmless in the project and in /tmp. */
 const writtenPlace = /^(TMPDIR|TEMP|TMP|CARGO_TARGET_DIR|.*_(OUTPUT|OUT|LOG|REPORT|CACHE)_(DIR|FILE|PATH))$/

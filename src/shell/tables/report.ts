@@ -25,16 +25,9 @@ export function reportOptions(use: Use, unknownProgram: boolean): void {
 
 /** `--out /etc/x` of a program that no table lists, or that has this option only in newer versions. */
 function reportUnlisted(option: OptionUse, use: Use): void {
-  const at = use.args.findIndex((candidate) => candidate.word.span === option.span)
-  const text = use.args[at]?.text
-  if (text == null || (!option.name.startsWith('--') && text[1] !== option.name[1])) return
-  const name = text.split(/[=:]/, 1)[0] ?? ''
+  const [name, value] = option.value === null ? writtenOption(option, use) : [option.name, option.value.text]
   const role = guessRole(name)
-  if (role === null) return
-  const next = use.args[at + 1]
-  const glued = name.length < text.length
-  const value = glued ? text.slice(name.length + 1) : (next?.text ?? null)
-  if (value === null || (!glued && value.startsWith('-'))) return
+  if (role === null || value === null) return
   const label = `${use.words.join(' ')} ${name}`
   if (role === 'write') {
     if (isRooted(value)) use.found.file(value, 'write', option.span)
@@ -43,6 +36,17 @@ function reportUnlisted(option: OptionUse, use: Use): void {
       use.found.hazard('option-loads-code', `\`${label}\` loads code`, option.span)
   } else if (isRooted(value) || /[\s;|&$`]/.test(value) || takesCommand(name))
     use.found.hazard('option-runs-program', `\`${label}\` runs another program`, option.span)
+}
+
+/** The name and value of an option that the table did not read: glued (`-out:x`), or the next word. */
+function writtenOption(option: OptionUse, use: Use): readonly [name: string, value: string | null] {
+  const at = use.args.findIndex((candidate) => candidate.word.span === option.span)
+  const text = use.args[at]?.text
+  if (text == null || (!option.name.startsWith('--') && text[1] !== option.name[1])) return [option.name, null]
+  const name = text.split(/[=:]/, 1)[0] ?? ''
+  if (name.length < text.length) return [name, text.slice(name.length + 1)]
+  const next = use.args[at + 1]?.text ?? null
+  return [name, next === null || next.startsWith('-') ? null : next]
 }
 
 /** `-DoutputDirectory=/x`, `DESTDIR=/x`: a setting whose name says that the place is written. */

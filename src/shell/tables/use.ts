@@ -29,6 +29,8 @@ export class Findings {
   readonly paths: PathUse[] = []
   readonly hosts: HostUse[] = []
   readonly #seen: Set<string> = new Set()
+  /** Where a path stands in `paths`. */
+  readonly #at: Map<string, number> = new Map()
   readonly #place: Place
 
   constructor(place: Place) {
@@ -66,16 +68,12 @@ export class Findings {
 
   /** The same path by the same word is kept once, as recursive when either is. */
   #addPath(use: PathUse): void {
-    const known = this.paths.findIndex(
-      ({ path, access, span, glob }) =>
-        path === use.path &&
-        access === use.access &&
-        glob === use.glob &&
-        span.start === use.span.start &&
-        span.end === use.span.end,
-    )
-    if (known < 0) this.paths.push(use)
-    else if (use.recursive) this.paths[known] = use
+    const key = `${use.access} ${use.glob} ${use.span.start} ${use.span.end} ${use.path}`
+    const known = this.#at.get(key)
+    if (known === undefined) {
+      this.#at.set(key, this.paths.length)
+      this.paths.push(use)
+    } else if (use.recursive) this.paths[known] = use
   }
 
   /** A file that an argument names, known or not. */

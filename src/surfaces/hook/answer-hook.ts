@@ -2,6 +2,7 @@
 
 import { closeSync, openSync, readSync } from 'node:fs'
 import { type HookJudge, type HookJudgement, openHookJudge } from '../../runtime/hook-judge.ts'
+import { visible } from '../../scan/visible-text.ts'
 import { messageOf } from '../../system/fault.ts'
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
@@ -230,11 +231,7 @@ function reasonText(...sentences: readonly (string | undefined)[]): string {
   return text.length > MAX_REASON ? `${text.slice(0, MAX_REASON)} …` : text
 }
 
-/** Control, format and half characters of an agent's own text do not reach the host's screen. */
+/** What hides or acts in an agent's own text does not reach the host's screen. */
 function oneLine(text: string): string {
-  if (/^[\x20-\x7e]*$/.test(text)) return text
-  return text
-    .replace(/\s+/g, ' ')
-    .toWellFormed()
-    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`)
+  return visible(text.replace(/\s+/g, ' '))
 }

@@ -107,6 +107,10 @@ it('writes a value into a TOML table, and nothing else', () => {
   expect(withTomlValue('a = 1', 'b', 'c', 'd')).toBe('a = 1\n\n[b]\nc = "d"\n')
 })
 
+it('writes nothing that Cursor takes for a comment: it cuts its file at two slashes', () => {
+  expect(planSettings('cursor', place, () => null, false).after).not.toContain('//')
+})
+
 it('shows what changes between two texts', () => {
   const shown = lineDiff(['a', 'b', 'c'], ['a', 'x', 'c']).map(({ sign, text }) => sign + text)
   expect(shown).toEqual([' a', '-b', '+x', ' c'])

@@ -1,7 +1,7 @@
 /** What changes behind the gateway, to those who want to hear it: lists, and resources that somebody subscribed to. */
 
 import { ERROR, type IncomingRequest, isObject, type Json, RpcError, type RpcPeer } from './json-rpc.ts'
-import { outerUri } from './namespace.ts'
+import { innerUri, outerUri } from './namespace.ts'
 import { META } from './revision.ts'
 import type { WrappedServer } from './wrapped-server.ts'
 
@@ -35,8 +35,8 @@ export class ChangeFeed {
   readonly #client: RpcPeer
   readonly #inSession: () => boolean
   readonly #listeners = new Set<Listener>()
-  /** Subscriptions of the session, by their outer address. */
-  readonly #subscribed = new Map<string, { readonly label: string; readonly uri: string }>()
+  /** Subscriptions of the session, by their outer address; those of listeners are in the listeners. */
+  readonly #subscribed = new Set<string>()
   readonly #gathered = new Map<string, { readonly method: string; readonly params: Json }>()
   #timer: NodeJS.Timeout | null = null
 
@@ -54,29 +54,47 @@ export class ChangeFeed {
     if (LIST_CHANGED.has(method)) this.#gather(method, method, {})
     if (method !== UPDATED || typeof params.uri !== 'string') return
     const uri = outerUri(label, params.uri)
-    const wanted = this.#subscribed.has(uri) || [...this.#listeners].some((listener) => listener.uris.has(uri))
-    if (wanted) this.#gather(`${method} ${uri}`, method, { uri })
+    if (this.#isHeard(label, params.uri)) this.#gather(`${method} ${uri}`, method, { uri })
   }
 
-  async subscribe({ label, wrapped }: FeedServer, uri: string, signal: AbortSignal): Promise<void> {
+  /** A subscription of the session, until it is taken back. */
+  async subscribe(server: FeedServer, uri: string, signal: AbortSignal): Promise<void> {
+    await this.#open(server, uri, signal)
+    this.#subscribed.add(outerUri(server.label, uri))
+  }
+
+  async #open({ label, wrapped }: FeedServer, uri: string, signal: AbortSignal): Promise<void> {
     await wrapped.ready()
     if (!wrapped.offers('resources', 'subscribe')) {
       throw new RpcError(ERROR.method, `${label} does not tell when its resources change`)
     }
     if (this.#subscribed.size >= MAX_SUBSCRIPTIONS) throw new RpcError(ERROR.internal, 'too many subscriptions')
     await wrapped.subscribe(uri, signal)
-    this.#subscribed.set(outerUri(label, uri), { label, uri })
   }
 
-  async unsubscribe({ label, wrapped }: FeedServer, uri: string, signal: AbortSignal): Promise<void> {
-    if (this.#subscribed.delete(outerUri(label, uri))) await wrapped.unsubscribe(uri, signal)
+  async unsubscribe(server: FeedServer, uri: string, signal: AbortSignal): Promise<void> {
+    if (!this.#subscribed.delete(outerUri(server.label, uri)) || this.#isHeard(server.label, uri)) return
+    await server.wrapped.unsubscribe(uri, signal)
+  }
+
+  /** Nobody listens any more, perhaps: then the server need not tell. */
+  #release(server: FeedServer, uri: string): void {
+    if (this.#isHeard(server.label, uri)) return
+    void server.wrapped.unsubscribe(uri, new AbortController().signal).catch(() => {})
+  }
+
+  #isHeard(label: string, uri: string): boolean {
+    const outer = outerUri(label, uri)
+    return this.#subscribed.has(outer) || [...this.#listeners].some((listener) => listener.uris.has(outer))
   }
 
   /** A server that was started again knows nothing of what was subscribed before. */
   resubscribe({ label, wrapped }: FeedServer): void {
     const { signal } = new AbortController()
-    for (const own of this.#subscribed.values()) {
-      if (own.label === label) void wrapped.subscribe(own.uri, signal).catch(() => {})
+    const heard = [...this.#subscribed.keys(), ...[...this.#listeners].flatMap(({ uris }) => [...uris])]
+    for (const outer of new Set(heard)) {
+      const own = innerUri(outer)
+      if (own?.label === label) void wrapped.subscribe(own.uri, signal).catch(() => {})
     }
   }
 
@@ -90,11 +108,13 @@ export class ChangeFeed {
     const fields = Object.keys(LISTS).filter((field) => wanted[field] === true)
     const uris = Array.isArray(wanted.resourceSubscriptions) ? wanted.resourceSubscriptions : []
     const agreed: string[] = []
+    const found: { readonly server: FeedServer; readonly uri: string }[] = []
     for (const outer of uris.slice(0, MAX_SUBSCRIPTIONS)) {
       try {
         const { server, uri } = find(outer)
-        await this.subscribe(server, uri, signal)
-        agreed.push(outer)
+        await this.#open(server, uri, signal)
+        found.push({ server, uri })
+        agreed.push(outerUri(server.label, uri))
       } catch {
         // The acknowledgement says which ones are heard.
       }
@@ -111,6 +131,7 @@ export class ChangeFeed {
     return new Promise((_, reject) => {
       const ended = (): void => {
         this.#listeners.delete(listener)
+        for (const { server, uri } of found) this.#release(server, uri)
         reject(new Error('the subscription has ended'))
       }
       if (signal.aborted) ended()

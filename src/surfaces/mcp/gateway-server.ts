@@ -66,6 +66,7 @@ export class GatewayServer {
       connect: parts.connect,
       capabilities: () => this.#capabilities(),
       asked: (method, params, context, signal) => this.#asked(method, params, context, signal),
+      clean: (text) => String(guardedNote(text, this.origin)),
       notified: (method, params) => this.#notified(method, params),
       up: () => this.#up(),
       warn: around.warn,

@@ -2,15 +2,13 @@
 
 import { version } from '../../version.ts'
 import { ChangeFeed } from './change-feed.ts'
-import { type Gated, type GateParts, GatewayGate } from './gateway-gate.ts'
-import { guardedCompletion, guardedContents, guardedPrompt, guardedResult } from './gateway-result.ts'
+import { GatewayCalls } from './gateway-calls.ts'
+import { type GateParts, GatewayGate } from './gateway-gate.ts'
 import { GatewayServer, type GatewayServerParts } from './gateway-server.ts'
 import { ERROR, type IncomingRequest, isObject, type Json, RpcError, RpcPeer, type Send } from './json-rpc.ts'
 import { isLogLevel } from './log-relay.ts'
-import { innerName, innerUri } from './namespace.ts'
 import { agreedRevision, discovered, type Envelope, elicitsForms, readEnvelope, sealed } from './revision.ts'
 import { type Elicit, MAY_ASK, Rounds } from './rounds.ts'
-import { schemaProblem } from './schema-check.ts'
 import { shownNamed, shownResource, shownTemplate } from './server-catalog.ts'
 import type { CallContext } from './wrapped-server.ts'
 
@@ -41,7 +39,7 @@ interface Handshake {
 export class GatewaySession {
   readonly client: RpcPeer
   readonly #servers: ReadonlyMap<string, GatewayServer>
-  readonly #gate: GatewayGate
+  readonly #calls: GatewayCalls
   readonly #rounds = new Rounds()
   readonly #feed: ChangeFeed
   readonly #parts: GatewayParts
@@ -52,7 +50,7 @@ export class GatewaySession {
 
   constructor(parts: GatewayParts) {
     this.#parts = parts
-    this.#gate = new GatewayGate(parts)
+    const gate = new GatewayGate(parts)
     this.client = new RpcPeer(parts.toClient, { request: (request) => this.#ofClient(request), notification: () => {} })
     this.#feed = new ChangeFeed(this.client, () => this.#handshake !== null)
     this.#servers = new Map(
@@ -60,7 +58,7 @@ export class GatewaySession {
         own.label,
         new GatewayServer(own, {
           root: parts.root,
-          gate: this.#gate,
+          gate,
           feed: this.#feed,
           warn: parts.warn,
           now: parts.now,
@@ -76,6 +74,7 @@ export class GatewaySession {
         }),
       ]),
     )
+    this.#calls = new GatewayCalls(this.#servers, gate)
   }
 
   async close(): Promise<void> {
@@ -101,14 +100,15 @@ export class GatewaySession {
         return this.#setLevel(params, signal)
       case 'resources/subscribe':
       case 'resources/unsubscribe': {
-        const { server, uri } = this.#subscribable(params.uri)
+        const { server, uri } = this.#calls.subscribable(params.uri)
         if (method === 'resources/subscribe') await this.#feed.subscribe(server, uri, signal)
         else await this.#feed.unsubscribe(server, uri, signal)
         return {}
       }
       default: {
         const elicit = this.#handshake.elicits ? this.#elicitInSession : null
-        return this.#serve(method, params, this.#context(params, elicit, null), signal)
+        const context = this.#context(() => params, elicit, null)
+        return this.#serve(method, params, context, signal)
       }
     }
   }
@@ -117,12 +117,20 @@ export class GatewaySession {
     const { method, params, signal } = request
     this.#elicits ||= elicitsForms(envelope.capabilities)
     if (method === 'server/discover') return sealed(method, discovered(CAPABILITIES, null), 'cordon-gateway')
-    if (method === 'subscriptions/listen') return this.#feed.listen(request, (uri) => this.#subscribable(uri))
-    const context = (elicit: Elicit | null): CallContext => this.#context(params, elicit, envelope.logLevel)
+    if (method === 'subscriptions/listen') return this.#feed.listen(request, (uri) => this.#calls.subscribable(uri))
+    const context = (elicit: Elicit | null, round: () => Json | null): CallContext =>
+      this.#context(round, elicit, envelope.logLevel)
     const result =
       MAY_ASK.has(method) && elicitsForms(envelope.capabilities)
-        ? await this.#rounds.answer(request, (elicit, still) => this.#serve(method, params, context(elicit), still))
-        : await this.#serve(method, params, context(null), signal)
+        ? await this.#rounds.answer(request, (elicit, still, round) =>
+            this.#serve(method, params, context(elicit, round), still),
+          )
+        : await this.#serve(
+            method,
+            params,
+            context(null, () => params),
+            signal,
+          )
     return sealed(method, result, 'cordon-gateway')
   }
 
@@ -139,16 +147,21 @@ export class GatewaySession {
     }
   }
 
-  #context({ _meta }: Json, elicit: Elicit | null, logLevel: string | null): CallContext {
-    const token = isObject(_meta) ? _meta.progressToken : undefined
-    const asked = typeof token === 'string' || typeof token === 'number'
+  /** `round` are the parameters of the request that waits now: what is told in between goes to it, or to nobody. */
+  #context(round: () => Json | null, elicit: Elicit | null, logLevel: string | null): CallContext {
+    const tell = (method: string, params: Json): void => {
+      if (round() !== null) this.client.notify(method, params)
+    }
     return {
       elicit,
       logLevel,
-      progress: asked
-        ? (params) => this.client.notify('notifications/progress', { ...params, progressToken: token })
-        : null,
-      log: logLevel === null ? null : (params) => this.client.notify('notifications/message', params),
+      progress: (params) => {
+        const { _meta } = round() ?? {}
+        const token = isObject(_meta) ? _meta.progressToken : undefined
+        if (typeof token !== 'string' && typeof token !== 'number') return
+        tell('notifications/progress', { ...params, progressToken: token })
+      },
+      log: logLevel === null ? null : (params) => tell('notifications/message', params),
     }
   }
 
@@ -166,13 +179,13 @@ export class GatewaySession {
         return { resourceTemplates: found }
       }
       case 'tools/call':
-        return this.#call(params, context, signal)
+        return this.#calls.tool(params, context, signal)
       case 'prompts/get':
-        return this.#prompt(params, context, signal)
+        return this.#calls.prompt(params, context, signal)
       case 'resources/read':
-        return this.#read(params, context, signal)
+        return this.#calls.read(params, context, signal)
       case 'completion/complete':
-        return this.#complete(params, context, signal)
+        return this.#calls.complete(params, context, signal)
       default:
         throw new RpcError(ERROR.method, `the gateway does not pass on "${method}"`)
     }
@@ -193,119 +206,12 @@ export class GatewaySession {
     return lists.flatMap((list) => (list.status === 'fulfilled' ? list.value : []))
   }
 
-  async #call(params: Json, context: CallContext, signal: AbortSignal): Promise<Json> {
-    const { name, arguments: given = {} } = params
-    const { server, inner } = this.#named(name, 'tool')
-    const tools = await server.catalog.accepted('tools', context.elicit, signal)
-    const tool = tools.find(({ definition }) => definition.name === inner)
-    if (!tool) throw new RpcError(ERROR.params, `there is no tool ${JSON.stringify(name)}`)
-    const problem = schemaProblem(tool.definition.inputSchema, given, 'the input')
-    if (problem) throw new RpcError(ERROR.params, problem)
-    if (!isObject(given)) throw new RpcError(ERROR.params, '"arguments" must be an object')
-    const called = `mcp__${server.label}__${inner}`
-    const gated = await this.#gate.pass(
-      { called, server: server.label, input: given, elicit: context.elicit },
-      async () => {
-        const result = await server.request('tools/call', { name: inner, arguments: given }, context, signal)
-        return guardedResult(result, tool.definition.outputSchema, called, server.origin)
-      },
-      signal,
-    )
-    if ('result' in gated) return gated.result.json
-    const text = 'refused' in gated ? gated.refused : gated.failed
-    return { content: [{ type: 'text', text }], isError: true }
-  }
-
-  async #prompt(params: Json, context: CallContext, signal: AbortSignal): Promise<Json> {
-    const { name, arguments: given = {} } = params
-    const { server, inner } = this.#named(name, 'prompt')
-    const prompts = await server.catalog.accepted('prompts', context.elicit, signal)
-    if (!prompts.some(({ definition }) => definition.name === inner)) {
-      throw new RpcError(ERROR.params, `there is no prompt ${JSON.stringify(name)}`)
-    }
-    if (!isObject(given) || !Object.values(given).every((value) => typeof value === 'string')) {
-      throw new RpcError(ERROR.params, '"arguments" must be an object of texts')
-    }
-    const sent = { name: inner, arguments: given }
-    return unwrapped(
-      await this.#gate.pass(
-        { called: `mcp_prompts__${server.label}`, server: server.label, input: sent, elicit: context.elicit },
-        async () => guardedPrompt(await server.request('prompts/get', sent, context, signal), server.origin),
-        signal,
-      ),
-    )
-  }
-
-  async #read(params: Json, context: CallContext, signal: AbortSignal): Promise<Json> {
-    const { server, uri } = this.#resource(params.uri)
-    return unwrapped(
-      await this.#gate.pass(
-        { called: `mcp_resources__${server.label}`, server: server.label, input: { uri }, elicit: context.elicit },
-        async () => guardedContents(await server.request('resources/read', { uri }, context, signal), server.origin),
-        signal,
-      ),
-    )
-  }
-
-  /** Completions come with every key, so nobody is asked for them: without a level of allow there are none. */
-  async #complete({ ref, argument, context: given }: Json, context: CallContext, signal: AbortSignal): Promise<Json> {
-    if (!isObject(ref) || !isObject(argument)) throw new RpcError(ERROR.params, '"ref" and "argument" must be objects')
-    const isPrompt = ref.type === 'ref/prompt'
-    const at = isPrompt ? this.#named(ref.name, 'prompt') : this.#resource(ref.uri)
-    const { server } = at
-    const inner = 'inner' in at ? { type: 'ref/prompt', name: at.inner } : { type: 'ref/resource', uri: at.uri }
-    const called = `mcp_${isPrompt ? 'prompts' : 'resources'}__${server.label}`
-    await server.wrapped.ready()
-    if (!this.#gate.isOpen(called) || !server.wrapped.has('completions')) return { completion: { values: [] } }
-    const sent = { ref: inner, argument, ...(isObject(given) && { context: given }) }
-    const gated = await this.#gate.pass(
-      { called, server: server.label, input: sent, elicit: null },
-      async () => {
-        const json = guardedCompletion(
-          await server.request('completion/complete', sent, context, signal),
-          server.origin,
-        )
-        return { json, text: '', isError: false }
-      },
-      signal,
-    )
-    return unwrapped(gated)
-  }
-
   async #setLevel({ level }: Json, signal: AbortSignal): Promise<Json> {
     if (!isLogLevel(level)) throw new RpcError(ERROR.params, '"level" must be a log level')
     this.#logLevel = level
     await Promise.allSettled([...this.#servers.values()].map((server) => server.setLogLevel(level, signal)))
     return {}
   }
-
-  #named(outer: unknown, what: string): { readonly server: GatewayServer; readonly inner: string } {
-    const found = innerName(outer)
-    const server = found ? this.#servers.get(found.label) : undefined
-    if (!found || !server) throw new RpcError(ERROR.params, `there is no ${what} ${JSON.stringify(outer)}`)
-    return { server, inner: found.name }
-  }
-
-  #subscribable(outer: unknown): { readonly server: GatewayServer; readonly uri: string } {
-    const found = this.#resource(outer)
-    this.#gate.refuseDenied(`mcp_resources__${found.server.label}`)
-    return found
-  }
-
-  #resource(outer: unknown): { readonly server: GatewayServer; readonly uri: string } {
-    const found = innerUri(outer)
-    const server = found ? this.#servers.get(found.label) : undefined
-    if (!found || !server) throw new RpcError(ERROR.params, `there is no resource ${JSON.stringify(outer)}`)
-    return { server, uri: found.uri }
-  }
-}
-
-function unwrapped(gated: Gated): Json {
-  if ('result' in gated) return gated.result.json
-  throw new RpcError(
-    'refused' in gated ? ERROR.refused : ERROR.internal,
-    'refused' in gated ? gated.refused : gated.failed,
-  )
 }
 
 function messageOf(reason: unknown): string {

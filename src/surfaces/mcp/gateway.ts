@@ -61,7 +61,8 @@ export async function wrapServers(request: WrapRequest): Promise<number> {
     now: () => Date.now(),
     servers: trusted.map((spec) => ({
       label: spec.name,
-      connect: (receive) => launched(spec.name, new ServerSandbox(spec, loaded, machine), receive, request.terminal),
+      connect: (receive) =>
+        launched(spec.name, new ServerSandbox(spec, loaded, machine, recorder), receive, request.terminal),
       pins: new ServerPins(machine, loaded.root, spec.name, spec.argv),
       accept: request.accept,
       requests: spec.requests,

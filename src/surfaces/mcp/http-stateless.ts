@@ -15,6 +15,8 @@ export interface StatelessPlace {
 /** The field of the body that `Mcp-Name` says again. */
 const NAMED: Readonly<Record<string, string>> = { 'tools/call': 'name', 'prompts/get': 'name', 'resources/read': 'uri' }
 
+const ALIVE_MS = 15_000
+
 /** Statuses of errors that are about the request itself; any other error is a proper answer. */
 const STATUS: Readonly<Record<number, number>> = {
   [ERROR.request]: 400,
@@ -93,7 +95,10 @@ export async function postStateless(message: Json, response: ServerResponse, pla
     })
     response.flushHeaders()
   }
+  // A line that says nothing keeps a quiet stream from being taken for a dead one.
+  const alive = streams ? setInterval(() => response.write(':\n\n'), ALIVE_MS).unref() : null
   await server.peer.accept(message)
+  if (alive) clearInterval(alive)
   response.end()
 }
 

@@ -15,6 +15,9 @@ interface Question {
   readonly answered: (answer: unknown) => void
 }
 
+/** What is done for a request; `round` are the parameters of the request that waits for it now, null while none does. */
+export type RoundWork = (elicit: Elicit, signal: AbortSignal, round: () => Json | null) => Promise<Json>
+
 /** Work that has begun, with the questions that it waits for. */
 interface Work {
   /** What it was begun with: a state that comes back with another request opens nothing. */
@@ -23,6 +26,7 @@ interface Work {
   readonly outcome: Promise<Json>
   readonly questions: Question[]
   asked: () => void
+  round: Json | null
   timer: NodeJS.Timeout | null
 }
 
@@ -45,13 +49,13 @@ export class Rounds {
   }
 
   /** Begins the work of a request, or goes on with what it answers. Resolves to the result, or to the next question. */
-  async answer(request: IncomingRequest, work: (elicit: Elicit, signal: AbortSignal) => Promise<Json>): Promise<Json> {
+  async answer(request: IncomingRequest, work: RoundWork): Promise<Json> {
     const { requestState, inputResponses } = request.params
-    if (requestState === undefined) return this.#next(this.#begin(request, work), request.signal)
+    if (requestState === undefined) return this.#next(this.#begin(request, work), request)
     const waiting = this.#take(requestState, digestOf(request))
     const given = isObject(inputResponses) ? inputResponses[KEY] : undefined
     if (isObject(given)) waiting.questions.shift()?.answered(given)
-    return this.#next(waiting, request.signal)
+    return this.#next(waiting, request)
   }
 
   /** Ends everything that waits. */
@@ -59,7 +63,7 @@ export class Rounds {
     for (const state of this.#waiting.keys()) this.#drop(state)
   }
 
-  #begin(request: IncomingRequest, run: (elicit: Elicit, signal: AbortSignal) => Promise<Json>): Work {
+  #begin(request: IncomingRequest, run: RoundWork): Work {
     const controller = new AbortController()
     const questions: Question[] = []
     const elicit: Elicit = (params, signal) =>
@@ -77,10 +81,11 @@ export class Rounds {
       controller,
       questions,
       asked: () => {},
+      round: request.params,
       timer: null,
       outcome: Promise.resolve().then(() => {
         controller.signal.throwIfAborted()
-        return run(elicit, controller.signal)
+        return run(elicit, controller.signal, () => work.round)
       }),
     }
     // Work that is dropped while it waits ends with an error that nobody waits for. After it has ended, no request of the
@@ -89,7 +94,8 @@ export class Rounds {
     return work
   }
 
-  async #next(work: Work, signal: AbortSignal): Promise<Json> {
+  async #next(work: Work, { params, signal }: IncomingRequest): Promise<Json> {
+    work.round = params
     const abort = (): void => work.controller.abort()
     if (signal.aborted) abort()
     signal.addEventListener('abort', abort, { once: true })
@@ -101,6 +107,7 @@ export class Rounds {
       const result = await Promise.race([work.outcome, asked])
       return result ?? this.#suspend(work)
     } finally {
+      work.round = null
       signal.removeEventListener('abort', abort)
     }
   }

@@ -33,6 +33,8 @@ export interface WrappedServerParts {
   readonly capabilities: () => Json
   /** Answers what the server asks of the client. */
   readonly asked: (method: string, params: Json, context: CallContext, signal: AbortSignal) => Promise<unknown>
+  /** Makes words of the server fit to be shown. */
+  readonly clean: (text: string) => string
   readonly notified: (method: string, params: Json) => void
   /** Told when it is up, also after it was started again. */
   readonly up: () => void
@@ -155,7 +157,7 @@ export class WrappedServer {
     for (let round = 0; round < MAX_ROUNDS; round++) {
       const meta = { ...(token !== null && { progressToken: token }), ...(up.stateless && this.#envelope(context)) }
       const sent = { ...params, ...answers, ...(Object.keys(meta).length > 0 && { _meta: meta }) }
-      const result = await up.peer.request(method, sent, signal)
+      const result = await this.#heard(up.peer.request(method, sent, signal))
       if (!isObject(result)) throw new RpcError(ERROR.internal, `${this.label} gave no result for ${method}`)
       if (!up.stateless || result.resultType === undefined || result.resultType === 'complete') return result
       if (result.resultType !== 'input_required') {
@@ -164,6 +166,16 @@ export class WrappedServer {
       answers = await this.#inputs(result, context, signal)
     }
     throw new RpcError(ERROR.internal, `${this.label} asked more than ${MAX_ROUNDS} times`)
+  }
+
+  /** What a server says of its failures is its own words, and reaches the agent like any other. */
+  async #heard(answer: Promise<unknown>): Promise<unknown> {
+    try {
+      return await answer
+    } catch (error) {
+      if (!(error instanceof RpcError)) throw error
+      throw new RpcError(error.code, this.#parts.clean(error.message))
+    }
   }
 
   async #inputs({ inputRequests, requestState }: Json, context: CallContext, signal: AbortSignal): Promise<Json> {
@@ -241,7 +253,7 @@ export class WrappedServer {
     const hello = { protocolVersion: HANDSHAKE_REVISIONS[0], capabilities: this.#parts.capabilities(), clientInfo }
     let refused: RpcError
     try {
-      const given = await peer.request('initialize', hello, signal)
+      const given = await this.#heard(peer.request('initialize', hello, signal))
       if (!isObject(given) || !HANDSHAKE_REVISIONS.includes(String(given.protocolVersion))) {
         throw new TypeError('it did not answer as an MCP server does')
       }

@@ -4,6 +4,8 @@ export const gitEffects: string = `
 remote-read  | git fetch, git pull, git clone, git ls-remote, git remote update, git remote show, git remote prune, git submodule update, git submodule add, git lfs pull, git lfs fetch, git fetch-pack | | talks to a remote
 remote-read  | git archive | --remote | talks to a remote
 remote-write | git push, git lfs push, git send-email, git imap-send, git svn dcommit, git p4 submit, git send-pack, git subtree push | | sends commits to a remote
+remote-write | git annex sync, git annex copy, hg push, svn commit, svn ci, jj git push, bzr push, fossil push, sl push | | sends commits to a remote
+destructive  | git rm | -f --force | deletes files with their uncommitted changes
 destructive  | git push | --force -f --force-with-lease --force-if-includes --mirror --delete -d --prune | rewrites or deletes what a remote holds
 destructive  | git reset | --hard --merge --keep | throws away uncommitted changes
 destructive  | git clean | -f --force -x -X -d | deletes untracked files

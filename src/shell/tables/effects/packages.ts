@@ -3,6 +3,9 @@
 export const packageEffects: string = `
 remote-read  | npm install, npm i, npm ci, npm add, npm update, npm up, npm view, npm info, npm show, npm search, npm outdated, npm audit, npm ping, npm create, npm init, npm fund, npm docs, npm dist-tag ls, npm install-test, npm dedupe | | talks to a package registry
 remote-write | npm publish, npm deprecate, npm dist-tag, npm owner, npm access, npm team, npm star, npm unstar, npm hook, npm token, npm profile, npm org, npm login, npm adduser, npm logout | | changes a package registry
+remote-write | lein deploy, sbt publish, sbt publishSigned, sbt release, mill publish, buildah push, conan upload, vcpkg publish, vsce publish, ovsx publish | | publishes a package
+remote-write | eas build, eas submit, eas update, expo publish, fastlane, sentry-cli, datadog-ci, codecov, stripe, twilio, cap, mina, kamal, dokku, dagger publish | | changes something at another service
+remote-read  | stripe listen, stripe logs, stripe get, sentry-cli info, sentry-cli --version, eas whoami, fastlane lanes, kamal config | | reads from another service
 destructive  | npm unpublish, pnpm unpublish | | removes a published package
 local        | npm init, npm pack, npm publish, pnpm publish, bun publish, cargo publish | -y --yes --dry-run |
 local        | cargo publish | -n |

@@ -44,6 +44,11 @@ remote-write | knex migrate:latest, knex migrate:up, knex seed:run, sequelize db
 destructive  | knex migrate:rollback, knex migrate:down, sequelize db:drop, sequelize db:migrate:undo, sequelize db:migrate:undo:all, typeorm schema:drop, typeorm migration:revert | | deletes data in a database
 remote-write | rails db:migrate, rails db:seed, rails db:setup, rails db:create, rails db:prepare, rails db:schema:load, rake db:migrate, rake db:seed, rake db:setup, rake db:create, manage.py migrate, manage.py loaddata, manage.py createsuperuser, django-admin migrate, artisan migrate | | changes a database
 destructive  | rails db:drop, rails db:reset, rails db:rollback, rails db:migrate:reset, rake db:drop, rake db:reset, rake db:rollback, manage.py flush, manage.py sqlflush, manage.py reset_db, django-admin flush, artisan migrate:fresh, artisan migrate:reset, artisan db:wipe | | deletes data in a database
+remote-write | artisan migrate, artisan db:seed, console doctrine:migrations:migrate | | changes a database
+destructive  | artisan migrate:fresh, artisan migrate:reset, artisan migrate:refresh, artisan migrate:rollback, artisan db:wipe, console doctrine:database:drop, console doctrine:schema:drop | | deletes data in a database
+remote-write | mix ecto.migrate, mix ecto.create, mix ecto.setup | | changes a database
+destructive  | mix ecto.drop, mix ecto.reset, mix ecto.rollback | | deletes data in a database
+destructive  | docker compose rm, docker-compose rm | -v --volumes | deletes the volumes of containers
 destructive  | shred, wipefs, mkfs, mkfs.ext4, mkfs.ext3, mkfs.xfs, mkfs.btrfs, mkfs.vfat, mke2fs, mkswap, fdisk, sfdisk, cfdisk, gdisk, sgdisk, parted, cryptsetup luksFormat, zpool destroy, zfs destroy, diskutil eraseDisk, lvremove, vgremove, pvremove, hdparm, blkdiscard | | destroys data on a disk
 destructive  | shutdown, reboot, halt, poweroff | | stops the machine
 destructive  | crontab | -r | deletes scheduled jobs

@@ -290,6 +290,7 @@ ${cargoTarget}`,
     },
     operands: 'text*',
   },
+  artisan: { subcommands: { tinker: { always: ['code', 'starts a PHP shell'] } }, operands: 'text*' },
   'phpcs phpcbf php-cs-fixer': {
     abbreviates: false,
     options:

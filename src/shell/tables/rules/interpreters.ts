@@ -27,7 +27,7 @@ const script: Rule = (use) => {
       `which script \`${use.program}\` runs is not known beforehand`,
       first.word.span,
     )
-  else if (/(^|\/)manage\.py$/.test(first.text)) use.delegate(use.operands.map((arg) => arg.word))
+  else if (/(^|\/)(manage\.py|artisan|console)$/.test(first.text)) use.delegate(use.operands.map((arg) => arg.word))
 }
 
 /** Modules that run code or other modules given to them. */

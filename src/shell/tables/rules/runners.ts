@@ -40,7 +40,8 @@ const shorthand: Rule = (use) => {
   if (use.words.length > 1 && !['pnpm', 'yarn'].includes(use.program)) return
   const name = use.words[1] ?? use.operands[0]?.text
   if (name == null) return
-  if (/^(publish|deploy|release)$/.test(name)) return
+  // These are subcommands of their own.
+  if (name === 'publish' || (use.program === 'pnpm' && name === 'deploy')) return
   reportReleasing(use, name)
 }
 

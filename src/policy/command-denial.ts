@@ -1,0 +1,96 @@
+/** Denials of a command: hazards that nothing answers, deny rules, and deny rules that could match out of sight. */
+
+import type { CommandFact, Hazard } from '../shell/facts.ts'
+import { denyMatches } from './command-match.ts'
+import type { CommandRule, Policy, RuleRef } from './policy.ts'
+import type { Ruling } from './stance.ts'
+
+// With privilege_wrappers the user opted in: sudo is then an ordinary command that still gains nothing in the sandbox. The
+// same goes for interpreters with system_python: running code is what they were granted for.
+/** Whether a hazard counts under the flags of this policy. */
+export function asksAt(policy: Policy, hazard: Hazard): boolean {
+  if (hazard.code === 'privilege') return !policy.flags.privilege_wrappers.value
+  return !(hazard.code.startsWith('interpreter-') && policy.flags.system_python.value)
+}
+
+/** A hazard that is denied whatever was granted. */
+export function hazardDenial(policy: Policy, fact: CommandFact, text: string): Ruling | null {
+  const hazard = fact.hazards.find((candidate) => candidate.verdict === 'deny' && asksAt(policy, candidate))
+  if (!hazard) return null
+  const privilege = hazard.code === 'privilege'
+  return {
+    decision: 'deny',
+    reason: {
+      code: privilege ? 'privilege' : 'dangerous-shell',
+      message: `\`${text}\`: ${hazard.message}.`,
+      remedy: privilege
+        ? 'Do it without privileges (install into the project or your home directory, use a user service), or hand this exact command to the user to run.'
+        : 'Write the command out plainly, without text that bash evaluates a second time.',
+    },
+    rules: [{ rule: privilege ? policy.flags.privilege_wrappers.rule : `hazard ${hazard.code}`, source: 'built-in' }],
+  }
+}
+
+/** A deny rule that matches, or could. */
+export function ruleDenial(policy: Policy, fact: CommandFact, text: string): Ruling | null {
+  let maybe: CommandRule | null = null
+  for (const rule of policy.commands.deny) {
+    const match = denyMatches(rule.pattern, fact.argv)
+    if (match === 'yes') {
+      return {
+        decision: 'deny',
+        reason: {
+          code: 'denied-by-rule',
+          message: `\`${text}\` is denied by "${rule.pattern.text}".`,
+          remedy: `Find a way without it; the rule stands at ${rule.source}.`,
+        },
+        rules: [ref(rule)],
+      }
+    }
+    if (match === 'maybe') maybe ??= rule
+  }
+  maybe ??= hiddenDenial(policy, fact)
+  if (!maybe) return null
+  return {
+    decision: 'ask',
+    firm: true,
+    reason: {
+      code: 'maybe-denied',
+      message: `\`${text}\` could turn out to be "${maybe.pattern.text}", which is denied: its words are only known when it runs.`,
+      remedy: 'Write the words out instead of using variables or substitutions.',
+    },
+    rules: [ref(maybe)],
+  }
+}
+
+/** The denial that could match what a command runs out of sight: text that only bash will see, or words that name it. */
+function hiddenDenial(policy: Policy, fact: CommandFact): CommandRule | null {
+  const [first] = policy.commands.deny
+  if (first === undefined) return null
+  // A file that is sourced is a script like any other; what a substitution makes up is not.
+  const script = fact.hazards.some((hazard) => hazard.code === 'source') && fact.paths.some((use) => use.path !== null)
+  if (fact.unwrapped === 'some' && !script) return first
+  if (fact.hazards.length === 0) return null
+  const words = [...fact.argv, ...fact.assignments.flatMap((assignment) => assignment.value ?? [])]
+  return mentionedDenial(policy, words.map((word) => word.text).join(' '))
+}
+
+/** The denial whose words a text names in order. */
+export function mentionedDenial(policy: Policy, text: string): CommandRule | null {
+  const tokens: readonly string[] = text.match(/[\w.+-]+/g) ?? []
+  return policy.commands.deny.find(({ pattern }) => namesInOrder(tokens, pattern.words)) ?? null
+}
+
+function namesInOrder(tokens: readonly string[], words: readonly string[]): boolean {
+  let rest = tokens
+  for (const word of words) {
+    const at = rest.indexOf(word.slice(word.lastIndexOf('/') + 1))
+    if (at < 0) return false
+    rest = rest.slice(at + 1)
+  }
+  return true
+}
+
+function ref({ rule, source }: RuleRef): RuleRef {
+  return { rule, source }
+}

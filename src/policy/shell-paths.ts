@@ -1,0 +1,133 @@
+/** The files of a shell text: redirects, and the words that name files (S6). */
+
+import { posix } from 'node:path'
+import { isProcessDoor } from '../files/baseline.ts'
+import { isGlob, matchSegment } from '../files/glob.ts'
+import { protectedOfGlob } from '../files/protected-glob.ts'
+import { secretOfGlob } from '../files/secret-glob.ts'
+import type { CommandFact, PathUse, RedirectFact } from '../shell/facts.ts'
+import { wordsOf } from './command-part.ts'
+import type { PartSubject } from './decision.ts'
+import type { PartQuestions } from './order.ts'
+import { type PathActor, pathQuestions } from './path-part.ts'
+import { always, deny, ref, type Scene, unknowable } from './shell-scene.ts'
+
+/** A redirect: whether it may be used at all, then the file that it opens. */
+export function redirectQuestions(scene: Scene, redirect: RedirectFact): PartQuestions[] {
+  const { policy, shell } = scene
+  const flag = policy.flags.redirects
+  const subject: PartSubject = {
+    kind: 'redirect',
+    text: shell.command.slice(redirect.span.start, redirect.span.end),
+    span: redirect.span,
+  }
+  if (flag.value === 'none' || (flag.value === 'streams' && redirect.kind === 'file')) {
+    const what = redirect.kind === 'file' ? 'redirects to and from files' : 'redirects'
+    return [
+      always(subject, {
+        ...deny(
+          'shell-syntax-off',
+          `[security] redirects is "${flag.value}": ${what} may not be used.`,
+          'Use the write tool for files, or let the output come back as the result.',
+        ),
+        rules: [ref(flag)],
+      }),
+    ]
+  }
+  if (redirect.kind === 'stream' || redirect.target === null) return []
+  const accesses =
+    redirect.access === 'read-write' ? (['read', 'write'] as const) : ([redirect.access ?? 'write'] as const)
+  const values = redirect.target.values
+  const relative = values?.some((value) => !value.startsWith('/')) ?? false
+  if (values === null || (relative && redirect.cwd === null)) {
+    return [unknowable(scene, subject, 'the file it opens is only known when it runs')]
+  }
+  return values.flatMap((value) =>
+    accesses.map((access) => {
+      const path = posix.resolve(redirect.cwd ?? '/', value)
+      return pathPart(scene, access, path, shown(scene, path), subject)
+    }),
+  )
+}
+
+/** Programs that read names and metadata, and contents only by an option that is a hazard of its own. */
+const LOOKING: ReadonlySet<string> = new Set(['find', 'du', 'tree'])
+
+/** Programs that never read contents. */
+const STATTING: ReadonlySet<string> = new Set(['ls', 'stat', 'test', '[', 'readlink', 'realpath'])
+
+/** A word that names a file. */
+export function pathUseQuestions(scene: Scene, use: PathUse, fact: CommandFact): PartQuestions[] {
+  const text =
+    use.path === null
+      ? scene.shell.command.slice(use.span.start, use.span.end) || wordsOf(fact)
+      : shown(scene, use.path)
+  const access = use.access === 'write' ? 'write' : 'read'
+  const subject: PartSubject = { kind: access, text, span: use.span }
+  if (use.path === null) return [unknowable(scene, subject, 'the path is only known when it runs')]
+  const { policy, session } = scene
+  const facts = { root: policy.root, home: policy.home, ...session.own }
+  const aimed = !use.glob
+    ? null
+    : access === 'write'
+      ? protectedOfGlob(use.path, facts)
+      : secretOfGlob(use.path, policy.home)
+  const name = fact.argv[0]?.values?.[0] ?? ''
+  const looks = use.access === 'read' && (STATTING.has(name) ? 'metadata' : LOOKING.has(name) && 'names')
+  return [
+    pathPart(scene, access, aimed ?? literalPart(use), text, subject, { climbs: use.written !== 'absolute', looks }),
+  ]
+}
+
+/** PATH_MAX of Linux. */
+const LONGEST_NAME = 4096
+
+function pathPart(
+  { policy, session, stance, shell }: Scene,
+  access: 'read' | 'write',
+  absolute: string,
+  given: string,
+  subject: PartSubject,
+  how: Pick<PathActor, 'climbs' | 'looks'> = {},
+): PartQuestions {
+  if (isProcessDoor(absolute)) {
+    const asks = policy.outsideRoots.value === 'ask'
+    const message = `${given} leads through another process to files that the project does not hold`
+    const ruling = {
+      ...deny('outside-roots', `${message}.`, 'Name the file by its own path.'),
+      rules: [ref(policy.outsideRoots)],
+    }
+    return always({ ...subject, kind: access }, asks ? { ...ruling, decision: 'ask' } : ruling)
+  }
+  // The kernel opens no longer name, so there is no link in it to follow.
+  const path = absolute.length > LONGEST_NAME ? absolute : shell.canonical(absolute)
+  return pathQuestions(
+    policy,
+    session,
+    stance,
+    access,
+    { given, path },
+    { by: 'command', ...how, subject: { text: subject.text, ...(subject.span && { span: subject.span }) } },
+  )
+}
+
+// What is named in words: relative where it lies in the project, as bash will see it, not as it was written.
+function shown({ policy }: Scene, path: string): string {
+  return path.startsWith(`${policy.root}/`) ? path.slice(policy.root.length + 1) : path
+}
+
+// A glob stands for names below its literal directory: that directory is what can be judged.
+function literalPart(use: PathUse): string {
+  const path = use.path!
+  if (!use.glob) return path
+  const segments = path.split('/')
+  const end = segments.findIndex((segment) => isGlob(segment) || /[[\\]/.test(segment))
+  if (end < 0) return path
+  const literal = segments.slice(0, end).join('/') || '/'
+  // `.*` matches `..` in older shells: what lies behind it is above the directory.
+  const climbs = segments.slice(end).some((segment, index, rest) => {
+    const leads = use.access === 'write' || index < rest.length - 1
+    return leads && segment.startsWith('.') && matchSegment(segment.replace(/\[[^\]]*\]/g, '?'), '..')
+  })
+  return climbs ? posix.dirname(literal) : literal
+}
