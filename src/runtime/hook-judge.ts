@@ -20,10 +20,10 @@ import { newSession } from './check-call.ts'
 import { filesNotToRead } from './hook-search.ts'
 import type { HookSessionKey } from './hook-session.ts'
 import { type LoadedPolicy, loadPolicy } from './load-policy.ts'
+import { sealedRegistries } from './manifest-seal.ts'
 import { openSkillGate } from './open-skill-gate.ts'
 import { withRegistries } from './registry-hosts.ts'
 import { resolveCall } from './resolve-call.ts'
-import { readsAsSigned } from './signed-text.ts'
 
 /** One thing that a host's tool does, in Cordon's words. */
 export type HookCall =
@@ -52,8 +52,6 @@ export interface HookPlace {
    * inside, and what Cordon remembers is out of reach.
    */
   readonly inside?: boolean
-  /** What is judged here runs only through `cordon hook run`, which judges it again: the signature is verified there. */
-  readonly judgedAgain?: boolean
 }
 
 export interface HookJudgement {
@@ -93,7 +91,7 @@ export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
     return { closed: `The manifest of ${place.root} does not load, so nothing may run: ${problems}` }
   }
   let { loaded } = outcome
-  const registries = place.judgedAgain ? readsAsSigned(loaded, machine.stateDir) : null
+  const registries = place.inside ? null : sealedRegistries(loaded, machine.stateDir)
   if (registries) loaded = withRegistries(loaded, registries)
   else if (loaded.project && !place.inside) {
     const { judgeTrust } = await import('./manifest-trust.ts')

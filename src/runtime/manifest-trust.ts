@@ -13,7 +13,9 @@ import { Fault } from '../system/fault.ts'
 import type { Files } from '../system/files.ts'
 import { openKeyStore } from '../system/keychain.ts'
 import type { Machine } from '../system/machine.ts'
+import { openOwnDirectory } from '../system/state.ts'
 import type { LoadedPolicy } from './load-policy.ts'
+import { sealVerified, verifiedFiles } from './manifest-seal.ts'
 import { claimedText, registriesOf, signedText } from './signed-text.ts'
 
 export type { ReachDiff } from '../manifest/reach-diff.ts'
@@ -71,9 +73,16 @@ export function judgeTrust(loaded: LoadedPolicy, machine: Machine, files: Files)
  * newest signature is the one; a team signs without registries, which are a matter of each machine.
  */
 function verified(canonical: string, request: TrustRequest): Pick<TrustReport, 'trust' | 'registries'> {
-  const claimed = claimedText(request.stateDir, request.project)
+  const own = openOwnDirectory(request.stateDir)
+  const files = verifiedFiles(own, request.project)
+  const claimed = claimedText(own, request.project)
   const newest = claimed === null ? null : verifiedWith(registriesOf(claimed), canonical, request)
-  if (newest?.trust.status === 'signed') return newest
+  if (newest?.trust.status === 'signed') {
+    // What the newest signature claims must be what was verified: another one of the same hash would do for that, too.
+    const same = claimed === signedText(canonical, newest.registries)
+    if (newest.trust.by === 'user' && same) sealVerified(own, request.project, files)
+    return newest
+  }
   const plain = verifyManifest({ ...request, canonical })
   if (plain.status !== 'changed') return { trust: plain, registries: {} }
   return verifiedWith(registriesOf(plain.signed.canonical), canonical, request)

@@ -8,6 +8,7 @@ import { known, matchedName, noEffects, type Scope, UNKNOWN, type Value } from '
 import type { Walk } from './walk.ts'
 import { arithmeticHost, expandArguments, expandSingle } from './word.ts'
 
+/** Every part of a pipeline runs in a shell of its own; a single command runs in this one. */
 export function walkPipeline(walk: Walk, node: Pipeline): void {
   const negated = node.prefixes.filter((prefix) => prefix.type === 'Negation').length % 2 === 1
   if (node.commands.length === 1) {
@@ -65,6 +66,7 @@ function cannotFail(walk: Walk, node: SyntaxNode): boolean {
   return !/\$\(|`|[<>]\(/.test(walk.source.slice(node.pos, node.end))
 }
 
+/** Each branch starts from what its condition leaves. */
 export function walkIf(walk: Walk, node: If): void {
   const results: Scope[] = []
   for (const part of [node, ...node.elif]) {
@@ -77,6 +79,7 @@ export function walkIf(walk: Walk, node: If): void {
   for (const result of results) walk.scope.join(result)
 }
 
+/** The condition is part of what is repeated. */
 export function walkWhile(walk: Walk, node: While): void {
   loop(walk, () => {
     walk.list(node.clause)
@@ -84,6 +87,7 @@ export function walkWhile(walk: Walk, node: While): void {
   })
 }
 
+/** `for` and `select`: the variable holds the words in turn. */
 export function walkFor(walk: Walk, node: For | Select): void {
   const words = node.wordlist?.flatMap((word) => expandArguments(word, walk))
   const certain = words?.every((word) => word.values !== null && !word.splits) === true
@@ -105,6 +109,7 @@ function loopValue(words: readonly Word[]): Value {
   return glob && only.pattern !== null && only.pattern !== '' ? matchedName(only.pattern) : UNKNOWN
 }
 
+/** `for ((…))`. */
 export function walkArithmeticFor(walk: Walk, node: ArithmeticFor): void {
   const certain = !mayFail(walk.source.slice(node.pos, node.body.pos))
   const host = (): ReturnType<typeof arithmeticHost> => arithmeticHost(walk)
@@ -134,6 +139,7 @@ function loop(walk: Walk, body: () => void): void {
   walk.scope.join(once)
 }
 
+/** Every item may be the one that runs, or run on into the next. */
 export function walkCase(walk: Walk, node: Case): void {
   expandSingle(node.word, walk)
   const start = walk.scope.branch()

@@ -5,6 +5,7 @@ import type { Hazard, Via } from './facts.ts'
 import { noEffects, UNKNOWN } from './scope.ts'
 import type { Walk } from './walk.ts'
 
+/** The body is looked at from a state in which nothing is known: it may be called any time. */
 export function walkFunction(walk: Walk, node: FunctionNode): void {
   const name = node.name.value
   const effects = noEffects()
@@ -34,6 +35,7 @@ export function walkFunction(walk: Walk, node: FunctionNode): void {
   walk.scope.define(name, defined)
 }
 
+/** A coprocess runs apart, and leaves two variables behind. */
 export function walkCoproc(walk: Walk, node: Coproc): void {
   const name = node.name?.value ?? 'COPROC'
   const frame = { ...walk.frame, background: true, stdin: { kind: 'unknown' } as const }

@@ -23,6 +23,7 @@ function redirectsOf(walk: Walk, redirects: readonly Redirection[]): Redirects {
   return result as Redirects
 }
 
+/** Redirects of a compound command hold for all of it. */
 export function walkRedirected(walk: Walk, node: Redirected): void {
   const { facts, stdin, certain } = redirectsOf(walk, node.redirects)
   walk.output.redirects.push(...facts)
@@ -31,6 +32,7 @@ export function walkRedirected(walk: Walk, node: Redirected): void {
   if (before !== null) walk.scope.join(before)
 }
 
+/** Words first, then assignments, then redirects. */
 export function walkSimple(walk: Walk, node: Command): void {
   walk.output.step(node.pos)
   const outer = walk.sink

@@ -1,6 +1,7 @@
 /** `cordon run`: a command in the sandbox, as transparent as a wrapper can be. */
 
 import type { LoadedPolicy } from '../../runtime/load-policy.ts'
+import { sealedRegistries } from '../../runtime/manifest-seal.ts'
 import {
   formatPlan,
   inferViolations,
@@ -11,6 +12,7 @@ import {
   summarizeEgress,
   typedGrants,
 } from '../../runtime/open-runner.ts'
+import { withRegistries } from '../../runtime/registry-hosts.ts'
 import { machineFiles } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
 import { type Arguments, parseArguments, textFlag } from './arguments.ts'
@@ -78,14 +80,14 @@ async function putInForce(
   command: readonly string[],
 ): Promise<LoadedPolicy | null> {
   if (loaded.project) {
+    const sealed = sealedRegistries(loaded, machine.stateDir)
+    if (sealed) return withRegistries(loaded, sealed)
     const { requireSigned } = await import('./sign.ts')
-    const { withRegistries } = await import('../../runtime/registry-hosts.ts')
     const report = await requireSigned(terminal, loaded, machine)
     return report === false ? null : withRegistries(loaded, report?.registries ?? {})
   }
   if (loaded.sandbox.bundles.length === 0) return loaded
   const { readRegistries } = await import('../../runtime/manifest-trust.ts')
-  const { withRegistries } = await import('../../runtime/registry-hosts.ts')
   return withRegistries(loaded, readRegistries(loaded, machine, command.slice(0, 1)))
 }
 

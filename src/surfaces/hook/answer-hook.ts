@@ -87,7 +87,6 @@ async function decide(host: Host, request: HookRequest, input: Json, setting: Ho
     session: request.session,
     shell: request.command !== null,
     inside: setting.inside,
-    judgedAgain: request.command !== null && request.canRewrite && !setting.inside,
   })
   if ('closed' in opened) return { kind: 'deny', reason: reasonText(opened.closed) }
   const { judge } = opened

@@ -1,6 +1,15 @@
-/** A forged signature in the state directory: a hook may believe it for a moment, but nothing runs on it. */
+/** Forged signatures in the state directory, and what a start remembers of a good one: nothing runs on a manifest that was not signed. */
 
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -10,6 +19,7 @@ import { signaturePath } from '../../../src/manifest/signature-file.ts'
 import { openHookJudge } from '../../../src/runtime/hook-judge.ts'
 import { runHookCommand } from '../../../src/runtime/hook-run.ts'
 import { loadPolicy } from '../../../src/runtime/load-policy.ts'
+import { sealedRegistries } from '../../../src/runtime/manifest-seal.ts'
 import { signProject } from '../../../src/runtime/manifest-trust.ts'
 import { signedText } from '../../../src/runtime/signed-text.ts'
 import { machineFiles } from '../../../src/system/files.ts'
@@ -54,10 +64,8 @@ describe('a forged record', () => {
     expect(await openHookJudge(place)).toMatchObject({ closed: expect.stringContaining('does not take effect') })
   })
 
-  it('opens nothing for a command either: what the hook let through is verified where it would run', async () => {
-    expect(await openHookJudge({ ...place, judgedAgain: true })).toHaveProperty('judge')
-    const ran = await touched()
-    expect(ran).toMatchObject({ denied: expect.stringContaining('does not take effect') })
+  it('opens nothing for a command either', async () => {
+    expect(await touched()).toMatchObject({ denied: expect.stringContaining('does not take effect') })
     expect(machineFiles.exists(join(root, 'made'))).toBe(false)
   })
 
@@ -68,9 +76,51 @@ describe('a forged record', () => {
     expect(await touched()).toMatchObject({ exitCode: 0 })
     expect(machineFiles.exists(join(root, 'made'))).toBe(true)
   })
+})
 
-  it('is not even believed for a moment when the manifest reads otherwise', async () => {
-    writeFileSync(join(root, 'cordon.toml'), MANIFEST.replace('touch', 'rm'))
-    expect(await openHookJudge({ ...place, judgedAgain: true })).toHaveProperty('closed')
+describe('a signature that was verified once', () => {
+  let forged: string
+
+  beforeEach(async () => {
+    const { machine } = place
+    forged = readFileSync(signaturePath(machine.stateDir, root), 'utf8')
+    const outcome = await loadPolicy({ machine, files: machineFiles, root, choice: { kind: 'project' } })
+    if ('loaded' in outcome) signProject(outcome.loaded, machine, new Date())
+    expect(await openHookJudge(place)).toHaveProperty('judge')
+  })
+
+  const sealed = async () => {
+    const { machine } = place
+    const outcome = await loadPolicy({ machine, files: machineFiles, root, choice: { kind: 'project' } })
+    return 'loaded' in outcome && sealedRegistries(outcome.loaded, machine.stateDir) !== null
+  }
+
+  it('control: need not be verified again', async () => {
+    expect(await sealed()).toBe(true)
+    expect(await openHookJudge(place)).toHaveProperty('judge')
+  })
+
+  it.each([
+    ['a changed manifest', () => writeFileSync(join(root, 'cordon.toml'), MANIFEST.replace('touch', 'rm'))],
+    [
+      'other signatures of the same length at the same place, with the old times',
+      () => {
+        const path = signaturePath(place.machine.stateDir, root)
+        const { atime, mtime } = statSync(path)
+        const text = readFileSync(path, 'utf8')
+        writeFileSync(path, text.replace(/"signature": ?"./, (found) => `${found.slice(0, -1)}_`))
+        utimesSync(path, atime, mtime)
+      },
+    ],
+    ['a forged record put in its place', () => writeFileSync(signaturePath(place.machine.stateDir, root), forged)],
+    [
+      'another public key',
+      () => writeFileSync(join(place.machine.stateDir, 'signing-key.pub'), `${makeSigningKey().key.publicKey}\n`),
+    ],
+  ])('is not believed for %s', async (_, change) => {
+    change()
+    expect(await sealed()).toBe(false)
+    expect(await openHookJudge(place)).toHaveProperty('closed')
+    expect(await touched()).toHaveProperty('denied')
   })
 })
