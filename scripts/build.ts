@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto'
 import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { rolldown } from 'rolldown'
+import { programNames } from '../src/shell/tables/programs/registry.ts'
 
 process.chdir(new URL('..', import.meta.url).pathname)
 // The stamp goes first: a build that fails half-way is not taken for a finished one.
@@ -67,6 +68,7 @@ async function writeChunks(): Promise<Start> {
       },
     ],
     platform: 'node',
+    transform: { define: { PROGRAM_NAMES: JSON.stringify(programNames()) } },
     external: [/^@napi-rs\//],
     logLevel: 'warn',
   })

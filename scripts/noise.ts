@@ -46,13 +46,7 @@ const facts = detectProject({
   readText: (path) => PROJECT[path] ?? null,
   list: () => [],
 })
-const loaded = loadManifest(
-  proposeManifest(
-    facts,
-    bundleNames,
-  ),
-  'cordon.toml',
-)
+const loaded = loadManifest(proposeManifest(facts, bundleNames), 'cordon.toml')
 if ('problems' in loaded) throw new Error(JSON.stringify(loaded.problems))
 const base = objectForm(loaded.manifest)
 

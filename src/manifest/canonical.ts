@@ -7,7 +7,8 @@ import { type Plain, plainValue } from './plain.ts'
 const FIELD_DEFAULTS: Readonly<Record<string, Plain>> = { prompt: false, inherit_default_domains: true }
 
 /** Sections that mean something even when they are empty. */
-export const MEANT_BY_PRESENCE: RegExp = /^(?:capabilities\.allow\.(?:read|write|commands)$|agents\.|tools\.|mcp_servers\.)/
+export const MEANT_BY_PRESENCE: RegExp =
+  /^(?:capabilities\.allow\.(?:read|write|commands)$|agents\.|tools\.|mcp_servers\.)/
 
 /**
  * Canonical JSON: keys sorted, lists as sorted sets. A default that was written out stays, because over the user's layer

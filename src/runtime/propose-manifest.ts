@@ -16,10 +16,7 @@ export interface Proposal {
 export function proposeForProject(directory: string, files: Files): Proposal {
   const facts = detectProject(projectFiles(directory, files))
   return {
-    text: proposeManifest(
-      facts,
-      bundleNames,
-    ),
+    text: proposeManifest(facts, bundleNames),
     found: findings(facts),
   }
 }

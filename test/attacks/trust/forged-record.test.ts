@@ -108,7 +108,10 @@ describe('a signature that was verified once', () => {
         const path = signaturePath(place.machine.stateDir, root)
         const { atime, mtime } = statSync(path)
         const text = readFileSync(path, 'utf8')
-        writeFileSync(path, text.replace(/"signature": ?"./, (found) => `${found.slice(0, -1)}_`))
+        writeFileSync(
+          path,
+          text.replace(/"signature": ?"./, (found) => `${found.slice(0, -1)}_`),
+        )
         utimesSync(path, atime, mtime)
       },
     ],

@@ -2,11 +2,12 @@
 
 import type { ProgramTable, Spec } from '../spec.ts'
 
-const debugger_: Spec = { always: ['code', 'controls another program and runs commands'], operands: 'auto*' }
+export function buildPrograms(): ProgramTable {
+  const debugger_: Spec = { always: ['code', 'controls another program and runs commands'], operands: 'auto*' }
 
-export const buildPrograms: ProgramTable = {
-  'make gmake bmake remake': {
-    options: `
+  return {
+    'make gmake bmake remake': {
+      options: `
   -E --eval <code>
   -f --file --makefile <read>
   -C --directory <tree>
@@ -14,33 +15,33 @@ export const buildPrograms: ProgramTable = {
   -W --what-if --new-file --assume-new -o --old-file --assume-old <text>
   -j --jobs -l --load-average --max-load -O --output-sync --debug --shuffle --jobserver-auth [text]
   -e --environment-overrides`,
-    operands: 'text*',
-    wary: true,
-  },
-  just: {
-    abbreviates: false,
-    options: `
+      operands: 'text*',
+      wary: true,
+    },
+    just: {
+      abbreviates: false,
+      options: `
   --shell --shell-arg -c --command --chooser <run>
   -e --edit !run
   -f --justfile --dotenv-path <read>
   -d --working-directory <tree>
   --set (code)
   --color --dump-format --list-heading --timestamp-format <text>`,
-    operands: 'text*',
-  },
-  'task go-task': {
-    options:
-      '\n  -g --global !config # runs the tasks of the home directory\n  -t --taskfile <read>\n  -d --dir <tree>\n  -o --output -C --concurrency -I --interval <text>',
-    operands: 'text*',
-  },
-  rake: {
-    options:
-      '\n  -e --execute -E --execute-continue -p --execute-print <code>\n  -r --require -R --rakelibdir -I --libdir <load>\n  -f --rakefile <read>',
-    operands: 'text*',
-  },
-  cmake: {
-    abbreviates: false,
-    options: `
+      operands: 'text*',
+    },
+    'task go-task': {
+      options:
+        '\n  -g --global !config # runs the tasks of the home directory\n  -t --taskfile <read>\n  -d --dir <tree>\n  -o --output -C --concurrency -I --interval <text>',
+      operands: 'text*',
+    },
+    rake: {
+      options:
+        '\n  -e --execute -E --execute-continue -p --execute-print <code>\n  -r --require -R --rakelibdir -I --libdir <load>\n  -f --rakefile <read>',
+      operands: 'text*',
+    },
+    cmake: {
+      abbreviates: false,
+      options: `
   -P <load>
   -C <load>
   --toolchain <load>
@@ -52,12 +53,12 @@ export const buildPrograms: ProgramTable = {
   --prefix --install-prefix <grow>
   -D -G -T -A -U -W -t --target -j --parallel --config --preset --component --log-level --default-directory-permissions <text>
   -E`,
-    operands: 'auto*',
-    wary: true,
-  },
-  'ctest cpack': {
-    abbreviates: false,
-    options: `
+      operands: 'auto*',
+      wary: true,
+    },
+    'ctest cpack': {
+      abbreviates: false,
+      options: `
   -S -SP --script --extra-submit <load>
   --build-and-test !run
   --test-command --build-makeprogram <run>
@@ -66,19 +67,19 @@ export const buildPrograms: ProgramTable = {
   --config -C -R --tests-regex -E --exclude-regex -L --label-regex -LE --label-exclude -j --parallel -I --timeout <text>
   -D -M -T -A --preset --stop-time --repeat --schedule-random --test-load --resource-spec-file -G --verbose-level <text>
   -V -VV -N -Q -F`,
-    operands: 'auto*',
-  },
-  'ninja samu': { options: '\n  -C <tree>\n  -f <read>\n  -t -j -k -l -d -w <text>', operands: 'text*' },
-  meson: {
-    options:
-      '\n  --wrapper --gdb-path <run>\n  --native-file --cross-file <load>\n  -C <tree>\n  -D --prefix --buildtype <text>\n  --gdb !run',
-    subcommands: { setup: { operands: 'grow tree' } },
-    everywhere: true,
-    otherwise: { operands: 'auto*' },
-  },
-  'bazel bazelisk buck buck2': {
-    abbreviates: false,
-    options: `
+      operands: 'auto*',
+    },
+    'ninja samu': { options: '\n  -C <tree>\n  -f <read>\n  -t -j -k -l -d -w <text>', operands: 'text*' },
+    meson: {
+      options:
+        '\n  --wrapper --gdb-path <run>\n  --native-file --cross-file <load>\n  -C <tree>\n  -D --prefix --buildtype <text>\n  --gdb !run',
+      subcommands: { setup: { operands: 'grow tree' } },
+      everywhere: true,
+      otherwise: { operands: 'auto*' },
+    },
+    'bazel bazelisk buck buck2': {
+      abbreviates: false,
+      options: `
   --run_under --shell_executable --workspace_status_command --credential_helper <run>
   --remote_executor --remote_cache --bes_backend <route>
   --script_path --output_file <output>
@@ -87,51 +88,54 @@ export const buildPrograms: ProgramTable = {
   --override_repository --override_module --extra_toolchains <load>
   --output_base --output_user_root --symlink_prefix <grow>
   --host_jvm_args <load>`,
-    operands: 'text*',
-  },
-  'scons waf xmake': { always: ['code', 'runs build files that are programs'], operands: 'text*' },
-  configure: { operands: 'text*', options: '\n  --prefix --srcdir <text>' },
-  'autoreconf autoconf automake libtoolize': {
-    options: '\n  -B -I --prepend-include --include <load>\n  -o --output <output>',
-  },
-  'gcc g++ cc c++ clang clang++ cpp tcc icc zig-cc gfortran gccgo nvcc': {
-    operands: 'text*',
-    wary: true,
-    style: 'keys',
-  },
-  'ld gold lld ld.lld ld.gold mold': {
-    style: 'word',
-    options:
-      '\n  -plugin -plugin-opt <load>\n  -o -Map <write>\n  -T -version-script -L -rpath <read>\n  -dynamic-linker -l -m -e -z -soname <text>',
-    operands: 'read*',
-  },
-  'as nasm yasm': { options: '\n  -o -MD -l <write>\n  -I <read>\n  -f -D -g -P <text>', operands: 'read*' },
-  'nm objdump readelf size addr2line c++filt': {
-    options: '\n  --plugin <load>\n  -e --exe <read>\n  -j -M -m --target -b --demangle <text>',
-    operands: 'read*',
-  },
-  'strip objcopy': {
-    options:
-      '\n  --plugin <load>\n  -o <write>\n  --dump-section <text>\n  --add-section --update-section -O -I -R -j -F --strip-symbol <text>',
-    operands: 'write*',
-  },
-  'gdb lldb rr pwndbg cgdb dlv pdb ipdb jdb radare2 r2': debugger_,
-  perf: {
-    options: '\n  -o --output <output>\n  --objdump --addr2line <run>\n  -e -F -p -g <text>',
-    always: ['run', 'runs and measures programs'],
-  },
-  'pre-commit': {
-    subcommands: {
-      install: { always: ['system', 'installs a git hook'] },
-      'init-templatedir': { always: ['system', 'installs git hooks for new repositories'] },
-      run: { options: '\n  -c --config <read>\n  --files --hook-stage --from-ref --to-ref <text>', operands: 'text*' },
+      operands: 'text*',
     },
-    options: '\n  -c --config <read>',
-    operands: 'text*',
-  },
-  act: {
-    abbreviates: false,
-    options: `
+    'scons waf xmake': { always: ['code', 'runs build files that are programs'], operands: 'text*' },
+    configure: { operands: 'text*', options: '\n  --prefix --srcdir <text>' },
+    'autoreconf autoconf automake libtoolize': {
+      options: '\n  -B -I --prepend-include --include <load>\n  -o --output <output>',
+    },
+    'gcc g++ cc c++ clang clang++ cpp tcc icc zig-cc gfortran gccgo nvcc': {
+      operands: 'text*',
+      wary: true,
+      style: 'keys',
+    },
+    'ld gold lld ld.lld ld.gold mold': {
+      style: 'word',
+      options:
+        '\n  -plugin -plugin-opt <load>\n  -o -Map <write>\n  -T -version-script -L -rpath <read>\n  -dynamic-linker -l -m -e -z -soname <text>',
+      operands: 'read*',
+    },
+    'as nasm yasm': { options: '\n  -o -MD -l <write>\n  -I <read>\n  -f -D -g -P <text>', operands: 'read*' },
+    'nm objdump readelf size addr2line c++filt': {
+      options: '\n  --plugin <load>\n  -e --exe <read>\n  -j -M -m --target -b --demangle <text>',
+      operands: 'read*',
+    },
+    'strip objcopy': {
+      options:
+        '\n  --plugin <load>\n  -o <write>\n  --dump-section <text>\n  --add-section --update-section -O -I -R -j -F --strip-symbol <text>',
+      operands: 'write*',
+    },
+    'gdb lldb rr pwndbg cgdb dlv pdb ipdb jdb radare2 r2': debugger_,
+    perf: {
+      options: '\n  -o --output <output>\n  --objdump --addr2line <run>\n  -e -F -p -g <text>',
+      always: ['run', 'runs and measures programs'],
+    },
+    'pre-commit': {
+      subcommands: {
+        install: { always: ['system', 'installs a git hook'] },
+        'init-templatedir': { always: ['system', 'installs git hooks for new repositories'] },
+        run: {
+          options: '\n  -c --config <read>\n  --files --hook-stage --from-ref --to-ref <text>',
+          operands: 'text*',
+        },
+      },
+      options: '\n  -c --config <read>',
+      operands: 'text*',
+    },
+    act: {
+      abbreviates: false,
+      options: `
   -b --bind !widen # shows the working directory to the container
   --privileged !widen
   --container-options --container-cap-add --container-daemon-socket <widen>
@@ -139,24 +143,25 @@ export const buildPrograms: ProgramTable = {
   --secret-file --env-file --var-file --input-file <read>
   -W --workflows -e --eventpath -C --directory <tree>
   -s --secret -j --job --matrix --env --var --input --container-architecture <text>`,
-    operands: 'text*',
-  },
-  'direnv asdf mise rtx nix nix-shell nix-build nix-env guix devbox': { operands: 'text*', wary: true },
-  'protoc buf': {
-    abbreviates: false,
-    options: '\n  --plugin <load>\n  -I --proto_path <tree>\n  -o --descriptor_set_out <write>\n  --config <config>',
-  },
-  swift: {
-    options:
-      '\n  --package-path <tree>\n  --scratch-path --build-path <grow>\n  -Xcc -Xcxx -Xlinker -Xswiftc <load>\n  -c --configuration --filter --target <text>',
-    everywhere: true,
-    subcommands: { build: {}, test: {}, package: { operands: 'text*' }, format: { operands: 'auto*' } },
-    otherwise: { always: ['code', 'runs code'], operands: 'auto*' },
-  },
-  'xcodebuild xcrun': { always: ['run', 'runs build tools by name'], operands: 'text*' },
-  'shellcheck shfmt hadolint yamllint actionlint markdownlint codespell typos vale': {
-    options:
-      '\n  --rcfile -c --config --config-file --configuration <read>\n  -shellcheck -pyflakes <run>\n  -e -i -s -x -f -o -S -P -ln --exclude --include --shell --format --severity --ignore --skip <text>\n  -w --write --fix --write-changes',
-    operands: 'read*',
-  },
+      operands: 'text*',
+    },
+    'direnv asdf mise rtx nix nix-shell nix-build nix-env guix devbox': { operands: 'text*', wary: true },
+    'protoc buf': {
+      abbreviates: false,
+      options: '\n  --plugin <load>\n  -I --proto_path <tree>\n  -o --descriptor_set_out <write>\n  --config <config>',
+    },
+    swift: {
+      options:
+        '\n  --package-path <tree>\n  --scratch-path --build-path <grow>\n  -Xcc -Xcxx -Xlinker -Xswiftc <load>\n  -c --configuration --filter --target <text>',
+      everywhere: true,
+      subcommands: { build: {}, test: {}, package: { operands: 'text*' }, format: { operands: 'auto*' } },
+      otherwise: { always: ['code', 'runs code'], operands: 'auto*' },
+    },
+    'xcodebuild xcrun': { always: ['run', 'runs build tools by name'], operands: 'text*' },
+    'shellcheck shfmt hadolint yamllint actionlint markdownlint codespell typos vale': {
+      options:
+        '\n  --rcfile -c --config --config-file --configuration <read>\n  -shellcheck -pyflakes <run>\n  -e -i -s -x -f -o -S -P -ln --exclude --include --shell --format --severity --ignore --skip <text>\n  -w --write --fix --write-changes',
+      operands: 'read*',
+    },
+  }
 }

@@ -2,32 +2,33 @@
 
 import type { ProgramTable, Spec } from '../spec.ts'
 
-const migration: Spec = {
-  abbreviates: false,
-  options: '\n  --schema -c --config <read>\n  -n --name -x <text>\n  --url -d --database-url <text>',
-  operands: 'text*',
-}
+export function databasePrograms(): ProgramTable {
+  const migration: Spec = {
+    abbreviates: false,
+    options: '\n  --schema -c --config <read>\n  -n --name -x <text>\n  --url -d --database-url <text>',
+    operands: 'text*',
+  }
 
-export const databasePrograms: ProgramTable = {
-  'psql pgcli': {
-    options: `
+  return {
+    'psql pgcli': {
+      options: `
   -c --command <text>
   -f --file <load>
   -o --output -L --log-file <output>
   -h --host <host>
   -v --set --variable -p --port -U --username -d --dbname -P --pset -F --field-separator -R --record-separator -T <text>`,
-    operands: 'text*',
-    wary: true,
-  },
-  'sqlite3 sqlite sqlcipher duckdb': {
-    style: 'word',
-    options:
-      '\n  -init -f <load>\n  -cmd -c -s <text>\n  -separator -newline -nullvalue -mmap -vfs -maxsize <text>\n  -A !output # packs or unpacks files\n  -readonly -json -csv -header -column -line -list -markdown -html -table -box -batch -bail',
-    operands: 'text*',
-    wary: true,
-  },
-  'mysql mariadb': {
-    options: `
+      operands: 'text*',
+      wary: true,
+    },
+    'sqlite3 sqlite sqlcipher duckdb': {
+      style: 'word',
+      options:
+        '\n  -init -f <load>\n  -cmd -c -s <text>\n  -separator -newline -nullvalue -mmap -vfs -maxsize <text>\n  -A !output # packs or unpacks files\n  -readonly -json -csv -header -column -line -list -markdown -html -table -box -batch -bail',
+      operands: 'text*',
+      wary: true,
+    },
+    'mysql mariadb': {
+      options: `
   -e --execute --init-command <text>
   --defaults-file --defaults-extra-file --login-path <config>
   --pager <run>
@@ -37,38 +38,43 @@ export const databasePrograms: ProgramTable = {
   -u --user -P --port -D --database -S --socket --protocol --default-character-set --delimiter --prompt <text>
   -p --password --ssl-mode [text]
   --local-infile [send]`,
-    operands: 'text*',
-    wary: true,
-  },
-  'redis-cli valkey-cli': {
-    options:
-      '\n  --eval <load>\n  -h <host>\n  -p -a -n -u -r -i --user --pass <text>\n  --rdb <output>\n  --cert --key --cacert <read>',
-    operands: 'text*',
-  },
-  'mongosh mongo mongosh-cli': {
-    always: ['code', 'runs JavaScript'],
-    options: '\n  --eval <code>\n  -f --file <load>\n  --host <host>',
-    operands: 'text*',
-  },
-  'mongodump mongorestore mongoexport mongoimport': {
-    options:
-      '\n  -o --out --archive <write>\n  --file <auto>\n  --config <config>\n  -h --host --uri <host>\n  -d --db -c --collection -u -p -q <text>',
-    operands: 'auto*',
-  },
-  'pg_dump pg_dumpall': {
-    options: '\n  -f --file <write>\n  -h --host <host>\n  -U -p -d -t -n -T -F -j -Z --format --table --schema <text>',
-    operands: 'text*',
-  },
-  pg_restore: {
-    options: '\n  -f --file <write>\n  -L --use-list <read>\n  -h --host <host>\n  -U -p -d -t -n -j -F <text>',
-    operands: 'read',
-  },
-  mysqldump: {
-    options:
-      '\n  -r --result-file --tab -T --log-error <output>\n  --defaults-file --defaults-extra-file <config>\n  --plugin-dir <load>\n  -h --host <host>\n  -u -P -S --where -w --ignore-table <text>\n  -p [text]',
-    operands: 'text*',
-  },
-  'clickhouse-client clickhouse cqlsh influx snowsql usql': { always: ['code', 'runs statements'], operands: 'text*' },
-  'prisma drizzle-kit knex sequelize typeorm alembic flyway liquibase dbmate goose migrate atlas diesel sqlx sea-orm-cli':
-    migration,
+      operands: 'text*',
+      wary: true,
+    },
+    'redis-cli valkey-cli': {
+      options:
+        '\n  --eval <load>\n  -h <host>\n  -p -a -n -u -r -i --user --pass <text>\n  --rdb <output>\n  --cert --key --cacert <read>',
+      operands: 'text*',
+    },
+    'mongosh mongo mongosh-cli': {
+      always: ['code', 'runs JavaScript'],
+      options: '\n  --eval <code>\n  -f --file <load>\n  --host <host>',
+      operands: 'text*',
+    },
+    'mongodump mongorestore mongoexport mongoimport': {
+      options:
+        '\n  -o --out --archive <write>\n  --file <auto>\n  --config <config>\n  -h --host --uri <host>\n  -d --db -c --collection -u -p -q <text>',
+      operands: 'auto*',
+    },
+    'pg_dump pg_dumpall': {
+      options:
+        '\n  -f --file <write>\n  -h --host <host>\n  -U -p -d -t -n -T -F -j -Z --format --table --schema <text>',
+      operands: 'text*',
+    },
+    pg_restore: {
+      options: '\n  -f --file <write>\n  -L --use-list <read>\n  -h --host <host>\n  -U -p -d -t -n -j -F <text>',
+      operands: 'read',
+    },
+    mysqldump: {
+      options:
+        '\n  -r --result-file --tab -T --log-error <output>\n  --defaults-file --defaults-extra-file <config>\n  --plugin-dir <load>\n  -h --host <host>\n  -u -P -S --where -w --ignore-table <text>\n  -p [text]',
+      operands: 'text*',
+    },
+    'clickhouse-client clickhouse cqlsh influx snowsql usql': {
+      always: ['code', 'runs statements'],
+      operands: 'text*',
+    },
+    'prisma drizzle-kit knex sequelize typeorm alembic flyway liquibase dbmate goose migrate atlas diesel sqlx sea-orm-cli':
+      migration,
+  }
 }

@@ -2,102 +2,106 @@
 
 import type { ProgramTable } from '../spec.ts'
 
-const packing = '\n  -S --suffix -T --threads --fast --best -B --block-size --memlimit <text>'
-const expanding = '-c -l -t -Z --stdout --to-stdout --list --test --no-name'
+export function filePrograms(): ProgramTable {
+  const packing = '\n  -S --suffix -T --threads --fast --best -B --block-size --memlimit <text>'
+  const expanding = '-c -l -t -Z --stdout --to-stdout --list --test --no-name'
 
-export const filePrograms: ProgramTable = {
-  touch: { options: '\n  -r --reference <text>\n  -d --date -t --time <text>', operands: 'write*' },
-  'mkdir rmdir unlink mkfifo': { options: '\n  -m --mode <text>', operands: 'write*' },
-  mknod: { always: ['system', 'makes a device file'], operands: 'write text*' },
-  rm: {
-    options:
-      '\n  --no-preserve-root !system # allows the root of the file system to be deleted\n  --interactive --preserve-root [text]',
-    operands: 'write*',
-    calm: true,
-  },
-  'rimraf trash trash-put del-cli': { operands: 'grow*', options: '\n  -g --glob' },
-  mktemp: { options: '\n  -p <write>\n  --tmpdir [write]\n  --suffix -t <text>', operands: 'write' },
-  cp: {
-    options: `
+  return {
+    touch: { options: '\n  -r --reference <text>\n  -d --date -t --time <text>', operands: 'write*' },
+    'mkdir rmdir unlink mkfifo': { options: '\n  -m --mode <text>', operands: 'write*' },
+    mknod: { always: ['system', 'makes a device file'], operands: 'write text*' },
+    rm: {
+      options:
+        '\n  --no-preserve-root !system # allows the root of the file system to be deleted\n  --interactive --preserve-root [text]',
+      operands: 'write*',
+      calm: true,
+    },
+    'rimraf trash trash-put del-cli': { operands: 'grow*', options: '\n  -g --glob' },
+    mktemp: { options: '\n  -p <write>\n  --tmpdir [write]\n  --suffix -t <text>', operands: 'write' },
+    cp: {
+      options: `
   -t --target-directory <write>
   -S --suffix <text>
   --backup --preserve --no-preserve --sparse --reflink --update --context [text]`,
-    operands: 'read* write',
-    operandsWith: { '-t': 'read*' },
-    calm: true,
-  },
-  mv: {
-    options: '\n  -t --target-directory <write>\n  -S --suffix <text>\n  --backup --update [text]',
-    operands: 'change* write',
-    operandsWith: { '-t': 'change*' },
-    calm: true,
-  },
-  install: {
-    options: `
+      operands: 'read* write',
+      operandsWith: { '-t': 'read*' },
+      calm: true,
+    },
+    mv: {
+      options: '\n  -t --target-directory <write>\n  -S --suffix <text>\n  --backup --update [text]',
+      operands: 'change* write',
+      operandsWith: { '-t': 'change*' },
+      calm: true,
+    },
+    install: {
+      options: `
   --strip-program <run>
   -s --strip
   -t --target-directory <write>
   -m --mode -o --owner -g --group -S --suffix <text>
   --backup --context [text]
   -d --directory`,
-    operands: 'read* write',
-    operandsWith: { '-t': 'read*', '-d': 'write*' },
-  },
-  ln: {
-    options: '\n  -s --symbolic\n  -t --target-directory <write>\n  -S --suffix <text>\n  --backup [text]',
-    operands: 'read* write',
-    operandsWith: { '-s': 'text* write', '-t': 'read*' },
-    calm: true,
-  },
-  link: { operands: 'read write' },
-  dd: { style: 'keys', operands: 'text*', wary: true },
-  chmod: {
-    options: '\n  --reference <text>',
-    operands: 'text write*',
-    operandsWith: { '--reference': 'write*' },
-    wary: true,
-  },
-  'chown chgrp': {
-    options: '\n  --reference --from <text>',
-    operands: 'text write*',
-    operandsWith: { '--reference': 'write*' },
-  },
-  setfacl: {
-    options:
-      '\n  --restore <config>\n  -M --modify-file -X --remove-file --set-file <read>\n  -m --modify -x --remove --set <text>',
-    operands: 'write*',
-  },
-  'chattr setfattr': {
-    options: '\n  --restore <config>\n  -n --name -v --value -x --remove <text>',
-    operands: 'write*',
-    wary: true,
-  },
-  xattr: { operands: 'auto*', wary: true },
-  ditto: { operands: 'tree* grow' },
-  sponge: { options: '\n  -a', operands: 'write' },
-  'sd comby': { options: '\n  -n -f --flags --max-replacements <text>\n  -i --in-place', operands: 'text text write*' },
-  setcap: { always: ['system', 'gives a program more rights'], operands: 'text write' },
-  truncate: { options: '\n  -s --size -r --reference <text>', operands: 'write*' },
-  shred: {
-    options: '\n  -n --iterations -s --size <text>\n  --random-source <read>\n  -u --remove [text]',
-    operands: 'write*',
-  },
-  fallocate: { options: '\n  -l --length -o --offset <text>', operands: 'write' },
-  patch: {
-    options: `
+      operands: 'read* write',
+      operandsWith: { '-t': 'read*', '-d': 'write*' },
+    },
+    ln: {
+      options: '\n  -s --symbolic\n  -t --target-directory <write>\n  -S --suffix <text>\n  --backup [text]',
+      operands: 'read* write',
+      operandsWith: { '-s': 'text* write', '-t': 'read*' },
+      calm: true,
+    },
+    link: { operands: 'read write' },
+    dd: { style: 'keys', operands: 'text*', wary: true },
+    chmod: {
+      options: '\n  --reference <text>',
+      operands: 'text write*',
+      operandsWith: { '--reference': 'write*' },
+      wary: true,
+    },
+    'chown chgrp': {
+      options: '\n  --reference --from <text>',
+      operands: 'text write*',
+      operandsWith: { '--reference': 'write*' },
+    },
+    setfacl: {
+      options:
+        '\n  --restore <config>\n  -M --modify-file -X --remove-file --set-file <read>\n  -m --modify -x --remove --set <text>',
+      operands: 'write*',
+    },
+    'chattr setfattr': {
+      options: '\n  --restore <config>\n  -n --name -v --value -x --remove <text>',
+      operands: 'write*',
+      wary: true,
+    },
+    xattr: { operands: 'auto*', wary: true },
+    ditto: { operands: 'tree* grow' },
+    sponge: { options: '\n  -a', operands: 'write' },
+    'sd comby': {
+      options: '\n  -n -f --flags --max-replacements <text>\n  -i --in-place',
+      operands: 'text text write*',
+    },
+    setcap: { always: ['system', 'gives a program more rights'], operands: 'text write' },
+    truncate: { options: '\n  -s --size -r --reference <text>', operands: 'write*' },
+    shred: {
+      options: '\n  -n --iterations -s --size <text>\n  --random-source <read>\n  -u --remove [text]',
+      operands: 'write*',
+    },
+    fallocate: { options: '\n  -l --length -o --offset <text>', operands: 'write' },
+    patch: {
+      options: `
   -e --ed !run # gives the patch to ed, which can run commands
   -i --input <read>
   -o --output -r --reject-file <output>
   -d --directory <grow>
   -p --strip -F --fuzz -D --ifdef -B --prefix -Y -z --suffix -V --version-control -g --get <text>`,
-    operands: 'write read',
-  },
-  'dos2unix unix2dos': { options: '\n  -n --newfile\n  -c --convmode -i --info <text>', operands: 'change*' },
-  rename: { operands: 'text*', always: ['code', 'runs an expression on every name'] },
-  tar: {
-    bundled: true,
-    abbreviates: true,
-    options: `
+      operands: 'write read',
+    },
+    'dos2unix unix2dos': { options: '\n  -n --newfile\n  -c --convmode -i --info <text>', operands: 'change*' },
+    rename: { operands: 'text*', always: ['code', 'runs an expression on every name'] },
+    tar: {
+      bundled: true,
+      abbreviates: true,
+      options: `
   --to-command <run> # gives every file to a command
   --checkpoint-action <run> # can run a command at a checkpoint
   -I --use-compress-program <run>
@@ -116,42 +120,42 @@ export const filePrograms: ProgramTable = {
   --exclude --transform --xform --strip-components --owner --group --mode --mtime -b --blocking-factor -L --tape-length <text>
   -N --newer --after-date -V --label -K --starting-file -H --format --level --sort --pax-option --quoting-style --clamp-mtime <text>
   --add-file <read>`,
-    operands: 'text*',
-  },
-  bsdtar: {
-    bundled: true,
-    options:
-      '\n  --use-compress-program <run>\n  -f --file -C --directory --exclude -s --strip-components <text>\n  -T --files-from <list>',
-    operands: 'text*',
-  },
-  zip: {
-    abbreviates: false,
-    options: `
+      operands: 'text*',
+    },
+    bsdtar: {
+      bundled: true,
+      options:
+        '\n  --use-compress-program <run>\n  -f --file -C --directory --exclude -s --strip-components <text>\n  -T --files-from <list>',
+      operands: 'text*',
+    },
+    zip: {
+      abbreviates: false,
+      options: `
   -TT --unzip-command <run>
   -@ --names-stdin !list
   -b --temp-path <write>
   -O --output-file <write>
   -lf --logfile-path <output>
   -i -x -n -t -tt -P -s --include --exclude --suffixes --password <text>`,
-    operands: 'write tree*',
-  },
-  unzip: {
-    options: '\n  -: !output # lets names climb out of the directory\n  -d <grow>\n  -P -x <text>',
-    operands: 'read text*',
-  },
-  'gzip gunzip bzip2 bunzip2 xz unxz lzma unlzma compress uncompress pigz brotli lz4': {
-    options: `${packing}\n  --files --files0 [list]\n  -o --output <output>`,
-    operands: 'change*',
-    operandsWith: { [expanding]: 'read*' },
-  },
-  'zstd unzstd pzstd': {
-    options: `${packing}\n  -o <output>\n  --output-dir-flat --output-dir-mirror <write>\n  --filelist <list>\n  -D --patch-from <read>\n  --rm !output # deletes the source`,
-    operands: 'read*',
-  },
-  '7z 7za 7zr 7zz rar unrar': { style: 'word', operands: 'text auto*', wary: true },
-  'unar lsar': { options: '\n  -o -output-directory <grow>\n  -p -password <text>', operands: 'read' },
-  cpio: {
-    options: `
+      operands: 'write tree*',
+    },
+    unzip: {
+      options: '\n  -: !output # lets names climb out of the directory\n  -d <grow>\n  -P -x <text>',
+      operands: 'read text*',
+    },
+    'gzip gunzip bzip2 bunzip2 xz unxz lzma unlzma compress uncompress pigz brotli lz4': {
+      options: `${packing}\n  --files --files0 [list]\n  -o --output <output>`,
+      operands: 'change*',
+      operandsWith: { [expanding]: 'read*' },
+    },
+    'zstd unzstd pzstd': {
+      options: `${packing}\n  -o <output>\n  --output-dir-flat --output-dir-mirror <write>\n  --filelist <list>\n  -D --patch-from <read>\n  --rm !output # deletes the source`,
+      operands: 'read*',
+    },
+    '7z 7za 7zr 7zz rar unrar': { style: 'word', operands: 'text auto*', wary: true },
+    'unar lsar': { options: '\n  -o -output-directory <grow>\n  -p -password <text>', operands: 'read' },
+    cpio: {
+      options: `
   --rsh-command <run>
   -O <output>
   -E --pattern-file <list>
@@ -160,8 +164,9 @@ export const filePrograms: ProgramTable = {
   -H --format -C -R --owner -M <text>
   -i --extract !output # writes wherever the archive says
   -p --pass-through`,
-    operands: 'auto*',
-  },
-  'ar ranlib': { bundled: true, wary: true, options: '\n  --plugin <load>\n  -X <text>', operands: 'auto*' },
-  jar: { bundled: true, options: '\n  -J [load]\n  -f --file <auto>\n  -C <tree>', operands: 'auto*' },
+      operands: 'auto*',
+    },
+    'ar ranlib': { bundled: true, wary: true, options: '\n  --plugin <load>\n  -X <text>', operands: 'auto*' },
+    jar: { bundled: true, options: '\n  -J [load]\n  -f --file <auto>\n  -C <tree>', operands: 'auto*' },
+  }
 }

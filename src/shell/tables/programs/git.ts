@@ -2,8 +2,9 @@
 
 import type { ProgramTable, Spec } from '../spec.ts'
 
-/** Options of diff, which log, show and their relatives share. */
-const diffOptions = `
+export function gitPrograms(): ProgramTable {
+  /** Options of diff, which log, show and their relatives share. */
+  const diffOptions = `
   --output <output>
   --output-indicator-new --output-indicator-old --output-indicator-context <text>
   --ext-diff !run # runs the diff program that the configuration names
@@ -21,16 +22,16 @@ const diffOptions = `
   --merge-base
 `
 
-const viewing: Spec = { options: diffOptions }
+  const viewing: Spec = { options: diffOptions }
 
-const transport = `
+  const transport = `
   --upload-pack --exec <run> # runs a program as the other side
   -o --server-option --depth --deepen --shallow-since --shallow-exclude --refmap --negotiation-tip -j --jobs <text>
   --filter --sort <text>
   --recurse-submodules [text]
 `
 
-const merging = `
+  const merging = `
   -m --message <text>
   -F --file <read>
   -s --strategy -X --strategy-option --cleanup --into-name --empty <text>
@@ -38,47 +39,47 @@ const merging = `
   --no-verify !skip # skips the repository's hooks
 `
 
-const pathspecs = `
+  const pathspecs = `
   --pathspec-from-file <list>
 `
 
-const runsAnything = (note: string): Spec => ({ always: ['run', note], operands: 'text*' })
+  const runsAnything = (note: string): Spec => ({ always: ['run', note], operands: 'text*' })
 
-const patchFiles: Spec = {
-  operands: 'read*',
-  options: `
+  const patchFiles: Spec = {
+    operands: 'read*',
+    options: `
   -p -C --directory --include --exclude --whitespace --patch-format <text>
   -n --no-verify !skip # skips the repository's hooks`,
-}
+  }
 
-const subcommands: Readonly<Record<string, Spec>> = {
-  diff: viewing,
-  log: viewing,
-  show: viewing,
-  whatchanged: viewing,
-  'diff-tree': viewing,
-  'diff-index': viewing,
-  'diff-files': viewing,
-  'range-diff': viewing,
-  'rev-list': viewing,
-  shortlog: { options: `${diffOptions}  --group <text>\n  -n --numbered\n  -s --summary\n  -e --email` },
-  'format-patch': {
-    options: `${diffOptions}
+  const subcommands: Readonly<Record<string, Spec>> = {
+    diff: viewing,
+    log: viewing,
+    show: viewing,
+    whatchanged: viewing,
+    'diff-tree': viewing,
+    'diff-index': viewing,
+    'diff-files': viewing,
+    'range-diff': viewing,
+    'rev-list': viewing,
+    shortlog: { options: `${diffOptions}  --group <text>\n  -n --numbered\n  -s --summary\n  -e --email` },
+    'format-patch': {
+      options: `${diffOptions}
   -o --output-directory <write>
   -n --numbered
   -v --reroll-count <text>
   --to --cc --from --in-reply-to --subject-prefix --start-number --suffix --signature --base --rfc <text>
   --signature-file <read>`,
-  },
-  status: { options: '\n  -u --untracked-files --porcelain --ignored --column [text]' },
-  add: {
-    options: `${pathspecs}  --chmod <text>\n  -e --edit !run # opens the configured editor`,
-    operands: 'read*',
-  },
-  rm: { options: pathspecs, operands: 'write*' },
-  mv: { operands: 'change* write' },
-  commit: {
-    options: `${pathspecs}
+    },
+    status: { options: '\n  -u --untracked-files --porcelain --ignored --column [text]' },
+    add: {
+      options: `${pathspecs}  --chmod <text>\n  -e --edit !run # opens the configured editor`,
+      operands: 'read*',
+    },
+    rm: { options: pathspecs, operands: 'write*' },
+    mv: { operands: 'change* write' },
+    commit: {
+      options: `${pathspecs}
   -c --reedit-message <run> # opens the configured editor
   -m --message -C --reuse-message --fixup --squash --author --date --cleanup --trailer <text>
   -F --file -t --template <read>
@@ -88,9 +89,9 @@ const subcommands: Readonly<Record<string, Spec>> = {
   --no-edit
   --no-status
   --no-post-rewrite`,
-  },
-  push: {
-    options: `
+    },
+    push: {
+      options: `
   --receive-pack --exec <run> # runs a program as the other side
   --repo <remote>
   -o --push-option <text>
@@ -98,15 +99,15 @@ const subcommands: Readonly<Record<string, Spec>> = {
   --force
   --follow-tags
   --no-verify !skip # skips the repository's hooks`,
-    operands: 'remote text*',
-  },
-  fetch: { options: transport, operands: 'remote text*' },
-  pull: { options: transport + merging, operands: 'remote text*' },
-  'ls-remote': { options: transport, operands: 'remote text*' },
-  'fetch-pack': { options: transport, operands: 'remote text*' },
-  'send-pack': { options: '\n  --receive-pack --exec <run>', operands: 'remote text*' },
-  clone: {
-    options: `
+      operands: 'remote text*',
+    },
+    fetch: { options: transport, operands: 'remote text*' },
+    pull: { options: transport + merging, operands: 'remote text*' },
+    'ls-remote': { options: transport, operands: 'remote text*' },
+    'fetch-pack': { options: transport, operands: 'remote text*' },
+    'send-pack': { options: '\n  --receive-pack --exec <run>', operands: 'remote text*' },
+    clone: {
+      options: `
   -u --upload-pack <run> # runs a program as the other side
   -c --config <config> # sets configuration that can run programs
   --template <load> # installs hooks from a directory
@@ -115,27 +116,27 @@ const subcommands: Readonly<Record<string, Spec>> = {
   --separate-git-dir <grow>
   --bundle-uri <url>
   --recurse-submodules --recursive [text]`,
-    operands: 'remote grow',
-  },
-  init: {
-    options: `
+      operands: 'remote grow',
+    },
+    init: {
+      options: `
   --template <load> # installs hooks from a directory
   --separate-git-dir <grow>
   -b --initial-branch --object-format --ref-format <text>
   --shared [text]`,
-    operands: 'grow',
-  },
-  config: {
-    options: `
+      operands: 'grow',
+    },
+    config: {
+      options: `
   -f --file <read>
   --blob -t --type --default --comment --value --url <text>
   --get --get-all --get-regexp --get-urlmatch --get-color --get-colorbool --list -l --name-only --show-origin --show-scope
   -e --edit !run # opens the configured editor`,
-    operands: 'text*',
-    wary: true,
-  },
-  grep: {
-    options: `
+      operands: 'text*',
+      wary: true,
+    },
+    grep: {
+      options: `
   -O --open-files-in-pager [run] # opens the matches in a program
   --ext-grep !run
   --textconv !run # runs the text converters that the configuration names
@@ -143,18 +144,18 @@ const subcommands: Readonly<Record<string, Spec>> = {
   -f <read>
   -e -A -B -C --after-context --before-context --context -m --max-count --max-depth --threads <text>
   --color --column [text]`,
-    operands: 'text auto*',
-    operandsWith: { '-e -f': 'auto*' },
-  },
-  blame: {
-    options: `${diffOptions}
+      operands: 'text auto*',
+      operandsWith: { '-e -f': 'auto*' },
+    },
+    blame: {
+      options: `${diffOptions}
   --contents <read>
   --ignore-revs-file -S <read>
   --ignore-rev <text>`,
-  },
-  annotate: { options: '\n  --contents --ignore-revs-file -S <read>\n  -L --since --date --ignore-rev <text>' },
-  rebase: {
-    options: `
+    },
+    annotate: { options: '\n  --contents --ignore-revs-file -S <read>\n  -L --since --date --ignore-rev <text>' },
+    rebase: {
+      options: `
   -s --strategy -X --strategy-option --empty <text>
   -S --gpg-sign --rebase-merges [text]
   -m --merge
@@ -163,188 +164,191 @@ const subcommands: Readonly<Record<string, Spec>> = {
   -i --interactive !run # opens the list of commits in an editor
   --edit-todo !run # opens the list of commits in an editor
   --onto -C --whitespace <text>`,
-  },
-  bisect: {
-    subcommands: {
-      run: runsAnything('runs the command that follows'),
-      visualize: runsAnything('starts a viewer'),
-      view: runsAnything('starts a viewer'),
-      replay: { operands: 'config' },
     },
-  },
-  submodule: {
-    subcommands: {
-      foreach: runsAnything('runs a command in every submodule'),
-      add: { options: '\n  -b --branch --name --depth <text>\n  --reference <tree>', operands: 'remote write' },
-      update: { options: '\n  --depth -j --jobs --filter <text>\n  --reference <tree>' },
-      'set-url': { operands: 'text remote' },
+    bisect: {
+      subcommands: {
+        run: runsAnything('runs the command that follows'),
+        visualize: runsAnything('starts a viewer'),
+        view: runsAnything('starts a viewer'),
+        replay: { operands: 'config' },
+      },
     },
-  },
-  difftool: runsAnything('starts a diff program'),
-  mergetool: runsAnything('starts a merge program'),
-  'filter-branch': runsAnything('runs commands over the whole history'),
-  'filter-repo': runsAnything('runs code over the whole history'),
-  archive: {
-    options: `
+    submodule: {
+      subcommands: {
+        foreach: runsAnything('runs a command in every submodule'),
+        add: { options: '\n  -b --branch --name --depth <text>\n  --reference <tree>', operands: 'remote write' },
+        update: { options: '\n  --depth -j --jobs --filter <text>\n  --reference <tree>' },
+        'set-url': { operands: 'text remote' },
+      },
+    },
+    difftool: runsAnything('starts a diff program'),
+    mergetool: runsAnything('starts a merge program'),
+    'filter-branch': runsAnything('runs commands over the whole history'),
+    'filter-repo': runsAnything('runs code over the whole history'),
+    archive: {
+      options: `
   --exec <run> # runs a program as the other side
   --remote <remote>
   -o --output <write>
   --format --prefix --add-virtual-file --mtime <text>
   --add-file <read>`,
-  },
-  apply: {
-    options: `
+    },
+    apply: {
+      options: `
   --directory -p -C --include --exclude --whitespace <text>
   --build-fake-ancestor <output>
   --unsafe-paths !output # lets the patch write outside the working tree`,
-    operands: 'read*',
-  },
-  am: patchFiles,
-  mailinfo: { operands: 'output output' },
-  mailsplit: { options: '\n  -o [write]\n  -d -f [text]', operands: 'read*' },
-  'checkout-index': { options: '\n  --prefix --temp <write>\n  --stage <text>', operands: 'text*' },
-  'read-tree': { options: '\n  --index-output <write>\n  --prefix --exclude-per-directory <text>', operands: 'text*' },
-  'interpret-trailers': {
-    options: '\n  --in-place\n  --trailer --where --if-exists --if-missing <text>',
-    operands: 'read*',
-    operandsWith: { '--in-place': 'write*' },
-  },
-  'merge-file': {
-    options: '\n  -L --marker-size --diff-algorithm <text>\n  -p --stdout',
-    operands: 'write read read',
-    operandsWith: { '-p': 'read*' },
-  },
-  lfs: { subcommands: { install: { always: ['system', 'installs hooks and configuration'] } }, operands: 'text*' },
-  'request-pull': { operands: 'text remote text' },
-  'send-email': { always: ['send', 'mails files away'], operands: 'read*' },
-  'imap-send': { always: ['send', 'uploads messages'] },
-  hook: { subcommands: { run: runsAnything('runs a hook') } },
-  credential: { always: ['system', 'hands out or changes stored passwords'], operands: 'text*' },
-  'credential-store': { always: ['system', 'hands out or changes stored passwords'], operands: 'text*' },
-  'credential-cache': { always: ['system', 'hands out or changes stored passwords'], operands: 'text*' },
-  daemon: { always: ['system', 'serves repositories to the network'] },
-  instaweb: runsAnything('starts a web server and a browser'),
-  'web--browse': runsAnything('starts a browser'),
-  gui: runsAnything('starts a program with windows'),
-  citool: runsAnything('starts a program with windows'),
-  shell: runsAnything('starts a shell'),
-  'for-each-repo': runsAnything('runs a command in many repositories'),
-  'remote-ext': runsAnything('runs a command as a transport'),
-  'remote-fd': runsAnything('takes over open descriptors'),
-  'upload-pack': { operands: 'tree' },
-  'receive-pack': { operands: 'grow' },
-  'http-backend': runsAnything('serves a repository'),
-  maintenance: {
-    subcommands: {
-      start: { always: ['system', 'installs a scheduled job'] },
-      register: { always: ['system', 'changes the global configuration'] },
-      unregister: { always: ['system', 'changes the global configuration'] },
-      stop: { always: ['system', 'changes scheduled jobs'] },
+      operands: 'read*',
     },
-  },
-  help: { options: '\n  -w --web !run # starts a browser\n  -m --man\n  -i --info', operands: 'text*' },
-  worktree: {
-    subcommands: {
-      add: { options: '\n  -b -B --reason <text>', operands: 'grow text' },
-      move: { operands: 'text grow' },
-      list: {},
-      remove: { operands: 'grow' },
-      prune: {},
+    am: patchFiles,
+    mailinfo: { operands: 'output output' },
+    mailsplit: { options: '\n  -o [write]\n  -d -f [text]', operands: 'read*' },
+    'checkout-index': { options: '\n  --prefix --temp <write>\n  --stage <text>', operands: 'text*' },
+    'read-tree': {
+      options: '\n  --index-output <write>\n  --prefix --exclude-per-directory <text>',
+      operands: 'text*',
     },
-  },
-  reflog: {
-    options: diffOptions,
-    subcommands: { show: viewing, expire: { operands: 'text*' }, delete: { operands: 'text*' } },
-  },
-  stash: {
-    subcommands: {
-      show: viewing,
-      list: viewing,
-      push: { options: `${pathspecs}  -m --message <text>` },
-      save: { operands: 'text*' },
+    'interpret-trailers': {
+      options: '\n  --in-place\n  --trailer --where --if-exists --if-missing <text>',
+      operands: 'read*',
+      operandsWith: { '--in-place': 'write*' },
     },
-  },
-  branch: {
-    options: `
+    'merge-file': {
+      options: '\n  -L --marker-size --diff-algorithm <text>\n  -p --stdout',
+      operands: 'write read read',
+      operandsWith: { '-p': 'read*' },
+    },
+    lfs: { subcommands: { install: { always: ['system', 'installs hooks and configuration'] } }, operands: 'text*' },
+    'request-pull': { operands: 'text remote text' },
+    'send-email': { always: ['send', 'mails files away'], operands: 'read*' },
+    'imap-send': { always: ['send', 'uploads messages'] },
+    hook: { subcommands: { run: runsAnything('runs a hook') } },
+    credential: { always: ['system', 'hands out or changes stored passwords'], operands: 'text*' },
+    'credential-store': { always: ['system', 'hands out or changes stored passwords'], operands: 'text*' },
+    'credential-cache': { always: ['system', 'hands out or changes stored passwords'], operands: 'text*' },
+    daemon: { always: ['system', 'serves repositories to the network'] },
+    instaweb: runsAnything('starts a web server and a browser'),
+    'web--browse': runsAnything('starts a browser'),
+    gui: runsAnything('starts a program with windows'),
+    citool: runsAnything('starts a program with windows'),
+    shell: runsAnything('starts a shell'),
+    'for-each-repo': runsAnything('runs a command in many repositories'),
+    'remote-ext': runsAnything('runs a command as a transport'),
+    'remote-fd': runsAnything('takes over open descriptors'),
+    'upload-pack': { operands: 'tree' },
+    'receive-pack': { operands: 'grow' },
+    'http-backend': runsAnything('serves a repository'),
+    maintenance: {
+      subcommands: {
+        start: { always: ['system', 'installs a scheduled job'] },
+        register: { always: ['system', 'changes the global configuration'] },
+        unregister: { always: ['system', 'changes the global configuration'] },
+        stop: { always: ['system', 'changes scheduled jobs'] },
+      },
+    },
+    help: { options: '\n  -w --web !run # starts a browser\n  -m --man\n  -i --info', operands: 'text*' },
+    worktree: {
+      subcommands: {
+        add: { options: '\n  -b -B --reason <text>', operands: 'grow text' },
+        move: { operands: 'text grow' },
+        list: {},
+        remove: { operands: 'grow' },
+        prune: {},
+      },
+    },
+    reflog: {
+      options: diffOptions,
+      subcommands: { show: viewing, expire: { operands: 'text*' }, delete: { operands: 'text*' } },
+    },
+    stash: {
+      subcommands: {
+        show: viewing,
+        list: viewing,
+        push: { options: `${pathspecs}  -m --message <text>` },
+        save: { operands: 'text*' },
+      },
+    },
+    branch: {
+      options: `
   --edit-description !run # opens the configured editor
   -u --set-upstream-to --sort --format --points-at <text>
   --contains --no-contains --merged --no-merged --color --column --abbrev -t --track [text]`,
-    operands: 'text*',
-  },
-  tag: {
-    options: `
+      operands: 'text*',
+    },
+    tag: {
+      options: `
   -e --edit !run # opens the configured editor
   -m --message -u --local-user --sort --format --points-at --cleanup <text>
   -F --file <read>
   -n --contains --no-contains --merged --no-merged --column --color [text]`,
-    operands: 'text*',
-  },
-  checkout: { options: `${pathspecs}  -b -B --orphan --conflict <text>` },
-  switch: { options: '\n  -c -C --create --force-create --orphan --conflict <text>', operands: 'text*' },
-  restore: { options: `${pathspecs}  -s --source --conflict <text>`, operands: 'write*' },
-  reset: { options: pathspecs },
-  clean: { options: '\n  -e --exclude <text>', operands: 'grow*' },
-  merge: { options: merging, operands: 'text*' },
-  'cherry-pick': {
-    options:
-      '\n  -e --edit !run # opens the configured editor\n  -m --mainline -X --strategy-option --strategy --cleanup --empty <text>\n  -S [text]',
-    operands: 'text*',
-  },
-  revert: {
-    options:
-      '\n  -e --edit !run # opens the configured editor\n  -m --mainline -X --strategy-option --strategy --cleanup <text>\n  -S [text]',
-    operands: 'text*',
-  },
-  notes: {
-    subcommands: {
-      edit: runsAnything('opens the configured editor'),
-      add: { options: '\n  -m --message -C -c <text>\n  -F --file <read>', operands: 'text*' },
-      append: { options: '\n  -m --message -C -c <text>\n  -F --file <read>', operands: 'text*' },
+      operands: 'text*',
     },
-  },
-  'cat-file': {
-    options:
-      '\n  --textconv !run # runs a text converter\n  --filters !run # runs a filter\n  --batch --batch-check [text]',
-    operands: 'text*',
-  },
-  'hash-object': { options: '\n  --stdin-paths !list\n  -t --path <text>', operands: 'read*' },
-  replace: { options: '\n  --edit !run # opens the configured editor\n  -e !run\n  --graft', operands: 'text*' },
-  bundle: {
-    subcommands: {
-      create: { operands: 'write text*' },
-      verify: { operands: 'read' },
-      unbundle: { operands: 'read text*' },
-      'list-heads': { operands: 'read text*' },
+    checkout: { options: `${pathspecs}  -b -B --orphan --conflict <text>` },
+    switch: { options: '\n  -c -C --create --force-create --orphan --conflict <text>', operands: 'text*' },
+    restore: { options: `${pathspecs}  -s --source --conflict <text>`, operands: 'write*' },
+    reset: { options: pathspecs },
+    clean: { options: '\n  -e --exclude <text>', operands: 'grow*' },
+    merge: { options: merging, operands: 'text*' },
+    'cherry-pick': {
+      options:
+        '\n  -e --edit !run # opens the configured editor\n  -m --mainline -X --strategy-option --strategy --cleanup --empty <text>\n  -S [text]',
+      operands: 'text*',
     },
-  },
-  remote: {
-    subcommands: {
-      add: { options: '\n  -t -m <text>\n  --mirror [text]', operands: 'text remote' },
-      'set-url': { operands: 'text remote text' },
+    revert: {
+      options:
+        '\n  -e --edit !run # opens the configured editor\n  -m --mainline -X --strategy-option --strategy --cleanup <text>\n  -S [text]',
+      operands: 'text*',
     },
-    operands: 'text*',
-  },
-  'rev-parse': { operands: 'text*' },
-  'ls-files': {
-    options: '\n  -x --exclude --exclude-per-directory --format --abbrev <text>\n  -X --exclude-from <read>',
-  },
-  'for-each-ref': { options: '\n  --format --sort --count --points-at --contains <text>', operands: 'text*' },
-  describe: { options: '\n  --match --exclude --candidates <text>\n  --dirty --abbrev [text]', operands: 'text*' },
-  'merge-base': { operands: 'text*' },
-  'symbolic-ref': { options: '\n  -m <text>', operands: 'text*' },
-  'update-ref': { options: '\n  -m <text>', operands: 'text*' },
-  'fast-export': { options: '\n  --export-marks <output>\n  --import-marks <read>', operands: 'text*' },
-  'fast-import': { options: '\n  --export-marks --export-pack-edges <output>\n  --import-marks <read>' },
-  bugreport: { options: '\n  -o --output-directory <output>\n  -s --suffix <text>' },
-  diagnose: { options: '\n  -o --output-directory <output>\n  -s --suffix <text>' },
-  column: { options: '\n  --command --mode --width --indent --nl --padding <text>' },
-  var: { operands: 'text*' },
-}
+    notes: {
+      subcommands: {
+        edit: runsAnything('opens the configured editor'),
+        add: { options: '\n  -m --message -C -c <text>\n  -F --file <read>', operands: 'text*' },
+        append: { options: '\n  -m --message -C -c <text>\n  -F --file <read>', operands: 'text*' },
+      },
+    },
+    'cat-file': {
+      options:
+        '\n  --textconv !run # runs a text converter\n  --filters !run # runs a filter\n  --batch --batch-check [text]',
+      operands: 'text*',
+    },
+    'hash-object': { options: '\n  --stdin-paths !list\n  -t --path <text>', operands: 'read*' },
+    replace: { options: '\n  --edit !run # opens the configured editor\n  -e !run\n  --graft', operands: 'text*' },
+    bundle: {
+      subcommands: {
+        create: { operands: 'write text*' },
+        verify: { operands: 'read' },
+        unbundle: { operands: 'read text*' },
+        'list-heads': { operands: 'read text*' },
+      },
+    },
+    remote: {
+      subcommands: {
+        add: { options: '\n  -t -m <text>\n  --mirror [text]', operands: 'text remote' },
+        'set-url': { operands: 'text remote text' },
+      },
+      operands: 'text*',
+    },
+    'rev-parse': { operands: 'text*' },
+    'ls-files': {
+      options: '\n  -x --exclude --exclude-per-directory --format --abbrev <text>\n  -X --exclude-from <read>',
+    },
+    'for-each-ref': { options: '\n  --format --sort --count --points-at --contains <text>', operands: 'text*' },
+    describe: { options: '\n  --match --exclude --candidates <text>\n  --dirty --abbrev [text]', operands: 'text*' },
+    'merge-base': { operands: 'text*' },
+    'symbolic-ref': { options: '\n  -m <text>', operands: 'text*' },
+    'update-ref': { options: '\n  -m <text>', operands: 'text*' },
+    'fast-export': { options: '\n  --export-marks <output>\n  --import-marks <read>', operands: 'text*' },
+    'fast-import': { options: '\n  --export-marks --export-pack-edges <output>\n  --import-marks <read>' },
+    bugreport: { options: '\n  -o --output-directory <output>\n  -s --suffix <text>' },
+    diagnose: { options: '\n  -o --output-directory <output>\n  -s --suffix <text>' },
+    column: { options: '\n  --command --mode --width --indent --nl --padding <text>' },
+    var: { operands: 'text*' },
+  }
 
-export const gitPrograms: ProgramTable = {
-  git: {
-    stops: true,
-    options: `
+  return {
+    git: {
+      stops: true,
+      options: `
   -c <text>
   --config-env <config> # sets configuration that can run programs
   --exec-path [run] # runs git's own programs from another directory
@@ -357,9 +361,10 @@ export const gitPrograms: ProgramTable = {
   --no-pager -P
   --bare
   --version`,
-    subcommands,
-    otherwise: {},
-  },
-  'gitk tig lazygit': { always: ['run', 'can run any command from its own screen'] },
-  'git-upload-pack git-receive-pack git-upload-archive git-shell': { always: ['run', 'serves a repository'] },
+      subcommands,
+      otherwise: {},
+    },
+    'gitk tig lazygit': { always: ['run', 'can run any command from its own screen'] },
+    'git-upload-pack git-receive-pack git-upload-archive git-shell': { always: ['run', 'serves a repository'] },
+  }
 }

@@ -2,62 +2,63 @@
 
 import type { ProgramTable, Spec } from '../spec.ts'
 
-const account: Spec = { always: ['system', 'changes the account or its credentials'], operands: 'text*' }
-const settings: Spec = {
-  subcommands: {
+export function javascriptPrograms(): ProgramTable {
+  const account: Spec = { always: ['system', 'changes the account or its credentials'], operands: 'text*' }
+  const settings: Spec = {
+    subcommands: {
+      set: { always: ['system', 'changes configuration that can run programs'], operands: 'text*' },
+      delete: { always: ['system', 'changes configuration'], operands: 'text*' },
+      rm: { always: ['system', 'changes configuration'], operands: 'text*' },
+      edit: { always: ['run', 'opens an editor'] },
+      get: { operands: 'text*' },
+      list: {},
+      ls: {},
+    },
+  }
+  const running: Spec = { operands: 'text auto*' }
+  const packages: Spec = { operands: 'auto*' }
+
+  const shared: Readonly<Record<string, Spec>> = {
+    run: running,
+    'run-script': running,
+    test: { operands: 'auto*' },
+    t: { operands: 'auto*' },
+    start: { operands: 'auto*' },
+    install: packages,
+    i: packages,
+    ci: packages,
+    add: packages,
+    remove: { operands: 'text*' },
+    config: settings,
+    c: settings,
+    login: account,
+    logout: account,
+    adduser: account,
+    'add-user': account,
+    token: account,
     set: { always: ['system', 'changes configuration that can run programs'], operands: 'text*' },
-    delete: { always: ['system', 'changes configuration'], operands: 'text*' },
-    rm: { always: ['system', 'changes configuration'], operands: 'text*' },
-    edit: { always: ['run', 'opens an editor'] },
-    get: { operands: 'text*' },
-    list: {},
-    ls: {},
-  },
-}
-const running: Spec = { operands: 'text auto*' }
-const packages: Spec = { operands: 'auto*' }
+    view: { operands: 'text*' },
+    info: { operands: 'text*' },
+    show: { operands: 'text*' },
+    search: { operands: 'text*' },
+    pack: { options: '\n  --pack-destination <write>', operands: 'auto*' },
+    version: { options: '\n  -m --message --preid <text>', operands: 'text*' },
+    pkg: { operands: 'text*', wary: true },
+    explore: { always: ['run', 'runs a command in a package'], operands: 'text*' },
+    edit: { always: ['run', 'opens an editor'], operands: 'text*' },
+  }
 
-const shared: Readonly<Record<string, Spec>> = {
-  run: running,
-  'run-script': running,
-  test: { operands: 'auto*' },
-  t: { operands: 'auto*' },
-  start: { operands: 'auto*' },
-  install: packages,
-  i: packages,
-  ci: packages,
-  add: packages,
-  remove: { operands: 'text*' },
-  config: settings,
-  c: settings,
-  login: account,
-  logout: account,
-  adduser: account,
-  'add-user': account,
-  token: account,
-  set: { always: ['system', 'changes configuration that can run programs'], operands: 'text*' },
-  view: { operands: 'text*' },
-  info: { operands: 'text*' },
-  show: { operands: 'text*' },
-  search: { operands: 'text*' },
-  pack: { options: '\n  --pack-destination <write>', operands: 'auto*' },
-  version: { options: '\n  -m --message --preid <text>', operands: 'text*' },
-  pkg: { operands: 'text*', wary: true },
-  explore: { always: ['run', 'runs a command in a package'], operands: 'text*' },
-  edit: { always: ['run', 'opens an editor'], operands: 'text*' },
-}
+  const executing: Spec = {
+    stops: true,
+    options: '\n  -c --call --shell-mode <run>\n  -p --package <load>',
+    operands: 'text*',
+  }
 
-const executing: Spec = {
-  stops: true,
-  options: '\n  -c --call --shell-mode <run>\n  -p --package <load>',
-  operands: 'text*',
-}
-
-export const javascriptPrograms: ProgramTable = {
-  npm: {
-    abbreviates: false,
-    everywhere: true,
-    options: `
+  return {
+    npm: {
+      abbreviates: false,
+      everywhere: true,
+      options: `
   --script-shell --shell --git --editor --viewer --browser <run>
   --node-options --init-module <load>
   --userconfig --globalconfig <config>
@@ -70,13 +71,13 @@ export const javascriptPrograms: ProgramTable = {
   -w --workspace --loglevel --tag --otp --access --scope --omit --include --depth --before --fetch-timeout --searchlimit <text>
   --install-strategy --save-prefix --audit-level <text>
   --color [text]`,
-    subcommands: { ...shared, exec: executing, x: executing, link: { operands: 'tree*' } },
-    otherwise: { operands: 'auto*' },
-  },
-  pnpm: {
-    abbreviates: false,
-    everywhere: true,
-    options: `
+      subcommands: { ...shared, exec: executing, x: executing, link: { operands: 'tree*' } },
+      otherwise: { operands: 'auto*' },
+    },
+    pnpm: {
+      abbreviates: false,
+      everywhere: true,
+      options: `
   --script-shell <run>
   --node-options --pnpmfile --global-pnpmfile <load>
   --userconfig --globalconfig --npmrc-auth-file <config>
@@ -86,34 +87,34 @@ export const javascriptPrograms: ProgramTable = {
   --store-dir --virtual-store-dir --modules-dir --global-dir <grow>
   -F --filter --filter-prod --workspace-concurrency --reporter --loglevel --tag --otp --access --depth --resume-from <text>
   --test-pattern --changed-files-ignore-pattern <text>`,
-    subcommands: { ...shared, exec: executing, dlx: executing, link: { operands: 'tree*' } },
-    otherwise: { operands: 'auto*' },
-  },
-  yarn: {
-    abbreviates: false,
-    everywhere: true,
-    options: `
+      subcommands: { ...shared, exec: executing, dlx: executing, link: { operands: 'tree*' } },
+      otherwise: { operands: 'auto*' },
+    },
+    yarn: {
+      abbreviates: false,
+      everywhere: true,
+      options: `
   --script-shell <run>
   --use-yarnrc <config>
   --registry --proxy --https-proxy <route>
   --cwd <tree>
   --modules-folder --cache-folder --global-folder --preferred-cache-folder --link-folder <grow>
   --network-timeout --mutex --tag --access --otp <text>`,
-    subcommands: {
-      ...shared,
-      exec: executing,
-      dlx: executing,
-      node: { always: ['code', 'runs JavaScript'], operands: 'auto*' },
-      global: { always: ['system', 'changes packages of the whole account'], operands: 'text*' },
-      plugin: { always: ['load', 'changes the plugins of yarn'], operands: 'text*' },
-      policies: { always: ['load', 'changes which yarn runs'], operands: 'text*' },
+      subcommands: {
+        ...shared,
+        exec: executing,
+        dlx: executing,
+        node: { always: ['code', 'runs JavaScript'], operands: 'auto*' },
+        global: { always: ['system', 'changes packages of the whole account'], operands: 'text*' },
+        plugin: { always: ['load', 'changes the plugins of yarn'], operands: 'text*' },
+        policies: { always: ['load', 'changes which yarn runs'], operands: 'text*' },
+      },
+      otherwise: { operands: 'auto*' },
     },
-    otherwise: { operands: 'auto*' },
-  },
-  bun: {
-    abbreviates: false,
-    everywhere: true,
-    options: `
+    bun: {
+      abbreviates: false,
+      everywhere: true,
+      options: `
   -e --eval -p --print <code>
   -r --preload --require --import <load>
   -c --config <config>
@@ -125,31 +126,31 @@ export const javascriptPrograms: ProgramTable = {
   -F --filter --timeout -t --test-name-pattern --rerun-each --target --format --define --external --port --shell <text>
   --coverage-reporter --reporter --loader --conditions --max-concurrency --seed --entry-naming <text>
   --bail --coverage [text]`,
-    subcommands: {
-      run: { operands: 'auto*' },
-      test: { operands: 'auto*' },
-      x: executing,
-      exec: { always: ['run', 'runs a shell command'], operands: 'text*' },
-      repl: { always: ['code', 'reads and runs code'] },
-      upgrade: { always: ['system', 'replaces the installed bun'] },
-      install: packages,
-      i: packages,
-      add: packages,
-      remove: { operands: 'text*' },
-      build: { operands: 'read*' },
-      pm: { operands: 'text*' },
-      link: { operands: 'text*' },
-      create: { operands: 'auto*' },
-      init: {},
-      update: { operands: 'text*' },
-      outdated: { operands: 'text*' },
-      publish: { operands: 'auto*' },
+      subcommands: {
+        run: { operands: 'auto*' },
+        test: { operands: 'auto*' },
+        x: executing,
+        exec: { always: ['run', 'runs a shell command'], operands: 'text*' },
+        repl: { always: ['code', 'reads and runs code'] },
+        upgrade: { always: ['system', 'replaces the installed bun'] },
+        install: packages,
+        i: packages,
+        add: packages,
+        remove: { operands: 'text*' },
+        build: { operands: 'read*' },
+        pm: { operands: 'text*' },
+        link: { operands: 'text*' },
+        create: { operands: 'auto*' },
+        init: {},
+        update: { operands: 'text*' },
+        outdated: { operands: 'text*' },
+        publish: { operands: 'auto*' },
+      },
     },
-  },
-  'npx bunx pnpx': {
-    abbreviates: false,
-    stops: true,
-    options: `
+    'npx bunx pnpx': {
+      abbreviates: false,
+      stops: true,
+      options: `
   -c --call <run>
   -p --package <load>
   --node-options --node-arg -n <load>
@@ -158,12 +159,12 @@ export const javascriptPrograms: ProgramTable = {
   --registry <route>
   --prefix -C <tree>
   -w --workspace --cache <text>`,
-    operands: 'text*',
-  },
-  corepack: { always: ['system', 'changes which package manager runs'], operands: 'text*' },
-  'eslint eslint_d oxlint xo standard': {
-    abbreviates: false,
-    options: `
+      operands: 'text*',
+    },
+    corepack: { always: ['system', 'changes which package manager runs'], operands: 'text*' },
+    'eslint eslint_d oxlint xo standard': {
+      abbreviates: false,
+      options: `
   --rulesdir --resolve-plugins-relative-to <load>
   --plugin --parser --format -f <module>
   -o --output-file <output>
@@ -173,41 +174,41 @@ export const javascriptPrograms: ProgramTable = {
   --fix-type --flag --report-unused-disable-directives-severity -A -D -W <text>
   --fix --fix-dry-run
   --init !load # installs packages`,
-    operands: 'tree*',
-    operandsWith: { '--fix': 'grow*' },
-  },
-  'tsc tsgo vue-tsc': {
-    abbreviates: false,
-    options: `
+      operands: 'tree*',
+      operandsWith: { '--fix': 'grow*' },
+    },
+    'tsc tsgo vue-tsc': {
+      abbreviates: false,
+      options: `
   --outDir --outdir --outFile --outfile --declarationDir --declarationdir --tsBuildInfoFile --tsbuildinfofile <write>
   -outDir -outdir -outFile -outfile -declarationDir <write>
   --generateTrace --generatetrace --generateCpuProfile --generatecpuprofile <output>
   -p --project --rootDir --rootdir --baseUrl --typeRoots <read>
   --plugins <load>
   -t --target -m --module --jsx --lib --moduleResolution --types --locale --maxNodeModuleJsDepth <text>`,
-    operands: 'auto*',
-  },
-  'prettier prettierd': {
-    abbreviates: false,
-    options: `
+      operands: 'auto*',
+    },
+    'prettier prettierd': {
+      abbreviates: false,
+      options: `
   --plugin <module>
   --plugin-search-dir <load>
   --config --ignore-path --find-config-path <read>
   --cache-location <write>
   --stdin-filepath --parser --log-level --end-of-line --tab-width --print-width --trailing-comma --config-precedence <text>
   -w --write`,
-    operands: 'tree*',
-    operandsWith: { '-w': 'grow*' },
-  },
-  'biome dprint rome': {
-    abbreviates: false,
-    options:
-      '\n  --config-path -c --config <read>\n  --plugins <load>\n  --max-diagnostics --diagnostic-level --reporter --stdin-file-path --colors --log-level --only --skip <text>',
-    operands: 'text auto*',
-  },
-  jest: {
-    abbreviates: false,
-    options: `
+      operands: 'tree*',
+      operandsWith: { '-w': 'grow*' },
+    },
+    'biome dprint rome': {
+      abbreviates: false,
+      options:
+        '\n  --config-path -c --config <read>\n  --plugins <load>\n  --max-diagnostics --diagnostic-level --reporter --stdin-file-path --colors --log-level --only --skip <text>',
+      operands: 'text auto*',
+    },
+    jest: {
+      abbreviates: false,
+      options: `
   --setupFiles --setupFilesAfterEnv --globalSetup --globalTeardown --testRunner --runner --resolver <module>
   --transform <load>
   --reporters --testEnvironment --env --watchPlugins --testResultsProcessor --snapshotSerializers --testSequencer <module>
@@ -217,11 +218,11 @@ export const javascriptPrograms: ProgramTable = {
   -c --config --rootDir --roots --projects --modulePaths <read>
   -t --testNamePattern --testPathPattern --testPathPatterns --testMatch -w --maxWorkers --testTimeout --shard --coverageReporters <text>
   --collectCoverageFrom --testPathIgnorePatterns --selectProjects --changedSince --maxConcurrency --displayName <text>`,
-    operands: 'auto*',
-  },
-  vitest: {
-    abbreviates: false,
-    options: `
+      operands: 'auto*',
+    },
+    vitest: {
+      abbreviates: false,
+      options: `
   --reporter --environment --runner --globalSetup --setupFiles --snapshotSerializers --coverage.provider <module>
   --execArgv --poolOptions.forks.execArgv --poolOptions.threads.execArgv --vmMemoryLimit <load>
   --outputFile [output]
@@ -231,33 +232,33 @@ export const javascriptPrograms: ProgramTable = {
   --coverage.reporter --coverage.include --coverage.exclude <text>
   --changed --silent --api --poolOptions --bail --coverage --ui [text]
   --open !run`,
-    operands: 'text auto*',
-  },
-  'mocha _mocha ava tap jasmine': {
-    abbreviates: false,
-    options: `
+      operands: 'text auto*',
+    },
+    'mocha _mocha ava tap jasmine': {
+      abbreviates: false,
+      options: `
   -r --require --import --loader --file -R --reporter --ui -u <module>
   -n --node-option --v8-option <load>
   --node-arguments <load>
   -c --config --opts --package <read>
   -g --grep -f --fgrep -t --timeout --extension -O --reporter-option --reporter-options -j --jobs --retries -s --slow <text>
   -m --match -T --ignore --spec --watch-files --watch-ignore <text>`,
-    operands: 'tree*',
-  },
-  'playwright cypress wdio testcafe': {
-    abbreviates: false,
-    options: `
+      operands: 'tree*',
+    },
+    'playwright cypress wdio testcafe': {
+      abbreviates: false,
+      options: `
   --reporter <module>
   -c --config -C --config-file --project-dir <read>
   --output -o <output>
   --browser -b <module>
   -g --grep --grep-invert -j --workers --project --retries --timeout --shard --spec -s --max-failures --trace <text>
   --headed`,
-    operands: 'text auto*',
-  },
-  'webpack vite rollup esbuild parcel tsup tsdown rspack swc rolldown': {
-    abbreviates: false,
-    options: `
+      operands: 'text auto*',
+    },
+    'webpack vite rollup esbuild parcel tsup tsdown rspack swc rolldown': {
+      abbreviates: false,
+      options: `
   --onSuccess <run>
   -p --plugin --configPlugin --inject <module>
   -r --require <module>
@@ -265,55 +266,56 @@ export const javascriptPrograms: ProgramTable = {
   -o --outfile --outdir --outDir --output-path --file -d --dist-dir --out-dir --out-file <write>
   --metafile --profile --json <output>
   --mode -m --entry --env --target --format -f --port --base --define --external --loader --platform <text>`,
-    operands: 'auto*',
-  },
-  'babel babel-node': {
-    abbreviates: false,
-    options:
-      '\n  --plugins --presets <module>\n  -r --require <load>\n  --config-file <read>\n  -o --out-file -d --out-dir <write>\n  -e --eval -p --print <code>\n  -x --extensions --ignore --only --env-name -f <text>',
-    operands: 'auto*',
-  },
-  stylelint: {
-    abbreviates: false,
-    options:
-      '\n  --custom-syntax --custom-formatter --formatter -f <module>\n  --config-basedir <load>\n  -o --output-file <output>\n  -c --config -i --ignore-path <read>\n  --fix\n  --max-warnings --mw <text>',
-    operands: 'tree*',
-  },
-  'nodemon node-dev ts-node-dev onchange chokidar': {
-    abbreviates: false,
-    options:
-      '\n  -x --exec -c --command <run>\n  -r --require <load>\n  --config <config>\n  -w --watch -e --ext -i --ignore --delay --signal <text>',
-    operands: 'auto*',
-  },
-  concurrently: { always: ['run', 'runs the commands that it is given'], operands: 'text*' },
-  'turbo lerna nx rush': {
-    abbreviates: false,
-    options:
-      '\n  --npm-client --exec <run>\n  --runner --plugin <module>\n  --cwd <tree>\n  --cache-dir <write>\n  --filter --scope --concurrency --parallel -t --target --projects -p --output-logs --log-order <text>\n  --graph --profile <output>',
-    operands: 'text*',
-  },
-  jscodeshift: {
-    abbreviates: false,
-    options:
-      '\n  -t --transform --babylon --parser-config <load>\n  --extensions --parser --ignore-pattern -c --cpus <text>',
-    operands: 'grow*',
-  },
-  'gulp grunt': {
-    abbreviates: false,
-    options: '\n  --require --preload --tasks <load>\n  -f --gulpfile --gruntfile <read>\n  --cwd --base <tree>',
-    operands: 'text*',
-  },
-  husky: { operands: 'text write text', options: '' },
-  'mkdirp make-dir': { operands: 'write*' },
-  'cpx cpy copyfiles ncp': { operands: 'tree* grow' },
-  'pm2 forever': { always: ['run', 'starts programs that outlive the session'], operands: 'auto*' },
-  'tsc-watch': {
-    options: '\n  --onSuccess --onFailure --onFirstSuccess --onCompilationComplete <run>',
-    operands: 'auto*',
-  },
-  'madge depcheck knip npm-check-updates ncu syncpack': {
-    abbreviates: false,
-    options: '\n  -c --config --ts-config <read>\n  --image -i <output>',
-    operands: 'auto*',
-  },
+      operands: 'auto*',
+    },
+    'babel babel-node': {
+      abbreviates: false,
+      options:
+        '\n  --plugins --presets <module>\n  -r --require <load>\n  --config-file <read>\n  -o --out-file -d --out-dir <write>\n  -e --eval -p --print <code>\n  -x --extensions --ignore --only --env-name -f <text>',
+      operands: 'auto*',
+    },
+    stylelint: {
+      abbreviates: false,
+      options:
+        '\n  --custom-syntax --custom-formatter --formatter -f <module>\n  --config-basedir <load>\n  -o --output-file <output>\n  -c --config -i --ignore-path <read>\n  --fix\n  --max-warnings --mw <text>',
+      operands: 'tree*',
+    },
+    'nodemon node-dev ts-node-dev onchange chokidar': {
+      abbreviates: false,
+      options:
+        '\n  -x --exec -c --command <run>\n  -r --require <load>\n  --config <config>\n  -w --watch -e --ext -i --ignore --delay --signal <text>',
+      operands: 'auto*',
+    },
+    concurrently: { always: ['run', 'runs the commands that it is given'], operands: 'text*' },
+    'turbo lerna nx rush': {
+      abbreviates: false,
+      options:
+        '\n  --npm-client --exec <run>\n  --runner --plugin <module>\n  --cwd <tree>\n  --cache-dir <write>\n  --filter --scope --concurrency --parallel -t --target --projects -p --output-logs --log-order <text>\n  --graph --profile <output>',
+      operands: 'text*',
+    },
+    jscodeshift: {
+      abbreviates: false,
+      options:
+        '\n  -t --transform --babylon --parser-config <load>\n  --extensions --parser --ignore-pattern -c --cpus <text>',
+      operands: 'grow*',
+    },
+    'gulp grunt': {
+      abbreviates: false,
+      options: '\n  --require --preload --tasks <load>\n  -f --gulpfile --gruntfile <read>\n  --cwd --base <tree>',
+      operands: 'text*',
+    },
+    husky: { operands: 'text write text', options: '' },
+    'mkdirp make-dir': { operands: 'write*' },
+    'cpx cpy copyfiles ncp': { operands: 'tree* grow' },
+    'pm2 forever': { always: ['run', 'starts programs that outlive the session'], operands: 'auto*' },
+    'tsc-watch': {
+      options: '\n  --onSuccess --onFailure --onFirstSuccess --onCompilationComplete <run>',
+      operands: 'auto*',
+    },
+    'madge depcheck knip npm-check-updates ncu syncpack': {
+      abbreviates: false,
+      options: '\n  -c --config --ts-config <read>\n  --image -i <output>',
+      operands: 'auto*',
+    },
+  }
 }

@@ -2,7 +2,8 @@
 
 import type { ProgramTable } from '../spec.ts'
 
-const sshOptions = `
+export function networkPrograms(): ProgramTable {
+  const sshOptions = `
   -F <config>
   -o <text>
   -I -D <load>
@@ -12,7 +13,7 @@ const sshOptions = `
   -P -c -l -X <text>
 `
 
-const wgetOptions = `
+  const wgetOptions = `
   -O --output-document -o --output-file -a --append-output -P --directory-prefix <write>
   --save-cookies --warc-file --warc-tempdir --rejected-log --hsts-file --dot-style <output>
   --post-file --body-file <send>
@@ -32,9 +33,9 @@ const wgetOptions = `
   -nc -nd -nv -nH -np
 `
 
-export const networkPrograms: ProgramTable = {
-  curl: {
-    options: `
+  return {
+    curl: {
+      options: `
   -o --output --output-dir <write>
   -O --remote-name --remote-name-all !output # writes a file named by the address
   -J --remote-header-name !output # writes a file named by the other side
@@ -71,21 +72,21 @@ export const networkPrograms: ProgramTable = {
   --user-agent <text>
   --get -G
   --no-progress-meter`,
-    operands: 'url*',
-  },
-  'wget wget2': { options: wgetOptions, operands: 'url*' },
-  'http https xh xhs httpie': {
-    options: `
+      operands: 'url*',
+    },
+    'wget wget2': { options: wgetOptions, operands: 'url*' },
+    'http https xh xhs httpie': {
+      options: `
   -o --output <output>
   -d --download !output
   --session --session-read-only <output>
   --cert --cert-key --verify <auto>
   --proxy --unix-socket --resolve <route>
   -a --auth -A --auth-type -p --print -s --style --timeout --pretty --format-options --max-redirects --raw <text>`,
-    operands: 'text*',
-  },
-  aria2c: {
-    options: `
+      operands: 'text*',
+    },
+    aria2c: {
+      options: `
   --on-download-complete --on-download-start --on-download-error --on-bt-download-complete --on-download-stop <run>
   --conf-path <config>
   -i --input-file <list>
@@ -93,11 +94,11 @@ export const networkPrograms: ProgramTable = {
   -x -s -j -k --header --user-agent --max-tries --timeout <text>
   --all-proxy --http-proxy --https-proxy <route>
   --enable-rpc !system`,
-    operands: 'url*',
-  },
-  ssh: {
-    stops: true,
-    options: `
+      operands: 'url*',
+    },
+    ssh: {
+      stops: true,
+      options: `
   -F -S <config>
   -o <text>
   -I <load>
@@ -105,12 +106,12 @@ export const networkPrograms: ProgramTable = {
   -E <output>
   -i <read>
   -l -p -b -c -m -B -e -O -Q -P <text>`,
-    operands: 'host text*',
-  },
-  scp: { options: sshOptions, operands: 'text*' },
-  sftp: { options: `${sshOptions}  -b <list>\n  -s <run>\n  -B -R <text>\n`, operands: 'text*' },
-  rsync: {
-    options: `
+      operands: 'host text*',
+    },
+    scp: { options: sshOptions, operands: 'text*' },
+    sftp: { options: `${sshOptions}  -b <list>\n  -s <run>\n  -B -R <text>\n`, operands: 'text*' },
+    rsync: {
+      options: `
   -e --rsh <text>
   --rsync-path <run>
   -M --remote-option <run>
@@ -125,58 +126,58 @@ export const networkPrograms: ProgramTable = {
   --chown --info --debug --out-format --log-file-format --port --partial-dir --suffix --modify-window --iconv <text>
   --usermap --groupmap --max-delete --skip-compress --compress-level --sockopts --protocol --stop-after --address <text>
   --delete --delete-before --delete-after --delete-during --delete-delay --delete-excluded --del`,
-    operands: 'text*',
-  },
-  'nc ncat netcat': {
-    options:
-      '\n  -e -c --exec --sh-exec --lua-exec <run>\n  -o --output <output>\n  -p -s -w -q -i -x -X -I -O -T -V <text>',
-    operands: 'host text*',
-  },
-  'socat telnet rsh rlogin cryptcat': {
-    always: ['route', 'opens a raw connection'],
-    options:
-      '\n  -e -c --exec --sh-exec --lua-exec <run>\n  -o --output <output>\n  -p -s -w -q -i -x -X -I -O -T -V <text>',
-    operands: 'host text*',
-  },
-  'ftp lftp tftp ncftp': {
-    always: ['route', 'transfers files by commands of its own'],
-    options: '\n  -c -e <run>\n  -f <list>\n  -u -p <text>',
-    operands: 'host text*',
-  },
-  'ping ping6 traceroute tracepath mtr': {
-    options: '\n  -c -i -w -W -s -t -I -m -p <text>',
-    operands: 'host text*',
-  },
-  'dig host nslookup whois drill': {
-    options: '\n  + <text>\n  -f <list>\n  -k <read>\n  -t -c -p -q -y -b -h <text>',
-    operands: 'host text*',
-  },
-  nmap: {
-    style: 'word',
-    options: `
+      operands: 'text*',
+    },
+    'nc ncat netcat': {
+      options:
+        '\n  -e -c --exec --sh-exec --lua-exec <run>\n  -o --output <output>\n  -p -s -w -q -i -x -X -I -O -T -V <text>',
+      operands: 'host text*',
+    },
+    'socat telnet rsh rlogin cryptcat': {
+      always: ['route', 'opens a raw connection'],
+      options:
+        '\n  -e -c --exec --sh-exec --lua-exec <run>\n  -o --output <output>\n  -p -s -w -q -i -x -X -I -O -T -V <text>',
+      operands: 'host text*',
+    },
+    'ftp lftp tftp ncftp': {
+      always: ['route', 'transfers files by commands of its own'],
+      options: '\n  -c -e <run>\n  -f <list>\n  -u -p <text>',
+      operands: 'host text*',
+    },
+    'ping ping6 traceroute tracepath mtr': {
+      options: '\n  -c -i -w -W -s -t -I -m -p <text>',
+      operands: 'host text*',
+    },
+    'dig host nslookup whois drill': {
+      options: '\n  + <text>\n  -f <list>\n  -k <read>\n  -t -c -p -q -y -b -h <text>',
+      operands: 'host text*',
+    },
+    nmap: {
+      style: 'word',
+      options: `
   -script -datadir -servicedb -versiondb <load>
   -interactive !run
   -iL -excludefile <list>
   -oN -oX -oG -oA -oS <output>
   -p -T -S -e -D <text>`,
-    operands: 'host*',
-  },
-  tcpdump: {
-    options: '\n  -z <run>\n  -w <output>\n  -r -F -V <read>\n  -i -c -s -C -G -W -y -Z <text>',
-    operands: 'text*',
-  },
-  'tshark wireshark': { options: '\n  -w <output>\n  -r <read>\n  -X <load>\n  -i -f -Y -c -T -e <text>' },
-  'ssh-keygen': {
-    always: ['system', 'makes or changes keys'],
-    options: '\n  -D -w <load>\n  -f <write>\n  -t -b -C -N -P -m -O -s -I -n -V <text>',
-    operands: 'text*',
-  },
-  'ssh-add ssh-agent ssh-copy-id': { always: ['system', 'changes which keys are in use'], operands: 'auto*' },
-  'ssh-keyscan': { options: '\n  -f <list>\n  -p -T -t <text>', operands: 'host*' },
-  'sshfs mosh autossh sshpass': { always: ['route', 'opens a session on another machine'], operands: 'text*' },
-  openssl: {
-    style: 'word',
-    options: `
+      operands: 'host*',
+    },
+    tcpdump: {
+      options: '\n  -z <run>\n  -w <output>\n  -r -F -V <read>\n  -i -c -s -C -G -W -y -Z <text>',
+      operands: 'text*',
+    },
+    'tshark wireshark': { options: '\n  -w <output>\n  -r <read>\n  -X <load>\n  -i -f -Y -c -T -e <text>' },
+    'ssh-keygen': {
+      always: ['system', 'makes or changes keys'],
+      options: '\n  -D -w <load>\n  -f <write>\n  -t -b -C -N -P -m -O -s -I -n -V <text>',
+      operands: 'text*',
+    },
+    'ssh-add ssh-agent ssh-copy-id': { always: ['system', 'changes which keys are in use'], operands: 'auto*' },
+    'ssh-keyscan': { options: '\n  -f <list>\n  -p -T -t <text>', operands: 'host*' },
+    'sshfs mosh autossh sshpass': { always: ['route', 'opens a session on another machine'], operands: 'text*' },
+    openssl: {
+      style: 'word',
+      options: `
   -engine -provider -provider-path -keyform_engine <load>
   -config -extfile -propquery <config>
   -out -keyout -writerand -sess_out -msgfile -trace_file <output>
@@ -185,25 +186,26 @@ export const networkPrograms: ProgramTable = {
   -connect -proxy <route>
   -pass -passin -passout -subj -days -addext -name -newkey -servername -md -k -K -iv -S -iter <text>
   -accept <system>`,
-    operands: 'text auto*',
-  },
-  'mail mailx sendmail mutt msmtp swaks': { always: ['send', 'mails text or files away'], operands: 'text*' },
-  rclone: {
-    abbreviates: false,
-    options: `
+      operands: 'text auto*',
+    },
+    'mail mailx sendmail mutt msmtp swaks': { always: ['send', 'mails text or files away'], operands: 'text*' },
+    rclone: {
+      abbreviates: false,
+      options: `
   --config <config>
   --password-command <run>
   --files-from --include-from --exclude-from --filter-from <list>
   --log-file <output>
   --include --exclude --filter --transfers --checkers --bwlimit -P <text>`,
-    operands: 'text remote*',
-  },
-  'restic borg': {
-    options:
-      '\n  --password-command --rsh -o <run>\n  -r --repo <remote>\n  --password-file --files-from <read>\n  --target <grow>',
-  },
-  'ngrok cloudflared localtunnel lt bore tailscale': {
-    always: ['route', 'opens a way in from the network'],
-    operands: 'text*',
-  },
+      operands: 'text remote*',
+    },
+    'restic borg': {
+      options:
+        '\n  --password-command --rsh -o <run>\n  -r --repo <remote>\n  --password-file --files-from <read>\n  --target <grow>',
+    },
+    'ngrok cloudflared localtunnel lt bore tailscale': {
+      always: ['route', 'opens a way in from the network'],
+      operands: 'text*',
+    },
+  }
 }

@@ -2,7 +2,8 @@
 
 import type { ProgramTable, Spec } from '../spec.ts'
 
-const installing = `
+export function pythonPrograms(): ProgramTable {
+  const installing = `
   -i --index-url --extra-index-url --index --default-index -f --find-links --proxy --trusted-host <route>
   --python <run>
   --global-option --build-option --install-option <run>
@@ -20,106 +21,106 @@ const installing = `
   --system !system # changes the packages of the machine
 `
 
-const pip: Spec = {
-  everywhere: true,
-  options: installing,
-  subcommands: {
-    config: {
-      subcommands: {
-        set: { always: ['system', 'changes the configuration'], operands: 'text*' },
-        unset: { always: ['system', 'changes the configuration'], operands: 'text*' },
-        edit: { always: ['run', 'opens an editor'], options: '\n  --editor <run>' },
-        list: {},
-        get: { operands: 'text*' },
+  const pip: Spec = {
+    everywhere: true,
+    options: installing,
+    subcommands: {
+      config: {
+        subcommands: {
+          set: { always: ['system', 'changes the configuration'], operands: 'text*' },
+          unset: { always: ['system', 'changes the configuration'], operands: 'text*' },
+          edit: { always: ['run', 'opens an editor'], options: '\n  --editor <run>' },
+          list: {},
+          get: { operands: 'text*' },
+        },
       },
+      install: { operands: 'auto*' },
+      uninstall: { operands: 'text*' },
+      show: { operands: 'text*' },
+      list: {},
+      freeze: {},
     },
-    install: { operands: 'auto*' },
-    uninstall: { operands: 'text*' },
-    show: { operands: 'text*' },
-    list: {},
-    freeze: {},
-  },
-  otherwise: { operands: 'auto*' },
-}
+    otherwise: { operands: 'auto*' },
+  }
 
-const delegating: Spec = {
-  stops: true,
-  options: `
+  const delegating: Spec = {
+    stops: true,
+    options: `
   --with --with-editable --with-requirements <load>
   -p --python --extra --group --index-strategy --package -E <text>
   --env-file <read>
   --project --directory <tree>
   -s --script -m --module
 `,
-  operands: 'text*',
-}
-
-export const pythonPrograms: ProgramTable = {
-  'pip pip3': pip,
-  pipx: {
-    options: '\n  --index-url -i <route>\n  --spec --pip-args <load>\n  --python <run>',
-    subcommands: { run: delegating, install: { operands: 'auto*' }, list: {} },
     operands: 'text*',
-  },
-  uv: {
-    abbreviates: false,
-    everywhere: true,
-    options: `
+  }
+
+  return {
+    'pip pip3': pip,
+    pipx: {
+      options: '\n  --index-url -i <route>\n  --spec --pip-args <load>\n  --python <run>',
+      subcommands: { run: delegating, install: { operands: 'auto*' }, list: {} },
+      operands: 'text*',
+    },
+    uv: {
+      abbreviates: false,
+      everywhere: true,
+      options: `
   --config-file <config>
   --directory --project <tree>
   --cache-dir <grow>
   -i --index-url --extra-index-url --index --default-index -f --find-links --allow-insecure-host <route>
   --color <text>`,
-    subcommands: {
-      run: delegating,
-      pip,
-      tool: {
-        subcommands: {
-          run: delegating,
-          install: { always: ['system', 'installs programs for the account'], operands: 'text*' },
-          list: {},
+      subcommands: {
+        run: delegating,
+        pip,
+        tool: {
+          subcommands: {
+            run: delegating,
+            install: { always: ['system', 'installs programs for the account'], operands: 'text*' },
+            list: {},
+          },
         },
+        python: { operands: 'text*' },
+        venv: { options: '\n  -p --python <module>\n  --prompt --link-mode <text>', operands: 'grow' },
+        add: {
+          options: '\n  -r --requirements <read>\n  --optional --group --extra --tag --branch --rev <text>',
+          operands: 'auto*',
+        },
+        self: { always: ['system', 'replaces the installed uv'] },
       },
-      python: { operands: 'text*' },
-      venv: { options: '\n  -p --python <module>\n  --prompt --link-mode <text>', operands: 'grow' },
-      add: {
-        options: '\n  -r --requirements <read>\n  --optional --group --extra --tag --branch --rev <text>',
+      otherwise: {
+        options: '\n  -o --output-file --out-dir <write>\n  -p --python --extra --group <text>',
         operands: 'auto*',
       },
-      self: { always: ['system', 'replaces the installed uv'] },
     },
-    otherwise: {
-      options: '\n  -o --output-file --out-dir <write>\n  -p --python --extra --group <text>',
-      operands: 'auto*',
+    uvx: delegating,
+    'poetry pdm hatch rye pipenv': {
+      abbreviates: false,
+      everywhere: true,
+      options:
+        '\n  --python <module>\n  --pypi-mirror <route>\n  -o --output <write>\n  -C --directory -P --project -p <tree>\n  -G --group --with --without --only -E --extras -e --env <text>',
+      subcommands: {
+        run: { ...delegating, everywhere: false },
+        shell: { always: ['code', 'starts a shell'] },
+        config: { operands: 'text*', always: ['system', 'shows or changes the configuration'] },
+        self: { always: ['system', 'changes the installed tool'], operands: 'text*' },
+        plugin: { always: ['load', 'changes plugins'], operands: 'text*' },
+        source: { always: ['route', 'changes where packages come from'], operands: 'text*' },
+        env: { operands: 'text module' },
+      },
+      otherwise: { operands: 'auto*' },
     },
-  },
-  uvx: delegating,
-  'poetry pdm hatch rye pipenv': {
-    abbreviates: false,
-    everywhere: true,
-    options:
-      '\n  --python <module>\n  --pypi-mirror <route>\n  -o --output <write>\n  -C --directory -P --project -p <tree>\n  -G --group --with --without --only -E --extras -e --env <text>',
-    subcommands: {
-      run: { ...delegating, everywhere: false },
-      shell: { always: ['code', 'starts a shell'] },
-      config: { operands: 'text*', always: ['system', 'shows or changes the configuration'] },
-      self: { always: ['system', 'changes the installed tool'], operands: 'text*' },
-      plugin: { always: ['load', 'changes plugins'], operands: 'text*' },
-      source: { always: ['route', 'changes where packages come from'], operands: 'text*' },
-      env: { operands: 'text module' },
+    'conda mamba micromamba': {
+      options: '\n  -n --name <text>\n  -c --channel <auto>\n  -p --prefix <grow>\n  -f --file <read>',
+      subcommands: {
+        run: { ...delegating, options: '\n  -n --name <text>\n  -p --prefix <tree>\n  --cwd <tree>' },
+        config: { always: ['system', 'changes the configuration'], operands: 'text*' },
+      },
+      operands: 'text*',
     },
-    otherwise: { operands: 'auto*' },
-  },
-  'conda mamba micromamba': {
-    options: '\n  -n --name <text>\n  -c --channel <auto>\n  -p --prefix <grow>\n  -f --file <read>',
-    subcommands: {
-      run: { ...delegating, options: '\n  -n --name <text>\n  -p --prefix <tree>\n  --cwd <tree>' },
-      config: { always: ['system', 'changes the configuration'], operands: 'text*' },
-    },
-    operands: 'text*',
-  },
-  'pytest py.test': {
-    options: `
+    'pytest py.test': {
+      options: `
   -p <text>
   -o --override-ini <text>
   --pdbcls --cov-config-plugin <load>
@@ -136,16 +137,16 @@ export const pythonPrograms: ProgramTable = {
   --co --collect-only
   --lf --last-failed --ff --failed-first --nf --sw --stepwise
   --pyargs`,
-    operands: 'auto*',
-    wary: true,
-  },
-  'tox nox': {
-    options:
-      '\n  -c --conf -f --noxfile <read>\n  -x --override <config>\n  --workdir --root --envdir <grow>\n  -e -s --session --sessions -k -t -p --python -m <text>\n  --result-json --report <output>',
-    operands: 'auto*',
-  },
-  mypy: {
-    options: `
+      operands: 'auto*',
+      wary: true,
+    },
+    'tox nox': {
+      options:
+        '\n  -c --conf -f --noxfile <read>\n  -x --override <config>\n  --workdir --root --envdir <grow>\n  -e -s --session --sessions -k -t -p --python -m <text>\n  --result-json --report <output>',
+      operands: 'auto*',
+    },
+    mypy: {
+      options: `
   --python-executable <run>
   --config-file --custom-typeshed-dir <read>
   --cache-dir <write>
@@ -153,69 +154,71 @@ export const pythonPrograms: ProgramTable = {
   --install-types !load # installs packages
   -p --package -m --module -c --command --python-version --platform --exclude --follow-imports --enable-error-code <text>
   --shadow-file (read)`,
-    operands: 'tree*',
-  },
-  'black isort autopep8 yapf ruff flake8 pyflakes pycodestyle pydocstyle pyupgrade autoflake docformatter': {
-    options: `
+      operands: 'tree*',
+    },
+    'black isort autopep8 yapf ruff flake8 pyflakes pycodestyle pydocstyle pyupgrade autoflake docformatter': {
+      options: `
   --config --settings-path --settings-file --global-config --append-config --style --stdin-filename <auto>
   -o --output-file <output>
   --cache-dir <write>
   -l --line-length --line_length -t --target-version -c --code --include --exclude --extend-exclude --select --ignore --fixable <text>
   --output-format --profile --max-line-length --max-complexity --per-file-ignores --extend-select --extend-ignore --format --filename <text>
   --unsafe-fixes --fix --diff --check -w --in-place -i`,
-    operands: 'auto*',
-    operandsWith: { '--fix -w -i': 'auto* grow' },
-  },
-  pylint: {
-    options:
-      '\n  --load-plugins <load>\n  --init-hook <code>\n  --rcfile <read>\n  --output <output>\n  -d --disable -e --enable -f --output-format --ignore --fail-under -j --jobs --msg-template <text>',
-    operands: 'tree*',
-  },
-  'pyright basedpyright pyre': {
-    options: '\n  -p --project --typeshedpath <read>\n  --pythonpath <run>\n  --level --pythonversion --threads <text>',
-    operands: 'tree*',
-  },
-  'bandit safety pip-audit vulture radon': {
-    options: '\n  -o --output <output>\n  -c --configfile <read>\n  -r -f -x -s -t <text>',
-    operands: 'auto*',
-  },
-  coverage: {
-    subcommands: {
-      run: {
-        stops: true,
-        options: '\n  --rcfile <read>\n  --source --include --omit --context --concurrency <text>\n  -m --module',
-        operands: 'auto*',
+      operands: 'auto*',
+      operandsWith: { '--fix -w -i': 'auto* grow' },
+    },
+    pylint: {
+      options:
+        '\n  --load-plugins <load>\n  --init-hook <code>\n  --rcfile <read>\n  --output <output>\n  -d --disable -e --enable -f --output-format --ignore --fail-under -j --jobs --msg-template <text>',
+      operands: 'tree*',
+    },
+    'pyright basedpyright pyre': {
+      options:
+        '\n  -p --project --typeshedpath <read>\n  --pythonpath <run>\n  --level --pythonversion --threads <text>',
+      operands: 'tree*',
+    },
+    'bandit safety pip-audit vulture radon': {
+      options: '\n  -o --output <output>\n  -c --configfile <read>\n  -r -f -x -s -t <text>',
+      operands: 'auto*',
+    },
+    coverage: {
+      subcommands: {
+        run: {
+          stops: true,
+          options: '\n  --rcfile <read>\n  --source --include --omit --context --concurrency <text>\n  -m --module',
+          operands: 'auto*',
+        },
       },
+      options: '\n  --rcfile <read>\n  -d --directory -o <write>\n  -i --include --omit <text>',
+      operands: 'auto*',
     },
-    options: '\n  --rcfile <read>\n  -d --directory -o <write>\n  -i --include --omit <text>',
-    operands: 'auto*',
-  },
-  'jupyter jupyter-nbconvert jupyter-lab jupyter-notebook papermill': {
-    always: ['code', 'runs notebooks'],
-    operands: 'auto*',
-  },
-  'sphinx-build': {
-    options: '\n  -c -f --config-file <read>\n  -d -w --doctree-dir --warning-file <write>\n  -D -A -b -j -t <text>',
-    operands: 'tree grow text*',
-  },
-  mkdocs: {
-    options: '\n  -c -f --config-file <read>\n  -d --site-dir -w <write>\n  -D -A -b -j -t <text>',
-    operands: 'auto*',
-  },
-  'gunicorn uvicorn hypercorn daphne': {
-    options:
-      '\n  -c --config --app-dir --pythonpath --chdir <load>\n  --log-config <config>\n  -b --bind -w --workers --host --port -k <text>\n  --uds <write>',
-    operands: 'text*',
-  },
-  'django-admin manage.py': {
-    options: '\n  --pythonpath <load>\n  --settings <text>',
-    subcommands: {
-      shell: { always: ['code', 'starts a Python shell'] },
-      dbshell: { always: ['code', 'starts a database shell'] },
-      startproject: { options: '\n  --template <load>', operands: 'text grow' },
-      startapp: { options: '\n  --template <load>', operands: 'text grow' },
+    'jupyter jupyter-nbconvert jupyter-lab jupyter-notebook papermill': {
+      always: ['code', 'runs notebooks'],
+      operands: 'auto*',
     },
-    operands: 'text*',
-  },
-  cython: { options: '\n  -o <write>\n  -I <read>', operands: 'read*' },
+    'sphinx-build': {
+      options: '\n  -c -f --config-file <read>\n  -d -w --doctree-dir --warning-file <write>\n  -D -A -b -j -t <text>',
+      operands: 'tree grow text*',
+    },
+    mkdocs: {
+      options: '\n  -c -f --config-file <read>\n  -d --site-dir -w <write>\n  -D -A -b -j -t <text>',
+      operands: 'auto*',
+    },
+    'gunicorn uvicorn hypercorn daphne': {
+      options:
+        '\n  -c --config --app-dir --pythonpath --chdir <load>\n  --log-config <config>\n  -b --bind -w --workers --host --port -k <text>\n  --uds <write>',
+      operands: 'text*',
+    },
+    'django-admin manage.py': {
+      options: '\n  --pythonpath <load>\n  --settings <text>',
+      subcommands: {
+        shell: { always: ['code', 'starts a Python shell'] },
+        dbshell: { always: ['code', 'starts a database shell'] },
+        startproject: { options: '\n  --template <load>', operands: 'text grow' },
+        startapp: { options: '\n  --template <load>', operands: 'text grow' },
+      },
+      operands: 'text*',
+    },
+    cython: { options: '\n  -o <write>\n  -I <read>', operands: 'read*' },
+  }
 }

@@ -15,7 +15,8 @@ import { rarePrograms } from './rare.ts'
 import { systemPrograms } from './system.ts'
 import { textPrograms } from './text.ts'
 
-const tables: readonly ProgramTable[] = [
+/** The tables, each made when one of its programs is first asked for: a command names few, and start-up counts. */
+const tables: readonly (() => ProgramTable)[] = [
   textPrograms,
   filePrograms,
   gitPrograms,
@@ -31,17 +32,34 @@ const tables: readonly ProgramTable[] = [
   rarePrograms,
 ]
 
+const rows: (ReadonlyMap<string, Spec> | undefined)[] = []
+
+function rowsOf(table: number): ReadonlyMap<string, Spec> {
+  rows[table] ??= new Map(
+    Object.entries(tables[table]!()).flatMap(([names, spec]) => names.split(' ').map((name) => [name, spec] as const)),
+  )
+  return rows[table]
+}
+
 /** Every listed name with its row, in the order of the tables; a test holds that no name is listed twice. */
 export function listPrograms(): readonly (readonly [string, Spec])[] {
-  return tables.flatMap((table) =>
-    Object.entries(table).flatMap(([names, spec]) => names.split(' ').map((name) => [name, spec] as const)),
-  )
+  return tables.flatMap((_, table) => [...rowsOf(table)])
+}
+
+/** The names of each table in a line; the build puts it here, so that a start need not make the tables to know them. */
+declare const PROGRAM_NAMES: string | undefined
+
+/** The names of the programs of each table, one table a line. */
+export function programNames(): string {
+  return tables.map((_, table) => [...rowsOf(table).keys()].join(' ')).join('\n')
 }
 
 // Filled by plain loops: every start that meets a command does it.
-const byName = new Map<string, Spec>()
-for (const table of tables) {
-  for (const names of Object.keys(table)) for (const name of names.split(' ')) byName.set(name, table[names]!)
+const tableOf = new Map<string, number>()
+for (const [table, names] of (typeof PROGRAM_NAMES === 'string' ? PROGRAM_NAMES : programNames())
+  .split('\n')
+  .entries()) {
+  for (const name of names.split(' ')) tableOf.set(name, table)
 }
 
 /** Programs installed under a name with their version: `python3.11`, `gcc-12`, `clang++-15`. */
@@ -52,14 +70,15 @@ const crossPrefix =
 /** The name the tables use for a program: no directory, no version, no platform. */
 export function programName(text: string): string {
   const base = text.slice(text.lastIndexOf('/') + 1).replace(/\.exe$/i, '')
-  if (byName.has(base)) return base
+  if (tableOf.has(base)) return base
   const cross = crossPrefix.exec(base)?.[1]
   if (cross !== undefined) return cross
   const plain = versioned.exec(base)?.[1]
-  return plain !== undefined && byName.has(plain) ? plain : base
+  return plain !== undefined && tableOf.has(plain) ? plain : base
 }
 
 /** What the tables say about a program; null when they do not list it. */
 export function findProgram(name: string): Spec | null {
-  return byName.get(name) ?? null
+  const table = tableOf.get(name)
+  return table === undefined ? null : (rowsOf(table).get(name) ?? null)
 }
