@@ -23,7 +23,6 @@ import {
   type ProxyUnderTest,
   processorTime,
   proxyNames,
-  resident,
   startOrigin,
   startProxy,
 } from './egress-proxies.ts'
@@ -121,14 +120,17 @@ function isAnswered(proxy: ProxyUnderTest, socket: TLSSocket): Promise<boolean> 
   })
 }
 
-async function memoryGrowth(proxy: ProxyUnderTest, requests: number): Promise<readonly number[]> {
+/** Of a fresh proxy, once it has its size: megabytes resident, and of its heap after a collection. */
+async function memoryGrowth(name: ProxyName, origin: Origin, requests: number): Promise<readonly number[]> {
+  const proxy = await startProxy(name, origin)
   const agent = new ThroughAgent(proxy, 8)
-  await inParallel(8, requests / 4, () => getPooled(agent))
-  const before = resident(proxy.pid)
+  await inParallel(8, requests / 2, () => getPooled(agent))
+  const before = await proxy.held()
   await inParallel(8, requests, () => getPooled(agent))
-  const after = resident(proxy.pid)
+  const after = await proxy.held()
   agent.destroy()
-  return [after - before]
+  await proxy.close()
+  return [after.resident - before.resident, after.heap - before.heap]
 }
 
 /** Prints one table; the peer stands in it where it can be installed. */
@@ -148,7 +150,7 @@ export async function benchEgress(requests = 100_000): Promise<void> {
   rmSync(directory, { recursive: true })
   const kept = await inTurns(proxies, 9, keptAlive)
   const held = await inTurns(proxies, 1, manyAtOnce)
-  const growth = await inTurns(proxies, 1, (proxy) => memoryGrowth(proxy, requests))
+  const growth = await inTurns(names, 1, (name) => memoryGrowth(name, origin, requests))
   const table: readonly (readonly [what: string, unit: string, samples: readonly number[][], column?: number])[] = [
     ['first request of a fresh process', 'ms', cold],
     ['new connection and request', 'ms', connections, 0],
@@ -157,7 +159,8 @@ export async function benchEgress(requests = 100_000): Promise<void> {
     ['one download, by its processor time', 'MB/s', downloads, 1],
     ['requests on 8 kept connections', '1/s', kept],
     ['of 1,000 connections at once, held', '', held],
-    [`memory growth over ${requests} requests`, 'MB', growth],
+    [`memory growth over ${requests} requests`, 'MB', growth, 0],
+    ['the same of the heap, collected', 'MB', growth, 1],
   ]
   const rows = table.map(([what, unit, samples, column = 0]) => {
     const values = samples.map((columns) => columns[column]!)

@@ -15,6 +15,7 @@
  *   m mask       u8 flags, [u64 dev, u64 ino,] text         p pin           u8 flags, text
  *   b bound      u64 dev, u64 ino, text: this very file or directory is what bubblewrap must have shown there
  *   r read-only  u8 flags, text             g gate          (empty)
+ *   q numbers    u32 end of the process numbers inside
  *   l rlimit     u32 which, u64 limit       s seccomp       sock_filter[]         i ids                 u32 uid, u32 gid
  *   t terminal   u8 fds, u16 rows, u16 cols n listener      u16 port              d servers             u16 port...
  *   z end        (empty)
@@ -56,6 +57,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <time.h>
@@ -122,6 +124,7 @@ static struct {
   uint16_t servers[MAX_SERVERS];
   size_t server_count;
   uint8_t terminal_fds;
+  uint32_t process_numbers;
   int has_ids, has_terminal, has_listener, has_gate;
 } orders;
 
@@ -255,6 +258,10 @@ static void take_record(uint8_t type, uint8_t *p, uint32_t length, uint32_t at) 
     orders.rows = u16_at(p + 1);
     orders.cols = u16_at(p + 3);
     orders.has_terminal = 1;
+    return;
+  case 'q':
+    if (length != 4 || orders.process_numbers || u32_at(p) <= 300) bad_orders(at);
+    orders.process_numbers = u32_at(p);
     return;
   case 'g':
     if (length != 0 || orders.has_gate) bad_orders(at);
@@ -517,6 +524,20 @@ static void write_at(int dir, const char *name, const char *text, enum step step
   int fd = openat(dir, name, O_WRONLY | O_CLOEXEC);
   if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text)) fail(step);
   close(fd);
+}
+
+/* Only where the number is the pid namespace's own: before Linux 6.14 root would change the host's. */
+static void limit_process_numbers(int proc) {
+  struct utsname kernel;
+  int major = 0, minor = 0;
+  char text[16];
+  if (uname(&kernel)) fail(STEP_LIMITS);
+  if (sscanf(kernel.release, "%d.%d", &major, &minor) != 2 || major < 6 || (major == 6 && minor < 14)) {
+    errno = ENOTSUP;
+    fail(STEP_LIMITS);
+  }
+  snprintf(text, sizeof text, "%u", orders.process_numbers);
+  write_at(proc, "sys/kernel/pid_max", text, STEP_LIMITS);
 }
 
 /*
@@ -1025,6 +1046,7 @@ int main(int argc, char **argv) {
   /* A second, bare view of /proc for this program's own writes; the visible one becomes read-only. */
   int proc = (int)syscall(SYS_open_tree, AT_FDCWD, "/proc", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
   if (proc < 0) fail(STEP_PROC);
+  if (orders.process_numbers) limit_process_numbers(proc);
   check_bound();
   int watch = mask_all();
   for (size_t i = 0; i < orders.readonly_count; i++) make_readonly(orders.readonly[i].path, orders.readonly[i].flags & 1);

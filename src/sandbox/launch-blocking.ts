@@ -1,11 +1,10 @@
 /** Runs one command for a process that has nothing else to do meanwhile: the addon `cordon-launch` starts it and waits. */
 
 import type { BegunRoom, LaunchIo } from './backend.ts'
-import { compileFurnishing, compileRoom, type Machine } from './launch-compile.ts'
+import { compileFurnishing, compileRoom, type Machine, openGroup } from './launch-compile.ts'
 import { SandboxFault } from './launch-fault.ts'
 import { LaunchProgress } from './launch-progress.ts'
 import type { Limits } from './limits.ts'
-import { makeCgroup } from './limits-cgroup.ts'
 import type { SandboxRoom } from './plan.ts'
 
 /** What native/cordon-launch.c gives Node. */
@@ -51,7 +50,7 @@ function mayBlock(io: LaunchIo): boolean {
 export function beginRoom(room: SandboxRoom, limits: Limits, io: LaunchIo, machine: Machine): BegunRoom | null {
   const addon = mayBlock(io) ? loadAddon(machine.init.path.replace('cordon-init', 'cordon-launch')) : null
   if (!addon) return null
-  const cgroup = machine.cgroups ? makeCgroup(machine.cgroups, limits) : null
+  const cgroup = openGroup(limits, machine)
   const argv = compileRoom(room, false, machine, cgroup)
   const fds = Int32Array.of(machine.init.fd, 0, 1, 2, machine.nothing)
   const started = addon.start(Buffer.from(`${argv.join('\0')}\0`), Buffer.from(fds.buffer))

@@ -6,8 +6,8 @@ import { compileOrders } from './bwrap/orders.ts'
 import { compileFilter } from './bwrap/seccomp.ts'
 import type { Architecture } from './bwrap/syscalls.ts'
 import { SandboxFault } from './launch-fault.ts'
-import { resourceLimits } from './limits.ts'
-import type { Cgroup, CgroupHost } from './limits-cgroup.ts'
+import { groupLimits, type Limits, processNumbers, resourceLimits } from './limits.ts'
+import { type Cgroup, type CgroupHost, makeCgroup } from './limits-cgroup.ts'
 import type { SandboxPlan, SandboxRoom } from './plan.ts'
 import { readIdentities } from './session.ts'
 
@@ -18,7 +18,10 @@ export interface Machine {
   readonly init: { readonly path: string; readonly fd: number }
   /** An open /dev/null: Node leaves descriptors above 2 closed where they are ignored. */
   readonly nothing: number
-  readonly cgroups: CgroupHost | null
+  /** Looked for when a limit needs them. */
+  readonly cgroups: () => CgroupHost | null
+  /** Whether a pid namespace can hold the limit of processes. */
+  readonly numbered: boolean
 }
 
 const STDIN_TERMINAL = 1
@@ -36,10 +39,17 @@ export function compileRoom(
   return cgroup ? [machine.init.path, 'enter', ...cgroup.procs, '--', machine.bwrap, ...args] : [machine.bwrap, ...args]
 }
 
+/** The control group that a room needs; null when none of its limits does, or none can be had. */
+export function openGroup(limits: Limits, machine: Machine): Cgroup | null {
+  const left = groupLimits(limits, machine.numbered)
+  const host = left && machine.cgroups()
+  return left && host ? makeCgroup(host, left) : null
+}
+
 /** The orders for the init. Throws a fault for a plan that cannot be expressed. */
 export function compileFurnishing(
   plan: SandboxPlan,
-  machine: Pick<Machine, 'architecture' | 'cgroups'>,
+  machine: Pick<Machine, 'architecture' | 'cgroups' | 'numbered'>,
   io: Pick<LaunchIo, 'terminal' | 'stderr' | 'verify'> = {},
 ): Uint8Array {
   const terminalFds = io.terminal
@@ -49,7 +59,11 @@ export function compileFurnishing(
     compileOrders({
       plan,
       filter: compileFilter({ architecture: machine.architecture, unixSockets: plan.unixSockets }),
-      limits: resourceLimits(plan.limits, machine.cgroups?.support ?? null),
+      limits: resourceLimits(
+        plan.limits,
+        groupLimits(plan.limits, machine.numbered) && (machine.cgroups()?.support ?? null),
+      ),
+      processNumbers: processNumbers(plan.limits, machine.numbered),
       terminalFds,
       gate: io.verify !== undefined,
       bound: readIdentities(plan.binds.map(({ path }) => path)),

@@ -5,9 +5,9 @@ import type { Socket } from 'node:net'
 import { isatty } from 'node:tty'
 import type { LaunchIo, Output } from './backend.ts'
 import { CONTROL_FD, INIT_FD, IPC_FD, STDIO_FD } from './bwrap/args.ts'
-import { compileRoom, type Machine } from './launch-compile.ts'
-import { cgroupValues } from './limits.ts'
-import { type Cgroup, makeCgroup } from './limits-cgroup.ts'
+import { compileRoom, type Machine, openGroup } from './launch-compile.ts'
+import { cgroupValues, groupLimits } from './limits.ts'
+import type { Cgroup } from './limits-cgroup.ts'
 import { handsOutSockets, type SandboxPlan } from './plan.ts'
 
 /** A room whose init waits for its orders, or will. */
@@ -25,7 +25,7 @@ export interface Streams {
 
 /** Starts the room of a plan. Its control group goes when it does. */
 export function startRoom(plan: SandboxPlan, io: LaunchIo, machine: Machine): StartedRoom {
-  const cgroup = machine.cgroups ? makeCgroup(machine.cgroups, plan.limits) : null
+  const cgroup = openGroup(plan.limits, machine)
   const [program, ...args] = compileRoom(plan, handsOutSockets(plan), machine, cgroup)
   const child = spawn(program, args, {
     stdio: stdioOf(plan, io, machine),
@@ -40,7 +40,9 @@ export function startRoom(plan: SandboxPlan, io: LaunchIo, machine: Machine): St
 
 /** Two plans with the same name can have the same room: the same places, the same streams, the same limits as a whole. */
 export function roomName(plan: SandboxPlan, io: LaunchIo, machine: Machine): string {
-  const limits = machine.cgroups ? cgroupValues(plan.limits, machine.cgroups.support) : []
+  const left = groupLimits(plan.limits, machine.numbered)
+  const host = left && machine.cgroups()
+  const limits = left && host ? cgroupValues(left, host.support) : []
   return JSON.stringify([compileRoom(plan, false, machine, null), stdioOf(plan, io, machine), limits])
 }
 

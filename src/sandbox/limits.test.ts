@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { cgroupValues, reportLimits, resourceLimits } from './limits.ts'
+import { cgroupValues, groupLimits, numbersProcesses, processNumbers, reportLimits, resourceLimits } from './limits.ts'
 import { makeCgroup, openCgroups } from './limits-cgroup.ts'
 
 const ALL = { memoryBytes: 1000, processes: 10, cpuSeconds: 5, cpus: 1.5, fileBytes: 7 }
@@ -50,7 +50,7 @@ describe('cgroupValues', () => {
 
 describe('reportLimits', () => {
   const statusOf = (cgroup: typeof V1 | null, uid: number) =>
-    Object.fromEntries(reportLimits(ALL, cgroup, uid).map(({ limit, status }) => [limit, status]))
+    Object.fromEntries(reportLimits(ALL, cgroup, uid, false).map(({ limit, status }) => [limit, status]))
 
   test.each([
     { name: 'cgroups', cgroup: V1, uid: 0, memory: 'enforced', processes: 'enforced', cpus: 'enforced' },
@@ -74,7 +74,7 @@ describe('reportLimits', () => {
   })
 
   test('what was not asked for is not reported', () => {
-    expect(reportLimits({}, null, 0)).toEqual([])
+    expect(reportLimits({}, null, 0, true)).toEqual([])
   })
 })
 
@@ -135,5 +135,43 @@ describe('cgroups on a stand-in', () => {
       mkdirSync(join(root, 'pids/cordon', name), { recursive: true })
     openCgroups(root)
     expect(readdirSync(join(root, 'pids/cordon')).sort()).toEqual(['other', `run-${process.pid}-0`])
+  })
+})
+
+describe('processes held by their numbers', () => {
+  test.each([
+    ['6.14.0-rc1', true],
+    ['6.18.44-fc-v490', true],
+    ['7.0.3', true],
+    ['6.13.9', false],
+    ['6.1.0-28-amd64', false],
+    ['5.15.0', false],
+    ['', false],
+    ['unknown', false],
+  ])('Linux %s: %s', (release, expected) => expect(numbersProcesses(release)).toBe(expected))
+
+  test.each([
+    [{ processes: 1024 }, true, 1026],
+    [{ processes: 900 }, true, 902],
+    [{ processes: 899 }, true, null],
+    [{ processes: 1024 }, false, null],
+    [{}, true, null],
+  ])('%o where numbers are the namespace’s own: %s -> %s', (limits, numbered, expected) =>
+    expect(processNumbers(limits, numbered)).toBe(expected),
+  )
+
+  test.each([
+    [{ processes: 1024 }, true, null],
+    [{ processes: 1024 }, false, { processes: 1024 }],
+    [{ processes: 60 }, true, { processes: 60 }],
+    [{ processes: 1024, memoryBytes: 5 }, true, { memoryBytes: 5 }],
+    [{ timeoutMs: 5 }, false, null],
+  ])('a control group for %o (%s) holds %o', (limits, numbered, expected) =>
+    expect(groupLimits(limits, numbered)).toEqual(expected),
+  )
+
+  test('the report says so', () => {
+    expect(reportLimits({ processes: 1024 }, null, 0, true)).toMatchObject([{ status: 'enforced' }])
+    expect(reportLimits({ processes: 1024 }, null, 0, false)).toMatchObject([{ status: 'absent' }])
   })
 })

@@ -55,6 +55,31 @@ export function resourceLimits(limits: Limits, cgroup: CgroupSupport | null): Re
   return list
 }
 
+/** The kernel gives the first 300 numbers of a pid namespace out once only: for a low limit they would be missed. */
+const NUMBERED_FROM = 900
+
+/**
+ * The end of the process numbers in the sandbox's own pid namespace, which holds the limit of processes without a control group,
+ * whose making takes the kernel longer than the whole sandbox; null where it cannot. Number 1 is the init.
+ */
+export function processNumbers(limits: Limits, numbered: boolean): number | null {
+  const { processes } = limits
+  return numbered && processes !== undefined && processes >= NUMBERED_FROM ? processes + 2 : null
+}
+
+/** What is left for a control group to hold; null when nothing is. */
+export function groupLimits(limits: Limits, numbered: boolean): Limits | null {
+  const { processes, ...others } = limits
+  const left: Limits = processNumbers(limits, numbered) === null ? limits : others
+  return left.memoryBytes === undefined && left.processes === undefined && left.cpus === undefined ? null : left
+}
+
+/** Linux 6.14 is the first whose pid namespaces have an end of their own to the process numbers. */
+export function numbersProcesses(release: string): boolean {
+  const [, major = 0, minor = 0] = (/^(\d+)\.(\d+)/.exec(release) ?? []).map(Number)
+  return major > 6 || (major === 6 && minor >= 14)
+}
+
 export interface CgroupValue {
   readonly controller: 'memory' | 'pids' | 'cpu'
   readonly file: string
@@ -98,7 +123,12 @@ export interface LimitReport {
 }
 
 /** Says of each limit that was asked for whether and how it is held; nothing is pretended. */
-export function reportLimits(limits: Limits, cgroup: CgroupSupport | null, uid: number): LimitReport[] {
+export function reportLimits(
+  limits: Limits,
+  cgroup: CgroupSupport | null,
+  uid: number,
+  numbered: boolean,
+): LimitReport[] {
   const reports: LimitReport[] = []
   if (limits.memoryBytes !== undefined)
     reports.push(
@@ -106,7 +136,9 @@ export function reportLimits(limits: Limits, cgroup: CgroupSupport | null, uid: 
         ? { limit: 'memory', status: 'enforced', how: `cgroup v${cgroup.version}, whole sandbox` }
         : { limit: 'memory', status: 'degraded', how: 'RLIMIT_DATA, each process by itself' },
     )
-  if (limits.processes !== undefined)
+  if (processNumbers(limits, numbered) !== null)
+    reports.push({ limit: 'processes', status: 'enforced', how: 'pid namespace, whole sandbox' })
+  else if (limits.processes !== undefined)
     reports.push(
       cgroup?.pids
         ? { limit: 'processes', status: 'enforced', how: `cgroup v${cgroup.version}, whole sandbox` }

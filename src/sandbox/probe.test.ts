@@ -42,7 +42,11 @@ it('a probe without a place for its files says so, and runs nothing', async () =
   })
   process.env.TMPDIR = join(place, 'missing')
   const launch = () => Promise.reject(new Error('launched'))
-  const support = await probeSandbox({ name: 'bwrap', launch } as never, () => null)
+  const support = await probeSandbox(
+    { name: 'bwrap', launch } as never,
+    () => null,
+    () => false,
+  )
   expect(support.usable).toBe(false)
   expect(support.assurances[0]).toMatchObject({
     detail: expect.stringContaining('/missing (ENOENT)'),

@@ -73,7 +73,11 @@ const SCRIPT: string = [
 ].join('\n')
 
 /** Runs the probe. Throws nothing: what failed is in the result. */
-export async function probeSandbox(backend: Backend, cgroup: () => CgroupSupport | null): Promise<Support> {
+export async function probeSandbox(
+  backend: Backend,
+  cgroup: () => CgroupSupport | null,
+  numbered: () => boolean,
+): Promise<Support> {
   let base: string | null = null
   try {
     base = makePlace()
@@ -110,6 +114,7 @@ export async function probeSandbox(backend: Backend, cgroup: () => CgroupSupport
       usable: assurances.every(({ status }) => status !== 'absent'),
       assurances,
       cgroup: cgroup(),
+      numbered: numbered(),
     }
   } catch (error) {
     return unusable(backend, error)
@@ -220,6 +225,7 @@ function unusable(backend: Backend, error: unknown): Support {
     usable: false,
     assurances: [{ name: 'sandbox', status: 'absent', detail: messageOf(error), remedy }],
     cgroup: null,
+    numbered: false,
   }
 }
 

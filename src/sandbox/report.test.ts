@@ -25,6 +25,7 @@ const SUPPORT: Support = {
   usable: true,
   assurances: [{ name: 'masks', status: 'enforced', detail: 'secrets read as empty' }],
   cgroup: null,
+  numbered: false,
 }
 
 describe('describePlan', () => {

@@ -17,6 +17,8 @@ export interface Support {
   readonly usable: boolean
   readonly assurances: readonly Assurance[]
   readonly cgroup: CgroupSupport | null
+  /** Whether a pid namespace can hold the limit of processes. */
+  readonly numbered: boolean
 }
 
 /** A plan for people and programs. */
@@ -62,7 +64,7 @@ export function describePlan(plan: SandboxPlan, support: Support): PlanReport {
       ...(support.usable
         ? support.assurances
         : support.assurances.map((assurance) => ({ ...assurance, status: 'absent' as const }))),
-      ...reportLimits(plan.limits, support.cgroup, plan.uid).map(limitAssurance),
+      ...reportLimits(plan.limits, support.cgroup, plan.uid, support.numbered).map(limitAssurance),
     ],
   }
 }

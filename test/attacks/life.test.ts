@@ -51,6 +51,14 @@ const BOMBS: readonly Bomb[] = [
     escaped: ({ text }) => Number(text) > 100,
   },
   {
+    name: 'fork bomb by the thousand',
+    note: 'a limit that the pid namespace holds, where it can',
+    script: '"$PROBER" forks 1200',
+    limits: { processes: 1000, timeoutMs: 20_000 },
+    without: { timeoutMs: 20_000 },
+    escaped: ({ text }) => Number(text) > 1000,
+  },
+  {
     name: 'memory bomb',
     note: 'more memory than the limit',
     script: '"$PROBER" memory 300',

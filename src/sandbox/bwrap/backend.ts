@@ -1,6 +1,6 @@
 /** The Linux backend: bubblewrap and cordon-init. */
 
-import { accessSync, constants, openSync } from 'node:fs'
+import { accessSync, constants, openSync, readFileSync } from 'node:fs'
 import { delimiter, isAbsolute, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Backend, CompiledSandbox } from '../backend.ts'
@@ -9,7 +9,8 @@ import { beginRoom } from '../launch-blocking.ts'
 import { compileFurnishing, compileRoom, type Machine } from '../launch-compile.ts'
 import { SandboxFault } from '../launch-fault.ts'
 import { SpareRooms } from '../launch-spare.ts'
-import { openCgroups } from '../limits-cgroup.ts'
+import { numbersProcesses } from '../limits.ts'
+import { type CgroupHost, openCgroups } from '../limits-cgroup.ts'
 import { handsOutSockets } from '../plan.ts'
 import { probeSandbox } from '../probe.ts'
 import type { Architecture } from './syscalls.ts'
@@ -64,6 +65,7 @@ function architectureOf(arch: string): Architecture {
 /** A backend of its own state: the opened init and the control groups it found. Nothing is opened before it is needed. */
 export function createBwrapBackend(options: BwrapOptions = {}): Backend {
   let machine: Machine | null = null
+  let groups: { readonly host: CgroupHost | null } | null = null
   const spares = options.ahead ? new SpareRooms() : null
   const find = (): Machine => {
     if (machine) return machine
@@ -74,13 +76,19 @@ export function createBwrapBackend(options: BwrapOptions = {}): Backend {
       bwrap: options.bwrap ?? findBwrap(),
       init: { path, fd: openSync(path, constants.O_RDONLY) },
       nothing: openSync('/dev/null', constants.O_RDWR),
-      cgroups: options.cgroups === false ? null : openCgroups(),
+      cgroups: () => (options.cgroups === false ? null : (groups ??= { host: openCgroups() }).host),
+      numbered: options.cgroups !== false && numbersProcesses(readFileSync('/proc/sys/kernel/osrelease', 'latin1')),
     }
     return machine
   }
   const backend: Backend = {
     name: 'bwrap',
-    probe: () => probeSandbox(backend, () => find().cgroups?.support ?? null),
+    probe: () =>
+      probeSandbox(
+        backend,
+        () => find().cgroups()?.support ?? null,
+        () => find().numbered,
+      ),
     compile: (plan): CompiledSandbox => {
       const found = find()
       const [program, ...args] = compileRoom(plan, handsOutSockets(plan), found, null)

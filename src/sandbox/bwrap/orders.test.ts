@@ -26,6 +26,7 @@ function orders(change: Partial<SandboxRequest> = {}, terminalFds = 0): { type: 
       plan,
       filter: new Uint8Array(16),
       limits: [{ name: 'CORE', limit: 1 }],
+      processNumbers: null,
       terminalFds,
       gate: false,
       bound: new Map(),

@@ -43,6 +43,8 @@ export interface OrderInput {
   readonly plan: SandboxPlan
   readonly filter: Uint8Array
   readonly limits: readonly ResourceLimit[]
+  /** The end of the process numbers inside; null leaves it as it is. */
+  readonly processNumbers: number | null
   /** Which of stdin (1), stdout (2) and stderr (4) are the sandbox's own terminal. */
   readonly terminalFds: number
   /** True: the init waits for a word between the masks and the command. */
@@ -117,7 +119,15 @@ function numbers(size: number, write: (view: DataView) => void): Uint8Array {
 }
 
 /** Compiles the orders. Masks of the plan come first in number, so that a reported index is an index into `plan.masks`. */
-export function compileOrders({ plan, filter, limits, terminalFds, gate, bound }: OrderInput): Uint8Array {
+export function compileOrders({
+  plan,
+  filter,
+  limits,
+  processNumbers,
+  terminalFds,
+  gate,
+  bound,
+}: OrderInput): Uint8Array {
   const writer = new Writer()
   for (const argument of plan.argv) writer.record('a', text(argument, 'an argument'))
   for (const [name, value] of Object.entries(plan.env)) {
@@ -146,6 +156,11 @@ export function compileOrders({ plan, filter, limits, terminalFds, gate, bound }
         view.setUint32(0, RESOURCE_NUMBERS[name], true)
         view.setBigUint64(4, BigInt(Math.floor(limit)), true)
       }),
+    )
+  if (processNumbers !== null)
+    writer.record(
+      'q',
+      numbers(4, (view) => view.setUint32(0, processNumbers, true)),
     )
   writer.record(
     'i',
