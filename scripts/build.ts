@@ -19,7 +19,8 @@ mkdirSync('dist', { recursive: true })
 const PARTS = {
   main: ['src/surfaces/cli/main.ts'],
   open: ['src/surfaces/cli/open-policy.ts'],
-  shared: ['src/surfaces/cli/run.ts', 'src/surfaces/cli/check.ts'],
+  checked: ['src/surfaces/cli/run.ts', 'src/surfaces/cli/check.ts'],
+  hooked: ['src/surfaces/cli/run.ts', 'src/surfaces/cli/hook.ts'],
   manifest: ['src/manifest/load.ts'],
   core: ['src/surfaces/cli/check.ts'],
   shell: ['src/shell/analyze.ts'],
@@ -32,9 +33,9 @@ const PARTS = {
 
 /** What commands that start often need at once, in one file each. */
 const STARTS: Readonly<Record<string, readonly (keyof typeof PARTS)[]>> = {
-  check: ['open', 'shared', 'manifest', 'core'],
-  hook: ['open', 'shared', 'manifest', 'core', 'hook'],
-  run: ['open', 'shared', 'run'],
+  check: ['open', 'checked', 'manifest', 'core'],
+  hook: ['open', 'checked', 'hooked', 'manifest', 'core', 'hook'],
+  run: ['open', 'checked', 'hooked', 'run'],
 }
 
 /** CommonJS, because Node loads it about 8 ms faster than ESM; ASCII, so that it is read without decoding. */

@@ -107,13 +107,17 @@ function fromRow(value: unknown): Folder {
 }
 
 function cacheFile(stateDir: string, facts: MaskFacts): string {
-  return join(stateDir, 'index', `${shortHash(cacheKey(facts))}.json`)
+  return join(stateDir, 'index', `${shortHash(JSON.stringify(question(facts)))}.json`)
 }
 
 function cacheKey(facts: MaskFacts): string {
   // An index made with other shapes or protected names does not know what to look for now.
-  const names = [secretShapes, protectedNames.map((name) => name.path)]
-  return JSON.stringify([[...facts.roots].sort(), [...facts.deniedShapes].sort(), names])
+  return JSON.stringify([...question(facts), secretShapes, protectedNames.map((name) => name.path)])
+}
+
+/** What differs from one index to another. */
+function question({ roots, deniedShapes }: MaskFacts): readonly (readonly string[])[] {
+  return [[...roots].sort(), [...deniedShapes].sort()]
 }
 
 /** Names the file only: the whole key is compared before anything in it is believed. */
