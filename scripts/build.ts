@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto'
 import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { rolldown } from 'rolldown'
+import { compileFilter, filterName } from '../src/sandbox/bwrap/seccomp.ts'
 import { programNames } from '../src/shell/tables/programs/registry.ts'
 
 process.chdir(new URL('..', import.meta.url).pathname)
@@ -69,7 +70,7 @@ async function writeChunks(): Promise<Start> {
       },
     ],
     platform: 'node',
-    transform: { define: { PROGRAM_NAMES: JSON.stringify(programNames()) } },
+    transform: { define: { PROGRAM_NAMES: JSON.stringify(programNames()), BUILT_FILTERS: JSON.stringify(filters()) } },
     external: [/^@napi-rs\//],
     logLevel: 'warn',
   })
@@ -108,6 +109,14 @@ async function writeChunks(): Promise<Start> {
     return [command, file] as const
   })
   return { main: entry, starts: Object.fromEntries(starts) }
+}
+
+/** The system call filters that most sandboxes have, in base64. */
+function filters(): Readonly<Record<string, string>> {
+  const wanted = (['x64', 'arm64'] as const).map((architecture) => ({ architecture, unixSockets: false }))
+  return Object.fromEntries(
+    wanted.map((options) => [filterName(options), Buffer.from(compileFilter(options)).toString('base64')]),
+  )
 }
 
 /** A file and all that it imports when it is loaded. */

@@ -2,7 +2,6 @@
 
 import { accessSync, constants, openSync, readFileSync } from 'node:fs'
 import { delimiter, isAbsolute, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { Backend, CompiledSandbox } from '../backend.ts'
 import { launchSandbox } from '../launch.ts'
 import { beginRoom } from '../launch-blocking.ts'
@@ -48,9 +47,9 @@ function findBwrap(): string {
 
 function findInit(architecture: Architecture): string {
   const name = `cordon-init-${architecture}`
-  // Beside the bundled program, or in the checkout.
-  const places = [`./native/${name}`, `../../../dist/native/${name}`, `../native/${name}`]
-  const found = places.map((place) => fileURLToPath(new URL(place, import.meta.url))).find(isExecutable)
+  // From the chunks of the bundled program, from the library, and from the sources of a checkout.
+  const places = ['../native', '../../../native', '../../../dist/native']
+  const found = places.map((place) => join(import.meta.dirname, place, name)).find(isExecutable)
   if (found) return found
   throw new SandboxFault('sandbox-init-missing', `${name} is not built, and nothing runs without it`, {
     remedy: 'Run native/build.sh; it needs a C compiler (apt install gcc libc6-dev).',
@@ -67,6 +66,10 @@ export function createBwrapBackend(options: BwrapOptions = {}): Backend {
   let machine: Machine | null = null
   let groups: { readonly host: CgroupHost | null } | null = null
   const spares = options.ahead ? new SpareRooms() : null
+  const cgroups = (): CgroupHost | null => {
+    groups ??= { host: options.cgroups === false ? null : openCgroups() }
+    return groups.host
+  }
   const find = (): Machine => {
     if (machine) return machine
     const architecture = architectureOf(process.arch)
@@ -76,7 +79,7 @@ export function createBwrapBackend(options: BwrapOptions = {}): Backend {
       bwrap: options.bwrap ?? findBwrap(),
       init: { path, fd: openSync(path, constants.O_RDONLY) },
       nothing: openSync('/dev/null', constants.O_RDWR),
-      cgroups: () => (options.cgroups === false ? null : (groups ??= { host: openCgroups() }).host),
+      cgroups,
       numbered: options.cgroups !== false && numbersProcesses(readFileSync('/proc/sys/kernel/osrelease', 'latin1')),
     }
     return machine

@@ -192,6 +192,11 @@ function search(list: readonly Segment[]): Instruction[] {
   return [atLeast(from, 0, 1), jump(low.length), ...low, ...high]
 }
 
+/** How a filter is called. */
+export function filterName({ architecture, unixSockets }: FilterOptions): string {
+  return `${architecture} ${unixSockets}`
+}
+
 /** The filter as instructions: architecture first, because the same number means different calls on different ones. */
 export function assembleFilter(options: FilterOptions): Instruction[] {
   const guard = [LOAD_ARCHITECTURE, equal(AUDIT_ARCH[options.architecture], 1, 0), KILL, LOAD_NUMBER]
@@ -199,13 +204,18 @@ export function assembleFilter(options: FilterOptions): Instruction[] {
   return [...guard, ...x32, ...search(segments(options))]
 }
 
+/** Filters in base64, by name; the build puts here what every start would have to assemble. */
+declare const BUILT_FILTERS: Readonly<Record<string, string>> | undefined
+
 const compiled = new Map<string, Uint8Array>()
 
 /** The filter as `struct sock_filter[]`, little endian. There are few, and each is made once. */
 export function compileFilter(options: FilterOptions): Uint8Array {
-  const name = `${options.architecture} ${options.unixSockets}`
+  const name = filterName(options)
   const known = compiled.get(name)
   if (known) return known
+  const built = typeof BUILT_FILTERS === 'object' ? BUILT_FILTERS[name] : undefined
+  if (built !== undefined) return Uint8Array.from(atob(built), (byte) => byte.charCodeAt(0))
   const program = assembleFilter(options)
   const bytes = new Uint8Array(program.length * 8)
   const view = new DataView(bytes.buffer)
