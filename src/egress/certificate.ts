@@ -1,8 +1,7 @@
 /** X.509 certificates: a session authority and the leaves it signs, written in DER and signed by node:crypto alone. */
 
 import { generateKeyPairSync, hash, type KeyObject, randomBytes, sign } from 'node:crypto'
-import { isIP } from 'node:net'
-import { parseIpv6 } from '../hosts/address.ts'
+import { parseIpv4, parseIpv6 } from '../hosts/address.ts'
 import {
   bits,
   boolean,
@@ -129,15 +128,11 @@ function extension(id: Buffer, critical: boolean, value: Buffer): Buffer {
 }
 
 function alternativeName(host: string): Buffer {
-  const kind = isIP(host)
-  if (kind === 0) return der(0x82, Buffer.from(host, 'latin1'))
-  return der(0x87, kind === 4 ? Buffer.from(host.split('.').map(Number)) : ipv6Bytes(host))
-}
-
-function ipv6Bytes(host: string): Buffer {
+  // Not `isIP` of node:net: its expression alone takes a start 6 ms.
+  if (parseIpv4(host) !== null) return der(0x87, Buffer.from(host.split('.').map(Number)))
   const groups = parseIpv6(host)
-  if (groups === null) throw new TypeError(`${host} is not an IPv6 address`)
-  return Buffer.from(groups.flatMap((group) => [group >> 8, group & 0xff]))
+  if (groups !== null) return der(0x87, Buffer.from(groups.flatMap((group) => [group >> 8, group & 0xff])))
+  return der(0x82, Buffer.from(host, 'latin1'))
 }
 
 /** The key identifier of RFC 5280, 4.2.1.2 (1): SHA-1 over the public point, an uncompressed one of 65 bytes. */

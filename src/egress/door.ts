@@ -51,8 +51,11 @@ export interface Door {
 
 /** Hosts whose certificate is signed before they are asked for. */
 const WARM_HOSTS = 4
-/** A client that is faster than this is answered first: it has its own part of TLS to do meanwhile. */
-const ROOTS_MILLISECONDS = 10
+/**
+ * Most commands that may use the network do not, and are done before: they must not wait for what they do not need. A client that
+ * is faster than this is answered first: it has its own part of TLS to do meanwhile.
+ */
+const WARM_MILLISECONDS = 40
 
 export function openDoor(options: DoorOptions): Door {
   const { listener, rules, signal } = options
@@ -99,8 +102,7 @@ export function openDoor(options: DoorOptions): Door {
 
   async function shut(): Promise<void> {
     signal?.removeEventListener('abort', onAbort)
-    clearImmediate(signing)
-    clearTimeout(reading)
+    clearTimeout(warming)
     ended.abort()
     const gone = new Promise<void>((resolve) => listener.close(() => resolve()))
     proxy.close()
@@ -119,12 +121,12 @@ export function openDoor(options: DoorOptions): Door {
     void close()
   }
 
-  // While the command still starts, in another process: its first request finds a leaf signed and the roots read.
-  const signing = setImmediate(() => {
+  // Once the command has run for a while: its first request finds a leaf signed and the roots read.
+  const warming = setTimeout(() => {
     const likely = rules.allowed?.filter((rule) => !rule.pattern.wildcard).slice(0, WARM_HOSTS) ?? []
     for (const rule of likely) options.ca.contextFor(rule.pattern.host)
-  })
-  const reading = setTimeout(() => agent.prepare(), ROOTS_MILLISECONDS)
+    agent.prepare()
+  }, WARM_MILLISECONDS)
   listener.on('connection', accept)
   listener.on('error', onAbort)
   if (signal?.aborted) void close()
