@@ -35,19 +35,21 @@ export function timeCommand(
   return performance.now() - start
 }
 
-/** The first rounds fill caches: a command of Cordon learns what to keep compiled in its first four runs. */
-const WARM_UP = 5
+/** The first rounds fill caches: a command of Cordon learns what to keep compiled in its first eight runs. */
+const WARM_UP = 9
+
+/** A command to be timed. */
+export interface Timed {
+  readonly command: readonly string[]
+  readonly options?: Parameters<typeof timeCommand>[1]
+}
 
 /** Medians of several commands, run in turns. */
-export function compare(
-  commands: Readonly<Record<string, readonly string[]>>,
-  rounds: number,
-  cwd?: string,
-): Record<string, number> {
+export function compare(commands: Readonly<Record<string, Timed>>, rounds: number): Record<string, number> {
   const times: Record<string, number[]> = {}
   for (let round = 0; round < rounds + WARM_UP; round++) {
-    for (const [name, command] of Object.entries(commands)) {
-      const time = timeCommand(command, cwd ? { cwd } : {})
+    for (const [name, { command, options }] of Object.entries(commands)) {
+      const time = timeCommand(command, options)
       if (round >= WARM_UP) times[name] = [...(times[name] ?? []), time]
     }
   }

@@ -1,59 +1,121 @@
-/** What one-shot commands cost from a cold process: against `node -e 0`, and `cordon run` against bare bubblewrap as well. */
+/** What one-shot commands cost from a cold process: against `node -e 0`, and `cordon run` against bubblewrap and the peers. */
 
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { compare, printTable } from './measure.ts'
+import { compare, printTable, type Timed } from './measure.ts'
+import { installPeers } from './peers.ts'
 
 const COMMAND = 'git diff --stat HEAD~1 -- src/ && npm test -- --run src/policy 2>&1 | tail -n 20'
 const ROUNDS = 40
-/** How much of `node -e 0` a command may take; null where it is only shown. */
-const TARGETS: Readonly<Record<string, number | null>> = {
-  'node -e 0': null,
+const CLI = join(import.meta.dirname, '../dist/cordon.cjs')
+
+/** How much of `node -e 0` a command may take. */
+const TARGETS: Readonly<Record<string, number>> = {
   'cordon --version': 1.1,
   'cordon check (file)': 1.5,
   'cordon check (command)': 1.5,
-  'cordon run -- true': 1.5,
-  'bwrap true': null,
+  'cordon hook (Bash)': 1.6,
+  'cordon hook (Read)': 1.6,
 }
 
-/** Runs this part of the bench: in a project with the manifest that `cordon init` writes. */
+/** How much of a peer's time `cordon run -- true` may take. */
+const PEER_TARGETS: Readonly<Record<string, number>> = { 'codex sandbox': 1, 'sandbox-runtime': 0.2 }
+
+/** Where everything happens: a project with the manifest that `cordon init` writes, signed, and an empty folder. */
+interface Place {
+  readonly project: string
+  readonly empty: string
+  readonly scratch: string
+  readonly env: NodeJS.ProcessEnv
+}
+
+/** Runs this part of the bench. */
 export async function benchStartup(): Promise<void> {
-  const project = mkdtempSync(join(tmpdir(), 'cordon-bench-'))
-  const cordon = [process.execPath, join(import.meta.dirname, '../dist/cordon.cjs')]
+  // Not in the temporary folder: codex refuses to keep its helper there.
+  const base = mkdtempSync('/var/tmp/cordon-bench-')
   try {
-    mkdirSync(join(project, 'src'))
-    writeFileSync(join(project, 'src/a.ts'), '')
-    writeFileSync(join(project, 'package.json'), JSON.stringify({ scripts: { test: 'vitest', build: 'tsc' } }))
-    execFileSync(cordon[0]!, [cordon[1]!, 'init'], { cwd: project, stdio: 'ignore' })
-    const times = compare(
-      {
-        'node -e 0': [process.execPath, '-e', '0'],
-        'cordon --version': [...cordon, '--version'],
-        'cordon check (file)': [...cordon, 'check', '--json', '--tool', 'read', '--input', '{"path":"src/a.ts"}'],
-        'cordon check (command)': [...cordon, 'check', '--json', '--', COMMAND],
-        // Named by hand, so that the bench needs no key: the manifest is then taken as the person's own.
-        'cordon run -- true': [...cordon, 'run', '--manifest', 'cordon.toml', '--', 'true'],
-        'bwrap true': ['bwrap', '--unshare-all', '--ro-bind', '/', '/', '--proc', '/proc', '--dev', '/dev', 'true'],
-      },
-      ROUNDS,
-      project,
-    )
-    const base = times['node -e 0']!
-    printTable(`One-shot start-up (median of ${ROUNDS}, in turns)`, [
-      ['command', 'time', 'ratio', 'target'],
-      ...Object.entries(times).map(([name, time]) => {
-        const target = TARGETS[name] ?? null
-        return [
-          name,
-          `${time.toFixed(1)} ms`,
-          `${(time / base).toFixed(2)}x`,
-          target === null ? '' : `<= ${target.toFixed(2)}x`,
-        ]
-      }),
-    ])
+    const place = makePlace(base)
+    benchCommands(place)
+    benchRuns(place)
   } finally {
-    rmSync(project, { recursive: true, force: true })
+    rmSync(base, { recursive: true, force: true })
   }
+}
+
+function makePlace(base: string): Place {
+  const [project, empty, home] = ['project', 'empty', 'home'].map((name) => join(base, name)) as [
+    string,
+    string,
+    string,
+  ]
+  for (const folder of [project, empty, home, join(project, 'src')]) mkdirSync(folder)
+  writeFileSync(join(project, 'src/a.ts'), '')
+  writeFileSync(join(project, 'package.json'), JSON.stringify({ scripts: { test: 'vitest', build: 'tsc' } }))
+  const env = { PATH: process.env.PATH, HOME: home }
+  for (const args of [['init'], ['sign', '--yes']])
+    execFileSync(process.execPath, [CLI, ...args], { cwd: project, env, stdio: 'ignore' })
+  return { project, empty, scratch: base, env }
+}
+
+function benchCommands({ project, env }: Place): void {
+  const cordon = (args: readonly string[], input?: string): Timed => ({
+    command: [process.execPath, CLI, ...args],
+    options: { cwd: project, env, ...(input !== undefined && { input }) },
+  })
+  const hook = (tool: string, input: object): Timed =>
+    cordon(
+      ['hook', 'claude-code', '--root', project],
+      JSON.stringify({
+        session_id: 'bench',
+        cwd: project,
+        hook_event_name: 'PreToolUse',
+        tool_name: tool,
+        tool_input: input,
+      }),
+    )
+  const times = compare(
+    {
+      'node -e 0': { command: [process.execPath, '-e', '0'], options: { cwd: project, env } },
+      'cordon --version': cordon(['--version']),
+      'cordon check (file)': cordon(['check', '--json', '--tool', 'read', '--input', '{"path":"src/a.ts"}']),
+      'cordon check (command)': cordon(['check', '--json', '--', COMMAND]),
+      'cordon hook (Bash)': hook('Bash', { command: 'git status' }),
+      'cordon hook (Read)': hook('Read', { file_path: join(project, 'src/a.ts') }),
+    },
+    ROUNDS,
+  )
+  const base = times['node -e 0']!
+  printTable(`Start-up (median of ${ROUNDS}, in turns)`, [
+    ['command', 'time', 'of node -e 0', 'target'],
+    ...Object.entries(times).map(([name, time]) => {
+      const target = TARGETS[name]
+      return [name, `${time.toFixed(1)} ms`, `${(time / base).toFixed(2)}x`, target ? `<= ${target.toFixed(2)}x` : '']
+    }),
+  ])
+}
+
+function benchRuns({ project, empty, scratch, env }: Place): void {
+  const options = { cwd: empty, env }
+  const run = [process.execPath, CLI, 'run', '--', 'true']
+  const peers = installPeers().map(
+    (peer) => [peer.name, { command: peer.command(['true'], { project: empty, scratch }), options }] as const,
+  )
+  const times = compare(
+    {
+      'node -e 0': { command: [process.execPath, '-e', '0'], options },
+      'cordon run -- true': { command: run, options },
+      'the same in a signed project': { command: run, options: { cwd: project, env } },
+      ...Object.fromEntries(peers),
+    },
+    ROUNDS,
+  )
+  const own = times['cordon run -- true']!
+  printTable(`One command in a sandbox, from a cold process (median of ${ROUNDS}, in turns)`, [
+    ['command', 'time', 'cordon run takes', 'target'],
+    ...Object.entries(times).map(([name, time]) => {
+      const target = PEER_TARGETS[name]
+      return [name, `${time.toFixed(1)} ms`, `${(own / time).toFixed(2)}x`, target ? `<= ${target.toFixed(2)}x` : '']
+    }),
+  ])
 }
