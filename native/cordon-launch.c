@@ -182,9 +182,12 @@ static int converse(struct bytes *out, struct bytes *messages, struct bytes *sai
     struct pollfd waits[] = {
         {control, (short)(out->length ? POLLIN | POLLOUT : POLLIN), 0}, {signal_pipe[0], POLLIN, 0}, {complaints, POLLIN, 0}};
     if (!endless && left <= 0) {
-      if (*timed_out) kill(child, SIGKILL); /* which ends the sandbox too */
-      else order(out, 'Q', 0);
-      deadline = *timed_out ? INT64_MAX : now_ms() + GRACE_MS;
+      if (*timed_out) { /* the init ends with the connection, if it can */
+        kill(child, SIGKILL);
+        return 0;
+      }
+      order(out, 'Q', 0);
+      deadline = now_ms() + GRACE_MS;
       *timed_out = 1;
       continue;
     }

@@ -18,7 +18,7 @@ import type { SpareRooms } from './launch-spare.ts'
 import { relayTerminal } from './launch-terminal.ts'
 import type { SandboxPlan } from './plan.ts'
 
-/** How long the init has to end the sandbox before bubblewrap is killed, which ends it too. */
+/** How long the init has to end the sandbox before its connection is cut, which ends it too. */
 const QUIT_GRACE_MS = 1000
 
 /** Runs a plan. Resolves when the command and everything it started are gone. */
@@ -75,7 +75,11 @@ async function attend(room: StartedRoom, plan: SandboxPlan, io: LaunchIo, orders
 
     const end = () => {
       control.write(quitMessage())
-      const timer = setTimeout(() => child.kill('SIGKILL'), QUIT_GRACE_MS)
+      const timer = setTimeout(() => {
+        // The init ends with its connection, whatever became of bubblewrap.
+        control.destroy()
+        child.kill('SIGKILL')
+      }, QUIT_GRACE_MS)
       cleanups.push(() => clearTimeout(timer))
     }
     if (plan.limits.timeoutMs !== undefined) {
