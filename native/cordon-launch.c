@@ -12,6 +12,7 @@
  *                                       for; u32 whether time ran out; u32 length of the init's messages; the messages;
  *                                       what bubblewrap complained of.
  *   abandon()                           closes the connection, which ends an init that is still there
+ *   exit(code)                          ends this process at once: Node's own clearing up is of use to nobody
  *
  * It only carries bytes: src/sandbox/launch-blocking.ts and cordon-init.c know what they mean.
  */
@@ -260,13 +261,24 @@ static napi_value abandon(napi_env env, napi_callback_info info) {
   return NULL;
 }
 
+static napi_value exit_now(napi_env env, napi_callback_info info) {
+  size_t count = 1;
+  napi_value given[1];
+  double code;
+  if (napi_get_cb_info(env, info, &count, given, NULL, NULL) || count != 1 || napi_get_value_double(env, given[0], &code)) {
+    napi_throw_error(env, NULL, "cordon-launch: exit takes a code");
+    return NULL;
+  }
+  _exit((int)code);
+}
+
 __attribute__((visibility("default"))) int node_api_module_get_api_version_v1(void) { return 8; }
 
 __attribute__((visibility("default"))) napi_value napi_register_module_v1(napi_env env, napi_value exports) {
   const struct {
     const char *name;
     napi_callback function;
-  } functions[] = {{"start", start}, {"attend", attend}, {"abandon", abandon}};
+  } functions[] = {{"start", start}, {"attend", attend}, {"abandon", abandon}, {"exit", exit_now}};
   for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
     napi_value function;
     if (napi_create_function(env, functions[i].name, strlen(functions[i].name), functions[i].function, NULL, &function) ||
