@@ -1,8 +1,8 @@
 /** The head of a session's log, stored apart from it: where the log ended, so that a cut tail shows. */
 
-import { hash } from 'node:crypto'
 import { closeSync, constants, fstatSync, openSync, readSync, writeSync } from 'node:fs'
 import { errorCode } from '../system/fault.ts'
+import { sha256 } from '../system/sha256.ts'
 import { mustBeOurs } from '../system/state.ts'
 
 export interface Head {
@@ -41,7 +41,7 @@ export class HeadFile {
 
   write(head: Head): void {
     const body = JSON.stringify(head)
-    const text = `${hash('sha256', body).slice(0, 16)} ${body}`
+    const text = `${sha256(body).slice(0, 16)} ${body}`
     this.#slot.fill(0x20)
     this.#slot.write(text, 'latin1')
     this.#slot[SLOT - 1] = 0x0a
@@ -80,7 +80,7 @@ function newest(bytes: Buffer): Head | null {
 function parseSlot(bytes: Buffer): Head | null {
   const text = bytes.toString('latin1').trim()
   const body = text.slice(17)
-  if (text.length < 18 || hash('sha256', body).slice(0, 16) !== text.slice(0, 16)) return null
+  if (text.length < 18 || sha256(body).slice(0, 16) !== text.slice(0, 16)) return null
   try {
     return JSON.parse(body) as Head
   } catch {

@@ -1,6 +1,5 @@
 /** The audit log of a session: appends chained lines, one write a line, and throws before a call when it cannot (A1). */
 
-import { hash } from 'node:crypto'
 import {
   closeSync,
   constants,
@@ -15,6 +14,7 @@ import {
 import { join } from 'node:path'
 import { errorCode, Fault } from '../system/fault.ts'
 import { holdLock, withLock } from '../system/lock.ts'
+import { sha256 } from '../system/sha256.ts'
 import { mustBeOurs, openOwnDirectory, readOwnFile } from '../system/state.ts'
 import { type AuditEvent, checkpointMessage, formatLine, genesis, parseLine, redactDeep, SESSION_ID } from './event.ts'
 import { type Head, HeadFile } from './head.ts'
@@ -146,7 +146,7 @@ class LogWriter {
 
   #freshHead(): Head {
     const { session } = this.#options
-    return { session, part: 0, size: 0, seq: 0, hash: hash('sha256', genesis(session)), closed: false }
+    return { session, part: 0, size: 0, seq: 0, hash: sha256(genesis(session)), closed: false }
   }
 
   /** Finds where the log ends, and closes a tail that was cut short. */
@@ -182,10 +182,10 @@ class LogWriter {
     const newline = text.indexOf('\n')
     const line = newline < 0 ? null : parseLine(text.slice(0, newline))
     if (line !== null && newline === text.length - 1 && this.#follows(line)) {
-      this.#advance(hash('sha256', text.slice(0, newline)), tail.length)
+      this.#advance(sha256(text.slice(0, newline)), tail.length)
       return
     }
-    const torn = { problem: 'torn', bytes: tail.length, sha256: hash('sha256', tail) }
+    const torn = { problem: 'torn', bytes: tail.length, sha256: sha256(tail) }
     // The torn bytes stay where they are, on a line of their own, and the next line vouches for them.
     const gap = text.endsWith('\n') ? '' : '\n'
     this.#write(`${gap}${this.#line({ type: 'recovered', ...torn })}\n`, tail.length)
@@ -253,7 +253,7 @@ class LogWriter {
       throw unwritable(join(this.#directory, partName(this.#options.session, this.#head.part)), error)
     }
     const line = text.trim()
-    this.#advance(hash('sha256', line), skipped + bytes.length)
+    this.#advance(sha256(line), skipped + bytes.length)
   }
 
   #advance(last: string, bytes: number): void {

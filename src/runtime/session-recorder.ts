@@ -1,10 +1,11 @@
 /** What a session writes down: a line before each call, one after it, and one for everything that changes in between. */
 
-import { createHash, randomUUID } from 'node:crypto'
 import type { Approval } from '../approval/approve.ts'
 import type { AuditViolation, EndEvent, NoteEvent } from '../audit/event.ts'
 import type { AuditLog } from '../audit/log.ts'
 import type { Decision } from '../policy/decision.ts'
+import { sha256 } from '../system/sha256.ts'
+import { uniqueName } from '../system/unique-name.ts'
 import type { ToolInput } from '../tools/tool.ts'
 import type { RunOutcome } from './command-runner.ts'
 import { savedGrantOf } from './session-state.ts'
@@ -47,13 +48,13 @@ export function auditRecorder(
 ): SessionRecorder {
   return {
     begin({ tool, input, subject, decision, agent, custom }) {
-      const call = randomUUID()
+      const call = uniqueName()
       log.record({
         type: decision.decision === 'deny' ? 'denied' : 'begin',
         call,
         agent,
         tool,
-        args_hash: createHash('sha256').update(canonical(input)).digest('hex'),
+        args_hash: sha256(canonical(input)),
         ...(options.arguments && { args: input, subject }),
         decision: {
           verdict: decision.decision,

@@ -1,10 +1,10 @@
 /** A lock between processes that outlives no process: whoever is killed holds nothing any more. */
 
-import { randomBytes } from 'node:crypto'
 import { linkSync, readdirSync, readFileSync, readlinkSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { errorCode, Fault } from './fault.ts'
 import { makeDirectories } from './state.ts'
+import { uniqueName } from './unique-name.ts'
 
 /**
  * A lock is a directory of generations: `N.lock` says who took generation N, `N.free` that they let go. The next one takes
@@ -34,7 +34,7 @@ const UNKNOWN_HOLDER_MS = 30_000
 
 function acquire(directory: string, timeoutMs: number): () => void {
   makeDirectories(directory)
-  const own = join(directory, `.${process.pid}.${randomBytes(6).toString('hex')}`)
+  const own = join(directory, `.${process.pid}.${uniqueName()}`)
   writeFileSync(own, JSON.stringify(describeOwner()), { mode: 0o600, flag: 'wx' })
   const deadline = performance.now() + timeoutMs
   let pause = FIRST_PAUSE_MS
