@@ -35,8 +35,8 @@ export function timeCommand(
   return performance.now() - start
 }
 
-/** The first rounds fill caches: a command of Cordon learns what to keep compiled in its first eight runs. */
-const WARM_UP = 9
+/** The first rounds fill caches: a command of Cordon learns what to keep compiled in its first twenty runs. */
+const WARM_UP = 21
 
 /** A command to be timed. */
 export interface Timed {

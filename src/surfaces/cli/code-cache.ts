@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { Script } from 'node:vm'
 
 /** Runs of a command that add what they compiled to its cache; later ones only read it. */
-const LEARNING_RUNS = 8
+const LEARNING_RUNS = 20
 
 /** Reads a built-in module or an installed package; a chunk's own `require`. */
 type Require = (name: string) => unknown
