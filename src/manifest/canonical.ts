@@ -28,8 +28,8 @@ export function canonicalManifest(manifest: Manifest): string {
 
 function canonicalValue(value: Plain): Plain {
   if (Array.isArray(value)) {
-    const items = value.map(canonicalValue).map((item) => JSON.stringify(item))
-    return items.sort().map((item) => JSON.parse(item) as Plain)
+    const items = value.map(canonicalValue).map((item) => ({ item, text: JSON.stringify(item) }))
+    return items.sort((a, b) => (a.text < b.text ? -1 : a.text > b.text ? 1 : 0)).map(({ item }) => item)
   }
   if (typeof value !== 'object' || value === null) return value
   const fields = Object.entries(value)
