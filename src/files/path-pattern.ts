@@ -86,9 +86,18 @@ export function containsPattern(outer: PathPattern, inner: PathPattern): boolean
   return matchSegments(outer.segments, inner.segments)
 }
 
+/** A few paths are held against many patterns in a row. */
+const splits = new Map<string, readonly string[]>()
+const MAX_SPLITS = 32
+
 /** Splits an absolute path into its segments; the root has none. */
-export function splitPath(path: string): string[] {
-  return path.split('/').filter((segment) => segment !== '')
+export function splitPath(path: string): readonly string[] {
+  const known = splits.get(path)
+  if (known) return known
+  if (splits.size >= MAX_SPLITS) splits.clear()
+  const segments = path.split('/').filter((segment) => segment !== '')
+  splits.set(path, segments)
+  return segments
 }
 
 function joinPath(segments: readonly string[]): string {

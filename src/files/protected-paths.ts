@@ -140,7 +140,11 @@ function gitInternal(segments: readonly string[]): string | null {
 
 function protectedName(segments: readonly string[], home: readonly string[]): ProtectedName | null {
   const { fixed, anywhere, firstNames, globNames } = nameIndex()
-  for (const { name, folded, place } of fixed) if (startsWith(segments, placed(folded, place, home))) return name
+  const inHome = startsWith(segments, home)
+  for (const { name, folded, place } of fixed) {
+    if (place === 'home' ? inHome && startsWith(segments, folded, home.length) : startsWith(segments, folded))
+      return name
+  }
   for (let index = 0; index < segments.length; index++) {
     const segment = segments[index]!
     if (!firstNames.has(segment) && !globNames.some((glob) => matchSegment(glob, segment))) continue
@@ -153,12 +157,8 @@ function protectedName(segments: readonly string[], home: readonly string[]): Pr
   return null
 }
 
-function placed(folded: readonly string[], place: Place, home: readonly string[]): readonly string[] {
-  return place === 'home' ? [...home, ...folded] : folded
-}
-
-function startsWith(segments: readonly string[], prefix: readonly string[]): boolean {
-  return prefix.length <= segments.length && prefix.every((segment, index) => segment === segments[index])
+function startsWith(segments: readonly string[], prefix: readonly string[], from = 0): boolean {
+  return prefix.length <= segments.length - from && prefix.every((part, index) => part === segments[from + index])
 }
 
 function sameSegments(a: readonly string[], b: readonly string[]): boolean {
