@@ -19,6 +19,17 @@ export { inferViolations, type Violation } from '../sandbox/violation.ts'
 export { CommandRunner, type RunOutcome, type RunRequest } from './command-runner.ts'
 export { formatPlan, type PlanReport, type Support }
 
+/** Signals that a wrapper passes on to its command, which decides what they mean. */
+export const PASSED_SIGNALS: readonly NodeJS.Signals[] = [
+  'SIGINT',
+  'SIGTERM',
+  'SIGHUP',
+  'SIGQUIT',
+  'SIGUSR1',
+  'SIGUSR2',
+  'SIGCONT',
+]
+
 /** The sandbox of this platform. No sandbox, no run. `ahead`: there will be one command after another. */
 export function openBackend(options: { readonly ahead?: boolean } = {}): Backend {
   if (process.platform === 'linux') return createBwrapBackend(options)

@@ -7,6 +7,7 @@ import {
   inferViolations,
   openBackend,
   openRunner,
+  PASSED_SIGNALS,
   type RunOutcome,
   reportPlan,
   summarizeEgress,
@@ -19,8 +20,6 @@ import { type Arguments, parseArguments, textFlag } from './arguments.ts'
 import { type Opened, openPolicy } from './open-policy.ts'
 import { isTerminalDevice, paint, type Terminal, visible } from './terminal.ts'
 import { type CommandContext, commandRow, EXIT, UsageError } from './usage.ts'
-
-const FORWARDED: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGCONT']
 
 /** A search through a tree opens every hidden file in it: the first few say it all. */
 const MAX_VIOLATIONS = 20
@@ -60,7 +59,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
     }
     const outcome = await runner.run(request, {
       blocking: true,
-      forwardSignals: FORWARDED,
+      forwardSignals: PASSED_SIGNALS,
       onNotice: (line) => say(terminal, line),
       ...(interactive
         ? { terminal: { input: process.stdin, output: process.stdout } }

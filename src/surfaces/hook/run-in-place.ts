@@ -1,12 +1,11 @@
 /** `cordon hook run`: the command of a host's agent, in the sandbox, with the host's own streams. */
 
 import { runHookCommand } from '../../runtime/hook-run.ts'
+import { PASSED_SIGNALS } from '../../runtime/open-runner.ts'
 import { machineFiles } from '../../system/files.ts'
 import { thisMachine } from '../../system/machine.ts'
 import { isTerminalDevice, type Terminal, visible } from '../cli/terminal.ts'
 import { EXIT } from '../cli/usage.ts'
-
-const FORWARDED: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGCONT']
 
 export interface InPlace {
   readonly root: string
@@ -24,7 +23,7 @@ export async function runInPlace(terminal: Terminal, place: InPlace): Promise<nu
     files: machineFiles,
     io: {
       blocking: true,
-      forwardSignals: FORWARDED,
+      forwardSignals: PASSED_SIGNALS,
       onNotice: (line) => terminal.err(`cordon: ${visible(line)}\n`),
       ...(interactive
         ? { terminal: { input: process.stdin, output: process.stdout } }
