@@ -15,6 +15,7 @@ import type { EgressRules } from '../egress/rules.ts'
 import { createUpstream, type Upstream } from '../egress/upstream.ts'
 import { classifyAddress } from '../hosts/address.ts'
 import type { SecretSetting } from '../manifest/settings.ts'
+import { isAlive } from '../system/alive.ts'
 import { machineResolver, type Resolver } from '../system/dns.ts'
 import { Fault, unwritable } from '../system/fault.ts'
 import type { Machine } from '../system/machine.ts'
@@ -161,15 +162,6 @@ function reap(runs: string): void {
     const pid = Number(name.split('-')[0])
     if (!Number.isInteger(pid) || isAlive(pid)) continue
     rmSync(join(runs, name), { recursive: true, force: true })
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM'
   }
 }
 

@@ -1,5 +1,6 @@
 /** Runs one command for a process that has nothing else to do meanwhile: the addon `cordon-launch` starts it and waits. */
 
+import { dirname, join } from 'node:path'
 import type { BegunRoom, LaunchIo } from './backend.ts'
 import { compileFurnishing, compileRoom, type Machine, openGroup } from './launch-compile.ts'
 import { SandboxFault } from './launch-fault.ts'
@@ -48,10 +49,14 @@ function mayBlock(io: LaunchIo): boolean {
  * started, when the launch may not block, and when a terminal is among the streams: that has to be relayed.
  */
 export function beginRoom(room: SandboxRoom, limits: Limits, io: LaunchIo, machine: Machine): BegunRoom | null {
-  const addon = mayBlock(io) ? loadAddon(machine.init.path.replace('cordon-init', 'cordon-launch')) : null
+  const addon = mayBlock(io)
+    ? loadAddon(join(dirname(machine.init.path), `cordon-launch-${machine.architecture}`))
+    : null
   if (!addon) return null
   const cgroup = openGroup(limits, machine)
   const argv = compileRoom(room, false, machine, cgroup)
+  // The addon takes the words as one text: a NUL in one would make it two.
+  if (argv.some((word) => word.includes('\0'))) throw new SandboxFault('sandbox-plan', 'a path holds a NUL character')
   const fds = Int32Array.of(machine.init.fd, 0, 1, 2, machine.nothing)
   const started = addon.start(Buffer.from(`${argv.join('\0')}\0`), Buffer.from(fds.buffer))
   if (started !== 0) cgroup?.remove()

@@ -2,6 +2,7 @@
 
 import { accessSync, constants, mkdirSync, readdirSync, readFileSync, rmdir, rmdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { isAlive } from '../system/alive.ts'
 import { type CgroupSupport, type CgroupValue, cgroupValues, type Limits } from './limits.ts'
 
 const FOLDER = 'cordon'
@@ -75,15 +76,6 @@ function findVersion1(mountRoot: string): CgroupHost | null {
 
 function supportOf(version: 1 | 2, roots: ReadonlyMap<string, string>): CgroupSupport {
   return { version, memory: roots.has('memory'), pids: roots.has('pids'), cpu: roots.has('cpu') }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM'
-  }
 }
 
 /** Removes groups whose maker is gone. One that still holds processes cannot be removed, so nothing running is hurt. */

@@ -2,6 +2,7 @@
 
 import { linkSync, readdirSync, readFileSync, readlinkSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { isAlive } from './alive.ts'
 import { errorCode, Fault } from './fault.ts'
 import { makeDirectories } from './state.ts'
 import { uniqueName } from './unique-name.ts'
@@ -126,15 +127,6 @@ function isOld(path: string): boolean {
     return Date.now() - statSync(path).mtimeMs > UNKNOWN_HOLDER_MS
   } catch {
     return true
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return errorCode(error) === 'EPERM'
   }
 }
 

@@ -20,6 +20,7 @@ export function originOf(table: ToolTable, tool: string, input: unknown): Origin
   try {
     calls = callsOf(table, tool, isObject(input) ? input : {})
   } catch {
+    // A tool of the host's own that is known by its name, only not what it was asked: its text has to stay as the files are.
     return 'project'
   }
   if (calls.some((one) => one.kind === 'foreign' || (one.kind === 'tool' && one.tool.startsWith('web'))))

@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { chmodSync, closeSync, fsyncSync, openSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { isAlive } from '../../system/alive.ts'
 import { errorCode, Fault } from '../../system/fault.ts'
 import { makeDirectories, openOwnDirectory } from '../../system/state.ts'
 
@@ -57,14 +58,5 @@ export function reapStaged(stateDir: string, now: number): void {
     } catch {
       // Another process was faster.
     }
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return errorCode(error) === 'EPERM'
   }
 }
