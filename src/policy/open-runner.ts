@@ -4,9 +4,15 @@ import type { Word } from '../shell/facts.ts'
 import { projectTools } from '../shell/tables/project-tools.ts'
 import type { CommandPattern } from './command-pattern.ts'
 
-/** A package by its name, without its scope and version. */
-const isProjectTool = (name: string): boolean =>
-  projectTools.has(name.replace(/(?<=.)@[^/]*$/, '').replace(/^@[^/]+\//, ''))
+/** Scopes that belong to the makers of known tools; under any other one somebody else may use the tool's name. */
+const scopes =
+  /^@(?:angular|babel|biomejs|changesets|commitlint|eslint|graphql-codegen|nestjs|playwright|prisma|storybook|swc|tailwindcss|vue)\//
+
+/** A version or a tag. An address or another package (`eslint@npm:other`) runs what it says, whatever name stands before it. */
+const version = /(?<=.)@[\w.^~*+-]*$/
+
+/** A package that is a known tool, by its name. */
+const isProjectTool = (name: string): boolean => projectTools.has(name.replace(version, '').replace(scopes, ''))
 
 /** A package of this module rather than one that is fetched. */
 const isLocalPackage = (name: string): boolean => /^\.{1,2}(\/|$)|\.go$/.test(name) || !/[@.:]/.test(name)
