@@ -24,7 +24,7 @@ export function writeJournal(stateDir: string, baseline: Baseline): string {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     writeFileSync(file, JSON.stringify({ owner, baseline }), { mode: 0o600, flag: 'wx' })
   } catch (error) {
-    removeCut(file, 0)
+    removeIfPossible(file)
     throw unwritable(file, error)
   }
   return file
@@ -62,7 +62,7 @@ function readEntry(file: string): JournalEntry | null {
     return { file, baseline: parsed.baseline, alive: isAlive(parsed.owner.pid, parsed.owner.started) }
   } catch {
     // Being written this very moment, or removed; a run whose journal was cut short had not started yet.
-    removeCut(file, STALE_MS)
+    removeStale(file)
     return null
   }
 }
@@ -70,11 +70,16 @@ function readEntry(file: string): JournalEntry | null {
 /** Writing one takes no time at all. */
 const STALE_MS = 60_000
 
-function removeCut(file: string, olderThanMs: number): void {
+function removeStale(file: string): void {
+  const facts = statSync(file, { throwIfNoEntry: false })
+  if (facts !== undefined && Date.now() - facts.mtimeMs > STALE_MS) removeIfPossible(file)
+}
+
+function removeIfPossible(file: string): void {
   try {
-    if (Date.now() - statSync(file).mtimeMs >= olderThanMs) rmSync(file, { force: true })
+    rmSync(file, { force: true })
   } catch {
-    // Gone, or on a disk that takes no changes.
+    // On a disk that takes no changes.
   }
 }
 
