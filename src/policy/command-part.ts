@@ -46,19 +46,23 @@ const QUIET_BUILTINS: ReadonlySet<string> = new Set([
   ...['shopt', 'trap', 'eval', 'disown'],
 ])
 
-const NOTHING_AROUND = { wrappers: [], runs: null } as const
+const NOTHING_AROUND = { wrappers: [], runs: null, source: '' } as const
 
 /** The hazard of running elsewhere: a grant that names what runs there (`docker exec web npm test:*`) has answered it. */
 const ELSEWHERE = 'remote-command'
 
-/** The four questions of P0 about a command; `runs` is what it runs in turn, when it is a wrapper. */
+/** The four questions of P0 about a command; `runs` is what it runs in turn, when it is a wrapper; `source` the whole text. */
 export function commandQuestions(
   policy: Policy,
   session: SessionFacts,
   stance: Stance,
   fact: CommandFact,
   canonical: (path: string) => string,
-  around: { readonly wrappers: readonly CommandFact[]; readonly runs: CommandFact | null } = NOTHING_AROUND,
+  around: {
+    readonly wrappers: readonly CommandFact[]
+    readonly runs: CommandFact | null
+    readonly source: string
+  } = NOTHING_AROUND,
 ): PartQuestions {
   const { wrappers, runs } = around
   const named = runs !== null && wrapperGrants(policy, session, runs, [fact]) !== null
@@ -69,7 +73,7 @@ export function commandQuestions(
     subject: { kind: 'command', text, span: fact.span },
     denial: () =>
       hazardDenial(policy, fact, text) ??
-      ruleDenial(policy, fact, text) ??
+      ruleDenial(policy, fact, text, around.source) ??
       (runsElsewhere(wrappers) ? null : placeRuling(policy, session, stance, fact, canonical, text)),
     grant: () => harmless(policy, fact, hazard, text) ?? grantRuling(policy, session, fact, wrappers, hazard, text),
     explicit: () =>
