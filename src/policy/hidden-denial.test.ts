@@ -31,11 +31,11 @@ describe('denied commands in contained mode', () => {
     // Data that bash evaluates, wherever the text keeps it.
     "typeset -i x; x='a[$(rm y)]'",
     "x='a[$(rm y)]'; echo $((x))",
-    'x=\'a[$(r""m y)]\'; echo ${v:x}',
+    'x=\'a[$(r""m y)]\'; echo $[x]',
     "x='a[$(base64 -d <<< cm0geQ== | sh)]'; [[ x -eq 0 ]]",
     "mapfile -t l <<< 'a[$(rm y)]'; ((l))",
     "f() { (( $1 )); }; f 'a[$(rm y)]'",
-    "x='a[$(rm y)]'; echo ${!x}",
+    "x='a[$(rm y)]'; unset 'v[x]'",
     "declare -n r; r='a[$(rm y)]'; r=1",
     // Code that a program reads from its input.
     "python3 - <<'E'\nimport subprocess\nsubprocess.run(['rm', 'x'])\nE",

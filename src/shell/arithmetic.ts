@@ -11,6 +11,8 @@ export interface ArithmeticHost {
   substitution(node: Extract<ArithmeticExpression, { type: 'ArithmeticCommandExpansion' }>): void
   /** A variable was assigned. */
   assigned(name: string, node: { pos: number; end: number }): void
+  /** Bash evaluates the value of a variable, which is known. */
+  data(node: { pos: number; end: number }, text: string): void
   /** Bash would evaluate text as an expression that the command does not spell out. */
   doubt(node: { pos: number; end: number }, text: string): void
 }
@@ -101,6 +103,7 @@ function operand(node: Extract<ArithmeticExpression, { type: 'ArithmeticWord' }>
   if (ANY_NUMBER.test(text)) return INTEGER
   const value = NAME.test(text) ? host.scope.get(text) : expansion(text, host.scope)
   if (value === null || !value.integer) {
+    for (const one of value?.values ?? []) host.data(node, one)
     host.doubt(node, text)
     return INTEGER
   }

@@ -60,6 +60,7 @@ export function assign(walk: Walk, node: Assignment): AssignmentFact {
   if (walk.scope.isProtected(node.name)) walk.fragile()
   const scope = walk.scope.exportsAll ? 'export' : 'shell'
   const fact: AssignmentFact = { name: node.name, value: word, append: node.append === true, scope, span }
+  if (walk.scope.journey.integers.has(node.name)) for (const text of word?.values ?? []) walk.data(text, span)
   walk.scope.set(node.name, value)
   walk.assigned(node.name, span, fact)
   return fact

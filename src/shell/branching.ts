@@ -95,6 +95,7 @@ export function walkFor(walk: Walk, node: For | Select): void {
   const value = node.type !== 'For' ? UNKNOWN : values.length > 0 ? known(values) : loopValue(words ?? [])
   const name = node.name.value
   loop(walk, () => {
+    if (walk.scope.journey.integers.has(name)) for (const text of values) walk.data(text, walk.span(node.name))
     walk.scope.set(name, value)
     if (node.type === 'Select') walk.scope.set('REPLY', UNKNOWN)
     walk.assigned(name, walk.span(node.name))

@@ -55,6 +55,7 @@ export function assignNamed(call: BuiltinCall, word: Word | undefined, value: Va
       return
     }
     if (match[2] !== undefined && !isPlainArithmetic(match[3] ?? '', call.scope)) {
+      call.arithmetic(match[3] ?? '', word.span)
       call.hazards.push(arithmeticDoubt(text, word.span))
     }
     assign(call, match[1] as string, match[2] === undefined ? value : UNKNOWN, null, 'shell', word.span)

@@ -160,6 +160,7 @@ function testExpression(call: BuiltinCall): void {
     if (text === null && word.splits && !word.dynamic.every((reason) => reason === 'glob')) {
       call.hazards.push(arithmeticDoubt(word.text, word.span))
     } else if ((text === '-v' || text === '-R') && next !== undefined && !/^\w*$/.test(textOf(next) ?? '[')) {
+      call.arithmetic(textOf(next) ?? '', next.span)
       call.hazards.push(arithmeticDoubt(next.text, next.span))
     } else if (text === null && words.length === 2 && index === 0) {
       call.hazards.push(arithmeticDoubt(word.text, word.span))

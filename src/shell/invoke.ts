@@ -1,12 +1,12 @@
 /** One simple command: what its name resolves to, what it runs in turn, and what it does to the shell. */
 
-import { evaluate, mayFail } from './arithmetic.ts'
+import { evaluateText } from './arithmetic-text.ts'
 import type { BuiltinCall } from './builtin-call.ts'
 import { BUILTIN_EFFECTS, BUILTINS } from './builtins.ts'
 import { resolveDirectory } from './directory.ts'
 import type { AssignmentFact, Hazard, RedirectFact, Span, Word } from './facts.ts'
 import type { Draft } from './output.ts'
-import { parseText, Refusal } from './parse.ts'
+import { Refusal } from './parse.ts'
 import { noEffects, Scope, UNKNOWN } from './scope.ts'
 import { runShell } from './shells.ts'
 import { childScope, forget } from './start.ts'
@@ -14,7 +14,6 @@ import { assignmentHazard } from './tables/environment.ts'
 import { inspect } from './tables/inspect.ts'
 import { textOf, type Unwrapped, unwrap } from './unwrap.ts'
 import type { Frame, Walk } from './walk.ts'
-import { arithmeticDoubt, arithmeticHost } from './word.ts'
 import { standardName, type WrapperRow, wrapperRows } from './wrappers.ts'
 
 /** A simple command with its words resolved. */
@@ -253,22 +252,6 @@ function runBuiltin(walk: Walk, call: Invocation, draft: Draft, index: number, n
   effect(builtin)
   walk.sink = outer
   return draft.unwrapped === 'some' ? 'some' : 'all'
-}
-
-/** `let` and its kin: text that is arithmetic. */
-function evaluateText(walk: Walk, text: string, span: Span): void {
-  const parsed = parseText(`((${text}))`)
-  const command = 'code' in parsed ? undefined : parsed.script.commands[0]?.command
-  if (command?.type !== 'ArithmeticCommand' || command.expression === undefined || /[$`'"[]/.test(text)) {
-    walk.hazard(arithmeticDoubt(text, span))
-    return
-  }
-  const host = {
-    ...arithmeticHost(walk),
-    assigned: (name: string) => walk.assigned(name, span),
-    doubt: (_node: unknown, what: string) => walk.hazard(arithmeticDoubt(what, span)),
-  }
-  evaluate(command.expression, host, !mayFail(text))
 }
 
 function runWrapper(

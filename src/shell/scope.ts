@@ -97,8 +97,8 @@ type Defined = 'yes' | 'maybe'
 /** The state of one shell. Subshells work on a copy; branches on copies that are joined. */
 export class Scope {
   cwd: string | null
-  /** Whether any shell of the text ever changes its directory; shared by all of them. */
-  journey: { moved: boolean } = { moved: false }
+  /** Whether any shell of the text ever changes its directory, and names that any made integers; shared by all of them. */
+  journey: { moved: boolean; readonly integers: Set<string> } = { moved: false, integers: new Set() }
   /** Directories below the current one on the stack of pushd; null when unknown. */
   stack: readonly string[] | null = []
   positional: readonly Word[] | null = null

@@ -2,6 +2,7 @@
 
 import type { CompoundList, ParsedScript, Statement, SyntaxNode } from 'unbash'
 import { evaluate, isPlainArithmetic, mayFail } from './arithmetic.ts'
+import { walkData } from './arithmetic-text.ts'
 import { walkAndOr, walkArithmeticFor, walkCase, walkFor, walkIf, walkPipeline, walkWhile } from './branching.ts'
 import { walkTest } from './conditions.ts'
 import { walkCoproc, walkFunction } from './definitions.ts'
@@ -62,6 +63,10 @@ export class Walk implements WordHost {
     this.sink.push(hazard)
   }
 
+  data(text: string, span: Span): void {
+    walkData(this, text, span)
+  }
+
   /** A variable of this shell was assigned: a dangerous name casts doubt on all that follows. */
   assigned(name: string, span: Span, fact?: AssignmentFact): void {
     if (Object.hasOwn(this.start.variables, name) || ASSUMED.includes(name)) this.output.overwritten.add(name)
@@ -77,6 +82,7 @@ export class Walk implements WordHost {
   evaluated(name: string, span: Span, value: Word | null): void {
     if (!EVALUATED.has(name)) return
     if (value?.values?.every((text) => isPlainArithmetic(text, this.scope)) === true) return
+    for (const text of value?.values ?? []) this.data(text, span)
     this.sink.push(arithmeticDoubt(`${name}=${value?.text ?? '…'}`, span))
   }
 
