@@ -2,7 +2,8 @@
 
 import type { ShellAnalysis, ShellContext } from './facts.ts'
 import { Output } from './output.ts'
-import { type ParsedText, parseText, Refusal } from './parse.ts'
+import { type ParsedText, parseText } from './parse.ts'
+import { Refusal } from './refusal.ts'
 import { Scope } from './scope.ts'
 import type { Start } from './start.ts'
 import { Walk } from './walk.ts'

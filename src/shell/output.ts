@@ -13,7 +13,7 @@ import type {
   Via,
   Word,
 } from './facts.ts'
-import { Refusal } from './parse.ts'
+import { Refusal } from './refusal.ts'
 import type { Effects } from './scope.ts'
 
 /** A command fact while it is being made. */
