@@ -39,7 +39,8 @@ export function hiddenDenial(policy: Policy, fact: CommandFact, source: string):
   const [first] = policy.commands.deny
   if (first === undefined) return null
   // A file that is sourced is a script like any other; what a substitution makes up is not.
-  const script = fact.hazards.some((hazard) => hazard.code === 'source') && fact.paths.some((use) => use.path !== null)
+  const sourced = fact.hazards.some((hazard) => hazard.code === 'source')
+  const script = sourced && fact.paths.some((use) => use.path !== null && !DESCRIPTOR.test(use.path))
   if (fact.unwrapped === 'some' && !script) return first
   const renamed = copiedDenial(policy, fact) ?? wrappedDenial(policy, fact)
   if (renamed !== null || fact.hazards.length === 0) return renamed
@@ -102,9 +103,15 @@ function namesProgramFile(word: Word, name: string): boolean {
 
 /** `watcher rm x`, `terminal -e 'rm x'`: a program that no table lists may run the words that it is given. */
 function wrappedDenial(policy: Policy, fact: CommandFact): CommandRule | null {
-  if (fact.effect !== 'unknown' || fact.resolves !== 'program' || fact.unwrapped !== 'none') return null
+  if (fact.resolves !== 'program' || fact.unwrapped !== 'none') return null
+  if (fact.effect !== 'unknown' && !runsAnyProgram(fact)) return null
   const tails = fact.argv.slice(1).map((word, index) => [...wordsIn(word), ...fact.argv.slice(index + 2)])
   return policy.commands.deny.find(({ pattern }) => tails.some((argv) => denyMatches(pattern, argv) === 'yes')) ?? null
+}
+
+/** `bun run x` is a script, a tool of the project, and else the program of that name. */
+function runsAnyProgram(fact: CommandFact): boolean {
+  return basename(fact.argv[0]?.values?.[0] ?? '') === 'bun' && fact.argv[1]?.values?.[0] === 'run'
 }
 
 /** The words of a text that a program is given as one word. */

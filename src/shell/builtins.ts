@@ -109,23 +109,32 @@ function evaluateText(call: BuiltinCall): void {
   }
   call.ran('all')
   if (texts.length === 1) {
-    call.runText(texts[0] ?? '', call.span)
+    call.runText(texts[0] ?? '', call.span, 'words')
     return
   }
   const start = call.scope.branch()
   texts.forEach((text, index) => {
     if (index === 0) {
-      call.runText(text, call.span)
+      call.runText(text, call.span, 'words')
       return
     }
     const result = call.scope.branch()
     call.scope.take(start.branch())
-    call.runText(text, call.span)
+    call.runText(text, call.span, 'words')
     call.scope.join(result)
   })
 }
 
+/** Names of the file that a process reads by default. */
+const STANDARD_INPUT = /^\/(?:dev\/stdin|dev\/fd\/0|proc\/self\/fd\/0)$/
+
 function sourceFile(call: BuiltinCall): void {
+  const file = textOf(textOf(call.argv[1]) === '--' ? call.argv[2] : call.argv[1]) ?? ''
+  if (call.input !== null && call.argv.length === 2 && STANDARD_INPUT.test(file)) {
+    call.ran('all')
+    call.runText(call.input, call.span, 'input')
+    return
+  }
   call.ran('some')
   call.removed('*')
   call.scope.moveTo(null)

@@ -160,12 +160,14 @@ function runBuiltin(walk: Walk, call: Invocation, draft: Draft, index: number, n
     scope: walk.scope,
     home: walk.home,
     span: call.span,
+    input: walk.frame.stdin.kind === 'known' ? walk.frame.stdin.text : null,
     hazards: draft.hazards,
     assignments: draft.assignments,
     isFunction: (candidate) => walk.output.functions.has(candidate),
-    runText: (text, span) => {
+    runText: (text, span, from) => {
       walk.sink = outer
-      walk.text(text, span, { name, kind: 'shell' }, index, walk.scope)
+      const frame = from === 'words' ? walk.frame : { ...walk.frame, stdin: { kind: 'unknown' } as const }
+      walk.framed(frame, () => walk.text(text, span, { name, kind: 'shell' }, index, walk.scope))
       walk.sink = draft.hazards
     },
     hookText: (text, span) => {

@@ -4,6 +4,7 @@ import { resolveDirectory } from './directory.ts'
 import type { AssignmentFact, Hazard, Span, Word } from './facts.ts'
 import { type Invocation, look } from './invocation.ts'
 import type { Draft } from './output.ts'
+import { runScheduled } from './scheduled.ts'
 import { Scope } from './scope.ts'
 import { runShell } from './shells.ts'
 import { childScope } from './start.ts'
@@ -29,7 +30,8 @@ export function runWrapper(
   if (row.run !== 'shell' && found === null) return null
   if (row.nested === true && !isWrapper(found?.argv ?? [])) return null
   const imageOnly = row.image === true && found?.argv.length === 0 && found.doubts.length === 0
-  if (row.hazard !== undefined && !imageOnly)
+  const shows = row.script !== undefined && found?.idle === true
+  if (row.hazard !== undefined && !imageOnly && !shows)
     draft.hazards.push({ ...row.hazard, span: call.argv[0]?.span ?? call.span })
   if (row.inspect === true) look(walk, draft, call)
   if (found === null) {
@@ -41,8 +43,14 @@ export function runWrapper(
     draft.unwrapped = ran
     return ran
   }
+  if (row.script !== undefined) {
+    const ran = runScheduled(walk, call, draft, index, row, found, standardName(name))
+    draft.unwrapped = ran
+    return ran === 'none' ? 'all' : ran
+  }
   const nothing = found.argv.length === 0 && found.texts.length === 0
-  if ((found.idle || nothing) && found.doubts.length === 0) {
+  const reaches = found.wary.length > 0 && row.unsets === undefined && !found.idle
+  if ((found.idle || nothing) && found.doubts.length === 0 && !reaches) {
     if (row.inspect !== true) look(walk, draft, call)
     if (row.otherwise === 'shell' && nothing && !found.idle)
       return some(draft, 'it runs the lines of its input as commands', call.span)

@@ -158,7 +158,7 @@ export function buildPrograms(): ProgramTable {
       otherwise: { always: ['code', 'runs code'], operands: 'auto*' },
     },
     'xcodebuild xcrun': { always: ['run', 'runs build tools by name'], operands: 'text*' },
-    'shellcheck shfmt hadolint yamllint actionlint markdownlint codespell typos vale': {
+    'shellcheck hadolint yamllint actionlint markdownlint codespell typos vale': {
       options:
         '\n  --rcfile -c --config --config-file --configuration <read>\n  -shellcheck -pyflakes <run>\n  -e -i -s -x -f -o -S -P -ln --exclude --include --shell --format --severity --ignore --skip <text>\n  -w --write --fix --write-changes',
       operands: 'read*',

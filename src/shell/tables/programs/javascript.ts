@@ -200,12 +200,6 @@ export function javascriptPrograms(): ProgramTable {
       operands: 'tree*',
       operandsWith: { '-w': 'grow*' },
     },
-    'biome dprint rome': {
-      abbreviates: false,
-      options:
-        '\n  --config-path -c --config <read>\n  --plugins <load>\n  --max-diagnostics --diagnostic-level --reporter --stdin-file-path --colors --log-level --only --skip <text>',
-      operands: 'text auto*',
-    },
     jest: {
       abbreviates: false,
       options: `
@@ -273,12 +267,6 @@ export function javascriptPrograms(): ProgramTable {
       options:
         '\n  --plugins --presets <module>\n  -r --require <load>\n  --config-file <read>\n  -o --out-file -d --out-dir <write>\n  -e --eval -p --print <code>\n  -x --extensions --ignore --only --env-name -f <text>',
       operands: 'auto*',
-    },
-    stylelint: {
-      abbreviates: false,
-      options:
-        '\n  --custom-syntax --custom-formatter --formatter -f <module>\n  --config-basedir <load>\n  -o --output-file <output>\n  -c --config -i --ignore-path <read>\n  --fix\n  --max-warnings --mw <text>',
-      operands: 'tree*',
     },
     'nodemon node-dev ts-node-dev onchange chokidar': {
       abbreviates: false,

@@ -270,8 +270,9 @@ ${cargoTarget}`,
     },
     'rspec rubocop': {
       options:
-        '\n  -r --require -I <load>\n  -c --config -O --options <read>\n  -o --out <output>\n  -f --format <module>\n  -e --example -t --tag --only --except --seed <text>\n  -a -A --autocorrect',
+        '\n  -r --require -I <load>\n  -c --config -O --options <read>\n  -o --out <output>\n  -f --format <module>\n  -e --example -t --tag --only --except --seed <text>\n  -a\n  -A\n  --autocorrect\n  --auto-correct\n  --autocorrect-all\n  -x --fix-layout',
       operands: 'tree*',
+      operandsWith: { '-a -A -x --autocorrect --auto-correct --autocorrect-all': 'grow*' },
     },
     'rails rake.rb': {
       subcommands: {
@@ -310,6 +311,13 @@ ${cargoTarget}`,
       operands: 'tree*',
     },
     'mix elixir iex': {
+      subcommands: {
+        format: {
+          options: '\n  --check-formatted\n  --dot-formatter <load>',
+          operands: 'grow*',
+          operandsWith: { '--check-formatted': 'tree*' },
+        },
+      },
       operands: 'text*',
       options: '\n  -e --eval --rpc-eval <code>\n  -r -pr --require <load>',
       wary: true,
@@ -329,6 +337,13 @@ ${cargoTarget}`,
       subcommands: { eval: { always: ['code', 'runs text as code'], operands: 'text*' } },
     },
     'zig dart flutter': {
+      subcommands: {
+        format: {
+          options: '\n  -o --output --language-version -l --line-length <text>\n  --set-exit-if-changed',
+          operands: 'grow*',
+        },
+        fmt: { options: '\n  --check\n  --stdin', operands: 'grow*', operandsWith: { '--check': 'tree*' } },
+      },
       operands: 'auto*',
       options:
         '\n  -p --prefix --cache-dir --global-cache-dir <grow>\n  -o -femit-bin --output <write>\n  --eval <code>',

@@ -156,17 +156,6 @@ export function pythonPrograms(): ProgramTable {
   --shadow-file (read)`,
       operands: 'tree*',
     },
-    'black isort autopep8 yapf ruff flake8 pyflakes pycodestyle pydocstyle pyupgrade autoflake docformatter': {
-      options: `
-  --config --settings-path --settings-file --global-config --append-config --style --stdin-filename <auto>
-  -o --output-file <output>
-  --cache-dir <write>
-  -l --line-length --line_length -t --target-version -c --code --include --exclude --extend-exclude --select --ignore --fixable <text>
-  --output-format --profile --max-line-length --max-complexity --per-file-ignores --extend-select --extend-ignore --format --filename <text>
-  --unsafe-fixes --fix --diff --check -w --in-place -i`,
-      operands: 'auto*',
-      operandsWith: { '--fix -w -i': 'auto* grow' },
-    },
     pylint: {
       options:
         '\n  --load-plugins <load>\n  --init-hook <code>\n  --rcfile <read>\n  --output <output>\n  -d --disable -e --enable -f --output-format --ignore --fail-under -j --jobs --msg-template <text>',

@@ -5,6 +5,7 @@ import { buildPrograms } from './build.ts'
 import { containerPrograms } from './containers.ts'
 import { databasePrograms } from './databases.ts'
 import { filePrograms } from './files.ts'
+import { formatterPrograms } from './formatters.ts'
 import { gitPrograms } from './git.ts'
 import { interpreterPrograms } from './interpreters.ts'
 import { javascriptPrograms } from './javascript.ts'
@@ -29,6 +30,7 @@ const tables: readonly (() => ProgramTable)[] = [
   databasePrograms,
   systemPrograms,
   interpreterPrograms,
+  formatterPrograms,
   rarePrograms,
 ]
 
