@@ -145,7 +145,10 @@ export function buildPrograms(): ProgramTable {
   -s --secret -j --job --matrix --env --var --input --container-architecture <text>`,
       operands: 'text*',
     },
-    'direnv asdf mise rtx nix nix-shell nix-build nix-env guix devbox': { operands: 'text*', wary: true },
+    'direnv asdf mise rtx nix nix-shell nix-build nix-env nix-instantiate guix devbox': {
+      operands: 'text*',
+      wary: true,
+    },
     'protoc buf': {
       abbreviates: false,
       options: '\n  --plugin <load>\n  -I --proto_path <tree>\n  -o --descriptor_set_out <write>\n  --config <config>',

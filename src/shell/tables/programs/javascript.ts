@@ -87,7 +87,13 @@ export function javascriptPrograms(): ProgramTable {
   --store-dir --virtual-store-dir --modules-dir --global-dir <grow>
   -F --filter --filter-prod --workspace-concurrency --reporter --loglevel --tag --otp --access --depth --resume-from <text>
   --test-pattern --changed-files-ignore-pattern <text>`,
-      subcommands: { ...shared, exec: executing, dlx: executing, link: { operands: 'tree*' } },
+      subcommands: {
+        ...shared,
+        exec: executing,
+        dlx: executing,
+        link: { operands: 'tree*' },
+        deploy: { options: '\n  --prod\n  --legacy', operands: 'grow' },
+      },
       otherwise: { operands: 'auto*' },
     },
     yarn: {
@@ -203,7 +209,7 @@ export function javascriptPrograms(): ProgramTable {
     jest: {
       abbreviates: false,
       options: `
-  --setupFiles --setupFilesAfterEnv --globalSetup --globalTeardown --testRunner --runner --resolver <module>
+  --preset --setupFiles --setupFilesAfterEnv --globalSetup --globalTeardown --testRunner --runner --resolver <module>
   --transform <load>
   --reporters --testEnvironment --env --watchPlugins --testResultsProcessor --snapshotSerializers --testSequencer <module>
   --prettierPath --filter --dependencyExtractor <module>
@@ -232,7 +238,7 @@ export function javascriptPrograms(): ProgramTable {
       abbreviates: false,
       options: `
   -r --require --import --loader --file -R --reporter --ui -u <module>
-  -n --node-option --v8-option <load>
+  -n --node-option --v8-option --node-arg --test-arg <load>
   --node-arguments <load>
   -c --config --opts --package <read>
   -g --grep -f --fgrep -t --timeout --extension -O --reporter-option --reporter-options -j --jobs --retries -s --slow <text>
@@ -278,7 +284,7 @@ export function javascriptPrograms(): ProgramTable {
     'turbo lerna nx rush': {
       abbreviates: false,
       options:
-        '\n  --npm-client --exec <run>\n  --runner --plugin <module>\n  --cwd <tree>\n  --cache-dir <write>\n  --filter --scope --concurrency --parallel -t --target --projects -p --output-logs --log-order <text>\n  --graph --profile <output>',
+        '\n  --npm-client --exec <run>\n  --api --login <route>\n  --runner --plugin <module>\n  --cwd <tree>\n  --cache-dir <write>\n  --filter --scope --concurrency --parallel -t --target --projects -p --output-logs --log-order <text>\n  --graph --profile <output>',
       operands: 'text*',
     },
     jscodeshift: {
@@ -293,6 +299,18 @@ export function javascriptPrograms(): ProgramTable {
       operands: 'text*',
     },
     husky: { operands: 'text write text', options: '' },
+    sass: {
+      abbreviates: false,
+      options: '\n  -I --load-path <tree>\n  -p --pkg-importer -s --style <text>\n  -w --watch',
+      operands: 'read write',
+    },
+    'postcss postcss-cli': {
+      abbreviates: false,
+      options:
+        '\n  -u --use --syntax --parser --stringifier <module>\n  -o --output -d --dir <write>\n  --base --config <read>\n  --ext --env <text>\n  -r --replace',
+      operands: 'auto*',
+      operandsWith: { '-r': 'change*' },
+    },
     'mkdirp make-dir': { operands: 'write*' },
     'cpx cpy copyfiles ncp': { operands: 'tree* grow' },
     'pm2 forever': { always: ['run', 'starts programs that outlive the session'], operands: 'auto*' },

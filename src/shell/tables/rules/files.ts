@@ -41,6 +41,9 @@ function isEverything(arg: Arg, use: Use): boolean {
 
 const remove: Rule = (use) => {
   const recursive = use.program === 'rimraf' || has(use, '-r', '-R', '--recursive', '--recursiv', '--recurs')
+  // `find … -exec rm {} +`, `… | xargs rm`: as many files as there are.
+  if (!recursive && use.operands.some((arg) => arg.word.dynamic.includes('input')))
+    use.setEffect('destructive', 'deletes every file it is given')
   if (!recursive) return
   for (const arg of use.operands) {
     use.found.path(arg, 'write', true)

@@ -140,7 +140,11 @@ export const runnerRules: Readonly<Record<string, Rule>> = {
     byName(use)
   },
   'npm pkg, pnpm pkg': pkgSet,
-  'npm install, npm i, npm add, npm uninstall, npm update, npm link': globalPlace,
+  'npm install, npm i, npm ci, npm add, npm uninstall, npm update, npm link': (use) => {
+    globalPlace(use)
+    for (const option of usesOf(use, '--prefix', '-C'))
+      if (option.value !== null) use.found.path(option.value, 'write', true)
+  },
   bun,
   'coverage run': wrappedPython,
   'pytest, py.test': pytest,

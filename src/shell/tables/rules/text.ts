@@ -2,6 +2,7 @@
 
 import { environmentHazard } from '../environment.ts'
 import type { Arg } from '../options.ts'
+import { isRooted } from '../paths.ts'
 import { has, type Rule, type Use, usesOf } from '../use.ts'
 import { awkDangers } from './awk-program.ts'
 import { sedDangers } from './sed-script.ts'
@@ -123,7 +124,19 @@ const printf: Rule = (use) => {
     use.found.hazard('assigns-variable', '`printf -v` sets a variable that changes what programs do', use.span)
 }
 
+/** Verbs of mlr that take a program in its language, and what of it runs commands or writes files. */
+const millerRuns = /\b(?:system|exec|os)\s*\(|\|\s*(?:"|\$|@)|\b(?:tee|emit\w*|print\w*|dump)\b[^;}]*>/
+
+const miller: Rule = (use) => {
+  for (const arg of use.args)
+    if (arg.text === null ? arg.prefix === '' && arg.word.splits : millerRuns.test(arg.text))
+      use.found.hazard('interpreter-code', '`mlr` is given a program that runs commands or writes files', arg.word.span)
+  if (has(use, '-I'))
+    for (const arg of use.operands) if (arg.text !== null && isRooted(arg.text)) use.found.path(arg, 'write')
+}
+
 export const textRules: Readonly<Record<string, Rule>> = {
+  mlr: miller,
   sed,
   'awk, gawk, mawk, nawk, original-awk': awk,
   yq,
