@@ -172,6 +172,7 @@ function runBuiltin(walk: Walk, call: Invocation, draft: Draft, index: number, n
     },
     hookText: (text, span) => {
       walk.output.assumes = true
+      walk.output.hooked = true
       const scope = forget(walk.scope, walk.start)
       const effects = noEffects()
       scope.effects = effects

@@ -57,6 +57,8 @@ export class Output {
   readonly removed: Set<string> = new Set()
   /** True once a body was looked at as if it could run at any time. */
   assumes = false
+  /** True once a trap was set. */
+  hooked = false
   #steps = 0
   #nested = 0
   #texts = 0

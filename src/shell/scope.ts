@@ -7,12 +7,22 @@ export interface Value {
   readonly values: readonly string[] | null
   /** True when every possible value is a plain decimal number, so that arithmetic may read it. */
   readonly integer: boolean
+  /** A number or nothing: arithmetic may read it, but as a word it may vanish. */
+  readonly count?: boolean
   /** Unknown, but one of the names that this pattern matches, or the pattern itself. */
   readonly pattern?: string
 }
 
 export const UNKNOWN: Value = { values: null, integer: false }
 export const INTEGER: Value = { values: null, integer: true }
+
+/** What a counting command prints. */
+export const COUNT: Value = { values: null, integer: false, count: true }
+
+/** True when arithmetic reads the value without evaluating text. */
+export function isNumeric(value: Value): boolean {
+  return value.integer || value.count === true
+}
 
 /** Largest set of values that is followed. */
 export const MAX_VALUES = 24
@@ -59,7 +69,8 @@ export function matchedName(pattern: string): Value {
 export function either(a: Value, b: Value): Value {
   if (a === b || (a.pattern !== undefined && a.pattern === b.pattern)) return a
   if (a.values !== null && b.values !== null) return known([...a.values, ...b.values])
-  return a.integer && b.integer ? INTEGER : UNKNOWN
+  if (a.integer && b.integer) return INTEGER
+  return isNumeric(a) && isNumeric(b) ? COUNT : UNKNOWN
 }
 
 /** What running a piece of text may do to the shell that runs it. */

@@ -104,6 +104,7 @@ export class TreeCheck {
   #substitution(node: Extract<SyntaxNode, { type: 'CommandExpansion' | 'ProcessSubstitution' }>): void {
     this.#uses('command_substitution', node)
     if (node.script === undefined) this.#refuse('syntax', 'a substitution could not be read', node.pos)
+    this.#closed(node, node.text.startsWith('`') ? '`' : node.text.startsWith('${') ? '}' : ')')
     if (node.text.startsWith('${')) {
       this.#refuse('unsupported-syntax', `\`\${ …; }\` runs commands in this shell; write $(…)`, node.pos)
     }
@@ -117,6 +118,11 @@ export class TreeCheck {
     this.#within = outer
     this.#quoted = quoted
     this.#substituted = substituted
+  }
+
+  /** In a here-document the parser lets an expansion run to the end; bash fails there, and drops the rest of the line. */
+  #closed(node: { text: string; pos: number }, closer: string): void {
+    if (!node.text.endsWith(closer)) this.#refuse('syntax', `\`${node.text.slice(0, 3)}\` is not closed`, node.pos)
   }
 
   #testBinary(node: Extract<SyntaxNode, { type: 'TestBinary' }>): void {
@@ -175,8 +181,7 @@ export class TreeCheck {
           this.#refuse('unsupported-syntax', 'the arithmetic could not be read', node.pos)
         }
         this.#region(node, node.pos + (node.text.startsWith('$[') ? 2 : 3), node.end)
-        if (node.text.startsWith('$[') && !node.text.endsWith(']'))
-          this.#refuse('syntax', '`$[` is not closed', node.pos)
+        this.#closed(node, node.text.startsWith('$[') ? ']' : '))')
         return
       case 'ArithmeticCommand':
         if (node.expression === undefined && node.body.trim() !== '') {
@@ -300,6 +305,7 @@ export class TreeCheck {
       this.#check = true
       if (node.prefix === '!' || node.index !== undefined) this.#bashOnly = true
     }
+    this.#closed(node, '}')
     this.#region(node, node.pos + 2, node.end)
     this.#innerBrace(node)
     this.#wellFormed(node)

@@ -6,7 +6,7 @@ import { expandBraces } from './braces.ts'
 import type { Dynamic, Hazard, Span, Word } from './facts.ts'
 import { expandParameter, type ParameterNode, special } from './parameter.ts'
 import { joinArguments, joinSingle, literal, type Piece, plainWord, unknownPiece, unknownWord } from './pieces.ts'
-import type { Scope, Value } from './scope.ts'
+import { isNumeric, type Scope, type Value } from './scope.ts'
 
 /** What the expansion of a word needs from the walk. */
 export interface WordHost {
@@ -221,7 +221,7 @@ export function checkArithmeticWord(word: SourceWord, host: WordHost): void {
 /** `$i` and `"$i"` where i is unknown but certainly digits. */
 function isInteger(word: SourceWord, host: WordHost): boolean {
   const name = /^"?\$\{?([A-Za-z_]\w*)\}?"?$/.exec(word.text)?.[1]
-  if (name !== undefined) return host.scope.get(name).integer
+  if (name !== undefined) return isNumeric(host.scope.get(name))
   return /^"?\$(?:[#?$!]|\{#[A-Za-z_]\w*(?:\[[@*]\])?\})"?$/.test(word.text)
 }
 
