@@ -27,7 +27,7 @@ export function walkPipeline(walk: Walk, node: Pipeline): void {
 export function walkAndOr(walk: Walk, node: AndOr): void {
   const before = walk.scope.cwd
   walk.node(node.commands[0] as SyntaxNode)
-  let succeeded = walk.scope.branch()
+  let succeeded = landed(walk.scope)
   let failed = walk.scope.branch()
   failed.ended ||= cannotFail(walk, node.commands[0] as SyntaxNode)
   let moved = walk.scope.cwd !== before
@@ -35,7 +35,7 @@ export function walkAndOr(walk: Walk, node: AndOr): void {
     const command = node.commands[index + 1] as SyntaxNode
     const from = operator === '&&' ? succeeded : failed
     const other = operator === '&&' ? failed : succeeded
-    const run = from.branch()
+    const run = operator === '&&' ? landed(from) : from.branch()
     if (operator === '||' && moved) run.moveTo(null)
     const cwd = run.cwd
     walk.on(run, () => walk.node(command))
@@ -43,7 +43,7 @@ export function walkAndOr(walk: Walk, node: AndOr): void {
     const either = run.branch()
     const certain = cannotFail(walk, command)
     if (operator === '&&') {
-      succeeded = run
+      succeeded = landed(run)
       if (certain) failed = other
       else {
         either.join(other)
@@ -60,6 +60,13 @@ export function walkAndOr(walk: Walk, node: AndOr): void {
   walk.scope.take(succeeded)
 }
 
+/** The state after a success: a `cd` in it did not fail. */
+function landed(scope: Scope): Scope {
+  const copy = scope.branch()
+  copy.fallback = null
+  return copy
+}
+
 /** A plain assignment succeeds, so that `x=/a && cd "$x"` is as good as `cd /a`. */
 function cannotFail(walk: Walk, node: SyntaxNode): boolean {
   if (node.type !== 'Command' || node.name !== undefined || node.redirects.length > 0) return false
@@ -72,7 +79,7 @@ export function walkIf(walk: Walk, node: If): void {
   for (const part of [node, ...node.elif]) {
     const before = walk.scope.cwd
     walk.list(part.clause)
-    results.push(walk.on(walk.scope.branch(), () => walk.list(part.then)))
+    results.push(walk.on(landed(walk.scope), () => walk.list(part.then)))
     if (walk.scope.cwd !== before) walk.scope.moveTo(null)
   }
   if (node.else !== undefined) walk.list(node.else)

@@ -23,6 +23,10 @@ export const BUILTIN_EFFECTS: Readonly<Record<string, (call: BuiltinCall) => voi
   cd: changeDirectory,
   pushd: pushDirectory,
   popd: popDirectory,
+  dirs: (call) => {
+    if (call.argv.some((word, index) => index > 0 && !/^[-+]\d*[lpv]*$/.test(textOf(word) ?? '')))
+      call.scope.stack = null
+  },
   export: declareNames,
   declare: declareNames,
   typeset: declareNames,

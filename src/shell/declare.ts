@@ -140,6 +140,7 @@ export function readLines(call: BuiltinCall): void {
   if (call.argv.some((word) => /^-[tsd]*[Cc]/.test(textOf(word) ?? '-C'))) {
     if (call.argv.some((word) => textOf(word)?.startsWith('-c') !== true)) {
       call.ran('some')
+      call.scope.moveTo(null)
       doubt(call, 'hook', `\`${call.name} -C\` runs a command for every line`, call.span)
     }
   }

@@ -51,6 +51,7 @@ export function look(walk: Walk, draft: Draft, call: Invocation): void {
   const found = inspect({
     argv: draft.argv,
     cwd: draft.cwd,
+    fallback: call.cwd === undefined ? walk.scope.fallback : null,
     home: walk.home,
     assignments: draft.assignments,
     span: call.span,

@@ -179,6 +179,7 @@ function runBuiltin(walk: Walk, call: Invocation, draft: Draft, index: number, n
       draft.unwrapped = 'all'
       walk.text(text, span, { name, kind: 'hook' }, index, scope)
       if (effects.writes.size + effects.functions.size + effects.ambient.size === 0 && !effects.cwd) return
+      if (effects.cwd) walk.scope.moveTo(null)
       const message = `\`${name}\` runs text at any time that changes this shell`
       const hazard: Hazard = { code: 'hook', message, verdict: 'ask', span }
       draft.hazards.push(hazard)

@@ -108,6 +108,8 @@ type Defined = 'yes' | 'maybe'
 /** The state of one shell. Subshells work on a copy; branches on copies that are joined. */
 export class Scope {
   cwd: string | null
+  /** Where the shell still is if its last `cd` failed; null when that cannot be, or would have ended it. */
+  fallback: string | null = null
   /** Whether any shell of the text ever changes its directory, and names that any made integers; shared by all of them. */
   journey: { moved: boolean; readonly integers: Set<string> } = { moved: false, integers: new Set() }
   /** Directories below the current one on the stack of pushd; null when unknown. */
@@ -143,6 +145,7 @@ export class Scope {
   branch(): Scope {
     const copy = new Scope(this.cwd, this.#initial)
     copy.journey = this.journey
+    copy.fallback = this.fallback
     copy.stack = this.stack
     copy.positional = this.positional
     copy.ended = this.ended
@@ -236,6 +239,7 @@ export class Scope {
   }
 
   moveTo(directory: string | null): void {
+    this.fallback ??= this.cwd
     this.cwd = directory
     this.journey.moved = true
     this.set('PWD', UNKNOWN)
@@ -261,6 +265,7 @@ export class Scope {
       return
     }
     if (this.cwd !== other.cwd) this.cwd = null
+    this.fallback ??= other.fallback
     if (!sameList(this.stack, other.stack)) this.stack = null
     if (this.positional !== other.positional) this.positional = null
     this.exportsAll ||= other.exportsAll
@@ -280,6 +285,7 @@ export class Scope {
   /** Becomes the other scope. */
   take(other: Scope): void {
     this.cwd = other.cwd
+    this.fallback = other.fallback
     this.stack = other.stack
     this.positional = other.positional
     this.ended = other.ended

@@ -19,12 +19,17 @@ const reproducible: ReadonlySet<string> = new Set(
 
 /** True for a path whose loss a build or a moment repairs: build output in the project, scratch files. */
 function isDisposable(arg: Arg, use: Use): boolean {
+  const { cwd, fallback } = use.place
+  return isDisposableAt(arg, use, cwd) && (fallback === null || isDisposableAt(arg, use, fallback))
+}
+
+function isDisposableAt(arg: Arg, use: Use, cwd: string | null): boolean {
   const text = arg.text ?? arg.pattern
   if (text === null || text === '') return false
-  const { path } = resolvePath(text, use.place.cwd ?? '/', use.place.home)
+  const { path } = resolvePath(text, cwd ?? '/', use.place.home)
   if (path === null) return false
   if (/^(\/private)?\/(tmp|var\/tmp)\/[^/*?]/.test(path) || /^\/var\/folders\/.+\/T\/[^/*?]/.test(path)) return true
-  const root = use.place.cwd
+  const root = cwd
   const inside = root === null ? !text.startsWith('/') && !text.startsWith('~') : path.startsWith(`${root}/`)
   if (!inside || text.split('/').includes('..')) return false
   const below = root === null ? text : path.slice(root.length + 1)
