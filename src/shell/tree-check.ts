@@ -108,6 +108,9 @@ export class TreeCheck {
     if (node.text.startsWith('${')) {
       this.#refuse('unsupported-syntax', `\`\${ …; }\` runs commands in this shell; write $(…)`, node.pos)
     }
+    // Bash leaves the word out, so that the next one takes its place.
+    if (node.type === 'ProcessSubstitution' && node.script.commands.length === 0)
+      this.#refuse('unsupported-syntax', 'a process substitution is empty', node.pos)
     const outer = this.#within
     const quoted = this.#quoted
     const substituted = this.#substituted

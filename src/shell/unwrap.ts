@@ -336,8 +336,9 @@ function execExpression(row: WrapperRow, argv: readonly Word[]): Unwrapped {
       continue
     }
     if (text === null) {
-      // One word can name an action without arguments, such as -delete.
-      if (word.prefix === '') doubts.push({ message: `\`${word.text}\` may be an action of \`${row.names[0]}\``, word })
+      // One word can name an action, with the words behind it as its arguments; no action holds a slash.
+      const action = /^(?:$|[-(),!])/.test(word.prefix) && !/^"?\$\{?\w+\}?\/[^$`]*"?$/.test(word.text)
+      if (action) doubts.push({ message: `\`${word.text}\` may be an action of \`${row.names[0]}\``, word })
       continue
     }
     if (!fd && TAKES_ONE.test(text)) {
