@@ -264,6 +264,7 @@ export const localWrappers: readonly WrapperRow[] = [
   },
   {
     names: ['xargs', 'gxargs'],
+    inspect: true,
     wary: ['a', 'arg-file'],
     short: '0a:d:E:e::i::I:L:l::n:oprs:tP:x',
     long: 'null arg-file= delimiter= eof=? replace=? max-lines=? max-args= open-tty interactive no-run-if-empty max-chars= verbose max-procs= exit show-limits process-slot-var= help version',

@@ -169,7 +169,7 @@ export function networkPrograms(): ProgramTable {
     'tshark wireshark': { options: '\n  -w <output>\n  -r <read>\n  -X <load>\n  -i -f -Y -c -T -e <text>' },
     'ssh-keygen': {
       always: ['system', 'makes or changes keys'],
-      options: '\n  -D -w <load>\n  -f <write>\n  -t -b -C -N -P -m -O -s -I -n -V <text>',
+      options: '\n  -D -w <load>\n  -f <change>\n  -t -b -C -N -P -m -O -s -I -n -V <text>',
       operands: 'text*',
     },
     'ssh-add ssh-agent ssh-copy-id': { always: ['system', 'changes which keys are in use'], operands: 'auto*' },

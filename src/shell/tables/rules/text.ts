@@ -44,7 +44,8 @@ const sed: Rule = (use) => {
   const scripts = separateSuffix ? use.operands.slice(1, 2) : scriptArgs(use, ['-e'], ['-f'])
   reportScript(use, scripts, sedDangers)
   for (const arg of scripts)
-    for (const [access, file] of sedFiles(arg.text ?? '')) use.found.file(file, access, arg.word.span)
+    if (sedDangers(arg.text ?? '').length > 0)
+      for (const [access, file] of sedFiles(arg.text ?? '')) use.found.file(file, access, arg.word.span)
   if (!inPlace) return
   const files = use.operands.slice(has(use, '-e', '-f') ? 0 : separateSuffix ? 2 : 1)
   for (const arg of files) use.found.path(arg, 'write')
@@ -53,7 +54,7 @@ const sed: Rule = (use) => {
 /** Files that `w` and `r` commands name, as far as a plain look finds them. */
 function sedFiles(script: string): readonly (readonly ['read' | 'write', string])[] {
   const files: (readonly ['read' | 'write', string])[] = []
-  for (const match of script.matchAll(/(?:^|[;\s\d$/}])([wWrR])\s+(\/[^\s;]+|~\/[^\s;]+|\.\.?\/[^\s;]+)/g))
+  for (const match of script.matchAll(/(?:^|[;\s\d$/}])([wWrR])\s+([^\s;}]+)/g))
     files.push([(match[1] ?? '').toLowerCase() === 'w' ? 'write' : 'read', match[2] ?? ''])
   return files
 }
@@ -64,7 +65,7 @@ const awk: Rule = (use) => {
   for (const arg of scripts)
     for (const match of (arg.text ?? '').matchAll(/(>>?|<)\s*"([^"]+)"/g)) {
       const file = match[2] ?? ''
-      if (file.includes('/')) use.found.file(file, match[1] === '<' ? 'read' : 'write', arg.word.span)
+      if (!file.startsWith('-')) use.found.file(file, match[1] === '<' ? 'read' : 'write', arg.word.span)
     }
 }
 
