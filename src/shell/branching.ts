@@ -17,6 +17,17 @@ export function walkPipeline(walk: Walk, node: Pipeline): void {
     if (negated && walk.scope.cwd !== before) walk.scope.moveTo(null)
     return
   }
+  if (node.operators.includes('|&')) {
+    const { cwd } = walk.scope
+    walk.output.redirects.push({
+      operator: '|&',
+      target: null,
+      access: null,
+      kind: 'stream',
+      cwd,
+      span: walk.span(node),
+    })
+  }
   node.commands.forEach((command, index) => {
     const frame = index === 0 ? walk.frame : { ...walk.frame, stdin: { kind: 'unknown' } as const }
     walk.apart(frame, () => walk.node(command))

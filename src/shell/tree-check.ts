@@ -186,6 +186,9 @@ export class TreeCheck {
         this.#region(node, node.pos + (node.text.startsWith('$[') ? 2 : 3), node.end)
         this.#closed(node, node.text.startsWith('$[') ? ']' : '))')
         return
+      case 'ArithmeticCommandExpansion':
+        this.#uses('command_substitution', node)
+        return
       case 'ArithmeticCommand':
         if (node.expression === undefined && node.body.trim() !== '') {
           this.#refuse('unsupported-syntax', 'the arithmetic could not be read', node.pos)
