@@ -129,7 +129,8 @@ class LogWriter {
   readonly #headFile: HeadFile
   readonly #directory: string
   #fd: number | null = null
-  #head: Head
+  /** Known once the end was looked for. */
+  #head: Head = { session: '', part: -1, size: 0, seq: 0, hash: '', closed: false }
   #broken: Fault | null = null
 
   constructor(options: AuditOptions) {
@@ -141,7 +142,6 @@ class LogWriter {
     } catch (error) {
       throw unwritable(places.heads, error)
     }
-    this.#head = this.#freshHead()
   }
 
   #freshHead(): Head {

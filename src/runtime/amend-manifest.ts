@@ -19,8 +19,9 @@ import { openKeyStore } from '../system/keychain.ts'
 import { withLock } from '../system/lock.ts'
 import type { Machine } from '../system/machine.ts'
 import { openOwnDirectory, removeIfThere } from '../system/state.ts'
-import { exampleMatcher, type LoadedPolicy, loadPolicy, MANIFEST_NAME } from './load-policy.ts'
+import { exampleMatcher, type LoadedPolicy, loadPolicy } from './load-policy.ts'
 import { judgeTrust, trustRequest } from './manifest-trust.ts'
+import { MANIFEST_NAME } from './project-root.ts'
 import { withRegistries } from './registry-hosts.ts'
 import { signedText } from './signed-text.ts'
 
@@ -40,7 +41,7 @@ export async function amendProject(
   machine: Machine,
   files: Files,
 ): Promise<Amended> {
-  if (!loaded.project) {
+  if (!loaded.ownManifest) {
     const why = files.exists(join(loaded.root, MANIFEST_NAME))
       ? 'the manifest was named for this run only'
       : 'the project has no cordon.toml (cordon init writes one)'

@@ -1,7 +1,7 @@
 /** `cordon init`: looks at the project and writes a commented starting manifest. */
 
 import { join, resolve } from 'node:path'
-import { MANIFEST_NAME } from '../../runtime/load-policy.ts'
+import { MANIFEST_NAME } from '../../runtime/project-root.ts'
 import { proposeForProject } from '../../runtime/propose-manifest.ts'
 import { Fault } from '../../system/fault.ts'
 import { machineFiles } from '../../system/files.ts'

@@ -2,7 +2,7 @@
 
 import { chmodSync, mkdirSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { findRoot } from '../../runtime/load-policy.ts'
+import { findRoot } from '../../runtime/project-root.ts'
 import { Fault } from '../../system/fault.ts'
 import { machineFiles } from '../../system/files.ts'
 import { thisMachine } from '../../system/machine.ts'

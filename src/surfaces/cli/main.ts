@@ -47,7 +47,7 @@ export async function main(argv: readonly string[], terminal: Terminal = process
   }
   const load = commandRow(name) ? LOADERS[name] : undefined
   if (!load) {
-    const { nearest } = await import('../../runtime/manifest-report.ts')
+    const { nearest } = await import('../../runtime/near-word.ts')
     const suggestion = nearest(
       name,
       commands.map((candidate) => candidate.name),

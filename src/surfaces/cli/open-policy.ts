@@ -1,14 +1,14 @@
-/** Loads the policy a command works with, and prints what is wrong with it. */
+/** Opens the policy a command works with, and prints what is wrong with it. */
 
-import { type LoadedPolicy, loadPolicy, type ManifestChoice } from '../../runtime/load-policy.ts'
-import { renderProblem } from '../../runtime/manifest-report.ts'
+import type { LoadedManifest, LoadedPolicy, ManifestChoice } from '../../runtime/load-policy.ts'
+import { recallPolicy } from '../../runtime/policy-memory.ts'
 import { machineFiles } from '../../system/files.ts'
 import { type Machine, thisMachine } from '../../system/machine.ts'
 import { type Arguments, textFlag } from './arguments.ts'
 import { paint, type Terminal } from './terminal.ts'
 
-export interface Opened {
-  readonly loaded: LoadedPolicy
+export interface Opened<Policy extends LoadedPolicy = LoadedManifest> {
+  readonly loaded: Policy
   readonly machine: Machine
 }
 
@@ -18,8 +18,17 @@ export function manifestChoice(args: Arguments): ManifestChoice {
   return file === undefined ? { kind: 'project' } : { kind: 'file', file }
 }
 
-/** Opens the policy; null after the problems were printed. */
+/** The policy in force, when it is remembered; null: it has to be opened. */
+export function recalled(args: Arguments): Opened<LoadedPolicy> | null {
+  if (manifestChoice(args).kind !== 'project') return null
+  const machine = thisMachine()
+  const loaded = recallPolicy(machine, machineFiles, textFlag(args, 'root') ?? null)
+  return loaded && { loaded, machine }
+}
+
+/** Opens the policy from its manifests; null after the problems were printed. */
 export async function openPolicy(args: Arguments, terminal: Terminal): Promise<Opened | null> {
+  const { loadPolicy } = await import('../../runtime/load-policy.ts')
   const machine = thisMachine()
   const root = textFlag(args, 'root') ?? null
   const outcome = await loadPolicy({ machine, files: machineFiles, root, choice: manifestChoice(args) })
@@ -30,6 +39,7 @@ export async function openPolicy(args: Arguments, terminal: Terminal): Promise<O
   terminal.err(
     `${paint(terminal, 'red', 'cordon:')} the manifest does not load (${count} ${count === 1 ? 'problem' : 'problems'})\n`,
   )
+  const { renderProblem } = await import('../../runtime/manifest-report.ts')
   for (const problem of outcome.problems) terminal.err(`  ${renderProblem(problem).replaceAll('\n', '\n  ')}\n`)
   return null
 }

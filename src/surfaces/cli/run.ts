@@ -1,7 +1,6 @@
 /** `cordon run`: a command in the sandbox, as transparent as a wrapper can be. */
 
 import type { LoadedPolicy } from '../../runtime/load-policy.ts'
-import { sealedRegistries } from '../../runtime/manifest-seal.ts'
 import {
   formatPlan,
   inferViolations,
@@ -13,11 +12,10 @@ import {
   summarizeEgress,
   typedGrants,
 } from '../../runtime/open-runner.ts'
-import { withRegistries } from '../../runtime/registry-hosts.ts'
 import { machineFiles } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
 import { type Arguments, parseArguments, textFlag } from './arguments.ts'
-import { type Opened, openPolicy } from './open-policy.ts'
+import { type Opened, openPolicy, recalled } from './open-policy.ts'
 import { isTerminalDevice, paint, type Terminal, visible } from './terminal.ts'
 import { type CommandContext, commandRow, EXIT, UsageError } from './usage.ts'
 
@@ -33,12 +31,10 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
     )
     return EXIT.notFound
   }
-  const opened = await openPolicy(args, terminal)
+  const opened = recalled(args) ?? (await openInForce(args, terminal, command))
   if (!opened) return EXIT.fault
   const { machine } = opened
-  const inForce = await putInForce(terminal, opened, command)
-  if (!inForce) return EXIT.fault
-  const loaded = await withKeys(inForce, machine, command)
+  const loaded = await withKeys(opened.loaded, machine, command)
   const backend = openBackend()
   const timeout = textFlag(args, 'timeout')
   const runner = openRunner(loaded, machine, machineFiles, backend)
@@ -73,21 +69,26 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
 }
 
 /** The policy as it may take effect: a project's manifest signed, the registries of the bundles known; null: refused. */
-async function putInForce(
+async function openInForce(
+  args: Arguments,
   terminal: Terminal,
-  { loaded, machine }: Opened,
   command: readonly string[],
-): Promise<LoadedPolicy | null> {
-  if (loaded.project) {
-    const sealed = sealedRegistries(loaded, machine.stateDir)
-    if (sealed) return withRegistries(loaded, sealed)
+): Promise<Opened<LoadedPolicy> | null> {
+  const opened = await openPolicy(args, terminal)
+  if (!opened) return null
+  const { loaded, machine } = opened
+  const { withRegistries } = await import('../../runtime/registry-hosts.ts')
+  if (loaded.ownManifest) {
+    const { sealedRegistries } = await import('../../runtime/manifest-seal.ts')
+    const sealed = sealedRegistries(loaded, machine)
+    if (sealed) return { loaded: withRegistries(loaded, sealed), machine }
     const { requireSigned } = await import('./sign.ts')
     const report = await requireSigned(terminal, loaded, machine)
-    return report === false ? null : withRegistries(loaded, report?.registries ?? {})
+    return report === false ? null : { loaded: withRegistries(loaded, report?.registries ?? {}), machine }
   }
-  if (loaded.sandbox.bundles.length === 0) return loaded
+  if (loaded.sandbox.bundles.length === 0) return opened
   const { readRegistries } = await import('../../runtime/manifest-trust.ts')
-  return withRegistries(loaded, readRegistries(loaded, machine, command.slice(0, 1)))
+  return { loaded: withRegistries(loaded, readRegistries(loaded, machine, command.slice(0, 1))), machine }
 }
 
 /** With the keys of the person that the command's bundles broker; those exist only where bundles do. */

@@ -1,6 +1,6 @@
 /** `cordon sign` and `cordon verify`: what a manifest opens, and a person's word for it. */
 
-import type { LoadedPolicy } from '../../runtime/load-policy.ts'
+import type { LoadedManifest } from '../../runtime/load-policy.ts'
 import {
   detachedSignature,
   judgeTrust,
@@ -48,8 +48,10 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   return sign(terminal, loaded, machine)
 }
 
-function sign(terminal: Terminal, loaded: LoadedPolicy, machine: Machine): number {
+function sign(terminal: Terminal, loaded: LoadedManifest, machine: Machine): number {
   const { warning } = signProject(loaded, machine, new Date())
+  // Seen to hold, and remembered for the first call.
+  judgeTrust(loaded, machine, machineFiles)
   if (warning) terminal.err(`${paint(terminal, 'yellow', 'cordon:')} ${visible(warning)}\n`)
   terminal.err(`${paint(terminal, 'green', 'signed')} ${visible(loaded.manifestPath)}\n`)
   return EXIT.ok
@@ -58,7 +60,7 @@ function sign(terminal: Terminal, loaded: LoadedPolicy, machine: Machine): numbe
 /** Sees to it that the project's manifest is signed, offering that at a terminal; false: nothing may run on it. */
 export async function requireSigned(
   terminal: Terminal,
-  loaded: LoadedPolicy,
+  loaded: LoadedManifest,
   machine: Machine,
 ): Promise<TrustReport | null | false> {
   const report = judgeTrust(loaded, machine, machineFiles)

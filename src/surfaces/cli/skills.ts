@@ -1,6 +1,6 @@
 /** `cordon skills`: the scripts of skills, and your word for those that a project brings along. */
 
-import { findRoot } from '../../runtime/load-policy.ts'
+import { findRoot } from '../../runtime/project-root.ts'
 import { approveSkill, skillRows } from '../../runtime/skill-gate.ts'
 import { machineFiles } from '../../system/files.ts'
 import { thisMachine } from '../../system/machine.ts'
