@@ -227,7 +227,8 @@ function nextCandidate(pass: Pass, { bytes, size }: TextBytes, { filter, fourth 
     }
     window = ((window << 5) | CODES[byte]!) & 0x7fff
     if ((filter[window >> 5]! & (1 << (window & 31))) === 0) continue
-    if (at + 1 < size && (fourth[window]! & (1 << CODES[bytes[at + 1]!]!)) === 0) continue
+    // Behind a character of several bytes the next byte may be its own.
+    if (byte < 0x80 && at + 1 < size && (fourth[window]! & (1 << CODES[bytes[at + 1]!]!)) === 0) continue
     pass.at = at
     pass.window = window
     return true
