@@ -159,7 +159,7 @@ function pidNamespace(): string | null {
 
 function reapLeftovers(directory: string): void {
   for (const name of readdirSync(directory)) {
-    if (/^\.[0-9]+\.[0-9a-f]{12}$/.test(name) && isOld(join(directory, name))) unlinkQuietly(join(directory, name))
+    if (/^\.[0-9]+\.[0-9a-z-]+$/.test(name) && isOld(join(directory, name))) unlinkQuietly(join(directory, name))
   }
 }
 
