@@ -19,6 +19,7 @@ import { machineFiles } from '../system/files.ts'
 import { openGuardedFiles } from '../system/guarded-files.ts'
 import { openTemporaryJournal, reapTemporaries } from '../system/guarded-files-journal.ts'
 import { type Machine, thisMachine } from '../system/machine.ts'
+import { openOwnDirectory, reapHalfWritten } from '../system/state.ts'
 import { builtInTools } from '../tools/registry.ts'
 import type { WebPort } from '../tools/tool.ts'
 import { amendProject, reapAmendments } from './amend-manifest.ts'
@@ -80,6 +81,7 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
   const custom = openCustomTools(project.loaded, machine, () => new Date())
   const journalPlace = join(machine.stateDir, 'writes')
   reapTemporaries(journalPlace)
+  reapHalfWritten(openOwnDirectory(machine.stateDir), Date.now())
   reapAmendments(project.loaded.manifestPath, machine, machineFiles)
   const journal = openTemporaryJournal(journalPlace)
   const spill = join(machine.cacheDir, 'spill')
