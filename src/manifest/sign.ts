@@ -99,7 +99,7 @@ function keyGone(known: PublicKey): Fault {
   })
 }
 
-/** Forgets the user's key and every signature made with it; `cordon keys reset`. */
+/** A new key in the place of the user's: what the old one signed counts no more. `cordon keys reset`. */
 export function resetUserKey(places: SigningPlaces): void {
   const stateDir = openOwnDirectory(places.stateDir)
   withLock(join(stateDir, 'locks', KEY_NAME), () => {
@@ -209,23 +209,6 @@ export function signManifest(request: SignRequest): {
     [...before.filter((other) => other.grant_hash !== hash), record].slice(-MAX_SIGNATURES),
   )
   return { record, warning }
-}
-
-/** Takes back signatures of a project: one set of grants, or all. How many there were. */
-export function revokeSignatures(stateDir: string, project: string, hash: string | null = null): number {
-  const own = openOwnDirectory(stateDir)
-  let revoked = 0
-  updateSignatures(own, project, (before) => {
-    const kept = before.filter((record) => hash !== null && record.grant_hash !== hash)
-    revoked = before.length - kept.length
-    return kept
-  })
-  return revoked
-}
-
-/** The signatures of a project, the newest last; `cordon verify`, `cordon keys`. */
-export function listSignatures(stateDir: string, project: string): readonly SignatureRecord[] {
-  return readSignatures(openOwnDirectory(stateDir), project).signatures
 }
 
 function updateSignatures(

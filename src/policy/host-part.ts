@@ -75,7 +75,7 @@ const ADDRESS_CODES: ReadonlySet<string> = new Set([
 ] satisfies HostCode[])
 
 /** A rule may be narrowed to methods and paths; then it lists the host for nothing else. */
-export function admitsRequest(rule: HostRule, method: string, path: string): boolean {
+function admitsRequest(rule: HostRule, method: string, path: string): boolean {
   if (rule.methods && !rule.methods.includes(method)) return false
   return !rule.paths || rule.paths.some((glob) => matchSegments(splitPath(glob), splitPath(path)))
 }

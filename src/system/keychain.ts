@@ -80,7 +80,7 @@ function attempt<T>(work: () => T): { readonly value: T } | { readonly failure: 
 }
 
 /** Secret Service on Linux, Keychain on macOS, Credential Manager on Windows. */
-export function systemKeychain(): Keychain {
+function systemKeychain(): Keychain {
   const entry = (name: string) => {
     if (process.env.CORDON_KEYCHAIN === 'off') throw new Fault('keychain-off', 'CORDON_KEYCHAIN is off')
     const { Entry } = createRequire(import.meta.url)('@napi-rs/keyring') as typeof import('@napi-rs/keyring')

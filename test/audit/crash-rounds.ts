@@ -7,8 +7,9 @@ import { join } from 'node:path'
 import { openAuditLog } from '../../src/audit/log.ts'
 import { queryAudit } from '../../src/audit/read.ts'
 import { verifyAudit } from '../../src/audit/verify.ts'
-import { listSignatures, userPublicKey } from '../../src/manifest/sign.ts'
+import { userPublicKey } from '../../src/manifest/sign.ts'
 import { grantHash, projectMessage, verifySignature } from '../../src/manifest/signature.ts'
+import { readSignatures } from '../../src/manifest/signature-file.ts'
 import { createTrustStore } from '../../src/tools/custom/trust.ts'
 
 export type Work = 'sign' | 'trust' | 'audit'
@@ -72,7 +73,7 @@ type Check = (stateDir: string, lines: readonly string[], ever: readonly string[
 const CHECKS: Readonly<Record<Work, Check>> = {
   sign: (stateDir, lines) => {
     const key = userPublicKey(stateDir)!
-    const records = listSignatures(stateDir, '/shared')
+    const records = readSignatures(stateDir, '/shared').signatures
     const bad = records.filter(
       ({ grant_hash, signature, canonical }) =>
         grantHash(canonical) !== grant_hash || !verifySignature(key, projectMessage('/shared', grant_hash), signature),
