@@ -10,7 +10,8 @@ import { wordsOf } from './command-part.ts'
 import type { PartSubject } from './decision.ts'
 import type { PartQuestions } from './order.ts'
 import { type PathActor, pathQuestions } from './path-part.ts'
-import { always, deny, ref, type Scene, unknowable } from './shell-scene.ts'
+import { ref } from './policy.ts'
+import { always, deny, type Scene, unknowable } from './shell-scene.ts'
 
 /** A redirect: whether it may be used at all, then the file that it opens. */
 export function redirectQuestions(scene: Scene, redirect: RedirectFact): PartQuestions[] {
