@@ -102,14 +102,14 @@ function pathPart(
   }
   // The kernel opens no longer name, so there is no link in it to follow.
   const path = absolute.length > LONGEST_NAME ? absolute : shell.canonical(absolute)
-  return pathQuestions(
+  return pathQuestions({
     policy,
     session,
     stance,
     access,
-    { given, path },
-    { by: 'command', ...how, subject: { text: subject.text, ...(subject.span && { span: subject.span }) } },
-  )
+    fact: { given, path },
+    actor: { by: 'command', ...how, subject: { text: subject.text, ...(subject.span && { span: subject.span }) } },
+  })
 }
 
 // What is named in words: relative where it lies in the project, as bash will see it, not as it was written.
