@@ -43,7 +43,6 @@ export function coversPath(pattern: PathPattern, path: string): boolean {
   if (pattern.absolute === path) return true
   const segments = splitPath(path)
   const last = pattern.segments.at(-1) ?? ''
-  if (last === '**') return matchSegments(pattern.segments, segments) && basenameMatches(pattern, segments)
   if (isGlob(last)) return matchSegments(pattern.segments, segments) && basenameMatches(pattern, segments)
   // A literal last segment names a file, or a directory whose own files are meant (one level).
   if (pattern.files === null && matchSegments(pattern.segments, segments)) return true

@@ -3,7 +3,6 @@
 import { posix } from 'node:path'
 import { matchSegment } from './glob.ts'
 import { splitPath } from './path-pattern.ts'
-
 import { type ProtectedKind, type ProtectedName, protectedNames } from './protected-names.ts'
 
 export { codeRunningGitKey } from './git-config-keys.ts'
@@ -83,7 +82,6 @@ interface FoldedName {
 }
 
 interface NameIndex {
-  readonly all: readonly FoldedName[]
   readonly anywhere: readonly FoldedName[]
   readonly fixed: readonly FoldedName[]
   readonly firstNames: ReadonlySet<string>
@@ -103,7 +101,6 @@ function nameIndex(): NameIndex {
   const anywhere = all.filter((entry) => entry.place === 'anywhere')
   const firstNames = new Set(anywhere.map((entry) => entry.folded[0]!))
   index = {
-    all,
     anywhere,
     fixed: all.filter((entry) => entry.place !== 'anywhere'),
     firstNames,

@@ -4,7 +4,6 @@ import { describe, expect, test } from 'vitest'
 import { tldtsSuffixes } from '../hosts/suffix.ts'
 import { type Compiled, type CompileOptions, compileManifest } from './compile.ts'
 import { loadManifest } from './load.ts'
-import { emptyManifest } from './manifest.ts'
 import type { Problem } from './problem.ts'
 
 const HERE: CompileOptions = {
@@ -31,7 +30,7 @@ function codes(problems: readonly Problem[]): string[] {
 }
 
 test('nothing written: the built-in defaults', () => {
-  const result = compileManifest(emptyManifest('none'), HERE)
+  const result = compileManifest({ file: 'none', settings: new Map(), declared: new Set() }, HERE)
   if (!('policy' in result)) throw new Error('does not compile')
   const { policy, sandbox, session } = result
   expect(policy).toMatchObject({

@@ -13,14 +13,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Keychain, openKeyStore } from '../system/keychain.ts'
-import {
-  listSignatures,
-  revokeSignatures,
-  signManifest,
-  userPublicKey,
-  userSigningKey,
-  verifyManifest,
-} from './sign.ts'
+import { signManifest, userPublicKey, userSigningKey, verifyManifest } from './sign.ts'
 import { amendManifest } from './sign-amend.ts'
 import { grantHash, keyId, makeSigningKey, parsePublicKey, printDetached } from './signature.ts'
 import { readTrustedKeys, trustKey, untrustKey } from './trusted-keys.ts'
@@ -135,14 +128,6 @@ describe('signing in the state directory', () => {
     signManifest({ stateDir, keys: openKeyStore(stateDir, brokenKeychain), project, canonical: '{}', now })
     writeFileSync(join(stateDir, 'signatures', readdirSync(join(stateDir, 'signatures'))[0]!), text)
     expect(() => verify('{}')).toThrow(/is damaged/)
-  })
-
-  it('takes signatures back', () => {
-    const keys = openKeyStore(stateDir, brokenKeychain)
-    signManifest({ stateDir, keys, project, canonical: '{}', now })
-    expect(revokeSignatures(stateDir, project)).toBe(1)
-    expect(verify('{}').status).toBe('unsigned')
-    expect(listSignatures(stateDir, project)).toEqual([])
   })
 })
 

@@ -2,7 +2,7 @@
 
 import type { CommandFact, Hazard } from '../shell/facts.ts'
 import { denyMatches } from './command-match.ts'
-import type { CommandRule, Policy, RuleRef } from './policy.ts'
+import { type CommandRule, type Policy, ref } from './policy.ts'
 import type { Ruling } from './stance.ts'
 
 // With privilege_wrappers the user opted in: sudo is then an ordinary command that still gains nothing in the sandbox. The
@@ -89,8 +89,4 @@ function namesInOrder(tokens: readonly string[], words: readonly string[]): bool
     rest = rest.slice(at + 1)
   }
   return true
-}
-
-function ref({ rule, source }: RuleRef): RuleRef {
-  return { rule, source }
 }

@@ -7,7 +7,7 @@ import { openedByGrant, secretOf } from '../files/secret-shapes.ts'
 import type { PathFact, SessionFacts } from './call.ts'
 import type { PartSubject } from './decision.ts'
 import type { PartQuestions } from './order.ts'
-import type { PathRule, Policy, RuleRef } from './policy.ts'
+import { type PathRule, type Policy, ref } from './policy.ts'
 import type { Ruling, Stance } from './stance.ts'
 
 export type PathAccess = 'read' | 'write' | 'list'
@@ -22,29 +22,32 @@ export interface PathActor {
   readonly subject?: Partial<PartSubject>
 }
 
+/** One path, who touches it how, and what it is judged by. */
+export interface PathScene {
+  readonly policy: Policy
+  readonly session: SessionFacts
+  readonly stance: Stance
+  readonly access: PathAccess
+  readonly fact: PathFact
+  readonly actor: PathActor
+}
+
 /** The four questions of P0 about a path. */
-export function pathQuestions(
-  policy: Policy,
-  session: SessionFacts,
-  stance: Stance,
-  access: PathAccess,
-  fact: PathFact,
-  actor: PathActor = { by: 'tool' },
-): PartQuestions {
-  const granted = (): PathRule | null => grantOf(policy, session, access, fact.path)
+export function pathQuestions(scene: PathScene): PartQuestions {
+  const { access, fact, actor } = scene
   return {
     subject: { kind: access, text: fact.given, ...actor.subject },
     denial: () =>
-      ruleDenial(policy, access, fact) ??
-      ownPlaceDenial(policy, session, access, fact) ??
-      envelopeDenial(policy, session, access, fact) ??
-      baselineRuling(policy, session, access, fact, actor, stance) ??
-      lookRuling(policy, session, stance, fact, actor) ??
-      outsideRuling(policy, session, fact, granted) ??
-      secretRuling(policy, session, access, fact, actor),
-    grant: () => grantRuling(granted(), access, fact),
-    explicit: () => explicitLevel(stance, access, actor),
-    otherwise: () => fallback(policy, stance, access, fact, actor),
+      ruleDenial(scene) ??
+      ownPlaceDenial(scene) ??
+      envelopeDenial(scene) ??
+      baselineRuling(scene) ??
+      lookRuling(scene) ??
+      outsideRuling(scene) ??
+      secretRuling(scene),
+    grant: () => grantRuling(scene),
+    explicit: () => explicitLevel(scene),
+    otherwise: () => fallback(scene),
   }
 }
 
@@ -57,17 +60,17 @@ export function isInsideRoots(policy: Policy, session: SessionFacts, path: strin
   )
 }
 
-function grantOf(policy: Policy, session: SessionFacts, access: PathAccess, path: string): PathRule | null {
+function grantOf({ policy, session, access, fact }: PathScene): PathRule | null {
   const rules =
     access === 'write'
       ? [...policy.writes.allow, ...session.grants.writes]
       : [...policy.reads.allow, ...session.grants.reads]
-  const covering = rules.filter((rule) => coversPath(rule.pattern, path))
+  const covering = rules.filter((rule) => coversPath(rule.pattern, fact.path))
   // The narrower answer of two grants: one that does not prompt was given on purpose for these files.
   return covering.find((rule) => !rule.prompt) ?? covering[0] ?? null
 }
 
-function ruleDenial(policy: Policy, access: PathAccess, fact: PathFact): Ruling | null {
+function ruleDenial({ policy, access, fact }: PathScene): Ruling | null {
   const rules = access === 'write' ? policy.writes.deny : policy.reads.deny
   const rule = rules.find((candidate) => reachesPath(candidate.pattern, fact.path))
   if (!rule) return null
@@ -82,7 +85,7 @@ function ruleDenial(policy: Policy, access: PathAccess, fact: PathFact): Ruling 
   }
 }
 
-function ownPlaceDenial(policy: Policy, session: SessionFacts, access: PathAccess, fact: PathFact): Ruling | null {
+function ownPlaceDenial({ policy, session, access, fact }: PathScene): Ruling | null {
   const found = protectedPath(fact.path, { root: policy.root, home: policy.home, ...session.own })
   if (!found) return null
   const closed = access === 'write' || found.unreadable
@@ -103,7 +106,7 @@ function ownPlaceDenial(policy: Policy, session: SessionFacts, access: PathAcces
   }
 }
 
-function envelopeDenial(policy: Policy, session: SessionFacts, access: PathAccess, fact: PathFact): Ruling | null {
+function envelopeDenial({ policy, session, access, fact }: PathScene): Ruling | null {
   if (access !== 'write' || policy.envelope === null) return null
   const rules = [...policy.envelope, ...session.envelope]
   if (rules.some((rule) => coversPath(rule.pattern, fact.path))) return null
@@ -120,14 +123,7 @@ function envelopeDenial(policy: Policy, session: SessionFacts, access: PathAcces
 }
 
 // Not a denial, but it stands before the roots: what every sandbox shows is not "outside" for a command.
-function baselineRuling(
-  policy: Policy,
-  session: SessionFacts,
-  access: PathAccess,
-  fact: PathFact,
-  actor: PathActor,
-  stance: Stance,
-): Ruling | null {
+function baselineRuling({ policy, session, stance, access, fact, actor }: PathScene): Ruling | null {
   if (actor.by !== 'command') return null
   const shown =
     isSandboxDevice(fact.path) ||
@@ -142,13 +138,7 @@ function baselineRuling(
 }
 
 // P10: asking about a listing buys nothing. The sandbox does not show the place, and a read of it still asks.
-function lookRuling(
-  policy: Policy,
-  session: SessionFacts,
-  stance: Stance,
-  fact: PathFact,
-  actor: PathActor,
-): Ruling | null {
+function lookRuling({ policy, session, stance, fact, actor }: PathScene): Ruling | null {
   if (!actor.looks || stance.mode.value !== 'contained' || isInsideRoots(policy, session, fact.path)) return null
   return {
     decision: 'allow',
@@ -157,13 +147,9 @@ function lookRuling(
   }
 }
 
-function outsideRuling(
-  policy: Policy,
-  session: SessionFacts,
-  fact: PathFact,
-  granted: () => PathRule | null,
-): Ruling | null {
-  if (isInsideRoots(policy, session, fact.path) || granted()) return null
+function outsideRuling(scene: PathScene): Ruling | null {
+  const { policy, session, fact } = scene
+  if (isInsideRoots(policy, session, fact.path) || grantOf(scene)) return null
   const asks = policy.outsideRoots.value === 'ask'
   const resolved = fact.path === fact.given ? '' : ` (${fact.path})`
   return {
@@ -179,26 +165,13 @@ function outsideRuling(
   }
 }
 
-function secretRuling(
-  policy: Policy,
-  session: SessionFacts,
-  access: PathAccess,
-  fact: PathFact,
-  actor: PathActor,
-): Ruling | null {
+function secretRuling({ policy, session, access, fact, actor }: PathScene): Ruling | null {
   // Metadata is held by deny rules alone (F2).
   if (access !== 'read' || actor.looks === 'metadata' || !policy.maskSecrets) return null
   const secret = secretOf(fact.path, policy)
   if (!secret) return null
-  const rules = [...policy.reads.allow, ...session.grants.reads]
-  if (
-    openedByGrant(
-      fact.path,
-      rules.map((rule) => rule.pattern),
-      policy,
-    )
-  )
-    return null
+  const patterns = [...policy.reads.allow, ...session.grants.reads].map((rule) => rule.pattern)
+  if (openedByGrant(fact.path, patterns, policy)) return null
   return {
     decision: 'ask',
     firm: true,
@@ -211,7 +184,9 @@ function secretRuling(
   }
 }
 
-function grantRuling(rule: PathRule | null, access: PathAccess, fact: PathFact): Ruling | null {
+function grantRuling(scene: PathScene): Ruling | null {
+  const { access, fact } = scene
+  const rule = grantOf(scene)
   if (!rule) return null
   if (!rule.prompt) {
     return {
@@ -231,7 +206,7 @@ function grantRuling(rule: PathRule | null, access: PathAccess, fact: PathFact):
 }
 
 // A command's own level asks before the command, not once more for each of its files; metadata is held by deny alone.
-function explicitLevel(stance: Stance, access: PathAccess, actor: PathActor): Ruling | null {
+function explicitLevel({ stance, access, actor }: PathScene): Ruling | null {
   if (actor.by === 'tool') return access === 'list' && stance.explicit?.decision === 'ask' ? null : stance.explicit
   if (stance.explicit) return stance.explicit.decision === 'ask' ? null : stance.explicit
   if (stance.mode.value !== 'contained') return null
@@ -242,7 +217,7 @@ function explicitLevel(stance: Stance, access: PathAccess, actor: PathActor): Ru
   }
 }
 
-function fallback(policy: Policy, stance: Stance, access: PathAccess, fact: PathFact, actor: PathActor): Ruling {
+function fallback({ policy, stance, access, fact, actor }: PathScene): Ruling {
   const declared = access === 'write' ? policy.writes.declared : access === 'read' && policy.reads.declared
   if (declared && !(access === 'read' && !policy.promptReads.value)) {
     return {
@@ -269,8 +244,4 @@ function fallback(policy: Policy, stance: Stance, access: PathAccess, fact: Path
 
 function verb(access: PathAccess): string {
   return access === 'write' ? 'Writing' : access === 'read' ? 'Reading' : 'Listing'
-}
-
-function ref({ rule, source }: RuleRef): RuleRef {
-  return { rule, source }
 }

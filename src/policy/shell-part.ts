@@ -4,13 +4,14 @@ import type { CommandFact, Hazard, PathUse, ShellFacts, SyntaxUse } from '../she
 import { isInterpreterName } from '../shell/tables/interpreter-names.ts'
 import type { SessionFacts, ShellFact } from './call.ts'
 import { mentionedDenial } from './command-denial.ts'
-import { commandQuestions, runsElsewhere, wordsOf } from './command-part.ts'
+import { runsElsewhere } from './command-grant.ts'
+import { commandQuestions, wordsOf } from './command-part.ts'
 import type { PartDecision, PartSubject } from './decision.ts'
 import { decidePart, type PartQuestions } from './order.ts'
-import type { Policy } from './policy.ts'
+import { type Policy, ref } from './policy.ts'
 import { hostUseQuestions } from './shell-hosts.ts'
 import { pathUseQuestions, redirectQuestions } from './shell-paths.ts'
-import { always, deny, ref, type Scene, unknowable } from './shell-scene.ts'
+import { always, deny, type Scene, unknowable } from './shell-scene.ts'
 import type { Ruling, Stance } from './stance.ts'
 
 /** Decides every part of a command text. */
@@ -76,10 +77,9 @@ function nothingRuns({ policy, shell }: Scene): PartQuestions {
 }
 
 function factQuestions(scene: Scene, fact: CommandFact, at: number, all: readonly CommandFact[]): PartQuestions[] {
-  const { policy, session, stance, shell } = scene
   const runs = fact.unwrapped === 'none' ? null : (all.find((other) => other.parent === at) ?? null)
   const wrappers = wrappersOf(fact, all)
-  const command = commandQuestions(policy, session, stance, fact, shell.canonical, { wrappers, runs })
+  const command = commandQuestions(scene, fact, { wrappers, runs })
   if (runsElsewhere(wrappers)) return [command]
   return [
     command,

@@ -10,7 +10,8 @@ import { wordsOf } from './command-part.ts'
 import type { PartSubject } from './decision.ts'
 import type { PartQuestions } from './order.ts'
 import { type PathActor, pathQuestions } from './path-part.ts'
-import { always, deny, ref, type Scene, unknowable } from './shell-scene.ts'
+import { ref } from './policy.ts'
+import { always, deny, type Scene, unknowable } from './shell-scene.ts'
 
 /** A redirect: whether it may be used at all, then the file that it opens. */
 export function redirectQuestions(scene: Scene, redirect: RedirectFact): PartQuestions[] {
@@ -101,14 +102,14 @@ function pathPart(
   }
   // The kernel opens no longer name, so there is no link in it to follow.
   const path = absolute.length > LONGEST_NAME ? absolute : shell.canonical(absolute)
-  return pathQuestions(
+  return pathQuestions({
     policy,
     session,
     stance,
     access,
-    { given, path },
-    { by: 'command', ...how, subject: { text: subject.text, ...(subject.span && { span: subject.span }) } },
-  )
+    fact: { given, path },
+    actor: { by: 'command', ...how, subject: { text: subject.text, ...(subject.span && { span: subject.span }) } },
+  })
 }
 
 // What is named in words: relative where it lies in the project, as bash will see it, not as it was written.

@@ -2,7 +2,7 @@
 
 import { parseUrl } from '../hosts/url.ts'
 import type { SessionFacts } from '../policy/call.ts'
-import { grantsOf } from '../policy/command-part.ts'
+import { grantsOf } from '../policy/command-grant.ts'
 import type { CommandRule } from '../policy/policy.ts'
 import { takeStance } from '../policy/stance.ts'
 import type { LaunchIo } from '../sandbox/backend.ts'

@@ -80,7 +80,7 @@ function describe(entry: Entry): string {
 }
 
 /** The object form of a manifest. */
-export function treeOf(entries: readonly Entry[]): Tree {
+function treeOf(entries: readonly Entry[]): Tree {
   const tree: Tree = { schema_version: 1 }
   const table = (...path: readonly string[]): Tree =>
     path.reduce((at, name) => {

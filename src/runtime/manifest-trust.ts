@@ -1,6 +1,6 @@
 /** Whether a project's manifest may take effect (M3): verify it, show what it would open, sign it. */
 
-import { join } from 'node:path'
+import { isInside } from '../files/baseline.ts'
 import { canonicalManifest } from '../manifest/canonical.ts'
 import { type ReachDiff, reachDiff } from '../manifest/reach-diff.ts'
 import { type ManifestTrust, signManifest, userSigningKey, verifyManifest } from '../manifest/sign.ts'
@@ -113,7 +113,7 @@ export function signProject(loaded: LoadedManifest, machine: Machine, now: Date)
   const canonical = signedText(canonicalManifest(loaded.project), registries)
   const { warning } = signManifest({
     stateDir: machine.stateDir,
-    keys: openKeyStore(join(machine.stateDir)),
+    keys: openKeyStore(machine.stateDir),
     project: loaded.root,
     canonical,
     now: now.toISOString(),
@@ -139,7 +139,7 @@ export function readRegistries(
     .filter((bundle) => programs === null || programs.some((program) => bundle.programs.includes(program)))
   const path = (machine.env.PATH ?? '/usr/bin:/bin')
     .split(':')
-    .filter((entry) => entry.startsWith('/') && !entry.startsWith(loaded.root))
+    .filter((entry) => entry.startsWith('/') && !isInside(entry, loaded.root))
     .join(':')
   return findRegistries(chosen, machine.home, machineRegistries(machine.home, path))
 }

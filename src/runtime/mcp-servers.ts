@@ -6,6 +6,7 @@ import { basename } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { isInside } from '../files/baseline.ts'
 import { literalPrefix } from '../files/path-pattern.ts'
+import { SERVER_NAME } from '../manifest/compile-servers.ts'
 import type { McpServerSetting, ServerRequest } from '../manifest/settings.ts'
 import type { Decision } from '../policy/decision.ts'
 import { Fault, messageOf } from '../system/fault.ts'
@@ -41,7 +42,6 @@ export interface ServerSpec {
   readonly definition: Pin | null
 }
 
-export const SERVER_NAME: RegExp = /^[a-z0-9][a-z0-9-]{0,39}$/
 const MAX_SERVERS = 50
 const MAX_CONFIG_BYTES = 1024 * 1024
 

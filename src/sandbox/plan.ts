@@ -147,7 +147,7 @@ export const SYSTEM_PATHS: readonly string[] = [
 /** Made anew in every sandbox, never shown from the host. */
 const KERNEL_PATHS = ['/proc', '/sys', '/dev']
 
-export const DEFAULT_PORT = 3128
+const DEFAULT_PORT = 3128
 
 /** True when the plan needs a channel over which sockets are handed out of the sandbox. */
 export function handsOutSockets(plan: Pick<SandboxPlan, 'network' | 'servers'>): boolean {

@@ -152,7 +152,7 @@ export function identityOf(path: string): string | null {
 }
 
 /** True when the path is a write grant or lies below one. */
-export function isWritable(path: string, write: readonly string[]): boolean {
+function isWritable(path: string, write: readonly string[]): boolean {
   return write.some((grant) => path === grant || isBelow(path, grant))
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { HintSearch, occurs, stretches } from './hint-search.ts'
-import { randomFrom } from './samples.ts'
+import { randomFrom } from './samples.fixture.ts'
 
 const HINTS = ['send', ' send ', 'end', ' ai ', 'aa', 'aaa', 'abaa', ' to the', '10']
 

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { secretForms } from './known-secrets.ts'
 import { createRedactor, MASK } from './redact.ts'
-import { ordinaryLog, randomFrom, SECRET_SAMPLES, secretLine } from './samples.ts'
+import { ordinaryLog, randomFrom, SECRET_SAMPLES, secretLine } from './samples.fixture.ts'
 
 const redactor = createRedactor()
 

@@ -1,10 +1,10 @@
 /** The port to this process's surroundings: where it runs, for whom, and with which environment. */
 
 import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { homedir, networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { Fault } from './fault.ts'
+import { keychainEntry } from './keychain-entry.ts'
 
 export interface Machine {
   readonly cwd: string
@@ -61,11 +61,7 @@ function readSecret(
   home: string,
 ): string | null {
   if (source.kind === 'env') return env[source.name] ?? null
-  if (source.kind === 'keychain') {
-    const { Entry } = createRequire(import.meta.url)('@napi-rs/keyring') as typeof import('@napi-rs/keyring')
-    // Without it, the kernel keyring would be used where D-Bus is missing, and lost at the next boot.
-    return new Entry('cordon', source.name, { linux: { store: 'secret-service' } }).getPassword()
-  }
+  if (source.kind === 'keychain') return keychainEntry(source.name).getPassword()
   const path = source.name.startsWith('~/') ? join(home, source.name.slice(2)) : source.name
   return readFileSync(path, 'utf8').trim()
 }

@@ -8,7 +8,7 @@ import type { Duplex } from 'node:stream'
 import { type TLSSocket, connect as tlsConnect } from 'node:tls'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createUpstream } from '../../src/egress/upstream.ts'
-import { mappedResolver } from '../../src/system/dns.ts'
+import { mappedResolver } from './mapped-resolver.ts'
 import { createWorld, hosts, RawClient, type World } from './world.ts'
 
 let world: World

@@ -4,7 +4,7 @@ import { createServer as createHttps, type Server } from 'node:https'
 import type { TLSSocket } from 'node:tls'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createUpstream } from '../../src/egress/upstream.ts'
-import { mappedResolver } from '../../src/system/dns.ts'
+import { mappedResolver } from './mapped-resolver.ts'
 import { createWorld, hosts, RawClient, type World } from './world.ts'
 
 let world: World

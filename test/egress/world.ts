@@ -13,7 +13,8 @@ import { createUpstream, type Upstream } from '../../src/egress/upstream.ts'
 import { parseHostPattern } from '../../src/hosts/pattern.ts'
 import { tldtsSuffixes } from '../../src/hosts/suffix.ts'
 import type { HostRule } from '../../src/policy/policy.ts'
-import { mappedResolver, type Resolver } from '../../src/system/dns.ts'
+import type { Resolver } from '../../src/system/dns.ts'
+import { mappedResolver } from './mapped-resolver.ts'
 
 /** A public address that stands for every host of the test internet. */
 export const PUBLIC_ADDRESS = '140.82.112.3'

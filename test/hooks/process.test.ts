@@ -1,9 +1,10 @@
 /** The hook as a process, the way hosts run it: streams, exit codes, the sandbox behind the rewrite, approvals, installation. */
 
-import { spawn, spawnSync } from 'node:child_process'
+import { type ChildProcessByStdio, spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Writable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 const CLI = process.env.CORDON_CLI ?? new URL('../../dist/cordon.cjs', import.meta.url).pathname
@@ -43,6 +44,9 @@ createInterface({ input: process.stdin }).on('line', (line) => {
 
 let base = ''
 let project = ''
+/** A hook whose host goes on saying nothing: it waits for its deadline while the other tests run. */
+let silent: ChildProcessByStdio<Writable, null, null>
+let silentEnd: Promise<unknown>
 
 beforeAll(() => {
   base = mkdtempSync(join(tmpdir(), 'cordon-hook-process-'))
@@ -52,9 +56,18 @@ beforeAll(() => {
   writeFileSync(join(project, 'cordon.toml'), MANIFEST)
   writeFileSync(join(project, '.env'), 'TOKEN=hunter2\n')
   expect(cordon(['sign', '--yes']).code).toBe(0)
+  silent = spawn(process.execPath, [CLI, 'hook', 'codex', '--root', project], {
+    env: environment(),
+    stdio: ['pipe', 'ignore', 'ignore'],
+  })
+  silent.stdin.write('{')
+  silentEnd = new Promise((resolve) => silent.on('close', resolve))
 })
 
-afterAll(() => rmSync(base, { recursive: true, force: true }))
+afterAll(() => {
+  silent.kill('SIGKILL')
+  rmSync(base, { recursive: true, force: true })
+})
 
 interface Ran {
   readonly code: number | null
@@ -128,16 +141,6 @@ describe('the process', () => {
       (answer) => answer === 2 || answer === 'deny',
     )
   })
-
-  it('ends when the host goes on saying nothing', async () => {
-    const child = spawn(process.execPath, [CLI, 'hook', 'codex', '--root', project], {
-      env: environment(),
-      stdio: ['pipe', 'pipe', 'pipe'],
-    })
-    child.stdin.write('{')
-    const code = await new Promise((resolve) => child.on('close', resolve))
-    expect(code).toBe(2)
-  }, 60_000)
 })
 
 describe('the rewrite', () => {
@@ -265,3 +268,7 @@ describe('cordon install', () => {
     expect(err).toContain('permissions.allow')
   })
 })
+
+it('ends when the host goes on saying nothing', async () => {
+  expect(await silentEnd).toBe(2)
+}, 60_000)

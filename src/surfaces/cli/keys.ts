@@ -4,7 +4,7 @@ import { openKeys } from '../../runtime/manifest-keys.ts'
 import { thisMachine } from '../../system/machine.ts'
 import { parseArguments } from './arguments.ts'
 import { confirm } from './confirm.ts'
-import { visible } from './terminal.ts'
+import { paint, visible } from './terminal.ts'
 import { type CommandContext, commandRow, EXIT, UsageError } from './usage.ts'
 
 /** Runs `cordon keys [list|trust|untrust|reset]`. */
@@ -24,7 +24,8 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   if (verb === 'reset') {
     const question = 'A new key makes every signature you gave void. Go on? [y/N] '
     if (!args.flags.yes && !(await confirm(terminal, question))) return EXIT.failed
-    keys.reset()
+    const { warning } = keys.reset()
+    if (warning) terminal.err(`${paint(terminal, 'yellow', 'cordon:')} ${visible(warning)}\n`)
     terminal.out('made a new key; sign your manifests again with cordon sign\n')
     return EXIT.ok
   }

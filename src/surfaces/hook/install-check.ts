@@ -79,7 +79,7 @@ function switchedOff({ root, home, env }: InstallPlace, read: (path: string) => 
 }
 
 /** Runs what is installed; of Codex also asks whether it trusts it. */
-export async function testInstalled(agent: HostName, place: InstallPlace): Promise<SelfTest> {
+async function testInstalled(agent: HostName, place: InstallPlace): Promise<SelfTest> {
   if (agent === 'opencode') return testPlugin(settingsFile(agent, place), place)
   const commands = { call: installedCommand(agent, place), result: installedResultCommand(agent, place) }
   const test = testCommand(agent, commands, place)

@@ -39,7 +39,7 @@ export function elicitationPrompter(elicit: Elicit): Prompter {
 }
 
 /** P6: the tool, the exact subject, why it is asked, and what a saved answer would also admit. */
-export function questionText({ tool, subject, where, decision, suggestions }: ApprovalRequest): string {
+function questionText({ tool, subject, where, decision, suggestions }: ApprovalRequest): string {
   const [narrowest] = suggestions
   return [
     `Cordon asks before ${visible(tool)} runs:`,
