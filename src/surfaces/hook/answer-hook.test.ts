@@ -189,7 +189,7 @@ const rows: readonly Row[] = [
   { note: 'a patch', host: 'codex', input: codex('apply_patch', { command: patch('src/n.ts') }), expect: 'pass' },
   { note: 'a patch outside', host: 'codex', input: codex('apply_patch', { command: patch('/etc/n') }), expect: 'deny' },
   { note: 'a patch by ..', host: 'codex', input: codex('apply_patch', { command: patch('../../n') }), expect: 'deny' },
-  { note: 'no patch', host: 'codex', input: codex('apply_patch', { command: 'rm -rf /' }), expect: 'deny' },
+  { note: 'no patch', host: 'codex', input: codex('apply_patch', { command: 'rm -rf /' }), expect: 'block' },
   { note: 'a picture', host: 'codex', input: codex('view_image', { path: '$P/.env' }), expect: 'deny' },
   { note: 'a plan', host: 'codex', input: codex('update_plan', { plan: [] }), expect: 'pass' },
   { note: 'an unknown server’s tool', host: 'codex', input: codex('mcp__new__x', {}), expect: 'deny' },

@@ -1,6 +1,7 @@
 /** Claude Code: `PreToolUse`, answered with `hookSpecificOutput`. */
 
 import { expectEvent, type Host, type Json, type Outcome, object, optionalText, type ResultWord, text } from './host.ts'
+import { composes, trims } from './path-readings.ts'
 import {
   callsOf,
   delegates,
@@ -63,6 +64,7 @@ const ASKING: ReadonlySet<string> = new Set(['default', 'acceptEdits', 'plan'])
 
 export const claudeCode: Host = {
   name: 'claude-code',
+  paths: [trims, composes],
   parse(input, env) {
     expectEvent(input, 'PreToolUse')
     const tool = text(input, 'tool_name')
