@@ -1,6 +1,6 @@
 /** The way of a hook: the host's text in, one answer in the host's own form out, and whatever fails is a block. */
 
-import { closeSync, openSync, readSync } from 'node:fs'
+import { closeSync, constants, openSync, readSync } from 'node:fs'
 import { posix } from 'node:path'
 import { type HookCall, type HookJudge, type HookJudgement, openHookJudge } from '../../runtime/hook-judge.ts'
 import { visible } from '../../scan/visible-text.ts'
@@ -79,6 +79,10 @@ async function decide(host: Host, request: HookRequest, input: Json, setting: Ho
       `the project cannot be known from what the host says; install the hook for it: cordon install ${host.name} --project`,
     )
   }
+  if (request.cwd !== null && !posix.isAbsolute(request.cwd))
+    throw new ProtocolError(
+      `the directory that the host names does not begin at /, but is ${JSON.stringify(request.cwd)}`,
+    )
   requireFound(host, request, setting)
   const opened = await openHookJudge({
     machine,
@@ -221,7 +225,8 @@ function startDirectory(input: Json): string | null {
 /** The record grows with the session; its first line is all that is wanted. */
 function beginningOf(path: string): string {
   const bytes = Buffer.alloc(1024 * 1024)
-  const fd = openSync(path, 'r')
+  // O_NONBLOCK: what waits for a writer would wait for longer than the host does.
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
   try {
     return bytes.toString('utf8', 0, readSync(fd, bytes, 0, bytes.length, 0))
   } finally {

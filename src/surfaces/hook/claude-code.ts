@@ -1,6 +1,16 @@
 /** Claude Code: `PreToolUse`, answered with `hookSpecificOutput`. */
 
-import { expectEvent, type Host, type Json, type Outcome, object, optionalText, type ResultWord, text } from './host.ts'
+import {
+  expectEvent,
+  type Host,
+  type Json,
+  type Outcome,
+  object,
+  optionalText,
+  ProtocolError,
+  type ResultWord,
+  text,
+} from './host.ts'
 import { composes, trims } from './path-readings.ts'
 import {
   callsOf,
@@ -16,14 +26,14 @@ import {
   searches,
   searchesWeb,
   shell,
+  type ToolRow,
   type ToolTable,
   writes,
 } from './tool-table.ts'
 
 const TOOLS: ToolTable = {
   Bash: shell(),
-  // Runs a command and watches its output.
-  Monitor: shell(),
+  Monitor: watches,
   Read: reads('file_path'),
   NotebookRead: reads('notebook_path'),
   Write: writes('file_path'),
@@ -54,6 +64,12 @@ const TOOLS: ToolTable = {
   EnterPlanMode: nothing,
   ExitPlanMode: nothing,
   ToolSearch: nothing,
+}
+
+/** Runs a command and watches its output, or a socket, which no rule can be held against. */
+function watches(input: Json): ReturnType<ToolRow> {
+  if (input.ws !== undefined && input.ws !== null) throw new ProtocolError('Monitor is to open a WebSocket')
+  return shell()(input)
 }
 
 /** Tools whose input is a shell command. */
