@@ -131,7 +131,7 @@ describe.each(HOST_NAMES)('%s', (host) => {
   it('does not read back to the agent what it wrote', async () => {
     const writes: Readonly<Record<HostName, object>> = {
       'claude-code': { tool_name: 'Write', tool_input: { file_path: '$P/a', content: ORDERS } },
-      codex: { tool_name: 'apply_patch', tool_input: { command: ORDERS } },
+      codex: { tool_name: 'apply_patch', tool_input: { command: `*** Begin Patch\n+${ORDERS}` } },
       gemini: { tool_name: 'write_file', tool_input: { file_path: 'a', content: ORDERS } },
       cursor: { tool_name: 'Write', tool_input: { file_path: '$P/a' } },
       opencode: { tool: 'write', args: { filePath: '$P/a' } },

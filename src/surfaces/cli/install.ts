@@ -2,6 +2,7 @@
 
 import { chmodSync, mkdirSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { parseToml } from '../../runtime/import-toml.ts'
 import { findRoot } from '../../runtime/project-root.ts'
 import { Fault } from '../../system/fault.ts'
 import { machineFiles } from '../../system/files.ts'
@@ -12,11 +13,13 @@ import {
   codexHome,
   type FileChange,
   type InstallPlace,
+  LOCAL_ENV,
   planGeminiTrust,
   planSettings,
   SettingsError,
+  trustedFoldersFile,
 } from '../hook/host-settings.ts'
-import { checkAgent, findProgram } from '../hook/install-check.ts'
+import { checkAgent, findProgram, ownHooks } from '../hook/install-check.ts'
 import { forgetTrust, keepTrust, type TrustEntry, trustOf, withoutTrust } from '../hook/installed-trust.ts'
 import { lineDiff } from '../hook/line-diff.ts'
 import { type Arguments, parseArguments } from './arguments.ts'
@@ -32,7 +35,8 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const uninstall = args.flags.uninstall === true
   const { stateDir } = thisMachine()
   const trusted = trustOf(stateDir, { agent, scope: place.scope, root: place.root })
-  const changes = [...planned(agent, place, uninstall), ...(uninstall ? untrusted(trusted) : [])].filter(
+  const settings = planned(agent, place, uninstall)
+  const changes = (uninstall ? untrusted(trusted, settings) : settings).filter(
     (change) => change.before !== change.after,
   )
   if (!args.flags.json) for (const change of changes) terminal.out(describe(terminal, change))
@@ -50,7 +54,12 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
     return EXIT.ok
   }
   if (agent === 'codex') await trustInCodex(terminal, place, stateDir)
-  if (agent === 'gemini') keepTrust(stateDir, geminiTrust(changes, place))
+  if (agent === 'gemini') {
+    keepTrust(stateDir, geminiTrust(changes, place))
+    terminal.err(
+      'Gemini CLI leaves the .env of projects alone now, since its agent can write one: keep its key in ~/.gemini/.env\n',
+    )
+  }
   warn(terminal, place)
   const check = await checkAgent(agent, place, readFile)
   const test = { ok: check.status === 'works', detail: check.detail }
@@ -97,23 +106,33 @@ function planned(agent: HostName, place: InstallPlace, uninstall: boolean): File
   }
 }
 
-/** The host's files without the trust that our installation wrote there. */
-function untrusted(entries: readonly TrustEntry[]): FileChange[] {
-  return [...new Set(entries.map((entry) => entry.path))].flatMap((path) => {
-    const before = readFile(path)
-    if (before === null) return []
+/** The changes, and the host's files without the trust that our installation wrote there; a file can be in both. */
+function untrusted(entries: readonly TrustEntry[], changes: readonly FileChange[]): FileChange[] {
+  const paths = [...new Set(entries.map((entry) => entry.path))]
+  const taken = paths.flatMap((path) => {
+    const known = changes.find((change) => change.path === path)
+    const { before, after } = known ?? { before: readFile(path), after: readFile(path) }
+    if (after === null) return known ? [known] : []
     const own = entries.filter((entry) => entry.path === path)
-    return [{ path, before, after: withoutTrust(before, own) }]
+    return [{ path, before, after: withoutTrust(after, own) }]
   })
+  return [...changes.filter(({ path }) => !paths.includes(path)), ...taken]
 }
 
-/** What an installation for a project changed in Gemini CLI's list of trusted folders. */
-function geminiTrust(changes: readonly FileChange[], { root, scope }: InstallPlace): TrustEntry[] {
-  const change = changes.find(({ path }) => path.endsWith('trustedFolders.json'))
-  if (change === undefined) return []
-  const folders = JSON.parse(change.before ?? '{}') as Record<string, unknown>
-  const before = typeof folders[root] === 'string' ? folders[root] : null
-  return [{ agent: 'gemini', scope, root, path: change.path, table: null, key: root, before, after: 'TRUST_FOLDER' }]
+/** What an installation changed of Gemini CLI beside its hooks: the list of trusted folders, and what it makes of .env files. */
+function geminiTrust(changes: readonly FileChange[], place: InstallPlace): TrustEntry[] {
+  const { root, scope } = place
+  return changes.map(({ path, before: text }) => {
+    const settings = JSON.parse(text ?? '{}') as Record<string, unknown>
+    const own = { agent: 'gemini', scope, root, path } as const
+    if (path === trustedFoldersFile(place)) {
+      const before = typeof settings[root] === 'string' ? settings[root] : null
+      return { ...own, table: null, key: root, before, after: 'TRUST_FOLDER' }
+    }
+    const { table, key } = LOCAL_ENV
+    const before = JSON.stringify((settings[table] as Record<string, unknown> | undefined)?.[key]) ?? null
+    return { ...own, table, key, before, after: 'true' }
+  })
 }
 
 /** The text of a file, null when there is none. */
@@ -144,7 +163,7 @@ async function trustInCodex(terminal: Terminal, place: InstallPlace, stateDir: s
   const set = (table: string, key: string, value: string): void => {
     const old = tomlValue(after, table, key)
     if (old === value) return
-    after = withTomlValue(after, table, key, value)
+    after = checkedToml(path, after, withTomlValue(after, table, key, value))
     const { scope, root } = place
     keepTrust(stateDir, [{ agent: 'codex', scope, root, path, table, key, before: old, after: value }])
   }
@@ -152,12 +171,28 @@ async function trustInCodex(terminal: Terminal, place: InstallPlace, stateDir: s
     set(`projects.${tomlText(place.root)}`, 'trust_level', 'trusted')
     if (after !== before) write({ path, before, after })
   }
-  for (const { key, hash, trusted } of await askCodex(codex, place.root, place.env)) {
+  for (const { key, hash, trusted } of ownHooks(await askCodex(codex, place.root, place.env), place)) {
     if (!trusted) set(`hooks.state.${tomlText(key)}`, 'trusted_hash', hash)
   }
   if (after === before) return
   terminal.out(describe(terminal, { path, before, after }))
   write({ path, before, after })
+}
+
+/** The new text of a TOML file, which must be TOML as well: a table can be written in ways that a line more would double. */
+function checkedToml(path: string, before: string, after: string): string {
+  const isToml = (text: string): boolean => {
+    try {
+      parseToml(text, path)
+      return true
+    } catch {
+      return false
+    }
+  }
+  if (isToml(after) || !isToml(before)) return after
+  throw new Fault('agent-settings', `${path} has no place for the trust that Codex wants`, {
+    remedy: 'Write its tables as [projects."PATH"] and [hooks.state."KEY"], then run it again.',
+  })
 }
 
 /** What the agent can write, it can replace. */

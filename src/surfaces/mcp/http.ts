@@ -33,7 +33,7 @@ const IDLE_MS = 30 * 60_000
 export async function serveHttp(options: ServerOptions, port: number): Promise<HttpServer> {
   const token = randomBytes(32).toString('base64url')
   const clients = new Map<string, Client>()
-  const stateless = new ServedProject(options)
+  const stateless = new ServedProject(options, true)
   const running = new Set<ServerResponse>()
   const http = createServer((request, response) => {
     void handle(request, response, { options, clients, stateless, running, token, http }).catch((error: unknown) => {
