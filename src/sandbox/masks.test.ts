@@ -352,6 +352,21 @@ describe('the index of an earlier process', () => {
     expect(masked(second)).toEqual(['f7/.env', 'f9/.env'])
   })
 
+  test('keeps folders that had only just changed', async () => {
+    bigTree()
+    const state = join(base, 'state')
+    const first = newIndex()
+    first.refresh()
+    await new Promise((resolve) => setTimeout(resolve, 150))
+    put('f7/new')
+    first.refresh()
+    writeIndexCache(state, facts(), first.tree)
+    await new Promise((resolve) => setTimeout(resolve, 150))
+    const second = newIndex()
+    expect(readIndexCache(state, facts(), second.tree)).toBe(true)
+    expect(masked(second)).toEqual(['f7/.env'])
+  })
+
   test('is not believed when others could have written it, or when other shapes are asked for', () => {
     bigTree()
     const state = join(base, 'state')
