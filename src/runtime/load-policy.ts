@@ -89,7 +89,8 @@ function bundleHosts(choice: BundleSetting): ReadonlyMap<string, readonly string
 export function findRoot(cwd: string, files: Files): string {
   for (const marker of [MANIFEST_NAME, '.git']) {
     for (let directory = cwd; ; directory = dirname(directory)) {
-      if (files.exists(join(directory, marker))) return directory
+      const path = join(directory, marker)
+      if (files.exists(path) || files.isLink(path)) return directory
       if (directory === dirname(directory)) break
     }
   }
@@ -111,10 +112,11 @@ async function openLayers({ machine, files, choice }: LoadRequest, manifestPath:
     return { layers: { project: result.manifest }, warnings: result.warnings, suffixes: result.suffixes }
   }
   const userFile = join(machine.configDir, MANIFEST_NAME)
-  const user = files.exists(userFile) ? await openFile(userFile, label(userFile, machine), files) : null
+  // One that is there and cannot be read is a fault: what it denies would be allowed without it.
+  const user = !files.isMissing(userFile) ? await openFile(userFile, label(userFile, machine), files) : null
   if (user && 'problems' in user) return { problems: user.problems }
   const projectFile = choice.kind === 'file' ? resolve(machine.cwd, choice.file) : manifestPath
-  const wanted = choice.kind === 'file' || files.exists(projectFile)
+  const wanted = choice.kind === 'file' || !files.isMissing(projectFile)
   const below = user?.manifest ?? null
   const project = wanted
     ? await openFile(projectFile, choice.kind === 'file' ? choice.file : MANIFEST_NAME, files, { below })
