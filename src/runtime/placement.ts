@@ -13,6 +13,10 @@ export interface Placement {
   readonly reads: readonly string[]
   /** Canonical paths shown read-write. */
   readonly writes: readonly string[]
+}
+
+/** What deny rules take away of what is shown, as it is now. */
+export interface Restriction {
   /** Existing paths that a deny rule hides from reading. */
   readonly hidden: readonly string[]
   /** Existing paths that a deny rule, or the change envelope, keeps from being written. */
@@ -39,9 +43,12 @@ export function placeCommand(policy: Policy, files: Files): Placement {
   return {
     reads: unique([...readable, ...writable]),
     writes: unique(enveloped),
-    hidden: denied(policy.reads, [...readable, ...writable], files),
-    frozen: denied(policy.writes, enveloped, files),
   }
+}
+
+/** Finds what deny rules hide and freeze. Files come and go: what was looked up for one command says nothing about the next. */
+export function restrictCommand(policy: Policy, { reads, writes }: Placement, files: Files): Restriction {
+  return { hidden: denied(policy.reads, reads, files), frozen: denied(policy.writes, writes, files) }
 }
 
 function granted(rules: PathRules, files: Files): string[] {

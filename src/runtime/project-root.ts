@@ -9,7 +9,8 @@ export const MANIFEST_NAME = 'cordon.toml'
 export function findRoot(cwd: string, files: Files): string {
   for (const marker of [MANIFEST_NAME, '.git']) {
     for (let directory = cwd; ; directory = dirname(directory)) {
-      if (files.exists(join(directory, marker))) return directory
+      const path = join(directory, marker)
+      if (files.exists(path) || files.isLink(path)) return directory
       if (directory === dirname(directory)) break
     }
   }

@@ -16,19 +16,19 @@ export interface WrittenManifests {
   readonly project: WrittenManifest | null
 }
 
-/** Reads the manifests that hold in a project. */
+/** Reads the manifests that hold in a project. One that is there and cannot be read is a fault: what it denies would be allowed. */
 export function readManifests(root: string, machine: Machine, files: Files): WrittenManifests {
   const project = join(root, MANIFEST_NAME)
   return {
     user: readUserManifest(machine, files),
-    project: files.exists(project) ? { text: files.readText(project), label: MANIFEST_NAME } : null,
+    project: files.isMissing(project) ? null : { text: files.readText(project), label: MANIFEST_NAME },
   }
 }
 
 /** Reads the manifest that the user has for all projects. */
 export function readUserManifest({ configDir, home }: Machine, files: Files): WrittenManifest | null {
   const file = join(configDir, MANIFEST_NAME)
-  if (!files.exists(file)) return null
+  if (files.isMissing(file)) return null
   // Short, and without the name of the user.
   const label = file.startsWith(`${home}/`) ? `~${file.slice(home.length)}` : file
   return { text: files.readText(file), label }

@@ -61,6 +61,11 @@ export interface SandboxRequest {
    * in between, as a command that is still running could do to leave the secret open elsewhere.
    */
   readonly maskIdentities?: ReadonlyMap<string, MaskIdentity>
+  /**
+   * Masks that are there because of their path, not their name: the directories above them stay in place. Moved along with
+   * one, the secret would have another path for the next command, and no mask.
+   */
+  readonly held?: readonly string[]
   readonly pins: readonly Pin[]
   /** Further private in-memory directories. */
   readonly scratch?: readonly string[]
@@ -301,13 +306,16 @@ export function planSandbox(request: SandboxRequest): SandboxPlan {
   const isWritable = (path: string) => layerOf(layers, path)?.mode === 'read-write'
 
   const pins = new Map<string, Pin['mode']>()
-  for (const pin of request.pins) {
-    if (!isWritable(pin.path)) continue
-    if (pin.mode === 'read-only' || !pins.has(pin.path)) pins.set(pin.path, pin.mode)
-    for (const above of ancestors(pin.path)) {
+  const hold = (path: string) => {
+    for (const above of ancestors(path)) {
       if (layers.has(above)) break
       if (!pins.has(above)) pins.set(above, 'in-place')
     }
+  }
+  for (const pin of request.pins) {
+    if (!isWritable(pin.path)) continue
+    if (pin.mode === 'read-only' || !pins.has(pin.path)) pins.set(pin.path, pin.mode)
+    hold(pin.path)
   }
 
   const hidden = [
@@ -325,6 +333,8 @@ export function planSandbox(request: SandboxRequest): SandboxPlan {
     for (const above of ancestors(path)) if (maskSet.has(above)) return false
     return true
   })
+  const held = new Set(request.held)
+  for (const path of outermost) if (held.has(path) && isWritable(path)) hold(path)
 
   return {
     argv: request.argv,

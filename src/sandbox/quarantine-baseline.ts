@@ -1,9 +1,12 @@
 /** What was protected before a run: the yardstick for what may stay after it. */
 
-import { closeSync, constants, fstatSync, openSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
+import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
 import { posix } from 'node:path'
+import { decodePath, encodePath } from '../files/path-bytes.ts'
+import type { Movable } from './masks-moving.ts'
 import { type ProtectFacts, type Protection, protectTree } from './protect.ts'
 import { includedFiles } from './protect-git-config.ts'
+import { SEQUENCE_FOLDERS, sequenceFiles } from './quarantine-sequence.ts'
 import { childPath, isBelow, type SecretTree } from './secrets-tree.ts'
 
 /** Plain data, so that another process can settle a run whose own process was killed. */
@@ -18,7 +21,21 @@ export interface Baseline {
   readonly configs: Readonly<Record<string, string>>
   /** `.git` files, `.git` links, `commondir` files and linked configuration files to what they say. */
   readonly pointers: Readonly<Record<string, string>>
+  /** What is hidden because of a link that leads to it, to that link. */
+  readonly links: Readonly<Record<string, string>>
+  /** Files of a stopped rebase to their text. */
+  readonly sequences: Readonly<Record<string, string>>
+  /** What the run hides and could move, with a folder above it. */
+  readonly movable: Movable
 }
+
+/** What the baseline notes of a run's masks. */
+export interface HiddenFacts {
+  readonly linked: ReadonlyMap<string, string>
+  readonly movable: Movable
+}
+
+const NOTHING_HIDDEN: HiddenFacts = { linked: new Map(), movable: {} }
 
 /** Larger than any configuration a person keeps; a bigger file is not read and counts as unreadable. */
 const CONFIG_LIMIT = 4 * 1_048_576
@@ -29,7 +46,11 @@ export function wholeTree(tree: SecretTree, facts: Omit<ProtectFacts, 'write'>):
 }
 
 /** Notes what exists now. The tree has just been refreshed. */
-export function takeBaseline(tree: SecretTree, facts: Omit<ProtectFacts, 'write'>): Baseline {
+export function takeBaseline(
+  tree: SecretTree,
+  facts: Omit<ProtectFacts, 'write'>,
+  { linked, movable }: HiddenFacts = NOTHING_HIDDEN,
+): Baseline {
   const protection = protectTree(tree, wholeTree(tree, facts))
   const configs = new Map<string, string>()
   const pointers = readPointers(protection)
@@ -48,6 +69,11 @@ export function takeBaseline(tree: SecretTree, facts: Omit<ProtectFacts, 'write'
     guarded: Object.fromEntries([...protection.guarded.values()].map((guard) => [guard.path, guard.identity])),
     configs: Object.fromEntries(configs),
     pointers: Object.fromEntries(pointers),
+    links: Object.fromEntries(linked),
+    sequences: Object.fromEntries(
+      [...readSequences(protection)].flatMap(([file, text]) => (text === undefined ? [] : [[file, text]])),
+    ),
+    movable,
   }
 }
 
@@ -67,6 +93,20 @@ export function readPointers(protection: Protection): Map<string, string> {
   return pointers
 }
 
+/** The files of every stopped rebase; undefined for one that cannot be judged. */
+export function readSequences(protection: Protection): Map<string, string | undefined> {
+  const texts = new Map<string, string | undefined>()
+  for (const directory of protection.gitDirectories) {
+    if (!SEQUENCE_FOLDERS.some((name) => lstatSync(childPath(directory, name), { throwIfNoEntry: false }))) continue
+    for (const file of sequenceFiles(directory)) {
+      const isLinked = [file, posix.dirname(file)].some((path) => linkText(path) !== null)
+      const text = isLinked ? undefined : readConfig(file)
+      if (text !== null) texts.set(file, text)
+    }
+  }
+  return texts
+}
+
 /**
  * The baseline for a run that starts while others are under way: what they may have planted since does not count as
  * having been there. `others` are the baselines of those runs.
@@ -84,6 +124,8 @@ export function narrowBaseline(own: Baseline, others: readonly Baseline[]): Base
       guarded: keep(narrowed.guarded, other.guarded),
       configs: keep(narrowed.configs, other.configs),
       pointers: keep(narrowed.pointers, other.pointers),
+      links: { ...other.links, ...narrowed.links },
+      sequences: keep(narrowed.sequences, other.sequences ?? {}),
     }
   }
   return narrowed
@@ -137,7 +179,8 @@ export function isInTree(path: string, roots: readonly string[]): boolean {
 /** Where a path really leads; null when nothing is there. */
 export function realPath(path: string): string | null {
   try {
-    return realpathSync.native(path)
+    const real = realpathSync.native(Buffer.from(encodePath(path)), { encoding: 'buffer' })
+    return decodePath(real)
   } catch {
     return null
   }

@@ -3,16 +3,20 @@
 import {
   appendFileSync,
   chmodSync,
+  chownSync,
   closeSync,
   constants,
   cpSync,
   fchmodSync,
   fchownSync,
+  fstatSync,
   lstatSync,
   mkdirSync,
   openSync,
+  readFileSync,
   renameSync,
   rmSync,
+  writeFileSync,
   writeSync,
 } from 'node:fs'
 import { posix } from 'node:path'
@@ -74,6 +78,34 @@ export function replaceText(path: string, text: string): void {
       throw error
     } finally {
       closeSync(descriptor)
+    }
+  })
+}
+
+/** Larger than any secret; what is more is not copied. */
+const MOST_COPIED = 16 * 1_048_576
+
+/**
+ * Gives a file with several names (hard links) contents of its own under this one. A command could make a secret's name a
+ * second one of a file that it can read, and wait for a person to write the secret.
+ */
+export function separateFile(path: string): void {
+  inFolder(posix.dirname(path), (at) => {
+    const target = posix.join(at, posix.basename(path))
+    const temporary = posix.join(at, `.cordon-${uniqueName()}`)
+    const source = openSync(target, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+    try {
+      const stat = fstatSync(source)
+      if (!stat.isFile() || stat.size > MOST_COPIED) throw new Error(`it is not a file of at most ${MOST_COPIED} bytes`)
+      writeFileSync(temporary, readFileSync(source), { flag: 'wx', mode: 0o600 })
+      if (process.getuid?.() === 0) chownSync(temporary, stat.uid, stat.gid)
+      chmodSync(temporary, stat.mode & 0o777)
+      renameSync(temporary, target)
+    } catch (error) {
+      rmSync(temporary, { force: true })
+      throw error
+    } finally {
+      closeSync(source)
     }
   })
 }

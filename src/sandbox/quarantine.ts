@@ -11,22 +11,30 @@ import {
   linkText,
   readConfig,
   readPointers,
+  readSequences,
   realPath,
   wholeTree,
 } from './quarantine-baseline.ts'
+import { judgeSequence } from './quarantine-sequence.ts'
 import { QuarantineStore, replaceText } from './quarantine-store.ts'
+import { keepSecret, keptSecretsFile } from './secrets-kept.ts'
 import { childPath, isBelow, type SecretTree } from './secrets-tree.ts'
 
 /** One thing that did not stay as the run left it. */
 export interface QuarantineFinding {
   readonly path: string
-  /** `moved` into the quarantine, `reverted` in place, or `failed`: it is still there, and a person must look. */
-  readonly action: 'moved' | 'reverted' | 'failed'
+  /**
+   * `moved` into the quarantine, `reverted` in place, `hidden` from now on, or `failed`: it is still there, and a person
+   * must look.
+   */
+  readonly action: 'moved' | 'reverted' | 'hidden' | 'failed'
   /** What it was and what was done, as a sentence for people and agents. */
   readonly message: string
   /** Where it, or the text it had, is kept. */
   readonly kept: string | null
 }
+
+const SEQUENCE_REASON = 'a stopped rebase or pick, with which git goes on outside the sandbox'
 
 /** Compares the project with the baseline and puts right what a run may not leave. The tree is refreshed here. */
 export function settleRun(tree: SecretTree, baseline: Baseline, stateDir: string): readonly QuarantineFinding[] {
@@ -35,6 +43,8 @@ export function settleRun(tree: SecretTree, baseline: Baseline, stateDir: string
   settling.guarded()
   settling.pointers()
   settling.configs()
+  settling.sequences()
+  settling.links(stateDir)
   return settling.findings
 }
 
@@ -85,6 +95,32 @@ class Settling {
     }
   }
 
+  sequences(): void {
+    for (const [file, now] of readSequences(this.#protection)) {
+      const verdict = now === undefined ? 'aside' : judgeSequence(file, this.#baseline.sequences?.[file] ?? null, now)
+      // A folder of it that is a link goes as a whole: what is behind it is not git's.
+      const folder = posix.dirname(file)
+      const isGone = realPath(folder) === null && linkText(folder) === null
+      if (isGone) continue
+      if (verdict === 'aside') this.#move(linkText(folder) === null ? file : folder, SEQUENCE_REASON)
+      else if (verdict !== null) this.#rewriteSequence(file, verdict, now ?? '')
+    }
+  }
+
+  links(stateDir: string): void {
+    for (const [path, link] of Object.entries(this.#baseline.links ?? {})) {
+      // Gone together with what it led to, or still leading there: nothing was opened.
+      if (realPath(path) !== path || realPath(link) === path || this.#isLedTo(path)) continue
+      this.#attempt(path, 'hidden', () => {
+        if (!keepSecret(stateDir, path)) return null
+        const message =
+          `${path} is hidden as a secret because ${link} led to it, and that link was taken away while the command ran: it stays ` +
+          `hidden. To show it to commands, name it in a read grant, or take its line out of ${keptSecretsFile(stateDir)}.`
+        return { kept: null, message }
+      })
+    }
+  }
+
   #config(file: string, guarded: GuardedKey, checked: Set<string>): void {
     if (checked.has(file) || this.#baseline.named.includes(file)) return
     checked.add(file)
@@ -120,6 +156,15 @@ class Settling {
     })
   }
 
+  #rewriteSequence(file: string, text: string, now: string): void {
+    this.#attempt(file, 'reverted', () => {
+      const kept = this.#store.keepText(file, now, SEQUENCE_REASON)
+      replaceText(file, text)
+      const message = `Cordon took the exec lines out of ${file}: \`git rebase --continue\` would run them outside the sandbox. The file as it was is kept in ${kept}.`
+      return { kept, message }
+    })
+  }
+
   #restore(file: string, before: string | null, now: string | null): void {
     this.#attempt(file, before === null ? 'moved' : 'reverted', () => {
       const kept = this.#store.take(file, 'a git configuration that cannot be read with certainty')
@@ -131,6 +176,7 @@ class Settling {
   }
 
   #move(path: string, reason: string): void {
+    if (this.findings.some((finding) => finding.path === path)) return
     const replaced = path in this.#baseline.guarded
     this.#attempt(path, 'moved', () => {
       const kept = this.#store.take(path, reason)
@@ -139,9 +185,14 @@ class Settling {
     })
   }
 
-  #attempt(path: string, action: 'moved' | 'reverted', work: () => { kept: string; message: string }): void {
+  #attempt(
+    path: string,
+    action: Exclude<QuarantineFinding['action'], 'failed'>,
+    work: () => Pick<QuarantineFinding, 'kept' | 'message'> | null,
+  ): void {
     try {
-      this.findings.push({ path, action, ...work() })
+      const done = work()
+      if (done !== null) this.findings.push({ path, action, ...done })
     } catch (error) {
       const cause = error instanceof Error ? error.message : String(error)
       const message = `${path} is protected and was changed while the command ran, but Cordon could not undo it: ${cause}. Look at it before you use git, an editor or an agent there.`
@@ -159,6 +210,13 @@ class Settling {
     } catch {
       return [guard.path]
     }
+  }
+
+  // The link may have been moved, with its folder or by itself.
+  #isLedTo(path: string): boolean {
+    for (const folder of this.#tree.notable())
+      if (folder.secrets.some(({ name, link }) => link && realPath(childPath(folder.path, name)) === path)) return true
+    return false
   }
 
   // `git init` at the root makes a directory there; a pointer is judged by where it leads.

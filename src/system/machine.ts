@@ -1,7 +1,7 @@
 /** The port to this process's surroundings: where it runs, for whom, and with which environment. */
 
 import { readFileSync } from 'node:fs'
-import { homedir, networkInterfaces } from 'node:os'
+import { networkInterfaces, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { Fault } from './fault.ts'
 import { keychainEntry } from './keychain-entry.ts'
@@ -25,8 +25,9 @@ export interface Machine {
 /** The machine this process runs on. */
 export function thisMachine(): Machine {
   const { env } = process
-  // What os.homedir() answers first, without loading node:os at every start.
-  const home = env.HOME?.startsWith('/') ? env.HOME : homedir()
+  // What os.homedir() answers first, without loading node:os at every start. It takes an empty or a relative HOME as it is,
+  // and Cordon's own files would lie wherever a command was started: then the system's list of users tells.
+  const home = env.HOME?.startsWith('/') ? env.HOME : userInfo().homedir
   const base = (value: string | undefined, fallback: string) => (value?.startsWith('/') ? value : join(home, fallback))
   let addresses: readonly string[] | null = null
   return {
