@@ -149,10 +149,10 @@ async function visit(
   const admission = await gate.admit(target)
   if ('refusal' in admission) return refuse(admission.refusal)
   const rawHeaders = headersFor(url, target, hop)
-  const narrowed = judgeRequest(admission.rules, target, { method: hop.method, path: url.path, rawHeaders })
+  const path = url.href.slice(url.href.indexOf('/', url.href.indexOf('://') + 3))
+  const narrowed = judgeRequest(admission.rules, target, { method: hop.method, path, rawHeaders })
   if (narrowed !== null) return refuse(narrowed)
   const secure = url.scheme === 'https' || url.scheme === 'wss'
-  const path = url.href.slice(url.href.indexOf('/', url.href.indexOf('://') + 3))
   const request: RoutedRequest = {
     agent,
     route: admission.route,
