@@ -28,7 +28,7 @@ import {
 import type { RoutedRequest } from './route-agent.ts'
 import { isBodiless, PACKING, PACKING_OFFERS, scrubbedBody, UNREADABLE } from './scrub.ts'
 import type { Target } from './target.ts'
-import { timeoutError, upstreamRefusal } from './upstream.ts'
+import { onUnanswered, timeoutError, upstreamRefusal } from './upstream.ts'
 
 /** How long a client may go on sending a body that was refused. */
 const LINGER_MILLISECONDS = 2_000
@@ -159,6 +159,7 @@ class Exchange {
     request.once('socket', (socket: Socket) => this.#watchAddress(socket))
     request.once('response', (incoming) => this.#receive(incoming))
     request.on('error', (error) => this.#failed(request, error))
+    onUnanswered(request, (error) => this.#failed(request, error))
     if (this.#repeatable) request.end()
     else this.#sendBody(request)
   }

@@ -12,7 +12,7 @@ import type { Refusal } from './refusal.ts'
 import { RouteAgent, type RoutedRequest } from './route-agent.ts'
 import { type EgressRules, judgeRequest } from './rules.ts'
 import { authorityOf, type Target } from './target.ts'
-import { timeoutError, type Upstream, upstreamRefusal } from './upstream.ts'
+import { onUnanswered, timeoutError, type Upstream, upstreamRefusal } from './upstream.ts'
 
 export interface GuardedFetchOptions {
   /** `command` names the tool in events; `allowed` of null leaves public hosts open. */
@@ -188,6 +188,7 @@ function send(options: RoutedRequest, body: string | Uint8Array | undefined, max
   return new Promise((resolve, reject) => {
     const request = http.request(options)
     request.once('error', reject)
+    onUnanswered(request, reject)
     request.once('response', (incoming) => {
       collect(incoming, maxBytes).then(({ bytes, truncated }) => {
         const headers: Record<string, string> = {}

@@ -1,6 +1,7 @@
 /** The far side of the door: dialling addresses that were judged, and TLS that is verified. Shared by a session. */
 
 import { readFileSync } from 'node:fs'
+import type { ClientRequest } from 'node:http'
 import { isIP, type LookupFunction, connect as netConnect, type Socket, type TcpNetConnectOpts } from 'node:net'
 import {
   type ConnectionOptions,
@@ -144,6 +145,14 @@ export function limitConnect(socket: Socket, milliseconds: number): void {
   const stop = () => clearTimeout(timer)
   socket.once('encrypted' in socket ? 'secureConnect' : 'connect', stop)
   socket.once('close', stop)
+}
+
+/** Tells of a request that came to its end without an answer or an error: a host that switches protocols unasked does that. */
+export function onUnanswered(request: ClientRequest, tell: (error: Error) => void): void {
+  const unanswered = () => tell(new Error('no answer'))
+  request.once('close', unanswered)
+  request.once('response', () => request.off('close', unanswered))
+  request.once('error', () => request.off('close', unanswered))
 }
 
 export function timeoutError(): Error {
