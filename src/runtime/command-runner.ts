@@ -213,6 +213,7 @@ export class CommandRunner {
       cwd: request.cwd,
       reads,
       writes,
+      standIns: door?.standIns ?? [],
       unixSockets: false,
     }
     const limits = this.#limits(request.timeoutMs)
