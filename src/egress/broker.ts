@@ -50,6 +50,8 @@ export interface Broker {
   bodyProblem(target: Target, bytes: Buffer): Refusal | null
   /** How many bytes of a body piece the next look must see again; 0 when there are no secrets. */
   readonly overlap: number
+  /** True for a host that a secret may go to: what it sends back may hold one, whoever asked and when. */
+  mayEcho(target: Target): boolean
   /** Takes values out of what a host sends back: an echo must not bring the secret into the sandbox. */
   scrubText(text: string): string
   scrubStream(): Transform
@@ -98,6 +100,7 @@ export function createBroker(secrets: readonly BrokeredSecret[]): Broker {
       const found = held.find((secret) => !isGranted(secret, target) && bytes.includes(secret.placeholder))
       return found ? elsewhere(found, target) : null
     },
+    mayEcho: (target) => held.some((secret) => isGranted(secret, target)),
     scrubText: (text) => scrubBytes(Buffer.from(text, 'latin1'), forms()).toString('latin1'),
     scrubStream: () => scrubStream(forms()),
     scrubFrames: (readHead) => scrubFrames(forms(), readHead),

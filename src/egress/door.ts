@@ -126,6 +126,7 @@ export function openDoor(options: DoorOptions): Door {
     const likely = rules.allowed?.filter((rule) => !rule.pattern.wildcard).slice(0, WARM_HOSTS) ?? []
     for (const rule of likely) options.ca.contextFor(rule.pattern.host)
     agent.prepare()
+    agent.prepareDialling()
   }, WARM_MILLISECONDS)
   listener.on('connection', accept)
   listener.on('error', onAbort)

@@ -12,7 +12,7 @@ import type { Refusal } from './refusal.ts'
 import { RouteAgent, type RoutedRequest } from './route-agent.ts'
 import { type EgressRules, judgeRequest } from './rules.ts'
 import { authorityOf, type Target } from './target.ts'
-import { timeoutError, type Upstream, upstreamRefusal } from './upstream.ts'
+import { onUnanswered, timeoutError, type Upstream, upstreamRefusal } from './upstream.ts'
 
 export interface GuardedFetchOptions {
   /** `command` names the tool in events; `allowed` of null leaves public hosts open. */
@@ -149,10 +149,10 @@ async function visit(
   const admission = await gate.admit(target)
   if ('refusal' in admission) return refuse(admission.refusal)
   const rawHeaders = headersFor(url, target, hop)
-  const narrowed = judgeRequest(admission.rules, target, { method: hop.method, path: url.path, rawHeaders })
+  const path = url.href.slice(url.href.indexOf('/', url.href.indexOf('://') + 3))
+  const narrowed = judgeRequest(admission.rules, target, { method: hop.method, path, rawHeaders })
   if (narrowed !== null) return refuse(narrowed)
   const secure = url.scheme === 'https' || url.scheme === 'wss'
-  const path = url.href.slice(url.href.indexOf('/', url.href.indexOf('://') + 3))
   const request: RoutedRequest = {
     agent,
     route: admission.route,
@@ -188,6 +188,7 @@ function send(options: RoutedRequest, body: string | Uint8Array | undefined, max
   return new Promise((resolve, reject) => {
     const request = http.request(options)
     request.once('error', reject)
+    onUnanswered(request, reject)
     request.once('response', (incoming) => {
       collect(incoming, maxBytes).then(({ bytes, truncated }) => {
         const headers: Record<string, string> = {}

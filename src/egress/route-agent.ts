@@ -56,6 +56,11 @@ export class RouteAgent extends http.Agent {
     }
   }
 
+  /** Does ahead what the first connection of a process would wait for. */
+  prepareDialling(): void {
+    this.#upstream.prepareDialling()
+  }
+
   /** The connection for a request, or for a tunnel outside the pool. */
   dial(route: Route, secure: boolean, protocols: readonly string[] = ['http/1.1']): Socket {
     // A request that is tried again while the door closes must not open what nobody closes any more.

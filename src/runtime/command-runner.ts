@@ -250,6 +250,7 @@ export class CommandRunner {
       cwd: request.cwd,
       reads,
       writes,
+      standIns: door?.standIns ?? [],
       unixSockets: false,
     }
     const limits = this.#limits(request.timeoutMs)

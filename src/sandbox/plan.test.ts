@@ -140,6 +140,27 @@ describe('private places', () => {
   })
 })
 
+describe('stand-ins', () => {
+  const source = '/cache/ssh-config'
+  const facts = (path: string, fact: PathFact) => ({
+    paths: new Map([['/etc', { kind: 'directory', real: '/etc' }] as const, [path, fact] as const]),
+    sockets: [],
+    kernelMounts: [],
+  })
+  test.each([
+    { name: 'a file that is shown', path: '/etc/a', fact: { kind: 'file', real: '/etc/a' }, at: '/etc/a' },
+    { name: 'a link to one', path: '/etc/a', fact: { kind: 'file', real: '/etc/b', link: 'b' }, at: '/etc/b' },
+    { name: 'a link to what is not shown', path: '/etc/a', fact: { kind: 'file', real: '/srv/b', link: '/srv/b' } },
+    { name: 'a file that is not shown', path: '/srv/a', fact: { kind: 'file', real: '/srv/a' } },
+    { name: 'a directory', path: '/etc/a', fact: { kind: 'directory', real: '/etc/a' } },
+    { name: 'nothing', path: '/etc/a', fact: null },
+  ] as { name: string; path: string; fact: PathFact | null; at?: string }[])('for $name', ({ path, fact, at }) => {
+    const known = fact ? facts(path, fact) : facts('/etc', { kind: 'directory', real: '/etc' })
+    const { standIns } = plan({ standIns: [{ path, source }], facts: known })
+    expect(standIns).toEqual(at === undefined ? [] : [{ path: at, source }])
+  })
+})
+
 describe('masks', () => {
   const masks = [
     '/etc/shadow',

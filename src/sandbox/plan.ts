@@ -37,6 +37,12 @@ export interface Pin {
   readonly mode: 'read-only' | 'in-place'
 }
 
+/** A file that the command sees, read-only, in the place of one of the host's. */
+export interface StandIn {
+  readonly path: string
+  readonly source: string
+}
+
 export interface TerminalSize {
   readonly rows: number
   readonly columns: number
@@ -69,6 +75,8 @@ export interface SandboxRequest {
   readonly pins: readonly Pin[]
   /** Further private in-memory directories. */
   readonly scratch?: readonly string[]
+  /** Used where the host has a file at the path and the command would see it. */
+  readonly standIns?: readonly StandIn[]
   readonly network: 'none' | 'listener'
   /** The port of the listener inside; 3128 unless told. */
   readonly port?: number
@@ -95,7 +103,7 @@ export interface Skipped {
 /** The part of a request that decides what bubblewrap lays out. */
 export type RoomRequest = Pick<
   SandboxRequest,
-  'baseline' | 'home' | 'reads' | 'writes' | 'cwd' | 'scratch' | 'limits' | 'facts'
+  'baseline' | 'home' | 'reads' | 'writes' | 'cwd' | 'scratch' | 'standIns' | 'limits' | 'facts'
 >
 
 /** The namespaces' file system before it is furnished: what bubblewrap makes, while the rest is still being thought out. */
@@ -110,6 +118,7 @@ export interface SandboxRoom {
   readonly scratch: readonly string[]
   /** Host directories of the `all` baseline that are replaced by empty ones. */
   readonly emptied: readonly string[]
+  readonly standIns: readonly StandIn[]
   readonly skipped: readonly Skipped[]
   /** The most that each private directory holds. */
   readonly scratchBytes: number
@@ -168,9 +177,10 @@ function* ancestors(path: string): Generator<string> {
 
 /** Every path whose facts the plan of this request needs. */
 export function pathsToLookAt(
-  request: Pick<SandboxRequest, 'baseline' | 'home' | 'reads' | 'writes' | 'cwd'>,
+  request: Pick<SandboxRequest, 'baseline' | 'home' | 'reads' | 'writes' | 'cwd' | 'standIns'>,
 ): string[] {
   const paths = new Set([...request.reads, ...request.writes, request.home, request.cwd])
+  for (const { path } of request.standIns ?? []) paths.add(path)
   if (request.baseline !== 'none') for (const path of SYSTEM_PATHS) paths.add(path)
   return [...paths]
 }
@@ -188,7 +198,7 @@ function layerOf(layers: ReadonlyMap<string, Layer>, path: string): Layer | unde
   return layers.get('/')
 }
 
-interface Layout extends Pick<SandboxRoom, 'binds' | 'links' | 'scratch' | 'emptied' | 'skipped'> {
+interface Layout extends Pick<SandboxRoom, 'binds' | 'links' | 'scratch' | 'emptied' | 'standIns' | 'skipped'> {
   readonly layers: ReadonlyMap<string, Layer>
 }
 
@@ -268,17 +278,25 @@ function layOut(request: RoomRequest): Layout {
     }
   }
 
+  // A mount point is never made on the host: only a file that is there can be stood in for.
+  const standIns = (request.standIns ?? []).flatMap(({ path, source }) => {
+    const fact = facts.paths.get(path)
+    return fact?.kind === 'file' && isHosts(layers, fact.real) ? [{ path: fact.real, source }] : []
+  })
+
   return {
     layers,
     binds,
     links: links.filter((link) => !isHosts(layers, posix.dirname(link.path))),
     scratch,
     emptied,
+    standIns,
     skipped,
   }
 }
 
-function roomOf({ binds, links, scratch, emptied, skipped }: Layout, { baseline, limits }: RoomRequest): SandboxRoom {
+function roomOf(layout: Layout, { baseline, limits }: RoomRequest): SandboxRoom {
+  const { binds, links, scratch, emptied, standIns, skipped } = layout
   return {
     // A name that resolves: Java and others look up their own.
     hostname: 'localhost',
@@ -287,6 +305,7 @@ function roomOf({ binds, links, scratch, emptied, skipped }: Layout, { baseline,
     links,
     scratch,
     emptied,
+    standIns,
     skipped,
     scratchBytes: limits.scratchBytes ?? DEFAULT_SCRATCH_BYTES,
   }

@@ -31,7 +31,7 @@ export class TestAuthority {
   issue(host: string, validity: { from: Date; until: Date } = this.#validity): { key: string; cert: string } {
     const keys = createKeyPair()
     const key = keys.privateKey.export({ type: 'pkcs8', format: 'pem' }) as string
-    return { key, cert: toPem(signLeaf(this.#issuer, host, keys.publicKey, validity)) }
+    return { key, cert: toPem(signLeaf(this.#issuer, host, keys.spki, validity)) }
   }
 
   /** An `SNICallback` that has a certificate for every name. */
