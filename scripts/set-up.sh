@@ -11,6 +11,11 @@ umask g-w,o-w
 
 say() { printf 'set-up: %s\n' "$*" >&2; }
 
+if [ "$(uname -s)" != Linux ]; then
+  say "Cordon needs Linux for its sandbox (a virtual machine or WSL 2 will do), and this is $(uname -s)"
+  exit 125
+fi
+
 missing=()
 command -v bwrap >/dev/null || missing+=(bubblewrap)
 command -v git >/dev/null || missing+=(git)
@@ -33,6 +38,7 @@ if [ ${#missing[@]} -gt 0 ]; then
     say "Cordon needs: ${missing[*]}"
     say "On Debian or Ubuntu: sudo apt-get install -y ${missing[*]}"
     say "On Fedora: sudo dnf install -y bubblewrap git gcc glibc-static"
+    say "On Arch: sudo pacman -S bubblewrap git gcc"
     exit 125
   fi
 fi

@@ -3,7 +3,7 @@
 import type { AuditLine } from '../audit/event.ts'
 import { type AuditQuery, followAudit, newestSession, queryAudit } from '../audit/read.ts'
 import { auditReport } from '../audit/report.ts'
-import { verifyAudit } from '../audit/verify.ts'
+import { auditSessions, verifyAudit } from '../audit/verify.ts'
 import { userPublicKey } from '../manifest/sign.ts'
 import type { Machine } from '../system/machine.ts'
 
@@ -13,6 +13,8 @@ export type { AuditQuery } from '../audit/read.ts'
 export interface AuditTrail {
   query(query: AuditQuery): readonly AuditLine[]
   newest(): string | null
+  /** Every session that left something. */
+  sessions(): readonly string[]
   follow(session: string, back: number, signal: AbortSignal): AsyncGenerator<AuditLine>
   verify(session?: string): ReturnType<typeof verifyAudit>
   /** One self-contained HTML page. */
@@ -29,6 +31,7 @@ export function openAuditTrail(machine: Machine): AuditTrail {
   return {
     query: (query: AuditQuery) => queryAudit(stateDir, query),
     newest: () => newestSession(stateDir),
+    sessions: () => auditSessions(stateDir),
     follow: (session: string, back: number, signal: AbortSignal) => followAudit(stateDir, session, { back, signal }),
     verify: (session?: string) => verifyAudit({ stateDir, keys: keys(), ...(session !== undefined && { session }) }),
     report: (query: AuditQuery, now: Date) =>

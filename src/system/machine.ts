@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { homedir, networkInterfaces } from 'node:os'
+import { networkInterfaces, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { Fault } from './fault.ts'
 
@@ -26,7 +26,7 @@ export interface Machine {
 export function thisMachine(): Machine {
   const { env } = process
   // What os.homedir() answers first, without loading node:os at every start.
-  const home = env.HOME?.startsWith('/') ? env.HOME : homedir()
+  const home = env.HOME?.startsWith('/') ? env.HOME : accountHome()
   const base = (value: string | undefined, fallback: string) => (value?.startsWith('/') ? value : join(home, fallback))
   let addresses: readonly string[] | null = null
   return {
@@ -41,6 +41,18 @@ export function thisMachine(): Machine {
       addresses ??= Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map((entry) => entry.address))
       return addresses
     },
+  }
+}
+
+/** The home of the account. A relative HOME would put Cordon's own state into whatever folder it is called from. */
+function accountHome(): string {
+  try {
+    return userInfo().homedir
+  } catch (error) {
+    throw new Fault('no-home', 'HOME is no absolute path, and this user has no account that names one', {
+      cause: error,
+      remedy: 'Set HOME to your home directory.',
+    })
   }
 }
 

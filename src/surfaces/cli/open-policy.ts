@@ -6,6 +6,7 @@ import { machineFiles } from '../../system/files.ts'
 import { type Machine, thisMachine } from '../../system/machine.ts'
 import { type Arguments, textFlag } from './arguments.ts'
 import { paint, type Terminal } from './terminal.ts'
+import { UsageError } from './usage.ts'
 
 export interface Opened {
   readonly loaded: LoadedPolicy
@@ -18,10 +19,17 @@ export function manifestChoice(args: Arguments): ManifestChoice {
   return file === undefined ? { kind: 'project' } : { kind: 'file', file }
 }
 
+/** The root that a flag names; null: none does. One that is not there is a slip, and would be judged as an empty project. */
+export function rootFlag(args: Arguments): string | null {
+  const root = textFlag(args, 'root') ?? null
+  if (root !== null && !machineFiles.isDirectory(root)) throw new UsageError(`--root: ${root} is not a directory`)
+  return root
+}
+
 /** Opens the policy; null after the problems were printed. */
 export async function openPolicy(args: Arguments, terminal: Terminal): Promise<Opened | null> {
   const machine = thisMachine()
-  const root = textFlag(args, 'root') ?? null
+  const root = rootFlag(args)
   const outcome = await loadPolicy({ machine, files: machineFiles, root, choice: manifestChoice(args) })
   if ('loaded' in outcome) return { loaded: outcome.loaded, machine }
   if (args.flags.json)
@@ -32,4 +40,10 @@ export async function openPolicy(args: Arguments, terminal: Terminal): Promise<O
   )
   for (const problem of outcome.problems) terminal.err(`  ${renderProblem(problem).replaceAll('\n', '\n  ')}\n`)
   return null
+}
+
+/** Without a manifest nearly everything asks, and a newcomer should know why. */
+export function hintAtInit(args: Arguments, { project }: LoadedPolicy, terminal: Terminal): void {
+  if (project || args.flags.json || args.flags.manifest) return
+  terminal.err('there is no cordon.toml here, so the built-in rules hold; cordon init writes one\n')
 }

@@ -39,8 +39,10 @@ export function processTerminal(): Terminal {
     out: (text) => writeAll(1, encode(text)),
     err: (text) => writeAll(2, encode(text)),
     get color() {
-      if (env.FORCE_COLOR !== undefined && env.FORCE_COLOR !== '0') return true
-      return env.NO_COLOR === undefined && env.TERM !== 'dumb' && isTerminal()
+      if (env.NO_COLOR) return false
+      if ([env.FORCE_COLOR, env.CLICOLOR_FORCE].some((wish) => wish && wish !== '0')) return true
+      // What goes to the other one must not meet a file with colours in it.
+      return env.TERM !== 'dumb' && isTerminal() && isTerminalDevice(2)
     },
     get width() {
       return isTerminal() ? (process.stdout.columns ?? 100) : 100
