@@ -82,7 +82,7 @@ async function unknownCommand(terminal: Terminal, name: string): Promise<number>
 }
 
 /** Faults of Cordon's own places and of the sandbox: nothing that was typed or written in a manifest is wrong. */
-const OWN_FAULT = /^(?:state|audit|sandbox|key|keychain)-/
+const OWN_FAULT = /^(?:state|audit|sandbox|key|keychain|output)-/
 
 // `cordon run` keeps the codes below 125 for the command itself; to a host, only 2 blocks.
 function exitOf(name: string, error: Fault): number {

@@ -66,7 +66,12 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
         : { stdin: 'inherit' as const, stdout: 'inherit' as const, stderr: 'inherit' as const }),
     })
     await tell(terminal, outcome)
+    if (outcome.result.exitCode !== 0 && outcome.plan.network.kind === 'none')
+      await hintAtBundle(terminal, command, loaded)
     return outcome.result.exitCode
+  } catch (error) {
+    const { explainMissing } = await import('../../runtime/bundle-hint.ts')
+    throw explainMissing(error, command, chosenBundles(loaded))
   } finally {
     await runner.close()
   }
@@ -125,6 +130,14 @@ async function tell(terminal: Terminal, { result, plan, findings, maskChanges, e
     ...(result.timedOut ? ['stopped: the time limit was reached'] : []),
   ]
   for (const line of new Set(lines)) say(terminal, line)
+}
+
+const chosenBundles = ({ sandbox }: LoadedPolicy) => sandbox.bundles.map(({ value }) => value)
+
+async function hintAtBundle(terminal: Terminal, command: readonly string[], loaded: LoadedPolicy): Promise<void> {
+  const { explainOffline } = await import('../../runtime/bundle-hint.ts')
+  const line = explainOffline(command, chosenBundles(loaded))
+  if (line !== null) say(terminal, line)
 }
 
 function say(terminal: Terminal, line: string): void {

@@ -1,6 +1,7 @@
 /** What the CLI writes to: colours only on a terminal, control characters of others never. */
 
 import { fstatSync, statSync, writeSync } from 'node:fs'
+import { Fault } from '../../system/fault.ts'
 
 export { visible, visibleLines } from '../../scan/visible-text.ts'
 
@@ -62,6 +63,7 @@ export function isTerminalDevice(fd: number): boolean {
 }
 
 const LONG = 16_384
+const SIGPIPE = 13
 
 /** Long output comes in pieces of about one size, and each uses the memory of the one before. */
 function createEncoder(): (text: string) => Uint8Array {
@@ -81,9 +83,11 @@ function writeAll(fd: number, whole: Uint8Array): void {
       bytes = bytes.subarray(writeSync(fd, bytes))
     } catch (error) {
       const code = error instanceof Error && 'code' in error ? error.code : null
-      // A reader that goes away (`cordon … | head`) is not an error of ours; a full pipe only needs a moment.
-      if (code === 'EPIPE') process.exit(0)
-      if (code !== 'EAGAIN') throw error
+      // A reader that goes away (`cordon … | head`) is not an error of ours, and ends us as it ends others: not with the
+      // 0 that means allow. A full pipe only needs a moment.
+      if (code === 'EPIPE') process.exit(128 + SIGPIPE)
+      if (code !== 'EAGAIN')
+        throw new Fault('output-unwritable', `the output cannot be written (${code})`, { cause: error })
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5)
     }
   }
