@@ -1,15 +1,26 @@
 #!/usr/bin/env bash
 # Sets a checkout up on a fresh Debian machine: system packages, npm packages and, with "build", the build.
-# As root it installs what is missing; as an ordinary user it says exactly what to install.
+# As root it installs what is missing; as an ordinary user it says exactly what to install. Of several at once, one works
+# and the others wait for it.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+here=$PWD
+. scripts/is-built.sh
+# What is built here is run: nobody else may write it, whatever the umask says.
+umask g-w,o-w
 
 say() { printf 'set-up: %s\n' "$*" >&2; }
+
+if [ "$(uname -s)" != Linux ]; then
+  say "Cordon needs Linux for its sandbox (a virtual machine or WSL 2 will do), and this is $(uname -s)"
+  exit 125
+fi
 
 missing=()
 command -v bwrap >/dev/null || missing+=(bubblewrap)
 command -v git >/dev/null || missing+=(git)
 command -v cc >/dev/null || missing+=(gcc libc6-dev)
+command -v flock >/dev/null || command -v perl >/dev/null || missing+=(util-linux)
 # The tests drive real clients through the proxy.
 if [ "${1:-}" = test ]; then
   for tool in curl wget; do command -v "$tool" >/dev/null || missing+=("$tool"); done
@@ -27,6 +38,7 @@ if [ ${#missing[@]} -gt 0 ]; then
     say "Cordon needs: ${missing[*]}"
     say "On Debian or Ubuntu: sudo apt-get install -y ${missing[*]}"
     say "On Fedora: sudo dnf install -y bubblewrap git gcc glibc-static"
+    say "On Arch: sudo pacman -S bubblewrap git gcc"
     exit 125
   fi
 fi
@@ -34,6 +46,17 @@ fi
 if ! command -v npm >/dev/null; then
   say "Cordon needs Node.js with npm (any version from 20 on; the right one is installed beside it): see https://nodejs.org"
   exit 125
+fi
+
+# The kernel's own lock, which ends with its holder however that ends. perl locks the same file the same way.
+if ! { mkdir -p dist && exec 9>>dist/.lock; } 2>/dev/null; then
+  say "Cordon has to be built, and $here/dist cannot be written: run ./cordon once as $(stat -c %U . 2>/dev/null || echo 'the owner')"
+  exit 125
+fi
+lock() { if command -v flock >/dev/null; then flock "$@" 9; else perl -e 'exit !flock(STDIN, $ARGV[0] ? 6 : 2)' -- "$@" <&9; fi; }
+if ! lock -n; then
+  say "waiting for another set-up of this checkout"
+  lock
 fi
 
 lock_stamp=node_modules/.cordon-lock
@@ -45,6 +68,9 @@ if ! cmp -s package-lock.json "$lock_stamp" 2>/dev/null; then
 fi
 
 if [ "${1:-}" = build ] || [ "${1:-}" = test ]; then
-  say "building"
-  PATH="$PWD/node_modules/node/bin:$PWD/node_modules/.bin:$PATH" node scripts/build.ts >&2
+  # Another one may have built it while this one waited.
+  if ! is_built; then
+    say "building"
+    PATH="$here/node_modules/node/bin:$here/node_modules/.bin:$PATH" node scripts/build.ts >&2
+  fi
 fi

@@ -23,6 +23,8 @@ export interface NodeFacts {
 
 export interface PythonFacts {
   readonly manager: 'uv' | 'poetry' | 'pip'
+  /** The folder of the virtual environment. */
+  readonly environment: string
   readonly programs: readonly string[]
   readonly tools: readonly string[]
 }
@@ -45,17 +47,46 @@ export interface ProjectFacts {
   readonly java: 'maven' | 'gradle' | null
   readonly runners: readonly RunnerFacts[]
   readonly docker: boolean
+  /** Where a kind of project lies that is not at the root, as in a monorepo: `rust` in `services/core`. */
+  readonly below: Readonly<Partial<Record<Kind, string>>>
 }
+
+/** What may lie in a folder of the project instead of at its root. */
+export type Kind = 'node' | 'deno' | 'rust' | 'python' | 'go' | 'java'
 
 /** What may be written into a manifest as part of a command: a repository must not smuggle anything else in. */
 const SAFE_NAME = /^[A-Za-z0-9_@][A-Za-z0-9_@./:+-]{0,79}$/
 const MAX_NAMES = 40
 
+/** Folders that hold other people's projects, or none that anybody works on. */
+const NOT_OURS =
+  /^(?:node_modules|vendor|third_party|target|dist|build|out|coverage|venv|env|tests?|testdata|fixtures?|__.*__|examples?|samples?|templates?)$/
+const MAX_FOLDERS = 200
+
 /** Looks at the project. */
 export function detectProject(files: ProjectFiles): ProjectFacts {
+  const below: Partial<Record<Kind, string>> = {}
+  const kinds = detectKinds(files)
+  for (const folder of folders(files)) {
+    const found = detectKinds(within(files, folder))
+    for (const kind of Object.keys(kinds) as Kind[]) {
+      if (kinds[kind] || !found[kind]) continue
+      Object.assign(kinds, { [kind]: withoutNames(found[kind]) })
+      below[kind] = folder
+    }
+  }
   return {
+    ...kinds,
     git: files.exists('.git'),
     github: files.exists('.github'),
+    runners: detectRunners(files),
+    docker: files.exists('Dockerfile') || files.exists('compose.yaml') || files.exists('docker-compose.yml'),
+    below,
+  }
+}
+
+function detectKinds(files: ProjectFiles): Pick<ProjectFacts, Kind> {
+  return {
     node: detectNode(files),
     deno: files.exists('deno.json') || files.exists('deno.jsonc'),
     rust: detectRust(files),
@@ -66,9 +97,31 @@ export function detectProject(files: ProjectFiles): ProjectFacts {
       : files.exists('build.gradle') || files.exists('build.gradle.kts')
         ? 'gradle'
         : null,
-    runners: detectRunners(files),
-    docker: files.exists('Dockerfile') || files.exists('compose.yaml') || files.exists('docker-compose.yml'),
   }
+}
+
+/** The folders in which the parts of a monorepo lie: `api`, `packages/web`; the upper ones first. */
+function folders(files: ProjectFiles): readonly string[] {
+  const inside = (names: readonly string[]) =>
+    safe(names).filter((name) => !/^\.|\//.test(name) && !NOT_OURS.test(name))
+  const upper = inside(files.list('.'))
+  const lower = upper.flatMap((folder) => inside(files.list(folder)).map((name) => `${folder}/${name}`))
+  return [...upper, ...lower].slice(0, MAX_FOLDERS)
+}
+
+function within(files: ProjectFiles, folder: string): ProjectFiles {
+  return {
+    exists: (path) => files.exists(`${folder}/${path}`),
+    readText: (path) => files.readText(`${folder}/${path}`),
+    list: (path) => files.list(path === '.' ? folder : `${folder}/${path}`),
+  }
+}
+
+/** The names that a folder gives its scripts and programs are not those of the project. */
+function withoutNames<Facts>(facts: Facts): Facts {
+  return typeof facts === 'object'
+    ? { ...facts, programs: [], ...(facts && 'scripts' in facts && { scripts: [] }) }
+    : facts
 }
 
 function safe(names: readonly string[]): string[] {
@@ -153,6 +206,7 @@ function detectPython(files: ProjectFiles): PythonFacts | null {
   const tables = [child(child(root, 'project'), 'scripts'), child(child(child(root, 'tool'), 'poetry'), 'scripts')]
   const texts = [project ?? '', ...requirements.slice(0, 5).map((name) => files.readText(name) ?? '')].join('\n')
   return {
+    environment: ['.venv', 'venv', 'env'].find((name) => files.exists(`${name}/pyvenv.cfg`)) ?? '.venv',
     manager: files.exists('uv.lock') ? 'uv' : files.exists('poetry.lock') ? 'poetry' : 'pip',
     programs: safe(tables.flatMap((node) => (node?.kind === 'table' ? [...node.entries.keys()] : []))),
     tools: PYTHON_TOOLS.filter((tool) => new RegExp(`(?:^|[^\\w-])${tool}(?:[^\\w-]|$)`, 'm').test(texts)),

@@ -1,7 +1,7 @@
 /** The files of a shell text: redirects, and the words that name files (S6). */
 
 import { posix } from 'node:path'
-import { isProcessDoor } from '../files/baseline.ts'
+import { isInside, isProcessDoor } from '../files/baseline.ts'
 import { isGlob, matchSegment } from '../files/glob.ts'
 import { protectedOfGlob } from '../files/protected-glob.ts'
 import { secretOfGlob } from '../files/secret-glob.ts'
@@ -51,6 +51,9 @@ export function redirectQuestions(scene: Scene, redirect: RedirectFact): PartQue
   )
 }
 
+/** PATH_MAX of Linux. */
+const LONGEST_NAME = 4096
+
 /** Programs that read names and metadata, and contents only by an option that is a hazard of its own. */
 const LOOKING: ReadonlySet<string> = new Set(['find', 'du', 'tree'])
 
@@ -75,13 +78,24 @@ export function pathUseQuestions(scene: Scene, use: PathUse, fact: CommandFact):
       : secretOfGlob(use.path, policy.home)
   const name = fact.argv[0]?.values?.[0] ?? ''
   const looks = use.access === 'read' && (STATTING.has(name) ? 'metadata' : LOOKING.has(name) && 'names')
+  const started = use.access === 'execute' && isLinkedProgram(scene, use.path)
   return [
-    pathPart(scene, access, aimed ?? literalPart(use), text, subject, { climbs: use.written !== 'absolute', looks }),
+    pathPart(scene, access, aimed ?? literalPart(use), text, subject, {
+      climbs: use.written !== 'absolute' && !started,
+      looks: started ? 'names' : looks,
+    }),
   ]
 }
 
-/** PATH_MAX of Linux. */
-const LONGEST_NAME = 4096
+/**
+ * `.venv/bin/python`, a link of the project to the program of the same name. Starting it shows nothing: what the sandbox
+ * does not show is not there. By another name a denied program would not be known.
+ */
+function isLinkedProgram({ policy, shell }: Scene, path: string): boolean {
+  if (path.length > LONGEST_NAME || !isInside(path, policy.root)) return false
+  const [name, program] = [posix.basename(path), posix.basename(shell.canonical(path))]
+  return program.startsWith(name) && /^[\d.]*$/.test(program.slice(name.length))
+}
 
 function pathPart(
   { policy, session, stance, shell }: Scene,

@@ -25,9 +25,8 @@ export interface Machine {
 /** The machine this process runs on. */
 export function thisMachine(): Machine {
   const { env } = process
-  // What os.homedir() answers first, without loading node:os at every start. It takes an empty or a relative HOME as it is,
-  // and Cordon's own files would lie wherever a command was started: then the system's list of users tells.
-  const home = env.HOME?.startsWith('/') ? env.HOME : userInfo().homedir
+  // What os.homedir() answers first, without loading node:os at every start.
+  const home = env.HOME?.startsWith('/') ? env.HOME : accountHome()
   const base = (value: string | undefined, fallback: string) => (value?.startsWith('/') ? value : join(home, fallback))
   let addresses: readonly string[] | null = null
   return {
@@ -42,6 +41,18 @@ export function thisMachine(): Machine {
       addresses ??= Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map((entry) => entry.address))
       return addresses
     },
+  }
+}
+
+/** The home of the account. A relative HOME would put Cordon's own state into whatever folder it is called from. */
+function accountHome(): string {
+  try {
+    return userInfo().homedir
+  } catch (error) {
+    throw new Fault('no-home', 'HOME is no absolute path, and this user has no account that names one', {
+      cause: error,
+      remedy: 'Set HOME to your home directory.',
+    })
   }
 }
 

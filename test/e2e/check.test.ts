@@ -55,7 +55,7 @@ describe('cordon check', () => {
     [['check', '--tool', 'read', '--input', '{'], 'not JSON'],
     [['chekc'], 'did you mean "check"'],
     [['check', '--manifest', 'missing.toml', '--', 'ls'], 'does not exist'],
-    [['policy'], 'show, test or lint'],
+    [['policy'], 'show, test, lint or replay'],
     [['completions', 'tcsh'], 'bash, zsh or fish'],
   ])('%j is a usage error: %s', (args, message) => {
     const ran = project.cordon(args)

@@ -2,7 +2,7 @@
 
 import { dropAsk, grantAsk, openAsks } from '../../runtime/hook-asks.ts'
 import { thisMachine } from '../../system/machine.ts'
-import { parseArguments, textFlag } from './arguments.ts'
+import { oneOf, parseArguments, textFlag } from './arguments.ts'
 import { paint, visible } from './terminal.ts'
 import { type CommandContext, commandRow, EXIT, UsageError } from './usage.ts'
 
@@ -11,7 +11,8 @@ const MAX_MINUTES = 30 * 24 * 60
 /** Runs `cordon approvals list|allow|drop`. */
 export function run({ terminal, argv }: CommandContext): number {
   const args = parseArguments(commandRow('approvals')!, argv)
-  const [verb = 'list', id] = args.words
+  const [given = 'list', id] = args.words
+  const verb = oneOf(['list', 'allow', 'drop'], given, 'say what to do')
   const machine = thisMachine()
   const asks = openAsks(machine, Date.now())
   if (verb === 'list') {
@@ -26,9 +27,9 @@ export function run({ terminal, argv }: CommandContext): number {
     }
     return EXIT.ok
   }
-  if (verb !== 'allow' && verb !== 'drop') throw new UsageError('say list, allow or drop')
+  if (id === undefined) throw new UsageError(`name what is meant: cordon approvals ${verb} ID`)
   const ask = asks.find((candidate) => candidate.id === id)
-  if (!ask) throw new UsageError(`nothing waits under “${visible(id ?? '')}”; cordon approvals lists what does`)
+  if (!ask) throw new UsageError(`nothing waits under “${id}”; cordon approvals lists what does`)
   if (verb === 'drop') {
     dropAsk(machine, ask.id)
     terminal.out(`dropped ${ask.id}\n`)

@@ -7,7 +7,7 @@ import { openChecker } from '../../runtime/check-call.ts'
 import { machineFiles } from '../../system/files.ts'
 import { thisMachine } from '../../system/machine.ts'
 import { parseArguments } from './arguments.ts'
-import { manifestChoice, openPolicy, recalled } from './open-policy.ts'
+import { hintAtInit, manifestChoice, openPolicy, recalled } from './open-policy.ts'
 import { requestedCall } from './requested-call.ts'
 import { paint, type Style, type Terminal, visible } from './terminal.ts'
 import { type CommandContext, commandRow, EXIT } from './usage.ts'
@@ -30,6 +30,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const checker = await openChecker(loaded, machine, machineFiles, call.tool)
   const { decision } = checker.check({ ...call, cwd })
   terminal.out(args.flags.json ? `${JSON.stringify(decision)}\n` : describe(terminal, decision))
+  hintAtInit(args, loaded, terminal)
   return VERDICT_EXIT[decision.decision]
 }
 

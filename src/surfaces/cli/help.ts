@@ -19,7 +19,8 @@ Usage: cordon COMMAND [OPTIONS]
 ${rows.join('\n')}
 
 cordon COMMAND --help tells more about one. Exit codes: 0 done or allow, 2 usage or load error, 3 ask, 4 deny,
-125 Cordon's own fault, 126 denied or refused, 127 not found.
+125 Cordon's own fault, 126 denied or refused, 127 not found. With --json an error is JSON on stdout too. Colours are
+for terminals only; NO_COLOR leaves them away, FORCE_COLOR or CLICOLOR_FORCE asks for them.
 `
 }
 

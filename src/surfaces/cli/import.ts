@@ -9,9 +9,9 @@ import { parseToml } from '../../runtime/import-toml.ts'
 import { Fault, messageOf } from '../../system/fault.ts'
 import { machineFiles } from '../../system/files.ts'
 import { type Machine, thisMachine } from '../../system/machine.ts'
-import { parseArguments, textFlag } from './arguments.ts'
+import { oneOf, parseArguments, textFlag } from './arguments.ts'
 import { paint, visible } from './terminal.ts'
-import { type CommandContext, commandRow, EXIT, UsageError } from './usage.ts'
+import { type CommandContext, commandRow, EXIT } from './usage.ts'
 
 /** Where each keeps its settings, the nearest first; all that are there count. */
 const PLACES: Readonly<Record<string, (machine: Machine) => readonly string[]>> = {
@@ -33,10 +33,8 @@ const PLACES: Readonly<Record<string, (machine: Machine) => readonly string[]>> 
 /** Runs `cordon import`. */
 export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const args = parseArguments(commandRow('import')!, argv)
-  const [agent = '', given, ...more] = args.words
-  if (!Object.hasOwn(IMPORTERS, agent) || more.length > 0) {
-    throw new UsageError(`say whose settings: ${Object.keys(IMPORTERS).join(', ')}, and a file if it is another one`)
-  }
+  const [name, given] = args.words
+  const agent = oneOf(Object.keys(IMPORTERS), name, 'say whose settings')
   const machine = thisMachine()
   const candidates = given === undefined ? PLACES[agent]!(machine) : [given]
   const found = candidates.filter((path) => machineFiles.exists(path))

@@ -12,7 +12,6 @@ import { type CommandContext, commandRow, EXIT, UsageError } from './usage.ts'
 /** Runs `cordon init`. */
 export function run({ terminal, argv }: CommandContext): number {
   const args = parseArguments(commandRow('init')!, argv)
-  if (args.words.length > 1) throw new UsageError('name one directory')
   const directory = resolve(process.cwd(), args.words[0] ?? '.')
   if (!machineFiles.isDirectory(directory)) throw new UsageError(`${directory} is not a directory`)
   const file = join(directory, MANIFEST_NAME)

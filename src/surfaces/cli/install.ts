@@ -22,7 +22,7 @@ import {
 import { checkAgent, findProgram, ownHooks } from '../hook/install-check.ts'
 import { forgetTrust, keepTrust, type TrustEntry, trustOf, withoutTrust } from '../hook/installed-trust.ts'
 import { lineDiff } from '../hook/line-diff.ts'
-import { type Arguments, parseArguments } from './arguments.ts'
+import { type Arguments, oneOf, parseArguments } from './arguments.ts'
 import { confirm } from './confirm.ts'
 import { paint, type Terminal, visible } from './terminal.ts'
 import { type CommandContext, commandRow, EXIT, UsageError } from './usage.ts'
@@ -40,7 +40,11 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
     (change) => change.before !== change.after,
   )
   if (!args.flags.json) for (const change of changes) terminal.out(describe(terminal, change))
-  if (args.flags.print) return EXIT.ok
+  const paths = changes.map(({ path }) => path)
+  if (args.flags.print) {
+    if (args.flags.json) terminal.out(`${JSON.stringify({ agent, scope: place.scope, changes: paths })}\n`)
+    return EXIT.ok
+  }
   if (changes.length > 0) {
     if (!args.flags.yes && !(await confirm(terminal, uninstall ? 'Take it out? [y/N] ' : 'Install it? [y/N] '))) {
       terminal.err('nothing was changed (--yes installs without asking)\n')
@@ -50,6 +54,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   }
   if (uninstall) {
     forgetTrust(stateDir, trusted)
+    if (args.flags.json) terminal.out(`${JSON.stringify({ agent, scope: place.scope, changes: paths, ok: true })}\n`)
     terminal.err(changes.length > 0 ? `Cordon no longer guards ${agent} here\n` : 'there was nothing to take out\n')
     return EXIT.ok
   }
@@ -63,10 +68,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   warn(terminal, place)
   const check = await checkAgent(agent, place, readFile)
   const test = { ok: check.status === 'works', detail: check.detail }
-  if (args.flags.json)
-    terminal.out(
-      `${JSON.stringify({ agent, scope: place.scope, changes: changes.map(({ path }) => path), ...test })}\n`,
-    )
+  if (args.flags.json) terminal.out(`${JSON.stringify({ agent, scope: place.scope, changes: paths, ...test })}\n`)
   terminal.err(
     test.ok
       ? `${paint(terminal, 'green', 'works')}  ${agent}: ${visible(test.detail)}\n`
@@ -76,10 +78,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
 }
 
 function agentOf(args: Arguments): HostName {
-  const [name] = args.words
-  const found = HOST_NAMES.find((host) => host === name)
-  if (!found || args.words.length !== 1) throw new UsageError(`name an agent: ${HOST_NAMES.join(', ')}`)
-  return found
+  return oneOf(HOST_NAMES, args.words[0], 'name an agent')
 }
 
 function placeOf(args: Arguments): InstallPlace {
@@ -143,11 +142,12 @@ export function readFile(path: string): string | null {
 function write({ path, before, after }: FileChange): void {
   const target = before === null ? path : machineFiles.canonical(path)
   const mode = before === null ? 0o600 : statSync(target).mode & 0o777
-  if (before !== null) machineFiles.writeText(`${target}.cordon-backup`, before, { mode })
   if (after === null) {
+    // It held nothing but what we put there.
     rmSync(target)
     return
   }
+  if (before !== null) machineFiles.writeText(`${target}.cordon-backup`, before, { mode })
   mkdirSync(dirname(target), { recursive: true })
   machineFiles.writeText(target, after, { mode })
   chmodSync(target, mode)

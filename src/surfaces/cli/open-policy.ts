@@ -6,6 +6,7 @@ import { machineFiles } from '../../system/files.ts'
 import { type Machine, thisMachine } from '../../system/machine.ts'
 import { type Arguments, textFlag } from './arguments.ts'
 import { paint, type Terminal } from './terminal.ts'
+import { UsageError } from './usage.ts'
 
 export interface Opened<Policy extends LoadedPolicy = LoadedManifest> {
   readonly loaded: Policy
@@ -18,11 +19,18 @@ export function manifestChoice(args: Arguments): ManifestChoice {
   return file === undefined ? { kind: 'project' } : { kind: 'file', file }
 }
 
+/** The root that a flag names; null: none does. One that is not there is a slip, and would be judged as an empty project. */
+export function rootFlag(args: Arguments): string | null {
+  const root = textFlag(args, 'root') ?? null
+  if (root !== null && !machineFiles.isDirectory(root)) throw new UsageError(`--root: ${root} is not a directory`)
+  return root
+}
+
 /** The policy in force, when it is remembered; null: it has to be opened. */
 export function recalled(args: Arguments): Opened<LoadedPolicy> | null {
   if (manifestChoice(args).kind !== 'project') return null
   const machine = thisMachine()
-  const loaded = recallPolicy(machine, machineFiles, textFlag(args, 'root') ?? null)
+  const loaded = recallPolicy(machine, machineFiles, rootFlag(args))
   return loaded && { loaded, machine }
 }
 
@@ -30,7 +38,7 @@ export function recalled(args: Arguments): Opened<LoadedPolicy> | null {
 export async function openPolicy(args: Arguments, terminal: Terminal): Promise<Opened | null> {
   const { loadPolicy } = await import('../../runtime/load-policy.ts')
   const machine = thisMachine()
-  const root = textFlag(args, 'root') ?? null
+  const root = rootFlag(args)
   const outcome = await loadPolicy({ machine, files: machineFiles, root, choice: manifestChoice(args) })
   if ('loaded' in outcome) return { loaded: outcome.loaded, machine }
   if (args.flags.json)
@@ -42,4 +50,10 @@ export async function openPolicy(args: Arguments, terminal: Terminal): Promise<O
   const { renderProblem } = await import('../../runtime/manifest-report.ts')
   for (const problem of outcome.problems) terminal.err(`  ${renderProblem(problem).replaceAll('\n', '\n  ')}\n`)
   return null
+}
+
+/** Without a manifest nearly everything asks, and a newcomer should know why. */
+export function hintAtInit(args: Arguments, { ownManifest }: LoadedPolicy, terminal: Terminal): void {
+  if (ownManifest || args.flags.json || args.flags.manifest) return
+  terminal.err('there is no cordon.toml here, so the built-in rules hold; cordon init writes one\n')
 }

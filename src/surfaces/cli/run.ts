@@ -17,7 +17,7 @@ import type { Machine } from '../../system/machine.ts'
 import { type Arguments, parseArguments, textFlag } from './arguments.ts'
 import { type Opened, openPolicy, recalled } from './open-policy.ts'
 import { isTerminalDevice, paint, type Terminal, visible } from './terminal.ts'
-import { type CommandContext, commandRow, EXIT, UsageError } from './usage.ts'
+import { type CommandContext, commandRow, EXIT, ownWords, UsageError } from './usage.ts'
 
 /** A search through a tree opens every hidden file in it: the first few say it all. */
 const MAX_VIOLATIONS = 20
@@ -62,7 +62,12 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
         : { stdin: 'inherit' as const, stdout: 'inherit' as const, stderr: 'inherit' as const }),
     })
     await tell(terminal, outcome)
+    if (outcome.result.exitCode !== 0 && outcome.plan.network.kind === 'none')
+      await hintAtBundle(terminal, command, loaded)
     return outcome.result.exitCode
+  } catch (error) {
+    const { explainMissing } = await import('../../runtime/bundle-hint.ts')
+    throw explainMissing(error, command, chosenBundles(loaded))
   } finally {
     await runner.close()
   }
@@ -101,14 +106,14 @@ async function withKeys(loaded: LoadedPolicy, machine: Machine, command: readonl
 /** Everything from the first word that is not ours belongs to the command. */
 function splitCommand(argv: readonly string[]): { args: Arguments; command: readonly string[] } {
   const row = commandRow('run')!
-  const valued = new Set(row.flags.filter((flag) => flag.value).map((flag) => flag.name))
-  let end = 0
-  while (end < argv.length && argv[end]!.startsWith('-') && argv[end] !== '--') end += valued.has(argv[end]!) ? 2 : 1
-  const args = parseArguments(row, argv.slice(0, end))
-  const command = argv.slice(argv[end] === '--' ? end + 1 : end)
+  const own = ownWords(row, argv)
+  const args = parseArguments(row, own)
+  const command = argv.slice(own.length + (argv[own.length] === '--' ? 1 : 0))
   if (command.length === 0) throw new UsageError('name a command to run: cordon run -- npm test')
   const timeout = textFlag(args, 'timeout')
   if (timeout !== undefined && !/^\d+(\.\d+)?$/.test(timeout)) throw new UsageError('--timeout takes seconds')
+  if (args.flags.json && !args.flags.plan)
+    throw new UsageError('--json goes with --plan: what is run has its own output')
   return { args, command }
 }
 
@@ -126,6 +131,14 @@ async function tell(terminal: Terminal, { result, plan, findings, maskChanges, e
     ...(result.timedOut ? ['stopped: the time limit was reached'] : []),
   ]
   for (const line of new Set(lines)) say(terminal, line)
+}
+
+const chosenBundles = ({ sandbox }: LoadedPolicy) => sandbox.bundles.map(({ value }) => value)
+
+async function hintAtBundle(terminal: Terminal, command: readonly string[], loaded: LoadedPolicy): Promise<void> {
+  const { explainOffline } = await import('../../runtime/bundle-hint.ts')
+  const line = explainOffline(command, chosenBundles(loaded))
+  if (line !== null) say(terminal, line)
 }
 
 function say(terminal: Terminal, line: string): void {

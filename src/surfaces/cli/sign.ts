@@ -26,26 +26,33 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const report = judgeTrust(loaded, machine, machineFiles)
   if (!report)
     throw new Fault('no-manifest', `${loaded.root} has no cordon.toml to sign`, { remedy: 'cordon init writes one.' })
-  if (args.flags.json) terminal.out(`${JSON.stringify({ status: report.trust.status, diff: report.diff })}\n`)
-  else terminal.out(describeDiff(terminal, report.diff))
+  const answer = (signed: boolean): void => {
+    if (args.flags.json) terminal.out(`${JSON.stringify({ status: report.trust.status, signed, diff: report.diff })}\n`)
+  }
+  if (!args.flags.json) terminal.out(describeDiff(terminal, report.diff))
   if (report.trust.status === 'signed' && !args.flags.detached) {
+    answer(true)
     terminal.err('already signed\n')
     return EXIT.ok
   }
   if (!args.flags.yes && !(await confirm(terminal, 'Sign it? [y/N] '))) {
     const why = process.stdin.isTTY ? '' : ': there is no terminal to ask at (cordon sign --yes does not ask)'
+    answer(false)
     terminal.err(`not signed${why}\n`)
     return EXIT.failed
   }
   if (args.flags.detached) {
     const file = `${loaded.manifestPath}.sig`
     machineFiles.writeText(file, detachedSignature(loaded, machine))
+    answer(true)
     terminal.err(
       `${paint(terminal, 'green', 'wrote')} ${visible(file)}; others accept it after: cordon keys trust YOUR-KEY\n`,
     )
     return EXIT.ok
   }
-  return sign(terminal, loaded, machine)
+  const exit = sign(terminal, loaded, machine)
+  answer(true)
+  return exit
 }
 
 function sign(terminal: Terminal, loaded: LoadedManifest, machine: Machine): number {
