@@ -1,8 +1,5 @@
 /** Looks at what a host's tool gave: secrets from outside are masked, and text that gives orders is found (A2, A3). */
 
-import { scanText } from '../scan/injection.ts'
-import { createRedactor } from '../scan/redact.ts'
-
 export interface ResultFinding {
   /** It holds text that reads like orders to the agent. */
   readonly injection: boolean
@@ -17,10 +14,10 @@ const MAX_DEPTH = 64
 /** Fewer characters hold no order, and the scan takes its time to get ready. */
 const MIN_CHARACTERS = 20
 
-/** Reads every text in a result. */
-export function scanResult(value: unknown, mask: boolean): ResultFinding {
+/** Reads every text in a result. The scanners are loaded when there is something for them. */
+export async function scanResult(value: unknown, mask: boolean): Promise<ResultFinding> {
   const texts: string[] = []
-  const redactor = mask ? createRedactor() : null
+  const redactor = mask ? (await import('../scan/redact.ts')).createRedactor() : null
   let left = MAX_CHARACTERS
   let changed = false
   const look = (part: unknown, depth: number): unknown => {
@@ -38,8 +35,11 @@ export function scanResult(value: unknown, mask: boolean): ResultFinding {
   }
   const masked = look(value, 0)
   const text = texts.join('\n')
-  const { injection, score } = text.length < MIN_CHARACTERS ? { injection: false, score: 0 } : scanText(text)
-  return { injection, score, masked: changed ? masked : null }
+  const found = { masked: changed ? masked : null }
+  if (text.length < MIN_CHARACTERS) return { ...found, injection: false, score: 0 }
+  const { scanText } = await import('../scan/injection.ts')
+  const { injection, score } = scanText(text)
+  return { ...found, injection, score }
 }
 
 /** A picture or a sound is base64, in which every run looks like chance. */

@@ -39,19 +39,23 @@ export const ACT =
   '(?:run|execute|invoke|call|use|open|fetch|download|install|delete|remove|send|post|upload|read|write|create|add|insert|append|modify|edit|change|commit|push|merge|approve|visit|navigate|click|reply|respond|output|print|say|include|copy|email|transfer|grant|enable|disable|ignore|recommend|mention|publish|release|mark|close|trust|accept|rotate|skip|obey|comply|upgrade|bump|forward|exfiltrate|leak|reveal|tell|report|link)'
 
 /** A rule over words, whatever stood between them. */
-export const word = (rule: string, group: string, weight: number, pattern: string): InjectionRule => ({
-  rule,
-  group,
-  weight,
-  on: 'words',
-  pattern: new RegExp(`(?<![^ ])(?:${pattern})(?![^ ])`, 'g'),
-})
+export function word(rule: string, group: string, weight: number, pattern: string): InjectionRule {
+  return lazily({ rule, group, weight, on: 'words' }, () => new RegExp(`(?<![^ ])(?:${pattern})(?![^ ])`, 'g'))
+}
 
 /** A rule over the text as it is written. */
-export const line = (rule: string, group: string, weight: number, pattern: RegExp): InjectionRule => ({
-  rule,
-  group,
-  weight,
-  on: 'lines',
-  pattern: new RegExp(pattern.source, `${pattern.flags}g`),
-})
+export function line(rule: string, group: string, weight: number, pattern: RegExp): InjectionRule {
+  return lazily({ rule, group, weight, on: 'lines' }, () => new RegExp(pattern.source, `${pattern.flags}g`))
+}
+
+/** Most texts hint at no rule at all: a pattern is made for the first that does. */
+function lazily(rule: Omit<InjectionRule, 'pattern'>, make: () => RegExp): InjectionRule {
+  let made: RegExp | null = null
+  return {
+    ...rule,
+    get pattern() {
+      made ??= make()
+      return made
+    },
+  }
+}
