@@ -60,7 +60,7 @@ export function openKeyStore(stateDir: string, keychain: Keychain = systemKeycha
       writeOwnFile(path, `${value}\n`)
       return {
         to: 'file',
-        warning: `the system's keychain cannot be used (${stored.failure}); the key "${name}" is kept in ${path}, readable by you alone`,
+        warning: `the key "${name}" is kept in ${path}, readable by you alone: the system's keychain cannot be used (${stored.failure})`,
       }
     },
     delete(name) {
