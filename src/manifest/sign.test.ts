@@ -93,6 +93,13 @@ describe('signing in the state directory', () => {
     expect(trust.status).toBe('bad')
   })
 
+  it('faults on a file that is about another project', () => {
+    signManifest({ stateDir, keys: openKeyStore(stateDir, brokenKeychain), project, canonical: '{}', now })
+    const path = signaturePath(stateDir, project)
+    writeFileSync(path, readFileSync(path, 'utf8').replaceAll(project, '/projects/two'))
+    expect(() => verify('{}')).toThrow(/is about \/projects\/two, not about/)
+  })
+
   it('refuses a key that is not the one which signed before', () => {
     const keys = openKeyStore(stateDir, memoryKeychain())
     signManifest({ stateDir, keys, project, canonical: '{}', now })
