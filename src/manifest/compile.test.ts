@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import { tldtsSuffixes } from '../hosts/suffix.ts'
 import { type Compiled, type CompileOptions, compileManifest } from './compile.ts'
+import { mergeLayers } from './layers.ts'
 import { loadManifest } from './load.ts'
 import type { Problem } from './problem.ts'
 
@@ -240,4 +241,29 @@ hosts = ["a.com"]
   expect(session.rings[3].callsPerMinute).toBe(10)
   expect(session.tools.get('deploy')?.requireConfirmation.value).toBe(true)
   expect(session.discoveryBrief).toBe('/p/brief.json')
+})
+
+test('filters that two layers cannot agree on stay closed', () => {
+  const layer = (host: string, part: string, glob: string) => {
+    const text = `schema_version = 1
+[http]
+allowed_hosts = ["${host}"]
+[shell_policy]
+allow = ["${part}"]
+[files]
+change_envelope = ["${glob}"]
+`
+    const result = loadManifest(text, 'cordon.toml', { suffixes: tldtsSuffixes })
+    if ('problems' in result) throw new Error(result.problems[0]?.message)
+    return result.manifest
+  }
+  const user = layer('a.example.org', 'npm', 'src/**')
+  const project = layer('b.example.org', 'make', 'docs/**')
+  const result = compileManifest(mergeLayers({ user, project }, tldtsSuffixes).manifest, HERE)
+  if ('problems' in result) throw new Error(result.problems[0]?.message)
+  const { http, shellPolicy, envelope } = result.policy
+  expect(http.allowed).toEqual([])
+  expect(envelope).toEqual([])
+  expect(shellPolicy.allow.some(({ value }) => 'npm run make'.includes(value))).toBe(false)
+  expect(shellPolicy.allow).toHaveLength(1)
 })

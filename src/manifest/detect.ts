@@ -1,5 +1,6 @@
 /** Facts about a project, read from its own files: what `cordon init` starts from (M4). */
 
+import { recordOf } from '../system/record.ts'
 import { parseToml } from './toml.ts'
 import type { Node, TableNode } from './tree.ts'
 
@@ -147,11 +148,11 @@ function detectNode(files: ProjectFiles): NodeFacts | null {
   const json = parseJson(text)
   const bin = json.bin
   const name = typeof json.name === 'string' ? json.name.replace(/^@[^/]*\//, '') : ''
-  const dependencies = { ...objectOf(json.dependencies), ...objectOf(json.devDependencies) }
+  const dependencies = { ...recordOf(json.dependencies), ...recordOf(json.devDependencies) }
   return {
     manager: nodeManager(files, typeof json.packageManager === 'string' ? json.packageManager : ''),
-    scripts: safe(Object.keys(objectOf(json.scripts))).filter((script) => !isLifecycle(script, json)),
-    programs: safe(typeof bin === 'string' ? [name] : Object.keys(objectOf(bin))),
+    scripts: safe(Object.keys(recordOf(json.scripts))).filter((script) => !isLifecycle(script, json)),
+    programs: safe(typeof bin === 'string' ? [name] : Object.keys(recordOf(bin))),
     tools: Object.keys(NODE_TOOLS)
       .filter((dependency) => Object.hasOwn(dependencies, dependency))
       .map((dependency) => NODE_TOOLS[dependency]!),
@@ -170,19 +171,15 @@ function nodeManager(files: ProjectFiles, written: string): NodeFacts['manager']
 function isLifecycle(script: string, json: Readonly<Record<string, unknown>>): boolean {
   if (/^(?:pre|post)?(?:install|publish|publishOnly|pack|prepare|uninstall)$/.test(script)) return true
   const base = /^(?:pre|post)(.+)$/.exec(script)?.[1]
-  return base !== undefined && Object.hasOwn(objectOf(json.scripts), base)
+  return base !== undefined && Object.hasOwn(recordOf(json.scripts), base)
 }
 
 function parseJson(text: string): Readonly<Record<string, unknown>> {
   try {
-    return objectOf(JSON.parse(text))
+    return recordOf(JSON.parse(text))
   } catch {
     return {}
   }
-}
-
-function objectOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {}
 }
 
 function detectRust(files: ProjectFiles): ProjectFacts['rust'] {

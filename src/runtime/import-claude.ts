@@ -1,6 +1,7 @@
 /** Claude Code's permission rules as a draft of a manifest. */
 
-import { type Draft, DraftWriter, type Finding, note, record, texts } from './import-draft.ts'
+import { recordOf } from '../system/record.ts'
+import { type Draft, DraftWriter, type Finding, note, texts } from './import-draft.ts'
 import { commandRule, pathRule, type Settings, unnamed, type Verdict, WEB_TOOLS } from './import-rules.ts'
 
 /** Cordon's tools behind a tool of Claude Code. */
@@ -29,7 +30,7 @@ const CLAUDE_MODES: Readonly<Record<string, 'default' | 'auto_accept' | 'plan'>>
 /** Reads settings in which those of all files stand together. */
 export function importClaude(settings: Settings): Draft {
   const out = new DraftWriter()
-  const permissions = record(settings.permissions)
+  const permissions = recordOf(settings.permissions)
   for (const verdict of ['deny', 'ask', 'allow'] as const) {
     for (const rule of texts(permissions[verdict], `permissions.${verdict}`, out)) out.add(...claudeRule(rule, verdict))
   }
@@ -42,19 +43,19 @@ export function importClaude(settings: Settings): Draft {
   if (!known)
     out.add(note(`permissions.defaultMode "${mode}" has no equivalent; edits and commands that no grant covers ask`))
   out.add({ kind: 'mode', mode: known ?? 'default' }, ...unnamed(out.draft(), WEB_TOOLS, 'ask'))
-  importSandbox(record(settings.sandbox), out)
+  importSandbox(recordOf(settings.sandbox), out)
   return out.draft()
 }
 
 function importSandbox(sandbox: Settings, out: DraftWriter): void {
-  const network = record(sandbox.network)
+  const network = recordOf(sandbox.network)
   for (const host of texts(network.allowedDomains, 'sandbox.network.allowedDomains', out)) {
     out.add({ kind: 'host', use: 'commands', host })
   }
   for (const host of texts(network.deniedDomains, 'sandbox.network.deniedDomains', out)) {
     out.add({ kind: 'host', use: 'nobody', host })
   }
-  const files = record(sandbox.filesystem)
+  const files = recordOf(sandbox.filesystem)
   for (const path of texts(files.denyRead, 'sandbox.filesystem.denyRead', out)) {
     out.add(...pathRule('read', claudePath(path), 'deny', path))
   }

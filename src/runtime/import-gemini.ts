@@ -1,6 +1,7 @@
 /** Gemini CLI's tool lists as a draft of a manifest. */
 
-import { type Draft, DraftWriter, type Entry, type Finding, note, record, texts } from './import-draft.ts'
+import { recordOf } from '../system/record.ts'
+import { type Draft, DraftWriter, type Entry, type Finding, note, texts } from './import-draft.ts'
 import { commandRule, type Settings, unnamed } from './import-rules.ts'
 
 const GEMINI_TOOLS: Readonly<Record<string, readonly string[]>> = {
@@ -21,7 +22,7 @@ const GEMINI_TOOLS: Readonly<Record<string, readonly string[]>> = {
 /** Reads settings.json. */
 export function importGemini(settings: Settings): Draft {
   const out = new DraftWriter()
-  const tools = record(settings.tools)
+  const tools = recordOf(settings.tools)
   const lists = [
     [
       'deny',
@@ -48,10 +49,10 @@ export function importGemini(settings: Settings): Draft {
   }
   const core = tools.core ?? settings.coreTools
   if (core !== undefined) out.add(...outsideCore(texts(core, 'tools.core', out)))
-  for (const path of texts(record(settings.context).includeDirectories, 'context.includeDirectories', out)) {
+  for (const path of texts(recordOf(settings.context).includeDirectories, 'context.includeDirectories', out)) {
     out.add({ kind: 'directory', path })
   }
-  const mode = record(settings.general).defaultApprovalMode
+  const mode = recordOf(settings.general).defaultApprovalMode
   if (mode === 'auto_edit') out.add({ kind: 'mode', mode: 'auto_accept' })
   else if (mode === 'plan') out.add({ kind: 'mode', mode: 'plan' })
   else out.add({ kind: 'mode', mode: 'default' })

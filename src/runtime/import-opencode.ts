@@ -1,6 +1,7 @@
 /** opencode's permissions as a draft of a manifest. */
 
-import { type Draft, DraftWriter, type Entry, type Finding, note, record } from './import-draft.ts'
+import { recordOf } from '../system/record.ts'
+import { type Draft, DraftWriter, type Entry, type Finding, note } from './import-draft.ts'
 import { commandRule, pathRule, type Settings, type Verdict } from './import-rules.ts'
 
 const OPENCODE_TOOLS: Readonly<Record<string, readonly string[]>> = {
@@ -27,16 +28,16 @@ interface Rule {
 /** Reads opencode.json; the agent `build` is the one that people talk to. */
 export function importOpencode(settings: Settings): Draft {
   const out = new DraftWriter()
-  const build = record(record(settings.agent).build)
+  const build = recordOf(recordOf(settings.agent).build)
   const rules = [...rulesOf(settings.permission, out), ...rulesOf(build.permission, out)]
   rules.forEach((rule, at) => {
     out.add(...opencodeRule({ ...rule, verdict: lasting(rule, rules.slice(at + 1)) }))
   })
-  for (const name of Object.keys(record(settings.agent)).filter((agent) => agent !== 'build')) {
+  for (const name of Object.keys(recordOf(settings.agent)).filter((agent) => agent !== 'build')) {
     out.note(`the permissions of the agent "${name}" are not read; an [agents] section can limit it`)
   }
   for (const tools of [settings.tools, build.tools]) {
-    for (const [tool, on] of Object.entries(record(tools))) {
+    for (const [tool, on] of Object.entries(recordOf(tools))) {
       if (on !== false) continue
       for (const own of OPENCODE_TOOLS[tool] ?? [tool]) out.add({ kind: 'level', tool: own, verdict: 'deny' })
     }
@@ -45,9 +46,9 @@ export function importOpencode(settings: Settings): Draft {
 }
 
 function rulesOf(permission: unknown, out: DraftWriter): readonly Rule[] {
-  const tools = typeof permission === 'string' ? { '*': permission } : record(permission)
+  const tools = typeof permission === 'string' ? { '*': permission } : recordOf(permission)
   return Object.entries(tools).flatMap(([tool, setting]) => {
-    const globs = typeof setting === 'string' ? { '*': setting } : record(setting)
+    const globs = typeof setting === 'string' ? { '*': setting } : recordOf(setting)
     return Object.entries(globs).flatMap(([glob, verdict]): readonly Rule[] => {
       if (verdict === 'allow' || verdict === 'ask' || verdict === 'deny') return [{ tool, glob, verdict }]
       out.note(`"${tool}: ${glob}" has no known level, so it asks`)
