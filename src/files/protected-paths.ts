@@ -15,6 +15,8 @@ export interface ProtectedFacts {
   readonly configDir: string
   readonly stateDir: string
   readonly manifestPath: string
+  /** Cordon's own package, where it is installed among those of a project. */
+  readonly program?: string | null
 }
 
 /** Why a path is protected. */
@@ -33,6 +35,8 @@ const GIT_INTERNALS: readonly (readonly [name: string, reason: string])[] = [
   ['config.worktree', 'the configuration of a git worktree, whose keys can run code'],
   ['commondir', 'a pointer of a git worktree'],
   ['gitdir', 'a pointer of a git worktree'],
+  ['rebase-merge', 'a stopped rebase, with which git goes on outside the sandbox; use `git rebase`'],
+  ['sequencer', 'a row of picks that was stopped, with which git goes on outside the sandbox; use `git cherry-pick`'],
 ]
 
 const MANIFEST_NAMES: readonly string[] = ['cordon.toml', 'cordon.toml.sig']
@@ -44,6 +48,9 @@ export function protectedPath(path: string, facts: ProtectedFacts): ProtectedPat
     if (startsWith(segments, splitPath(own).map(foldName))) {
       return { kind: 'cordon', reason: "Cordon's own configuration, state, keys or audit", unreadable: true }
     }
+  }
+  if (facts.program && startsWith(segments, splitPath(facts.program).map(foldName))) {
+    return { kind: 'cordon', reason: "Cordon's own program", unreadable: false }
   }
   if (isManifest(segments, facts)) {
     return { kind: 'manifest', reason: 'the manifest, which only a person changes and signs', unreadable: false }

@@ -72,5 +72,11 @@ export interface SessionFacts {
   /** Read text that tries to steer the agent (A3). */
   readonly tainted: boolean
   /** Places that belong to Cordon itself. */
-  readonly own: { readonly configDir: string; readonly stateDir: string; readonly manifestPath: string }
+  readonly own: {
+    readonly configDir: string
+    readonly stateDir: string
+    readonly manifestPath: string
+    /** Cordon's own package, where it is installed among those of a project. */
+    readonly program?: string | null
+  }
 }

@@ -38,6 +38,7 @@ import type { Machine } from '../system/machine.ts'
 import { DevServerPorts } from './dev-server-ports.ts'
 import type { LoadedPolicy } from './load-policy.ts'
 import type { DoorSettings, NetworkOptions, SessionNetwork } from './network.ts'
+import { ownPackage } from './own-package.ts'
 import { type Placement, placeCommand, type Restriction, restrictCommand } from './placement.ts'
 import type { ServedPort } from './served-port.ts'
 
@@ -291,18 +292,8 @@ export class CommandRunner {
 
   /** What deny rules freeze, and Cordon itself where it is installed among the project's packages. */
   #frozen(): string[] {
-    const own = this.#files.canonical(import.meta.dirname)
-    const packages = own.lastIndexOf('/node_modules/')
-    const installed =
-      packages < 0
-        ? []
-        : [
-            own
-              .split('/')
-              .slice(0, own.slice(0, packages).split('/').length + 2)
-              .join('/'),
-          ]
-    return [...(this.#restriction?.frozen ?? []), ...installed]
+    const program = ownPackage(this.#files)
+    return [...(this.#restriction?.frozen ?? []), ...(program === null ? [] : [program])]
   }
 
   #bundles(request: RunRequest): AppliedBundle[] {

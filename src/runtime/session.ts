@@ -21,6 +21,7 @@ import type { CommandRunner, RunOutcome } from './command-runner.ts'
 import type { CustomToolHost, SessionTool } from './custom-tools.ts'
 import { readBrief } from './discovery-brief.ts'
 import type { LoadedPolicy } from './load-policy.ts'
+import { ownPackage } from './own-package.ts'
 import { runToolCall, type Stages } from './run-tool-call.ts'
 import { type ParsedCall, parseCall, tooOften } from './session-call.ts'
 import { toolContext } from './session-context.ts'
@@ -91,6 +92,7 @@ export class Session {
       configDir: machine.configDir,
       stateDir: machine.stateDir,
       manifestPath: loaded.manifestPath,
+      program: ownPackage(files),
     })
     const view = new SessionView({ id, project, state: this.#state, saved, machine, files, spillDirectory, directory })
     this.#view = view

@@ -5,6 +5,7 @@ import { posix } from 'node:path'
 import { matchSegment } from '../files/glob.ts'
 import { splitPath } from '../files/path-pattern.ts'
 import { foldName, type ProtectedName, protectedNames } from '../files/protected-paths.ts'
+import { oddProtected } from './protect-odd.ts'
 import { childPath, isBelow, type SecretTree } from './secrets-tree.ts'
 
 /** A mount that keeps something as it is: `read-only` cannot be written, `in-place` cannot be moved or removed. */
@@ -41,6 +42,8 @@ export interface Protection {
   readonly gitDirectories: readonly string[]
   /** `.git` files and links: pointers to a git directory elsewhere. */
   readonly gitPointers: readonly string[]
+  /** What stands below a name that is not UTF-8, to device and inode. */
+  readonly odd: ReadonlyMap<string, string>
 }
 
 /** Git takes a pointer padded with line ends; beyond this it is not read. */
@@ -92,7 +95,7 @@ export function protectTree(tree: SecretTree, facts: ProtectFacts): Protection {
     const path = rule.name.path.startsWith('~/') ? facts.home + rule.name.path.slice(1) : rule.name.path
     if (isWritable(path, facts.write)) add(path, rule.name.reason)
   }
-  return { guarded, gitDirectories, gitPointers }
+  return { guarded, gitDirectories, gitPointers, odd: oddProtected(tree) }
 }
 
 /**
@@ -105,6 +108,11 @@ export function pinsOf(protection: Protection, facts: ProtectFacts): readonly Pi
     const path = resolved(guard.path)
     if (path === null || !isWritable(path, facts.write)) continue
     if (!guard.hidden) pins.set(path, { path, mode: 'read-only', kind: guard.directory ? 'directory' : 'file' })
+    hold(path, facts.write, pins)
+  }
+  for (const path of protection.odd.keys()) {
+    if (!isWritable(path, facts.write)) continue
+    pins.set(path, { path, mode: 'read-only', kind: 'directory' })
     hold(path, facts.write, pins)
   }
   for (const directory of protection.gitDirectories) {

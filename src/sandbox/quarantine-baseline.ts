@@ -7,7 +7,7 @@ import type { Movable } from './masks-moving.ts'
 import { type ProtectFacts, type Protection, protectTree } from './protect.ts'
 import { includedFiles } from './protect-git-config.ts'
 import { SEQUENCE_FOLDERS, sequenceFiles } from './quarantine-sequence.ts'
-import { childPath, isBelow, type SecretTree } from './secrets-tree.ts'
+import { childPath, type Folder, isBelow, type SecretTree } from './secrets-tree.ts'
 
 /** Plain data, so that another process can settle a run whose own process was killed. */
 export interface Baseline {
@@ -27,6 +27,10 @@ export interface Baseline {
   readonly sequences: Readonly<Record<string, string>>
   /** What the run hides and could move, with a folder above it. */
   readonly movable: Movable
+  /** What is protected below names that are not UTF-8, by device and inode. */
+  readonly odd: readonly string[]
+  /** Folders that cannot be read, by device and inode: they are hidden as a whole. */
+  readonly closed: readonly string[]
 }
 
 /** What the baseline notes of a run's masks. */
@@ -74,7 +78,19 @@ export function takeBaseline(
       [...readSequences(protection)].flatMap(([file, text]) => (text === undefined ? [] : [[file, text]])),
     ),
     movable,
+    odd: [...protection.odd.values()],
+    closed: closedFolders(tree).map(folderName),
   }
+}
+
+/** The folders that cannot be read. */
+export function closedFolders(tree: SecretTree): readonly Folder[] {
+  return [...tree.notable()].filter((folder) => folder.unreadable)
+}
+
+/** A folder, wherever it is moved. */
+export function folderName({ device, inode }: Folder): string {
+  return `${device}:${inode}`
 }
 
 /** The configuration files of a git directory. */
@@ -126,6 +142,8 @@ export function narrowBaseline(own: Baseline, others: readonly Baseline[]): Base
       pointers: keep(narrowed.pointers, other.pointers),
       links: { ...other.links, ...narrowed.links },
       sequences: keep(narrowed.sequences, other.sequences ?? {}),
+      odd: narrowed.odd.filter((identity) => other.odd?.includes(identity)),
+      closed: narrowed.closed.filter((folder) => other.closed?.includes(folder)),
     }
   }
   return narrowed

@@ -1,12 +1,14 @@
 /** Settles a run: what it left that would run code on the host is moved aside or taken back, and reported (F8). */
 
-import { readdirSync } from 'node:fs'
+import { accessSync, constants, readdirSync } from 'node:fs'
 import { posix } from 'node:path'
 import { type Guarded, type Protection, pointerTarget, protectTree } from './protect.ts'
 import { type GuardedKey, guardedKeys, includedFiles, repairGitConfig } from './protect-git-config.ts'
 import {
   type Baseline,
+  closedFolders,
   configFiles,
+  folderName,
   isInTree,
   linkText,
   readConfig,
@@ -16,9 +18,9 @@ import {
   wholeTree,
 } from './quarantine-baseline.ts'
 import { judgeSequence } from './quarantine-sequence.ts'
-import { QuarantineStore, replaceText } from './quarantine-store.ts'
+import { openFolder, QuarantineStore, replaceText } from './quarantine-store.ts'
 import { keepSecret, keptSecretsFile } from './secrets-kept.ts'
-import { childPath, isBelow, type SecretTree } from './secrets-tree.ts'
+import { childPath, isBelow, MAX_FOLDER_LENGTH, type SecretTree } from './secrets-tree.ts'
 
 /** One thing that did not stay as the run left it. */
 export interface QuarantineFinding {
@@ -38,14 +40,46 @@ const SEQUENCE_REASON = 'a stopped rebase or pick, with which git goes on outsid
 
 /** Compares the project with the baseline and puts right what a run may not leave. The tree is refreshed here. */
 export function settleRun(tree: SecretTree, baseline: Baseline, stateDir: string): readonly QuarantineFinding[] {
-  tree.refresh()
+  const failures = openClosed(tree, baseline)
   const settling = new Settling(tree, baseline, new QuarantineStore(stateDir))
+  settling.findings.push(...failures)
   settling.guarded()
+  settling.odd()
   settling.pointers()
   settling.configs()
   settling.sequences()
   settling.links(stateDir)
   return settling.findings
+}
+
+/** A folder in a folder in a folder: each is found once the one above it is open. */
+const MOST_ROUNDS = 64
+
+/**
+ * Opens folders that the run closed: git and editors find what they run in there by name, without listing it, but it cannot be
+ * judged. Those that were closed before were hidden from the run, and stay as they are.
+ */
+function openClosed(tree: SecretTree, baseline: Baseline): readonly QuarantineFinding[] {
+  const before = new Set(baseline.closed ?? [])
+  const failures = new Map<string, QuarantineFinding>()
+  for (let round = 0; round < MOST_ROUNDS; round++) {
+    tree.refresh()
+    const closed = closedFolders(tree).filter((folder) => !before.has(folderName(folder)) && !failures.has(folder.path))
+    if (closed.length === 0) break
+    for (const { path } of closed) {
+      try {
+        openFolder(path)
+        accessSync(path, constants.R_OK | constants.X_OK)
+        if (Buffer.byteLength(path) > MAX_FOLDER_LENGTH || round === MOST_ROUNDS - 1)
+          throw new Error('it lies too deep')
+      } catch (error) {
+        const cause = error instanceof Error ? error.message : String(error)
+        const message = `${path} was closed while the command ran, and Cordon cannot look into it: ${cause}. Look at it before you use git, an editor or an agent there.`
+        failures.set(path, { path, action: 'failed', message, kept: null })
+      }
+    }
+  }
+  return [...failures.values()]
 }
 
 class Settling {
@@ -71,6 +105,12 @@ class Settling {
       if (this.#isRootPointer(guard.path)) continue
       for (const path of this.#strayParts(guard)) this.#move(path, guard.reason)
     }
+  }
+
+  odd(): void {
+    const before = new Set(this.#baseline.odd ?? [])
+    for (const [path, identity] of this.#protection.odd)
+      if (!before.has(identity)) this.#move(path, 'settings or a repository below a name that is not UTF-8')
   }
 
   pointers(): void {
