@@ -31,7 +31,16 @@ const draft = `dist/.draft-${process.pid}`
 removeDrafts()
 mkdirSync(`${draft}/chunks`, { recursive: true })
 // Written first: what is edited from now on is newer than the build.
-writeFileSync(`${draft}/.built`, '')
+writeFileSync(`${draft}/.built`, `folders='${sourceFolders().join(' ')}'\n`)
+
+/** The folders that the build is made from, for `is-built.sh`. */
+function sourceFolders(): readonly string[] {
+  const entries = readdirSync('src', { recursive: true, withFileTypes: true })
+  const folders = entries.filter((entry) => entry.isDirectory()).map((entry) => `${entry.parentPath}/${entry.name}`)
+  const odd = folders.find((folder) => !/^[\w/-]+$/.test(folder))
+  if (odd !== undefined) throw new Error(`${odd}: a folder of the sources needs a plain name`)
+  return ['src', ...folders]
+}
 
 /**
  * The program's parts by the files they start from: what all of these import and no earlier part has. Code that a command

@@ -69,7 +69,7 @@ fi
 
 if [ "${1:-}" = build ] || [ "${1:-}" = test ]; then
   # Another one may have built it while this one waited.
-  if ! is_built; then
+  if ! is_built every; then
     say "building"
     PATH="$here/node_modules/node/bin:$here/node_modules/.bin:$PATH" node scripts/build.ts >&2
   fi

@@ -8,6 +8,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   rmSync,
   symlinkSync,
   utimesSync,
@@ -62,6 +63,14 @@ function runBuilt(): Ran {
   return { code: ran.status, out: ran.stdout, err: ran.stderr }
 }
 
+/** A file with more in it, replaced as git does it. */
+function pull(file: string, more: string): void {
+  const path = join(checkout, file)
+  const text = readFileSync(path, 'utf8')
+  rmSync(path)
+  writeFileSync(path, text + more)
+}
+
 const builds = (ran: readonly Ran[]) => ran.filter(({ err }) => /^set-up: building$/m.test(err)).length
 const hidden = () => readdirSync(join(checkout, 'dist')).filter((name) => name.startsWith('.draft'))
 
@@ -94,7 +103,7 @@ describe('two at the same time', () => {
 
   it('a hook always finds a whole program while another builds', async () => {
     await run('--version')
-    appendFileSync(join(checkout, 'src/surfaces/cli/main.ts'), 'export const more: string = process.argv0\n')
+    pull('src/surfaces/cli/main.ts', 'export const more: string = process.argv0\n')
     const building = run('--version')
     let going = true
     void building.then(() => (going = false))
@@ -104,6 +113,16 @@ describe('two at the same time', () => {
     }
     expect(builds([await building])).toBe(1)
   })
+})
+
+it('what was written into a file that stays is built for the person at the terminal', async () => {
+  await run('--version')
+  appendFileSync(join(checkout, 'src/surfaces/cli/main.ts'), '//\n')
+  expect(builds([await run('--version')])).toBe(0)
+  const atTerminal = () => end(spawn('script', ['-qec', '"$CORDON" --version', '/dev/null'], { cwd: base, env }))
+  const env = { ...environment(), CORDON: join(checkout, 'cordon'), SHELL: '/bin/sh' }
+  expect((await atTerminal()).out).toMatch(/^set-up: building\r$/m)
+  expect((await atTerminal()).out).toMatch(/^cordon [\d.]+\r\n$/)
 })
 
 it('a build that fails leaves the old one, and nothing is judged by it', async () => {
@@ -129,7 +148,7 @@ it('a killed set-up neither blocks the next one nor keeps its half for ever', as
   expect((await run('check', '--', 'ls')).code).toBe(3)
   expect(hidden()).toEqual([half])
   utimesSync(join(checkout, 'dist', half!), 0, 0)
-  appendFileSync(join(checkout, 'src/surfaces/cli/main.ts'), '//\n')
+  pull('src/surfaces/cli/main.ts', '//\n')
   expect((await run('check', '--', 'ls')).code).toBe(3)
   expect(hidden()).toEqual([])
 })
