@@ -18,6 +18,7 @@ import {
 } from 'node:fs'
 import { resolve } from 'node:path'
 import { rolldown } from 'rolldown'
+import { builtInPolicy } from '../src/runtime/built-in-policy.ts'
 import { compileFilter, filterName } from '../src/sandbox/bwrap/seccomp.ts'
 import { programNames } from '../src/shell/tables/programs/registry.ts'
 import { errorCode } from '../src/system/fault.ts'
@@ -150,6 +151,7 @@ function facts(): Readonly<Record<string, string>> {
     PROGRAM_NAMES: JSON.stringify(programNames()),
     BUILT_FILTERS: JSON.stringify(filters()),
     BUILD: JSON.stringify(sourceHash()),
+    BUILT_IN_POLICY: JSON.stringify(builtInPolicy()),
   }
 }
 

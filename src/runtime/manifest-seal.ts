@@ -11,15 +11,14 @@ import { readSignatures } from '../manifest/signature-file.ts'
 import type { RegistryFacts } from '../sandbox/bundle.ts'
 import type { Machine } from '../system/machine.ts'
 import { openOwnDirectory, writeOwnJson } from '../system/state.ts'
+import { frozenPolicy, thawedPolicy } from './frozen-policy.ts'
 import type { LoadedManifest } from './load-policy.ts'
 import {
-  type Frozen,
   type PolicyMemory,
   readSeal,
   rememberingBuild,
   type Seal,
   sealPath,
-  thawedPolicy,
   verifiedFiles,
   writtenText,
 } from './policy-memory.ts'
@@ -55,7 +54,7 @@ export function sealVerified(
     const own = openOwnDirectory(stateDir)
     if (files !== verifiedFiles(own, loaded.root)) return
     const seal: Seal = { version: 2, files, memory: policyMemory(loaded, home, registries) }
-    if (isDeepStrictEqual(readSeal(own, loaded.root), asJson(seal))) return
+    if (isDeepStrictEqual(readSeal(own, loaded.root), seal)) return
     writeOwnJson(sealPath(own, loaded.root), seal)
   } catch {
     // Where nothing can be written, each start verifies.
@@ -77,12 +76,4 @@ function policyMemory(loaded: LoadedManifest, home: string, registries: Registry
 function dependsOnPlace({ manifest, policy }: LoadedManifest): boolean {
   const directories = itemsOf(manifest, 'capabilities.allow.additional_directories')
   return policy.http.suffixes !== undefined || directories.length > 0 || canonicalManifest(manifest).includes('${')
-}
-
-function frozenPolicy(compiled: Compiled): Frozen<Compiled> {
-  return asJson(compiled) as Frozen<Compiled>
-}
-
-function asJson(value: unknown): unknown {
-  return JSON.parse(JSON.stringify(value, (_, part) => (part instanceof Map ? [...part] : part)))
 }

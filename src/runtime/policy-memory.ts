@@ -13,12 +13,15 @@ import type { RegistryFacts } from '../sandbox/bundle.ts'
 import type { Files } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
 import { openOwnDirectory, readOwnJson } from '../system/state.ts'
+import { type Frozen, thawedPolicy } from './frozen-policy.ts'
 import type { LoadedPolicy } from './load-policy.ts'
 import { findRoot, MANIFEST_NAME } from './project-root.ts'
 import { readManifests, type WrittenManifests } from './written-manifests.ts'
 
 /** The hash of all sources; the build puts it here. Unbuilt code remembers nothing. */
 declare const BUILD: string | undefined
+/** What `builtInPolicy` gave at the build. */
+declare const BUILT_IN_POLICY: Frozen<Compiled>
 
 /** What was verified, and what it came to. */
 export interface Seal {
@@ -36,59 +39,36 @@ export interface PolicyMemory {
   readonly registries: RegistryFacts
 }
 
-/** A value as JSON keeps it: maps are lists of their entries, and functions have no place. */
-export type Frozen<T> = T extends (...args: never) => unknown
-  ? never
-  : T extends ReadonlyMap<infer K, infer V>
-    ? readonly (readonly [K, Frozen<V>])[]
-    : T extends object
-      ? { readonly [Name in keyof T]: Frozen<T[Name]> }
-      : T
-
 /** The build that remembers; null where nothing is remembered. */
 export function rememberingBuild(): string | null {
   return typeof BUILD === 'string' ? BUILD : null
 }
 
-/** The policy in force in a project, registries included, when it is remembered; null: read the manifests. */
+/** The policy in force in a project, registries included, when it is known already; null: read the manifests. */
 export function recallPolicy(machine: Machine, files: Files, root: string | null): LoadedPolicy | null {
   const build = rememberingBuild()
   if (build === null) return null
   const { cwd, home, stateDir } = machine
   const project = files.canonical(root === null ? findRoot(cwd, files) : resolve(cwd, root))
+  const place = { root: project, manifestPath: join(project, MANIFEST_NAME) }
+  const written = readManifests(project, machine, files)
+  if (!written.project) {
+    if (written.user) return null
+    const { policy, ...rest } = thawedPolicy(BUILT_IN_POLICY)
+    return { ...rest, ...place, policy: { ...policy, root: project, home }, ownManifest: false, registries: {} }
+  }
   if (!files.exists(sealPath(stateDir, project))) return null
   const own = openOwnDirectory(stateDir)
-  const written = readManifests(project, machine, files)
-  if (!written.project) return null
   const seal = readSeal(own, project)
   const memory = seal?.memory
   if (!memory || memory.build !== build || memory.written !== writtenText(project, home, written)) return null
   if (seal.files !== verifiedFiles(own, project)) return null
-  const { registries } = memory
-  const place = { root: project, manifestPath: join(project, MANIFEST_NAME), ownManifest: true }
-  return { ...thawedPolicy(memory.policy), ...place, registries }
+  return { ...thawedPolicy(memory.policy), ...place, ownManifest: true, registries: memory.registries }
 }
 
 /** All that the compiled policy depends on, beside the build: where it holds, and what was written. */
 export function writtenText(root: string, home: string, { user, project }: WrittenManifests): string {
   return JSON.stringify([root, home, user, project])
-}
-
-/** A compiled policy out of its remembered form. */
-export function thawedPolicy({ policy, sandbox, session, warnings }: Frozen<Compiled>): Compiled {
-  const { agents, tools, commands, http } = policy
-  return {
-    policy: {
-      ...policy,
-      agents: new Map(agents.map(([name, rule]) => [name, { ...rule, tools: new Map(rule.tools) }])),
-      tools: new Map(tools),
-      commands: { ...commands, toolDomains: new Map(commands.toolDomains) },
-      http: http as Compiled['policy']['http'],
-    },
-    sandbox,
-    session: { ...session, tools: new Map(session.tools) },
-    warnings,
-  }
 }
 
 /** What was sealed for a project; null when nothing was, or in another form. */

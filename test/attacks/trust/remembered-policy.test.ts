@@ -16,6 +16,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { makeSigningKey } from '../../../src/manifest/signature.ts'
 import { signaturePath } from '../../../src/manifest/signature-file.ts'
+import { builtInPolicy } from '../../../src/runtime/built-in-policy.ts'
 import { type LoadedPolicy, loadPolicy } from '../../../src/runtime/load-policy.ts'
 import { judgeTrust, signProject } from '../../../src/runtime/manifest-trust.ts'
 import { policyInForce } from '../../../src/runtime/policy-in-force.ts'
@@ -62,6 +63,7 @@ let machine: Machine
 
 beforeEach(() => {
   vi.stubGlobal('BUILD', 'this build')
+  vi.stubGlobal('BUILT_IN_POLICY', builtInPolicy())
   base = realpathSync(mkdtempSync(join(tmpdir(), 'cordon-remembered-')))
   root = join(base, 'project')
   mkdirSync(root)
@@ -113,6 +115,16 @@ describe('a remembered policy', () => {
     expect(recalled({ ...machine, cwd: root }, null)).toEqual(known)
   })
 
+  it.each(['/', '/srv/a b', '/ROOT'])('is the built-in one in %s, where nobody wrote one', async (other) => {
+    rmSync(machine.configDir, { recursive: true })
+    const there = { ...machine, home: join(base, 'somewhere'), cwd: other }
+    const nowhere = { ...machineFiles, isMissing: () => true, exists: () => false, canonical: (path: string) => path }
+    const outcome = await loadPolicy({ machine: there, files: nowhere, root: null, choice: { kind: 'project' } })
+    if (!('loaded' in outcome)) throw new Error(JSON.stringify(outcome.problems))
+    const { manifest: _manifest, project: _project, written: _written, ...known } = outcome.loaded
+    expect(recallPolicy(there, nowhere, null)).toEqual(known)
+  })
+
   it('is made anew for a manifest in which only a comment has changed', async () => {
     await opened(MANIFEST)
     writeFileSync(join(root, 'cordon.toml'), `${MANIFEST}# a word\n`)
@@ -123,7 +135,6 @@ describe('a remembered policy', () => {
 
   it.each<[string, () => void]>([
     ['another manifest', () => writeFileSync(join(root, 'cordon.toml'), MANIFEST.replace('touch', 'rm'))],
-    ['no manifest', () => rmSync(join(root, 'cordon.toml'))],
     ['a manifest of the user', () => writeFileSync(join(machine.configDir, 'cordon.toml'), START)],
     ['another signature', () => writeFileSync(signaturePath(machine.stateDir, root), '{}')],
     ['a signature that was taken back', () => rmSync(signaturePath(machine.stateDir, root))],
