@@ -156,6 +156,17 @@ test('directories are canonical, and missing ones are left out', () => {
   expect(codes(warnings)).toEqual(['cordon.toml:3:38 unused'])
 })
 
+test('a directory that is a link where commands may write is left out', () => {
+  const realpath = (path: string) => (path.endsWith('/link') ? '/h' : path)
+  const text = '[capabilities.allow]\nadditional_directories = ["link", "~/work", "~/work/link", "~/link"]\n'
+  const { policy, warnings } = compiled(text, { ...HERE, realpath })
+  expect(policy.additionalDirectories.map((entry) => entry.value)).toEqual(['/h/work', '/h'])
+  expect(warnings.map(({ code, suggestion }) => [code, suggestion])).toEqual([
+    ['unused', 'write where it leads: "/h"'],
+    ['unused', 'write where it leads: "/h"'],
+  ])
+})
+
 test('an agent that nobody defined is an error', () => {
   const result = compileText('[permission]\nagent = "biuld"\n')
   expect('problems' in result && result.problems[0]).toMatchObject({ line: 3, suggestion: 'did you mean "build"?' })

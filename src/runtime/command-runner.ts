@@ -39,7 +39,7 @@ import { DevServerPorts } from './dev-server-ports.ts'
 import type { LoadedPolicy } from './load-policy.ts'
 import type { DoorSettings, NetworkOptions, SessionNetwork } from './network.ts'
 import { ownPackage } from './own-package.ts'
-import { type Placement, placeCommand, type Restriction, restrictCommand } from './placement.ts'
+import { namedForWriting, type Placement, placeCommand, type Restriction, restrictCommand } from './placement.ts'
 import type { ServedPort } from './served-port.ts'
 
 export interface RunRequest {
@@ -344,7 +344,7 @@ export class CommandRunner {
     return {
       home: this.#machine.home,
       write: this.#placement.writes,
-      named: policy.writes.allow.map((rule) => rule.pattern.absolute),
+      named: namedForWriting(policy, this.#files),
       own: { configDir, stateDir, manifestPath: this.#loaded.manifestPath },
     }
   }

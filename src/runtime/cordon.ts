@@ -99,7 +99,7 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
         arguments: project.loaded.session.audit.arguments.value,
         now: Date.now,
       })
-      const opened = openOr(
+      const opened: Session = openOr(
         recorder.close,
         () =>
           new Session(
@@ -119,6 +119,7 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
               recorder,
               amend: (remembered) => amendProject(project.loaded, remembered, machine, machineFiles),
               now: Date.now,
+              closed: () => open.delete(opened),
             },
             {
               id,

@@ -47,6 +47,8 @@ export interface SessionParts extends QuestionParts {
   readonly openRunner: (loaded: LoadedPolicy, ask: AskHost | null) => CommandRunner
   readonly spillDirectory: string
   readonly web: (policy: () => LoadedPolicy, facts: () => SessionFacts) => WebPort
+  /** Told when the session is closed. */
+  readonly closed: () => void
 }
 
 export interface SessionSettings {
@@ -81,6 +83,7 @@ export class Session {
   readonly #questions: SessionQuestions
   readonly #ended = new AbortController()
   readonly #running = new Set<Promise<unknown>>()
+  #closing: Promise<void> | null = null
 
   constructor(parts: SessionParts, settings: SessionSettings) {
     const { project, machine, files, saved, spillDirectory, recorder } = parts
@@ -218,15 +221,20 @@ export class Session {
     return this.#listeners.add(listener)
   }
 
-  /** Ends everything that still runs, and closes the record. A second close does nothing. */
-  async close(): Promise<void> {
-    if (this.#ended.signal.aborted) return
+  /** Ends everything that still runs, and closes the record. A second close waits for the first. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
     this.#ended.abort()
     await this.#commands.close()
     // Calls that are still under way write their last line before the record is closed.
     await Promise.allSettled(this.#running)
     this.#parts.saved.endSession(this.id)
     this.#parts.recorder.close()
+    this.#parts.closed()
   }
 
   #stages(underway: Underway): Stages<ParsedCall, CallRecord> {
