@@ -142,6 +142,9 @@ it('a build that fails leaves the old one, and nothing is judged by it', async (
 })
 
 it('a killed set-up neither blocks the next one nor keeps its half for ever', async () => {
+  // An earlier build's stamp said nothing.
+  putBuild()
+  writeFileSync(join(checkout, 'dist/.built'), '')
   const killed = start(['check', '--', 'ls'])
   await new Promise<void>((reached) =>
     killed.stderr!.on('data', (text) => {
