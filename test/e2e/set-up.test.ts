@@ -5,6 +5,7 @@ import {
   appendFileSync,
   cpSync,
   existsSync,
+  globSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -20,7 +21,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Ran } from './cordon.ts'
 
 const HERE = resolve(import.meta.dirname, '../..')
-const PARTS = ['cordon', 'src', 'native', 'scripts', 'package.json', 'package-lock.json', 'tsconfig.json']
+const PARTS = ['cordon', 'src', 'native', 'scripts', ...globSync('{package,tsconfig}*.json', { cwd: HERE })]
+const LONG_AGO = new Date('2001-01-01')
 
 let base: string
 let checkout: string
@@ -28,8 +30,10 @@ beforeEach(() => {
   base = mkdtempSync(join(tmpdir(), 'cordon-set-up-'))
   checkout = join(base, `it's a "clone" für alle $HOME`)
   mkdirSync(join(checkout, 'node_modules'), { recursive: true })
-  for (const part of [...PARTS, 'tsconfig.build.json'])
-    cpSync(join(HERE, part), join(checkout, part), { recursive: true, preserveTimestamps: true })
+  for (const part of PARTS) cpSync(join(HERE, part), join(checkout, part), { recursive: true })
+  // Some shells compare times by the second.
+  for (const path of globSync('{cordon,*.json,src/**,native/**,scripts/**}', { cwd: checkout }))
+    utimesSync(join(checkout, path), LONG_AGO, LONG_AGO)
   for (const name of readdirSync(join(HERE, 'node_modules')))
     if (name !== '.cordon-lock') symlinkSync(join(HERE, 'node_modules', name), join(checkout, 'node_modules', name))
   cpSync(join(HERE, 'package-lock.json'), join(checkout, 'node_modules/.cordon-lock'))
@@ -41,7 +45,8 @@ afterEach(() => rmSync(base, { recursive: true, force: true }))
 /** As a checkout is that was built before. */
 function putBuild(): void {
   cpSync(join(HERE, 'dist'), join(checkout, 'dist'), { recursive: true })
-  utimesSync(join(checkout, 'dist/.built'), new Date(), new Date())
+  const before = new Date(Date.now() - 60_000)
+  utimesSync(join(checkout, 'dist/.built'), before, before)
 }
 
 const environment = (path = process.env.PATH) => ({ PATH: path, HOME: base })
