@@ -76,8 +76,8 @@ const FORMAT = {
 } as const
 
 try {
-  await writeEntry(await writeChunks())
   step('tsc', ['-p', 'tsconfig.build.json', '--outDir', `${draft}/lib`])
+  await writeEntry(await writeChunks())
   if (existsSync('dist/native')) cpSync('dist/native', `${draft}/native`, { recursive: true, preserveTimestamps: true })
   step('sh', ['native/build.sh', `${draft}/native`])
   publish()

@@ -16,11 +16,22 @@ if [ "$(uname -s)" != Linux ]; then
   exit 125
 fi
 
+# The kernel's own lock, which ends with its holder however that ends. perl locks the same file the same way, and one of
+# the two is on every Linux.
+if ! { mkdir -p dist && exec 9>>dist/.lock; } 2>/dev/null; then
+  say "Cordon has to be built, and $here/dist cannot be written: run ./cordon once as $(stat -c %U . 2>/dev/null || echo 'the owner')"
+  exit 125
+fi
+lock() { if command -v flock >/dev/null; then flock "$@" 9; else perl -e 'exit !flock(STDIN, $ARGV[0] ? 6 : 2)' -- "$@" <&9; fi; }
+if ! lock -n; then
+  say "waiting for another set-up of this checkout"
+  lock
+fi
+
 missing=()
 command -v bwrap >/dev/null || missing+=(bubblewrap)
 command -v git >/dev/null || missing+=(git)
 command -v cc >/dev/null || missing+=(gcc libc6-dev)
-command -v flock >/dev/null || command -v perl >/dev/null || missing+=(util-linux)
 # The tests drive real clients through the proxy.
 if [ "${1:-}" = test ]; then
   for tool in curl wget; do command -v "$tool" >/dev/null || missing+=("$tool"); done
@@ -48,22 +59,14 @@ if ! command -v npm >/dev/null; then
   exit 125
 fi
 
-# The kernel's own lock, which ends with its holder however that ends. perl locks the same file the same way.
-if ! { mkdir -p dist && exec 9>>dist/.lock; } 2>/dev/null; then
-  say "Cordon has to be built, and $here/dist cannot be written: run ./cordon once as $(stat -c %U . 2>/dev/null || echo 'the owner')"
-  exit 125
-fi
-lock() { if command -v flock >/dev/null; then flock "$@" 9; else perl -e 'exit !flock(STDIN, $ARGV[0] ? 6 : 2)' -- "$@" <&9; fi; }
-if ! lock -n; then
-  say "waiting for another set-up of this checkout"
-  lock
-fi
-
 lock_stamp=node_modules/.cordon-lock
 if ! cmp -s package-lock.json "$lock_stamp" 2>/dev/null; then
   say "installing npm packages (once; it takes a quarter of a minute)"
   # Not npm ci: registries that mirror only some platforms leave optional binaries out of the lock file, which ci refuses.
-  npm install --no-save --no-fund --no-audit --no-update-notifier --loglevel=error >&2
+  if ! npm install --no-save --no-fund --no-audit --no-update-notifier --loglevel=error >&2; then
+    say "npm could not install the packages, for the reason above; put that right, and run this again"
+    exit 125
+  fi
   cp package-lock.json "$lock_stamp"
 fi
 

@@ -48,6 +48,8 @@ export interface ProjectFacts {
   readonly java: 'maven' | 'gradle' | null
   readonly runners: readonly RunnerFacts[]
   readonly docker: boolean
+  /** Files that show how a secret one is to be written, and are named like it. */
+  readonly samples: readonly string[]
   /** Where a kind of project lies that is not at the root, as in a monorepo: `rust` in `services/core`. */
   readonly below: Readonly<Partial<Record<Kind, string>>>
 }
@@ -63,6 +65,8 @@ const MAX_NAMES = 40
 const NOT_OURS =
   /^(?:node_modules|vendor|third_party|target|dist|build|out|coverage|venv|env|tests?|testdata|fixtures?|__.*__|examples?|samples?|templates?)$/
 const MAX_FOLDERS = 200
+
+const SAMPLES = ['.env.example', '.env.sample', '.env.template', '.env.dist']
 
 /** Looks at the project. */
 export function detectProject(files: ProjectFiles): ProjectFacts {
@@ -82,6 +86,7 @@ export function detectProject(files: ProjectFiles): ProjectFacts {
     github: files.exists('.github'),
     runners: detectRunners(files),
     docker: files.exists('Dockerfile') || files.exists('compose.yaml') || files.exists('docker-compose.yml'),
+    samples: SAMPLES.filter((name) => files.exists(name)),
     below,
   }
 }

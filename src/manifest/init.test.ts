@@ -215,6 +215,14 @@ test('the programs of a virtual environment get what those outside it have', () 
   ])
 })
 
+test('a sample that is named like a secret may be read, and the secret may not', () => {
+  const { text, warnings } = proposed({ '.env': 'KEY=1', '.env.example': 'KEY=' })
+  expect(text).toContain('  ".env.example",\n')
+  expect(text).not.toContain('".env"')
+  expect(warnings).toEqual([])
+  expect(proposed({ '.env': 'KEY=1' }).text).not.toContain('sample')
+})
+
 test('bundles that do not exist are not proposed', () => {
   const facts = detectProject(project({ '.git/HEAD': '', 'go.mod': '' }))
   expect(proposeManifest(facts, ['git'])).not.toContain('"go"')

@@ -43,22 +43,29 @@ command_substitution = true   # \`$(…)\` is judged by the commands inside it
 outside_roots = "ask"         # a path outside the project asks instead of failing
 `
 
-const READS = `[capabilities.allow.read]
-# The project, and what agents bring along: their skills and plugins, read-only.
+const READS = [
+  '**',
+  '~/.agents/skills/**',
+  '~/.claude/skills/**',
+  '~/.claude/plugins/cache/**',
+  '~/.codex/skills/**',
+  '~/.codex/plugins/cache/**',
+]
+
+function renderReads({ samples }: ProjectFacts): string {
+  const lines = [...READS, ...samples].map((path) => `  ${printString(path)},`)
+  return `[capabilities.allow.read]
+# The project, and what agents bring along: their skills and plugins, read-only.${samples.length > 0 ? ' A sample is no secret.' : ''}
 paths = [
-  "**",
-  "~/.agents/skills/**",
-  "~/.claude/skills/**",
-  "~/.claude/plugins/cache/**",
-  "~/.codex/skills/**",
-  "~/.codex/plugins/cache/**",
+${lines.join('\n')}
 ]
 `
+}
 
 /** Writes the manifest. `bundles` are the names there are; without them all that fit are used. */
 export function proposeManifest(facts: ProjectFacts, bundles: readonly string[] | null = null): string {
   const tools = proposedBundles(facts).filter(([name]) => bundles === null || bundles.includes(name))
-  return [HEADER, READS, renderBundles(tools, facts), renderCommands(commandGroups(facts)), HINTS]
+  return [HEADER, renderReads(facts), renderBundles(tools, facts), renderCommands(commandGroups(facts)), HINTS]
     .filter((part) => part !== '')
     .join('\n')
 }

@@ -164,7 +164,7 @@ describe('cordon run', () => {
 
   it('works the same where the addon is not built', () => {
     const bare = join(project.home, 'bare')
-    cpSync(new URL('../../dist', import.meta.url).pathname, bare, {
+    cpSync(join(import.meta.dirname, '../../dist'), bare, {
       recursive: true,
       filter: (path) => !/cordon-launch|code-cache|\/lib\b/.test(path),
     })

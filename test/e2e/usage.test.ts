@@ -92,3 +92,19 @@ it('a state that cannot be written is a fault of its own, and no error of usage'
   const ran = project.cordon(['sign', '--yes'], { env: { XDG_STATE_HOME: join(project.directory, 'file') } })
   expect([ran.code, ran.err]).toEqual([125, expect.stringContaining('[state-unwritable]')])
 })
+
+it('an installed hook that would deny everything says so at once', () => {
+  const own = new Project()
+  try {
+    const install = () => own.cordon(['install', 'claude-code', '--yes']).err
+    expect(install()).toContain('there is no cordon.toml here')
+    own.cordon(['init'])
+    expect(install()).toContain('cordon.toml is not signed, so every call is denied')
+    own.cordon(['sign', '--yes'])
+    expect(install()).not.toContain('cordon.toml')
+    own.write('cordon.toml', 'x =')
+    expect(install()).toContain('cordon.toml does not load')
+  } finally {
+    own.remove()
+  }
+})

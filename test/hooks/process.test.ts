@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import type { Writable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-const CLI = process.env.CORDON_CLI ?? new URL('../../dist/cordon.cjs', import.meta.url).pathname
+const CLI = process.env.CORDON_CLI ?? join(import.meta.dirname, '../../dist/cordon.cjs')
 
 const MANIFEST = `schema_version = 1
 [permission]

@@ -49,7 +49,7 @@ function draw(terminal: Terminal, { decision, facts }: CheckedCall, root: string
     ...decision.rules.map(({ rule, source }) => paint(terminal, 'dim', `       ${visible(rule)}  ${visible(source)}`)),
     '',
   ]
-  return `${lines.join('\n')}\n`
+  return `${lines.map((line) => line.trimEnd()).join('\n')}\n`
 }
 
 /** The command text with the part that decided underlined, or marked where there are no colours. */

@@ -3,6 +3,8 @@
 import { chmodSync, mkdirSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parseToml } from '../../runtime/import-toml.ts'
+import { loadPolicy } from '../../runtime/load-policy.ts'
+import { judgeTrust } from '../../runtime/manifest-trust.ts'
 import { findRoot } from '../../runtime/project-root.ts'
 import { Fault } from '../../system/fault.ts'
 import { machineFiles } from '../../system/files.ts'
@@ -47,7 +49,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   }
   if (changes.length > 0) {
     if (!args.flags.yes && !(await confirm(terminal, uninstall ? 'Take it out? [y/N] ' : 'Install it? [y/N] '))) {
-      terminal.err('nothing was changed (--yes installs without asking)\n')
+      terminal.err('nothing was changed (--yes goes on without asking)\n')
       return EXIT.failed
     }
     for (const change of changes) write(change)
@@ -74,7 +76,23 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
       ? `${paint(terminal, 'green', 'works')}  ${agent}: ${visible(test.detail)}\n`
       : `${paint(terminal, 'red', 'does not work')}  ${agent}: ${visible(test.detail)}\n`,
   )
+  if (place.scope === 'project') await tellWhatIsMissing(terminal, place.root)
   return test.ok ? EXIT.ok : EXIT.failed
+}
+
+/** The hook judges from now on. What keeps it from allowing anything is better heard here than from the agent. */
+async function tellWhatIsMissing(terminal: Terminal, root: string): Promise<void> {
+  const machine = thisMachine()
+  const outcome = await loadPolicy({ machine, files: machineFiles, root, choice: { kind: 'project' } })
+  const trust = 'loaded' in outcome ? judgeTrust(outcome.loaded, machine, machineFiles)?.trust.status : 'broken'
+  if (trust === 'signed') return
+  const missing =
+    trust === undefined
+      ? 'there is no cordon.toml here, so the agent has to ask about nearly everything; cordon init writes one'
+      : trust === 'broken'
+        ? 'cordon.toml does not load, so every call is denied; cordon policy lint says what is wrong'
+        : 'cordon.toml is not signed, so every call is denied; read it, then run cordon sign'
+  terminal.err(`${paint(terminal, 'yellow', 'cordon:')} ${missing}\n`)
 }
 
 function agentOf(args: Arguments): HostName {
