@@ -55,7 +55,7 @@ const WARM_HOSTS = 4
  * Most commands that may use the network do not: they must not wait for what they do not need. The shortest are done before this,
  * and the others meet pieces of about a millisecond, with as much between them.
  */
-const WARM_MILLISECONDS = 5
+const WARM_MILLISECONDS = 15
 
 export function openDoor(options: DoorOptions): Door {
   const { listener, rules, signal } = options
