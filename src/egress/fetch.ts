@@ -60,8 +60,8 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 const MAX_BYTES = 8 * 1024 * 1024
 const MAX_HOPS = 10
 const MILLISECONDS = 60_000
-/** What belongs to one origin and does not follow a redirect to another. */
-const CREDENTIALS: ReadonlySet<string> = new Set(['authorization', 'cookie', 'proxy-authorization', 'x-api-key'])
+/** What follows a redirect to another origin; any other header may be a credential of the one it was meant for. */
+const FOLLOWING: ReadonlySet<string> = new Set(['accept', 'accept-language', 'content-type', 'user-agent'])
 /** What the way out writes itself. */
 const OWN_HEADERS: ReadonlySet<string> = new Set([
   'host',
@@ -112,7 +112,7 @@ async function follow(
     }
     if (previous !== undefined) {
       downgraded ||= previous.scheme === 'https' && url.scheme !== 'https'
-      if (originOf(previous) !== originOf(url)) hop = { ...hop, headers: withoutCredentials(hop.headers) }
+      if (originOf(previous) !== originOf(url)) hop = { ...hop, headers: followingHeaders(hop.headers) }
     }
     const answer = await visit(url, hop, options, gate, agent, signal)
     if ('refusal' in answer) return { refusal: answer.refusal, url: url.href, hops }
@@ -227,6 +227,6 @@ function originOf(url: UrlFacts): string {
   return `${url.scheme}|${url.host}|${url.port}`
 }
 
-function withoutCredentials(headers: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => !CREDENTIALS.has(name.toLowerCase())))
+function followingHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => FOLLOWING.has(name.toLowerCase())))
 }

@@ -47,7 +47,13 @@ export async function clearRequest(
   if (refusal !== null) return { refusal }
   if (passage.broker === null) return { admission, path: read.path, rawHeaders, used: [], scrub: null }
   const secure = read.secure || admission.route.addresses.every(isLoopback)
-  const swapped = passage.broker.swap({ target: read.target, secure, path: read.path, rawHeaders })
+  const swapped = passage.broker.swap({
+    target: read.target,
+    secure,
+    path: read.path,
+    rawHeaders,
+    suffixes: admission.rules.suffixes,
+  })
   if ('refusal' in swapped) return swapped
   return { ...swapped, admission, scrub: passage.broker.mayEcho(read.target) ? passage.broker : null }
 }

@@ -152,7 +152,7 @@ async function connect(call: TunnelCall, head: RequestHead, socket: Socket, tunn
   if ('refusal' in admission) return refuse(admission.refusal)
   if (socket.destroyed) return
   socket.write(ESTABLISHED)
-  passage.agent.prepare()
+  passage.agent.finishRoots()
   await carryTunnel(call, socket, admission)
 }
 

@@ -47,18 +47,23 @@ export class RouteAgent extends http.Agent {
     return this.#open.size
   }
 
-  /** Reads the roots ahead of the first connection, for which there is time now. */
-  prepare(): void {
-    try {
-      this.#upstream.prepare()
-    } catch {
-      // The first request to a host meets the same, and is refused.
-    }
+  /** Does ahead what a first connection would wait for, a piece at a time; false once all is done. */
+  prepare(): boolean {
+    return this.#attempt(() => this.#upstream.prepare())
   }
 
-  /** Does ahead what the first connection of a process would wait for. */
-  prepareDialling(): void {
-    this.#upstream.prepareDialling()
+  /** Reads what is left of the roots, for which there is time now: the client is busy with TLS. */
+  finishRoots(): void {
+    this.#attempt(() => this.#upstream.finishRoots())
+  }
+
+  #attempt<T>(work: () => T): T | false {
+    try {
+      return work()
+    } catch {
+      // The first request to a host meets the same, and is refused.
+      return false
+    }
   }
 
   /** The connection for a request, or for a tunnel outside the pool. */

@@ -4,19 +4,13 @@ import type { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { ClientRequest } from 'node:http'
 import { isIPv6, type LookupFunction, connect as netConnect, type Socket, type TcpNetConnectOpts } from 'node:net'
-import {
-  type ConnectionOptions,
-  createSecureContext,
-  rootCertificates,
-  type SecureContext,
-  type TLSSocket,
-  connect as tlsConnect,
-} from 'node:tls'
+import { type ConnectionOptions, rootCertificates, type TLSSocket, connect as tlsConnect } from 'node:tls'
 import { parseIpv4 } from '../hosts/address.ts'
 import { errorCode, messageOf } from '../system/fault.ts'
 import { createFeed, fedSocket } from './feed.ts'
 import type { Refusal } from './refusal.ts'
 import { authorityOf, type Target } from './target.ts'
+import { createTrust } from './trust.ts'
 
 /** A target and the addresses that were judged for it: nothing else is ever dialled. */
 export interface Route {
@@ -29,10 +23,10 @@ export type Dialer = (route: Route) => TcpNetConnectOpts
 
 export interface Upstream {
   readonly roots: string
-  /** Reads the roots ahead of the first connection. */
-  prepare(): void
-  /** Has Node make the expression for IPv6 addresses, which takes a first connection milliseconds. */
-  prepareDialling(): void
+  /** Does ahead of the first connection what it would wait for, a piece of it at a time; false once all is done. */
+  prepare(): boolean
+  /** Reads what is left of the roots. */
+  finishRoots(): void
   readonly dialer: Dialer
   dial(route: Route): Socket
   /** A TLS connection whose certificate must be valid for the target's own host. */
@@ -68,7 +62,6 @@ export function createUpstream(options: UpstreamOptions = {}): Upstream {
   const dialer = options.dialer ?? dialAddresses
   const feed = createFeed()
   let roots: string | null = null
-  let context: SecureContext | null = null
   const readRoots = () => {
     roots ??= [options.roots ?? systemRoots(), ...(options.trust ?? [])].join('\n')
     return roots
@@ -78,16 +71,18 @@ export function createUpstream(options: UpstreamOptions = {}): Upstream {
     if (sessions.size >= MAX_SESSIONS) sessions.delete(sessions.keys().next().value!)
     sessions.set(key, session)
   }
-  const trusted = () => {
-    context ??= createSecureContext({ ca: readRoots() })
-    return context
-  }
+  const trust = createTrust(readRoots)
   return {
     get roots() {
       return readRoots()
     },
-    prepare: () => void trusted(),
-    prepareDialling: () => void isIPv6(''),
+    prepare: () => {
+      if (trust.readMore()) return true
+      // Node holds the name of a host against an expression for IPv6 addresses, which takes milliseconds to make.
+      isIPv6('')
+      return false
+    },
+    finishRoots: () => void trust.context(),
     dialer,
     dial: (route) => fedSocket(feed, (onread) => netConnect({ ...dialer(route), onread })),
     dialTls: (route, protocols) => {
@@ -101,7 +96,7 @@ export function createUpstream(options: UpstreamOptions = {}): Upstream {
           ...(session && { session }),
           // For one address it is told below: in the options it would be held against the expression for IPv6 addresses.
           servername: kind === 'name' && dialled.autoSelectFamily ? host : '',
-          secureContext: trusted(),
+          secureContext: trust.context(),
           ALPNProtocols: [...protocols],
           rejectUnauthorized: true,
           checkServerIdentity: () => identityProblem(route.target, socket.getPeerX509Certificate()),

@@ -1,7 +1,7 @@
 /** The hosts that the words of a command name. */
 
 import { classifyAddress } from '../hosts/address.ts'
-import { matchesHost } from '../hosts/pattern.ts'
+import { reachesHost } from '../hosts/pattern.ts'
 import { parseUrl } from '../hosts/url.ts'
 import type { CommandFact, HostUse } from '../shell/facts.ts'
 import { grantsOf } from './command-grant.ts'
@@ -28,7 +28,7 @@ export function hostUseQuestions(scene: Scene, use: HostUse, fact: CommandFact):
     ...(policy.commands.toolDomains.get(tool) ?? []),
     ...session.grants.hosts,
   ]
-  const rule = rules.find((candidate) => matchesHost(candidate.pattern, host, port))
+  const rule = rules.find((candidate) => reachesHost(candidate.pattern, host, port, policy.http.suffixes))
   const subject: PartSubject = { kind: 'host', text: host, span: use.span }
   if (rule) {
     return [

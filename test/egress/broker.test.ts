@@ -150,6 +150,22 @@ describe('brokered secrets', () => {
     expect(world.events.at(-1)).toMatchObject({ verdict: 'deny', code })
   })
 
+  it("are not put in below a public suffix by a wildcard: what lies there is a stranger's", async () => {
+    world = createWorld()
+    const seen: unknown[] = []
+    await world.serveHttps((message, response) => {
+      seen.push(message.headers.authorization)
+      response.end('ok')
+    })
+    const patterns = hosts('*.amazonaws.com').map((rule) => rule.pattern)
+    const broker = createBroker([{ name: 'T', value: VALUE, hosts: patterns }])
+    const { port } = await world.open({ allowed: hosts('*.amazonaws.com', 'bucket.s3.amazonaws.com') }, { broker })
+    const ask = (host: string) => send(port, host, get(host, '/', `Authorization: ${broker.environment.T}`))
+    expect(await ask('bucket.s3.amazonaws.com')).toContain('secret-elsewhere')
+    expect(await ask('sts.amazonaws.com')).toContain(' 200 ')
+    expect(seen).toEqual([VALUE])
+  })
+
   it('are taken out of packed answers too, and out of what cannot be unpacked by refusing it', async () => {
     world = createWorld()
     await world.serveHttps((message, response) => {
