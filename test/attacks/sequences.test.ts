@@ -69,6 +69,9 @@ async function onHost(
   )
 }
 
+/** A command that never ran proves nothing. */
+const RAN = '\n:; echo RAN; echo RAN >&2'
+
 /** Plays a sequence through; `wrap` gives the words that run bash inside. Returns what shows that it came through. */
 async function play(user: User, sequence: Sequence, wrap: (world: World) => readonly string[]): Promise<string[]> {
   const world = makeWorld(user, sequence)
@@ -78,7 +81,10 @@ async function play(user: User, sequence: Sequence, wrap: (world: World) => read
     for (const [at, command] of sequence.commands.entries()) {
       const streams = at === sequence.commands.length - 1 ? (sequence.streams ?? '') : ''
       if (command.startsWith('host:')) await onHost(user, world, command.slice(5))
-      else said.push(await onHost(user, world, `"$@" ${streams}`, [...wrap(world), 'bash', '-c', command]))
+      else {
+        said.push(await onHost(user, world, `"$@" ${streams}`, [...wrap(world), 'bash', '-c', command + RAN]))
+        expect(said.at(-1)).toMatch(sequence.refused ?? /^RAN$/m)
+      }
     }
     said.push(await onHost(user, world, sequence.after ?? ''))
     return said.filter((text) => /^TOPSECRET$|ESCAPED/m.test(text))

@@ -13,6 +13,8 @@ export interface Sequence {
   readonly commands: readonly string[]
   /** Streams of the last command: what a shell's redirections would make of them. */
   readonly streams?: string
+  /** What is said when the command is not even started. */
+  readonly refused?: RegExp
   /** bash on the host afterwards; it escaped if this or a command said ESCAPED, or a command said TOPSECRET. */
   readonly after?: string
 }
@@ -167,6 +169,7 @@ export const SEQUENCES: readonly Sequence[] = [
     before: 'echo TOPSECRET > "$OUTSIDE/secret"',
     commands: ['cat /proc/self/fd/0/secret'],
     streams: '< "$OUTSIDE"',
+    refused: /stream-unfit|^RAN$/m,
   },
   {
     name: 'output opened for reading',
