@@ -92,7 +92,10 @@ function ruleDenial({ policy, access, fact }: PathScene): Ruling | null {
 }
 
 function ownPlaceDenial({ policy, session, access, fact }: PathScene): Ruling | null {
-  const found = protectedPath(fact.path, { root: policy.root, home: policy.home, ...session.own })
+  const facts = { root: policy.root, home: policy.home, ...session.own }
+  const found = namesOf(fact)
+    .map((path) => protectedPath(path, facts))
+    .find((reason) => reason !== null)
   if (!found) return null
   const closed = access === 'write' || found.unreadable
   const opener = policy.writes.allow.find(

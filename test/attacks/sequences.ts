@@ -93,6 +93,26 @@ export const SEQUENCES: readonly Sequence[] = [
     after: '[ -e .vscode/tasks.json ] && echo ESCAPED',
   },
   {
+    name: 'editor settings behind a link',
+    note: 'the folder’s name is protected, and the file’s is not',
+    commands: ['mkdir conf; echo "{}" > conf/tasks.json; ln -s conf .vscode'],
+    after: '[ -e .vscode/tasks.json ] && echo ESCAPED',
+  },
+  {
+    name: 'editor settings behind a link that was there',
+    note: 'what is written where it leads takes effect under its name',
+    before: 'mkdir conf; ln -s conf .vscode',
+    commands: ['echo "{}" > conf/tasks.json'],
+    after: '[ -e .vscode/tasks.json ] && echo ESCAPED',
+  },
+  {
+    name: 'editor settings behind a link that leads out',
+    note: 'what is there already would take effect here',
+    before: 'echo "{}" > "$OUTSIDE/tasks.json"',
+    commands: ['ln -s "$OUTSIDE" .vscode'],
+    after: '[ -e .vscode/tasks.json ] && echo ESCAPED; [ -e "$OUTSIDE/tasks.json" ] || echo ESCAPED',
+  },
+  {
     name: 'hook in a folder that cannot be written',
     note: 'it has to go all the same',
     commands: ['git init -q x; echo "#!/bin/sh" > x/.git/hooks/pre-commit; chmod 0555 x/.git/hooks x/.git x'],

@@ -44,7 +44,7 @@ describe('cordon check', () => {
     expect(answer.segments.length).toBeGreaterThan(0)
   })
 
-  it('a link counts by its own name as well: a secret’s, or one that a rule denies', () => {
+  it('a link counts by its own name as well: a secret’s, a protected one, or one that a rule denies', () => {
     const other = new Project({ 'vault/prod.txt': 'x', 'config/app.txt': 'x' })
     try {
       symlinkSync('../vault/prod.txt', join(other.directory, 'config/.env'))
@@ -53,6 +53,9 @@ describe('cordon check', () => {
       expect(code('config/.env')).toBe(3)
       expect(code('config/../config/.env')).toBe(3)
       expect(code('config/plain')).toBe(0)
+      symlinkSync('config', join(other.directory, '.vscode'))
+      const write = JSON.stringify({ path: '.vscode/tasks.json', content: '' })
+      expect(other.cordon(['check', '--tool', 'write', '--input', write]).code).toBe(4)
       other.write('deny.toml', 'schema_version = 1\n[capabilities.deny.read]\npaths = ["config/plain"]\n')
       const denied = ['check', '--manifest', 'deny.toml', '--tool', 'read', '--input', '{"path":"config/plain"}']
       expect(other.cordon(denied).code).toBe(4)
