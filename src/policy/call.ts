@@ -10,6 +10,8 @@ export interface PathFact {
   readonly given: string
   /** Canonical: absolute, symlinks followed, `..` removed. */
   readonly path: string
+  /** The absolute path before links were followed, where that is another one. */
+  readonly written?: string
 }
 
 /** A URL of the call, with the addresses and redirects that stand in for the wire. */

@@ -70,9 +70,15 @@ function grantOf({ policy, session, access, fact }: PathScene): PathRule | null 
   return covering.find((rule) => !rule.prompt) ?? covering[0] ?? null
 }
 
+/** The path as the kernel resolves it, and as it was written. */
+function namesOf({ path, written }: PathFact): readonly string[] {
+  return written === undefined ? [path] : [path, written]
+}
+
 function ruleDenial({ policy, access, fact }: PathScene): Ruling | null {
   const rules = access === 'write' ? policy.writes.deny : policy.reads.deny
-  const rule = rules.find((candidate) => reachesPath(candidate.pattern, fact.path))
+  // A rule that names a link denies what it leads to under that name; the sandbox hides it under every name.
+  const rule = rules.find((candidate) => namesOf(fact).some((path) => reachesPath(candidate.pattern, path)))
   if (!rule) return null
   return {
     decision: 'deny',
@@ -86,7 +92,10 @@ function ruleDenial({ policy, access, fact }: PathScene): Ruling | null {
 }
 
 function ownPlaceDenial({ policy, session, access, fact }: PathScene): Ruling | null {
-  const found = protectedPath(fact.path, { root: policy.root, home: policy.home, ...session.own })
+  const facts = { root: policy.root, home: policy.home, ...session.own }
+  const found = namesOf(fact)
+    .map((path) => protectedPath(path, facts))
+    .find((reason) => reason !== null)
   if (!found) return null
   const closed = access === 'write' || found.unreadable
   const opener = policy.writes.allow.find(
@@ -168,17 +177,18 @@ function outsideRuling(scene: PathScene): Ruling | null {
 function secretRuling({ policy, session, access, fact, actor }: PathScene): Ruling | null {
   // Metadata is held by deny rules alone (F2).
   if (access !== 'read' || actor.looks === 'metadata' || !policy.maskSecrets) return null
-  const secret = secretOf(fact.path, policy)
+  const grants = [...policy.reads.allow, ...session.grants.reads].map((rule) => rule.pattern)
+  // A link with a secret's name makes one of what it leads to, as it does for the masks.
+  const closed = namesOf(fact).find((path) => secretOf(path, policy) && !openedByGrant(path, grants, policy))
+  const secret = closed === undefined ? null : secretOf(closed, policy)
   if (!secret) return null
-  const patterns = [...policy.reads.allow, ...session.grants.reads].map((rule) => rule.pattern)
-  if (openedByGrant(fact.path, patterns, policy)) return null
   return {
     decision: 'ask',
     firm: true,
     reason: {
       code: 'secret',
       message: `${fact.given} looks like a secret (${secret.shape}), and no grant names it.`,
-      remedy: `Work without it, or ask the user to grant it by name: paths = [{ path = ".", files = ["${fact.path.split('/').at(-1)}"] }] under [capabilities.allow.read].`,
+      remedy: `Work without it, or ask the user to grant it by name: paths = [{ path = ".", files = ["${closed!.split('/').at(-1)}"] }] under [capabilities.allow.read].`,
     },
     rules: [{ rule: 'sandbox.os.command_mask_secrets', source: 'built-in' }],
   }

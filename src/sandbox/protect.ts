@@ -68,7 +68,7 @@ export function protectTree(tree: SecretTree, facts: ProtectFacts): Protection {
         if (!folder.folders.includes(name)) gitPointers.push(path)
         continue
       }
-      if (DEPENDENCIES.test(path)) continue
+      if (isOfDependency(path, tree.roots)) continue
       for (const rule of anywhere) {
         for (const found of matchEntries(folder.path, [name], rule.segments)) add(found, rule.name.reason)
       }
@@ -82,7 +82,11 @@ export function protectTree(tree: SecretTree, facts: ProtectFacts): Protection {
     if (isTop || holdsHooks(hooks)) add(hooks, 'git hooks')
   }
   for (const root of tree.roots) {
-    if (gitPointers.includes(childPath(root, '.git'))) add(childPath(root, '.git'), 'the pointer to the git directory')
+    const pointer = childPath(root, '.git')
+    // A link into the tree leads to a git directory that is guarded itself, and has to be written.
+    const target = gitPointers.includes(pointer) && linkTarget(pointer)
+    if (target !== false && (target === null || !isWritable(target, tree.roots)))
+      add(pointer, 'the pointer to the git directory')
     for (const name of ['cordon.toml', 'cordon.toml.sig']) add(childPath(root, name), 'the manifest')
   }
   for (const path of [facts.own.configDir, facts.own.stateDir]) {
@@ -219,6 +223,16 @@ function commonDirectories(gitDirectories: readonly string[], roots: readonly st
     if (target !== null && isWritable(target, roots) && !gitDirectories.includes(target)) common.add(target)
   }
   return common
+}
+
+function isOfDependency(path: string, roots: readonly string[]): boolean {
+  const root = roots.find((candidate) => isBelow(path, candidate)) ?? ''
+  return DEPENDENCIES.test(path.slice(root.length))
+}
+
+/** Where a link leads; null for what is none, or leads nowhere. */
+function linkTarget(path: string): string | null {
+  return lstatOrNull(path)?.isSymbolicLink() ? resolved(path) : null
 }
 
 function isTopRepository(directory: string, roots: readonly string[]): boolean {

@@ -219,10 +219,23 @@ class Settling {
     if (this.findings.some((finding) => finding.path === path)) return
     const replaced = path in this.#baseline.guarded
     this.#attempt(path, 'moved', () => {
-      const kept = this.#store.take(path, reason)
+      const kept = this.#store.take(this.#behindLinks(path), reason)
       const how = replaced ? 'was replaced while the command ran' : 'was made while the command ran'
       return { kept, message: `${path} is protected (${reason}) and ${how}, so Cordon moved it to ${kept}.` }
     })
+  }
+
+  /** What to move, for nothing is moved through a link: the thing itself where it lies in the tree, otherwise the link that leads out. */
+  #behindLinks(path: string): string {
+    const folder = realPath(posix.dirname(path))
+    if (folder === null || folder === posix.dirname(path)) return path
+    if (isInTree(folder, this.#tree.roots)) return childPath(folder, posix.basename(path))
+    let link = path
+    for (let at = posix.dirname(path); isInTree(at, this.#tree.roots); at = posix.dirname(at)) {
+      if (linkText(at) !== null) link = at
+      if (this.#tree.roots.includes(at)) break
+    }
+    return link
   }
 
   #attempt(
