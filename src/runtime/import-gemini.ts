@@ -17,6 +17,17 @@ const GEMINI_TOOLS: Readonly<Record<string, readonly string[]>> = {
   list_directory: ['list'],
   web_fetch: ['webfetch', 'http'],
   google_web_search: ['websearch'],
+  // The names of their classes are names too.
+  ReadFileTool: ['read'],
+  ReadManyFilesTool: ['read', 'grep'],
+  WriteFileTool: ['write'],
+  EditTool: ['edit', 'apply_patch'],
+  GlobTool: ['glob'],
+  GrepTool: ['grep'],
+  RipGrepTool: ['grep'],
+  LSTool: ['list'],
+  WebFetchTool: ['webfetch', 'http'],
+  WebSearchTool: ['websearch'],
 }
 
 /** Reads settings.json. */
@@ -42,6 +53,7 @@ export function importGemini(settings: Settings): Draft {
       if (!known) out.note(`${name} "${rule}" names a tool that has no equivalent`)
       // A text in brackets is a prefix there.
       else if (inside !== undefined && known.includes('bash')) out.add(...commandRule(`${inside}:*`, verdict, rule))
+      else if (inside !== undefined && verdict === 'allow') out.note(`allow "${rule}" has no equivalent`)
       else if (verdict === 'allow' && (known.includes('bash') || known.includes('write'))) {
         out.note(`allow "${rule}" allows everything; it was not taken over: grant what is really used`)
       } else out.add(...known.map((own): Entry => ({ kind: 'level', tool: own, verdict })))

@@ -16,6 +16,14 @@ export function unnamed({ entries }: Draft, tools: readonly string[], verdict: V
     .map((tool) => ({ kind: 'level', tool, verdict }))
 }
 
+/** What stands in the place of a rule that closes some part of a tool which no manifest can name. */
+export function wholeToolAsks(tools: readonly string[], verdict: Verdict, rule: string): readonly Finding[] {
+  return [
+    note(`${verdict} "${rule}" has no equivalent; the whole tool asks`),
+    ...tools.map((tool): Entry => ({ kind: 'level', tool, verdict: 'ask' })),
+  ]
+}
+
 /** A rule about commands. Other agents match text, so `rm*` is about `rmdir` too, which no list of words says. */
 export function commandRule(text: string, verdict: Verdict, rule: string): readonly Finding[] {
   const pattern = commandPattern(text)

@@ -24,6 +24,8 @@ mode = "contained"
 paths = ["private/**", "café/**"]
 [capabilities.deny.write]
 paths = ["private/**"]
+[permission.tools]
+glob = "deny"
 [http]
 allowed_hosts = ["good.example"]
 `
@@ -150,6 +152,8 @@ const rows: readonly { note: string; host: HostName; input: object; expect: Effe
     input: gemini('replace', { file_path: '$P/src/new.txt', old_string: '', new_string: 'b' }),
     expect: 'pass',
   },
+  { note: 'names of files', host: 'claude-code', input: claude('Glob', { pattern: '*' }), expect: 'deny' },
+  { note: 'a directory', host: 'claude-code', input: claude('LS', { path: '$P/src' }), expect: 'pass' },
   { note: 'blanks before', host: 'claude-code', input: claude('Read', { file_path: ' $P/.env' }), expect: 'ask' },
   { note: 'blanks behind', host: 'claude-code', input: claude('Read', { file_path: '$P/.env\n' }), expect: 'ask' },
   {
