@@ -6,6 +6,7 @@ import {
   commandRule,
   pathRule,
   type Settings,
+  unknownTool,
   unnamed,
   type Verdict,
   WEB_TOOLS,
@@ -87,7 +88,7 @@ function claudeRule(rule: string, verdict: Verdict): readonly Finding[] {
     ]
   }
   const [, tool = '', inside] = /^(\w+)(?:\((.*)\))?$/s.exec(rule) ?? []
-  if (!Object.hasOwn(CLAUDE_TOOLS, tool)) return [note(`${verdict} "${rule}" names a tool that has no equivalent`)]
+  if (!Object.hasOwn(CLAUDE_TOOLS, tool)) return unknownTool(tool, inside !== undefined, verdict, rule)
   const tools = CLAUDE_TOOLS[tool]!
   if (inside === undefined || inside === '*' || inside === ':*') {
     return verdict === 'allow' && (tools.includes('bash') || tools.includes('write'))

@@ -345,6 +345,8 @@ it.each([
     { command: 'ls' },
     'deny',
   ],
+  ['claude-code', 'a tool of its own', { deny: ['CronCreate'] }, 'CronCreate', {}, 'deny'],
+  ['gemini', 'a tool of its own', { tools: { exclude: ['save_memory'] } }, 'save_memory', {}, 'deny'],
   ['opencode', 'tools by a wildcard', { permission: { 'web*': 'deny' } }, 'webfetch', WEB, 'deny'],
   ['opencode', 'tools that ask by a wildcard', { permission: { '?ead': 'ask' } }, 'read', { path: 'a' }, 'ask'],
   ['opencode', 'all tools switched off', { tools: { '*': false } }, 'read', { path: 'a' }, 'deny'],

@@ -24,6 +24,13 @@ export function wholeToolAsks(tools: readonly string[], verdict: Verdict, rule: 
   ]
 }
 
+/** A rule about a tool that Cordon has no equal of: in a hook it asks, and is denied where that was said of all of it. */
+export function unknownTool(tool: string, partly: boolean, verdict: Verdict, rule: string): readonly Finding[] {
+  return tool !== '' && !partly && verdict === 'deny'
+    ? [{ kind: 'level', tool, verdict }]
+    : [note(`${verdict} "${rule}" names a tool that has no equivalent; it asks`)]
+}
+
 /** A rule about commands. Other agents match text, so `rm*` is about `rmdir` too, which no list of words says. */
 export function commandRule(text: string, verdict: Verdict, rule: string): readonly Finding[] {
   const pattern = commandPattern(text)
