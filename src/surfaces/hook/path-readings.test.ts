@@ -169,6 +169,12 @@ const rows: readonly { note: string; host: HostName; input: object; expect: Effe
     expect: 'deny',
   },
   {
+    note: 'where the host itself stands',
+    host: 'opencode',
+    input: opencode('read', { filePath: '/proc/self/cwd/src/a.ts' }),
+    expect: 'deny',
+  },
+  {
     note: 'a blank that only Rust takes away',
     host: 'codex',
     input: codex('apply_patch', { command: wrapped('', '*** Update File: cordon.toml\u0085\n@@\n-x') }),
@@ -240,6 +246,8 @@ describe('the forms of a path', () => {
     ['~/../a', ['~/../a', '/p/a', '/a']],
     ['  ', ['  ', '/p']],
     ['@', ['@']],
+    ['/proc/self/cwd/a', ['/proc/self/cwd/a', '/proc/1']],
+    ['/procs/a', ['/procs/a']],
   ])('%j', (path, forms) => {
     expect(pathForms(path, place)).toEqual(forms)
   })
