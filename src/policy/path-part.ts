@@ -217,7 +217,9 @@ function grantRuling(scene: PathScene): Ruling | null {
 
 // A command's own level asks before the command, not once more for each of its files; metadata is held by deny alone.
 function explicitLevel({ stance, access, actor }: PathScene): Ruling | null {
-  if (actor.by === 'tool') return access === 'list' && stance.explicit?.decision === 'ask' ? null : stance.explicit
+  // A tool that does more than list asks before that, not for the names of what it goes over.
+  const besides = access === 'list' && stance.kind !== 'list' && stance.explicit?.decision === 'ask'
+  if (actor.by === 'tool') return besides ? null : stance.explicit
   if (stance.explicit) return stance.explicit.decision === 'ask' ? null : stance.explicit
   if (stance.mode.value !== 'contained') return null
   return {

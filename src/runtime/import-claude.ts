@@ -2,11 +2,21 @@
 
 import { recordOf } from '../system/record.ts'
 import { type Draft, DraftWriter, type Finding, note, texts } from './import-draft.ts'
-import { commandRule, pathRule, type Settings, unnamed, type Verdict, WEB_TOOLS } from './import-rules.ts'
+import {
+  commandRule,
+  pathRule,
+  type Settings,
+  unknownTool,
+  unnamed,
+  type Verdict,
+  WEB_TOOLS,
+  wholeToolAsks,
+} from './import-rules.ts'
 
 /** Cordon's tools behind a tool of Claude Code. */
 const CLAUDE_TOOLS: Readonly<Record<string, readonly string[]>> = {
   Bash: ['bash'],
+  Monitor: ['bash'],
   Read: ['read', 'summary', 'grep'],
   Edit: ['edit', 'write', 'apply_patch'],
   Write: ['edit', 'write', 'apply_patch'],
@@ -18,6 +28,9 @@ const CLAUDE_TOOLS: Readonly<Record<string, readonly string[]>> = {
   WebFetch: ['webfetch', 'http'],
   WebSearch: ['websearch'],
   Task: ['task'],
+  Agent: ['task'],
+  LSP: ['lsp'],
+  NotebookRead: ['read', 'summary', 'grep'],
   Skill: ['skill'],
 }
 
@@ -75,19 +88,20 @@ function claudeRule(rule: string, verdict: Verdict): readonly Finding[] {
     ]
   }
   const [, tool = '', inside] = /^(\w+)(?:\((.*)\))?$/s.exec(rule) ?? []
-  if (!Object.hasOwn(CLAUDE_TOOLS, tool)) return [note(`${verdict} "${rule}" names a tool that has no equivalent`)]
+  if (!Object.hasOwn(CLAUDE_TOOLS, tool)) return unknownTool(tool, inside !== undefined, verdict, rule)
   const tools = CLAUDE_TOOLS[tool]!
   if (inside === undefined || inside === '*' || inside === ':*') {
-    return verdict === 'allow' && (tool === 'Bash' || tools.includes('write'))
+    return verdict === 'allow' && (tools.includes('bash') || tools.includes('write'))
       ? [note(`allow "${rule}" allows everything; it was not taken over: grant what is really used`)]
       : tools.map((name) => ({ kind: 'level', tool: name, verdict }))
   }
-  if (tool === 'Bash') return commandRule(inside, verdict, rule)
-  if (tool === 'Read' || tool === 'Grep') return pathRule('read', claudePath(inside), verdict, rule)
+  if (tools.includes('bash')) return commandRule(inside, verdict, rule)
+  if (tools.includes('grep')) return pathRule('read', claudePath(inside), verdict, rule)
   if (tools.includes('write')) return pathRule('write', claudePath(inside), verdict, rule)
   const host = tool === 'WebFetch' ? /^domain:(.+)$/.exec(inside)?.[1] : undefined
-  if (host === undefined || verdict === 'ask') return [note(`${verdict} "${rule}" has no equivalent`)]
-  return [{ kind: 'host', use: verdict === 'allow' ? 'web' : 'nobody', host }]
+  if (host !== undefined && verdict !== 'ask')
+    return [{ kind: 'host', use: verdict === 'allow' ? 'web' : 'nobody', host }]
+  return verdict === 'allow' ? [note(`allow "${rule}" has no equivalent`)] : wholeToolAsks(tools, verdict, rule)
 }
 
 /** Claude Code's paths: `//x` from the root of the machine, `/x` and `./x` from the project, a bare name anywhere. */

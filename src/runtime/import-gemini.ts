@@ -2,7 +2,7 @@
 
 import { recordOf } from '../system/record.ts'
 import { type Draft, DraftWriter, type Entry, type Finding, note, texts } from './import-draft.ts'
-import { commandRule, type Settings, unnamed } from './import-rules.ts'
+import { commandRule, type Settings, unknownTool, unnamed } from './import-rules.ts'
 
 const GEMINI_TOOLS: Readonly<Record<string, readonly string[]>> = {
   run_shell_command: ['bash'],
@@ -17,6 +17,17 @@ const GEMINI_TOOLS: Readonly<Record<string, readonly string[]>> = {
   list_directory: ['list'],
   web_fetch: ['webfetch', 'http'],
   google_web_search: ['websearch'],
+  // The names of their classes are names too.
+  ReadFileTool: ['read'],
+  ReadManyFilesTool: ['read', 'grep'],
+  WriteFileTool: ['write'],
+  EditTool: ['edit', 'apply_patch'],
+  GlobTool: ['glob'],
+  GrepTool: ['grep'],
+  RipGrepTool: ['grep'],
+  LSTool: ['list'],
+  WebFetchTool: ['webfetch', 'http'],
+  WebSearchTool: ['websearch'],
 }
 
 /** Reads settings.json. */
@@ -24,24 +35,17 @@ export function importGemini(settings: Settings): Draft {
   const out = new DraftWriter()
   const tools = recordOf(settings.tools)
   const lists = [
-    [
-      'deny',
-      'tools.exclude',
-      [...texts(tools.exclude, 'tools.exclude', out), ...texts(settings.excludeTools, 'excludeTools', out)],
-    ],
-    [
-      'allow',
-      'tools.allowed',
-      [...texts(tools.allowed, 'tools.allowed', out), ...texts(settings.allowedTools, 'allowedTools', out)],
-    ],
+    ['deny', [...texts(tools.exclude, 'tools.exclude', out), ...texts(settings.excludeTools, 'excludeTools', out)]],
+    ['allow', [...texts(tools.allowed, 'tools.allowed', out), ...texts(settings.allowedTools, 'allowedTools', out)]],
   ] as const
-  for (const [verdict, name, rules] of lists) {
+  for (const [verdict, rules] of lists) {
     for (const rule of rules) {
       const [, tool = '', inside] = /^(\w+)(?:\((.*)\))?$/s.exec(rule) ?? []
       const known = Object.hasOwn(GEMINI_TOOLS, tool) ? GEMINI_TOOLS[tool]! : null
-      if (!known) out.note(`${name} "${rule}" names a tool that has no equivalent`)
+      if (!known) out.add(...unknownTool(tool, inside !== undefined, verdict, rule))
       // A text in brackets is a prefix there.
       else if (inside !== undefined && known.includes('bash')) out.add(...commandRule(`${inside}:*`, verdict, rule))
+      else if (inside !== undefined && verdict === 'allow') out.note(`allow "${rule}" has no equivalent`)
       else if (verdict === 'allow' && (known.includes('bash') || known.includes('write'))) {
         out.note(`allow "${rule}" allows everything; it was not taken over: grant what is really used`)
       } else out.add(...known.map((own): Entry => ({ kind: 'level', tool: own, verdict })))

@@ -2,11 +2,13 @@
 
 import { recordOf } from '../system/record.ts'
 import { type Draft, DraftWriter, type Entry, type Finding, note } from './import-draft.ts'
-import { commandRule, pathRule, type Settings, type Verdict } from './import-rules.ts'
+import { commandRule, pathRule, type Settings, type Verdict, wholeToolAsks } from './import-rules.ts'
 
 const OPENCODE_TOOLS: Readonly<Record<string, readonly string[]>> = {
   bash: ['bash'],
   edit: ['edit', 'write', 'apply_patch'],
+  multiedit: ['edit'],
+  patch: ['apply_patch'],
   read: ['read', 'summary'],
   grep: ['grep'],
   glob: ['glob'],
@@ -38,8 +40,7 @@ export function importOpencode(settings: Settings): Draft {
   }
   for (const tools of [settings.tools, build.tools]) {
     for (const [tool, on] of Object.entries(recordOf(tools))) {
-      if (on !== false) continue
-      for (const own of OPENCODE_TOOLS[tool] ?? [tool]) out.add({ kind: 'level', tool: own, verdict: 'deny' })
+      if (on === false) out.add(...(toolsOf(tool) ?? [tool]).map((own) => levelOf(own, 'deny')))
     }
   }
   return out.draft()
@@ -73,12 +74,7 @@ function lasting(rule: Rule, later: readonly Rule[]): Verdict {
 
 function opencodeRule({ tool, glob, verdict }: Rule): readonly Finding[] {
   const rule = `${tool}: ${glob}`
-  const known =
-    tool === '*'
-      ? Object.values(OPENCODE_TOOLS).flat()
-      : Object.hasOwn(OPENCODE_TOOLS, tool)
-        ? OPENCODE_TOOLS[tool]!
-        : null
+  const known = toolsOf(tool)
   if (!known)
     return /[*?]/.test(tool)
       ? [note(`${verdict} "${rule}" names tools by a wildcard; they ask`)]
@@ -88,16 +84,24 @@ function opencodeRule({ tool, glob, verdict }: Rule): readonly Finding[] {
     if (tool === 'bash') return commandRule(glob.replace(/:\*$/, ':?*'), verdict, rule)
     if (tool === 'read') return pathRule('read', glob, verdict, rule)
     if (tool === 'edit') return pathRule('write', glob, verdict, rule)
-    return verdict === 'allow'
-      ? [note(`allow "${rule}" has no equivalent`)]
-      : [
-          note(`${verdict} "${rule}" has no equivalent; the whole tool asks`),
-          ...known.map((own) => levelOf(own, 'ask')),
-        ]
+    return verdict === 'allow' ? [note(`allow "${rule}" has no equivalent`)] : wholeToolAsks(known, verdict, rule)
   }
   if (verdict !== 'allow') return known.map((own) => levelOf(own, verdict))
-  const broad = tool === 'bash' || tool === 'edit' || tool === '*'
+  const broad = /[*?]/.test(tool) || known.some((own) => BROAD.has(own))
   return broad ? [note(`allow "${rule}" allows everything; it was not taken over: grant what is really used`)] : []
+}
+
+/** Tools whose allow would be an allow of everything. */
+const BROAD: ReadonlySet<string> = new Set(['bash', 'edit', 'write', 'apply_patch'])
+
+/** Cordon's tools behind a name there, which may hold wildcards; null when there are none. */
+function toolsOf(name: string): readonly string[] | null {
+  const source = name
+    .replace(/[.+^${}()|[\]\\]/g, '\\$&')
+    .replace(/\*+/g, '.*')
+    .replaceAll('?', '.')
+  const found = Object.entries(OPENCODE_TOOLS).filter(([tool]) => new RegExp(`^${source}$`, 's').test(tool))
+  return found.length === 0 ? null : [...new Set(found.flatMap(([, own]) => own))]
 }
 
 function levelOf(tool: string, verdict: Verdict): Entry {

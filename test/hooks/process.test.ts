@@ -1,9 +1,9 @@
 /** The hook as a process, the way hosts run it: streams, exit codes, the sandbox behind the rewrite, approvals, installation. */
 
 import { type ChildProcessByStdio, spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import type { Writable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
@@ -187,7 +187,10 @@ describe('approvals', () => {
     const id = /cordon approvals allow (\w+)/.exec(first)?.[1]
     expect(id).toBeDefined()
     expect(cordon(['approvals']).out).toContain('npm publish')
-    expect(cordon(['approvals', 'allow', id!]).code).toBe(0)
+    // The id came from the agent: what it stands for is shown, and nobody is here to say yes.
+    const unseen = cordon(['approvals', 'allow', id!])
+    expect([unseen.code, unseen.out]).toEqual([1, expect.stringContaining('npm publish')])
+    expect(cordon(['approvals', 'allow', id!, '--yes']).code).toBe(0)
     expect(hook(push).out).toContain('"permissionDecision":"allow"')
     expect(cordon(['approvals']).out).toContain('nothing waits')
   })
@@ -277,6 +280,19 @@ describe('cordon install', () => {
     const { code, err } = cordon(['install', 'codex', '--yes'], '', { PATH: path })
     expect([code, err]).toEqual([2, expect.stringContaining('has no place for the trust')])
     expect(readFileSync(config, 'utf8')).toBe(text)
+  })
+
+  it('refuses to run from where the agent can change it', () => {
+    const copy = join(project, 'tools/cordon')
+    cpSync(dirname(CLI), copy, { recursive: true })
+    const run = spawnSync(process.execPath, [join(copy, basename(CLI)), 'install', 'cursor', '--yes'], {
+      cwd: project,
+      env: environment(),
+      encoding: 'utf8',
+    })
+    rmSync(join(project, 'tools'), { recursive: true, force: true })
+    expect([run.status, run.stderr]).toEqual([2, expect.stringContaining('lies inside the project')])
+    expect(existsSync(join(project, '.cursor/hooks.json'))).toBe(false)
   })
 
   it('changes nothing when nobody says yes', () => {

@@ -191,10 +191,29 @@ describe('a hit', () => {
 
 describe('the scan of a result', () => {
   it('keeps the shape, numbers, pictures and keys', async () => {
-    const value = { a: [1, null, true, { text: `x ${SECRET}` }], image: { type: 'image', data: SECRET }, [SECRET]: 'k' }
+    const image = { type: 'image', data: Buffer.from(`${SECRET}${SECRET}`).toString('base64') }
+    const value = { a: [1, null, true, { text: `x ${SECRET}` }], image, [SECRET]: 'k' }
     const { masked } = await scanResult(value, true)
     expect(masked).toEqual({ ...value, a: [1, null, true, { text: 'x [REDACTED]' }] })
     expect((await scanResult(value, false)).masked).toBeNull()
+  })
+
+  it.each([
+    ['a picture', { type: 'image', data: 'aGk=', text: `${ORDERS} ${SECRET}` }],
+    ['what should be a picture', { type: 'image', data: `${ORDERS} ${SECRET}` }],
+    ['a resource with bytes', { type: 'resource', resource: { blob: 'aGk=', text: `${ORDERS} ${SECRET}` } }],
+    ['the output of a command', { isImage: true, stdout: `${ORDERS} ${SECRET}` }],
+  ])('reads the text beside %s', async (_, part) => {
+    const { injection, masked } = await scanResult([part], true)
+    expect(injection).toBe(true)
+    expect(JSON.stringify(masked)).not.toContain(SECRET)
+  })
+
+  it('finds orders in names of fields, and however deep they are', async () => {
+    expect((await scanResult({ [ORDERS]: 1 }, false)).injection).toBe(true)
+    let deep: unknown = ORDERS
+    for (let depth = 0; depth < 100; depth++) deep = { deep }
+    expect((await scanResult(deep, false)).injection).toBe(true)
   })
 
   it('takes whatever it is given', async () => {

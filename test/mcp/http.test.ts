@@ -70,6 +70,9 @@ describe('sessions', () => {
     ['bytes that are no text', Buffer.from([0xff, 0xfe]), 400],
     ['a batch', [initialize], 400],
     ['a text', '"hello"', 400],
+    ['an id of null', { ...initialize, id: null }, 400],
+    ['an id that is no whole number', { ...initialize, id: 1.5 }, 400],
+    ['an id that is an object', { ...initialize, id: {} }, 400],
     ['a call before the beginning', { jsonrpc: '2.0', id: 1, method: 'tools/list' }, 400],
     ['a body that is too large', Buffer.alloc(65 * 1024 * 1024, 32), 413],
   ])('refuses %s', async (_, body, status) => {

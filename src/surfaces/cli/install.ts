@@ -21,7 +21,7 @@ import {
   SettingsError,
   trustedFoldersFile,
 } from '../hook/host-settings.ts'
-import { checkAgent, findProgram, ownHooks } from '../hook/install-check.ts'
+import { checkAgent, findProgram, ownHooks, programInside } from '../hook/install-check.ts'
 import { forgetTrust, keepTrust, type TrustEntry, trustOf, withoutTrust } from '../hook/installed-trust.ts'
 import { lineDiff } from '../hook/line-diff.ts'
 import { type Arguments, oneOf, parseArguments } from './arguments.ts'
@@ -35,6 +35,16 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const agent = agentOf(args)
   const place = placeOf(args)
   const uninstall = args.flags.uninstall === true
+  const within = programInside(place)
+  if (within !== null && !uninstall) {
+    throw new Fault(
+      'inside-project',
+      `${within} lies inside the project, where the agent can change it, and a hook runs outside the sandbox`,
+      {
+        remedy: 'Install Cordon somewhere else, such as with npm install --global, and run it from there.',
+      },
+    )
+  }
   const { stateDir } = thisMachine()
   const trusted = trustOf(stateDir, { agent, scope: place.scope, root: place.root })
   const settings = planned(agent, place, uninstall)
@@ -67,7 +77,6 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
       'Gemini CLI leaves the .env of projects alone now, since its agent can write one: keep its key in ~/.gemini/.env\n',
     )
   }
-  warn(terminal, place)
   const check = await checkAgent(agent, place, readFile)
   const test = { ok: check.status === 'works', detail: check.detail }
   if (args.flags.json) terminal.out(`${JSON.stringify({ agent, scope: place.scope, changes: paths, ...test })}\n`)
@@ -211,15 +220,6 @@ function checkedToml(path: string, before: string, after: string): string {
   throw new Fault('agent-settings', `${path} has no place for the trust that Codex wants`, {
     remedy: 'Write its tables as [projects."PATH"] and [hooks.state."KEY"], then run it again.',
   })
-}
-
-/** What the agent can write, it can replace. */
-function warn(terminal: Terminal, { root, cordon }: InstallPlace): void {
-  const inside = cordon.filter((path) => path.startsWith(`${root}/`))
-  if (inside.length === 0) return
-  terminal.err(
-    `${paint(terminal, 'yellow', 'cordon:')} ${visible(inside.join(', '))} lies inside the project, where the agent can change it; install Cordon somewhere else\n`,
-  )
 }
 
 function describe(terminal: Terminal, { path, before, after }: FileChange): string {

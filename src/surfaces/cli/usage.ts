@@ -253,11 +253,12 @@ export const commands: readonly CommandRow[] = [
     name: 'approvals',
     summary: 'Answer what hooks had nobody to ask.',
     usage:
-      'cordon approvals [list] [--json]\n  cordon approvals allow ID [--minutes N] [--choice N]\n  cordon approvals drop ID',
+      'cordon approvals [list] [--json]\n  cordon approvals allow ID [--minutes N] [--choice N] [--yes]\n  cordon approvals drop ID',
     words: 2,
     flags: [
       { name: '--minutes', value: 'N', about: 'How long it holds (60).' },
       { name: '--choice', value: 'N', about: 'Which suggestion to grant (1, the narrowest).' },
+      { name: '--yes', about: 'Grant without showing what it is and asking.' },
       json,
     ],
     details: 'A grant holds for the project and a time, and never beats a deny; cordon grants lists and revokes it.',

@@ -46,6 +46,12 @@ const rows: readonly Row[] = [
   },
   { note: 'a directory of nowhere', host: 'claude-code', input: claude('LS', {}, { cwd: 'src' }), expect: 'block' },
   { note: 'no directory', host: 'codex', input: codex('Bash', { command: 'ls' }, { cwd: '' }), expect: 'block' },
+  {
+    note: 'a subagent',
+    host: 'gemini',
+    input: gemini('invoke_agent', { agent_name: 'x', prompt: 'y' }),
+    expect: 'pass',
+  },
   { note: 'a topic', host: 'gemini', input: gemini('update_topic', { title: 'x' }), expect: 'pass' },
   { note: 'a denied command', host: 'claude-code', input: claude('Bash', { command: 'git push' }), expect: 'deny' },
   {

@@ -27,6 +27,8 @@ const TOOLS: ToolTable = {
   StrReplace: edits('file_path', 'path', 'target_file'),
   Edit: edits('file_path', 'path', 'target_file'),
   Delete: writes('file_path', 'path', 'target_file'),
+  TabRead: reads('file_path', 'path', 'target_file'),
+  TabWrite: edits('file_path', 'path', 'target_file'),
   LS: lists('path', 'target_directory'),
   Glob: globs('path', 'target_directory'),
   Grep: searches('path'),

@@ -4,6 +4,7 @@ import { expectEvent, type Host, isObject, type Json, object, optionalText, Prot
 import { composes, decodes, dropsAt, dropsNul, trims } from './path-readings.ts'
 import {
   callsOf,
+  delegates,
   edits,
   fetchesFromPrompt,
   foreign,
@@ -48,6 +49,8 @@ const TOOLS: ToolTable = {
   enter_plan_mode: nothing,
   exit_plan_mode: nothing,
   activate_skill: loadsSkill,
+  // What a subagent does comes here as well.
+  invoke_agent: delegates,
 }
 
 export const gemini: Host = {

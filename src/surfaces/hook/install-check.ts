@@ -2,7 +2,9 @@
 
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
+import { ownPackage } from '../../runtime/own-package.ts'
 import { messageOf } from '../../system/fault.ts'
+import { machineFiles } from '../../system/files.ts'
 import { askCodex, type CodexHook } from './codex-trust.ts'
 import { HOST_NAMES, type HostName } from './host.ts'
 import {
@@ -60,6 +62,8 @@ export async function checkAgent(
     if (jsonOf(taken.before) === jsonOf(taken.after)) return check('absent', 'no hook of ours', again)
     const wanted = planSettings(agent, place, read, false)
     if (wanted.before !== wanted.after) return check('stale', 'the hook is not the one of this Cordon', again)
+    const within = programInside(place)
+    if (within) return check('silent', `${within} lies inside the project, where the agent can change it`, again)
     const off = switchedOff(agent, place, read)
     if (off) return check('silent', off.detail, off.remedy)
     const test = await testInstalled(agent, place)
@@ -81,6 +85,14 @@ async function testInstalled(agent: HostName, place: InstallPlace): Promise<Self
   if (ours.length === 0) return { ok: false, detail: 'Codex does not load the hook' }
   if (!ours.every((hook) => hook.trusted && hook.enabled)) return { ok: false, detail: 'Codex does not trust the hook' }
   return { ok: true, detail: `${test.detail}; Codex says that it trusts the hook` }
+}
+
+/** What runs the hook and can be changed by the agent of a project; null when it is out of reach, or a package that is protected. */
+export function programInside(
+  { root, cordon }: Pick<InstallPlace, 'root' | 'cordon'>,
+  own: string | null = ownPackage(machineFiles),
+): string | null {
+  return cordon.find((path) => path.startsWith(`${root}/`) && !(own && path.startsWith(`${own}/`))) ?? null
 }
 
 /** Those of the hooks that Codex knows which are the very ones we install: a project can bring some that only look like them. */

@@ -24,6 +24,8 @@ mode = "contained"
 paths = ["private/**", "café/**"]
 [capabilities.deny.write]
 paths = ["private/**"]
+[permission.tools]
+glob = "deny"
 [http]
 allowed_hosts = ["good.example"]
 `
@@ -150,6 +152,8 @@ const rows: readonly { note: string; host: HostName; input: object; expect: Effe
     input: gemini('replace', { file_path: '$P/src/new.txt', old_string: '', new_string: 'b' }),
     expect: 'pass',
   },
+  { note: 'names of files', host: 'claude-code', input: claude('Glob', { pattern: '*' }), expect: 'deny' },
+  { note: 'a directory', host: 'claude-code', input: claude('LS', { path: '$P/src' }), expect: 'pass' },
   { note: 'blanks before', host: 'claude-code', input: claude('Read', { file_path: ' $P/.env' }), expect: 'ask' },
   { note: 'blanks behind', host: 'claude-code', input: claude('Read', { file_path: '$P/.env\n' }), expect: 'ask' },
   {
@@ -162,6 +166,12 @@ const rows: readonly { note: string; host: HostName; input: object; expect: Effe
     note: 'a folder called ~',
     host: 'opencode',
     input: opencode('read', { filePath: '~/outside/passwd' }),
+    expect: 'deny',
+  },
+  {
+    note: 'where the host itself stands',
+    host: 'opencode',
+    input: opencode('read', { filePath: '/proc/self/cwd/src/a.ts' }),
     expect: 'deny',
   },
   {
@@ -236,6 +246,8 @@ describe('the forms of a path', () => {
     ['~/../a', ['~/../a', '/p/a', '/a']],
     ['  ', ['  ', '/p']],
     ['@', ['@']],
+    ['/proc/self/cwd/a', ['/proc/self/cwd/a', '/proc/1']],
+    ['/procs/a', ['/procs/a']],
   ])('%j', (path, forms) => {
     expect(pathForms(path, place)).toEqual(forms)
   })

@@ -30,6 +30,10 @@ export const decodes: PathHabit = (path) => {
   return decoded
 }
 
+/** Where every process sees something else, so that what the host will find there cannot be looked up here. */
+const SEEN_BY_EACH = /^\/(?:proc|dev\/(?:fd|std(?:in|out|err)))(?:\/|$)/
+const ANOTHER_PROCESS = '/proc/1'
+
 export interface ReadingPlace {
   /** As the host said it, since hosts take `..` away by the letters and not by where links lead. */
   readonly cwd: string
@@ -50,6 +54,7 @@ export function pathForms(path: string, { cwd, home, habits }: ReadingPlace): re
     const climbs = form.split('/').includes('..')
     if (climbs || form === '' || form === '~' || form.startsWith('~/')) forms.add(posix.resolve(cwd, form))
     if (climbs && form.startsWith('~/')) forms.add(posix.resolve(home, form.slice(2)))
+    if (SEEN_BY_EACH.test(posix.resolve(cwd, form))) forms.add(ANOTHER_PROCESS)
   }
   forms.delete('')
   return [...forms]

@@ -3,6 +3,7 @@
 import { dirname, join } from 'node:path'
 import { type HostName, isObject, type Json } from './host.ts'
 import { type InstallPlace, installedCommand, trustedFoldersFile } from './host-settings.ts'
+import { parseSettings } from './settings-json.ts'
 
 /** Reads a file; null when there is none. */
 type Read = (path: string) => string | null
@@ -79,9 +80,7 @@ function said(file: string, what: string): SwitchedOff {
 /** The settings in a file, which may hold comments; nothing when it cannot be read, which the host cannot either. */
 function settingsOf(file: string, read: Read): Json {
   try {
-    const text = read(file) ?? ''
-    const plain = text.replace(/("(?:\\.|[^"\\])*")|\/\/[^\n]*|\/\*[\s\S]*?\*\//g, (_, quoted?: string) => quoted ?? '')
-    const settings: unknown = JSON.parse(plain)
+    const settings = parseSettings(read(file) ?? '{}')
     return isObject(settings) ? settings : {}
   } catch {
     return {}

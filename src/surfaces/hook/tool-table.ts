@@ -78,7 +78,9 @@ export const lists =
 export const globs =
   (...names: readonly string[]): ToolRow =>
   (input) =>
-    given(input, names, '.').flatMap((base) => call('list', { path: globStart(base, text(input, 'pattern')) }))
+    given(input, names, '.').flatMap((base) =>
+      call('glob', { pattern: '*', path: globStart(base, text(input, 'pattern')) }),
+    )
 
 /** A search through contents: every file below is read. */
 export const searches =
