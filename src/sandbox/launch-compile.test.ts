@@ -10,6 +10,7 @@ const room = (binds: readonly Bind[]): SandboxRoom => ({
   links: [],
   scratch: ['/tmp'],
   emptied: [],
+  standIns: [],
   skipped: [],
   scratchBytes: 1,
 })
