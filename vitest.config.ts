@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
 /** What really runs sandboxes, clients and crashes takes its time on a busy machine. */
@@ -5,6 +6,8 @@ const patient = { testTimeout: 300_000, hookTimeout: 300_000 }
 
 const config: ReturnType<typeof defineConfig> = defineConfig({
   test: {
+    // Vitest leaves one core to itself, which is half of a small machine; it only waits while the workers work.
+    maxWorkers: availableParallelism(),
     projects: [
       {
         test: { name: 'unit', include: ['src/**/*.test.ts', 'test/{cases,layers}/**/*.test.ts'], testTimeout: 30_000 },

@@ -55,7 +55,7 @@ function inPeer(peer: Peer): (fixture: Fixture, scratch: string) => string {
 }
 
 function inCordon(fixture: Fixture): string {
-  const rooms = new URL('../test/attacks/rooms.ts', import.meta.url).pathname
+  const rooms = join(import.meta.dirname, '../test/attacks/rooms.ts')
   const [program, args] = careless(fixture, asUser(USER, [process.execPath, rooms]))
   const ran = spawnSync(program, args, { input: JSON.stringify(fixture), encoding: 'utf8', maxBuffer: 1 << 26 })
   return `${ran.stdout}${ran.stderr}`

@@ -13,7 +13,7 @@ import { median, printTable, rate } from './measure.ts'
 const COMMAND = 'git diff --stat HEAD~1 -- src/ && npm test -- --run src/policy 2>&1 | tail -n 20'
 
 /** A manifest with about this many rules. */
-export function manifestText(rules: number): string {
+function manifestText(rules: number): string {
   const half = Math.floor(rules / 2)
   const commands = Array.from({ length: half }, (_, i) => `  "tool${i} build:*",`)
   const paths = Array.from({ length: half }, (_, i) => `  "packages/p${i}/**",`)

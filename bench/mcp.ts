@@ -9,7 +9,7 @@ import { envelope } from '../test/mcp/mcp-world.ts'
 import { median, printTable } from './measure.ts'
 
 const CALLS = 1000
-const CLI = new URL('../dist/cordon.cjs', import.meta.url).pathname
+const CLI = join(import.meta.dirname, '../dist/cordon.cjs')
 
 type Call = () => Promise<unknown>
 

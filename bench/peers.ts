@@ -4,7 +4,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-const FOLDER = new URL('../.cache/peers', import.meta.url).pathname
+const FOLDER = join(import.meta.dirname, '../.cache/peers')
 const PACKAGES = ['@anthropic-ai/sandbox-runtime@0.0.83', '@openai/codex@0.166.0']
 
 export interface Peer {

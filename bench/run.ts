@@ -1,6 +1,7 @@
 /** `npm run bench`: every table in one run; name parts to run only those. Each part has a process of its own. */
 
 import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
 
 /** Either a program, or a function that prints its table. */
 const parts: Readonly<Record<string, readonly [file: string, run: string | null]>> = {
@@ -25,7 +26,7 @@ if (unknown !== undefined) {
 }
 for (const [name, [file, run]] of Object.entries(parts)) {
   if (wanted.length > 0 && !wanted.includes(name)) continue
-  const path = new URL(file, import.meta.url).pathname
+  const path = join(import.meta.dirname, file)
   const args = run === null ? [path] : ['--input-type=module', '-e', `(await import(${JSON.stringify(path)})).${run}()`]
   console.log(`\n== ${name}`)
   const ran = spawnSync(process.execPath, args, { stdio: 'inherit' })

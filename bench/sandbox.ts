@@ -12,7 +12,7 @@ import { type Backend, createBwrapBackend } from '../src/sandbox/backend.ts'
 import { planSandbox, type SandboxPlan, type SandboxRequest } from '../src/sandbox/plan.ts'
 import { readHostFacts } from '../src/sandbox/session.ts'
 
-export interface SandboxFigures {
+interface SandboxFigures {
   readonly bareMs: number
   readonly launchMs: number
   /** The target is 1.3. */
@@ -81,7 +81,7 @@ function runBare(program: string, args: readonly string[]): Promise<void> {
 }
 
 /** Measures everything, in one process and one run, so that the figures can be compared with each other. */
-export async function benchSandbox(): Promise<SandboxFigures> {
+async function benchSandbox(): Promise<SandboxFigures> {
   const root = mkdtempSync(join(tmpdir(), 'cordon-bench-'))
   try {
     const before = process.memoryUsage().rss

@@ -17,6 +17,7 @@ const TARGETS: Readonly<Record<string, number>> = {
   'cordon check (command)': 1.5,
   'cordon hook (Bash)': 1.6,
   'cordon hook (Read)': 1.6,
+  'cordon hook (a result)': 1.6,
 }
 
 /** How much of a peer's time `cordon run -- true` may take. */
@@ -63,17 +64,19 @@ function benchCommands({ project, env }: Place): void {
     command: [process.execPath, CLI, ...args],
     options: { cwd: project, env, ...(input !== undefined && { input }) },
   })
-  const hook = (tool: string, input: object): Timed =>
+  const hook = (tool: string, input: object, result?: object): Timed =>
     cordon(
       ['hook', 'claude-code', '--root', project],
       JSON.stringify({
         session_id: 'bench',
         cwd: project,
-        hook_event_name: 'PreToolUse',
+        hook_event_name: result ? 'PostToolUse' : 'PreToolUse',
         tool_name: tool,
         tool_input: input,
+        tool_response: result,
       }),
     )
+  const output = { stdout: 'On branch main\nnothing to commit, working tree clean\n', stderr: '' }
   const times = compare(
     {
       'node -e 0': { command: [process.execPath, '-e', '0'], options: { cwd: project, env } },
@@ -82,6 +85,7 @@ function benchCommands({ project, env }: Place): void {
       'cordon check (command)': cordon(['check', '--json', '--', COMMAND]),
       'cordon hook (Bash)': hook('Bash', { command: 'git status' }),
       'cordon hook (Read)': hook('Read', { file_path: join(project, 'src/a.ts') }),
+      'cordon hook (a result)': hook('Bash', { command: 'git status' }, output),
     },
     ROUNDS,
   )

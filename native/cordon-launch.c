@@ -239,6 +239,9 @@ static napi_value attend(napi_env env, napi_callback_info info) {
   for (size_t i = 0; i < signal_count; i++) sigaction(signals[i], &noting, &before[i]);
   append(&out, orders, size);
   if (!converse(&out, &messages, &said, (int64_t)timeout, &timed_out)) {
+    /* An init that is still there ends with the connection; nobody would end it otherwise. */
+    close(control);
+    control = -1;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
     if (complaints >= 0) take_complaints(&said);
   }

@@ -1,17 +1,47 @@
-/** Builds dist/: the bundled CLI, the library with its types, and the sandbox's init. */
+/**
+ * Builds dist/: the bundled CLI, the library with its types, and the sandbox's init. All of it is made aside and then put
+ * in place by renames, so that a build that fails leaves what was there, and a hook that starts meanwhile has a whole one.
+ */
 
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { resolve } from 'node:path'
 import { rolldown } from 'rolldown'
+import { builtInPolicy } from '../src/runtime/built-in-policy.ts'
 import { compileFilter, filterName } from '../src/sandbox/bwrap/seccomp.ts'
 import { programNames } from '../src/shell/tables/programs/registry.ts'
+import { errorCode } from '../src/system/fault.ts'
 
-process.chdir(new URL('..', import.meta.url).pathname)
-// The stamp goes first: a build that fails half-way is not taken for a finished one.
-rmSync('dist/.built', { force: true })
-mkdirSync('dist', { recursive: true })
+process.chdir(resolve(import.meta.dirname, '..'))
+// What is built here is run: nobody else may write it.
+process.umask(process.umask() | 0o022)
+
+/** Where this build is made; the name tells whose it is. */
+const draft = `dist/.draft-${process.pid}`
+removeDrafts()
+mkdirSync(`${draft}/chunks`, { recursive: true })
+// Written first: what is edited from now on is newer than the build.
+writeFileSync(`${draft}/.built`, `folders='${sourceFolders().join(' ')}'\n`)
+
+/** The folders that the build is made from, for `is-built.sh`. */
+function sourceFolders(): readonly string[] {
+  const entries = readdirSync('src', { recursive: true, withFileTypes: true })
+  const folders = entries.filter((entry) => entry.isDirectory()).map((entry) => `${entry.parentPath}/${entry.name}`)
+  const odd = folders.find((folder) => !/^[\w/-]+$/.test(folder))
+  if (odd !== undefined) throw new Error(`${odd}: a folder of the sources needs a plain name`)
+  return ['src', ...folders]
+}
 
 /**
  * The program's parts by the files they start from: what all of these import and no earlier part has. Code that a command
@@ -21,22 +51,21 @@ const PARTS = {
   main: ['src/surfaces/cli/main.ts'],
   open: ['src/surfaces/cli/open-policy.ts'],
   checked: ['src/surfaces/cli/run.ts', 'src/surfaces/cli/check.ts'],
-  hooked: ['src/surfaces/cli/run.ts', 'src/surfaces/cli/hook.ts'],
-  manifest: ['src/manifest/load.ts'],
   core: ['src/surfaces/cli/check.ts'],
   shell: ['src/shell/analyze.ts'],
   suffix: ['src/hosts/suffix.ts'],
   hook: ['src/surfaces/cli/hook.ts'],
-  trust: ['src/runtime/manifest-trust.ts'],
   record: ['src/runtime/hook-record.ts'],
+  manifest: ['src/runtime/load-policy.ts'],
+  trust: ['src/runtime/manifest-trust.ts'],
   run: ['src/surfaces/cli/run.ts'],
 }
 
 /** What commands that start often need at once, in one file each. */
 const STARTS: Readonly<Record<string, readonly (keyof typeof PARTS)[]>> = {
-  check: ['open', 'checked', 'manifest', 'core'],
-  hook: ['open', 'checked', 'hooked', 'manifest', 'core', 'hook'],
-  run: ['open', 'checked', 'hooked', 'run'],
+  check: ['open', 'checked', 'core'],
+  hook: ['open', 'checked', 'core', 'hook'],
+  run: ['open', 'checked', 'run'],
 }
 
 /** CommonJS, because Node loads it about 8 ms faster than ESM; ASCII, so that it is read without decoding. */
@@ -46,10 +75,15 @@ const FORMAT = {
   minify: { compress: true, mangle: true, codegen: { removeWhitespace: true, asciiOnly: true } },
 } as const
 
-rmSync('dist/chunks', { recursive: true, force: true })
-rmSync('dist/.code-cache', { recursive: true, force: true })
-mkdirSync('dist/chunks', { recursive: true })
-await writeEntry(await writeChunks())
+try {
+  step('tsc', ['-p', 'tsconfig.build.json', '--outDir', `${draft}/lib`])
+  await writeEntry(await writeChunks())
+  if (existsSync('dist/native')) cpSync('dist/native', `${draft}/native`, { recursive: true, preserveTimestamps: true })
+  step('sh', ['native/build.sh', `${draft}/native`])
+  publish()
+} finally {
+  rmSync(draft, { recursive: true, force: true })
+}
 
 /** The first chunk, the file that holds it, and the files for commands of their own. */
 interface Start {
@@ -70,7 +104,7 @@ async function writeChunks(): Promise<Start> {
       },
     ],
     platform: 'node',
-    transform: { define: { PROGRAM_NAMES: JSON.stringify(programNames()), BUILT_FILTERS: JSON.stringify(filters()) } },
+    transform: { define: facts() },
     external: [/^@napi-rs\//],
     logLevel: 'warn',
   })
@@ -98,17 +132,39 @@ async function writeChunks(): Promise<Start> {
   ])
   const first = chunks.filter((chunk) => start.has(chunk.fileName))
   const textOf = (held: typeof chunks) => `({${held.map((chunk) => body(chunk.fileName, chunk.code)).join(',')}})`
-  writeFileSync(`dist/chunks/${entry}`, textOf(first))
+  writeFileSync(`${draft}/chunks/${entry}`, textOf(first))
   for (const chunk of chunks)
-    if (!start.has(chunk.fileName)) writeFileSync(`dist/chunks/${chunk.fileName}`, textOf([chunk]))
+    if (!start.has(chunk.fileName)) writeFileSync(`${draft}/chunks/${chunk.fileName}`, textOf([chunk]))
   const starts = Object.entries(STARTS).map(([command, parts]) => {
     const text = textOf([...first, ...parts.map((part) => chunks.find((chunk) => chunk.name === part)!)])
     // Like the names of chunks it carries a hash of its content, so that a code cache never meets another text.
     const file = `start-${command}-${createHash('sha256').update(text).digest('base64url').slice(0, 8)}.cjs`
-    writeFileSync(`dist/chunks/${file}`, text)
+    writeFileSync(`${draft}/chunks/${file}`, text)
     return [command, file] as const
   })
   return { main: entry, starts: Object.fromEntries(starts) }
+}
+
+/** What the program knows of its own build. */
+function facts(): Readonly<Record<string, string>> {
+  return {
+    PROGRAM_NAMES: JSON.stringify(programNames()),
+    BUILT_FILTERS: JSON.stringify(filters()),
+    BUILD: JSON.stringify(sourceHash()),
+    BUILT_IN_POLICY: JSON.stringify(builtInPolicy()),
+  }
+}
+
+/** What was remembered under other sources is not believed. */
+function sourceHash(): string {
+  const hash = createHash('sha256')
+  const names = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((name) => /\.(?:ts|json)$/.test(name))
+  for (const name of names.sort())
+    hash
+      .update(`${name}\0`)
+      .update(readFileSync(`src/${name}`))
+      .update('\0')
+  return hash.update(readFileSync('package-lock.json')).digest('base64url')
 }
 
 /** The system call filters that most sandboxes have, in base64. */
@@ -134,8 +190,7 @@ async function writeEntry({ main, starts }: Start): Promise<void> {
     logLevel: 'warn',
   })
   const { output } = await bundle.generate({ ...FORMAT, banner: '#!/usr/bin/env node' })
-  rmSync('dist/cordon.cjs', { force: true })
-  writeFileSync('dist/cordon.cjs', output[0].code, { mode: 0o755 })
+  writeFileSync(`${draft}/cordon.cjs`, output[0].code, { mode: 0o755 })
 }
 
 /**
@@ -166,17 +221,61 @@ function body(name: string, code: string): string {
   return `"./${name}":function(exports,require,module,__filename,__dirname){${code}\n}`
 }
 
+/** Removes what killed builds left behind; none takes an hour. */
+function removeDrafts(): void {
+  mkdirSync('dist', { recursive: true })
+  for (const name of readdirSync('dist').filter((name) => name.startsWith('.draft-'))) {
+    const left = statSync(`dist/${name}`, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()
+    if (Date.now() - left > 3_600_000) rmSync(`dist/${name}`, { recursive: true, force: true })
+  }
+}
+
+/** Puts the draft in place: the entry only when all that it loads is there, and the stamp last. */
+function publish(): void {
+  const previous = statSync('dist/.built', { throwIfNoEntry: false })?.mtimeMs ?? 0
+  const chunks = moveFiles('chunks')
+  moveFiles('native')
+  replaceFolder('lib')
+  renameSync(`${draft}/cordon.cjs`, 'dist/cordon.cjs')
+  rmSync('dist/.code-cache', { recursive: true, force: true })
+  // A process of the previous build goes on loading its chunks, so those stay until the next one.
+  for (const name of readdirSync('dist/chunks')) {
+    const chunk = `dist/chunks/${name}`
+    if (!chunks.includes(name) && statSync(chunk).mtimeMs < previous) rmSync(chunk)
+  }
+  renameSync(`${draft}/.built`, 'dist/.built')
+}
+
+function moveFiles(folder: string): readonly string[] {
+  mkdirSync(`dist/${folder}`, { recursive: true })
+  const names = readdirSync(`${draft}/${folder}`)
+  for (const name of names) renameSync(`${draft}/${folder}/${name}`, `dist/${folder}/${name}`)
+  return names
+}
+
+/** A folder cannot be renamed over another, and where two builds meet there may be another again. */
+function replaceFolder(folder: string): void {
+  for (let old = 0; ; old++) {
+    const codes = [rename(`dist/${folder}`, `${draft}/old-${old}`), rename(`${draft}/${folder}`, `dist/${folder}`)]
+    if (codes[1] === null) return
+    if (codes[1] !== 'ENOTEMPTY') throw new Error(`dist/${folder} cannot be put in place: ${codes.join(', ')}`)
+  }
+}
+
+function rename(from: string, to: string): string | null {
+  try {
+    renameSync(from, to)
+    return null
+  } catch (error) {
+    return errorCode(error)
+  }
+}
+
 /** A step of the build that has said by itself why it failed. */
 function step(program: string, args: readonly string[]): void {
   const { status, error } = spawnSync(program, args, { stdio: 'inherit' })
   if (status === 0) return
+  rmSync(draft, { recursive: true, force: true })
   console.error(`build: ${program} ${args.join(' ')} failed${error ? `: ${error.message}` : ''}`)
   process.exit(1)
 }
-
-step('tsc', ['-p', 'tsconfig.build.json'])
-if (existsSync('native/build.sh')) step('bash', ['native/build.sh'])
-if (existsSync('src/sandbox/seatbelt/profiles'))
-  cpSync('src/sandbox/seatbelt/profiles', 'dist/profiles', { recursive: true })
-
-writeFileSync('dist/.built', '')

@@ -5,6 +5,7 @@
  */
 
 import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { detectProject } from '../src/manifest/detect.ts'
 import { proposeManifest } from '../src/manifest/init.ts'
@@ -35,7 +36,7 @@ const PROJECT: Readonly<Record<string, string>> = {
 }
 
 const { values, positionals } = parseArgs({ options: { all: { type: 'boolean' } }, allowPositionals: true })
-const file = positionals[0] ?? new URL('../../shared/corpora/noise.jsonl', import.meta.url).pathname
+const file = positionals[0] ?? join(import.meta.dirname, '../../shared/corpora/noise.jsonl')
 if (!existsSync(file)) {
   console.error(`noise: ${file} is not there; give the path of a noise.jsonl`)
   process.exit(2)

@@ -1,10 +1,32 @@
 #!/usr/bin/env bash
 # Sets a checkout up on a fresh Debian machine: system packages, npm packages and, with "build", the build.
-# As root it installs what is missing; as an ordinary user it says exactly what to install.
+# As root it installs what is missing; as an ordinary user it says exactly what to install. Of several at once, one works
+# and the others wait for it.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+here=$PWD
+. scripts/is-built.sh
+# What is built here is run: nobody else may write it, whatever the umask says.
+umask g-w,o-w
 
 say() { printf 'set-up: %s\n' "$*" >&2; }
+
+if [ "$(uname -s)" != Linux ]; then
+  say "Cordon needs Linux for its sandbox (a virtual machine or WSL 2 will do), and this is $(uname -s)"
+  exit 125
+fi
+
+# The kernel's own lock, which ends with its holder however that ends. perl locks the same file the same way, and one of
+# the two is on every Linux.
+if ! { mkdir -p dist && exec 9>>dist/.lock; } 2>/dev/null; then
+  say "Cordon has to be built, and $here/dist cannot be written: run ./cordon once as $(stat -c %U . 2>/dev/null || echo 'the owner')"
+  exit 125
+fi
+lock() { if command -v flock >/dev/null; then flock "$@" 9; else perl -e 'exit !flock(STDIN, $ARGV[0] ? 6 : 2)' -- "$@" <&9; fi; }
+if ! lock -n; then
+  say "waiting for another set-up of this checkout"
+  lock
+fi
 
 missing=()
 command -v bwrap >/dev/null || missing+=(bubblewrap)
@@ -27,6 +49,7 @@ if [ ${#missing[@]} -gt 0 ]; then
     say "Cordon needs: ${missing[*]}"
     say "On Debian or Ubuntu: sudo apt-get install -y ${missing[*]}"
     say "On Fedora: sudo dnf install -y bubblewrap git gcc glibc-static"
+    say "On Arch: sudo pacman -S bubblewrap git gcc"
     exit 125
   fi
 fi
@@ -40,11 +63,17 @@ lock_stamp=node_modules/.cordon-lock
 if ! cmp -s package-lock.json "$lock_stamp" 2>/dev/null; then
   say "installing npm packages (once; it takes a quarter of a minute)"
   # Not npm ci: registries that mirror only some platforms leave optional binaries out of the lock file, which ci refuses.
-  npm install --no-save --no-fund --no-audit --no-update-notifier --loglevel=error >&2
+  if ! npm install --no-save --no-fund --no-audit --no-update-notifier --loglevel=error >&2; then
+    say "npm could not install the packages, for the reason above; put that right, and run this again"
+    exit 125
+  fi
   cp package-lock.json "$lock_stamp"
 fi
 
 if [ "${1:-}" = build ] || [ "${1:-}" = test ]; then
-  say "building"
-  PATH="$PWD/node_modules/node/bin:$PWD/node_modules/.bin:$PATH" node scripts/build.ts >&2
+  # Another one may have built it while this one waited.
+  if ! is_built every; then
+    say "building"
+    PATH="$here/node_modules/node/bin:$here/node_modules/.bin:$PATH" node scripts/build.ts >&2
+  fi
 fi

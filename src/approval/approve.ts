@@ -2,6 +2,7 @@
 
 import type { Decision } from '../policy/decision.ts'
 import type { ShellFacts } from '../shell/facts.ts'
+import { messageOf } from '../system/fault.ts'
 import type { Answer, ApprovalRequest } from './prompter.ts'
 import { type GrantPlaces, type Suggestion, suggestGrants } from './suggestion.ts'
 
@@ -51,8 +52,7 @@ export async function approve(
   try {
     answer = await ask(request)
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
-    return no({ kind: 'absent', message: `nobody could be asked (${why})` }, null)
+    return no({ kind: 'absent', message: `nobody could be asked (${messageOf(error)})` }, null)
   }
   const remembered = (
     grant: Suggestion,

@@ -29,6 +29,11 @@ export type Answer =
 
 export interface Prompter {
   readonly name: string
+  /**
+   * Who is behind the call that asks, where different people are reached through one prompter: their questions are never one,
+   * and nobody waits for the answer of somebody else.
+   */
+  asker?(): string
   /** Asks; rejects when the signal ends it. Whatever fails is taken as no. */
   ask(request: ApprovalRequest, signal: AbortSignal): Promise<Answer>
   /** A question of the agent itself; null when the person gave no answer. */

@@ -22,10 +22,11 @@ interface Turn {
   askers: number
 }
 
-/** Puts the questions of every session to one person, one after the other. */
+/** Puts the questions of every session to one person, one after the other; where there are several, to each their own. */
 export class QuestionQueue {
   readonly #prompter: Prompter
-  #last: Promise<unknown> = Promise.resolve()
+  /** The last question of each person. */
+  readonly #last = new Map<string, Promise<unknown>>()
 
   constructor(prompter: Prompter) {
     this.#prompter = prompter
@@ -41,24 +42,31 @@ export class QuestionQueue {
         signal: AbortSignal,
         work: (prompter: Prompter, signal: AbortSignal) => Promise<Outcome>,
       ): Promise<Outcome> => {
-        const same = turns.get(key)
+        const asker = this.#prompter.asker?.() ?? ''
+        const own = JSON.stringify([asker, key])
+        const same = turns.get(own)
         if (same) return follow(same, signal) as Promise<Outcome>
         const abort = new AbortController()
-        const outcome = this.#inTurn(async () => {
+        const outcome = this.#inTurn(asker, async () => {
           abort.signal.throwIfAborted()
           return work(this.#prompter, abort.signal)
         })
         const turn: Turn = { outcome, abort, askers: 0 }
-        turns.set(key, turn)
-        outcome.catch(() => {}).finally(() => turns.delete(key))
+        turns.set(own, turn)
+        outcome.catch(() => {}).finally(() => turns.delete(own))
         return follow(turn, signal) as Promise<Outcome>
       },
     }
   }
 
-  #inTurn<Outcome>(work: () => Promise<Outcome>): Promise<Outcome> {
-    const outcome = this.#last.then(work, work)
-    this.#last = outcome.catch(() => {})
+  #inTurn<Outcome>(asker: string, work: () => Promise<Outcome>): Promise<Outcome> {
+    const outcome = (this.#last.get(asker) ?? Promise.resolve()).then(work, work)
+    const last = outcome
+      .catch(() => {})
+      .finally(() => {
+        if (this.#last.get(asker) === last) this.#last.delete(asker)
+      })
+    this.#last.set(asker, last)
     return outcome
   }
 }

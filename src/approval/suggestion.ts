@@ -1,6 +1,7 @@
 /** What a saved grant would be: the narrowest that covers what was asked, then broader ones, never broader than needed. */
 
 import { posix } from 'node:path'
+import { isInside } from '../files/baseline.ts'
 import { isGlob } from '../files/glob.ts'
 import { parsePathPattern } from '../files/path-pattern.ts'
 import { parseUrl } from '../hosts/url.ts'
@@ -224,15 +225,15 @@ function pathSuggestions(part: PartDecision, { root, home, resolve }: GrantPlace
   const parent = posix.dirname(path)
   if (part.reason.code === 'outside-roots') {
     // A directory above the project or the home is no place to hand out because one file of it was wanted.
-    const broad = parent === '/' || posix.dirname(parent) === '/' || isAbove(parent, root) || isAbove(parent, home)
+    const broad = parent === '/' || posix.dirname(parent) === '/' || isInside(root, parent) || isInside(home, parent)
     return [
-      ...(isAbove(path, root) || isAbove(path, home)
+      ...(isInside(root, path) || isInside(home, path)
         ? []
         : [{ kind: 'directory', value: path, admits: `${path} and everything below it` } as const]),
       ...(broad ? [] : [{ kind: 'directory', value: parent, admits: `everything below ${parent}` } as const]),
     ]
   }
-  if (!isAbove(root, path) || path === root || part.kind === 'list') return []
+  if (!isInside(path, root) || path === root || part.kind === 'list') return []
   const relative = posix.relative(root, path)
   const above = posix.dirname(relative)
   return [
@@ -244,8 +245,4 @@ function pathSuggestions(part: PartDecision, { root, home, resolve }: GrantPlace
 function isPlainPattern(path: string, root: string, home: string): boolean {
   const parsed = parsePathPattern(path, { root, home, files: null })
   return 'pattern' in parsed && parsed.pattern.absolute === path
-}
-
-function isAbove(directory: string, path: string): boolean {
-  return directory === path || path.startsWith(directory === '/' ? '/' : `${directory}/`)
 }

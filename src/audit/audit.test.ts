@@ -315,8 +315,40 @@ describe('when nothing can be written', () => {
     expect(verify().ok).toBe(true)
   })
 
+  it('goes on where it was when the next file could not be begun', () => {
+    let left = Number.POSITIVE_INFINITY
+    const now = () => {
+      if (left-- <= 0) throw new Error('broken clock')
+      return new Date(1_750_000_000_000 + tick++ * 1000).toISOString()
+    }
+    const log = open('s1', { maxBytes: 1, now })
+    record(log, 1)
+    // A rotation writes a checkpoint, then the first line of the next file: that one fails.
+    left = 1
+    expect(() => record(log, 1)).toThrow('broken clock')
+    left = Number.POSITIVE_INFINITY
+    record(log, 2)
+    log.close()
+    expect(verify()).toMatchObject({ ok: true })
+  })
+
   it.each(['../x', 'a/b', '', '.hidden', 'a\0b'])('does not open a session called %j', (session) => {
     expect(() => open(session)).toThrow(RangeError)
+  })
+})
+
+describe('what is not there, or cannot be looked at', () => {
+  it('is not whole when it is asked for by its name', () => {
+    record(open(), 1)
+    expect(verify('s1')).toMatchObject({ ok: true })
+    expect(verify('gone')).toMatchObject({ ok: false, sessions: [{ damage: [{ kind: 'missing' }] }] })
+    expect(verify('../audit/s1')).toMatchObject({ ok: false })
+  })
+
+  it('is a fault, not an empty log', () => {
+    writeFileSync(stateDir, 'a file in the place of the directory')
+    expect(() => verify()).toThrow(/cannot be read/)
+    expect(() => queryAudit(stateDir)).toThrow(/cannot be read/)
   })
 })
 

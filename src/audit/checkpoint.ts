@@ -1,6 +1,6 @@
 /** The signed checkpoints of a log: whether one vouches for what stands before it. */
 
-import { createPublicKey, verify as verifyRaw } from 'node:crypto'
+import { isSignedBy } from '../system/ed25519.ts'
 import { type AuditLine, checkpointMessage } from './event.ts'
 
 /** What is wrong with a checkpoint; null when its signature is good, or when it has none because no key was there. */
@@ -15,20 +15,10 @@ export function checkpointProblem(
   }
   if (!keys.includes(key))
     return { kind: 'unknown-key', message: `the checkpoint is signed by ${key.slice(0, 24)}…, which is not your key` }
-  return isSigned(key, checkpointMessage(session, seq, prev), signature)
+  return isSignedBy(key, checkpointMessage(session, seq, prev), signature)
     ? null
     : {
         kind: 'bad-signature',
         message: 'the signature of the checkpoint does not fit: what it vouches for was changed',
       }
-}
-
-function isSigned(key: string, message: string, signature: string): boolean {
-  try {
-    const x = Buffer.from(key.slice('ed25519:'.length), 'base64').toString('base64url')
-    const publicKey = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' })
-    return verifyRaw(null, Buffer.from(message), publicKey, Buffer.from(signature, 'base64'))
-  } catch {
-    return false
-  }
 }

@@ -1,7 +1,7 @@
 /** What the audit log records: one JSON line before a call runs and one after, one for every denial, chained by hashes (A1). */
 
 /** The version of the line format. */
-export const AUDIT_VERSION = 1
+const AUDIT_VERSION = 1
 
 /** How a decision came about. */
 export interface AuditDecision {

@@ -72,17 +72,21 @@ export function readHead(path: string): Head | null | 'damaged' {
   }
 }
 
+/** The newer slot of those that are whole. Mostly the newer one is, and the other's checksum is not asked for. */
 function newest(bytes: Buffer): Head | null {
-  const slots = [parseSlot(bytes.subarray(0, SLOT)), parseSlot(bytes.subarray(SLOT))].filter((slot) => slot !== null)
-  return slots.sort((a, b) => b.seq - a.seq || Number(b.closed) - Number(a.closed))[0] ?? null
+  const slots = [readSlot(bytes.subarray(0, SLOT)), readSlot(bytes.subarray(SLOT))].filter((slot) => slot !== null)
+  slots.sort(({ head: a }, { head: b }) => b.seq - a.seq || Number(b.closed) - Number(a.closed))
+  return slots.find(({ body, checksum }) => sha256(body).startsWith(checksum))?.head ?? null
 }
 
-function parseSlot(bytes: Buffer): Head | null {
+/** A slot as it reads, not checked yet. */
+function readSlot(bytes: Buffer): { readonly head: Head; readonly body: string; readonly checksum: string } | null {
   const text = bytes.toString('latin1').trim()
+  if (text.length < 18) return null
   const body = text.slice(17)
-  if (text.length < 18 || sha256(body).slice(0, 16) !== text.slice(0, 16)) return null
   try {
-    return JSON.parse(body) as Head
+    const head = JSON.parse(body) as Head | null
+    return head && { head, body, checksum: text.slice(0, 16) }
   } catch {
     return null
   }

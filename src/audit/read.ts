@@ -3,8 +3,7 @@
 import { watch } from 'node:fs'
 import { join } from 'node:path'
 import { type AuditLine, parseLine } from './event.ts'
-import { auditPlaces, partName, readLog } from './log.ts'
-import { auditSessions, sessionParts } from './verify.ts'
+import { auditPlaces, auditSessions, partName, readLog, sessionParts } from './log-files.ts'
 
 /** What to look for; every field that is given must fit. */
 export interface AuditQuery {

@@ -1,12 +1,11 @@
 /** Verifies audit logs: finds every edit, cut, insertion, reordering, swap and replay, and says where. */
 
 import { hash } from 'node:crypto'
-import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { checkpointProblem } from './checkpoint.ts'
 import { type AuditLine, genesis, parseLine } from './event.ts'
 import { type Head, readHead } from './head.ts'
-import { auditPlaces, partName, readLog } from './log.ts'
+import { auditPlaces, auditSessions, partName, readLog, sessionParts } from './log-files.ts'
 
 export type DamageKind =
   | 'edited'
@@ -59,38 +58,29 @@ export function verifyAudit(options: VerifyOptions): {
   readonly ok: boolean
   readonly sessions: readonly SessionVerification[]
 } {
-  const sessions = options.session === undefined ? auditSessions(options.stateDir) : [options.session]
-  const verified = sessions.map((session) => verifySession(options, session))
+  const known = auditSessions(options.stateDir)
+  const sessions = options.session === undefined ? known : [options.session]
+  const verified = sessions.map((session) =>
+    known.includes(session) ? verifySession(options, session) : missingSession(options, session),
+  )
   return { ok: verified.every((session) => session.damage.length === 0), sessions: verified }
 }
 
-/** The sessions that have a log or a head, oldest id first. */
-export function auditSessions(stateDir: string): readonly string[] {
-  const { logs, heads } = auditPlaces(stateDir)
-  const names = new Set<string>()
-  for (const name of list(logs)) {
-    const match = /^(.+)\.[0-9]+\.jsonl$/.exec(name)
-    if (match !== null) names.add(match[1]!)
+/** Whoever asks for a session by its name knows that there was one. */
+function missingSession({ stateDir }: VerifyOptions, session: string): SessionVerification {
+  const file = join(auditPlaces(stateDir).logs, partName(session, 0))
+  const message = 'there is neither a log nor a head of this session'
+  const damage: Damage = { kind: 'missing', session, file, line: 0, seq: null, message }
+  return {
+    session,
+    lines: 0,
+    files: [],
+    closed: false,
+    checkpoints: 0,
+    signedUpTo: 0,
+    damage: [damage],
+    recovered: 0,
   }
-  for (const name of list(heads)) if (name.endsWith('.head')) names.add(name.slice(0, -'.head'.length))
-  return [...names].sort()
-}
-
-function list(directory: string): string[] {
-  try {
-    return readdirSync(directory)
-  } catch {
-    return []
-  }
-}
-
-/** The files of a session by number, with holes where one is missing. */
-export function sessionParts(stateDir: string, session: string): readonly number[] {
-  const prefix = `${session}.`
-  return list(auditPlaces(stateDir).logs)
-    .filter((name) => name.startsWith(prefix) && /^[0-9]+\.jsonl$/.test(name.slice(prefix.length)))
-    .map((name) => Number.parseInt(name.slice(prefix.length), 10))
-    .sort((a, b) => a - b)
 }
 
 interface Row {

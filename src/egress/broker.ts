@@ -3,7 +3,8 @@
 import { randomBytes } from 'node:crypto'
 import type { Transform } from 'node:stream'
 import { quote } from '../hosts/host.ts'
-import { type HostPattern, matchesHost } from '../hosts/pattern.ts'
+import { type HostPattern, reachesHost } from '../hosts/pattern.ts'
+import type { SuffixLookup } from '../hosts/suffix.ts'
 import { foreignCredential } from './foreign-credential.ts'
 import type { Refusal } from './refusal.ts'
 import { type ReadFrameHead, scrubFrames } from './scrub-frames.ts'
@@ -32,6 +33,8 @@ export interface OutgoingRequest {
   /** Path and query. */
   readonly path: string
   readonly rawHeaders: readonly string[]
+  /** Given, a wildcard of a secret's hosts does not reach below another public suffix. */
+  readonly suffixes?: SuffixLookup | undefined
 }
 
 export interface SwappedRequest {
@@ -50,6 +53,8 @@ export interface Broker {
   bodyProblem(target: Target, bytes: Buffer): Refusal | null
   /** How many bytes of a body piece the next look must see again; 0 when there are no secrets. */
   readonly overlap: number
+  /** True for a host that a secret may go to: what it sends back may hold one, whoever asked and when. */
+  mayEcho(target: Target): boolean
   /** Takes values out of what a host sends back: an echo must not bring the secret into the sandbox. */
   scrubText(text: string): string
   scrubStream(): Transform
@@ -98,6 +103,7 @@ export function createBroker(secrets: readonly BrokeredSecret[]): Broker {
       const found = held.find((secret) => !isGranted(secret, target) && bytes.includes(secret.placeholder))
       return found ? elsewhere(found, target) : null
     },
+    mayEcho: (target) => held.some((secret) => isGranted(secret, target)),
     scrubText: (text) => scrubBytes(Buffer.from(text, 'latin1'), forms()).toString('latin1'),
     scrubStream: () => scrubStream(forms()),
     scrubFrames: (readHead) => scrubFrames(forms(), readHead),
@@ -118,7 +124,7 @@ function placeRefusal(
   inPath: boolean,
   headers: readonly number[],
 ): Refusal | null {
-  if (!isGranted(secret, request.target)) return elsewhere(secret, request.target)
+  if (!isGranted(secret, request.target, request.suffixes)) return elsewhere(secret, request.target)
   if (!request.secure) {
     const message = `the secret ${secret.name} does not go over plain HTTP to ${quote(request.target.host)}`
     return { code: 'secret-insecure', message }
@@ -143,8 +149,8 @@ function foreignRefusal(held: readonly Held[], request: OutgoingRequest): Refusa
   return { code: 'secret-foreign', message }
 }
 
-function isGranted(secret: Held, target: Target): boolean {
-  return secret.hosts.some((pattern) => matchesHost(pattern, target.host, target.port))
+function isGranted(secret: Held, { host, port }: Target, suffixes?: SuffixLookup): boolean {
+  return secret.hosts.some((pattern) => reachesHost(pattern, host, port, suffixes))
 }
 
 function elsewhere(secret: Held, target: Target): Refusal {

@@ -35,7 +35,7 @@ export function createSessionCa(now: Date = new Date()): SessionCa {
     const known = contexts.get(host)
     if (known) return known
     if (contexts.size >= MAX_CONTEXTS) contexts.delete(contexts.keys().next().value!)
-    const cert = toPem(signLeaf(issuer, host, leafKeys.publicKey, validity))
+    const cert = toPem(signLeaf(issuer, host, leafKeys.spki, validity))
     const context = createSecureContext({
       key,
       cert,

@@ -32,7 +32,7 @@ describe('leaves', () => {
     { host: long, alternative: `DNS:${long}`, note: 'longer than a common name may be' },
   ]
   it.each(rows)('$host ($note)', ({ host, alternative }) => {
-    const leaf = new X509Certificate(signLeaf(issuer, host, createKeyPair().publicKey, validity))
+    const leaf = new X509Certificate(signLeaf(issuer, host, createKeyPair().spki, validity))
     expect(leaf.subjectAltName).toBe(alternative)
     expect(leaf.ca).toBe(false)
     expect(leaf.checkIssued(authority)).toBe(true)

@@ -1,6 +1,6 @@
 /** X.509 certificates: a session authority and the leaves it signs, written in DER and signed by node:crypto alone. */
 
-import { generateKeyPairSync, hash, type KeyObject, randomBytes, sign } from 'node:crypto'
+import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
 import { parseIpv4, parseIpv6 } from '../hosts/address.ts'
 import {
   bits,
@@ -19,7 +19,8 @@ import {
 
 export interface KeyPair {
   readonly privateKey: KeyObject
-  readonly publicKey: KeyObject
+  /** As a certificate holds it. */
+  readonly spki: Buffer
 }
 
 export interface Validity {
@@ -52,13 +53,19 @@ const CERT_SIGN_AND_CRL_SIGN = bits(Buffer.from([0x06]), 1)
 const DIGITAL_SIGNATURE = bits(Buffer.from([0x80]), 7)
 
 export function createKeyPair(): KeyPair {
-  return generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  // The public key comes out encoded: to ask for it afterwards takes a start as long as making it.
+  const options = { namedCurve: 'P-256', publicKeyEncoding: { type: 'spki', format: 'der' } } as const
+  const { privateKey, publicKey } = generateKeyPairSync('ec', options) as unknown as {
+    readonly privateKey: KeyObject
+    readonly publicKey: Buffer
+  }
+  return { privateKey, spki: publicKey }
 }
 
 /** A self-signed authority that may sign leaves and no further authorities. */
 export function signAuthority(issuer: Issuer, validity: Validity): Buffer {
-  const id = keyId(issuer.keys.publicKey)
-  return signCertificate(issuer, issuer.name, issuer.keys.publicKey, validity, [
+  const id = keyId(issuer.keys.spki)
+  return signCertificate(issuer, issuer.name, issuer.keys.spki, validity, [
     extension(EXTENSION.basicConstraints, true, sequence(boolean(true), integer(0))),
     extension(EXTENSION.keyUsage, true, CERT_SIGN_AND_CRL_SIGN),
     extension(EXTENSION.subjectKeyId, false, octets(id)),
@@ -67,24 +74,24 @@ export function signAuthority(issuer: Issuer, validity: Validity): Buffer {
 }
 
 /** A server certificate for one canonical host: a name or an address. */
-export function signLeaf(issuer: Issuer, host: string, publicKey: KeyObject, validity: Validity): Buffer {
+export function signLeaf(issuer: Issuer, host: string, spki: Buffer, validity: Validity): Buffer {
   // Long names do not fit a common name; clients read the alternative name only.
   const subject = host.length <= MAX_COMMON_NAME ? host : 'cordon leaf'
-  return signCertificate(issuer, subject, publicKey, validity, [
+  return signCertificate(issuer, subject, spki, validity, [
     extension(EXTENSION.basicConstraints, true, sequence()),
     extension(EXTENSION.keyUsage, true, DIGITAL_SIGNATURE),
     extension(EXTENSION.extendedKeyUsage, false, sequence(SERVER_AUTH)),
     extension(EXTENSION.subjectAltName, false, sequence(alternativeName(host))),
-    extension(EXTENSION.subjectKeyId, false, octets(keyId(publicKey))),
-    extension(EXTENSION.authorityKeyId, false, sequence(implicit(0, keyId(issuer.keys.publicKey)))),
+    extension(EXTENSION.subjectKeyId, false, octets(keyId(spki))),
+    extension(EXTENSION.authorityKeyId, false, sequence(implicit(0, keyId(issuer.keys.spki)))),
   ])
 }
 
-export function toPem(certificate: Uint8Array): string {
-  const lines = Buffer.from(certificate)
-    .toString('base64')
-    .match(/.{1,64}/g)!
-  return `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`
+export function toPem(certificate: Buffer): string {
+  const text = certificate.toString('base64')
+  let lines = ''
+  for (let at = 0; at < text.length; at += 64) lines += `${text.slice(at, at + 64)}\n`
+  return `-----BEGIN CERTIFICATE-----\n${lines}-----END CERTIFICATE-----\n`
 }
 
 /** The DER bytes of every certificate in a PEM text. */
@@ -96,7 +103,7 @@ export function fromPem(pem: string): Buffer[] {
 function signCertificate(
   issuer: Issuer,
   subject: string,
-  publicKey: KeyObject,
+  spki: Buffer,
   validity: Validity,
   extensions: readonly Buffer[],
 ): Buffer {
@@ -107,7 +114,7 @@ function signCertificate(
     distinguishedName(issuer.name),
     sequence(time(validity.from), time(validity.until)),
     distinguishedName(subject),
-    publicKey.export({ type: 'spki', format: 'der' }),
+    spki,
     explicit(3, sequence(...extensions)),
   )
   return sequence(body, ECDSA_SHA256, bits(sign('sha256', body, issuer.keys.privateKey)))
@@ -135,8 +142,7 @@ function alternativeName(host: string): Buffer {
   return der(0x82, Buffer.from(host, 'latin1'))
 }
 
-/** The key identifier of RFC 5280, 4.2.1.2 (1): SHA-1 over the public point, an uncompressed one of 65 bytes. */
-function keyId(publicKey: KeyObject): Buffer {
-  const spki = publicKey.export({ type: 'spki', format: 'der' })
-  return hash('sha1', spki.subarray(-65), 'buffer')
+/** The key identifier of RFC 5280, 4.2.1.2: a value that is unique to the key, here the end of its public point. */
+function keyId(spki: Buffer): Buffer {
+  return spki.subarray(-20)
 }

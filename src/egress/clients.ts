@@ -3,7 +3,7 @@
 import { fromPem } from './certificate.ts'
 import { NODE_PRELOAD } from './node-preload.ts'
 import { trustStore } from './pkcs12.ts'
-import { SSH_CONNECT, sshConfig } from './ssh-connect.ts'
+import { MACHINE_SSH_CONFIG, SSH_CONNECT, sshConfig } from './ssh-connect.ts'
 
 export interface ClientFacts {
   /** Where the proxy listens inside the sandbox. */
@@ -35,6 +35,8 @@ export interface ClientFile {
 export interface ClientSettings {
   readonly environment: Readonly<Record<string, string>>
   readonly files: readonly ClientFile[]
+  /** Files of the machine in whose place the command finds one of `files`. */
+  readonly standIns: readonly { readonly path: string; readonly source: string }[]
 }
 
 /** A row of the table; `{…}` in a value stands for a place of `ClientPlaces`. */
@@ -85,6 +87,11 @@ export const CLIENTS: readonly ClientRow[] = [
     client: 'git',
     environment: { GIT_SSL_CAINFO: '{bundle}', GIT_SSH_COMMAND: "ssh -F '{sshConfig}'" },
     why: 'http.sslCAInfo of the user would come before SSL_CERT_FILE; ssh knows no proxy variables',
+  },
+  {
+    client: 'ssh',
+    environment: {},
+    why: 'no variable names a configuration to ssh, scp, sftp and what starts them: ours stands in for the machine-wide one',
   },
   {
     client: 'npm',
@@ -149,10 +156,10 @@ export function clientSettings(facts: ClientFacts): ClientSettings {
     { path: places.trustStore, content: trustStore(fromPem(facts.passthrough ? bundle : facts.caPem)), mode: 0o444 },
     { path: places.preload, content: NODE_PRELOAD, mode: 0o444 },
     { path: places.ssh, content: SSH_CONNECT, mode: 0o555 },
-    { path: places.sshConfig, content: sshConfig(places.ssh, places.knownHosts, facts.home ?? null), mode: 0o444 },
+    { path: places.sshConfig, content: sshConfig(places.ssh, places.knownHosts, facts), mode: 0o444 },
     { path: places.knownHosts, content: facts.knownHosts ?? '', mode: 0o444 },
   ]
-  return { environment, files }
+  return { environment, files, standIns: [{ path: MACHINE_SSH_CONFIG, source: places.sshConfig }] }
 }
 
 function placesOf(facts: ClientFacts): ClientPlaces {

@@ -26,9 +26,9 @@ import {
   upstreamHeaders,
 } from './request-head.ts'
 import type { RoutedRequest } from './route-agent.ts'
-import { PACKING_OFFERS, scrubbedBody, UNREADABLE } from './scrub.ts'
+import { isBodiless, PACKING, PACKING_OFFERS, scrubbedBody, UNREADABLE } from './scrub.ts'
 import type { Target } from './target.ts'
-import { timeoutError, upstreamRefusal } from './upstream.ts'
+import { onUnanswered, timeoutError, upstreamRefusal } from './upstream.ts'
 
 /** How long a client may go on sending a body that was refused. */
 const LINGER_MILLISECONDS = 2_000
@@ -61,8 +61,7 @@ export async function exchange(
 
 /** The options of the request that leaves. */
 export function outgoing(passage: Passage, head: RequestHead, read: RequestTarget, cleared: Cleared): RoutedRequest {
-  const identity = cleared.used.length > 0
-  const headers = identity ? withIdentity(cleared.rawHeaders) : cleared.rawHeaders
+  const headers = cleared.scrub ? withIdentity(cleared.rawHeaders) : cleared.rawHeaders
   return {
     agent: passage.agent,
     route: cleared.admission.route,
@@ -160,6 +159,7 @@ class Exchange {
     request.once('socket', (socket: Socket) => this.#watchAddress(socket))
     request.once('response', (incoming) => this.#receive(incoming))
     request.on('error', (error) => this.#failed(request, error))
+    onUnanswered(request, (error) => this.#failed(request, error))
     if (this.#repeatable) request.end()
     else this.#sendBody(request)
   }
@@ -180,11 +180,11 @@ class Exchange {
   }
 
   #receive(incoming: IncomingMessage): void {
-    const { broker } = this.#passage
-    const scrubbing = broker !== null && this.#cleared.used.length > 0
-    const own = endToEndHeaders(incoming.rawHeaders, scrubbing ? ['content-length', 'content-encoding'] : [])
-    const headers = scrubbing ? own.map((text) => broker.scrubText(text)) : own
-    const body = scrubbing ? scrubbedBody(broker, incoming, incoming.headers) : incoming
+    const { scrub } = this.#cleared
+    const packed = scrub !== null && !isBodiless(incoming.statusCode!, this.#message.method!)
+    const own = endToEndHeaders(incoming.rawHeaders, packed ? PACKING : [])
+    const headers = scrub ? own.map((text) => scrub.scrubText(text)) : own
+    const body = packed ? scrubbedBody(scrub, incoming, incoming.headers) : incoming
     if (body === null) {
       incoming.destroy()
       this.#answer(UNREADABLE)
@@ -192,7 +192,7 @@ class Exchange {
     }
     try {
       const reason = incoming.statusMessage ?? ''
-      this.#response.writeHead(incoming.statusCode!, scrubbing ? broker.scrubText(reason) : reason, headers)
+      this.#response.writeHead(incoming.statusCode!, scrub ? scrub.scrubText(reason) : reason, headers)
     } catch (error) {
       incoming.destroy()
       this.#answer(upstreamRefusal(error, this.#read.target))
@@ -207,13 +207,16 @@ class Exchange {
       this.#refusal ??= { code: 'upstream-protocol', message: 'the response broke off' }
       this.#response.destroy()
     })
-    const length = scrubbing ? null : largeLength(incoming, this.#message.method ?? '')
+    const length = scrub ? null : largeLength(incoming, this.#message.method ?? '')
     if (length !== null) {
       carryLargeBody(incoming, this.#response, length, count)
       return
     }
     incoming.on('data', (chunk: Buffer) => count(chunk.length))
-    body.on('error', () => this.#response.destroy())
+    body.on('error', () => {
+      this.#refusal ??= UNREADABLE
+      this.#response.destroy()
+    })
     body.pipe(this.#response)
   }
 

@@ -12,7 +12,7 @@ import type { Refusal } from './refusal.ts'
 import { RouteAgent, type RoutedRequest } from './route-agent.ts'
 import { type EgressRules, judgeRequest } from './rules.ts'
 import { authorityOf, type Target } from './target.ts'
-import { timeoutError, type Upstream, upstreamRefusal } from './upstream.ts'
+import { onUnanswered, timeoutError, type Upstream, upstreamRefusal } from './upstream.ts'
 
 export interface GuardedFetchOptions {
   /** `command` names the tool in events; `allowed` of null leaves public hosts open. */
@@ -60,8 +60,8 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 const MAX_BYTES = 8 * 1024 * 1024
 const MAX_HOPS = 10
 const MILLISECONDS = 60_000
-/** What belongs to one origin and does not follow a redirect to another. */
-const CREDENTIALS: ReadonlySet<string> = new Set(['authorization', 'cookie', 'proxy-authorization', 'x-api-key'])
+/** What follows a redirect to another origin; any other header may be a credential of the one it was meant for. */
+const FOLLOWING: ReadonlySet<string> = new Set(['accept', 'accept-language', 'content-type', 'user-agent'])
 /** What the way out writes itself. */
 const OWN_HEADERS: ReadonlySet<string> = new Set([
   'host',
@@ -112,7 +112,7 @@ async function follow(
     }
     if (previous !== undefined) {
       downgraded ||= previous.scheme === 'https' && url.scheme !== 'https'
-      if (originOf(previous) !== originOf(url)) hop = { ...hop, headers: withoutCredentials(hop.headers) }
+      if (originOf(previous) !== originOf(url)) hop = { ...hop, headers: followingHeaders(hop.headers) }
     }
     const answer = await visit(url, hop, options, gate, agent, signal)
     if ('refusal' in answer) return { refusal: answer.refusal, url: url.href, hops }
@@ -149,10 +149,10 @@ async function visit(
   const admission = await gate.admit(target)
   if ('refusal' in admission) return refuse(admission.refusal)
   const rawHeaders = headersFor(url, target, hop)
-  const narrowed = judgeRequest(admission.rules, target, { method: hop.method, path: url.path, rawHeaders })
+  const path = url.href.slice(url.href.indexOf('/', url.href.indexOf('://') + 3))
+  const narrowed = judgeRequest(admission.rules, target, { method: hop.method, path, rawHeaders })
   if (narrowed !== null) return refuse(narrowed)
   const secure = url.scheme === 'https' || url.scheme === 'wss'
-  const path = url.href.slice(url.href.indexOf('/', url.href.indexOf('://') + 3))
   const request: RoutedRequest = {
     agent,
     route: admission.route,
@@ -188,6 +188,7 @@ function send(options: RoutedRequest, body: string | Uint8Array | undefined, max
   return new Promise((resolve, reject) => {
     const request = http.request(options)
     request.once('error', reject)
+    onUnanswered(request, reject)
     request.once('response', (incoming) => {
       collect(incoming, maxBytes).then(({ bytes, truncated }) => {
         const headers: Record<string, string> = {}
@@ -226,6 +227,6 @@ function originOf(url: UrlFacts): string {
   return `${url.scheme}|${url.host}|${url.port}`
 }
 
-function withoutCredentials(headers: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => !CREDENTIALS.has(name.toLowerCase())))
+function followingHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => FOLLOWING.has(name.toLowerCase())))
 }

@@ -24,7 +24,7 @@ import {
   type Tunnel,
 } from './passage.ts'
 import { httpRefusal, type Refusal } from './refusal.ts'
-import { PACKING_OFFERS, scrubbedBody, UNREADABLE } from './scrub.ts'
+import { PACKING, PACKING_OFFERS, scrubbedBody, UNREADABLE } from './scrub.ts'
 import { agrees, authorityOf } from './target.ts'
 import { upstreamRefusal } from './upstream.ts'
 
@@ -120,7 +120,7 @@ function relay(
   })
   request.once('response', (incoming, flags) => {
     if (stream.destroyed) return
-    const answered = respond(passage, stream, request, incoming, (flags & END_STREAM) !== 0, cleared)
+    const answered = respond(stream, request, incoming, (flags & END_STREAM) !== 0, cleared)
     if (!answered) stop(UNREADABLE)
   })
   request.once('error', (error) => {
@@ -143,25 +143,23 @@ function relay(
 }
 
 function respond(
-  passage: Passage,
   stream: ServerHttp2Stream,
   request: ClientHttp2Stream,
   incoming: IncomingHttpHeaders,
   endStream: boolean,
   cleared: Cleared,
 ): boolean {
-  const { broker } = passage
-  const scrubbing = broker !== null && cleared.used.length > 0
-  const headers = scrubbing ? scrubbed(incoming, broker.scrubText) : { ...incoming }
+  const { scrub } = cleared
+  const headers = scrub ? scrubbed(incoming, scrub.scrubText, endStream ? [] : PACKING) : { ...incoming }
   if (endStream) {
     stream.respond(headers, { endStream: true })
     return true
   }
-  const body = scrubbing ? scrubbedBody(broker, request, incoming) : request
+  const body = scrub ? scrubbedBody(scrub, request, incoming) : request
   if (body === null) return false
   let trailers: OutgoingHttpHeaders = {}
   request.once('trailers', (received) => {
-    trailers = scrubbing ? scrubbed(received, broker.scrubText) : { ...received }
+    trailers = scrub ? scrubbed(received, scrub.scrubText, PACKING) : { ...received }
   })
   stream.respond(headers, { waitForTrailers: true })
   stream.once('wantTrailers', () => stream.sendTrailers(trailers))
@@ -200,7 +198,7 @@ function outgoingHeaders(headers: IncomingHttpHeaders, cleared: Cleared, tunnel:
     const name = cleared.rawHeaders[at]!
     const value = cleared.rawHeaders[at + 1]!
     if (name === 'host') continue
-    if (cleared.used.length > 0 && PACKING_OFFERS.has(name)) continue
+    if (cleared.scrub && PACKING_OFFERS.has(name)) continue
     const known = own[name]
     own[name] = known === undefined ? value : [known, value].flat()
   }
@@ -215,11 +213,14 @@ function withoutPseudo(rawHeaders: readonly string[]): string[] {
   return kept
 }
 
-function scrubbed(headers: IncomingHttpHeaders, scrub: (text: string) => string): OutgoingHttpHeaders {
+function scrubbed(
+  headers: IncomingHttpHeaders,
+  scrub: (text: string) => string,
+  dropped: readonly string[],
+): OutgoingHttpHeaders {
   const clean: OutgoingHttpHeaders = {}
   for (const [name, value] of Object.entries(headers)) {
-    if (name !== 'content-length' && name !== 'content-encoding')
-      clean[name] = Array.isArray(value) ? value.map(scrub) : scrub(String(value))
+    if (!dropped.includes(name)) clean[name] = Array.isArray(value) ? value.map(scrub) : scrub(String(value))
   }
   return clean
 }

@@ -29,6 +29,8 @@ export interface Tunnel extends TunnelFacts {
 /** A request that may leave, as it leaves. */
 export interface Cleared extends SwappedRequest {
   readonly admission: Admission
+  /** What takes secrets out of the answer; null where none can be in it. */
+  readonly scrub: Broker | null
 }
 
 /** Judges a request whose target was read: host, addresses, method, path, secrets. */
@@ -41,14 +43,19 @@ export async function clearRequest(
 ): Promise<Cleared | { readonly refusal: Refusal }> {
   const admission = tunnel?.admission ?? (await passage.gate.admit(read.target))
   if ('refusal' in admission) return admission
-  const mark = read.path.indexOf('?')
-  const path = mark < 0 ? read.path : read.path.slice(0, mark)
-  const refusal = judgeRequest(admission.rules, read.target, { method, path, rawHeaders })
+  const refusal = judgeRequest(admission.rules, read.target, { method, path: read.path, rawHeaders })
   if (refusal !== null) return { refusal }
-  if (passage.broker === null) return { admission, path: read.path, rawHeaders, used: [] }
+  if (passage.broker === null) return { admission, path: read.path, rawHeaders, used: [], scrub: null }
   const secure = read.secure || admission.route.addresses.every(isLoopback)
-  const swapped = passage.broker.swap({ target: read.target, secure, path: read.path, rawHeaders })
-  return 'refusal' in swapped ? swapped : { ...swapped, admission }
+  const swapped = passage.broker.swap({
+    target: read.target,
+    secure,
+    path: read.path,
+    rawHeaders,
+    suffixes: admission.rules.suffixes,
+  })
+  if ('refusal' in swapped) return swapped
+  return { ...swapped, admission, scrub: passage.broker.mayEcho(read.target) ? passage.broker : null }
 }
 
 /** Facts of an event that are known from the start of a request; `started` is turned into a duration later. */

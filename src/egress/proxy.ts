@@ -1,6 +1,6 @@
 /** The proxy of a door: every connection is told apart by its first byte and served under the command's own rules. */
 
-import type { Server } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { errorCode } from '../system/fault.ts'
@@ -52,7 +52,7 @@ export function createProxy(passage: Passage, ca: SessionCa): Proxy {
 
   const underWay = new WeakMap<Socket, number>()
 
-  server.on('request', (message, response) => {
+  const answer = (message: IncomingMessage, response: ServerResponse) => {
     const { socket } = message
     const count = (underWay.get(socket) ?? 0) + 1
     underWay.set(socket, count)
@@ -62,7 +62,10 @@ export function createProxy(passage: Passage, ca: SessionCa): Proxy {
       return void socket.destroy()
     }
     exchange(passage, message, response, tunnels.get(message.socket) ?? null).catch(() => response.destroy())
-  })
+  }
+  server.on('request', answer)
+  // An expectation that nobody knows; without this, Node would answer it unheard.
+  server.on('checkExpectation', answer)
   server.on('upgrade', (message, socket, head) => {
     upgrade(passage, message, socket, head, tunnels.get(message.socket) ?? null).catch(() => socket.destroy())
   })
@@ -92,6 +95,8 @@ function createHttpServer(passage: Passage): Server {
   const { limits } = passage
   const server = http.createServer({
     insecureHTTPParser: false,
+    // Checked by us, so that the refusal has a reason and is told.
+    requireHostHeader: false,
     maxHeaderSize: limits.headerBytes,
     headersTimeout: limits.headMilliseconds,
     requestTimeout: 0,
@@ -147,11 +152,14 @@ async function connect(call: TunnelCall, head: RequestHead, socket: Socket, tunn
   if ('refusal' in admission) return refuse(admission.refusal)
   if (socket.destroyed) return
   socket.write(ESTABLISHED)
-  passage.agent.prepare()
+  passage.agent.finishRoots()
   await carryTunnel(call, socket, admission)
 }
 
 function connectProblem({ rawHeaders, httpVersion }: RequestHead, target: Target): Refusal | null {
+  if (httpVersion !== '1.1' && httpVersion !== '1.0') {
+    return { code: 'malformed-request', message: `CONNECT of HTTP/${httpVersion} on an HTTP/1 connection` }
+  }
   const hosts = headerValues(rawHeaders, 'host')
   if (hosts.length > 1 || (hosts.length === 0 && httpVersion !== '1.0')) {
     return { code: 'malformed-request', message: 'CONNECT needs one Host header' }

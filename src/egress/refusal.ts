@@ -62,7 +62,7 @@ export function isFault(code: EgressCode): boolean {
   return code in FAULTS
 }
 
-export function statusOf(code: EgressCode): number {
+function statusOf(code: EgressCode): number {
   return FAULTS[code] ?? (code === 'malformed-request' ? 400 : 403)
 }
 

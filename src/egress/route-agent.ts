@@ -47,12 +47,22 @@ export class RouteAgent extends http.Agent {
     return this.#open.size
   }
 
-  /** Reads the roots ahead of the first connection, for which there is time now. */
-  prepare(): void {
+  /** Does ahead what a first connection would wait for, a piece at a time; false once all is done. */
+  prepare(): boolean {
+    return this.#attempt(() => this.#upstream.prepare())
+  }
+
+  /** Reads what is left of the roots, for which there is time now: the client is busy with TLS. */
+  finishRoots(): void {
+    this.#attempt(() => this.#upstream.finishRoots())
+  }
+
+  #attempt<T>(work: () => T): T | false {
     try {
-      this.#upstream.prepare()
+      return work()
     } catch {
       // The first request to a host meets the same, and is refused.
+      return false
     }
   }
 

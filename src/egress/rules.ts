@@ -22,13 +22,33 @@ export interface EgressRules extends HostRules {
 /** What narrows a rule is judged against. */
 export interface RequestFacts {
   readonly method: string
-  /** The path as it will be sent, without query. */
+  /** The path as it will be sent, query included. */
   readonly path: string
   readonly rawHeaders: readonly string[]
 }
 
 /** Headers by which frameworks let a POST be another method. */
-const METHOD_OVERRIDES: ReadonlySet<string> = new Set(['x-http-method-override', 'x-http-method', 'x-method-override'])
+const METHOD_OVERRIDES: ReadonlySet<string> = new Set([
+  'x-http-method-override',
+  'x-http-method',
+  'x-method-override',
+  'x-forwarded-method',
+  'x-original-method',
+])
+/** The same as a parameter. */
+const METHOD_PARAMETERS: ReadonlySet<string> = new Set(['_method', '_http_method', ...METHOD_OVERRIDES])
+/** Headers by which servers let a request be for another path. */
+const PATH_OVERRIDES: ReadonlySet<string> = new Set([
+  'x-original-url',
+  'x-original-uri',
+  'x-rewrite-url',
+  'x-rewrite-uri',
+  'x-override-url',
+  'x-forwarded-url',
+  'x-forwarded-uri',
+  'x-forwarded-path',
+  'x-forwarded-prefix',
+])
 
 /** Judges a host before (`resolved` absent) or after its addresses are known. */
 export function judgeTarget(rules: EgressRules, target: Target, resolved?: readonly string[]): HostJudgement<HostRule> {
@@ -63,17 +83,18 @@ export function judgeRequest(rules: EgressRules, target: Target, request: Reques
     const listed = [...new Set(admitting.flatMap((rule) => rule.methods ?? []))].join(', ')
     return { code: 'method-unlisted', message: `${subject} is granted for ${listed}, not for ${request.method}` }
   }
-  if (request.rawHeaders.some((name, at) => at % 2 === 0 && METHOD_OVERRIDES.has(name.toLowerCase()))) {
-    return { code: 'method-unlisted', message: `a request to ${subject} overrides its method in a header` }
+  const [path, query] = splitQuery(request.path)
+  if (holdsHeader(request.rawHeaders, METHOD_OVERRIDES) || holdsParameter(query, METHOD_PARAMETERS)) {
+    return { code: 'method-unlisted', message: `a request to ${subject} overrides its method in a header or parameter` }
   }
-  const problem = pathProblem(request.path)
-  const needsPath = methods.every((rule) => rule.paths !== undefined)
-  if (needsPath && problem !== null) return { code: 'path-unlisted', message: `${quote(request.path)} ${problem}` }
-  const admitted = methods.some(
-    (rule) => rule.paths === undefined || rule.paths.some((glob) => matchesPath(glob, request.path)),
-  )
-  if (admitted) return null
-  return { code: 'path-unlisted', message: `${quote(request.path)} on ${subject} is not among the granted paths` }
+  if (methods.some((rule) => rule.paths === undefined)) return null
+  const problem = pathProblem(path)
+  if (problem !== null) return { code: 'path-unlisted', message: `${quote(path)} ${problem}` }
+  if (holdsHeader(request.rawHeaders, PATH_OVERRIDES)) {
+    return { code: 'path-unlisted', message: `a request to ${subject} overrides its path in a header` }
+  }
+  if (methods.some((rule) => rule.paths!.some((glob) => matchesPath(glob, path)))) return null
+  return { code: 'path-unlisted', message: `${quote(path)} on ${subject} is not among the granted paths` }
 }
 
 /** True when bytes that cannot be read as requests may go there: an explicit port that is not the web's, not narrowed. */
@@ -106,10 +127,39 @@ function matchesPath(glob: string, path: string): boolean {
   return matchSegments(glob.split('/'), path.split('/'))
 }
 
+function splitQuery(path: string): [path: string, query: string] {
+  const mark = path.indexOf('?')
+  return mark < 0 ? [path, ''] : [path.slice(0, mark), path.slice(mark + 1)]
+}
+
+function holdsHeader(rawHeaders: readonly string[], names: ReadonlySet<string>): boolean {
+  return rawHeaders.some((name, at) => at % 2 === 0 && names.has(name.toLowerCase().replaceAll('_', '-')))
+}
+
+function holdsParameter(query: string, names: ReadonlySet<string>): boolean {
+  if (query === '') return false
+  const parameters = new URLSearchParams(query.replaceAll(';', '&'))
+  return [...parameters.keys()].some((name) => names.has(name.toLowerCase()))
+}
+
 /** Spellings that a server may read as another path than the one that was matched. */
 function pathProblem(path: string): string | null {
-  if (/%(2e|2f|5c|25|00)/i.test(path)) return 'holds an encoded dot, slash, backslash or percent sign'
-  if (/(^|\/)\.{1,2}(\/|;|$)/.test(path)) return 'holds a "." or ".." segment'
-  if (path.includes('//') || path.includes('\\') || path.includes(';')) return 'holds "//", a backslash or a semicolon'
-  return null
+  if (/[^!-~]/.test(path)) return 'holds a space or a character outside of ASCII'
+  if (/%(?![0-9a-f]{2})/i.test(path)) return 'holds a "%" that encodes nothing'
+  if (/%(2e|2f|5c|25|[01][0-9a-f]|7f)/i.test(path))
+    return 'holds an encoded dot, slash, backslash, percent sign or control character'
+  const read = decodedPath(path)
+  if (read === null) return 'holds an encoded character that is not UTF-8'
+  // Dots with spaces around them, too, and signs that only look like a dot or a slash.
+  if (/(^|\/)\s*\.+\s*([/?#]|$)/.test(read)) return 'holds a segment of nothing but dots'
+  if (/\/\/|\\|;/.test(read)) return 'holds "//", a backslash or a semicolon'
+  return read.split('/').length === path.split('/').length ? null : 'holds a sign that may be read as a slash'
+}
+
+function decodedPath(path: string): string | null {
+  try {
+    return decodeURIComponent(path).normalize('NFKC')
+  } catch {
+    return null
+  }
 }

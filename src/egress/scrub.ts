@@ -20,6 +20,14 @@ export const PACKING_OFFERS: ReadonlySet<string> = new Set([
   'sec-websocket-extensions',
 ])
 
+/** Headers of an answer that no longer hold once its body was unpacked and looked through. */
+export const PACKING: readonly string[] = ['content-length', 'content-encoding']
+
+/** True for an answer that has no body, whatever its headers say of one. */
+export function isBodiless(status: number, method: string): boolean {
+  return method === 'HEAD' || status === 204 || status === 304
+}
+
 /** The body without the session's secrets; null when it cannot be unpacked. */
 export function scrubbedBody(broker: Broker, body: Readable, headers: IncomingHttpHeaders): Readable | null {
   const plain = decoded(body, headers['content-encoding'])

@@ -3,7 +3,7 @@ import { grpcHead, scrubFrames, websocketHead } from './scrub-frames.ts'
 import { scrubBytes, scrubStream } from './scrub-stream.ts'
 import { secretForms } from './secret-forms.ts'
 
-const VALUE = 'ghp_r3al+Value/of "the" <Token>&0123'
+const VALUE = 'ghp_r3al+Value/of "the" <Token>&01=23'
 const PLACEHOLDER = 'cordon_t_0123456789abcdef'
 const forms = secretForms(VALUE, PLACEHOLDER)
 const base64 = (text: string) => Buffer.from(text).toString('base64')
@@ -12,6 +12,31 @@ const echoes: { name: string; echo: string; note: string }[] = [
   { name: 'as it is', echo: `you sent ${VALUE}`, note: '' },
   { name: 'in JSON', echo: JSON.stringify({ token: VALUE }), note: 'quotes are escaped' },
   { name: 'in JSON with escaped slashes', echo: JSON.stringify(VALUE).replaceAll('/', '\\/'), note: 'PHP' },
+  { name: 'in JSON of Go', echo: escaped(/[<>&]/g), note: 'it is safe inside HTML' },
+  { name: 'in JSON of Gson', echo: escaped(/[<>&=']/g), note: 'so is this' },
+  {
+    name: 'in JSON of .NET',
+    echo: escaped(/[<>&'"+`]/g).replace(/\\u00[0-9a-f]{2}/g, (code) => `\\u${code.slice(2).toUpperCase()}`),
+    note: 'a plus, too, and upper-case digits',
+  },
+  {
+    name: 'in HTML of Handlebars',
+    echo: VALUE.replaceAll('&', '&amp;')
+      .replaceAll('<', '&lt;')
+      .replaceAll('>', '&gt;')
+      .replaceAll('"', '&quot;')
+      .replaceAll('=', '&#x3D;'),
+    note: 'an equals sign',
+  },
+  {
+    name: 'in HTML of Go',
+    echo: VALUE.replaceAll('&', '&amp;')
+      .replaceAll('<', '&lt;')
+      .replaceAll('>', '&gt;')
+      .replaceAll('"', '&#34;')
+      .replaceAll('+', '&#43;'),
+    note: 'quotes and a plus as numbers',
+  },
   {
     name: 'in HTML',
     echo: VALUE.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;'),
@@ -38,6 +63,11 @@ const echoes: { name: string; echo: string; note: string }[] = [
   { name: 'in upper-case hex', echo: Buffer.from(VALUE).toString('hex').toUpperCase(), note: '' },
 ]
 
+function escaped(signs: RegExp): string {
+  const json = signs.test('"') ? VALUE : JSON.stringify(VALUE).slice(1, -1)
+  return json.replace(signs, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
+
 function lowerCodes(): string {
   return encodeURIComponent(VALUE).replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase())
 }
@@ -52,7 +82,10 @@ function readings(text: string): string[] {
   const plain = text
     .replace(/\+/g, ' ')
     .replace(/%([0-9a-f]{2})/gi, (_, code) => String.fromCharCode(Number.parseInt(code, 16)))
-  return [text, plain, ...decodedTokens]
+  const unescaped = text
+    .replace(/\\u([0-9a-f]{4})|&#x([0-9a-f]+);/gi, (_, a, b) => String.fromCharCode(Number.parseInt(a ?? b, 16)))
+    .replace(/&#([0-9]+);/g, (_, code) => String.fromCharCode(Number(code)))
+  return [text, plain, unescaped, ...decodedTokens]
 }
 
 describe('forms of a secret', () => {

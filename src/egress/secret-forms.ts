@@ -31,17 +31,54 @@ export function secretForms(value: string, placeholder: string): SecretForm[] {
   return [...forms.values()].sort((a, b) => b.bytes.length - a.bytes.length)
 }
 
+/** Characters that writers of JSON escape as `\\u…` beyond what JSON needs: Go and Rails; Gson; .NET; Django's `escapejs`. */
+const JSON_ESCAPED: readonly string[] = ['<>&', "<>&='", '<>&\'"+`', '<>&\'"\\=-;`']
+/** Characters that writers of HTML give as numbers beyond `<>&"'`: most none; Go and ASP.NET; Handlebars; Mustache. */
+const HTML_NUMBERED: readonly string[] = ['', '+', '`=', '`=/']
+const HTML_NAMES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+const HTML_NUMBERS: readonly ((code: number) => string)[] = [
+  (code) => `&#${code};`,
+  (code) => `&#x${hexOf(code)};`,
+  (code) => `&#x${hexOf(code).toUpperCase()};`,
+]
+
 /** In JSON and in HTML. */
 function quoted(value: string): string[] {
   const json = JSON.stringify(value).slice(1, -1)
-  const html = value.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
-  const apostrophes = ['&#39;', '&#x27;', '&apos;'].map((text) => html.replaceAll("'", text))
-  return [
-    json,
-    json.replaceAll('/', '\\/'),
-    html,
-    ...apostrophes.flatMap((text) => [text.replaceAll('"', '&quot;'), text.replaceAll('"', '&#34;')]),
-  ]
+  return [json, json.replaceAll('/', '\\/'), ...escapedJson(value), ...escapedHtml(value)]
+}
+
+function escapedJson(value: string): string[] {
+  return JSON_ESCAPED.flatMap((signs) => {
+    const written = Array.from(value, (sign) => {
+      const needed = JSON.stringify(sign).slice(1, -1)
+      return signs.includes(sign) ? `\\u${hexOf(sign.charCodeAt(0)).padStart(4, '0')}` : needed
+    }).join('')
+    return [written, written.replace(/\\u[0-9a-f]{4}/g, (code) => `\\u${code.slice(2).toUpperCase()}`)]
+  })
+}
+
+function escapedHtml(value: string): string[] {
+  const write = (signs: string, names: Readonly<Record<string, string>>, number: (code: number) => string) =>
+    Array.from(
+      value,
+      (sign) => names[sign] ?? (signs.includes(sign) || sign === "'" ? number(sign.charCodeAt(0)) : sign),
+    )
+  const { '"': _, ...unquoted } = HTML_NAMES
+  return HTML_NUMBERED.flatMap((signs) =>
+    HTML_NUMBERS.flatMap((number) => [
+      write(signs, HTML_NAMES, number),
+      write(`${signs}"`, unquoted, number),
+      write(signs, { ...HTML_NAMES, "'": '&apos;' }, number),
+      write(signs, { ...HTML_NAMES, "'": "'" }, number),
+      write(signs, { ...unquoted, "'": "'" }, number),
+      write(signs, unquoted, number),
+    ]),
+  ).map((signs) => signs.join(''))
+}
+
+function hexOf(code: number): string {
+  return code.toString(16)
 }
 
 /** As URLs and forms write it, and with every character encoded; hex digits in either case. */

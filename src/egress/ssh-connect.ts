@@ -17,18 +17,27 @@ cat
 wait
 `
 
+/** Where every OpenSSH looks, after the person's own file. */
+export const MACHINE_SSH_CONFIG = '/etc/ssh/ssh_config'
+
 /**
  * The configuration of ssh inside, in the place of the machine's: ssh refuses files that the machine's own includes when
  * they belong to somebody who, in a user namespace, is nobody. The first value that ssh finds holds.
  */
-export function sshConfig(connect: string, knownHosts: string, home: string | null): string {
+export function sshConfig(
+  connect: string,
+  knownHosts: string,
+  facts: { readonly home?: string; readonly hostLoopback?: boolean },
+): string {
   const lines = [
+    // A server inside the sandbox is reached directly.
+    ...(facts.hostLoopback ? [] : ['Host localhost 127.0.0.1 ::1', 'ProxyCommand none', 'Host *']),
     `ProxyCommand '${connect}' %h %p`,
     `UserKnownHostsFile "${knownHosts}" ~/.ssh/known_hosts`,
     // A shared connection is a unix socket, and there are none inside.
     'ControlPath none',
     'ControlMaster no',
-    ...(home === null ? [] : [`Include "${home}/.ssh/config"`]),
+    ...(facts.home === undefined ? [] : [`Include "${facts.home}/.ssh/config"`]),
   ]
   return lines.map((line) => `${line}\n`).join('')
 }

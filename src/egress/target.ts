@@ -1,6 +1,6 @@
 /** A target: the host and port that a connection or a request names, in one canonical spelling. */
 
-import { type HostKind, parseHost, quote } from '../hosts/host.ts'
+import { type HostKind, quote, parseAuthority as readAuthority } from '../hosts/host.ts'
 import type { UrlFacts } from '../hosts/url.ts'
 
 export interface Target {
@@ -9,20 +9,20 @@ export interface Target {
   readonly kind: HostKind
 }
 
-/** Parses `host:port` or `[address]:port`; `defaultPort` of null demands a port. */
+/** Parses `host:port` or `[address]:port` as the wire carries it; `defaultPort` of null demands a port. */
 export function parseAuthority(text: string, defaultPort: number | null): Target | { readonly problem: string } {
-  const split = /^(\[[^\]]*\]|[^:[\]]*)(?::([0-9]+))?$/.exec(text)
-  if (split === null || text.length > 300) return { problem: `${quote(text)} is not "host:port"` }
-  const port = split[2] === undefined ? defaultPort : parsePort(split[2])
-  if (port === null) return { problem: `${quote(text)} needs a port from 1 to 65535` }
-  return targetOf(split[1]!, port)
+  const named = readAuthority(text)
+  if ('problem' in named) return named
+  const port = named.port ?? defaultPort
+  return port === null ? { problem: `${quote(text)} needs a port from 1 to 65535` } : { ...named, port }
 }
 
-/** A target from a host as it stands in a URL and a port as a number. */
+/** A target from a host as the wire carries it, and a port as a number. */
 export function targetOf(host: string, port: number): Target | { readonly problem: string } {
-  const parsed = parseHost(host)
-  if ('problem' in parsed) return parsed
-  return port >= 1 && port <= 65_535 ? { ...parsed, port } : { problem: `${port} is not a port from 1 to 65535` }
+  const named = readAuthority(host)
+  if ('problem' in named) return named
+  if (named.port !== null) return { problem: `${quote(host)} holds a port; a host alone was expected` }
+  return port >= 1 && port <= 65_535 ? { ...named, port } : { problem: `${port} is not a port from 1 to 65535` }
 }
 
 /** `host`, or `host:port` where the port is not the scheme's own. */
@@ -44,8 +44,4 @@ export function agrees(authority: string, target: Target): boolean {
   if (target.kind !== 'ipv6' && (authority === target.host || authority === authorityOf(target, null))) return true
   const named = parseAuthority(authority, target.port)
   return !('problem' in named) && named.host === target.host && named.port === target.port
-}
-
-function parsePort(text: string): number | null {
-  return /^[1-9][0-9]{0,4}$/.test(text) && Number(text) <= 65_535 ? Number(text) : null
 }

@@ -1,20 +1,16 @@
 /** The far side of the door: dialling addresses that were judged, and TLS that is verified. Shared by a session. */
 
+import type { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { isIP, type LookupFunction, connect as netConnect, type Socket, type TcpNetConnectOpts } from 'node:net'
-import {
-  type ConnectionOptions,
-  checkServerIdentity,
-  createSecureContext,
-  rootCertificates,
-  type SecureContext,
-  type TLSSocket,
-  connect as tlsConnect,
-} from 'node:tls'
+import type { ClientRequest } from 'node:http'
+import { isIPv6, type LookupFunction, connect as netConnect, type Socket, type TcpNetConnectOpts } from 'node:net'
+import { type ConnectionOptions, rootCertificates, type TLSSocket, connect as tlsConnect } from 'node:tls'
+import { parseIpv4 } from '../hosts/address.ts'
 import { errorCode, messageOf } from '../system/fault.ts'
 import { createFeed, fedSocket } from './feed.ts'
 import type { Refusal } from './refusal.ts'
 import { authorityOf, type Target } from './target.ts'
+import { createTrust } from './trust.ts'
 
 /** A target and the addresses that were judged for it: nothing else is ever dialled. */
 export interface Route {
@@ -27,8 +23,10 @@ export type Dialer = (route: Route) => TcpNetConnectOpts
 
 export interface Upstream {
   readonly roots: string
-  /** Reads the roots ahead of the first connection. */
-  prepare(): void
+  /** Does ahead of the first connection what it would wait for, a piece of it at a time; false once all is done. */
+  prepare(): boolean
+  /** Reads what is left of the roots. */
+  finishRoots(): void
   readonly dialer: Dialer
   dial(route: Route): Socket
   /** A TLS connection whose certificate must be valid for the target's own host. */
@@ -52,6 +50,11 @@ const ROOT_BUNDLES: readonly string[] = [
   '/etc/ssl/cert.pem',
 ]
 
+/** What every TLSSocket of Node has, and its types leave out. */
+interface NamedSocket extends TLSSocket {
+  setServername(name: string): void
+}
+
 /** TLS sessions that are kept to be resumed, each for its own host. */
 const MAX_SESSIONS = 256
 
@@ -59,7 +62,6 @@ export function createUpstream(options: UpstreamOptions = {}): Upstream {
   const dialer = options.dialer ?? dialAddresses
   const feed = createFeed()
   let roots: string | null = null
-  let context: SecureContext | null = null
   const readRoots = () => {
     roots ??= [options.roots ?? systemRoots(), ...(options.trust ?? [])].join('\n')
     return roots
@@ -69,34 +71,40 @@ export function createUpstream(options: UpstreamOptions = {}): Upstream {
     if (sessions.size >= MAX_SESSIONS) sessions.delete(sessions.keys().next().value!)
     sessions.set(key, session)
   }
-  const trusted = () => {
-    context ??= createSecureContext({ ca: readRoots() })
-    return context
-  }
+  const trust = createTrust(readRoots)
   return {
     get roots() {
       return readRoots()
     },
-    prepare: () => void trusted(),
+    prepare: () => {
+      if (trust.readMore()) return true
+      // Node holds the name of a host against an expression for IPv6 addresses, which takes milliseconds to make.
+      isIPv6('')
+      return false
+    },
+    finishRoots: () => void trust.context(),
     dialer,
     dial: (route) => fedSocket(feed, (onread) => netConnect({ ...dialer(route), onread })),
     dialTls: (route, protocols) => {
       const { host, kind } = route.target
       const key = `${authorityOf(route.target, null)}|${protocols}`
       const session = sessions.get(key)
+      const dialled = dialer(route)
       const socket = fedSocket(feed, (onread) => {
         const options: ConnectionOptions & TcpNetConnectOpts = {
-          ...dialer(route),
+          ...dialled,
           ...(session && { session }),
-          servername: kind === 'name' ? host : '',
-          secureContext: trusted(),
+          // For one address it is told below: in the options it would be held against the expression for IPv6 addresses.
+          servername: kind === 'name' && dialled.autoSelectFamily ? host : '',
+          secureContext: trust.context(),
           ALPNProtocols: [...protocols],
           rejectUnauthorized: true,
-          checkServerIdentity: (_name, certificate) => checkServerIdentity(host, certificate),
+          checkServerIdentity: () => identityProblem(route.target, socket.getPeerX509Certificate()),
           onread,
         }
         return tlsConnect(options)
       })
+      if (kind === 'name') (socket as NamedSocket).setServername(host)
       // Told once the certificate has been verified, for this host and no other; resuming proves the same key again.
       socket.on('session', (next) => remember(key, next))
       return socket
@@ -114,6 +122,14 @@ export function systemRoots(): string {
     }
   }
   return rootCertificates.join('\n')
+}
+
+/** As OpenSSL holds a certificate against a host; Node's own way does the same and asks first whether the host is an IPv6 address. */
+function identityProblem({ host, kind }: Target, certificate: X509Certificate | undefined): Error | undefined {
+  const found = kind === 'name' ? certificate?.checkHost(host, { partialWildcards: false }) : certificate?.checkIP(host)
+  if (found !== undefined) return undefined
+  const error = new Error(`it is not for ${host}, but for ${certificate?.subjectAltName ?? 'no name'}`)
+  return Object.assign(error, { code: 'ERR_TLS_CERT_ALTNAME_INVALID' })
 }
 
 /** A failed connection as a refusal that says which side failed and how. */
@@ -146,18 +162,27 @@ export function limitConnect(socket: Socket, milliseconds: number): void {
   socket.once('close', stop)
 }
 
+/** Tells of a request that came to its end without an answer or an error: a host that switches protocols unasked does that. */
+export function onUnanswered(request: ClientRequest, tell: (error: Error) => void): void {
+  const unanswered = () => tell(new Error('no answer'))
+  request.once('close', unanswered)
+  request.once('response', () => request.off('close', unanswered))
+  request.once('error', () => request.off('close', unanswered))
+}
+
 export function timeoutError(): Error {
   return Object.assign(new Error('timed out'), { code: 'ERR_CORDON_TIMEOUT' })
 }
 
 function dialAddresses(route: Route): TcpNetConnectOpts {
   const { target, addresses } = route
-  const answers = addresses.map((address) => ({ address, family: isIP(address) }))
+  const { port } = target
+  const answers = addresses.map((address) => ({ address, family: parseIpv4(address) === null ? 6 : 4 }))
+  if (answers.length === 1) return { host: addresses[0]!, port, noDelay: true }
   // The name is never looked up again: Node tries the judged addresses, and only those, one after another.
   const lookup: LookupFunction = (_host, options, callback) => {
     if (options.all) callback(null, answers)
     else callback(null, answers[0]!.address, answers[0]!.family)
   }
-  const host = target.kind === 'name' ? target.host : addresses[0]!
-  return { host, port: target.port, lookup, autoSelectFamily: true, noDelay: true }
+  return { host: target.host, port, lookup, autoSelectFamily: true, noDelay: true }
 }

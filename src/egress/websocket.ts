@@ -18,7 +18,7 @@ import {
 } from './passage.ts'
 import type { Refusal } from './refusal.ts'
 import { endToEndHeaders, hasBody, headerValues, readRequest, upstreamHeaders } from './request-head.ts'
-import { PACKING_OFFERS, scrubbedBody, UNREADABLE } from './scrub.ts'
+import { PACKING, PACKING_OFFERS, scrubbedBody, UNREADABLE } from './scrub.ts'
 import { websocketHead } from './scrub-frames.ts'
 import { timeoutError, upstreamRefusal } from './upstream.ts'
 
@@ -54,7 +54,7 @@ export async function upgrade(
   if ('refusal' in cleared) return refuse(cleared.refusal)
   if (socket.destroyed) return
 
-  const given = cleared.used.length > 0 ? passage.broker : null
+  const given = cleared.scrub
   const offered = given ? withoutOffers(cleared.rawHeaders) : [...cleared.rawHeaders]
   const request = http.request({ ...outgoing(passage, facts, read, cleared), headers: offered })
   const abandon = () => request.destroy()
@@ -97,7 +97,7 @@ export async function upgrade(
 /** A host that does not switch answers as to any request; the connection ends with it. */
 function answerPlainly(socket: Duplex, incoming: IncomingMessage, broker: Broker | null): Promise<number> {
   let bytes = 0
-  const own = endToEndHeaders(incoming.rawHeaders, broker ? ['content-length', 'content-encoding'] : [])
+  const own = endToEndHeaders(incoming.rawHeaders, broker ? PACKING : [])
   const headers = [...(broker ? own.map((text) => broker.scrubText(text)) : own), 'Connection', 'close']
   socket.write(headBytes(`HTTP/1.1 ${incoming.statusCode} ${incoming.statusMessage ?? ''}`, headers))
   incoming.on('data', (chunk: Buffer) => {

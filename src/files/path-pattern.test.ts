@@ -49,6 +49,10 @@ describe('reachesPath: what a denial reaches', () => {
     ['**',            ['*.sqlite'],  '/p/a/x.sqlite',     true,  ''],
     ['**',            ['*.sqlite'],  '/p/x.sqlite/wal',   true,  'a directory of that name'],
     ['secrets',       null,          '/p/secrets2',       false, ''],
+    ['src',           ['*.key'],     '/p/src/a.key',      true,  'a file of that name in it'],
+    ['src',           ['*.key'],     '/p/src/a.ts',       false, 'another file in it'],
+    ['src',           ['*.key'],     '/p/src/a.key/b',    true,  'below a directory of that name'],
+    ['src',           ['*.key'],     '/p/src',            true,  'the directory, with all that is in it'],
   ] as [string, readonly string[] | null, string, boolean, string][])('%s %j reaches %s: %s (%s)', (text, files, path, reached) => {
     expect(reachesPath(parse(text, files), path)).toBe(reached)
   })

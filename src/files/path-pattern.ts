@@ -43,7 +43,6 @@ export function coversPath(pattern: PathPattern, path: string): boolean {
   if (pattern.absolute === path) return true
   const segments = splitPath(path)
   const last = pattern.segments.at(-1) ?? ''
-  if (last === '**') return matchSegments(pattern.segments, segments) && basenameMatches(pattern, segments)
   if (isGlob(last)) return matchSegments(pattern.segments, segments) && basenameMatches(pattern, segments)
   // A literal last segment names a file, or a directory whose own files are meant (one level).
   if (pattern.files === null && matchSegments(pattern.segments, segments)) return true
@@ -56,11 +55,15 @@ export function reachesPath(pattern: PathPattern, path: string): boolean {
   const segments = splitPath(path)
   for (let length = segments.length; length > 0; length--) {
     const ancestor = segments.slice(0, length)
-    if (pattern.files === null ? matchSegments(pattern.segments, ancestor) : coversPath(pattern, joinPath(ancestor))) {
-      return true
-    }
+    if (pattern.files === null ? matchSegments(pattern.segments, ancestor) : coversEntry(pattern, ancestor)) return true
   }
   return false
+}
+
+/** A directory whose files are narrowed by name is not itself one of them. */
+function coversEntry(pattern: PathPattern, segments: readonly string[]): boolean {
+  const path = joinPath(segments)
+  return path !== pattern.absolute && coversPath(pattern, path)
 }
 
 /** True when the pattern names this very path, or its basename, by something narrower than a catch-all. */

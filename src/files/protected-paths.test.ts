@@ -67,6 +67,11 @@ test.each(paths)('%s is %s (%s)', (path, kind) => {
   expect(protectedPath(path, facts)?.kind ?? null).toBe(kind)
 })
 
+test('accents written in two ways are one name', () => {
+  const accented = { ...facts, stateDir: '/home/u/caf\u00e9/cordon' }
+  expect(protectedPath('/home/u/cafe\u0301/cordon/audit', accented)).toMatchObject({ kind: 'cordon' })
+})
+
 test('only Cordon’s own places are unreadable', () => {
   const unreadable = paths.filter(([path]) => protectedPath(path, facts)?.unreadable).map(([path]) => path)
   expect(unreadable).toEqual([

@@ -3,7 +3,6 @@
 import { posix } from 'node:path'
 import { matchSegment } from './glob.ts'
 import { splitPath } from './path-pattern.ts'
-
 import { type ProtectedKind, type ProtectedName, protectedNames } from './protected-names.ts'
 
 export { codeRunningGitKey } from './git-config-keys.ts'
@@ -16,6 +15,8 @@ export interface ProtectedFacts {
   readonly configDir: string
   readonly stateDir: string
   readonly manifestPath: string
+  /** Cordon's own package, where it is installed among those of a project. */
+  readonly program?: string | null
 }
 
 /** Why a path is protected. */
@@ -34,6 +35,8 @@ const GIT_INTERNALS: readonly (readonly [name: string, reason: string])[] = [
   ['config.worktree', 'the configuration of a git worktree, whose keys can run code'],
   ['commondir', 'a pointer of a git worktree'],
   ['gitdir', 'a pointer of a git worktree'],
+  ['rebase-merge', 'a stopped rebase, with which git goes on outside the sandbox; use `git rebase`'],
+  ['sequencer', 'a row of picks that was stopped, with which git goes on outside the sandbox; use `git cherry-pick`'],
 ]
 
 const MANIFEST_NAMES: readonly string[] = ['cordon.toml', 'cordon.toml.sig']
@@ -45,6 +48,9 @@ export function protectedPath(path: string, facts: ProtectedFacts): ProtectedPat
     if (startsWith(segments, splitPath(own).map(foldName))) {
       return { kind: 'cordon', reason: "Cordon's own configuration, state, keys or audit", unreadable: true }
     }
+  }
+  if (facts.program && startsWith(segments, splitPath(facts.program).map(foldName))) {
+    return { kind: 'cordon', reason: "Cordon's own program", unreadable: false }
   }
   if (isManifest(segments, facts)) {
     return { kind: 'manifest', reason: 'the manifest, which only a person changes and signs', unreadable: false }
@@ -83,7 +89,6 @@ interface FoldedName {
 }
 
 interface NameIndex {
-  readonly all: readonly FoldedName[]
   readonly anywhere: readonly FoldedName[]
   readonly fixed: readonly FoldedName[]
   readonly firstNames: ReadonlySet<string>
@@ -103,7 +108,6 @@ function nameIndex(): NameIndex {
   const anywhere = all.filter((entry) => entry.place === 'anywhere')
   const firstNames = new Set(anywhere.map((entry) => entry.folded[0]!))
   index = {
-    all,
     anywhere,
     fixed: all.filter((entry) => entry.place !== 'anywhere'),
     firstNames,

@@ -20,6 +20,8 @@ const names: readonly [host: string, expected: NameClass, note: string][] = [
   ['api.default.svc.cluster.local', 'internal', 'in-cluster service'],
   ['host.docker.internal', 'internal', 'Docker host'],
   ['host.containers.internal', 'internal', 'Podman host'],
+  ['localhost6.localdomain6', 'internal', 'what some distributions write for ::1'],
+  ['localhost4.localdomain4', 'internal', 'and for 127.0.0.1'],
   ['wiki', 'internal', 'search list decides'],
   ['metadata', 'metadata', 'GCP short name'],
   ['metadata.google.internal', 'metadata', 'GCP'],

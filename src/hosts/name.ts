@@ -21,6 +21,8 @@ const METADATA_NAMES: readonly string[] = [
 const INTERNAL_DOMAINS: readonly string[] = [
   'localhost',
   'localdomain',
+  'localdomain4',
+  'localdomain6',
   'localnet',
   'local',
   'internal',
@@ -30,12 +32,16 @@ const INTERNAL_DOMAINS: readonly string[] = [
   'home',
   'home.arpa',
   'corp',
+  'mail',
+  'workgroup',
   'private',
   'priv',
   'svc',
   'kubernetes.default',
   'consul',
   'docker',
+  'lxd',
+  'incus',
   'fritz.box',
 ]
 

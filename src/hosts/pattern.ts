@@ -101,6 +101,17 @@ export function crossesSuffix(pattern: HostPattern, host: string, suffixes: Suff
   return suffixes.publicSuffix(sibling) === sibling
 }
 
+/** The allow reading where strangers own what lies below a public suffix: there a wildcard does not reach. */
+export function reachesHost(
+  pattern: HostPattern,
+  host: string,
+  port: number,
+  suffixes: SuffixLookup | undefined,
+): boolean {
+  if (!matchesHost(pattern, host, port)) return false
+  return !pattern.wildcard || suffixes === undefined || !crossesSuffix(pattern, host, suffixes)
+}
+
 function textProblem(text: string): { problem: string; suggestion?: string } | null {
   if (text === '') return { problem: 'a host entry cannot be empty' }
   if (text.length > MAX_LENGTH) return { problem: `a host entry is at most ${MAX_LENGTH} characters` }

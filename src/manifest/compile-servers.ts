@@ -7,7 +7,7 @@ import type { McpServerSetting, ServerRequest } from './settings.ts'
 import { joinKey, quoteShort } from './tree.ts'
 
 /** Names stand before the names of tools and in addresses of resources: no character of theirs may be read as a separator. */
-const NAME = /^[a-z0-9][a-z0-9-]{0,39}$/
+export const SERVER_NAME: RegExp = /^[a-z0-9][a-z0-9-]{0,39}$/
 
 /** The servers of the manifest; problems are noted in the lookup. */
 export function compileServers(lookup: Lookup): readonly McpServerSetting[] {
@@ -17,7 +17,7 @@ export function compileServers(lookup: Lookup): readonly McpServerSetting[] {
 function server(name: string, lookup: Lookup): McpServerSetting | null {
   const path = joinKey('mcp_servers', name)
   const command = lookup.scalar<string | null>(`${path}.command`, 'mcp_servers.*.command')
-  if (!NAME.test(name)) {
+  if (!SERVER_NAME.test(name)) {
     lookup.error(command, {
       code: 'bad-value',
       message: `${quoteShort(name)} cannot be the name of a server`,

@@ -3,8 +3,8 @@
 import { describe, expect, test } from 'vitest'
 import { tldtsSuffixes } from '../hosts/suffix.ts'
 import { type Compiled, type CompileOptions, compileManifest } from './compile.ts'
+import { mergeLayers } from './layers.ts'
 import { loadManifest } from './load.ts'
-import { emptyManifest } from './manifest.ts'
 import type { Problem } from './problem.ts'
 
 const HERE: CompileOptions = {
@@ -31,7 +31,7 @@ function codes(problems: readonly Problem[]): string[] {
 }
 
 test('nothing written: the built-in defaults', () => {
-  const result = compileManifest(emptyManifest('none'), HERE)
+  const result = compileManifest({ file: 'none', settings: new Map(), declared: new Set() }, HERE)
   if (!('policy' in result)) throw new Error('does not compile')
   const { policy, sandbox, session } = result
   expect(policy).toMatchObject({
@@ -156,6 +156,17 @@ test('directories are canonical, and missing ones are left out', () => {
   expect(codes(warnings)).toEqual(['cordon.toml:3:38 unused'])
 })
 
+test('a directory that is a link where commands may write is left out', () => {
+  const realpath = (path: string) => (path.endsWith('/link') ? '/h' : path)
+  const text = '[capabilities.allow]\nadditional_directories = ["link", "~/work", "~/work/link", "~/link"]\n'
+  const { policy, warnings } = compiled(text, { ...HERE, realpath })
+  expect(policy.additionalDirectories.map((entry) => entry.value)).toEqual(['/h/work', '/h'])
+  expect(warnings.map(({ code, suggestion }) => [code, suggestion])).toEqual([
+    ['unused', 'write where it leads: "/h"'],
+    ['unused', 'write where it leads: "/h"'],
+  ])
+})
+
 test('an agent that nobody defined is an error', () => {
   const result = compileText('[permission]\nagent = "biuld"\n')
   expect('problems' in result && result.problems[0]).toMatchObject({ line: 3, suggestion: 'did you mean "build"?' })
@@ -241,4 +252,29 @@ hosts = ["a.com"]
   expect(session.rings[3].callsPerMinute).toBe(10)
   expect(session.tools.get('deploy')?.requireConfirmation.value).toBe(true)
   expect(session.discoveryBrief).toBe('/p/brief.json')
+})
+
+test('filters that two layers cannot agree on stay closed', () => {
+  const layer = (host: string, part: string, glob: string) => {
+    const text = `schema_version = 1
+[http]
+allowed_hosts = ["${host}"]
+[shell_policy]
+allow = ["${part}"]
+[files]
+change_envelope = ["${glob}"]
+`
+    const result = loadManifest(text, 'cordon.toml', { suffixes: tldtsSuffixes })
+    if ('problems' in result) throw new Error(result.problems[0]?.message)
+    return result.manifest
+  }
+  const user = layer('a.example.org', 'npm', 'src/**')
+  const project = layer('b.example.org', 'make', 'docs/**')
+  const result = compileManifest(mergeLayers({ user, project }, tldtsSuffixes).manifest, HERE)
+  if ('problems' in result) throw new Error(result.problems[0]?.message)
+  const { http, shellPolicy, envelope } = result.policy
+  expect(http.allowed).toEqual([])
+  expect(envelope).toEqual([])
+  expect(shellPolicy.allow.some(({ value }) => 'npm run make'.includes(value))).toBe(false)
+  expect(shellPolicy.allow).toHaveLength(1)
 })

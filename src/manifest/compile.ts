@@ -1,5 +1,6 @@
 /** Effective manifest to the policy that decisions are made on. */
 
+import { isInside } from '../files/baseline.ts'
 import { parseCommandPattern } from '../policy/command-pattern.ts'
 import type {
   AgentRule,
@@ -78,17 +79,30 @@ export function compileManifest(manifest: Manifest, options: CompileOptions): Co
   return problems.length > 0 ? { problems, warnings } : { policy, sandbox, session, warnings }
 }
 
+/**
+ * The directories beside the root, at the end of their links. A link that stands in another of these places may be the work of a
+ * command there: it makes nothing a root.
+ */
 function additionalDirectories(lookup: Lookup): Sourced<string>[] {
-  const { realpath } = lookup.context
-  return lookup.items<string>('capabilities.allow.additional_directories').flatMap((item) => {
+  const { realpath, root } = lookup.context
+  const written = lookup.items<string>('capabilities.allow.additional_directories').flatMap((item) => {
     const pattern = lookup.path(item.value, null, item)
-    if (pattern === null) return []
-    const value = realpath === undefined ? pattern.absolute : realpath(pattern.absolute)
-    if (value !== null) return [{ ...sourced(item), value }]
+    return pattern === null ? [] : [{ item, path: pattern.absolute }]
+  })
+  return written.flatMap(({ item, path }) => {
+    const value = realpath === undefined ? path : realpath(path)
+    const others = [root, ...written.filter((other) => other.path !== path).map((other) => other.path)]
+    if (value !== null && (value === path || !others.some((other) => isInside(path, other)))) {
+      return [{ ...sourced(item), value }]
+    }
     lookup.warn(item, {
       code: 'unused',
-      message: `there is no directory ${quoteShort(item.value)}, so it is left out`,
-      suggestion: 'make the directory, or delete the entry',
+      message:
+        value === null
+          ? `there is no directory ${quoteShort(item.value)}, so it is left out`
+          : `${quoteShort(item.value)} is a link in a directory that commands may change, so it is left out`,
+      suggestion:
+        value === null ? 'make the directory, or delete the entry' : `write where it leads: ${quoteShort(value)}`,
     })
     return []
   })

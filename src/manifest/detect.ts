@@ -1,5 +1,6 @@
 /** Facts about a project, read from its own files: what `cordon init` starts from (M4). */
 
+import { recordOf } from '../system/record.ts'
 import { parseToml } from './toml.ts'
 import type { Node, TableNode } from './tree.ts'
 
@@ -23,6 +24,8 @@ export interface NodeFacts {
 
 export interface PythonFacts {
   readonly manager: 'uv' | 'poetry' | 'pip'
+  /** The folder of the virtual environment. */
+  readonly environment: string
   readonly programs: readonly string[]
   readonly tools: readonly string[]
 }
@@ -45,17 +48,51 @@ export interface ProjectFacts {
   readonly java: 'maven' | 'gradle' | null
   readonly runners: readonly RunnerFacts[]
   readonly docker: boolean
+  /** Files that show how a secret one is to be written, and are named like it. */
+  readonly samples: readonly string[]
+  /** Where a kind of project lies that is not at the root, as in a monorepo: `rust` in `services/core`. */
+  readonly below: Readonly<Partial<Record<Kind, string>>>
 }
+
+/** What may lie in a folder of the project instead of at its root. */
+export type Kind = 'node' | 'deno' | 'rust' | 'python' | 'go' | 'java'
 
 /** What may be written into a manifest as part of a command: a repository must not smuggle anything else in. */
 const SAFE_NAME = /^[A-Za-z0-9_@][A-Za-z0-9_@./:+-]{0,79}$/
 const MAX_NAMES = 40
 
+/** Folders that hold other people's projects, or none that anybody works on. */
+const NOT_OURS =
+  /^(?:node_modules|vendor|third_party|target|dist|build|out|coverage|venv|env|tests?|testdata|fixtures?|__.*__|examples?|samples?|templates?)$/
+const MAX_FOLDERS = 200
+
+const SAMPLES = ['.env.example', '.env.sample', '.env.template', '.env.dist']
+
 /** Looks at the project. */
 export function detectProject(files: ProjectFiles): ProjectFacts {
+  const below: Partial<Record<Kind, string>> = {}
+  const kinds = detectKinds(files)
+  for (const folder of folders(files)) {
+    const found = detectKinds(within(files, folder))
+    for (const kind of Object.keys(kinds) as Kind[]) {
+      if (kinds[kind] || !found[kind]) continue
+      Object.assign(kinds, { [kind]: withoutNames(found[kind]) })
+      below[kind] = folder
+    }
+  }
   return {
+    ...kinds,
     git: files.exists('.git'),
     github: files.exists('.github'),
+    runners: detectRunners(files),
+    docker: files.exists('Dockerfile') || files.exists('compose.yaml') || files.exists('docker-compose.yml'),
+    samples: SAMPLES.filter((name) => files.exists(name)),
+    below,
+  }
+}
+
+function detectKinds(files: ProjectFiles): Pick<ProjectFacts, Kind> {
+  return {
     node: detectNode(files),
     deno: files.exists('deno.json') || files.exists('deno.jsonc'),
     rust: detectRust(files),
@@ -66,9 +103,31 @@ export function detectProject(files: ProjectFiles): ProjectFacts {
       : files.exists('build.gradle') || files.exists('build.gradle.kts')
         ? 'gradle'
         : null,
-    runners: detectRunners(files),
-    docker: files.exists('Dockerfile') || files.exists('compose.yaml') || files.exists('docker-compose.yml'),
   }
+}
+
+/** The folders in which the parts of a monorepo lie: `api`, `packages/web`; the upper ones first. */
+function folders(files: ProjectFiles): readonly string[] {
+  const inside = (names: readonly string[]) =>
+    safe(names).filter((name) => !/^\.|\//.test(name) && !NOT_OURS.test(name))
+  const upper = inside(files.list('.'))
+  const lower = upper.flatMap((folder) => inside(files.list(folder)).map((name) => `${folder}/${name}`))
+  return [...upper, ...lower].slice(0, MAX_FOLDERS)
+}
+
+function within(files: ProjectFiles, folder: string): ProjectFiles {
+  return {
+    exists: (path) => files.exists(`${folder}/${path}`),
+    readText: (path) => files.readText(`${folder}/${path}`),
+    list: (path) => files.list(path === '.' ? folder : `${folder}/${path}`),
+  }
+}
+
+/** The names that a folder gives its scripts and programs are not those of the project. */
+function withoutNames<Facts>(facts: Facts): Facts {
+  return typeof facts === 'object'
+    ? { ...facts, programs: [], ...(facts && 'scripts' in facts && { scripts: [] }) }
+    : facts
 }
 
 function safe(names: readonly string[]): string[] {
@@ -94,11 +153,11 @@ function detectNode(files: ProjectFiles): NodeFacts | null {
   const json = parseJson(text)
   const bin = json.bin
   const name = typeof json.name === 'string' ? json.name.replace(/^@[^/]*\//, '') : ''
-  const dependencies = { ...objectOf(json.dependencies), ...objectOf(json.devDependencies) }
+  const dependencies = { ...recordOf(json.dependencies), ...recordOf(json.devDependencies) }
   return {
     manager: nodeManager(files, typeof json.packageManager === 'string' ? json.packageManager : ''),
-    scripts: safe(Object.keys(objectOf(json.scripts))).filter((script) => !isLifecycle(script, json)),
-    programs: safe(typeof bin === 'string' ? [name] : Object.keys(objectOf(bin))),
+    scripts: safe(Object.keys(recordOf(json.scripts))).filter((script) => !isLifecycle(script, json)),
+    programs: safe(typeof bin === 'string' ? [name] : Object.keys(recordOf(bin))),
     tools: Object.keys(NODE_TOOLS)
       .filter((dependency) => Object.hasOwn(dependencies, dependency))
       .map((dependency) => NODE_TOOLS[dependency]!),
@@ -117,19 +176,15 @@ function nodeManager(files: ProjectFiles, written: string): NodeFacts['manager']
 function isLifecycle(script: string, json: Readonly<Record<string, unknown>>): boolean {
   if (/^(?:pre|post)?(?:install|publish|publishOnly|pack|prepare|uninstall)$/.test(script)) return true
   const base = /^(?:pre|post)(.+)$/.exec(script)?.[1]
-  return base !== undefined && Object.hasOwn(objectOf(json.scripts), base)
+  return base !== undefined && Object.hasOwn(recordOf(json.scripts), base)
 }
 
 function parseJson(text: string): Readonly<Record<string, unknown>> {
   try {
-    return objectOf(JSON.parse(text))
+    return recordOf(JSON.parse(text))
   } catch {
     return {}
   }
-}
-
-function objectOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {}
 }
 
 function detectRust(files: ProjectFiles): ProjectFacts['rust'] {
@@ -153,6 +208,7 @@ function detectPython(files: ProjectFiles): PythonFacts | null {
   const tables = [child(child(root, 'project'), 'scripts'), child(child(child(root, 'tool'), 'poetry'), 'scripts')]
   const texts = [project ?? '', ...requirements.slice(0, 5).map((name) => files.readText(name) ?? '')].join('\n')
   return {
+    environment: ['.venv', 'venv', 'env'].find((name) => files.exists(`${name}/pyvenv.cfg`)) ?? '.venv',
     manager: files.exists('uv.lock') ? 'uv' : files.exists('poetry.lock') ? 'poetry' : 'pip',
     programs: safe(tables.flatMap((node) => (node?.kind === 'table' ? [...node.entries.keys()] : []))),
     tools: PYTHON_TOOLS.filter((tool) => new RegExp(`(?:^|[^\\w-])${tool}(?:[^\\w-]|$)`, 'm').test(texts)),

@@ -45,6 +45,22 @@ const projects: readonly {
   note: string
 }[] = [
   { name: 'an empty folder', files: {}, commands: [], bundles: [], note: '' },
+  {
+    name: 'a monorepo of several languages',
+    files: {
+      'package.json': '{"workspaces":["web"]}',
+      'web/package.json': '{"scripts":{"secret-deploy":"x"}}',
+      'services/core/Cargo.toml': '[package]\nname = "core"',
+      'services/core/src/main.rs': '',
+      'api/pyproject.toml': '[tool.pytest]',
+      'api/uv.lock': '',
+      'node_modules/x/go.mod': '',
+      'test/fixtures/pom.xml': '',
+    },
+    commands: ['cargo build:*', 'cargo check:*', 'cargo test:*', 'cargo clippy:*', 'cargo fmt:*', 'pytest:*'],
+    bundles: ['node', 'npm', 'cargo', 'python', 'uv'],
+    note: 'folders add tools, but no names of their own; what is installed or made for tests adds nothing',
+  },
   { name: 'only git', files: { '.git/HEAD': '' }, commands: [], bundles: ['git'], note: '' },
   {
     name: 'Node',
@@ -184,9 +200,41 @@ test('servers are mentioned where a script starts one, and opened by nobody but 
   expect(proposed({ 'package.json': '{"scripts":{"build":"tsc"}}' }).text).not.toContain('dev_server_ports')
 })
 
+test('the programs of a virtual environment get what those outside it have', () => {
+  const wrappers = (files: Readonly<Record<string, string>>) =>
+    itemsOf<BundleEntry>(proposed(files).manifest, 'sandbox.os.command_tools').map(({ value }) =>
+      (value.wrappers ?? []).map((item) => item.value),
+    )
+  expect(wrappers({ 'requirements.txt': 'pytest' })).toEqual([
+    ['.venv/bin/python', '.venv/bin/python3', '.venv/bin/pytest'],
+    ['.venv/bin/pip'],
+  ])
+  expect(wrappers({ 'setup.py': '', 'uv.lock': '', 'venv/pyvenv.cfg': '' })).toEqual([
+    ['venv/bin/python', 'venv/bin/python3'],
+    [],
+  ])
+})
+
+test('a sample that is named like a secret may be read, and the secret may not', () => {
+  const { text, warnings } = proposed({ '.env': 'KEY=1', '.env.example': 'KEY=' })
+  expect(text).toContain('  ".env.example",\n')
+  expect(text).not.toContain('".env"')
+  expect(warnings).toEqual([])
+  expect(proposed({ '.env': 'KEY=1' }).text).not.toContain('sample')
+})
+
 test('bundles that do not exist are not proposed', () => {
   const facts = detectProject(project({ '.git/HEAD': '', 'go.mod': '' }))
   expect(proposeManifest(facts, ['git'])).not.toContain('"go"')
+})
+
+test('whatever a folder is called, the manifest loads', () => {
+  fc.assert(
+    fc.property(fc.string(), (folder) => {
+      expect(proposed({ [`${folder}/Cargo.toml`]: '' }).warnings).toEqual([])
+    }),
+  )
+  expect(proposed({ 'a\n"evil:*",/go.mod': '' }).bundles).toEqual([])
 })
 
 test('whatever a project is called, the manifest loads', () => {

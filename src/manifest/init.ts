@@ -1,7 +1,7 @@
 /** A first manifest for a project, short and explained: what `cordon init` writes (M4, P10). */
 
 import { grantRefusal } from '../shell/tables/interpreters.ts'
-import type { ProjectFacts } from './detect.ts'
+import type { Kind, ProjectFacts } from './detect.ts'
 import { broadGrant } from './lint.ts'
 import { printString } from './print.ts'
 
@@ -43,51 +43,70 @@ command_substitution = true   # \`$(…)\` is judged by the commands inside it
 outside_roots = "ask"         # a path outside the project asks instead of failing
 `
 
-const READS = `[capabilities.allow.read]
-# The project, and what agents bring along: their skills and plugins, read-only.
+const READS = [
+  '**',
+  '~/.agents/skills/**',
+  '~/.claude/skills/**',
+  '~/.claude/plugins/cache/**',
+  '~/.codex/skills/**',
+  '~/.codex/plugins/cache/**',
+]
+
+function renderReads({ samples }: ProjectFacts): string {
+  const lines = [...READS, ...samples].map((path) => `  ${printString(path)},`)
+  return `[capabilities.allow.read]
+# The project, and what agents bring along: their skills and plugins, read-only.${samples.length > 0 ? ' A sample is no secret.' : ''}
 paths = [
-  "**",
-  "~/.agents/skills/**",
-  "~/.claude/skills/**",
-  "~/.claude/plugins/cache/**",
-  "~/.codex/skills/**",
-  "~/.codex/plugins/cache/**",
+${lines.join('\n')}
 ]
 `
+}
 
 /** Writes the manifest. `bundles` are the names there are; without them all that fit are used. */
 export function proposeManifest(facts: ProjectFacts, bundles: readonly string[] | null = null): string {
   const tools = proposedBundles(facts).filter(([name]) => bundles === null || bundles.includes(name))
-  return [HEADER, READS, renderBundles(tools, facts), renderCommands(commandGroups(facts)), HINTS]
+  return [HEADER, renderReads(facts), renderBundles(tools, facts), renderCommands(commandGroups(facts)), HINTS]
     .filter((part) => part !== '')
     .join('\n')
 }
 
-function proposedBundles(facts: ProjectFacts): [name: string, why: string][] {
-  const found: [string, string][] = []
+/** A bundle, why it is there, and what of the project itself is to get the same. */
+type Proposed = readonly [name: string, why: string, wrappers?: readonly string[]]
+
+function proposedBundles(facts: ProjectFacts): Proposed[] {
+  const found: Proposed[] = []
+  const at = (kind: Kind, file: string): string => (facts.below[kind] ? `${facts.below[kind]}/${file}` : file)
   if (facts.git) found.push(['git', '.git'])
   if (facts.github) found.push(['gh', '.github'])
   if (facts.node) {
-    found.push(['node', 'package.json'])
+    found.push(['node', at('node', 'package.json')])
     found.push([facts.node.manager, `${facts.node.manager} installs packages here`])
   }
-  if (facts.deno) found.push(['deno', 'deno.json'])
-  if (facts.rust) found.push(['cargo', 'Cargo.toml'])
-  if (facts.rust?.toolchain) found.push(['rustup', 'rust-toolchain'])
+  if (facts.deno) found.push(['deno', at('deno', 'deno.json')])
+  if (facts.rust) found.push(['cargo', at('rust', 'Cargo.toml')])
+  if (facts.rust?.toolchain) found.push(['rustup', at('rust', 'rust-toolchain')])
   if (facts.python) {
-    found.push(['python', 'a Python project'])
-    found.push([facts.python.manager, `${facts.python.manager} installs packages here`])
+    const { manager, environment, tools } = facts.python
+    const python = facts.below.python ? `${facts.below.python} is a Python project` : 'a Python project'
+    // No more than `python` and `pip` have, which run what the project holds as well.
+    const own = (names: readonly string[]) => names.map((name) => `${environment}/bin/${name}`)
+    found.push(['python', python, own(['python', 'python3', ...tools])])
+    found.push([manager, `${manager} installs packages here`, manager === 'pip' ? own(['pip']) : []])
   }
-  if (facts.go) found.push(['go', 'go.mod'])
-  if (facts.java) found.push([facts.java, facts.java === 'maven' ? 'pom.xml' : 'build.gradle'])
+  if (facts.go) found.push(['go', at('go', 'go.mod')])
+  if (facts.java) found.push([facts.java, at('java', facts.java === 'maven' ? 'pom.xml' : 'build.gradle')])
   if (facts.runners.length > 0) found.push(['make', facts.runners.map((runner) => runner.file).join(', ')])
   return found
 }
 
-function renderBundles(tools: readonly [string, string][], facts: ProjectFacts): string {
+function renderBundles(tools: readonly Proposed[], facts: ProjectFacts): string {
   if (tools.length === 0) return ''
   const width = Math.max(...tools.map(([name]) => name.length)) + 4
-  const lines = tools.map(([name, why]) => `  ${`${printString(name)},`.padEnd(width)} # ${why}`)
+  const lines = tools.map(([name, why, wrappers = []]) => {
+    if (wrappers.length === 0) return `  ${`${printString(name)},`.padEnd(width)} # ${why}`
+    const list = wrappers.map(printString).join(', ')
+    return `  # ${why}, and its virtual environment gets the same\n  { tool = ${printString(name)}, wrappers = [${list}] },`
+  })
   const runners = facts.runners.map((runner) => printString(runner.runner))
   const wrappers =
     runners.length === 0 ? '' : `# Run by these, the tools above get the same.\nwrappers = [${runners.join(', ')}]\n`

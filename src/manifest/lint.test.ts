@@ -51,7 +51,12 @@ const cases: readonly { name: string; text: string; warnings: string[]; note: st
     warnings: ['3:10 broad-grant', '3:25 broad-grant'],
     note: '',
   },
-  { name: 'one secret by name', text: '[capabilities.allow.read]\npaths = [".env"]', warnings: [], note: 'meant' },
+  {
+    name: 'one secret by name',
+    text: '[capabilities.allow.read]\npaths = [".env", ".env.local"]',
+    warnings: [],
+    note: 'meant',
+  },
   {
     name: 'the whole home',
     text: '[capabilities.allow.write]\npaths = ["~/**"]\n[capabilities.allow]\nadditional_directories = ["/"]',

@@ -48,7 +48,7 @@ const BROAD_GRANTS: Readonly<Record<string, string>> = {
 }
 
 const SECRET_GLOB =
-  /^(?:\*\*\/)?(?:\.env[.*?]|.*\*.*(?:\.(?:key|pem|seed|pfx|p12|jks|keystore)|_rsa|_ed25519)$|\.(?:npm|pypi|net)rc[*?])/
+  /^(?:\*\*\/)?(?:\.env.*[*?]|.*\*.*(?:\.(?:key|pem|seed|pfx|p12|jks|keystore)|_rsa|_ed25519)$|\.(?:npm|pypi|net)rc[*?])/
 const PROGRAM_VARIABLES =
   /^(?:LD_|DYLD_|BASH_ENV|ENV$|NODE_OPTIONS|PYTHON(?:PATH|STARTUP|HOME)|PERL5?(?:LIB|OPT)|RUBY(?:OPT|LIB)|GIT_(?:SSH|PAGER|EDITOR|EXTERNAL)|JAVA_TOOL_OPTIONS)/
 

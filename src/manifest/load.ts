@@ -2,10 +2,11 @@
 
 import type { SuffixLookup } from '../hosts/suffix.ts'
 import type { PinsScript } from '../shell/tables/interpreter-names.ts'
-import { type CommandMatcher, checkCommands, checkPaths, type GrantFlags } from './conflicts.ts'
+import { type CommandMatcher, checkCommands, type GrantFlags } from './command-conflicts.ts'
 import type { FormatContext } from './format.ts'
 import { checkHosts, checkNames } from './host-conflicts.ts'
 import type { Item, Manifest, PathEntry, Setting } from './manifest.ts'
+import { checkPaths } from './path-conflicts.ts'
 import { type Problem, Report } from './problem.ts'
 import { SCHEMA, SCHEMA_VERSION } from './schema.ts'
 import { type Reading, readTable } from './shape.ts'

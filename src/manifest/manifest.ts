@@ -73,8 +73,3 @@ export function itemsOf<T>(manifest: Manifest, path: string): readonly Item<T>[]
   const value = manifest.settings.get(path)?.value
   return Array.isArray(value) ? (value as readonly Item<T>[]) : []
 }
-
-/** A manifest without a word in it. */
-export function emptyManifest(file: string): Manifest {
-  return { file, settings: new Map(), declared: new Set() }
-}

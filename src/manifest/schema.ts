@@ -8,7 +8,7 @@ import { REACH_SECTIONS, SECRETS } from './schema/reach.ts'
 export const SCHEMA_VERSION = 1
 
 /** Keys above the first section. */
-export const TOP_LEVEL_KEYS: readonly Key[] = [
+const TOP_LEVEL_KEYS: readonly Key[] = [
   {
     name: 'schema_version',
     type: { kind: 'integer', min: 1, max: SCHEMA_VERSION },

@@ -4,6 +4,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { closeSync, constants, fstatSync, fsyncSync, openSync, readSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { errorCode, Fault } from '../system/fault.ts'
+import { machineFiles } from '../system/files.ts'
 import { withLock } from '../system/lock.ts'
 import { openOwnDirectory, removeIfThere, syncDirectory } from '../system/state.ts'
 import { type ManifestTrust, type SignatureRecord, type SigningPlaces, signManifest } from './sign.ts'
@@ -27,6 +28,8 @@ export type AmendOutcome =
   | { readonly done: false; readonly reason: 'unsigned' | 'does-not-load' | 'cannot-edit' | 'missing' }
 
 const ATTEMPTS = 5
+/** The names that `stage` gives. */
+const STAGED = /^\.cordon\.toml\.[0-9a-f]{12}\.tmp$/
 
 /**
  * Reads, edits, signs and replaces under a lock that every Cordon takes.
@@ -35,9 +38,7 @@ const ATTEMPTS = 5
  * stored before the file is replaced, so a crash in between leaves a manifest that is still signed.
  */
 export function amendManifest(request: AmendRequest): AmendOutcome {
-  const stateDir = openOwnDirectory(request.stateDir)
-  const name = createHash('sha256').update(request.path).digest('hex').slice(0, 32)
-  return withLock(join(stateDir, 'locks', `manifest-${name}`), () => {
+  return withLock(lockOf(request.path, request.stateDir), () => {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const outcome = amendOnce(request)
       if (outcome !== 'changed-meanwhile') return outcome
@@ -46,6 +47,21 @@ export function amendManifest(request: AmendRequest): AmendOutcome {
       remedy: 'Close the program that is writing it, and answer again.',
     })
   })
+}
+
+/** Removes what a killed amendment left beside the manifest; one that is under way holds the lock. */
+export function reapAmendments(path: string, stateDir: string): void {
+  const directory = dirname(path)
+  const left = machineFiles.list(directory).filter((name) => STAGED.test(name))
+  if (left.length === 0) return
+  withLock(lockOf(path, stateDir), () => {
+    for (const name of left) removeIfThere(join(directory, name))
+  })
+}
+
+function lockOf(path: string, stateDir: string): string {
+  const name = createHash('sha256').update(path).digest('hex').slice(0, 32)
+  return join(openOwnDirectory(stateDir), 'locks', `manifest-${name}`)
 }
 
 function amendOnce(request: AmendRequest): AmendOutcome | 'changed-meanwhile' {

@@ -4,6 +4,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -13,16 +14,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Keychain, openKeyStore } from '../system/keychain.ts'
-import {
-  listSignatures,
-  revokeSignatures,
-  signManifest,
-  userPublicKey,
-  userSigningKey,
-  verifyManifest,
-} from './sign.ts'
+import { resetUserKey, signManifest, userPublicKey, userSigningKey, verifyManifest } from './sign.ts'
 import { amendManifest } from './sign-amend.ts'
 import { grantHash, keyId, makeSigningKey, parsePublicKey, printDetached } from './signature.ts'
+import { signaturePath } from './signature-file.ts'
 import { readTrustedKeys, trustKey, untrustKey } from './trusted-keys.ts'
 
 const brokenKeychain: Keychain = {
@@ -89,6 +84,40 @@ describe('signing in the state directory', () => {
     ).toBe('unsigned')
   })
 
+  it('does not count for another project when its file is moved there, either', () => {
+    signManifest({ stateDir, keys: openKeyStore(stateDir, brokenKeychain), project, canonical: '{}', now })
+    const file = readFileSync(signaturePath(stateDir, project), 'utf8')
+    const other = '/projects/two'
+    writeFileSync(signaturePath(stateDir, other), file.replaceAll(project, other), { mode: 0o600 })
+    const trust = verifyManifest({ stateDir, project: other, canonical: '{}', detached: null, trustedKeys: [] })
+    expect(trust.status).toBe('bad')
+  })
+
+  it('faults on a file that is about another project', () => {
+    signManifest({ stateDir, keys: openKeyStore(stateDir, brokenKeychain), project, canonical: '{}', now })
+    const path = signaturePath(stateDir, project)
+    writeFileSync(path, readFileSync(path, 'utf8').replaceAll(project, '/projects/two'))
+    expect(() => verify('{}')).toThrow(/is about \/projects\/two, not about/)
+  })
+
+  it('refuses a key that is not the one which signed before', () => {
+    const keys = openKeyStore(stateDir, memoryKeychain())
+    signManifest({ stateDir, keys, project, canonical: '{}', now })
+    keys.write('signing-key', makeSigningKey().secret)
+    expect(() => userSigningKey({ stateDir, keys })).toThrow(/is not the one that signed before/)
+    keys.write('signing-key', 'garbage')
+    expect(() => userSigningKey({ stateDir, keys })).toThrow(/is damaged/)
+  })
+
+  it('counts no more once there is a new key, and says where that one is kept', () => {
+    const keys = openKeyStore(stateDir, brokenKeychain)
+    signManifest({ stateDir, keys, project, canonical: '{}', now })
+    expect(resetUserKey({ stateDir, keys }).warning).toMatch(/keychain cannot be used/)
+    expect(verify('{}').status).toBe('bad')
+    signManifest({ stateDir, keys, project, canonical: '{}', now })
+    expect(verify('{}').status).toBe('signed')
+  })
+
   it('keeps the key in the keychain where there is one, and no file', () => {
     const keys = openKeyStore(stateDir, memoryKeychain())
     const { warning } = signManifest({ stateDir, keys, project, canonical: '{}', now })
@@ -135,14 +164,6 @@ describe('signing in the state directory', () => {
     signManifest({ stateDir, keys: openKeyStore(stateDir, brokenKeychain), project, canonical: '{}', now })
     writeFileSync(join(stateDir, 'signatures', readdirSync(join(stateDir, 'signatures'))[0]!), text)
     expect(() => verify('{}')).toThrow(/is damaged/)
-  })
-
-  it('takes signatures back', () => {
-    const keys = openKeyStore(stateDir, brokenKeychain)
-    signManifest({ stateDir, keys, project, canonical: '{}', now })
-    expect(revokeSignatures(stateDir, project)).toBe(1)
-    expect(verify('{}').status).toBe('unsigned')
-    expect(listSignatures(stateDir, project)).toEqual([])
   })
 })
 
@@ -260,14 +281,23 @@ describe('amending a signed manifest', () => {
     expect(readFileSync(path, 'utf8')).toBe('one\nall\n')
   })
 
-  it('does not lose a hand edit made while it works', () => {
+  it.each([
+    ['in place', (path: string, text: string) => writeFileSync(path, text)],
+    [
+      'by another file in its place, as most editors do',
+      (path: string, text: string) => {
+        writeFileSync(`${path}.new`, text)
+        renameSync(`${path}.new`, path)
+      },
+    ],
+  ])('does not lose a hand edit made while it works: %s', (_, write) => {
     const path = join(base, 'cordon.toml')
     writeFileSync(path, 'one\n')
     const amend = request(path)
     signManifest({ ...amend, canonical: amend.canonical('one\n') })
     let edits = 0
     const edit = (text: string): string => {
-      if (edits++ === 0) writeFileSync(path, 'one\nby hand\n')
+      if (edits++ === 0) write(path, 'one\nby hand\n')
       return `${text}grant\n`
     }
     expect(amendManifest({ ...amend, edit })).toEqual({ done: false, reason: 'unsigned' })

@@ -1,6 +1,7 @@
 /** Signing and verifying manifests: the user's key, the signatures in the state directory, and those of teams (M3). */
 
 import { join } from 'node:path'
+import { isSignedBy } from '../system/ed25519.ts'
 import { Fault } from '../system/fault.ts'
 import type { KeyStore } from '../system/keychain.ts'
 import { withLock } from '../system/lock.ts'
@@ -16,7 +17,6 @@ import {
   projectMessage,
   type SigningKey,
   teamMessage,
-  verifySignature,
 } from './signature.ts'
 import { readSignatures, type SignatureRecord, signaturePath } from './signature-file.ts'
 import type { TrustedKey } from './trusted-keys.ts'
@@ -99,14 +99,15 @@ function keyGone(known: PublicKey): Fault {
   })
 }
 
-/** Forgets the user's key and every signature made with it; `cordon keys reset`. */
-export function resetUserKey(places: SigningPlaces): void {
+/** A new key in the place of the user's: what the old one signed counts no more. `warning` as for the first one. */
+export function resetUserKey(places: SigningPlaces): { readonly warning: string | null } {
   const stateDir = openOwnDirectory(places.stateDir)
-  withLock(join(stateDir, 'locks', KEY_NAME), () => {
+  return withLock(join(stateDir, 'locks', KEY_NAME), () => {
     places.keys.delete(KEY_NAME)
     const made = makeSigningKey()
-    places.keys.write(KEY_NAME, made.secret)
+    const { warning } = places.keys.write(KEY_NAME, made.secret)
     writeOwnFile(join(stateDir, `${KEY_NAME}.pub`), `${made.key.publicKey}\n`)
+    return { warning }
   })
 }
 
@@ -128,7 +129,7 @@ export function verifyManifest(request: VerifyRequest): ManifestTrust {
   const { signatures } = readSignatures(stateDir, request.project)
   const own = signatures.findLast((record) => record.grant_hash === hash)
   const publicKey = own === undefined ? null : userPublicKey(stateDir)
-  if (own !== undefined && publicKey !== null && isSignedBy(publicKey, request.project, own)) {
+  if (own !== undefined && publicKey !== null && isGood(own, publicKey, request.project)) {
     return {
       status: 'signed',
       grantHash: hash,
@@ -152,15 +153,15 @@ export function verifyManifest(request: VerifyRequest): ManifestTrust {
   return { status: 'changed', grantHash: hash, signed, detached: team.problem }
 }
 
-function isSignedBy(key: PublicKey, project: string, record: SignatureRecord): boolean {
-  return record.key === key && verifySignature(key, projectMessage(project, record.grant_hash), record.signature)
+function isGood(record: SignatureRecord, key: PublicKey, project: string): boolean {
+  return record.key === key && isSignedBy(key, projectMessage(project, record.grant_hash), record.signature)
 }
 
 function lastSigned(stateDir: string, project: string, signatures: readonly SignatureRecord[]): SignatureRecord | null {
   if (signatures.length === 0) return null
   const key = userPublicKey(stateDir)
   const good = (record: SignatureRecord) =>
-    key !== null && isSignedBy(key, project, record) && grantHash(record.canonical) === record.grant_hash
+    key !== null && isGood(record, key, project) && grantHash(record.canonical) === record.grant_hash
   return signatures.findLast(good) ?? null
 }
 
@@ -177,7 +178,7 @@ function verifyDetached(
     const known = trusted.find((candidate) => candidate.key === key)
     if (known === undefined) continue
     if (signedHash !== hash) problem = 'other-grants'
-    else if (verifySignature(key, teamMessage(hash), signature)) return { key: known }
+    else if (isSignedBy(key, teamMessage(hash), signature)) return { key: known }
     else problem = 'bad-signature'
   }
   return { problem }
@@ -209,23 +210,6 @@ export function signManifest(request: SignRequest): {
     [...before.filter((other) => other.grant_hash !== hash), record].slice(-MAX_SIGNATURES),
   )
   return { record, warning }
-}
-
-/** Takes back signatures of a project: one set of grants, or all. How many there were. */
-export function revokeSignatures(stateDir: string, project: string, hash: string | null = null): number {
-  const own = openOwnDirectory(stateDir)
-  let revoked = 0
-  updateSignatures(own, project, (before) => {
-    const kept = before.filter((record) => hash !== null && record.grant_hash !== hash)
-    revoked = before.length - kept.length
-    return kept
-  })
-  return revoked
-}
-
-/** The signatures of a project, the newest last; `cordon verify`, `cordon keys`. */
-export function listSignatures(stateDir: string, project: string): readonly SignatureRecord[] {
-  return readSignatures(openOwnDirectory(stateDir), project).signatures
 }
 
 function updateSignatures(

@@ -57,7 +57,7 @@ export function fail(cursor: Cursor, message: string, expected: string, at: numb
 }
 
 /** True for a control character that TOML forbids everywhere but in escapes: all but tab. */
-export function isForbiddenControl(code: number): boolean {
+function isForbiddenControl(code: number): boolean {
   return (code < 0x20 && code !== TAB) || code === 0x7f
 }
 

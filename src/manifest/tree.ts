@@ -48,6 +48,13 @@ export function table(at: number, form: TableNode['form']): TableNode {
   return { kind: 'table', entries: new Map(), at, form }
 }
 
+/** A tree as plain values, for those who do not ask where each was written. */
+export function plainNode(node: Node): unknown {
+  if (node.kind === 'array') return node.items.map(plainNode)
+  if (node.kind !== 'table') return node.value
+  return Object.fromEntries([...node.entries].map(([key, entry]) => [key, plainNode(entry.node)]))
+}
+
 /** Turns offsets into positions; the index of lines is made on first use, since most manifests have no problem. */
 export function positions(text: string): (at: number) => Position {
   let starts: number[] | null = null

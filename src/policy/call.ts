@@ -10,6 +10,8 @@ export interface PathFact {
   readonly given: string
   /** Canonical: absolute, symlinks followed, `..` removed. */
   readonly path: string
+  /** The absolute path before links were followed, where that is another one. */
+  readonly written?: string
 }
 
 /** A URL of the call, with the addresses and redirects that stand in for the wire. */
@@ -72,5 +74,11 @@ export interface SessionFacts {
   /** Read text that tries to steer the agent (A3). */
   readonly tainted: boolean
   /** Places that belong to Cordon itself. */
-  readonly own: { readonly configDir: string; readonly stateDir: string; readonly manifestPath: string }
+  readonly own: {
+    readonly configDir: string
+    readonly stateDir: string
+    readonly manifestPath: string
+    /** Cordon's own package, where it is installed among those of a project. */
+    readonly program?: string | null
+  }
 }

@@ -3,7 +3,7 @@
 import type { CommandFact, Hazard } from '../shell/facts.ts'
 import { denyMatches } from './command-match.ts'
 import { hiddenDenial } from './hidden-denial.ts'
-import type { CommandRule, Policy, RuleRef } from './policy.ts'
+import { type CommandRule, type Policy, ref } from './policy.ts'
 import type { Ruling } from './stance.ts'
 
 // With privilege_wrappers the user opted in: sudo is then an ordinary command that still gains nothing in the sandbox. The
@@ -62,8 +62,4 @@ export function ruleDenial(policy: Policy, fact: CommandFact, text: string, sour
     },
     rules: [ref(maybe)],
   }
-}
-
-function ref({ rule, source }: RuleRef): RuleRef {
-  return { rule, source }
 }

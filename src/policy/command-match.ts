@@ -54,18 +54,20 @@ export function denyMatches(pattern: CommandPattern, argv: readonly Word[]): Den
   return weakest(byName, restMatches(pattern.words, 1, argv, 1))
 }
 
+/** A denial of a path means the program that lies there: by another name it may be the same one. */
 function nameMatches(wanted: string, name: Word): DenyMatch {
+  const program = basename(wanted)
   if (name.values === null) {
-    if (name.pattern !== null) {
-      const file = name.pattern.slice(name.pattern.lastIndexOf('/') + 1).replace(/\[[^\]]*\]/g, '?')
-      return matchSegment(file, basename(wanted)) ? 'maybe' : 'no'
-    }
-    const literal = name.prefix.slice(name.prefix.lastIndexOf('/') + 1)
-    return wanted.startsWith(literal) || literal === '' ? 'maybe' : 'no'
+    if (name.pattern !== null)
+      return matchSegment(basename(name.pattern).replace(/\[[^\]]*\]/g, '?'), program) ? 'maybe' : 'no'
+    const literal = basename(name.prefix)
+    return program.startsWith(literal) ? 'maybe' : 'no'
   }
-  const hits = name.values.filter((value) => value === wanted || (!wanted.includes('/') && basename(value) === wanted))
-  if (hits.length === 0) return 'no'
-  return hits.length === name.values.length ? 'yes' : 'maybe'
+  return ofEach(name.values, (value) => {
+    if (value === wanted) return 'yes'
+    if (basename(value) !== program) return 'no'
+    return wanted === program ? 'yes' : 'maybe'
+  })
 }
 
 function restMatches(words: readonly string[], next: number, argv: readonly Word[], at: number): DenyMatch {
@@ -73,17 +75,21 @@ function restMatches(words: readonly string[], next: number, argv: readonly Word
   const word = argv[at]
   if (word === undefined) return 'no'
   if (word.values === null) return 'maybe'
-  const wanted = words[next]!
-  if (word.values.includes(wanted)) {
-    const rest = restMatches(words, next + 1, argv, at + 1)
-    return word.values.length === 1 ? rest : weakest('maybe', rest)
-  }
-  const value = word.values[0]!
-  if (!/^[-+]|^\w+=/.test(value)) return 'no'
-  const alone = restMatches(words, next, argv, at + 1)
-  if (alone === 'yes' || !value.startsWith('-') || value.includes('=')) return alone
-  const mayTakeValue = words[0] === 'git' ? GIT_VALUED.has(value) : true
-  return mayTakeValue ? strongest(alone, restMatches(words, next, argv, at + 2)) : alone
+  return ofEach(word.values, (value) => {
+    if (value === words[next]) return restMatches(words, next + 1, argv, at + 1)
+    if (!/^[-+]|^\w+=/.test(value)) return 'no'
+    const alone = restMatches(words, next, argv, at + 1)
+    if (alone === 'yes' || !value.startsWith('-') || value.includes('=')) return alone
+    const mayTakeValue = words[0] === 'git' ? GIT_VALUED.has(value) : true
+    return mayTakeValue ? strongest(alone, restMatches(words, next, argv, at + 2)) : alone
+  })
+}
+
+/** A word that may be one of several matches for certain only when every choice does. */
+function ofEach(values: readonly string[], match: (value: string) => DenyMatch): DenyMatch {
+  const matches = values.map(match)
+  if (matches.every((each) => each === 'no')) return 'no'
+  return matches.every((each) => each === 'yes') ? 'yes' : 'maybe'
 }
 
 function exactly(word: Word, value: string): Word {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { containsCommand, parseCommandPattern } from './command-pattern.ts'
+import { parseCommandPattern } from './command-pattern.ts'
 
 const parse = (text: string) => {
   const parsed = parseCommandPattern(text)
@@ -35,11 +35,4 @@ describe('parseCommandPattern', () => {
   it('suggests the open pattern for a star', () => {
     expect(parseCommandPattern('git *')).toMatchObject({ suggestion: 'git:*' })
   })
-})
-
-it('sees containment', () => {
-  expect(containsCommand(parse('git:*'), parse('git push:*'))).toBe(true)
-  expect(containsCommand(parse('git push:*'), parse('git:*'))).toBe(false)
-  expect(containsCommand(parse('git push'), parse('git push:*'))).toBe(false)
-  expect(containsCommand(parse('git push'), parse('git push'))).toBe(true)
 })

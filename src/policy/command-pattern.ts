@@ -42,12 +42,6 @@ export function parseCommandPattern(
   return { pattern: { text, words: words.map((word) => word.text), open } }
 }
 
-/** True when every command that `inner` matches is matched by `outer`. */
-export function containsCommand(outer: CommandPattern, inner: CommandPattern): boolean {
-  if (outer.words.some((word, index) => inner.words[index] !== word)) return false
-  return outer.open || (!inner.open && inner.words.length === outer.words.length)
-}
-
 function splitWords(text: string): { text: string; quoted: boolean }[] | null {
   const words: { text: string; quoted: boolean }[] = []
   let current: { text: string; quoted: boolean } | null = null

@@ -13,7 +13,9 @@ import { type Ruling, type Stance, takeStance } from './stance.ts'
 export function evaluate(policy: Policy, session: SessionFacts, call: ToolCall): Decision {
   const stance = takeStance(policy, session, call.tool)
   const paths = (access: 'read' | 'write' | 'list') =>
-    call[`${access}s`].map((fact) => decidePart(pathQuestions(policy, session, stance, access, fact), stance))
+    call[`${access}s`].map((fact) =>
+      decidePart(pathQuestions({ policy, session, stance, access, fact, actor: { by: 'tool' } }), stance),
+    )
   const parts = [
     ...(call.shell ? decideShell(policy, session, stance, call.shell) : []),
     ...paths('read'),

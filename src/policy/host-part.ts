@@ -5,7 +5,7 @@ import { splitPath } from '../files/path-pattern.ts'
 import { type HostCode, judgeHops, judgeHost } from '../hosts/judge.ts'
 import type { HostFact, SessionFacts } from './call.ts'
 import type { PartQuestions } from './order.ts'
-import type { HostRule, Policy, RuleRef } from './policy.ts'
+import { type HostRule, type Policy, type RuleRef, ref } from './policy.ts'
 import type { Ruling, Stance } from './stance.ts'
 
 /** The four questions of P0 about a host. */
@@ -49,7 +49,7 @@ function judge(policy: Policy, session: SessionFacts, fact: HostFact): Ruling {
   const request = { url, ...(fact.resolved && { resolved: fact.resolved }) }
   const verdict =
     fact.hops && fact.hops.length > 0 ? judgeHops(request, fact.hops, rules) : judgeHost<HostRule>(request, rules)
-  const matched: RuleRef[] = verdict.matched ? [{ rule: verdict.matched.rule, source: verdict.matched.source }] : []
+  const matched: RuleRef[] = verdict.matched ? [ref(verdict.matched)] : []
   if (verdict.verdict === 'allow') {
     return { decision: 'allow', reason: { code: 'granted', message: verdict.message }, rules: matched }
   }
@@ -75,7 +75,7 @@ const ADDRESS_CODES: ReadonlySet<string> = new Set([
 ] satisfies HostCode[])
 
 /** A rule may be narrowed to methods and paths; then it lists the host for nothing else. */
-export function admitsRequest(rule: HostRule, method: string, path: string): boolean {
+function admitsRequest(rule: HostRule, method: string, path: string): boolean {
   if (rule.methods && !rule.methods.includes(method)) return false
   return !rule.paths || rule.paths.some((glob) => matchSegments(splitPath(glob), splitPath(path)))
 }

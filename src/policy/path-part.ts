@@ -7,7 +7,7 @@ import { openedByGrant, secretOf } from '../files/secret-shapes.ts'
 import type { PathFact, SessionFacts } from './call.ts'
 import type { PartSubject } from './decision.ts'
 import type { PartQuestions } from './order.ts'
-import type { PathRule, Policy, RuleRef } from './policy.ts'
+import { type PathRule, type Policy, ref } from './policy.ts'
 import type { Ruling, Stance } from './stance.ts'
 
 export type PathAccess = 'read' | 'write' | 'list'
@@ -22,29 +22,32 @@ export interface PathActor {
   readonly subject?: Partial<PartSubject>
 }
 
+/** One path, who touches it how, and what it is judged by. */
+export interface PathScene {
+  readonly policy: Policy
+  readonly session: SessionFacts
+  readonly stance: Stance
+  readonly access: PathAccess
+  readonly fact: PathFact
+  readonly actor: PathActor
+}
+
 /** The four questions of P0 about a path. */
-export function pathQuestions(
-  policy: Policy,
-  session: SessionFacts,
-  stance: Stance,
-  access: PathAccess,
-  fact: PathFact,
-  actor: PathActor = { by: 'tool' },
-): PartQuestions {
-  const granted = (): PathRule | null => grantOf(policy, session, access, fact.path)
+export function pathQuestions(scene: PathScene): PartQuestions {
+  const { access, fact, actor } = scene
   return {
     subject: { kind: access, text: fact.given, ...actor.subject },
     denial: () =>
-      ruleDenial(policy, access, fact) ??
-      ownPlaceDenial(policy, session, access, fact) ??
-      envelopeDenial(policy, session, access, fact) ??
-      baselineRuling(policy, session, access, fact, actor, stance) ??
-      lookRuling(policy, session, stance, fact, actor) ??
-      outsideRuling(policy, session, fact, granted) ??
-      secretRuling(policy, session, access, fact, actor),
-    grant: () => grantRuling(granted(), access, fact),
-    explicit: () => explicitLevel(stance, access, actor),
-    otherwise: () => fallback(policy, stance, access, fact, actor),
+      ruleDenial(scene) ??
+      ownPlaceDenial(scene) ??
+      envelopeDenial(scene) ??
+      baselineRuling(scene) ??
+      lookRuling(scene) ??
+      outsideRuling(scene) ??
+      secretRuling(scene),
+    grant: () => grantRuling(scene),
+    explicit: () => explicitLevel(scene),
+    otherwise: () => fallback(scene),
   }
 }
 
@@ -57,19 +60,25 @@ export function isInsideRoots(policy: Policy, session: SessionFacts, path: strin
   )
 }
 
-function grantOf(policy: Policy, session: SessionFacts, access: PathAccess, path: string): PathRule | null {
+function grantOf({ policy, session, access, fact }: PathScene): PathRule | null {
   const rules =
     access === 'write'
       ? [...policy.writes.allow, ...session.grants.writes]
       : [...policy.reads.allow, ...session.grants.reads]
-  const covering = rules.filter((rule) => coversPath(rule.pattern, path))
+  const covering = rules.filter((rule) => coversPath(rule.pattern, fact.path))
   // The narrower answer of two grants: one that does not prompt was given on purpose for these files.
   return covering.find((rule) => !rule.prompt) ?? covering[0] ?? null
 }
 
-function ruleDenial(policy: Policy, access: PathAccess, fact: PathFact): Ruling | null {
+/** The path as the kernel resolves it, and as it was written. */
+function namesOf({ path, written }: PathFact): readonly string[] {
+  return written === undefined ? [path] : [path, written]
+}
+
+function ruleDenial({ policy, access, fact }: PathScene): Ruling | null {
   const rules = access === 'write' ? policy.writes.deny : policy.reads.deny
-  const rule = rules.find((candidate) => reachesPath(candidate.pattern, fact.path))
+  // A rule that names a link denies what it leads to under that name; the sandbox hides it under every name.
+  const rule = rules.find((candidate) => namesOf(fact).some((path) => reachesPath(candidate.pattern, path)))
   if (!rule) return null
   return {
     decision: 'deny',
@@ -82,8 +91,11 @@ function ruleDenial(policy: Policy, access: PathAccess, fact: PathFact): Ruling 
   }
 }
 
-function ownPlaceDenial(policy: Policy, session: SessionFacts, access: PathAccess, fact: PathFact): Ruling | null {
-  const found = protectedPath(fact.path, { root: policy.root, home: policy.home, ...session.own })
+function ownPlaceDenial({ policy, session, access, fact }: PathScene): Ruling | null {
+  const facts = { root: policy.root, home: policy.home, ...session.own }
+  const found = namesOf(fact)
+    .map((path) => protectedPath(path, facts))
+    .find((reason) => reason !== null)
   if (!found) return null
   const closed = access === 'write' || found.unreadable
   const opener = policy.writes.allow.find(
@@ -103,7 +115,7 @@ function ownPlaceDenial(policy: Policy, session: SessionFacts, access: PathAcces
   }
 }
 
-function envelopeDenial(policy: Policy, session: SessionFacts, access: PathAccess, fact: PathFact): Ruling | null {
+function envelopeDenial({ policy, session, access, fact }: PathScene): Ruling | null {
   if (access !== 'write' || policy.envelope === null) return null
   const rules = [...policy.envelope, ...session.envelope]
   if (rules.some((rule) => coversPath(rule.pattern, fact.path))) return null
@@ -120,14 +132,7 @@ function envelopeDenial(policy: Policy, session: SessionFacts, access: PathAcces
 }
 
 // Not a denial, but it stands before the roots: what every sandbox shows is not "outside" for a command.
-function baselineRuling(
-  policy: Policy,
-  session: SessionFacts,
-  access: PathAccess,
-  fact: PathFact,
-  actor: PathActor,
-  stance: Stance,
-): Ruling | null {
+function baselineRuling({ policy, session, stance, access, fact, actor }: PathScene): Ruling | null {
   if (actor.by !== 'command') return null
   const shown =
     isSandboxDevice(fact.path) ||
@@ -142,13 +147,7 @@ function baselineRuling(
 }
 
 // P10: asking about a listing buys nothing. The sandbox does not show the place, and a read of it still asks.
-function lookRuling(
-  policy: Policy,
-  session: SessionFacts,
-  stance: Stance,
-  fact: PathFact,
-  actor: PathActor,
-): Ruling | null {
+function lookRuling({ policy, session, stance, fact, actor }: PathScene): Ruling | null {
   if (!actor.looks || stance.mode.value !== 'contained' || isInsideRoots(policy, session, fact.path)) return null
   return {
     decision: 'allow',
@@ -157,13 +156,9 @@ function lookRuling(
   }
 }
 
-function outsideRuling(
-  policy: Policy,
-  session: SessionFacts,
-  fact: PathFact,
-  granted: () => PathRule | null,
-): Ruling | null {
-  if (isInsideRoots(policy, session, fact.path) || granted()) return null
+function outsideRuling(scene: PathScene): Ruling | null {
+  const { policy, session, fact } = scene
+  if (isInsideRoots(policy, session, fact.path) || grantOf(scene)) return null
   const asks = policy.outsideRoots.value === 'ask'
   const resolved = fact.path === fact.given ? '' : ` (${fact.path})`
   return {
@@ -179,39 +174,29 @@ function outsideRuling(
   }
 }
 
-function secretRuling(
-  policy: Policy,
-  session: SessionFacts,
-  access: PathAccess,
-  fact: PathFact,
-  actor: PathActor,
-): Ruling | null {
+function secretRuling({ policy, session, access, fact, actor }: PathScene): Ruling | null {
   // Metadata is held by deny rules alone (F2).
   if (access !== 'read' || actor.looks === 'metadata' || !policy.maskSecrets) return null
-  const secret = secretOf(fact.path, policy)
+  const grants = [...policy.reads.allow, ...session.grants.reads].map((rule) => rule.pattern)
+  // A link with a secret's name makes one of what it leads to, as it does for the masks.
+  const closed = namesOf(fact).find((path) => secretOf(path, policy) && !openedByGrant(path, grants, policy))
+  const secret = closed === undefined ? null : secretOf(closed, policy)
   if (!secret) return null
-  const rules = [...policy.reads.allow, ...session.grants.reads]
-  if (
-    openedByGrant(
-      fact.path,
-      rules.map((rule) => rule.pattern),
-      policy,
-    )
-  )
-    return null
   return {
     decision: 'ask',
     firm: true,
     reason: {
       code: 'secret',
       message: `${fact.given} looks like a secret (${secret.shape}), and no grant names it.`,
-      remedy: `Work without it, or ask the user to grant it by name: paths = [{ path = ".", files = ["${fact.path.split('/').at(-1)}"] }] under [capabilities.allow.read].`,
+      remedy: `Work without it, or ask the user to grant it by name: paths = [{ path = ".", files = ["${closed!.split('/').at(-1)}"] }] under [capabilities.allow.read].`,
     },
     rules: [{ rule: 'sandbox.os.command_mask_secrets', source: 'built-in' }],
   }
 }
 
-function grantRuling(rule: PathRule | null, access: PathAccess, fact: PathFact): Ruling | null {
+function grantRuling(scene: PathScene): Ruling | null {
+  const { access, fact } = scene
+  const rule = grantOf(scene)
   if (!rule) return null
   if (!rule.prompt) {
     return {
@@ -231,8 +216,10 @@ function grantRuling(rule: PathRule | null, access: PathAccess, fact: PathFact):
 }
 
 // A command's own level asks before the command, not once more for each of its files; metadata is held by deny alone.
-function explicitLevel(stance: Stance, access: PathAccess, actor: PathActor): Ruling | null {
-  if (actor.by === 'tool') return access === 'list' && stance.explicit?.decision === 'ask' ? null : stance.explicit
+function explicitLevel({ stance, access, actor }: PathScene): Ruling | null {
+  // A tool that does more than list asks before that, not for the names of what it goes over.
+  const besides = access === 'list' && stance.kind !== 'list' && stance.explicit?.decision === 'ask'
+  if (actor.by === 'tool') return besides ? null : stance.explicit
   if (stance.explicit) return stance.explicit.decision === 'ask' ? null : stance.explicit
   if (stance.mode.value !== 'contained') return null
   return {
@@ -242,7 +229,7 @@ function explicitLevel(stance: Stance, access: PathAccess, actor: PathActor): Ru
   }
 }
 
-function fallback(policy: Policy, stance: Stance, access: PathAccess, fact: PathFact, actor: PathActor): Ruling {
+function fallback({ policy, stance, access, fact, actor }: PathScene): Ruling {
   const declared = access === 'write' ? policy.writes.declared : access === 'read' && policy.reads.declared
   if (declared && !(access === 'read' && !policy.promptReads.value)) {
     return {
@@ -269,8 +256,4 @@ function fallback(policy: Policy, stance: Stance, access: PathAccess, fact: Path
 
 function verb(access: PathAccess): string {
   return access === 'write' ? 'Writing' : access === 'read' ? 'Reading' : 'Listing'
-}
-
-function ref({ rule, source }: RuleRef): RuleRef {
-  return { rule, source }
 }

@@ -12,6 +12,11 @@ export interface RuleRef {
   readonly source: string
 }
 
+/** The rule alone, without what else its value carries. */
+export function ref({ rule, source }: RuleRef): RuleRef {
+  return { rule, source }
+}
+
 /** A value together with the rule that set it. */
 export interface Sourced<T> extends RuleRef {
   readonly value: T

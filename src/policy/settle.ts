@@ -1,7 +1,7 @@
 /** What becomes of a decision: an allow runs, a deny does not, and an ask goes to a person if one may be asked. */
 
 import type { Decision } from './decision.ts'
-import type { Policy, RuleRef } from './policy.ts'
+import { type Policy, type RuleRef, ref } from './policy.ts'
 
 /** `refuse` is not a deny: nobody was there to be asked, or asking is switched off. */
 export type Settlement =
@@ -28,5 +28,5 @@ export function settle(decision: Decision, policy: Policy, prompter: boolean): S
 }
 
 function refusal(message: string, rule: RuleRef | null): Settlement {
-  return { outcome: 'refuse', message, rules: rule ? [{ rule: rule.rule, source: rule.source }] : [] }
+  return { outcome: 'refuse', message, rules: rule ? [ref(rule)] : [] }
 }

@@ -1,10 +1,17 @@
-/** Hosts that words name by other protocols than the web's are asked about by host and port. */
+/** The hosts that a command names, as contained mode asks about them. */
 
 import { describe, expect, it } from 'vitest'
 import { bashCall, policyOf, sessionOf, sourced } from '../../test/cases/policy-fixture.ts'
+import { hosts } from '../../test/egress/world.ts'
+import { tldtsSuffixes } from '../hosts/suffix.ts'
 import { evaluate } from './evaluate.ts'
 
-const policy = policyOf({ mode: sourced('contained', 'permission.mode') })
+const base = policyOf()
+const policy = policyOf({
+  mode: sourced('contained', 'permission.mode'),
+  http: { ...base.http, suffixes: tldtsSuffixes },
+  commands: { ...base.commands, defaultDomains: hosts('*.amazonaws.com', 'db.example.org:8443') },
+})
 
 function hostsOf(command: string): string[] {
   return evaluate(policy, sessionOf(), bashCall(command))
@@ -12,7 +19,17 @@ function hostsOf(command: string): string[] {
     .map((part) => part.text)
 }
 
-describe('hosts of a command in contained mode', () => {
+describe('hosts of commands in contained mode', () => {
+  it.each([
+    { command: 'curl https://sts.amazonaws.com/', decision: 'allow', note: 'below the wildcard' },
+    { command: 'curl https://bucket.s3.amazonaws.com/', decision: 'ask', note: "a stranger's, below a public suffix" },
+    { command: 'curl https://amazonaws.com/', decision: 'ask', note: 'the domain itself' },
+    { command: 'curl https://db.example.org:8443/', decision: 'allow', note: 'with its port' },
+    { command: 'curl https://db.example.org/', decision: 'ask', note: 'another port' },
+  ])('$decision: $command ($note)', ({ command, decision }) => {
+    expect(evaluate(policy, sessionOf(), bashCall(command)).decision).toBe(decision)
+  })
+
   it.each([
     ['git clone git@example.com:a/b.git', 'example.com:22'],
     ['git clone ssh://git@example.com:2222/a', 'example.com:2222'],

@@ -1,13 +1,15 @@
 /** The hosts that the words of a command name. */
 
 import { classifyAddress } from '../hosts/address.ts'
-import { matchesHost } from '../hosts/pattern.ts'
+import { reachesHost } from '../hosts/pattern.ts'
 import { parseUrl } from '../hosts/url.ts'
 import type { CommandFact, HostUse } from '../shell/facts.ts'
-import { grantsOf, wordsOf } from './command-part.ts'
+import { grantsOf } from './command-grant.ts'
+import { wordsOf } from './command-part.ts'
 import type { PartSubject } from './decision.ts'
 import type { PartQuestions } from './order.ts'
-import { always, ref, type Scene } from './shell-scene.ts'
+import { ref } from './policy.ts'
+import { always, type Scene } from './shell-scene.ts'
 
 /** P10: a host that a command names is asked about in contained mode; in every mode the proxy holds the wire. */
 export function hostUseQuestions(scene: Scene, use: HostUse, fact: CommandFact): PartQuestions[] {
@@ -25,7 +27,7 @@ export function hostUseQuestions(scene: Scene, use: HostUse, fact: CommandFact):
     ...(policy.commands.toolDomains.get(tool) ?? []),
     ...session.grants.hosts,
   ]
-  const rule = rules.find((candidate) => matchesHost(candidate.pattern, host, port))
+  const rule = rules.find((candidate) => reachesHost(candidate.pattern, host, port, policy.http.suffixes))
   // The web's own ports go without saying.
   const named = /^(?:git\+)?https?:|^[^:/]+(?:[/?#]|$)/i.test(use.url) ? host : `${host}:${port}`
   const subject: PartSubject = { kind: 'host', text: named, span: use.span }

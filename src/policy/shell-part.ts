@@ -3,14 +3,15 @@
 import type { CommandFact, Hazard, PathUse, ShellFacts, SyntaxUse } from '../shell/facts.ts'
 import { isInterpreterName } from '../shell/tables/interpreter-names.ts'
 import type { SessionFacts, ShellFact } from './call.ts'
-import { commandQuestions, runsElsewhere, wordsOf } from './command-part.ts'
+import { runsElsewhere } from './command-grant.ts'
+import { commandQuestions, wordsOf } from './command-part.ts'
 import type { PartDecision, PartSubject } from './decision.ts'
 import { hazardDenialIn } from './hidden-denial.ts'
 import { decidePart, type PartQuestions } from './order.ts'
-import type { Policy } from './policy.ts'
+import { type Policy, ref } from './policy.ts'
 import { hostUseQuestions } from './shell-hosts.ts'
 import { pathUseQuestions, redirectQuestions } from './shell-paths.ts'
-import { always, deny, ref, type Scene, unknowable } from './shell-scene.ts'
+import { always, deny, type Scene, unknowable } from './shell-scene.ts'
 import type { Ruling, Stance } from './stance.ts'
 
 /** Decides every part of a command text. */
@@ -76,14 +77,9 @@ function nothingRuns({ policy, shell }: Scene): PartQuestions {
 }
 
 function factQuestions(scene: Scene, fact: CommandFact, at: number, all: readonly CommandFact[]): PartQuestions[] {
-  const { policy, session, stance, shell } = scene
   const runs = fact.unwrapped === 'none' ? null : (all.find((other) => other.parent === at) ?? null)
   const wrappers = wrappersOf(fact, all)
-  const command = commandQuestions(policy, session, stance, fact, shell.canonical, {
-    wrappers,
-    runs,
-    source: shell.command,
-  })
+  const command = commandQuestions(scene, fact, { wrappers, runs })
   if (runsElsewhere(wrappers)) return [command]
   return [
     command,

@@ -1,7 +1,7 @@
 /** The files of a shell text: redirects, and the words that name files (S6). */
 
 import { posix } from 'node:path'
-import { isProcessDoor } from '../files/baseline.ts'
+import { isInside, isProcessDoor } from '../files/baseline.ts'
 import { deniedOfGlob } from '../files/denied-glob.ts'
 import { isGlob, matchSegment } from '../files/glob.ts'
 import { protectedOfGlob } from '../files/protected-glob.ts'
@@ -11,7 +11,8 @@ import { wordsOf } from './command-part.ts'
 import type { PartSubject } from './decision.ts'
 import type { PartQuestions } from './order.ts'
 import { type PathActor, pathQuestions } from './path-part.ts'
-import { always, deny, ref, type Scene, unknowable } from './shell-scene.ts'
+import { ref } from './policy.ts'
+import { always, deny, type Scene, unknowable } from './shell-scene.ts'
 
 /** A redirect: whether it may be used at all, then the file that it opens. */
 export function redirectQuestions(scene: Scene, redirect: RedirectFact): PartQuestions[] {
@@ -51,6 +52,9 @@ export function redirectQuestions(scene: Scene, redirect: RedirectFact): PartQue
   )
 }
 
+/** PATH_MAX of Linux. */
+const LONGEST_NAME = 4096
+
 /** Programs that read names and metadata, and contents only by an option that is a hazard of its own. */
 const LOOKING: ReadonlySet<string> = new Set(['find', 'du', 'tree'])
 
@@ -75,13 +79,24 @@ export function pathUseQuestions(scene: Scene, use: PathUse, fact: CommandFact):
       (access === 'write' ? protectedOfGlob(use.path, facts) : secretOfGlob(use.path, policy.home)))
   const name = fact.argv[0]?.values?.[0] ?? ''
   const looks = use.access === 'read' && (STATTING.has(name) ? 'metadata' : LOOKING.has(name) && 'names')
+  const started = use.access === 'execute' && isLinkedProgram(scene, use.path)
   return [
-    pathPart(scene, access, aimed ?? literalPart(use), text, subject, { climbs: use.written !== 'absolute', looks }),
+    pathPart(scene, access, aimed ?? literalPart(use), text, subject, {
+      climbs: use.written !== 'absolute' && !started,
+      looks: started ? 'names' : looks,
+    }),
   ]
 }
 
-/** PATH_MAX of Linux. */
-const LONGEST_NAME = 4096
+/**
+ * `.venv/bin/python`, a link of the project to the program of the same name. Starting it shows nothing: what the sandbox
+ * does not show is not there. By another name a denied program would not be known.
+ */
+function isLinkedProgram({ policy, shell }: Scene, path: string): boolean {
+  if (path.length > LONGEST_NAME || !isInside(path, policy.root)) return false
+  const [name, program] = [posix.basename(path), posix.basename(shell.canonical(path))]
+  return program.startsWith(name) && /^[\d.]*$/.test(program.slice(name.length))
+}
 
 function pathPart(
   { policy, session, stance, shell }: Scene,
@@ -102,14 +117,14 @@ function pathPart(
   }
   // The kernel opens no longer name, so there is no link in it to follow.
   const path = absolute.length > LONGEST_NAME ? absolute : shell.canonical(absolute)
-  return pathQuestions(
+  return pathQuestions({
     policy,
     session,
     stance,
     access,
-    { given, path },
-    { by: 'command', ...how, subject: { text: subject.text, ...(subject.span && { span: subject.span }) } },
-  )
+    fact: { given, path },
+    actor: { by: 'command', ...how, subject: { text: subject.text, ...(subject.span && { span: subject.span }) } },
+  })
 }
 
 // What is named in words: relative where it lies in the project, as bash will see it, not as it was written.

@@ -3,7 +3,7 @@
 import type { SessionFacts, ShellFact } from './call.ts'
 import type { PartSubject } from './decision.ts'
 import type { PartQuestions } from './order.ts'
-import type { Policy, RuleRef } from './policy.ts'
+import { type Policy, ref } from './policy.ts'
 import type { Ruling, Stance } from './stance.ts'
 
 /** The text and what it is judged by. */
@@ -50,9 +50,4 @@ export function always(subject: PartSubject, ruling: Ruling): PartQuestions {
 /** A denial. */
 export function deny(code: Ruling['reason']['code'], message: string, remedy?: string): Ruling {
   return { decision: 'deny', reason: { code, message, ...(remedy && { remedy }) }, rules: [] }
-}
-
-/** The rule alone, without what else its value carries. */
-export function ref({ rule, source }: RuleRef): RuleRef {
-  return { rule, source }
 }

@@ -2,7 +2,7 @@
 
 import type { SessionFacts } from './call.ts'
 import type { Reason } from './decision.ts'
-import type { AgentRule, Mode, Policy, RuleRef, Sourced } from './policy.ts'
+import { type AgentRule, type Mode, type Policy, type RuleRef, ref, type Sourced } from './policy.ts'
 import { type ToolKind, toolKind } from './tool-kind.ts'
 import type { Verdict } from './verdict.ts'
 
@@ -27,6 +27,9 @@ export interface Stance {
   /** The rule that answers remaining asks (auto mode, auto_accept), or null. */
   readonly answersAsks: RuleRef | null
 }
+
+/** The trust score of an agent that the manifest says nothing about (P8). */
+export const DEFAULT_TRUST_SCORE = 0.7
 
 /** Rings (P8): 1 and 2 may write and run, 3 may read and list only. */
 export function ringOf(trustScore: number): 1 | 2 | 3 {
@@ -80,7 +83,7 @@ function breakerDenial(session: SessionFacts): Ruling | null {
 }
 
 function ringDenial(name: string, agent: AgentRule | null, kind: ToolKind): Ruling | null {
-  const score = agent?.trustScore ?? { value: 0.7, rule: 'trust_score', source: 'built-in' }
+  const score = agent?.trustScore ?? { value: DEFAULT_TRUST_SCORE, rule: 'trust_score', source: 'built-in' }
   if (ringOf(score.value) < 3 || (kind !== 'write' && kind !== 'command' && kind !== 'network')) return null
   return {
     decision: 'deny',
@@ -89,7 +92,7 @@ function ringDenial(name: string, agent: AgentRule | null, kind: ToolKind): Ruli
       message: `The agent "${name}" has a trust score of ${score.value}, which puts it in ring 3: it may read and list, not write, run commands or use the network.`,
       remedy: 'Read and list files instead, or ask the user to raise the agent’s trust_score to 0.6 or more.',
     },
-    rules: [{ rule: score.rule, source: score.source }],
+    rules: [ref(score)],
   }
 }
 
@@ -103,9 +106,7 @@ function planDenial(
   if (kind !== 'write' && kind !== 'command') return null
   if (mode.value !== 'plan' && agent !== 'plan') return null
   const byMode = mode.value === 'plan'
-  const agentRule = session.agent
-    ? { rule: '/agent', source: 'session' }
-    : { rule: policy.agent.rule, source: policy.agent.source }
+  const agentRule = session.agent ? { rule: '/agent', source: 'session' } : ref(policy.agent)
   return {
     decision: 'deny',
     reason: {
@@ -113,7 +114,7 @@ function planDenial(
       message: `${byMode ? 'Plan mode' : 'The plan agent'} is read-only: nothing is written and no command runs.`,
       remedy: `Read, list and search instead, and present a plan; the user can switch with ${byMode ? '/mode' : '/agent build'}.`,
     },
-    rules: [byMode ? { rule: mode.rule, source: mode.source } : agentRule],
+    rules: [byMode ? ref(mode) : agentRule],
   }
 }
 
@@ -126,7 +127,7 @@ function levelRuling(tool: string, level: Sourced<Verdict>): Ruling {
   return {
     decision: level.value,
     reason: { code, message: `The level of ${tool} is "${level.value}".`, ...remedy },
-    rules: [{ rule: level.rule, source: level.source }],
+    rules: [ref(level)],
   }
 }
 
@@ -144,7 +145,7 @@ function modeLevel(mode: Sourced<Mode>, kind: ToolKind): Ruling | null {
           ? `Mode "${mode.value}" asks before ${what}.`
           : `Mode "${mode.value}" lets ${what} run by itself.`,
     },
-    rules: [{ rule: mode.rule, source: mode.source }],
+    rules: [ref(mode)],
   }
 }
 
@@ -156,9 +157,6 @@ const MODE_LEVELS: Partial<Record<Mode, Partial<Record<ToolKind, Verdict>>>> = {
 }
 
 function askAnswer(mode: Sourced<Mode>, policy: Policy): RuleRef | null {
-  if (mode.value === 'auto') return { rule: mode.rule, source: mode.source }
-  if (mode.value === 'custom' && policy.autoAccept.value) {
-    return { rule: policy.autoAccept.rule, source: policy.autoAccept.source }
-  }
-  return null
+  if (mode.value === 'auto') return ref(mode)
+  return mode.value === 'custom' && policy.autoAccept.value ? ref(policy.autoAccept) : null
 }

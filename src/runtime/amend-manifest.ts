@@ -1,7 +1,6 @@
 /** "Always" and "never": writes an answer into the project's manifest, signs it again, and puts it in force (P6). */
 
-import { createHash } from 'node:crypto'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import type { Remembered } from '../approval/approve.ts'
 import { tldtsSuffixes } from '../hosts/suffix.ts'
 import { canonicalManifest } from '../manifest/canonical.ts'
@@ -16,11 +15,10 @@ import { pinsScript } from '../shell/tables/interpreters.ts'
 import { messageOf } from '../system/fault.ts'
 import type { Files } from '../system/files.ts'
 import { openKeyStore } from '../system/keychain.ts'
-import { withLock } from '../system/lock.ts'
 import type { Machine } from '../system/machine.ts'
-import { openOwnDirectory, removeIfThere } from '../system/state.ts'
-import { exampleMatcher, type LoadedPolicy, loadPolicy, MANIFEST_NAME } from './load-policy.ts'
+import { exampleMatcher, type LoadedPolicy, loadPolicy } from './load-policy.ts'
 import { judgeTrust, trustRequest } from './manifest-trust.ts'
+import { MANIFEST_NAME } from './project-root.ts'
 import { withRegistries } from './registry-hosts.ts'
 import { signedText } from './signed-text.ts'
 
@@ -40,7 +38,7 @@ export async function amendProject(
   machine: Machine,
   files: Files,
 ): Promise<Amended> {
-  if (!loaded.project) {
+  if (!loaded.ownManifest) {
     const why = files.exists(join(loaded.root, MANIFEST_NAME))
       ? 'the manifest was named for this run only'
       : 'the project has no cordon.toml (cordon init writes one)'
@@ -67,19 +65,6 @@ export async function amendProject(
   } catch (error) {
     return kept(messageOf(error))
   }
-}
-
-const STAGED = /^\.cordon\.toml\.[0-9a-f]{12}\.tmp$/
-
-/** Removes what a killed amendment left beside the manifest; one that is under way holds the lock. */
-export function reapAmendments(manifestPath: string, machine: Machine, files: Files): void {
-  const directory = dirname(manifestPath)
-  const left = files.list(directory).filter((name) => STAGED.test(name))
-  if (left.length === 0) return
-  const name = createHash('sha256').update(manifestPath).digest('hex').slice(0, 32)
-  withLock(join(openOwnDirectory(machine.stateDir), 'locks', `manifest-${name}`), () => {
-    for (const file of left) removeIfThere(join(directory, file))
-  })
 }
 
 const NOT_DONE: Readonly<Record<Extract<AmendOutcome, { done: false }>['reason'], string>> = {

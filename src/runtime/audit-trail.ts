@@ -1,6 +1,7 @@
 /** The audit trail for surfaces: query, follow, verify, report. */
 
 import type { AuditLine } from '../audit/event.ts'
+import { auditSessions } from '../audit/log-files.ts'
 import { type AuditQuery, followAudit, newestSession, queryAudit } from '../audit/read.ts'
 import { auditReport } from '../audit/report.ts'
 import { verifyAudit } from '../audit/verify.ts'
@@ -13,6 +14,8 @@ export type { AuditQuery } from '../audit/read.ts'
 export interface AuditTrail {
   query(query: AuditQuery): readonly AuditLine[]
   newest(): string | null
+  /** Every session that left something. */
+  sessions(): readonly string[]
   follow(session: string, back: number, signal: AbortSignal): AsyncGenerator<AuditLine>
   verify(session?: string): ReturnType<typeof verifyAudit>
   /** One self-contained HTML page. */
@@ -29,6 +32,7 @@ export function openAuditTrail(machine: Machine): AuditTrail {
   return {
     query: (query: AuditQuery) => queryAudit(stateDir, query),
     newest: () => newestSession(stateDir),
+    sessions: () => auditSessions(stateDir),
     follow: (session: string, back: number, signal: AbortSignal) => followAudit(stateDir, session, { back, signal }),
     verify: (session?: string) => verifyAudit({ stateDir, keys: keys(), ...(session !== undefined && { session }) }),
     report: (query: AuditQuery, now: Date) =>

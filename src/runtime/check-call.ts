@@ -7,13 +7,14 @@ import type { ReasonCode } from '../policy/reason.ts'
 import type { ShellFacts } from '../shell/facts.ts'
 import { bashSyntaxError } from '../system/bash.ts'
 import { Fault, messageOf } from '../system/fault.ts'
-import type { Files } from '../system/files.ts'
+import { type Files, machineFiles } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
 import { builtInSpec, builtInSpecs } from '../tools/built-in.ts'
 import { parseInput } from '../tools/input.ts'
 import { InputError } from '../tools/tool.ts'
 import type { LoadedPolicy } from './load-policy.ts'
 import { openSkillGate } from './open-skill-gate.ts'
+import { ownPackage } from './own-package.ts'
 import { resolveCall } from './resolve-call.ts'
 
 export interface CheckRequest {
@@ -89,7 +90,12 @@ export function newSession(loaded: LoadedPolicy, machine: Machine): SessionFacts
     envelope: [],
     breakerOpenFor: null,
     tainted: false,
-    own: { configDir: machine.configDir, stateDir: machine.stateDir, manifestPath: loaded.manifestPath },
+    own: {
+      configDir: machine.configDir,
+      stateDir: machine.stateDir,
+      manifestPath: loaded.manifestPath,
+      program: ownPackage(machineFiles),
+    },
   }
 }
 

@@ -14,13 +14,23 @@ import { commandEnvironment } from '../sandbox/environment.ts'
 import type { Limits } from '../sandbox/limits.ts'
 import { type MaskFacts, MaskIndex } from '../sandbox/masks.ts'
 import { readIndexCache, writeIndexCache } from '../sandbox/masks-cache.ts'
+import { type Movable, movableOf, unseenSecrets } from '../sandbox/masks-moving.ts'
 import { type MaskChange, MaskWatch } from '../sandbox/masks-watch.ts'
-import { planRoom, planSandbox, type SandboxPlan, SYSTEM_PATHS, type TerminalSize } from '../sandbox/plan.ts'
+import {
+  type MaskIdentity,
+  planRoom,
+  planSandbox,
+  type SandboxPlan,
+  SYSTEM_PATHS,
+  type TerminalSize,
+} from '../sandbox/plan.ts'
 import type { ProtectFacts } from '../sandbox/protect.ts'
 import { worktreeDirectories } from '../sandbox/protect.ts'
 import type { QuarantineFinding } from '../sandbox/quarantine.ts'
+import type { Baseline } from '../sandbox/quarantine-baseline.ts'
 import { type GuardedRun, ProjectGuard } from '../sandbox/quarantine-run.ts'
 import { maskPlaces, PlaceListings } from '../sandbox/secrets.ts'
+import { hiddenByList } from '../sandbox/secrets-kept.ts'
 import { readHostFacts, readIdentities } from '../sandbox/session.ts'
 import { Fault, unwritable } from '../system/fault.ts'
 import type { Files } from '../system/files.ts'
@@ -28,7 +38,8 @@ import type { Machine } from '../system/machine.ts'
 import { DevServerPorts } from './dev-server-ports.ts'
 import type { LoadedPolicy } from './load-policy.ts'
 import type { DoorSettings, NetworkOptions, SessionNetwork } from './network.ts'
-import { type Placement, placeCommand } from './placement.ts'
+import { ownPackage } from './own-package.ts'
+import { namedForWriting, type Placement, placeCommand, type Restriction, restrictCommand } from './placement.ts'
 import type { ServedPort } from './served-port.ts'
 
 export interface RunRequest {
@@ -66,8 +77,29 @@ export interface RunOutcome {
 interface Prepared {
   readonly plan: SandboxPlan
   readonly guard: GuardedRun
+  readonly recovered: readonly QuarantineFinding[]
+  readonly movable: Movable
   readonly begun: BegunRoom | null
 }
+
+/** What a command must not see. */
+interface Hidden {
+  readonly masks: readonly string[]
+  readonly identities: ReadonlyMap<string, MaskIdentity>
+  /** Those that are hidden for their path: it must stay theirs. */
+  readonly held: readonly string[]
+  /** What is hidden because of a link, to that link. */
+  readonly linked: ReadonlyMap<string, string>
+  readonly movable: Movable
+  /** Secrets that a grant names. */
+  readonly opened: readonly string[]
+  /** Whether it was looked for in a tree in which nothing moved. */
+  readonly quiet: boolean
+}
+
+/** How often a tree that is being changed is looked through, and how long between: as long as its changes need to settle. */
+const MOST_LOOKS = 5
+const LOOK_PAUSE_MS = 70
 
 /** Faults of a secret, a protected path or a shown place that is not where it was seen. */
 const MOVED: ReadonlySet<string> = new Set(['mask-moved', 'pin-moved', 'place-moved'])
@@ -79,13 +111,15 @@ export class CommandRunner {
   readonly #files: Files
   readonly #backend: Backend
   readonly #placement: Placement
+  #restriction: Restriction | null = null
   readonly #maskFacts: MaskFacts
   readonly #masks: MaskIndex
   readonly #places = new PlaceListings()
   readonly #guard: ProjectGuard
   readonly #networkOptions: NetworkOptions
   #network: SessionNetwork | null = null
-  #running = 0
+  /** What each of the commands that run now could move of the secrets. */
+  readonly #running = new Set<Movable>()
 
   constructor(
     loaded: LoadedPolicy,
@@ -140,19 +174,20 @@ export class CommandRunner {
   }
 
   async #attempt(request: RunRequest, io: RunIo): Promise<RunOutcome> {
-    const { plan, guard, begun } = this.#prepare(request, await this.#doorSettings(request), io)
+    const prepared = this.#prepare(request, await this.#doorSettings(request), io)
+    const { plan, guard, begun } = prepared
     const egress: EgressEvent[] = []
     const openDoor = this.#network?.doorFor(request.rules, (event) => egress.push(event))
     const ports = new DevServerPorts(io.onNotice ?? (() => {}))
     const watch = new MaskWatch(plan.masks)
     let settled = false
     let door: Door | null = null
-    this.#running++
+    this.#running.add(prepared.movable)
     try {
       const result = await this.#backend.launch(plan, {
         ...io,
         ...(begun && { begun }),
-        ...(this.#running > 1 && { verify: () => this.#isStillTrue(plan) }),
+        ...(this.#running.size > 1 && { verify: () => this.#isStillTrue(plan) }),
         onListener: (listener) => {
           door = openDoor?.(listener) ?? null
         },
@@ -160,11 +195,14 @@ export class CommandRunner {
       })
       await ports.closed()
       settled = true
-      const findings = [...guard.recovered, ...guard.end()]
-      const maskChanges = watch.close(this.#projectMasks(), result.exitCode !== 0)
+      const findings = [...prepared.recovered, ...guard.end()]
+      const maskChanges = watch
+        .close(this.#projectMasks(), result.exitCode !== 0)
+        // A project of nothing but secrets is not for anybody to remove.
+        .filter(({ what, path }) => what !== 'kept' || !plan.binds.some((bind) => isInside(bind.path, path)))
       return { result, plan, findings, maskChanges, egress, served: ports.served() }
     } finally {
-      this.#running--
+      this.#running.delete(prepared.movable)
       if (door) await this.#network?.closeDoor(door)
       await ports.closed()
       begun?.abandon()
@@ -213,18 +251,23 @@ export class CommandRunner {
       cwd: request.cwd,
       reads,
       writes,
+      standIns: door?.standIns ?? [],
       unixSockets: false,
     }
     const limits = this.#limits(request.timeoutMs)
     const room = { ...sight, limits, facts: readHostFacts(sight) }
     // Bubblewrap works while the secrets are looked for.
     const served = sandbox.devServerPorts.length > 0
-    const begun = door || served || this.#running > 0 ? null : this.#backend.begin(planRoom(room), limits, io)
+    const begun = door || served || this.#running.size > 0 ? null : this.#backend.begin(planRoom(room), limits, io)
     let guard: GuardedRun | null = null
     try {
-      this.#masks.refresh()
-      guard = this.#guard.begin(this.#protectFacts())
-      const masks = sandbox.maskSecrets.value ? this.#masksFor(reads, writes) : this.#alwaysHidden()
+      const { recovered, alive } = this.#guard.look()
+      const hidden = this.#hiddenFrom(reads, writes, alive)
+      guard = this.#guard.begin(this.#protectFacts(), hidden)
+      // One that began meanwhile may have moved what was being looked for.
+      const unseen = this.#unseen(hidden, guard.alive)
+      if (unseen.length > 0) throw movedFault(unseen)
+      const { masks, held, identities } = hidden
       const plan = planSandbox({
         ...room,
         argv: request.argv,
@@ -232,13 +275,14 @@ export class CommandRunner {
         uid: process.getuid?.() ?? 0,
         gid: process.getgid?.() ?? 0,
         masks,
-        maskIdentities: readIdentities(masks),
+        maskIdentities: identities,
+        held,
         pins: [...guard.pins, ...this.#frozen().map((path) => ({ path, mode: 'read-only' as const }))],
         network: door ? 'listener' : 'none',
         servers: sandbox.devServerPorts.map((port) => port.value),
         ...(request.terminal && { terminal: request.terminal }),
       })
-      return { plan, guard, begun }
+      return { plan, guard, recovered: [...recovered, ...guard.recovered], movable: hidden.movable, begun }
     } catch (error) {
       begun?.abandon()
       guard?.end()
@@ -248,18 +292,8 @@ export class CommandRunner {
 
   /** What deny rules freeze, and Cordon itself where it is installed among the project's packages. */
   #frozen(): string[] {
-    const own = this.#files.canonical(import.meta.dirname)
-    const packages = own.lastIndexOf('/node_modules/')
-    const installed =
-      packages < 0
-        ? []
-        : [
-            own
-              .split('/')
-              .slice(0, own.slice(0, packages).split('/').length + 2)
-              .join('/'),
-          ]
-    return [...this.#placement.frozen, ...installed]
+    const program = ownPackage(this.#files)
+    return [...(this.#restriction?.frozen ?? []), ...(program === null ? [] : [program])]
   }
 
   #bundles(request: RunRequest): AppliedBundle[] {
@@ -310,29 +344,74 @@ export class CommandRunner {
     return {
       home: this.#machine.home,
       write: this.#placement.writes,
-      named: policy.writes.allow.map((rule) => rule.pattern.absolute),
+      named: namedForWriting(policy, this.#files),
       own: { configDir, stateDir, manifestPath: this.#loaded.manifestPath },
     }
   }
 
-  #masksFor(reads: readonly string[], writes: readonly string[]): string[] {
+  /** Looks for everything that a command must not see. Throws a fault when it cannot be found for being moved. */
+  #hiddenFrom(reads: readonly string[], writes: readonly string[], alive: readonly Baseline[]): Hidden {
+    for (let looks = 1; ; looks++) {
+      const refreshed = this.#masks.refresh()
+      // Only a folder that changed can hold something new that a rule denies.
+      if (refreshed.read > 0 || this.#restriction === null)
+        this.#restriction = restrictCommand(this.#loaded.policy, this.#placement, this.#files)
+      const found = this.#loaded.sandbox.maskSecrets.value ? this.#hide(reads, writes) : this.#alwaysHidden()
+      const hidden = { ...found, quiet: refreshed.quiet }
+      const unseen = this.#unseen(hidden, alive)
+      if (unseen.length === 0) return hidden
+      if (looks === MOST_LOOKS) throw movedFault(unseen)
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOOK_PAUSE_MS)
+    }
+  }
+
+  /** Secrets that other commands hide, here or in other processes, and that are not among these. */
+  #unseen({ identities, opened, quiet }: Hidden, alive: readonly Baseline[]): readonly string[] {
+    const running = [...this.#running, ...alive.map((baseline) => baseline.movable ?? {})]
+    // In a tree in which nothing moved, what is not to be found has been removed.
+    if (running.length === 0 || quiet) return []
+    const own = new Map([...identities, ...readIdentities(opened)])
+    return unseenSecrets(running, own, this.#maskFacts.roots, (path) => this.#masks.knows(path))
+  }
+
+  #hide(reads: readonly string[], writes: readonly string[]): Omit<Hidden, 'quiet'> {
     const visible =
       this.#loaded.sandbox.commandFs.value === 'all'
         ? ['/']
         : [...SYSTEM_PATHS, this.#machine.home, ...reads, ...writes]
+    const always = this.#alwaysHidden()
     const places = maskPlaces({ home: this.#machine.home, visible, grants: this.#readGrants() }, this.#places)
-    return [...this.#alwaysHidden(), ...places.files, ...places.directories, ...this.#projectMasks()]
+    const project = this.#masks.masks(this.#readGrants())
+    const byPlace = [...places.files, ...places.directories]
+    const kept = this.#keptSecrets()
+    const masks = [...always.masks, ...byPlace, ...project.files, ...project.directories, ...kept]
+    const identities = readIdentities(masks)
+    return {
+      masks,
+      identities,
+      held: [...always.held, ...byPlace, ...project.linked.keys(), ...kept],
+      linked: new Map([...places.linked, ...project.linked]),
+      movable: movableOf(project, identities),
+      opened: project.opened,
+    }
   }
 
   #projectMasks(): string[] {
     const { files, directories } = this.#masks.masks(this.#readGrants())
-    return [...files, ...directories]
+    return [...files, ...directories, ...this.#keptSecrets()]
+  }
+
+  /** What lost the link that made it a secret, unless a grant names it now. */
+  #keptSecrets(): string[] {
+    const named = new Set(this.#readGrants().map((grant) => grant.absolute))
+    return hiddenByList(this.#machine.stateDir).filter((path) => !named.has(path))
   }
 
   /** Cordon's own places and what deny rules hide: no setting opens them. */
-  #alwaysHidden(): string[] {
+  #alwaysHidden(): Omit<Hidden, 'quiet'> {
     const own = [this.#machine.configDir, this.#machine.stateDir].filter((path) => this.#files.exists(path))
-    return [...own.map(this.#files.canonical), ...this.#placement.hidden]
+    const masks = [...own.map(this.#files.canonical), ...(this.#restriction?.hidden ?? [])]
+    return { masks, identities: readIdentities(masks), held: masks, linked: new Map(), movable: {}, opened: [] }
   }
 
   #readGrants(): PathPattern[] {
@@ -342,4 +421,14 @@ export class CommandRunner {
   #existing(paths: readonly string[]): string[] {
     return paths.filter((path) => this.#files.exists(path)).map(this.#files.canonical)
   }
+}
+
+function movedFault(paths: readonly string[]): Fault {
+  const [path = '', ...more] = paths
+  const others = more.length === 0 ? '' : ` and ${more.length} more`
+  return new Fault(
+    'mask-moved',
+    `a secret that must be hidden is being moved by another command: ${JSON.stringify(path)}${others}`,
+    { remedy: 'Run the command again when the other one is done.' },
+  )
 }

@@ -10,6 +10,7 @@ import { type AuditLog, openAuditLog } from '../audit/log.ts'
 import { fetchGuarded } from '../egress/fetch.ts'
 import { createUpstream, type Upstream } from '../egress/upstream.ts'
 import { renderProblem } from '../manifest/problem.ts'
+import { reapAmendments } from '../manifest/sign-amend.ts'
 import type { SessionFacts } from '../policy/call.ts'
 import type { Backend } from '../sandbox/backend.ts'
 import { createRedactor } from '../scan/redact.ts'
@@ -19,9 +20,10 @@ import { machineFiles } from '../system/files.ts'
 import { openGuardedFiles } from '../system/guarded-files.ts'
 import { openTemporaryJournal, reapTemporaries } from '../system/guarded-files-journal.ts'
 import { type Machine, thisMachine } from '../system/machine.ts'
+import { openOwnDirectory, reapHalfWritten } from '../system/state.ts'
 import { builtInTools } from '../tools/registry.ts'
 import type { WebPort } from '../tools/tool.ts'
-import { amendProject, reapAmendments } from './amend-manifest.ts'
+import { amendProject } from './amend-manifest.ts'
 import { CommandRunner } from './command-runner.ts'
 import { openCustomTools } from './custom-tools.ts'
 import { type LoadedPolicy, loadPolicy, type ManifestChoice } from './load-policy.ts'
@@ -80,7 +82,8 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
   const custom = openCustomTools(project.loaded, machine, () => new Date())
   const journalPlace = join(machine.stateDir, 'writes')
   reapTemporaries(journalPlace)
-  reapAmendments(project.loaded.manifestPath, machine, machineFiles)
+  reapHalfWritten(openOwnDirectory(machine.stateDir), Date.now())
+  reapAmendments(project.loaded.manifestPath, machine.stateDir)
   const journal = openTemporaryJournal(journalPlace)
   const spill = join(machine.cacheDir, 'spill')
   mkdirSync(spill, { recursive: true, mode: 0o700 })
@@ -96,7 +99,7 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
         arguments: project.loaded.session.audit.arguments.value,
         now: Date.now,
       })
-      const opened = openOr(
+      const opened: Session = openOr(
         recorder.close,
         () =>
           new Session(
@@ -116,6 +119,7 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
               recorder,
               amend: (remembered) => amendProject(project.loaded, remembered, machine, machineFiles),
               now: Date.now,
+              closed: () => open.delete(opened),
             },
             {
               id,

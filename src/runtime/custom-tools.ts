@@ -5,7 +5,7 @@ import { parseHostPattern } from '../hosts/pattern.ts'
 import { tldtsSuffixes } from '../hosts/suffix.ts'
 import type { CustomToolSettings } from '../manifest/settings.ts'
 import { parseToml } from '../manifest/toml.ts'
-import type { Node } from '../manifest/tree.ts'
+import { plainNode } from '../manifest/tree.ts'
 import type { HostRule, PathRule, PathRules, Policy, Sourced } from '../policy/policy.ts'
 import { builtInTools as builtInNames } from '../policy/tool-kind.ts'
 import type { LaunchIo } from '../sandbox/backend.ts'
@@ -174,7 +174,7 @@ function startsItself(script: Uint8Array): boolean {
  * `execute` it is one process that can start no other: a fork or a thread fails. It can still replace itself, which gains it
  * nothing: the sandbox around it stays the same.
  */
-export function toolPolicy(
+function toolPolicy(
   loaded: LoadedPolicy,
   { labels, maxOutputBytes }: CustomToolManifest,
   settings: CustomToolSettings | null,
@@ -277,12 +277,6 @@ function plainToml(text: string): unknown {
   const { root, problems } = parseToml(text)
   if (problems.length > 0) throw new Error(`is not TOML: ${problems[0]!.message}`)
   return plainNode(root)
-}
-
-function plainNode(node: Node): unknown {
-  if (node.kind === 'array') return node.items.map(plainNode)
-  if (node.kind !== 'table') return node.value
-  return Object.fromEntries([...node.entries].map(([key, entry]) => [key, plainNode(entry.node)]))
 }
 
 function sentenceOf({ key, message }: { readonly key: string; readonly message: string }): string {

@@ -1,7 +1,6 @@
 /** Judges what a host's agent is about to do, for hooks: one process a call, so the policy is opened, asked once, and left. */
 
 import { join } from 'node:path'
-import { renderProblem } from '../manifest/problem.ts'
 import type { SessionFacts, ToolCall } from '../policy/call.ts'
 import type { Decision } from '../policy/decision.ts'
 import { evaluate } from '../policy/evaluate.ts'
@@ -19,10 +18,10 @@ import { type Actions, InputError } from '../tools/tool.ts'
 import { newSession } from './check-call.ts'
 import { filesNotToRead } from './hook-search.ts'
 import type { HookSessionKey } from './hook-session.ts'
-import { type LoadedPolicy, loadPolicy } from './load-policy.ts'
-import { sealedRegistries } from './manifest-seal.ts'
+import type { LoadedPolicy } from './load-policy.ts'
 import { openSkillGate } from './open-skill-gate.ts'
-import { withRegistries } from './registry-hosts.ts'
+import type { Force, ForceRequest } from './policy-in-force.ts'
+import { recallPolicy } from './policy-memory.ts'
 import { resolveCall } from './resolve-call.ts'
 
 /** One thing that a host's tool does, in Cordon's words. */
@@ -80,32 +79,14 @@ export interface HookJudge {
 export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
   const { machine, files } = place
   const there = { ...machine, cwd: place.root }
-  const outcome = await loadPolicy({
-    machine: there,
-    files,
-    root: place.exact ? place.root : null,
-    choice: { kind: 'project' },
-  })
-  if ('problems' in outcome) {
-    const problems = outcome.problems.map(renderProblem).join('; ')
-    return { closed: `The manifest of ${place.root} does not load, so nothing may run: ${problems}` }
-  }
-  let { loaded } = outcome
-  const registries = place.inside ? null : sealedRegistries(loaded, machine.stateDir)
-  if (registries) loaded = withRegistries(loaded, registries)
-  else if (loaded.project && !place.inside) {
-    const { judgeTrust } = await import('./manifest-trust.ts')
-    const report = judgeTrust(loaded, there, files)
-    if (report && report.trust.status !== 'signed') {
-      const state = report.trust.status === 'changed' ? 'was changed after it was signed' : `is ${report.trust.status}`
-      return {
-        closed: `${loaded.manifestPath} ${state}, so it does not take effect and nothing may run. The user has to read it and run \`cordon sign\` in ${loaded.root}, in a terminal of their own.`,
-      }
-    }
-    if (report) loaded = withRegistries(loaded, report.registries)
-  }
-  const answered = await withAnswers(loaded, place)
-  loaded = answered.loaded
+  const root = place.exact ? place.root : null
+  const recalled = place.inside ? null : recallPolicy(there, files, root)
+  const opened = recalled
+    ? { loaded: recalled }
+    : await readPolicy({ machine: there, files, root, inside: place.inside ?? false })
+  if ('closed' in opened) return opened
+  const answered = await withAnswers(opened.loaded, place)
+  const { loaded } = answered
   const memory = await recall(place, loaded)
   const session = { ...answered.session, ...memory?.facts }
   const shell = place.shell ? await import('../shell/analyze.ts') : null
@@ -165,6 +146,12 @@ export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
       },
     },
   }
+}
+
+/** The long way, which only a changed manifest, a new build or an unsigned project needs. */
+async function readPolicy(request: ForceRequest): Promise<Force> {
+  const { policyInForce } = await import('./policy-in-force.ts')
+  return policyInForce(request)
 }
 
 /** What the session remembers of its calls before this one; null when there is nothing. */

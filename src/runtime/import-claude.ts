@@ -1,11 +1,22 @@
 /** Claude Code's permission rules as a draft of a manifest. */
 
-import { type Draft, DraftWriter, type Finding, note, record, texts } from './import-draft.ts'
-import { commandRule, pathRule, type Settings, unnamed, type Verdict, WEB_TOOLS } from './import-rules.ts'
+import { recordOf } from '../system/record.ts'
+import { type Draft, DraftWriter, type Finding, note, texts } from './import-draft.ts'
+import {
+  commandRule,
+  pathRule,
+  type Settings,
+  unknownTool,
+  unnamed,
+  type Verdict,
+  WEB_TOOLS,
+  wholeToolAsks,
+} from './import-rules.ts'
 
 /** Cordon's tools behind a tool of Claude Code. */
 const CLAUDE_TOOLS: Readonly<Record<string, readonly string[]>> = {
   Bash: ['bash'],
+  Monitor: ['bash'],
   Read: ['read', 'summary', 'grep'],
   Edit: ['edit', 'write', 'apply_patch'],
   Write: ['edit', 'write', 'apply_patch'],
@@ -17,6 +28,9 @@ const CLAUDE_TOOLS: Readonly<Record<string, readonly string[]>> = {
   WebFetch: ['webfetch', 'http'],
   WebSearch: ['websearch'],
   Task: ['task'],
+  Agent: ['task'],
+  LSP: ['lsp'],
+  NotebookRead: ['read', 'summary', 'grep'],
   Skill: ['skill'],
 }
 
@@ -29,7 +43,7 @@ const CLAUDE_MODES: Readonly<Record<string, 'default' | 'auto_accept' | 'plan'>>
 /** Reads settings in which those of all files stand together. */
 export function importClaude(settings: Settings): Draft {
   const out = new DraftWriter()
-  const permissions = record(settings.permissions)
+  const permissions = recordOf(settings.permissions)
   for (const verdict of ['deny', 'ask', 'allow'] as const) {
     for (const rule of texts(permissions[verdict], `permissions.${verdict}`, out)) out.add(...claudeRule(rule, verdict))
   }
@@ -42,19 +56,19 @@ export function importClaude(settings: Settings): Draft {
   if (!known)
     out.add(note(`permissions.defaultMode "${mode}" has no equivalent; edits and commands that no grant covers ask`))
   out.add({ kind: 'mode', mode: known ?? 'default' }, ...unnamed(out.draft(), WEB_TOOLS, 'ask'))
-  importSandbox(record(settings.sandbox), out)
+  importSandbox(recordOf(settings.sandbox), out)
   return out.draft()
 }
 
 function importSandbox(sandbox: Settings, out: DraftWriter): void {
-  const network = record(sandbox.network)
+  const network = recordOf(sandbox.network)
   for (const host of texts(network.allowedDomains, 'sandbox.network.allowedDomains', out)) {
     out.add({ kind: 'host', use: 'commands', host })
   }
   for (const host of texts(network.deniedDomains, 'sandbox.network.deniedDomains', out)) {
     out.add({ kind: 'host', use: 'nobody', host })
   }
-  const files = record(sandbox.filesystem)
+  const files = recordOf(sandbox.filesystem)
   for (const path of texts(files.denyRead, 'sandbox.filesystem.denyRead', out)) {
     out.add(...pathRule('read', claudePath(path), 'deny', path))
   }
@@ -74,19 +88,20 @@ function claudeRule(rule: string, verdict: Verdict): readonly Finding[] {
     ]
   }
   const [, tool = '', inside] = /^(\w+)(?:\((.*)\))?$/s.exec(rule) ?? []
-  if (!Object.hasOwn(CLAUDE_TOOLS, tool)) return [note(`${verdict} "${rule}" names a tool that has no equivalent`)]
+  if (!Object.hasOwn(CLAUDE_TOOLS, tool)) return unknownTool(tool, inside !== undefined, verdict, rule)
   const tools = CLAUDE_TOOLS[tool]!
   if (inside === undefined || inside === '*' || inside === ':*') {
-    return verdict === 'allow' && (tool === 'Bash' || tools.includes('write'))
+    return verdict === 'allow' && (tools.includes('bash') || tools.includes('write'))
       ? [note(`allow "${rule}" allows everything; it was not taken over: grant what is really used`)]
       : tools.map((name) => ({ kind: 'level', tool: name, verdict }))
   }
-  if (tool === 'Bash') return commandRule(inside, verdict, rule)
-  if (tool === 'Read' || tool === 'Grep') return pathRule('read', claudePath(inside), verdict, rule)
+  if (tools.includes('bash')) return commandRule(inside, verdict, rule)
+  if (tools.includes('grep')) return pathRule('read', claudePath(inside), verdict, rule)
   if (tools.includes('write')) return pathRule('write', claudePath(inside), verdict, rule)
   const host = tool === 'WebFetch' ? /^domain:(.+)$/.exec(inside)?.[1] : undefined
-  if (host === undefined || verdict === 'ask') return [note(`${verdict} "${rule}" has no equivalent`)]
-  return [{ kind: 'host', use: verdict === 'allow' ? 'web' : 'nobody', host }]
+  if (host !== undefined && verdict !== 'ask')
+    return [{ kind: 'host', use: verdict === 'allow' ? 'web' : 'nobody', host }]
+  return verdict === 'allow' ? [note(`allow "${rule}" has no equivalent`)] : wholeToolAsks(tools, verdict, rule)
 }
 
 /** Claude Code's paths: `//x` from the root of the machine, `/x` and `./x` from the project, a bare name anywhere. */

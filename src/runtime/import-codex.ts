@@ -1,6 +1,7 @@
 /** Codex's configuration and command rules as a draft of a manifest. */
 
-import { type Draft, DraftWriter, type Entry, record, texts } from './import-draft.ts'
+import { recordOf } from '../system/record.ts'
+import { type Draft, DraftWriter, type Entry, texts } from './import-draft.ts'
 import { type Settings, unnamed, WEB_TOOLS } from './import-rules.ts'
 
 /** Where `cordon import` puts the texts of the *.rules files. */
@@ -9,8 +10,8 @@ export const RULE_FILES = '*.rules'
 /** Reads config.toml, with the profile that it names. */
 export function importCodex(given: Settings): Draft {
   const out = new DraftWriter()
-  const settings = { ...given, ...record(record(given.profiles)[String(given.profile)]) }
-  const workspace = record(settings.sandbox_workspace_write)
+  const settings = { ...given, ...recordOf(recordOf(given.profiles)[String(given.profile)]) }
+  const workspace = recordOf(settings.sandbox_workspace_write)
   const policy = settings.approval_policy
   const sandbox = settings.sandbox_mode ?? 'read-only'
   if (settings.default_permissions !== undefined || settings.permissions !== undefined) {
@@ -32,7 +33,7 @@ export function importCodex(given: Settings): Draft {
   if (workspace.network_access === true) {
     out.note('network_access = true opens every host; it was not taken over: grant the hosts that are really used')
   }
-  for (const name of Object.keys(record(settings.mcp_servers))) {
+  for (const name of Object.keys(recordOf(settings.mcp_servers))) {
     out.note(`the tools of the MCP server "${name}" ask, one by one, unless [permission.tools] names them`)
   }
   for (const text of texts(settings[RULE_FILES], RULE_FILES, out)) importRules(text, out)

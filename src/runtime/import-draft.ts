@@ -65,10 +65,6 @@ export function texts(value: unknown, name: string, out: DraftWriter): readonly 
   })
 }
 
-export function record(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {}
-}
-
 /**
  * A command rule with wildcards as Cordon's argv pattern: `git log:*`, `git log *` and `git log*` become a prefix, a text without
  * a wildcard stands for exactly itself. Null for a wildcard anywhere else, which words cannot say.

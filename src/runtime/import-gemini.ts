@@ -1,7 +1,8 @@
 /** Gemini CLI's tool lists as a draft of a manifest. */
 
-import { type Draft, DraftWriter, type Entry, type Finding, note, record, texts } from './import-draft.ts'
-import { commandRule, type Settings, unnamed } from './import-rules.ts'
+import { recordOf } from '../system/record.ts'
+import { type Draft, DraftWriter, type Entry, type Finding, note, texts } from './import-draft.ts'
+import { commandRule, type Settings, unknownTool, unnamed } from './import-rules.ts'
 
 const GEMINI_TOOLS: Readonly<Record<string, readonly string[]>> = {
   run_shell_command: ['bash'],
@@ -16,31 +17,35 @@ const GEMINI_TOOLS: Readonly<Record<string, readonly string[]>> = {
   list_directory: ['list'],
   web_fetch: ['webfetch', 'http'],
   google_web_search: ['websearch'],
+  // The names of their classes are names too.
+  ReadFileTool: ['read'],
+  ReadManyFilesTool: ['read', 'grep'],
+  WriteFileTool: ['write'],
+  EditTool: ['edit', 'apply_patch'],
+  GlobTool: ['glob'],
+  GrepTool: ['grep'],
+  RipGrepTool: ['grep'],
+  LSTool: ['list'],
+  WebFetchTool: ['webfetch', 'http'],
+  WebSearchTool: ['websearch'],
 }
 
 /** Reads settings.json. */
 export function importGemini(settings: Settings): Draft {
   const out = new DraftWriter()
-  const tools = record(settings.tools)
+  const tools = recordOf(settings.tools)
   const lists = [
-    [
-      'deny',
-      'tools.exclude',
-      [...texts(tools.exclude, 'tools.exclude', out), ...texts(settings.excludeTools, 'excludeTools', out)],
-    ],
-    [
-      'allow',
-      'tools.allowed',
-      [...texts(tools.allowed, 'tools.allowed', out), ...texts(settings.allowedTools, 'allowedTools', out)],
-    ],
+    ['deny', [...texts(tools.exclude, 'tools.exclude', out), ...texts(settings.excludeTools, 'excludeTools', out)]],
+    ['allow', [...texts(tools.allowed, 'tools.allowed', out), ...texts(settings.allowedTools, 'allowedTools', out)]],
   ] as const
-  for (const [verdict, name, rules] of lists) {
+  for (const [verdict, rules] of lists) {
     for (const rule of rules) {
       const [, tool = '', inside] = /^(\w+)(?:\((.*)\))?$/s.exec(rule) ?? []
       const known = Object.hasOwn(GEMINI_TOOLS, tool) ? GEMINI_TOOLS[tool]! : null
-      if (!known) out.note(`${name} "${rule}" names a tool that has no equivalent`)
+      if (!known) out.add(...unknownTool(tool, inside !== undefined, verdict, rule))
       // A text in brackets is a prefix there.
       else if (inside !== undefined && known.includes('bash')) out.add(...commandRule(`${inside}:*`, verdict, rule))
+      else if (inside !== undefined && verdict === 'allow') out.note(`allow "${rule}" has no equivalent`)
       else if (verdict === 'allow' && (known.includes('bash') || known.includes('write'))) {
         out.note(`allow "${rule}" allows everything; it was not taken over: grant what is really used`)
       } else out.add(...known.map((own): Entry => ({ kind: 'level', tool: own, verdict })))
@@ -48,10 +53,10 @@ export function importGemini(settings: Settings): Draft {
   }
   const core = tools.core ?? settings.coreTools
   if (core !== undefined) out.add(...outsideCore(texts(core, 'tools.core', out)))
-  for (const path of texts(record(settings.context).includeDirectories, 'context.includeDirectories', out)) {
+  for (const path of texts(recordOf(settings.context).includeDirectories, 'context.includeDirectories', out)) {
     out.add({ kind: 'directory', path })
   }
-  const mode = record(settings.general).defaultApprovalMode
+  const mode = recordOf(settings.general).defaultApprovalMode
   if (mode === 'auto_edit') out.add({ kind: 'mode', mode: 'auto_accept' })
   else if (mode === 'plan') out.add({ kind: 'mode', mode: 'plan' })
   else out.add({ kind: 'mode', mode: 'default' })

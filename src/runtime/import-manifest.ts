@@ -4,6 +4,7 @@ import { renderProblem } from '../manifest/problem.ts'
 import { Fault } from '../system/fault.ts'
 import type { Files } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
+import { isRecord } from '../system/record.ts'
 import type { Draft, Entry } from './import-draft.ts'
 import { inPlaceOf, settleDoubts } from './import-settle.ts'
 import { loadPolicy } from './load-policy.ts'
@@ -80,7 +81,7 @@ function describe(entry: Entry): string {
 }
 
 /** The object form of a manifest. */
-export function treeOf(entries: readonly Entry[]): Tree {
+function treeOf(entries: readonly Entry[]): Tree {
   const tree: Tree = { schema_version: 1 }
   const table = (...path: readonly string[]): Tree =>
     path.reduce((at, name) => {
@@ -146,16 +147,12 @@ function strictest(known: unknown, verdict: 'allow' | 'ask' | 'deny'): string {
 
 /** TOML of an object of tables, lists, texts, numbers and booleans. */
 function toml(tree: Tree, path: readonly string[] = []): string {
-  const own = Object.entries(tree).filter(([, value]) => !isTable(value))
+  const own = Object.entries(tree).filter(([, value]) => !isRecord(value))
   const lines = own.map(([name, value]) => `${key(name)} = ${literal(value)}`)
   const head = path.length > 0 && own.length > 0 ? `\n[${path.map(key).join('.')}]\n` : ''
-  const tables = Object.entries(tree).filter((entry): entry is [string, Tree] => isTable(entry[1]))
+  const tables = Object.entries(tree).filter((entry): entry is [string, Tree] => isRecord(entry[1]))
   const body = lines.length > 0 ? `${head}${lines.join('\n')}\n` : ''
   return body + tables.map(([name, table]) => toml(table, [...path, name])).join('')
-}
-
-function isTable(value: unknown): value is Tree {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function key(name: string): string {
@@ -164,7 +161,7 @@ function key(name: string): string {
 
 function literal(value: unknown): string {
   if (Array.isArray(value)) return `[\n${value.map((item) => `  ${literal(item)},\n`).join('')}]`
-  if (isTable(value)) {
+  if (isRecord(value)) {
     const fields = Object.entries(value).map(([name, field]) => `${key(name)} = ${literal(field)}`)
     return `{ ${fields.join(', ')} }`
   }

@@ -1,6 +1,6 @@
 /** Settings that an agent reads from several files, put together so that no denial of any of them is lost. */
 
-import { record } from './import-draft.ts'
+import { isRecord, recordOf } from '../system/record.ts'
 import type { Settings } from './import-rules.ts'
 
 /** Lists that add up over the files; of every other value that of the nearest file counts. */
@@ -31,7 +31,7 @@ function merged(far: Settings, near: Settings, added: ReadonlySet<string>, path:
     const place = path === '' ? name : `${path}.${name}`
     const known = result[name]
     if (added.has(place)) result[name] = both(known, value)
-    else if (isTable(known) && isTable(value)) result[name] = merged(record(known), record(value), added, place)
+    else if (isRecord(known) && isRecord(value)) result[name] = merged(recordOf(known), recordOf(value), added, place)
     else result[name] = value
   }
   return result
@@ -41,8 +41,4 @@ function merged(far: Settings, near: Settings, added: ReadonlySet<string>, path:
 function both(far: unknown, near: unknown): unknown {
   if (far === undefined) return near
   return Array.isArray(far) && Array.isArray(near) ? [...far, ...near] : [far, near].flat()
-}
-
-function isTable(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

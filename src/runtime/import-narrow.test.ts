@@ -314,3 +314,95 @@ it('keeps the denials of every file', async () => {
   expect([decide('bash', { command: 'git push' }), decide('bash', { command: 'ls' })]).toEqual(['deny', 'allow'])
   expect(decide('write', { path: 'a', content: '' })).toBe('allow')
 })
+
+const WEB = { url: 'https://q.example/' }
+it.each([
+  [
+    'claude-code',
+    'a page that asks beside an allow of all',
+    { allow: ['WebFetch'], ask: ['WebFetch(domain:q.example)'] },
+    'webfetch',
+    WEB,
+    'ask',
+  ],
+  ['claude-code', 'one subagent', { deny: ['Task(Explore)'] }, 'task', { prompt: 'x' }, 'ask'],
+  [
+    'claude-code',
+    'one subagent beside an allow of all',
+    { allow: ['Task'], deny: ['Task(Explore)'] },
+    'task',
+    { prompt: 'x' },
+    'ask',
+  ],
+  ['claude-code', 'subagents by their new name', { deny: ['Agent'] }, 'task', { prompt: 'x' }, 'deny'],
+  ['claude-code', 'one skill', { ask: ['Skill(deploy)'] }, 'skill', { name: 'deploy' }, 'ask'],
+  ['claude-code', 'names of files', { deny: ['Glob(secret/**)'] }, 'glob', { pattern: 'secret/*' }, 'ask'],
+  [
+    'claude-code',
+    'a command that is watched',
+    { deny: ['Monitor'], allow: ['Bash(ls)'] },
+    'bash',
+    { command: 'ls' },
+    'deny',
+  ],
+  ['claude-code', 'a tool of its own', { deny: ['CronCreate'] }, 'CronCreate', {}, 'deny'],
+  ['gemini', 'a tool of its own', { tools: { exclude: ['save_memory'] } }, 'save_memory', {}, 'deny'],
+  ['opencode', 'tools by a wildcard', { permission: { 'web*': 'deny' } }, 'webfetch', WEB, 'deny'],
+  ['opencode', 'tools that ask by a wildcard', { permission: { '?ead': 'ask' } }, 'read', { path: 'a' }, 'ask'],
+  ['opencode', 'all tools switched off', { tools: { '*': false } }, 'read', { path: 'a' }, 'deny'],
+  ['opencode', 'some of them', { tools: { 'web*': false } }, 'websearch', { query: 'x' }, 'deny'],
+  [
+    'opencode',
+    'patches',
+    { tools: { patch: false } },
+    'apply_patch',
+    { patch: '*** Begin Patch\n*** Add File: a\n+x\n*** End Patch' },
+    'deny',
+  ],
+  [
+    'opencode',
+    'a tool called like a part of every object',
+    { tools: { constructor: false, read: false } },
+    'read',
+    { path: 'a' },
+    'deny',
+  ],
+  ['gemini', 'a tool by its class', { excludeTools: ['ReadFileTool'] }, 'read', { path: 'a' }, 'deny'],
+  ['gemini', 'the web by its class', { tools: { exclude: ['WebSearchTool'] } }, 'websearch', { query: 'x' }, 'deny'],
+  ['gemini', 'a part of a tool', { tools: { allowed: ['web_fetch(https://a.example)'] } }, 'webfetch', WEB, 'ask'],
+] as const)('%s: %s', async (agent, _, settings, tool, input, expected) => {
+  const given = agent === 'claude-code' ? { permissions: settings } : settings
+  const { decide, text } = await checkerOf(agent, given)
+  expect(decide(tool, input), text).toBe(expected)
+})
+
+it('takes whatever stands where a rule should', async () => {
+  const odd = fc.jsonValue({ maxDepth: 3 })
+  const name = fc.constantFrom(
+    'permissions',
+    'permission',
+    'tools',
+    'allow',
+    'deny',
+    'ask',
+    '*',
+    'bash',
+    '__proto__',
+    'agent',
+    'build',
+    'sandbox',
+    'network',
+    'filesystem',
+    'exclude',
+    'core',
+  )
+  const tree = fc.dictionary(name, fc.oneof(odd, fc.dictionary(name, fc.oneof(odd, fc.array(fc.string())))))
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(...Object.keys(IMPORTERS)), tree, async (agent, settings) => {
+      const { decide } = await checkerOf(agent, settings)
+      expect(decide('bash', { command: 'git push' })).not.toBe('allow')
+      expect(decide('write', { path: '/etc/x', content: '' })).not.toBe('allow')
+    }),
+    { numRuns: 150 },
+  )
+})

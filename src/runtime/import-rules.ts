@@ -16,6 +16,21 @@ export function unnamed({ entries }: Draft, tools: readonly string[], verdict: V
     .map((tool) => ({ kind: 'level', tool, verdict }))
 }
 
+/** What stands in the place of a rule that closes some part of a tool which no manifest can name. */
+export function wholeToolAsks(tools: readonly string[], verdict: Verdict, rule: string): readonly Finding[] {
+  return [
+    note(`${verdict} "${rule}" has no equivalent; the whole tool asks`),
+    ...tools.map((tool): Entry => ({ kind: 'level', tool, verdict: 'ask' })),
+  ]
+}
+
+/** A rule about a tool that Cordon has no equal of: in a hook it asks, and is denied where that was said of all of it. */
+export function unknownTool(tool: string, partly: boolean, verdict: Verdict, rule: string): readonly Finding[] {
+  return tool !== '' && !partly && verdict === 'deny'
+    ? [{ kind: 'level', tool, verdict }]
+    : [note(`${verdict} "${rule}" names a tool that has no equivalent; it asks`)]
+}
+
 /** A rule about commands. Other agents match text, so `rm*` is about `rmdir` too, which no list of words says. */
 export function commandRule(text: string, verdict: Verdict, rule: string): readonly Finding[] {
   const pattern = commandPattern(text)

@@ -1,13 +1,14 @@
 /** The settings of sandbox-runtime as a draft of a manifest. */
 
-import { type Draft, DraftWriter, record, texts } from './import-draft.ts'
+import { recordOf } from '../system/record.ts'
+import { type Draft, DraftWriter, texts } from './import-draft.ts'
 import { pathRule, type Settings, unnamed, WEB_TOOLS } from './import-rules.ts'
 
 /** Reads its settings. */
 export function importSrt(settings: Settings): Draft {
   const out = new DraftWriter()
-  const network = record(settings.network)
-  const files = record(settings.filesystem)
+  const network = recordOf(settings.network)
+  const files = recordOf(settings.filesystem)
   // There a host is open to the whole process, or to nothing of it.
   for (const host of texts(network.allowedDomains, 'network.allowedDomains', out)) {
     out.add({ kind: 'host', use: 'commands', host }, { kind: 'host', use: 'web', host })

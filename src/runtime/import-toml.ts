@@ -1,18 +1,12 @@
 /** Settings of others that are written in TOML, as plain values. */
 
 import { parseToml as parseTree } from '../manifest/toml.ts'
-import type { Node } from '../manifest/tree.ts'
+import { plainNode } from '../manifest/tree.ts'
 import { Fault } from '../system/fault.ts'
 
 /** Parses TOML; throws a Fault for what is none. */
 export function parseToml(text: string, file: string): unknown {
   const { root, problems } = parseTree(text)
   if (problems.length > 0) throw new Fault('not-toml', `${file} is not TOML: ${problems[0]!.message}`)
-  return plainOf(root)
-}
-
-function plainOf(node: Node): unknown {
-  if (node.kind === 'array') return node.items.map(plainOf)
-  if (node.kind !== 'table') return node.value
-  return Object.fromEntries([...node.entries].map(([name, entry]) => [name, plainOf(entry.node)]))
+  return plainNode(root)
 }

@@ -1,6 +1,6 @@
 /** Finds the manifests of a project, merges their layers, and compiles the policy that holds there. */
 
-import { dirname, join, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { type Compiled, compileManifest } from '../manifest/compile.ts'
 import { mergeLayers } from '../manifest/layers.ts'
 import type { LoadOptions, openManifest } from '../manifest/load.ts'
@@ -13,8 +13,8 @@ import type { RegistryFacts } from '../sandbox/bundle.ts'
 import { builtInBundles, bundleNames } from '../sandbox/bundles.generated.ts'
 import type { Files } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
-
-export const MANIFEST_NAME = 'cordon.toml'
+import { findRoot, MANIFEST_NAME } from './project-root.ts'
+import { readManifests, readUserManifest, type WrittenManifest, type WrittenManifests } from './written-manifests.ts'
 
 /** Which manifest holds: the project's own, one that the person named, or an object instead of every layer. */
 export type ManifestChoice =
@@ -30,18 +30,27 @@ export interface LoadRequest {
   readonly choice: ManifestChoice
 }
 
+/** The policy that holds in a project. */
 export interface LoadedPolicy extends Compiled {
   readonly root: string
   readonly manifestPath: string
-  /** The effective manifest, for `policy show`. */
-  readonly manifest: Manifest
-  /** The project's own manifest, when it has one: it takes effect only once it is signed (M3). */
-  readonly project: Manifest | null
+  /** Whether the project's own manifest is in it: that takes effect only once it is signed (M3). */
+  readonly ownManifest: boolean
   /** Registries of the bundles (O5): known once a manifest is signed, or named by the person. */
   readonly registries: RegistryFacts
 }
 
-export type LoadOutcome = { readonly loaded: LoadedPolicy } | { readonly problems: readonly Problem[] }
+/** A policy together with the manifests that it was compiled from. */
+export interface LoadedManifest extends LoadedPolicy {
+  /** The effective manifest, for `policy show`. */
+  readonly manifest: Manifest
+  /** The project's own manifest, when it has one. */
+  readonly project: Manifest | null
+  /** What was read, when that was the project's and the user's files. */
+  readonly written: WrittenManifests | null
+}
+
+export type LoadOutcome = { readonly loaded: LoadedManifest } | { readonly problems: readonly Problem[] }
 
 /** Loads the policy for a project. Throws a Fault when a manifest cannot be read at all. */
 export async function loadPolicy(request: LoadRequest): Promise<LoadOutcome> {
@@ -50,7 +59,7 @@ export async function loadPolicy(request: LoadRequest): Promise<LoadOutcome> {
     request.root === null ? findRoot(machine.cwd, files) : resolve(machine.cwd, request.root),
   )
   const manifestPath = join(root, MANIFEST_NAME)
-  const layers = await openLayers(request, manifestPath)
+  const layers = await openLayers(request, root)
   if ('problems' in layers) return layers
   const merged = mergeLayers(layers.layers, layers.suffixes)
   const compiled = compileManifest(merged.manifest, {
@@ -63,13 +72,16 @@ export async function loadPolicy(request: LoadRequest): Promise<LoadOutcome> {
   })
   if ('problems' in compiled) return { problems: compiled.problems }
   const { policy } = compiled
+  const project = choice.kind === 'project' ? (layers.layers.project ?? null) : null
   return {
     loaded: {
       ...compiled,
       policy: layers.suffixes ? { ...policy, http: { ...policy.http, suffixes: layers.suffixes } } : policy,
       warnings: [...layers.warnings, ...merged.warnings, ...compiled.warnings],
       manifest: merged.manifest,
-      project: choice.kind === 'project' ? (layers.layers.project ?? null) : null,
+      project,
+      written: layers.written,
+      ownManifest: project !== null,
       registries: {},
       root,
       manifestPath: choice.kind === 'file' ? files.canonical(resolve(machine.cwd, choice.file)) : manifestPath,
@@ -85,55 +97,44 @@ function bundleHosts(choice: BundleSetting): ReadonlyMap<string, readonly string
   return new Map((bundle?.programs ?? []).map((program) => [program, fetches ? bundle!.hosts : []]))
 }
 
-/** The nearest directory upwards with a manifest, else with a repository, else the directory itself. */
-export function findRoot(cwd: string, files: Files): string {
-  for (const marker of [MANIFEST_NAME, '.git']) {
-    for (let directory = cwd; ; directory = dirname(directory)) {
-      if (files.exists(join(directory, marker))) return directory
-      if (directory === dirname(directory)) break
-    }
-  }
-  return cwd
-}
-
 type OpenedLayers =
   | {
       readonly layers: Parameters<typeof mergeLayers>[0]
       readonly warnings: readonly Problem[]
       readonly suffixes: LoadOptions['suffixes'] & (object | null)
+      readonly written: WrittenManifests | null
     }
   | { readonly problems: readonly Problem[] }
 
-async function openLayers({ machine, files, choice }: LoadRequest, manifestPath: string): Promise<OpenedLayers> {
+async function openLayers({ machine, files, choice }: LoadRequest, root: string): Promise<OpenedLayers> {
   if (choice.kind === 'object') {
     const result = await open({ object: choice.object })
     if ('problems' in result) return { problems: result.problems }
-    return { layers: { project: result.manifest }, warnings: result.warnings, suffixes: result.suffixes }
+    return { layers: { project: result.manifest }, warnings: result.warnings, suffixes: result.suffixes, written: null }
   }
-  const userFile = join(machine.configDir, MANIFEST_NAME)
-  const user = files.exists(userFile) ? await openFile(userFile, label(userFile, machine), files) : null
+  const written =
+    choice.kind === 'project'
+      ? readManifests(root, machine, files)
+      : { user: readUserManifest(machine, files), project: namedManifest(choice.file, machine, files) }
+  const user = written.user && (await openWritten(written.user))
   if (user && 'problems' in user) return { problems: user.problems }
-  const projectFile = choice.kind === 'file' ? resolve(machine.cwd, choice.file) : manifestPath
-  const wanted = choice.kind === 'file' || files.exists(projectFile)
   const below = user?.manifest ?? null
-  const project = wanted
-    ? await openFile(projectFile, choice.kind === 'file' ? choice.file : MANIFEST_NAME, files, { below })
-    : null
+  const project = written.project && (await openWritten(written.project, { below }))
   if (project && 'problems' in project) return { problems: project.problems }
   return {
     layers: { user: below, project: project?.manifest ?? null },
     warnings: [...(user?.warnings ?? []), ...(project?.warnings ?? [])],
     suffixes: project?.suffixes ?? user?.suffixes ?? null,
+    written: choice.kind === 'project' ? written : null,
   }
 }
 
-/** How messages call a file: short, and without the name of the user. */
-function label(file: string, { home }: Machine): string {
-  return file.startsWith(`${home}/`) ? `~${file.slice(home.length)}` : file
+function namedManifest(file: string, { cwd }: Machine, files: Files): WrittenManifest {
+  return { text: files.readText(resolve(cwd, file)), label: file }
 }
 
-function openFile(file: string, label: string, files: Files, options?: LoadOptions): ReturnType<typeof openManifest> {
-  return open({ text: files.readText(file), file: label }, options)
+function openWritten({ text, label }: WrittenManifest, options?: LoadOptions): ReturnType<typeof openManifest> {
+  return open({ text, file: label }, options)
 }
 
 /** Opens a manifest. What reads one is loaded with the first, and the shell analysis for one that has examples to check. */

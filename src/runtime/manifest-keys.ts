@@ -9,7 +9,8 @@ export interface Keys {
   list(): { readonly own: string | null; readonly trusted: readonly TrustedKey[] }
   trust(key: string, comment: string): void
   untrust(key: string): boolean
-  reset(): void
+  /** Makes a new key; `warning` says when it could not be kept in the keychain. */
+  reset(): { readonly warning: string | null }
 }
 
 /** Opens the keys of this user. */

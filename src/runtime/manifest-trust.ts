@@ -1,6 +1,6 @@
 /** Whether a project's manifest may take effect (M3): verify it, show what it would open, sign it. */
 
-import { join } from 'node:path'
+import { isInside } from '../files/baseline.ts'
 import { canonicalManifest } from '../manifest/canonical.ts'
 import { type ReachDiff, reachDiff } from '../manifest/reach-diff.ts'
 import { type ManifestTrust, signManifest, userSigningKey, verifyManifest } from '../manifest/sign.ts'
@@ -14,8 +14,9 @@ import type { Files } from '../system/files.ts'
 import { openKeyStore } from '../system/keychain.ts'
 import type { Machine } from '../system/machine.ts'
 import { openOwnDirectory } from '../system/state.ts'
-import type { LoadedPolicy } from './load-policy.ts'
-import { sealVerified, verifiedFiles } from './manifest-seal.ts'
+import type { LoadedManifest, LoadedPolicy } from './load-policy.ts'
+import { sealVerified } from './manifest-seal.ts'
+import { verifiedFiles } from './policy-memory.ts'
 import { claimedText, registriesOf, signedText } from './signed-text.ts'
 
 export type { ReachDiff } from '../manifest/reach-diff.ts'
@@ -52,11 +53,13 @@ export function trustRequest(
 }
 
 /** Judges the project's manifest; null when the project has none, and built-in defaults hold. */
-export function judgeTrust(loaded: LoadedPolicy, machine: Machine, files: Files): TrustReport | null {
+export function judgeTrust(loaded: LoadedManifest, machine: Machine, files: Files): TrustReport | null {
   if (!loaded.project) return null
   const canonical = canonicalManifest(loaded.project)
   const request = trustRequest(loaded, machine, files)
-  const { trust, registries } = verified(canonical, request)
+  const { trust, registries } = verified(canonical, request, (found, verifiedIn) =>
+    sealVerified(loaded, machine, found, verifiedIn),
+  )
   let diff: ReachDiff | null = null
   return {
     trust,
@@ -72,7 +75,11 @@ export function judgeTrust(loaded: LoadedPolicy, machine: Machine, files: Files)
  * The registries that were signed are part of the signed text itself: they are taken from there, and verified with it. Mostly the
  * newest signature is the one; a team signs without registries, which are a matter of each machine.
  */
-function verified(canonical: string, request: TrustRequest): Pick<TrustReport, 'trust' | 'registries'> {
+function verified(
+  canonical: string,
+  request: TrustRequest,
+  seal: (registries: RegistryFacts, files: string) => void,
+): Pick<TrustReport, 'trust' | 'registries'> {
   const own = openOwnDirectory(request.stateDir)
   const files = verifiedFiles(own, request.project)
   const claimed = claimedText(own, request.project)
@@ -80,7 +87,7 @@ function verified(canonical: string, request: TrustRequest): Pick<TrustReport, '
   if (newest?.trust.status === 'signed') {
     // What the newest signature claims must be what was verified: another one of the same hash would do for that, too.
     const same = claimed === signedText(canonical, newest.registries)
-    if (newest.trust.by === 'user' && same) sealVerified(own, request.project, files)
+    if (newest.trust.by === 'user' && same) seal(newest.registries, files)
     return newest
   }
   const plain = verifyManifest({ ...request, canonical })
@@ -98,7 +105,7 @@ function verifiedWith(
 }
 
 /** Signs the project's manifest as it is now. The person has seen the diff and said yes. */
-export function signProject(loaded: LoadedPolicy, machine: Machine, now: Date): { readonly warning: string | null } {
+export function signProject(loaded: LoadedManifest, machine: Machine, now: Date): { readonly warning: string | null } {
   if (!loaded.project) {
     throw new Fault('no-manifest', `${loaded.root} has no cordon.toml to sign`, { remedy: 'cordon init writes one.' })
   }
@@ -106,7 +113,7 @@ export function signProject(loaded: LoadedPolicy, machine: Machine, now: Date): 
   const canonical = signedText(canonicalManifest(loaded.project), registries)
   const { warning } = signManifest({
     stateDir: machine.stateDir,
-    keys: openKeyStore(join(machine.stateDir)),
+    keys: openKeyStore(machine.stateDir),
     project: loaded.root,
     canonical,
     now: now.toISOString(),
@@ -115,7 +122,7 @@ export function signProject(loaded: LoadedPolicy, machine: Machine, now: Date): 
 }
 
 /** The text of a `cordon.toml.sig` by the user's key, for those who trust it: without the registries of this machine. */
-export function detachedSignature(loaded: LoadedPolicy, machine: Machine): string {
+export function detachedSignature(loaded: LoadedManifest, machine: Machine): string {
   if (!loaded.project) throw new Fault('no-manifest', `${loaded.root} has no cordon.toml to sign`)
   const { key } = userSigningKey({ stateDir: machine.stateDir, keys: openKeyStore(machine.stateDir) })
   return printDetached(key, grantHash(canonicalManifest(loaded.project)))
@@ -132,7 +139,7 @@ export function readRegistries(
     .filter((bundle) => programs === null || programs.some((program) => bundle.programs.includes(program)))
   const path = (machine.env.PATH ?? '/usr/bin:/bin')
     .split(':')
-    .filter((entry) => entry.startsWith('/') && !entry.startsWith(loaded.root))
+    .filter((entry) => entry.startsWith('/') && !isInside(entry, loaded.root))
     .join(':')
   return findRegistries(chosen, machine.home, machineRegistries(machine.home, path))
 }

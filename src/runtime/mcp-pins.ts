@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
+import { canonicalJson } from '../system/canonical-json.ts'
 import { withLock } from '../system/lock.ts'
 import type { Machine } from '../system/machine.ts'
 import { openOwnDirectory, readOwnJson, writeOwnJson } from '../system/state.ts'
@@ -57,15 +58,8 @@ export class ServerPins {
 
 /** The pin of a definition: order of fields does not matter, every field does. */
 export function pinOf(definition: unknown): Pin {
-  const text = canonical(definition)
+  const text = canonicalJson(definition)
   return { text, hash: createHash('sha256').update(text).digest('hex') }
-}
-
-function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
-  const fields = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
-  return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${canonical(field)}`).join(',')}}`
 }
 
 function isPinFile(value: unknown): value is PinFile {

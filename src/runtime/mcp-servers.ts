@@ -6,11 +6,13 @@ import { basename } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { isInside } from '../files/baseline.ts'
 import { literalPrefix } from '../files/path-pattern.ts'
+import { SERVER_NAME } from '../manifest/compile-servers.ts'
 import type { McpServerSetting, ServerRequest } from '../manifest/settings.ts'
 import type { Decision } from '../policy/decision.ts'
 import { Fault, messageOf } from '../system/fault.ts'
 import { machineFiles } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
+import { isRecord } from '../system/record.ts'
 import { withBundleSecrets } from './bundle-secrets.ts'
 import type { LoadedPolicy } from './load-policy.ts'
 import { type Pin, pinOf } from './mcp-pins.ts'
@@ -41,7 +43,6 @@ export interface ServerSpec {
   readonly definition: Pin | null
 }
 
-export const SERVER_NAME: RegExp = /^[a-z0-9][a-z0-9-]{0,39}$/
 const MAX_SERVERS = 50
 const MAX_CONFIG_BYTES = 1024 * 1024
 
@@ -78,18 +79,18 @@ export function configServers(file: string): readonly ServerSpec[] {
   } catch (error) {
     throw bad(messageOf(error))
   }
-  const servers = isTable(value) ? value.mcpServers : undefined
-  if (!isTable(servers)) throw bad('there is no table "mcpServers"')
+  const servers = isRecord(value) ? value.mcpServers : undefined
+  if (!isRecord(servers)) throw bad('there is no table "mcpServers"')
   const entries = Object.entries(servers)
   if (entries.length === 0 || entries.length > MAX_SERVERS) throw bad(`expected 1 to ${MAX_SERVERS} servers`)
   return entries.map(([name, entry]) => {
     if (!SERVER_NAME.test(name)) throw bad(`${JSON.stringify(name)} must be small letters, digits and "-"`)
-    if (!isTable(entry)) throw bad(`${name} is not a table`)
+    if (!isRecord(entry)) throw bad(`${name} is not a table`)
     const { command, args = [], env = {}, url } = entry
     if (url !== undefined) throw bad(`${name} is a server elsewhere, and only servers that run here can be wrapped`)
     if (typeof command !== 'string' || command === '') throw bad(`${name} has no command`)
     if (!Array.isArray(args) || !args.every(isText)) throw bad(`the args of ${name} are not a list of texts`)
-    if (!isTable(env) || !Object.values(env).every(isText)) throw bad(`the env of ${name} is not a table of texts`)
+    if (!isRecord(env) || !Object.values(env).every(isText)) throw bad(`the env of ${name} is not a table of texts`)
     const argv = [command, ...args]
     const variables = env as Readonly<Record<string, string>>
     return { name, argv, grants: null, env: variables, requests: ['elicitation'], definition: defined(argv, variables) }
@@ -100,10 +101,6 @@ export function configServers(file: string): readonly ServerSpec[] {
 function defined(argv: readonly string[], env: Readonly<Record<string, string>>): Pin {
   const hashed = Object.entries(env).map(([name, value]) => [name, createHash('sha256').update(value).digest('hex')])
   return pinOf({ command: argv, env: Object.fromEntries(hashed) })
-}
-
-function isTable(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function isText(value: unknown): value is string {

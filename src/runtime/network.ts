@@ -27,6 +27,8 @@ const PROXY = { proxyHost: '127.0.0.1', proxyPort: 3128 } as const
 export interface DoorSettings {
   readonly variables: Readonly<Record<string, string>>
   readonly directory: string
+  /** Files of the machine in whose place the command sees one of the directory. */
+  readonly standIns: readonly { readonly path: string; readonly source: string }[]
 }
 
 export interface NetworkOptions {
@@ -122,7 +124,7 @@ export class SessionNetwork {
     const runs = join(this.#options.machine.cacheDir, 'run')
     reap(runs)
     const directory = join(runs, `${process.pid}-${Math.random().toString(36).slice(2)}`)
-    const { environment, files } = clientSettings({
+    const { environment, files, standIns } = clientSettings({
       ...PROXY,
       directory,
       caPem: this.#authority().pem,
@@ -138,7 +140,7 @@ export class SessionNetwork {
       rmSync(directory, { recursive: true, force: true })
       throw unwritable(directory, error)
     }
-    return { variables: { ...environment, ...this.#secrets().environment }, directory }
+    return { variables: { ...environment, ...this.#secrets().environment }, directory, standIns }
   }
 }
 

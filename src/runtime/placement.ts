@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { isInside } from '../files/baseline.ts'
 import { isGlob } from '../files/glob.ts'
 import { coversPath, literalPrefix, type PathPattern, reachesPath } from '../files/path-pattern.ts'
-import type { PathRules, Policy } from '../policy/policy.ts'
+import type { PathRule, PathRules, Policy } from '../policy/policy.ts'
 import { Fault } from '../system/fault.ts'
 import type { Files } from '../system/files.ts'
 
@@ -13,6 +13,10 @@ export interface Placement {
   readonly reads: readonly string[]
   /** Canonical paths shown read-write. */
   readonly writes: readonly string[]
+}
+
+/** What deny rules take away of what is shown, as it is now. */
+export interface Restriction {
   /** Existing paths that a deny rule hides from reading. */
   readonly hidden: readonly string[]
   /** Existing paths that a deny rule, or the change envelope, keeps from being written. */
@@ -29,23 +33,44 @@ const MAX_EXPANDED = 20_000
  */
 export function placeCommand(policy: Policy, files: Files): Placement {
   const roots = [policy.root, ...policy.additionalDirectories.map((directory) => directory.value)]
-  const readable = policy.reads.declared ? granted(policy.reads, files) : roots
+  const granted = (rules: readonly PathRule[]) => grantedPlaces(rules, roots, files)
+  const readable = policy.reads.declared ? granted(policy.reads.allow) : roots
   const inRoots = (path: string) => roots.some((root) => isInside(path, root))
-  const writable = policy.writes.declared ? granted(policy.writes, files) : readable.filter(inRoots)
+  const writable = policy.writes.declared ? granted(policy.writes.allow) : readable.filter(inRoots)
   const enveloped =
-    policy.envelope === null
-      ? writable
-      : policy.envelope.flatMap((rule) => expand(rule.pattern, files)).filter((path) => isCovered(path, writable))
+    policy.envelope === null ? writable : granted(policy.envelope).filter((path) => isCovered(path, writable))
   return {
     reads: unique([...readable, ...writable]),
     writes: unique(enveloped),
-    hidden: denied(policy.reads, [...readable, ...writable], files),
-    frozen: denied(policy.writes, enveloped, files),
   }
 }
 
-function granted(rules: PathRules, files: Files): string[] {
-  return unique(rules.allow.flatMap((rule) => expand(rule.pattern, files)))
+/** The paths that write grants name by themselves: those stay open although they are protected (F8). */
+export function namedForWriting(policy: Policy, files: Files): string[] {
+  return policy.writes.allow.flatMap(({ pattern }) => {
+    if (pattern.files === null || !files.isDirectory(pattern.absolute)) return [pattern.absolute]
+    return pattern.files.filter((file) => !isGlob(file)).map((file) => join(pattern.absolute, file))
+  })
+}
+
+/** Finds what deny rules hide and freeze. Files come and go: what was looked up for one command says nothing about the next. */
+export function restrictCommand(policy: Policy, { reads, writes }: Placement, files: Files): Restriction {
+  return { hidden: denied(policy.reads, reads, files), frozen: denied(policy.writes, writes, files) }
+}
+
+/**
+ * Where grants lead, with every link followed. A link inside the roots may be the work of a command: it leads nowhere that the
+ * grants do not lead by themselves. One outside is the person's own.
+ */
+function grantedPlaces(rules: readonly PathRule[], roots: readonly string[], files: Files): string[] {
+  const places = rules
+    .flatMap((rule) => expand(rule.pattern, files))
+    .flatMap((path) => {
+      const canonical = files.canonical(path)
+      const isOwn = canonical === path || !roots.some((root) => isInside(path, root))
+      return isOwn || rules.some((rule) => coversPath(rule.pattern, canonical)) ? [canonical] : []
+    })
+  return unique(places)
 }
 
 /** The existing places that a grant's pattern stands for: a directory as a whole, or the files it matches. */
@@ -54,11 +79,10 @@ function expand(pattern: PathPattern, files: Files): string[] {
   if (!files.exists(prefix)) return []
   const wholeTree = pattern.segments.at(-1) === '**' && pattern.segments.filter(isGlob).length === 1
   const anyFile = pattern.files === null || pattern.files.some((file) => file === '*' || file === '**')
-  if (!isGlob(pattern.absolute) && pattern.files === null) return [files.canonical(prefix)]
-  if (wholeTree && anyFile) return [files.canonical(prefix)]
-  return walk(prefix, files)
-    .filter((path) => coversPath(pattern, path))
-    .map(files.canonical)
+  if ((wholeTree && anyFile) || (!isGlob(pattern.absolute) && pattern.files === null)) return [prefix]
+  // A directory whose files are narrowed by name is not itself one of them.
+  const isFile = pattern.files === null || !files.isDirectory(prefix)
+  return walk(prefix, files).filter((path) => coversPath(pattern, path) && (isFile || path !== prefix))
 }
 
 function denied(rules: PathRules, shown: readonly string[], files: Files): string[] {

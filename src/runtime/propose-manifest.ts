@@ -1,7 +1,7 @@
 /** Proposes a starting manifest for a project on this machine. */
 
 import { join } from 'node:path'
-import { detectProject, type ProjectFacts, type ProjectFiles } from '../manifest/detect.ts'
+import { detectProject, type Kind, type ProjectFacts, type ProjectFiles } from '../manifest/detect.ts'
 import { proposeManifest } from '../manifest/init.ts'
 import { bundleNames } from '../sandbox/bundles.generated.ts'
 import type { Files } from '../system/files.ts'
@@ -36,14 +36,15 @@ function projectFiles(directory: string, files: Files): ProjectFiles {
 }
 
 function findings(facts: ProjectFacts): string[] {
+  const at = (kind: Kind, text: string): string => (facts.below[kind] ? `${text} in ${facts.below[kind]}` : text)
   return [
     facts.git ? 'git' : null,
-    facts.node ? `Node (${facts.node.manager}, ${facts.node.scripts.length} scripts)` : null,
-    facts.deno ? 'Deno' : null,
-    facts.rust ? 'Rust' : null,
-    facts.python ? `Python (${facts.python.manager})` : null,
-    facts.go ? 'Go' : null,
-    facts.java ? `Java (${facts.java})` : null,
+    facts.node ? at('node', `Node (${facts.node.manager}, ${facts.node.scripts.length} scripts)`) : null,
+    facts.deno ? at('deno', 'Deno') : null,
+    facts.rust ? at('rust', 'Rust') : null,
+    facts.python ? at('python', `Python (${facts.python.manager})`) : null,
+    facts.go ? at('go', 'Go') : null,
+    facts.java ? at('java', `Java (${facts.java})`) : null,
     ...facts.runners.map((runner) => `${runner.file} (${runner.targets.length} targets)`),
     facts.docker ? 'containers' : null,
   ].filter((text) => text !== null)

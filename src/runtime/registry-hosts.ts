@@ -7,7 +7,7 @@ import { builtInBundles } from '../sandbox/bundles.generated.ts'
 import type { LoadedPolicy } from './load-policy.ts'
 
 /** The policy with the registries of its bundles among the hosts of their programs. */
-export function withRegistries(loaded: LoadedPolicy, registries: RegistryFacts): LoadedPolicy {
+export function withRegistries<T extends LoadedPolicy>(loaded: T, registries: RegistryFacts): T {
   const toolDomains = new Map(loaded.policy.commands.toolDomains)
   for (const { value, rule, source } of loaded.sandbox.bundles) {
     const known = registries[value.tool] ?? []

@@ -40,7 +40,10 @@ export function resolveCall(tool: string, actions: Actions, around: Surroundings
 
 function pathFact(given: string, around: Surroundings): PathFact {
   const home = given === '~' || given.startsWith('~/') ? around.home + given.slice(1) : given
-  return { given, path: around.canonical(posix.isAbsolute(home) ? home : `${around.cwd}/${home}`) }
+  const absolute = posix.isAbsolute(home) ? home : `${around.cwd}/${home}`
+  const path = around.canonical(absolute)
+  const written = posix.resolve(absolute)
+  return { given, path, ...(written !== path && { written }) }
 }
 
 function hostFact(actions: Actions, around: Surroundings): HostFact {

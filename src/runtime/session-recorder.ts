@@ -4,6 +4,7 @@ import type { Approval } from '../approval/approve.ts'
 import type { AuditViolation, EndEvent, NoteEvent } from '../audit/event.ts'
 import type { AuditLog } from '../audit/log.ts'
 import type { Decision } from '../policy/decision.ts'
+import { canonicalJson } from '../system/canonical-json.ts'
 import { sha256 } from '../system/sha256.ts'
 import { uniqueName } from '../system/unique-name.ts'
 import type { ToolInput } from '../tools/tool.ts'
@@ -32,9 +33,9 @@ export interface SessionRecorder {
   /** Throws when the line cannot be written: then the call does not run. */
   begin(call: BegunCall): CallRecord
   end(record: CallRecord | null, result: ToolResult, outcomes: readonly RunOutcome[]): void
-  /** `call` joins the answer with the call; null for a question of a command that runs already. */
   /** How a command that a call started in the background came out. */
   settled(call: string | null, outcome: RunOutcome): void
+  /** `call` joins the answer with the call; null for a question of a command that runs already. */
   answered(call: string | null, subject: string, approver: string, approval: Approval): void
   tainted(tool: string, score: number): void
   note(event: NoteEvent): void
@@ -54,7 +55,7 @@ export function auditRecorder(
         call,
         agent,
         tool,
-        args_hash: sha256(canonical(input)),
+        args_hash: sha256(canonicalJson(input)),
         ...(options.arguments && { args: input, subject }),
         decision: {
           verdict: decision.decision,
@@ -166,10 +167,3 @@ function violationsOf({ result, egress }: RunOutcome): AuditViolation[] {
 }
 
 const MAX_VIOLATIONS = 100
-
-function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
-  const fields = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
-  return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${canonical(field)}`).join(',')}}`
-}

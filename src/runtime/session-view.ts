@@ -7,7 +7,7 @@ import { isInside } from '../files/baseline.ts'
 import type { RingSettings } from '../manifest/settings.ts'
 import type { SessionFacts } from '../policy/call.ts'
 import type { Mode, PathRule } from '../policy/policy.ts'
-import { ringOf, takeStance } from '../policy/stance.ts'
+import { DEFAULT_TRUST_SCORE, ringOf, takeStance } from '../policy/stance.ts'
 import type { Files } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
 import type { LoadedPolicy } from './load-policy.ts'
@@ -32,8 +32,6 @@ export interface ViewParts {
 }
 
 const MAX_POLICIES = 16
-/** Of an agent that the manifest says nothing about. */
-const DEFAULT_TRUST = 0.7
 
 /** `moved` in every method: the session's own directory stands for the project. */
 export class SessionView {
@@ -80,7 +78,7 @@ export class SessionView {
   /** The ring of the agent (P8), and its limits. */
   ring(): { readonly number: 1 | 2 | 3; readonly limits: RingSettings } {
     const { policy, session } = this.#parts.project.loaded
-    const number = ringOf(policy.agents.get(this.agent)?.trustScore.value ?? DEFAULT_TRUST)
+    const number = ringOf(policy.agents.get(this.agent)?.trustScore.value ?? DEFAULT_TRUST_SCORE)
     return { number, limits: session.rings[number] }
   }
 

@@ -21,6 +21,7 @@ import type { CommandRunner, RunOutcome } from './command-runner.ts'
 import type { CustomToolHost, SessionTool } from './custom-tools.ts'
 import { readBrief } from './discovery-brief.ts'
 import type { LoadedPolicy } from './load-policy.ts'
+import { ownPackage } from './own-package.ts'
 import { runToolCall, type Stages } from './run-tool-call.ts'
 import { type ParsedCall, parseCall, tooOften } from './session-call.ts'
 import { toolContext } from './session-context.ts'
@@ -46,6 +47,8 @@ export interface SessionParts extends QuestionParts {
   readonly openRunner: (loaded: LoadedPolicy, ask: AskHost | null) => CommandRunner
   readonly spillDirectory: string
   readonly web: (policy: () => LoadedPolicy, facts: () => SessionFacts) => WebPort
+  /** Told when the session is closed. */
+  readonly closed: () => void
 }
 
 export interface SessionSettings {
@@ -80,6 +83,7 @@ export class Session {
   readonly #questions: SessionQuestions
   readonly #ended = new AbortController()
   readonly #running = new Set<Promise<unknown>>()
+  #closing: Promise<void> | null = null
 
   constructor(parts: SessionParts, settings: SessionSettings) {
     const { project, machine, files, saved, spillDirectory, recorder } = parts
@@ -91,6 +95,7 @@ export class Session {
       configDir: machine.configDir,
       stateDir: machine.stateDir,
       manifestPath: loaded.manifestPath,
+      program: ownPackage(files),
     })
     const view = new SessionView({ id, project, state: this.#state, saved, machine, files, spillDirectory, directory })
     this.#view = view
@@ -216,15 +221,20 @@ export class Session {
     return this.#listeners.add(listener)
   }
 
-  /** Ends everything that still runs, and closes the record. A second close does nothing. */
-  async close(): Promise<void> {
-    if (this.#ended.signal.aborted) return
+  /** Ends everything that still runs, and closes the record. A second close waits for the first. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
     this.#ended.abort()
     await this.#commands.close()
     // Calls that are still under way write their last line before the record is closed.
     await Promise.allSettled(this.#running)
     this.#parts.saved.endSession(this.id)
     this.#parts.recorder.close()
+    this.#parts.closed()
   }
 
   #stages(underway: Underway): Stages<ParsedCall, CallRecord> {

@@ -46,9 +46,13 @@ export function approveSkill(
   const skill = skillsOf(root, machine).find((candidate) => candidate.name === name)
   const scripts = skill?.scripts.filter((script) => only === null || script.name === only) ?? []
   if (!skill || scripts.length === 0) {
-    throw new Fault('no-skill', `there is no script ${only ?? ''} of a skill "${name}"`, {
-      remedy: 'cordon skills lists them.',
-    })
+    throw new Fault(
+      'no-skill',
+      only === null ? `there is no skill "${name}" with scripts` : `the skill "${name}" has no script ${only}`,
+      {
+        remedy: 'cordon skills lists them.',
+      },
+    )
   }
   const store = createTrustStore(machine.stateDir)
   for (const script of scripts) approveSkillScript(skill, script, store, now.toISOString())

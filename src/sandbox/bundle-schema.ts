@@ -1,5 +1,6 @@
 /** Reads a bundle's data file: every key is checked, and nothing unknown is let through. */
 
+import { isRecord } from '../system/record.ts'
 import type { Bundle, BundleSecret, RegistrySource } from './bundle.ts'
 
 /** A key of a bundle file, for the reader and for the documentation. */
@@ -42,7 +43,7 @@ export function parseBundle(
   const say = (key: string, expected: string, found: unknown): void => {
     problems.push(`${file}: ${key}: expected ${expected}, found ${JSON.stringify(found) ?? 'nothing'}`)
   }
-  if (!isTable(data)) return { problems: [`${file}: expected a table`] }
+  if (!isRecord(data)) return { problems: [`${file}: expected a table`] }
   for (const key of Object.keys(data)) {
     if (!bundleKeys.some((known) => known.name === key))
       say(key, `one of ${bundleKeys.map((k) => k.name).join(', ')}`, key)
@@ -92,7 +93,7 @@ type Say = (key: string, expected: string, found: unknown) => void
 function values(value: unknown, say: Say): Readonly<Record<string, string>> {
   const isVariable = ([name, text]: readonly [string, unknown]): boolean =>
     /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && typeof text === 'string'
-  if (isTable(value) && Object.entries(value).every(isVariable)) return value as Readonly<Record<string, string>>
+  if (isRecord(value) && Object.entries(value).every(isVariable)) return value as Readonly<Record<string, string>>
   say('set', 'a table of variables and texts', value)
   return {}
 }
@@ -103,8 +104,8 @@ function secrets(value: unknown, say: Say): readonly BundleSecret[] {
     return []
   }
   return value.flatMap((entry: unknown, index) => {
-    const { name, hosts, header } = isTable(entry) ? entry : {}
-    const known = isTable(entry) && Object.keys(entry).every((key) => SECRET_KEYS.has(key))
+    const { name, hosts, header } = isRecord(entry) ? entry : {}
+    const known = isRecord(entry) && Object.keys(entry).every((key) => SECRET_KEYS.has(key))
     const named = typeof name === 'string' && /^[A-Z][A-Z0-9_]*$/.test(name)
     const carried = typeof header === 'string' && /^[a-z][a-z0-9-]*$/.test(header)
     if (known && named && carried && isTexts(hosts) && hosts.length > 0) return [{ name, hosts, header }]
@@ -125,7 +126,7 @@ function registries(value: unknown, say: Say): readonly RegistrySource[] {
 }
 
 function registrySource(entry: unknown, key: string, say: Say): RegistrySource | null {
-  if (!isTable(entry)) {
+  if (!isRecord(entry)) {
     say(key, 'a table', entry)
     return null
   }
@@ -146,10 +147,6 @@ function registrySource(entry: unknown, key: string, say: Say): RegistrySource |
     subdomains: subdomains === true,
     variable: typeof variable === 'string' ? variable : null,
   }
-}
-
-function isTable(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function isTexts(value: unknown): value is readonly string[] {

@@ -642,7 +642,7 @@ export function builtInBundles(): readonly Bundle[] {
         'npm_config_offline',
         'npm_config_prefer_offline',
       ],
-      set: {},
+      set: { npm_config_update_notifier: 'false' },
       hosts: [],
       secrets: [],
       registries: [

@@ -32,7 +32,7 @@ export interface CommandEnvironment {
 }
 
 /** What every command sees where the manifest writes no `env_allowlist`. */
-export const defaultAllowlist: Readonly<Record<EnvironmentRequest['platform'], readonly string[]>> = {
+const defaultAllowlist: Readonly<Record<EnvironmentRequest['platform'], readonly string[]>> = {
   linux: [
     'PATH',
     'HOME',

@@ -6,9 +6,9 @@ import type { Readable } from 'node:stream'
 import { uniqueName } from '../system/unique-name.ts'
 import type { Captured } from './backend.ts'
 
-export const DEFAULT_OUTPUT_BYTES: number = 1024 * 1024
+const DEFAULT_OUTPUT_BYTES: number = 1024 * 1024
 /** A command must not fill the disk by talking: past this much the rest is only counted. */
-export const MAX_SPILL_BYTES: number = 256 * 1024 * 1024
+const MAX_SPILL_BYTES: number = 256 * 1024 * 1024
 
 export class Capture {
   readonly #cap: number

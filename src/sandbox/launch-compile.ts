@@ -1,5 +1,6 @@
 /** A plan in the terms of this machine: bubblewrap's arguments for the room, the init's orders for what is put into it. */
 
+import { isInside } from '../files/baseline.ts'
 import type { LaunchIo } from './backend.ts'
 import { compileArguments } from './bwrap/args.ts'
 import { compileOrders } from './bwrap/orders.ts'
@@ -35,6 +36,13 @@ export function compileRoom(
   machine: Machine,
   cgroup: Cgroup | null,
 ): readonly [program: string, ...args: string[]] {
+  const writable = room.binds.find(({ path, mode }) => mode === 'read-write' && isInside(machine.bwrap, path))
+  if (writable)
+    throw new SandboxFault(
+      'sandbox-missing',
+      `bubblewrap was found only at ${machine.bwrap}, where commands may write: what they left there would run outside the sandbox`,
+      { remedy: 'Install it for the system: apt install bubblewrap, dnf install bubblewrap, pacman -S bubblewrap.' },
+    )
   const args = orFault(() => compileArguments(room, channel))
   return cgroup ? [machine.init.path, 'enter', ...cgroup.procs, '--', machine.bwrap, ...args] : [machine.bwrap, ...args]
 }

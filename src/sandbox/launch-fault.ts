@@ -34,6 +34,7 @@ function subjectOf(step: InitStep, index: number, plan: SandboxPlan): string | u
   if (step === 'PLACE') return plan.binds[index]?.path
   if (step === 'DIRECTORY') return plan.cwd
   if (step === 'EXEC') return plan.argv[0]
+  if (step === 'STREAM') return ['stdin', 'stdout', 'stderr'][index]
   return undefined
 }
 

@@ -18,7 +18,7 @@ import { uniqueName } from '../system/unique-name.ts'
 import type { MaskFacts } from './masks.ts'
 import type { Folder, SecretTree } from './secrets-tree.ts'
 
-const VERSION = 2
+const VERSION = 3
 /** Below this many folders a walk is as fast as reading the index. */
 const WORTHWHILE = 500
 
@@ -31,7 +31,7 @@ export function writeIndexCache(stateDir: string, facts: MaskFacts, tree: Secret
   if (tree.size < WORTHWHILE || tree.readSinceAdopted < Math.max(50, tree.size / 50)) return false
   const file = cacheFile(stateDir, facts)
   const rows: unknown[] = []
-  for (const folder of tree.entries()) if (folder.settled && !folder.unreadable) rows.push(toRow(folder))
+  for (const folder of tree.entries()) rows.push(toRow(folder))
   mkdirSync(join(stateDir, 'index'), { recursive: true, mode: 0o700 })
   const temporary = `${file}.${uniqueName()}`
   try {
@@ -81,8 +81,12 @@ type Row = [
   raw: string[],
 ]
 
+/** No folder's time: one that is to be read again in any case. Left out, it would never be read, for its parent has not changed. */
+const READ_AGAIN = -1
+
 function toRow(folder: Folder): unknown[] {
-  const row: unknown[] = [folder.path, folder.ctime, folder.inode, folder.device, folder.folders]
+  const ctime = folder.settled && !folder.unreadable ? folder.ctime : READ_AGAIN
+  const row: unknown[] = [folder.path, ctime, folder.inode, folder.device, folder.folders]
   const secrets = folder.secrets.map((entry) => [entry.name, entry.shape, entry.link])
   const rest = secrets.length > 0 || folder.guarded.length > 0 || folder.gitDirectory || folder.raw.length > 0
   if (rest) row.push(secrets, folder.guarded, folder.gitDirectory, folder.raw)

@@ -4,6 +4,7 @@ import { type FSWatcher, lstatSync, watch } from 'node:fs'
 import { posix } from 'node:path'
 import { keptFolders } from './masks-kept.ts'
 import { identityOf } from './protect.ts'
+import { separateFile } from './quarantine-store.ts'
 
 /** A secret that changed under a running command. */
 export interface MaskChange {
@@ -61,7 +62,8 @@ export class MaskWatch {
     for (const path of this.#identities.keys()) this.#compare(path)
     const moved = this.#movedAlong(masksNow)
     for (const path of masksNow) {
-      if (!this.#identities.has(path) && !moved.has(path) && this.#isNew(path)) this.#note(path, 'made')
+      if (!this.#identities.has(path) && !moved.has(path) && this.#isNew(path))
+        this.#note(path, 'made', separated(path))
     }
     const changes = [...this.#changed.values()].filter((change) => !moved.has(change.path))
     return failed ? [...changes, ...this.#kept()] : changes
@@ -131,12 +133,25 @@ export class MaskWatch {
     if (now !== before) this.#note(path, now === null ? 'removed' : 'replaced')
   }
 
-  #note(path: string, what: keyof typeof MESSAGES): void {
+  #note(path: string, what: keyof typeof MESSAGES, more = ''): void {
     const known = this.#changed.get(path)
     if (known && (known.what === what || known.what === 'replaced')) return
-    const change: MaskChange = { path, what, message: `${path} ${MESSAGES[what]}.` }
+    const change: MaskChange = { path, what, message: `${path} ${MESSAGES[what]}.${more}` }
     this.#changed.set(path, change)
     this.#onChange(change)
+  }
+}
+
+/** What was done about the other names of a new secret; nothing for a file that has only this one. */
+function separated(path: string): string {
+  const stat = lstatSync(path, { throwIfNoEntry: false })
+  if (!stat?.isFile() || stat.nlink === 1) return ''
+  try {
+    separateFile(path)
+    return ' It was a second name (a hard link) of another file, by which it could be read: now it is a file of its own.'
+  } catch (error) {
+    const cause = error instanceof Error ? error.message : String(error)
+    return ` It has another name (a hard link) by which commands can read it, and could not be made a file of its own: ${cause}. Write no secret into it.`
   }
 }
 

@@ -19,6 +19,7 @@ import { withoutCovered } from './secrets.ts'
 import {
   childPath,
   type Folder,
+  isBelow,
   MAX_FOLDER_LENGTH,
   type RefreshCount,
   type SecretEntry,
@@ -33,6 +34,10 @@ export interface Masks {
   readonly files: readonly string[]
   /** Folders that could not be read: the owner inside could open them up, so they are hidden as a whole. */
   readonly directories: readonly string[]
+  /** Those of the files whose own name says nothing, and the link that leads there; by file. */
+  readonly linked: ReadonlyMap<string, string>
+  /** Secrets that a grant names, which are therefore not hidden. */
+  readonly opened: readonly string[]
   readonly skipped: SkippedCount
 }
 
@@ -85,6 +90,11 @@ export class MaskIndex {
     return collected.result()
   }
 
+  /** Whether a file at this path would be hidden for its name. */
+  knows(path: string): boolean {
+    return this.#shapeOf(posix.basename(path)) !== null
+  }
+
   close(): void {
     this.tree.close()
   }
@@ -94,7 +104,7 @@ export class MaskIndex {
     const target = entry.link ? resolveLink(path, collected) : path
     if (target === null) return
     if (this.#isOpened(path, target, entry, grants)) {
-      collected.opened++
+      collected.opened.push(target)
       return
     }
     if (isPem(path) || isPem(target)) {
@@ -104,6 +114,15 @@ export class MaskIndex {
       }
     }
     collected.files.add(target)
+    if (entry.link && !this.#isIndexed(target)) collected.linked.set(target, path)
+  }
+
+  /** Whether a file is hidden by its own name, wherever in the tree it is moved. */
+  #isIndexed(path: string): boolean {
+    return (
+      this.#shapeOf(posix.basename(path)) !== null &&
+      this.tree.roots.some((root) => path === root || isBelow(path, root))
+    )
   }
 
   #isOpened(path: string, target: string, entry: SecretEntry, grants: readonly PathPattern[]): boolean {
@@ -127,22 +146,25 @@ export class MaskIndex {
 class Collected {
   readonly files = new Set<string>()
   readonly directories = new Set<string>()
+  readonly linked = new Map<string, string>()
   broken = 0
   cycles = 0
   folders = 0
   certificates = 0
-  opened = 0
+  readonly opened: string[] = []
 
   result(): Masks {
     return {
       files: withoutCovered(this.files, this.directories),
       directories: withoutCovered(this.directories, this.directories),
+      linked: this.linked,
+      opened: this.opened,
       skipped: {
         broken: this.broken,
         cycles: this.cycles,
         directories: this.folders,
         certificates: this.certificates,
-        opened: this.opened,
+        opened: this.opened.length,
       },
     }
   }
@@ -156,7 +178,9 @@ function resolveLink(path: string, collected: Collected): string | null {
   try {
     const target = realpathSync.native(path)
     if (target.includes('\ufffd')) {
-      collected.files.add(decodePath(realpathSync.native(path, { encoding: 'buffer' })))
+      const odd = decodePath(realpathSync.native(path, { encoding: 'buffer' }))
+      collected.files.add(odd)
+      collected.linked.set(odd, path)
       return null
     }
     if (!statSync(target).isDirectory()) return target

@@ -140,6 +140,27 @@ describe('private places', () => {
   })
 })
 
+describe('stand-ins', () => {
+  const source = '/cache/ssh-config'
+  const facts = (path: string, fact: PathFact) => ({
+    paths: new Map([['/etc', { kind: 'directory', real: '/etc' }] as const, [path, fact] as const]),
+    sockets: [],
+    kernelMounts: [],
+  })
+  test.each([
+    { name: 'a file that is shown', path: '/etc/a', fact: { kind: 'file', real: '/etc/a' }, at: '/etc/a' },
+    { name: 'a link to one', path: '/etc/a', fact: { kind: 'file', real: '/etc/b', link: 'b' }, at: '/etc/b' },
+    { name: 'a link to what is not shown', path: '/etc/a', fact: { kind: 'file', real: '/srv/b', link: '/srv/b' } },
+    { name: 'a file that is not shown', path: '/srv/a', fact: { kind: 'file', real: '/srv/a' } },
+    { name: 'a directory', path: '/etc/a', fact: { kind: 'directory', real: '/etc/a' } },
+    { name: 'nothing', path: '/etc/a', fact: null },
+  ] as { name: string; path: string; fact: PathFact | null; at?: string }[])('for $name', ({ path, fact, at }) => {
+    const known = fact ? facts(path, fact) : facts('/etc', { kind: 'directory', real: '/etc' })
+    const { standIns } = plan({ standIns: [{ path, source }], facts: known })
+    expect(standIns).toEqual(at === undefined ? [] : [{ path: at, source }])
+  })
+})
+
 describe('masks', () => {
   const masks = [
     '/etc/shadow',
@@ -206,5 +227,11 @@ describe('pins', () => {
     { name: 'the grant itself', pins: [pin('/home/ada/work')], expected: [pin('/home/ada/work')] },
   ])('$name', ({ pins, expected }) => {
     expect(plan({ pins }).pins).toEqual(expected)
+  })
+
+  test('the directories above a mask that stands on its path stay in place, and no others', () => {
+    const masks = ['/home/ada/work/a/b/plan.txt', '/home/ada/work/c/.env', '/etc/shadow']
+    const { pins } = plan({ masks, held: ['/home/ada/work/a/b/plan.txt', '/etc/shadow'] })
+    expect(pins).toEqual([pin('/home/ada/work/a', 'in-place'), pin('/home/ada/work/a/b', 'in-place')])
   })
 })

@@ -37,6 +37,12 @@ export interface Pin {
   readonly mode: 'read-only' | 'in-place'
 }
 
+/** A file that the command sees, read-only, in the place of one of the host's. */
+export interface StandIn {
+  readonly path: string
+  readonly source: string
+}
+
 export interface TerminalSize {
   readonly rows: number
   readonly columns: number
@@ -61,9 +67,16 @@ export interface SandboxRequest {
    * in between, as a command that is still running could do to leave the secret open elsewhere.
    */
   readonly maskIdentities?: ReadonlyMap<string, MaskIdentity>
+  /**
+   * Masks that are there because of their path, not their name: the directories above them stay in place. Moved along with
+   * one, the secret would have another path for the next command, and no mask.
+   */
+  readonly held?: readonly string[]
   readonly pins: readonly Pin[]
   /** Further private in-memory directories. */
   readonly scratch?: readonly string[]
+  /** Used where the host has a file at the path and the command would see it. */
+  readonly standIns?: readonly StandIn[]
   readonly network: 'none' | 'listener'
   /** The port of the listener inside; 3128 unless told. */
   readonly port?: number
@@ -90,7 +103,7 @@ export interface Skipped {
 /** The part of a request that decides what bubblewrap lays out. */
 export type RoomRequest = Pick<
   SandboxRequest,
-  'baseline' | 'home' | 'reads' | 'writes' | 'cwd' | 'scratch' | 'limits' | 'facts'
+  'baseline' | 'home' | 'reads' | 'writes' | 'cwd' | 'scratch' | 'standIns' | 'limits' | 'facts'
 >
 
 /** The namespaces' file system before it is furnished: what bubblewrap makes, while the rest is still being thought out. */
@@ -105,6 +118,7 @@ export interface SandboxRoom {
   readonly scratch: readonly string[]
   /** Host directories of the `all` baseline that are replaced by empty ones. */
   readonly emptied: readonly string[]
+  readonly standIns: readonly StandIn[]
   readonly skipped: readonly Skipped[]
   /** The most that each private directory holds. */
   readonly scratchBytes: number
@@ -147,7 +161,7 @@ export const SYSTEM_PATHS: readonly string[] = [
 /** Made anew in every sandbox, never shown from the host. */
 const KERNEL_PATHS = ['/proc', '/sys', '/dev']
 
-export const DEFAULT_PORT = 3128
+const DEFAULT_PORT = 3128
 
 /** True when the plan needs a channel over which sockets are handed out of the sandbox. */
 export function handsOutSockets(plan: Pick<SandboxPlan, 'network' | 'servers'>): boolean {
@@ -163,9 +177,10 @@ function* ancestors(path: string): Generator<string> {
 
 /** Every path whose facts the plan of this request needs. */
 export function pathsToLookAt(
-  request: Pick<SandboxRequest, 'baseline' | 'home' | 'reads' | 'writes' | 'cwd'>,
+  request: Pick<SandboxRequest, 'baseline' | 'home' | 'reads' | 'writes' | 'cwd' | 'standIns'>,
 ): string[] {
   const paths = new Set([...request.reads, ...request.writes, request.home, request.cwd])
+  for (const { path } of request.standIns ?? []) paths.add(path)
   if (request.baseline !== 'none') for (const path of SYSTEM_PATHS) paths.add(path)
   return [...paths]
 }
@@ -183,7 +198,7 @@ function layerOf(layers: ReadonlyMap<string, Layer>, path: string): Layer | unde
   return layers.get('/')
 }
 
-interface Layout extends Pick<SandboxRoom, 'binds' | 'links' | 'scratch' | 'emptied' | 'skipped'> {
+interface Layout extends Pick<SandboxRoom, 'binds' | 'links' | 'scratch' | 'emptied' | 'standIns' | 'skipped'> {
   readonly layers: ReadonlyMap<string, Layer>
 }
 
@@ -263,17 +278,25 @@ function layOut(request: RoomRequest): Layout {
     }
   }
 
+  // A mount point is never made on the host: only a file that is there can be stood in for.
+  const standIns = (request.standIns ?? []).flatMap(({ path, source }) => {
+    const fact = facts.paths.get(path)
+    return fact?.kind === 'file' && isHosts(layers, fact.real) ? [{ path: fact.real, source }] : []
+  })
+
   return {
     layers,
     binds,
     links: links.filter((link) => !isHosts(layers, posix.dirname(link.path))),
     scratch,
     emptied,
+    standIns,
     skipped,
   }
 }
 
-function roomOf({ binds, links, scratch, emptied, skipped }: Layout, { baseline, limits }: RoomRequest): SandboxRoom {
+function roomOf(layout: Layout, { baseline, limits }: RoomRequest): SandboxRoom {
+  const { binds, links, scratch, emptied, standIns, skipped } = layout
   return {
     // A name that resolves: Java and others look up their own.
     hostname: 'localhost',
@@ -282,6 +305,7 @@ function roomOf({ binds, links, scratch, emptied, skipped }: Layout, { baseline,
     links,
     scratch,
     emptied,
+    standIns,
     skipped,
     scratchBytes: limits.scratchBytes ?? DEFAULT_SCRATCH_BYTES,
   }
@@ -301,13 +325,16 @@ export function planSandbox(request: SandboxRequest): SandboxPlan {
   const isWritable = (path: string) => layerOf(layers, path)?.mode === 'read-write'
 
   const pins = new Map<string, Pin['mode']>()
-  for (const pin of request.pins) {
-    if (!isWritable(pin.path)) continue
-    if (pin.mode === 'read-only' || !pins.has(pin.path)) pins.set(pin.path, pin.mode)
-    for (const above of ancestors(pin.path)) {
+  const hold = (path: string) => {
+    for (const above of ancestors(path)) {
       if (layers.has(above)) break
       if (!pins.has(above)) pins.set(above, 'in-place')
     }
+  }
+  for (const pin of request.pins) {
+    if (!isWritable(pin.path)) continue
+    if (pin.mode === 'read-only' || !pins.has(pin.path)) pins.set(pin.path, pin.mode)
+    hold(pin.path)
   }
 
   const hidden = [
@@ -325,6 +352,8 @@ export function planSandbox(request: SandboxRequest): SandboxPlan {
     for (const above of ancestors(path)) if (maskSet.has(above)) return false
     return true
   })
+  const held = new Set(request.held)
+  for (const path of outermost) if (held.has(path) && isWritable(path)) hold(path)
 
   return {
     argv: request.argv,

@@ -5,6 +5,7 @@ import { posix } from 'node:path'
 import { matchSegment } from '../files/glob.ts'
 import { splitPath } from '../files/path-pattern.ts'
 import { foldName, type ProtectedName, protectedNames } from '../files/protected-paths.ts'
+import { oddProtected } from './protect-odd.ts'
 import { childPath, isBelow, type SecretTree } from './secrets-tree.ts'
 
 /** A mount that keeps something as it is: `read-only` cannot be written, `in-place` cannot be moved or removed. */
@@ -41,6 +42,8 @@ export interface Protection {
   readonly gitDirectories: readonly string[]
   /** `.git` files and links: pointers to a git directory elsewhere. */
   readonly gitPointers: readonly string[]
+  /** What stands below a name that is not UTF-8, to device and inode. */
+  readonly odd: ReadonlyMap<string, string>
 }
 
 /** Git takes a pointer padded with line ends; beyond this it is not read. */
@@ -65,7 +68,7 @@ export function protectTree(tree: SecretTree, facts: ProtectFacts): Protection {
         if (!folder.folders.includes(name)) gitPointers.push(path)
         continue
       }
-      if (DEPENDENCIES.test(path)) continue
+      if (isOfDependency(path, tree.roots)) continue
       for (const rule of anywhere) {
         for (const found of matchEntries(folder.path, [name], rule.segments)) add(found, rule.name.reason)
       }
@@ -79,7 +82,11 @@ export function protectTree(tree: SecretTree, facts: ProtectFacts): Protection {
     if (isTop || holdsHooks(hooks)) add(hooks, 'git hooks')
   }
   for (const root of tree.roots) {
-    if (gitPointers.includes(childPath(root, '.git'))) add(childPath(root, '.git'), 'the pointer to the git directory')
+    const pointer = childPath(root, '.git')
+    // A link into the tree leads to a git directory that is guarded itself, and has to be written.
+    const target = gitPointers.includes(pointer) && linkTarget(pointer)
+    if (target !== false && (target === null || !isWritable(target, tree.roots)))
+      add(pointer, 'the pointer to the git directory')
     for (const name of ['cordon.toml', 'cordon.toml.sig']) add(childPath(root, name), 'the manifest')
   }
   for (const path of [facts.own.configDir, facts.own.stateDir]) {
@@ -92,7 +99,7 @@ export function protectTree(tree: SecretTree, facts: ProtectFacts): Protection {
     const path = rule.name.path.startsWith('~/') ? facts.home + rule.name.path.slice(1) : rule.name.path
     if (isWritable(path, facts.write)) add(path, rule.name.reason)
   }
-  return { guarded, gitDirectories, gitPointers }
+  return { guarded, gitDirectories, gitPointers, odd: oddProtected(tree) }
 }
 
 /**
@@ -105,6 +112,11 @@ export function pinsOf(protection: Protection, facts: ProtectFacts): readonly Pi
     const path = resolved(guard.path)
     if (path === null || !isWritable(path, facts.write)) continue
     if (!guard.hidden) pins.set(path, { path, mode: 'read-only', kind: guard.directory ? 'directory' : 'file' })
+    hold(path, facts.write, pins)
+  }
+  for (const path of protection.odd.keys()) {
+    if (!isWritable(path, facts.write)) continue
+    pins.set(path, { path, mode: 'read-only', kind: 'directory' })
     hold(path, facts.write, pins)
   }
   for (const directory of protection.gitDirectories) {
@@ -152,7 +164,7 @@ export function identityOf(path: string): string | null {
 }
 
 /** True when the path is a write grant or lies below one. */
-export function isWritable(path: string, write: readonly string[]): boolean {
+function isWritable(path: string, write: readonly string[]): boolean {
   return write.some((grant) => path === grant || isBelow(path, grant))
 }
 
@@ -211,6 +223,16 @@ function commonDirectories(gitDirectories: readonly string[], roots: readonly st
     if (target !== null && isWritable(target, roots) && !gitDirectories.includes(target)) common.add(target)
   }
   return common
+}
+
+function isOfDependency(path: string, roots: readonly string[]): boolean {
+  const root = roots.find((candidate) => isBelow(path, candidate)) ?? ''
+  return DEPENDENCIES.test(path.slice(root.length))
+}
+
+/** Where a link leads; null for what is none, or leads nowhere. */
+function linkTarget(path: string): string | null {
+  return lstatOrNull(path)?.isSymbolicLink() ? resolved(path) : null
 }
 
 function isTopRepository(directory: string, roots: readonly string[]): boolean {

@@ -1,10 +1,13 @@
 /** What was protected before a run: the yardstick for what may stay after it. */
 
-import { closeSync, constants, fstatSync, openSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
+import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
 import { posix } from 'node:path'
+import { decodePath, encodePath } from '../files/path-bytes.ts'
+import type { Movable } from './masks-moving.ts'
 import { type ProtectFacts, type Protection, protectTree } from './protect.ts'
 import { includedFiles } from './protect-git-config.ts'
-import { childPath, isBelow, type SecretTree } from './secrets-tree.ts'
+import { SEQUENCE_FOLDERS, sequenceFiles } from './quarantine-sequence.ts'
+import { childPath, type Folder, isBelow, type SecretTree } from './secrets-tree.ts'
 
 /** Plain data, so that another process can settle a run whose own process was killed. */
 export interface Baseline {
@@ -18,7 +21,25 @@ export interface Baseline {
   readonly configs: Readonly<Record<string, string>>
   /** `.git` files, `.git` links, `commondir` files and linked configuration files to what they say. */
   readonly pointers: Readonly<Record<string, string>>
+  /** What is hidden because of a link that leads to it, to that link. */
+  readonly links: Readonly<Record<string, string>>
+  /** Files of a stopped rebase to their text. */
+  readonly sequences: Readonly<Record<string, string>>
+  /** What the run hides and could move, with a folder above it. */
+  readonly movable: Movable
+  /** What is protected below names that are not UTF-8, by device and inode. */
+  readonly odd: readonly string[]
+  /** Folders that cannot be read, by device and inode: they are hidden as a whole. */
+  readonly closed: readonly string[]
 }
+
+/** What the baseline notes of a run's masks. */
+export interface HiddenFacts {
+  readonly linked: ReadonlyMap<string, string>
+  readonly movable: Movable
+}
+
+const NOTHING_HIDDEN: HiddenFacts = { linked: new Map(), movable: {} }
 
 /** Larger than any configuration a person keeps; a bigger file is not read and counts as unreadable. */
 const CONFIG_LIMIT = 4 * 1_048_576
@@ -29,7 +50,11 @@ export function wholeTree(tree: SecretTree, facts: Omit<ProtectFacts, 'write'>):
 }
 
 /** Notes what exists now. The tree has just been refreshed. */
-export function takeBaseline(tree: SecretTree, facts: Omit<ProtectFacts, 'write'>): Baseline {
+export function takeBaseline(
+  tree: SecretTree,
+  facts: Omit<ProtectFacts, 'write'>,
+  { linked, movable }: HiddenFacts = NOTHING_HIDDEN,
+): Baseline {
   const protection = protectTree(tree, wholeTree(tree, facts))
   const configs = new Map<string, string>()
   const pointers = readPointers(protection)
@@ -48,7 +73,24 @@ export function takeBaseline(tree: SecretTree, facts: Omit<ProtectFacts, 'write'
     guarded: Object.fromEntries([...protection.guarded.values()].map((guard) => [guard.path, guard.identity])),
     configs: Object.fromEntries(configs),
     pointers: Object.fromEntries(pointers),
+    links: Object.fromEntries(linked),
+    sequences: Object.fromEntries(
+      [...readSequences(protection)].flatMap(([file, text]) => (text === undefined ? [] : [[file, text]])),
+    ),
+    movable,
+    odd: [...protection.odd.values()],
+    closed: closedFolders(tree).map(folderName),
   }
+}
+
+/** The folders that cannot be read. */
+export function closedFolders(tree: SecretTree): readonly Folder[] {
+  return [...tree.notable()].filter((folder) => folder.unreadable)
+}
+
+/** A folder, wherever it is moved. */
+export function folderName({ device, inode }: Folder): string {
+  return `${device}:${inode}`
 }
 
 /** The configuration files of a git directory. */
@@ -65,6 +107,20 @@ export function readPointers(protection: Protection): Map<string, string> {
     if (text !== null) pointers.set(path, text)
   }
   return pointers
+}
+
+/** The files of every stopped rebase; undefined for one that cannot be judged. */
+export function readSequences(protection: Protection): Map<string, string | undefined> {
+  const texts = new Map<string, string | undefined>()
+  for (const directory of protection.gitDirectories) {
+    if (!SEQUENCE_FOLDERS.some((name) => lstatSync(childPath(directory, name), { throwIfNoEntry: false }))) continue
+    for (const file of sequenceFiles(directory)) {
+      const isLinked = [file, posix.dirname(file)].some((path) => linkText(path) !== null)
+      const text = isLinked ? undefined : readConfig(file)
+      if (text !== null) texts.set(file, text)
+    }
+  }
+  return texts
 }
 
 /**
@@ -84,6 +140,10 @@ export function narrowBaseline(own: Baseline, others: readonly Baseline[]): Base
       guarded: keep(narrowed.guarded, other.guarded),
       configs: keep(narrowed.configs, other.configs),
       pointers: keep(narrowed.pointers, other.pointers),
+      links: { ...other.links, ...narrowed.links },
+      sequences: keep(narrowed.sequences, other.sequences ?? {}),
+      odd: narrowed.odd.filter((identity) => other.odd?.includes(identity)),
+      closed: narrowed.closed.filter((folder) => other.closed?.includes(folder)),
     }
   }
   return narrowed
@@ -137,7 +197,8 @@ export function isInTree(path: string, roots: readonly string[]): boolean {
 /** Where a path really leads; null when nothing is there. */
 export function realPath(path: string): string | null {
   try {
-    return realpathSync.native(path)
+    const real = realpathSync.native(Buffer.from(encodePath(path)), { encoding: 'buffer' })
+    return decodePath(real)
   } catch {
     return null
   }

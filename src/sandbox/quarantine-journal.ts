@@ -2,6 +2,7 @@
 
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { posix } from 'node:path'
+import { isSameProcess, startOf } from '../system/alive.ts'
 import { unwritable } from '../system/fault.ts'
 import { uniqueName } from '../system/unique-name.ts'
 import type { Baseline } from './quarantine-baseline.ts'
@@ -19,7 +20,7 @@ export interface JournalEntry {
 export function writeJournal(stateDir: string, baseline: Baseline): string {
   const folder = posix.join(stateDir, 'runs')
   const file = posix.join(folder, `${process.pid}-${uniqueName()}.json`)
-  const owner = { pid: process.pid, started: startTime(process.pid) }
+  const owner = { pid: process.pid, started: startOf(process.pid) }
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     writeFileSync(file, JSON.stringify({ owner, baseline }), { mode: 0o600, flag: 'wx' })
@@ -59,7 +60,7 @@ function readEntry(file: string): JournalEntry | null {
       owner: { pid: number; started: string | null }
       baseline: Baseline
     }
-    return { file, baseline: parsed.baseline, alive: isAlive(parsed.owner.pid, parsed.owner.started) }
+    return { file, baseline: parsed.baseline, alive: isSameProcess(parsed.owner.pid, parsed.owner.started) }
   } catch {
     // Being written this very moment, or removed; a run whose journal was cut short had not started yet.
     removeStale(file)
@@ -80,27 +81,6 @@ function removeIfPossible(file: string): void {
     rmSync(file, { force: true })
   } catch {
     // On a disk that takes no changes.
-  }
-}
-
-function isAlive(pid: number, started: string | null): boolean {
-  const now = startTime(pid)
-  if (started !== null || now !== null) return started === now
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
-  }
-}
-
-// A process id is used again some day; together with its start time it is not. Null where there is no /proc.
-function startTime(pid: number): string | null {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null
-  } catch {
-    return null
   }
 }
 

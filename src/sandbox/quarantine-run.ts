@@ -2,15 +2,21 @@
 
 import { type Pin, type ProtectFacts, pinsOf, protectTree } from './protect.ts'
 import { type QuarantineFinding, settleRun } from './quarantine.ts'
-import { type Baseline, narrowBaseline, takeBaseline } from './quarantine-baseline.ts'
+import { type Baseline, type HiddenFacts, narrowBaseline, takeBaseline } from './quarantine-baseline.ts'
 import { readJournals, removeJournal, writeJournal } from './quarantine-journal.ts'
 import { SecretTree } from './secrets-tree.ts'
 
-/** A run that has begun. */
-export interface GuardedRun {
-  readonly pins: readonly Pin[]
+/** What other processes do in the project. */
+export interface OtherRuns {
   /** What an earlier, killed run had left and was put right just now. */
   readonly recovered: readonly QuarantineFinding[]
+  /** Of the runs that are under way. */
+  readonly alive: readonly Baseline[]
+}
+
+/** A run that has begun. */
+export interface GuardedRun extends OtherRuns {
+  readonly pins: readonly Pin[]
   /** Settles the run once every process of it is gone; call it exactly once, before the result returns. */
   end(): readonly QuarantineFinding[]
 }
@@ -28,14 +34,21 @@ export class ProjectGuard {
     this.#stateDir = stateDir
   }
 
+  /** Looks for other runs, before anything else: settles those of Cordons that were killed. */
+  look(): OtherRuns {
+    const others = readJournals(this.#stateDir, this.#tree.roots, new Set(this.#journal ? [this.#journal] : []))
+    const dead = this.#active === 0 ? others.filter((entry) => !entry.alive) : []
+    return {
+      recovered: dead.flatMap((entry) => this.#recover(entry.baseline, entry.file)),
+      alive: others.filter((entry) => entry.alive).map((entry) => entry.baseline),
+    }
+  }
+
   /** Begins a run. The tree has just been refreshed for its masks. */
-  begin(facts: ProtectFacts): GuardedRun {
-    let recovered: readonly QuarantineFinding[] = []
+  begin(facts: ProtectFacts, hidden?: HiddenFacts): GuardedRun {
+    const { recovered, alive } = this.look()
     if (this.#active === 0 || this.#baseline === null) {
-      const others = readJournals(this.#stateDir, this.#tree.roots, new Set(this.#journal ? [this.#journal] : []))
-      recovered = others.filter((entry) => !entry.alive).flatMap((entry) => this.#recover(entry.baseline, entry.file))
-      const alive = others.filter((entry) => entry.alive).map((entry) => entry.baseline)
-      this.#baseline = narrowBaseline(takeBaseline(this.#tree, facts), alive)
+      this.#baseline = narrowBaseline(takeBaseline(this.#tree, facts, hidden), alive)
       this.#journal = writeJournal(this.#stateDir, this.#baseline)
     }
     this.#active++
@@ -44,6 +57,7 @@ export class ProjectGuard {
     return {
       pins,
       recovered,
+      alive,
       end: () => {
         if (ended) return []
         ended = true

@@ -408,6 +408,18 @@ describe('what a run plants does not stay', () => {
     other.close()
   })
 
+  test('and what another session planted does not count as having been there', () => {
+    const first = open().begin()
+    write('.envrc', 'evil')
+    const other = new SecretTree([root])
+    other.refresh()
+    const own = { configDir: join(base, 'config'), stateDir: state, manifestPath: join(root, 'cordon.toml') }
+    const facts = { home: join(base, 'home'), write: [root], named: [], own }
+    expect(summary(new ProjectGuard(other, state).begin(facts).end()).actions).toEqual(['moved .envrc'])
+    expect(summary(first.end()).actions).toEqual([])
+    other.close()
+  })
+
   test('a link swapped in above the file is not followed', () => {
     mkdirSync(join(base, 'victim'))
     writeFileSync(join(base, 'victim/config'), '[core]\n')
@@ -458,6 +470,21 @@ describe('pins', () => {
     ])
   })
 
+  test('a manifest that stands elsewhere is held with its signature', () => {
+    const elsewhere = join(root, 'conf/agent.toml')
+    for (const path of ['conf/agent.toml', 'conf/agent.toml.sig']) write(path, '')
+    tree = new SecretTree([root])
+    tree.refresh()
+    const own = { configDir: join(base, 'config'), stateDir: state, manifestPath: elsewhere }
+    const facts = { home: join(base, 'home'), write: [root], named: [], own }
+    const pins = new ProjectGuard(tree, state).begin(facts).pins
+    expect(pins.map((pin) => [pin.mode, pin.path.slice(root.length + 1)])).toEqual([
+      ['in-place', 'conf'],
+      ['read-only', 'conf/agent.toml'],
+      ['read-only', 'conf/agent.toml.sig'],
+    ])
+  })
+
   test('a worktree at the root works in the main repository, if both ends say so', () => {
     const main = join(base, 'main')
     mkdirSync(main)
@@ -470,6 +497,13 @@ describe('pins', () => {
     mkdirSync(forged)
     writeFileSync(join(forged, '.git'), readFileSync(join(root, '.git')))
     expect(worktreeDirectories(forged)).toEqual([])
+    // A directory that says it is shared without being the one that the worktree lies in.
+    const directory = readFileSync(join(root, '.git'), 'utf8').slice('gitdir: '.length).trim()
+    const common = readFileSync(join(directory, 'commondir'))
+    writeFileSync(join(directory, 'commondir'), `${join(base, 'home')}\n`)
+    mkdirSync(join(base, 'home'), { recursive: true })
+    expect(worktreeDirectories(root)).toEqual([])
+    writeFileSync(join(directory, 'commondir'), common)
     const shared = worktreeDirectories(root)
     const guarded = open([], [root, ...shared]).begin()
     git('root', root, 'commit', '-q', '--allow-empty', '-m', 'two')

@@ -1,41 +1,85 @@
 /** Settles a run: what it left that would run code on the host is moved aside or taken back, and reported (F8). */
 
-import { readdirSync } from 'node:fs'
+import { accessSync, constants, readdirSync } from 'node:fs'
 import { posix } from 'node:path'
 import { type Guarded, type Protection, pointerTarget, protectTree } from './protect.ts'
 import { type GuardedKey, guardedKeys, includedFiles, repairGitConfig } from './protect-git-config.ts'
 import {
   type Baseline,
+  closedFolders,
   configFiles,
+  folderName,
   isInTree,
   linkText,
   readConfig,
   readPointers,
+  readSequences,
   realPath,
   wholeTree,
 } from './quarantine-baseline.ts'
-import { QuarantineStore, replaceText } from './quarantine-store.ts'
-import { childPath, isBelow, type SecretTree } from './secrets-tree.ts'
+import { judgeSequence } from './quarantine-sequence.ts'
+import { openFolder, QuarantineStore, replaceText } from './quarantine-store.ts'
+import { keepSecret, keptSecretsFile } from './secrets-kept.ts'
+import { childPath, isBelow, MAX_FOLDER_LENGTH, type SecretTree } from './secrets-tree.ts'
 
 /** One thing that did not stay as the run left it. */
 export interface QuarantineFinding {
   readonly path: string
-  /** `moved` into the quarantine, `reverted` in place, or `failed`: it is still there, and a person must look. */
-  readonly action: 'moved' | 'reverted' | 'failed'
+  /**
+   * `moved` into the quarantine, `reverted` in place, `hidden` from now on, or `failed`: it is still there, and a person
+   * must look.
+   */
+  readonly action: 'moved' | 'reverted' | 'hidden' | 'failed'
   /** What it was and what was done, as a sentence for people and agents. */
   readonly message: string
   /** Where it, or the text it had, is kept. */
   readonly kept: string | null
 }
 
+const SEQUENCE_REASON = 'a stopped rebase or pick, with which git goes on outside the sandbox'
+
 /** Compares the project with the baseline and puts right what a run may not leave. The tree is refreshed here. */
 export function settleRun(tree: SecretTree, baseline: Baseline, stateDir: string): readonly QuarantineFinding[] {
-  tree.refresh()
+  const failures = openClosed(tree, baseline)
   const settling = new Settling(tree, baseline, new QuarantineStore(stateDir))
+  settling.findings.push(...failures)
   settling.guarded()
+  settling.odd()
   settling.pointers()
   settling.configs()
+  settling.sequences()
+  settling.links(stateDir)
   return settling.findings
+}
+
+/** A folder in a folder in a folder: each is found once the one above it is open. */
+const MOST_ROUNDS = 64
+
+/**
+ * Opens folders that the run closed: git and editors find what they run in there by name, without listing it, but it cannot be
+ * judged. Those that were closed before were hidden from the run, and stay as they are.
+ */
+function openClosed(tree: SecretTree, baseline: Baseline): readonly QuarantineFinding[] {
+  const before = new Set(baseline.closed ?? [])
+  const failures = new Map<string, QuarantineFinding>()
+  for (let round = 0; round < MOST_ROUNDS; round++) {
+    tree.refresh()
+    const closed = closedFolders(tree).filter((folder) => !before.has(folderName(folder)) && !failures.has(folder.path))
+    if (closed.length === 0) break
+    for (const { path } of closed) {
+      try {
+        openFolder(path)
+        accessSync(path, constants.R_OK | constants.X_OK)
+        if (Buffer.byteLength(path) > MAX_FOLDER_LENGTH || round === MOST_ROUNDS - 1)
+          throw new Error('it lies too deep')
+      } catch (error) {
+        const cause = error instanceof Error ? error.message : String(error)
+        const message = `${path} was closed while the command ran, and Cordon cannot look into it: ${cause}. Look at it before you use git, an editor or an agent there.`
+        failures.set(path, { path, action: 'failed', message, kept: null })
+      }
+    }
+  }
+  return [...failures.values()]
 }
 
 class Settling {
@@ -63,6 +107,12 @@ class Settling {
     }
   }
 
+  odd(): void {
+    const before = new Set(this.#baseline.odd ?? [])
+    for (const [path, identity] of this.#protection.odd)
+      if (!before.has(identity)) this.#move(path, 'settings or a repository below a name that is not UTF-8')
+  }
+
   pointers(): void {
     for (const [path, text] of readPointers(this.#protection)) {
       if (this.#baseline.pointers[path] === text) continue
@@ -82,6 +132,32 @@ class Settling {
     }
     for (const file of Object.keys(this.#baseline.configs)) {
       this.#config(file, guardedKeys(posix.dirname(file), this.#tree.roots), checked)
+    }
+  }
+
+  sequences(): void {
+    for (const [file, now] of readSequences(this.#protection)) {
+      const verdict = now === undefined ? 'aside' : judgeSequence(file, this.#baseline.sequences?.[file] ?? null, now)
+      // A folder of it that is a link goes as a whole: what is behind it is not git's.
+      const folder = posix.dirname(file)
+      const isGone = realPath(folder) === null && linkText(folder) === null
+      if (isGone) continue
+      if (verdict === 'aside') this.#move(linkText(folder) === null ? file : folder, SEQUENCE_REASON)
+      else if (verdict !== null) this.#rewriteSequence(file, verdict, now ?? '')
+    }
+  }
+
+  links(stateDir: string): void {
+    for (const [path, link] of Object.entries(this.#baseline.links ?? {})) {
+      // Gone together with what it led to, or still leading there: nothing was opened.
+      if (realPath(path) !== path || realPath(link) === path || this.#isLedTo(path)) continue
+      this.#attempt(path, 'hidden', () => {
+        if (!keepSecret(stateDir, path)) return null
+        const message =
+          `${path} is hidden as a secret because ${link} led to it, and that link was taken away while the command ran: it stays ` +
+          `hidden. To show it to commands, name it in a read grant, or take its line out of ${keptSecretsFile(stateDir)}.`
+        return { kept: null, message }
+      })
     }
   }
 
@@ -120,6 +196,15 @@ class Settling {
     })
   }
 
+  #rewriteSequence(file: string, text: string, now: string): void {
+    this.#attempt(file, 'reverted', () => {
+      const kept = this.#store.keepText(file, now, SEQUENCE_REASON)
+      replaceText(file, text)
+      const message = `Cordon took the exec lines out of ${file}: \`git rebase --continue\` would run them outside the sandbox. The file as it was is kept in ${kept}.`
+      return { kept, message }
+    })
+  }
+
   #restore(file: string, before: string | null, now: string | null): void {
     this.#attempt(file, before === null ? 'moved' : 'reverted', () => {
       const kept = this.#store.take(file, 'a git configuration that cannot be read with certainty')
@@ -131,17 +216,36 @@ class Settling {
   }
 
   #move(path: string, reason: string): void {
+    if (this.findings.some((finding) => finding.path === path)) return
     const replaced = path in this.#baseline.guarded
     this.#attempt(path, 'moved', () => {
-      const kept = this.#store.take(path, reason)
+      const kept = this.#store.take(this.#behindLinks(path), reason)
       const how = replaced ? 'was replaced while the command ran' : 'was made while the command ran'
       return { kept, message: `${path} is protected (${reason}) and ${how}, so Cordon moved it to ${kept}.` }
     })
   }
 
-  #attempt(path: string, action: 'moved' | 'reverted', work: () => { kept: string; message: string }): void {
+  /** What to move, for nothing is moved through a link: the thing itself where it lies in the tree, otherwise the link that leads out. */
+  #behindLinks(path: string): string {
+    const folder = realPath(posix.dirname(path))
+    if (folder === null || folder === posix.dirname(path)) return path
+    if (isInTree(folder, this.#tree.roots)) return childPath(folder, posix.basename(path))
+    let link = path
+    for (let at = posix.dirname(path); isInTree(at, this.#tree.roots); at = posix.dirname(at)) {
+      if (linkText(at) !== null) link = at
+      if (this.#tree.roots.includes(at)) break
+    }
+    return link
+  }
+
+  #attempt(
+    path: string,
+    action: Exclude<QuarantineFinding['action'], 'failed'>,
+    work: () => Pick<QuarantineFinding, 'kept' | 'message'> | null,
+  ): void {
     try {
-      this.findings.push({ path, action, ...work() })
+      const done = work()
+      if (done !== null) this.findings.push({ path, action, ...done })
     } catch (error) {
       const cause = error instanceof Error ? error.message : String(error)
       const message = `${path} is protected and was changed while the command ran, but Cordon could not undo it: ${cause}. Look at it before you use git, an editor or an agent there.`
@@ -159,6 +263,13 @@ class Settling {
     } catch {
       return [guard.path]
     }
+  }
+
+  // The link may have been moved, with its folder or by itself.
+  #isLedTo(path: string): boolean {
+    for (const folder of this.#tree.notable())
+      if (folder.secrets.some(({ name, link }) => link && realPath(childPath(folder.path, name)) === path)) return true
+    return false
   }
 
   // `git init` at the root makes a directory there; a pointer is judged by where it leads.

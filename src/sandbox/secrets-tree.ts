@@ -45,6 +45,11 @@ export interface RefreshCount {
   readonly folders: number
   /** Folders read or read again. */
   readonly read: number
+  /**
+   * Every folder was as it had been read, long enough after its last change for another one to show: what is remembered is
+   * the tree as it was at one moment, when this refresh began. Otherwise a folder that was being moved may be in no list.
+   */
+  readonly quiet: boolean
 }
 
 /** Every folder below some roots. Nothing is skipped, and there is no limit of depth or time. */
@@ -70,10 +75,15 @@ export class SecretTree {
   /** Makes the index true: reads what is new or changed since the last time. */
   refresh(): RefreshCount {
     let read = 0
+    let quiet = this.roots.every((root) => this.#folders.has(root))
     const stale: Folder[] = []
-    for (const path of new Set([...this.#restless, ...this.#clock.changed(this.roots)])) {
+    const changed = new Set(this.#clock.changed(this.roots))
+    for (const path of new Set([...this.#restless, ...changed])) {
       const folder = this.#folders.get(path)
-      if (folder) stale.push(folder)
+      if (!folder) continue
+      stale.push(folder)
+      // What cannot be read is looked at again every time, and is hidden as a whole.
+      if (changed.has(path) || !folder.unreadable) quiet = false
     }
     for (const folder of stale) {
       // An earlier one in the list may have dropped it together with its parent.
@@ -82,7 +92,7 @@ export class SecretTree {
     for (const root of this.roots) if (!this.#folders.has(root)) read += this.#read(root)
     this.#readSinceAdopted += read
     this.#clock.openInIdleTime()
-    return { folders: this.#folders.size, read }
+    return { folders: this.#folders.size, read, quiet }
   }
 
   /** The folders that hold secrets, protected names or git directories, or that could not be read. */

@@ -10,6 +10,8 @@ import { childPath, isBelow } from './secrets-tree.ts'
 export interface PlaceMasks {
   readonly files: readonly string[]
   readonly directories: readonly string[]
+  /** Those that a place leads to by a link, and the place; by path. */
+  readonly linked: ReadonlyMap<string, string>
 }
 
 export interface PlaceQuestion {
@@ -24,19 +26,36 @@ export function maskPlaces(question: PlaceQuestion, listings: PlaceListings = ne
   listings.lookAgain()
   const files = new Set<string>()
   const directories = new Set<string>()
-  const homes = new Set([question.home, canonical(question.home) ?? question.home])
-  for (const place of secretPlaces) {
-    const patterns = place.path.startsWith('~/') ? [...homes].map((home) => home + place.path.slice(1)) : [place.path]
-    for (const path of patterns.flatMap((pattern) => listings.expand(pattern))) {
-      // Most places do not exist; a failed realpath costs many times as much.
-      if (!listings.has(path)) continue
-      const target = canonical(path)
-      if (target === null) continue
-      if (!isVisible(target, question.visible)) continue
-      maskAround(path, target, question, files, directories)
-    }
+  const linked = new Map<string, string>()
+  const mask = (path: string, home: string): void => {
+    // Most places do not exist; a failed realpath costs many times as much.
+    if (!listings.has(path)) return
+    const target = canonical(path)
+    if (target === null || !isVisible(target, question.visible)) return
+    maskAround(path, target, { ...question, home }, files, directories)
+    if (target !== path && (files.has(target) || directories.has(target))) linked.set(target, path)
   }
-  return { files: withoutCovered(files, directories), directories: withoutCovered(directories, directories) }
+  const homes = homesOf(question, listings)
+  for (const place of secretPlaces) {
+    if (!place.path.startsWith('~/')) for (const path of listings.expand(place.path)) mask(path, question.home)
+    else for (const home of homes) for (const path of listings.expand(home + place.path.slice(1))) mask(path, home)
+  }
+  return { files: withoutCovered(files, directories), directories: withoutCovered(directories, directories), linked }
+}
+
+/**
+ * The homes that can be seen: the person's, and where else users live. HOME may be another folder than one's own (sudo,
+ * containers), and the `all` baseline shows everybody's.
+ */
+function homesOf({ home, visible }: PlaceQuestion, listings: PlaceListings): ReadonlySet<string> {
+  const homes = new Set([home, canonical(home) ?? home])
+  for (const place of visible) {
+    const everybody = place === '/' || place === '/home'
+    const found = everybody ? listings.expand('/home/*') : (/^\/home\/[^/]+/.exec(place) ?? [])
+    for (const path of found) homes.add(path)
+    if (place === '/' || place === '/root' || isBelow(place, '/root')) homes.add('/root')
+  }
+  return homes
 }
 
 /** Leaves out what lies inside a directory that is hidden as a whole. */

@@ -59,7 +59,7 @@ export function readIdentities(paths: readonly string[]): Map<string, MaskIdenti
 
 /** The facts that `planSandbox` needs for a request. */
 export function readHostFacts(
-  request: Pick<SandboxRequest, 'baseline' | 'home' | 'reads' | 'writes' | 'cwd' | 'unixSockets'> & {
+  request: Pick<SandboxRequest, 'baseline' | 'home' | 'reads' | 'writes' | 'cwd' | 'standIns' | 'unixSockets'> & {
     readonly scratch?: readonly string[]
   },
 ): HostFacts {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { decodeAll } from './encodings.ts'
-import { randomFrom } from './samples.ts'
+import { randomFrom } from './samples.fixture.ts'
 
 const SENTENCE = 'please read the whole sentence before you go on'
 const hexOf = (text: string) => [...new TextEncoder().encode(text)].map((byte) => byte.toString(16).padStart(2, '0'))

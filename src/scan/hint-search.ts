@@ -1,36 +1,18 @@
 /** Looks for many hints at once: one pass over a text of words says which hints occur in which stretch of it. */
 
-/** Words that make up a stretch. */
-const STRETCH = 16
+import { HintAutomaton } from './hint-automaton.ts'
+import type { HintFinder, HintHits, HintSet } from './hint-hits.ts'
+import { HintIndex } from './hint-index.ts'
 
-const LETTERS = 38
-const BLANK = 37
-/** a to z are 1 to 26, digits 27 to 36, a blank is 37; anything else is in no hint. */
-const LETTER = new Uint8Array(128)
-LETTER[32] = BLANK
-for (let code = 0; code < 26; code++) LETTER[97 + code] = 1 + code
-for (let code = 0; code < 10; code++) LETTER[48 + code] = 27 + code
+/** From so many characters on, an automaton is worth the time that it takes to make. */
+const WORTH_AUTOMATON = 8192
 
-/** Where hints were found: for each stretch of words a bit for each hint. */
-export interface HintHits {
-  readonly text: string
-  /** Where each stretch begins. */
-  readonly starts: readonly number[]
-  readonly bits: Int32Array
-  /** The bits of all stretches together. */
-  readonly anywhere: Int32Array
-}
-
-/** Hints of which one is enough, as bits to compare with: pairs of a place among the bits of a stretch, and a mask. */
-export type HintSet = Int32Array
-
-/** An automaton of all hints (Aho-Corasick), so that a text is read once however many there are. */
+/** A search for a fixed set of hints. */
 export class HintSearch {
-  readonly #hints: ReadonlyMap<string, number>
-  readonly #next: Int16Array
-  /** The hints that end in a state. */
-  readonly #ends: readonly (readonly number[] | undefined)[]
-  readonly #width: number
+  /** By their text, in the order of their numbers. */
+  readonly #numbers: ReadonlyMap<string, number>
+  #finder: HintFinder
+  #left = WORTH_AUTOMATON
 
   constructor(hints: Iterable<string>) {
     const numbers = new Map<string, number>()
@@ -38,154 +20,28 @@ export class HintSearch {
       if (!/^[a-z0-9 ]+$/.test(hint)) throw new RangeError(`no text of words has the hint ${JSON.stringify(hint)}`)
       if (!numbers.has(hint)) numbers.set(hint, numbers.size)
     }
-    this.#hints = numbers
-    this.#width = (numbers.size + 31) >> 5
-    const size = [...numbers.keys()].reduce((sum, hint) => sum + hint.length, 1)
-    const next = new Int16Array(size * LETTERS)
-    const ends: (number[] | undefined)[] = [undefined]
-    const children: number[][] = [[]]
-    for (const [hint, number] of numbers) {
-      let state = 0
-      for (let at = 0; at < hint.length; at++) {
-        const letter = LETTER[hint.charCodeAt(at)]!
-        const edge = state * LETTERS + letter
-        if (next[edge] === 0) {
-          next[edge] = ends.length
-          ends.push(undefined)
-          children[state]!.push(letter)
-          children.push([])
-        }
-        state = next[edge]!
-      }
-      ends[state] = [number]
-    }
-    completeFailures(next, ends, children)
-    this.#next = next
-    this.#ends = ends
+    this.#numbers = numbers
+    this.#finder = new HintIndex([...numbers.keys()])
   }
 
   /** A set of a way, of hints that the search was made with. */
   set(hints: readonly string[]): HintSet {
-    const masks = new Map<number, number>()
+    const masks = new Int32Array((this.#numbers.size + 31) >> 5)
     for (const hint of hints) {
-      const number = this.#hints.get(hint)!
-      masks.set(number >> 5, (masks.get(number >> 5) ?? 0) | (1 << (number & 31)))
+      const number = this.#numbers.get(hint)!
+      masks[number >> 5]! |= 1 << (number & 31)
     }
-    return Int32Array.from([...masks].flat())
+    const pairs: number[] = []
+    for (let at = 0; at < masks.length; at++) if (masks[at] !== 0) pairs.push(at, masks[at]!)
+    return Int32Array.from(pairs)
   }
 
   /** Reads a text of words, one blank apart. Its ends count as blanks. */
   find(text: string): HintHits {
-    const next = this.#next
-    const ends = this.#ends
-    const width = this.#width
-    const starts = [0]
-    // Room for words of three letters; a text of shorter ones makes it grow.
-    let bits = new Int32Array(((text.length >> 6) + 1) * width)
-    let base = 0
-    let words = 0
-    let state = next[BLANK]!
-    for (let at = 0; at <= text.length; at++) {
-      const code = at < text.length ? text.charCodeAt(at) : 32
-      const letter = code < 128 ? LETTER[code]! : 0
-      state = letter === 0 ? 0 : next[state * LETTERS + letter]!
-      const found = ends[state]
-      if (found !== undefined)
-        for (let i = 0; i < found.length; i++) bits[base + (found[i]! >> 5)]! |= 1 << (found[i]! & 31)
-      if (code === 32 && ++words === STRETCH && at < text.length) {
-        words = 0
-        base += width
-        starts.push(at + 1)
-        if (base + width > bits.length) bits = grown(bits)
-      }
+    if (this.#left >= 0) {
+      this.#left -= text.length
+      if (this.#left < 0) this.#finder = new HintAutomaton([...this.#numbers.keys()])
     }
-    const anywhere = new Int32Array(width)
-    for (let stretch = 0; stretch <= base; stretch += width)
-      for (let i = 0; i < width; i++) anywhere[i]! |= bits[stretch + i]!
-    return { text, starts, bits, anywhere }
+    return this.#finder.find(text)
   }
-}
-
-function grown(bits: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> {
-  const more = new Int32Array(bits.length * 2)
-  more.set(bits)
-  return more
-}
-
-/** Missing edges lead where the longest proper suffix leads, and what ends in that suffix ends here too. */
-function completeFailures(
-  next: Int16Array,
-  ends: (number[] | undefined)[],
-  children: readonly (readonly number[])[],
-): void {
-  const fallback = new Int16Array(ends.length)
-  const queue: number[] = [0]
-  for (let i = 0; i < queue.length; i++) {
-    const state = queue[i]!
-    const own = children[state]!.map((letter) => next[state * LETTERS + letter]!)
-    const suffix = fallback[state]!
-    if (state !== 0) next.copyWithin(state * LETTERS, suffix * LETTERS, (suffix + 1) * LETTERS)
-    for (const [index, letter] of children[state]!.entries()) {
-      const target = own[index]!
-      const detour = state === 0 ? 0 : next[suffix * LETTERS + letter]!
-      next[state * LETTERS + letter] = target
-      fallback[target] = detour
-      const inherited = ends[detour]
-      if (inherited) ends[target] = [...(ends[target] ?? []), ...inherited]
-      queue.push(target)
-    }
-  }
-}
-
-/** Sets of which each must have a hint in what is looked for. */
-export type Way = readonly HintSet[]
-
-/** Whether for one of the ways every set has a hint somewhere. */
-export function occurs({ anywhere }: HintHits, ways: readonly Way[]): boolean {
-  return ways.some((way) => way.every((set) => hasOne(anywhere, 0, set)))
-}
-
-/** Of a text, [from, to). */
-export type Part = readonly [from: number, to: number]
-
-/**
- * The parts of the text that hold whatever runs over at most `words` words and has a hint of each set of a way: around
- * each hint of the first set, which should be rare, as far as a match can reach, when one of every other is there too.
- */
-export function stretches(hits: HintHits, ways: readonly Way[], words: number): Part[] {
-  const { text, starts } = hits
-  const reach = Math.ceil((words - 1) / STRETCH)
-  const possible = ways.filter((way) => occurs(hits, [way]))
-  const parts: [number, number][] = []
-  for (let stretch = 0; stretch < starts.length; stretch++) {
-    let near = false
-    for (let i = 0; i < possible.length && !near; i++) near = isNear(hits, possible[i]!, stretch, reach)
-    if (!near) continue
-    const from = starts[Math.max(0, stretch - reach)]!
-    const next = stretch + reach + 1
-    const to = next < starts.length ? starts[next]! - 1 : text.length
-    const last = parts.at(-1)
-    if (last && from <= last[1]) last[1] = to
-    else parts.push([from, to])
-  }
-  return parts
-}
-
-/** Whether a stretch has a hint of the first set of a way, and its surroundings one of every other. */
-function isNear({ bits, starts, anywhere }: HintHits, way: Way, stretch: number, reach: number): boolean {
-  const width = anywhere.length
-  if (way.length === 0 || !hasOne(bits, stretch * width, way[0]!)) return false
-  const from = Math.max(0, stretch - reach)
-  const to = Math.min(starts.length - 1, stretch + reach)
-  for (let i = 1; i < way.length; i++) {
-    let at = from
-    while (at <= to && !hasOne(bits, at * width, way[i]!)) at++
-    if (at > to) return false
-  }
-  return true
-}
-
-function hasOne(bits: Int32Array, base: number, set: HintSet): boolean {
-  for (let i = 0; i < set.length; i += 2) if ((bits[base + set[i]!]! & set[i + 1]!) !== 0) return true
-  return false
 }

@@ -189,6 +189,88 @@ export const INJECTION_HINTS: Readonly<
       ],
     ],
   },
+  'with-your-tool': {
+    reach: 10,
+    ways: [
+      [
+        ' your \n tool\t terminal \t shell \t browser \t bash \n run \t execute \t invoke \t call \t use \t open \t fetch \t download \t install \t delete \t remove \t send \t post \t upload \t read \t write \t create \t add \t insert \t append \t modify \t edit \t change \t commit \t push \t merge \t approve \t visit \t navigate \t click \t reply \t respond \t output \t print \t say \t include \t copy \t email \t transfer \t grant \t enable \t disable \t ignore \t recommend \t mention \t publish \t release \t mark \t close \t trust \t accept \t rotate \t skip \t obey \t comply \t upgrade \t bump \t forward \t exfiltrate \t leak \t reveal \t tell \t report \t link \n with \t using \t via \t through \t in ',
+        '',
+      ],
+    ],
+  },
+  'you-must': {
+    reach: 6,
+    ways: [
+      [
+        ' must \t should \t shall \t have to \t need to \n run \t execute \t invoke \t call \t use \t open \t fetch \t download \t install \t delete \t remove \t send \t post \t upload \t read \t write \t create \t add \t insert \t append \t modify \t edit \t change \t commit \t push \t merge \t approve \t visit \t navigate \t click \t reply \t respond \t output \t print \t say \t include \t copy \t email \t transfer \t grant \t enable \t disable \t ignore \t recommend \t mention \t publish \t release \t mark \t close \t trust \t accept \t rotate \t skip \t obey \t comply \t upgrade \t bump \t forward \t exfiltrate \t leak \t reveal \t tell \t report \t link \n you \t assistant \t agent \t ai ',
+        '',
+      ],
+    ],
+  },
+  'you-must-act': {
+    reach: 8,
+    ways: [
+      [
+        ' you must \t you shall \t you are require\t you have to \t you need to \t you are \t mandatory \t imperative \t required \t make sure \n now\t first\t also\t always\t immediately\t then\t only\t secretly\t silently\t promptly\n run \t execute \t invoke \t call \t use \t open \t fetch \t download \t install \t delete \t remove \t send \t post \t upload \t read \t write \t create \t add \t insert \t append \t modify \t edit \t change \t commit \t push \t merge \t approve \t visit \t navigate \t click \t reply \t respond \t output \t print \t say \t include \t copy \t email \t transfer \t grant \t enable \t disable \t ignore \t recommend \t mention \t publish \t release \t mark \t close \t trust \t accept \t rotate \t skip \t obey \t comply \t upgrade \t bump \t forward \t exfiltrate \t leak \t reveal \t tell \t report \t link ',
+        '',
+      ],
+    ],
+  },
+  'run-following': {
+    reach: 15,
+    ways: [
+      [
+        ' following \t below \t next \n command\t code \t script\t tool\t function\t step\t action\t shell \t bash \n run \t execute \t invoke \t call \t perform \t type \t paste \n immediately \t now \t first \t before \t exactly \t without \t silently \t on your \t in your \t with your \t using your ',
+        '',
+      ],
+    ],
+  },
+  'before-continuing': {
+    reach: 13,
+    ways: [
+      [
+        ' before \t prior to \n you \t continuing \t answering \t responding \t proceeding \t doing anything \t using any \t summari\t reviewing \t starting \n you must \t you should \t you need \t first \t please \t always \t make sure \t be sure \t run \t execute \t invoke \t call \t use \t open \t fetch \t download \t install \t delete \t remove \t send \t post \t upload \t read \t write \t create \t add \t insert \t append \t modify \t edit \t change \t commit \t push \t merge \t approve \t visit \t navigate \t click \t reply \t respond \t output \t print \t say \t include \t copy \t email \t transfer \t grant \t enable \t disable \t ignore \t recommend \t mention \t publish \t release \t mark \t close \t trust \t accept \t rotate \t skip \t obey \t comply \t upgrade \t bump \t forward \t exfiltrate \t leak \t reveal \t tell \t report \t link ',
+        '',
+      ],
+    ],
+  },
+  'use-your-tool': {
+    reach: 14,
+    ways: [
+      [
+        ' your \t the available \t any available \t available \n tool\t function\t shell \t terminal \t bash \t browser \t shell access \t file access \t web access \t email \n use \t call \t invoke \t with \t using \t through \t via \n run \t execute \t invoke \t call \t use \t open \t fetch \t download \t install \t delete \t remove \t send \t post \t upload \t read \t write \t create \t add \t insert \t append \t modify \t edit \t change \t commit \t push \t merge \t approve \t visit \t navigate \t click \t reply \t respond \t output \t print \t say \t include \t copy \t email \t transfer \t grant \t enable \t disable \t ignore \t recommend \t mention \t publish \t release \t mark \t close \t trust \t accept \t rotate \t skip \t obey \t comply \t upgrade \t bump \t forward \t exfiltrate \t leak \t reveal \t tell \t report \t link \n to \t and \t in order to \t then ',
+        '',
+      ],
+    ],
+  },
+  'pipe-to-shell': { reach: 0, ways: [['curl \twget \nsh', '|']] },
+  'destructive-command': {
+    reach: 0,
+    ways: [
+      ['rm ', '-r\n/\t~\t$home'],
+      ['mkfs ', ''],
+      [' of dev \ndd if ', ''],
+      ['', ':()\n{'],
+    ],
+  },
+  'abandon-task': {
+    reach: 5,
+    ways: [
+      [
+        ' you are doing \t what youre doin\t your \t current \t original \t assigned \t user\n stop \t cancel \t abandon \t drop \t quit \t abort \t pause \t halt \t interrupt \t forget \t skip ',
+        '',
+      ],
+    ],
+  },
+  'call-a-tool': {
+    reach: 7,
+    ways: [
+      [
+        ' tool \t function \n call \t invoke \t use \t using \t trigger \n shell \t bash \t terminal \t browser \t email \t mail \t exec \t execute \t python \t code \t file \t write \t read \t fetch \t http \t web \t search \t sql \t database \t slack \t github \t git \t memory \n with \t to \t and \t on \t for ',
+        '',
+      ],
+    ],
+  },
   'chat-markers': {
     reach: 0,
     ways: [
@@ -392,6 +474,87 @@ export const INJECTION_HINTS: Readonly<
       ],
     ],
   },
+  'authority-claim': {
+    reach: 31,
+    ways: [
+      [
+        ' this is \t the following i\t below is \t consider this \n urgent\t critical\t mandatory\t authori\t official\t high priority\t priority\t emergency\t important\t legitimate\t verified\t genuine\t direct\t automated\t privileged\n message \t instruction\t notice \t override \t update \t command \t request \t directive \t order \t alert ',
+        '',
+      ],
+    ],
+  },
+  'from-the-vendor': {
+    reach: 5,
+    ways: [
+      [
+        ' message \t instruction \t instructions \t order \t directive \t notice \t alert \t warning \t request \t authori\t permission \t update \t command \t approval \t orders \n from \n anthropic \t openai \t google deepmind\t microsoft \t the \t developer\t creator\t administrator\t operator \t owner \t principal \t supervisor ',
+        '',
+      ],
+    ],
+  },
+  'vendor-claims': {
+    reach: 7,
+    ways: [
+      [
+        ' anthropic \t openai \t google deepmind\t microsoft \t github \n from \n comes \t is \t sent \t coming \t directly ',
+        '',
+      ],
+      [
+        ' guardrail\t restriction\t filter\t safety \t safeguard\t limit\n your \n suspended \t disabled \t lifted \t off \t removed \t deactivated \t bypassed \n are \t is \t have been \t has been \t were ',
+        '',
+      ],
+      [' anthropic \t openai \t google \t microsoft \n alert \t warning \t notice \t message \n from ', ''],
+    ],
+  },
+  'authority-wants-you': {
+    reach: 7,
+    ways: [
+      [
+        ' you to \n administrator\t admin\t developer\t operator\t owner\t company \t management \t security team \t maintainer\t anthropic \t openai \t system \n require\t order\t instruct\t want\t ask\t command\t need\t direct\t has ordered \t has instructed ',
+        '',
+      ],
+    ],
+  },
+  'bare-override': {
+    reach: 3,
+    ways: [[' override \n emergency \t admin \t administrator \t security \t system \t root \t developer ', '']],
+  },
+  'system-override': {
+    reach: 4,
+    ways: [
+      [
+        ' override \n system \t admin \t administrator \t security \t root \t emergency \t developer \t priority \t authori\n code \t enabled \t activated \t initiated \t mode \t command \t protocol \t accepted \t engaged \t alert \t granted \t notice \t authori\t in effect \t active \t ignore \t instruction\t you ',
+        '',
+      ],
+    ],
+  },
+  'user-consented': {
+    reach: 16,
+    ways: [
+      [
+        ' authori\t approved \t consented \t agreed \t given \t granted \t asked you \t requested \t instructed you \t signed off \t confirmed \n has \t have \t had \n user\t operator\t owner\t developer\t administrator\t human\t supervisor\t manager\t boss \t admin\t creator\t security team \t team lead \t company \t ceo ',
+        '',
+      ],
+    ],
+  },
+  'higher-authority': {
+    reach: 11,
+    ways: [
+      [
+        ' than \t over \t above \n authority\t priority\t precedence\t rank\t privilege\n user\t system \t developer\t operator \t instruction\t prompt\t message\t rules \n has \t have \t carries \t hold\t take\t with \n higher \t highest \t absolute \t more \t greater \t full \t top ',
+        '',
+      ],
+    ],
+  },
+  'higher-priority': {
+    reach: 26,
+    ways: [
+      [
+        ' instruction\t prompt\t rules \t guidelines \t request\t directives \t message\t commands \n previous\t prior\t earlier\t other\t your\t existing\t original\t user\t users\t system\t the\t any\t all\n has\t have\t take\t must take\t should take\t will\t shall\t hereby\t now\t completely\t supersede\t override\t outrank\t replace\t trump\n this \t these \t the following \t it \t they ',
+        '',
+      ],
+    ],
+  },
   'hide-from-user': {
     reach: 22,
     ways: [
@@ -516,70 +679,6 @@ export const INJECTION_HINTS: Readonly<
       ],
     ],
   },
-  'with-your-tool': {
-    reach: 10,
-    ways: [
-      [
-        ' your \n tool\t terminal \t shell \t browser \t bash \n run \t execute \t invoke \t call \t use \t open \t fetch \t download \t install \t delete \t remove \t send \t post \t upload \t read \t write \t create \t add \t insert \t append \t modify \t edit \t change \t commit \t push \t merge \t approve \t visit \t navigate \t click \t reply \t respond \t output \t print \t say \t include \t copy \t email \t transfer \t grant \t enable \t disable \t ignore \t recommend \t mention \t publish \t release \t mark \t close \t trust \t accept \t rotate \t skip \t obey \t comply \t upgrade \t bump \t forward \t exfiltrate \t leak \t reveal \t tell \t report \t link \n with \t using \t via \t through \t in ',
-        '',
-      ],
-    ],
-  },
-  'you-must': {
-    reach: 6,
-    ways: [
-      [
-        ' must \t should \t shall \t have to \t need to \n run \t execute \t invoke \t call \t use \t open \t fetch \t download \t install \t delete \t remove \t send \t post \t upload \t read \t write \t create \t add \t insert \t append \t modify \t edit \t change \t commit \t push \t merge \t approve \t visit \t navigate \t click \t reply \t respond \t output \t print \t say \t include \t copy \t email \t transfer \t grant \t enable \t disable \t ignore \t recommend \t mention \t publish \t release \t mark \t close \t trust \t accept \t rotate \t skip \t obey \t comply \t upgrade \t bump \t forward \t exfiltrate \t leak \t reveal \t tell \t report \t link \n you \t assistant \t agent \t ai ',
-        '',
-      ],
-    ],
-  },
-  'you-must-act': {
-    reach: 8,
-    ways: [
-      [
-        ' you must \t you shall \t you are require\t you have to \t you need to \t you are \t mandatory \t imperative \t required \t make sure \n now\t first\t also\t always\t immediately\t then\t only\t secretly\t silently\t promptly\n run \t execute \t invoke \t call \t use \t open \t fetch \t download \t install \t delete \t remove \t send \t post \t upload \t read \t write \t create \t add \t insert \t append \t modify \t edit \t change \t commit \t push \t merge \t approve \t visit \t navigate \t click \t reply \t respond \t output \t print \t say \t include \t copy \t email \t transfer \t grant \t enable \t disable \t ignore \t recommend \t mention \t publish \t release \t mark \t close \t trust \t accept \t rotate \t skip \t obey \t comply \t upgrade \t bump \t forward \t exfiltrate \t leak \t reveal \t tell \t report \t link ',
-        '',
-      ],
-    ],
-  },
-  'run-following': {
-    reach: 15,
-    ways: [
-      [
-        ' following \t below \t next \n command\t code \t script\t tool\t function\t step\t action\t shell \t bash \n run \t execute \t invoke \t call \t perform \t type \t paste \n immediately \t now \t first \t before \t exactly \t without \t silently \t on your \t in your \t with your \t using your ',
-        '',
-      ],
-    ],
-  },
-  'before-continuing': {
-    reach: 13,
-    ways: [
-      [
-        ' before \t prior to \n you \t continuing \t answering \t responding \t proceeding \t doing anything \t using any \t summari\t reviewing \t starting \n you must \t you should \t you need \t first \t please \t always \t make sure \t be sure \t run \t execute \t invoke \t call \t use \t open \t fetch \t download \t install \t delete \t remove \t send \t post \t upload \t read \t write \t create \t add \t insert \t append \t modify \t edit \t change \t commit \t push \t merge \t approve \t visit \t navigate \t click \t reply \t respond \t output \t print \t say \t include \t copy \t email \t transfer \t grant \t enable \t disable \t ignore \t recommend \t mention \t publish \t release \t mark \t close \t trust \t accept \t rotate \t skip \t obey \t comply \t upgrade \t bump \t forward \t exfiltrate \t leak \t reveal \t tell \t report \t link ',
-        '',
-      ],
-    ],
-  },
-  'use-your-tool': {
-    reach: 14,
-    ways: [
-      [
-        ' your \t the available \t any available \t available \n tool\t function\t shell \t terminal \t bash \t browser \t shell access \t file access \t web access \t email \n use \t call \t invoke \t with \t using \t through \t via \n run \t execute \t invoke \t call \t use \t open \t fetch \t download \t install \t delete \t remove \t send \t post \t upload \t read \t write \t create \t add \t insert \t append \t modify \t edit \t change \t commit \t push \t merge \t approve \t visit \t navigate \t click \t reply \t respond \t output \t print \t say \t include \t copy \t email \t transfer \t grant \t enable \t disable \t ignore \t recommend \t mention \t publish \t release \t mark \t close \t trust \t accept \t rotate \t skip \t obey \t comply \t upgrade \t bump \t forward \t exfiltrate \t leak \t reveal \t tell \t report \t link \n to \t and \t in order to \t then ',
-        '',
-      ],
-    ],
-  },
-  'pipe-to-shell': { reach: 0, ways: [['curl \twget \nsh', '|']] },
-  'destructive-command': {
-    reach: 0,
-    ways: [
-      ['rm ', '-r\n/\t~\t$home'],
-      ['mkfs ', ''],
-      [' of dev \ndd if ', ''],
-      ['', ':()\n{'],
-    ],
-  },
   'disable-safety': {
     reach: 10,
     ways: [
@@ -594,87 +693,6 @@ export const INJECTION_HINTS: Readonly<
     ways: [
       [
         ' restriction\t guidelines \t limitation\t limits \t polic\t rules \t filter\t constraints \t confines \n you \t your responses \t you now \n have \t are \t re \t will have \t operate \t now \n no\t not\t without\t free \t not bound by\t no longer bound\t freed from\t exempt from\t not subject to\t any\t the\t all\t usual\t typical\t your',
-        '',
-      ],
-    ],
-  },
-  'authority-claim': {
-    reach: 31,
-    ways: [
-      [
-        ' this is \t the following i\t below is \t consider this \n urgent\t critical\t mandatory\t authori\t official\t high priority\t priority\t emergency\t important\t legitimate\t verified\t genuine\t direct\t automated\t privileged\n message \t instruction\t notice \t override \t update \t command \t request \t directive \t order \t alert ',
-        '',
-      ],
-    ],
-  },
-  'from-the-vendor': {
-    reach: 5,
-    ways: [
-      [
-        ' message \t instruction \t instructions \t order \t directive \t notice \t alert \t warning \t request \t authori\t permission \t update \t command \t approval \t orders \n from \n anthropic \t openai \t google deepmind\t microsoft \t the \t developer\t creator\t administrator\t operator \t owner \t principal \t supervisor ',
-        '',
-      ],
-    ],
-  },
-  'vendor-claims': {
-    reach: 7,
-    ways: [
-      [
-        ' anthropic \t openai \t google deepmind\t microsoft \t github \n from \n comes \t is \t sent \t coming \t directly ',
-        '',
-      ],
-      [
-        ' guardrail\t restriction\t filter\t safety \t safeguard\t limit\n your \n suspended \t disabled \t lifted \t off \t removed \t deactivated \t bypassed \n are \t is \t have been \t has been \t were ',
-        '',
-      ],
-      [' anthropic \t openai \t google \t microsoft \n alert \t warning \t notice \t message \n from ', ''],
-    ],
-  },
-  'authority-wants-you': {
-    reach: 7,
-    ways: [
-      [
-        ' you to \n administrator\t admin\t developer\t operator\t owner\t company \t management \t security team \t maintainer\t anthropic \t openai \t system \n require\t order\t instruct\t want\t ask\t command\t need\t direct\t has ordered \t has instructed ',
-        '',
-      ],
-    ],
-  },
-  'bare-override': {
-    reach: 3,
-    ways: [[' override \n emergency \t admin \t administrator \t security \t system \t root \t developer ', '']],
-  },
-  'system-override': {
-    reach: 4,
-    ways: [
-      [
-        ' override \n system \t admin \t administrator \t security \t root \t emergency \t developer \t priority \t authori\n code \t enabled \t activated \t initiated \t mode \t command \t protocol \t accepted \t engaged \t alert \t granted \t notice \t authori\t in effect \t active \t ignore \t instruction\t you ',
-        '',
-      ],
-    ],
-  },
-  'user-consented': {
-    reach: 16,
-    ways: [
-      [
-        ' authori\t approved \t consented \t agreed \t given \t granted \t asked you \t requested \t instructed you \t signed off \t confirmed \n has \t have \t had \n user\t operator\t owner\t developer\t administrator\t human\t supervisor\t manager\t boss \t admin\t creator\t security team \t team lead \t company \t ceo ',
-        '',
-      ],
-    ],
-  },
-  'higher-authority': {
-    reach: 11,
-    ways: [
-      [
-        ' than \t over \t above \n authority\t priority\t precedence\t rank\t privilege\n user\t system \t developer\t operator \t instruction\t prompt\t message\t rules \n has \t have \t carries \t hold\t take\t with \n higher \t highest \t absolute \t more \t greater \t full \t top ',
-        '',
-      ],
-    ],
-  },
-  'higher-priority': {
-    reach: 26,
-    ways: [
-      [
-        ' instruction\t prompt\t rules \t guidelines \t request\t directives \t message\t commands \n previous\t prior\t earlier\t other\t your\t existing\t original\t user\t users\t system\t the\t any\t all\n has\t have\t take\t must take\t should take\t will\t shall\t hereby\t now\t completely\t supersede\t override\t outrank\t replace\t trump\n this \t these \t the following \t it \t they ',
         '',
       ],
     ],
@@ -759,24 +777,6 @@ export const INJECTION_HINTS: Readonly<
       ],
       [
         ' asked \t ask\t questioned \t questions \n say \t answer \t claim \t reply \t respond \t state \t insist \t pretend \t recommend \t tell them \t tell the user \n when \t if \t whenever \n that \t with \t it \t only \t always \t the \t you ',
-        '',
-      ],
-    ],
-  },
-  'abandon-task': {
-    reach: 5,
-    ways: [
-      [
-        ' you are doing \t what youre doin\t your \t current \t original \t assigned \t user\n stop \t cancel \t abandon \t drop \t quit \t abort \t pause \t halt \t interrupt \t forget \t skip ',
-        '',
-      ],
-    ],
-  },
-  'call-a-tool': {
-    reach: 7,
-    ways: [
-      [
-        ' tool \t function \n call \t invoke \t use \t using \t trigger \n shell \t bash \t terminal \t browser \t email \t mail \t exec \t execute \t python \t code \t file \t write \t read \t fetch \t http \t web \t search \t sql \t database \t slack \t github \t git \t memory \n with \t to \t and \t on \t for ',
         '',
       ],
     ],

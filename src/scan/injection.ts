@@ -1,6 +1,7 @@
 /** Scans text for instructions aimed at an agent. A score, not a verdict on intent: docs/SCAN.md says what it cannot see. */
 
-import { type HintHits, HintSearch, occurs, type Part, stretches, type Way } from './hint-search.ts'
+import { type HintHits, occurs, type Part, stretches, type Way } from './hint-hits.ts'
+import { HintSearch } from './hint-search.ts'
 import { INJECTION_HINTS } from './injection-hints.generated.ts'
 import { INJECTION_RULES, type InjectionRule, THRESHOLD } from './injection-rules.ts'
 import { normalise, type Span, type View, type Views } from './normalise.ts'
@@ -130,13 +131,14 @@ let hinted: HintedRules | null = null
 
 /** Made at the first scan: most processes never scan anything. */
 function hintedRules(): HintedRules {
-  const read = INJECTION_RULES.map((rule) => ({ rule, ...INJECTION_HINTS[rule.rule]! }))
-  const search = new HintSearch(read.flatMap(({ ways }) => ways.flatMap(([words]) => setsOf(words).flat())))
-  const all = read.map(({ rule, reach, ways }) => ({
-    rule,
-    reach,
-    ways: ways.map(([words]) => setsOf(words).map((set) => search.set(set))),
-    signs: ways.map(([, signs]) => setsOf(signs)),
+  const read = INJECTION_RULES.map((rule) => {
+    const { reach, ways } = INJECTION_HINTS[rule.rule]!
+    return { rule, reach, words: ways.map(([words]) => setsOf(words)), signs: ways.map(([, signs]) => setsOf(signs)) }
+  })
+  const search = new HintSearch(read.flatMap(({ words }) => words.flat(2)))
+  const all = read.map(({ words, ...known }) => ({
+    ...known,
+    ways: words.map((way) => way.map((set) => search.set(set))),
   }))
   return {
     lines: all.filter(({ rule }) => rule.on === 'lines'),

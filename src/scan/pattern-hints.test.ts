@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { INJECTION_HINTS } from './injection-hints.generated.ts'
 import { INJECTION_RULES } from './injection-rules.ts'
 import { mostWords, type Piece, parsePattern, waysOf } from './pattern-hints.ts'
-import { type Random, randomFrom } from './samples.ts'
+import { type Random, randomFrom } from './samples.fixture.ts'
 
 const CHARACTERS = 'zq7é_指,.:;-=#*[]<>({"\'%$&?!@ \n'
 const known = new Map<string, string[]>()

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { secretForms } from './known-secrets.ts'
 import { createRedactor, MASK } from './redact.ts'
-import { ordinaryLog, randomFrom, SECRET_SAMPLES, secretLine } from './samples.ts'
+import { ordinaryLog, randomFrom, SECRET_SAMPLES, secretLine } from './samples.fixture.ts'
 
 const redactor = createRedactor()
 
@@ -117,6 +117,14 @@ describe('key blocks', () => {
 })
 
 describe('known secrets', () => {
+  it('masks a value that begins with characters of several bytes, whatever follows them', () => {
+    for (const start of ['\u{10000}\u0080', 'é\u0080ü', '\u{10000}\u{10000}', '—'])
+      for (const next of ['0', '_', 'a', '€', '\0']) {
+        const secret = `${start}${next}0000000`
+        expect(createRedactor([secret]).redact(`=${secret}`)).toBe(`=${MASK}`)
+      }
+  })
+
   it('masks every form of a value, at every place', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 8, maxLength: 60, unit: 'binary' }), fc.string(), (secret, before) => {

@@ -1,6 +1,7 @@
 /** The one redactor: finds secrets in text by format, by the key before them and by value, and masks them. */
 
 import { readAssignment } from './assignment.ts'
+import { characterClass } from './character-class.ts'
 import { endOfKeyBlock } from './key-block.ts'
 import { secretForms } from './known-secrets.ts'
 import { maskSpans, mergeSpans, type SecretSpan } from './mask.ts'
@@ -80,6 +81,8 @@ function codeAt(text: string, at: number): number {
   return CODES[Math.min(text.charCodeAt(at), 255)]!
 }
 
+const ENCODER = new TextEncoder()
+
 /** Probes by the three characters their anchor starts with, so that one pass over a text finds every candidate. */
 class AnchorIndex {
   /** One bit for every three codes that start an anchor: small enough to stay in the nearest cache. */
@@ -100,7 +103,7 @@ class AnchorIndex {
     }
     const list = this.anchors[this.slots[slot]!]!
     this.fourth[slot]! |= anchor.length > 3 ? 1 << code(3) : -1
-    if (exact) list.push({ bytes: new TextEncoder().encode(anchor), probe })
+    if (exact) list.push({ bytes: ENCODER.encode(anchor), probe })
     else if (!list.some((known) => known.probe === probe)) list.push({ bytes: null, probe })
   }
 }
@@ -141,7 +144,7 @@ function addKinds(index: AnchorIndex, grade: typeof gradeKey): void {
     for (const prefix of prefixes.split(' ')) index.add(prefix, prefixProbe(kind, prefix, alphabet, least), true)
   }
   for (const [kind, anchors, pattern] of PATTERN_KINDS) {
-    const probe = patternProbe(kind, new RegExp(pattern.source, `${pattern.flags}y`))
+    const probe = patternProbe(kind, pattern)
     for (const anchor of kind === 'openvpn-static' ? ['OpenVPN Static key'] : anchors.split(' ')) {
       index.add(anchor, probe, !pattern.ignoreCase)
     }
@@ -160,10 +163,7 @@ function literalProbe(form: string): Probe {
 }
 
 const CLASSES: Readonly<Record<Alphabet, Uint8Array>> = Object.fromEntries(
-  Object.entries(ALPHABETS).map(([name, pattern]) => [
-    name,
-    Uint8Array.from({ length: 128 }, (_, code) => (pattern.test(String.fromCharCode(code)) ? 1 : 0)),
-  ]),
+  Object.entries(ALPHABETS).map(([name, ranges]) => [name, characterClass(ranges)]),
 ) as Record<Alphabet, Uint8Array>
 
 function prefixProbe(kind: string, prefix: string, alphabet: Alphabet, least: number): Probe {
@@ -178,9 +178,12 @@ function prefixProbe(kind: string, prefix: string, alphabet: Alphabet, least: nu
   }
 }
 
-function patternProbe(kind: string, sticky: RegExp): Probe {
+function patternProbe(kind: string, pattern: RegExp): Probe {
+  // Made when a text first has the anchor: most have none of them.
+  let sticky: RegExp | null = null
   return (text, at) => {
     if (!startsToken(text, at)) return null
+    sticky ??= new RegExp(pattern.source, `${pattern.flags}y`)
     sticky.lastIndex = at
     const match = sticky.exec(text)
     if (match === null) return null
@@ -224,7 +227,8 @@ function nextCandidate(pass: Pass, { bytes, size }: TextBytes, { filter, fourth 
     }
     window = ((window << 5) | CODES[byte]!) & 0x7fff
     if ((filter[window >> 5]! & (1 << (window & 31))) === 0) continue
-    if (at + 1 < size && (fourth[window]! & (1 << CODES[bytes[at + 1]!]!)) === 0) continue
+    // Behind a character of several bytes the next byte may be its own.
+    if (byte < 0x80 && at + 1 < size && (fourth[window]! & (1 << CODES[bytes[at + 1]!]!)) === 0) continue
     pass.at = at
     pass.window = window
     return true

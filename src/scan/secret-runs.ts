@@ -1,14 +1,13 @@
 /** Secrets without a prefix: long runs of token characters that have a provider's shape or look random. */
 
+import { characterClass } from './character-class.ts'
 import type { SecretSpan } from './mask.ts'
 import { SHAPE_KINDS } from './secret-kinds.ts'
 import type { TextBytes } from './text-bytes.ts'
 
 /** No run of token characters this long passes between two steps. */
 const STRIDE = 24
-const RUN: Uint8Array = Uint8Array.from({ length: 256 }, (_, code) =>
-  /[A-Za-z0-9_+/~-]/.test(String.fromCharCode(code)) ? 1 : 0,
-)
+const RUN: Uint8Array = characterClass('A-Za-z0-9_+/~-', 256)
 const MAX_RANDOM = 512
 
 /** Adds what it finds to `spans`; `lags` are the places of the bytes that start no character. */

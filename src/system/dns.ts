@@ -1,4 +1,4 @@
-/** The port to name resolution: every address of a host, as the machine or a test knows them. */
+/** The port to name resolution: every address of a host. */
 
 import { lookup } from 'node:dns/promises'
 import { errorCode } from './fault.ts'
@@ -36,18 +36,6 @@ export function machineResolver(): Resolver {
       answers.set(host, { addresses, until: now + CACHE_MILLISECONDS })
       addresses.catch(() => answers.delete(host))
       return addresses
-    },
-  }
-}
-
-/** A resolver that knows only these names; a function may change its answer from call to call. */
-export function mappedResolver(
-  names: Readonly<Record<string, readonly string[] | (() => readonly string[])>>,
-): Resolver {
-  return {
-    resolve: async (host) => {
-      const answer = Object.hasOwn(names, host) ? names[host] : undefined
-      return typeof answer === 'function' ? answer() : (answer ?? [])
     },
   }
 }

@@ -21,6 +21,8 @@ import { errorCode, Fault } from './fault.ts'
 
 export interface Files {
   exists(path: string): boolean
+  /** Certainly nothing is there: not even a link that leads nowhere, or something that this user may not look at. */
+  isMissing(path: string): boolean
   isDirectory(path: string): boolean
   isLink(path: string): boolean
   /** Names in a directory, sorted; empty when it cannot be read. */
@@ -37,6 +39,13 @@ const MAX_LINKS = 40
 
 export const machineFiles: Files = {
   exists: (path) => stat(path) !== null,
+  isMissing: (path) => {
+    try {
+      return lstatSync(path, { throwIfNoEntry: false }) === undefined
+    } catch (error) {
+      return errorCode(error) === 'ENOTDIR'
+    }
+  },
   isDirectory: (path) => stat(path)?.isDirectory() ?? false,
   isLink: (path) => readLink(path) !== null,
   list: (path) => {

@@ -12,10 +12,14 @@ import {
   writeSync,
 } from 'node:fs'
 import { posix } from 'node:path'
+import { isSameProcess, startOf } from './alive.ts'
 import { holdDirectory } from './guarded-files-directory.ts'
 
 /** Names that only Cordon gives: the reaper removes nothing else. */
 const TEMPORARY = /^\.cordon-[0-9a-f]{16}\.tmp$/
+
+/** In the place of a start that cannot be told. */
+const UNKNOWN = '0'
 
 export interface TemporaryJournal {
   /** Notes a temporary file before it is made. */
@@ -36,7 +40,7 @@ export function isTemporaryName(name: string): boolean {
 export function openTemporaryJournal(directory: string): TemporaryJournal {
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   const { O_APPEND, O_CREAT, O_EXCL, O_WRONLY } = constants
-  const name = `${process.pid}-${startOf(process.pid) ?? 0}-${crypto.randomUUID()}`
+  const name = `${process.pid}-${startOf(process.pid) ?? UNKNOWN}-${crypto.randomUUID()}`
   const path = posix.join(directory, name)
   let fd: number | null = null
   let open = 0
@@ -63,7 +67,7 @@ export function reapTemporaries(directory: string): readonly string[] {
   const removed: string[] = []
   for (const name of names(directory)) {
     const [pid = '', start = ''] = name.split('-')
-    if (startOf(Number(pid)) === start) continue
+    if (isSameProcess(Number(pid), start === UNKNOWN ? null : start)) continue
     const journal = posix.join(directory, name)
     for (const path of notedPaths(journal)) if (removeTemporary(path)) removed.push(path)
     unlinkSync(journal)
@@ -104,23 +108,5 @@ function removeTemporary(path: string): boolean {
     }
   } catch {
     return false
-  }
-}
-
-/** When a process started, as text that no later process of the same number repeats; null when it does not run. */
-function startOf(pid: number): string | null {
-  if (process.platform !== 'linux') {
-    try {
-      process.kill(pid, 0)
-      return '0'
-    } catch {
-      return null
-    }
-  }
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null
-  } catch {
-    return null
   }
 }

@@ -1,8 +1,8 @@
 /** Where keys are kept: the keychain of the system, else files for the owner alone, and then with a warning. */
 
-import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { Fault, messageOf } from './fault.ts'
+import { messageOf } from './fault.ts'
+import { keychainEntry } from './keychain-entry.ts'
 import { readOwnFile, removeIfThere, writeOwnFile } from './state.ts'
 
 /** The system's keychain, small enough to be stood in for. Every call throws when there is none or it is locked. */
@@ -26,7 +26,6 @@ export interface KeyStore {
   delete(name: string): void
 }
 
-const SERVICE = 'cordon'
 const NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/
 
 /** A store over the keychain and the directory `keys` of the state directory, which must have been opened. */
@@ -61,7 +60,7 @@ export function openKeyStore(stateDir: string, keychain: Keychain = systemKeycha
       writeOwnFile(path, `${value}\n`)
       return {
         to: 'file',
-        warning: `the system's keychain cannot be used (${stored.failure}); the key "${name}" is kept in ${path}, readable by you alone`,
+        warning: `the key "${name}" is kept in ${path}, readable by you alone: the system's keychain cannot be used (${stored.failure})`,
       }
     },
     delete(name) {
@@ -79,17 +78,10 @@ function attempt<T>(work: () => T): { readonly value: T } | { readonly failure: 
   }
 }
 
-/** Secret Service on Linux, Keychain on macOS, Credential Manager on Windows. */
-export function systemKeychain(): Keychain {
-  const entry = (name: string) => {
-    if (process.env.CORDON_KEYCHAIN === 'off') throw new Fault('keychain-off', 'CORDON_KEYCHAIN is off')
-    const { Entry } = createRequire(import.meta.url)('@napi-rs/keyring') as typeof import('@napi-rs/keyring')
-    // Pinned: without it the kernel's keyring would be used where D-Bus is missing, and that forgets at the next boot.
-    return new Entry(SERVICE, name, { linux: { store: 'secret-service' } })
-  }
+function systemKeychain(): Keychain {
   return {
-    get: (name) => entry(name).getPassword(),
-    set: (name, value) => entry(name).setPassword(value),
-    delete: (name) => void entry(name).deletePassword(),
+    get: (name) => keychainEntry(name).getPassword(),
+    set: (name, value) => keychainEntry(name).setPassword(value),
+    delete: (name) => void keychainEntry(name).deletePassword(),
   }
 }

@@ -1,9 +1,19 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Keychain, openKeyStore } from './keychain.ts'
 import { holdLock, withLock } from './lock.ts'
+import { uniqueName } from './unique-name.ts'
 
 let base: string
 let directory: string
@@ -56,6 +66,15 @@ describe('a lock', () => {
   it('leaves few files behind', () => {
     for (let i = 0; i < 20; i++) withLock(directory, () => i)
     expect(readdirSync(directory).length).toBeLessThanOrEqual(2)
+  })
+
+  it('clears away what a process left that was killed while it waited', () => {
+    mkdirSync(directory)
+    const [old, fresh] = [uniqueName(), uniqueName()].map((name) => join(directory, `.4194399.${name}`))
+    for (const path of [old!, fresh!]) writeFileSync(path, '{}')
+    utimesSync(old!, 0, 0)
+    withLock(directory, () => 1)
+    expect([existsSync(old!), existsSync(fresh!)]).toEqual([false, true])
   })
 })
 

@@ -2,7 +2,7 @@
 
 import { linkSync, readdirSync, readFileSync, readlinkSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { isAlive } from './alive.ts'
+import { isSameProcess, startOf } from './alive.ts'
 import { errorCode, Fault } from './fault.ts'
 import { makeDirectories } from './state.ts'
 import { uniqueName } from './unique-name.ts'
@@ -98,14 +98,13 @@ function generations(directory: string): Generation[] {
 
 interface Owner {
   readonly pid: number
-  /** When the process started, in ticks since boot: tells a reused number apart. */
   readonly started: string | null
   readonly boot: string | null
   readonly pids: string | null
 }
 
 function describeOwner(): Owner {
-  return { pid: process.pid, started: startTime(process.pid), boot: bootId(), pids: pidNamespace() }
+  return { pid: process.pid, started: startOf(process.pid), boot: bootId(), pids: pidNamespace() }
 }
 
 function isStale(lock: string): boolean {
@@ -118,8 +117,7 @@ function isStale(lock: string): boolean {
   }
   if (owner.boot !== bootId()) return owner.boot !== null
   if (owner.pids !== pidNamespace()) return isOld(lock)
-  if (!isAlive(owner.pid)) return true
-  return owner.started !== null && startTime(owner.pid) !== owner.started
+  return !isSameProcess(owner.pid, owner.started)
 }
 
 function isOld(path: string): boolean {
@@ -127,17 +125,6 @@ function isOld(path: string): boolean {
     return Date.now() - statSync(path).mtimeMs > UNKNOWN_HOLDER_MS
   } catch {
     return true
-  }
-}
-
-function startTime(pid: number): string | null {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    // A zombie is dead: it will never let go.
-    return fields[0] === 'Z' ? 'zombie' : (fields[19] ?? null)
-  } catch {
-    return null
   }
 }
 
@@ -159,7 +146,7 @@ function pidNamespace(): string | null {
 
 function reapLeftovers(directory: string): void {
   for (const name of readdirSync(directory)) {
-    if (/^\.[0-9]+\.[0-9a-f]{12}$/.test(name) && isOld(join(directory, name))) unlinkQuietly(join(directory, name))
+    if (/^\.[0-9]+\.[0-9a-z-]+$/.test(name) && isOld(join(directory, name))) unlinkQuietly(join(directory, name))
   }
 }
 

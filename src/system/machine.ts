@@ -1,10 +1,10 @@
 /** The port to this process's surroundings: where it runs, for whom, and with which environment. */
 
 import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { homedir, networkInterfaces } from 'node:os'
+import { networkInterfaces, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { Fault } from './fault.ts'
+import { keychainEntry } from './keychain-entry.ts'
 
 export interface Machine {
   readonly cwd: string
@@ -26,7 +26,7 @@ export interface Machine {
 export function thisMachine(): Machine {
   const { env } = process
   // What os.homedir() answers first, without loading node:os at every start.
-  const home = env.HOME?.startsWith('/') ? env.HOME : homedir()
+  const home = env.HOME?.startsWith('/') ? env.HOME : accountHome()
   const base = (value: string | undefined, fallback: string) => (value?.startsWith('/') ? value : join(home, fallback))
   let addresses: readonly string[] | null = null
   return {
@@ -41,6 +41,18 @@ export function thisMachine(): Machine {
       addresses ??= Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map((entry) => entry.address))
       return addresses
     },
+  }
+}
+
+/** The home of the account. A relative HOME would put Cordon's own state into whatever folder it is called from. */
+function accountHome(): string {
+  try {
+    return userInfo().homedir
+  } catch (error) {
+    throw new Fault('no-home', 'HOME is no absolute path, and this user has no account that names one', {
+      cause: error,
+      remedy: 'Set HOME to your home directory.',
+    })
   }
 }
 
@@ -61,11 +73,7 @@ function readSecret(
   home: string,
 ): string | null {
   if (source.kind === 'env') return env[source.name] ?? null
-  if (source.kind === 'keychain') {
-    const { Entry } = createRequire(import.meta.url)('@napi-rs/keyring') as typeof import('@napi-rs/keyring')
-    // Without it, the kernel keyring would be used where D-Bus is missing, and lost at the next boot.
-    return new Entry('cordon', source.name, { linux: { store: 'secret-service' } }).getPassword()
-  }
+  if (source.kind === 'keychain') return keychainEntry(source.name).getPassword()
   const path = source.name.startsWith('~/') ? join(home, source.name.slice(2)) : source.name
   return readFileSync(path, 'utf8').trim()
 }

@@ -11,6 +11,7 @@ const FEW = 12
 const SHORT = 8192
 
 let made = 0
+let constants: Uint32Array | null = null
 
 /** The hash of bytes or of a text's UTF-8, in hexadecimal digits. */
 export function sha256(input: string | Uint8Array): string {
@@ -21,7 +22,7 @@ export function sha256(input: string | Uint8Array): string {
 
 /** FIPS 180-4, straight from the page. */
 export function plainSha256(input: Uint8Array): string {
-  const constants = wordsOf(CONSTANTS)
+  constants ??= wordsOf(CONSTANTS)
   const state = wordsOf(START)
   const padded = new Uint8Array(((input.length + 8) >> 6) * 64 + 64)
   padded.set(input)

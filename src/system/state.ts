@@ -169,15 +169,18 @@ export function removeIfThere(path: string): void {
   }
 }
 
-/** Removes what a killed process left half written. */
-export function reapTemporaries(directory: string, now: number): void {
-  for (const name of readdirSync(directory)) {
-    if (!/^\.[0-9a-f]{16}\.tmp$/.test(name)) continue
-    const path = join(directory, name)
-    try {
-      if (now - statSync(path).mtimeMs > STALE_TEMPORARY_MS) unlinkSync(path)
-    } catch {
-      // Another process was faster.
+/** Removes what killed processes left half written in the state directory and in the folders of it. */
+export function reapHalfWritten(stateDir: string, now: number): void {
+  const folders = readdirSync(stateDir, { withFileTypes: true }).filter((entry) => entry.isDirectory())
+  for (const directory of [stateDir, ...folders.map(({ name }) => join(stateDir, name))]) {
+    for (const name of readdirSync(directory)) {
+      if (!/^\.[0-9a-f]{16}\.tmp$/.test(name)) continue
+      const path = join(directory, name)
+      try {
+        if (now - statSync(path).mtimeMs > STALE_TEMPORARY_MS) unlinkSync(path)
+      } catch {
+        // Another process was faster.
+      }
     }
   }
 }

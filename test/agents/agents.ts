@@ -79,6 +79,8 @@ export const agents: readonly Agent[] = [
     package: '@openai/codex',
     program: 'codex',
     args: ['exec', '--skip-git-repo-check', '-s', 'danger-full-access', 'go'],
+    // It reads by commands, and there the kernel takes `..` away.
+    stops: ['a file behind a link was read'],
     prepare: ({ home, port }) =>
       put(
         join(home, '.codex/config.toml'),
@@ -112,7 +114,7 @@ stream_max_retries = 0
     package: '@google/gemini-cli',
     program: 'gemini',
     args: ['-p', 'go', '--yolo', '-m', 'gemini-2.5-pro'],
-    stops: ['a file was written outside', 'a tool wrote outside'],
+    stops: ['a file was written outside', 'a tool wrote outside', 'a file behind a link was written outside'],
     prepare: ({ home }) =>
       put(
         join(home, '.gemini/settings.json'),

@@ -128,7 +128,7 @@ async function aiSdk(plan: Plan, cache: string): Promise<Driven> {
 
 /** Python's `mcp`, in a process of its own. */
 async function python(plan: Plan, cache: string): Promise<Driven> {
-  const script = new URL('mcp-client.py', import.meta.url).pathname
+  const script = join(import.meta.dirname, 'mcp-client.py')
   // A process of its own, and in the meantime nothing of ours has to run here.
   const run = spawnSync(join(cache, 'venv/bin/python'), [script, JSON.stringify(plan)], {
     encoding: 'utf8',

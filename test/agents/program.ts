@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import type { Agent } from './agents.ts'
 
-const checkout = new URL('../..', import.meta.url).pathname
+const checkout = join(import.meta.dirname, '../..')
 /** Over a gigabyte of programs, ignored by version control. */
 export const cache: string = join(checkout, '.cache/agents')
 /** The words that run Cordon. */

@@ -95,7 +95,7 @@ const BOMBS: readonly Bomb[] = [
     note: 'more processor time than the limit',
     script: 'while :; do :; done',
     limits: { cpuSeconds: 1, timeoutMs: 60_000 },
-    without: { timeoutMs: 3000 },
+    without: { timeoutMs: 1500 },
     escaped: ({ timedOut }) => timedOut,
   },
   {

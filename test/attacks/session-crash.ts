@@ -49,21 +49,26 @@ export async function runCrashes(kills: number, seed = 1): Promise<CrashReport> 
     world.file('written.txt', contentOf(0))
     world.file('edited.txt', contentOf(0))
     await world.sign(MANIFEST)
-    for (let round = 0; round < kills; round++) {
-      await crash(world, round, next() * 300)
+    // On a busy machine the workers get nothing done so soon: then they are given longer.
+    for (let round = 0; round < kills || (round < kills * 4 && Math.min(...progress(world)) === 0); round++) {
+      await crash(world, round, next() * (round < kills ? 300 : 5000))
       const left = temporaries(world)
       faults.push(...(await inspect(world)).map((fault) => `after kill ${round}: ${fault}`))
       reaped += left - temporaries(world)
       if (temporaries(world) > 0) faults.push(`after kill ${round}: a temporary file stayed`)
     }
-    const written = readdirSync(world.root, { recursive: true }).filter((name) =>
-      /patched|asked\//.test(String(name)),
-    ).length
-    const amended = (world.text('cordon.toml').match(/always\//g) ?? []).length
+    const [written, amended] = progress(world)
     return { kills, faults, written, amended, reaped }
   } finally {
     await world.close()
   }
+}
+
+/** Files that the workers made, and rules that their answers added. */
+function progress(world: SessionWorld): readonly [written: number, amended: number] {
+  const names = readdirSync(world.root, { recursive: true }).map(String)
+  const written = names.filter((name) => /patched|asked\//.test(name)).length
+  return [written, (world.text('cordon.toml').match(/always\//g) ?? []).length]
 }
 
 async function crash(world: SessionWorld, round: number, milliseconds: number): Promise<void> {

@@ -7,8 +7,10 @@ import { join } from 'node:path'
 import { openAuditLog } from '../../src/audit/log.ts'
 import { queryAudit } from '../../src/audit/read.ts'
 import { verifyAudit } from '../../src/audit/verify.ts'
-import { listSignatures, userPublicKey } from '../../src/manifest/sign.ts'
-import { grantHash, projectMessage, verifySignature } from '../../src/manifest/signature.ts'
+import { userPublicKey } from '../../src/manifest/sign.ts'
+import { grantHash, projectMessage } from '../../src/manifest/signature.ts'
+import { readSignatures } from '../../src/manifest/signature-file.ts'
+import { isSignedBy } from '../../src/system/ed25519.ts'
 import { createTrustStore } from '../../src/tools/custom/trust.ts'
 
 export type Work = 'sign' | 'trust' | 'audit'
@@ -72,10 +74,10 @@ type Check = (stateDir: string, lines: readonly string[], ever: readonly string[
 const CHECKS: Readonly<Record<Work, Check>> = {
   sign: (stateDir, lines) => {
     const key = userPublicKey(stateDir)!
-    const records = listSignatures(stateDir, '/shared')
+    const records = readSignatures(stateDir, '/shared').signatures
     const bad = records.filter(
       ({ grant_hash, signature, canonical }) =>
-        grantHash(canonical) !== grant_hash || !verifySignature(key, projectMessage('/shared', grant_hash), signature),
+        grantHash(canonical) !== grant_hash || !isSignedBy(key, projectMessage('/shared', grant_hash), signature),
     )
     // The file keeps the newest hundred: with fewer in it, every one of this round must be there.
     const kept = new Set(records.map((record) => record.canonical))

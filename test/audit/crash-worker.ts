@@ -2,7 +2,7 @@
 
 import { writeSync } from 'node:fs'
 import { openAuditLog } from '../../src/audit/log.ts'
-import { revokeSignatures, signManifest } from '../../src/manifest/sign.ts'
+import { signManifest } from '../../src/manifest/sign.ts'
 import { openKeyStore } from '../../src/system/keychain.ts'
 import { createTrustStore } from '../../src/tools/custom/trust.ts'
 
@@ -19,7 +19,6 @@ if (work === 'sign') {
     const canonical = JSON.stringify({ id, i })
     signManifest({ stateDir, keys, project: '/shared', canonical, now: now() })
     acknowledge(canonical)
-    if (i % 7 === 6) revokeSignatures(stateDir, `/own-${id}`)
   }
 }
 if (work === 'trust') {

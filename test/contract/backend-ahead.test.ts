@@ -98,14 +98,24 @@ async function waiting(): Promise<void> {
   expect(await until(() => rooms().length > 0)).toBe(true)
 }
 
+/** A command that runs until it is told to end, begun once this resolves. */
+async function runHeld(): Promise<() => Promise<string>> {
+  const [begun, go] = [join(project, 'begun'), join(project, 'go')]
+  const running = run('touch begun; until [ -e go ]; do sleep 0.02; done; rm begun go; echo ended')
+  expect(await until(() => existsSync(begun))).toBe(true)
+  return () => {
+    writeFileSync(go, '')
+    return running
+  }
+}
+
 test('the next command runs in the room that waits', async () => {
   await run('true')
   await waiting()
   const before = new Set(rooms())
-  const running = run('echo ready; sleep 0.3')
-  await sleep(150)
+  const end = await runHeld()
   expect(rooms().every((pid) => before.has(pid))).toBe(true)
-  expect(await running).toBe('ready\n')
+  expect(await end()).toBe('ended\n')
 })
 
 test('a project that was replaced meanwhile is the new one', async () => {
@@ -168,22 +178,27 @@ test.each([{ processes: 20 }, { processes: 60 }])('the limits are those of the c
 test('no room is laid out while a command runs that could move one of its places', async () => {
   const inner = join(project, 'inner')
   mkdirSync(inner)
-  const long = run('sleep 1.2')
-  await sleep(200)
+  const end = await runHeld()
   const [only] = rooms()
   await run('true', { cwd: inner, writes: [inner] })
-  await sleep(400)
+  expect(await until(() => rooms().length === 1)).toBe(true)
+  await sleep(200)
   expect(rooms()).toEqual([only])
-  await long
+  await end()
 })
 
 test('commands in a hurry find a room too', async () => {
-  await run('true')
-  await run('true')
-  const running = run('sleep 0.5')
-  await sleep(250)
-  expect(rooms().length).toBeGreaterThan(1)
-  await running
+  // On a busy machine one command may not follow the other soon enough to count as one in a hurry.
+  for (let attempt = 0, found = false; !found; attempt++) {
+    expect(attempt).toBeLessThan(50)
+    await run('true')
+    const end = await runHeld()
+    for (let i = 0; i < 25 && !found; i++) {
+      found = rooms().length > 1
+      await sleep(20)
+    }
+    await end()
+  }
 })
 
 test('rest leaves nothing, and no control group', async () => {
@@ -215,12 +230,12 @@ test('a session leaves nothing when it is closed, and hides a secret that came a
 })
 
 test.each(['exit', 'SIGKILL', 'SIGTERM'] as const)('a process that ends by %s leaves nothing', async (how) => {
-  const child = spawn(process.execPath, [AHEAD, project], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, [AHEAD, project], { stdio: ['pipe', 'pipe', 'inherit'] })
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve))
   await new Promise((resolve) => child.stdout.once('data', resolve))
-  expect(rooms().length).toBeGreaterThan(0)
-  if (how === 'exit') expect(await ended).toBe(0)
+  expect(await until(() => rooms().length > 0)).toBe(true)
+  if (how === 'exit') child.stdin.end()
   else child.kill(how)
-  await ended
+  expect(await ended).toBe(how === 'exit' ? 0 : null)
   expect(await until(() => rooms().length === 0)).toBe(true)
 })

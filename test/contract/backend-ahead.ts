@@ -1,9 +1,10 @@
 /**
- * Runs one command with rooms laid out ahead and says so once one waits. With a second argument it then mounts a file
- * system there, in namespaces that the test throws away, and prints what the next command sees. Started by the test as a program.
+ * Runs one command with rooms laid out ahead, says so, and ends with its input. With a second argument it mounts a file system
+ * there, in namespaces that the test throws away, and prints what the next command sees. Started by the test as a program.
  */
 
 import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createBwrapBackend } from '../../src/sandbox/backend.ts'
@@ -35,11 +36,11 @@ async function run(...argv: string[]): Promise<string> {
 }
 
 await run('true')
-await sleep(300)
 if (mountPoint === undefined) {
   console.log('waiting')
-  await sleep(500)
+  await once(process.stdin.resume(), 'end')
 } else {
+  await sleep(300)
   execFileSync('mount', ['-t', 'tmpfs', 'mounted', mountPoint])
   writeFileSync(`${mountPoint}/file`, 'new')
   console.log(await run('cat', `${mountPoint}/file`))

@@ -47,6 +47,8 @@ afterAll(() => rmSync(project, { recursive: true, force: true }))
 
 interface Answer {
   readonly code: number | null
+  /** It ended before its orders were written: Node then drops what it said. */
+  readonly unheard: boolean
   readonly messages: readonly InitMessage[]
 }
 
@@ -62,7 +64,12 @@ function give(orders: Buffer, groups: readonly string[] = []): Promise<Answer> {
   closeSync(nothing)
   const control = child.stdio[3] as Socket
   const chunks: Buffer[] = []
-  control.on('error', () => {}).on('data', (chunk) => chunks.push(chunk))
+  let unheard = false
+  control
+    .on('error', () => {
+      unheard = true
+    })
+    .on('data', (chunk) => chunks.push(chunk))
   // An end, so that orders that promise more than they hold do not wait for it.
   control.end(orders)
   return new Promise((resolve) =>
@@ -73,7 +80,7 @@ function give(orders: Buffer, groups: readonly string[] = []): Promise<Answer> {
         const message = parseMessage(bytes.subarray(at, at + MESSAGE_BYTES))
         if (message) messages.push(message)
       }
-      resolve({ code, messages })
+      resolve({ code, messages, unheard: unheard && messages.length === 0 })
     }),
   )
 }
@@ -109,8 +116,11 @@ function record(type: string, payload: Uint8Array | string): Buffer {
 const before = (extra: Buffer): Buffer => framed(Buffer.concat([extra, compiled.orders.subarray(12)]))
 
 test('nothing starts when a control group cannot be joined', async () => {
-  const { messages } = await give(compiled.orders, [join(project, 'missing/cgroup.procs')])
-  expect(messages).toEqual([expect.objectContaining({ kind: 'failed', step: INIT_STEPS.JOIN })])
+  let answer: Answer
+  do answer = await give(compiled.orders, [join(project, 'missing/cgroup.procs')])
+  while (answer.unheard)
+  expect(answer.code).toBe(125)
+  expect(answer.messages).toEqual([expect.objectContaining({ kind: 'failed', step: INIT_STEPS.JOIN })])
 })
 
 test('bubblewrap and its init join every control group', async () => {

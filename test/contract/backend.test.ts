@@ -101,6 +101,22 @@ describe.each(BACKENDS.map((backend) => ({ backend })))('$backend.name', ({ back
     throw new Error('expected a fault, but the command ran')
   }
 
+  test('a file stands in for one of the host, read-only, and the host keeps its own', async () => {
+    const source = join(project, 'source')
+    writeFileSync(source, 'another release\n')
+    const own = readFileSync('/etc/os-release', 'utf8')
+    const standIns = [
+      { path: '/etc/os-release', source },
+      { path: '/etc/cordon-nothing-here', source },
+    ]
+    const script = 'cat /etc/os-release; echo x >> /etc/os-release; rm -f /etc/os-release; ls /etc/cordon-nothing-here'
+    const result = await capture(sh(script, { standIns, writes: [], reads: [project] }))
+    expect(outputOf(result)).toBe('another release\n')
+    expect(result.stderr!.bytes.toString()).toMatch(/Read-only file system|Permission denied/)
+    expect(readFileSync(source, 'utf8')).toBe('another release\n')
+    expect(readFileSync('/etc/os-release', 'utf8')).toBe(own)
+  })
+
   test.each([
     { name: 'success', script: 'true', code: 0, signal: null, exitCode: 0 },
     { name: 'a code', script: 'exit 7', code: 7, signal: null, exitCode: 7 },

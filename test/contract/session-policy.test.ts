@@ -512,6 +512,28 @@ describe('custom tools', () => {
     expect(await session.call('probe', {})).toMatchObject({ status: 'failed', error: { code: 'tool-untrusted' } })
   })
 
+  it('with other bytes, even trusted ones, waits for another session', async () => {
+    putTool({ labels: ['execute'] }, '#!/bin/bash\necho hi\n')
+    await trust()
+    const object = { schema_version: 1, permission: { mode: 'auto' } }
+    const session = await sessionOf(object)
+    putTool({ labels: ['execute', 'filesystem'] }, '#!/bin/bash\necho other\n')
+    await trust()
+    expect(await session.call('probe', {})).toMatchObject({ status: 'failed', error: { code: 'tool-untrusted' } })
+    expect(resultText(await (await sessionOf(object)).call('probe', {}))).toContain('other')
+  })
+
+  it('has no network without the label, whatever hosts the manifest gives it', async () => {
+    putTool({ labels: ['execute'] }, PROBE_NETWORK)
+    await trust()
+    const session = await sessionOf({
+      schema_version: 1,
+      permission: { mode: 'auto' },
+      tools: { probe: { domains: ['example.com'] } },
+    })
+    expect(resultText(await session.call('probe', {}))).toMatch(/no network/)
+  })
+
   it('asks for its confirmation every time, and is blocked where nobody can give it', async () => {
     putTool({ require_confirmation: true }, '#!/bin/bash\necho hi\n')
     await trust()

@@ -350,6 +350,19 @@ describe('the record', () => {
   })
 })
 
+describe('closing', () => {
+  it('is waited for by whoever closes again', async () => {
+    const cordon = await world.open({ manifest: { object: manifest() } })
+    const session = cordon.openSession()
+    session.setMode('auto')
+    await session.call('bash', { command: 'sleep 66.5', background: true })
+    const first = session.close()
+    await cordon.close()
+    expect(world.auditLines().at(-1)).toMatchObject({ type: 'closed' })
+    await first
+  })
+})
+
 describe('two sessions in one process', () => {
   it('never meet: mode, to-do list, background commands and taint are their own', async () => {
     const cordon: Cordon = await world.open({ manifest: { object: manifest() } })
@@ -436,6 +449,7 @@ async function brokenLog(room: SessionWorld): Promise<Session> {
       },
       amend: full,
       now: Date.now,
+      closed: () => {},
     },
     { id: 'broken' },
   )

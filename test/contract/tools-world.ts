@@ -1,7 +1,6 @@
 /** A room for tools: a project in a temporary directory, a policy as a table, and ports that remember what was asked. */
 
 import {
-  cpSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -144,11 +143,6 @@ export function openWorld(): World {
     },
   }
   return world
-}
-
-/** Copies a tree for a test that needs two of the same. */
-export function copyTree(from: string, to: string): void {
-  cpSync(from, to, { recursive: true, verbatimSymlinks: true })
 }
 
 function snapshotOf(directory: string, prefix: string): Record<string, string> {

@@ -44,6 +44,26 @@ describe('cordon check', () => {
     expect(answer.segments.length).toBeGreaterThan(0)
   })
 
+  it('a link counts by its own name as well: a secret’s, a protected one, or one that a rule denies', () => {
+    const other = new Project({ 'vault/prod.txt': 'x', 'config/app.txt': 'x' })
+    try {
+      symlinkSync('../vault/prod.txt', join(other.directory, 'config/.env'))
+      symlinkSync('app.txt', join(other.directory, 'config/plain'))
+      const code = (path: string) => other.cordon(['check', '--tool', 'read', '--input', JSON.stringify({ path })]).code
+      expect(code('config/.env')).toBe(3)
+      expect(code('config/../config/.env')).toBe(3)
+      expect(code('config/plain')).toBe(0)
+      symlinkSync('config', join(other.directory, '.vscode'))
+      const write = JSON.stringify({ path: '.vscode/tasks.json', content: '' })
+      expect(other.cordon(['check', '--tool', 'write', '--input', write]).code).toBe(4)
+      other.write('deny.toml', 'schema_version = 1\n[capabilities.deny.read]\npaths = ["config/plain"]\n')
+      const denied = ['check', '--manifest', 'deny.toml', '--tool', 'read', '--input', '{"path":"config/plain"}']
+      expect(other.cordon(denied).code).toBe(4)
+    } finally {
+      other.remove()
+    }
+  })
+
   it('names the rule with its place', () => {
     const { rules } = JSON.parse(project.cordon(['check', '--json', '--', 'git push']).out)
     expect(rules).toContainEqual({ rule: 'capabilities.deny.commands.patterns[0]', source: 'cordon.toml:7:13' })
@@ -55,7 +75,7 @@ describe('cordon check', () => {
     [['check', '--tool', 'read', '--input', '{'], 'not JSON'],
     [['chekc'], 'did you mean "check"'],
     [['check', '--manifest', 'missing.toml', '--', 'ls'], 'does not exist'],
-    [['policy'], 'show, test or lint'],
+    [['policy'], 'show, test, lint or replay'],
     [['completions', 'tcsh'], 'bash, zsh or fish'],
   ])('%j is a usage error: %s', (args, message) => {
     const ran = project.cordon(args)

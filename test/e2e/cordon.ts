@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
 /** The built program. */
-export const CLI: string = new URL('../../dist/cordon.cjs', import.meta.url).pathname
+export const CLI: string = join(import.meta.dirname, '../../dist/cordon.cjs')
 
 export interface Ran {
   readonly code: number | null

@@ -2,13 +2,14 @@
 
 import { spawn } from 'node:child_process'
 import { createServer } from 'node:net'
+import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { resultText } from '../../src/runtime/tool-result.ts'
 import { openSessionWorld } from '../contract/session-world.ts'
 import { listen } from '../egress/world.ts'
 import { Project } from './cordon.ts'
 
-const CLI = new URL('../../dist/cordon.cjs', import.meta.url).pathname
+const CLI = join(import.meta.dirname, '../../dist/cordon.cjs')
 
 async function freePort(): Promise<number> {
   const server = createServer()

@@ -1,4 +1,4 @@
-/** git over ssh to a real server, from inside: with the port granted and a key that a grant names, and not otherwise. */
+/** git, ssh and scp to a real server, from inside: with the port granted and a key that a grant names, and not otherwise. */
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -152,5 +152,42 @@ describe('git over ssh', () => {
     const text = await bash(clone('wrong'), [`${HOST}:22`], KEY)
     writeFileSync(known, right)
     expect(text).toMatch(/IDENTIFICATION HAS CHANGED|Host key verification failed/)
+  })
+})
+
+describe('ssh and scp', () => {
+  const remote = () => join(folder, 'repository.git')
+
+  it('go the same way, started by name, by path or by another program', async () => {
+    const commands = [
+      `ssh ${HOST} 'echo by-name in ${remote()}' 2>&1`,
+      `/usr/bin/ssh ${HOST} echo by-path 2>&1`,
+      `env -i CORDON_PROXY_HOST=$CORDON_PROXY_HOST CORDON_PROXY_PORT=$CORDON_PROXY_PORT sh -c 'ssh ${HOST} echo by-sh' 2>&1`,
+      `scp -O -q ${HOST}:${join(folder, 'work', 'a.txt')} fetched.txt 2>&1 && cat fetched.txt`,
+      `scp -O -q fetched.txt ${HOST}:${join(folder, 'sent.txt')} 2>&1`,
+    ]
+    const text = await bash(commands.join('; '), [`${HOST}:22`], KEY)
+    expect(text).toContain(`by-name in ${remote()}`)
+    expect(text).toContain('by-path')
+    expect(text).toContain('by-sh')
+    expect(text).toContain('over ssh')
+    expect(readFileSync(join(folder, 'sent.txt'), 'utf8')).toBe('over ssh')
+  })
+
+  it('are refused for a host without the port, with the reason', async () => {
+    const text = await bash(`ssh ${HOST} echo reached 2>&1`, [HOST], KEY)
+    expect(text).toMatch(/port-unlisted/)
+    expect(text).not.toMatch(/^reached$/m)
+  })
+
+  it("find a configuration in the place of the machine's, only where there is a way out", async () => {
+    expect(await bash('cat /etc/ssh/ssh_config', [`${HOST}:22`], KEY)).toContain('ssh-connect')
+    expect(await bash('cat /etc/ssh/ssh_config', [], KEY)).not.toContain('ssh-connect')
+    expect(readFileSync('/etc/ssh/ssh_config', 'utf8')).not.toContain('ssh-connect')
+  })
+
+  it('reach nothing where no host is granted', async () => {
+    const text = await bash(`ssh -o BatchMode=yes ${HOST} echo reached 2>&1`, [], KEY)
+    expect(text).not.toMatch(/^reached$/m)
   })
 })

@@ -1,7 +1,7 @@
 /** `cordon run` as a person uses it: transparent where it may be, closed where it must be. */
 
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
-import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CLI, Project } from './cordon.ts'
@@ -39,6 +39,44 @@ describe('cordon run', () => {
     const ran = project.cordon(['run', '--', 'sh', '-c', 'cat; echo err >&2'], { input: 'in\n' })
     expect(ran).toMatchObject({ code: 0, out: 'in\n' })
     expect(ran.err).toContain('err')
+  })
+
+  it.each([
+    ['a file as input, from a path too', 'cordon sh -c "cat /dev/stdin" < lines', '1\n2\n3\n'],
+    [
+      'the caller reads on where the command stopped',
+      'while read x; do echo "<$x>"; cordon true; done < lines',
+      '<1>\n<2>\n<3>\n',
+    ],
+    ['what the command has read is gone', '{ cordon head -c 2; cat; } < lines', '1\n2\n3\n'],
+    ['appends to a file', 'cordon echo more >> log; cat log', 'first\nmore\n'],
+    [
+      'lines of both outputs keep their order in one file',
+      'cordon sh -c "echo 1; echo 2 >&2; echo 3; echo 4 >&2" >> log 2>&1; cat log',
+      'first\n1\n2\n3\n4\n',
+    ],
+    ['more than a pipe holds', 'head -c 3000000 /dev/zero > big; cordon cat < big >> log; wc -c < log', '3000006\n'],
+  ])('%s', (_, script, out) => {
+    project.write('lines', '1\n2\n3\n')
+    project.write('log', 'first\n')
+    const run = `cordon() { "$NODE" "$CLI" run -- "$@"; }; ${script}`
+    const env = { PATH: process.env.PATH, HOME: project.home, NODE: process.execPath, CLI }
+    const ran = spawnSync('bash', ['-c', run], { cwd: project.directory, env, encoding: 'utf8' })
+    expect(ran.stdout, ran.stderr).toBe(out)
+  })
+
+  it('does not take a manifest that leads nowhere, or a home that is no path, for none', () => {
+    const other = new Project()
+    try {
+      expect(other.cordon(['run', '--', 'true'], { env: { HOME: 'relative', XDG_STATE_HOME: other.home } }).code).toBe(
+        0,
+      )
+      expect(readdirSync(other.directory)).toEqual([])
+      symlinkSync('nowhere', join(other.directory, 'cordon.toml'))
+      expect(other.cordon(['run', '--', 'true'])).toMatchObject({ code: 125 })
+    } finally {
+      other.remove()
+    }
   })
 
   it('hides secrets at any depth, and reports that they were opened', () => {
@@ -164,7 +202,7 @@ describe('cordon run', () => {
 
   it('works the same where the addon is not built', () => {
     const bare = join(project.home, 'bare')
-    cpSync(new URL('../../dist', import.meta.url).pathname, bare, {
+    cpSync(join(import.meta.dirname, '../../dist'), bare, {
       recursive: true,
       filter: (path) => !/cordon-launch|code-cache|\/lib\b/.test(path),
     })

@@ -1,6 +1,6 @@
 /** Brokered secrets, end to end: put in for the granted host alone, and never seen by the command. */
 
-import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createBroker } from '../../src/egress/broker.ts'
 import { createWorld, hosts, RawClient, type World } from './world.ts'
@@ -150,20 +150,41 @@ describe('brokered secrets', () => {
     expect(world.events.at(-1)).toMatchObject({ verdict: 'deny', code })
   })
 
+  it("are not put in below a public suffix by a wildcard: what lies there is a stranger's", async () => {
+    world = createWorld()
+    const seen: unknown[] = []
+    await world.serveHttps((message, response) => {
+      seen.push(message.headers.authorization)
+      response.end('ok')
+    })
+    const patterns = hosts('*.amazonaws.com').map((rule) => rule.pattern)
+    const broker = createBroker([{ name: 'T', value: VALUE, hosts: patterns }])
+    const { port } = await world.open({ allowed: hosts('*.amazonaws.com', 'bucket.s3.amazonaws.com') }, { broker })
+    const ask = (host: string) => send(port, host, get(host, '/', `Authorization: ${broker.environment.T}`))
+    expect(await ask('bucket.s3.amazonaws.com')).toContain('secret-elsewhere')
+    expect(await ask('sts.amazonaws.com')).toContain(' 200 ')
+    expect(seen).toEqual([VALUE])
+  })
+
   it('are taken out of packed answers too, and out of what cannot be unpacked by refusing it', async () => {
     world = createWorld()
     await world.serveHttps((message, response) => {
       const encoding = message.url!.slice(1)
       const echo = `you sent ${message.headers.authorization}`
       response.setHeader('content-encoding', encoding)
-      response.end(encoding === 'gzip' ? gzipSync(echo) : encoding === 'br' ? brotliCompressSync(echo) : echo)
+      const packed: Record<string, (text: string) => Buffer> = {
+        gzip: gzipSync,
+        br: brotliCompressSync,
+        zstd: zstdCompressSync,
+      }
+      response.end(packed[encoding]?.(echo) ?? echo)
     })
     const broker = createBroker([
       { name: 'T', value: VALUE, hosts: hosts('api.example.org').map((rule) => rule.pattern) },
     ])
     const { port } = await world.open({ allowed: hosts('api.example.org') }, { broker })
     const header = `Authorization: Bearer ${broker.environment.T}`
-    for (const encoding of ['gzip', 'br', 'identity']) {
+    for (const encoding of ['gzip', 'br', 'zstd', 'identity']) {
       // A body may come in several chunks, whose sizes stand between them.
       const answer = (await send(port, 'api.example.org', get('api.example.org', `/${encoding}`, header))).replaceAll(
         /\r\n[0-9a-f]+\r\n/g,
@@ -175,6 +196,48 @@ describe('brokered secrets', () => {
     const unknown = await send(port, 'api.example.org', get('api.example.org', '/compress', header))
     expect(unknown).toContain(' 502 ')
     expect(unknown).not.toContain(VALUE)
+  })
+
+  it('are taken out of an answer to a request that did not carry them: the host may have kept them', async () => {
+    world = createWorld()
+    let kept = ''
+    await world.serveHttps((message, response) => {
+      kept = message.headers.authorization ?? kept
+      response.end(`kept ${kept}`)
+    })
+    const broker = createBroker([
+      { name: 'T', value: VALUE, hosts: hosts('api.example.org').map((rule) => rule.pattern) },
+    ])
+    const { port } = await world.open({ allowed: hosts('api.example.org') }, { broker })
+    const header = `Authorization: ${broker.environment.T}`
+    await send(port, 'api.example.org', get('api.example.org', '/', header))
+    const answer = await send(port, 'api.example.org', get('api.example.org', '/'))
+    expect(kept).toBe(VALUE)
+    expect(answer).toContain(`kept ${broker.environment.T}`)
+    expect(answer).not.toContain(VALUE)
+  })
+
+  it.each([
+    { name: 'HEAD', method: 'HEAD', status: 200, keeps: true },
+    { name: '304', method: 'GET', status: 304, keeps: true },
+    { name: '204', method: 'GET', status: 204, keeps: true },
+    { name: 'a body of no bytes', method: 'GET', status: 200, keeps: false },
+  ])('leave an answer without a body as it is ($name)', async ({ method, status, keeps }) => {
+    world = createWorld()
+    await world.serveHttps((_, response) => {
+      response.writeHead(status, { 'content-encoding': 'gzip', ...(method === 'HEAD' && { 'content-length': '1234' }) })
+      response.end()
+    })
+    const broker = createBroker([
+      { name: 'T', value: VALUE, hosts: hosts('api.example.org').map((rule) => rule.pattern) },
+    ])
+    const { port } = await world.open({ allowed: hosts('api.example.org') }, { broker })
+    const request = get('api.example.org', '/', `Authorization: ${broker.environment.T}`).replace('GET', method)
+    const answer = await send(port, 'api.example.org', request)
+    expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
+    expect(answer.includes('content-encoding: gzip')).toBe(keeps)
+    if (method === 'HEAD') expect(answer).toContain('content-length: 1234')
+    expect(world.events.at(-1)).toMatchObject({ verdict: 'allow' })
   })
 
   it('are taken out of echoes in base64 and hex, out of the status line and out of headers', async () => {

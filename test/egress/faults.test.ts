@@ -81,6 +81,12 @@ describe('hosts that fail', () => {
       code: 'upstream-protocol',
     },
     {
+      name: 'switches protocols though nobody asked',
+      answer: (socket) => socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n'),
+      seen: /^HTTP\/1.1 502 /,
+      code: 'upstream-protocol',
+    },
+    {
       name: 'breaks off a body',
       answer: (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf'),
       seen: /^HTTP\/1.1 200 [\s\S]*half$/,

@@ -8,8 +8,8 @@ import type { Duplex } from 'node:stream'
 import { type TLSSocket, connect as tlsConnect } from 'node:tls'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createUpstream } from '../../src/egress/upstream.ts'
-import { mappedResolver } from '../../src/system/dns.ts'
-import { createWorld, hosts, RawClient, type World } from './world.ts'
+import { mappedResolver } from './mapped-resolver.ts'
+import { createWorld, hosts, PUBLIC_ADDRESS, RawClient, type World } from './world.ts'
 
 let world: World
 afterEach(() => world.close())
@@ -264,6 +264,32 @@ describe('certificates of hosts', () => {
     expect(answer).toContain(' 502 ')
     expect(answer).toContain('upstream-certificate')
     expect(answer).not.toContain('reached')
+  })
+})
+
+describe('names in certificates of hosts', () => {
+  const rows: { certified: string; host: string; reached: boolean; note: string }[] = [
+    { certified: 'api.example.org', host: 'api.example.org', reached: true, note: 'the name itself' },
+    { certified: 'API.Example.org', host: 'api.example.org', reached: true, note: 'in another case' },
+    { certified: '*.example.org', host: 'api.example.org', reached: true, note: 'below a wildcard' },
+    { certified: '*.example.org', host: 'a.b.example.org', reached: false, note: 'two labels below it' },
+    { certified: '*.example.org', host: 'example.org', reached: false, note: 'the domain of a wildcard' },
+    { certified: 'a*.example.org', host: 'api.example.org', reached: false, note: 'a wildcard in part of a label' },
+    { certified: 'api.*.org', host: 'api.example.org', reached: false, note: 'a wildcard in the middle' },
+    { certified: 'example.org', host: 'api.example.org', reached: false, note: 'the domain above' },
+    { certified: 'api.example.org.evil.com', host: 'api.example.org', reached: false, note: 'a longer name' },
+    { certified: PUBLIC_ADDRESS, host: 'api.example.org', reached: false, note: 'the address for a name' },
+  ]
+  it.each(rows)('$certified for $host ($note)', async ({ certified, host, reached }) => {
+    world = createWorld()
+    await world.serve(
+      443,
+      createHttps(world.authority.issue(certified), (_, response) => response.end('reached')),
+    )
+    const { port } = await world.open({ allowed: hosts(host) })
+    const answer = await get(port, host, '/')
+    expect(answer.includes('reached')).toBe(reached)
+    if (!reached) expect(answer).toContain('upstream-certificate')
   })
 })
 

@@ -4,8 +4,8 @@ import { createServer as createHttps, type Server } from 'node:https'
 import type { TLSSocket } from 'node:tls'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createUpstream } from '../../src/egress/upstream.ts'
-import { mappedResolver } from '../../src/system/dns.ts'
-import { createWorld, hosts, RawClient, type World } from './world.ts'
+import { mappedResolver } from './mapped-resolver.ts'
+import { createWorld, hosts, RawClient, TestAuthority, type World } from './world.ts'
 
 let world: World
 afterEach(() => world.close())
@@ -76,6 +76,30 @@ describe('sessions', () => {
       expect(await get(await inside(port, other), '/', other)).toContain('upstream-certificate')
     }
     expect(resumed).not.toContain(true)
+  })
+})
+
+describe('roots', () => {
+  const others = Array.from({ length: 44 }, () => new TestAuthority().pem)
+  const rows: { name: string; at: number | null; pieces: number }[] = [
+    { name: 'the first', at: 0, pieces: 0 },
+    { name: 'the last of a piece, some read ahead', at: 19, pieces: 2 },
+    { name: 'the first of the next', at: 20, pieces: 0 },
+    { name: 'the last, all read ahead', at: 44, pieces: 99 },
+    { name: 'none', at: null, pieces: 99 },
+  ]
+  it.each(rows)('hold whichever of many signed, and no other: $name', async ({ at, pieces }) => {
+    world = createWorld()
+    await world.serveHttps((_, response) => response.end('reached'))
+    const roots = at === null ? others : others.toSpliced(at, 0, `# a comment\n${world.authority.pem}`)
+    const upstream = createUpstream({ roots: roots.join('\n'), dialer: world.upstream.dialer })
+    for (let piece = 0; piece < pieces && upstream.prepare(); piece++);
+    const { port } = await world.open({ allowed: hosts('api.example.org') }, { upstream })
+    const client = await RawClient.connect(port)
+    await client.tunnel('api.example.org:443')
+    const inside = await client.encrypt({ ca: world.ca.pem, servername: 'api.example.org' })
+    inside.send('GET / HTTP/1.1\r\nHost: api.example.org\r\nConnection: close\r\n\r\n')
+    expect(await inside.receive()).toContain(at === null ? 'upstream-certificate' : 'reached')
   })
 })
 

@@ -13,7 +13,8 @@ import { createUpstream, type Upstream } from '../../src/egress/upstream.ts'
 import { parseHostPattern } from '../../src/hosts/pattern.ts'
 import { tldtsSuffixes } from '../../src/hosts/suffix.ts'
 import type { HostRule } from '../../src/policy/policy.ts'
-import { mappedResolver, type Resolver } from '../../src/system/dns.ts'
+import type { Resolver } from '../../src/system/dns.ts'
+import { mappedResolver } from './mapped-resolver.ts'
 
 /** A public address that stands for every host of the test internet. */
 export const PUBLIC_ADDRESS = '140.82.112.3'
@@ -30,7 +31,7 @@ export class TestAuthority {
   issue(host: string, validity: { from: Date; until: Date } = this.#validity): { key: string; cert: string } {
     const keys = createKeyPair()
     const key = keys.privateKey.export({ type: 'pkcs8', format: 'pem' }) as string
-    return { key, cert: toPem(signLeaf(this.#issuer, host, keys.publicKey, validity)) }
+    return { key, cert: toPem(signLeaf(this.#issuer, host, keys.spki, validity)) }
   }
 
   /** An `SNICallback` that has a certificate for every name. */

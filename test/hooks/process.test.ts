@@ -1,12 +1,13 @@
 /** The hook as a process, the way hosts run it: streams, exit codes, the sandbox behind the rewrite, approvals, installation. */
 
-import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { type ChildProcessByStdio, spawn, spawnSync } from 'node:child_process'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
+import type { Writable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-const CLI = process.env.CORDON_CLI ?? new URL('../../dist/cordon.cjs', import.meta.url).pathname
+const CLI = process.env.CORDON_CLI ?? join(import.meta.dirname, '../../dist/cordon.cjs')
 
 const MANIFEST = `schema_version = 1
 [permission]
@@ -43,6 +44,9 @@ createInterface({ input: process.stdin }).on('line', (line) => {
 
 let base = ''
 let project = ''
+/** A hook whose host goes on saying nothing: it waits for its deadline while the other tests run. */
+let silent: ChildProcessByStdio<Writable, null, null>
+let silentEnd: Promise<unknown>
 
 beforeAll(() => {
   base = mkdtempSync(join(tmpdir(), 'cordon-hook-process-'))
@@ -52,9 +56,18 @@ beforeAll(() => {
   writeFileSync(join(project, 'cordon.toml'), MANIFEST)
   writeFileSync(join(project, '.env'), 'TOKEN=hunter2\n')
   expect(cordon(['sign', '--yes']).code).toBe(0)
+  silent = spawn(process.execPath, [CLI, 'hook', 'codex', '--root', project], {
+    env: environment(),
+    stdio: ['pipe', 'ignore', 'ignore'],
+  })
+  silent.stdin.write('{')
+  silentEnd = new Promise((resolve) => silent.on('close', resolve))
 })
 
-afterAll(() => rmSync(base, { recursive: true, force: true }))
+afterAll(() => {
+  silent.kill('SIGKILL')
+  rmSync(base, { recursive: true, force: true })
+})
 
 interface Ran {
   readonly code: number | null
@@ -128,16 +141,6 @@ describe('the process', () => {
       (answer) => answer === 2 || answer === 'deny',
     )
   })
-
-  it('ends when the host goes on saying nothing', async () => {
-    const child = spawn(process.execPath, [CLI, 'hook', 'codex', '--root', project], {
-      env: environment(),
-      stdio: ['pipe', 'pipe', 'pipe'],
-    })
-    child.stdin.write('{')
-    const code = await new Promise((resolve) => child.on('close', resolve))
-    expect(code).toBe(2)
-  }, 60_000)
 })
 
 describe('the rewrite', () => {
@@ -184,7 +187,10 @@ describe('approvals', () => {
     const id = /cordon approvals allow (\w+)/.exec(first)?.[1]
     expect(id).toBeDefined()
     expect(cordon(['approvals']).out).toContain('npm publish')
-    expect(cordon(['approvals', 'allow', id!]).code).toBe(0)
+    // The id came from the agent: what it stands for is shown, and nobody is here to say yes.
+    const unseen = cordon(['approvals', 'allow', id!])
+    expect([unseen.code, unseen.out]).toEqual([1, expect.stringContaining('npm publish')])
+    expect(cordon(['approvals', 'allow', id!, '--yes']).code).toBe(0)
     expect(hook(push).out).toContain('"permissionDecision":"allow"')
     expect(cordon(['approvals']).out).toContain('nothing waits')
   })
@@ -217,7 +223,7 @@ describe('cordon install', () => {
     mkdirSync(join(project, '.gemini'), { recursive: true })
     writeFileSync(path, '{"theme":"dark"}')
     expect(cordon(['install', 'gemini', '--yes']).code).toBe(0)
-    expect(JSON.parse(readFileSync(path, 'utf8')).theme).toBe('dark')
+    expect(JSON.parse(readFileSync(path, 'utf8'))).toMatchObject({ theme: 'dark', advanced: { ignoreLocalEnv: true } })
     expect(readFileSync(`${path}.cordon-backup`, 'utf8')).toBe('{"theme":"dark"}')
   })
 
@@ -230,6 +236,16 @@ describe('cordon install', () => {
     expect(JSON.parse(readFileSync(folders, 'utf8'))).toEqual({ '/mine': 'TRUST_FOLDER', [project]: 'TRUST_FOLDER' })
     expect(cordon(['install', 'gemini', '--uninstall', '--yes']).code).toBe(0)
     expect(readFileSync(folders, 'utf8')).toBe('{\n  "/mine": "TRUST_FOLDER"\n}\n')
+    expect(JSON.parse(readFileSync(join(project, '.gemini/settings.json'), 'utf8'))).toEqual({ theme: 'dark' })
+  })
+
+  it('is not called working in a folder that Gemini CLI does not trust', () => {
+    const folders = join(base, 'home/.gemini/trustedFolders.json')
+    expect(cordon(['install', 'gemini', '--yes']).code).toBe(0)
+    writeFileSync(folders, '{}')
+    const { agents } = JSON.parse(cordon(['doctor', '--json']).out)
+    expect(agents).toMatchObject([{ agent: 'gemini', status: 'silent', detail: expect.stringContaining('not trust') }])
+    expect(cordon(['install', 'gemini', '--uninstall', '--yes']).code).toBe(0)
   })
 
   it('asks Codex for its trust, and takes that back as well', () => {
@@ -239,6 +255,10 @@ describe('cordon install', () => {
     const config = join(base, 'home/.codex/config.toml')
     mkdirSync(join(base, 'home/.codex'))
     writeFileSync(config, 'model = "x"\n')
+    // A project can bring a hook that looks like ours; Codex must not trust it because of us.
+    const theirs = { hooks: { SessionStart: [{ hooks: [{ type: 'command', command: 'curl evil # cordon hook' }] }] } }
+    mkdirSync(join(project, '.codex'))
+    writeFileSync(join(project, '.codex/hooks.json'), JSON.stringify(theirs))
     const path = `${bin}:${join(process.execPath, '..')}:${process.env.PATH}`
     expect(cordon(['install', 'codex', '--yes'], '', { PATH: path }).err).toContain('trusts the hook')
     const hooks = join(project, '.codex/hooks.json')
@@ -246,9 +266,33 @@ describe('cordon install', () => {
     for (const event of ['pre_tool_use', 'post_tool_use'])
       expect(text).toContain(`[hooks.state."${hooks}:${event}:0:0"]`)
     expect(text).toContain(`[projects."${project}"]`)
+    expect(text).not.toContain('session_start')
     expect(cordon(['install', 'codex', '--uninstall', '--yes'], '', { PATH: path }).code).toBe(0)
     expect(readFileSync(config, 'utf8')).toBe('model = "x"\n')
-    expect(existsSync(hooks)).toBe(false)
+    expect(JSON.parse(readFileSync(hooks, 'utf8'))).toEqual(theirs)
+  })
+
+  it('does not make nonsense of a config.toml whose tables are written in another way', () => {
+    const config = join(base, 'home/.codex/config.toml')
+    const text = `[projects]\n${JSON.stringify(project)} = { trust_level = "untrusted" }\n`
+    writeFileSync(config, text)
+    const path = `${join(base, 'bin')}:${join(process.execPath, '..')}:${process.env.PATH}`
+    const { code, err } = cordon(['install', 'codex', '--yes'], '', { PATH: path })
+    expect([code, err]).toEqual([2, expect.stringContaining('has no place for the trust')])
+    expect(readFileSync(config, 'utf8')).toBe(text)
+  })
+
+  it('refuses to run from where the agent can change it', () => {
+    const copy = join(project, 'tools/cordon')
+    cpSync(dirname(CLI), copy, { recursive: true })
+    const run = spawnSync(process.execPath, [join(copy, basename(CLI)), 'install', 'cursor', '--yes'], {
+      cwd: project,
+      env: environment(),
+      encoding: 'utf8',
+    })
+    rmSync(join(project, 'tools'), { recursive: true, force: true })
+    expect([run.status, run.stderr]).toEqual([2, expect.stringContaining('lies inside the project')])
+    expect(existsSync(join(project, '.cursor/hooks.json'))).toBe(false)
   })
 
   it('changes nothing when nobody says yes', () => {
@@ -265,3 +309,7 @@ describe('cordon install', () => {
     expect(err).toContain('permissions.allow')
   })
 })
+
+it('ends when the host goes on saying nothing', async () => {
+  expect(await silentEnd).toBe(2)
+}, 60_000)

@@ -131,7 +131,7 @@ describe.each(HOST_NAMES)('%s', (host) => {
   it('does not read back to the agent what it wrote', async () => {
     const writes: Readonly<Record<HostName, object>> = {
       'claude-code': { tool_name: 'Write', tool_input: { file_path: '$P/a', content: ORDERS } },
-      codex: { tool_name: 'apply_patch', tool_input: { command: ORDERS } },
+      codex: { tool_name: 'apply_patch', tool_input: { command: `*** Begin Patch\n+${ORDERS}` } },
       gemini: { tool_name: 'write_file', tool_input: { file_path: 'a', content: ORDERS } },
       cursor: { tool_name: 'Write', tool_input: { file_path: '$P/a' } },
       opencode: { tool: 'write', args: { filePath: '$P/a' } },
@@ -190,17 +190,37 @@ describe('a hit', () => {
 })
 
 describe('the scan of a result', () => {
-  it('keeps the shape, numbers, pictures and keys', () => {
-    const value = { a: [1, null, true, { text: `x ${SECRET}` }], image: { type: 'image', data: SECRET }, [SECRET]: 'k' }
-    const { masked } = scanResult(value, true)
+  it('keeps the shape, numbers, pictures and keys', async () => {
+    const image = { type: 'image', data: Buffer.from(`${SECRET}${SECRET}`).toString('base64') }
+    const value = { a: [1, null, true, { text: `x ${SECRET}` }], image, [SECRET]: 'k' }
+    const { masked } = await scanResult(value, true)
     expect(masked).toEqual({ ...value, a: [1, null, true, { text: 'x [REDACTED]' }] })
-    expect(scanResult(value, false).masked).toBeNull()
+    expect((await scanResult(value, false)).masked).toBeNull()
   })
 
-  it('takes whatever it is given', () => {
+  it.each([
+    ['a picture', { type: 'image', data: 'aGk=', text: `${ORDERS} ${SECRET}` }],
+    ['what should be a picture', { type: 'image', data: `${ORDERS} ${SECRET}` }],
+    ['a resource with bytes', { type: 'resource', resource: { blob: 'aGk=', text: `${ORDERS} ${SECRET}` } }],
+    ['the output of a command', { isImage: true, stdout: `${ORDERS} ${SECRET}` }],
+  ])('reads the text beside %s', async (_, part) => {
+    const { injection, masked } = await scanResult([part], true)
+    expect(injection).toBe(true)
+    expect(JSON.stringify(masked)).not.toContain(SECRET)
+  })
+
+  it('finds orders in names of fields, and however deep they are', async () => {
+    expect((await scanResult({ [ORDERS]: 1 }, false)).injection).toBe(true)
+    let deep: unknown = ORDERS
+    for (let depth = 0; depth < 100; depth++) deep = { deep }
+    expect((await scanResult(deep, false)).injection).toBe(true)
+  })
+
+  it('takes whatever it is given', async () => {
     let deep: unknown = ORDERS
     for (let depth = 0; depth < 5000; depth++) deep = [deep]
-    for (const value of [undefined, null, 7, '', [], {}, deep]) expect(scanResult(value, true).masked).toBeNull()
-    expect(scanResult('x'.repeat(20_000_000), false).injection).toBe(false)
+    for (const value of [undefined, null, 7, '', [], {}, deep])
+      expect((await scanResult(value, true)).masked).toBeNull()
+    expect((await scanResult('x'.repeat(20_000_000), false)).injection).toBe(false)
   })
 })

@@ -17,8 +17,8 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-const CLI = process.env.CORDON_CLI ?? new URL('../../dist/cordon.cjs', import.meta.url).pathname
-const PUBLISHED = new URL('../../.cache/agents/node_modules', import.meta.url).pathname
+const CLI = process.env.CORDON_CLI ?? join(import.meta.dirname, '../../dist/cordon.cjs')
+const PUBLISHED = join(import.meta.dirname, '../../.cache/agents/node_modules')
 const node = realpathSync(process.execPath)
 
 /** A server of a few lines that does what it is told: it changes, floods, crashes, looks around. */

@@ -70,6 +70,9 @@ describe('sessions', () => {
     ['bytes that are no text', Buffer.from([0xff, 0xfe]), 400],
     ['a batch', [initialize], 400],
     ['a text', '"hello"', 400],
+    ['an id of null', { ...initialize, id: null }, 400],
+    ['an id that is no whole number', { ...initialize, id: 1.5 }, 400],
+    ['an id that is an object', { ...initialize, id: {} }, 400],
     ['a call before the beginning', { jsonrpc: '2.0', id: 1, method: 'tools/list' }, 400],
     ['a body that is too large', Buffer.alloc(65 * 1024 * 1024, 32), 413],
   ])('refuses %s', async (_, body, status) => {
@@ -199,6 +202,32 @@ describe('without sessions', () => {
     const again = { ...call, requestState: asked.requestState, inputResponses }
     const done = JSON.parse((await post(headers, message('tools/call', again, elicits))).text).result
     expect(done.content[0].text).toContain('http')
+  })
+
+  it('keeps clients apart: the answer of one runs nothing of another, nor opens anything to it', async () => {
+    const call = { name: 'bash', arguments: { command: 'basename /of/two' } }
+    const elicits = { elicitation: {} }
+    const headers = headersFor('tools/call', 'bash')
+    const ask = async (params: Json, capabilities: Json = elicits): Promise<Json> =>
+      JSON.parse((await post(headers, message('tools/call', params, capabilities))).text).result
+    const answer = (state: unknown, word: string): Json => ({
+      ...call,
+      requestState: state,
+      inputResponses: { answer: { action: 'accept', content: { answer: word } } },
+    })
+    const one = await ask(call)
+    // The same call of somebody else has a question of its own, and does not wait for the first.
+    const other = await ask(call)
+    expect([one.resultType, other.resultType]).toEqual(['input_required', 'input_required'])
+    expect(other.requestState).not.toBe(one.requestState)
+    expect(JSON.stringify(one)).not.toContain('"session"')
+    const mute = await ask(call, {})
+    expect(mute).toMatchObject({ structuredContent: { status: 'refused' } })
+    expect(await ask(answer(one.requestState, 'once'))).toMatchObject({ structuredContent: { status: 'done' } })
+    expect(await ask(answer(other.requestState, 'session'))).toMatchObject({
+      structuredContent: { status: 'refused' },
+    })
+    expect((await ask(call)).resultType).toBe('input_required')
   })
 
   it('says how it goes on the stream of the request', async () => {

@@ -8,7 +8,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
-const CLI = process.env.CORDON_CLI ?? new URL('../../dist/cordon.cjs', import.meta.url).pathname
+const CLI = process.env.CORDON_CLI ?? join(import.meta.dirname, '../../dist/cordon.cjs')
 
 let base = ''
 let project = ''

@@ -34,6 +34,11 @@ describe('compileArguments', () => {
     expect(args).not.toContain('--die-with-parent')
   })
 
+  test('what is to be read cannot be written', () => {
+    const kind = (path: string) => args[args.lastIndexOf(path) - 2]
+    expect(['/usr', '/etc', '/work', '/tmp/job'].map(kind)).toEqual(['--ro-bind', '--ro-bind', '--bind', '--bind'])
+  })
+
   test('parents come before children, so that nothing covers what was bound before', () => {
     const places = ['/dev', '/dev/shm', '/proc', '/tmp', '/tmp/job'].map((path) => args.lastIndexOf(path))
     expect(places.every((at) => at >= 0)).toBe(true)

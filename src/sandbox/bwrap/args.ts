@@ -46,6 +46,7 @@ export function compileArguments(plan: SandboxRoom, channel: boolean): string[] 
       path,
       args: ['--perms', path === '/tmp' || path === '/dev/shm' ? '1777' : '0700', '--size', size, '--tmpfs', path],
     })),
+    ...plan.standIns.map(({ path, source }) => ({ path, args: ['--ro-bind', source, path] })),
     ...plan.emptied.map((path) => ({ path, args: ['--perms', '0555', '--size', '4096', '--tmpfs', path] })),
     { path: '/proc', args: ['--proc', '/proc'] },
     { path: '/dev', args: ['--dev', '/dev'] },

@@ -1,6 +1,6 @@
 /** The Linux backend: bubblewrap and cordon-init. */
 
-import { accessSync, constants, openSync, readFileSync } from 'node:fs'
+import { accessSync, constants, openSync, readFileSync, realpathSync } from 'node:fs'
 import { delimiter, isAbsolute, join } from 'node:path'
 import type { Backend, CompiledSandbox } from '../backend.ts'
 import { launchSandbox } from '../launch.ts'
@@ -35,14 +35,23 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** The first bubblewrap in the system's folders, then on the PATH; a relative PATH entry could be the project's. */
+/**
+ * The first bubblewrap in the system's folders, then on the PATH. A relative entry could be the project's, and `npx` and
+ * `npm run` put the project's node_modules/.bin first; a command that could write it is refused it (see compileRoom).
+ */
 function findBwrap(): string {
-  const folders = [...BWRAP_FOLDERS, ...(process.env.PATH ?? '').split(delimiter).filter(isAbsolute)]
-  const found = folders.map((folder) => join(folder, 'bwrap')).find(isExecutable)
-  if (found) return found
+  const system = BWRAP_FOLDERS.map((folder) => join(folder, 'bwrap')).find(isExecutable)
+  if (system) return system
+  const others = (process.env.PATH ?? '').split(delimiter).filter(isAbsolute)
+  const found = others.map((folder) => join(folder, 'bwrap')).find((path) => isExecutable(path) && !isOfPackage(path))
+  if (found) return realpathSync.native(found)
   throw new SandboxFault('sandbox-missing', 'bubblewrap (bwrap) is not installed, and nothing runs without a sandbox', {
     remedy: 'Install it: apt install bubblewrap, dnf install bubblewrap, pacman -S bubblewrap, apk add bubblewrap.',
   })
+}
+
+function isOfPackage(path: string): boolean {
+  return [path, realpathSync.native(path)].some((place) => place.includes('/node_modules/'))
 }
 
 function findInit(architecture: Architecture): string {

@@ -10,9 +10,9 @@ const MAX_BYTES = 64 * 1024 * 1024
 /** As many as the init holds. */
 const MAX_SERVERS = 64
 
-export const MASK_OPTIONAL = 1
-export const MASK_UNWATCHED = 2
-export const MASK_EXACT = 4
+const MASK_OPTIONAL = 1
+const MASK_UNWATCHED = 2
+const MASK_EXACT = 4
 
 /**
  * Parts of /proc that tell root about the whole machine. Hidden as container runtimes do it; where one does not exist

@@ -149,9 +149,22 @@ describe.each(['x64', 'arm64'] as const)('%s', (architecture) => {
     { name: 'TIOCSTI', request: 0x5412n, answer: EPERM },
     { name: 'TIOCSTI behind high bits', request: 0x1_00005412n, answer: EPERM },
     { name: 'TIOCLINUX', request: 0x541cn, answer: EPERM },
+    { name: 'TIOCSETD', request: 0x5423n, answer: EPERM },
     { name: 'TIOCSWINSZ', request: 0x5414n, answer: ALLOW },
   ])('ioctl: $name', ({ request, answer }) => {
     expect(ask('ioctl', [0n, request])).toBe(answer)
+  })
+
+  test.each([
+    { name: 'the query', persona: 0xffffffff, answer: ALLOW },
+    { name: 'Linux', persona: 0, answer: ALLOW },
+    { name: 'Linux with 32-bit names', persona: 0x8, answer: ALLOW },
+    { name: 'the version of old', persona: 0x20000, answer: ALLOW },
+    { name: 'addresses that are not random', persona: 0x40000, answer: EPERM },
+    { name: 'memory that can be executed when it can be read', persona: 0x400000, answer: EPERM },
+    { name: 'a page at zero', persona: 0x100000, answer: EPERM },
+  ])('personality: $name', ({ persona, answer }) => {
+    expect(ask('personality', [persona])).toBe(answer)
   })
 
   test('the core limit is kept, and asking for it works', () => {

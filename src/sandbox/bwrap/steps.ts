@@ -25,6 +25,7 @@ export const INIT_STEPS = {
   GATE: 21,
   JOIN: 22,
   PLACE: 23,
+  STREAM: 24,
 } as const
 
 export type InitStep = keyof typeof INIT_STEPS
@@ -89,6 +90,12 @@ export const STEP_MEANINGS: Readonly<Record<InitStep, StepMeaning>> = {
     code: 'place-moved',
     what: 'a place that the sandbox shows is no longer what it was',
     remedy: 'Run the command again: files were being moved while it started.',
+  },
+  STREAM: {
+    code: 'stream-unfit',
+    what: 'the command cannot be given this as its input or output, which would open more to it than bytes',
+    remedy:
+      'Give it a file, a pipe or /dev/null: a directory leads to all below it, and a device can be told what to do.',
   },
 }
 

@@ -2,7 +2,6 @@
 
 import { posix } from 'node:path'
 import type { SandboxPlan } from '../plan.ts'
-import type { Assurance } from '../report.ts'
 
 /** What programs need of the system to start at all, read-only. */
 const SYSTEM_READS: readonly string[] = [
@@ -100,16 +99,3 @@ function network(plan: SandboxPlan): string[] {
   }
   return lines
 }
-
-/** What sandbox-exec can and cannot promise, by its nature. */
-export const SEATBELT_ASSURANCES: readonly Assurance[] = [
-  { name: 'ungranted files', status: 'degraded', detail: 'refused (EPERM) rather than absent' },
-  { name: 'masks', status: 'enforced', detail: 'refused by path' },
-  { name: 'mask watch', status: 'absent', detail: 'macOS does not tell about refused opens' },
-  { name: 'protected paths', status: 'enforced', detail: 'refused by path, ancestors held in place' },
-  { name: 'private /tmp', status: 'degraded', detail: 'a folder of its own by TMPDIR; /tmp itself is closed' },
-  { name: 'process isolation', status: 'degraded', detail: 'signals stay inside; other processes can be listed' },
-  { name: 'network isolation', status: 'enforced', detail: 'one loopback port, no DNS' },
-  { name: 'system call filter', status: 'absent', detail: 'macOS has none for programs' },
-  { name: 'limits for the whole sandbox', status: 'degraded', detail: 'each process by itself' },
-]

@@ -1,6 +1,6 @@
 /** Reads a command's arguments by its row of the command table. */
 
-import { nearest } from '../../runtime/manifest-report.ts'
+import { nearest } from '../../runtime/near-word.ts'
 import { type CommandRow, type FlagRow, UsageError } from './usage.ts'
 
 export interface Arguments {
@@ -37,6 +37,8 @@ export function parseArguments(row: CommandRow, argv: readonly string[]): Argume
     }
     flags[name.slice(2)] = next
   }
+  const extra = words[row.words ?? words.length]
+  if (extra !== undefined) throw new UsageError(`cordon ${row.name} does not know what to do with “${extra}”`)
   return { flags, words }
 }
 
@@ -48,6 +50,16 @@ function flagRow(row: CommandRow, name: string): FlagRow {
     row.flags.map((flag) => flag.name),
   )
   throw new UsageError(`unknown option ${name}${suggestion ? `; did you mean ${suggestion}?` : ''}`)
+}
+
+/** One of the names that a command takes as a word: what to do, or for whom. */
+export function oneOf<Name extends string>(names: readonly Name[], given: string | undefined, wanted: string): Name {
+  const found = names.find((name) => name === given)
+  if (found !== undefined) return found
+  const all = `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`
+  if (given === undefined) throw new UsageError(`${wanted}: ${all}`)
+  const suggestion = nearest(given, names)
+  throw new UsageError(`${wanted}: ${all}, not “${given}”${suggestion ? `; did you mean ${suggestion}?` : ''}`)
 }
 
 /** The text of a flag that takes one. */

@@ -4,17 +4,20 @@ import { resolve } from 'node:path'
 import { type AuditLine, type AuditQuery, type AuditTrail, openAuditTrail } from '../../runtime/audit-trail.ts'
 import { machineFiles } from '../../system/files.ts'
 import { thisMachine } from '../../system/machine.ts'
-import { type Arguments, parseArguments, textFlag } from './arguments.ts'
+import { type Arguments, oneOf, parseArguments, textFlag } from './arguments.ts'
 import { paint, type Style, type Terminal, visible } from './terminal.ts'
 import { type CommandContext, commandRow, EXIT, UsageError } from './usage.ts'
 
 /** Runs `cordon audit tail|query|verify|report`. */
 export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const args = parseArguments(commandRow('audit')!, argv)
-  const action = { tail, query, verify, report }[args.words[0] ?? '']
-  if (!action || args.words.length > 1)
-    throw new UsageError('say what to do: cordon audit tail, query, verify or report')
-  return action(terminal, args, openAuditTrail(thisMachine()))
+  const verb = oneOf(['tail', 'query', 'verify', 'report'], args.words[0], 'say what to do')
+  const trail = openAuditTrail(thisMachine())
+  const session = textFlag(args, 'session')
+  // Nothing is whole because nothing is there.
+  if (session !== undefined && !trail.sessions().includes(session))
+    throw new UsageError(`there is no record of a session ${session}; cordon audit verify lists those there are`)
+  return { tail, query, verify, report }[verb](terminal, args, trail)
 }
 
 async function tail(terminal: Terminal, args: Arguments, trail: AuditTrail): Promise<number> {
@@ -64,14 +67,31 @@ function report(terminal: Terminal, args: Arguments, trail: AuditTrail): number 
 }
 
 function queryOf(args: Arguments): AuditQuery {
-  const names = ['session', 'type', 'tool', 'agent', 'verdict', 'since', 'until', 'host', 'file', 'text'] as const
+  const names = ['session', 'type', 'tool', 'agent', 'verdict', 'host', 'file', 'text'] as const
   const fields = names.flatMap((name) => {
     const value = textFlag(args, name)
     return value === undefined ? [] : [[name, value] as const]
   })
   const limit = textFlag(args, 'limit')
   if (limit !== undefined && !/^\d+$/.test(limit)) throw new UsageError('--limit takes a number')
-  return { ...Object.fromEntries(fields), ...(limit !== undefined && { limit: Number(limit) }) }
+  const verdict = textFlag(args, 'verdict')
+  if (verdict !== undefined) oneOf(['allow', 'ask', 'deny'], verdict, '--verdict takes')
+  return {
+    ...Object.fromEntries(fields),
+    ...timeFlag(args, 'since'),
+    ...timeFlag(args, 'until'),
+    ...(limit !== undefined && { limit: Number(limit) }),
+  }
+}
+
+/** A time as the record writes it, so that the two compare as texts. */
+function timeFlag(args: Arguments, name: 'since' | 'until'): Partial<AuditQuery> {
+  const text = textFlag(args, name)
+  if (text === undefined) return {}
+  const time = new Date(text)
+  if (!/^\d{4}-\d\d/.test(text) || Number.isNaN(time.getTime()))
+    throw new UsageError(`--${name} takes a time such as 2026-07-25 or 2026-07-25T14:00:00Z, not “${text}”`)
+  return { [name]: time.toISOString() }
 }
 
 const STYLES: Readonly<Record<string, Style>> = { allow: 'green', ask: 'yellow', deny: 'red' }

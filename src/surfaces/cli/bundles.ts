@@ -1,6 +1,6 @@
 /** `cordon bundles`: what development tools get in the sandbox. */
 
-import { nearest } from '../../runtime/manifest-report.ts'
+import { nearest } from '../../runtime/near-word.ts'
 import { builtInBundles, bundleNames, renderBundle } from '../../runtime/open-runner.ts'
 import { parseArguments } from './arguments.ts'
 import { paint } from './terminal.ts'

@@ -7,7 +7,7 @@ import { openChecker } from '../../runtime/check-call.ts'
 import { machineFiles } from '../../system/files.ts'
 import { thisMachine } from '../../system/machine.ts'
 import { parseArguments } from './arguments.ts'
-import { manifestChoice, openPolicy } from './open-policy.ts'
+import { hintAtInit, manifestChoice, openPolicy, recalled } from './open-policy.ts'
 import { requestedCall } from './requested-call.ts'
 import { paint, type Style, type Terminal, visible } from './terminal.ts'
 import { type CommandContext, commandRow, EXIT } from './usage.ts'
@@ -23,13 +23,14 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
     return batch(terminal, new BatchChecker(thisMachine(), machineFiles, manifestChoice(args)))
   }
   const call = requestedCall(args)
-  const opened = await openPolicy(args, terminal)
+  const opened = recalled(args) ?? (await openPolicy(args, terminal))
   if (!opened) return EXIT.usage
   const { loaded, machine } = opened
   const cwd = args.flags.root ? loaded.root : machineFiles.canonical(machine.cwd)
   const checker = await openChecker(loaded, machine, machineFiles, call.tool)
   const { decision } = checker.check({ ...call, cwd })
   terminal.out(args.flags.json ? `${JSON.stringify(decision)}\n` : describe(terminal, decision))
+  hintAtInit(args, loaded, terminal)
   return VERDICT_EXIT[decision.decision]
 }
 

@@ -1,14 +1,13 @@
 /** `cordon completions`: scripts for bash, zsh and fish, made from the command table. */
 
-import { parseArguments } from './arguments.ts'
-import { type CommandContext, type CommandRow, commandRow, commands, EXIT, UsageError } from './usage.ts'
+import { oneOf, parseArguments } from './arguments.ts'
+import { type CommandContext, type CommandRow, commandRow, commands, EXIT } from './usage.ts'
 
 /** Prints the script for one shell. */
 export function run({ terminal, argv }: CommandContext): number {
   const { words } = parseArguments(commandRow('completions')!, argv)
-  const script = { bash, zsh, fish }[words[0] ?? '']
-  if (!script || words.length !== 1) throw new UsageError('name one shell: bash, zsh or fish')
-  terminal.out(script())
+  const shell = oneOf(['bash', 'zsh', 'fish'], words[0], 'name one shell')
+  terminal.out({ bash, zsh, fish }[shell]())
   return EXIT.ok
 }
 

@@ -1,7 +1,7 @@
 /** `cordon doctor`: what holds on this machine, found out by running it. */
 
-import { findRoot } from '../../runtime/load-policy.ts'
 import { openBackend } from '../../runtime/open-runner.ts'
+import { findRoot } from '../../runtime/project-root.ts'
 import { machineFiles } from '../../system/files.ts'
 import { thisMachine } from '../../system/machine.ts'
 import { type AgentCheck, checkAgents } from '../hook/install-check.ts'

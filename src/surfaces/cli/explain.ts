@@ -6,7 +6,7 @@ import type { CommandFact, ShellFacts, Word } from '../../shell/facts.ts'
 import { machineFiles } from '../../system/files.ts'
 import { parseArguments } from './arguments.ts'
 import { VERDICT_EXIT, VERDICT_STYLE } from './check.ts'
-import { openPolicy } from './open-policy.ts'
+import { hintAtInit, openPolicy } from './open-policy.ts'
 import { requestedCall } from './requested-call.ts'
 import { paint, type Terminal, visible, visibleLines } from './terminal.ts'
 import { type CommandContext, commandRow, EXIT } from './usage.ts'
@@ -23,6 +23,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const checked = checker.check({ ...call, cwd })
   if (args.flags.json) terminal.out(`${JSON.stringify({ ...checked.decision, facts: checked.facts })}\n`)
   else terminal.out(draw(terminal, checked, loaded.root))
+  hintAtInit(args, loaded, terminal)
   return VERDICT_EXIT[checked.decision.decision]
 }
 
@@ -48,7 +49,7 @@ function draw(terminal: Terminal, { decision, facts }: CheckedCall, root: string
     ...decision.rules.map(({ rule, source }) => paint(terminal, 'dim', `       ${visible(rule)}  ${visible(source)}`)),
     '',
   ]
-  return `${lines.join('\n')}\n`
+  return `${lines.map((line) => line.trimEnd()).join('\n')}\n`
 }
 
 /** The command text with the part that decided underlined, or marked where there are no colours. */

@@ -2,22 +2,22 @@
 
 import { openSavedGrants } from '../../runtime/saved-grants.ts'
 import { thisMachine } from '../../system/machine.ts'
-import { parseArguments } from './arguments.ts'
+import { oneOf, parseArguments } from './arguments.ts'
 import { paint, visible } from './terminal.ts'
 import { type CommandContext, commandRow, EXIT, UsageError } from './usage.ts'
 
 /** Runs `cordon grants list|revoke`. */
 export function run({ terminal, argv }: CommandContext): number {
   const args = parseArguments(commandRow('grants')!, argv)
-  const [verb = 'list', id] = args.words
+  const [given = 'list', id] = args.words
+  const verb = oneOf(['list', 'revoke'], given, 'say what to do')
   const grants = openSavedGrants(thisMachine())
   if (verb === 'revoke') {
     if (id === undefined) throw new UsageError('name the grant to revoke; cordon grants lists them')
-    if (!grants.revoke(id)) throw new UsageError(`there is no grant ${id}`)
+    if (!grants.revoke(id)) throw new UsageError(`there is no grant ${id}; cordon grants lists them`)
     terminal.out(`revoked ${visible(id)}\n`)
     return EXIT.ok
   }
-  if (verb !== 'list') throw new UsageError('say list or revoke')
   const list = grants.list()
   if (args.flags.json) terminal.out(`${JSON.stringify(list)}\n`)
   else if (list.length === 0) terminal.out('nothing was granted beyond the manifests\n')

@@ -1,7 +1,16 @@
-/** Help texts, made from the command table. */
+/** Help texts, made from the command table and as wide as the terminal. */
 
 import { paint, type Terminal } from './terminal.ts'
 import { type CommandRow, commandRow, commands } from './usage.ts'
+
+/** Lines longer than this are hard to read, however wide the terminal is. */
+const WIDEST = 120
+/** A column of fewer characters is no column. */
+const NARROWEST = 24
+
+const CLOSING = `cordon COMMAND --help tells more about one. Exit codes: 0 done or allow, 2 usage or load error, 3 ask, 4 deny, \
+125 Cordon's own fault, 126 denied or refused, 127 not found. With --json an error is JSON on stdout too. Colours are for \
+terminals only; NO_COLOR leaves them away, FORCE_COLOR or CLICOLOR_FORCE asks for them.`
 
 /** Help for one command, or for all. */
 export function help(terminal: Terminal, name?: string): string {
@@ -10,28 +19,51 @@ export function help(terminal: Terminal, name?: string): string {
 }
 
 function overview(terminal: Terminal): string {
-  const width = Math.max(...commands.map((row) => row.name.length))
-  const rows = commands.map((row) => `  ${paint(terminal, 'cyan', row.name.padEnd(width))}  ${row.summary}`)
-  return `${paint(terminal, 'bold', 'cordon')}: the permission and sandbox layer between an AI agent and your machine
+  return `${wrapped(terminal, 'cordon: the permission and sandbox layer between an AI agent and your machine')}
 
 Usage: cordon COMMAND [OPTIONS]
 
-${rows.join('\n')}
+${columns(
+  terminal,
+  commands.map((row) => [row.name, row.summary]),
+)}
 
-cordon COMMAND --help tells more about one. Exit codes: 0 done or allow, 2 usage or load error, 3 ask, 4 deny,
-125 Cordon's own fault, 126 denied or refused, 127 not found.
+${wrapped(terminal, CLOSING)}
 `
 }
 
 function commandHelp(terminal: Terminal, row: CommandRow): string {
-  const names = row.flags.map((flag) => (flag.value ? `${flag.name} ${flag.value}` : flag.name))
-  const width = Math.max(0, ...names.map((name) => name.length))
-  const flags = row.flags.map((flag, index) => `  ${names[index]!.padEnd(width)}  ${flag.about}`)
-  return `${row.summary}
+  const flags = row.flags.map((flag) => [flag.value ? `${flag.name} ${flag.value}` : flag.name, flag.about] as const)
+  return `${wrapped(terminal, row.summary)}
 
 Usage:
   ${row.usage}
-${flags.length > 0 ? `\n${paint(terminal, 'bold', 'Options')}\n${flags.join('\n')}\n` : ''}
-${row.details}
+${flags.length > 0 ? `\n${paint(terminal, 'bold', 'Options')}\n${columns(terminal, flags)}\n` : ''}
+${wrapped(terminal, row.details)}
 `
+}
+
+/** Names, and beside each what it is about. */
+function columns(terminal: Terminal, rows: readonly (readonly [name: string, about: string])[]): string {
+  const indent = Math.max(...rows.map(([name]) => name.length)) + 4
+  return rows
+    .map(([name, about]) => {
+      const lines = wrapped(terminal, about, indent)
+        .split('\n')
+        .join(`\n${' '.repeat(indent)}`)
+      return `  ${paint(terminal, 'cyan', name)}${' '.repeat(indent - 2 - name.length)}${lines}`
+    })
+    .join('\n')
+}
+
+/** The words of a text in lines that fit beside an indent. */
+function wrapped({ width }: Terminal, text: string, indent = 0): string {
+  const room = Math.max(Math.min(width, WIDEST) - indent, NARROWEST)
+  const lines: string[] = []
+  for (const word of text.split(/\s+/)) {
+    const last = lines.at(-1)
+    if (last === undefined || last.length + 1 + word.length > room) lines.push(word)
+    else lines[lines.length - 1] = `${last} ${word}`
+  }
+  return lines.join('\n')
 }

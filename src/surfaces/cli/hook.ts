@@ -1,6 +1,7 @@
 /** `cordon hook`: what the agents people already use call before each of their tools. */
 
-import { read } from 'node:fs'
+import { constants, fstatSync, openSync, read, readSync } from 'node:fs'
+import { errorCode } from '../../system/fault.ts'
 import { machineFiles } from '../../system/files.ts'
 import { isInsideSandbox } from '../../system/inside.ts'
 import { thisMachine } from '../../system/machine.ts'
@@ -50,8 +51,8 @@ async function answered(name: string, root: string | null): Promise<HookAnswer> 
 async function readInput(): Promise<string | null> {
   const chunks: Buffer[] = []
   let size = 0
-  for (;;) {
-    const chunk = await readChunk()
+  for (const next = inputReader(); ; ) {
+    const chunk = await next()
     if (chunk.length === 0) break
     size += chunk.length
     if (size > MAX_INPUT) return null
@@ -64,8 +65,31 @@ async function readInput(): Promise<string | null> {
   }
 }
 
-function readChunk(): Promise<Buffer> {
-  const buffer = Buffer.allocUnsafe(64 * 1024)
+/** Reads the next of stdin. What a host has written is there before we are; a thread that waits for it is only made for the rest. */
+function inputReader(): () => Buffer | Promise<Buffer> {
+  const ready = unblockedInput()
+  return () => {
+    const buffer = Buffer.allocUnsafe(64 * 1024)
+    if (ready === null) return awaitInput(buffer)
+    try {
+      return buffer.subarray(0, readSync(ready, buffer))
+    } catch (error) {
+      if (errorCode(error) === 'EAGAIN') return awaitInput(buffer)
+      throw error
+    }
+  }
+}
+
+/** Stdin without waiting, where it is a pipe: opened once more, since how it was opened belongs to the host too; null elsewhere. */
+function unblockedInput(): number | null {
+  try {
+    return fstatSync(0).isFIFO() ? openSync('/proc/self/fd/0', constants.O_RDONLY | constants.O_NONBLOCK) : null
+  } catch {
+    return null
+  }
+}
+
+function awaitInput(buffer: Buffer): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const attempt = (): void => {
       read(0, buffer, 0, buffer.length, null, (error, bytes) => {

@@ -9,34 +9,41 @@ import { parseToml } from '../../runtime/import-toml.ts'
 import { Fault, messageOf } from '../../system/fault.ts'
 import { machineFiles } from '../../system/files.ts'
 import { type Machine, thisMachine } from '../../system/machine.ts'
-import { parseArguments, textFlag } from './arguments.ts'
+import { parseSettings } from '../hook/settings-json.ts'
+import { oneOf, parseArguments, textFlag } from './arguments.ts'
 import { paint, visible } from './terminal.ts'
-import { type CommandContext, commandRow, EXIT, UsageError } from './usage.ts'
+import { type CommandContext, commandRow, EXIT } from './usage.ts'
 
 /** Where each keeps its settings, the nearest first; all that are there count. */
 const PLACES: Readonly<Record<string, (machine: Machine) => readonly string[]>> = {
-  'claude-code': ({ cwd, home }) => [
+  'claude-code': ({ cwd, home, env }) => [
     join(cwd, '.claude/settings.local.json'),
     join(cwd, '.claude/settings.json'),
-    join(home, '.claude/settings.json'),
+    join(env.CLAUDE_CONFIG_DIR ?? join(home, '.claude'), 'settings.json'),
     '/etc/claude-code/managed-settings.json',
   ],
   codex: ({ cwd, home, env }) => [
     join(cwd, '.codex/config.toml'),
     join(env.CODEX_HOME ?? join(home, '.codex'), 'config.toml'),
   ],
-  gemini: ({ cwd, home }) => [join(cwd, '.gemini/settings.json'), join(home, '.gemini/settings.json')],
-  opencode: ({ cwd, home }) => [join(cwd, 'opencode.json'), join(home, '.config/opencode/opencode.json')],
+  gemini: ({ cwd, home, env }) => [
+    env.GEMINI_CLI_SYSTEM_SETTINGS_PATH ?? '/etc/gemini-cli/settings.json',
+    join(cwd, '.gemini/settings.json'),
+    join(home, '.gemini/settings.json'),
+  ],
+  opencode: ({ cwd, home, env }) =>
+    [join(cwd, '.opencode'), cwd, join(env.XDG_CONFIG_HOME ?? join(home, '.config'), 'opencode')].flatMap((folder) => [
+      join(folder, 'opencode.jsonc'),
+      join(folder, 'opencode.json'),
+    ]),
   srt: ({ home }) => [join(home, '.srt-settings.json')],
 }
 
 /** Runs `cordon import`. */
 export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const args = parseArguments(commandRow('import')!, argv)
-  const [agent = '', given, ...more] = args.words
-  if (!Object.hasOwn(IMPORTERS, agent) || more.length > 0) {
-    throw new UsageError(`say whose settings: ${Object.keys(IMPORTERS).join(', ')}, and a file if it is another one`)
-  }
+  const [name, given] = args.words
+  const agent = oneOf(Object.keys(IMPORTERS), name, 'say whose settings')
   const machine = thisMachine()
   const candidates = given === undefined ? PLACES[agent]!(machine) : [given]
   const found = candidates.filter((path) => machineFiles.exists(path))
@@ -72,7 +79,7 @@ function settingsOf(file: string): Readonly<Record<string, unknown>> {
   const text = machineFiles.readText(file)
   let value: unknown
   try {
-    value = file.endsWith('.toml') ? parseToml(text, file) : JSON.parse(text)
+    value = file.endsWith('.toml') ? parseToml(text, file) : parseSettings(text)
   } catch (error) {
     throw new Fault('unreadable', `${file} cannot be read as settings: ${messageOf(error)}`)
   }

@@ -1,7 +1,7 @@
 /** `cordon init`: looks at the project and writes a commented starting manifest. */
 
 import { join, resolve } from 'node:path'
-import { MANIFEST_NAME } from '../../runtime/load-policy.ts'
+import { MANIFEST_NAME } from '../../runtime/project-root.ts'
 import { proposeForProject } from '../../runtime/propose-manifest.ts'
 import { Fault } from '../../system/fault.ts'
 import { machineFiles } from '../../system/files.ts'
@@ -12,7 +12,6 @@ import { type CommandContext, commandRow, EXIT, UsageError } from './usage.ts'
 /** Runs `cordon init`. */
 export function run({ terminal, argv }: CommandContext): number {
   const args = parseArguments(commandRow('init')!, argv)
-  if (args.words.length > 1) throw new UsageError('name one directory')
   const directory = resolve(process.cwd(), args.words[0] ?? '.')
   if (!machineFiles.isDirectory(directory)) throw new UsageError(`${directory} is not a directory`)
   const file = join(directory, MANIFEST_NAME)

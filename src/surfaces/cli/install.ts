@@ -2,7 +2,10 @@
 
 import { chmodSync, mkdirSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { findRoot } from '../../runtime/load-policy.ts'
+import { parseToml } from '../../runtime/import-toml.ts'
+import { loadPolicy } from '../../runtime/load-policy.ts'
+import { judgeTrust } from '../../runtime/manifest-trust.ts'
+import { findRoot } from '../../runtime/project-root.ts'
 import { Fault } from '../../system/fault.ts'
 import { machineFiles } from '../../system/files.ts'
 import { thisMachine } from '../../system/machine.ts'
@@ -12,14 +15,16 @@ import {
   codexHome,
   type FileChange,
   type InstallPlace,
+  LOCAL_ENV,
   planGeminiTrust,
   planSettings,
   SettingsError,
+  trustedFoldersFile,
 } from '../hook/host-settings.ts'
-import { checkAgent, findProgram } from '../hook/install-check.ts'
+import { checkAgent, findProgram, ownHooks, programInside } from '../hook/install-check.ts'
 import { forgetTrust, keepTrust, type TrustEntry, trustOf, withoutTrust } from '../hook/installed-trust.ts'
 import { lineDiff } from '../hook/line-diff.ts'
-import { type Arguments, parseArguments } from './arguments.ts'
+import { type Arguments, oneOf, parseArguments } from './arguments.ts'
 import { confirm } from './confirm.ts'
 import { paint, type Terminal, visible } from './terminal.ts'
 import { type CommandContext, commandRow, EXIT, UsageError } from './usage.ts'
@@ -30,47 +35,77 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const agent = agentOf(args)
   const place = placeOf(args)
   const uninstall = args.flags.uninstall === true
+  const within = programInside(place)
+  if (within !== null && !uninstall) {
+    throw new Fault(
+      'inside-project',
+      `${within} lies inside the project, where the agent can change it, and a hook runs outside the sandbox`,
+      {
+        remedy: 'Install Cordon somewhere else, such as with npm install --global, and run it from there.',
+      },
+    )
+  }
   const { stateDir } = thisMachine()
   const trusted = trustOf(stateDir, { agent, scope: place.scope, root: place.root })
-  const changes = [...planned(agent, place, uninstall), ...(uninstall ? untrusted(trusted) : [])].filter(
+  const settings = planned(agent, place, uninstall)
+  const changes = (uninstall ? untrusted(trusted, settings) : settings).filter(
     (change) => change.before !== change.after,
   )
   if (!args.flags.json) for (const change of changes) terminal.out(describe(terminal, change))
-  if (args.flags.print) return EXIT.ok
+  const paths = changes.map(({ path }) => path)
+  if (args.flags.print) {
+    if (args.flags.json) terminal.out(`${JSON.stringify({ agent, scope: place.scope, changes: paths })}\n`)
+    return EXIT.ok
+  }
   if (changes.length > 0) {
     if (!args.flags.yes && !(await confirm(terminal, uninstall ? 'Take it out? [y/N] ' : 'Install it? [y/N] '))) {
-      terminal.err('nothing was changed (--yes installs without asking)\n')
+      terminal.err('nothing was changed (--yes goes on without asking)\n')
       return EXIT.failed
     }
     for (const change of changes) write(change)
   }
   if (uninstall) {
     forgetTrust(stateDir, trusted)
+    if (args.flags.json) terminal.out(`${JSON.stringify({ agent, scope: place.scope, changes: paths, ok: true })}\n`)
     terminal.err(changes.length > 0 ? `Cordon no longer guards ${agent} here\n` : 'there was nothing to take out\n')
     return EXIT.ok
   }
   if (agent === 'codex') await trustInCodex(terminal, place, stateDir)
-  if (agent === 'gemini') keepTrust(stateDir, geminiTrust(changes, place))
-  warn(terminal, place)
+  if (agent === 'gemini') {
+    keepTrust(stateDir, geminiTrust(changes, place))
+    terminal.err(
+      'Gemini CLI leaves the .env of projects alone now, since its agent can write one: keep its key in ~/.gemini/.env\n',
+    )
+  }
   const check = await checkAgent(agent, place, readFile)
   const test = { ok: check.status === 'works', detail: check.detail }
-  if (args.flags.json)
-    terminal.out(
-      `${JSON.stringify({ agent, scope: place.scope, changes: changes.map(({ path }) => path), ...test })}\n`,
-    )
+  if (args.flags.json) terminal.out(`${JSON.stringify({ agent, scope: place.scope, changes: paths, ...test })}\n`)
   terminal.err(
     test.ok
       ? `${paint(terminal, 'green', 'works')}  ${agent}: ${visible(test.detail)}\n`
       : `${paint(terminal, 'red', 'does not work')}  ${agent}: ${visible(test.detail)}\n`,
   )
+  if (place.scope === 'project') await tellWhatIsMissing(terminal, place.root)
   return test.ok ? EXIT.ok : EXIT.failed
 }
 
+/** The hook judges from now on. What keeps it from allowing anything is better heard here than from the agent. */
+async function tellWhatIsMissing(terminal: Terminal, root: string): Promise<void> {
+  const machine = thisMachine()
+  const outcome = await loadPolicy({ machine, files: machineFiles, root, choice: { kind: 'project' } })
+  const trust = 'loaded' in outcome ? judgeTrust(outcome.loaded, machine, machineFiles)?.trust.status : 'broken'
+  if (trust === 'signed') return
+  const missing =
+    trust === undefined
+      ? 'there is no cordon.toml here, so the agent has to ask about nearly everything; cordon init writes one'
+      : trust === 'broken'
+        ? 'cordon.toml does not load, so every call is denied; cordon policy lint says what is wrong'
+        : 'cordon.toml is not signed, so every call is denied; read it, then run cordon sign'
+  terminal.err(`${paint(terminal, 'yellow', 'cordon:')} ${missing}\n`)
+}
+
 function agentOf(args: Arguments): HostName {
-  const [name] = args.words
-  const found = HOST_NAMES.find((host) => host === name)
-  if (!found || args.words.length !== 1) throw new UsageError(`name an agent: ${HOST_NAMES.join(', ')}`)
-  return found
+  return oneOf(HOST_NAMES, args.words[0], 'name an agent')
 }
 
 function placeOf(args: Arguments): InstallPlace {
@@ -97,23 +132,33 @@ function planned(agent: HostName, place: InstallPlace, uninstall: boolean): File
   }
 }
 
-/** The host's files without the trust that our installation wrote there. */
-function untrusted(entries: readonly TrustEntry[]): FileChange[] {
-  return [...new Set(entries.map((entry) => entry.path))].flatMap((path) => {
-    const before = readFile(path)
-    if (before === null) return []
+/** The changes, and the host's files without the trust that our installation wrote there; a file can be in both. */
+function untrusted(entries: readonly TrustEntry[], changes: readonly FileChange[]): FileChange[] {
+  const paths = [...new Set(entries.map((entry) => entry.path))]
+  const taken = paths.flatMap((path) => {
+    const known = changes.find((change) => change.path === path)
+    const { before, after } = known ?? { before: readFile(path), after: readFile(path) }
+    if (after === null) return known ? [known] : []
     const own = entries.filter((entry) => entry.path === path)
-    return [{ path, before, after: withoutTrust(before, own) }]
+    return [{ path, before, after: withoutTrust(after, own) }]
   })
+  return [...changes.filter(({ path }) => !paths.includes(path)), ...taken]
 }
 
-/** What an installation for a project changed in Gemini CLI's list of trusted folders. */
-function geminiTrust(changes: readonly FileChange[], { root, scope }: InstallPlace): TrustEntry[] {
-  const change = changes.find(({ path }) => path.endsWith('trustedFolders.json'))
-  if (change === undefined) return []
-  const folders = JSON.parse(change.before ?? '{}') as Record<string, unknown>
-  const before = typeof folders[root] === 'string' ? folders[root] : null
-  return [{ agent: 'gemini', scope, root, path: change.path, table: null, key: root, before, after: 'TRUST_FOLDER' }]
+/** What an installation changed of Gemini CLI beside its hooks: the list of trusted folders, and what it makes of .env files. */
+function geminiTrust(changes: readonly FileChange[], place: InstallPlace): TrustEntry[] {
+  const { root, scope } = place
+  return changes.map(({ path, before: text }) => {
+    const settings = JSON.parse(text ?? '{}') as Record<string, unknown>
+    const own = { agent: 'gemini', scope, root, path } as const
+    if (path === trustedFoldersFile(place)) {
+      const before = typeof settings[root] === 'string' ? settings[root] : null
+      return { ...own, table: null, key: root, before, after: 'TRUST_FOLDER' }
+    }
+    const { table, key } = LOCAL_ENV
+    const before = JSON.stringify((settings[table] as Record<string, unknown> | undefined)?.[key]) ?? null
+    return { ...own, table, key, before, after: 'true' }
+  })
 }
 
 /** The text of a file, null when there is none. */
@@ -124,11 +169,12 @@ export function readFile(path: string): string | null {
 function write({ path, before, after }: FileChange): void {
   const target = before === null ? path : machineFiles.canonical(path)
   const mode = before === null ? 0o600 : statSync(target).mode & 0o777
-  if (before !== null) machineFiles.writeText(`${target}.cordon-backup`, before, { mode })
   if (after === null) {
+    // It held nothing but what we put there.
     rmSync(target)
     return
   }
+  if (before !== null) machineFiles.writeText(`${target}.cordon-backup`, before, { mode })
   mkdirSync(dirname(target), { recursive: true })
   machineFiles.writeText(target, after, { mode })
   chmodSync(target, mode)
@@ -144,7 +190,7 @@ async function trustInCodex(terminal: Terminal, place: InstallPlace, stateDir: s
   const set = (table: string, key: string, value: string): void => {
     const old = tomlValue(after, table, key)
     if (old === value) return
-    after = withTomlValue(after, table, key, value)
+    after = checkedToml(path, after, withTomlValue(after, table, key, value))
     const { scope, root } = place
     keepTrust(stateDir, [{ agent: 'codex', scope, root, path, table, key, before: old, after: value }])
   }
@@ -152,7 +198,7 @@ async function trustInCodex(terminal: Terminal, place: InstallPlace, stateDir: s
     set(`projects.${tomlText(place.root)}`, 'trust_level', 'trusted')
     if (after !== before) write({ path, before, after })
   }
-  for (const { key, hash, trusted } of await askCodex(codex, place.root, place.env)) {
+  for (const { key, hash, trusted } of ownHooks(await askCodex(codex, place.root, place.env), place)) {
     if (!trusted) set(`hooks.state.${tomlText(key)}`, 'trusted_hash', hash)
   }
   if (after === before) return
@@ -160,13 +206,20 @@ async function trustInCodex(terminal: Terminal, place: InstallPlace, stateDir: s
   write({ path, before, after })
 }
 
-/** What the agent can write, it can replace. */
-function warn(terminal: Terminal, { root, cordon }: InstallPlace): void {
-  const inside = cordon.filter((path) => path.startsWith(`${root}/`))
-  if (inside.length === 0) return
-  terminal.err(
-    `${paint(terminal, 'yellow', 'cordon:')} ${visible(inside.join(', '))} lies inside the project, where the agent can change it; install Cordon somewhere else\n`,
-  )
+/** The new text of a TOML file, which must be TOML as well: a table can be written in ways that a line more would double. */
+function checkedToml(path: string, before: string, after: string): string {
+  const isToml = (text: string): boolean => {
+    try {
+      parseToml(text, path)
+      return true
+    } catch {
+      return false
+    }
+  }
+  if (isToml(after) || !isToml(before)) return after
+  throw new Fault('agent-settings', `${path} has no place for the trust that Codex wants`, {
+    remedy: 'Write its tables as [projects."PATH"] and [hooks.state."KEY"], then run it again.',
+  })
 }
 
 function describe(terminal: Terminal, { path, before, after }: FileChange): string {

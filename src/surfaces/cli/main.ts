@@ -3,7 +3,7 @@
 import { Fault, messageOf } from '../../system/fault.ts'
 import { version } from '../../version.ts'
 import { paint, processTerminal, type Terminal, visible } from './terminal.ts'
-import { type CommandContext, commandRow, commands, EXIT, UsageError } from './usage.ts'
+import { type CommandContext, commandRow, commands, EXIT, ownWords, UsageError } from './usage.ts'
 
 type Load = () => Promise<{ run: (context: CommandContext) => Promise<number> | number }>
 
@@ -36,31 +36,21 @@ const LOADERS: Readonly<Record<string, Load>> = {
 /** Runs the CLI with these arguments and returns the exit code. */
 export async function main(argv: readonly string[], terminal: Terminal = processTerminal()): Promise<number> {
   const [name, ...rest] = argv
-  if (name === '--version' || name === '-V') {
+  if (name === '--version' || name === '-V' || name === '-v' || name === 'version') {
     terminal.out(`cordon ${version}\n`)
     return EXIT.ok
   }
   if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
+    if (rest[0] !== undefined && !commandRow(rest[0])) return unknownCommand(terminal, rest[0])
     const { help } = await import('./help.ts')
     terminal.out(help(terminal, rest[0]))
     return EXIT.ok
   }
-  const load = commandRow(name) ? LOADERS[name] : undefined
-  if (!load) {
-    const { nearest } = await import('../../runtime/manifest-report.ts')
-    const suggestion = nearest(
-      name,
-      commands.map((candidate) => candidate.name),
-    )
-    return complain(
-      terminal,
-      `there is no command "${visible(name)}"${suggestion ? `; did you mean "${suggestion}"?` : ''}`,
-      'cordon --help lists the commands.',
-      EXIT.usage,
-    )
-  }
-  const end = rest.indexOf('--')
-  if ((end < 0 ? rest : rest.slice(0, end)).some((word) => word === '--help' || word === '-h')) {
+  const row = commandRow(name)
+  const load = row ? LOADERS[name] : undefined
+  if (!row || !load) return unknownCommand(terminal, name)
+  const own = ownWords(row, rest)
+  if (own.some((word) => word === '--help' || word === '-h')) {
     const { help } = await import('./help.ts')
     terminal.out(help(terminal, name))
     return EXIT.ok
@@ -69,27 +59,48 @@ export async function main(argv: readonly string[], terminal: Terminal = process
     const command = await load()
     return await command.run({ terminal, argv: rest })
   } catch (error) {
-    if (error instanceof UsageError)
-      return complain(terminal, error.message, `cordon ${name} --help shows how.`, EXIT.usage)
+    const json = own.includes('--json')
+    if (error instanceof UsageError) {
+      const remedy = `cordon ${name} --help shows how.`
+      return complain(terminal, { message: error.message, remedy, code: 'usage' }, EXIT.usage, json)
+    }
     if (!(error instanceof Fault)) throw error
     const exit = exitOf(name, error)
     if (exit === EXIT.fault) {
       const { logFault } = await import('../../runtime/report-crash.ts')
       logFault(error, name)
     }
-    return complain(terminal, error.message, error.remedy, exit, error.code)
+    return complain(terminal, error, exit, json)
   }
 }
 
-// `cordon run` keeps the codes below 125 for the command itself.
-function exitOf(name: string, error: Fault): number {
-  if ('exitCode' in error && typeof error.exitCode === 'number') return error.exitCode
-  return name === 'run' || name === 'doctor' ? EXIT.fault : EXIT.usage
+async function unknownCommand(terminal: Terminal, name: string): Promise<number> {
+  const { nearest } = await import('../../runtime/near-word.ts')
+  const suggestion = nearest(name, [...commands.map((row) => row.name), '--help', '--version'])
+  const message = `there is no command "${name}"${suggestion ? `; did you mean "${suggestion}"?` : ''}`
+  return complain(terminal, { message, remedy: 'cordon --help lists the commands.', code: 'usage' }, EXIT.usage, false)
 }
 
-function complain(terminal: Terminal, message: string, remedy: string | null, exit: number, code?: string): number {
-  terminal.err(`${paint(terminal, 'red', 'cordon:')} ${visible(message)}${code ? ` [${code}]` : ''}\n`)
-  if (remedy) terminal.err(`  ${remedy}\n`)
+/** Faults of Cordon's own places and of the sandbox: nothing that was typed or written in a manifest is wrong. */
+const OWN_FAULT = /^(?:state|audit|sandbox|key|keychain|output)-/
+
+// `cordon run` keeps the codes below 125 for the command itself; to a host, only 2 blocks.
+function exitOf(name: string, error: Fault): number {
+  if ('exitCode' in error && typeof error.exitCode === 'number') return error.exitCode
+  if (name === 'hook') return EXIT.usage
+  return name === 'run' || name === 'doctor' || OWN_FAULT.test(error.code) ? EXIT.fault : EXIT.usage
+}
+
+/** What went wrong, for a person, and for a program that asked for JSON. */
+function complain(
+  terminal: Terminal,
+  { message, remedy, code }: { message: string; remedy: string | null; code: string },
+  exit: number,
+  json: boolean,
+): number {
+  if (json) terminal.out(`${JSON.stringify({ error: message, code, remedy })}\n`)
+  terminal.err(`${paint(terminal, 'red', 'cordon:')} ${visible(message)}${code === 'usage' ? '' : ` [${code}]`}\n`)
+  if (remedy) terminal.err(`  ${visible(remedy)}\n`)
   return exit
 }
 

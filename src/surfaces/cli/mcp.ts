@@ -8,13 +8,14 @@ import type { ServerOptions } from '../mcp/served-project.ts'
 import { McpServer } from '../mcp/server.ts'
 import { linesOf, lineWriter } from '../mcp/stdio.ts'
 import { parseArguments, textFlag } from './arguments.ts'
+import { rootFlag } from './open-policy.ts'
 import { type Terminal, visible } from './terminal.ts'
 import { type CommandContext, commandRow, EXIT, UsageError } from './usage.ts'
 
 /** Runs `cordon mcp`. */
 export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const args = parseArguments(commandRow('mcp')!, argv)
-  const root = textFlag(args, 'root') ?? process.cwd()
+  const root = rootFlag(args) ?? process.cwd()
   const [verb, ...server] = args.words
   if (verb === 'wrap') {
     const config = textFlag(args, 'config') ?? null
@@ -30,6 +31,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
     })
   }
   if (verb !== undefined) throw new UsageError('say cordon mcp, or cordon mcp wrap -- SERVER')
+  if (args.flags.port !== undefined && !args.flags.http) throw new UsageError('--port goes with --http')
   const options = serverOptions(root)
   return args.flags.http ? overHttp(terminal, options, textFlag(args, 'port') ?? '0') : overStdio(options)
 }
@@ -65,7 +67,7 @@ async function overStdio(options: ServerOptions): Promise<number> {
 }
 
 async function overHttp(terminal: Terminal, options: ServerOptions, port: string): Promise<number> {
-  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) throw new UsageError('--port takes a number')
+  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) throw new UsageError('--port takes a number up to 65535')
   const { serveHttp } = await import('../mcp/http.ts')
   const server = await serveHttp(options, Number(port))
   terminal.err(`cordon: serving ${visible(server.url)}\n  Authorization: Bearer ${server.token}\n`)

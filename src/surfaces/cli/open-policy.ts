@@ -1,14 +1,15 @@
-/** Loads the policy a command works with, and prints what is wrong with it. */
+/** Opens the policy a command works with, and prints what is wrong with it. */
 
-import { type LoadedPolicy, loadPolicy, type ManifestChoice } from '../../runtime/load-policy.ts'
-import { renderProblem } from '../../runtime/manifest-report.ts'
+import type { LoadedManifest, LoadedPolicy, ManifestChoice } from '../../runtime/load-policy.ts'
+import { recallPolicy } from '../../runtime/policy-memory.ts'
 import { machineFiles } from '../../system/files.ts'
 import { type Machine, thisMachine } from '../../system/machine.ts'
 import { type Arguments, textFlag } from './arguments.ts'
 import { paint, type Terminal } from './terminal.ts'
+import { UsageError } from './usage.ts'
 
-export interface Opened {
-  readonly loaded: LoadedPolicy
+export interface Opened<Policy extends LoadedPolicy = LoadedManifest> {
+  readonly loaded: Policy
   readonly machine: Machine
 }
 
@@ -18,10 +19,26 @@ export function manifestChoice(args: Arguments): ManifestChoice {
   return file === undefined ? { kind: 'project' } : { kind: 'file', file }
 }
 
-/** Opens the policy; null after the problems were printed. */
-export async function openPolicy(args: Arguments, terminal: Terminal): Promise<Opened | null> {
-  const machine = thisMachine()
+/** The root that a flag names; null: none does. One that is not there is a slip, and would be judged as an empty project. */
+export function rootFlag(args: Arguments): string | null {
   const root = textFlag(args, 'root') ?? null
+  if (root !== null && !machineFiles.isDirectory(root)) throw new UsageError(`--root: ${root} is not a directory`)
+  return root
+}
+
+/** The policy in force, when it is remembered; null: it has to be opened. */
+export function recalled(args: Arguments): Opened<LoadedPolicy> | null {
+  if (manifestChoice(args).kind !== 'project') return null
+  const machine = thisMachine()
+  const loaded = recallPolicy(machine, machineFiles, rootFlag(args))
+  return loaded && { loaded, machine }
+}
+
+/** Opens the policy from its manifests; null after the problems were printed. */
+export async function openPolicy(args: Arguments, terminal: Terminal): Promise<Opened | null> {
+  const { loadPolicy } = await import('../../runtime/load-policy.ts')
+  const machine = thisMachine()
+  const root = rootFlag(args)
   const outcome = await loadPolicy({ machine, files: machineFiles, root, choice: manifestChoice(args) })
   if ('loaded' in outcome) return { loaded: outcome.loaded, machine }
   if (args.flags.json)
@@ -30,6 +47,13 @@ export async function openPolicy(args: Arguments, terminal: Terminal): Promise<O
   terminal.err(
     `${paint(terminal, 'red', 'cordon:')} the manifest does not load (${count} ${count === 1 ? 'problem' : 'problems'})\n`,
   )
+  const { renderProblem } = await import('../../runtime/manifest-report.ts')
   for (const problem of outcome.problems) terminal.err(`  ${renderProblem(problem).replaceAll('\n', '\n  ')}\n`)
   return null
+}
+
+/** Without a manifest nearly everything asks, and a newcomer should know why. */
+export function hintAtInit(args: Arguments, { ownManifest }: LoadedPolicy, terminal: Terminal): void {
+  if (ownManifest || args.flags.json || args.flags.manifest) return
+  terminal.err('there is no cordon.toml here, so the built-in rules hold; cordon init writes one\n')
 }

@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import { openChecker } from '../../runtime/check-call.ts'
 import { effectiveValues, lintManifest, renderEffective, renderProblem } from '../../runtime/manifest-report.ts'
 import { machineFiles } from '../../system/files.ts'
-import { type Arguments, parseArguments } from './arguments.ts'
+import { type Arguments, oneOf, parseArguments } from './arguments.ts'
 import { VERDICT_STYLE } from './check.ts'
 import { type Opened, openPolicy } from './open-policy.ts'
 import { paint, type Terminal, visible } from './terminal.ts'
@@ -14,8 +14,10 @@ import { type CommandContext, commandRow, EXIT, UsageError } from './usage.ts'
 export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const args = parseArguments(commandRow('policy')!, argv)
   const [verb, ...rest] = args.words
-  const action = { show, test, lint, replay }[verb ?? '']
-  if (!action) throw new UsageError('say what to do: cordon policy show, test or lint, or replay')
+  const chosen = oneOf(['show', 'test', 'lint', 'replay'], verb, 'say what to do')
+  const [extra] = rest.slice({ show: 0, lint: 0, test: 1, replay: rest.length }[chosen])
+  if (extra !== undefined) throw new UsageError(`cordon policy ${chosen} does not know what to do with “${extra}”`)
+  const action = { show, test, lint, replay }[chosen]
   const opened = await openPolicy(args, terminal)
   return opened ? action(terminal, args, opened, rest) : EXIT.usage
 }

@@ -1,7 +1,6 @@
 /** `cordon run`: a command in the sandbox, as transparent as a wrapper can be. */
 
 import type { LoadedPolicy } from '../../runtime/load-policy.ts'
-import { sealedRegistries } from '../../runtime/manifest-seal.ts'
 import {
   formatPlan,
   inferViolations,
@@ -13,13 +12,12 @@ import {
   summarizeEgress,
   typedGrants,
 } from '../../runtime/open-runner.ts'
-import { withRegistries } from '../../runtime/registry-hosts.ts'
 import { machineFiles } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
 import { type Arguments, parseArguments, textFlag } from './arguments.ts'
-import { type Opened, openPolicy } from './open-policy.ts'
+import { type Opened, openPolicy, recalled } from './open-policy.ts'
 import { isTerminalDevice, paint, type Terminal, visible } from './terminal.ts'
-import { type CommandContext, commandRow, EXIT, UsageError } from './usage.ts'
+import { type CommandContext, commandRow, EXIT, ownWords, UsageError } from './usage.ts'
 
 /** A search through a tree opens every hidden file in it: the first few say it all. */
 const MAX_VIOLATIONS = 20
@@ -33,12 +31,10 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
     )
     return EXIT.notFound
   }
-  const opened = await openPolicy(args, terminal)
+  const opened = recalled(args) ?? (await openInForce(args, terminal, command))
   if (!opened) return EXIT.fault
   const { machine } = opened
-  const inForce = await putInForce(terminal, opened, command)
-  if (!inForce) return EXIT.fault
-  const loaded = await withKeys(inForce, machine, command)
+  const loaded = await withKeys(opened.loaded, machine, command)
   const backend = openBackend()
   const timeout = textFlag(args, 'timeout')
   const runner = openRunner(loaded, machine, machineFiles, backend)
@@ -66,28 +62,38 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
         : { stdin: 'inherit' as const, stdout: 'inherit' as const, stderr: 'inherit' as const }),
     })
     await tell(terminal, outcome)
+    if (outcome.result.exitCode !== 0 && outcome.plan.network.kind === 'none')
+      await hintAtBundle(terminal, command, loaded)
     return outcome.result.exitCode
+  } catch (error) {
+    const { explainMissing } = await import('../../runtime/bundle-hint.ts')
+    throw explainMissing(error, command, chosenBundles(loaded))
   } finally {
     await runner.close()
   }
 }
 
 /** The policy as it may take effect: a project's manifest signed, the registries of the bundles known; null: refused. */
-async function putInForce(
+async function openInForce(
+  args: Arguments,
   terminal: Terminal,
-  { loaded, machine }: Opened,
   command: readonly string[],
-): Promise<LoadedPolicy | null> {
-  if (loaded.project) {
-    const sealed = sealedRegistries(loaded, machine.stateDir)
-    if (sealed) return withRegistries(loaded, sealed)
+): Promise<Opened<LoadedPolicy> | null> {
+  const opened = await openPolicy(args, terminal)
+  if (!opened) return null
+  const { loaded, machine } = opened
+  const { withRegistries } = await import('../../runtime/registry-hosts.ts')
+  if (loaded.ownManifest) {
+    const { sealedRegistries } = await import('../../runtime/manifest-seal.ts')
+    const sealed = sealedRegistries(loaded, machine)
+    if (sealed) return { loaded: withRegistries(loaded, sealed), machine }
     const { requireSigned } = await import('./sign.ts')
     const report = await requireSigned(terminal, loaded, machine)
-    return report === false ? null : withRegistries(loaded, report?.registries ?? {})
+    return report === false ? null : { loaded: withRegistries(loaded, report?.registries ?? {}), machine }
   }
-  if (loaded.sandbox.bundles.length === 0) return loaded
+  if (loaded.sandbox.bundles.length === 0) return opened
   const { readRegistries } = await import('../../runtime/manifest-trust.ts')
-  return withRegistries(loaded, readRegistries(loaded, machine, command.slice(0, 1)))
+  return { loaded: withRegistries(loaded, readRegistries(loaded, machine, command.slice(0, 1))), machine }
 }
 
 /** With the keys of the person that the command's bundles broker; those exist only where bundles do. */
@@ -100,14 +106,14 @@ async function withKeys(loaded: LoadedPolicy, machine: Machine, command: readonl
 /** Everything from the first word that is not ours belongs to the command. */
 function splitCommand(argv: readonly string[]): { args: Arguments; command: readonly string[] } {
   const row = commandRow('run')!
-  const valued = new Set(row.flags.filter((flag) => flag.value).map((flag) => flag.name))
-  let end = 0
-  while (end < argv.length && argv[end]!.startsWith('-') && argv[end] !== '--') end += valued.has(argv[end]!) ? 2 : 1
-  const args = parseArguments(row, argv.slice(0, end))
-  const command = argv.slice(argv[end] === '--' ? end + 1 : end)
+  const own = ownWords(row, argv)
+  const args = parseArguments(row, own)
+  const command = argv.slice(own.length + (argv[own.length] === '--' ? 1 : 0))
   if (command.length === 0) throw new UsageError('name a command to run: cordon run -- npm test')
   const timeout = textFlag(args, 'timeout')
   if (timeout !== undefined && !/^\d+(\.\d+)?$/.test(timeout)) throw new UsageError('--timeout takes seconds')
+  if (args.flags.json && !args.flags.plan)
+    throw new UsageError('--json goes with --plan: what is run has its own output')
   return { args, command }
 }
 
@@ -125,6 +131,14 @@ async function tell(terminal: Terminal, { result, plan, findings, maskChanges, e
     ...(result.timedOut ? ['stopped: the time limit was reached'] : []),
   ]
   for (const line of new Set(lines)) say(terminal, line)
+}
+
+const chosenBundles = ({ sandbox }: LoadedPolicy) => sandbox.bundles.map(({ value }) => value)
+
+async function hintAtBundle(terminal: Terminal, command: readonly string[], loaded: LoadedPolicy): Promise<void> {
+  const { explainOffline } = await import('../../runtime/bundle-hint.ts')
+  const line = explainOffline(command, chosenBundles(loaded))
+  if (line !== null) say(terminal, line)
 }
 
 function say(terminal: Terminal, line: string): void {

@@ -1,6 +1,6 @@
 /** `cordon sign` and `cordon verify`: what a manifest opens, and a person's word for it. */
 
-import type { LoadedPolicy } from '../../runtime/load-policy.ts'
+import type { LoadedManifest } from '../../runtime/load-policy.ts'
 import {
   detachedSignature,
   judgeTrust,
@@ -26,30 +26,39 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const report = judgeTrust(loaded, machine, machineFiles)
   if (!report)
     throw new Fault('no-manifest', `${loaded.root} has no cordon.toml to sign`, { remedy: 'cordon init writes one.' })
-  if (args.flags.json) terminal.out(`${JSON.stringify({ status: report.trust.status, diff: report.diff })}\n`)
-  else terminal.out(describeDiff(terminal, report.diff))
+  const answer = (signed: boolean): void => {
+    if (args.flags.json) terminal.out(`${JSON.stringify({ status: report.trust.status, signed, diff: report.diff })}\n`)
+  }
+  if (!args.flags.json) terminal.out(describeDiff(terminal, report.diff))
   if (report.trust.status === 'signed' && !args.flags.detached) {
+    answer(true)
     terminal.err('already signed\n')
     return EXIT.ok
   }
   if (!args.flags.yes && !(await confirm(terminal, 'Sign it? [y/N] '))) {
     const why = process.stdin.isTTY ? '' : ': there is no terminal to ask at (cordon sign --yes does not ask)'
+    answer(false)
     terminal.err(`not signed${why}\n`)
     return EXIT.failed
   }
   if (args.flags.detached) {
     const file = `${loaded.manifestPath}.sig`
     machineFiles.writeText(file, detachedSignature(loaded, machine))
+    answer(true)
     terminal.err(
       `${paint(terminal, 'green', 'wrote')} ${visible(file)}; others accept it after: cordon keys trust YOUR-KEY\n`,
     )
     return EXIT.ok
   }
-  return sign(terminal, loaded, machine)
+  const exit = sign(terminal, loaded, machine)
+  answer(true)
+  return exit
 }
 
-function sign(terminal: Terminal, loaded: LoadedPolicy, machine: Machine): number {
+function sign(terminal: Terminal, loaded: LoadedManifest, machine: Machine): number {
   const { warning } = signProject(loaded, machine, new Date())
+  // Seen to hold, and remembered for the first call.
+  judgeTrust(loaded, machine, machineFiles)
   if (warning) terminal.err(`${paint(terminal, 'yellow', 'cordon:')} ${visible(warning)}\n`)
   terminal.err(`${paint(terminal, 'green', 'signed')} ${visible(loaded.manifestPath)}\n`)
   return EXIT.ok
@@ -58,7 +67,7 @@ function sign(terminal: Terminal, loaded: LoadedPolicy, machine: Machine): numbe
 /** Sees to it that the project's manifest is signed, offering that at a terminal; false: nothing may run on it. */
 export async function requireSigned(
   terminal: Terminal,
-  loaded: LoadedPolicy,
+  loaded: LoadedManifest,
   machine: Machine,
 ): Promise<TrustReport | null | false> {
   const report = judgeTrust(loaded, machine, machineFiles)

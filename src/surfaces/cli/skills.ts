@@ -1,17 +1,18 @@
 /** `cordon skills`: the scripts of skills, and your word for those that a project brings along. */
 
-import { findRoot } from '../../runtime/load-policy.ts'
+import { findRoot } from '../../runtime/project-root.ts'
 import { approveSkill, skillRows } from '../../runtime/skill-gate.ts'
 import { machineFiles } from '../../system/files.ts'
 import { thisMachine } from '../../system/machine.ts'
-import { parseArguments } from './arguments.ts'
+import { oneOf, parseArguments } from './arguments.ts'
 import { visible } from './terminal.ts'
 import { type CommandContext, commandRow, EXIT, UsageError } from './usage.ts'
 
 /** Runs `cordon skills [list|approve]`. */
 export function run({ terminal, argv }: CommandContext): number {
   const args = parseArguments(commandRow('skills')!, argv)
-  const [verb = 'list', name, script] = args.words
+  const [given = 'list', name, script] = args.words
+  const verb = oneOf(['list', 'approve'], given, 'say what to do')
   const machine = thisMachine()
   const root = machineFiles.canonical(findRoot(machine.cwd, machineFiles))
   if (verb === 'approve') {
@@ -21,7 +22,6 @@ export function run({ terminal, argv }: CommandContext): number {
     }
     return EXIT.ok
   }
-  if (verb !== 'list') throw new UsageError('say list or approve')
   const rows = skillRows(root, machine)
   if (args.flags.json) terminal.out(`${JSON.stringify(rows)}\n`)
   else if (rows.length === 0) terminal.out('there are no scripts of skills here\n')

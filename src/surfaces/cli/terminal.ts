@@ -1,6 +1,7 @@
 /** What the CLI writes to: colours only on a terminal, control characters of others never. */
 
 import { fstatSync, statSync, writeSync } from 'node:fs'
+import { Fault } from '../../system/fault.ts'
 
 export { visible, visibleLines } from '../../scan/visible-text.ts'
 
@@ -39,8 +40,10 @@ export function processTerminal(): Terminal {
     out: (text) => writeAll(1, encode(text)),
     err: (text) => writeAll(2, encode(text)),
     get color() {
-      if (env.FORCE_COLOR !== undefined && env.FORCE_COLOR !== '0') return true
-      return env.NO_COLOR === undefined && env.TERM !== 'dumb' && isTerminal()
+      if (env.NO_COLOR) return false
+      if ([env.FORCE_COLOR, env.CLICOLOR_FORCE].some((wish) => wish && wish !== '0')) return true
+      // What goes to the other one must not meet a file with colours in it.
+      return env.TERM !== 'dumb' && isTerminal() && isTerminalDevice(2)
     },
     get width() {
       return isTerminal() ? (process.stdout.columns ?? 100) : 100
@@ -60,6 +63,7 @@ export function isTerminalDevice(fd: number): boolean {
 }
 
 const LONG = 16_384
+const SIGPIPE = 13
 
 /** Long output comes in pieces of about one size, and each uses the memory of the one before. */
 function createEncoder(): (text: string) => Uint8Array {
@@ -79,9 +83,11 @@ function writeAll(fd: number, whole: Uint8Array): void {
       bytes = bytes.subarray(writeSync(fd, bytes))
     } catch (error) {
       const code = error instanceof Error && 'code' in error ? error.code : null
-      // A reader that goes away (`cordon … | head`) is not an error of ours; a full pipe only needs a moment.
-      if (code === 'EPIPE') process.exit(0)
-      if (code !== 'EAGAIN') throw error
+      // A reader that goes away (`cordon … | head`) is not an error of ours, and ends us as it ends others: not with the
+      // 0 that means allow. A full pipe only needs a moment.
+      if (code === 'EPIPE') process.exit(128 + SIGPIPE)
+      if (code !== 'EAGAIN')
+        throw new Fault('output-unwritable', `the output cannot be written (${code})`, { cause: error })
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5)
     }
   }

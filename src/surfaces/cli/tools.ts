@@ -4,7 +4,7 @@ import { createCordon, type Prompter, terminalPrompter } from '../../runtime/cor
 import { openCustomTools } from '../../runtime/custom-tools.ts'
 import { resultText } from '../../runtime/tool-result.ts'
 import { type ToolRow, toolRows, trustTool, untrustTool } from '../../runtime/tool-trust.ts'
-import { type Arguments, parseArguments, textFlag } from './arguments.ts'
+import { type Arguments, oneOf, parseArguments, textFlag } from './arguments.ts'
 import { confirm } from './confirm.ts'
 import { type Opened, openPolicy } from './open-policy.ts'
 import { paint, type Terminal, visible, visibleLines } from './terminal.ts'
@@ -15,8 +15,8 @@ const VERBS = ['list', 'show', 'run', 'trust', 'untrust', 'trust-status'] as con
 /** Runs `cordon tools list|show|run|trust|untrust|trust-status`. */
 export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const args = parseArguments(commandRow('tools')!, argv)
-  const [verb = 'list', name] = args.words
-  if (!(VERBS as readonly string[]).includes(verb)) throw new UsageError(`say one of ${VERBS.join(', ')}`)
+  const [given = 'list', name] = args.words
+  const verb = oneOf(VERBS, given, 'say what to do')
   const opened = await openPolicy(args, terminal)
   if (!opened) return EXIT.usage
   if (verb === 'run') return runTool(terminal, args, opened)

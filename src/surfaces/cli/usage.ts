@@ -14,6 +14,8 @@ export interface CommandRow {
   readonly name: string
   readonly summary: string
   readonly usage: string
+  /** How many words it takes besides its flags; without it, the command sees to them itself. */
+  readonly words?: number
   readonly flags: readonly FlagRow[]
   readonly details: string
 }
@@ -66,6 +68,7 @@ export const commands: readonly CommandRow[] = [
     name: 'init',
     summary: 'Look at the project and write a commented starting manifest.',
     usage: 'cordon init [--force] [--print] [DIR]',
+    words: 1,
     flags: [
       { name: '--force', about: 'Replace an existing cordon.toml.' },
       { name: '--print', about: 'Print the manifest instead of writing it.' },
@@ -90,7 +93,7 @@ export const commands: readonly CommandRow[] = [
       manifest,
       root,
       { name: '--plan', about: 'Print what the sandbox would be, and do not run.' },
-      json,
+      { name: '--json', about: 'With --plan: print it as JSON.' },
       { name: '--timeout', value: 'SECONDS', about: 'Stop it after this time.' },
     ],
     details:
@@ -100,6 +103,7 @@ export const commands: readonly CommandRow[] = [
     name: 'sign',
     summary: 'Show what the manifest opens, and put it in force.',
     usage: 'cordon sign [--yes] [--json]\n  cordon sign --detached',
+    words: 0,
     flags: [
       { name: '--yes', about: 'Do not ask.' },
       { name: '--detached', about: 'Write cordon.toml.sig by your key, for those who trust it (teams).' },
@@ -112,6 +116,7 @@ export const commands: readonly CommandRow[] = [
     name: 'verify',
     summary: 'Tell whether the manifest is signed, by whom, and what changed.',
     usage: 'cordon verify [--json]',
+    words: 0,
     flags: [json, root],
     details: 'Exit code 0 when it is signed or there is none, 1 otherwise.',
   },
@@ -120,6 +125,7 @@ export const commands: readonly CommandRow[] = [
     summary: 'List, show, trust and run custom tools.',
     usage:
       'cordon tools list|trust-status [--json]\n  cordon tools show|trust|untrust NAME\n  cordon tools run NAME --input JSON',
+    words: 3,
     flags: [
       json,
       manifest,
@@ -133,6 +139,7 @@ export const commands: readonly CommandRow[] = [
     name: 'skills',
     summary: 'List the scripts of skills, and approve those that a project brings along.',
     usage: 'cordon skills [list] [--json]\n  cordon skills approve NAME [SCRIPT]',
+    words: 3,
     flags: [json],
     details: 'Your own skills need no approval. A script of a project’s skill asks until its bytes are approved.',
   },
@@ -150,6 +157,7 @@ export const commands: readonly CommandRow[] = [
     summary: 'Show, search, verify and report the record.',
     usage:
       'cordon audit tail [--follow] [--session ID]\n  cordon audit query [FILTERS] [--json]\n  cordon audit verify [--session ID] [--json]\n  cordon audit report [--out FILE] [FILTERS]',
+    words: 1,
     flags: [
       json,
       { name: '--follow', about: 'Go on as lines come.' },
@@ -172,6 +180,7 @@ export const commands: readonly CommandRow[] = [
     name: 'grants',
     summary: 'List and revoke what was granted for a session or a time.',
     usage: 'cordon grants [list] [--json]\n  cordon grants revoke ID',
+    words: 2,
     flags: [json],
     details: 'What stands in a manifest is not listed here: cordon policy show does that.',
   },
@@ -179,6 +188,7 @@ export const commands: readonly CommandRow[] = [
     name: 'redact',
     summary: 'Mask secrets in what comes in on stdin.',
     usage: 'cordon redact < app.log',
+    words: 0,
     flags: [],
     details: 'Line by line; well-known formats of keys and tokens, and assignments to names that hold them.',
   },
@@ -186,6 +196,7 @@ export const commands: readonly CommandRow[] = [
     name: 'scan',
     summary: 'Look for instructions aimed at an agent in a text.',
     usage: 'cordon scan < page.md\n  cordon scan --batch < texts.jsonl',
+    words: 0,
     flags: [
       { name: '--batch', about: 'One {id, text} a line in, one {id, injection, score, findings} a line out.' },
       json,
@@ -197,6 +208,7 @@ export const commands: readonly CommandRow[] = [
     name: 'doctor',
     summary: 'Probe this machine by really running a sandbox, and say what holds.',
     usage: 'cordon doctor [--json]',
+    words: 0,
     flags: [json],
     details:
       'Exit code 0 when all is well, 1 when an installed hook does not answer, 125 when no command can run in a sandbox here.',
@@ -205,6 +217,7 @@ export const commands: readonly CommandRow[] = [
     name: 'bundles',
     summary: 'List and explain what development tools get in the sandbox.',
     usage: 'cordon bundles [NAME] [--json]',
+    words: 1,
     flags: [json],
     details: 'Name bundles under [sandbox.os] command_tools.',
   },
@@ -225,6 +238,7 @@ export const commands: readonly CommandRow[] = [
     name: 'install',
     summary: 'Put Cordon in front of an agent, and test that its hook fires.',
     usage: 'cordon install claude-code|codex|gemini|cursor|opencode [--project|--user] [--uninstall] [--yes]',
+    words: 1,
     flags: [
       { name: '--project', about: 'For this project only (the default).' },
       { name: '--user', about: 'For every project of this user.' },
@@ -239,10 +253,12 @@ export const commands: readonly CommandRow[] = [
     name: 'approvals',
     summary: 'Answer what hooks had nobody to ask.',
     usage:
-      'cordon approvals [list] [--json]\n  cordon approvals allow ID [--minutes N] [--choice N]\n  cordon approvals drop ID',
+      'cordon approvals [list] [--json]\n  cordon approvals allow ID [--minutes N] [--choice N] [--yes]\n  cordon approvals drop ID',
+    words: 2,
     flags: [
       { name: '--minutes', value: 'N', about: 'How long it holds (60).' },
       { name: '--choice', value: 'N', about: 'Which suggestion to grant (1, the narrowest).' },
+      { name: '--yes', about: 'Grant without showing what it is and asking.' },
       json,
     ],
     details: 'A grant holds for the project and a time, and never beats a deny; cordon grants lists and revokes it.',
@@ -251,6 +267,7 @@ export const commands: readonly CommandRow[] = [
     name: 'import',
     summary: 'Turn the permission settings of an agent into a manifest.',
     usage: 'cordon import claude-code|codex|gemini|opencode|srt [FILE] [--out FILE]',
+    words: 2,
     flags: [{ name: '--out', value: 'FILE', about: 'Write the manifest there instead of printing it.' }, json],
     details: 'What has no equivalent is said on stderr; nothing is ever wider than it was.',
   },
@@ -282,10 +299,21 @@ export const commands: readonly CommandRow[] = [
     name: 'completions',
     summary: 'Print a completion script for your shell.',
     usage: 'cordon completions bash|zsh|fish',
+    words: 1,
     flags: [],
     details: 'For bash: source <(cordon completions bash)',
   },
 ]
+
+/** The words of a call that are Cordon's own: those before `--`, and for `run` those before the command's name. */
+export function ownWords(row: CommandRow, argv: readonly string[]): readonly string[] {
+  const valued = new Set(row.flags.filter((flag) => flag.value).map((flag) => flag.name))
+  let end = 0
+  while (end < argv.length && argv[end] !== '--' && (row.name !== 'run' || argv[end]!.startsWith('-'))) {
+    end += valued.has(argv[end]!) ? 2 : 1
+  }
+  return argv.slice(0, end)
+}
 
 /** The row of a command, or null. */
 export function commandRow(name: string): CommandRow | null {

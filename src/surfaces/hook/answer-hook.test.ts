@@ -1,5 +1,6 @@
 /** The protocol of every host as a table: what comes in, and exactly what must go out. */
 
+import { spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -37,6 +38,21 @@ afterAll(() => world.close())
 const rows: readonly Row[] = [
   { note: 'a harmless command', host: 'claude-code', input: claude('Bash', { command: 'ls' }), expect: 'sandboxed' },
   { note: 'Monitor runs shell', host: 'claude-code', input: claude('Monitor', { command: 'ls' }), expect: 'sandboxed' },
+  {
+    note: 'Monitor with a socket',
+    host: 'claude-code',
+    input: claude('Monitor', { command: 'ls', ws: { url: 'wss://evil.example' } }),
+    expect: 'block',
+  },
+  { note: 'a directory of nowhere', host: 'claude-code', input: claude('LS', {}, { cwd: 'src' }), expect: 'block' },
+  { note: 'no directory', host: 'codex', input: codex('Bash', { command: 'ls' }, { cwd: '' }), expect: 'block' },
+  {
+    note: 'a subagent',
+    host: 'gemini',
+    input: gemini('invoke_agent', { agent_name: 'x', prompt: 'y' }),
+    expect: 'pass',
+  },
+  { note: 'a topic', host: 'gemini', input: gemini('update_topic', { title: 'x' }), expect: 'pass' },
   { note: 'a denied command', host: 'claude-code', input: claude('Bash', { command: 'git push' }), expect: 'deny' },
   {
     note: 'hidden in a wrapper',
@@ -189,7 +205,7 @@ const rows: readonly Row[] = [
   { note: 'a patch', host: 'codex', input: codex('apply_patch', { command: patch('src/n.ts') }), expect: 'pass' },
   { note: 'a patch outside', host: 'codex', input: codex('apply_patch', { command: patch('/etc/n') }), expect: 'deny' },
   { note: 'a patch by ..', host: 'codex', input: codex('apply_patch', { command: patch('../../n') }), expect: 'deny' },
-  { note: 'no patch', host: 'codex', input: codex('apply_patch', { command: 'rm -rf /' }), expect: 'deny' },
+  { note: 'no patch', host: 'codex', input: codex('apply_patch', { command: 'rm -rf /' }), expect: 'block' },
   { note: 'a picture', host: 'codex', input: codex('view_image', { path: '$P/.env' }), expect: 'deny' },
   { note: 'a plan', host: 'codex', input: codex('update_plan', { plan: [] }), expect: 'pass' },
   { note: 'an unknown server’s tool', host: 'codex', input: codex('mcp__new__x', {}), expect: 'deny' },
@@ -429,6 +445,13 @@ describe('the manifest', () => {
   })
 })
 
+it('does not wait for a record that nobody writes', async () => {
+  const record = join(world.base, 'record.fifo')
+  expect(spawnSync('mkfifo', [record]).status).toBe(0)
+  const input = codex('Bash', { command: 'ls' }, { transcript_path: record })
+  expect(effectOf('codex', await world.ask('codex', input, { root: null }))).toBe('block')
+})
+
 describe('the rewrite', () => {
   it('is not wrapped twice, and is judged by what is inside', async () => {
     const first = JSON.parse((await world.ask('codex', codex('Bash', { command: "echo 'a b'" }))).stdout)
@@ -439,6 +462,15 @@ describe('the rewrite', () => {
     expect(effectOf('codex', await world.ask('codex', codex('Bash', { command: forged })))).toBe('deny')
     const longer = `${command}; git push`
     expect(effectOf('codex', await world.ask('codex', codex('Bash', { command: longer })))).toBe('deny')
+  })
+
+  it('is judged where it would run', async () => {
+    const first = JSON.parse((await world.ask('gemini', gemini('run_shell_command', { command: 'ls' }))).stdout)
+    const { command } = first.hookSpecificOutput.tool_input
+    const there = async (dir_path: string): Promise<Effect> =>
+      effectOf('gemini', await world.ask('gemini', gemini('run_shell_command', { command, dir_path })))
+    expect(await there('src')).toBe('pass')
+    expect(await there('/etc')).toBe('deny')
   })
 
   it('is what Cursor’s older event takes, and nothing else', async () => {

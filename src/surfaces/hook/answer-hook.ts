@@ -1,7 +1,8 @@
 /** The way of a hook: the host's text in, one answer in the host's own form out, and whatever fails is a block. */
 
-import { closeSync, openSync, readSync } from 'node:fs'
-import { type HookJudge, type HookJudgement, openHookJudge } from '../../runtime/hook-judge.ts'
+import { closeSync, constants, openSync, readSync } from 'node:fs'
+import { posix } from 'node:path'
+import { type HookCall, type HookJudge, type HookJudgement, openHookJudge } from '../../runtime/hook-judge.ts'
 import { visible } from '../../scan/visible-text.ts'
 import { messageOf } from '../../system/fault.ts'
 import type { Files } from '../../system/files.ts'
@@ -9,6 +10,7 @@ import type { Machine } from '../../system/machine.ts'
 import { cursor } from './cursor.ts'
 import { type HookRequest, type Host, isObject, type Json, type Outcome, ProtocolError } from './host.ts'
 import { directoryAfter } from './moved-directory.ts'
+import { everyReading } from './path-readings.ts'
 import { commandInside, type Move, type SandboxedForm, sandboxedCommand } from './sandboxed-command.ts'
 
 export interface HookSetting {
@@ -77,6 +79,11 @@ async function decide(host: Host, request: HookRequest, input: Json, setting: Ho
       `the project cannot be known from what the host says; install the hook for it: cordon install ${host.name} --project`,
     )
   }
+  if (request.cwd !== null && !posix.isAbsolute(request.cwd))
+    throw new ProtocolError(
+      `the directory that the host names does not begin at /, but is ${JSON.stringify(request.cwd)}`,
+    )
+  requireFound(host, request, setting)
   const opened = await openHookJudge({
     machine,
     files,
@@ -98,11 +105,9 @@ async function decide(host: Host, request: HookRequest, input: Json, setting: Ho
   }
   // A host can show us our own rewrite; what is judged is the command inside it, and it is not wrapped twice.
   const inside = request.command && commandInside(request.command.text, form)
-  const calls =
-    inside === null || inside === undefined
-      ? request.calls
-      : [{ kind: 'tool', tool: 'bash', input: { command: inside } } as const]
-  const judgement = judge.strictest(calls)
+  const calls = typeof inside === 'string' ? request.calls.map((call) => withCommand(call, inside)) : request.calls
+  const reading = { cwd: request.cwd ?? root, home: machine.home, habits: host.paths }
+  const judgement = judge.strictest(everyReading(calls, reading))
   if (judgement === null) return { kind: 'pass' }
   const wrapped =
     request.command === null || typeof inside === 'string' || setting.inside
@@ -115,6 +120,21 @@ async function decide(host: Host, request: HookRequest, input: Json, setting: Ho
   // What goes into the sandbox is written down there, with how it ended; inside one, the record is out of reach.
   if (outcome.kind !== 'sandboxed' && !setting.inside) await record(judge, judgement, host, request, machine)
   return outcome
+}
+
+/** The call with another command in the place where it would run. */
+function withCommand(call: HookCall, command: string): HookCall {
+  return call.kind === 'tool' && call.tool === 'bash' ? { ...call, input: { ...call.input, command } } : call
+}
+
+/** Refuses a path that the host would not find, and then take another file for. */
+function requireFound(host: Host, { soughtElsewhere = [], cwd }: HookRequest, { files }: HookSetting): void {
+  for (const path of soughtElsewhere) {
+    if (posix.isAbsolute(path) || files.exists(posix.resolve(cwd ?? '/', path))) continue
+    throw new ProtocolError(
+      `${path} is not there, and ${host.name} would look for a file of that name in the whole project; name it by its whole path, from /`,
+    )
+  }
 }
 
 async function settled(
@@ -205,7 +225,8 @@ function startDirectory(input: Json): string | null {
 /** The record grows with the session; its first line is all that is wanted. */
 function beginningOf(path: string): string {
   const bytes = Buffer.alloc(1024 * 1024)
-  const fd = openSync(path, 'r')
+  // O_NONBLOCK: what waits for a writer would wait for longer than the host does.
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
   try {
     return bytes.toString('utf8', 0, readSync(fd, bytes, 0, bytes.length, 0))
   } finally {

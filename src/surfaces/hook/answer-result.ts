@@ -18,7 +18,7 @@ export async function answerResult(
 ): Promise<string> {
   const result = host.results.parse(input, setting.machine.env)
   if (result.origin === 'agent') return ''
-  const finding = scanResult(result.value, result.origin === 'outside' && result.canReplace)
+  const finding = await scanResult(result.value, result.origin === 'outside' && result.canReplace)
   if (!finding.injection && finding.masked === null) return ''
   try {
     const place = placeOf(host, result, setting, setting.root ?? result.project ?? started())

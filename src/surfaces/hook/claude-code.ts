@@ -1,6 +1,17 @@
 /** Claude Code: `PreToolUse`, answered with `hookSpecificOutput`. */
 
-import { expectEvent, type Host, type Json, type Outcome, object, optionalText, type ResultWord, text } from './host.ts'
+import {
+  expectEvent,
+  type Host,
+  type Json,
+  type Outcome,
+  object,
+  optionalText,
+  ProtocolError,
+  type ResultWord,
+  text,
+} from './host.ts'
+import { composes, trims } from './path-readings.ts'
 import {
   callsOf,
   delegates,
@@ -15,14 +26,14 @@ import {
   searches,
   searchesWeb,
   shell,
+  type ToolRow,
   type ToolTable,
   writes,
 } from './tool-table.ts'
 
 const TOOLS: ToolTable = {
   Bash: shell(),
-  // Runs a command and watches its output.
-  Monitor: shell(),
+  Monitor: watches,
   Read: reads('file_path'),
   NotebookRead: reads('notebook_path'),
   Write: writes('file_path'),
@@ -55,6 +66,12 @@ const TOOLS: ToolTable = {
   ToolSearch: nothing,
 }
 
+/** Runs a command and watches its output, or a socket, which no rule can be held against. */
+function watches(input: Json): ReturnType<ToolRow> {
+  if (input.ws !== undefined && input.ws !== null) throw new ProtocolError('Monitor is to open a WebSocket')
+  return shell()(input)
+}
+
 /** Tools whose input is a shell command. */
 const SHELLS: ReadonlySet<string> = new Set(['Bash', 'Monitor'])
 
@@ -63,6 +80,7 @@ const ASKING: ReadonlySet<string> = new Set(['default', 'acceptEdits', 'plan'])
 
 export const claudeCode: Host = {
   name: 'claude-code',
+  paths: [trims, composes],
   parse(input, env) {
     expectEvent(input, 'PreToolUse')
     const tool = text(input, 'tool_name')

@@ -7,12 +7,13 @@ import { isObject, type Json } from './host.ts'
 export interface CodexHook {
   /** `<file>:pre_tool_use:0:0` */
   readonly key: string
+  readonly command: string
   readonly hash: string
   readonly trusted: boolean
   readonly enabled: boolean
 }
 
-/** Our hooks as this Codex sees them in a project. Rejects when Codex cannot be asked. */
+/** Hooks that look like ours, as this Codex sees them in a project. Rejects when Codex cannot be asked. */
 export async function askCodex(codex: string, root: string, env: NodeJS.ProcessEnv): Promise<readonly CodexHook[]> {
   const child = spawn(codex, ['app-server'], { cwd: root, env, stdio: ['pipe', 'pipe', 'ignore'] })
   const timer = setTimeout(() => child.kill('SIGKILL'), 30_000)
@@ -79,6 +80,7 @@ function ourHooks(answer: Json): readonly CodexHook[] {
       ? [
           {
             key: hook.key,
+            command: hook.command,
             hash: hook.currentHash,
             trusted: hook.trustStatus === 'trusted',
             enabled: hook.enabled === true,

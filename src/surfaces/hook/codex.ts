@@ -1,6 +1,7 @@
 /** Codex: Claude Code's protocol, stricter: an unknown field or an ask is an allow, and a rewrite needs an allow. */
 
 import { expectEvent, type Host, object, optionalText, ProtocolError, text } from './host.ts'
+import { trims } from './path-readings.ts'
 import { callsOf, nothing, originOf, patches, reads, shell, type ToolTable } from './tool-table.ts'
 
 const TOOLS: ToolTable = {
@@ -12,6 +13,7 @@ const TOOLS: ToolTable = {
 
 export const codex: Host = {
   name: 'codex',
+  paths: [trims],
   parse(input) {
     expectEvent(input, 'PreToolUse')
     const tool = text(input, 'tool_name')

@@ -1,6 +1,7 @@
 /** Cursor: `preToolUse` for every tool, and the older events for shells, MCP tools and reads, answered with `permission`. */
 
 import { expectEvent, type Host, isObject, type Json, object, optionalText, text } from './host.ts'
+import { composes, decodes, dropsAt, dropsNul, trims } from './path-readings.ts'
 import {
   callsOf,
   delegates,
@@ -26,6 +27,8 @@ const TOOLS: ToolTable = {
   StrReplace: edits('file_path', 'path', 'target_file'),
   Edit: edits('file_path', 'path', 'target_file'),
   Delete: writes('file_path', 'path', 'target_file'),
+  TabRead: reads('file_path', 'path', 'target_file'),
+  TabWrite: edits('file_path', 'path', 'target_file'),
   LS: lists('path', 'target_directory'),
   Glob: globs('path', 'target_directory'),
   Grep: searches('path'),
@@ -53,6 +56,8 @@ const ASKING: ReadonlySet<string> = new Set(['beforeShellExecution', 'beforeMCPE
 
 export const cursor: Host = {
   name: 'cursor',
+  // Its own habits are not known, so it has everybody's.
+  paths: [dropsNul, trims, dropsAt, decodes, composes],
   parse(input, env) {
     const event = expectEvent(input, ...Object.keys(EVENTS))
     const { tool, given } = EVENTS[event]!(input)

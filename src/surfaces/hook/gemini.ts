@@ -1,8 +1,10 @@
 /** Gemini CLI: `BeforeTool`, denied with `{"decision":"deny","reason"}`; an ask hangs it when nobody is there. */
 
 import { expectEvent, type Host, isObject, type Json, object, optionalText, ProtocolError, text } from './host.ts'
+import { composes, decodes, dropsAt, dropsNul, trims } from './path-readings.ts'
 import {
   callsOf,
+  delegates,
   edits,
   fetchesFromPrompt,
   foreign,
@@ -33,14 +35,27 @@ const TOOLS: ToolTable = {
   web_fetch: fetchesFromPrompt('web_fetch'),
   google_web_search: searchesWeb,
   write_todos: nothing,
+  update_topic: nothing,
+  complete_task: nothing,
+  list_background_processes: nothing,
+  read_background_output: nothing,
+  tracker_create_task: nothing,
+  tracker_update_task: nothing,
+  tracker_get_task: nothing,
+  tracker_list_tasks: nothing,
+  tracker_add_dependency: nothing,
+  tracker_visualize: nothing,
   ask_user: nothing,
   enter_plan_mode: nothing,
   exit_plan_mode: nothing,
   activate_skill: loadsSkill,
+  // What a subagent does comes here as well.
+  invoke_agent: delegates,
 }
 
 export const gemini: Host = {
   name: 'gemini',
+  paths: [dropsNul, trims, dropsAt, decodes, composes],
   parse(input, env) {
     expectEvent(input, 'BeforeTool')
     const tool = text(input, 'tool_name')
@@ -59,6 +74,7 @@ export const gemini: Host = {
           : null,
       canRewrite: true,
       canAsk: false,
+      ...(tool === 'replace' && !fromServer && { soughtElsewhere: pathsOf(given) }),
       leaveToHost: false,
     }
   },
@@ -100,4 +116,9 @@ export const gemini: Host = {
 
 function isServers({ mcp_context }: Json): boolean {
   return mcp_context !== undefined && mcp_context !== null
+}
+
+/** An edit of a relative path that is not there goes to the one file below the project whose path ends like it. */
+function pathsOf(given: Json): readonly string[] {
+  return [optionalText(given, 'file_path'), optionalText(given, 'path')].filter((path) => path !== null)
 }

@@ -34,6 +34,6 @@ function wordsOf(host: HostName, root: string | null, cordon: readonly string[])
 }
 
 /** True for a command line of ours, of any version. */
-export function isHookCommand(command: unknown): boolean {
+export function isHookCommand(command: unknown): command is string {
   return typeof command === 'string' && command.endsWith(MARK)
 }

@@ -5,7 +5,8 @@ import { expect, it } from 'vitest'
 import { tomlValue, withoutTomlValue, withTomlValue } from './codex-trust.ts'
 import { hookCommand, resultCommand } from './hook-command.ts'
 import { HOST_NAMES } from './host.ts'
-import { planSettings, SettingsError } from './host-settings.ts'
+import { LOCAL_ENV, planSettings, SettingsError } from './host-settings.ts'
+import { type TrustEntry, withoutTrust } from './installed-trust.ts'
 import { lineDiff } from './line-diff.ts'
 
 const place = {
@@ -15,6 +16,18 @@ const place = {
   env: {},
   cordon: ['/opt/node', '/opt/cordon.cjs'],
 } as const
+
+/** What an installation has to take out of Gemini CLI's settings beside its hooks, which it remembers elsewhere. */
+const localEnv: TrustEntry = {
+  agent: 'gemini',
+  scope: 'project',
+  root: '/p',
+  path: '/p/.gemini/settings.json',
+  ...LOCAL_ENV,
+  before: null,
+  after: 'true',
+}
+const takenBack = (text: string | null): string | null => text && withoutTrust(text, [localEnv])
 
 it.each(HOST_NAMES)('%s: installs once, and takes it out again', (host) => {
   const first = planSettings(host, place, () => null, false)
@@ -39,7 +52,15 @@ it.each(['claude-code', 'codex', 'gemini'] as const)('%s: leaves what others wro
   // Ours comes last: hosts take the last of two rewrites, and Codex knows what it trusts by its place.
   expect(settings.hooks[event][0]).toEqual(theirs)
   const out = planSettings(host, place, () => after, true)
-  expect(JSON.parse(out.after!)).toEqual(JSON.parse(before))
+  expect(JSON.parse(takenBack(out.after)!)).toEqual(JSON.parse(before))
+})
+
+it('keeps Gemini CLI from taking a .env that its agent can write, whatever was set before', () => {
+  for (const text of ['{}', '{"advanced":{"ignoreLocalEnv":false,"x":1}}', '{"advanced":{"ignoreLocalEnv":true}}']) {
+    const { after } = planSettings('gemini', place, () => text, false)
+    expect(JSON.parse(after!).advanced).toMatchObject({ ignoreLocalEnv: true })
+  }
+  expect(() => planSettings('gemini', place, () => '{"advanced":7}', false)).toThrow(SettingsError)
 })
 
 it.each([
@@ -80,7 +101,8 @@ it.each([
 it('leaves no file behind in which nothing is left, and keeps one that was empty before', () => {
   for (const host of HOST_NAMES) {
     const { after } = planSettings(host, place, () => null, false)
-    expect([host, planSettings(host, place, () => after, true).after]).toEqual([host, null])
+    const out = planSettings(host, place, () => after, true).after
+    expect([host, host === 'gemini' ? takenBack(out) : out]).toEqual([host, null])
   }
   expect(planSettings('claude-code', place, () => '{}\n', true).after).toBe('{}\n')
 })

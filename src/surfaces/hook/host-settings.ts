@@ -67,7 +67,8 @@ const SETTINGS: Readonly<Record<HostName, HostSettings>> = {
     edit: (text, commands) =>
       editJson(text, (settings) => {
         if (commands !== null) checkGemini(settings)
-        return withCommands(settings, ['BeforeTool', 'AfterTool'], commands, HOOK_TIMEOUT_SECONDS * 1000)
+        const known = commands === null ? settings : withoutLocalEnv(settings)
+        return withCommands(known, ['BeforeTool', 'AfterTool'], commands, HOOK_TIMEOUT_SECONDS * 1000)
       }),
   },
   cursor: {
@@ -158,9 +159,28 @@ function isEmpty(text: string | null): boolean {
   return text !== null && /^\{\s*(?:"version":\s*1\s*)?\}\s*$/.test(text)
 }
 
+/** The table and the key by which Gemini CLI leaves the .env of a project alone. */
+export const LOCAL_ENV = { table: 'advanced', key: 'ignoreLocalEnv' } as const
+
+/**
+ * Gemini CLI takes what the .env of a trusted project says into its own environment and that of everything it starts, this hook
+ * included: LD_PRELOAD, NODE_OPTIONS, XDG_STATE_HOME. An agent may write such a file.
+ */
+function withoutLocalEnv(settings: Json): Json {
+  const { table, key } = LOCAL_ENV
+  const known = settings[table] ?? {}
+  if (!isObject(known)) throw new SettingsError(`"${table}" is not an object`)
+  return known[key] === true ? settings : { ...settings, [table]: { ...known, [key]: true } }
+}
+
+/** Where Gemini CLI keeps which folders it trusts. */
+export function trustedFoldersFile({ env, home }: Pick<InstallPlace, 'env' | 'home'>): string {
+  return env.GEMINI_CLI_TRUSTED_FOLDERS_PATH ?? join(home, '.gemini/trustedFolders.json')
+}
+
 /** Gemini CLI loads a project's hooks only in a folder that it trusts. */
 export function planGeminiTrust(place: InstallPlace, read: (path: string) => string | null): FileChange {
-  const path = place.env.GEMINI_CLI_TRUSTED_FOLDERS_PATH ?? join(place.home, '.gemini/trustedFolders.json')
+  const path = trustedFoldersFile(place)
   const before = read(path)
   return { path, before, after: editJson(before, (folders) => ({ ...folders, [place.root]: 'TRUST_FOLDER' })) }
 }

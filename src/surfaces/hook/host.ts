@@ -1,6 +1,7 @@
 /** What a hook hears from its host and what it can answer, whatever form the host gives to either. */
 
 import type { HookCall } from '../../runtime/hook-judge.ts'
+import type { PathHabit } from './path-readings.ts'
 
 /** A JSON object as it came in; nothing in it is believed before it is looked at. */
 export type Json = Readonly<Record<string, unknown>>
@@ -31,6 +32,8 @@ export interface HookRequest {
   readonly canRewrite: boolean
   /** The host puts an ask to its person, and waits for the answer. */
   readonly canAsk: boolean
+  /** Relative paths that the host looks for in the whole project when they are not where they say. */
+  readonly soughtElsewhere?: readonly string[]
   /** The host asks its person by itself unless it is told not to, and should go on doing so. */
   readonly leaveToHost: boolean
 }
@@ -79,6 +82,8 @@ export interface HostResults {
 /** An agent program that has hooks. */
 export interface Host {
   readonly name: HostName
+  /** What it does to a path before it uses it. */
+  readonly paths: readonly PathHabit[]
   /** Reads the host's input; throws a `ProtocolError` for anything it does not know. */
   parse(input: Json, env: Readonly<Record<string, string | undefined>>): HookRequest
   /** What goes to stdout, to the letter. */

@@ -2,8 +2,10 @@
 
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
+import { ownPackage } from '../../runtime/own-package.ts'
 import { messageOf } from '../../system/fault.ts'
-import { askCodex } from './codex-trust.ts'
+import { machineFiles } from '../../system/files.ts'
+import { askCodex, type CodexHook } from './codex-trust.ts'
 import { HOST_NAMES, type HostName } from './host.ts'
 import {
   type InstallPlace,
@@ -14,6 +16,7 @@ import {
   settingsFile,
 } from './host-settings.ts'
 import { type SelfTest, testCommand, testPlugin } from './self-test.ts'
+import { switchedOff } from './switched-off.ts'
 
 export interface AgentCheck {
   readonly agent: HostName
@@ -59,8 +62,10 @@ export async function checkAgent(
     if (jsonOf(taken.before) === jsonOf(taken.after)) return check('absent', 'no hook of ours', again)
     const wanted = planSettings(agent, place, read, false)
     if (wanted.before !== wanted.after) return check('stale', 'the hook is not the one of this Cordon', again)
-    const off = agent === 'claude-code' ? switchedOff(place, read) : null
-    if (off) return check('silent', `${off} says "disableAllHooks": true`, 'Remove that line.')
+    const within = programInside(place)
+    if (within) return check('silent', `${within} lies inside the project, where the agent can change it`, again)
+    const off = switchedOff(agent, place, read)
+    if (off) return check('silent', off.detail, off.remedy)
     const test = await testInstalled(agent, place)
     return check(test.ok ? 'works' : 'silent', test.detail, test.ok ? null : again)
   } catch (error) {
@@ -68,29 +73,33 @@ export async function checkAgent(
   }
 }
 
-/** The settings file of Claude Code that switches every hook off, wherever ours is; null when none does. */
-function switchedOff({ root, home, env }: InstallPlace, read: (path: string) => string | null): string | null {
-  const files = [
-    join(root, '.claude/settings.local.json'),
-    join(root, '.claude/settings.json'),
-    join(env.CLAUDE_CONFIG_DIR ?? join(home, '.claude'), 'settings.json'),
-  ]
-  return files.find((file) => /"disableAllHooks"\s*:\s*true/.test(read(file) ?? '')) ?? null
-}
-
 /** Runs what is installed; of Codex also asks whether it trusts it. */
-export async function testInstalled(agent: HostName, place: InstallPlace): Promise<SelfTest> {
+async function testInstalled(agent: HostName, place: InstallPlace): Promise<SelfTest> {
   if (agent === 'opencode') return testPlugin(settingsFile(agent, place), place)
   const commands = { call: installedCommand(agent, place), result: installedResultCommand(agent, place) }
   const test = testCommand(agent, commands, place)
   if (!test.ok || agent !== 'codex') return test
   const codex = findProgram('codex', place.env.PATH)
   if (!codex) return { ok: false, detail: 'codex is not on PATH, so nobody can say whether it trusts the hook' }
-  const file = settingsFile(agent, place)
-  const ours = (await askCodex(codex, place.root, place.env)).filter((hook) => hook.key.startsWith(`${file}:`))
+  const ours = ownHooks(await askCodex(codex, place.root, place.env), place)
   if (ours.length === 0) return { ok: false, detail: 'Codex does not load the hook' }
   if (!ours.every((hook) => hook.trusted && hook.enabled)) return { ok: false, detail: 'Codex does not trust the hook' }
   return { ok: true, detail: `${test.detail}; Codex says that it trusts the hook` }
+}
+
+/** What runs the hook and can be changed by the agent of a project; null when it is out of reach, or a package that is protected. */
+export function programInside(
+  { root, cordon }: Pick<InstallPlace, 'root' | 'cordon'>,
+  own: string | null = ownPackage(machineFiles),
+): string | null {
+  return cordon.find((path) => path.startsWith(`${root}/`) && !(own && path.startsWith(`${own}/`))) ?? null
+}
+
+/** Those of the hooks that Codex knows which are the very ones we install: a project can bring some that only look like them. */
+export function ownHooks(hooks: readonly CodexHook[], place: InstallPlace): readonly CodexHook[] {
+  const file = settingsFile('codex', place)
+  const commands = [installedCommand('codex', place), installedResultCommand('codex', place)]
+  return hooks.filter(({ key, command }) => key.startsWith(`${file}:`) && commands.includes(command))
 }
 
 /** The first program of that name on PATH, or null. */

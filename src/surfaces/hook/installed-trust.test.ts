@@ -24,6 +24,7 @@ const toml: TrustEntry = {
   before: null,
   after: 'trusted',
 }
+const nested: TrustEntry = { ...toml, path: '/p/s.json', table: 'a', key: 'b', after: 'true' }
 const json: TrustEntry = { ...toml, agent: 'gemini', path: '/h/t.json', table: null, key: '/p', after: 'TRUST_FOLDER' }
 
 it('remembers by installation, and what stood there first', () => {
@@ -59,6 +60,16 @@ it.each([
   ['gone already', 'a = 1\n', toml, 'a = 1\n'],
   ['the folder goes', '{"/q":"TRUST_FOLDER","/p":"TRUST_FOLDER"}', json, '{\n  "/q": "TRUST_FOLDER"\n}\n'],
   ['the file goes', '{"/p":"TRUST_FOLDER"}', json, null],
+  ['the object goes', '{"x":1,"a":{"b":true}}', nested, '{\n  "x": 1\n}\n'],
+  ['the file goes', '{"a":{"b":true}}', nested, null],
+  [
+    'what stood there comes back',
+    '{"a":{"b":true,"c":1}}',
+    { ...nested, before: 'false' },
+    '{\n  "a": {\n    "b": false,\n    "c": 1\n  }\n}\n',
+  ],
+  ['changed since', '{"a":{"b":"true"}}', nested, '{"a":{"b":"true"}}'],
+  ['no such object', '{"a":7}', nested, '{"a":7}'],
   ['distrusted since', '{"/p":"DO_NOT_TRUST"}', json, '{"/p":"DO_NOT_TRUST"}'],
 ])('%s: %j', (_, text, entry, expected) => {
   expect(withoutTrust(text, [entry])).toBe(expected)

@@ -12,7 +12,7 @@ export interface TrustEntry {
   readonly scope: string
   readonly root: string
   readonly path: string
-  /** The table of a TOML file; null for a key at the top of a JSON file. */
+  /** The table of a TOML file, or the object of a JSON file whose values are then JSON too; null for a text at the top of one. */
   readonly table: string | null
   readonly key: string
   /** What stood there before; null when nothing did. */
@@ -55,7 +55,8 @@ export function withoutTrust(text: string, entries: readonly TrustEntry[]): stri
   return left !== text && /^(?:\{\s*\})?\s*$/.test(left) ? null : left
 }
 
-function without(text: string, { table, key, before, after }: TrustEntry): string {
+function without(text: string, { path, table, key, before, after }: TrustEntry): string {
+  if (table !== null && path.endsWith('.json')) return withoutNested(text, table, key, before, after)
   if (table !== null) {
     if (tomlValue(text, table, key) !== after) return text
     return before === null ? withoutTomlValue(text, table, key) : withTomlValue(text, table, key, before)
@@ -64,6 +65,16 @@ function without(text: string, { table, key, before, after }: TrustEntry): strin
   if (!isObject(settings) || settings[key] !== after) return text
   const { [key]: _, ...rest } = settings
   return `${JSON.stringify(before === null ? rest : { ...settings, [key]: before }, null, 2)}\n`
+}
+
+function withoutNested(text: string, table: string, key: string, before: string | null, after: string): string {
+  const settings: unknown = JSON.parse(text)
+  const known = isObject(settings) ? settings[table] : undefined
+  if (!isObject(settings) || !isObject(known) || JSON.stringify(known[key]) !== after) return text
+  const { [key]: _, ...others } = known
+  const left = before === null ? others : { ...known, [key]: JSON.parse(before) as unknown }
+  const { [table]: __, ...rest } = settings
+  return `${JSON.stringify(Object.keys(left).length === 0 ? rest : { ...settings, [table]: left }, null, 2)}\n`
 }
 
 function isSame(a: TrustEntry, b: TrustEntry): boolean {

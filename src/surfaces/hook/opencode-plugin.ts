@@ -20,6 +20,8 @@ function judge(call) {
     let out = ''
     let err = ''
     const child = spawn(PROGRAM, ARGUMENTS, { stdio: ['pipe', 'pipe', 'pipe'] })
+    child.stdout.setEncoding('utf8')
+    child.stderr.setEncoding('utf8')
     const timer = setTimeout(() => { child.kill('SIGKILL'); block('the call could not be judged in time') }, 30000)
     child.on('error', (error) => { clearTimeout(timer); block(\`the hook could not be run (\${error.message})\`) })
     child.stdin.on('error', () => {})
@@ -45,6 +47,7 @@ function look(result) {
   return new Promise((resolve) => {
     let out = ''
     const child = spawn(PROGRAM, ARGUMENTS, { stdio: ['pipe', 'pipe', 'ignore'] })
+    child.stdout.setEncoding('utf8')
     const timer = setTimeout(() => { child.kill('SIGKILL'); resolve(null) }, 30000)
     child.on('error', () => { clearTimeout(timer); resolve(null) })
     child.stdin.on('error', () => {})

@@ -1,6 +1,7 @@
 /** opencode: no hooks but plugins; ours asks `cordon hook opencode` and throws to block. The form is our own. */
 
 import { expectEvent, type Host, object, optionalText, ProtocolError, text } from './host.ts'
+import { trims } from './path-readings.ts'
 import {
   callsOf,
   delegates,
@@ -47,6 +48,7 @@ const TOOLS: ToolTable = {
 
 export const opencode: Host = {
   name: 'opencode',
+  paths: [trims],
   parse(input) {
     expectEvent(input, 'tool.execute.before')
     const tool = text(input, 'tool')

@@ -1,6 +1,7 @@
 /** Runs what was installed as the host would, on calls whose answers are known: a hook that does not fire is worse than none. */
 
 import { spawnSync } from 'node:child_process'
+import { pathToFileURL } from 'node:url'
 import type { HostName } from './host.ts'
 import type { InstallPlace } from './host-settings.ts'
 
@@ -85,7 +86,7 @@ export function testCommand(
 
 /** Tests the plugin of opencode by loading it: a forbidden call must throw. */
 export function testPlugin(file: string, place: InstallPlace): SelfTest {
-  const script = `import { Cordon } from ${JSON.stringify(`file://${file}`)}
+  const script = `import { Cordon } from ${JSON.stringify(pathToFileURL(file).href)}
 const hooks = await Cordon({ directory: ${JSON.stringify(place.root)} })
 try {
   await hooks['tool.execute.before']({ tool: 'bash', sessionID: 'cordon-self-test' }, { args: { command: ${JSON.stringify(FORBIDDEN)} } })

@@ -78,7 +78,9 @@ export const lists =
 export const globs =
   (...names: readonly string[]): ToolRow =>
   (input) =>
-    given(input, names, '.').flatMap((base) => call('list', { path: globStart(base, text(input, 'pattern')) }))
+    given(input, names, '.').flatMap((base) =>
+      call('glob', { pattern: '*', path: globStart(base, text(input, 'pattern')) }),
+    )
 
 /** A search through contents: every file below is read. */
 export const searches =
@@ -112,10 +114,15 @@ export const readsMany =
     return globs.map((glob) => ({ kind: 'search', path: globStart('.', glob) }))
   }
 
+/** A patch in the form that agents write. Another form, or words before it, would be read differently by Cordon and by the host. */
 export const patches =
   (...names: readonly string[]): ToolRow =>
   (input) =>
-    given(input, names).flatMap((patch) => call('apply_patch', { patch }))
+    given(input, names).flatMap((patch) => {
+      if (!/^\s*\*\*\* Begin Patch[^\S\n]*\n/.test(patch))
+        throw new ProtocolError('the patch does not begin with the line "*** Begin Patch"')
+      return call('apply_patch', { patch })
+    })
 
 export const fetches: ToolRow = (input) => call('webfetch', { url: text(input, 'url') })
 
@@ -123,11 +130,11 @@ export const fetches: ToolRow = (input) => call('webfetch', { url: text(input, '
 export const fetchesFromPrompt =
   (tool: string): ToolRow =>
   (input) => {
-    const urls = [
-      ...given(input, ['prompt', 'url'])
-        .join(' ')
-        .matchAll(/https?:\/\/[^\s"'<>()[\]{}]+/gi),
-    ].map(([url]) => url)
+    const prompt = given(input, ['prompt', 'url']).join(' ')
+    const named = [...prompt.matchAll(/https?:\/\/[^\s"'<>()[\]{}]+/gi)].map(([url]) => url)
+    // The host takes whole words: `https://good.example(@evil.example/` is a page of evil.example.
+    const words = prompt.split(/\s+/).filter((word) => /^https?:$/.test(URL.parse(word)?.protocol ?? ''))
+    const urls = [...new Set([...named, ...words])]
     return urls.length === 0 ? foreign(tool) : urls.flatMap((url) => call('webfetch', { url }))
   }
 

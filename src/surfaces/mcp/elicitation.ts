@@ -9,11 +9,15 @@ type Prompter = NonNullable<CordonOptions['prompter']>
 type ApprovalRequest = Parameters<Prompter['ask']>[0]
 type Answer = Awaited<ReturnType<Prompter['ask']>>
 
-/** A prompter that asks through the client. Anything but a clear yes is a no. */
-export function elicitationPrompter(elicit: Elicit): Prompter {
+/**
+ * A prompter that asks through the client. Anything but a clear yes is a no. Where clients share what they work on (`shared`), a
+ * yes is for the one call: it must not open anything to another client.
+ */
+export function elicitationPrompter(elicit: Elicit, shared: boolean): Prompter {
   return {
     name: 'elicitation',
-    async ask(request, signal) {
+    async ask(asked, signal) {
+      const request = shared ? { ...asked, suggestions: [] } : asked
       const answers = request.suggestions.length > 0 ? ['once', 'session', 'deny'] : ['once', 'deny']
       const answer = {
         type: 'string',
@@ -39,7 +43,7 @@ export function elicitationPrompter(elicit: Elicit): Prompter {
 }
 
 /** P6: the tool, the exact subject, why it is asked, and what a saved answer would also admit. */
-export function questionText({ tool, subject, where, decision, suggestions }: ApprovalRequest): string {
+function questionText({ tool, subject, where, decision, suggestions }: ApprovalRequest): string {
   const [narrowest] = suggestions
   return [
     `Cordon asks before ${visible(tool)} runs:`,

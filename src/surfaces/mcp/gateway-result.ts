@@ -34,7 +34,8 @@ function isBase64(value: unknown): value is string {
 class Cleaning {
   readonly #origin: Origin
   #left = MAX_TEXT
-  flagged = false
+  readonly #kept: string[] = []
+  #flagged = false
 
   constructor(origin: Origin) {
     this.#origin = origin
@@ -44,10 +45,16 @@ class Cleaning {
     return this.#left < 0
   }
 
+  /** Whether it reads like orders: each text by itself, and all of them after one another, for an order that was cut into parts. */
+  get flagged(): boolean {
+    return this.#flagged || (this.#kept.length > 1 && scanText(this.#kept.join(' ')).injection)
+  }
+
   text(text: string): string {
     const kept = text.slice(0, Math.max(0, this.#left))
     this.#left -= text.length
-    this.flagged ||= scanText(kept).injection
+    if (kept !== '') this.#kept.push(kept)
+    this.#flagged ||= scanText(kept).injection
     return this.#origin.redactor.redact(kept)
   }
 
@@ -75,10 +82,23 @@ class Cleaning {
     return isObject(resource) ? { ...cleaned, resource: this.contents(resource) } : cleaned
   }
 
-  /** The contents of a resource; bytes are left as they are. */
+  /** The contents of a resource. */
   contents(given: Json): Json {
     const { _meta, uri, blob, ...rest } = given
-    return { ...(this.deep(rest) as Json), uri: this.#uri(uri), ...(isBase64(blob) && { blob }) }
+    return { ...(this.deep(rest) as Json), uri: this.#uri(uri), ...(isBase64(blob) && { blob: this.#blob(blob) }) }
+  }
+
+  /** Bytes are left as they are, unless they are a text that was only packed up. */
+  #blob(blob: string): string {
+    let text: string
+    try {
+      text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.from(blob, 'base64'))
+    } catch {
+      return blob
+    }
+    if (text.includes('\0')) return blob
+    const cleaned = this.text(text)
+    return cleaned === text ? blob : Buffer.from(cleaned).toString('base64')
   }
 
   #uri(uri: unknown): string {

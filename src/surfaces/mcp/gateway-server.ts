@@ -40,6 +40,8 @@ export interface Surroundings {
   readonly log: (params: Json) => void
 }
 
+/** So often is a client told of the progress of one request. */
+const PROGRESS_MS = 100
 const MAX_QUESTIONS = 10
 const QUESTIONS_MS = 60_000
 
@@ -86,7 +88,15 @@ export class GatewayServer {
   async request(method: string, params: Json, context: CallContext, signal: AbortSignal): Promise<Json> {
     const { progress, logLevel } = context
     if (logLevel !== null) await this.setLogLevel(logLevel, signal).catch(() => {})
-    const cleaned = progress && ((given: Json) => progress(this.#progressOf(given)))
+    let told = Number.NEGATIVE_INFINITY
+    const cleaned =
+      progress &&
+      ((given: Json) => {
+        const now = this.#around.now()
+        if (now - told < PROGRESS_MS) return
+        told = now
+        progress(this.#progressOf(given))
+      })
     return this.wrapped.request(method, params, { ...context, progress: cleaned }, signal)
   }
 

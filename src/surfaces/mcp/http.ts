@@ -4,7 +4,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { headerProblem, isStateless, postStateless } from './http-stateless.ts'
-import { errorObject, isId, isObject, type Json, RpcError } from './json-rpc.ts'
+import { ERROR, errorObject, isId, isObject, type Json, RpcError } from './json-rpc.ts'
 import { REVISIONS, unsupported } from './revision.ts'
 import { ServedProject, type ServerOptions } from './served-project.ts'
 import { McpServer } from './server.ts'
@@ -33,7 +33,7 @@ const IDLE_MS = 30 * 60_000
 export async function serveHttp(options: ServerOptions, port: number): Promise<HttpServer> {
   const token = randomBytes(32).toString('base64url')
   const clients = new Map<string, Client>()
-  const stateless = new ServedProject(options)
+  const stateless = new ServedProject(options, true)
   const running = new Set<ServerResponse>()
   const http = createServer((request, response) => {
     void handle(request, response, { options, clients, stateless, running, token, http }).catch((error: unknown) => {
@@ -131,15 +131,16 @@ async function post(
       around.running.delete(response)
     }
   }
+  const { id: requestId } = message
+  if (typeof message.method === 'string' && requestId !== undefined && !isId(requestId))
+    return fail(response, 400, new RpcError(ERROR.request, '"id" must be a text or a whole number'))
   const isInitialize = message.method === 'initialize'
   if (!known && (named || !isInitialize)) return refuse(response, named ? 404 : 400, 'there is no such session')
   const id = known ? null : randomBytes(24).toString('base64url')
   if (!known && around.clients.size >= MAX_CLIENTS) return refuse(response, 503, 'too many clients')
   const client = known ?? newClient(around.options)
   client.used = Date.now()
-  const { id: requestId } = message
-  const asks = typeof message.method === 'string' && (typeof requestId === 'string' || typeof requestId === 'number')
-  if (!asks) {
+  if (typeof message.method !== 'string' || !isId(requestId)) {
     await client.server.peer.accept(message)
     response.writeHead(202).end()
     return

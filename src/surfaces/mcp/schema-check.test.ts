@@ -67,3 +67,16 @@ it('does not go round for ever, nor take all the time there is', () => {
   expect(schemaProblem(wide, 1)).not.toBeNull()
   expect(schemaProblem({ type: 'string', pattern: '^(a+)+$' }, `${'a'.repeat(100)}!`)).toBeNull()
 })
+
+it('looks at a value once, however often its schema asks what it is', () => {
+  let looks = 0
+  const value = {
+    get a() {
+      looks++
+      return 'x'
+    },
+  }
+  const schema = { anyOf: Array.from({ length: 500 }, (_, x) => ({ enum: [{ x }, { a: 'x', x }] })) }
+  expect(schemaProblem(schema, value)).toContain('must be one of')
+  expect(looks).toBeLessThan(10)
+})

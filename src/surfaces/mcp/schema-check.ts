@@ -14,12 +14,19 @@ interface Check {
   /** The whole schema, for references within it. */
   readonly root: unknown
   readonly steps: { left: number }
+  /** What was hashed before: a schema can ask about one value a thousand times. */
+  readonly hashes: WeakMap<object, string>
   readonly depth: number
 }
 
 /** The first problem, such as `"path" must be a string`; null when the value fits. */
 export function schemaProblem(schema: unknown, value: unknown, where = 'the value'): string | null {
-  return problemOf(schema, value, where, { root: schema, steps: { left: MAX_STEPS }, depth: 0 })
+  return problemOf(schema, value, where, {
+    root: schema,
+    steps: { left: MAX_STEPS },
+    hashes: new WeakMap(),
+    depth: 0,
+  })
 }
 
 function problemOf(schema: unknown, value: unknown, where: string, above: Check): string | null {
@@ -32,7 +39,7 @@ function problemOf(schema: unknown, value: unknown, where: string, above: Check)
   if (type) return `${where} ${type}`
   return (
     referenceProblem(schema, value, where, check) ??
-    choiceProblem(schema, value, where) ??
+    choiceProblem(schema, value, where, check) ??
     sizeProblem(schema, value, where) ??
     (Array.isArray(value) ? itemsProblem(schema, value, where, check) : null) ??
     (isObject(value) ? objectProblem(schema, value, where, check) : null) ??
@@ -60,19 +67,27 @@ function resolve(reference: string, root: unknown): unknown {
   return at
 }
 
-function choiceProblem(schema: Json, value: unknown, where: string): string | null {
+function choiceProblem(schema: Json, value: unknown, where: string, check: Check): string | null {
   const { enum: choices } = schema
-  if (Array.isArray(choices) && !choices.some((choice) => isSame(choice, value))) {
+  if (Array.isArray(choices) && !choices.some((choice) => isSame(choice, value, check))) {
     return `${where} must be one of ${JSON.stringify(choices).slice(0, 500)}`
   }
-  if ('const' in schema && !isSame(schema.const, value)) {
+  if ('const' in schema && !isSame(schema.const, value, check)) {
     return `${where} must be ${JSON.stringify(schema.const).slice(0, 500)}`
   }
   return null
 }
 
-function isSame(a: unknown, b: unknown): boolean {
-  return a === b || (typeof a === 'object' && typeof b === 'object' && pinOf(a).hash === pinOf(b).hash)
+function isSame(a: unknown, b: unknown, check: Check): boolean {
+  if (a === b) return true
+  const objects = typeof a === 'object' && typeof b === 'object' && a !== null && b !== null
+  return objects && hashOf(a, check) === hashOf(b, check)
+}
+
+function hashOf(value: object, { hashes }: Check): string {
+  const known = hashes.get(value) ?? pinOf(value).hash
+  hashes.set(value, known)
+  return known
 }
 
 /** A bound: the keyword, what is measured, and whether the measure keeps within it. */

@@ -41,12 +41,17 @@ const OUTPUT_SCHEMA = {
 export class ServedProject {
   readonly rounds: Rounds = new Rounds()
   readonly #options: ServerOptions
-  /** The way to the person behind the call that is running. */
-  readonly #asker = new AsyncLocalStorage<Elicit | null>()
+  /** The way to the person behind the call that is running, and which call that is. */
+  readonly #asker = new AsyncLocalStorage<{ readonly elicit: Elicit | null; readonly call: number }>()
+  #calls = 0
   #opened: Promise<Opened> | null = null
 
-  constructor(options: ServerOptions) {
+  /** Whether several clients work on it, who do not know of one another. */
+  readonly #shared: boolean
+
+  constructor(options: ServerOptions, shared = false) {
     this.#options = options
+    this.#shared = shared
   }
 
   /** The open project; one that could not be opened is tried again by the next request. */
@@ -64,7 +69,7 @@ export class ServedProject {
 
   /** Does something whose questions go to this client. */
   asking<Result>(elicit: Elicit | null, work: () => Promise<Result>): Promise<Result> {
-    return this.#asker.run(elicit, work)
+    return this.#asker.run({ elicit, call: ++this.#calls }, work)
   }
 
   async close(): Promise<void> {
@@ -88,11 +93,13 @@ export class ServedProject {
   #prompter(): Prompter {
     const { fallback } = this.#options
     const current = (): Prompter => {
-      const elicit = this.#asker.getStore()
-      return elicit ? elicitationPrompter(elicit) : fallback
+      const elicit = this.#asker.getStore()?.elicit
+      return elicit ? elicitationPrompter(elicit, this.#shared) : fallback
     }
     return {
       name: 'mcp',
+      // Clients without a session cannot be told apart, so each call stands for itself.
+      ...(this.#shared && { asker: () => String(this.#asker.getStore()?.call ?? '') }),
       ask: (request, signal) => current().ask(request, signal),
       question: async (text, options, signal) => (await current().question?.(text, options, signal)) ?? null,
     }

@@ -122,7 +122,7 @@ export class McpServer {
 }
 
 /** A result as MCP has it: text for the model, the same for programs, and an error where the call did not do what it should. */
-export function callResult(result: ToolResult): Json {
+function callResult(result: ToolResult): Json {
   const failed = result.status !== 'done' || result.output.isError === true
   return {
     content: [{ type: 'text', text: resultText(result) }],

@@ -4,7 +4,7 @@ import type { Readable, Writable } from 'node:stream'
 import type { Json } from './json-rpc.ts'
 
 /** A longer line is no message of anybody who means well. */
-export const MAX_LINE: number = 64 * 1024 * 1024
+const MAX_LINE: number = 64 * 1024 * 1024
 
 /** Splits a stream into lines, null for one that is not UTF-8; a line that is too long ends it with an error. */
 export async function* linesOf(input: Readable, limit: number = MAX_LINE): AsyncGenerator<string | null> {

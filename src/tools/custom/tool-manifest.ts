@@ -1,5 +1,6 @@
 /** The manifest of a custom tool: from untrusted JSON or TOML to a checked description, or everything wrong with it (T2). */
 
+import { isRecord } from '../../system/record.ts'
 import type { InputSchema, PropertySchema } from '../tool.ts'
 
 export type ToolLabel = 'network' | 'filesystem' | 'execute'
@@ -158,8 +159,4 @@ function propertySchema(
   }
   const description = typeof value.description === 'string' ? value.description : ''
   return { ...(value as unknown as PropertySchema), description }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { withLock } from '../../system/lock.ts'
+import { isRecord } from '../../system/record.ts'
 import { openOwnDirectory, readOwnJson, writeOwnJson } from '../../system/state.ts'
 
 /** A tool is trusted by its name where it was found: `user`, or the canonical root of a project. */
@@ -103,8 +104,4 @@ function isTrustFile(value: unknown): value is TrustFile {
         ),
     )
   )
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

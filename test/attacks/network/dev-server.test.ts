@@ -11,9 +11,10 @@ import type { ServeOrders, Told } from './serve-inside.ts'
 
 const DRIVER = fileURLToPath(new URL('./serve-inside.ts', import.meta.url))
 
-/** What every script starts with: a server that says where it is, and a client that says whether it got through. */
+/** What every script starts with: a server that notes when it was asked, and a client that says whether it got through. */
 const PRELUDE = `
 import os, socket, threading, time
+asked = threading.Event()
 def serve(port, address='127.0.0.1', family=socket.AF_INET, text=b'inside', backlog=128):
     server = socket.socket(family, socket.SOCK_STREAM)
     server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -34,6 +35,7 @@ def answer(client, text):
         got += more
     client.sendall(text)
     client.close()
+    asked.set()
 def reaches(port, address='127.0.0.1'):
     client = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     client.settimeout(3)
@@ -149,13 +151,13 @@ describe.each(usersToTest())('a server inside, as $name', (user) => {
   })
 
   it('is there only while it listens, and only while its command lives', async () => {
-    const [port] = await freePorts(1)
+    const [port, control] = await freePorts(2)
     const script = `
-server = serve(${port}); time.sleep(0.6)
+server = serve(${port}); asked.wait(); asked.clear()
 server.shutdown(socket.SHUT_RDWR); server.close()
-print('closed'); time.sleep(1.2)
+serve(${control}); print('closed'); asked.wait()
 serve(${port}); print('again'); time.sleep(60)`
-    const command = inside(user, script, [port!])
+    const command = inside(user, script, [port!, control!])
     await command.hears('serving')
     expect(await ask(port!)).toBe('inside')
     await command.hears('closed')
@@ -163,6 +165,8 @@ serve(${port}); print('again'); time.sleep(60)`
       () => ask(port!),
       (answer) => answer === 'ECONNREFUSED',
     )
+    await command.hears(`:${control}`)
+    expect(await ask(control!)).toBe('inside')
     await command.hears('again')
     await until(
       () => ask(port!),
@@ -265,12 +269,17 @@ print('full'); time.sleep(60)`
   it('that comes and goes is told of once', async () => {
     const [port] = await freePorts(1)
     const script = `
-for _ in range(6):
+for _ in range(3):
     server = serve(${port}); time.sleep(0.25)
     server.shutdown(socket.SHUT_RDWR); server.close(); time.sleep(0.25)
-print('done'); time.sleep(60)`
+serve(${port}); print('done'); time.sleep(60)`
     const command = inside(user, script, [port!])
     await command.hears('done')
+    await command.hears('serving')
+    await until(
+      () => ask(port!),
+      (answer) => answer === 'inside',
+    )
     expect(command.told.filter((told) => told.kind === 'notice')).toHaveLength(1)
   })
 })

@@ -123,6 +123,33 @@ describe('resolution', () => {
     expect(await fetched('/relative')).toBe('200 end of me')
     expect(await fetched('/loop')).toBe('too-many-hops')
   })
+
+  it.each([
+    { name: 'another host', location: 'https://x.example.org/', kept: false },
+    { name: 'another port', location: 'https://github.com:8443/', kept: false },
+    { name: 'plain HTTP', location: 'http://github.com/', kept: false },
+    { name: 'the same origin', location: '/end', kept: true },
+  ])('takes no credential along to $name, whatever header it is in', async ({ location, kept }) => {
+    world = createWorld()
+    const { resolver, upstream } = world
+    const seen: Record<string, unknown>[] = []
+    const answer: Parameters<World['serveHttp']>[0] = (message, response) => {
+      if (message.url === '/first') return void response.writeHead(302, { location }).end()
+      seen.push(message.headers)
+      response.end()
+    }
+    await world.serveHttps(answer)
+    await world.serveHttps(answer, 8443)
+    await world.serveHttp(answer)
+    const allowed = [...ALLOW, ...hosts('github.com:8443')]
+    const rules = { command: 'webfetch', allowed, denied: [], allowPrivate: false }
+    const secret = { authorization: 'a', cookie: 'b', 'x-api-key': 'c', 'private-token': 'd', 'x-goog-api-key': 'e' }
+    const headers = { ...secret, accept: 'text/html' }
+    await fetchGuarded('https://github.com/first', { rules, resolver, upstream, headers })
+    expect(seen).toHaveLength(1)
+    expect(seen[0]).toMatchObject({ accept: 'text/html', ...(kept && secret) })
+    if (!kept) for (const name of Object.keys(secret)) expect(seen[0]).not.toHaveProperty(name)
+  })
 })
 
 describe('names in TLS', () => {

@@ -76,6 +76,19 @@ const DENIED: Readonly<Record<string, Case>> = {
     plain: true,
     raw: 'CONNECT github.com:443 HTTP/1.1\r\nHost: github.com:443\r\nHost: evil.com\r\n\r\n',
   },
+  'connect-version': {
+    why: 'CONNECT of another version',
+    raw: 'CONNECT github.com:80 HTTP/2.0\r\nHost: github.com:80\r\n\r\nGET / HTTP/1.1\r\nHost: github.com\r\n\r\n',
+  },
+  'connect-soft-hyphen': {
+    why: 'an authority with a character that vanishes',
+    raw: 'CONNECT gith\xadub.com:80 HTTP/1.1\r\nHost: github.com:80\r\n\r\nGET / HTTP/1.1\r\nHost: github.com\r\n\r\n',
+  },
+  'expect-unknown': {
+    why: 'an expectation that nobody knows',
+    ...tls,
+    raw: post('', 'Content-Length: 0', 'Expect: 200-ok'),
+  },
   'connect-body': {
     why: 'CONNECT with a length',
     plain: true,
@@ -98,6 +111,16 @@ const DENIED: Readonly<Record<string, Case>> = {
   'host-port': { why: 'the Host of another port', ...tls, host: 'github.com:8443' },
   'host-userinfo': { why: 'a user name in Host', ...tls, host: 'github.com@evil.com' },
   'host-empty': { why: 'an empty Host', ...tls, host: '' },
+  'host-soft-hyphen': { why: 'a Host with a character that vanishes', ...tls, host: 'gith\xadub.com' },
+  'host-mapped': {
+    why: 'a Host with a character that becomes a letter',
+    connect: 'python.org:443',
+    sni: 'python.org',
+    host: 'pyth\xban.org',
+  },
+  'host-percent': { why: 'an encoded character in Host', ...tls, host: 'g%69thub.com' },
+  'host-zero-port': { why: 'a Host whose port has a leading zero', ...tls, host: 'github.com:0443' },
+  'host-address': { why: 'the address for the name', ...tls, host: '140.82.112.3' },
   'host-list': { why: 'two names in one Host', ...tls, host: 'github.com, evil.com' },
   'host-missing': { why: 'no Host', ...tls, raw: get('/') },
   'host-missing-1.0': { why: 'HTTP/1.0 without Host', ...tls, raw: 'GET / HTTP/1.0\r\n\r\n' },
@@ -322,6 +345,15 @@ const DENIED: Readonly<Record<string, Case>> = {
   'socks-bind': { why: 'SOCKS BIND', socks: { cmd: 'bind', host: 'github.com', port: 443 } },
   'socks-port': { why: 'a granted host on another port', socks: { host: 'github.com', port: 25 } },
   'socks-zero-port': { why: 'port 0', socks: { host: 'github.com', port: 0 } },
+  'socks-soft-hyphen': { why: 'a name with a character that vanishes', socks: { host: 'gith\xadub.com', port: 443 } },
+  'socks-with-port': { why: 'a port in the name', socks: { host: 'github.com:443', port: 443 } },
+  'socks-empty': { why: 'a name of no characters', plain: true, raw: '\x05\x01\x00\x05\x01\x00\x03\x00\x01\xbb' },
+  'socks-resolve': {
+    why: "Tor's own command",
+    plain: true,
+    raw: '\x05\x01\x00\x05\xf0\x00\x03\x0agithub.com\x01\xbb',
+  },
+  socks4a: { why: 'SOCKS4a', plain: true, raw: '\x04\x01\x01\xbb\x00\x00\x00\x01\x00github.com\x00' },
   'socks-nul': { why: 'a zero byte in the name', socks: { host: 'github.com\0.evil.com', port: 443 } },
   socks4: { why: 'SOCKS4', plain: true, raw: '\x04\x01\x01\xbb\x8c\x52\x70\x03\x00' },
 }

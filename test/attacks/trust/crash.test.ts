@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { randomFrom } from '../../../src/scan/samples.ts'
+import { randomFrom } from '../../../src/scan/samples.fixture.ts'
 import { crashRounds, type Work } from '../../audit/crash-rounds.ts'
 
 // `node test/audit/crash-rounds.ts 500` is the long form.

@@ -92,7 +92,7 @@ describe('a signature that was verified once', () => {
   const sealed = async () => {
     const { machine } = place
     const outcome = await loadPolicy({ machine, files: machineFiles, root, choice: { kind: 'project' } })
-    return 'loaded' in outcome && sealedRegistries(outcome.loaded, machine.stateDir) !== null
+    return 'loaded' in outcome && sealedRegistries(outcome.loaded, machine) !== null
   }
 
   it('control: need not be verified again', async () => {

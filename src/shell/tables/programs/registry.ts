@@ -55,17 +55,33 @@ export function listPrograms(): readonly (readonly [string, Spec])[] {
 /** The names of each table in a line; the build puts it here, so that a start need not make the tables to know them. */
 declare const PROGRAM_NAMES: string | undefined
 
-/** The names of the programs of each table, one table a line. */
+/** The names of the programs of each table, one table a line, each between blanks. */
 export function programNames(): string {
-  return tables.map((_, table) => [...rowsOf(table).keys()].join(' ')).join('\n')
+  return tables.map((_, table) => ` ${[...rowsOf(table).keys()].join(' ')} `).join('\n')
 }
 
-// Filled by plain loops: every start that meets a command does it.
-const tableOf = new Map<string, number>()
-for (const [table, names] of (typeof PROGRAM_NAMES === 'string' ? PROGRAM_NAMES : programNames())
-  .split('\n')
-  .entries()) {
-  for (const name of names.split(' ')) tableOf.set(name, table)
+/** Looked through for the few names that a command has: making a map of all of them takes a start longer. */
+const names = typeof PROGRAM_NAMES === 'string' ? PROGRAM_NAMES : programNames()
+const known = new Map<string, number | null>()
+const MOST_KNOWN = 1000
+
+/** The table of a program; null when none lists it. */
+function tableOf(name: string): number | null {
+  let table = known.get(name)
+  if (table === undefined) {
+    if (known.size >= MOST_KNOWN) known.clear()
+    table = lookUp(name)
+    known.set(name, table)
+  }
+  return table
+}
+
+function lookUp(name: string): number | null {
+  const at = /^\S+$/.test(name) ? names.indexOf(` ${name} `) : -1
+  if (at < 0) return null
+  let table = 0
+  for (let end = names.indexOf('\n'); end >= 0 && end < at; end = names.indexOf('\n', end + 1)) table++
+  return table
 }
 
 /** Programs installed under a name with their version: `python3.11`, `gcc-12`, `clang++-15`. */
@@ -76,15 +92,15 @@ const crossPrefix =
 /** The name the tables use for a program: no directory, no version, no platform. */
 export function programName(text: string): string {
   const base = text.slice(text.lastIndexOf('/') + 1).replace(/\.exe$/i, '')
-  if (tableOf.has(base)) return base
+  if (tableOf(base) !== null) return base
   const cross = crossPrefix.exec(base)?.[1]
   if (cross !== undefined) return cross
   const plain = versioned.exec(base)?.[1]
-  return plain !== undefined && tableOf.has(plain) ? plain : base
+  return plain !== undefined && tableOf(plain) !== null ? plain : base
 }
 
 /** What the tables say about a program; null when they do not list it. */
 export function findProgram(name: string): Spec | null {
-  const table = tableOf.get(name)
-  return table === undefined ? null : (rowsOf(table).get(name) ?? null)
+  const table = tableOf(name)
+  return table === null ? null : (rowsOf(table).get(name) ?? null)
 }

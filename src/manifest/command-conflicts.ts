@@ -1,12 +1,10 @@
-/** Rules of one file that cannot all be meant: contradictions, shadowed rules, duplicates, refused grants, failed examples. */
+/** Command rules of one file that cannot all be meant: contradictions, shadowed rules, refused grants, failed examples. */
 
-import { isGlob } from '../files/glob.ts'
-import { containsPattern, literalPrefix, type PathPattern, splitPath } from '../files/path-pattern.ts'
 import type { CommandPattern } from '../policy/command-pattern.ts'
 import { judgeGrant } from '../shell/tables/interpreter-names.ts'
 import type { FormatContext } from './format.ts'
-import type { CommandEntry, Item, Manifest, PathEntry } from './manifest.ts'
-import { itemsOf } from './manifest.ts'
+import { type CommandEntry, type Item, itemsOf, type Manifest } from './manifest.ts'
+import { type Parsed, reportDenied, reportDuplicate, warnShadowed } from './overlap.ts'
 import type { Report } from './problem.ts'
 import { quoteShort } from './tree.ts'
 
@@ -17,44 +15,6 @@ export type CommandMatcher = (pattern: CommandPattern, command: string) => boole
 export interface GrantFlags {
   readonly system_python: boolean
   readonly privilege_wrappers: boolean
-}
-
-interface Parsed<E, P> {
-  readonly item: Item<E>
-  readonly pattern: P
-}
-
-/** Reports a rule that is there twice, or that another rule makes pointless. */
-function reportOverlap(report: Report, item: Item, text: string, other: Item, same: boolean, denied: boolean): void {
-  const what = quoteShort(text)
-  if (denied) {
-    report.error(item.at, item.rule, {
-      code: same ? 'contradiction' : 'shadowed',
-      message: same
-        ? `${what} is both allowed and denied, and deny wins`
-        : `${what} is allowed, but a deny covers all of it`,
-      expected: 'a grant that can take effect',
-      found: `${other.rule} at ${other.source}`,
-      suggestion: 'delete the grant, or narrow the deny',
-    })
-    return
-  }
-  report.error(item.at, item.rule, {
-    code: 'duplicate-rule',
-    message: `${what} stands there twice`,
-    expected: 'each rule once',
-    found: `${other.rule} at ${other.source}`,
-    suggestion: 'delete one of them',
-  })
-}
-
-function warnShadowed(report: Report, item: Item, text: string, other: Item): void {
-  report.warn(item.at, item.rule, {
-    code: 'shadowed',
-    message: `${quoteShort(text)} adds nothing: a broader rule covers it`,
-    found: `${other.rule} at ${other.source}`,
-    suggestion: 'delete the narrower rule, or the broader one',
-  })
 }
 
 /** Checks the command rules of a file. */
@@ -73,7 +33,7 @@ export function checkCommands(
     checkGrant(item, pattern, formats, report, flags)
     const stop = denied.covering(pattern, false)
     if (stop !== null) {
-      reportOverlap(report, item, item.value.command, stop.item, sameCommands(stop.pattern, pattern), true)
+      reportDenied(report, item, item.value.command, stop.item, sameCommands(stop.pattern, pattern))
       continue
     }
     const broader = allowed.covering(pattern, true)
@@ -144,7 +104,7 @@ function indexCommands(rules: readonly Parsed<CommandEntry, CommandPattern>[], r
   const index = new CommandIndex()
   for (const rule of rules) {
     const first = index.add(rule)
-    if (first !== null) reportOverlap(report, rule.item, rule.item.value.command, first.item, true, false)
+    if (first !== null) reportDuplicate(report, rule.item, rule.item.value.command, first.item)
   }
   return index
 }
@@ -221,83 +181,4 @@ function checkExamples(
       suggestion: 'correct the pattern or the example',
     })
   }
-}
-
-/** Checks the path rules of a file, for reading or for writing. */
-export function checkPaths(manifest: Manifest, formats: FormatContext, report: Report, verb: 'read' | 'write'): void {
-  const allow = withPaths(itemsOf<PathEntry>(manifest, `capabilities.allow.${verb}.paths`), formats)
-  const deny = withPaths(itemsOf<PathEntry>(manifest, `capabilities.deny.${verb}.paths`), formats)
-  const allowed = new PathIndex(allow, report)
-  const denied = new PathIndex(deny, report)
-  for (const { item, pattern } of allow) {
-    const stop = denied.covering(pattern, null, true)
-    if (stop !== null) {
-      reportOverlap(report, item, item.value.path, stop.item, pathKey(stop.pattern) === pathKey(pattern), true)
-      continue
-    }
-    // A narrower grant that names files may open a secret or a protected path, which a broad one never does.
-    if (pattern.files !== null || pattern.segments.at(-1) !== '**') continue
-    const broader = allowed.covering(pattern, item, false)
-    if (broader !== null && (broader.item.value.prompt ?? false) === (item.value.prompt ?? false)) {
-      warnShadowed(report, item, item.value.path, broader.item)
-    }
-  }
-}
-
-function withPaths(items: readonly Item<PathEntry>[], formats: FormatContext): Parsed<PathEntry, PathPattern>[] {
-  return items.flatMap((item) => {
-    const pattern = formats.paths.get(item.value.path)
-    return pattern === undefined ? [] : [{ item, pattern: { ...pattern, files: item.value.files } }]
-  })
-}
-
-function pathKey(pattern: PathPattern): string {
-  return `${pattern.absolute}\0${pattern.files === null ? '' : [...pattern.files].sort().join('\0')}`
-}
-
-/** More rules than this below one directory are compared only in part: an overlap is then missed, never a rule. */
-const MAX_BUCKET = 200
-
-/** Path rules by the directory they start at, so that a file of thousands of rules stays linear. */
-class PathIndex {
-  readonly #buckets = new Map<string, Parsed<PathEntry, PathPattern>[]>()
-
-  constructor(rules: readonly Parsed<PathEntry, PathPattern>[], report: Report) {
-    const seen = new Map<string, Item>()
-    for (const rule of rules) {
-      const key = pathKey(rule.pattern)
-      const first = seen.get(key)
-      if (first !== undefined) {
-        reportOverlap(report, rule.item, rule.item.value.path, first, true, false)
-        continue
-      }
-      seen.set(key, rule.item)
-      const prefix = literalPrefix(rule.pattern)
-      const bucket = this.#buckets.get(prefix)
-      if (bucket === undefined) this.#buckets.set(prefix, [rule])
-      else if (bucket.length < MAX_BUCKET) bucket.push(rule)
-    }
-  }
-
-  covering(pattern: PathPattern, self: Item | null, denial: boolean): Parsed<PathEntry, PathPattern> | null {
-    let prefix = ''
-    for (const segment of ['', ...splitPath(literalPrefix(pattern))]) {
-      prefix = segment === '' ? '/' : `${prefix === '/' ? '' : prefix}/${segment}`
-      const bucket = this.#buckets.get(prefix)
-      if (bucket === undefined) continue
-      const found = bucket.find(
-        (rule) =>
-          rule.item !== self &&
-          (self === null || pathKey(rule.pattern) !== pathKey(pattern)) &&
-          (containsPattern(rule.pattern, pattern) || (denial && denysBelow(rule.pattern, pattern))),
-      )
-      if (found !== undefined) return found
-    }
-    return null
-  }
-}
-
-/** A denied directory denies what is below it. */
-function denysBelow(outer: PathPattern, inner: PathPattern): boolean {
-  return outer.files === null && !outer.segments.some(isGlob) && inner.absolute.startsWith(`${outer.absolute}/`)
 }

@@ -1,0 +1,82 @@
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openOwnDirectory, readOwnFile, readOwnJson, reapHalfWritten, writeOwnFile } from './state.ts'
+
+let base: string
+let stateDir: string
+
+beforeEach(() => {
+  base = mkdtempSync(join(tmpdir(), 'cordon-state-'))
+  stateDir = openOwnDirectory(join(base, 'state'))
+})
+
+afterEach(() => rmSync(base, { recursive: true, force: true }))
+
+describe('a file of Cordon\u2019s own', () => {
+  it('is written and read as a whole', () => {
+    const path = join(stateDir, 'folder', 'file')
+    writeOwnFile(path, 'text')
+    expect(new TextDecoder().decode(readOwnFile(path)!)).toBe('text')
+    expect(readOwnFile(join(stateDir, 'none'))).toBeNull()
+  })
+
+  it('is not believed when others may write it', () => {
+    const path = join(stateDir, 'file')
+    writeOwnFile(path, 'text')
+    chmodSync(path, 0o620)
+    expect(() => readOwnFile(path)).toThrow(/others may write it/)
+  })
+
+  it('is not a link', () => {
+    const path = join(stateDir, 'file')
+    writeOwnFile(path, '{}')
+    symlinkSync(path, join(stateDir, 'link'))
+    expect(() => readOwnFile(join(stateDir, 'link'))).toThrow(/cannot be read/)
+  })
+
+  it('of another user is not believed', () => {
+    const path = join(stateDir, 'file')
+    writeOwnFile(path, 'text')
+    expect(() => readOwnFile(path, [4_294_000])).toThrow(/belongs to user/)
+  })
+
+  it('of unexpected fields is damaged, not empty', () => {
+    const path = join(stateDir, 'file')
+    writeOwnFile(path, '{"version":2}')
+    expect(() => readOwnJson(path, (value): value is never => value === null)).toThrow(/is damaged/)
+  })
+})
+
+describe('a directory of Cordon\u2019s own', () => {
+  it('is closed to others when it was open to their eyes', () => {
+    mkdirSync(join(base, 'open'), { mode: 0o755 })
+    const opened = openOwnDirectory(join(base, 'open'))
+    chmodSync(join(base, 'open'), 0o770)
+    expect(opened).toBe(join(base, 'open'))
+    expect(() => openOwnDirectory(join(base, 'open'))).toThrow(/others may write it/)
+  })
+
+  it('is refused below one that everybody may change', () => {
+    const open = join(base, 'everybody')
+    mkdirSync(open)
+    chmodSync(open, 0o777)
+    expect(() => openOwnDirectory(join(open, 'state'))).toThrow(/is writable by everybody/)
+    chmodSync(open, 0o1777)
+    expect(openOwnDirectory(join(open, 'state'))).toBe(join(open, 'state'))
+  })
+})
+
+it('half-written files of killed processes are cleared away, those of now are not', () => {
+  const [old, fresh, other] = ['.0123456789abcdef.tmp', '.fedcba9876543210.tmp', 'grants.json']
+  for (const folder of [stateDir, join(stateDir, 'signatures')]) {
+    mkdirSync(folder, { recursive: true })
+    for (const name of [old!, fresh!, other!]) writeFileSync(join(folder, name), '')
+    for (const name of [old!, other!]) utimesSync(join(folder, name), 1, 1)
+  }
+  reapHalfWritten(stateDir, Date.now())
+  for (const folder of [stateDir, join(stateDir, 'signatures')]) {
+    expect([old!, fresh!, other!].map((name) => existsSync(join(folder, name)))).toEqual([false, true, true])
+  }
+})

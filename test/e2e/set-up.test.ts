@@ -1,0 +1,173 @@
+/** A checkout sets itself up: whatever runs at the same time, fails or is killed, `./cordon` works or says why not. */
+
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Ran } from './cordon.ts'
+
+const HERE = resolve(import.meta.dirname, '../..')
+const PARTS = ['cordon', 'src', 'native', 'scripts', ...globSync('{package,tsconfig}*.json', { cwd: HERE })]
+const LONG_AGO = new Date('2001-01-01')
+
+let base: string
+let checkout: string
+beforeEach(() => {
+  base = mkdtempSync(join(tmpdir(), 'cordon-set-up-'))
+  checkout = join(base, `it's a "clone" für alle $HOME`)
+  mkdirSync(join(checkout, 'node_modules'), { recursive: true })
+  for (const part of PARTS) cpSync(join(HERE, part), join(checkout, part), { recursive: true })
+  // Some shells compare times by the second.
+  for (const path of globSync('{cordon,*.json,src/**,native/**,scripts/**}', { cwd: checkout }))
+    utimesSync(join(checkout, path), LONG_AGO, LONG_AGO)
+  for (const name of readdirSync(join(HERE, 'node_modules')))
+    if (name !== '.cordon-lock') symlinkSync(join(HERE, 'node_modules', name), join(checkout, 'node_modules', name))
+  cpSync(join(HERE, 'package-lock.json'), join(checkout, 'node_modules/.cordon-lock'))
+  // The compiler is not what is tested here.
+  cpSync(join(HERE, 'dist/native'), join(checkout, 'dist/native'), { recursive: true, preserveTimestamps: true })
+})
+afterEach(() => rmSync(base, { recursive: true, force: true }))
+
+/** As a checkout is that was built before. */
+function putBuild(): void {
+  cpSync(join(HERE, 'dist'), join(checkout, 'dist'), { recursive: true })
+  const before = new Date(Date.now() - 60_000)
+  utimesSync(join(checkout, 'dist/.built'), before, before)
+}
+
+const environment = (path = process.env.PATH) => ({ PATH: path, HOME: base })
+
+function start(args: readonly string[], path?: string): ChildProcess {
+  return spawn(join(checkout, 'cordon'), args, { cwd: base, env: environment(path), detached: true })
+}
+
+async function end(child: ChildProcess): Promise<Ran> {
+  let [out, err] = ['', '']
+  child.stdout!.on('data', (text) => (out += text))
+  child.stderr!.on('data', (text) => (err += text))
+  return await new Promise((ended) => child.on('close', (code) => ended({ code, out, err })))
+}
+
+const run = (...args: string[]): Promise<Ran> => end(start(args))
+
+/** What an agent's settings hold: the built program itself. */
+function runBuilt(): Ran {
+  const ran = spawnSync(process.execPath, [join(checkout, 'dist/cordon.cjs'), 'check', '--', 'ls'], {
+    cwd: base,
+    env: environment(),
+    encoding: 'utf8',
+  })
+  return { code: ran.status, out: ran.stdout, err: ran.stderr }
+}
+
+/** A file with more in it, replaced as git does it. */
+function pull(file: string, more: string): void {
+  const path = join(checkout, file)
+  const text = readFileSync(path, 'utf8')
+  rmSync(path)
+  writeFileSync(path, text + more)
+}
+
+const builds = (ran: readonly Ran[]) => ran.filter(({ err }) => /^set-up: building$/m.test(err)).length
+const hidden = () => readdirSync(join(checkout, 'dist')).filter((name) => name.startsWith('.draft'))
+
+/** Everything of this machine's PATH but one program. */
+function pathWithout(program: string): string {
+  const folder = join(base, 'bin')
+  mkdirSync(folder)
+  const seen = new Set([program])
+  for (const from of process.env.PATH!.split(':'))
+    for (const name of existsSync(from) ? readdirSync(from) : []) {
+      if (seen.has(name)) continue
+      symlinkSync(join(from, name), join(folder, name))
+      seen.add(name)
+    }
+  return folder
+}
+
+describe('two at the same time', () => {
+  it.each([
+    ['with flock', () => process.env.PATH],
+    ['with perl instead', () => pathWithout('flock')],
+  ])('build once, and both run (%s)', async (_, path) => {
+    const used = path()
+    const ran = await Promise.all([1, 2].map(() => end(start(['check', '--', 'ls'], used))))
+    expect(ran.map(({ code, out }) => [code, out.split(' ')[0]])).toEqual(Array(2).fill([3, 'ask']))
+    expect(builds(ran), JSON.stringify(ran)).toBe(1)
+    const again = await run('check', '--', 'ls')
+    expect([again.code, builds([again])]).toEqual([3, 0])
+  })
+
+  it('a hook always finds a whole program while another builds', async () => {
+    putBuild()
+    pull('src/surfaces/cli/main.ts', 'export const more: string = process.argv0\n')
+    const building = run('--version')
+    let going = true
+    void building.then(() => (going = false))
+    while (going) {
+      expect(runBuilt()).toMatchObject({ code: 3, err: expect.stringMatching(/^there is no cordon.toml/) })
+      await new Promise((next) => setImmediate(next))
+    }
+    expect(builds([await building])).toBe(1)
+  })
+})
+
+it('what was written into a file that stays is built for the person at the terminal', async () => {
+  putBuild()
+  appendFileSync(join(checkout, 'src/surfaces/cli/main.ts'), '//\n')
+  expect(builds([await run('--version')])).toBe(0)
+  const atTerminal = () => end(spawn('script', ['-qec', '"$CORDON" --version', '/dev/null'], { cwd: base, env }))
+  const env = { ...environment(), CORDON: join(checkout, 'cordon'), SHELL: '/bin/sh' }
+  expect((await atTerminal()).out).toMatch(/^set-up: building\r$/m)
+  expect((await atTerminal()).out).toMatch(/^cordon [\d.]+\r\n$/)
+})
+
+it('a build that fails leaves the old one, and nothing is judged by it', async () => {
+  putBuild()
+  writeFileSync(join(checkout, 'src/broken.ts'), 'export const broken: number = "text"\n')
+  const [checked, hooked] = [await run('check', '--', 'ls'), await run('hook', 'claude-code')]
+  expect([checked.code, checked.out, hooked.code, hooked.out]).toEqual([125, '', 2, ''])
+  expect(checked.err).toContain('src/broken.ts')
+  expect(runBuilt().code).toBe(3)
+  expect(hidden()).toEqual([])
+})
+
+it('a killed set-up neither blocks the next one nor keeps its half for ever', async () => {
+  // An earlier build's stamp said nothing.
+  putBuild()
+  writeFileSync(join(checkout, 'dist/.built'), '')
+  const killed = start(['check', '--', 'ls'])
+  await new Promise<void>((reached) =>
+    killed.stderr!.on('data', (text) => {
+      if (String(text).includes('building')) reached()
+    }),
+  )
+  while (hidden().length === 0) await new Promise((next) => setTimeout(next, 5))
+  process.kill(-killed.pid!, 'SIGKILL')
+  const [half] = hidden()
+  utimesSync(join(checkout, 'dist', half!), 0, 0)
+  expect((await run('check', '--', 'ls')).code).toBe(3)
+  expect(hidden()).toEqual([])
+})
+
+it('a checkout that cannot be written and is not built says whose turn it is', async () => {
+  rmSync(join(checkout, 'dist'), { recursive: true })
+  writeFileSync(join(checkout, 'dist'), 'in the way')
+  const ran = await run('check', '--', 'ls')
+  expect([ran.code, ran.out]).toEqual([125, ''])
+  expect(ran.err).toContain('dist cannot be written')
+})

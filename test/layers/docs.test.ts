@@ -1,0 +1,63 @@
+/** The documents name only what is there: files, headings, scripts, commands and options, and every dependency. */
+
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { commands } from '../../src/surfaces/cli/usage.ts'
+
+const DOCUMENTS = globSync(['*.md', 'docs/**/*.md'])
+const { scripts, dependencies, devDependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as Readonly<
+  Record<'scripts' | 'dependencies' | 'devDependencies', Readonly<Record<string, string>>>
+>
+
+/** The anchors that a document offers, as GitHub makes them of its headings. */
+function anchors(file: string): readonly string[] {
+  const headings = readFileSync(file, 'utf8').matchAll(/^#+ (.*)$/gm)
+  return [...headings].map(([, text]) =>
+    text!
+      .toLowerCase()
+      .replace(/[^\w\- ]/g, '')
+      .replaceAll(' ', '-'),
+  )
+}
+
+const found = (text: string, pattern: RegExp): readonly string[][] =>
+  [...text.matchAll(pattern)].map((match) => [...match])
+
+describe.each(DOCUMENTS)('%s', (document) => {
+  const text = readFileSync(document, 'utf8')
+
+  it('links to what is there', () => {
+    const broken = found(text, /\]\((?!\w+:)([^)#\s]*)(?:#([^)\s]+))?\)/g).filter(([, path, anchor]) => {
+      const target = path ? join(dirname(document), path) : document
+      return !existsSync(target) || (anchor && !anchors(target).includes(anchor))
+    })
+    expect(broken).toEqual([])
+  })
+
+  it('names files and scripts of this project', () => {
+    const files = found(text, /(?:`|node )((?:src|test|bench|scripts|docs|examples|native)\/[\w./*-]+)/g)
+    expect(files.filter(([, path]) => globSync(path!).length === 0)).toEqual([])
+    // `npm run dev` is somebody else's project.
+    const named = found(text, /npm run ([\w:]+)/g).filter(([, script]) => script !== 'dev')
+    expect(named.filter(([, script]) => !Object.hasOwn(scripts, script!))).toEqual([])
+  })
+
+  it('names commands and options of this program', () => {
+    const lines = found(text, /(?:^ {4}|`|^\$ )cordon ([a-z]+)((?: [^\s`#|]+)*)/gm)
+    const wrong = lines.filter(([, name, rest]) => {
+      const row = commands.find((candidate) => candidate.name === name)
+      const own = rest!.split(' -- ')[0]!.split(' ')
+      const flags = own.filter((word) => word.startsWith('--') && word !== '--').map((word) => word.split('=')[0])
+      return !row || !flags.every((flag) => flag === '--help' || row.flags.some((known) => known.name === flag))
+    })
+    expect(wrong).toEqual([])
+  })
+})
+
+it('every dependency has its reason, those of the run time with their versions, and no other package has one', () => {
+  const rows = found(readFileSync('docs/DEPENDENCIES.md', 'utf8'), /^\| (`.*?) \|/gm).map(([, cell]) => cell!)
+  const named = rows.flatMap((cell) => found(cell, /`([^`]+)`/g).map(([, name]) => name!))
+  expect(named.toSorted()).toEqual(Object.keys({ ...dependencies, ...devDependencies }).toSorted())
+  for (const [name, version] of Object.entries(dependencies)) expect(rows).toContain(`\`${name}\` ${version}`)
+})
