@@ -17,6 +17,10 @@ const reproducible: ReadonlySet<string> = new Set(
   ).split(' '),
 )
 
+/** Names of what programs leave behind. */
+const litter =
+  /^(\*\.(pyc|pyo|o|class|log|tmp|orig|rej|bak|swp|map|tgz|tsbuildinfo|out|prof|cov)|__pycache__|\.DS_Store|Thumbs\.db|\*~)$/
+
 /** True for a path whose loss a build or a moment repairs: build output in the project, scratch files. */
 function isDisposable(arg: Arg, use: Use): boolean {
   const { cwd, fallback } = use.place
@@ -44,10 +48,16 @@ function isEverything(arg: Arg, use: Use): boolean {
   return path !== null && cwd !== null && (cwd === path || cwd.startsWith(path === '/' ? '/' : `${path}/`))
 }
 
+/** `*` and `*.ts`: all files of a directory, or all of a kind; what a build or a run leaves behind aside. */
+function isWholeKind(arg: Arg, use: Use): boolean {
+  const name = arg.pattern === null || arg.text !== null ? '' : posix.basename(arg.pattern)
+  return /^\*(\.\w+)*$/.test(name) && !litter.test(name) && !isDisposable(arg, use)
+}
+
 const remove: Rule = (use) => {
   const recursive = use.program === 'rimraf' || has(use, '-r', '-R', '--recursive', '--recursiv', '--recurs')
-  // `find … -exec rm {} +`, `… | xargs rm`: as many files as there are.
-  if (!recursive && use.operands.some((arg) => arg.word.dynamic.includes('input')))
+  // `find … -exec rm {} +`, `… | xargs rm`, `rm src/*.ts`: as many files as there are.
+  if (!recursive && use.operands.some((arg) => arg.word.dynamic.includes('input') || isWholeKind(arg, use)))
     use.setEffect('destructive', 'deletes every file it is given')
   if (!recursive) return
   for (const arg of use.operands) {
@@ -138,7 +148,6 @@ const find: Rule = (use) => {
   if (has(use, '-delete')) {
     for (const arg of use.operands) use.found.path(arg, 'write', true)
     const names = usesOf(use, '-name', '-iname').map((option) => option.value?.text ?? '')
-    const litter = /^(\*\.(pyc|pyo|o|class|log|tmp|orig|rej|bak|swp)|__pycache__|\.DS_Store|Thumbs\.db|\*~)$/
     const tidies = names.length > 0 && names.every((name) => litter.test(name)) && !has(use, '-o', '-or', '-not')
     if (tidies && use.operands.every((arg) => /^(\.|\.\/.*|[\w-][\w./-]*)$/.test(arg.text ?? '/')))
       use.setEffect('local', '')
