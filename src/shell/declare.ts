@@ -150,12 +150,19 @@ export function readLines(call: BuiltinCall): void {
 }
 
 export function printInto(call: BuiltinCall): void {
-  const first = call.argv[1]
-  if (first === undefined) return
-  const text = textOf(first)
-  if (text === '-v') assignNamed(call, call.argv[2])
-  else if (text?.startsWith('-v')) assignNamed(call, { ...first, values: [text.slice(2)] })
-  else if (text === null && first.values === null && (first.prefix === '' || first.prefix.startsWith('-v'))) {
+  // The option may be given again: the last one counts.
+  let at = 1
+  for (let text = textOf(call.argv[at]); text?.startsWith('-v'); text = textOf(call.argv[at])) {
+    const glued = text.slice(2)
+    if (glued === '') assignNamed(call, call.argv[at + 1])
+    else assignNamed(call, { ...(call.argv[at] as Word), values: [glued] })
+    at += glued === '' ? 2 : 1
+  }
+  const first = call.argv[at]
+  if (first === undefined || first.values !== null) return
+  // As the only word it would be an option without a format, which fails.
+  const counts = first.splits || call.argv.length > at + 1
+  if (counts && (first.prefix === '' || first.prefix.startsWith('-v'))) {
     doubt(
       call,
       'dynamic-assignment',

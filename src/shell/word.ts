@@ -84,8 +84,10 @@ function pieces(word: SourceWord, host: WordHost): Piece[] {
 /** Unquoted text: a backslash quotes the next character and, before a newline, both vanish. */
 function unquotedText(text: string): Piece[] {
   if (!text.includes('\\')) return [literal(text, false)]
-  return text.split(/(\\[\s\S])/).flatMap((part) => {
-    if (part === '' || part === '\\\n') return []
+  // What a continued line joins is one text: `~\` and `/x` on the next line are `~/x`.
+  const joined = text.replace(/\\[\s\S]/g, (pair) => (pair === '\\\n' ? '' : pair))
+  return joined.split(/(\\[\s\S])/).flatMap((part) => {
+    if (part === '') return []
     return [part[0] === '\\' && part.length === 2 ? literal(part.slice(1), true) : literal(part, false)]
   })
 }
