@@ -66,7 +66,9 @@ export function runShell(
   if (first !== undefined && !words.stdin && !inputFile) return words.doubts.length > 0 ? 'some' : 'none'
   const stdin = walk.frame.stdin
   if (stdin.kind !== 'known') return fromInput(draft, `\`${name}\` runs commands from its input`, call.argv[0])
-  const all = runText(walk, call, draft, index, name, name, stdin.text, call.argv[0] as Word, words.operands)
+  // A script by its name is no parameter of itself.
+  const positional = inputFile && !words.stdin ? words.operands.slice(1) : words.operands
+  const all = runText(walk, call, draft, index, name, name, stdin.text, call.argv[0] as Word, positional)
   return all && certain ? 'all' : 'some'
 }
 
