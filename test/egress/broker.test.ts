@@ -217,6 +217,26 @@ describe('brokered secrets', () => {
     expect(answer).not.toContain(VALUE)
   })
 
+  it('are blotted out of large answers, which keep their length', async () => {
+    world = createWorld()
+    await world.serveHttps((message, response) => {
+      const half = 'x'.repeat(700_000)
+      response.end(`${half}${message.headers.authorization}${half}`)
+    })
+    const broker = createBroker([
+      { name: 'T', value: VALUE, hosts: hosts('api.example.org').map((rule) => rule.pattern) },
+    ])
+    const { port } = await world.open({ allowed: hosts('api.example.org') }, { broker })
+    const request = get('api.example.org', '/', `Authorization: ${broker.environment.T}`)
+    const answer = await send(port, 'api.example.org', request)
+    const length = 1_400_000 + VALUE.length
+    expect(answer).toContain(`Content-Length: ${length}\r\n`)
+    const body = answer.slice(answer.indexOf('\r\n\r\n') + 4)
+    expect(body).toHaveLength(length)
+    expect(body).toContain(`x${'*'.repeat(VALUE.length)}x`)
+    expect(body).not.toContain(VALUE)
+  })
+
   it.each([
     { name: 'HEAD', method: 'HEAD', status: 200, keeps: true },
     { name: '304', method: 'GET', status: 304, keeps: true },
