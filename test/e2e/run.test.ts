@@ -200,6 +200,18 @@ describe('cordon run', () => {
     expect(leak.stdout.trim().split('\n')).toEqual(['0', '1', '2', '3'])
   })
 
+  it('half an installation is no consent: a hook blocks, a command does not run', () => {
+    const half = join(project.home, 'half')
+    cpSync(new URL('../../dist', import.meta.url).pathname, half, {
+      recursive: true,
+      filter: (path) => !/chunks\/start-|code-cache|\/lib\b/.test(path),
+    })
+    const options = { cwd: project.directory, env: { PATH: process.env.PATH, HOME: project.home }, input: '{}' }
+    const code = (...args: string[]) => spawnSync(process.execPath, [join(half, 'cordon.cjs'), ...args], options).status
+    expect(code('hook', 'claude-code', '--root', project.directory)).toBe(2)
+    expect(code('run', '--', 'true')).toBe(125)
+  })
+
   it('works the same where the addon is not built', () => {
     const bare = join(project.home, 'bare')
     cpSync(new URL('../../dist', import.meta.url).pathname, bare, {
