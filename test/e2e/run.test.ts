@@ -65,6 +65,14 @@ describe('cordon run', () => {
     expect(ran.stdout, ran.stderr).toBe(out)
   })
 
+  it('at a terminal, errors go where the person sent them', () => {
+    const inner = `"$NODE" "$CLI" run -- sh -c 'test -t 1 && echo out; echo err >&2' 2> errors`
+    const env = { PATH: process.env.PATH, HOME: project.home, NODE: process.execPath, CLI, SHELL: '/bin/bash' }
+    const ran = spawnSync('script', ['-qec', inner, '/dev/null'], { cwd: project.directory, env, encoding: 'utf8' })
+    expect(ran.stdout).toContain('out')
+    expect(readFileSync(join(project.directory, 'errors'), 'utf8')).toBe('err\n')
+  })
+
   it('does not take a manifest that leads nowhere, or a home that is no path, for none', () => {
     const other = new Project()
     try {
