@@ -8,6 +8,7 @@ const room = (binds: readonly Bind[]): SandboxRoom => ({
   baseline: 'system',
   binds,
   links: [],
+  standIns: [],
   scratch: ['/tmp'],
   emptied: [],
   standIns: [],
