@@ -11,7 +11,6 @@ const room = (binds: readonly Bind[]): SandboxRoom => ({
   standIns: [],
   scratch: ['/tmp'],
   emptied: [],
-  standIns: [],
   skipped: [],
   scratchBytes: 1,
 })
