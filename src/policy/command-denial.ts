@@ -1,7 +1,8 @@
-/** Denials of a command: hazards that nothing answers, deny rules, and deny rules that could match out of sight. */
+/** Denials of a command: hazards that nothing answers, and deny rules that match or could. */
 
 import type { CommandFact, Hazard } from '../shell/facts.ts'
 import { denyMatches } from './command-match.ts'
+import { hiddenDenial } from './hidden-denial.ts'
 import { type CommandRule, type Policy, ref } from './policy.ts'
 import type { Ruling } from './stance.ts'
 
@@ -31,8 +32,8 @@ export function hazardDenial(policy: Policy, fact: CommandFact, text: string): R
   }
 }
 
-/** A deny rule that matches, or could. */
-export function ruleDenial(policy: Policy, fact: CommandFact, text: string): Ruling | null {
+/** A deny rule that matches, or could; `source` is the whole text that the command stands in. */
+export function ruleDenial(policy: Policy, fact: CommandFact, text: string, source: string): Ruling | null {
   let maybe: CommandRule | null = null
   for (const rule of policy.commands.deny) {
     const match = denyMatches(rule.pattern, fact.argv)
@@ -49,7 +50,7 @@ export function ruleDenial(policy: Policy, fact: CommandFact, text: string): Rul
     }
     if (match === 'maybe') maybe ??= rule
   }
-  maybe ??= hiddenDenial(policy, fact)
+  maybe ??= hiddenDenial(policy, fact, source)
   if (!maybe) return null
   return {
     decision: 'ask',
@@ -61,32 +62,4 @@ export function ruleDenial(policy: Policy, fact: CommandFact, text: string): Rul
     },
     rules: [ref(maybe)],
   }
-}
-
-/** The denial that could match what a command runs out of sight: text that only bash will see, or words that name it. */
-function hiddenDenial(policy: Policy, fact: CommandFact): CommandRule | null {
-  const [first] = policy.commands.deny
-  if (first === undefined) return null
-  // A file that is sourced is a script like any other; what a substitution makes up is not.
-  const script = fact.hazards.some((hazard) => hazard.code === 'source') && fact.paths.some((use) => use.path !== null)
-  if (fact.unwrapped === 'some' && !script) return first
-  if (fact.hazards.length === 0) return null
-  const words = [...fact.argv, ...fact.assignments.flatMap((assignment) => assignment.value ?? [])]
-  return mentionedDenial(policy, words.map((word) => word.text).join(' '))
-}
-
-/** The denial whose words a text names in order. */
-export function mentionedDenial(policy: Policy, text: string): CommandRule | null {
-  const tokens: readonly string[] = text.match(/[\w.+-]+/g) ?? []
-  return policy.commands.deny.find(({ pattern }) => namesInOrder(tokens, pattern.words)) ?? null
-}
-
-function namesInOrder(tokens: readonly string[], words: readonly string[]): boolean {
-  let rest = tokens
-  for (const word of words) {
-    const at = rest.indexOf(word.slice(word.lastIndexOf('/') + 1))
-    if (at < 0) return false
-    rest = rest.slice(at + 1)
-  }
-  return true
 }

@@ -1,6 +1,6 @@
 /** The grants that cover a command: by its own words, or by those of the wrapper around it. */
 
-import type { CommandFact } from '../shell/facts.ts'
+import type { CommandFact, Word } from '../shell/facts.ts'
 import type { SessionFacts } from './call.ts'
 import { grantMatches, variantsOf } from './command-match.ts'
 import { namesPackage } from './open-runner.ts'
@@ -36,12 +36,18 @@ export function wrapperGrants(
     if (wrapper.hazards.some((hazard) => hazard.code !== ELSEWHERE)) continue
     // The last word that can be it: a container may be called like the command that runs in it.
     const start = wrapper.argv.findLastIndex(
-      (word, index) => index > 0 && word.values?.[0] === name && word.span.start === fact.argv[0]?.span.start,
+      (word, index) => index > 0 && isSameWord(word, name) && word.span.start === fact.argv[0]?.span.start,
     )
     const grants = start < 0 ? null : grantsOf(policy, session, wrapper)
     if (grants?.every((rule) => rule.pattern.words.length > start)) return grants
   }
   return null
+}
+
+/** `dev:lint` is `lint` in the environment `dev` (hatch). */
+function isSameWord(word: Word, name: string): boolean {
+  const value = word.values?.[0] ?? ''
+  return value === name || value.endsWith(`:${name}`)
 }
 
 /** True when a wrapper runs the command on another machine or in a container, whose files and directories are not these. */

@@ -4,11 +4,12 @@ import { isPrivateTmp } from '../files/baseline.ts'
 import type { CommandFact, Hazard } from '../shell/facts.ts'
 import { asksAt, hazardDenial, ruleDenial } from './command-denial.ts'
 import { ELSEWHERE, grantsOf, runsElsewhere, wrapperGrants } from './command-grant.ts'
+import { lostIn } from './lost-files.ts'
 import type { PartQuestions } from './order.ts'
 import { isInsideRoots } from './path-part.ts'
 import { type Policy, ref } from './policy.ts'
 import type { Scene } from './shell-scene.ts'
-import type { Ruling, Stance } from './stance.ts'
+import type { Ruling } from './stance.ts'
 
 /** Need no grant while implicit_coordinators is on (S2). */
 const COORDINATORS: ReadonlySet<string> = new Set([
@@ -62,11 +63,11 @@ export function commandQuestions(scene: Scene, fact: CommandFact, { wrappers, ru
     subject: { kind: 'command', text, span: fact.span },
     denial: () =>
       hazardDenial(policy, fact, text) ??
-      ruleDenial(policy, fact, text) ??
+      ruleDenial(policy, fact, text, scene.shell.command) ??
       (runsElsewhere(wrappers) ? null : placeRuling(scene, fact, text)),
     grant: () => (hazard ? null : (harmless(policy, fact, text) ?? grantRuling(scene, fact, wrappers, text))),
     explicit: () =>
-      stance.mode.value === 'contained' && stance.explicit === null ? contained(stance, fact, text) : stance.explicit,
+      stance.mode.value === 'contained' && stance.explicit === null ? contained(scene, fact, text) : stance.explicit,
     otherwise: () => (hazard ? hazardRuling(scene, fact, hazard, text) : fallback(scene, fact, text)),
   }
 }
@@ -167,8 +168,20 @@ function grantRuling(
 }
 
 // P10: what stays in the box runs; what reaches out or cannot be undone asks.
-function contained(stance: Stance, fact: CommandFact, text: string): Ruling {
-  const rules = [ref(stance.mode)]
+function contained(scene: Scene, fact: CommandFact, text: string): Ruling {
+  const rules = [ref(scene.stance.mode)]
+  const lost = lostIn(scene, fact)
+  if (lost !== null) {
+    return {
+      decision: 'ask',
+      reason: {
+        code: 'destructive',
+        message: `\`${text}\` moves files to ${lost}, which is private to this command and gone when it ends.`,
+        remedy: 'Move them to a place in the project, or copy them.',
+      },
+      rules,
+    }
+  }
   if (fact.effect === 'remote-write' || fact.effect === 'destructive') {
     return {
       decision: 'ask',

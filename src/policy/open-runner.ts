@@ -27,6 +27,7 @@ const runners: readonly (readonly [words: readonly string[], isKnown: (name: str
   [['yarn', 'dlx'], isProjectTool],
   [['bun', 'x'], isProjectTool],
   [['pipx', 'run'], () => false],
+  [['uv', 'tool', 'run'], () => false],
   [['go', 'run'], isLocalPackage],
 ]
 

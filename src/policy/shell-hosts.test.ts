@@ -13,6 +13,12 @@ const policy = policyOf({
   commands: { ...base.commands, defaultDomains: hosts('*.amazonaws.com', 'db.example.org:8443') },
 })
 
+function hostsOf(command: string): string[] {
+  return evaluate(policy, sessionOf(), bashCall(command))
+    .segments.filter((part) => part.kind === 'host' && part.decision === 'ask')
+    .map((part) => part.text)
+}
+
 describe('hosts of commands in contained mode', () => {
   it.each([
     { command: 'curl https://sts.amazonaws.com/', decision: 'allow', note: 'below the wildcard' },
@@ -23,4 +29,25 @@ describe('hosts of commands in contained mode', () => {
   ])('$decision: $command ($note)', ({ command, decision }) => {
     expect(evaluate(policy, sessionOf(), bashCall(command)).decision).toBe(decision)
   })
+
+  it.each([
+    ['git clone git@example.com:a/b.git', 'example.com:22'],
+    ['git clone ssh://git@example.com:2222/a', 'example.com:2222'],
+    ['git clone git://example.com/a', 'example.com:9418'],
+    ['curl ftp://example.com/x', 'example.com:21'],
+    ['curl https://example.com/x', 'example.com'],
+    ['curl example.com', 'example.com'],
+    ['pip install git+https://example.com/x', 'example.com'],
+    ['npm install git+ssh://git@example.com/x', 'example.com:22'],
+    ['npx https://example.com/x.tgz', 'example.com'],
+  ])('%s reaches for %s', (command, host) => {
+    expect(hostsOf(command)).toEqual([host])
+  })
+
+  it.each(['git clone file:///srv/x', 'git fetch origin', 'curl http://localhost:3000', 'git clone ssh://localhost/x'])(
+    '%s names none',
+    (command) => {
+      expect(hostsOf(command)).toEqual([])
+    },
+  )
 })

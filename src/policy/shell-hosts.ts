@@ -15,8 +15,7 @@ import { always, type Scene } from './shell-scene.ts'
 export function hostUseQuestions(scene: Scene, use: HostUse, fact: CommandFact): PartQuestions[] {
   const { policy, session, stance } = scene
   if (stance.mode.value !== 'contained') return []
-  // Other schemes (ssh, file) are not the web's: their programs are judged by what they do, and the proxy holds the wire.
-  const web = /^[a-z][a-z0-9+.-]*:\/\//i.test(use.url) ? use.url : `https://${use.url}`
+  const web = asWeb(use.url)
   const parsed = parseUrl(web)
   if ('problem' in parsed) return /^https?:/i.test(web) ? [unreadableHost(use, fact, parsed.problem)] : []
   if (isOwnLoopback(parsed.url.host)) return []
@@ -29,7 +28,9 @@ export function hostUseQuestions(scene: Scene, use: HostUse, fact: CommandFact):
     ...session.grants.hosts,
   ]
   const rule = rules.find((candidate) => reachesHost(candidate.pattern, host, port, policy.http.suffixes))
-  const subject: PartSubject = { kind: 'host', text: host, span: use.span }
+  // The web's own ports go without saying.
+  const named = /^(?:git\+)?https?:|^[^:/]+(?:[/?#]|$)/i.test(use.url) ? host : `${host}:${port}`
+  const subject: PartSubject = { kind: 'host', text: named, span: use.span }
   if (rule) {
     return [
       always(subject, {
@@ -44,12 +45,46 @@ export function hostUseQuestions(scene: Scene, use: HostUse, fact: CommandFact):
       decision: 'ask',
       reason: {
         code: 'host-not-granted',
-        message: `\`${wordsOf(fact)}\` reaches for ${host}, which no grant names.`,
-        remedy: `Grant it with domains = ["${host}"] at a command pattern, or under default_domains.`,
+        message: `\`${wordsOf(fact)}\` reaches for ${named}, which no grant names.`,
+        remedy: `Grant it with domains = ["${named}"] at a command pattern, or under default_domains.`,
       },
       rules: [ref(stance.mode)],
     }),
   ]
+}
+
+/** Where other protocols than the web's connect; a scheme that is not listed names no machine (`s3`, `file`), or none that a word holds. */
+const PORTS: Readonly<Record<string, number>> = {
+  ssh: 22,
+  sftp: 22,
+  scp: 22,
+  git: 9418,
+  ftp: 21,
+  ftps: 990,
+  rsync: 873,
+  svn: 3690,
+  telnet: 23,
+  gopher: 70,
+  dict: 2628,
+  smtp: 25,
+  smtps: 465,
+  imap: 143,
+  imaps: 993,
+  ldap: 389,
+  ldaps: 636,
+  rtmp: 1935,
+  rtsp: 554,
+  ws: 80,
+  wss: 443,
+}
+
+/** The address as one of the web, so that its host and port are judged like any other: `ssh://git@h/x` is `https://h:22`. */
+function asWeb(url: string): string {
+  const plain = url.replace(/^(?:git|hg|svn|bzr)\+(?=\w+:\/\/)/i, '')
+  const match = /^([a-z][a-z0-9+.-]*):\/\/(?:[^@/]*@)?(\[[^\]]+\]|[^/:?#]+)(?::(\d+))?/i.exec(plain)
+  if (match === null) return `https://${plain}`
+  const port = PORTS[(match[1] ?? '').toLowerCase()]
+  return port === undefined ? plain : `https://${match[2]}:${match[3] ?? port}`
 }
 
 function unreadableHost(use: HostUse, fact: CommandFact, problem: string): PartQuestions {

@@ -3,10 +3,10 @@
 import type { CommandFact, Hazard, PathUse, ShellFacts, SyntaxUse } from '../shell/facts.ts'
 import { isInterpreterName } from '../shell/tables/interpreter-names.ts'
 import type { SessionFacts, ShellFact } from './call.ts'
-import { mentionedDenial } from './command-denial.ts'
 import { runsElsewhere } from './command-grant.ts'
 import { commandQuestions, wordsOf } from './command-part.ts'
 import type { PartDecision, PartSubject } from './decision.ts'
+import { hazardDenialIn } from './hidden-denial.ts'
 import { decidePart, type PartQuestions } from './order.ts'
 import { type Policy, ref } from './policy.ts'
 import { hostUseQuestions } from './shell-hosts.ts'
@@ -184,14 +184,14 @@ function hazardQuestions(scene: Scene, hazard: Hazard): PartQuestions {
     span: hazard.span,
   }
   if (hazard.verdict === 'deny') return always(subject, deny('dangerous-shell', `${sentence(hazard.message)}.`))
-  const denial = mentionedDenial(scene.policy, subject.text)
+  const denial = hazardDenialIn(scene.policy, [hazard], scene.shell.command)
   if (denial === null) return unknowable(scene, subject, hazard.message)
   return always(subject, {
     decision: 'ask',
     firm: true,
     reason: {
       code: 'maybe-denied',
-      message: `\`${subject.text}\`: ${hazard.message}, and it names "${denial.pattern.text}", which is denied.`,
+      message: `\`${subject.text}\`: ${hazard.message}, and the command names "${denial.pattern.text}", which is denied.`,
       remedy: 'Write it without text that bash evaluates a second time.',
     },
     rules: [ref(denial)],

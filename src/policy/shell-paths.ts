@@ -2,6 +2,7 @@
 
 import { posix } from 'node:path'
 import { isInside, isProcessDoor } from '../files/baseline.ts'
+import { deniedOfGlob } from '../files/denied-glob.ts'
 import { isGlob, matchSegment } from '../files/glob.ts'
 import { protectedOfGlob } from '../files/protected-glob.ts'
 import { secretOfGlob } from '../files/secret-glob.ts'
@@ -71,11 +72,11 @@ export function pathUseQuestions(scene: Scene, use: PathUse, fact: CommandFact):
   if (use.path === null) return [unknowable(scene, subject, 'the path is only known when it runs')]
   const { policy, session } = scene
   const facts = { root: policy.root, home: policy.home, ...session.own }
+  const rules = (access === 'write' ? policy.writes : policy.reads).deny.map((rule) => rule.pattern)
   const aimed = !use.glob
     ? null
-    : access === 'write'
-      ? protectedOfGlob(use.path, facts)
-      : secretOfGlob(use.path, policy.home)
+    : (deniedOfGlob(use.path, rules) ??
+      (access === 'write' ? protectedOfGlob(use.path, facts) : secretOfGlob(use.path, policy.home)))
   const name = fact.argv[0]?.values?.[0] ?? ''
   const looks = use.access === 'read' && (STATTING.has(name) ? 'metadata' : LOOKING.has(name) && 'names')
   const started = use.access === 'execute' && isLinkedProgram(scene, use.path)

@@ -305,6 +305,33 @@ describe('a change of the shell reaches what follows', () => {
   })
 })
 
+describe('data that bash evaluates as arithmetic', () => {
+  test.each([
+    "x='a[$(rm y)]'; echo $((x))",
+    "x=b; b='a[`rm y`]'; ((x))",
+    "x='a[$(rm y)]'; echo ${v:x} ${w[x]}",
+    "x='a[$(rm y)]'; [[ 0 -lt $x ]]",
+    "typeset -i x; x='a[$(rm y)]'",
+    "declare -i x='a[$(rm y)]'",
+    "declare -i x; for x in 'a[$(rm y)]'; do :; done",
+    "let 'x=a[$(rm y)]'",
+    "test -v 'a[$(rm y)]'",
+    "[[ -v 'a[$(rm y)]' ]]",
+    "unset 'a[$(rm y)]'",
+    "read 'a[$(rm y)]'",
+    "SECONDS='a[$(rm y)]'",
+  ])('lists what it runs: %s', (text) => {
+    expect(commands(text)).toContain('rm y')
+  })
+
+  test.each(['x=x; ((x))', 'x=y; y=x; ((x))', "x='hello world'; ((x))", "x='a[$(('; ((x))"])(
+    'stays in doubt, and is not refused: %s',
+    (text) => {
+      expect(hazards(text)).toContain('arithmetic-eval')
+    },
+  )
+})
+
 describe('what a name resolves to', () => {
   test.each([
     ['ls', 'program'],

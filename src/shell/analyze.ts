@@ -2,7 +2,8 @@
 
 import type { ShellAnalysis, ShellContext } from './facts.ts'
 import { Output } from './output.ts'
-import { type ParsedText, parseText, Refusal } from './parse.ts'
+import { type ParsedText, parseText } from './parse.ts'
+import { Refusal } from './refusal.ts'
 import { Scope } from './scope.ts'
 import type { Start } from './start.ts'
 import { Walk } from './walk.ts'
@@ -25,7 +26,7 @@ export function analyze(source: string, context: ShellContext): ShellAnalysis {
     const overwrites = output.assumes && output.overwritten.size > 0
     const functionsVanish =
       output.functions.size > 0 && [...output.removed].some((name) => name === '*' || output.functions.has(name))
-    const staysPut = output.functions.size > 0 && !moved
+    const staysPut = (output.functions.size > 0 || output.hooked) && !moved
     if (overwrites || functionsVanish || staysPut) {
       const changed = { ...start, inFunctions: overwrites ? {} : variables, functionsVanish }
       ;[output, moved] = walk(source, parsed, context, { ...changed, staysPut })

@@ -1,7 +1,8 @@
 /** Arithmetic: what an expression yields, what it assigns, and whether it evaluates text that is data. */
 
 import type { ArithmeticExpression, WordPart } from 'unbash'
-import { either, INTEGER, known, type Scope, UNKNOWN, type Value } from './scope.ts'
+import { printsNumber } from './counting.ts'
+import { either, INTEGER, isNumeric, known, type Scope, UNKNOWN, type Value } from './scope.ts'
 
 /** What arithmetic needs from the walk. */
 export interface ArithmeticHost {
@@ -11,6 +12,8 @@ export interface ArithmeticHost {
   substitution(node: Extract<ArithmeticExpression, { type: 'ArithmeticCommandExpansion' }>): void
   /** A variable was assigned. */
   assigned(name: string, node: { pos: number; end: number }): void
+  /** Bash evaluates the value of a variable, which is known. */
+  data(node: { pos: number; end: number }, text: string): void
   /** Bash would evaluate text as an expression that the command does not spell out. */
   doubt(node: { pos: number; end: number }, text: string): void
 }
@@ -46,7 +49,7 @@ export function evaluate(node: ArithmeticExpression, host: ArithmeticHost, certa
       return binary(node, host, certain)
     case 'ArithmeticCommandExpansion':
       host.substitution(node)
-      host.doubt(node, node.text)
+      if (!printsNumber(node.script, host.scope)) host.doubt(node, node.text)
       return INTEGER
     case 'ArithmeticWord':
       host.parts(node.parts)
@@ -100,7 +103,8 @@ function operand(node: Extract<ArithmeticExpression, { type: 'ArithmeticWord' }>
   if (NUMBER.test(text)) return known([text])
   if (ANY_NUMBER.test(text)) return INTEGER
   const value = NAME.test(text) ? host.scope.get(text) : expansion(text, host.scope)
-  if (value === null || !value.integer) {
+  if (value === null || !isNumeric(value)) {
+    for (const one of value?.values ?? []) host.data(node, one)
     host.doubt(node, text)
     return INTEGER
   }
@@ -125,5 +129,5 @@ function expansion(text: string, scope: Scope): Value | null {
 export function isPlainArithmetic(text: string, scope: Scope): boolean {
   const trimmed = text.trim()
   if (trimmed === '' || ANY_NUMBER.test(trimmed.replace(/^[+-]/, ''))) return true
-  return NAME.test(trimmed) && scope.get(trimmed).integer
+  return NAME.test(trimmed) && isNumeric(scope.get(trimmed))
 }

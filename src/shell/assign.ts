@@ -2,9 +2,10 @@
 
 import type { Assignment, CommandArgument, Word as SourceWord } from 'unbash'
 import { isPlainArithmetic } from './arithmetic.ts'
+import { printsNumber } from './counting.ts'
 import type { AssignmentFact, Word } from './facts.ts'
 import { unknownWord } from './pieces.ts'
-import { INTEGER, known, noEffects, UNKNOWN, type Value } from './scope.ts'
+import { COUNT, INTEGER, known, noEffects, UNKNOWN, type Value } from './scope.ts'
 import { assignmentHazard, loadsProjectCode } from './tables/environment.ts'
 import type { Walk } from './walk.ts'
 import { arithmeticDoubt, checkArithmeticWord, expandArguments, expandSingle } from './word.ts'
@@ -55,33 +56,37 @@ export function assign(walk: Walk, node: Assignment): AssignmentFact {
   else {
     word = expandSingle(node.value, walk, true)
     if (node.index === undefined)
-      value = valueOfAssignment(word, node.value, node.append === true ? walk.scope.get(node.name) : null)
+      value = valueOfAssignment(walk, word, node.value, node.append === true ? walk.scope.get(node.name) : null)
   }
   if (walk.scope.isProtected(node.name)) walk.fragile()
   const scope = walk.scope.exportsAll ? 'export' : 'shell'
   const fact: AssignmentFact = { name: node.name, value: word, append: node.append === true, scope, span }
+  if (walk.scope.journey.integers.has(node.name)) for (const text of word?.values ?? []) walk.data(text, span)
   walk.scope.set(node.name, value)
   walk.assigned(node.name, span, fact)
   return fact
 }
 
-function valueOfAssignment(word: Word, written: SourceWord, appended: Value | null): Value {
-  if (word.values === null) return appended === null && isNumber(written) ? INTEGER : UNKNOWN
+function valueOfAssignment(walk: Walk, word: Word, written: SourceWord, appended: Value | null): Value {
+  if (word.values === null) return appended === null ? numberOf(walk, written) : UNKNOWN
   if (appended === null) return known(word.values)
   if (appended.values === null) return UNKNOWN
   const added = word.values
   return known(appended.values.flatMap((before) => added.map((after) => before + after)))
 }
 
-/** True for a word that is one expansion which always yields a number. */
-function isNumber(word: SourceWord): boolean {
+/** The value of a word that is one expansion which always yields a number, or a number or nothing. */
+function numberOf(walk: Walk, word: SourceWord): Value {
   const [outer, more] = word.parts ?? []
   const [inner, others] = outer?.type === 'DoubleQuoted' ? outer.parts : [outer]
-  if (more !== undefined || others !== undefined || inner === undefined) return false
-  if (inner.type === 'ArithmeticExpansion') return true
-  return inner.type === 'SimpleExpansion'
-    ? /^\$[#?$]$/.test(inner.text)
-    : inner.type === 'ParameterExpansion' && inner.prefix === '#' && inner.operation === undefined
+  if (more !== undefined || others !== undefined || inner === undefined) return UNKNOWN
+  if (inner.type === 'ArithmeticExpansion') return INTEGER
+  if (inner.type === 'CommandExpansion') return printsNumber(inner.script, walk.scope) ? COUNT : UNKNOWN
+  const counts =
+    inner.type === 'SimpleExpansion'
+      ? /^\$[#?$]$/.test(inner.text)
+      : inner.type === 'ParameterExpansion' && inner.prefix === '#' && inner.operation === undefined
+  return counts ? INTEGER : UNKNOWN
 }
 
 /** Assignments for one command. When the command's words may vanish, they stay in the shell instead. */

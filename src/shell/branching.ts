@@ -17,6 +17,17 @@ export function walkPipeline(walk: Walk, node: Pipeline): void {
     if (negated && walk.scope.cwd !== before) walk.scope.moveTo(null)
     return
   }
+  if (node.operators.includes('|&')) {
+    const { cwd } = walk.scope
+    walk.output.redirects.push({
+      operator: '|&',
+      target: null,
+      access: null,
+      kind: 'stream',
+      cwd,
+      span: walk.span(node),
+    })
+  }
   node.commands.forEach((command, index) => {
     const frame = index === 0 ? walk.frame : { ...walk.frame, stdin: { kind: 'unknown' } as const }
     walk.apart(frame, () => walk.node(command))
@@ -27,7 +38,7 @@ export function walkPipeline(walk: Walk, node: Pipeline): void {
 export function walkAndOr(walk: Walk, node: AndOr): void {
   const before = walk.scope.cwd
   walk.node(node.commands[0] as SyntaxNode)
-  let succeeded = walk.scope.branch()
+  let succeeded = landed(walk.scope)
   let failed = walk.scope.branch()
   failed.ended ||= cannotFail(walk, node.commands[0] as SyntaxNode)
   let moved = walk.scope.cwd !== before
@@ -35,7 +46,7 @@ export function walkAndOr(walk: Walk, node: AndOr): void {
     const command = node.commands[index + 1] as SyntaxNode
     const from = operator === '&&' ? succeeded : failed
     const other = operator === '&&' ? failed : succeeded
-    const run = from.branch()
+    const run = operator === '&&' ? landed(from) : from.branch()
     if (operator === '||' && moved) run.moveTo(null)
     const cwd = run.cwd
     walk.on(run, () => walk.node(command))
@@ -43,7 +54,7 @@ export function walkAndOr(walk: Walk, node: AndOr): void {
     const either = run.branch()
     const certain = cannotFail(walk, command)
     if (operator === '&&') {
-      succeeded = run
+      succeeded = landed(run)
       if (certain) failed = other
       else {
         either.join(other)
@@ -60,6 +71,13 @@ export function walkAndOr(walk: Walk, node: AndOr): void {
   walk.scope.take(succeeded)
 }
 
+/** The state after a success: a `cd` in it did not fail. */
+function landed(scope: Scope): Scope {
+  const copy = scope.branch()
+  copy.fallback = null
+  return copy
+}
+
 /** A plain assignment succeeds, so that `x=/a && cd "$x"` is as good as `cd /a`. */
 function cannotFail(walk: Walk, node: SyntaxNode): boolean {
   if (node.type !== 'Command' || node.name !== undefined || node.redirects.length > 0) return false
@@ -72,7 +90,7 @@ export function walkIf(walk: Walk, node: If): void {
   for (const part of [node, ...node.elif]) {
     const before = walk.scope.cwd
     walk.list(part.clause)
-    results.push(walk.on(walk.scope.branch(), () => walk.list(part.then)))
+    results.push(walk.on(landed(walk.scope), () => walk.list(part.then)))
     if (walk.scope.cwd !== before) walk.scope.moveTo(null)
   }
   if (node.else !== undefined) walk.list(node.else)
@@ -95,6 +113,7 @@ export function walkFor(walk: Walk, node: For | Select): void {
   const value = node.type !== 'For' ? UNKNOWN : values.length > 0 ? known(values) : loopValue(words ?? [])
   const name = node.name.value
   loop(walk, () => {
+    if (walk.scope.journey.integers.has(name)) for (const text of values) walk.data(text, walk.span(node.name))
     walk.scope.set(name, value)
     if (node.type === 'Select') walk.scope.set('REPLY', UNKNOWN)
     walk.assigned(name, walk.span(node.name))

@@ -12,12 +12,14 @@ export interface BuiltinCall {
   readonly scope: Scope
   readonly home: string
   readonly span: Span
+  /** What the builtin reads, where the text itself holds it. */
+  readonly input: string | null
   readonly hazards: Hazard[]
   readonly assignments: AssignmentFact[]
   /** Names that are functions anywhere in the text so far. */
   isFunction(name: string): boolean
-  /** Analyses text that this shell runs now; false when it could not be. */
-  runText(text: string, span: Span): void
+  /** Analyses text that this shell runs now: its words, or what it reads, of which then nothing is left to read. */
+  runText(text: string, span: Span, from: 'words' | 'input'): void
   /** Analyses text that runs at some later time. */
   hookText(text: string, span: Span): void
   /** Evaluates text as arithmetic. */
@@ -55,6 +57,7 @@ export function assignNamed(call: BuiltinCall, word: Word | undefined, value: Va
       return
     }
     if (match[2] !== undefined && !isPlainArithmetic(match[3] ?? '', call.scope)) {
+      call.arithmetic(match[3] ?? '', word.span)
       call.hazards.push(arithmeticDoubt(text, word.span))
     }
     assign(call, match[1] as string, match[2] === undefined ? value : UNKNOWN, null, 'shell', word.span)

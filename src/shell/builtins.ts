@@ -23,6 +23,10 @@ export const BUILTIN_EFFECTS: Readonly<Record<string, (call: BuiltinCall) => voi
   cd: changeDirectory,
   pushd: pushDirectory,
   popd: popDirectory,
+  dirs: (call) => {
+    if (call.argv.some((word, index) => index > 0 && !/^[-+]\d*[lpv]*$/.test(textOf(word) ?? '')))
+      call.scope.stack = null
+  },
   export: declareNames,
   declare: declareNames,
   typeset: declareNames,
@@ -109,23 +113,32 @@ function evaluateText(call: BuiltinCall): void {
   }
   call.ran('all')
   if (texts.length === 1) {
-    call.runText(texts[0] ?? '', call.span)
+    call.runText(texts[0] ?? '', call.span, 'words')
     return
   }
   const start = call.scope.branch()
   texts.forEach((text, index) => {
     if (index === 0) {
-      call.runText(text, call.span)
+      call.runText(text, call.span, 'words')
       return
     }
     const result = call.scope.branch()
     call.scope.take(start.branch())
-    call.runText(text, call.span)
+    call.runText(text, call.span, 'words')
     call.scope.join(result)
   })
 }
 
+/** Names of the file that a process reads by default. */
+const STANDARD_INPUT = /^\/(?:dev\/stdin|dev\/fd\/0|proc\/self\/fd\/0)$/
+
 function sourceFile(call: BuiltinCall): void {
+  const file = textOf(textOf(call.argv[1]) === '--' ? call.argv[2] : call.argv[1]) ?? ''
+  if (call.input !== null && call.argv.length === 2 && STANDARD_INPUT.test(file)) {
+    call.ran('all')
+    call.runText(call.input, call.span, 'input')
+    return
+  }
   call.ran('some')
   call.removed('*')
   call.scope.moveTo(null)
@@ -160,6 +173,7 @@ function testExpression(call: BuiltinCall): void {
     if (text === null && word.splits && !word.dynamic.every((reason) => reason === 'glob')) {
       call.hazards.push(arithmeticDoubt(word.text, word.span))
     } else if ((text === '-v' || text === '-R') && next !== undefined && !/^\w*$/.test(textOf(next) ?? '[')) {
+      call.arithmetic(textOf(next) ?? '', next.span)
       call.hazards.push(arithmeticDoubt(next.text, next.span))
     } else if (text === null && words.length === 2 && index === 0) {
       call.hazards.push(arithmeticDoubt(word.text, word.span))

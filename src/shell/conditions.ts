@@ -19,6 +19,7 @@ export function walkTest(node: TestExpression, host: WordHost): void {
       const word = expandSingle(node.operand, host)
       const named = node.operator === '-v' || node.operator === '-R'
       if (named && !(word.values?.every((value) => /^\w*$/.test(value)) ?? false)) {
+        for (const text of word.values ?? []) host.data(text, host.span(node.operand))
         host.hazard(arithmeticDoubt(node.operand.text, host.span(node.operand)))
       }
       return

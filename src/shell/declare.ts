@@ -39,7 +39,12 @@ function declareValue(
   const values =
     index === undefined && plus === '' ? (word.values?.map((text) => text.slice(text.indexOf('=') + 1)) ?? null) : null
   if (index !== undefined && !isPlainArithmetic(index.slice(1, -1), call.scope)) {
+    call.arithmetic(index.slice(1, -1), word.span)
     call.hazards.push(arithmeticDoubt(word.text, word.span))
+  }
+  if (letters.has('i')) {
+    call.scope.journey.integers.add(name)
+    for (const text of values ?? []) call.arithmetic(text, word.span)
   }
   if (rest.startsWith('(') && word.values !== null) {
     call.hazards.push(arithmeticDoubt(word.text, word.span))
@@ -54,6 +59,7 @@ function declareValue(
 
 function declareBare(call: BuiltinCall, name: string, letters: ReadonlySet<string>, span: Span): void {
   if (letters.has('f') || letters.has('F') || letters.has('p')) return
+  if (letters.has('i')) call.scope.journey.integers.add(name)
   const exported = call.name === 'export' || letters.has('x')
   if (call.name === 'readonly' || letters.has('r')) {
     call.scope.protect(name)
@@ -95,6 +101,7 @@ export function unsetNames(call: BuiltinCall): void {
       doubt(call, 'function-removed', `\`unset ${text}\` takes a function away that other parts rely on`, word.span)
     }
     if (text === null || !/^[^\s[]+$/.test(text)) {
+      if (text !== null) call.arithmetic(text, word.span)
       call.hazards.push(arithmeticDoubt(word.text, word.span))
       doubt(call, 'dynamic-assignment', `\`unset\` removes a name that is not known beforehand`, word.span)
       continue
@@ -133,6 +140,7 @@ export function readLines(call: BuiltinCall): void {
   if (call.argv.some((word) => /^-[tsd]*[Cc]/.test(textOf(word) ?? '-C'))) {
     if (call.argv.some((word) => textOf(word)?.startsWith('-c') !== true)) {
       call.ran('some')
+      call.scope.moveTo(null)
       doubt(call, 'hook', `\`${call.name} -C\` runs a command for every line`, call.span)
     }
   }

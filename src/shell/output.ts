@@ -13,7 +13,7 @@ import type {
   Via,
   Word,
 } from './facts.ts'
-import { Refusal } from './parse.ts'
+import { Refusal } from './refusal.ts'
 import type { Effects } from './scope.ts'
 
 /** A command fact while it is being made. */
@@ -57,6 +57,8 @@ export class Output {
   readonly removed: Set<string> = new Set()
   /** True once a body was looked at as if it could run at any time. */
   assumes = false
+  /** True once a trap was set. */
+  hooked = false
   #steps = 0
   #nested = 0
   #texts = 0

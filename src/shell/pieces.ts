@@ -50,6 +50,8 @@ export function joinSingle(pieces: readonly Piece[], source: string, span: Span)
 /** Joins pieces into the arguments bash makes of them. */
 export function joinArguments(pieces: readonly Piece[], splitsAtBlanks: boolean, source: string, span: Span): Word[] {
   const loose = pieces.filter((piece) => !piece.quoted && !piece.written)
+  // Bash does not split a word that ends in a lone `$`.
+  if (loose.length > 0 && endsInDollar(pieces)) return [dynamicWord(pieces, source, span, true, null)]
   const settled = pieces.every((piece) => piece.values?.length === 1)
   if (settled) {
     if (loose.length === 0) return vanishes(pieces) ? [] : [field(pieces, source, span)]
@@ -68,6 +70,11 @@ export function joinArguments(pieces: readonly Piece[], splitsAtBlanks: boolean,
     pieces.some((piece) => piece.list) ||
     loose.some((piece) => !(piece.integer && splitsAtBlanks) && !piece.dynamic.includes('process'))
   return [dynamicWord(pieces, source, span, splits, hasGlob(pieces) ? 'glob' : null)]
+}
+
+function endsInDollar(pieces: readonly Piece[]): boolean {
+  const last = pieces.at(-1)
+  return last?.written === true && last.values?.[0]?.endsWith('$') === true
 }
 
 /** `"$f"` and `"$d/package.json"` with a name that a pattern matches: one word, which the longer pattern matches. */

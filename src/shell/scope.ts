@@ -7,12 +7,22 @@ export interface Value {
   readonly values: readonly string[] | null
   /** True when every possible value is a plain decimal number, so that arithmetic may read it. */
   readonly integer: boolean
+  /** A number or nothing: arithmetic may read it, but as a word it may vanish. */
+  readonly count?: boolean
   /** Unknown, but one of the names that this pattern matches, or the pattern itself. */
   readonly pattern?: string
 }
 
 export const UNKNOWN: Value = { values: null, integer: false }
 export const INTEGER: Value = { values: null, integer: true }
+
+/** What a counting command prints. */
+export const COUNT: Value = { values: null, integer: false, count: true }
+
+/** True when arithmetic reads the value without evaluating text. */
+export function isNumeric(value: Value): boolean {
+  return value.integer || value.count === true
+}
 
 /** Largest set of values that is followed. */
 export const MAX_VALUES = 24
@@ -59,7 +69,8 @@ export function matchedName(pattern: string): Value {
 export function either(a: Value, b: Value): Value {
   if (a === b || (a.pattern !== undefined && a.pattern === b.pattern)) return a
   if (a.values !== null && b.values !== null) return known([...a.values, ...b.values])
-  return a.integer && b.integer ? INTEGER : UNKNOWN
+  if (a.integer && b.integer) return INTEGER
+  return isNumeric(a) && isNumeric(b) ? COUNT : UNKNOWN
 }
 
 /** What running a piece of text may do to the shell that runs it. */
@@ -97,8 +108,10 @@ type Defined = 'yes' | 'maybe'
 /** The state of one shell. Subshells work on a copy; branches on copies that are joined. */
 export class Scope {
   cwd: string | null
-  /** Whether any shell of the text ever changes its directory; shared by all of them. */
-  journey: { moved: boolean } = { moved: false }
+  /** Where the shell still is if its last `cd` failed; null when that cannot be, or would have ended it. */
+  fallback: string | null = null
+  /** Whether any shell of the text ever changes its directory, and names that any made integers; shared by all of them. */
+  journey: { moved: boolean; readonly integers: Set<string> } = { moved: false, integers: new Set() }
   /** Directories below the current one on the stack of pushd; null when unknown. */
   stack: readonly string[] | null = []
   positional: readonly Word[] | null = null
@@ -132,6 +145,7 @@ export class Scope {
   branch(): Scope {
     const copy = new Scope(this.cwd, this.#initial)
     copy.journey = this.journey
+    copy.fallback = this.fallback
     copy.stack = this.stack
     copy.positional = this.positional
     copy.ended = this.ended
@@ -225,6 +239,7 @@ export class Scope {
   }
 
   moveTo(directory: string | null): void {
+    this.fallback ??= this.cwd
     this.cwd = directory
     this.journey.moved = true
     this.set('PWD', UNKNOWN)
@@ -250,6 +265,7 @@ export class Scope {
       return
     }
     if (this.cwd !== other.cwd) this.cwd = null
+    this.fallback ??= other.fallback
     if (!sameList(this.stack, other.stack)) this.stack = null
     if (this.positional !== other.positional) this.positional = null
     this.exportsAll ||= other.exportsAll
@@ -269,6 +285,7 @@ export class Scope {
   /** Becomes the other scope. */
   take(other: Scope): void {
     this.cwd = other.cwd
+    this.fallback = other.fallback
     this.stack = other.stack
     this.positional = other.positional
     this.ended = other.ended

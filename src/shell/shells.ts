@@ -1,7 +1,7 @@
 /** Shells as commands: `sh -c text`, a here-document as a script, and input that nobody knows. */
 
 import type { Word } from './facts.ts'
-import type { Invocation } from './invoke.ts'
+import type { Invocation } from './invocation.ts'
 import type { Draft } from './output.ts'
 import { childScope } from './start.ts'
 import { textOf } from './unwrap.ts'

@@ -80,3 +80,6 @@ export const BASH_ONLY: ReadonlySet<string> = new Set(
 
 /** Compound commands, which the flag of that name governs. */
 export const COMPOUND: ReadonlySet<string> = new Set('If For ArithmeticFor While Select Case'.split(' '))
+
+/** Deepest tree that is walked. */
+export const MAX_TREE_DEPTH = 150

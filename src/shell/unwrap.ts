@@ -10,6 +10,8 @@ export interface Unwrapped {
   readonly argv: readonly Word[]
   /** Further commands of the same wrapper (`find -exec … -exec …`). */
   readonly more: readonly (readonly Word[])[]
+  /** The wrapper's own operands. */
+  readonly operands: readonly Word[]
   /** Shell texts that are run; a word without a single known value is unknowable. */
   readonly texts: readonly Word[]
   /** The words are joined and read by a shell. */
@@ -89,7 +91,12 @@ class Reader {
       const text = textOf(this.#words[this.#at])
       if (text === null) return false
       if (!text.startsWith('-') || text === '-') break
+      const known = this.#doubts.length
       this.#option(text, options, true)
+      // Behind an option that no table knows, its value may stand.
+      const next = textOf(this.#words[this.#at])
+      const mayTake = this.#doubts.length > known && !text.includes('=')
+      if (mayTake && next !== null && !next.startsWith('-') && next !== sub[0]) this.#at++
     }
     for (const name of sub) {
       if (textOf(this.#words[this.#at]) !== name) return false
@@ -143,12 +150,13 @@ class Reader {
     const end =
       row.ends === undefined ? -1 : behind.findIndex((word) => row.ends?.includes(textOf(word) ?? '') === true)
     const rest = end === -1 ? behind : behind.slice(0, end)
-    const command = row.run === 'text' ? [] : this.#fill(rest)
+    const command = row.run === 'text' ? [] : this.#fill(row.environment === true ? withoutEnvironment(rest) : rest)
     return {
       argv: this.#idle ? [] : command,
       more: [],
+      operands,
       texts: this.#texts,
-      joined: row.run === 'joined' && !this.#seen.has('x') && !this.#seen.has('exec'),
+      joined: this.#joins(command),
       assignments,
       chdir: this.#chdir,
       doubts: this.#doubts,
@@ -156,6 +164,12 @@ class Reader {
       idle: this.#idle,
       seen: this.#seen,
     }
+  }
+
+  /** Whether a shell reads the words; `hatch run 'a && b'` hands one a text, `hatch run a b` words. */
+  #joins(command: readonly Word[]): boolean {
+    if (this.#row.run !== 'joined' || this.#seen.has('x') || this.#seen.has('exec')) return false
+    return this.#row.environment !== true || command.length === 1
   }
 
   /** Adds what comes from input. */
@@ -260,6 +274,16 @@ class Reader {
   }
 }
 
+/** `+py=3.12 test:pytest -x`: which environments come first, and the command stands behind the last colon. */
+function withoutEnvironment(words: readonly Word[]): readonly Word[] {
+  const start = words.findIndex((word) => !/^[+-]/.test(textOf(word) ?? ''))
+  const first = words[start]
+  if (first === undefined) return words
+  const text = textOf(first)
+  const bare = text === null ? first : { ...first, ...single(text.slice(text.lastIndexOf(':') + 1)) }
+  return [bare, ...words.slice(start + 1)]
+}
+
 function single(text: string): Pick<Word, 'text' | 'values' | 'prefix' | 'dynamic' | 'pattern' | 'splits'> {
   return { text, values: [text], prefix: text, dynamic: [], pattern: null, splits: false }
 }
@@ -312,8 +336,9 @@ function execExpression(row: WrapperRow, argv: readonly Word[]): Unwrapped {
       continue
     }
     if (text === null) {
-      // One word can name an action without arguments, such as -delete.
-      if (word.prefix === '') doubts.push({ message: `\`${word.text}\` may be an action of \`${row.names[0]}\``, word })
+      // One word can name an action, with the words behind it as its arguments; no action holds a slash.
+      const action = /^(?:$|[-(),!])/.test(word.prefix) && !/^"?\$\{?\w+\}?\/[^$`]*"?$/.test(word.text)
+      if (action) doubts.push({ message: `\`${word.text}\` may be an action of \`${row.names[0]}\``, word })
       continue
     }
     if (!fd && TAKES_ONE.test(text)) {
@@ -346,6 +371,7 @@ function execExpression(row: WrapperRow, argv: readonly Word[]): Unwrapped {
   return {
     argv: commands[0] ?? [],
     more: commands.slice(1),
+    operands: [],
     texts: [],
     joined: false,
     assignments: [],

@@ -2,16 +2,19 @@
 
 import type { CompoundList, ParsedScript, Statement, SyntaxNode } from 'unbash'
 import { evaluate, isPlainArithmetic, mayFail } from './arithmetic.ts'
+import { walkData } from './arithmetic-text.ts'
 import { walkAndOr, walkArithmeticFor, walkCase, walkFor, walkIf, walkPipeline, walkWhile } from './branching.ts'
 import { walkTest } from './conditions.ts'
 import { walkCoproc, walkFunction } from './definitions.ts'
 import type { AssignmentFact, Hazard, Span, Via, Word } from './facts.ts'
 import { type Output, Rehearsal } from './output.ts'
-import { MAX_TREE_DEPTH, parseText, Refusal } from './parse.ts'
+import { parseText } from './parse.ts'
 import type { Stdin } from './redirect.ts'
+import { Refusal } from './refusal.ts'
 import { EVALUATED, type Scope } from './scope.ts'
 import { walkRedirected, walkSimple } from './simple-command.ts'
 import { ASSUMED, forget, type Start } from './start.ts'
+import { MAX_TREE_DEPTH } from './syntax-nodes.ts'
 import { assignmentHazard, environmentHazard } from './tables/environment.ts'
 import { arithmeticDoubt, arithmeticHost, type WordHost } from './word.ts'
 
@@ -62,6 +65,10 @@ export class Walk implements WordHost {
     this.sink.push(hazard)
   }
 
+  data(text: string, span: Span): void {
+    walkData(this, text, span)
+  }
+
   /** A variable of this shell was assigned: a dangerous name casts doubt on all that follows. */
   assigned(name: string, span: Span, fact?: AssignmentFact): void {
     if (Object.hasOwn(this.start.variables, name) || ASSUMED.includes(name)) this.output.overwritten.add(name)
@@ -77,6 +84,7 @@ export class Walk implements WordHost {
   evaluated(name: string, span: Span, value: Word | null): void {
     if (!EVALUATED.has(name)) return
     if (value?.values?.every((text) => isPlainArithmetic(text, this.scope)) === true) return
+    for (const text of value?.values ?? []) this.data(text, span)
     this.sink.push(arithmeticDoubt(`${name}=${value?.text ?? '…'}`, span))
   }
 

@@ -6,7 +6,7 @@ import { expandBraces } from './braces.ts'
 import type { Dynamic, Hazard, Span, Word } from './facts.ts'
 import { expandParameter, type ParameterNode, special } from './parameter.ts'
 import { joinArguments, joinSingle, literal, type Piece, plainWord, unknownPiece, unknownWord } from './pieces.ts'
-import type { Scope, Value } from './scope.ts'
+import { isNumeric, type Scope, type Value } from './scope.ts'
 
 /** What the expansion of a word needs from the walk. */
 export interface WordHost {
@@ -17,6 +17,8 @@ export interface WordHost {
   span(node: { pos: number; end: number }): Span
   substitution(node: { text: string; script: CommandExpansionPart['script']; pos: number; end: number }): void
   hazard(hazard: Hazard): void
+  /** Known text that bash evaluates as arithmetic. */
+  data(text: string, span: Span): void
   /** An expansion here may fail; bash then drops the rest of the line and goes on with the next. */
   fragile(): void
   /** A variable was assigned by an expansion or by arithmetic. */
@@ -192,6 +194,7 @@ export function arithmeticHost(host: WordHost): ArithmeticHost {
     },
     substitution: (node) => host.substitution(node),
     assigned: (name, node) => host.assigned(name, host.span(node)),
+    data: (node, text) => host.data(text, host.span(node)),
     doubt: (node, text) => host.hazard(arithmeticDoubt(text, host.span(node))),
   }
 }
@@ -210,13 +213,15 @@ export function arithmeticDoubt(text: string, span: Span): Hazard {
 export function checkArithmeticWord(word: SourceWord, host: WordHost): void {
   const value = expandSingle(word, host)
   const plain = value.values?.every((text) => isPlainArithmetic(text, host.scope)) ?? isInteger(word, host)
-  if (!plain) host.hazard(arithmeticDoubt(word.text, host.span(word)))
+  if (plain) return
+  for (const text of value.values ?? []) host.data(text, host.span(word))
+  host.hazard(arithmeticDoubt(word.text, host.span(word)))
 }
 
 /** `$i` and `"$i"` where i is unknown but certainly digits. */
 function isInteger(word: SourceWord, host: WordHost): boolean {
   const name = /^"?\$\{?([A-Za-z_]\w*)\}?"?$/.exec(word.text)?.[1]
-  if (name !== undefined) return host.scope.get(name).integer
+  if (name !== undefined) return isNumeric(host.scope.get(name))
   return /^"?\$(?:[#?$!]|\{#[A-Za-z_]\w*(?:\[[@*]\])?\})"?$/.test(word.text)
 }
 

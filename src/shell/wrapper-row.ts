@@ -25,6 +25,10 @@ export interface WrapperRow {
    * `exec`: `-exec … ;` inside an expression. `text`: only options hold commands.
    */
   readonly run: 'words' | 'joined' | 'shell' | 'exec' | 'text'
+  /** The commands come from standard input: as a script, or as the lines of a table of jobs. */
+  readonly script?: 'shell' | 'crontab'
+  /** Options whose value is the file that holds them instead. */
+  readonly scriptFile?: readonly string[]
   /** Options whose value is shell text that is run. */
   readonly text?: readonly string[]
   /** Options whose value is split into words in front of the command (`env -S`). */
@@ -47,6 +51,8 @@ export interface WrapperRow {
   readonly hazard?: { readonly code: string; readonly message: string; readonly verdict: 'ask' | 'deny' }
   /** The command runs with functions and builtins of this shell, as `command` does. */
   readonly builtins?: boolean
+  /** The command may stand behind the name of an environment: `hatch run dev:pytest`. */
+  readonly environment?: boolean
   /** Paths, hosts and effects of the wrapper's own arguments matter as well. */
   readonly inspect?: boolean
   /** Only a wrapper is taken out (`npx cross-env … rm`); anything else is judged as this program's own work. */

@@ -64,7 +64,7 @@ rR:/project/x r:/project/src | git -C x diff src/
 w:/project/out.tgz rR:/project/src | tar czf out.tgz src
 r:/project/in.tgz wR:/project/out | tar xzf in.tgz -C out
 r:/project/in.tgz | tar tzf in.tgz
-wR:/project/src | docker run -v ./src:/app x
+rR:/project/src wR:/project/src | docker run -v ./src:/app x
 r:/project/x.db | sqlite3 x.db 'select 1'
 w:/project/x.db | sqlite3 x.db 'insert into a values (1)'
 r:/home/u/x.db | sqlite3 'file:/home/u/x.db?mode=ro' 'select 1'

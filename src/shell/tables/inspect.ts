@@ -16,6 +16,8 @@ export interface SimpleCommand {
   readonly argv: readonly Word[]
   /** Where it runs; null when that cannot be known. */
   readonly cwd: string | null
+  /** Where it runs instead if a `cd` before it failed; null when that cannot be. */
+  readonly fallback?: string | null
   readonly home: string
   readonly assignments: readonly AssignmentFact[]
   readonly span: Span
@@ -29,7 +31,8 @@ const maxDepth = 4
 
 /** Finds hazards, paths, hosts and the effect of a simple command. */
 export function inspect(command: SimpleCommand): Inspection {
-  const place: Place = { cwd: command.cwd, home: command.home, stdin: command.stdin }
+  const { cwd, home, stdin, fallback = null } = command
+  const place: Place = { cwd, home, stdin, fallback }
   const found = new Findings(place)
   let effect: Effect = 'local'
   let effectNote = ''

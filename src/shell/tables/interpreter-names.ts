@@ -9,7 +9,7 @@ const families: Readonly<Record<string, string>> = {
   lua: 'lua luajit',
   tcl: 'tclsh wish expect',
   shell:
-    'sh bash dash ash zsh ksh mksh rbash yash fish csh tcsh pwsh powershell nu xonsh elvish osh ysh busybox toybox',
+    'sh bash dash ash zsh ksh mksh lksh oksh loksh pdksh hush rbash yash fish csh tcsh rc es ion pwsh powershell nu xonsh elvish osh ysh busybox toybox',
   applescript: 'osascript',
   r: 'R Rscript',
   julia: 'julia',

@@ -148,7 +148,7 @@ function reportMount(arg: Arg, label: string, use: Use): void {
   const named = /(?:^|,)(?:source|src)=([^,]*)/.exec(arg.text)
   const source = named?.[1] ?? (arg.text.includes('=') ? '' : (arg.text.split(':')[0] ?? ''))
   if (source.includes('/') || source.startsWith('~') || source === '.')
-    use.found.file(source, 'write', arg.word.span, { recursive: true })
+    for (const access of ['read', 'write'] as const) use.found.file(source, access, arg.word.span, { recursive: true })
 }
 
 /** `-d @file`, `-F name=@file`: a file that is sent. */

@@ -10,6 +10,7 @@ export type { Effect } from '../facts.ts'
 /** Where a command runs. */
 export interface Place {
   readonly cwd: string | null
+  readonly fallback: string | null
   readonly home: string
   readonly stdin: 'known' | 'unknown' | 'none'
 }

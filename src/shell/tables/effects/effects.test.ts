@@ -42,6 +42,13 @@ remote-write | git push -u origin feat/x
 remote-write | git push --tags
 remote-write | git -C sub push origin x
 remote-write | git lfs push origin
+destructive | rm *
+destructive | rm -f ./*
+destructive | rm src/*.ts
+local | rm dist/*
+local | rm *.log
+local | rm -f test-*.txt
+remote-write | npm publish --dry-run=false
 destructive | git push --force
 destructive | git push -f origin main
 destructive | git push --force-with-lease

@@ -53,7 +53,9 @@ export function effectOf(use: Use): readonly [Effect, string] {
   const cloud = cloudEffect(use)
   if (cloud !== null) return cloud
   const words = [...use.words, ...use.operands.map((arg) => arg.text)]
-  const names = new Set(use.options.flatMap((option) => [option.name, option.row?.name ?? option.name]))
+  // `--dry-run=false` is as good as none.
+  const given = use.options.filter((option) => !/^(?:false|no|off|0)$/i.test(option.value?.text ?? ''))
+  const names = new Set(given.flatMap((option) => [option.name, option.row?.name ?? option.name]))
   const fits = (row: EffectRow): boolean =>
     row.words.every((word, index) => words[index] === word) &&
     (row.options.length === 0 || row.options.some((option) => names.has(option)))

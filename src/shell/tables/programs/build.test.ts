@@ -164,7 +164,8 @@ option-loads-code | pylint --load-plugins=x .
 option-runs-program | mypy --python-executable ./e .
 read:/tmp/x | mypy --config-file /tmp/x .
 read:/tmp/x | black --config /tmp/x .
-read:/other/x.py | black ../other/x.py
+write:/other/x.py | black ../other/x.py
+read:/other/x.py | black --check ../other/x.py
 option-writes-file | flake8 --output-file=x .
 read:/tmp | isort --settings-path /tmp x
 option-runs-program | rustc -C linker=./e x.rs

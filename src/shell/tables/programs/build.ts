@@ -145,7 +145,10 @@ export function buildPrograms(): ProgramTable {
   -s --secret -j --job --matrix --env --var --input --container-architecture <text>`,
       operands: 'text*',
     },
-    'direnv asdf mise rtx nix nix-shell nix-build nix-env guix devbox': { operands: 'text*', wary: true },
+    'direnv asdf mise rtx nix nix-shell nix-build nix-env nix-instantiate guix devbox': {
+      operands: 'text*',
+      wary: true,
+    },
     'protoc buf': {
       abbreviates: false,
       options: '\n  --plugin <load>\n  -I --proto_path <tree>\n  -o --descriptor_set_out <write>\n  --config <config>',
@@ -158,7 +161,7 @@ export function buildPrograms(): ProgramTable {
       otherwise: { always: ['code', 'runs code'], operands: 'auto*' },
     },
     'xcodebuild xcrun': { always: ['run', 'runs build tools by name'], operands: 'text*' },
-    'shellcheck shfmt hadolint yamllint actionlint markdownlint codespell typos vale': {
+    'shellcheck hadolint yamllint actionlint markdownlint codespell typos vale': {
       options:
         '\n  --rcfile -c --config --config-file --configuration <read>\n  -shellcheck -pyflakes <run>\n  -e -i -s -x -f -o -S -P -ln --exclude --include --shell --format --severity --ignore --skip <text>\n  -w --write --fix --write-changes',
       operands: 'read*',

@@ -179,6 +179,12 @@ export function containerPrograms(): ProgramTable {
       subcommands: {
         console: { always: ['code', 'evaluates expressions against the state'], style: 'word' },
         login: { always: ['system', 'stores a credential'], style: 'word', operands: 'text*' },
+        fmt: {
+          style: 'word',
+          options: '\n  -check\n  -diff\n  -recursive',
+          operands: 'grow*',
+          operandsWith: { '-check': 'tree*' },
+        },
         providers: { style: 'word', subcommands: { mirror: { style: 'word', operands: 'grow' } }, operands: 'text*' },
       },
       otherwise: { style: 'word', operands: 'auto*' },

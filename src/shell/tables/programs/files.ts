@@ -93,7 +93,8 @@ export function filePrograms(): ProgramTable {
   -i --input <read>
   -o --output -r --reject-file <output>
   -d --directory <grow>
-  -p --strip -F --fuzz -D --ifdef -B --prefix -Y -z --suffix -V --version-control -g --get <text>`,
+  -p --strip -F --fuzz -D --ifdef -B --prefix -Y -z --suffix -V --version-control <text>
+  -g --get <run> # fetches files with the programs of a version control system`,
       operands: 'write read',
     },
     'dos2unix unix2dos': { options: '\n  -n --newfile\n  -c --convmode -i --info <text>', operands: 'change*' },
@@ -167,6 +168,10 @@ export function filePrograms(): ProgramTable {
       operands: 'auto*',
     },
     'ar ranlib': { bundled: true, wary: true, options: '\n  --plugin <load>\n  -X <text>', operands: 'auto*' },
-    jar: { bundled: true, options: '\n  -J [load]\n  -f --file <auto>\n  -C <tree>', operands: 'auto*' },
+    jar: {
+      bundled: true,
+      options: '\n  -J [load]\n  -f --file <auto>\n  -C <tree>\n  --dir <grow>',
+      operands: 'auto*',
+    },
   }
 }

@@ -87,7 +87,13 @@ export function javascriptPrograms(): ProgramTable {
   --store-dir --virtual-store-dir --modules-dir --global-dir <grow>
   -F --filter --filter-prod --workspace-concurrency --reporter --loglevel --tag --otp --access --depth --resume-from <text>
   --test-pattern --changed-files-ignore-pattern <text>`,
-      subcommands: { ...shared, exec: executing, dlx: executing, link: { operands: 'tree*' } },
+      subcommands: {
+        ...shared,
+        exec: executing,
+        dlx: executing,
+        link: { operands: 'tree*' },
+        deploy: { options: '\n  --prod\n  --legacy', operands: 'grow' },
+      },
       otherwise: { operands: 'auto*' },
     },
     yarn: {
@@ -200,16 +206,10 @@ export function javascriptPrograms(): ProgramTable {
       operands: 'tree*',
       operandsWith: { '-w': 'grow*' },
     },
-    'biome dprint rome': {
-      abbreviates: false,
-      options:
-        '\n  --config-path -c --config <read>\n  --plugins <load>\n  --max-diagnostics --diagnostic-level --reporter --stdin-file-path --colors --log-level --only --skip <text>',
-      operands: 'text auto*',
-    },
     jest: {
       abbreviates: false,
       options: `
-  --setupFiles --setupFilesAfterEnv --globalSetup --globalTeardown --testRunner --runner --resolver <module>
+  --preset --setupFiles --setupFilesAfterEnv --globalSetup --globalTeardown --testRunner --runner --resolver <module>
   --transform <load>
   --reporters --testEnvironment --env --watchPlugins --testResultsProcessor --snapshotSerializers --testSequencer <module>
   --prettierPath --filter --dependencyExtractor <module>
@@ -238,7 +238,7 @@ export function javascriptPrograms(): ProgramTable {
       abbreviates: false,
       options: `
   -r --require --import --loader --file -R --reporter --ui -u <module>
-  -n --node-option --v8-option <load>
+  -n --node-option --v8-option --node-arg --test-arg <load>
   --node-arguments <load>
   -c --config --opts --package <read>
   -g --grep -f --fgrep -t --timeout --extension -O --reporter-option --reporter-options -j --jobs --retries -s --slow <text>
@@ -274,12 +274,6 @@ export function javascriptPrograms(): ProgramTable {
         '\n  --plugins --presets <module>\n  -r --require <load>\n  --config-file <read>\n  -o --out-file -d --out-dir <write>\n  -e --eval -p --print <code>\n  -x --extensions --ignore --only --env-name -f <text>',
       operands: 'auto*',
     },
-    stylelint: {
-      abbreviates: false,
-      options:
-        '\n  --custom-syntax --custom-formatter --formatter -f <module>\n  --config-basedir <load>\n  -o --output-file <output>\n  -c --config -i --ignore-path <read>\n  --fix\n  --max-warnings --mw <text>',
-      operands: 'tree*',
-    },
     'nodemon node-dev ts-node-dev onchange chokidar': {
       abbreviates: false,
       options:
@@ -290,7 +284,7 @@ export function javascriptPrograms(): ProgramTable {
     'turbo lerna nx rush': {
       abbreviates: false,
       options:
-        '\n  --npm-client --exec <run>\n  --runner --plugin <module>\n  --cwd <tree>\n  --cache-dir <write>\n  --filter --scope --concurrency --parallel -t --target --projects -p --output-logs --log-order <text>\n  --graph --profile <output>',
+        '\n  --npm-client --exec <run>\n  --api --login <route>\n  --runner --plugin <module>\n  --cwd <tree>\n  --cache-dir <write>\n  --filter --scope --concurrency --parallel -t --target --projects -p --output-logs --log-order <text>\n  --graph --profile <output>',
       operands: 'text*',
     },
     jscodeshift: {
@@ -305,6 +299,18 @@ export function javascriptPrograms(): ProgramTable {
       operands: 'text*',
     },
     husky: { operands: 'text write text', options: '' },
+    sass: {
+      abbreviates: false,
+      options: '\n  -I --load-path <tree>\n  -p --pkg-importer -s --style <text>\n  -w --watch',
+      operands: 'read write',
+    },
+    'postcss postcss-cli': {
+      abbreviates: false,
+      options:
+        '\n  -u --use --syntax --parser --stringifier <module>\n  -o --output -d --dir <write>\n  --base --config <read>\n  --ext --env <text>\n  -r --replace',
+      operands: 'auto*',
+      operandsWith: { '-r': 'change*' },
+    },
     'mkdirp make-dir': { operands: 'write*' },
     'cpx cpy copyfiles ncp': { operands: 'tree* grow' },
     'pm2 forever': { always: ['run', 'starts programs that outlive the session'], operands: 'auto*' },

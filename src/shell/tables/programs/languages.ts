@@ -78,7 +78,7 @@ ${cargoTarget}`,
         init: { options: '\n  --name --edition --vcs <text>', operands: 'grow' },
         nextest: {
           options:
-            '\n  --config-file --archive-file <read>\n  --tool-config-file <config>\n  -E --filterset -P --partition --retries --test-threads <text>',
+            '\n  --archive-file <read>\n  --config-file --tool-config-file <config>\n  -E --filterset -P --partition --retries --test-threads <text>',
           operands: 'text*',
         },
         bench: { operands: 'text*' },
@@ -90,6 +90,13 @@ ${cargoTarget}`,
       abbreviates: false,
       options:
         '\n  -C --codegen -Z <text>\n  --sysroot <load>\n  -o --out-dir <write>\n  -L --extern <text>\n  --crate-type --crate-name --edition --emit --cfg --print -A -W -D -F --target --error-format <text>',
+      operands: 'read*',
+      wary: true,
+    },
+    rustdoc: {
+      abbreviates: false,
+      options:
+        '\n  --runtool --test-runtool <run>\n  --test-builder <run>\n  --sysroot <load>\n  -o --out-dir --output <write>\n  --html-in-header --html-before-content --html-after-content -e --extend-css --theme <read>\n  -C --codegen -L --extern --crate-name --edition --cfg --test-args --runtool-arg <text>',
       operands: 'read*',
       wary: true,
     },
@@ -211,10 +218,10 @@ ${cargoTarget}`,
       operands: 'text*',
     },
     'sbt mill bloop amm scala-cli': { always: ['code', 'runs code of its own configuration'], operands: 'text*' },
-    javac: {
+    'javac javadoc': {
       style: 'word',
       options:
-        '\n  -processorpath -processor-path -Xplugin <load>\n  -J [load]\n  -d -s -h <write>\n  -cp -classpath -class-path -sourcepath -p -module-path <text>\n  -processor -source -target -release -encoding --release <text>',
+        '\n  -processorpath -processor-path -processormodulepath -Xplugin -doclet -docletpath -taglet -tagletpath -bootclasspath -Xbootclasspath <load>\n  -J [load]\n  -d -s -h <write>\n  -cp -classpath -class-path -sourcepath -p -module-path <text>\n  -processor -source -target -release -encoding --release <text>',
       operands: 'read*',
     },
     'kotlinc kotlin scalac': {
@@ -270,8 +277,9 @@ ${cargoTarget}`,
     },
     'rspec rubocop': {
       options:
-        '\n  -r --require -I <load>\n  -c --config -O --options <read>\n  -o --out <output>\n  -f --format <module>\n  -e --example -t --tag --only --except --seed <text>\n  -a -A --autocorrect',
+        '\n  -r --require -I <load>\n  -c --config -O --options <read>\n  -o --out <output>\n  -f --format <module>\n  -e --example -t --tag --only --except --seed <text>\n  -a\n  -A\n  --autocorrect\n  --auto-correct\n  --autocorrect-all\n  -x --fix-layout',
       operands: 'tree*',
+      operandsWith: { '-a -A -x --autocorrect --auto-correct --autocorrect-all': 'grow*' },
     },
     'rails rake.rb': {
       subcommands: {
@@ -310,6 +318,13 @@ ${cargoTarget}`,
       operands: 'tree*',
     },
     'mix elixir iex': {
+      subcommands: {
+        format: {
+          options: '\n  --check-formatted\n  --dot-formatter <load>',
+          operands: 'grow*',
+          operandsWith: { '--check-formatted': 'tree*' },
+        },
+      },
       operands: 'text*',
       options: '\n  -e --eval --rpc-eval <code>\n  -r -pr --require <load>',
       wary: true,
@@ -329,6 +344,13 @@ ${cargoTarget}`,
       subcommands: { eval: { always: ['code', 'runs text as code'], operands: 'text*' } },
     },
     'zig dart flutter': {
+      subcommands: {
+        format: {
+          options: '\n  -o --output --language-version -l --line-length <text>\n  --set-exit-if-changed',
+          operands: 'grow*',
+        },
+        fmt: { options: '\n  --check\n  --stdin', operands: 'grow*', operandsWith: { '--check': 'tree*' } },
+      },
       operands: 'auto*',
       options:
         '\n  -p --prefix --cache-dir --global-cache-dir <grow>\n  -o -femit-bin --output <write>\n  --eval <code>',

@@ -121,9 +121,9 @@ export function networkPrograms(): ProgramTable {
   --backup -b
   --include-from --exclude-from --password-file --read-batch --compare-dest --copy-dest --link-dest <read>
   --log-file --write-batch --only-write-batch <output>
-  -T --temp-dir --backup-dir <write>
+  -T --temp-dir --backup-dir --partial-dir <write>
   -f --filter --exclude --include -B --block-size --bwlimit --timeout --contimeout --max-size --min-size --chmod <text>
-  --chown --info --debug --out-format --log-file-format --port --partial-dir --suffix --modify-window --iconv <text>
+  --chown --info --debug --out-format --log-file-format --port --suffix --modify-window --iconv <text>
   --usermap --groupmap --max-delete --skip-compress --compress-level --sockopts --protocol --stop-after --address <text>
   --delete --delete-before --delete-after --delete-during --delete-delay --delete-excluded --del`,
       operands: 'text*',
@@ -169,7 +169,7 @@ export function networkPrograms(): ProgramTable {
     'tshark wireshark': { options: '\n  -w <output>\n  -r <read>\n  -X <load>\n  -i -f -Y -c -T -e <text>' },
     'ssh-keygen': {
       always: ['system', 'makes or changes keys'],
-      options: '\n  -D -w <load>\n  -f <write>\n  -t -b -C -N -P -m -O -s -I -n -V <text>',
+      options: '\n  -D -w <load>\n  -f <change>\n  -t -b -C -N -P -m -O -s -I -n -V <text>',
       operands: 'text*',
     },
     'ssh-add ssh-agent ssh-copy-id': { always: ['system', 'changes which keys are in use'], operands: 'auto*' },

@@ -88,9 +88,13 @@ export function pythonPrograms(): ProgramTable {
           operands: 'auto*',
         },
         self: { always: ['system', 'replaces the installed uv'] },
+        init: {
+          options: '\n  -p --python <module>\n  --name --description --build-backend --vcs --author-from <text>',
+          operands: 'grow',
+        },
       },
       otherwise: {
-        options: '\n  -o --output-file --out-dir <write>\n  -p --python --extra --group <text>',
+        options: '\n  -o --output-file --out-dir <write>\n  -p --python <module>\n  --extra --group <text>',
         operands: 'auto*',
       },
     },
@@ -108,6 +112,9 @@ export function pythonPrograms(): ProgramTable {
         plugin: { always: ['load', 'changes plugins'], operands: 'text*' },
         source: { always: ['route', 'changes where packages come from'], operands: 'text*' },
         env: { operands: 'text module' },
+        new: { options: '\n  --name --readme --description --author --python --license <text>', operands: 'grow' },
+        init: { operands: 'grow' },
+        install: { options: '\n  -i --index <route>', operands: 'auto*' },
       },
       otherwise: { operands: 'auto*' },
     },
@@ -116,6 +123,7 @@ export function pythonPrograms(): ProgramTable {
       subcommands: {
         run: { ...delegating, options: '\n  -n --name <text>\n  -p --prefix <tree>\n  --cwd <tree>' },
         config: { always: ['system', 'changes the configuration'], operands: 'text*' },
+        init: { always: ['system', 'changes the start-up files of the shells'], operands: 'text*' },
       },
       operands: 'text*',
     },
@@ -142,7 +150,7 @@ export function pythonPrograms(): ProgramTable {
     },
     'tox nox': {
       options:
-        '\n  -c --conf -f --noxfile <read>\n  -x --override <config>\n  --workdir --root --envdir <grow>\n  -e -s --session --sessions -k -t -p --python -m <text>\n  --result-json --report <output>',
+        '\n  -c --conf -f --noxfile <read>\n  -x --override <config>\n  --discover --extra-pythons --force-pythons --force-python <module>\n  --workdir --root --envdir <grow>\n  -e -s --session --sessions -k -t --python -m <text>\n  -p --parallel [text]\n  --result-json --report <output>',
       operands: 'auto*',
     },
     mypy: {
@@ -155,17 +163,6 @@ export function pythonPrograms(): ProgramTable {
   -p --package -m --module -c --command --python-version --platform --exclude --follow-imports --enable-error-code <text>
   --shadow-file (read)`,
       operands: 'tree*',
-    },
-    'black isort autopep8 yapf ruff flake8 pyflakes pycodestyle pydocstyle pyupgrade autoflake docformatter': {
-      options: `
-  --config --settings-path --settings-file --global-config --append-config --style --stdin-filename <auto>
-  -o --output-file <output>
-  --cache-dir <write>
-  -l --line-length --line_length -t --target-version -c --code --include --exclude --extend-exclude --select --ignore --fixable <text>
-  --output-format --profile --max-line-length --max-complexity --per-file-ignores --extend-select --extend-ignore --format --filename <text>
-  --unsafe-fixes --fix --diff --check -w --in-place -i`,
-      operands: 'auto*',
-      operandsWith: { '--fix -w -i': 'auto* grow' },
     },
     pylint: {
       options:
@@ -218,6 +215,12 @@ export function pythonPrograms(): ProgramTable {
         startapp: { options: '\n  --template <load>', operands: 'text grow' },
       },
       operands: 'text*',
+    },
+    'cookiecutter copier': {
+      options:
+        '\n  -o --output-dir <grow>\n  -a --answers-file -d --data -r --vcs-ref --checkout --directory <text>\n  --config-file <config>\n  --trust --UNSAFE !load',
+      always: ['load', 'runs the hooks of a template'],
+      operands: 'auto*',
     },
     cython: { options: '\n  -o <write>\n  -I <read>', operands: 'read*' },
   }

@@ -72,7 +72,7 @@ export function rarePrograms(): ProgramTable {
       operands: 'auto*',
     },
     csvtool: { operands: 'auto*', wary: true, always: ['run', 'can run a command for every row'] },
-    'csvkit csvcut csvgrep csvsort csvsql xsv qsv mlr': {
+    'csvkit csvcut csvgrep csvsort csvsql xsv qsv': {
       options:
         '\n  -o --output <output>\n  --prepipe --prepipex <run>\n  -I !output # rewrites its operands\n  -d --delimiter -c -s -n -m -r <text>',
       operands: 'auto*',

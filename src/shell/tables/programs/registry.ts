@@ -5,6 +5,7 @@ import { buildPrograms } from './build.ts'
 import { containerPrograms } from './containers.ts'
 import { databasePrograms } from './databases.ts'
 import { filePrograms } from './files.ts'
+import { formatterPrograms } from './formatters.ts'
 import { gitPrograms } from './git.ts'
 import { interpreterPrograms } from './interpreters.ts'
 import { javascriptPrograms } from './javascript.ts'
@@ -29,21 +30,26 @@ const tables: readonly (() => ProgramTable)[] = [
   databasePrograms,
   systemPrograms,
   interpreterPrograms,
+  formatterPrograms,
   rarePrograms,
 ]
 
 const rows: (ReadonlyMap<string, Spec> | undefined)[] = []
 
 function rowsOf(table: number): ReadonlyMap<string, Spec> {
-  rows[table] ??= new Map(
-    Object.entries(tables[table]!()).flatMap(([names, spec]) => names.split(' ').map((name) => [name, spec] as const)),
-  )
+  rows[table] ??= new Map(listed(table))
   return rows[table]
+}
+
+function listed(table: number): readonly (readonly [string, Spec])[] {
+  return Object.entries(tables[table]!()).flatMap(([names, spec]) =>
+    names.split(' ').map((name) => [name, spec] as const),
+  )
 }
 
 /** Every listed name with its row, in the order of the tables; a test holds that no name is listed twice. */
 export function listPrograms(): readonly (readonly [string, Spec])[] {
-  return tables.flatMap((_, table) => [...rowsOf(table)])
+  return tables.flatMap((_, table) => listed(table))
 }
 
 /** The names of each table in a line; the build puts it here, so that a start need not make the tables to know them. */

@@ -105,6 +105,41 @@ export function textPrograms(): ProgramTable {
       operands: 'text read*',
       operandsWith: { '-e -f': 'read*' },
     },
+    'ugrep ug ugrep+ ug+': {
+      abbreviates: false,
+      options: `
+  --filter <run> # runs programs on the files
+  --pager --view [run]
+  --config [config]
+  --save-config [output]
+  -f --file --include-from --exclude-from --from <read>
+  -e --regexp -g --glob --iglob -t --file-type -O --file-extension -A --after-context -B --before-context -C --context <text>
+  -m --max-count -K --range --include --exclude --include-dir --exclude-dir --format --replace --sort --encoding --colors <text>
+  -z --decompress`,
+      operands: 'text tree*',
+      operandsWith: { '-e -f': 'tree*' },
+    },
+    mlr: {
+      abbreviates: false,
+      options: `
+  --prepipe --prepipex <run>
+  --load --mload <load>
+  --from --mfrom -n --nr-progress-mod --ifs --ofs --fs --ips --ops --ps --irs --ors --rs --c2p --ofmt <auto>
+  -s <config>
+  -I`,
+      operands: 'auto*',
+      calm: true,
+    },
+    dasel: {
+      options:
+        '\n  -f --file <auto>\n  -o --out --output <write>\n  -r --read -w --write -t --type -v --value -s --selector <text>',
+      everywhere: true,
+      subcommands: {
+        put: { options: '\n  -f --file <change>', operands: 'text*' },
+        delete: { options: '\n  -f --file <change>', operands: 'text*' },
+      },
+      operands: 'text*',
+    },
     rg: {
       abbreviates: false,
       options: `
@@ -202,7 +237,7 @@ export function textPrograms(): ProgramTable {
       operands: 'text read*',
       operandsWith: { '-f': 'read*' },
     },
-    'gojq jaq dasel fx': {
+    'gojq jaq fx': {
       options: '\n  -f --from-file --file <read>\n  --arg --argjson (text)',
       operands: 'text read*',
     },

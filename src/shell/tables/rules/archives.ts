@@ -42,8 +42,16 @@ const ar: Rule = (use) => {
   if (archive !== undefined && has(use, '-r', '-q', '-d', '-m', '-s')) use.found.path(archive, 'write')
 }
 
+/** `zip -TmTT cmd`: two letters in a cluster are one option that runs a command. */
+const zip: Rule = (use) => {
+  for (const arg of use.args)
+    if (/^-[A-Za-z0-9]*TT/.test(arg.text ?? ''))
+      use.found.hazard('option-runs-program', '`zip -TT` runs a command on the archive', arg.word.span)
+}
+
 export const archiveRules: Readonly<Record<string, Rule>> = {
   ar,
+  zip,
   'tar, bsdtar': tar,
   '7z, 7za, 7zr, 7zz': sevenZip,
 }

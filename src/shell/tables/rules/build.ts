@@ -37,7 +37,7 @@ const make: Rule = (use) => {
     if (isRooted(value)) use.found.file(value, installs ? 'write' : 'read', arg.word.span)
   }
   for (const option of usesOf(use, '-f'))
-    if (option.value?.text === '-')
+    if (/^(?:-|\/(?:dev|proc)\/.*)$/.test(option.value?.text ?? ''))
       use.found.hazard('interpreter-code', `\`${use.program} -f -\` runs the rules that it reads`, option.span)
 }
 
@@ -177,7 +177,7 @@ const rustFlag =
   /^(-C|--codegen[= ]?)?\s*(linker|link-arg|link-args|linker-flavor|profile-use)\b|^-Z|^-C(linker|link-arg)/
 
 const rustc: Rule = (use) => {
-  const afterDashes = use.program === 'rustc' ? use.args : use.operands.slice(use.beforeDashes)
+  const afterDashes = /^rust(c|doc)$/.test(use.program) ? use.args : use.operands.slice(use.beforeDashes)
   afterDashes.forEach((arg, index) => {
     const text = arg.text ?? arg.prefix
     const joined =
@@ -186,6 +186,12 @@ const rustc: Rule = (use) => {
         : text
     if (rustFlag.test(joined))
       use.found.hazard('option-runs-program', `\`rustc ${joined}\` can name another linker`, arg.word.span)
+    const out = /^(?:--emit=[\w-]+=|--out-dir=|-o)(.+)$/.exec(text)?.[1]
+    if (out !== undefined) use.found.file(out, 'write', arg.word.span)
+    else if (/^(?:-o|--out-dir)$/.test(text) && afterDashes[index + 1]?.text != null)
+      use.found.file(afterDashes[index + 1]?.text ?? '', 'write', arg.word.span)
+    if (text.startsWith('@'))
+      use.found.hazard('option-reads-list', '`rustc @file` takes options from a file', arg.word.span)
   })
 }
 
@@ -218,7 +224,9 @@ const targets: Rule = (use) => {
 /** `javac -J-javaagent:…`, `msbuild -logger:X,y.dll`: options that load code. */
 const gluedLoaders: Rule = (use) => {
   for (const arg of use.args)
-    if (/^-J-|^[-/](?:logger|l|distributedlogger|dl):.*\.dll/i.test(arg.text ?? ''))
+    if (arg.text?.startsWith('@') && /^(?:javac|javadoc|jar)$/.test(use.program))
+      use.found.hazard('option-reads-list', `\`${use.program} @file\` takes options from a file`, arg.word.span)
+    else if (/^-J-|^[-/](?:logger|l|distributedlogger|dl):.*\.dll/i.test(arg.text ?? ''))
       use.found.hazard('option-loads-code', `\`${arg.text?.slice(0, 40)}\` loads code`, arg.word.span)
     else {
       const file = /LogFileName=([^;]+)/i.exec(arg.text ?? '')?.[1]
@@ -250,7 +258,7 @@ export const buildRules: Readonly<Record<string, Rule>> = {
   cmake,
   'gcc, g++, cc, c++, clang, clang++, cpp, tcc, icc, gfortran, gccgo, nvcc': compiler,
   'go build, go test, go install, go run, go vet, go list, go get, go generate': goFlags,
-  'rustc, cargo rustc': rustc,
+  'rustc, rustdoc, cargo rustc, cargo rustdoc': rustc,
   'gradle, gradlew, mvn, mvnw, mvnd': jvm,
   'javac, javadoc, jar, dotnet, msbuild': gluedLoaders,
   'just, task, go-task, rake': targets,

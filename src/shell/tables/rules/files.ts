@@ -17,14 +17,23 @@ const reproducible: ReadonlySet<string> = new Set(
   ).split(' '),
 )
 
+/** Names of what programs leave behind. */
+const litter =
+  /^(\*\.(pyc|pyo|o|class|log|tmp|orig|rej|bak|swp|map|tgz|tsbuildinfo|out|prof|cov)|__pycache__|\.DS_Store|Thumbs\.db|\*~)$/
+
 /** True for a path whose loss a build or a moment repairs: build output in the project, scratch files. */
 function isDisposable(arg: Arg, use: Use): boolean {
+  const { cwd, fallback } = use.place
+  return isDisposableAt(arg, use, cwd) && (fallback === null || isDisposableAt(arg, use, fallback))
+}
+
+function isDisposableAt(arg: Arg, use: Use, cwd: string | null): boolean {
   const text = arg.text ?? arg.pattern
   if (text === null || text === '') return false
-  const { path } = resolvePath(text, use.place.cwd ?? '/', use.place.home)
+  const { path } = resolvePath(text, cwd ?? '/', use.place.home)
   if (path === null) return false
   if (/^(\/private)?\/(tmp|var\/tmp)\/[^/*?]/.test(path) || /^\/var\/folders\/.+\/T\/[^/*?]/.test(path)) return true
-  const root = use.place.cwd
+  const root = cwd
   const inside = root === null ? !text.startsWith('/') && !text.startsWith('~') : path.startsWith(`${root}/`)
   if (!inside || text.split('/').includes('..')) return false
   const below = root === null ? text : path.slice(root.length + 1)
@@ -39,8 +48,17 @@ function isEverything(arg: Arg, use: Use): boolean {
   return path !== null && cwd !== null && (cwd === path || cwd.startsWith(path === '/' ? '/' : `${path}/`))
 }
 
+/** `*` and `*.ts`: all files of a directory, or all of a kind; what a build or a run leaves behind aside. */
+function isWholeKind(arg: Arg, use: Use): boolean {
+  const name = arg.pattern === null || arg.text !== null ? '' : posix.basename(arg.pattern)
+  return /^\*(\.\w+)*$/.test(name) && !litter.test(name) && !isDisposable(arg, use)
+}
+
 const remove: Rule = (use) => {
   const recursive = use.program === 'rimraf' || has(use, '-r', '-R', '--recursive', '--recursiv', '--recurs')
+  // `find … -exec rm {} +`, `… | xargs rm`, `rm src/*.ts`: as many files as there are.
+  if (!recursive && use.operands.some((arg) => arg.word.dynamic.includes('input') || isWholeKind(arg, use)))
+    use.setEffect('destructive', 'deletes every file it is given')
   if (!recursive) return
   for (const arg of use.operands) {
     use.found.path(arg, 'write', true)
@@ -130,7 +148,6 @@ const find: Rule = (use) => {
   if (has(use, '-delete')) {
     for (const arg of use.operands) use.found.path(arg, 'write', true)
     const names = usesOf(use, '-name', '-iname').map((option) => option.value?.text ?? '')
-    const litter = /^(\*\.(pyc|pyo|o|class|log|tmp|orig|rej|bak|swp)|__pycache__|\.DS_Store|Thumbs\.db|\*~)$/
     const tidies = names.length > 0 && names.every((name) => litter.test(name)) && !has(use, '-o', '-or', '-not')
     if (tidies && use.operands.every((arg) => /^(\.|\.\/.*|[\w-][\w./-]*)$/.test(arg.text ?? '/')))
       use.setEffect('local', '')

@@ -99,6 +99,8 @@ function isEverything(arg: Arg): boolean {
 const checkout: Rule = (use) => {
   if (has(use, '-b', '-B', '--orphan', '--detach', '-t', '--track')) return
   if (use.operands.some(isEverything)) use.setEffect('destructive', 'throws away every uncommitted change')
+  if (use.args.some((arg) => arg.text === '--'))
+    for (const arg of use.operands.slice(use.beforeDashes)) use.found.path(arg, 'write')
 }
 
 const restore: Rule = (use) => {

@@ -1,5 +1,6 @@
 /** Runners (npx, uv run, npm exec …) are judged by what they run; npm scripts by their name. */
 
+import { isUrl } from '../hosts.ts'
 import type { Arg } from '../options.ts'
 import { projectTools } from '../project-tools.ts'
 import { has, type Rule, type Use, usesOf } from '../use.ts'
@@ -28,6 +29,9 @@ const runs: Rule = (use) => {
     use.found.file(first, 'read', use.operands[0]?.word.span ?? use.span)
     return
   }
+  // A package by its address.
+  const [named] = use.operands
+  if (named?.text != null && isUrl(named.text)) use.found.host(named.text, named.word.span)
   delegateTo(use, use.operands)
 }
 
@@ -140,7 +144,11 @@ export const runnerRules: Readonly<Record<string, Rule>> = {
     byName(use)
   },
   'npm pkg, pnpm pkg': pkgSet,
-  'npm install, npm i, npm add, npm uninstall, npm update, npm link': globalPlace,
+  'npm install, npm i, npm ci, npm add, npm uninstall, npm update, npm link': (use) => {
+    globalPlace(use)
+    for (const option of usesOf(use, '--prefix', '-C'))
+      if (option.value !== null) use.found.path(option.value, 'write', true)
+  },
   bun,
   'coverage run': wrappedPython,
   'pytest, py.test': pytest,

@@ -65,7 +65,8 @@ const manager: Rule = (use) => {
     /^(exec|shell|run|develop|x|allow|permit|edit|hook|activate|eval|repl|profile|settings|set|trust|plugin|plugins|config|install|use|global|implode|reshim|registry|upgrade|self-update)$/.test(
       verb,
     ) ||
-    has(use, '--run', '--command', '-c')
+    has(use, '--run', '--command', '-c', '--option', '--builders', '--expr', '-E') ||
+    (use.program === 'guix' && verb === 'environment')
   ) {
     const project = use.program === 'mise' || use.program === 'rtx'
     if (project && verb === 'run') return
@@ -95,6 +96,6 @@ export const systemRules: Readonly<Record<string, Rule>> = {
   mount,
   kill,
   'convert, magick, identify, mogrify, composite, montage': image,
-  'nix, nix-shell, nix-build, nix-env, guix, devbox, mise, rtx, asdf, direnv': manager,
+  'nix, nix-shell, nix-build, nix-env, nix-instantiate, guix, devbox, mise, rtx, asdf, direnv': manager,
   exiftool: exif,
 }

@@ -2,6 +2,7 @@
 
 import { environmentHazard } from '../environment.ts'
 import type { Arg } from '../options.ts'
+import { isRooted } from '../paths.ts'
 import { has, type Rule, type Use, usesOf } from '../use.ts'
 import { awkDangers } from './awk-program.ts'
 import { sedDangers } from './sed-script.ts'
@@ -43,7 +44,8 @@ const sed: Rule = (use) => {
   const scripts = separateSuffix ? use.operands.slice(1, 2) : scriptArgs(use, ['-e'], ['-f'])
   reportScript(use, scripts, sedDangers)
   for (const arg of scripts)
-    for (const [access, file] of sedFiles(arg.text ?? '')) use.found.file(file, access, arg.word.span)
+    if (sedDangers(arg.text ?? '').length > 0)
+      for (const [access, file] of sedFiles(arg.text ?? '')) use.found.file(file, access, arg.word.span)
   if (!inPlace) return
   const files = use.operands.slice(has(use, '-e', '-f') ? 0 : separateSuffix ? 2 : 1)
   for (const arg of files) use.found.path(arg, 'write')
@@ -52,7 +54,7 @@ const sed: Rule = (use) => {
 /** Files that `w` and `r` commands name, as far as a plain look finds them. */
 function sedFiles(script: string): readonly (readonly ['read' | 'write', string])[] {
   const files: (readonly ['read' | 'write', string])[] = []
-  for (const match of script.matchAll(/(?:^|[;\s\d$/}])([wWrR])\s+(\/[^\s;]+|~\/[^\s;]+|\.\.?\/[^\s;]+)/g))
+  for (const match of script.matchAll(/(?:^|[;\s\d$/}])([wWrR])\s+([^\s;}]+)/g))
     files.push([(match[1] ?? '').toLowerCase() === 'w' ? 'write' : 'read', match[2] ?? ''])
   return files
 }
@@ -63,7 +65,7 @@ const awk: Rule = (use) => {
   for (const arg of scripts)
     for (const match of (arg.text ?? '').matchAll(/(>>?|<)\s*"([^"]+)"/g)) {
       const file = match[2] ?? ''
-      if (file.includes('/')) use.found.file(file, match[1] === '<' ? 'read' : 'write', arg.word.span)
+      if (!file.startsWith('-')) use.found.file(file, match[1] === '<' ? 'read' : 'write', arg.word.span)
     }
 }
 
@@ -123,7 +125,19 @@ const printf: Rule = (use) => {
     use.found.hazard('assigns-variable', '`printf -v` sets a variable that changes what programs do', use.span)
 }
 
+/** Verbs of mlr that take a program in its language, and what of it runs commands or writes files. */
+const millerRuns = /\b(?:system|exec|os)\s*\(|\|\s*(?:"|\$|@)|\b(?:tee|emit\w*|print\w*|dump)\b[^;}]*>/
+
+const miller: Rule = (use) => {
+  for (const arg of use.args)
+    if (arg.text === null ? arg.prefix === '' && arg.word.splits : millerRuns.test(arg.text))
+      use.found.hazard('interpreter-code', '`mlr` is given a program that runs commands or writes files', arg.word.span)
+  if (has(use, '-I'))
+    for (const arg of use.operands) if (arg.text !== null && isRooted(arg.text)) use.found.path(arg, 'write')
+}
+
 export const textRules: Readonly<Record<string, Rule>> = {
+  mlr: miller,
   sed,
   'awk, gawk, mawk, nawk, original-awk': awk,
   yq,
