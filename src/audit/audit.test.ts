@@ -283,6 +283,32 @@ describe('crashes', () => {
     expect(queryAudit(stateDir, { type: 'recovered' })).toMatchObject([{ problem: 'torn', seq: 5 }])
   })
 
+  it('does not take another torn line for the one that was closed', () => {
+    const log = open()
+    record(log, 3)
+    log.close()
+    appendFileSync(file(), '{"v":1,"seq":')
+    open().close()
+    expect(verify()).toMatchObject({ ok: true, sessions: [{ recovered: 1 }] })
+    writeFileSync(file(), readFileSync(file(), 'utf8').replace('{"v":1,"seq":\n', '{"v":1,"XXX":\n'))
+    expect(verify()).toMatchObject({ ok: false })
+  })
+
+  it('does not believe a head whose checksum does not fit', () => {
+    const log = open()
+    record(log, 4)
+    log.close()
+    const head = join(stateDir, 'audit-heads', 's1.head')
+    // The newest slot with a greater number: it would hide that lines are missing, or promise some.
+    const bytes = readFileSync(head, 'latin1')
+      .replace('"closed":true', '"closed":false')
+      .replaceAll('"seq":6', '"seq":5')
+    writeFileSync(head, bytes)
+    expect(verify().sessions[0]).toMatchObject({ closed: false })
+    writeFileSync(head, readFileSync(head, 'latin1').replaceAll('"seq":', '"sEq":'))
+    expect(verify()).toMatchObject({ ok: false, sessions: [{ damage: [{ kind: 'head-damaged' }] }] })
+  })
+
   it('takes over a whole line whose head was not written', () => {
     record(open('s1', { shared: true }), 4)
     copyFileSync(join(stateDir, 'audit-heads', 's1.head'), `${stateDir}/head`)

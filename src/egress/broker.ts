@@ -57,7 +57,8 @@ export interface Broker {
   mayEcho(target: Target): boolean
   /** Takes values out of what a host sends back: an echo must not bring the secret into the sandbox. */
   scrubText(text: string): string
-  scrubStream(): Transform
+  /** `sameLength`: each value is blotted out, and the bytes stay as many as they were. */
+  scrubStream(sameLength: boolean): Transform
   /** The same for a protocol of frames that say how long they are. */
   scrubFrames(readHead: ReadFrameHead): Transform
 }
@@ -105,7 +106,7 @@ export function createBroker(secrets: readonly BrokeredSecret[]): Broker {
     },
     mayEcho: (target) => held.some((secret) => isGranted(secret, target)),
     scrubText: (text) => scrubBytes(Buffer.from(text, 'latin1'), forms()).toString('latin1'),
-    scrubStream: () => scrubStream(forms()),
+    scrubStream: (sameLength) => scrubStream(forms(), sameLength),
     scrubFrames: (readHead) => scrubFrames(forms(), readHead),
   }
 }

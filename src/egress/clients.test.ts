@@ -1,4 +1,6 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
+import { type AddressInfo, createServer } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { describe, expect, it } from 'vitest'
 import { createSessionCa } from './ca.ts'
 import { CLIENTS, clientSettings } from './clients.ts'
@@ -52,6 +54,30 @@ describe('client settings', () => {
       clientSettings(facts).files.find((entry) => entry.path.endsWith(name))!.content as string
     expect(() => execFileSync('bash', ['-n'], { input: file('ssh-connect') })).not.toThrow()
     expect(() => execFileSync(process.execPath, ['--check', '-'], { input: file('node-proxy.cjs') })).not.toThrow()
+  })
+
+  it.each([
+    { host: 'git.example.org', asked: 'git.example.org:22' },
+    { host: '2606:4700::1', asked: '[2606:4700::1]:22' },
+  ])('ask the proxy for $asked when ssh wants $host', async ({ host, asked }) => {
+    const script = clientSettings(facts).files.find((entry) => entry.path.endsWith('ssh-connect'))!.content as string
+    const proxy = createServer()
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+    const heard = new Promise<string>((resolve) => {
+      proxy.once('connection', (socket) => {
+        socket.once('data', (chunk) => {
+          resolve(chunk.toString('latin1'))
+          socket.end('HTTP/1.1 403 Blocked\r\n\r\nwhy\n')
+        })
+      })
+    })
+    const { port } = proxy.address() as AddressInfo
+    const env = { PATH: '/usr/bin:/bin', CORDON_PROXY_HOST: '127.0.0.1', CORDON_PROXY_PORT: String(port) }
+    const child = spawn('bash', ['-c', script, 'ssh-connect', host, '22'], { env, stdio: ['pipe', 'ignore', 'pipe'] })
+    const told = text(child.stderr)
+    expect(await heard).toBe(`CONNECT ${asked} HTTP/1.1\r\nHost: ${asked}\r\n\r\n`)
+    expect(await told).toContain('why')
+    await new Promise((resolve) => proxy.close(resolve))
   })
 
   it('keep the options that the command has for Node', () => {

@@ -26,7 +26,7 @@ import {
   upstreamHeaders,
 } from './request-head.ts'
 import type { RoutedRequest } from './route-agent.ts'
-import { isBodiless, PACKING, PACKING_OFFERS, scrubbedBody, UNREADABLE } from './scrub.ts'
+import { isBodiless, keepsLength, PACKING, PACKING_OFFERS, scrubbedBody, UNREADABLE } from './scrub.ts'
 import type { Target } from './target.ts'
 import { onUnanswered, timeoutError, upstreamRefusal } from './upstream.ts'
 
@@ -182,7 +182,7 @@ class Exchange {
   #receive(incoming: IncomingMessage): void {
     const { scrub } = this.#cleared
     const packed = scrub !== null && !isBodiless(incoming.statusCode!, this.#message.method!)
-    const own = endToEndHeaders(incoming.rawHeaders, packed ? PACKING : [])
+    const own = endToEndHeaders(incoming.rawHeaders, packed && !keepsLength(incoming.headers) ? PACKING : [])
     const headers = scrub ? own.map((text) => scrub.scrubText(text)) : own
     const body = packed ? scrubbedBody(scrub, incoming, incoming.headers) : incoming
     if (body === null) {

@@ -31,8 +31,8 @@ export class Scrubber {
   }
 }
 
-export function scrubStream(forms: readonly SecretForm[]): Transform {
-  const scrubber = new Scrubber(forms, false)
+export function scrubStream(forms: readonly SecretForm[], sameLength = false): Transform {
+  const scrubber = new Scrubber(forms, sameLength)
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
       done(null, scrubber.take(chunk))

@@ -3,7 +3,11 @@
 export const SSH_CONNECT = `#!/bin/bash
 # ssh-connect HOST PORT: a tunnel through the proxy on standard input and output.
 exec 3<>"/dev/tcp/$CORDON_PROXY_HOST/$CORDON_PROXY_PORT" || exit 1
-printf 'CONNECT %s:%s HTTP/1.1\\r\\nHost: %s:%s\\r\\n\\r\\n' "$1" "$2" "$1" "$2" >&3
+case $1 in
+  *:*) target="[$1]:$2" ;;
+  *) target="$1:$2" ;;
+esac
+printf 'CONNECT %s HTTP/1.1\\r\\nHost: %s\\r\\n\\r\\n' "$target" "$target" >&3
 IFS= read -r status <&3
 while IFS= read -r line <&3 && [ "$line" != $'\\r' ]; do :; done
 case $status in

@@ -106,7 +106,7 @@ function answerPlainly(socket: Duplex, incoming: IncomingMessage, broker: Broker
   incoming.on('error', () => socket.destroy())
   const body = broker ? scrubbedBody(broker, incoming, incoming.headers) : incoming
   if (body === null) socket.destroy()
-  else body.pipe(socket)
+  else body.on('error', () => socket.destroy()).pipe(socket)
   incoming.once('end', () => closeSoon(socket))
   socket.once('close', () => incoming.destroy())
   return new Promise((resolve) => incoming.once('close', () => resolve(bytes)))

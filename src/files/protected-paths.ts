@@ -39,6 +39,12 @@ const GIT_INTERNALS: readonly (readonly [name: string, reason: string])[] = [
   ['sequencer', 'a row of picks that was stopped, with which git goes on outside the sandbox; use `git cherry-pick`'],
 ]
 
+/** Why an entry of a git directory, whatever that is called, is protected; null for the others. */
+export function gitInternalReason(name: string): string | null {
+  const folded = foldName(name)
+  return GIT_INTERNALS.find(([internal]) => internal === folded)?.[1] ?? null
+}
+
 const MANIFEST_NAMES: readonly string[] = ['cordon.toml', 'cordon.toml.sig']
 
 /** Why this canonical path is protected, or null. Upper and lower case are one, as they are to git on some systems. */

@@ -34,7 +34,7 @@ patterns = ["npm test:*"]
   \`[limits]\` a project can only make stricter. A filter (\`shell_policy.allow\`, \`change_envelope\`,
   \`allowed_modules\`) can only be narrowed by a later layer. Other values are the later layer's.
 - **Paths.** Relative ones stand under the project root, \`~/\` is the home directory. \`*\` is one level, \`**\` any depth,
-  \`?\` one character.
+  \`?\` one character. A link in the project shows a command only what a grant covers at its end as well.
 - **Commands.** \`"cargo build"\` is exactly that; \`"cargo build:*"\` allows any further words. The only wildcard is \`:*\`
   at the end.
 - **Hosts.** A name, or \`*.\` and a domain that one owner holds; a \`:port\` may follow, otherwise 80 and 443.

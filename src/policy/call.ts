@@ -12,6 +12,8 @@ export interface PathFact {
   readonly path: string
   /** The absolute path before links were followed, where that is another one. */
   readonly written?: string
+  /** Why it is protected as a part of a git directory that is not called `.git`. */
+  readonly gitInternal?: string
 }
 
 /** A URL of the call, with the addresses and redirects that stand in for the wire. */

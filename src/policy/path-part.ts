@@ -93,9 +93,10 @@ function ruleDenial({ policy, access, fact }: PathScene): Ruling | null {
 
 function ownPlaceDenial({ policy, session, access, fact }: PathScene): Ruling | null {
   const facts = { root: policy.root, home: policy.home, ...session.own }
-  const found = namesOf(fact)
+  const named = namesOf(fact)
     .map((path) => protectedPath(path, facts))
     .find((reason) => reason !== null)
+  const found = named ?? (fact.gitInternal ? { reason: fact.gitInternal, unreadable: false } : null)
   if (!found) return null
   const closed = access === 'write' || found.unreadable
   const opener = policy.writes.allow.find(

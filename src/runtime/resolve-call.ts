@@ -6,6 +6,7 @@ import type { HostFact, PathFact, ShellFact, ToolCall } from '../policy/call.ts'
 import type { ShellAnalysis, ShellContext } from '../shell/facts.ts'
 import { Fault } from '../system/fault.ts'
 import type { Actions } from '../tools/tool.ts'
+import { gitInternalAt } from './git-internals.ts'
 
 /** The machine as far as facts need it. */
 export interface Surroundings {
@@ -43,7 +44,8 @@ function pathFact(given: string, around: Surroundings): PathFact {
   const absolute = posix.isAbsolute(home) ? home : `${around.cwd}/${home}`
   const path = around.canonical(absolute)
   const written = posix.resolve(absolute)
-  return { given, path, ...(written !== path && { written }) }
+  const gitInternal = gitInternalAt(path)
+  return { given, path, ...(written !== path && { written }), ...(gitInternal !== null && { gitInternal }) }
 }
 
 function hostFact(actions: Actions, around: Surroundings): HostFact {

@@ -6,6 +6,7 @@ import { evaluate } from '../policy/evaluate.ts'
 import { Fault } from '../system/fault.ts'
 import type { GuardedFiles } from '../system/guarded-files.ts'
 import type { CommandPort, SessionStore, ToolContext, WebPort } from '../tools/tool.ts'
+import { gitInternalAt } from './git-internals.ts'
 import type { ParsedCall } from './session-call.ts'
 import type { SessionView } from './session-view.ts'
 
@@ -35,7 +36,8 @@ export function toolContext(parsed: ParsedCall, parts: ContextParts): ToolContex
     },
     // INVARIANT: the same evaluation as the call's own, on the policy and the facts of this moment.
     judge: (access, path) => {
-      const fact = { given: path, path }
+      const gitInternal = access === 'write' ? gitInternalAt(path) : null
+      const fact = { given: path, path, ...(gitInternal !== null && { gitInternal }) }
       const call: ToolCall = {
         tool: parsed.tool.name,
         reads: access === 'read' ? [fact] : [],

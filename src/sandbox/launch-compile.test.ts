@@ -8,9 +8,9 @@ const room = (binds: readonly Bind[]): SandboxRoom => ({
   baseline: 'system',
   binds,
   links: [],
+  standIns: [],
   scratch: ['/tmp'],
   emptied: [],
-  standIns: [],
   skipped: [],
   scratchBytes: 1,
 })

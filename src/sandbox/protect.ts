@@ -69,8 +69,11 @@ export function protectTree(tree: SecretTree, facts: ProtectFacts): Protection {
         continue
       }
       if (isOfDependency(path, tree.roots)) continue
+      const isLink = !folder.folders.includes(name) && lstatOrNull(path)?.isSymbolicLink()
       for (const rule of anywhere) {
-        for (const found of matchEntries(folder.path, [name], rule.segments)) add(found, rule.name.reason)
+        // A link gives its name to whatever is put where it leads, now or later, under names that nobody protects.
+        const segments = isLink ? rule.segments.slice(0, 1) : rule.segments
+        for (const found of matchEntries(folder.path, [name], segments)) add(found, rule.name.reason)
       }
     }
   }

@@ -2,6 +2,7 @@
 
 import { posix } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
+import { isProtectedStart } from '../files/protected-paths.ts'
 import { Fault } from '../system/fault.ts'
 import { ARCHIVE_LIMITS, type ArchiveEntry } from './archive/entry.ts'
 import { type PlacedEntry, placeEntries } from './archive/layout.ts'
@@ -45,6 +46,11 @@ function checkPlaces(placed: readonly PlacedEntry[], destination: string, contex
     if (found !== 'allow' && found !== granted) {
       throw new InputError(
         `the archive holds ${JSON.stringify(entry.name)}, which may not be written below ${destination}; nothing was unpacked`,
+      )
+    }
+    if (entry.type === 'link' && isProtectedStart(posix.basename(path))) {
+      throw new InputError(
+        `the archive holds ${JSON.stringify(entry.name)} as a link, which would make protected settings of what it leads to; nothing was unpacked`,
       )
     }
     const there = context.files.stat(path)

@@ -106,6 +106,12 @@ export const SEQUENCES: readonly Sequence[] = [
     after: '[ -e .vscode/tasks.json ] && echo ESCAPED',
   },
   {
+    name: 'link in place of a settings folder',
+    note: 'what it leads to is filled later, by the next command or a file tool',
+    commands: ['mkdir conf; ln -s conf .vscode'],
+    after: 'echo "{}" > conf/tasks.json; [ -e .vscode/tasks.json ] && echo ESCAPED',
+  },
+  {
     name: 'editor settings behind a link that leads out',
     note: 'what is there already would take effect here',
     before: 'echo "{}" > "$OUTSIDE/tasks.json"',

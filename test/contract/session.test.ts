@@ -94,9 +94,7 @@ describe.each(toolRows)('$tool', (row) => {
     const session = await openSession(manifest({ permission, http: { allow_private_hosts: true } }))
     const before = world.snapshot()
     const result = await session.call(row.tool, row.tool === 'bash' ? { command: 'id' } : inputOf(row))
-    // A listing is held by deny alone (F2).
-    if (row.tool === 'list' || row.tool === 'stat' || row.tool === 'glob') expect(result.status).toBe('done')
-    else expect(result).toMatchObject({ status: 'refused', refusal: { kind: 'declined' } })
+    expect(result).toMatchObject({ status: 'refused', refusal: { kind: 'declined' } })
     expect(world.snapshot()).toEqual(before)
     expectNothingBehind()
   })

@@ -27,6 +27,7 @@ export function furnish(world: World): void {
   world.file('good.tgz', tarGz([{ name: 'x/z.txt', content: 'zed' }]))
   world.file('escape.zip', zip([{ name: '../evil.txt', content: 'no' }]))
   world.file('bomb.zip', bomb)
+  world.file('settings.tgz', tarGz([{ name: '.vscode', type: '2', link: 'dir' }]))
   symlinkSync(join(world.root, 'dir'), join(world.root, 'link'))
   world.web = {
     response: {
@@ -140,6 +141,7 @@ export const toolRows: readonly ToolRow[] = [
     says: /Unpacked 1 files/,
     leaves: { 'out/x/y.txt': 'why' },
     fails: [
+      ['a link for protected settings', { path: 'settings.tgz', destination: '.' }, /protected settings/],
       ['a name that climbs', { path: 'escape.zip', destination: 'out' }, /"\.\."/],
       ['a bomb', { path: 'bomb.zip', destination: 'out' }, /times its size/],
       ['no archive', { path: 'a.txt', destination: 'out' }, /not a zip, tar/],

@@ -65,6 +65,14 @@ describe('cordon run', () => {
     expect(ran.stdout, ran.stderr).toBe(out)
   })
 
+  it('at a terminal, errors go where the person sent them', () => {
+    const inner = `"$NODE" "$CLI" run -- sh -c 'test -t 1 && echo out; echo err >&2' 2> errors`
+    const env = { PATH: process.env.PATH, HOME: project.home, NODE: process.execPath, CLI, SHELL: '/bin/bash' }
+    const ran = spawnSync('script', ['-qec', inner, '/dev/null'], { cwd: project.directory, env, encoding: 'utf8' })
+    expect(ran.stdout).toContain('out')
+    expect(readFileSync(join(project.directory, 'errors'), 'utf8')).toBe('err\n')
+  })
+
   it('does not take a manifest that leads nowhere, or a home that is no path, for none', () => {
     const other = new Project()
     try {
@@ -198,6 +206,18 @@ describe('cordon run', () => {
     )
     // The fourth is the directory that `ls` reads.
     expect(leak.stdout.trim().split('\n')).toEqual(['0', '1', '2', '3'])
+  })
+
+  it('half an installation is no consent: a hook blocks, a command does not run', () => {
+    const half = join(project.home, 'half')
+    cpSync(new URL('../../dist', import.meta.url).pathname, half, {
+      recursive: true,
+      filter: (path) => !/chunks\/start-|code-cache|\/lib\b/.test(path),
+    })
+    const options = { cwd: project.directory, env: { PATH: process.env.PATH, HOME: project.home }, input: '{}' }
+    const code = (...args: string[]) => spawnSync(process.execPath, [join(half, 'cordon.cjs'), ...args], options).status
+    expect(code('hook', 'claude-code', '--root', project.directory)).toBe(2)
+    expect(code('run', '--', 'true')).toBe(125)
   })
 
   it('works the same where the addon is not built', () => {

@@ -217,6 +217,52 @@ describe('brokered secrets', () => {
     expect(answer).not.toContain(VALUE)
   })
 
+  it('are blotted out of large answers, which keep their length', async () => {
+    world = createWorld()
+    await world.serveHttps((message, response) => {
+      const half = 'x'.repeat(700_000)
+      response.end(`${half}${message.headers.authorization}${half}`)
+    })
+    const broker = createBroker([
+      { name: 'T', value: VALUE, hosts: hosts('api.example.org').map((rule) => rule.pattern) },
+    ])
+    const { port } = await world.open({ allowed: hosts('api.example.org') }, { broker })
+    const request = get('api.example.org', '/', `Authorization: ${broker.environment.T}`)
+    const answer = await send(port, 'api.example.org', request)
+    const length = 1_400_000 + VALUE.length
+    expect(answer).toContain(`Content-Length: ${length}\r\n`)
+    const body = answer.slice(answer.indexOf('\r\n\r\n') + 4)
+    expect(body).toHaveLength(length)
+    expect(body).toContain(`x${'*'.repeat(VALUE.length)}x`)
+    expect(body).not.toContain(VALUE)
+  })
+
+  it.each([
+    { name: 'plain', encoding: 'identity', part: Buffer.from('part of it') },
+    { name: 'packed', encoding: 'gzip', part: gzipSync('part of it'.repeat(1000)).subarray(0, 20) },
+    { name: 'not what it says', encoding: 'gzip', part: Buffer.from('part of it') },
+  ])('survive an answer that breaks off ($name), to a request and to an upgrade', async ({ encoding, part }) => {
+    world = createWorld()
+    const server = await world.serveHttps((message, response) => {
+      response.writeHead(200, { 'content-encoding': encoding })
+      response.write(part, () => message.socket.destroy())
+    })
+    server.on('upgrade', (_, socket) => {
+      socket.write(`HTTP/1.1 200 OK\r\nContent-Length: 9999\r\nContent-Encoding: ${encoding}\r\n\r\n`)
+      socket.write(part, () => socket.destroy())
+    })
+    const broker = createBroker([
+      { name: 'T', value: VALUE, hosts: hosts('api.example.org').map((rule) => rule.pattern) },
+    ])
+    const { port, door } = await world.open({ allowed: hosts('api.example.org') }, { broker })
+    for (const upgrade of ['', 'Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: x\r\n']) {
+      const request = `GET / HTTP/1.1\r\nHost: api.example.org\r\nAuthorization: ${broker.environment.T}\r\n${upgrade}\r\n`
+      await send(port, 'api.example.org', request)
+    }
+    await door.close()
+    expect(door.stats()).toMatchObject({ open: 0, upstream: 0 })
+  })
+
   it.each([
     { name: 'HEAD', method: 'HEAD', status: 200, keeps: true },
     { name: '304', method: 'GET', status: 304, keeps: true },

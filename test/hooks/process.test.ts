@@ -1,7 +1,17 @@
 /** The hook as a process, the way hosts run it: streams, exit codes, the sandbox behind the rewrite, approvals, installation. */
 
 import { type ChildProcessByStdio, spawn, spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import type { Writable } from 'node:stream'
@@ -308,6 +318,21 @@ describe('cordon install', () => {
     expect(code).toBe(2)
     expect(err).toContain('permissions.allow')
   })
+})
+
+it('blocks when its input cannot be read', () => {
+  const directory = openSync(project, 'r')
+  try {
+    const run = spawnSync(process.execPath, [CLI, 'hook', 'codex', '--root', project], {
+      env: environment(),
+      stdio: [directory, 'pipe', 'pipe'],
+      encoding: 'utf8',
+    })
+    expect(run.status).toBe(2)
+    expect(run.stderr).toContain('EISDIR')
+  } finally {
+    closeSync(directory)
+  }
 })
 
 it('ends when the host goes on saying nothing', async () => {

@@ -1,6 +1,8 @@
 /** The process entry of the bundled CLI: loads the program with its code cache before anything else, because start-up counts. */
 
+import { writeSync } from 'node:fs'
 import { ChunkLoader } from './code-cache.ts'
+import { crashCode } from './crash-code.ts'
 
 /** The name of the chunk of `main.ts`; the build puts it here. */
 declare const MAIN_CHUNK: string
@@ -16,6 +18,15 @@ if (Number.parseInt(process.versions.node, 10) < 22) {
 }
 
 const [, , command = ''] = process.argv
+// Half an installation, or no descriptor left: Node's own code 1 would tell a host that its hook has nothing against the call.
+process.on('uncaughtException', (error) => {
+  try {
+    writeSync(2, `cordon: internal error: ${error instanceof Error ? error.message : String(error)}\n`)
+  } catch {
+    // The code says it all the same.
+  }
+  process.exit(crashCode(process.argv))
+})
 const loader = new ChunkLoader(
   `${import.meta.dirname}/chunks`,
   `${import.meta.dirname}/.code-cache/${process.version}-${process.arch}`,

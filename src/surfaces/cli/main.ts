@@ -2,6 +2,7 @@
 
 import { Fault, messageOf } from '../../system/fault.ts'
 import { version } from '../../version.ts'
+import { crashCode } from './crash-code.ts'
 import { paint, processTerminal, type Terminal, visible } from './terminal.ts'
 import { type CommandContext, commandRow, commands, EXIT, ownWords, UsageError } from './usage.ts'
 
@@ -111,15 +112,24 @@ export async function runProcess(): Promise<boolean> {
     process.exitCode = exitCode
     return exitCode !== EXIT.usage && exitCode !== EXIT.fault
   } catch (error) {
-    const { reportCrash } = await import('../../runtime/report-crash.ts')
-    const report = reportCrash(error, process.argv[2] ?? '')
+    process.exitCode = crashCode(process.argv)
     process.stderr.write(`cordon: internal error: ${messageOf(error)}\n`)
+    const report = await crashReport(error)
     process.stderr.write(
       report
         ? `  a report without keys or session content is in ${report}\n`
         : `${error instanceof Error ? error.stack : ''}\n`,
     )
-    process.exitCode = EXIT.fault
     return false
+  }
+}
+
+/** What made this process crash may keep the report from being written as well. */
+async function crashReport(error: unknown): Promise<string | null> {
+  try {
+    const { reportCrash } = await import('../../runtime/report-crash.ts')
+    return reportCrash(error, process.argv[2] ?? '')
+  } catch {
+    return null
   }
 }

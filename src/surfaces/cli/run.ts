@@ -58,7 +58,11 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
       forwardSignals: PASSED_SIGNALS,
       onNotice: (line) => say(terminal, line),
       ...(interactive
-        ? { terminal: { input: process.stdin, output: process.stdout } }
+        ? {
+            terminal: { input: process.stdin, output: process.stdout },
+            // `2> errors` is what the person asked for.
+            ...(!isTerminalDevice(2) && { stderr: 'inherit' as const }),
+          }
         : { stdin: 'inherit' as const, stdout: 'inherit' as const, stderr: 'inherit' as const }),
     })
     await tell(terminal, outcome)

@@ -1,0 +1,99 @@
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { type SavedGrant, SavedGrants } from './saved-grants.ts'
+
+let stateDir: string
+let now: number
+let grants: SavedGrants
+
+beforeEach(() => {
+  stateDir = join(mkdtempSync(join(tmpdir(), 'cordon-grants-')), 'state')
+  now = 1_000_000
+  grants = new SavedGrants(stateDir, () => now)
+})
+
+afterEach(() => rmSync(join(stateDir, '..'), { recursive: true, force: true }))
+
+function add(value: string, changes: Partial<SavedGrant> = {}): SavedGrant {
+  return grants.add({
+    project: '/one',
+    session: 's1',
+    kind: 'command',
+    value,
+    verdict: 'allow',
+    scope: 'session',
+    expires: null,
+    ...changes,
+  })
+}
+
+const values = (list: readonly SavedGrant[]) => list.map((grant) => grant.value)
+
+it('a grant holds in its project alone', () => {
+  add('here', { scope: 'time', expires: now + 1000 })
+  expect(values(grants.forSession('/one', 's2'))).toEqual(['here'])
+  expect(values(grants.forSession('/two', 's2'))).toEqual([])
+  expect(values(grants.forSession('/two', 's1'))).toEqual([])
+})
+
+it('a grant of a session holds in that session alone, and ends with it', () => {
+  add('mine')
+  add('timed', { scope: 'time', expires: now + 1000 })
+  expect(values(grants.forSession('/one', 's1'))).toEqual(['mine', 'timed'])
+  expect(values(grants.forSession('/one', 's2'))).toEqual(['timed'])
+  grants.endSession('s2')
+  expect(values(grants.forSession('/one', 's1'))).toEqual(['mine', 'timed'])
+  grants.endSession('s1')
+  expect(values(grants.list())).toEqual(['timed'])
+})
+
+it('a grant for a time ends when the time is over', () => {
+  add('short', { scope: 'time', expires: now + 1000 })
+  now += 999
+  expect(values(grants.list())).toEqual(['short'])
+  now += 1
+  expect(values(grants.list())).toEqual([])
+  expect(values(grants.forSession('/one', 's1'))).toEqual([])
+  // The next change forgets it for good.
+  add('other')
+  now -= 500
+  expect(values(grants.list())).toEqual(['other'])
+})
+
+it('uses are counted, and a grant is revoked by its id', () => {
+  const { id } = add('one')
+  add('two')
+  grants.countUse(id)
+  grants.countUse(id)
+  expect(grants.list().map((grant) => grant.uses)).toEqual([2, 0])
+  expect([grants.revoke('nobody'), grants.revoke(id), grants.revoke(id)]).toEqual([false, true, false])
+  expect(values(grants.list())).toEqual(['two'])
+})
+
+it('another process sees a change at once', () => {
+  const other = new SavedGrants(stateDir, () => now)
+  expect(other.list()).toEqual([])
+  const { id } = add('new')
+  expect(values(other.list())).toEqual(['new'])
+  other.revoke(id)
+  expect(grants.list()).toEqual([])
+})
+
+it.each([
+  ['no JSON', 'garbage'],
+  ['another version', '{"version":2,"grants":[]}'],
+  ['a grant of an unknown kind', null],
+])('%s is a fault, not an empty list', (_, text) => {
+  add('one')
+  const file = join(stateDir, 'grants.json')
+  writeFileSync(file, text ?? readFileSync(file, 'utf8').replace('"command"', '"everything"'))
+  expect(() => grants.list()).toThrow(/is damaged/)
+})
+
+it('a file that others may write is not believed', () => {
+  add('one')
+  chmodSync(join(stateDir, 'grants.json'), 0o666)
+  expect(() => new SavedGrants(stateDir, () => now).list()).toThrow(/others may write it/)
+})
