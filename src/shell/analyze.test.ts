@@ -305,6 +305,28 @@ describe('a change of the shell reaches what follows', () => {
   })
 })
 
+describe('keys of associative arrays are text', () => {
+  test.each([
+    'declare -A m=([a]=1); ls "${m[a]}"',
+    'declare -A m; m[$k]=1; ls "${m[$k]}"',
+    'f() { local -A m; m[a]=1; ls "${m[a]}"; }; f',
+  ])('%s', (text) => {
+    expect(hazards(text)).not.toContain('arithmetic-eval')
+  })
+
+  test.each([
+    ['m=(1); declare -A m; ls "${m[a]}"', 'an ordinary array stays one'],
+    ['if x; then declare -A m; fi; ls "${m[a]}"', 'perhaps not declared'],
+    ['declare -A m; unset m; ls "${m[a]}"', 'taken away'],
+    ['declare -A m; for i in 1; do unset m; done; ls "${m[a]}"', 'taken away in a loop'],
+    ['(declare -A m); ls "${m[a]}"', 'in another shell'],
+    ['local -A m; ls "${m[a]}"', 'fails outside a function'],
+    ['declare -A m; ((m[k]++))', 'arithmetic reads the key once more'],
+  ])('%s: %s', (text) => {
+    expect(hazards(text)).toContain('arithmetic-eval')
+  })
+})
+
 describe('data that bash evaluates as arithmetic', () => {
   test.each([
     "x='a[$(rm y)]'; echo $((x))",

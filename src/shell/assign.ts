@@ -49,7 +49,8 @@ function elements(walk: Walk, list: readonly SourceWord[], associative: boolean)
 /** An assignment of this shell. */
 export function assign(walk: Walk, node: Assignment): AssignmentFact {
   const span = walk.span(node)
-  if (node.index !== undefined) checkArithmeticWord(node.index, walk)
+  if (node.index !== undefined && walk.scope.isAssociative(node.name)) expandSingle(node.index, walk)
+  else if (node.index !== undefined) checkArithmeticWord(node.index, walk)
   let value: Value = UNKNOWN
   let word: Word | null = null
   if (node.value.type === 'ArrayValue') elements(walk, node.value.elements, false)

@@ -10,6 +10,8 @@ import { arithmeticDoubt } from './word.ts'
 export function declareNames(call: BuiltinCall): void {
   const letters = new Set<string>()
   const exported = call.name === 'export'
+  const fresh = (name: string): boolean => call.scope.untouched(name)
+  const unused = new Set(call.argv.flatMap((word) => /^[A-Za-z_]\w*/.exec(word.prefix)?.[0] ?? []).filter(fresh))
   for (const word of call.argv.slice(1)) {
     const text = textOf(word)
     if (text !== null && /^[-+][A-Za-z]+$/.test(text)) {
@@ -26,6 +28,13 @@ export function declareNames(call: BuiltinCall): void {
     } else if (text === null || !/[fF]/.test([...letters].join(''))) assignNamed(call, word)
   }
   judgeAttributes(call, letters, exported)
+  // Outside a function `local` fails, and other attributes may contradict.
+  const plain = [...letters].every((letter) => /^[Arx]$/.test(letter))
+  const certain = plain && (call.name !== 'local' || call.scope.inFunction)
+  for (const { name } of call.assignments) {
+    if (letters.has('A') && certain && unused.has(name)) call.scope.markAssociative(name)
+    else call.scope.dropAssociative(name)
+  }
 }
 
 function declareValue(
@@ -97,6 +106,7 @@ export function unsetNames(call: BuiltinCall): void {
     const text = textOf(word)
     if (text !== null && /^-[fvn]+$/.test(text)) continue
     call.removed(text ?? '*')
+    call.scope.dropAssociative(text?.replace(/\[.*/s, ''))
     if (text !== null && call.isFunction(text)) {
       doubt(call, 'function-removed', `\`unset ${text}\` takes a function away that other parts rely on`, word.span)
     }

@@ -58,7 +58,10 @@ export function special(node: ParameterNode, reader: OperandReader): Expanded | 
 /** A named variable with its operation. */
 export function expandParameter(node: ParameterNode, reader: OperandReader): Expanded {
   const index = node.index
-  if (index !== undefined && index.text !== '@' && index.text !== '*') reader.arithmetic(index)
+  if (index !== undefined && index.text !== '@' && index.text !== '*') {
+    if (reader.host.scope.isAssociative(node.parameter)) reader.single(index)
+    else reader.arithmetic(index)
+  }
   // `${!x}` may name an array with all its elements.
   const list = index?.text === '@' || node.prefix === '!' || operandLists(node)
   const base = node.prefix === '!' || index !== undefined ? UNKNOWN : reader.host.scope.get(node.parameter)

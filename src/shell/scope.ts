@@ -127,6 +127,8 @@ export class Scope {
   #vars: Map<string, Value>
   #shared = false
   #readonly: Set<string>
+  /** Names that are certainly associative arrays, whose subscripts are text and not arithmetic. */
+  #associative: Set<string> = new Set()
   functions: Map<string, Defined>
   /** Doubts about everything that follows: a changed PATH, a sourced file, an odd shell option. */
   ambient: Map<string, Hazard>
@@ -155,6 +157,7 @@ export class Scope {
     copy.#vars = this.#vars
     copy.#shared = true
     this.#shared = true
+    if (this.#associative.size > 0) copy.#associative = new Set(this.#associative)
     copy.#readonly = this.#readonly.size === 0 ? copy.#readonly : new Set(this.#readonly)
     copy.functions = this.functions.size === 0 ? copy.functions : new Map(this.functions)
     copy.ambient = this.ambient.size === 0 ? copy.ambient : new Map(this.ambient)
@@ -217,6 +220,21 @@ export class Scope {
     this.effects?.protects.add(name)
   }
 
+  /** The variable has just become an associative array; one that the text touched before may be an ordinary one. */
+  markAssociative(name: string): void {
+    if (!SELF_WILLED.has(name)) this.#associative.add(name)
+  }
+
+  /** The variable may be something else from here on; without a name any may. */
+  dropAssociative(name?: string): void {
+    if (name === undefined) this.#associative.clear()
+    else this.#associative.delete(name)
+  }
+
+  isAssociative(name: string): boolean {
+    return this.#associative.has(name)
+  }
+
   /** True when an assignment to the variable may be refused. */
   isProtected(name: string): boolean {
     return this.#readonly.has(name) || READONLY.has(name)
@@ -275,6 +293,7 @@ export class Scope {
       }
     }
     for (const name of other.#readonly) this.#readonly.add(name)
+    for (const name of this.#associative) if (!other.#associative.has(name)) this.#associative.delete(name)
     for (const [name, defined] of this.functions) {
       if (other.functions.get(name) !== defined) this.functions.set(name, 'maybe')
     }
@@ -294,6 +313,7 @@ export class Scope {
     this.#shared = true
     other.#shared = true
     this.#readonly = other.#readonly
+    this.#associative = other.#associative
     this.functions = other.functions
     this.ambient = other.ambient
   }
@@ -304,6 +324,7 @@ export class Scope {
     for (const name of effects.functions) {
       if (this.functions.get(name) !== 'yes') this.define(name, 'maybe')
     }
+    for (const name of effects.writes.keys()) this.dropAssociative(name)
     for (const name of effects.protects) this.protect(name)
     for (const hazard of effects.ambient.values()) this.doubt(hazard)
     if (effects.cwd) {
