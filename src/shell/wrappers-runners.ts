@@ -204,6 +204,7 @@ export const runnerWrappers: readonly WrapperRow[] = [
     }),
   ),
   { names: ['rvm'], sub: ['do'], run: 'words' },
+  { names: ['railway'], sub: ['run'], short: 's:e:p:', long: 'service= environment= project=', run: 'words' },
   {
     names: ['devenv'],
     sub: ['shell'],

@@ -4,7 +4,7 @@ import type { ProgramTable, Spec } from '../spec.ts'
 
 export function containerPrograms(): ProgramTable {
   const runOptions = `
-  --privileged !widen # gives the container the machine's rights
+  --privileged --use-api-socket !widen # gives the container the machine's rights
   -v --volume --mount <mount>
   --device --cap-add --security-opt --volumes-from --device-cgroup-rule --runtime <widen>
   --pid --network --net --ipc --uts --userns --cgroupns <text>
@@ -14,7 +14,9 @@ export function containerPrograms(): ProgramTable {
   -e --env -w --workdir -u --user -p --publish --name --entrypoint -h --hostname -m --memory --cpus -l --label --link <text>
   --restart --platform --pull --log-driver --log-opt --tmpfs --ulimit --shm-size --group-add --add-host --dns --expose --ip <text>
   --stop-signal --stop-timeout --health-cmd --health-interval --memory-swap --cpu-shares --cpuset-cpus --network-alias <text>
-  --pids-limit --annotation --label-file --mac-address --oom-score-adj --sysctl --storage-opt --attach -a --detach-keys <text>
+  --label-file <read>
+  --hooks-dir --init-path --conmon-pidfile --seccomp-policy <widen>
+  --pids-limit --annotation --mac-address --oom-score-adj --sysctl --storage-opt --attach -a --detach-keys <text>
 `
   const buildOptions = `
   -f --file <read>
@@ -123,7 +125,15 @@ export function containerPrograms(): ProgramTable {
         version: names,
         info: names,
         network: names,
-        volume: names,
+        volume: {
+          ...names,
+          subcommands: {
+            create: {
+              options: '\n  -o --opt <widen> # can show a place of the machine\n  -d --driver --label --name <text>',
+              operands: 'text',
+            },
+          },
+        },
         system: names,
       },
       otherwise: { operands: 'text*' },
