@@ -65,8 +65,11 @@ describe('client settings', () => {
     await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
     const heard = new Promise<string>((resolve) => {
       proxy.once('connection', (socket) => {
-        socket.once('data', (chunk) => {
-          resolve(chunk.toString('latin1'))
+        let request = ''
+        socket.on('data', (chunk) => {
+          request += chunk.toString('latin1')
+          if (!request.endsWith('\r\n\r\n')) return
+          resolve(request)
           socket.end('HTTP/1.1 403 Blocked\r\n\r\nwhy\n')
         })
       })
