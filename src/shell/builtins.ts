@@ -3,9 +3,9 @@
 import { assignNamed, type BuiltinCall, doubt } from './builtin-call.ts'
 import { declareNames, printInto, readInput, readLines, unsetNames } from './declare.ts'
 import { changeDirectory, popDirectory, pushDirectory } from './directory.ts'
+import { textOf } from './known-word.ts'
 import { UNKNOWN } from './scope.ts'
 import { setOptions, setShellOptions } from './shell-options.ts'
-import { textOf } from './unwrap.ts'
 import { arithmeticDoubt } from './word.ts'
 
 /** Names that bash runs itself. */

@@ -3,8 +3,8 @@
 import { isPlainArithmetic } from './arithmetic.ts'
 import { assign, assignNamed, type BuiltinCall, doubt } from './builtin-call.ts'
 import type { Span, Word } from './facts.ts'
+import { textOf } from './known-word.ts'
 import { known, UNKNOWN } from './scope.ts'
-import { textOf } from './unwrap.ts'
 import { arithmeticDoubt } from './word.ts'
 
 export function declareNames(call: BuiltinCall): void {

@@ -2,8 +2,8 @@
 
 import { posix } from 'node:path'
 import type { BuiltinCall } from './builtin-call.ts'
+import { textOf } from './known-word.ts'
 import type { Scope } from './scope.ts'
-import { textOf } from './unwrap.ts'
 
 /** Where `cd` leads; null when that cannot be known. */
 export function changeDirectory(call: BuiltinCall): void {

@@ -1,9 +1,10 @@
 /** Schedulers as commands: the jobs that at, batch and crontab read from their input. */
 
 import type { Invocation } from './invocation.ts'
+import { textOf } from './known-word.ts'
 import type { Draft } from './output.ts'
 import { childScope } from './start.ts'
-import { textOf, type Unwrapped } from './unwrap.ts'
+import type { Unwrapped } from './unwrap.ts'
 import type { Walk } from './walk.ts'
 import type { WrapperRow } from './wrappers.ts'
 

@@ -2,7 +2,7 @@
 
 import { type BuiltinCall, doubt } from './builtin-call.ts'
 import type { Word } from './facts.ts'
-import { textOf } from './unwrap.ts'
+import { textOf } from './known-word.ts'
 
 const CALM_SET_OPTIONS =
   /^(?:errexit|nounset|pipefail|xtrace|verbose|noclobber|errtrace|functrace|noglob|monitor|notify|hashall|noexec)$/

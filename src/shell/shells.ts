@@ -2,9 +2,9 @@
 
 import type { Word } from './facts.ts'
 import type { Invocation } from './invocation.ts'
+import { textOf } from './known-word.ts'
 import type { Draft } from './output.ts'
 import { childScope } from './start.ts'
-import { textOf } from './unwrap.ts'
 import type { Walk } from './walk.ts'
 import type { WrapperRow } from './wrappers.ts'
 

@@ -1,6 +1,8 @@
 /** The one mechanism that takes a wrapped command out of a wrapper's arguments, by its row in the table. */
 
+import { execExpression } from './exec-expression.ts'
 import type { Word } from './facts.ts'
+import { replaceInput, single, textOf } from './known-word.ts'
 import { plainWord, unknownWord } from './pieces.ts'
 import type { WrapperRow } from './wrappers.ts'
 
@@ -51,11 +53,6 @@ function optionsOf(spec: { readonly short?: string; readonly long?: string }): O
   const options = { short, long }
   compiled.set(spec, options)
   return options
-}
-
-/** The single known text of a word, or null. */
-export function textOf(word: Word | undefined): string | null {
-  return word?.values?.length === 1 && !word.splits ? (word.values[0] ?? null) : null
 }
 
 /** Takes the command out; null when the row's subcommand does not stand there. */
@@ -284,10 +281,6 @@ function withoutEnvironment(words: readonly Word[]): readonly Word[] {
   return [bare, ...words.slice(start + 1)]
 }
 
-function single(text: string): Pick<Word, 'text' | 'values' | 'prefix' | 'dynamic' | 'pattern' | 'splits'> {
-  return { text, values: [text], prefix: text, dynamic: [], pattern: null, splits: false }
-}
-
 /** The full name of a long option, which GNU programs accept shortened. */
 function longName(written: string, long: ReadonlyMap<string, unknown>): string | null {
   if (long.has(written)) return written
@@ -301,92 +294,4 @@ function assignmentOf(word: Word): { name: string; value: Word } | null {
   if (match === null || (text === null && word.splits)) return null
   const value = text === null ? { ...word, prefix: match[2] as string } : { ...word, ...single(match[2] as string) }
   return { name: match[1] as string, value }
-}
-
-/** A word in which input stands where the placeholder is. */
-function replaceInput(word: Word, mark: string): Word {
-  const at = word.values?.findIndex((value) => value.includes(mark)) ?? -1
-  if (at === -1) return word
-  const text = word.values?.[0] ?? ''
-  return {
-    ...unknownWord(word.text, 'input', word.span, false),
-    prefix: word.values?.length === 1 ? text.slice(0, text.indexOf(mark)) : '',
-  }
-}
-
-const EXEC = new Set(['-exec', '-execdir', '-ok', '-okdir'])
-const FD_EXEC = new Set(['-x', '--exec', '-X', '--exec-batch'])
-/** Tests of find that take one argument which might look like `-exec`. */
-const TAKES_ONE =
-  /^-(?:name|iname|path|ipath|wholename|iwholename|regex|iregex|lname|ilname|type|xtype|size|mtime|atime|ctime|mmin|amin|cmin|newer\w*|anewer|cnewer|user|group|uid|gid|perm|links|inum|samefile|maxdepth|mindepth|fstype|printf|regextype|used|fprint0?|fls|context)$/
-
-/** `find … -exec cmd {} ;` and `fd … -x cmd`: every command in the expression. */
-function execExpression(row: WrapperRow, argv: readonly Word[]): Unwrapped {
-  const fd = row.names.includes('fd')
-  const commands: Word[][] = []
-  const doubts: { message: string; word: Word }[] = []
-  const wary: { option: string; word: Word }[] = []
-  for (let i = 1; i < argv.length; i++) {
-    const word = argv[i] as Word
-    const text = textOf(word)
-    if (text === null && (word.splits || word.values !== null)) {
-      // A pattern that starts with a plain character cannot turn into `-exec`.
-      const harmless = word.dynamic.every((reason) => reason === 'glob') && /^[^-(),!]/.test(word.prefix)
-      if (!harmless) doubts.push({ message: `\`${word.text}\` may become \`-exec\``, word })
-      continue
-    }
-    if (text === null) {
-      // One word can name an action, with the words behind it as its arguments; no action holds a slash.
-      const action = /^(?:$|[-(),!])/.test(word.prefix) && !/^"?\$\{?\w+\}?\/[^$`]*"?$/.test(word.text)
-      if (action) doubts.push({ message: `\`${word.text}\` may be an action of \`${row.names[0]}\``, word })
-      continue
-    }
-    if (!fd && TAKES_ONE.test(text)) {
-      i++
-      continue
-    }
-    if (fd ? !FD_EXEC.has(text) && !/^--exec(?:-batch)?=/.test(text) : !EXEC.has(text)) continue
-    const command: Word[] = []
-    const glued = /^--exec(?:-batch)?=([\s\S]*)$/.exec(text)?.[1]
-    if (glued !== undefined) command.push({ ...word, ...single(glued) })
-    for (i++; i < argv.length; i++) {
-      const part = argv[i] as Word
-      const value = textOf(part)
-      if (value === ';') break
-      if (!fd && value === '+' && textOf(argv[i - 1]) === '{}') {
-        command.push({ ...(command.pop() as Word), splits: true })
-        break
-      }
-      if (value === null && (part.splits || part.values !== null)) {
-        doubts.push({ message: `\`${part.text}\` may end the command or start another`, word: part })
-      }
-      command.push(replaceInput(replaceFdMarks(part, fd), '{}'))
-    }
-    if (fd && !command.some((part) => part.dynamic.includes('input'))) {
-      command.push(unknownWord('{}', 'input', word.span, true))
-    }
-    if (command.length > 0) commands.push(command)
-    if (text === '-execdir' || text === '-okdir') wary.push({ option: text, word })
-  }
-  return {
-    argv: commands[0] ?? [],
-    more: commands.slice(1),
-    operands: [],
-    texts: [],
-    joined: false,
-    assignments: [],
-    chdir: null,
-    doubts,
-    wary,
-    idle: false,
-    seen: new Set(wary.map((one) => one.option)),
-  }
-}
-
-function replaceFdMarks(word: Word, fd: boolean): Word {
-  if (!fd) return word
-  const text = textOf(word)
-  return text !== null && /\{(?:\/\/|\/\.|\/|\.)\}/.test(text)
-    ? unknownWord(word.text, 'input', word.span, false)
-    : word
 }
