@@ -126,6 +126,8 @@ export function openDoor(options: DoorOptions): Door {
   let warming = setTimeout(warm, WARM_MILLISECONDS)
 
   function warm(): void {
+    // A client that is already here is answered first, and makes what it needs.
+    if (counts.accepted > 0) return
     if (!pieces.next().done) warming = setTimeout(warm, 1)
   }
 

@@ -9,18 +9,24 @@ export type ReadFrameHead = (bytes: Buffer) => { readonly head: number; readonly
 
 const MAX_HEAD = 14
 
-/** RFC 6455: what a server sends is never masked. Masked bytes would hide what they hold. */
+const WEBSOCKET_OPCODES: ReadonlySet<number> = new Set([0, 1, 2, 8, 9, 10])
+/** A message as it is, and the trailers of gRPC in a browser. */
+const GRPC_FLAGS: ReadonlySet<number> = new Set([0, 0x80])
+
+/** RFC 6455: what a server sends is never masked, and no extension was agreed on. Other bytes would hide what they hold. */
 export function websocketHead(bytes: Buffer): ReturnType<ReadFrameHead> {
   if (bytes.length < 2) return null
   if ((bytes[1]! & 0x80) !== 0) throw new Error('a server must not mask its frames')
+  if (!WEBSOCKET_OPCODES.has(bytes[0]! & 0x7f)) throw new Error('not a WebSocket frame without extensions')
   const short = bytes[1]! & 0x7f
   if (short < 126) return { head: 2, payload: short }
   if (short === 126) return bytes.length < 4 ? null : { head: 4, payload: bytes.readUInt16BE(2) }
   return bytes.length < 10 ? null : { head: 10, payload: Number(bytes.readBigUInt64BE(2)) }
 }
 
-/** A flag, a length, the message. */
+/** A flag, a length, the message; a packed one was not asked for, and would hide what it holds. */
 export function grpcHead(bytes: Buffer): ReturnType<ReadFrameHead> {
+  if (bytes.length > 0 && !GRPC_FLAGS.has(bytes[0]!)) throw new Error('not a gRPC message that can be looked into')
   return bytes.length < 5 ? null : { head: 5, payload: bytes.readUInt32BE(1) }
 }
 

@@ -138,11 +138,25 @@ describe('forms of a secret', () => {
     },
   )
 
-  it('cannot hide behind a mask that no server may use', async () => {
-    const stream = scrubFrames(forms, websocketHead)
+  it.each([
+    { name: 'a mask that no server may use', read: websocketHead, bytes: [0x81, 0x85, 1, 2, 3, 4, 0, 0, 0, 0, 0] },
+    { name: 'an extension that was not agreed on', read: websocketHead, bytes: [0xc1, 2, 1, 2] },
+    { name: 'a kind of frame that there is not', read: websocketHead, bytes: [0x83, 2, 1, 2] },
+    { name: 'text in the place of frames', read: websocketHead, bytes: [...Buffer.from(`echo ${VALUE}`)] },
+    { name: 'a packed gRPC message', read: grpcHead, bytes: [1, 0, 0, 0, 2, 1, 2] },
+  ])('cannot hide behind $name', async ({ read, bytes }) => {
+    const stream = scrubFrames(forms, read)
     const failed = new Promise<Error>((resolve) => stream.once('error', resolve))
-    stream.write(Buffer.of(0x81, 0x85, 1, 2, 3, 4, 0, 0, 0, 0, 0))
-    expect((await failed).message).toMatch(/mask/)
+    stream.write(Buffer.from(bytes))
+    expect((await failed).message).toMatch(/mask|frame|gRPC/)
+    expect(stream.read()).toBeNull()
+  })
+
+  it('leave the trailers of gRPC in a browser', async () => {
+    const stream = scrubFrames(forms, grpcHead)
+    const frame = Buffer.from([0x80, 0, 0, 0, 2, 1, 2])
+    stream.end(frame)
+    expect(Buffer.concat(await stream.toArray())).toEqual(frame)
   })
 
   it('leave everything else as it is, and hold nothing back', async () => {

@@ -1,7 +1,6 @@
 /** Values as TOML text: for the effective manifest, for saved grants, for imports. */
 
 import { type Plain, shorten } from './plain.ts'
-import { joinKey } from './tree.ts'
 
 /** A text as a TOML basic string. */
 export function printString(text: string): string {
@@ -30,5 +29,5 @@ function printNumber(value: boolean | number | null): string {
 }
 
 function printKey(name: string): string {
-  return joinKey('', name).replaceAll('\u007f', '\\u007F').replace(/^\*$/, '"*"')
+  return /^[A-Za-z0-9_-]+$/.test(name) ? name : printString(name)
 }
