@@ -155,7 +155,7 @@ export class CommandRunner {
       })
       await ports.closed()
       settled = true
-      const findings = [...prepared.recovered, ...guard.end()]
+      const findings = [...prepared.recovered, ...guard.end(), ...this.#hidden.madeAgainstRules().map(madeFinding)]
       const maskChanges = watch
         .close(this.#hidden.inProject(), result.exitCode !== 0)
         // A project of nothing but secrets is not for anybody to remove.
@@ -308,4 +308,10 @@ export class CommandRunner {
   #existing(paths: readonly string[]): string[] {
     return paths.filter((path) => this.#files.exists(path)).map(this.#files.canonical)
   }
+}
+
+/** It may as well be the person's own work of this moment, so it stays. */
+function madeFinding(path: string): QuarantineFinding {
+  const message = `${path} may not be written, by a rule of the manifest, and came up while the command ran: look at it, and remove it if it is not yours.`
+  return { path, action: 'failed', message, kept: null }
 }

@@ -85,6 +85,22 @@ export class HiddenPaths {
     }
   }
 
+  /** What a rule keeps from being written and was not there at the last look, so that nothing kept a command from making it. */
+  madeAgainstRules(): readonly string[] {
+    const { policy } = this.#loaded
+    if (policy.writes.deny.length === 0) return []
+    const before = new Set(this.frozen)
+    try {
+      const { frozen } = restrictCommand(policy, this.#placement, this.#files)
+      const made = frozen.filter((path) => !before.has(path))
+      return made.filter((path) => !made.some((other) => other !== path && isInside(path, other)))
+    } catch (error) {
+      // More files than can be looked through one by one: the next command is told, and this one is done.
+      if (error instanceof Fault) return []
+      throw error
+    }
+  }
+
   /** Throws a fault unless all that running commands hide was found. */
   requireAll(hidden: Hidden, running: readonly Movable[]): void {
     const [path, ...more] = this.#unseen(hidden, running)
