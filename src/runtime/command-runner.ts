@@ -5,41 +5,29 @@ import type { Door } from '../egress/door.ts'
 import type { EgressEvent } from '../egress/event.ts'
 import type { EgressRules } from '../egress/rules.ts'
 import { isInside } from '../files/baseline.ts'
-import type { PathPattern } from '../files/path-pattern.ts'
-import { deniedShapes } from '../files/secret-shapes.ts'
 import type { Backend, BegunRoom, LaunchIo, LaunchResult } from '../sandbox/backend.ts'
 import { type AppliedBundle, type BundleFurnishing, furnish, selectBundles } from '../sandbox/bundle.ts'
 import { builtInBundles } from '../sandbox/bundles.generated.ts'
 import { commandEnvironment } from '../sandbox/environment.ts'
 import type { Limits } from '../sandbox/limits.ts'
-import { type MaskFacts, MaskIndex } from '../sandbox/masks.ts'
-import { readIndexCache, writeIndexCache } from '../sandbox/masks-cache.ts'
-import { type Movable, movableOf, unseenSecrets } from '../sandbox/masks-moving.ts'
+import type { Movable } from '../sandbox/masks-moving.ts'
 import { type MaskChange, MaskWatch } from '../sandbox/masks-watch.ts'
-import {
-  type MaskIdentity,
-  planRoom,
-  planSandbox,
-  type SandboxPlan,
-  SYSTEM_PATHS,
-  type TerminalSize,
-} from '../sandbox/plan.ts'
+import { planRoom, planSandbox, type SandboxPlan, type TerminalSize } from '../sandbox/plan.ts'
 import type { ProtectFacts } from '../sandbox/protect.ts'
 import { worktreeDirectories } from '../sandbox/protect.ts'
 import type { QuarantineFinding } from '../sandbox/quarantine.ts'
 import type { Baseline } from '../sandbox/quarantine-baseline.ts'
 import { type GuardedRun, ProjectGuard } from '../sandbox/quarantine-run.ts'
-import { maskPlaces, PlaceListings } from '../sandbox/secrets.ts'
-import { hiddenByList } from '../sandbox/secrets-kept.ts'
-import { readHostFacts, readIdentities } from '../sandbox/session.ts'
+import { readHostFacts } from '../sandbox/session.ts'
 import { Fault, unwritable } from '../system/fault.ts'
 import type { Files } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
 import { DevServerPorts } from './dev-server-ports.ts'
+import { HiddenPaths } from './hidden-paths.ts'
 import type { LoadedPolicy } from './load-policy.ts'
 import type { DoorSettings, NetworkOptions, SessionNetwork } from './network.ts'
 import { ownPackage } from './own-package.ts'
-import { namedForWriting, type Placement, placeCommand, type Restriction, restrictCommand } from './placement.ts'
+import { namedForWriting, type Placement, placeCommand } from './placement.ts'
 import type { ServedPort } from './served-port.ts'
 
 export interface RunRequest {
@@ -82,25 +70,6 @@ interface Prepared {
   readonly begun: BegunRoom | null
 }
 
-/** What a command must not see. */
-interface Hidden {
-  readonly masks: readonly string[]
-  readonly identities: ReadonlyMap<string, MaskIdentity>
-  /** Those that are hidden for their path: it must stay theirs. */
-  readonly held: readonly string[]
-  /** What is hidden because of a link, to that link. */
-  readonly linked: ReadonlyMap<string, string>
-  readonly movable: Movable
-  /** Secrets that a grant names. */
-  readonly opened: readonly string[]
-  /** Whether it was looked for in a tree in which nothing moved. */
-  readonly quiet: boolean
-}
-
-/** How often a tree that is being changed is looked through, and how long between: as long as its changes need to settle. */
-const MOST_LOOKS = 5
-const LOOK_PAUSE_MS = 70
-
 /** Faults of a secret, a protected path or a shown place that is not where it was seen. */
 const MOVED: ReadonlySet<string> = new Set(['mask-moved', 'pin-moved', 'place-moved'])
 
@@ -111,10 +80,7 @@ export class CommandRunner {
   readonly #files: Files
   readonly #backend: Backend
   readonly #placement: Placement
-  #restriction: Restriction | null = null
-  readonly #maskFacts: MaskFacts
-  readonly #masks: MaskIndex
-  readonly #places = new PlaceListings()
+  readonly #hidden: HiddenPaths
   readonly #guard: ProjectGuard
   readonly #networkOptions: NetworkOptions
   #network: SessionNetwork | null = null
@@ -140,14 +106,8 @@ export class CommandRunner {
     } catch (error) {
       throw unwritable(machine.stateDir, error)
     }
-    this.#maskFacts = {
-      home: machine.home,
-      roots: [...new Set([...this.#placement.reads, ...this.#placement.writes])],
-      deniedShapes: deniedShapes(loaded.sandbox.maskedNames.map((name) => name.value)),
-    }
-    this.#masks = new MaskIndex(this.#maskFacts)
-    readIndexCache(machine.stateDir, this.#maskFacts, this.#masks.tree)
-    this.#guard = new ProjectGuard(this.#masks.tree, machine.stateDir)
+    this.#hidden = new HiddenPaths(loaded, machine, files, this.#placement)
+    this.#guard = new ProjectGuard(this.#hidden.tree, machine.stateDir)
     this.#networkOptions = {
       machine,
       secrets: loaded.sandbox.secrets.map((secret) => secret.value),
@@ -187,7 +147,7 @@ export class CommandRunner {
       const result = await this.#backend.launch(plan, {
         ...io,
         ...(begun && { begun }),
-        ...(this.#running.size > 1 && { verify: () => this.#isStillTrue(plan) }),
+        ...(this.#running.size > 1 && { verify: () => this.#hidden.isAllOf(plan.masks) }),
         onListener: (listener) => {
           door = openDoor?.(listener) ?? null
         },
@@ -195,9 +155,9 @@ export class CommandRunner {
       })
       await ports.closed()
       settled = true
-      const findings = [...prepared.recovered, ...guard.end()]
+      const findings = [...prepared.recovered, ...guard.end(), ...this.#hidden.madeAgainstRules().map(madeFinding)]
       const maskChanges = watch
-        .close(this.#projectMasks(), result.exitCode !== 0)
+        .close(this.#hidden.inProject(), result.exitCode !== 0)
         // A project of nothing but secrets is not for anybody to remove.
         .filter(({ what, path }) => what !== 'kept' || !plan.binds.some((bind) => isInside(bind.path, path)))
       return { result, plan, findings, maskChanges, egress, served: ports.served() }
@@ -213,19 +173,11 @@ export class CommandRunner {
     }
   }
 
-  /** While another command runs it could have moved a secret in between: nothing starts on masks that are no longer all. */
-  #isStillTrue(plan: SandboxPlan): boolean {
-    this.#masks.refresh()
-    const masked = new Set(plan.masks)
-    return this.#projectMasks().every((path) => masked.has(path) || plan.masks.some((mask) => isInside(path, mask)))
-  }
-
   /** Ends the session; the index of secrets is kept for the next one. */
   async close(): Promise<void> {
     await this.#network?.close()
     this.#backend.rest()
-    writeIndexCache(this.#machine.stateDir, this.#maskFacts, this.#masks.tree)
-    this.#masks.close()
+    this.#hidden.close()
   }
 
   /** The way out is only loaded for a command that has one: it costs more than the sandbox itself. */
@@ -262,11 +214,10 @@ export class CommandRunner {
     let guard: GuardedRun | null = null
     try {
       const { recovered, alive } = this.#guard.look()
-      const hidden = this.#hiddenFrom(reads, writes, alive)
+      const hidden = this.#hidden.look({ reads, writes }, this.#moving(alive))
       guard = this.#guard.begin(this.#protectFacts(), hidden)
       // One that began meanwhile may have moved what was being looked for.
-      const unseen = this.#unseen(hidden, guard.alive)
-      if (unseen.length > 0) throw movedFault(unseen)
+      this.#hidden.requireAll(hidden, this.#moving(guard.alive))
       const { masks, held, identities } = hidden
       const plan = planSandbox({
         ...room,
@@ -290,10 +241,15 @@ export class CommandRunner {
     }
   }
 
+  /** What commands that run now, here or in other processes, could move of the secrets. */
+  #moving(alive: readonly Baseline[]): readonly Movable[] {
+    return [...this.#running, ...alive.map((baseline) => baseline.movable ?? {})]
+  }
+
   /** What deny rules freeze, and Cordon itself where it is installed among the project's packages. */
   #frozen(): string[] {
     const program = ownPackage(this.#files)
-    return [...(this.#restriction?.frozen ?? []), ...(program === null ? [] : [program])]
+    return [...this.#hidden.frozen, ...(program === null ? [] : [program])]
   }
 
   #bundles(request: RunRequest): AppliedBundle[] {
@@ -349,86 +305,13 @@ export class CommandRunner {
     }
   }
 
-  /** Looks for everything that a command must not see. Throws a fault when it cannot be found for being moved. */
-  #hiddenFrom(reads: readonly string[], writes: readonly string[], alive: readonly Baseline[]): Hidden {
-    for (let looks = 1; ; looks++) {
-      const refreshed = this.#masks.refresh()
-      // Only a folder that changed can hold something new that a rule denies.
-      if (refreshed.read > 0 || this.#restriction === null)
-        this.#restriction = restrictCommand(this.#loaded.policy, this.#placement, this.#files)
-      const found = this.#loaded.sandbox.maskSecrets.value ? this.#hide(reads, writes) : this.#alwaysHidden()
-      const hidden = { ...found, quiet: refreshed.quiet }
-      const unseen = this.#unseen(hidden, alive)
-      if (unseen.length === 0) return hidden
-      if (looks === MOST_LOOKS) throw movedFault(unseen)
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOOK_PAUSE_MS)
-    }
-  }
-
-  /** Secrets that other commands hide, here or in other processes, and that are not among these. */
-  #unseen({ identities, opened, quiet }: Hidden, alive: readonly Baseline[]): readonly string[] {
-    const running = [...this.#running, ...alive.map((baseline) => baseline.movable ?? {})]
-    // In a tree in which nothing moved, what is not to be found has been removed.
-    if (running.length === 0 || quiet) return []
-    const own = new Map([...identities, ...readIdentities(opened)])
-    return unseenSecrets(running, own, this.#maskFacts.roots, (path) => this.#masks.knows(path))
-  }
-
-  #hide(reads: readonly string[], writes: readonly string[]): Omit<Hidden, 'quiet'> {
-    const visible =
-      this.#loaded.sandbox.commandFs.value === 'all'
-        ? ['/']
-        : [...SYSTEM_PATHS, this.#machine.home, ...reads, ...writes]
-    const always = this.#alwaysHidden()
-    const places = maskPlaces({ home: this.#machine.home, visible, grants: this.#readGrants() }, this.#places)
-    const project = this.#masks.masks(this.#readGrants())
-    const byPlace = [...places.files, ...places.directories]
-    const kept = this.#keptSecrets()
-    const masks = [...always.masks, ...byPlace, ...project.files, ...project.directories, ...kept]
-    const identities = readIdentities(masks)
-    return {
-      masks,
-      identities,
-      held: [...always.held, ...byPlace, ...project.linked.keys(), ...kept],
-      linked: new Map([...places.linked, ...project.linked]),
-      movable: movableOf(project, identities),
-      opened: project.opened,
-    }
-  }
-
-  #projectMasks(): string[] {
-    const { files, directories } = this.#masks.masks(this.#readGrants())
-    return [...files, ...directories, ...this.#keptSecrets()]
-  }
-
-  /** What lost the link that made it a secret, unless a grant names it now. */
-  #keptSecrets(): string[] {
-    const named = new Set(this.#readGrants().map((grant) => grant.absolute))
-    return hiddenByList(this.#machine.stateDir).filter((path) => !named.has(path))
-  }
-
-  /** Cordon's own places and what deny rules hide: no setting opens them. */
-  #alwaysHidden(): Omit<Hidden, 'quiet'> {
-    const own = [this.#machine.configDir, this.#machine.stateDir].filter((path) => this.#files.exists(path))
-    const masks = [...own.map(this.#files.canonical), ...(this.#restriction?.hidden ?? [])]
-    return { masks, identities: readIdentities(masks), held: masks, linked: new Map(), movable: {}, opened: [] }
-  }
-
-  #readGrants(): PathPattern[] {
-    return this.#loaded.policy.reads.allow.map((rule) => rule.pattern)
-  }
-
   #existing(paths: readonly string[]): string[] {
     return paths.filter((path) => this.#files.exists(path)).map(this.#files.canonical)
   }
 }
 
-function movedFault(paths: readonly string[]): Fault {
-  const [path = '', ...more] = paths
-  const others = more.length === 0 ? '' : ` and ${more.length} more`
-  return new Fault(
-    'mask-moved',
-    `a secret that must be hidden is being moved by another command: ${JSON.stringify(path)}${others}`,
-    { remedy: 'Run the command again when the other one is done.' },
-  )
+/** It may as well be the person's own work of this moment, so it stays. */
+function madeFinding(path: string): QuarantineFinding {
+  const message = `${path} may not be written, by a rule of the manifest, and came up while the command ran: look at it, and remove it if it is not yours.`
+  return { path, action: 'failed', message, kept: null }
 }

@@ -160,7 +160,9 @@ function moveInto(from: string, to: string): void {
     if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error
   }
   try {
-    cpSync(from, to, { recursive: true, verbatimSymlinks: true, errorOnExist: true, force: false })
+    // A sparse file takes no room until it is copied.
+    const filter = (path: string) => lstatSync(path).size <= MOST_COPIED
+    cpSync(from, to, { recursive: true, verbatimSymlinks: true, errorOnExist: true, force: false, filter })
   } finally {
     // A pipe or a device cannot be copied; it must not stay all the same.
     rmSync(bytesOf(from), { recursive: true, force: true })

@@ -25,6 +25,9 @@ export interface RemoveOptions {
 
 const MAX_DEPTH = 256
 
+/** A sparse file takes no room until it is copied, and then the whole disk; nothing else happens meanwhile. */
+const MAX_COPIED = 1024 ** 3
+
 export function makeDirectory(path: string): readonly string[] {
   const directory = holdDirectory(path, { make: true })
   directory.close()
@@ -66,6 +69,11 @@ export function copy(source: string, destination: string, journal: TemporaryJour
   inParent(source, (parent, name) =>
     inEntry(parent, name, (entry) => {
       requireFile(source, entry.facts)
+      if (entry.facts.size > MAX_COPIED) {
+        throw new Fault('too-large', `${source} has ${entry.facts.size} bytes; at most ${MAX_COPIED} are copied`, {
+          remedy: 'Copy it with cp, in a command, which can be stopped.',
+        })
+      }
       const fd = reopenForReading(entry, parent, name)
       try {
         const fill = (target: number, directory: HeldDirectory, temporary: string) =>

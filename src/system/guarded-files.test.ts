@@ -14,6 +14,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -213,6 +214,16 @@ describe('removing', () => {
 
   it('removes only empty directories without being told', () => {
     expect(faultOf(() => files.remove(join(root, 'dir')))).toBe('not-empty')
+  })
+})
+
+describe('copying', () => {
+  it('refuses a file that would take the disk, though it takes none itself', () => {
+    const path = join(root, 'sparse')
+    writeFileSync(path, '')
+    truncateSync(path, 2 ** 40)
+    expect(() => files.copy(path, join(root, 'copied'))).toThrow(/at most/)
+    expect(readdirSync(root).sort()).toEqual(['dir', 'sparse'])
   })
 })
 

@@ -1,14 +1,15 @@
 /** Attacks over several commands: none gets anything as root or as an ordinary user, and each works in a sandbox without the protection. */
 
-import { execFile, execFileSync } from 'node:child_process'
+import { execFile, execFileSync, spawn } from 'node:child_process'
 import { chownSync, mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, connect, createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CLI } from '../e2e/cordon.ts'
 import { controlArguments } from './control.ts'
-import { asUser, type User, usersToTest } from './fixture.ts'
+import { asUser, buildProber, type User, usersToTest } from './fixture.ts'
 import { SEQUENCES, type Sequence } from './sequences.ts'
 
 const run = promisify(execFile)
@@ -113,5 +114,48 @@ describe.each(controls)('%s', () => {
   test.concurrent.each(SEQUENCES)('works without protection: $name', { timeout: TIMEOUT }, async (sequence) => {
     const plain = ({ root }: World) => ['bwrap', ...controlArguments('open', root), '--']
     expect(await play(user!, sequence, plain)).not.toEqual([])
+  })
+})
+
+describe.each(usersToTest())('an internet socket as input, as $name', (user) => {
+  let world: World
+  let prober: string
+  const servers: Server[] = []
+  const listen = async () => {
+    const server = createServer((socket) => socket.on('error', () => {}))
+    servers.push(server)
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()))
+    return (server.address() as AddressInfo).port
+  }
+
+  beforeAll(() => {
+    world = makeWorld(user, {})
+    prober = buildProber(world.project)
+  })
+  afterAll(() => {
+    for (const server of servers) server.close()
+    world.remove()
+  })
+
+  /** What the prober says of connecting its input, a connection to one port, to another one. */
+  async function reconnect(words: readonly string[]): Promise<string> {
+    const [from, to] = [await listen(), await listen()]
+    const socket = connect(from, '127.0.0.1')
+    await new Promise((resolve) => socket.once('connect', resolve))
+    const [program, ...args] = asUser(user, [...words, prober, 'reconnect', String(to)])
+    const child = spawn(program!, args, { cwd: world.project, env: world.env, stdio: [socket, 'pipe', 'pipe'] })
+    let said = ''
+    for (const stream of [child.stdout!, child.stderr!]) stream.on('data', (chunk) => (said += chunk))
+    await new Promise((resolve) => child.once('close', resolve))
+    socket.destroy()
+    return said
+  }
+
+  test('held: it leads to where it was connected, and nowhere else', async () => {
+    expect(await reconnect([process.execPath, CLI, 'run', '--'])).toMatch(/^88$/m)
+  })
+
+  test('works without protection', async () => {
+    expect(await reconnect(['bwrap', ...controlArguments('open', world.root), '--'])).toMatch(/^ok$/m)
   })
 })

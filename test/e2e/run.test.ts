@@ -144,6 +144,10 @@ describe('cordon run', () => {
     )
     const script = 'cat data/customers/a.csv 2>&1; echo x > data/keep.csv; cat data/keep.csv'
     const ran = project.cordon(['run', '--manifest', 'deny.toml', '--', 'sh', '-c', script])
+    rmSync(join(project.directory, 'data/keep.csv'))
+    const made = project.cordon(['run', '--manifest', 'deny.toml', '--', 'sh', '-c', 'echo x > data/keep.csv'])
+    expect(made.err).toMatch(/keep\.csv may not be written, by a rule/)
+    project.write('data/keep.csv', 'keep\n')
     expect(ran.out).not.toContain('name')
     expect(readFileSync(join(project.directory, 'data/keep.csv'), 'utf8')).toBe('keep\n')
     rmSync(join(project.directory, 'deny.toml'))
