@@ -1,5 +1,6 @@
 /** The wrapper table: programs and builtins whose arguments are a command, by name. */
 
+import { remembered } from './tables/remembered.ts'
 import type { WrapperRow } from './wrapper-row.ts'
 import { elsewhereWrappers } from './wrappers-elsewhere.ts'
 import { localWrappers } from './wrappers-local.ts'
@@ -19,14 +20,6 @@ const STANDARD_DIRECTORIES = [
   '/opt/homebrew/bin/',
 ]
 
-const BY_NAME: ReadonlyMap<string, readonly WrapperRow[]> = (() => {
-  const index = new Map<string, WrapperRow[]>()
-  for (const row of WRAPPERS) {
-    for (const name of row.names) index.set(name, [...(index.get(name) ?? []), row])
-  }
-  return index
-})()
-
 /** The bare name of a program in a standard directory; `./env` and `/tmp/env` keep their path. */
 export function standardName(name: string): string {
   const slash = name.lastIndexOf('/')
@@ -36,7 +29,9 @@ export function standardName(name: string): string {
   return STANDARD_DIRECTORIES.includes(directory) ? name.slice(slash + 1) : name
 }
 
+const rowsNamed = remembered((name) => WRAPPERS.filter((row) => row.names.includes(name)))
+
 /** The rows of a program, several when they differ by subcommand. */
 export function wrapperRows(name: string): readonly WrapperRow[] {
-  return BY_NAME.get(standardName(name)) ?? []
+  return rowsNamed(standardName(name))
 }

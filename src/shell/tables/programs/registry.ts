@@ -1,5 +1,6 @@
 /** Every program the tables know, by name. */
 
+import { remembered } from '../remembered.ts'
 import type { ProgramTable, Spec } from '../spec.ts'
 import { buildPrograms } from './build.ts'
 import { containerPrograms } from './containers.ts'
@@ -34,22 +35,13 @@ const tables: readonly (() => ProgramTable)[] = [
   rarePrograms,
 ]
 
-const rows: (ReadonlyMap<string, Spec> | undefined)[] = []
-
-function rowsOf(table: number): ReadonlyMap<string, Spec> {
-  rows[table] ??= new Map(listed(table))
-  return rows[table]
-}
-
-function listed(table: number): readonly (readonly [string, Spec])[] {
-  return Object.entries(tables[table]!()).flatMap(([names, spec]) =>
-    names.split(' ').map((name) => [name, spec] as const),
-  )
-}
-
 /** Every listed name with its row, in the order of the tables; a test holds that no name is listed twice. */
 export function listPrograms(): readonly (readonly [string, Spec])[] {
-  return tables.flatMap((_, table) => listed(table))
+  return tables.flatMap((make) => Object.entries(make()).flatMap(([names, spec]) => apart(names, spec)))
+}
+
+function apart(names: string, spec: Spec): readonly (readonly [string, Spec])[] {
+  return names.split(' ').map((name) => [name, spec])
 }
 
 /** The names of each table in a line; the build puts it here, so that a start need not make the tables to know them. */
@@ -57,32 +49,33 @@ declare const PROGRAM_NAMES: string | undefined
 
 /** The names of the programs of each table, one table a line, each between blanks. */
 export function programNames(): string {
-  return tables.map((_, table) => ` ${[...rowsOf(table).keys()].join(' ')} `).join('\n')
+  return tables.map((make) => ` ${Object.keys(make()).join(' ')} `).join('\n')
 }
 
 /** Looked through for the few names that a command has: making a map of all of them takes a start longer. */
-const names = typeof PROGRAM_NAMES === 'string' ? PROGRAM_NAMES : programNames()
-const known = new Map<string, number | null>()
-const MOST_KNOWN = 1000
+const listed = typeof PROGRAM_NAMES === 'string' ? PROGRAM_NAMES : programNames()
 
 /** The table of a program; null when none lists it. */
-function tableOf(name: string): number | null {
-  let table = known.get(name)
-  if (table === undefined) {
-    if (known.size >= MOST_KNOWN) known.clear()
-    table = lookUp(name)
-    known.set(name, table)
-  }
-  return table
-}
-
-function lookUp(name: string): number | null {
-  const at = /^\S+$/.test(name) ? names.indexOf(` ${name} `) : -1
-  if (at < 0) return null
+const tableOf = remembered((name): number | null => {
+  // By the name first and then by what is before it: blanks are everywhere.
+  let at = listed.indexOf(`${name} `)
+  while (at >= 0 && listed[at - 1] !== ' ') at = listed.indexOf(`${name} `, at + 1)
+  if (at < 0 || !/^\S+$/.test(name)) return null
   let table = 0
-  for (let end = names.indexOf('\n'); end >= 0 && end < at; end = names.indexOf('\n', end + 1)) table++
+  for (let end = listed.indexOf('\n'); end >= 0 && end < at; end = listed.indexOf('\n', end + 1)) table++
   return table
-}
+})
+
+const made: (ProgramTable | undefined)[] = []
+
+/** What the tables say about a program; null when they do not list it. */
+export const findProgram: (name: string) => Spec | null = remembered((name) => {
+  const table = tableOf(name)
+  if (table === null) return null
+  made[table] ??= tables[table]!()
+  const names = Object.keys(made[table]).find((names) => ` ${names} `.includes(` ${name} `))
+  return names === undefined ? null : made[table][names]!
+})
 
 /** Programs installed under a name with their version: `python3.11`, `gcc-12`, `clang++-15`. */
 const versioned = /^(.*?[A-Za-z+])-?\d[\d.]*$/
@@ -97,10 +90,4 @@ export function programName(text: string): string {
   if (cross !== undefined) return cross
   const plain = versioned.exec(base)?.[1]
   return plain !== undefined && tableOf(plain) !== null ? plain : base
-}
-
-/** What the tables say about a program; null when they do not list it. */
-export function findProgram(name: string): Spec | null {
-  const table = tableOf(name)
-  return table === null ? null : (rowsOf(table).get(name) ?? null)
 }
