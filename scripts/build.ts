@@ -51,6 +51,8 @@ const PARTS = {
   main: ['src/surfaces/cli/main.ts'],
   open: ['src/surfaces/cli/open-policy.ts'],
   checked: ['src/surfaces/cli/run.ts', 'src/surfaces/cli/check.ts'],
+  recorded: ['src/surfaces/cli/run.ts', 'src/runtime/hook-record.ts'],
+  loaded: ['src/surfaces/cli/run.ts', 'src/runtime/load-policy.ts'],
   core: ['src/surfaces/cli/check.ts'],
   shell: ['src/shell/analyze.ts'],
   suffix: ['src/hosts/suffix.ts'],
@@ -65,7 +67,7 @@ const PARTS = {
 const STARTS: Readonly<Record<string, readonly (keyof typeof PARTS)[]>> = {
   check: ['open', 'checked', 'core'],
   hook: ['open', 'checked', 'core', 'hook'],
-  run: ['open', 'checked', 'run'],
+  run: ['open', 'checked', 'recorded', 'loaded', 'run'],
 }
 
 /** CommonJS, because Node loads it about 8 ms faster than ESM; ASCII, so that it is read without decoding. */

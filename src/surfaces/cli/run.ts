@@ -2,6 +2,7 @@
 
 import type { LoadedPolicy } from '../../runtime/load-policy.ts'
 import {
+  builtInBundles,
   formatPlan,
   inferViolations,
   openBackend,
@@ -102,7 +103,9 @@ async function openInForce(
 
 /** With the keys of the person that the command's bundles broker; those exist only where bundles do. */
 async function withKeys(loaded: LoadedPolicy, machine: Machine, command: readonly string[]): Promise<LoadedPolicy> {
-  if (loaded.sandbox.bundles.length === 0) return loaded
+  const chosen = new Set(loaded.sandbox.bundles.map(({ value }) => value.tool))
+  if (chosen.size === 0) return loaded
+  if (!builtInBundles().some(({ tool, secrets }) => secrets.length > 0 && chosen.has(tool))) return loaded
   const { withBundleSecrets } = await import('../../runtime/bundle-secrets.ts')
   return withBundleSecrets(loaded, machine, command)
 }
