@@ -3,6 +3,7 @@
 import { foldLetter, isInvisible, tagCharacter } from './confusables.ts'
 import { undisguise } from './disguises.ts'
 import { decodeAll } from './encodings.ts'
+import { plainWords } from './plain-words.ts'
 
 /** A way of reading a text, with the place in the text that each of its characters comes from. */
 export interface View {
@@ -73,11 +74,7 @@ interface Reading extends Pick<Views, 'invisible' | 'overrides'> {
 
 function readAscii(seen: string): Reading {
   const lines = seen.toLowerCase()
-  const words = lines
-    .replaceAll("'", '')
-    .replace(/[^a-z0-9]+/g, ' ')
-    .trimStart()
-  return { lines, words, tags: '', invisible: 0, overrides: 0 }
+  return { lines, words: plainWords(lines), tags: '', invisible: 0, overrides: 0 }
 }
 
 /** Each different character is looked into once: few are, however long a text is. */
@@ -112,10 +109,7 @@ function readUnicode(seen: string): Reading {
   add(at, seen.length)
   return {
     lines,
-    words: words
-      .replaceAll("'", '')
-      .replace(/[^a-z0-9\u0080-\uffff]+/g, ' ')
-      .trimStart(),
+    words: plainWords(words),
     tags,
     invisible: INVISIBLE.test(seen) ? (seen.match(INSIDE_WORDS)?.length ?? 0) : 0,
     overrides: seen.match(OVERRIDES)?.length ?? 0,
