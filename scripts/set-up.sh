@@ -75,5 +75,7 @@ if [ "${1:-}" = build ] || [ "${1:-}" = test ]; then
   if ! is_built every; then
     say "building"
     PATH="$here/node_modules/node/bin:$here/node_modules/.bin:$PATH" node scripts/build.ts >&2
+    # So that the first hooks are as fast as later ones. Where it cannot be done, they learn by themselves.
+    if [ "$1" = build ]; then "$here/node_modules/node/bin/node" scripts/warm-up.ts >/dev/null 2>&1 || true; fi
   fi
 fi
