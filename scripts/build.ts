@@ -66,7 +66,7 @@ const PARTS = {
 /** What commands that start often need at once, in one file each. */
 const STARTS: Readonly<Record<string, readonly (keyof typeof PARTS)[]>> = {
   check: ['open', 'checked', 'core'],
-  hook: ['open', 'checked', 'core', 'hook'],
+  hook: ['open', 'checked', 'recorded', 'core', 'hook'],
   run: ['open', 'checked', 'recorded', 'loaded', 'run'],
 }
 

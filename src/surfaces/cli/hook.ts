@@ -80,10 +80,12 @@ function inputReader(): () => Buffer | Promise<Buffer> {
   }
 }
 
-/** Stdin without waiting, where it is a pipe: opened once more, since how it was opened belongs to the host too; null elsewhere. */
+/** Stdin without waiting: a file, or a pipe that is opened once more, since how it was opened belongs to the host too. */
 function unblockedInput(): number | null {
   try {
-    return fstatSync(0).isFIFO() ? openSync('/proc/self/fd/0', constants.O_RDONLY | constants.O_NONBLOCK) : null
+    const facts = fstatSync(0)
+    if (facts.isFile()) return 0
+    return facts.isFIFO() ? openSync('/proc/self/fd/0', constants.O_RDONLY | constants.O_NONBLOCK) : null
   } catch {
     return null
   }
