@@ -58,7 +58,11 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
 function sign(terminal: Terminal, loaded: LoadedManifest, machine: Machine): number {
   const { warning } = signProject(loaded, machine, new Date())
   // Seen to hold, and remembered for the first call.
-  judgeTrust(loaded, machine, machineFiles)
+  if (judgeTrust(loaded, machine, machineFiles)?.trust.status !== 'signed') {
+    throw new Fault('unsigned-manifest', 'the signature was written, and does not hold when it is read back', {
+      remedy: 'Look at the key with cordon keys, then sign again.',
+    })
+  }
   if (warning) terminal.err(`${paint(terminal, 'yellow', 'cordon:')} ${visible(warning)}\n`)
   terminal.err(`${paint(terminal, 'green', 'signed')} ${visible(loaded.manifestPath)}\n`)
   return EXIT.ok
