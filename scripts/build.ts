@@ -32,7 +32,7 @@ const draft = `dist/.draft-${process.pid}`
 removeDrafts()
 mkdirSync(`${draft}/chunks`, { recursive: true })
 // Written first: what is edited from now on is newer than the build.
-writeFileSync(`${draft}/.built`, `folders='${sourceFolders().join(' ')}'\n`)
+writeFileSync(`${draft}/.built`, `${sourceFolders().join(' ')}\n`)
 
 /** The folders that the build is made from, for `is-built.sh`. */
 function sourceFolders(): readonly string[] {

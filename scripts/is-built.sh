@@ -5,9 +5,8 @@
 is_built() {
   stamp=$here/dist/.built
   [ -f "$stamp" ] && [ -x "$here/node_modules/node/bin/node" ] || return 1
-  folders=
-  . "$stamp" # sets $folders
-  [ -n "$folders" ] || return 1
+  # The folders that it was built from.
+  read -r folders <"$stamp" || return 1
   for path in $folders native scripts/build.ts tsconfig.json tsconfig.build.json package-lock.json; do
     if [ "$here/$path" -nt "$stamp" ]; then return 1; fi
   done

@@ -3,6 +3,7 @@
  * cryptography, or even read the manifest.
  */
 
+import { existsSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import { canonicalManifest } from '../manifest/canonical.ts'
 import type { Compiled } from '../manifest/compile.ts'
@@ -30,7 +31,8 @@ import { registriesOf, signedText } from './signed-text.ts'
  * are now; null when the trust has to be judged.
  */
 export function sealedRegistries(loaded: LoadedManifest, machine: Machine): RegistryFacts | null {
-  if (!loaded.project) return null
+  // Nothing is made where nothing was sealed: looking at a project leaves no trace.
+  if (!loaded.project || !existsSync(sealPath(machine.stateDir, loaded.root))) return null
   const own = openOwnDirectory(machine.stateDir)
   const files = verifiedFiles(own, loaded.root)
   if (readSeal(own, loaded.root)?.files !== files) return null

@@ -52,6 +52,15 @@ export async function openPolicy(args: Arguments, terminal: Terminal): Promise<O
   return null
 }
 
+/** The opened policy with its registries, when its signature was verified before and still stands; null: it has to be judged. */
+export async function sealedPolicy({ loaded, machine }: Opened): Promise<Opened<LoadedPolicy> | null> {
+  const { sealedRegistries } = await import('../../runtime/manifest-seal.ts')
+  const registries = sealedRegistries(loaded, machine)
+  if (registries === null) return null
+  const { withRegistries } = await import('../../runtime/registry-hosts.ts')
+  return { loaded: withRegistries(loaded, registries), machine }
+}
+
 /** Without a manifest nearly everything asks, and a newcomer should know why. */
 export function hintAtInit(args: Arguments, { ownManifest }: LoadedPolicy, terminal: Terminal): void {
   if (ownManifest || args.flags.json || args.flags.manifest) return

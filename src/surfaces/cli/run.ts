@@ -16,7 +16,7 @@ import {
 import { machineFiles } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
 import { type Arguments, parseArguments, textFlag } from './arguments.ts'
-import { type Opened, openPolicy, recalled } from './open-policy.ts'
+import { type Opened, openPolicy, recalled, sealedPolicy } from './open-policy.ts'
 import { isTerminalDevice, paint, type Terminal, visible } from './terminal.ts'
 import { type CommandContext, commandRow, EXIT, ownWords, UsageError } from './usage.ts'
 
@@ -89,9 +89,8 @@ async function openInForce(
   const { loaded, machine } = opened
   const { withRegistries } = await import('../../runtime/registry-hosts.ts')
   if (loaded.ownManifest) {
-    const { sealedRegistries } = await import('../../runtime/manifest-seal.ts')
-    const sealed = sealedRegistries(loaded, machine)
-    if (sealed) return { loaded: withRegistries(loaded, sealed), machine }
+    const sealed = await sealedPolicy(opened)
+    if (sealed) return sealed
     const { requireSigned } = await import('./sign.ts')
     const report = await requireSigned(terminal, loaded, machine)
     return report === false ? null : { loaded: withRegistries(loaded, report?.registries ?? {}), machine }

@@ -1,6 +1,7 @@
 /** What a start remembers of a policy: exactly what reading the manifests again would give, and nothing once anything has changed. */
 
 import {
+  appendFileSync,
   chmodSync,
   mkdirSync,
   mkdtempSync,
@@ -18,9 +19,10 @@ import { makeSigningKey } from '../../../src/manifest/signature.ts'
 import { signaturePath } from '../../../src/manifest/signature-file.ts'
 import { builtInPolicy } from '../../../src/runtime/built-in-policy.ts'
 import { type LoadedPolicy, loadPolicy } from '../../../src/runtime/load-policy.ts'
+import { sealVerified } from '../../../src/runtime/manifest-seal.ts'
 import { judgeTrust, signProject } from '../../../src/runtime/manifest-trust.ts'
 import { policyInForce } from '../../../src/runtime/policy-in-force.ts'
-import { recallPolicy, sealPath } from '../../../src/runtime/policy-memory.ts'
+import { recallPolicy, sealPath, verifiedFiles } from '../../../src/runtime/policy-memory.ts'
 import { machineFiles } from '../../../src/system/files.ts'
 import { type Machine, thisMachine } from '../../../src/system/machine.ts'
 
@@ -158,6 +160,19 @@ describe('a remembered policy', () => {
     expect(recalled()).not.toBeNull()
     change()
     expect(recalled()).toBeNull()
+  })
+
+  it('is not sealed with a signature that changed while it was verified', async () => {
+    await opened(MANIFEST)
+    const outcome = await loadPolicy({ machine, files: machineFiles, root, choice: { kind: 'project' } })
+    if (!('loaded' in outcome)) throw new Error(JSON.stringify(outcome.problems))
+    const before = verifiedFiles(machine.stateDir, root)
+    rmSync(sealPath(machine.stateDir, root))
+    appendFileSync(signaturePath(machine.stateDir, root), '\n')
+    sealVerified(outcome.loaded, machine, {}, before)
+    expect(recalled()).toBeNull()
+    sealVerified(outcome.loaded, machine, {}, verifiedFiles(machine.stateDir, root))
+    expect(recalled()).not.toBeNull()
   })
 
   it('is not believed in another place', async () => {
