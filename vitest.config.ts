@@ -13,7 +13,7 @@ const config: ReturnType<typeof defineConfig> = defineConfig({
         test: { name: 'unit', include: ['src/**/*.test.ts', 'test/{cases,layers}/**/*.test.ts'], testTimeout: 30_000 },
       },
       { test: { name: 'soundness', include: ['test/soundness/**/*.test.ts'], ...patient } },
-      { test: { name: 'contract', include: ['test/{contract,egress,audit,hooks,mcp}/**/*.test.ts'], ...patient } },
+      { test: { name: 'contract', include: ['test/contract/**/*.test.ts'], ...patient } },
       { test: { name: 'attacks', include: ['test/attacks/**/*.test.ts'], ...patient } },
       { test: { name: 'e2e', include: ['test/e2e/**/*.test.ts'], ...patient } },
     ],

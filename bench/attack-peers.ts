@@ -3,10 +3,10 @@
 import { spawnSync } from 'node:child_process'
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Attack } from '../test/attacks/attack.ts'
-import { FILE_ATTACKS } from '../test/attacks/file-attacks.ts'
-import { asUser, type Fixture, makeFixture, type User } from '../test/attacks/fixture.ts'
-import { KERNEL_ATTACKS } from '../test/attacks/kernel-attacks.ts'
+import type { Attack } from '../test/attacks/sandbox/attack.ts'
+import { FILE_ATTACKS } from '../test/attacks/sandbox/file-attacks.ts'
+import { asUser, type Fixture, makeFixture, type User } from '../test/attacks/sandbox/fixture.ts'
+import { KERNEL_ATTACKS } from '../test/attacks/sandbox/kernel-attacks.ts'
 import { installPeers, type Peer } from './peers.ts'
 
 const ATTACKS: readonly Attack[] = [...FILE_ATTACKS, ...KERNEL_ATTACKS].filter((attack) => attack.room === 'usual')
@@ -55,7 +55,7 @@ function inPeer(peer: Peer): (fixture: Fixture, scratch: string) => string {
 }
 
 function inCordon(fixture: Fixture): string {
-  const rooms = join(import.meta.dirname, '../test/attacks/rooms.ts')
+  const rooms = join(import.meta.dirname, '../test/attacks/sandbox/rooms.ts')
   const [program, args] = careless(fixture, asUser(USER, [process.execPath, rooms]))
   const ran = spawnSync(program, args, { input: JSON.stringify(fixture), encoding: 'utf8', maxBuffer: 1 << 26 })
   return `${ran.stdout}${ran.stderr}`

@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type AuditOptions, openAuditLog } from '../src/audit/log.ts'
-import { makeSigningKey } from '../src/manifest/signature.ts'
-import { createRedactor } from '../src/scan/redact.ts'
+import { makeSigningKey } from '../src/manifest/sign/signature.ts'
+import { createRedactor } from '../src/scan/redact/redact.ts'
 
 const base = mkdtempSync(join(tmpdir(), 'cordon-bench-audit-'))
 const { redact } = createRedactor()

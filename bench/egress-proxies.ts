@@ -6,10 +6,10 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { createSecureContext, type SecureContext } from 'node:tls'
 import { fileURLToPath } from 'node:url'
-import { createSessionCa } from '../src/egress/ca.ts'
 import { openDoor } from '../src/egress/door.ts'
+import { createSessionCa } from '../src/egress/tls/ca.ts'
 import { createUpstream } from '../src/egress/upstream.ts'
-import { createWorld, hosts, listen, PUBLIC_ADDRESS } from '../test/egress/world.ts'
+import { createWorld, hosts, listen, PUBLIC_ADDRESS } from '../test/contract/egress/world.ts'
 
 export type ProxyName = 'cordon' | 'sandbox-runtime'
 

@@ -4,11 +4,11 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { MaskIndex } from '../src/sandbox/masks.ts'
-import { readIndexCache, writeIndexCache } from '../src/sandbox/masks-cache.ts'
-import { MaskWatch } from '../src/sandbox/masks-watch.ts'
-import { ProjectGuard } from '../src/sandbox/quarantine-run.ts'
-import { maskPlaces } from '../src/sandbox/secrets.ts'
+import { ProjectGuard } from '../src/sandbox/protect/quarantine-run.ts'
+import { MaskIndex } from '../src/sandbox/secrets/masks.ts'
+import { readIndexCache, writeIndexCache } from '../src/sandbox/secrets/masks-cache.ts'
+import { MaskWatch } from '../src/sandbox/secrets/masks-watch.ts'
+import { maskPlaces } from '../src/sandbox/secrets/secrets.ts'
 
 const LEAVES = 9_801
 const FILES = 100_000

@@ -4,8 +4,8 @@ import { spawn } from 'node:child_process'
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { openSessionWorld } from '../test/contract/session-world.ts'
-import { envelope } from '../test/mcp/mcp-world.ts'
+import { envelope } from '../test/contract/mcp/mcp-world.ts'
+import { openSessionWorld } from '../test/contract/session/session-world.ts'
 import { median, printTable } from './measure.ts'
 
 const CALLS = 1000

@@ -3,7 +3,7 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { machineFiles } from '../src/system/files.ts'
-import { openWorld } from '../test/contract/tools-world.ts'
+import { openWorld } from '../test/contract/tools/tools-world.ts'
 import { median, printTable } from './measure.ts'
 
 const ROUNDS = 400

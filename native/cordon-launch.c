@@ -14,7 +14,7 @@
  *   abandon()                           closes the connection, which ends an init that is still there
  *   exit(code)                          ends this process at once: Node's own clearing up is of use to nobody
  *
- * It only carries bytes: src/sandbox/launch-blocking.ts and cordon-init.c know what they mean.
+ * It only carries bytes: src/sandbox/bwrap/launch-blocking.ts and cordon-init.c know what they mean.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -18,7 +18,7 @@ import {
 } from 'node:fs'
 import { resolve } from 'node:path'
 import { rolldown } from 'rolldown'
-import { builtInPolicy } from '../src/runtime/built-in-policy.ts'
+import { builtInPolicy } from '../src/runtime/policy/built-in.ts'
 import { compileFilter, filterName } from '../src/sandbox/bwrap/seccomp.ts'
 import { programNames } from '../src/shell/tables/programs/registry.ts'
 import { errorCode } from '../src/system/fault.ts'
@@ -50,17 +50,17 @@ function sourceFolders(): readonly string[] {
 const PARTS = {
   main: ['src/surfaces/cli/main.ts'],
   open: ['src/surfaces/cli/open-policy.ts'],
-  checked: ['src/surfaces/cli/run.ts', 'src/surfaces/cli/check.ts'],
-  recorded: ['src/surfaces/cli/run.ts', 'src/runtime/hook-record.ts'],
-  loaded: ['src/surfaces/cli/run.ts', 'src/runtime/load-policy.ts'],
-  core: ['src/surfaces/cli/check.ts'],
+  checked: ['src/surfaces/cli/commands/run.ts', 'src/surfaces/cli/commands/check.ts'],
+  recorded: ['src/surfaces/cli/commands/run.ts', 'src/runtime/hook/record.ts'],
+  loaded: ['src/surfaces/cli/commands/run.ts', 'src/runtime/policy/load.ts'],
+  core: ['src/surfaces/cli/commands/check.ts'],
   shell: ['src/shell/analyze.ts'],
   suffix: ['src/hosts/suffix.ts'],
-  hook: ['src/surfaces/cli/hook.ts'],
-  record: ['src/runtime/hook-record.ts'],
-  manifest: ['src/runtime/load-policy.ts'],
-  trust: ['src/runtime/manifest-trust.ts'],
-  run: ['src/surfaces/cli/run.ts'],
+  hook: ['src/surfaces/cli/commands/hook.ts'],
+  record: ['src/runtime/hook/record.ts'],
+  manifest: ['src/runtime/policy/load.ts'],
+  trust: ['src/runtime/policy/trust.ts'],
+  run: ['src/surfaces/cli/commands/run.ts'],
 }
 
 /** What commands that start often need at once, in one file each. */

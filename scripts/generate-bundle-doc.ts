@@ -1,16 +1,16 @@
-/** Writes src/sandbox/bundles.generated.ts and docs/BUNDLES.md from the data files of the bundles. */
+/** Writes src/sandbox/bundles/bundles.generated.ts and docs/BUNDLES.md from the data files of the bundles. */
 
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { parseToml } from '../src/manifest/toml.ts'
-import type { Node } from '../src/manifest/tree.ts'
-import type { Bundle } from '../src/sandbox/bundle.ts'
-import { renderBundles } from '../src/sandbox/bundle-doc.ts'
-import { parseBundle } from '../src/sandbox/bundle-schema.ts'
+import { parseToml } from '../src/manifest/toml/toml.ts'
+import type { Node } from '../src/manifest/toml/tree.ts'
+import type { Bundle } from '../src/sandbox/bundles/bundle.ts'
+import { renderBundles } from '../src/sandbox/bundles/doc.ts'
+import { parseBundle } from '../src/sandbox/bundles/schema.ts'
 
 const folder = new URL('../src/sandbox/bundles/', import.meta.url)
-const generated = new URL('../src/sandbox/bundles.generated.ts', import.meta.url)
+const generated = new URL('../src/sandbox/bundles/bundles.generated.ts', import.meta.url)
 const docs = new URL('../docs/', import.meta.url)
 
 /** Reads every data file, in the order of their names. */

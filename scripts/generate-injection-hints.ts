@@ -1,12 +1,12 @@
-/** Writes src/scan/injection-hints.generated.ts: what hints at each rule of the injection scan, read off its pattern. */
+/** Writes src/scan/injection/hints.generated.ts: what hints at each rule of the injection scan, read off its pattern. */
 
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { INJECTION_RULES } from '../src/scan/injection-rules.ts'
-import { mostWords, parsePattern, waysOf } from '../src/scan/pattern-hints.ts'
+import { mostWords, parsePattern, waysOf } from '../src/scan/hints/pattern-hints.ts'
+import { INJECTION_RULES } from '../src/scan/injection/rules.ts'
 
-const generated = fileURLToPath(new URL('../src/scan/injection-hints.generated.ts', import.meta.url))
+const generated = fileURLToPath(new URL('../src/scan/injection/hints.generated.ts', import.meta.url))
 
 const rows = INJECTION_RULES.map((rule) => {
   const pattern = parsePattern(rule.pattern.source)

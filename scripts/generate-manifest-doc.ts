@@ -1,7 +1,7 @@
 /** Writes docs/MANIFEST.md from the schema of the manifest. */
 
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { renderReference } from '../src/manifest/reference.ts'
+import { renderReference } from '../src/manifest/schema/reference.ts'
 
 const docs = new URL('../docs/', import.meta.url)
 mkdirSync(docs, { recursive: true })

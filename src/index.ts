@@ -4,18 +4,18 @@ export type { Approval, Refusal } from './approval/approve.ts'
 export { type Answer, type ApprovalRequest, type Prompter, programmaticPrompter } from './approval/prompter.ts'
 export type { Suggestion } from './approval/suggestion.ts'
 export { terminalPrompter } from './approval/terminal-prompter.ts'
-export { type CallChecker, type CheckedCall, type CheckRequest, openChecker } from './runtime/check-call.ts'
 export { type Cordon, type CordonOptions, createCordon, type SessionOptions } from './runtime/cordon.ts'
+export { type CallChecker, type CheckedCall, type CheckRequest, openChecker } from './runtime/decide/check-call.ts'
 export {
   type LoadedPolicy,
   type LoadOutcome,
   type LoadRequest,
   loadPolicy,
   type ManifestChoice,
-} from './runtime/load-policy.ts'
-export type { PermissionRow, SandboxView, Session, SessionEvent } from './runtime/session.ts'
-export { resultText, type ToolFailure, type ToolResult } from './runtime/tool-result.ts'
+} from './runtime/policy/load.ts'
+export type { PermissionRow, SandboxView, Session, SessionEvent } from './runtime/session/session.ts'
+export { resultText, type ToolFailure, type ToolResult } from './runtime/session/tool-result.ts'
 export { type Files, machineFiles } from './system/files.ts'
 export { type Machine, thisMachine } from './system/machine.ts'
+export { version } from './system/version.ts'
 export type { Tool, ToolOutput, ToolSpec } from './tools/tool.ts'
-export { version } from './version.ts'

@@ -1,6 +1,6 @@
 /** A question as it may be shown: secrets masked character by character, so that what is underlined stays where it was (A2). */
 
-import { createRedactor } from '../scan/redact.ts'
+import { createRedactor } from '../scan/redact/redact.ts'
 import type { ApprovalRequest } from './prompter.ts'
 
 const redactor = createRedactor()

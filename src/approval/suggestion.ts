@@ -10,7 +10,7 @@ import type { Decision, PartDecision } from '../policy/decision.ts'
 import type { ReasonCode } from '../policy/reason.ts'
 import type { CommandFact, ShellFacts } from '../shell/facts.ts'
 import { grantRefusal, interpreterOf } from '../shell/tables/interpreters.ts'
-import { wrapperRows } from '../shell/wrappers.ts'
+import { wrapperRows } from '../shell/wrap/wrappers.ts'
 
 /** Something that can be granted, as the manifest would write it. */
 export interface Suggestion {

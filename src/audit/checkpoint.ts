@@ -1,6 +1,6 @@
 /** The signed checkpoints of a log: whether one vouches for what stands before it. */
 
-import { isSignedBy } from '../system/ed25519.ts'
+import { isSignedBy } from '../system/keys/ed25519.ts'
 import { type AuditLine, checkpointMessage } from './event.ts'
 
 /** What is wrong with a checkpoint; null when its signature is good, or when it has none because no key was there. */

@@ -2,8 +2,7 @@
 
 import type { Server, Socket } from 'node:net'
 import type { Resolver } from '../system/dns.ts'
-import type { Broker } from './broker.ts'
-import type { SessionCa } from './ca.ts'
+import type { Broker } from './credentials/broker.ts'
 import type { EgressEvent } from './event.ts'
 import { type AskHost, createGate } from './gate.ts'
 import { DEFAULT_LIMITS, type DoorLimits } from './limits.ts'
@@ -11,6 +10,7 @@ import { type Passage, recordRefused, startRecord } from './passage.ts'
 import { createProxy } from './proxy.ts'
 import { RouteAgent } from './route-agent.ts'
 import type { EgressRules } from './rules.ts'
+import type { SessionCa } from './tls/ca.ts'
 import type { Upstream } from './upstream.ts'
 
 export interface DoorOptions {

@@ -1,13 +1,13 @@
 /** What every protocol of a door shares: the gate, the pool, the broker, and where events go. */
 
 import type { Duplex } from 'node:stream'
-import type { Broker, SwappedRequest } from './broker.ts'
+import type { Broker, SwappedRequest } from './credentials/broker.ts'
 import { allowed, type EgressEvent, type EventFacts, refused } from './event.ts'
 import type { Admission, Gate } from './gate.ts'
 import type { DoorLimits } from './limits.ts'
 import { isLoopback } from './loopback.ts'
+import type { RequestTarget, TunnelFacts } from './protocol/request-head.ts'
 import { httpRefusal, type Refusal, refusalBytes } from './refusal.ts'
-import type { RequestTarget, TunnelFacts } from './request-head.ts'
 import type { RouteAgent } from './route-agent.ts'
 import { judgeRequest } from './rules.ts'
 import type { Target } from './target.ts'

@@ -4,19 +4,25 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { errorCode } from '../system/fault.ts'
-import type { SessionCa } from './ca.ts'
-import { readConnect } from './connect-request.ts'
-import { exchange, headOf } from './exchange.ts'
-import { speechOf } from './first-bytes.ts'
-import { http } from './http.ts'
 import { closeSoon, type Passage, recordRefused, refuseSocket, startRecord, type Tunnel } from './passage.ts'
-import { peek } from './peek.ts'
+import { readConnect } from './protocol/connect-request.ts'
+import { exchange, headOf } from './protocol/exchange.ts'
+import { speechOf } from './protocol/first-bytes.ts'
+import { http } from './protocol/http.ts'
+import { peek } from './protocol/peek.ts'
+import { headerValues, type RequestHead } from './protocol/request-head.ts'
+import {
+  readGreeting,
+  readRequest as readSocksRequest,
+  SOCKS_REPLY,
+  type SocksReading,
+  socksReply,
+} from './protocol/socks.ts'
+import { carryTunnel, type TunnelCall, type TunnelServers } from './protocol/tunnel.ts'
+import { isWebSocket, upgrade } from './protocol/websocket.ts'
 import type { Refusal } from './refusal.ts'
-import { headerValues, type RequestHead } from './request-head.ts'
-import { readGreeting, readRequest as readSocksRequest, SOCKS_REPLY, type SocksReading, socksReply } from './socks.ts'
 import { agrees, parseAuthority, type Target, targetOf } from './target.ts'
-import { carryTunnel, type TunnelCall, type TunnelServers } from './tunnel.ts'
-import { isWebSocket, upgrade } from './websocket.ts'
+import type { SessionCa } from './tls/ca.ts'
 
 export interface Proxy {
   /** Takes over a connection that a client made. */
@@ -33,7 +39,7 @@ const ESTABLISHED = 'HTTP/1.1 200 Connection Established\r\n\r\n'
 export function createProxy(passage: Passage, ca: SessionCa): Proxy {
   const tunnels = new WeakMap<Duplex, Tunnel>()
   const server = createHttpServer(passage)
-  let http2: Promise<typeof import('./http2.ts')> | null = null
+  let http2: Promise<typeof import('./protocol/http2.ts')> | null = null
 
   const servers: TunnelServers = {
     http: (socket, tunnel) => {
@@ -42,7 +48,7 @@ export function createProxy(passage: Passage, ca: SessionCa): Proxy {
     },
     http2: (socket, tunnel) => {
       // Few commands speak it, and loading it takes as long as a whole request.
-      http2 ??= import('./http2.ts')
+      http2 ??= import('./protocol/http2.ts')
       http2.then(
         (module) => module.serveHttp2(passage, socket, tunnel),
         () => socket.destroy(),

@@ -3,8 +3,8 @@
 import type { ClientRequestArgs } from 'node:http'
 import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { http } from './http.ts'
 import type { DoorLimits } from './limits.ts'
+import { http } from './protocol/http.ts'
 import { authorityOf } from './target.ts'
 import { limitConnect, type Route, type Upstream } from './upstream.ts'
 

@@ -7,10 +7,10 @@ import { isIPv6, type LookupFunction, connect as netConnect, type Socket, type T
 import { type ConnectionOptions, rootCertificates, type TLSSocket, connect as tlsConnect } from 'node:tls'
 import { parseIpv4 } from '../hosts/address.ts'
 import { errorCode, messageOf } from '../system/fault.ts'
-import { createFeed, fedSocket } from './feed.ts'
+import { createFeed, fedSocket } from './protocol/feed.ts'
 import type { Refusal } from './refusal.ts'
 import { authorityOf, type Target } from './target.ts'
-import { createTrust } from './trust.ts'
+import { createTrust } from './tls/trust.ts'
 
 /** A target and the addresses that were judged for it: nothing else is ever dialled. */
 export interface Route {

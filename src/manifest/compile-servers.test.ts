@@ -1,13 +1,13 @@
 /** `[mcp_servers.NAME]`: what loads, what does not, and how a command becomes words. */
 
 import { describe, expect, it } from 'vitest'
-import { canonicalManifest } from './canonical.ts'
 import { compileManifest } from './compile.ts'
 import { splitWords } from './compile-servers.ts'
 import { loadManifest } from './load.ts'
 import type { Manifest } from './manifest.ts'
-import { reachDiff } from './reach-diff.ts'
-import type { McpServerSetting } from './settings.ts'
+import type { McpServerSetting } from './schema/settings.ts'
+import { canonicalManifest } from './sign/canonical.ts'
+import { reachDiff } from './sign/reach-diff.ts'
 
 function manifest(body: string): Manifest {
   const loaded = loadManifest(`schema_version = 1\n${body}`, 'cordon.toml')

@@ -3,7 +3,6 @@
 import { posix } from 'node:path'
 import type { Sourced } from '../policy/policy.ts'
 import { compileServers } from './compile-servers.ts'
-import { type Lookup, sourced } from './lookup.ts'
 import type { BundleEntry, HostEntry, PathEntry, SecretEntry } from './manifest.ts'
 import type {
   BundleSetting,
@@ -12,8 +11,9 @@ import type {
   SandboxSettings,
   SecretSetting,
   SessionSettings,
-} from './settings.ts'
-import { joinKey } from './tree.ts'
+} from './schema/settings.ts'
+import { type Lookup, sourced } from './toml/lookup.ts'
+import { joinKey } from './toml/tree.ts'
 
 /** Compiles `[sandbox.os]`, `[limits]`, `[[secrets]]` and the denied names and variables. */
 export function compileSandbox(lookup: Lookup): SandboxSettings {

@@ -15,14 +15,14 @@ import type {
   Sourced,
 } from '../policy/policy.ts'
 import type { Verdict } from '../policy/verdict.ts'
+import type { Problem } from './check/problem.ts'
 import { compileSandbox, compileSession } from './compile-settings.ts'
-import { didYouMean } from './format.ts'
-import { type CompileContext, Lookup, sourced } from './lookup.ts'
 import type { CommandEntry, HostEntry, Item, Manifest, PathEntry } from './manifest.ts'
-import type { Problem } from './problem.ts'
-import type { BundleSetting, SandboxSettings, SessionSettings } from './settings.ts'
-import { nearest } from './suggest.ts'
-import { joinKey, quoteShort, splitKey } from './tree.ts'
+import type { BundleSetting, SandboxSettings, SessionSettings } from './schema/settings.ts'
+import { nearest } from './schema/suggest.ts'
+import { didYouMean } from './toml/format.ts'
+import { type CompileContext, Lookup, sourced } from './toml/lookup.ts'
+import { joinKey, quoteShort, splitKey } from './toml/tree.ts'
 
 export interface Compiled {
   readonly policy: Policy

@@ -1,11 +1,11 @@
 /** The effective manifest with the origin of every value: what `cordon policy show` prints (M2). */
 
-import { MEANT_BY_PRESENCE } from './canonical.ts'
 import type { Item, Manifest, Setting } from './manifest.ts'
-import { type Plain, plainValue, shorten } from './plain.ts'
-import { printValue } from './print.ts'
-import { schemaKeys } from './schema.ts'
-import { splitKey } from './tree.ts'
+import { schemaKeys } from './schema/schema.ts'
+import { MEANT_BY_PRESENCE } from './sign/canonical.ts'
+import { type Plain, plainValue, shorten } from './toml/plain.ts'
+import { printValue } from './toml/print.ts'
+import { splitKey } from './toml/tree.ts'
 
 /** A value that holds, and who says so. */
 export interface EffectiveValue {

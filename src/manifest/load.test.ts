@@ -4,10 +4,10 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { tldtsSuffixes } from '../hosts/suffix.ts'
 import { pinsScript } from '../shell/tables/interpreters.ts'
+import { renderProblem } from './check/problem.ts'
 import { type LoadOptions, type LoadResult, loadManifest, manifestFromObject, openManifest } from './load.ts'
 import type { PathEntry } from './manifest.ts'
 import { itemsOf } from './manifest.ts'
-import { renderProblem } from './problem.ts'
 
 const OPTIONS: LoadOptions = {
   suffixes: tldtsSuffixes,

@@ -2,16 +2,16 @@
 
 import type { SuffixLookup } from '../hosts/suffix.ts'
 import type { PinsScript } from '../shell/tables/interpreter-names.ts'
-import { type CommandMatcher, checkCommands, type GrantFlags } from './command-conflicts.ts'
-import type { FormatContext } from './format.ts'
-import { checkHosts, checkNames } from './host-conflicts.ts'
+import { type CommandMatcher, checkCommands, type GrantFlags } from './check/command-conflicts.ts'
+import { checkHosts, checkNames } from './check/host-conflicts.ts'
+import { checkPaths } from './check/path-conflicts.ts'
+import { type Problem, Report } from './check/problem.ts'
 import type { Item, Manifest, PathEntry, Setting } from './manifest.ts'
-import { checkPaths } from './path-conflicts.ts'
-import { type Problem, Report } from './problem.ts'
-import { SCHEMA, SCHEMA_VERSION } from './schema.ts'
-import { type Reading, readTable } from './shape.ts'
-import { parseToml } from './toml.ts'
-import { describeNode, positions, type TableNode, treeFromObject } from './tree.ts'
+import { SCHEMA, SCHEMA_VERSION } from './schema/schema.ts'
+import { type Reading, readTable } from './schema/shape.ts'
+import type { FormatContext } from './toml/format.ts'
+import { parseToml } from './toml/toml.ts'
+import { describeNode, positions, type TableNode, treeFromObject } from './toml/tree.ts'
 
 export interface LoadOptions {
   /** The public suffix list; null until a wildcard host asks for it (`openManifest` sees to that). */

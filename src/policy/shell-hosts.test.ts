@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { bashCall, policyOf, sessionOf, sourced } from '../../test/cases/policy-fixture.ts'
-import { hosts } from '../../test/egress/world.ts'
+import { hosts } from '../../test/contract/egress/world.ts'
 import { tldtsSuffixes } from '../hosts/suffix.ts'
 import { evaluate } from './evaluate.ts'
 

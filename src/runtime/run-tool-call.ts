@@ -4,7 +4,7 @@ import type { Approval } from '../approval/approve.ts'
 import type { Decision } from '../policy/decision.ts'
 import { messageOf } from '../system/fault.ts'
 import type { ToolOutput } from '../tools/tool.ts'
-import type { ToolFailure, ToolResult } from './tool-result.ts'
+import type { ToolFailure, ToolResult } from './session/tool-result.ts'
 
 export interface ToolRequest {
   readonly tool: string

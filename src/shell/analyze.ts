@@ -1,12 +1,12 @@
 /** The facts about a command text: the one entry to this folder. */
 
 import type { ShellAnalysis, ShellContext } from './facts.ts'
-import { Output } from './output.ts'
-import { type ParsedText, parseText } from './parse.ts'
-import { Refusal } from './refusal.ts'
-import { Scope } from './scope.ts'
-import type { Start } from './start.ts'
-import { Walk } from './walk.ts'
+import { type ParsedText, parseText } from './read/parse.ts'
+import { Refusal } from './read/refusal.ts'
+import { Output } from './walk/output.ts'
+import { Scope } from './walk/scope.ts'
+import type { Start } from './walk/start.ts'
+import { Walk } from './walk/walk.ts'
 
 /** Everything that can be known about a command before bash runs it, or why it is refused. Pure. */
 export function analyze(source: string, context: ShellContext): ShellAnalysis {

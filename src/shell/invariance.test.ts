@@ -4,7 +4,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { analyze } from './analyze.ts'
-import { WRAPPERS } from './wrappers.ts'
+import { WRAPPERS } from './wrap/wrappers.ts'
 
 const context = { cwd: '/p', home: '/home/u' }
 

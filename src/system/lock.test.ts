@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type Keychain, openKeyStore } from './keychain.ts'
+import { type Keychain, openKeyStore } from './keys/keychain.ts'
 import { holdLock, withLock } from './lock.ts'
 import { uniqueName } from './unique-name.ts'
 

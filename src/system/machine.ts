@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { networkInterfaces, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { Fault } from './fault.ts'
-import { keychainEntry } from './keychain-entry.ts'
+import { keychainEntry } from './keys/keychain-entry.ts'
 
 export interface Machine {
   readonly cwd: string

@@ -1,6 +1,6 @@
 /** The built-in tools: what each takes, and what a call of it touches. One explicit list. */
 
-import { patchPaths } from './patch-paths.ts'
+import { patchPaths } from './patch/paths.ts'
 import { type Actions, InputError, type PropertySchema, type ToolInput, type ToolSpec } from './tool.ts'
 
 const text = (description: string): PropertySchema => ({ type: 'string', description })

@@ -1,6 +1,6 @@
 /** A tool as Cordon knows it: its name, what it takes, what a call of it touches, and how it is run. */
 
-import type { GuardedFiles } from '../system/guarded-files.ts'
+import type { GuardedFiles } from '../system/guarded/guarded-files.ts'
 
 /** The part of JSON Schema that tool inputs use. */
 export interface InputSchema {

@@ -2,10 +2,10 @@ import { chmodSync, existsSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { tar, zip } from '../../test/contract/tools-archives.ts'
-import { type Judge, openWorld, type World } from '../../test/contract/tools-world.ts'
+import { tar, zip } from '../../test/contract/tools/tools-archives.ts'
+import { type Judge, openWorld, type World } from '../../test/contract/tools/tools-world.ts'
 import { Fault } from '../system/fault.ts'
-import type { GuardedFiles } from '../system/guarded-files.ts'
+import type { GuardedFiles } from '../system/guarded/guarded-files.ts'
 
 let world: World
 beforeEach(() => {

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { judgeHops } from '../../src/hosts/judge.ts'
 import { tldtsSuffixes } from '../../src/hosts/suffix.ts'
 import { parseUrl } from '../../src/hosts/url.ts'
-import { hosts } from '../egress/world.ts'
+import { hosts } from '../contract/egress/world.ts'
 
 const LISTED = hosts('github.com', 'python.org', '*.nodejs.org', '*.example.co.uk')
 

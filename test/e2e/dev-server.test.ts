@@ -4,9 +4,9 @@ import { spawn } from 'node:child_process'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { resultText } from '../../src/runtime/tool-result.ts'
-import { openSessionWorld } from '../contract/session-world.ts'
-import { listen } from '../egress/world.ts'
+import { resultText } from '../../src/runtime/session/tool-result.ts'
+import { listen } from '../contract/egress/world.ts'
+import { openSessionWorld } from '../contract/session/session-world.ts'
 import { Project } from './cordon.ts'
 
 const CLI = join(import.meta.dirname, '../../dist/cordon.cjs')

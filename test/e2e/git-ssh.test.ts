@@ -7,9 +7,9 @@ import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createUpstream } from '../../src/egress/upstream.ts'
-import { resultText } from '../../src/runtime/tool-result.ts'
-import { openSessionWorld, type SessionWorld } from '../contract/session-world.ts'
-import { listen, PUBLIC_ADDRESS } from '../egress/world.ts'
+import { resultText } from '../../src/runtime/session/tool-result.ts'
+import { listen, PUBLIC_ADDRESS } from '../contract/egress/world.ts'
+import { openSessionWorld, type SessionWorld } from '../contract/session/session-world.ts'
 
 const HOST = 'git.example.org'
 /** Not on everybody's PATH. */

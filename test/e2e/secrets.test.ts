@@ -1,9 +1,9 @@
 /** Secrets of the manifest, end to end: the command holds a placeholder, the granted host gets the value where the manifest says. */
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { resultText } from '../../src/runtime/tool-result.ts'
-import { openSessionWorld, type SessionWorld } from '../contract/session-world.ts'
-import { createWorld, type World } from '../egress/world.ts'
+import { resultText } from '../../src/runtime/session/tool-result.ts'
+import { createWorld, type World } from '../contract/egress/world.ts'
+import { openSessionWorld, type SessionWorld } from '../contract/session/session-world.ts'
 
 const VALUE = 'AIzaRealValueOfTheKey0123456789'
 const HOST = 'api.example.org'

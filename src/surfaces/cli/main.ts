@@ -1,7 +1,7 @@
 /** The entry of the CLI: finds the command, loads only its code, and turns what was thrown into an exit code. */
 
 import { Fault, messageOf } from '../../system/fault.ts'
-import { version } from '../../version.ts'
+import { version } from '../../system/version.ts'
 import { crashCode } from './crash-code.ts'
 import { paint, processTerminal, type Terminal, visible } from './terminal.ts'
 import { type CommandContext, commandRow, commands, EXIT, ownWords, UsageError } from './usage.ts'
@@ -10,27 +10,27 @@ type Load = () => Promise<{ run: (context: CommandContext) => Promise<number> | 
 
 /** One explicit list; each command's code is loaded when it is called, because start-up counts. */
 const LOADERS: Readonly<Record<string, Load>> = {
-  check: () => import('./check.ts'),
-  explain: () => import('./explain.ts'),
-  init: () => import('./init.ts'),
-  policy: () => import('./policy.ts'),
-  run: () => import('./run.ts'),
-  sign: () => import('./sign.ts'),
-  verify: () => import('./verify.ts'),
-  tools: () => import('./tools.ts'),
-  skills: () => import('./skills.ts'),
-  keys: () => import('./keys.ts'),
-  audit: () => import('./audit.ts'),
-  grants: () => import('./grants.ts'),
-  redact: () => import('./redact.ts'),
-  scan: () => import('./scan.ts'),
-  doctor: () => import('./doctor.ts'),
-  bundles: () => import('./bundles.ts'),
-  hook: () => import('./hook.ts'),
-  install: () => import('./install.ts'),
-  approvals: () => import('./approvals.ts'),
-  import: () => import('./import.ts'),
-  mcp: () => import('./mcp.ts'),
+  check: () => import('./commands/check.ts'),
+  explain: () => import('./commands/explain.ts'),
+  init: () => import('./commands/init.ts'),
+  policy: () => import('./commands/policy.ts'),
+  run: () => import('./commands/run.ts'),
+  sign: () => import('./commands/sign.ts'),
+  verify: () => import('./commands/verify.ts'),
+  tools: () => import('./commands/tools.ts'),
+  skills: () => import('./commands/skills.ts'),
+  keys: () => import('./commands/keys.ts'),
+  audit: () => import('./commands/audit.ts'),
+  grants: () => import('./commands/grants.ts'),
+  redact: () => import('./commands/redact.ts'),
+  scan: () => import('./commands/scan.ts'),
+  doctor: () => import('./commands/doctor.ts'),
+  bundles: () => import('./commands/bundles.ts'),
+  hook: () => import('./commands/hook.ts'),
+  install: () => import('./commands/install.ts'),
+  approvals: () => import('./commands/approvals.ts'),
+  import: () => import('./commands/import.ts'),
+  mcp: () => import('./commands/mcp.ts'),
   completions: () => import('./completions.ts'),
 }
 
@@ -68,7 +68,7 @@ export async function main(argv: readonly string[], terminal: Terminal = process
     if (!(error instanceof Fault)) throw error
     const exit = exitOf(name, error)
     if (exit === EXIT.fault) {
-      const { logFault } = await import('../../runtime/report-crash.ts')
+      const { logFault } = await import('../../runtime/report/crash.ts')
       logFault(error, name)
     }
     return complain(terminal, error, exit, json)
@@ -76,7 +76,7 @@ export async function main(argv: readonly string[], terminal: Terminal = process
 }
 
 async function unknownCommand(terminal: Terminal, name: string): Promise<number> {
-  const { nearest } = await import('../../runtime/near-word.ts')
+  const { nearest } = await import('../../runtime/policy/near-word.ts')
   const suggestion = nearest(name, [...commands.map((row) => row.name), '--help', '--version'])
   const message = `there is no command "${name}"${suggestion ? `; did you mean "${suggestion}"?` : ''}`
   return complain(terminal, { message, remedy: 'cordon --help lists the commands.', code: 'usage' }, EXIT.usage, false)
@@ -127,7 +127,7 @@ export async function runProcess(): Promise<boolean> {
 /** What made this process crash may keep the report from being written as well. */
 async function crashReport(error: unknown): Promise<string | null> {
   try {
-    const { reportCrash } = await import('../../runtime/report-crash.ts')
+    const { reportCrash } = await import('../../runtime/report/crash.ts')
     return reportCrash(error, process.argv[2] ?? '')
   } catch {
     return null

@@ -1,7 +1,7 @@
 /** Opens the policy a command works with, and prints what is wrong with it. */
 
-import type { LoadedManifest, LoadedPolicy, ManifestChoice } from '../../runtime/load-policy.ts'
-import { recallPolicy } from '../../runtime/policy-memory.ts'
+import type { LoadedManifest, LoadedPolicy, ManifestChoice } from '../../runtime/policy/load.ts'
+import { recallPolicy } from '../../runtime/policy/memory.ts'
 import { machineFiles } from '../../system/files.ts'
 import { type Machine, thisMachine } from '../../system/machine.ts'
 import { type Arguments, textFlag } from './arguments.ts'
@@ -36,7 +36,7 @@ export function recalled(args: Arguments): Opened<LoadedPolicy> | null {
 
 /** Opens the policy from its manifests; null after the problems were printed. */
 export async function openPolicy(args: Arguments, terminal: Terminal): Promise<Opened | null> {
-  const { loadPolicy } = await import('../../runtime/load-policy.ts')
+  const { loadPolicy } = await import('../../runtime/policy/load.ts')
   const machine = thisMachine()
   const root = rootFlag(args)
   const outcome = await loadPolicy({ machine, files: machineFiles, root, choice: manifestChoice(args) })
@@ -47,17 +47,17 @@ export async function openPolicy(args: Arguments, terminal: Terminal): Promise<O
   terminal.err(
     `${paint(terminal, 'red', 'cordon:')} the manifest does not load (${count} ${count === 1 ? 'problem' : 'problems'})\n`,
   )
-  const { renderProblem } = await import('../../runtime/manifest-report.ts')
+  const { renderProblem } = await import('../../runtime/policy/problems.ts')
   for (const problem of outcome.problems) terminal.err(`  ${renderProblem(problem).replaceAll('\n', '\n  ')}\n`)
   return null
 }
 
 /** The opened policy with its registries, when its signature was verified before and still stands; null: it has to be judged. */
 export async function sealedPolicy({ loaded, machine }: Opened): Promise<Opened<LoadedPolicy> | null> {
-  const { sealedRegistries } = await import('../../runtime/manifest-seal.ts')
+  const { sealedRegistries } = await import('../../runtime/policy/seal.ts')
   const registries = sealedRegistries(loaded, machine)
   if (registries === null) return null
-  const { withRegistries } = await import('../../runtime/registry-hosts.ts')
+  const { withRegistries } = await import('../../runtime/policy/registry-hosts.ts')
   return { loaded: withRegistries(loaded, registries), machine }
 }
 

@@ -16,9 +16,9 @@ import {
   opencode,
   openHookWorld,
   patch,
-} from '../../../test/hooks/world.ts'
+} from '../../../test/contract/hooks/world.ts'
 import type { HookAnswer } from './answer-hook.ts'
-import { HOST_NAMES, type HostName } from './host.ts'
+import { HOST_NAMES, type HostName } from './hosts/host.ts'
 
 interface Row {
   readonly note: string

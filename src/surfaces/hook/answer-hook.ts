@@ -2,13 +2,13 @@
 
 import { closeSync, constants, openSync, readSync } from 'node:fs'
 import { posix } from 'node:path'
-import { type HookCall, type HookJudge, type HookJudgement, openHookJudge } from '../../runtime/hook-judge.ts'
+import { type HookCall, type HookJudge, type HookJudgement, openHookJudge } from '../../runtime/hook/judge.ts'
 import { visible } from '../../scan/visible-text.ts'
 import { messageOf } from '../../system/fault.ts'
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
-import { cursor } from './cursor.ts'
-import { type HookRequest, type Host, isObject, type Json, type Outcome, ProtocolError } from './host.ts'
+import { cursor } from './hosts/cursor.ts'
+import { type HookRequest, type Host, isObject, type Json, type Outcome, ProtocolError } from './hosts/host.ts'
 import { directoryAfter } from './moved-directory.ts'
 import { everyReading } from './path-readings.ts'
 import { commandInside, type Move, type SandboxedForm, sandboxedCommand } from './sandboxed-command.ts'
@@ -159,7 +159,7 @@ async function settled(
     return { kind: 'deny', reason: reasonText(`This needs a yes from the user: ${reason.message}`, where) }
   }
   const { machine } = setting
-  const { askOf, keepAsk } = await import('../../runtime/hook-asks.ts')
+  const { askOf, keepAsk } = await import('../../runtime/hook/asks.ts')
   const id = keepAsk(machine, askOf(machine, host.name, judge.loaded.root, judgement), Date.now())
   return {
     kind: 'deny',
@@ -197,7 +197,7 @@ async function record(
   request: HookRequest,
   machine: Machine,
 ): Promise<void> {
-  const { hookRecorder } = await import('../../runtime/hook-record.ts')
+  const { hookRecorder } = await import('../../runtime/hook/record.ts')
   const recorder = hookRecorder(judge.loaded, machine, host.name, request.session)
   try {
     recorder.begin({

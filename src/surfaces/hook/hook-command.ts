@@ -1,6 +1,6 @@
 /** The command line that a host runs for its hook: it blocks even when Cordon cannot be run at all. */
 
-import type { HostName } from './host.ts'
+import type { HostName } from './hosts/host.ts'
 import { quote, quoteIfNeeded } from './sandboxed-command.ts'
 
 /** Seconds that a host waits; far more than an answer takes, because a late answer is an allow. */

@@ -13,8 +13,8 @@ import {
   type HookWorld,
   opencode,
   openHookWorld,
-} from '../../../test/hooks/world.ts'
-import type { HostName } from './host.ts'
+} from '../../../test/contract/hooks/world.ts'
+import type { HostName } from './hosts/host.ts'
 import { decodes, dropsAt, pathForms, trims } from './path-readings.ts'
 
 const MANIFEST = `schema_version = 1

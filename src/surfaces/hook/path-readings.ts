@@ -4,7 +4,7 @@
  */
 
 import { posix } from 'node:path'
-import type { HookCall } from '../../runtime/hook-judge.ts'
+import type { HookCall } from '../../runtime/hook/judge.ts'
 
 /** What a host may make of a path before it uses it. */
 export type PathHabit = (path: string) => string

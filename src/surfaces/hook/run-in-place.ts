@@ -1,7 +1,7 @@
 /** `cordon hook run`: the command of a host's agent, in the sandbox, with the host's own streams. */
 
-import { runHookCommand } from '../../runtime/hook-run.ts'
-import { PASSED_SIGNALS } from '../../runtime/open-runner.ts'
+import { PASSED_SIGNALS } from '../../runtime/command/open-runner.ts'
+import { runHookCommand } from '../../runtime/hook/run.ts'
 import { machineFiles } from '../../system/files.ts'
 import { thisMachine } from '../../system/machine.ts'
 import { isTerminalDevice, type Terminal, visible } from '../cli/terminal.ts'

@@ -1,9 +1,9 @@
 /** What changes behind the gateway, to those who want to hear it: lists, and resources that somebody subscribed to. */
 
+import { innerUri, outerUri } from './gateway/namespace.ts'
+import type { WrappedServer } from './gateway/wrapped-server.ts'
 import { ERROR, type IncomingRequest, isObject, type Json, RpcError, type RpcPeer } from './json-rpc.ts'
-import { innerUri, outerUri } from './namespace.ts'
 import { META } from './revision.ts'
-import type { WrappedServer } from './wrapped-server.ts'
 
 /** The part of a gateway's server that a feed needs. */
 export interface FeedServer {

@@ -3,7 +3,7 @@
  * every request says what it is, nothing is remembered, and a server that needs an answer asks in its result.
  */
 
-import { version } from '../../version.ts'
+import { version } from '../../system/version.ts'
 import { ERROR, isObject, type Json, RpcError } from './json-rpc.ts'
 
 /** Revisions with a handshake, the newest first. */

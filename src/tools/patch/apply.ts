@@ -1,6 +1,6 @@
 /** Applies hunks to a text: every line must match, and nothing is guessed. */
 
-import { lineEndOf } from '../text-encoding.ts'
+import { lineEndOf } from '../files/text-encoding.ts'
 import { InputError } from '../tool.ts'
 import type { Hunk } from './change.ts'
 

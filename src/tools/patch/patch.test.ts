@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { patchPaths } from '../patch-paths.ts'
 import { InputError } from '../tool.ts'
 import { applyHunks } from './apply.ts'
 import { parsePatch } from './parse.ts'
+import { patchPaths } from './paths.ts'
 
 const envelope = (...lines: string[]) => ['*** Begin Patch', ...lines, '*** End Patch'].join('\n')
 

@@ -5,8 +5,8 @@ import { connect, createServer, type Socket } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, it } from 'vitest'
-import { listen } from '../../egress/world.ts'
-import { asUser, type User, usersToTest } from '../fixture.ts'
+import { listen } from '../../contract/egress/world.ts'
+import { asUser, type User, usersToTest } from '../sandbox/fixture.ts'
 import type { ServeOrders, Told } from './serve-inside.ts'
 
 const DRIVER = fileURLToPath(new URL('./serve-inside.ts', import.meta.url))

@@ -10,7 +10,7 @@ import type { EgressRules } from '../../../src/egress/rules.ts'
 import { createBwrapBackend } from '../../../src/sandbox/backend.ts'
 import { planSandbox } from '../../../src/sandbox/plan.ts'
 import { readHostFacts } from '../../../src/sandbox/session.ts'
-import { hosts, listen } from '../../egress/world.ts'
+import { hosts, listen } from '../../contract/egress/world.ts'
 import { createWireWorld, rulesOf, type WireRow } from './wire-row.ts'
 import { corpusRows, wireRows } from './wire-rows.ts'
 

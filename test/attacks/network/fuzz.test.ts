@@ -3,8 +3,8 @@
 import { connect, createServer, type Socket } from 'node:net'
 import { connect as tlsConnect } from 'node:tls'
 import { afterEach, describe, expect, it } from 'vitest'
-import { createBroker } from '../../../src/egress/broker.ts'
-import { createWorld, hosts, RawClient, type World } from '../../egress/world.ts'
+import { createBroker } from '../../../src/egress/credentials/broker.ts'
+import { createWorld, hosts, RawClient, type World } from '../../contract/egress/world.ts'
 import { clientHello } from './hello.ts'
 
 const HOST = 'api.example.org'

@@ -1,7 +1,7 @@
 /** Two commands of one session: neither may use the other's door, its answers, its rules or its connections. */
 
 import { afterEach, describe, expect, it } from 'vitest'
-import { createWorld, hosts, RawClient, type World } from '../../egress/world.ts'
+import { createWorld, hosts, RawClient, type World } from '../../contract/egress/world.ts'
 
 let world: World
 afterEach(() => world.close())

@@ -1,11 +1,11 @@
 /** Attacks by names: rebinding, mixed answers, names as a channel, names hidden in TLS. */
 
 import { afterEach, describe, expect, it } from 'vitest'
-import { readClientHello } from '../../../src/egress/client-hello.ts'
 import { fetchGuarded } from '../../../src/egress/fetch.ts'
+import { readClientHello } from '../../../src/egress/protocol/client-hello.ts'
 import { createUpstream, type Route } from '../../../src/egress/upstream.ts'
 import type { Resolver } from '../../../src/system/dns.ts'
-import { createWorld, hosts, PUBLIC_ADDRESS, RawClient, type World } from '../../egress/world.ts'
+import { createWorld, hosts, PUBLIC_ADDRESS, RawClient, type World } from '../../contract/egress/world.ts'
 import { clientHello } from './hello.ts'
 
 const ALLOW = hosts('github.com', 'python.org', 'a.rebind.test', '*.rebind.test', '*.example.org')

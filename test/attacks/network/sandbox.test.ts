@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { asUser, usersToTest } from '../fixture.ts'
+import { asUser, usersToTest } from '../sandbox/fixture.ts'
 import type { RoomReport } from './door-room.ts'
 import { corpusRows, wireRows } from './wire-rows.ts'
 

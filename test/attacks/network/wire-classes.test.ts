@@ -1,7 +1,7 @@
 /** Classes of wire attacks, many spellings each: none reaches the host, and every refusal is told. */
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { World } from '../../egress/world.ts'
+import type { World } from '../../contract/egress/world.ts'
 import { createWireWorld, play, rulesOf, type WireRow } from './wire-row.ts'
 
 const config = { allow: ['github.com', 'python.org', '*.nodejs.org'], deny: [], allowPrivate: false }

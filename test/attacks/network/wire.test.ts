@@ -1,7 +1,7 @@
 /** Every wire row, played with raw sockets against a door. */
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { World } from '../../egress/world.ts'
+import type { World } from '../../contract/egress/world.ts'
 import { createWireWorld, play, rulesOf } from './wire-row.ts'
 import { corpusRows, wireRows } from './wire-rows.ts'
 

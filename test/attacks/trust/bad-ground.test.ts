@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openAuditLog } from '../../../src/audit/log.ts'
 import { queryAudit } from '../../../src/audit/read.ts'
 import { verifyAudit } from '../../../src/audit/verify.ts'
-import { verifyManifest } from '../../../src/manifest/sign.ts'
+import { verifyManifest } from '../../../src/manifest/sign/sign.ts'
 import { Fault } from '../../../src/system/fault.ts'
 
 let base: string

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { randomFrom } from '../../../src/scan/samples.fixture.ts'
-import { crashRounds, type Work } from '../../audit/crash-rounds.ts'
+import { randomFrom } from '../../../src/scan/redact/samples.fixture.ts'
+import { crashRounds, type Work } from '../audit/crash-rounds.ts'
 
-// `node test/audit/crash-rounds.ts 500` is the long form.
+// `node test/attacks/audit/crash-rounds.ts 500` is the long form.
 it.each<Work>(['sign', 'trust', 'audit'])('kill -9 of two writers at once: %s', async (work) => {
   const tally = await crashRounds(work, 3, randomFrom(11))
   expect(tally.problems).toEqual([])

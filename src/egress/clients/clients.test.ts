@@ -1,0 +1,90 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { type AddressInfo, createServer } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { describe, expect, it } from 'vitest'
+import { createSessionCa } from '../tls/ca.ts'
+import { CLIENTS, clientSettings } from './clients.ts'
+
+const ca = createSessionCa()
+const facts = { proxyHost: '127.0.0.1', proxyPort: 3128, directory: '/run/cordon', caPem: ca.pem, roots: 'ROOTS' }
+
+describe('client settings', () => {
+  it('fill every place', () => {
+    const { environment, files } = clientSettings(facts)
+    expect(Object.values(environment).filter((value) => /\{\w+\}|undefined/.test(value))).toEqual([])
+    for (const file of files) expect(file.path.startsWith('/run/cordon/')).toBe(true)
+  })
+
+  it('name every client of the specification', () => {
+    const names = CLIENTS.map((row) => row.client)
+    expect(names).toEqual(
+      expect.arrayContaining([
+        'curl',
+        'wget',
+        'git',
+        'npm',
+        'pnpm',
+        'yarn',
+        'pip',
+        'uv',
+        'cargo',
+        'go',
+        'node',
+        'java',
+        'deno',
+        'bun',
+      ]),
+    )
+  })
+
+  it('point only at files that are placed', () => {
+    const { environment, files } = clientSettings(facts)
+    const named = Object.values(environment).flatMap((value) => value.match(/\/run\/cordon\/[\w.-]+/g) ?? [])
+    const placed = files.map((file) => file.path)
+    expect(named.filter((path) => !placed.includes(path))).toEqual([])
+  })
+
+  it('keep loopback inside the sandbox unless the machine is granted', () => {
+    expect(clientSettings(facts).environment.NO_PROXY).toContain('127.0.0.1')
+    expect(clientSettings({ ...facts, hostLoopback: true }).environment.NO_PROXY).toBe('')
+  })
+
+  it('write scripts that their interpreters accept', () => {
+    const file = (name: string) =>
+      clientSettings(facts).files.find((entry) => entry.path.endsWith(name))!.content as string
+    expect(() => execFileSync('bash', ['-n'], { input: file('ssh-connect') })).not.toThrow()
+    expect(() => execFileSync(process.execPath, ['--check', '-'], { input: file('node-proxy.cjs') })).not.toThrow()
+  })
+
+  it.each([
+    { host: 'git.example.org', asked: 'git.example.org:22' },
+    { host: '2606:4700::1', asked: '[2606:4700::1]:22' },
+  ])('ask the proxy for $asked when ssh wants $host', async ({ host, asked }) => {
+    const script = clientSettings(facts).files.find((entry) => entry.path.endsWith('ssh-connect'))!.content as string
+    const proxy = createServer()
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+    const heard = new Promise<string>((resolve) => {
+      proxy.once('connection', (socket) => {
+        let request = ''
+        socket.on('data', (chunk) => {
+          request += chunk.toString('latin1')
+          if (!request.endsWith('\r\n\r\n')) return
+          resolve(request)
+          socket.end('HTTP/1.1 403 Blocked\r\n\r\nwhy\n')
+        })
+      })
+    })
+    const { port } = proxy.address() as AddressInfo
+    const env = { PATH: '/usr/bin:/bin', CORDON_PROXY_HOST: '127.0.0.1', CORDON_PROXY_PORT: String(port) }
+    const child = spawn('bash', ['-c', script, 'ssh-connect', host, '22'], { env, stdio: ['pipe', 'ignore', 'pipe'] })
+    const told = text(child.stderr)
+    expect(await heard).toBe(`CONNECT ${asked} HTTP/1.1\r\nHost: ${asked}\r\n\r\n`)
+    expect(await told).toContain('why')
+    await new Promise((resolve) => proxy.close(resolve))
+  })
+
+  it('keep the options that the command has for Node', () => {
+    const { environment } = clientSettings({ ...facts, nodeOptions: '--max-old-space-size=4096' })
+    expect(environment.NODE_OPTIONS).toBe('--require="/run/cordon/node-proxy.cjs" --max-old-space-size=4096')
+  })
+})

@@ -1,0 +1,190 @@
+/** What each client needs to find the proxy and to trust the session's CA: variables and files for the sandbox. PURE. */
+
+import { fromPem } from '../tls/certificate.ts'
+import { trustStore } from '../tls/pkcs12.ts'
+import { NODE_PRELOAD } from './node-preload.ts'
+import { MACHINE_SSH_CONFIG, SSH_CONNECT, sshConfig } from './ssh-connect.ts'
+
+export interface ClientFacts {
+  /** Where the proxy listens inside the sandbox. */
+  readonly proxyHost: string
+  readonly proxyPort: number
+  /** A directory inside the sandbox, read-only to the command, in which the files are placed. */
+  readonly directory: string
+  readonly caPem: string
+  /** The machine's own roots in PEM; hosts that are passed through are verified against them. */
+  readonly roots: string
+  /** True when the rules grant an address of this machine: then loopback goes through the proxy, not to the sandbox's own. */
+  readonly hostLoopback?: boolean
+  /** True when TLS to some hosts is passed through, so that clients meet the hosts' own certificates. */
+  readonly passthrough?: boolean
+  /** The person's home, for what of their ssh settings a grant shows. */
+  readonly home?: string
+  /** Lines of known_hosts for the hosts that may be reached by ssh. */
+  readonly knownHosts?: string
+  /** The command's `NODE_OPTIONS`, if it has any; ours come first. */
+  readonly nodeOptions?: string
+}
+
+export interface ClientFile {
+  readonly path: string
+  readonly content: string | Buffer
+  readonly mode: number
+}
+
+export interface ClientSettings {
+  readonly environment: Readonly<Record<string, string>>
+  readonly files: readonly ClientFile[]
+  /** Files of the machine in whose place the command finds one of `files`. */
+  readonly standIns: readonly { readonly path: string; readonly source: string }[]
+}
+
+/** A row of the table; `{…}` in a value stands for a place of `ClientPlaces`. */
+export interface ClientRow {
+  readonly client: string
+  readonly environment: Readonly<Record<string, string>>
+  readonly why: string
+}
+
+interface ClientPlaces {
+  readonly proxy: string
+  readonly host: string
+  readonly port: string
+  readonly bypass: string
+  readonly javaBypass: string
+  readonly ca: string
+  readonly bundle: string
+  readonly wgetrc: string
+  readonly trustStore: string
+  readonly preload: string
+  readonly ssh: string
+  readonly sshConfig: string
+  readonly knownHosts: string
+  readonly nodeOptions: string
+}
+
+export const CLIENTS: readonly ClientRow[] = [
+  {
+    client: 'everything',
+    environment: {
+      http_proxy: '{proxy}',
+      https_proxy: '{proxy}',
+      all_proxy: '{proxy}',
+      no_proxy: '{bypass}',
+      HTTP_PROXY: '{proxy}',
+      HTTPS_PROXY: '{proxy}',
+      ALL_PROXY: '{proxy}',
+      NO_PROXY: '{bypass}',
+      SSL_CERT_FILE: '{bundle}',
+      CORDON_PROXY_HOST: '{host}',
+      CORDON_PROXY_PORT: '{port}',
+    },
+    why: 'some read the lower-case names, some the upper-case ones; OpenSSL, Go, Ruby and rustls read SSL_CERT_FILE',
+  },
+  { client: 'curl', environment: { CURL_CA_BUNDLE: '{bundle}' }, why: 'its own variable comes before SSL_CERT_FILE' },
+  { client: 'wget', environment: { WGETRC: '{wgetrc}' }, why: 'it ignores SSL_CERT_FILE' },
+  {
+    client: 'git',
+    environment: { GIT_SSL_CAINFO: '{bundle}', GIT_SSH_COMMAND: "ssh -F '{sshConfig}'" },
+    why: 'http.sslCAInfo of the user would come before SSL_CERT_FILE; ssh knows no proxy variables',
+  },
+  {
+    client: 'ssh',
+    environment: {},
+    why: 'no variable names a configuration to ssh, scp, sftp and what starts them: ours stands in for the machine-wide one',
+  },
+  {
+    client: 'npm',
+    environment: { npm_config_cafile: '{bundle}', npm_config_https_proxy: '{proxy}', npm_config_proxy: '{proxy}' },
+    why: 'a .npmrc of the user could name others',
+  },
+  { client: 'pnpm', environment: {}, why: 'reads npm_config_* and NODE_EXTRA_CA_CERTS' },
+  {
+    client: 'yarn',
+    environment: { YARN_HTTP_PROXY: '{proxy}', YARN_HTTPS_PROXY: '{proxy}' },
+    why: 'from version 2 on it reads no common proxy variables; trust comes by NODE_EXTRA_CA_CERTS',
+  },
+  {
+    client: 'pip',
+    environment: { PIP_CERT: '{bundle}', REQUESTS_CA_BUNDLE: '{bundle}' },
+    why: 'it brings its own roots (certifi); requests does too',
+  },
+  { client: 'uv', environment: {}, why: 'reads SSL_CERT_FILE' },
+  {
+    client: 'cargo',
+    environment: { CARGO_HTTP_CAINFO: '{bundle}', CARGO_HTTP_PROXY: '{proxy}' },
+    why: 'http.cainfo of the user would come first',
+  },
+  { client: 'go', environment: {}, why: 'reads SSL_CERT_FILE and HTTPS_PROXY' },
+  {
+    client: 'node',
+    environment: { NODE_EXTRA_CA_CERTS: '{ca}', NODE_USE_ENV_PROXY: '1', NODE_OPTIONS: '{nodeOptions}' },
+    why: 'from 22.21 on it reads the proxy variables when told to; older ones need the preload',
+  },
+  {
+    client: 'java',
+    environment: {
+      JAVA_TOOL_OPTIONS: [
+        '-Dhttp.proxyHost={host} -Dhttp.proxyPort={port}',
+        '-Dhttps.proxyHost={host} -Dhttps.proxyPort={port}',
+        '-Dhttp.nonProxyHosts={javaBypass}',
+        '"-Djavax.net.ssl.trustStore={trustStore}" -Djavax.net.ssl.trustStoreType=PKCS12',
+      ].join(' '),
+    },
+    why: 'it reads system properties only; Maven and Gradle run on it',
+  },
+  { client: 'deno', environment: { DENO_CERT: '{ca}' }, why: 'reads HTTPS_PROXY' },
+  { client: 'bun', environment: {}, why: 'reads HTTPS_PROXY and NODE_EXTRA_CA_CERTS' },
+  { client: 'aws', environment: { AWS_CA_BUNDLE: '{bundle}' }, why: 'botocore brings its own roots' },
+  { client: 'grpc', environment: { GRPC_DEFAULT_SSL_ROOTS_FILE_PATH: '{bundle}' }, why: 'gRPC core has its own roots' },
+  { client: 'nix', environment: { NIX_SSL_CERT_FILE: '{bundle}' }, why: 'comes before SSL_CERT_FILE' },
+]
+
+/** The variables and files of every row: a command may start any of these clients. */
+export function clientSettings(facts: ClientFacts): ClientSettings {
+  const places = placesOf(facts)
+  const environment: Record<string, string> = {}
+  for (const row of CLIENTS) {
+    for (const [name, value] of Object.entries(row.environment)) environment[name] = fill(value, places)
+  }
+  const bundle = `${facts.roots.trimEnd()}\n${facts.caPem}`
+  const files: ClientFile[] = [
+    { path: places.ca, content: facts.caPem, mode: 0o444 },
+    { path: places.bundle, content: bundle, mode: 0o444 },
+    { path: places.wgetrc, content: `ca_certificate = ${places.bundle}\n`, mode: 0o444 },
+    // Without passed-through hosts, Java meets the session's CA alone; packing every root takes milliseconds.
+    { path: places.trustStore, content: trustStore(fromPem(facts.passthrough ? bundle : facts.caPem)), mode: 0o444 },
+    { path: places.preload, content: NODE_PRELOAD, mode: 0o444 },
+    { path: places.ssh, content: SSH_CONNECT, mode: 0o555 },
+    { path: places.sshConfig, content: sshConfig(places.ssh, places.knownHosts, facts), mode: 0o444 },
+    { path: places.knownHosts, content: facts.knownHosts ?? '', mode: 0o444 },
+  ]
+  return { environment, files, standIns: [{ path: MACHINE_SSH_CONFIG, source: places.sshConfig }] }
+}
+
+function placesOf(facts: ClientFacts): ClientPlaces {
+  const { proxyHost: host, directory } = facts
+  const port = String(facts.proxyPort)
+  const preload = `${directory}/node-proxy.cjs`
+  const local = facts.hostLoopback === true ? [] : ['localhost', '127.0.0.1', '::1']
+  return {
+    proxy: `http://${host}:${port}`,
+    host,
+    port,
+    bypass: local.join(','),
+    javaBypass: local.map((name) => (name === '::1' ? '[::1]' : name)).join('|'),
+    ca: `${directory}/ca.pem`,
+    bundle: `${directory}/ca-bundle.pem`,
+    wgetrc: `${directory}/wgetrc`,
+    trustStore: `${directory}/trust.p12`,
+    preload,
+    ssh: `${directory}/ssh-connect`,
+    sshConfig: `${directory}/ssh-config`,
+    knownHosts: `${directory}/ssh-known-hosts`,
+    nodeOptions: [`--require="${preload}"`, facts.nodeOptions ?? ''].join(' ').trim(),
+  }
+}
+
+function fill(value: string, places: ClientPlaces): string {
+  return value.replace(/\{(\w+)\}/g, (_, name: keyof ClientPlaces) => places[name])
+}

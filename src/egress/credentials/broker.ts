@@ -1,0 +1,195 @@
+/** The credential broker: a command holds placeholders, and only the way out knows what they stand for, and for whom. */
+
+import { randomBytes } from 'node:crypto'
+import type { Transform } from 'node:stream'
+import { quote } from '../../hosts/host.ts'
+import { type HostPattern, reachesHost } from '../../hosts/pattern.ts'
+import type { SuffixLookup } from '../../hosts/suffix.ts'
+import type { Refusal } from '../refusal.ts'
+import { authorityOf, type Target } from '../target.ts'
+import { foreignCredential } from './foreign-credential.ts'
+import { type ReadFrameHead, scrubFrames } from './scrub-frames.ts'
+import { scrubBytes, scrubStream } from './scrub-stream.ts'
+import { type SecretForm, secretForms } from './secret-forms.ts'
+
+/** A `[[secrets]]` entry whose source was read. */
+export interface BrokeredSecret {
+  /** The variable in which the command sees the placeholder. */
+  readonly name: string
+  readonly value: string
+  readonly hosts: readonly HostPattern[]
+  /** The request header that carries it; `authorization` when neither header nor query is set. */
+  readonly header?: string
+  /** The query parameter that carries it. */
+  readonly query?: string
+  /** No other credential goes to its hosts. */
+  readonly exclusive?: boolean
+}
+
+export interface OutgoingRequest {
+  readonly target: Target
+  /** TLS, or a connection that does not leave the machine. */
+  readonly secure: boolean
+  /** Path and query. */
+  readonly path: string
+  readonly rawHeaders: readonly string[]
+  /** Given, a wildcard of a secret's hosts does not reach below another public suffix. */
+  readonly suffixes?: SuffixLookup | undefined
+}
+
+export interface SwappedRequest {
+  readonly path: string
+  readonly rawHeaders: readonly string[]
+  /** Names of the secrets that were put in. */
+  readonly used: readonly string[]
+}
+
+export interface Broker {
+  /** Variables for the sandbox: name and placeholder. */
+  readonly environment: Readonly<Record<string, string>>
+  /** Puts the values in where they may go, or says why the request must not leave. */
+  swap(request: OutgoingRequest): SwappedRequest | { readonly refusal: Refusal }
+  /** The refusal for a placeholder in these body bytes, or null. `bytes` may hold the end of the piece before. */
+  bodyProblem(target: Target, bytes: Buffer): Refusal | null
+  /** How many bytes of a body piece the next look must see again; 0 when there are no secrets. */
+  readonly overlap: number
+  /** True for a host that a secret may go to: what it sends back may hold one, whoever asked and when. */
+  mayEcho(target: Target): boolean
+  /** Takes values out of what a host sends back: an echo must not bring the secret into the sandbox. */
+  scrubText(text: string): string
+  /** `sameLength`: each value is blotted out, and the bytes stay as many as they were. */
+  scrubStream(sameLength: boolean): Transform
+  /** The same for a protocol of frames that say how long they are. */
+  scrubFrames(readHead: ReadFrameHead): Transform
+}
+
+interface Held extends BrokeredSecret {
+  readonly placeholder: string
+}
+
+/** Makes the placeholders of a session. Throws for a value that no header could carry; the message never shows it. */
+export function createBroker(secrets: readonly BrokeredSecret[]): Broker {
+  const held = secrets.map(hold)
+  const environment = Object.fromEntries(held.map((secret) => [secret.name, secret.placeholder]))
+  let known: readonly SecretForm[] | null = null
+  const forms = () => {
+    known ??= held.flatMap((secret) => secretForms(secret.value, secret.placeholder))
+    return known
+  }
+  const overlap = Math.max(0, ...held.map((secret) => secret.placeholder.length - 1))
+
+  function swap(request: OutgoingRequest): SwappedRequest | { readonly refusal: Refusal } {
+    let { path, rawHeaders } = request
+    const used: string[] = []
+    const foreign = foreignRefusal(held, request)
+    if (foreign !== null) return { refusal: foreign }
+    for (const secret of held) {
+      const inPath = holdsIn(path, secret.placeholder)
+      const headers = rawHeaders.flatMap((text, at) => (headerHolds(text, secret.placeholder) ? [at] : []))
+      if (!inPath && headers.length === 0) continue
+      const refusal = placeRefusal(secret, request, inPath, headers)
+      if (refusal !== null) return { refusal }
+      if (inPath) path = putInQuery(path, secret)
+      rawHeaders = rawHeaders.map((text, at) => (headers.includes(at) ? putInHeader(text, secret) : text))
+      used.push(secret.name)
+    }
+    return { path, rawHeaders, used }
+  }
+
+  return {
+    environment,
+    swap,
+    overlap,
+    bodyProblem: (target, bytes) => {
+      const found = held.find((secret) => !isGranted(secret, target) && bytes.includes(secret.placeholder))
+      return found ? elsewhere(found, target) : null
+    },
+    mayEcho: (target) => held.some((secret) => isGranted(secret, target)),
+    scrubText: (text) => scrubBytes(Buffer.from(text, 'latin1'), forms()).toString('latin1'),
+    scrubStream: (sameLength) => scrubStream(forms(), sameLength),
+    scrubFrames: (readHead) => scrubFrames(forms(), readHead),
+  }
+}
+
+function hold(secret: BrokeredSecret): Held {
+  if (secret.value.length < 4 || !/^[\x20-\x7e]+$/.test(secret.value) || secret.value !== secret.value.trim()) {
+    const expected = 'expected at least four printable ASCII characters without spaces around them'
+    throw new TypeError(`the value of the secret ${secret.name} cannot go into a header: ${expected}`)
+  }
+  return { ...secret, placeholder: `cordon_${secret.name.toLowerCase()}_${randomBytes(20).toString('hex')}` }
+}
+
+function placeRefusal(
+  secret: Held,
+  request: OutgoingRequest,
+  inPath: boolean,
+  headers: readonly number[],
+): Refusal | null {
+  if (!isGranted(secret, request.target, request.suffixes)) return elsewhere(secret, request.target)
+  if (!request.secure) {
+    const message = `the secret ${secret.name} does not go over plain HTTP to ${quote(request.target.host)}`
+    return { code: 'secret-insecure', message }
+  }
+  const header = secret.header?.toLowerCase() ?? (secret.query === undefined ? 'authorization' : null)
+  const inOtherHeader = headers.some((at) => at % 2 === 0 || request.rawHeaders[at - 1]!.toLowerCase() !== header)
+  if (!inOtherHeader && (!inPath || isOnlyInQuery(request.path, secret))) return null
+  const places = [header && `the header ${quote(header)}`, secret.query && `the query parameter ${quote(secret.query)}`]
+  const message = `the secret ${secret.name} is put in only in ${places.filter(Boolean).join(' or ')}`
+  return { code: 'secret-misplaced', message }
+}
+
+function foreignRefusal(held: readonly Held[], request: OutgoingRequest): Refusal | null {
+  const granted = held.filter((secret) => isGranted(secret, request.target))
+  if (!granted.some((secret) => secret.exclusive)) return null
+  const found = foreignCredential(
+    request,
+    granted.map((secret) => secret.placeholder),
+  )
+  if (found === null) return null
+  const message = `a credential that is not the brokered one was on its way to ${quote(request.target.host)} (${quote(found)})`
+  return { code: 'secret-foreign', message }
+}
+
+function isGranted(secret: Held, { host, port }: Target, suffixes?: SuffixLookup): boolean {
+  return secret.hosts.some((pattern) => reachesHost(pattern, host, port, suffixes))
+}
+
+function elsewhere(secret: Held, target: Target): Refusal {
+  const message = `the placeholder of the secret ${secret.name} was on its way to ${quote(authorityOf(target, null))}`
+  return { code: 'secret-elsewhere', message }
+}
+
+function holdsIn(text: string, placeholder: string): boolean {
+  return text.includes(placeholder) || (text.includes('%') && percentDecoded(text).includes(placeholder))
+}
+
+function headerHolds(text: string, placeholder: string): boolean {
+  return holdsIn(text, placeholder) || (basicCredentials(text)?.includes(placeholder) ?? false)
+}
+
+/** `user:password` of a Basic authorization, which is how git sends tokens. */
+function basicCredentials(value: string): string | null {
+  const encoded = /^basic +([A-Za-z0-9+/=_-]+)\s*$/i.exec(value)?.[1]
+  return encoded === undefined ? null : Buffer.from(encoded, 'base64').toString('latin1')
+}
+
+function putInHeader(value: string, secret: Held): string {
+  const credentials = basicCredentials(value)
+  if (credentials === null) return value.replaceAll(secret.placeholder, secret.value)
+  return `Basic ${Buffer.from(credentials.replaceAll(secret.placeholder, secret.value), 'latin1').toString('base64')}`
+}
+
+function isOnlyInQuery(path: string, secret: Held): boolean {
+  const mark = path.indexOf('?')
+  if (secret.query === undefined || mark < 0 || holdsIn(path.slice(0, mark), secret.placeholder)) return false
+  const parts = path.slice(mark + 1).split('&')
+  return parts.every((part) => !holdsIn(part, secret.placeholder) || part === `${secret.query}=${secret.placeholder}`)
+}
+
+function putInQuery(path: string, secret: Held): string {
+  return path.replaceAll(secret.placeholder, encodeURIComponent(secret.value))
+}
+
+function percentDecoded(text: string): string {
+  return text.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+}

@@ -1,0 +1,254 @@
+/** One HTTP/1 request and its response: read, judged, sent to the admitted address, and streamed back. */
+
+import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { isBodiless, keepsLength, PACKING, PACKING_OFFERS, scrubbedBody, UNREADABLE } from '../credentials/scrub.ts'
+import {
+  type Cleared,
+  clearRequest,
+  type Passage,
+  type Record,
+  recordAllowed,
+  recordRefused,
+  startRecord,
+  type Tunnel,
+} from '../passage.ts'
+import { httpRefusal, type Refusal } from '../refusal.ts'
+import type { RoutedRequest } from '../route-agent.ts'
+import type { Target } from '../target.ts'
+import { onUnanswered, timeoutError, upstreamRefusal } from '../upstream.ts'
+import { watchBody } from './body-watch.ts'
+import { http } from './http.ts'
+import { carryLargeBody, largeLength } from './large-body.ts'
+import {
+  endToEndHeaders,
+  hasBody,
+  headerValues,
+  type RequestHead,
+  type RequestTarget,
+  readRequest,
+  upstreamHeaders,
+} from './request-head.ts'
+
+/** How long a client may go on sending a body that was refused. */
+const LINGER_MILLISECONDS = 2_000
+const REPEATABLE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+/** Node's message as the facts that the pure checks read. */
+export function headOf(message: IncomingMessage): RequestHead {
+  const { method = '', url = '', httpVersion, rawHeaders } = message
+  return { method, url, httpVersion, rawHeaders }
+}
+
+export async function exchange(
+  passage: Passage,
+  message: IncomingMessage,
+  response: ServerResponse,
+  tunnel: Tunnel | null,
+): Promise<void> {
+  const head = headOf(message)
+  response.on('error', () => response.destroy())
+  const read = readRequest(head, tunnel)
+  const target = 'refusal' in read ? (tunnel?.target ?? null) : read.target
+  const path = 'refusal' in read ? null : read.path.replace(/\?.*$/s, '')
+  const record = startRecord(passage, { kind: 'http', target, method: head.method, path })
+  if ('refusal' in read) return refuse(passage, record, message, response, read.refusal, target)
+  const cleared = await clearRequest(passage, read, head.method, upstreamHeaders(head, read), tunnel)
+  if ('refusal' in cleared) return refuse(passage, record, message, response, cleared.refusal, target)
+  if (response.destroyed || message.socket.destroyed) return
+  new Exchange(passage, record, message, response, read, cleared).send()
+}
+
+/** The options of the request that leaves. */
+export function outgoing(passage: Passage, head: RequestHead, read: RequestTarget, cleared: Cleared): RoutedRequest {
+  const headers = cleared.scrub ? withIdentity(cleared.rawHeaders) : cleared.rawHeaders
+  return {
+    agent: passage.agent,
+    route: cleared.admission.route,
+    secure: read.secure,
+    method: head.method,
+    path: cleared.path,
+    headers: [...headers],
+    setHost: false,
+    insecureHTTPParser: false,
+    maxHeaderSize: passage.limits.headerBytes,
+  }
+}
+
+function refuse(
+  passage: Passage,
+  record: Record,
+  message: IncomingMessage,
+  response: ServerResponse,
+  refusal: Refusal,
+  target: Target | null,
+): void {
+  recordRefused(passage, record, refusal)
+  if (response.headersSent || response.destroyed) return void response.destroy()
+  const answer = httpRefusal(refusal, target, passage.command, message.headers.accept)
+  response.sendDate = false
+  response.writeHead(answer.status, answer.statusText, [...answer.headers])
+  endRefusal(message, response, answer.body)
+}
+
+/**
+ * Ends a refused exchange. A body that is still coming is read away first: closing on unread bytes would reset the
+ * connection, and the client would see the reset and not the reason.
+ */
+function endRefusal(message: IncomingMessage, response: ServerResponse, body: string): void {
+  if (message.method !== 'HEAD') response.write(body)
+  message.resume()
+  if (message.complete || !hasBody(headOf(message))) return void response.end()
+  const end = () => {
+    clearTimeout(timer)
+    response.end()
+  }
+  const timer = setTimeout(end, LINGER_MILLISECONDS)
+  message.once('close', end)
+}
+
+/** A response that could echo a secret must come unpacked, or it could not be read. */
+function withIdentity(rawHeaders: readonly string[]): string[] {
+  return [...endToEndHeaders(rawHeaders, [...PACKING_OFFERS]), 'Accept-Encoding', 'identity', ...framingOf(rawHeaders)]
+}
+
+function framingOf(rawHeaders: readonly string[]): string[] {
+  return headerValues(rawHeaders, 'transfer-encoding').length > 0 ? ['Transfer-Encoding', 'chunked'] : []
+}
+
+class Exchange {
+  readonly #passage: Passage
+  readonly #record: Record
+  readonly #message: IncomingMessage
+  readonly #response: ServerResponse
+  readonly #read: RequestTarget
+  readonly #cleared: Cleared
+  readonly #repeatable: boolean
+  #up = 0
+  #down = 0
+  #address: string | null = null
+  #refusal: Refusal | null = null
+  #request: ClientRequest | null = null
+
+  constructor(
+    passage: Passage,
+    record: Record,
+    message: IncomingMessage,
+    response: ServerResponse,
+    read: RequestTarget,
+    cleared: Cleared,
+  ) {
+    this.#passage = passage
+    this.#record = record
+    this.#message = message
+    this.#response = response
+    this.#read = read
+    this.#cleared = cleared
+    const head = headOf(message)
+    this.#repeatable = REPEATABLE.has(head.method) && !hasBody(head)
+    response.sendDate = false
+    response.once('close', () => this.#closed())
+    message.on('error', () => this.#request?.destroy())
+  }
+
+  send(): void {
+    const head = headOf(this.#message)
+    const request = http.request(outgoing(this.#passage, head, this.#read, this.#cleared))
+    this.#request = request
+    request.setTimeout(this.#passage.limits.idleMilliseconds, () => request.destroy(timeoutError()))
+    request.once('socket', (socket: Socket) => this.#watchAddress(socket))
+    request.once('response', (incoming) => this.#receive(incoming))
+    request.on('error', (error) => this.#failed(request, error))
+    onUnanswered(request, (error) => this.#failed(request, error))
+    if (this.#repeatable) request.end()
+    else this.#sendBody(request)
+  }
+
+  #sendBody(request: ClientRequest): void {
+    const count = (bytes: number) => {
+      this.#up += bytes
+    }
+    watchBody(this.#message, this.#passage.broker, this.#read.target, count, (refusal) => this.#stop(refusal))
+    this.#message.pipe(request)
+  }
+
+  /** Stops a request that is under way: what has left is incomplete, and the host sees it broken off. */
+  #stop(refusal: Refusal): void {
+    this.#message.unpipe()
+    this.#answer(refusal)
+    this.#request?.destroy()
+  }
+
+  #receive(incoming: IncomingMessage): void {
+    const { scrub } = this.#cleared
+    const packed = scrub !== null && !isBodiless(incoming.statusCode!, this.#message.method!)
+    const own = endToEndHeaders(incoming.rawHeaders, packed && !keepsLength(incoming.headers) ? PACKING : [])
+    const headers = scrub ? own.map((text) => scrub.scrubText(text)) : own
+    const body = packed ? scrubbedBody(scrub, incoming, incoming.headers) : incoming
+    if (body === null) {
+      incoming.destroy()
+      this.#answer(UNREADABLE)
+      return
+    }
+    try {
+      const reason = incoming.statusMessage ?? ''
+      this.#response.writeHead(incoming.statusCode!, scrub ? scrub.scrubText(reason) : reason, headers)
+    } catch (error) {
+      incoming.destroy()
+      this.#answer(upstreamRefusal(error, this.#read.target))
+      return
+    }
+    const count = (bytes: number) => {
+      this.#down += bytes
+    }
+    incoming.on('error', () => {
+      // All of it was passed on: the connection was given up on purpose.
+      if (this.#response.writableEnded) return
+      this.#refusal ??= { code: 'upstream-protocol', message: 'the response broke off' }
+      this.#response.destroy()
+    })
+    const length = scrub ? null : largeLength(incoming, this.#message.method ?? '')
+    if (length !== null) {
+      carryLargeBody(incoming, this.#response, length, count)
+      return
+    }
+    incoming.on('data', (chunk: Buffer) => count(chunk.length))
+    body.on('error', () => {
+      this.#refusal ??= UNREADABLE
+      this.#response.destroy()
+    })
+    body.pipe(this.#response)
+  }
+
+  #failed(request: ClientRequest, error: Error): void {
+    if (request !== this.#request || this.#refusal !== null || this.#response.writableEnded) return
+    if (this.#response.destroyed || this.#response.headersSent) return void this.#response.destroy()
+    // The host closed a connection that waited in the pool; nothing of this request was answered.
+    if (request.reusedSocket && this.#repeatable) this.send()
+    else this.#answer(upstreamRefusal(error, this.#read.target))
+  }
+
+  #answer(refusal: Refusal): void {
+    this.#refusal = refusal
+    if (this.#response.headersSent || this.#response.destroyed) return void this.#response.destroy()
+    const { target } = this.#read
+    const answer = httpRefusal(refusal, target, this.#passage.command, this.#message.headers.accept)
+    this.#response.writeHead(answer.status, answer.statusText, [...answer.headers])
+    endRefusal(this.#message, this.#response, answer.body)
+  }
+
+  #watchAddress(socket: Socket): void {
+    const note = () => {
+      this.#address = socket.remoteAddress ?? this.#cleared.admission.route.addresses[0] ?? null
+    }
+    if (socket.connecting) socket.once('connect', note)
+    else note()
+  }
+
+  #closed(): void {
+    if (!this.#response.writableFinished) this.#request?.destroy()
+    const more = { up: this.#up, down: this.#down, address: this.#address, secrets: this.#cleared.used }
+    if (this.#refusal !== null) recordRefused(this.#passage, this.#record, this.#refusal, more)
+    else recordAllowed(this.#passage, this.#record, more)
+  }
+}

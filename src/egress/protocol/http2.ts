@@ -1,0 +1,260 @@
+/** HTTP/2 inside a tunnel, for clients that speak nothing else (gRPC): each stream is judged, and sent on as a stream. */
+
+import {
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  connect,
+  constants,
+  type IncomingHttpHeaders,
+  type OutgoingHttpHeaders,
+  performServerHandshake,
+  type ServerHttp2Stream,
+} from 'node:http2'
+import type { Duplex } from 'node:stream'
+import type { TLSSocket } from 'node:tls'
+import { PACKING, PACKING_OFFERS, scrubbedBody, UNREADABLE } from '../credentials/scrub.ts'
+import {
+  type Cleared,
+  clearRequest,
+  type Passage,
+  type Record,
+  recordAllowed,
+  recordRefused,
+  startRecord,
+  type Tunnel,
+} from '../passage.ts'
+import { httpRefusal, type Refusal } from '../refusal.ts'
+import { agrees, authorityOf } from '../target.ts'
+import { upstreamRefusal } from '../upstream.ts'
+import { watchBody } from './body-watch.ts'
+
+const MAX_STREAMS = 256
+const PERMISSION_DENIED = '7'
+const UNAVAILABLE = '14'
+const END_STREAM = constants.NGHTTP2_FLAG_END_STREAM
+
+export function serveHttp2(passage: Passage, socket: Duplex, tunnel: Tunnel): void {
+  if (socket.destroyed) return
+  const client = performServerHandshake(socket, { settings: { enablePush: false, maxConcurrentStreams: MAX_STREAMS } })
+  let host: ClientHttp2Session | null = null
+  const hostSession = () => {
+    if (host === null || host.closed || host.destroyed) host = openSession(passage, tunnel)
+    return host
+  }
+  client.on('error', () => client.destroy())
+  client.on('stream', (stream, headers, _flags, rawHeaders) => {
+    serveStream(passage, stream, headers, rawHeaders as unknown as string[], tunnel, hostSession).catch(() =>
+      stream.destroy(),
+    )
+  })
+  client.setTimeout(passage.limits.idleMilliseconds, () => client.destroy())
+  const drop = () => host?.destroy()
+  client.once('close', drop)
+  socket.once('close', drop)
+}
+
+function openSession(passage: Passage, tunnel: Tunnel): ClientHttp2Session {
+  const { target, secure, admission } = tunnel
+  const socket = passage.agent.dial(admission.route, secure, ['h2'])
+  const origin = `${secure ? 'https' : 'http'}://${authorityOf(target, secure ? 443 : 80)}`
+  const session = connect(origin, { createConnection: () => socket, settings: { enablePush: false } })
+  session.on('error', () => session.destroy())
+  session.once('connect', () => {
+    if (secure && (socket as TLSSocket).alpnProtocol !== 'h2')
+      session.destroy(new Error('the host does not speak HTTP/2'))
+  })
+  return session
+}
+
+async function serveStream(
+  passage: Passage,
+  stream: ServerHttp2Stream,
+  headers: IncomingHttpHeaders,
+  rawHeaders: readonly string[],
+  tunnel: Tunnel,
+  hostSession: () => ClientHttp2Session,
+): Promise<void> {
+  const method = headers[':method'] ?? ''
+  const path = headers[':path'] ?? ''
+  const record = startRecord(passage, {
+    kind: 'http2',
+    target: tunnel.target,
+    method,
+    path: path.replace(/\?.*$/s, ''),
+  })
+  stream.on('error', () => stream.destroy())
+  const problem = streamProblem(headers, tunnel)
+  if (problem !== null) return refuse(passage, record, stream, headers, problem, tunnel)
+  const read = { target: tunnel.target, secure: tunnel.secure, path }
+  const cleared = await clearRequest(passage, read, method, withoutPseudo(rawHeaders), tunnel)
+  if ('refusal' in cleared) return refuse(passage, record, stream, headers, cleared.refusal, tunnel)
+  if (stream.destroyed) return
+  relay(passage, record, stream, headers, cleared, tunnel, hostSession())
+}
+
+function relay(
+  passage: Passage,
+  record: Record,
+  stream: ServerHttp2Stream,
+  headers: IncomingHttpHeaders,
+  cleared: Cleared,
+  tunnel: Tunnel,
+  session: ClientHttp2Session,
+): void {
+  const request = session.request(outgoingHeaders(headers, cleared, tunnel), { endStream: stream.readableEnded })
+  let up = 0
+  let down = 0
+  let refusal: Refusal | null = null
+  const stop = (reason: Refusal) => {
+    refusal = reason
+    answer(passage, stream, headers, reason, tunnel)
+    request.close(constants.NGHTTP2_CANCEL)
+  }
+  const countUp = (bytes: number) => {
+    up += bytes
+  }
+  watchBody(stream, passage.broker, tunnel.target, countUp, stop)
+  stream.pipe(request)
+  request.on('data', (chunk: Buffer) => {
+    down += chunk.length
+  })
+  request.once('response', (incoming, flags) => {
+    if (stream.destroyed) return
+    const answered = respond(stream, request, incoming, (flags & END_STREAM) !== 0, cleared)
+    if (!answered) stop(UNREADABLE)
+  })
+  request.once('error', (error) => {
+    // A session that failed cancels its streams; why it failed is the cause.
+    if (refusal === null && !stream.destroyed) stop(upstreamRefusal(error.cause ?? error, tunnel.target))
+  })
+  request.once('close', () => {
+    if (stream.destroyed || stream.writableEnded) return
+    // The host reset the stream: so do we, with its own code.
+    if (stream.headersSent) stream.close(request.rstCode)
+    else if (refusal === null) stop({ code: 'upstream-protocol', message: 'the host broke off the stream' })
+  })
+  stream.once('close', () => {
+    if (!request.destroyed) request.close(stream.rstCode || constants.NGHTTP2_NO_ERROR)
+    const address = cleared.admission.route.addresses[0] ?? null
+    const more = { up, down, address, secrets: cleared.used }
+    if (refusal === null) recordAllowed(passage, record, more)
+    else recordRefused(passage, record, refusal, more)
+  })
+}
+
+function respond(
+  stream: ServerHttp2Stream,
+  request: ClientHttp2Stream,
+  incoming: IncomingHttpHeaders,
+  endStream: boolean,
+  cleared: Cleared,
+): boolean {
+  const { scrub } = cleared
+  const headers = scrub ? scrubbed(incoming, scrub.scrubText, endStream ? [] : PACKING) : { ...incoming }
+  if (endStream) {
+    stream.respond(headers, { endStream: true })
+    return true
+  }
+  const body = scrub ? scrubbedBody(scrub, request, incoming) : request
+  if (body === null) return false
+  let trailers: OutgoingHttpHeaders = {}
+  request.once('trailers', (received) => {
+    trailers = scrub ? scrubbed(received, scrub.scrubText, PACKING) : { ...received }
+  })
+  stream.respond(headers, { waitForTrailers: true })
+  stream.once('wantTrailers', () => stream.sendTrailers(trailers))
+  body.on('error', () => stream.destroy())
+  body.pipe(stream)
+  return true
+}
+
+function streamProblem(headers: IncomingHttpHeaders, tunnel: Tunnel): Refusal | null {
+  const method = headers[':method'] ?? ''
+  const path = headers[':path'] ?? ''
+  if (method === 'CONNECT') return { code: 'nested-connect', message: 'CONNECT inside a tunnel is not passed on' }
+  if (method === 'TRACE' || method === 'TRACK')
+    return { code: 'malformed-request', message: `${method} echoes headers` }
+  const authority = headers[':authority']
+  const names = [authority, headers.host].filter((name) => name !== undefined)
+  if (names.length === 0 || !names.every((name) => agrees(name, tunnel.target))) {
+    return { code: 'host-mismatch', message: 'the :authority of the stream is not the host of the tunnel' }
+  }
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: what may not stand in a path.
+  if (!path.startsWith('/') || /[\x00-\x20\x7f#]/.test(path)) {
+    return { code: 'malformed-request', message: 'a :path that does not start with "/" or holds a control character' }
+  }
+  return null
+}
+
+function outgoingHeaders(headers: IncomingHttpHeaders, cleared: Cleared, tunnel: Tunnel): OutgoingHttpHeaders {
+  const { target, secure } = tunnel
+  const own: { [name: string]: string | string[] } = {
+    ':method': headers[':method']!,
+    ':path': cleared.path,
+    ':scheme': secure ? 'https' : 'http',
+    ':authority': authorityOf(target, secure ? 443 : 80),
+  }
+  for (let at = 0; at + 1 < cleared.rawHeaders.length; at += 2) {
+    const name = cleared.rawHeaders[at]!
+    const value = cleared.rawHeaders[at + 1]!
+    if (name === 'host') continue
+    if (cleared.scrub && PACKING_OFFERS.has(name)) continue
+    const known = own[name]
+    own[name] = known === undefined ? value : [known, value].flat()
+  }
+  return own
+}
+
+function withoutPseudo(rawHeaders: readonly string[]): string[] {
+  const kept: string[] = []
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    if (!rawHeaders[at]!.startsWith(':')) kept.push(rawHeaders[at]!, rawHeaders[at + 1]!)
+  }
+  return kept
+}
+
+function scrubbed(
+  headers: IncomingHttpHeaders,
+  scrub: (text: string) => string,
+  dropped: readonly string[],
+): OutgoingHttpHeaders {
+  const clean: OutgoingHttpHeaders = {}
+  for (const [name, value] of Object.entries(headers)) {
+    if (!dropped.includes(name)) clean[name] = Array.isArray(value) ? value.map(scrub) : scrub(String(value))
+  }
+  return clean
+}
+
+function refuse(
+  passage: Passage,
+  record: Record,
+  stream: ServerHttp2Stream,
+  headers: IncomingHttpHeaders,
+  refusal: Refusal,
+  tunnel: Tunnel,
+): void {
+  recordRefused(passage, record, refusal)
+  answer(passage, stream, headers, refusal, tunnel)
+}
+
+/** gRPC clients read a status of their own; everybody else gets the usual refusal. */
+function answer(
+  passage: Passage,
+  stream: ServerHttp2Stream,
+  headers: IncomingHttpHeaders,
+  refusal: Refusal,
+  tunnel: Tunnel,
+): void {
+  if (stream.destroyed) return
+  if (stream.headersSent) return void stream.close(constants.NGHTTP2_CANCEL)
+  const response = httpRefusal(refusal, tunnel.target, passage.command, headers.accept)
+  if (headers['content-type']?.startsWith('application/grpc')) {
+    const status = response.status === 403 || response.status === 400 ? PERMISSION_DENIED : UNAVAILABLE
+    const message = encodeURIComponent(`${refusal.code}: ${refusal.message}`)
+    const grpc = { ':status': 200, 'content-type': 'application/grpc', 'grpc-status': status, 'grpc-message': message }
+    return void stream.respond(grpc, { endStream: true })
+  }
+  const type = { 'content-type': 'text/plain; charset=utf-8', 'cordon-code': refusal.code }
+  stream.respond({ ':status': response.status, ...type })
+  stream.end(response.body)
+}

@@ -1,0 +1,248 @@
+/** A tunnel to one admitted host, asked for by CONNECT or SOCKS: told apart by its first bytes and held to its name. */
+
+import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { TLSSocket } from 'node:tls'
+import { quote } from '../../hosts/host.ts'
+import type { Admission } from '../gate.ts'
+import {
+  closeSoon,
+  type Passage,
+  recordAllowed,
+  recordRefused,
+  refuseSocket,
+  startRecord,
+  type Tunnel,
+} from '../passage.ts'
+import type { Refusal } from '../refusal.ts'
+import { isPassedThrough, mayCarryRawBytes } from '../rules.ts'
+import { authorityOf, targetOf } from '../target.ts'
+import type { SessionCa } from '../tls/ca.ts'
+import { upstreamRefusal } from '../upstream.ts'
+import {
+  ACCESS_DENIED,
+  type ClientHello,
+  type HelloReading,
+  readClientHello,
+  UNRECOGNIZED_NAME,
+} from './client-hello.ts'
+import { type Speech, speechOf } from './first-bytes.ts'
+import { join } from './join.ts'
+import { peek } from './peek.ts'
+
+/** Where requests inside a tunnel are served. */
+export interface TunnelServers {
+  http(socket: Duplex, tunnel: Tunnel): void
+  http2(socket: Duplex, tunnel: Tunnel): void
+}
+
+export interface TunnelCall {
+  readonly passage: Passage
+  readonly ca: SessionCa
+  readonly servers: TunnelServers
+  readonly kind: 'connect' | 'socks'
+}
+
+/** Carries a tunnel that was admitted and confirmed to the client. */
+export async function carryTunnel(call: TunnelCall, socket: Socket, admission: Admission): Promise<void> {
+  const { passage } = call
+  const { target } = admission.route
+  const raw = mayCarryRawBytes(admission.rules, target)
+  const wait = raw ? passage.limits.serverFirstMilliseconds : passage.limits.headMilliseconds
+  let hello: WholeReading | null = null
+  const speech = await peek(
+    socket,
+    (bytes) => {
+      const heard = speechOf(bytes)
+      // Mostly the whole hello comes at once, and need not be waited for again.
+      if (heard === 'tls') hello = readHello(bytes)
+      return heard
+    },
+    wait,
+  )
+  if (speech === 'ended') return void socket.destroy()
+  if (speech === 'silent') return raw ? carryServerFirst(call, socket, admission) : void socket.destroy()
+  if (speech === 'stalled')
+    return refuse(call, socket, admission, { code: 'client-timeout', message: 'the client fell silent' })
+  if (speech.value === 'tls') return carryTls(call, socket, admission, hello)
+  carrySpeech(call, socket, { target, secure: false, admission }, speech.value, raw)
+}
+
+/** What a plain connection, or the inside of a TLS one, may speak. */
+function carrySpeech(call: TunnelCall, socket: Duplex, tunnel: Tunnel, speech: Speech, raw: boolean): void {
+  const { target, secure, admission } = tunnel
+  const subject = quote(authorityOf(target, null))
+  if (target.port === 443 && !secure) {
+    refuse(call, socket, admission, { code: 'not-tls', message: `${subject} is for TLS; something else was sent` })
+  } else if (speech === 'http') call.servers.http(socket, tunnel)
+  else if (speech === 'http2') call.servers.http2(socket, tunnel)
+  else if (raw && speech !== 'tls') carryRaw(call, socket, tunnel)
+  else {
+    const message = `only HTTP and TLS go to ${subject}; something else was sent`
+    refuse(call, socket, admission, { code: 'not-http', message })
+  }
+}
+
+async function carryTls(
+  call: TunnelCall,
+  socket: Socket,
+  admission: Admission,
+  hello: WholeReading | null,
+): Promise<void> {
+  const { target } = admission.route
+  const peeked = hello ? { value: hello } : await peek(socket, readHello, call.passage.limits.headMilliseconds)
+  if (typeof peeked === 'string') return void socket.destroy()
+  const reading = peeked.value
+  if (reading.state !== 'hello') {
+    return refuseTls(call, socket, admission, { code: 'not-tls', message: `a broken ClientHello: ${reading.problem}` })
+  }
+  const refusal = nameRefusal(reading.hello, admission)
+  if (refusal !== null) return refuseTls(call, socket, admission, refusal)
+  if (isPassedThrough(admission.rules, target)) {
+    if (reading.hello.encrypted) {
+      const message = `an encrypted ClientHello may hide another name than ${quote(target.host)}`
+      return refuseTls(call, socket, admission, { code: 'hidden-name', message })
+    }
+    return carryRaw(call, socket, { target, secure: false, admission })
+  }
+  endTls(call, socket, admission, reading.hello)
+}
+
+type WholeReading = Exclude<HelloReading, { state: 'more' }>
+
+function readHello(bytes: Buffer): WholeReading | null {
+  const reading = readClientHello(bytes)
+  return reading.state === 'more' ? null : reading
+}
+
+/**
+ * The server name must be the tunnel's host; without one, the Host of each request still must. An encrypted hello (ECH)
+ * shows its outer name: where TLS ends here the inner one reaches nobody, and where it is passed through ECH is refused.
+ */
+function nameRefusal(hello: ClientHello, admission: Admission): Refusal | null {
+  const { target } = admission.route
+  if (hello.serverName === null || hello.serverName === target.host) return null
+  const named = targetOf(hello.serverName, target.port)
+  if (!('problem' in named) && named.host === target.host) return null
+  const message = `the TLS server name is ${quote(hello.serverName)}, the tunnel's ${quote(target.host)}`
+  return { code: 'name-mismatch', message }
+}
+
+/** Ends the client's TLS with a leaf of the session CA; what comes out is served as the tunnel's own. */
+function endTls(call: TunnelCall, socket: Socket, admission: Admission, hello: ClientHello): void {
+  const { passage } = call
+  const { target } = admission.route
+  // HTTP/2 only for those who cannot do without it (gRPC): HTTP/1 is simpler to hold, and faster here.
+  const protocol = hello.protocols.includes('h2') && !hello.protocols.includes('http/1.1') ? 'h2' : 'http/1.1'
+  const tls = new TLSSocket(socket, {
+    isServer: true,
+    secureContext: call.ca.contextFor(target.host),
+    ALPNProtocols: [protocol],
+  })
+  const raw = mayCarryRawBytes(admission.rules, target)
+  if (protocol === 'http/1.1' && !raw) tls.once('close', passage.agent.dialAhead(admission.route))
+  let problem = 'it went away'
+  const broken = () => {
+    clearTimeout(timer)
+    const message = `the client broke off the TLS handshake (${problem}); it may not trust the session's CA`
+    recordRefused(passage, startRecord(passage, { kind: call.kind, target }), { code: 'client-tls', message })
+  }
+  const timer = setTimeout(() => {
+    problem = 'it fell silent'
+    tls.destroy()
+  }, passage.limits.headMilliseconds)
+  // A TLSSocket without a server of its own tells handshake errors by this event.
+  tls.once('_tlsError', (error: Error) => {
+    problem = error.message
+  })
+  tls.on('error', () => tls.destroy())
+  tls.once('close', broken)
+  // Half-open is for those who still wait for an answer, and nothing was asked yet.
+  const leave = () => tls.destroy()
+  tls.once('end', leave)
+  tls.once('secure', () => {
+    clearTimeout(timer)
+    tls.off('close', broken)
+    tls.off('end', leave)
+    // A tls.Server would have noted this; http2 waits for it.
+    Object.assign(tls, { secureConnecting: false })
+    const tunnel: Tunnel = { target, secure: true, admission }
+    if (tls.alpnProtocol === 'h2') call.servers.http2(tls, tunnel)
+    else if (!raw) call.servers.http(tls, tunnel)
+    else void carryInside(call, tls, tunnel)
+  })
+}
+
+/** Inside TLS to a port that was granted by name: HTTP if it is that, bytes if not. */
+async function carryInside(call: TunnelCall, tls: TLSSocket, tunnel: Tunnel): Promise<void> {
+  const speech = await peek(tls, speechOf, call.passage.limits.serverFirstMilliseconds)
+  if (speech === 'silent') return carryServerFirst(call, tls, tunnel.admission, true)
+  if (typeof speech === 'string') return void tls.destroy()
+  carrySpeech(call, tls, tunnel, speech.value, true)
+}
+
+/** Bytes both ways; the connection is judged, what it carries is not. */
+function carryRaw(call: TunnelCall, socket: Duplex, tunnel: Tunnel): void {
+  const { passage } = call
+  const { route } = tunnel.admission
+  const record = startRecord(passage, { kind: 'tunnel', target: route.target })
+  const host = passage.agent.dial(route, tunnel.secure, [])
+  host.allowHalfOpen = true
+  const failed = (error: Error) => {
+    recordRefused(passage, record, upstreamRefusal(error, route.target))
+    socket.destroy()
+  }
+  const abandon = () => host.destroy()
+  host.once('error', failed)
+  socket.once('close', abandon)
+  host.once(tunnel.secure ? 'secureConnect' : 'connect', () => {
+    const address = host.remoteAddress ?? null
+    socket.off('close', abandon)
+    const joined = join(socket, host, passage.limits.idleMilliseconds)
+    host.off('error', failed)
+    joined.then((bytes) => recordAllowed(passage, record, { ...bytes, address }))
+  })
+}
+
+/**
+ * A protocol in which the server speaks first. The client's first bytes are still looked at when they come: a request
+ * or a TLS hello that held back would otherwise pass unread.
+ */
+async function carryServerFirst(call: TunnelCall, socket: Duplex, admission: Admission, secure = false): Promise<void> {
+  const { passage } = call
+  const { route } = admission
+  const record = startRecord(passage, { kind: 'tunnel', target: route.target })
+  const host = passage.agent.dial(route, secure, [])
+  socket.once('close', () => host.destroyed || host.destroySoon())
+  host.on('error', (error) => {
+    if (!socket.destroyed) recordRefused(passage, record, upstreamRefusal(error, route.target))
+    socket.destroy()
+  })
+  host.pipe(socket)
+  const speech = await peek(socket, speechOf, passage.limits.idleMilliseconds)
+  if (typeof speech === 'string') return void socket.destroy()
+  if (speech.value === 'other') {
+    host.unpipe(socket)
+    const address = host.remoteAddress ?? null
+    const bytes = await join(socket, host, passage.limits.idleMilliseconds)
+    return recordAllowed(passage, record, { ...bytes, address })
+  }
+  host.destroy()
+  const message = `a client that waited for ${quote(route.target.host)} to speak first then sent ${speech.value}`
+  recordRefused(passage, record, { code: 'not-http', message })
+  socket.destroy()
+}
+
+function refuse(call: TunnelCall, socket: Duplex, admission: Admission, refusal: Refusal): void {
+  const { passage, kind } = call
+  const { target } = admission.route
+  recordRefused(passage, startRecord(passage, { kind, target }), refusal)
+  refuseSocket(passage, socket, refusal, target)
+}
+
+function refuseTls(call: TunnelCall, socket: Duplex, admission: Admission, refusal: Refusal): void {
+  const { passage, kind } = call
+  recordRefused(passage, startRecord(passage, { kind, target: admission.route.target }), refusal)
+  socket.end(refusal.code === 'name-mismatch' ? UNRECOGNIZED_NAME : ACCESS_DENIED)
+  closeSoon(socket)
+}

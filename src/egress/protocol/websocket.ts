@@ -1,0 +1,124 @@
+/** A WebSocket upgrade: judged as the request it is, and joined once both sides have switched. */
+
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import type { Broker } from '../credentials/broker.ts'
+import { PACKING, PACKING_OFFERS, scrubbedBody, UNREADABLE } from '../credentials/scrub.ts'
+import { websocketHead } from '../credentials/scrub-frames.ts'
+import {
+  clearRequest,
+  closeSoon,
+  type Passage,
+  recordAllowed,
+  recordRefused,
+  refuseSocket,
+  startRecord,
+  type Tunnel,
+} from '../passage.ts'
+import type { Refusal } from '../refusal.ts'
+import { timeoutError, upstreamRefusal } from '../upstream.ts'
+import { headOf, outgoing } from './exchange.ts'
+import { http } from './http.ts'
+import { join } from './join.ts'
+import { endToEndHeaders, hasBody, headerValues, readRequest, upstreamHeaders } from './request-head.ts'
+
+/** True when the only protocol that is asked for is WebSocket. */
+export function isWebSocket(message: IncomingMessage): boolean {
+  const values = headerValues(message.rawHeaders, 'upgrade')
+  return values.length === 1 && values[0]!.trim().toLowerCase() === 'websocket'
+}
+
+export async function upgrade(
+  passage: Passage,
+  message: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+  tunnel: Tunnel | null,
+): Promise<void> {
+  socket.on('error', () => socket.destroy())
+  const facts = headOf(message)
+  const read = readRequest(facts, tunnel)
+  const target = 'refusal' in read ? (tunnel?.target ?? null) : read.target
+  const path = 'refusal' in read ? null : read.path.replace(/\?.*$/s, '')
+  const record = startRecord(passage, { kind: 'websocket', target, method: facts.method, path })
+  const refuse = (refusal: Refusal) => {
+    recordRefused(passage, record, refusal)
+    refuseSocket(passage, socket, refusal, target, message.headers.accept)
+  }
+  if ('refusal' in read) return refuse(read.refusal)
+  if (!isWebSocket(message) || facts.method !== 'GET' || hasBody(facts)) {
+    return refuse({ code: 'upgrade-unknown', message: 'only an upgrade to WebSocket by GET is passed on' })
+  }
+  const headers = [...upstreamHeaders(facts, read), 'Connection', 'Upgrade', 'Upgrade', 'websocket']
+  const cleared = await clearRequest(passage, read, facts.method, headers, tunnel)
+  if ('refusal' in cleared) return refuse(cleared.refusal)
+  if (socket.destroyed) return
+
+  const given = cleared.scrub
+  const offered = given ? withoutOffers(cleared.rawHeaders) : [...cleared.rawHeaders]
+  const request = http.request({ ...outgoing(passage, facts, read, cleared), headers: offered })
+  const abandon = () => request.destroy()
+  socket.once('close', abandon)
+  request.setTimeout(passage.limits.idleMilliseconds, () => request.destroy(timeoutError()))
+  request.on('error', (error) => {
+    if (!socket.destroyed) refuse(upstreamRefusal(error, read.target))
+  })
+  request.once('response', (incoming) => {
+    socket.off('close', abandon)
+    const down = answerPlainly(socket, incoming, given)
+    down.then((bytes) => recordAllowed(passage, record, { down: bytes, secrets: cleared.used }))
+  })
+  request.once('upgrade', (incoming, host, early) => {
+    socket.off('close', abandon)
+    if (incoming.headers.upgrade?.toLowerCase() !== 'websocket') {
+      host.destroy()
+      return refuse({ code: 'upstream-protocol', message: 'the host switched to another protocol than WebSocket' })
+    }
+    if (given && incoming.headers['sec-websocket-extensions'] !== undefined) {
+      host.destroy()
+      return refuse(UNREADABLE)
+    }
+    const own = endToEndHeaders(incoming.rawHeaders)
+    const scrubbed = passage.broker === null ? own : own.map((text) => passage.broker!.scrubText(text))
+    socket.write(
+      headBytes('HTTP/1.1 101 Switching Protocols', ['Connection', 'Upgrade', 'Upgrade', 'websocket', ...scrubbed]),
+    )
+    if (early.length > 0) host.unshift(early)
+    if (head.length > 0) socket.unshift(head)
+    const address = host.remoteAddress ?? null
+    // A frame says how long it is, so an echo in it is blotted out and not exchanged.
+    join(socket, host, passage.limits.idleMilliseconds, given?.scrubFrames(websocketHead)).then((bytes) =>
+      recordAllowed(passage, record, { ...bytes, address, secrets: cleared.used }),
+    )
+  })
+  request.end()
+}
+
+/** A host that does not switch answers as to any request; the connection ends with it. */
+function answerPlainly(socket: Duplex, incoming: IncomingMessage, broker: Broker | null): Promise<number> {
+  let bytes = 0
+  const own = endToEndHeaders(incoming.rawHeaders, broker ? PACKING : [])
+  const headers = [...(broker ? own.map((text) => broker.scrubText(text)) : own), 'Connection', 'close']
+  socket.write(headBytes(`HTTP/1.1 ${incoming.statusCode} ${incoming.statusMessage ?? ''}`, headers))
+  incoming.on('data', (chunk: Buffer) => {
+    bytes += chunk.length
+  })
+  incoming.on('error', () => socket.destroy())
+  const body = broker ? scrubbedBody(broker, incoming, incoming.headers) : incoming
+  if (body === null) socket.destroy()
+  else body.on('error', () => socket.destroy()).pipe(socket)
+  incoming.once('end', () => closeSoon(socket))
+  socket.once('close', () => incoming.destroy())
+  return new Promise((resolve) => incoming.once('close', () => resolve(bytes)))
+}
+
+/** The headers without the offers that would let frames come packed. */
+function withoutOffers(rawHeaders: readonly string[]): string[] {
+  return rawHeaders.filter((_, at) => !PACKING_OFFERS.has(rawHeaders[at - (at % 2)]!.toLowerCase()))
+}
+
+function headBytes(line: string, rawHeaders: readonly string[]): Buffer {
+  let text = `${line}\r\n`
+  for (let at = 0; at < rawHeaders.length; at += 2) text += `${rawHeaders[at]}: ${rawHeaders[at + 1]}\r\n`
+  return Buffer.from(`${text}\r\n`, 'latin1')
+}

@@ -1,0 +1,184 @@
+/** Command rules of one file that cannot all be meant: contradictions, shadowed rules, refused grants, failed examples. */
+
+import type { CommandPattern } from '../../policy/command-pattern.ts'
+import { judgeGrant } from '../../shell/tables/interpreter-names.ts'
+import { type CommandEntry, type Item, itemsOf, type Manifest } from '../manifest.ts'
+import type { FormatContext } from '../toml/format.ts'
+import { quoteShort } from '../toml/tree.ts'
+import { type Parsed, reportDenied, reportDuplicate, warnShadowed } from './overlap.ts'
+import type { Report } from './problem.ts'
+
+/** Whether a pattern matches a command text; the shell analysis that knows is not part of this folder. */
+export type CommandMatcher = (pattern: CommandPattern, command: string) => boolean
+
+/** Flags that permit what is otherwise refused. */
+export interface GrantFlags {
+  readonly system_python: boolean
+  readonly privilege_wrappers: boolean
+}
+
+/** Checks the command rules of a file. */
+export function checkCommands(
+  manifest: Manifest,
+  formats: FormatContext,
+  report: Report,
+  flags: GrantFlags,
+  matches: CommandMatcher | null,
+): void {
+  const allow = withCommands(itemsOf<CommandEntry>(manifest, 'capabilities.allow.commands.patterns'), formats)
+  const deny = withCommands(itemsOf<CommandEntry>(manifest, 'capabilities.deny.commands.patterns'), formats)
+  const allowed = indexCommands(allow, report)
+  const denied = indexCommands(deny, report)
+  for (const { item, pattern } of allow) {
+    checkGrant(item, pattern, formats, report, flags)
+    const stop = denied.covering(pattern, false)
+    if (stop !== null) {
+      reportDenied(report, item, item.value.command, stop.item, sameCommands(stop.pattern, pattern))
+      continue
+    }
+    const broader = allowed.covering(pattern, true)
+    if (broader !== null && carried(broader.item.value) === carried(item.value)) {
+      warnShadowed(report, item, item.value.command, broader.item)
+    }
+  }
+  for (const { item, pattern } of deny) {
+    const broader = denied.covering(pattern, true)
+    if (broader !== null) warnShadowed(report, item, item.value.command, broader.item)
+  }
+  for (const { item, pattern } of [...allow, ...deny]) checkExamples(item, pattern, report, matches)
+}
+
+function withCommands(
+  items: readonly Item<CommandEntry>[],
+  formats: FormatContext,
+): Parsed<CommandEntry, CommandPattern>[] {
+  return items.flatMap((item) => {
+    const pattern = formats.commands.get(item.value.command)
+    return pattern === undefined ? [] : [{ item, pattern }]
+  })
+}
+
+/** Command rules by their words, so that finding what covers a pattern costs one step for each of its words. */
+class CommandIndex {
+  readonly #root = newBranch()
+
+  /** Adds a rule; the rule that already matches the same commands, if there is one. */
+  add(rule: Parsed<CommandEntry, CommandPattern>): Parsed<CommandEntry, CommandPattern> | null {
+    let branch = this.#root
+    for (const word of rule.pattern.words) {
+      const next = branch.words.get(word) ?? newBranch()
+      branch.words.set(word, next)
+      branch = next
+    }
+    const kind = rule.pattern.open ? 'open' : 'exact'
+    const first = branch[kind]
+    branch[kind] ??= rule
+    return first
+  }
+
+  /** The broadest rule that matches all that the pattern matches; with `broader`, not one that matches just the same. */
+  covering(pattern: CommandPattern, broader: boolean): Parsed<CommandEntry, CommandPattern> | null {
+    let branch: Branch | undefined = this.#root
+    for (const [index, word] of pattern.words.entries()) {
+      branch = branch.words.get(word)
+      if (branch === undefined) return null
+      const same = index === pattern.words.length - 1
+      if (branch.open !== null && !(broader && same && pattern.open)) return branch.open
+      if (same && !broader && !pattern.open) return branch.exact
+    }
+    return null
+  }
+}
+
+interface Branch {
+  readonly words: Map<string, Branch>
+  open: Parsed<CommandEntry, CommandPattern> | null
+  exact: Parsed<CommandEntry, CommandPattern> | null
+}
+
+function newBranch(): Branch {
+  return { words: new Map(), open: null, exact: null }
+}
+
+function indexCommands(rules: readonly Parsed<CommandEntry, CommandPattern>[], report: Report): CommandIndex {
+  const index = new CommandIndex()
+  for (const rule of rules) {
+    const first = index.add(rule)
+    if (first !== null) reportDuplicate(report, rule.item, rule.item.value.command, first.item)
+  }
+  return index
+}
+
+/** For two patterns of which one covers the other: whether they match just the same. */
+function sameCommands(a: CommandPattern, b: CommandPattern): boolean {
+  return a.open === b.open && a.words.length === b.words.length
+}
+
+/** What a grant carries along, as a text to compare. */
+function carried(entry: CommandEntry): string {
+  const { command: _command, match: _match, not_match: _notMatch, ...rest } = entry
+  return JSON.stringify(rest, (key, value) => (key === 'rule' || key === 'source' || key === 'at' ? undefined : value))
+}
+
+function checkGrant(
+  item: Item<CommandEntry>,
+  pattern: CommandPattern,
+  formats: FormatContext,
+  report: Report,
+  flags: GrantFlags,
+): void {
+  const refusal = judgeGrant(pattern.words, formats.pinsScript)
+  if (refusal === null || (refusal === 'unknown' && flags.system_python)) return
+  const found = quoteShort(item.value.command)
+  if (refusal === 'unknown') {
+    formats.missesPrograms = true
+    report.error(item.at, item.rule, {
+      code: 'refused-grant',
+      message: 'the tables of programs, which tell whether this grants an interpreter, are not loaded',
+      expected: 'a grant of a program that does one thing',
+      found,
+    })
+    return
+  }
+  if (!flags[refusal.flag]) {
+    report.error(item.at, item.rule, {
+      code: 'refused-grant',
+      message: refusal.message,
+      expected: `a grant of a program that does one thing, or [security] ${refusal.flag} = true`,
+      found,
+    })
+  } else if (refusal.flag === 'privilege_wrappers') {
+    report.warn(item.at, item.rule, {
+      code: 'dangerous-setting',
+      message: `${found} is granted; inside the sandbox it gains no rights`,
+      suggestion: 'delete the grant and [security] privilege_wrappers',
+    })
+  }
+}
+
+function checkExamples(
+  item: Item<CommandEntry>,
+  pattern: CommandPattern,
+  report: Report,
+  matches: CommandMatcher | null,
+): void {
+  if (item.value.match === undefined && item.value.not_match === undefined) return
+  const examples = [
+    ...(item.value.match ?? []).map((example) => ({ example, wanted: true })),
+    ...(item.value.not_match ?? []).map((example) => ({ example, wanted: false })),
+  ]
+  if (examples.length > 0 && matches === null) {
+    report.warn(item.at, item.rule, { code: 'examples-unchecked', message: 'the examples were not checked here' })
+    return
+  }
+  for (const { example, wanted } of examples) {
+    if (matches!(pattern, example.value) === wanted) continue
+    report.error(example.at, example.rule, {
+      code: 'example-failed',
+      message: `${quoteShort(item.value.command)} ${wanted ? 'does not match' : 'matches'} ${quoteShort(example.value)}`,
+      expected: wanted ? 'a command that the pattern matches' : 'a command that the pattern does not match',
+      found: wanted ? 'no match' : 'a match',
+      suggestion: 'correct the pattern or the example',
+    })
+  }
+}

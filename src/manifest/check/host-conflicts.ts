@@ -1,0 +1,173 @@
+/** Host rules of one file that cannot all be meant, and names that must be unique. */
+
+import { containsHost, coversName, type HostPattern } from '../../hosts/pattern.ts'
+import type { BundleEntry, CommandEntry, HostEntry, Item, Manifest, SecretEntry } from '../manifest.ts'
+import { itemsOf } from '../manifest.ts'
+import type { FormatContext } from '../toml/format.ts'
+import { quoteShort } from '../toml/tree.ts'
+import type { Report } from './problem.ts'
+
+interface Host {
+  readonly item: Item
+  readonly pattern: HostPattern
+  /** Methods and paths, as a text to compare; empty for none. */
+  readonly narrowed: string
+}
+
+/**
+ * A host that is allowed and denied is a warning and no error: deny lists are made to be broad, they beat every list by
+ * design, and no order of layers can turn that around.
+ */
+export function checkHosts(manifest: Manifest, formats: FormatContext, report: Report): void {
+  const everywhere = plainHosts(itemsOf<string>(manifest, 'security.deny_domains'), formats)
+  const commands = plainHosts(itemsOf<string>(manifest, 'capabilities.deny.commands.domains'), formats)
+  const both = new DeniedHosts([...everywhere, ...commands])
+  const patterns = itemsOf<CommandEntry>(manifest, 'capabilities.allow.commands.patterns')
+  const lists: [readonly Item<HostEntry>[], DeniedHosts][] = [
+    [itemsOf<HostEntry>(manifest, 'http.allowed_hosts'), new DeniedHosts(everywhere)],
+    [itemsOf<HostEntry>(manifest, 'capabilities.allow.commands.default_domains'), both],
+    ...patterns.map((item): [readonly Item<HostEntry>[], DeniedHosts] => [item.value.domains ?? [], both]),
+  ]
+  for (const [items, denied] of lists) checkHostList(hostEntries(items, formats), denied, report)
+}
+
+function checkHostList(hosts: readonly Host[], denied: DeniedHosts, report: Report): void {
+  const seen = new Map<string, Item>()
+  const wildcards = hosts.filter((host) => host.pattern.wildcard && host.narrowed === '')
+  for (const { item, pattern, narrowed } of hosts) {
+    const key = `${hostKey(pattern)} ${narrowed}`
+    const first = seen.get(key)
+    if (first !== undefined) {
+      report.error(item.at, item.rule, {
+        code: 'duplicate-rule',
+        message: `${quoteShort(pattern.text)} stands there twice`,
+        expected: 'each host once',
+        found: `${first.rule} at ${first.source}`,
+        suggestion: 'delete one of them',
+      })
+      continue
+    }
+    seen.set(key, item)
+    const stop = denied.covering(pattern)
+    if (stop !== null) {
+      report.warn(item.at, item.rule, {
+        code: 'shadowed',
+        message: `${quoteShort(pattern.text)} is allowed, but denied as well, and deny wins`,
+        found: `${stop.rule} at ${stop.source}`,
+        suggestion: 'delete one of them',
+      })
+      continue
+    }
+    const broader = wildcards.find((other) => other.item !== item && containsHost(other.pattern, pattern))
+    if (broader !== undefined) {
+      report.warn(item.at, item.rule, {
+        code: 'shadowed',
+        message: `${quoteShort(pattern.text)} adds nothing: ${quoteShort(broader.pattern.text)} covers it`,
+        found: `${broader.item.rule} at ${broader.item.source}`,
+        suggestion: 'delete one of them',
+      })
+    }
+  }
+}
+
+function hostKey(pattern: HostPattern): string {
+  return `${pattern.wildcard ? '*.' : ''}${pattern.host}:${pattern.port ?? ''}`
+}
+
+function plainHosts(items: readonly Item<string>[], formats: FormatContext): Host[] {
+  return items.flatMap((item) => {
+    const pattern = formats.hosts.get(item.value)
+    return pattern === undefined ? [] : [{ item, pattern, narrowed: '' }]
+  })
+}
+
+function hostEntries(items: readonly Item<HostEntry>[], formats: FormatContext): Host[] {
+  return items.flatMap((item) => {
+    const pattern = formats.hosts.get(item.value.host)
+    if (pattern === undefined) return []
+    const { methods, paths } = item.value
+    const narrowed = methods || paths ? JSON.stringify([methods?.map((m) => m.value), paths?.map((p) => p.value)]) : ''
+    return [{ item, pattern, narrowed }]
+  })
+}
+
+/** Denied hosts by name, so that a long list costs one look for each label. */
+class DeniedHosts {
+  readonly #byName = new Map<string, Host[]>()
+
+  constructor(hosts: readonly Host[]) {
+    for (const host of hosts) {
+      const bucket = this.#byName.get(host.pattern.host)
+      if (bucket === undefined) this.#byName.set(host.pattern.host, [host])
+      else bucket.push(host)
+    }
+  }
+
+  covering(inner: HostPattern): Item | null {
+    for (let name = inner.host; name !== ''; name = name.includes('.') ? name.slice(name.indexOf('.') + 1) : '') {
+      for (const { item, pattern } of this.#byName.get(name) ?? []) {
+        const port = pattern.port === null || pattern.port === inner.port
+        const host = pattern.host === inner.host ? pattern.wildcard === inner.wildcard : coversName(pattern, inner.host)
+        if (port && host) return item
+      }
+    }
+    return null
+  }
+}
+
+/** Shells and wrappers that run anything: a bundle must not come alive inside them. */
+const SHELLS: ReadonlySet<string> = new Set([
+  'sh',
+  'bash',
+  'dash',
+  'zsh',
+  'fish',
+  'ksh',
+  'env',
+  'eval',
+  'exec',
+  'xargs',
+])
+
+/** Checks what must be there once: secrets and bundles by name; and that wrappers are build tools. */
+export function checkNames(manifest: Manifest, report: Report): void {
+  const secrets = itemsOf<SecretEntry>(manifest, 'secrets')
+  const bundles = itemsOf<BundleEntry>(manifest, 'sandbox.os.command_tools')
+  checkUnique(
+    secrets.map((item) => ({ item, name: item.value.name })),
+    'secret',
+    report,
+  )
+  checkUnique(
+    bundles.map((item) => ({ item, name: item.value.tool })),
+    'bundle',
+    report,
+  )
+  const wrappers = itemsOf<string>(manifest, 'sandbox.os.wrappers')
+  for (const item of [...wrappers, ...bundles.flatMap((bundle) => bundle.value.wrappers ?? [])]) {
+    if (!SHELLS.has(item.value.split(/[ :]/)[0]!)) continue
+    report.error(item.at, item.rule, {
+      code: 'refused-grant',
+      message: `${quoteShort(item.value)} runs anything, so no bundle applies to it`,
+      expected: 'a build tool such as "make" or "just"',
+      found: quoteShort(item.value),
+    })
+  }
+}
+
+function checkUnique(named: readonly { item: Item; name: string }[], what: string, report: Report): void {
+  const seen = new Map<string, Item>()
+  for (const { item, name } of named) {
+    const first = seen.get(name)
+    if (first === undefined) seen.set(name, item)
+    else {
+      report.error(item.at, item.rule, {
+        code: 'duplicate-rule',
+        message: `the ${what} ${quoteShort(name)} is there twice`,
+        expected: `each ${what} once`,
+        found: `${first.rule} at ${first.source}`,
+        suggestion: 'delete one of them, or write both as one',
+      })
+    }
+  }
+}

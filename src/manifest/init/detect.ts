@@ -1,0 +1,250 @@
+/** Facts about a project, read from its own files: what `cordon init` starts from (M4). */
+
+import { recordOf } from '../../system/record.ts'
+import { parseToml } from '../toml/toml.ts'
+import type { Node, TableNode } from '../toml/tree.ts'
+
+/** A read-only view of the project; paths are relative to its root. Nothing thrown: what cannot be read is not there. */
+export interface ProjectFiles {
+  exists(path: string): boolean
+  /** Null when it is missing, unreadable or not a text. */
+  readText(path: string): string | null
+  /** Names in a directory; empty when there is none. */
+  list(path: string): readonly string[]
+}
+
+export interface NodeFacts {
+  readonly manager: 'npm' | 'pnpm' | 'yarn' | 'bun'
+  readonly scripts: readonly string[]
+  /** Names of the programs that the package itself provides. */
+  readonly programs: readonly string[]
+  /** Development tools among the dependencies: tsc, vitest, eslint … */
+  readonly tools: readonly string[]
+}
+
+export interface PythonFacts {
+  readonly manager: 'uv' | 'poetry' | 'pip'
+  /** The folder of the virtual environment. */
+  readonly environment: string
+  readonly programs: readonly string[]
+  readonly tools: readonly string[]
+}
+
+export interface RunnerFacts {
+  readonly runner: 'make' | 'just'
+  readonly file: string
+  readonly targets: readonly string[]
+}
+
+export interface ProjectFacts {
+  readonly git: boolean
+  /** True when the project lives on GitHub, as far as its files say. */
+  readonly github: boolean
+  readonly node: NodeFacts | null
+  readonly deno: boolean
+  readonly rust: { readonly programs: readonly string[]; readonly toolchain: boolean } | null
+  readonly python: PythonFacts | null
+  readonly go: { readonly programs: readonly string[] } | null
+  readonly java: 'maven' | 'gradle' | null
+  readonly runners: readonly RunnerFacts[]
+  readonly docker: boolean
+  /** Files that show how a secret one is to be written, and are named like it. */
+  readonly samples: readonly string[]
+  /** Where a kind of project lies that is not at the root, as in a monorepo: `rust` in `services/core`. */
+  readonly below: Readonly<Partial<Record<Kind, string>>>
+}
+
+/** What may lie in a folder of the project instead of at its root. */
+export type Kind = 'node' | 'deno' | 'rust' | 'python' | 'go' | 'java'
+
+/** What may be written into a manifest as part of a command: a repository must not smuggle anything else in. */
+const SAFE_NAME = /^[A-Za-z0-9_@][A-Za-z0-9_@./:+-]{0,79}$/
+const MAX_NAMES = 40
+
+/** Folders that hold other people's projects, or none that anybody works on. */
+const NOT_OURS =
+  /^(?:node_modules|vendor|third_party|target|dist|build|out|coverage|venv|env|tests?|testdata|fixtures?|__.*__|examples?|samples?|templates?)$/
+const MAX_FOLDERS = 200
+
+const SAMPLES = ['.env.example', '.env.sample', '.env.template', '.env.dist']
+
+/** Looks at the project. */
+export function detectProject(files: ProjectFiles): ProjectFacts {
+  const below: Partial<Record<Kind, string>> = {}
+  const kinds = detectKinds(files)
+  for (const folder of folders(files)) {
+    const found = detectKinds(within(files, folder))
+    for (const kind of Object.keys(kinds) as Kind[]) {
+      if (kinds[kind] || !found[kind]) continue
+      Object.assign(kinds, { [kind]: withoutNames(found[kind]) })
+      below[kind] = folder
+    }
+  }
+  return {
+    ...kinds,
+    git: files.exists('.git'),
+    github: files.exists('.github'),
+    runners: detectRunners(files),
+    docker: files.exists('Dockerfile') || files.exists('compose.yaml') || files.exists('docker-compose.yml'),
+    samples: SAMPLES.filter((name) => files.exists(name)),
+    below,
+  }
+}
+
+function detectKinds(files: ProjectFiles): Pick<ProjectFacts, Kind> {
+  return {
+    node: detectNode(files),
+    deno: files.exists('deno.json') || files.exists('deno.jsonc'),
+    rust: detectRust(files),
+    python: detectPython(files),
+    go: files.exists('go.mod') ? { programs: safe(files.list('cmd')) } : null,
+    java: files.exists('pom.xml')
+      ? 'maven'
+      : files.exists('build.gradle') || files.exists('build.gradle.kts')
+        ? 'gradle'
+        : null,
+  }
+}
+
+/** The folders in which the parts of a monorepo lie: `api`, `packages/web`; the upper ones first. */
+function folders(files: ProjectFiles): readonly string[] {
+  const inside = (names: readonly string[]) =>
+    safe(names).filter((name) => !/^\.|\//.test(name) && !NOT_OURS.test(name))
+  const upper = inside(files.list('.'))
+  const lower = upper.flatMap((folder) => inside(files.list(folder)).map((name) => `${folder}/${name}`))
+  return [...upper, ...lower].slice(0, MAX_FOLDERS)
+}
+
+function within(files: ProjectFiles, folder: string): ProjectFiles {
+  return {
+    exists: (path) => files.exists(`${folder}/${path}`),
+    readText: (path) => files.readText(`${folder}/${path}`),
+    list: (path) => files.list(path === '.' ? folder : `${folder}/${path}`),
+  }
+}
+
+/** The names that a folder gives its scripts and programs are not those of the project. */
+function withoutNames<Facts>(facts: Facts): Facts {
+  return typeof facts === 'object'
+    ? { ...facts, programs: [], ...(facts && 'scripts' in facts && { scripts: [] }) }
+    : facts
+}
+
+function safe(names: readonly string[]): string[] {
+  return [...new Set(names)].filter((name) => SAFE_NAME.test(name)).slice(0, MAX_NAMES)
+}
+
+/** Program names of packages that a developer calls by hand. */
+const NODE_TOOLS: Readonly<Record<string, string>> = {
+  typescript: 'tsc',
+  vitest: 'vitest',
+  jest: 'jest',
+  mocha: 'mocha',
+  eslint: 'eslint',
+  prettier: 'prettier',
+  '@biomejs/biome': 'biome',
+  oxlint: 'oxlint',
+  knip: 'knip',
+}
+
+function detectNode(files: ProjectFiles): NodeFacts | null {
+  const text = files.readText('package.json')
+  if (text === null) return null
+  const json = parseJson(text)
+  const bin = json.bin
+  const name = typeof json.name === 'string' ? json.name.replace(/^@[^/]*\//, '') : ''
+  const dependencies = { ...recordOf(json.dependencies), ...recordOf(json.devDependencies) }
+  return {
+    manager: nodeManager(files, typeof json.packageManager === 'string' ? json.packageManager : ''),
+    scripts: safe(Object.keys(recordOf(json.scripts))).filter((script) => !isLifecycle(script, json)),
+    programs: safe(typeof bin === 'string' ? [name] : Object.keys(recordOf(bin))),
+    tools: Object.keys(NODE_TOOLS)
+      .filter((dependency) => Object.hasOwn(dependencies, dependency))
+      .map((dependency) => NODE_TOOLS[dependency]!),
+  }
+}
+
+function nodeManager(files: ProjectFiles, written: string): NodeFacts['manager'] {
+  const named = /^(npm|pnpm|yarn|bun)@/.exec(written)?.[1]
+  if (named !== undefined) return named as NodeFacts['manager']
+  if (files.exists('pnpm-lock.yaml')) return 'pnpm'
+  if (files.exists('yarn.lock')) return 'yarn'
+  return files.exists('bun.lock') || files.exists('bun.lockb') ? 'bun' : 'npm'
+}
+
+/** `pretest` runs with `test`, `prepare` with an install: nobody calls them. */
+function isLifecycle(script: string, json: Readonly<Record<string, unknown>>): boolean {
+  if (/^(?:pre|post)?(?:install|publish|publishOnly|pack|prepare|uninstall)$/.test(script)) return true
+  const base = /^(?:pre|post)(.+)$/.exec(script)?.[1]
+  return base !== undefined && Object.hasOwn(recordOf(json.scripts), base)
+}
+
+function parseJson(text: string): Readonly<Record<string, unknown>> {
+  try {
+    return recordOf(JSON.parse(text))
+  } catch {
+    return {}
+  }
+}
+
+function detectRust(files: ProjectFiles): ProjectFacts['rust'] {
+  const text = files.readText('Cargo.toml')
+  if (text === null) return null
+  const { root } = parseToml(text)
+  const bins = child(root, 'bin')
+  const names = bins?.kind === 'array' ? bins.items.map((item) => textOf(child(item, 'name'))) : []
+  const own = files.exists('src/main.rs') ? [textOf(child(child(root, 'package'), 'name'))] : []
+  const toolchain = files.exists('rust-toolchain.toml') || files.exists('rust-toolchain')
+  return { programs: safe([...names, ...own]), toolchain }
+}
+
+const PYTHON_TOOLS = ['pytest', 'ruff', 'mypy', 'black', 'pyright', 'tox', 'nox']
+
+function detectPython(files: ProjectFiles): PythonFacts | null {
+  const project = files.readText('pyproject.toml')
+  const requirements = files.list('.').filter((name) => /^requirements.*\.txt$/.test(name))
+  if (project === null && requirements.length === 0 && !files.exists('setup.py')) return null
+  const { root } = parseToml(project ?? '')
+  const tables = [child(child(root, 'project'), 'scripts'), child(child(child(root, 'tool'), 'poetry'), 'scripts')]
+  const texts = [project ?? '', ...requirements.slice(0, 5).map((name) => files.readText(name) ?? '')].join('\n')
+  return {
+    environment: ['.venv', 'venv', 'env'].find((name) => files.exists(`${name}/pyvenv.cfg`)) ?? '.venv',
+    manager: files.exists('uv.lock') ? 'uv' : files.exists('poetry.lock') ? 'poetry' : 'pip',
+    programs: safe(tables.flatMap((node) => (node?.kind === 'table' ? [...node.entries.keys()] : []))),
+    tools: PYTHON_TOOLS.filter((tool) => new RegExp(`(?:^|[^\\w-])${tool}(?:[^\\w-]|$)`, 'm').test(texts)),
+  }
+}
+
+function child(node: Node | undefined, name: string): Node | undefined {
+  return node?.kind === 'table' ? (node as TableNode).entries.get(name)?.node : undefined
+}
+
+function textOf(node: Node | undefined): string {
+  return node?.kind === 'string' ? String(node.value) : ''
+}
+
+function detectRunners(files: ProjectFiles): RunnerFacts[] {
+  const found: RunnerFacts[] = []
+  for (const file of ['Makefile', 'makefile', 'GNUmakefile']) {
+    const text = files.readText(file)
+    if (text === null) continue
+    found.push({ runner: 'make', file, targets: targets(text, /^([A-Za-z0-9_][A-Za-z0-9_./-]*)[ \t]*:(?!=)/gm) })
+    break
+  }
+  for (const file of ['justfile', 'Justfile', '.justfile']) {
+    const text = files.readText(file)
+    if (text === null) continue
+    found.push({
+      runner: 'just',
+      file,
+      targets: targets(text, /^@?([A-Za-z][A-Za-z0-9_-]*)(?:[ \t][^:=\n]*)?:(?!=)/gm),
+    })
+    break
+  }
+  return found
+}
+
+function targets(text: string, pattern: RegExp): string[] {
+  const names = [...text.slice(0, 200_000).matchAll(pattern)].map((match) => match[1]!)
+  return safe(names.filter((name) => !name.includes('.')))
+}

@@ -1,0 +1,251 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { lintManifest } from '../check/lint.ts'
+import { loadManifest } from '../load.ts'
+import type { BundleEntry, CommandEntry } from '../manifest.ts'
+import { itemsOf } from '../manifest.ts'
+import { detectProject, type ProjectFiles } from './detect.ts'
+import { proposeManifest } from './init.ts'
+
+function project(files: Readonly<Record<string, string>>): ProjectFiles {
+  const paths = Object.keys(files)
+  return {
+    exists: (path) => paths.some((name) => name === path || name.startsWith(`${path}/`)),
+    readText: (path) => (Object.hasOwn(files, path) ? files[path]! : null),
+    list: (path) => {
+      const prefix = path === '.' ? '' : `${path}/`
+      return [
+        ...new Set(
+          paths.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length).split('/')[0]!),
+        ),
+      ]
+    },
+  }
+}
+
+function proposed(files: Readonly<Record<string, string>>) {
+  const text = proposeManifest(detectProject(project(files)))
+  const result = loadManifest(text, 'cordon.toml')
+  if ('problems' in result) throw new Error(`${result.problems.map((problem) => problem.message).join('\n')}\n${text}`)
+  const { manifest, warnings } = result
+  return {
+    text,
+    manifest,
+    warnings: [...warnings, ...lintManifest(manifest)],
+    commands: itemsOf<CommandEntry>(manifest, 'capabilities.allow.commands.patterns').map((item) => item.value.command),
+    bundles: itemsOf<BundleEntry>(manifest, 'sandbox.os.command_tools').map((item) => item.value.tool),
+  }
+}
+
+const projects: readonly {
+  name: string
+  files: Readonly<Record<string, string>>
+  commands: string[]
+  bundles: string[]
+  note: string
+}[] = [
+  { name: 'an empty folder', files: {}, commands: [], bundles: [], note: '' },
+  {
+    name: 'a monorepo of several languages',
+    files: {
+      'package.json': '{"workspaces":["web"]}',
+      'web/package.json': '{"scripts":{"secret-deploy":"x"}}',
+      'services/core/Cargo.toml': '[package]\nname = "core"',
+      'services/core/src/main.rs': '',
+      'api/pyproject.toml': '[tool.pytest]',
+      'api/uv.lock': '',
+      'node_modules/x/go.mod': '',
+      'test/fixtures/pom.xml': '',
+    },
+    commands: ['cargo build:*', 'cargo check:*', 'cargo test:*', 'cargo clippy:*', 'cargo fmt:*', 'pytest:*'],
+    bundles: ['node', 'npm', 'cargo', 'python', 'uv'],
+    note: 'folders add tools, but no names of their own; what is installed or made for tests adds nothing',
+  },
+  { name: 'only git', files: { '.git/HEAD': '' }, commands: [], bundles: ['git'], note: '' },
+  {
+    name: 'Node',
+    files: {
+      '.git/HEAD': '',
+      '.github/workflows/ci.yml': '',
+      'package.json': JSON.stringify({
+        name: '@me/tool',
+        bin: './cli.js',
+        packageManager: 'pnpm@9.0.0',
+        scripts: { test: 'vitest', pretest: 'x', build: 'tsc', deploy: 'x', prepare: 'x', 'test:unit': 'x' },
+        devDependencies: { typescript: '^5', vitest: '^2' },
+      }),
+    },
+    commands: [
+      'pnpm run test:*',
+      'pnpm run build:*',
+      'pnpm run deploy:*',
+      'pnpm run test:unit:*',
+      'tool:*',
+      'pnpm exec tsc:*',
+      'pnpm exec vitest:*',
+    ],
+    bundles: ['git', 'gh', 'node', 'pnpm'],
+    note: 'lifecycle scripts are left out',
+  },
+  {
+    name: 'npm',
+    files: { 'package.json': '{"scripts":{"test":"x"}}', 'package-lock.json': '{}' },
+    commands: ['npm test:*'],
+    bundles: ['node', 'npm'],
+    note: '',
+  },
+  {
+    name: 'Rust',
+    files: {
+      'Cargo.toml': '[package]\nname = "rg"\n[[bin]]\nname = "extra"\n',
+      'src/main.rs': '',
+      'rust-toolchain.toml': '',
+    },
+    commands: [
+      'cargo build:*',
+      'cargo check:*',
+      'cargo test:*',
+      'cargo clippy:*',
+      'cargo fmt:*',
+      'target/debug/extra:*',
+      'target/debug/rg:*',
+    ],
+    bundles: ['cargo', 'rustup'],
+    note: '',
+  },
+  {
+    name: 'Python',
+    files: {
+      'pyproject.toml':
+        '[project]\nname = "x"\ndependencies = ["pytest>=8"]\n[project.scripts]\nserve = "x:main"\n[tool.ruff]\n',
+      'uv.lock': '',
+    },
+    commands: ['pytest:*', 'ruff:*', 'serve:*'],
+    bundles: ['python', 'uv'],
+    note: '',
+  },
+  {
+    name: 'Go and make',
+    files: {
+      'go.mod': 'module x',
+      'cmd/server/main.go': '',
+      Makefile: 'VERSION := 1\n.PHONY: all\nall: build\n\tgo build\nbuild:\n\tx\nrelease-all:\n\tx\n%.o: %.c\n',
+    },
+    commands: ['go build:*', 'go test:*', 'go vet:*', 'go fmt:*', 'make all:*', 'make build:*', 'make release-all:*'],
+    bundles: ['go', 'make'],
+    note: 'assignments and patterns are no targets',
+  },
+  {
+    name: 'just',
+    files: {
+      justfile: 'set shell := ["bash"]\nx := "1"\ndefault:\n  @just --list\ntest *args:\n  x\n@quiet: test\n  x\n',
+    },
+    commands: ['just default:*', 'just test:*', 'just quiet:*'],
+    bundles: ['make'],
+    note: '',
+  },
+  {
+    name: 'names that are not names',
+    files: {
+      'package.json': JSON.stringify({
+        scripts: { 'a"]\nx = 1': 'x', '$(id)': 'x', ok: 'x', __proto__: 'x' },
+        bin: { '; rm -rf ~': 'x' },
+      }),
+    },
+    commands: ['npm run ok:*'],
+    bundles: ['node', 'npm'],
+    note: 'a repository cannot write into its own manifest',
+  },
+  {
+    name: 'a program with the name of a dangerous one',
+    files: { 'package.json': JSON.stringify({ bin: { dd: 'x', tool: 'x' } }) },
+    commands: ['tool:*'],
+    bundles: ['node', 'npm'],
+    note: 'the grant would be of the real dd as well',
+  },
+  {
+    name: 'broken files',
+    files: { 'package.json': '{', 'Cargo.toml': '[', 'pyproject.toml': 'x' },
+    commands: ['cargo build:*', 'cargo check:*', 'cargo test:*', 'cargo clippy:*', 'cargo fmt:*'],
+    bundles: ['node', 'npm', 'cargo', 'python', 'pip'],
+    note: '',
+  },
+]
+
+describe('cordon init', () => {
+  test.each(projects)('$name', ({ files, commands, bundles }) => {
+    const found = proposed(files)
+    expect(found.warnings).toEqual([])
+    expect(found.commands).toEqual(commands)
+    expect(found.bundles).toEqual(bundles)
+  })
+})
+
+test('the settings that keep it quiet, and an ask for what reaches out', () => {
+  const { manifest } = proposed({ 'package.json': '{"scripts":{"deploy":"x","build":"y"}}' })
+  expect(manifest.settings.get('permission.mode')?.value).toBe('contained')
+  expect(manifest.settings.get('security.redirects')?.value).toBe('all')
+  expect(manifest.settings.get('security.command_substitution')?.value).toBe(true)
+  expect(manifest.settings.get('security.outside_roots')?.value).toBe('ask')
+  const rules = itemsOf<CommandEntry>(manifest, 'capabilities.allow.commands.patterns').map((item) => item.value)
+  expect(rules).toEqual([{ command: 'npm run deploy:*', prompt: true }, { command: 'npm run build:*' }])
+})
+
+test('servers are mentioned where a script starts one, and opened by nobody but the person', () => {
+  const { text, manifest } = proposed({ 'package.json': '{"scripts":{"dev":"vite"}}' })
+  expect(text).toContain('# dev_server_ports')
+  expect(manifest.settings.has('sandbox.os.dev_server_ports')).toBe(false)
+  const opened = loadManifest(text.replace('# dev_server_ports', 'dev_server_ports'), 'cordon.toml')
+  expect('manifest' in opened && itemsOf<number>(opened.manifest, 'sandbox.os.dev_server_ports')).toHaveLength(2)
+  expect(proposed({ 'package.json': '{"scripts":{"build":"tsc"}}' }).text).not.toContain('dev_server_ports')
+})
+
+test('the programs of a virtual environment get what those outside it have', () => {
+  const wrappers = (files: Readonly<Record<string, string>>) =>
+    itemsOf<BundleEntry>(proposed(files).manifest, 'sandbox.os.command_tools').map(({ value }) =>
+      (value.wrappers ?? []).map((item) => item.value),
+    )
+  expect(wrappers({ 'requirements.txt': 'pytest' })).toEqual([
+    ['.venv/bin/python', '.venv/bin/python3', '.venv/bin/pytest'],
+    ['.venv/bin/pip'],
+  ])
+  expect(wrappers({ 'setup.py': '', 'uv.lock': '', 'venv/pyvenv.cfg': '' })).toEqual([
+    ['venv/bin/python', 'venv/bin/python3'],
+    [],
+  ])
+})
+
+test('a sample that is named like a secret may be read, and the secret may not', () => {
+  const { text, warnings } = proposed({ '.env': 'KEY=1', '.env.example': 'KEY=' })
+  expect(text).toContain('  ".env.example",\n')
+  expect(text).not.toContain('".env"')
+  expect(warnings).toEqual([])
+  expect(proposed({ '.env': 'KEY=1' }).text).not.toContain('sample')
+})
+
+test('bundles that do not exist are not proposed', () => {
+  const facts = detectProject(project({ '.git/HEAD': '', 'go.mod': '' }))
+  expect(proposeManifest(facts, ['git'])).not.toContain('"go"')
+})
+
+test('whatever a folder is called, the manifest loads', () => {
+  fc.assert(
+    fc.property(fc.string(), (folder) => {
+      expect(proposed({ [`${folder}/Cargo.toml`]: '' }).warnings).toEqual([])
+    }),
+  )
+  expect(proposed({ 'a\n"evil:*",/go.mod': '' }).bundles).toEqual([])
+})
+
+test('whatever a project is called, the manifest loads', () => {
+  const name = fc.oneof(fc.string(), fc.constantFrom('run', 'python3', 'sudo', 'x"', "x'", 'a b', 'a:*', '-x'))
+  fc.assert(
+    fc.property(fc.dictionary(name, fc.string()), fc.array(name), (scripts, targets) => {
+      const files = {
+        'package.json': JSON.stringify({ scripts, bin: scripts }),
+        Makefile: targets.map((target) => `${target}:\n`).join(''),
+      }
+      expect(proposed(files).warnings).toEqual([])
+    }),
+  )
+})

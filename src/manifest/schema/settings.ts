@@ -1,0 +1,105 @@
+/** What a manifest says beyond decisions: how the sandbox is furnished, what is limited, what is recorded. */
+
+import type { HostRule, PathRule, Sourced } from '../../policy/policy.ts'
+
+export type CommandFs = 'none' | 'system' | 'permissive' | 'all'
+
+/** A bundle that the manifest asks for; null knobs have the bundle's own default. */
+export interface BundleSetting {
+  readonly tool: string
+  readonly fetch: boolean | null
+  readonly install: boolean | null
+  readonly domains: readonly HostRule[]
+  /** False: without the bundle's own hosts. */
+  readonly defaultDomains: boolean
+  /** Its own wrappers and those of the section. */
+  readonly wrappers: readonly string[]
+}
+
+/** A secret that stays outside the sandbox (N7). */
+export interface SecretSetting {
+  readonly name: string
+  readonly source: { readonly kind: 'env' | 'keychain' | 'file'; readonly name: string }
+  readonly hosts: readonly HostRule[]
+  /** Lower-case; null when only a query parameter carries it. */
+  readonly header: string | null
+  /** The query parameter that carries it. */
+  readonly query?: string
+  /** No other credential goes to its hosts: an agent's provider would take data for somebody else's account. */
+  readonly exclusive?: boolean
+}
+
+/** Limits of one command; null means none. Times are seconds, sizes are bytes. */
+export interface LimitSettings {
+  readonly commandTimeout: Sourced<number>
+  readonly maxOutputBytes: Sourced<number>
+  readonly memory: Sourced<number | null>
+  readonly processes: Sourced<number>
+  readonly cpu: Sourced<number | null>
+}
+
+export interface SandboxSettings {
+  readonly commandFs: Sourced<CommandFs>
+  readonly maskSecrets: Sourced<boolean>
+  /** Basename globs that the manifest denies to read at any depth: they are masked like secrets (O4). */
+  readonly maskedNames: readonly Sourced<string>[]
+  readonly bundles: readonly Sourced<BundleSetting>[]
+  /** Null: the default list of the platform. A trailing `*` stands for any ending. */
+  readonly envAllowlist: readonly Sourced<string>[] | null
+  /** Variables that no command sees, whatever grants them. */
+  readonly envDenied: readonly Sourced<string>[]
+  readonly devServerPorts: readonly Sourced<number>[]
+  readonly secrets: readonly Sourced<SecretSetting>[]
+  readonly limits: LimitSettings
+}
+
+/** Limits of the agents in one ring (P8); null means none. */
+export interface RingSettings {
+  readonly callsPerMinute: number | null
+  readonly seconds: number | null
+  readonly memory: number | null
+}
+
+export interface CustomToolSettings {
+  readonly enabled: Sourced<boolean>
+  readonly requireConfirmation: Sourced<boolean | null>
+  readonly timeout: number | null
+  readonly maxOutputBytes: number | null
+  readonly envVars: readonly string[]
+  readonly domains: readonly HostRule[]
+}
+
+export type ServerRequest = 'elicitation' | 'sampling' | 'roots'
+
+/** An MCP server and what it gets in its sandbox (X2). */
+export interface McpServerSetting {
+  readonly name: string
+  readonly argv: readonly string[]
+  /** Null: what commands may read and write. */
+  readonly files: { readonly read: readonly PathRule[]; readonly write: readonly PathRule[] } | null
+  readonly domains: readonly HostRule[]
+  readonly envVars: readonly string[]
+  /** Names of brokered secrets. */
+  readonly secrets: readonly string[]
+  readonly requests: readonly ServerRequest[]
+}
+
+/** What the session, the tools and the record read. */
+export interface SessionSettings {
+  readonly hideModel: Sourced<boolean>
+  /** After a result with instructions aimed at the agent, what writes or reaches out asks again (A3). */
+  readonly taintAsks: Sourced<boolean>
+  readonly rings: Readonly<Record<1 | 2 | 3, RingSettings>>
+  readonly breaker: { readonly failures: number; readonly cooldown: number }
+  readonly audit: { readonly maxBytes: number; readonly arguments: Sourced<boolean> }
+  readonly tools: ReadonlyMap<string, CustomToolSettings>
+  readonly mcpServers: readonly McpServerSetting[]
+  readonly python: {
+    /** Null: every module; `[]` after layers met: none. */
+    readonly allowedModules: readonly string[] | null
+    readonly blockedModules: readonly string[]
+  }
+  /** Absolute path of the brief that seeds the change envelope, or null. */
+  readonly discoveryBrief: string | null
+  readonly dumpProviderPayloads: Sourced<boolean>
+}

@@ -1,0 +1,197 @@
+/** How the lists of a manifest read to a person: one sentence for an entry that came, one for an entry that went. */
+
+import type { Plain } from '../toml/plain.ts'
+
+export type ReachKind = 'command' | 'read' | 'write' | 'directory' | 'host' | 'secret' | 'variable' | 'tool' | 'setting'
+
+/** How a list of the manifest reads to a person. */
+export interface ListWords {
+  readonly kind: ReachKind
+  /** What an entry does: opens something, or closes it. */
+  readonly effect: 'opens' | 'closes'
+  /** The field that says which entry it is. */
+  readonly name: string
+  readonly added: (subject: string, entry: Entry) => string
+  readonly removed: (subject: string, entry: Entry) => string
+  /** A filter: empty means that everything passes. */
+  readonly filter?: string
+}
+
+/** An entry of a list, by its fields. */
+export type Entry = Readonly<Record<string, Plain>>
+
+const runs = (entry: Entry): string => {
+  const parts = [
+    words('reaches', hostNames(entry.domains)),
+    words('sees the variables', texts(entry.env_vars)),
+    words('works on', texts(entry.paths)),
+  ].filter((part) => part !== '')
+  return parts.length === 0 ? '' : ` (${parts.join('; ')})`
+}
+
+/** By the path of the list. */
+export const LISTS: Readonly<Record<string, ListWords>> = {
+  'capabilities.allow.commands.patterns': {
+    kind: 'command',
+    effect: 'opens',
+    name: 'command',
+    added: (subject, entry) =>
+      `The command ${subject} ${entry.prompt === true ? 'may run after asking' : 'runs without asking'}${runs(entry)}.`,
+    removed: (subject) => `The command ${subject} is no longer granted: it asks.`,
+  },
+  'capabilities.deny.commands.patterns': {
+    kind: 'command',
+    effect: 'closes',
+    name: 'command',
+    added: (subject) => `The command ${subject} never runs.`,
+    removed: (subject) => `The command ${subject} is no longer denied.`,
+  },
+  'capabilities.allow.read.paths': {
+    kind: 'read',
+    effect: 'opens',
+    name: 'path',
+    added: (subject, entry) => `${subject} may be read${entry.prompt === true ? ' after asking' : ' without asking'}.`,
+    removed: (subject) => `${subject} is no longer granted for reading.`,
+  },
+  'capabilities.allow.write.paths': {
+    kind: 'write',
+    effect: 'opens',
+    name: 'path',
+    added: (subject, entry) =>
+      `${subject} may be written${entry.prompt === true ? ' after asking' : ' without asking'}.`,
+    removed: (subject) => `${subject} is no longer granted for writing.`,
+  },
+  'capabilities.deny.read.paths': {
+    kind: 'read',
+    effect: 'closes',
+    name: 'path',
+    added: (subject) => `${subject} is never read.`,
+    removed: (subject) => `${subject} is no longer denied for reading.`,
+  },
+  'capabilities.deny.write.paths': {
+    kind: 'write',
+    effect: 'closes',
+    name: 'path',
+    added: (subject) => `${subject} is never written.`,
+    removed: (subject) => `${subject} is no longer denied for writing.`,
+  },
+  'capabilities.allow.additional_directories': {
+    kind: 'directory',
+    effect: 'opens',
+    name: 'path',
+    added: (subject) => `The directory ${subject} counts as part of the project.`,
+    removed: (subject) => `The directory ${subject} is outside of the project again.`,
+  },
+  'capabilities.allow.commands.default_domains': {
+    kind: 'host',
+    effect: 'opens',
+    name: 'host',
+    added: (subject) => `Every granted command may reach ${subject}.`,
+    removed: (subject) => `Granted commands no longer reach ${subject} by default.`,
+  },
+  'capabilities.deny.commands.domains': {
+    kind: 'host',
+    effect: 'closes',
+    name: 'host',
+    added: (subject) => `No command reaches ${subject}.`,
+    removed: (subject) => `${subject} is no longer denied to commands.`,
+  },
+  'security.deny_domains': {
+    kind: 'host',
+    effect: 'closes',
+    name: 'host',
+    added: (subject) => `Nothing reaches ${subject}.`,
+    removed: (subject) => `${subject} is no longer denied.`,
+  },
+  'http.allowed_hosts': {
+    kind: 'host',
+    effect: 'opens',
+    name: 'host',
+    added: (subject) => `The web tools may reach ${subject}.`,
+    removed: (subject) => `The web tools no longer reach ${subject}.`,
+    filter: 'The web tools may reach',
+  },
+  'capabilities.allow.commands.default_env_vars': {
+    kind: 'variable',
+    effect: 'opens',
+    name: 'name',
+    added: (subject) => `Every granted command sees the variable ${subject}.`,
+    removed: (subject) => `Granted commands no longer see the variable ${subject}.`,
+  },
+  'capabilities.deny.commands.env_vars': {
+    kind: 'variable',
+    effect: 'closes',
+    name: 'name',
+    added: (subject) => `No command sees the variable ${subject}.`,
+    removed: (subject) => `The variable ${subject} is no longer kept from commands.`,
+  },
+  'sandbox.os.env_allowlist': {
+    kind: 'variable',
+    effect: 'opens',
+    name: 'name',
+    added: (subject) => `Every command sees the variable ${subject}.`,
+    removed: (subject) => `Commands no longer see the variable ${subject}.`,
+  },
+  'sandbox.os.command_tools': {
+    kind: 'tool',
+    effect: 'opens',
+    name: 'tool',
+    added: (subject, entry) =>
+      `The tool ${subject} gets its own files, caches and hosts (cordon bundles ${entry.tool} tells which).`,
+    removed: (subject) => `The tool ${subject} loses its own files, caches and hosts.`,
+  },
+  'sandbox.os.dev_server_ports': {
+    kind: 'host',
+    effect: 'opens',
+    name: 'port',
+    added: (subject) => `A server that a command starts on port ${subject} is reachable on 127.0.0.1 of this machine.`,
+    removed: (subject) => `A server inside on port ${subject} is no longer reachable from outside.`,
+  },
+  secrets: {
+    kind: 'secret',
+    effect: 'opens',
+    name: 'name',
+    added: (subject, entry) =>
+      `The secret ${subject} from ${String(entry.source)} is sent to ${texts(entry.hosts).join(', ')}${
+        entry.query === undefined ? '' : `, in the URL as ${String(entry.query)}`
+      }.`,
+    removed: (subject) => `The secret ${subject} is no longer sent anywhere.`,
+  },
+  'files.change_envelope': {
+    kind: 'write',
+    effect: 'opens',
+    name: 'path',
+    added: (subject) => `Writes under ${subject} are inside the change envelope.`,
+    removed: (subject) => `Writes under ${subject} are outside of the change envelope.`,
+    filter: 'Writes are allowed anywhere inside',
+  },
+  'shell_policy.deny': {
+    kind: 'command',
+    effect: 'closes',
+    name: 'text',
+    added: (subject) => `Commands that contain ${subject} never run.`,
+    removed: (subject) => `Commands that contain ${subject} are no longer denied for it.`,
+  },
+  'shell_policy.allow': {
+    kind: 'command',
+    effect: 'opens',
+    name: 'text',
+    added: (subject) => `Commands that contain ${subject} pass the substring filter.`,
+    removed: (subject) => `Commands need more than ${subject} to pass the substring filter.`,
+    filter: 'Commands pass the substring filter with',
+  },
+}
+
+/** A list of texts; empty for anything else. */
+export function texts(value: Plain | undefined): string[] {
+  return Array.isArray(value) ? value.map((item) => String(item)) : []
+}
+
+function hostNames(value: Plain | undefined): string[] {
+  if (!Array.isArray(value)) return []
+  return value.map((item) => (typeof item === 'object' && item !== null ? String((item as Entry).host) : String(item)))
+}
+
+function words(verb: string, subjects: readonly string[]): string {
+  return subjects.length === 0 ? '' : `${verb} ${subjects.join(', ')}`
+}

@@ -1,0 +1,126 @@
+/** Reading an effective manifest: a value with its origin, or the schema's default. */
+
+import { type PathPattern, parsePathPattern } from '../../files/path-pattern.ts'
+import { parseHostPattern } from '../../hosts/pattern.ts'
+import type { SuffixLookup } from '../../hosts/suffix.ts'
+import type { HostRule, RuleRef, Sourced } from '../../policy/policy.ts'
+import { type Finding, type Problem, problemAt } from '../check/problem.ts'
+import type { HostEntry, Item, Manifest } from '../manifest.ts'
+import { itemsOf } from '../manifest.ts'
+import { schemaKeys } from '../schema/schema.ts'
+import { expandHost } from './format.ts'
+import { quoteShort, splitKey } from './tree.ts'
+
+/** What patterns are resolved against; all of it already looked up. */
+export interface CompileContext {
+  /** Canonical project root. */
+  readonly root: string
+  readonly home: string
+  /** For `${VAR}` in host entries. */
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** The canonical form of a directory, or null when there is none; without it paths are taken as written. */
+  readonly realpath?: (path: string) => string | null
+  readonly suffixes?: SuffixLookup | null
+}
+
+let defaults: ReadonlyMap<string, unknown> | null = null
+
+function defaultOf(path: string): unknown {
+  defaults ??= new Map(schemaKeys().map(({ path, key }) => [path, key.default]))
+  return defaults.get(path) ?? null
+}
+
+/** One pass over an effective manifest, collecting what is wrong with it in this place and time. */
+export class Lookup {
+  readonly manifest: Manifest
+  readonly context: CompileContext
+  readonly problems: Problem[] = []
+  readonly warnings: Problem[] = []
+
+  constructor(manifest: Manifest, context: CompileContext) {
+    this.manifest = manifest
+    this.context = context
+  }
+
+  /** A scalar with its origin; `schemaPath` where the path holds a name (`agents.*.mode`). */
+  scalar<T>(path: string, schemaPath: string = path): Sourced<T> {
+    const setting = this.manifest.settings.get(path)
+    if (setting !== undefined) return { value: setting.value as T, rule: path, source: setting.source }
+    return { value: defaultOf(schemaPath) as T, rule: path, source: 'built-in' }
+  }
+
+  items<T>(path: string): readonly Item<T>[] {
+    return itemsOf<T>(this.manifest, path)
+  }
+
+  texts(path: string): Sourced<string>[] {
+    return this.items<string>(path).map(sourced)
+  }
+
+  /** Names under a section of free names: the agents of `[agents.NAME]`. */
+  namesUnder(section: 'agents' | 'tools' | 'mcp_servers'): string[] {
+    const names = new Set<string>()
+    const add = (path: string): void => {
+      if (path.startsWith(`${section}.`)) names.add(splitKey(path)[1]!)
+    }
+    for (const path of this.manifest.declared) add(path)
+    for (const path of this.manifest.settings.keys()) add(path)
+    return [...names]
+  }
+
+  /** A path entry resolved here; null after a problem was noted. */
+  path(text: string, files: readonly string[] | null, at: RuleRef): PathPattern | null {
+    const { root, home } = this.context
+    const parsed = parsePathPattern(text, { root, home, files })
+    if ('pattern' in parsed) return parsed.pattern
+    this.error(at, { code: 'bad-path', message: parsed.problem, found: quoteShort(text) })
+    return null
+  }
+
+  /** Host entries with variables expanded; what is unset is dropped with a warning (M6). */
+  hosts(items: readonly Item<HostEntry | string>[]): HostRule[] {
+    return items.flatMap((item) => {
+      const entry: HostEntry = typeof item.value === 'string' ? { host: item.value } : item.value
+      const rule = this.#host(entry, item)
+      return rule === null ? [] : [rule]
+    })
+  }
+
+  #host(entry: HostEntry, item: Item): HostRule | null {
+    const expanded = expandHost(entry.host, this.context.env)
+    if ('unset' in expanded) {
+      this.warn(item, {
+        code: 'unset-variable',
+        message: `\${${expanded.unset}} is not set, so ${quoteShort(entry.host)} is left out`,
+        suggestion: `set ${expanded.unset} before Cordon starts`,
+      })
+      return null
+    }
+    const parsed = parseHostPattern(expanded.text, this.context.suffixes ?? null)
+    if ('problem' in parsed) {
+      const found = expanded.text === entry.host ? '' : ` (from ${quoteShort(entry.host)})`
+      this.error(item, { code: 'bad-host', message: parsed.problem, found: `${quoteShort(expanded.text)}${found}` })
+      return null
+    }
+    return {
+      pattern: parsed.pattern,
+      rule: item.rule,
+      source: item.source,
+      ...(entry.methods && { methods: entry.methods.map((method) => method.value) }),
+      ...(entry.paths && { paths: entry.paths.map((path) => path.value) }),
+    }
+  }
+
+  error(at: RuleRef, finding: Finding): void {
+    this.problems.push(problemAt('error', at, finding))
+  }
+
+  warn(at: RuleRef, finding: Finding): void {
+    this.warnings.push(problemAt('warning', at, finding))
+  }
+}
+
+/** An item without its offset. */
+export function sourced<T>(item: Item<T>): Sourced<T> {
+  return { value: item.value, rule: item.rule, source: item.source }
+}

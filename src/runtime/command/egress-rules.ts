@@ -1,0 +1,31 @@
+/** Which hosts a command may reach, from the policy and the grants that cover it. */
+
+import type { EgressRules } from '../../egress/rules.ts'
+import type { CommandRule, HostRule, Policy } from '../../policy/policy.ts'
+
+/**
+ * The hosts of one command (N1): the domains of its grants, the default domains unless a grant opts out, and what bundles give
+ * its programs. Without any the command has no network.
+ */
+export function egressRules(
+  policy: Policy,
+  command: string,
+  grants: readonly CommandRule[],
+  programs: readonly string[],
+  ownAddresses: () => readonly string[],
+): EgressRules {
+  const inherits = grants.length === 0 || grants.some((grant) => grant.inheritDefaultDomains)
+  const allowed: readonly HostRule[] = [
+    ...grants.flatMap((grant) => grant.domains),
+    ...(inherits ? policy.commands.defaultDomains : []),
+    ...programs.flatMap((program) => policy.commands.toolDomains.get(program) ?? []),
+  ]
+  return {
+    command,
+    allowed,
+    denied: policy.commands.deniedDomains,
+    allowPrivate: policy.http.allowPrivate,
+    ownAddresses: allowed.length > 0 ? ownAddresses() : [],
+    ...(policy.http.suffixes && { suffixes: policy.http.suffixes }),
+  }
+}

@@ -1,0 +1,181 @@
+/** What a command must not see: secrets by name, place and link, what deny rules hide, Cordon's own files. */
+
+import { isInside } from '../../files/baseline.ts'
+import type { PathPattern } from '../../files/path-pattern.ts'
+import { deniedShapes } from '../../files/secret-shapes.ts'
+import { type MaskIdentity, SYSTEM_PATHS } from '../../sandbox/plan.ts'
+import { hiddenByList } from '../../sandbox/secrets/kept.ts'
+import { type MaskFacts, MaskIndex } from '../../sandbox/secrets/masks.ts'
+import { readIndexCache, writeIndexCache } from '../../sandbox/secrets/masks-cache.ts'
+import { type Movable, movableOf, unseenSecrets } from '../../sandbox/secrets/masks-moving.ts'
+import { maskPlaces, PlaceListings } from '../../sandbox/secrets/secrets.ts'
+import type { SecretTree } from '../../sandbox/secrets/tree.ts'
+import { readIdentities } from '../../sandbox/session.ts'
+import { Fault } from '../../system/fault.ts'
+import type { Files } from '../../system/files.ts'
+import type { Machine } from '../../system/machine.ts'
+import type { LoadedPolicy } from '../policy/load.ts'
+import { type Placement, type Restriction, restrictCommand } from './placement.ts'
+
+/** It, as it was found for one command. */
+export interface Hidden {
+  readonly masks: readonly string[]
+  readonly identities: ReadonlyMap<string, MaskIdentity>
+  /** Those that are hidden for their path: it must stay theirs. */
+  readonly held: readonly string[]
+  /** What is hidden because of a link, to that link. */
+  readonly linked: ReadonlyMap<string, string>
+  readonly movable: Movable
+  /** Secrets that a grant names. */
+  readonly opened: readonly string[]
+  /** Whether it was looked for in a tree in which nothing moved. */
+  readonly quiet: boolean
+}
+
+/** How often a tree that is being changed is looked through, and how long between: as long as its changes need to settle. */
+const MOST_LOOKS = 5
+const LOOK_PAUSE_MS = 70
+
+/** The look for it, refreshed before every command of a session. */
+export class HiddenPaths {
+  readonly #loaded: LoadedPolicy
+  readonly #machine: Machine
+  readonly #files: Files
+  readonly #placement: Placement
+  readonly #facts: MaskFacts
+  readonly #index: MaskIndex
+  readonly #places = new PlaceListings()
+  #restriction: Restriction | null = null
+
+  constructor(loaded: LoadedPolicy, machine: Machine, files: Files, placement: Placement) {
+    this.#loaded = loaded
+    this.#machine = machine
+    this.#files = files
+    this.#placement = placement
+    this.#facts = {
+      home: machine.home,
+      roots: [...new Set([...placement.reads, ...placement.writes])],
+      deniedShapes: deniedShapes(loaded.sandbox.maskedNames.map((name) => name.value)),
+    }
+    this.#index = new MaskIndex(this.#facts)
+    readIndexCache(machine.stateDir, this.#facts, this.#index.tree)
+  }
+
+  get tree(): SecretTree {
+    return this.#index.tree
+  }
+
+  /** What deny rules keep from being written, as of the last look. */
+  get frozen(): readonly string[] {
+    return this.#restriction?.frozen ?? []
+  }
+
+  /** Looks for everything. Throws a fault when it cannot be found for being moved by those that run. */
+  look(shown: Placement, running: readonly Movable[]): Hidden {
+    for (let looks = 1; ; looks++) {
+      const refreshed = this.#index.refresh()
+      // Only a folder that changed can hold something new that a rule denies.
+      if (refreshed.read > 0 || this.#restriction === null)
+        this.#restriction = restrictCommand(this.#loaded.policy, this.#placement, this.#files)
+      const found = this.#loaded.sandbox.maskSecrets.value ? this.#hide(shown) : this.#always()
+      const hidden = { ...found, quiet: refreshed.quiet }
+      if (looks === MOST_LOOKS) this.requireAll(hidden, running)
+      if (this.#unseen(hidden, running).length === 0) return hidden
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOOK_PAUSE_MS)
+    }
+  }
+
+  /** What a rule keeps from being written and was not there at the last look, so that nothing kept a command from making it. */
+  madeAgainstRules(): readonly string[] {
+    const { policy } = this.#loaded
+    if (policy.writes.deny.length === 0) return []
+    const before = new Set(this.frozen)
+    try {
+      const { frozen } = restrictCommand(policy, this.#placement, this.#files)
+      const made = frozen.filter((path) => !before.has(path))
+      return made.filter((path) => !made.some((other) => other !== path && isInside(path, other)))
+    } catch (error) {
+      // More files than can be looked through one by one: the next command is told, and this one is done.
+      if (error instanceof Fault) return []
+      throw error
+    }
+  }
+
+  /** Throws a fault unless all that running commands hide was found. */
+  requireAll(hidden: Hidden, running: readonly Movable[]): void {
+    const [path, ...more] = this.#unseen(hidden, running)
+    if (path === undefined) return
+    const others = more.length === 0 ? '' : ` and ${more.length} more`
+    throw new Fault(
+      'mask-moved',
+      `a secret that must be hidden is being moved by another command: ${JSON.stringify(path)}${others}`,
+      { remedy: 'Run the command again when the other one is done.' },
+    )
+  }
+
+  /** While another command runs it could have moved a secret in between: true when these masks are still all. */
+  isAllOf(masks: readonly string[]): boolean {
+    this.#index.refresh()
+    const masked = new Set(masks)
+    return this.inProject().every((path) => masked.has(path) || masks.some((mask) => isInside(path, mask)))
+  }
+
+  /** The secrets of the project, as of the last look. */
+  inProject(): string[] {
+    const { files, directories } = this.#index.masks(this.#grants())
+    return [...files, ...directories, ...this.#kept()]
+  }
+
+  /** The index is kept for the next session. */
+  close(): void {
+    writeIndexCache(this.#machine.stateDir, this.#facts, this.#index.tree)
+    this.#index.close()
+  }
+
+  /** Secrets that other commands hide, here or in other processes, and that are not among these. */
+  #unseen({ identities, opened, quiet }: Hidden, running: readonly Movable[]): readonly string[] {
+    // In a tree in which nothing moved, what is not to be found has been removed.
+    if (running.length === 0 || quiet) return []
+    const own = new Map([...identities, ...readIdentities(opened)])
+    return unseenSecrets(running, own, this.#facts.roots, (path) => this.#index.knows(path))
+  }
+
+  #hide({ reads, writes }: Placement): Omit<Hidden, 'quiet'> {
+    const visible =
+      this.#loaded.sandbox.commandFs.value === 'all'
+        ? ['/']
+        : [...SYSTEM_PATHS, this.#machine.home, ...reads, ...writes]
+    const always = this.#always()
+    const places = maskPlaces({ home: this.#machine.home, visible, grants: this.#grants() }, this.#places)
+    const project = this.#index.masks(this.#grants())
+    const byPlace = [...places.files, ...places.directories]
+    const kept = this.#kept()
+    const masks = [...always.masks, ...byPlace, ...project.files, ...project.directories, ...kept]
+    const identities = readIdentities(masks)
+    return {
+      masks,
+      identities,
+      held: [...always.held, ...byPlace, ...project.linked.keys(), ...kept],
+      linked: new Map([...places.linked, ...project.linked]),
+      movable: movableOf(project, identities),
+      opened: project.opened,
+    }
+  }
+
+  /** What lost the link that made it a secret, unless a grant names it now. */
+  #kept(): string[] {
+    const named = new Set(this.#grants().map((grant) => grant.absolute))
+    return hiddenByList(this.#machine.stateDir).filter((path) => !named.has(path))
+  }
+
+  /** Cordon's own places and what deny rules hide: no setting opens them. */
+  #always(): Omit<Hidden, 'quiet'> {
+    const own = [this.#machine.configDir, this.#machine.stateDir].filter((path) => this.#files.exists(path))
+    const masks = [...own.map(this.#files.canonical), ...(this.#restriction?.hidden ?? [])]
+    return { masks, identities: readIdentities(masks), held: masks, linked: new Map(), movable: {}, opened: [] }
+  }
+
+  #grants(): PathPattern[] {
+    return this.#loaded.policy.reads.allow.map((rule) => rule.pattern)
+  }
+}

@@ -1,0 +1,190 @@
+/** The network of a session: which hosts a command may reach, and the guarded door it gets for that. */
+
+import { AsyncResource } from 'node:async_hooks'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import type { Server } from 'node:net'
+import { join } from 'node:path'
+import { clientSettings } from '../../egress/clients/clients.ts'
+import { knownHostsFor, sshPatterns } from '../../egress/clients/known-hosts.ts'
+import { type Broker, type BrokeredSecret, createBroker } from '../../egress/credentials/broker.ts'
+import { type Door, openDoor } from '../../egress/door.ts'
+import type { EgressEvent } from '../../egress/event.ts'
+import type { AskHost } from '../../egress/gate.ts'
+import type { EgressRules } from '../../egress/rules.ts'
+import { createSessionCa, type SessionCa } from '../../egress/tls/ca.ts'
+import { createUpstream, type Upstream } from '../../egress/upstream.ts'
+import { classifyAddress } from '../../hosts/address.ts'
+import type { SecretSetting } from '../../manifest/schema/settings.ts'
+import { isAlive } from '../../system/alive.ts'
+import { machineResolver, type Resolver } from '../../system/dns.ts'
+import { Fault, unwritable } from '../../system/fault.ts'
+import type { Machine } from '../../system/machine.ts'
+
+/** Where the proxy of a command listens, inside its own network namespace. */
+const PROXY = { proxyHost: '127.0.0.1', proxyPort: 3128 } as const
+
+/** What a command needs to find its door: variables, and a directory of trust files to show it. */
+export interface DoorSettings {
+  readonly variables: Readonly<Record<string, string>>
+  readonly directory: string
+  /** Files of the machine in whose place the command sees one of the directory. */
+  readonly standIns: readonly { readonly path: string; readonly source: string }[]
+}
+
+export interface NetworkOptions {
+  readonly machine: Machine
+  readonly secrets: readonly SecretSetting[]
+  readonly ask?: AskHost
+  readonly resolver?: Resolver
+  readonly upstream?: Upstream
+}
+
+/** One session's CA, trust files and open doors. Nothing is made before a command needs the network. */
+export class SessionNetwork {
+  readonly #options: NetworkOptions
+  readonly #resolver: Resolver
+  readonly #upstream: Upstream
+  readonly #doors = new Set<Door>()
+  #ca: SessionCa | null = null
+  #broker: Broker | null = null
+  readonly #settings = new Map<string, DoorSettings>()
+
+  constructor(options: NetworkOptions) {
+    this.#options = options
+    this.#resolver = options.resolver ?? machineResolver()
+    this.#upstream = options.upstream ?? createUpstream()
+  }
+
+  /** The variables and files of a command; those that reach the same by ssh and on the host's loopback share a set. */
+  settings(rules: EgressRules): DoorSettings {
+    const hostLoopback = reachesLoopback(rules)
+    const knownHosts = this.#knownHosts(rules)
+    const key = `${hostLoopback} ${knownHosts}`
+    const known = this.#settings.get(key)
+    if (known) return known
+    const made = this.#makeSettings(hostLoopback, knownHosts)
+    this.#settings.set(key, made)
+    return made
+  }
+
+  /** Opens the door of one command, once the listener from inside its sandbox is there. */
+  doorFor(rules: EgressRules, onEvent: (event: EgressEvent) => void): (listener: Server) => Door {
+    // A connection belongs to nobody's call: who is asked is the one behind the call that starts the command now.
+    const ask = this.#options.ask && AsyncResource.bind(this.#options.ask)
+    return (listener) => {
+      const door = openDoor({
+        listener,
+        rules,
+        ca: this.#authority(),
+        upstream: this.#upstream,
+        resolver: this.#resolver,
+        broker: this.#secrets(),
+        onEvent,
+        ...(ask && { ask }),
+      })
+      this.#doors.add(door)
+      return door
+    }
+  }
+
+  async closeDoor(door: Door): Promise<void> {
+    this.#doors.delete(door)
+    await door.close()
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#doors].map((door) => door.close()))
+    this.#doors.clear()
+    for (const { directory } of this.#settings.values()) rmSync(directory, { recursive: true, force: true })
+    this.#settings.clear()
+  }
+
+  #authority(): SessionCa {
+    this.#ca ??= createSessionCa()
+    return this.#ca
+  }
+
+  #secrets(): Broker {
+    this.#broker ??= createBroker(this.#options.secrets.map((secret) => readSecret(secret, this.#options.machine)))
+    return this.#broker
+  }
+
+  /** ~/.ssh is hidden inside; what it says about the keys of the granted hosts is no secret. */
+  #knownHosts({ allowed }: EgressRules): string {
+    const patterns = sshPatterns(allowed?.map((rule) => rule.pattern) ?? [])
+    if (patterns.length === 0) return ''
+    try {
+      return knownHostsFor(readFileSync(join(this.#options.machine.home, '.ssh', 'known_hosts'), 'utf8'), patterns)
+    } catch {
+      return ''
+    }
+  }
+
+  #makeSettings(hostLoopback: boolean, knownHosts: string): DoorSettings {
+    const runs = join(this.#options.machine.cacheDir, 'run')
+    reap(runs)
+    const directory = join(runs, `${process.pid}-${Math.random().toString(36).slice(2)}`)
+    const { environment, files, standIns } = clientSettings({
+      ...PROXY,
+      directory,
+      caPem: this.#authority().pem,
+      roots: this.#upstream.roots,
+      hostLoopback,
+      home: this.#options.machine.home,
+      knownHosts,
+    })
+    try {
+      mkdirSync(directory, { recursive: true, mode: 0o755 })
+      for (const { path, content, mode } of files) writeFileSync(path, content, { mode, flag: 'wx' })
+    } catch (error) {
+      rmSync(directory, { recursive: true, force: true })
+      throw unwritable(directory, error)
+    }
+    return { variables: { ...environment, ...this.#secrets().environment }, directory, standIns }
+  }
+}
+
+/** True when a rule names an address of this machine: then loopback goes through the door, not to the sandbox's own. */
+function reachesLoopback({ allowed }: EgressRules): boolean {
+  return (
+    allowed?.some(({ pattern }) => pattern.host === 'localhost' || classifyAddress(pattern.host) === 'loopback') ??
+    false
+  )
+}
+
+/** Removes what killed sessions left: their directories are named by a process that is gone. */
+function reap(runs: string): void {
+  let names: string[]
+  try {
+    names = readdirSync(runs)
+  } catch {
+    return
+  }
+  for (const name of names) {
+    const pid = Number(name.split('-')[0])
+    if (!Number.isInteger(pid) || isAlive(pid)) continue
+    rmSync(join(runs, name), { recursive: true, force: true })
+  }
+}
+
+function readSecret(secret: SecretSetting, machine: Machine): BrokeredSecret {
+  const value = secret.source.kind === 'env' ? machine.env[secret.source.name] : machine.readSecret(secret.source)
+  if (value === undefined || value === null || value === '') {
+    throw new Fault(
+      'secret-missing',
+      `the secret ${secret.name} has no value at its source (${secret.source.kind} ${secret.source.name})`,
+      {
+        remedy: 'Set it there, or take the entry out of [[secrets]].',
+      },
+    )
+  }
+  const { name, hosts, header, query, exclusive = false } = secret
+  return {
+    name,
+    value,
+    hosts: hosts.map((rule) => rule.pattern),
+    ...(header !== null && { header }),
+    ...(query !== undefined && { query }),
+    exclusive,
+  }
+}

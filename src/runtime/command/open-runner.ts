@@ -1,0 +1,95 @@
+/** Opens what a surface needs to run commands: the backend of this platform and a runner for the project. */
+
+import { grantMatches } from '../../policy/command-match.ts'
+import type { CommandRule } from '../../policy/policy.ts'
+import { type Backend, createBwrapBackend } from '../../sandbox/backend.ts'
+import { describePlan, formatPlan, type PlanReport, type Support } from '../../sandbox/report.ts'
+import type { Word } from '../../shell/facts.ts'
+import { Fault } from '../../system/fault.ts'
+import type { Files } from '../../system/files.ts'
+import type { Machine } from '../../system/machine.ts'
+import type { LoadedPolicy } from '../policy/load.ts'
+import { egressRules } from './egress-rules.ts'
+import { CommandRunner, type RunOutcome, type RunRequest } from './runner.ts'
+
+export type { LaunchIo, LaunchResult } from '../../sandbox/backend.ts'
+export { builtInBundles, bundleNames } from '../../sandbox/bundles/bundles.generated.ts'
+export { renderBundle } from '../../sandbox/bundles/doc.ts'
+export { inferViolations, type Violation } from '../../sandbox/violation.ts'
+export { CommandRunner, type RunOutcome, type RunRequest } from './runner.ts'
+export { formatPlan, type PlanReport, type Support }
+
+/** Signals that a wrapper passes on to its command, which decides what they mean. */
+export const PASSED_SIGNALS: readonly NodeJS.Signals[] = [
+  'SIGINT',
+  'SIGTERM',
+  'SIGHUP',
+  'SIGQUIT',
+  'SIGUSR1',
+  'SIGUSR2',
+  'SIGCONT',
+]
+
+/** The sandbox of this platform. No sandbox, no run. `ahead`: there will be one command after another. */
+export function openBackend(options: { readonly ahead?: boolean } = {}): Backend {
+  if (process.platform === 'linux') return createBwrapBackend(options)
+  throw new Fault(
+    'no-sandbox',
+    `Cordon has no sandbox it can launch on ${process.platform} yet, and nothing runs without one`,
+    {
+      remedy: 'Run it on Linux, in a virtual machine or a container with user namespaces.',
+    },
+  )
+}
+
+/** A runner for one session in this project. */
+export function openRunner(loaded: LoadedPolicy, machine: Machine, files: Files, backend: Backend): CommandRunner {
+  return new CommandRunner(loaded, machine, files, backend)
+}
+
+/**
+ * What a command that the person typed comes with: it needs no grant, but the grant that covers it decides hosts and
+ * variables, and its own words decide the bundles.
+ */
+export function typedGrants(
+  loaded: LoadedPolicy,
+  machine: Machine,
+  command: readonly string[],
+): Pick<RunRequest, 'patterns' | 'envVars' | 'rules'> {
+  const words = command.map(
+    (text): Word => ({
+      text,
+      values: [text],
+      dynamic: [],
+      prefix: text,
+      pattern: null,
+      splits: false,
+      span: { start: 0, end: 0 },
+    }),
+  )
+  const covering = loaded.policy.commands.allow.filter((rule) => grantMatches(rule.pattern, words))
+  const grants = covering.sort((a, b) => b.pattern.words.length - a.pattern.words.length).slice(0, 1)
+  return {
+    patterns: [command],
+    envVars: grants.flatMap((grant) => grant.envVars),
+    rules: egressRules(loaded.policy, shortName(command, grants), grants, command.slice(0, 1), machine.ownAddresses),
+  }
+}
+
+/** How events and summaries call a command: its grant, or its first words. */
+function shortName(command: readonly string[], [grant]: readonly CommandRule[]): string {
+  const words = command.slice(0, 3).join(' ')
+  return grant?.pattern.text ?? (words.length > 60 || command.length > 3 ? `${words.slice(0, 60)} …` : words)
+}
+
+/** What of the way out did not go through, in lines; loaded only when there was any. */
+export async function summarizeEgress(events: RunOutcome['egress']): Promise<readonly string[]> {
+  if (events.every((event) => event.verdict === 'allow')) return []
+  const { summarize } = await import('../../egress/event.ts')
+  return summarize(events)
+}
+
+/** A plan with what holds of it on this machine. */
+export async function reportPlan(plan: Parameters<typeof describePlan>[0], backend: Backend): Promise<PlanReport> {
+  return describePlan(plan, await backend.probe())
+}

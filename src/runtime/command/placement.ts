@@ -1,0 +1,124 @@
+/** Where a command is placed: which directories and files its sandbox shows, and which of them it may change (O3). */
+
+import { join } from 'node:path'
+import { isInside } from '../../files/baseline.ts'
+import { isGlob } from '../../files/glob.ts'
+import { coversPath, literalPrefix, type PathPattern, reachesPath } from '../../files/path-pattern.ts'
+import type { PathRule, PathRules, Policy } from '../../policy/policy.ts'
+import { Fault } from '../../system/fault.ts'
+import type { Files } from '../../system/files.ts'
+
+export interface Placement {
+  /** Canonical paths shown read-only. */
+  readonly reads: readonly string[]
+  /** Canonical paths shown read-write. */
+  readonly writes: readonly string[]
+}
+
+/** What deny rules take away of what is shown, as it is now. */
+export interface Restriction {
+  /** Existing paths that a deny rule hides from reading. */
+  readonly hidden: readonly string[]
+  /** Existing paths that a deny rule, or the change envelope, keeps from being written. */
+  readonly frozen: readonly string[]
+}
+
+/** A pattern with file globs is shown file by file; beyond this it has to be written as a directory. */
+const MAX_EXPANDED = 20_000
+
+/**
+ * Works out what to show. Where grants of a kind are declared, only what they name is there; where none are, the project is.
+ * Undeclared writes follow the reads inside the roots: what a command may see there it may change, protected paths and
+ * secrets aside.
+ */
+export function placeCommand(policy: Policy, files: Files): Placement {
+  const roots = [policy.root, ...policy.additionalDirectories.map((directory) => directory.value)]
+  const granted = (rules: readonly PathRule[]) => grantedPlaces(rules, roots, files)
+  const readable = policy.reads.declared ? granted(policy.reads.allow) : roots
+  const inRoots = (path: string) => roots.some((root) => isInside(path, root))
+  const writable = policy.writes.declared ? granted(policy.writes.allow) : readable.filter(inRoots)
+  const enveloped =
+    policy.envelope === null ? writable : granted(policy.envelope).filter((path) => isCovered(path, writable))
+  return {
+    reads: unique([...readable, ...writable]),
+    writes: unique(enveloped),
+  }
+}
+
+/** The paths that write grants name by themselves: those stay open although they are protected (F8). */
+export function namedForWriting(policy: Policy, files: Files): string[] {
+  return policy.writes.allow.flatMap(({ pattern }) => {
+    if (pattern.files === null || !files.isDirectory(pattern.absolute)) return [pattern.absolute]
+    return pattern.files.filter((file) => !isGlob(file)).map((file) => join(pattern.absolute, file))
+  })
+}
+
+/** Finds what deny rules hide and freeze. Files come and go: what was looked up for one command says nothing about the next. */
+export function restrictCommand(policy: Policy, { reads, writes }: Placement, files: Files): Restriction {
+  return { hidden: denied(policy.reads, reads, files), frozen: denied(policy.writes, writes, files) }
+}
+
+/**
+ * Where grants lead, with every link followed. A link inside the roots may be the work of a command: it leads nowhere that the
+ * grants do not lead by themselves. One outside is the person's own.
+ */
+function grantedPlaces(rules: readonly PathRule[], roots: readonly string[], files: Files): string[] {
+  const places = rules
+    .flatMap((rule) => expand(rule.pattern, files))
+    .flatMap((path) => {
+      const canonical = files.canonical(path)
+      const isOwn = canonical === path || !roots.some((root) => isInside(path, root))
+      return isOwn || rules.some((rule) => coversPath(rule.pattern, canonical)) ? [canonical] : []
+    })
+  return unique(places)
+}
+
+/** The existing places that a grant's pattern stands for: a directory as a whole, or the files it matches. */
+function expand(pattern: PathPattern, files: Files): string[] {
+  const prefix = literalPrefix(pattern)
+  if (!files.exists(prefix)) return []
+  const wholeTree = pattern.segments.at(-1) === '**' && pattern.segments.filter(isGlob).length === 1
+  const anyFile = pattern.files === null || pattern.files.some((file) => file === '*' || file === '**')
+  if ((wholeTree && anyFile) || (!isGlob(pattern.absolute) && pattern.files === null)) return [prefix]
+  // A directory whose files are narrowed by name is not itself one of them.
+  const isFile = pattern.files === null || !files.isDirectory(prefix)
+  return walk(prefix, files).filter((path) => coversPath(pattern, path) && (isFile || path !== prefix))
+}
+
+function denied(rules: PathRules, shown: readonly string[], files: Files): string[] {
+  const found = new Set<string>()
+  for (const { pattern } of rules.deny) {
+    const prefix = literalPrefix(pattern)
+    if (!files.exists(prefix)) continue
+    const candidates = isGlob(pattern.absolute) || pattern.files ? walk(prefix, files) : [prefix]
+    for (const path of candidates) if (reachesPath(pattern, path)) found.add(files.canonical(path))
+  }
+  return [...found].filter((path) => isCovered(path, shown))
+}
+
+/** Every path below a directory, the directory itself first; links are not followed. */
+function walk(directory: string, files: Files): string[] {
+  const found = [directory]
+  for (let at = 0; at < found.length; at++) {
+    const path = found[at]!
+    if (!files.isLink(path)) found.push(...files.list(path).map((name) => join(path, name)))
+    if (found.length > MAX_EXPANDED) {
+      throw new Fault(
+        'too-many-files',
+        `${directory} holds more than ${MAX_EXPANDED} files, too many to show one by one`,
+        {
+          remedy: 'Grant the directory as a whole (“dir/**”), or a narrower one.',
+        },
+      )
+    }
+  }
+  return found
+}
+
+function isCovered(path: string, shown: readonly string[]): boolean {
+  return shown.some((place) => isInside(path, place) || isInside(place, path))
+}
+
+function unique(paths: readonly string[]): string[] {
+  return [...new Set(paths)]
+}

@@ -1,0 +1,317 @@
+/** Runs commands of one session in the sandbox: place, mask, pin, plan, launch, settle. */
+
+import { mkdirSync } from 'node:fs'
+import type { Door } from '../../egress/door.ts'
+import type { EgressEvent } from '../../egress/event.ts'
+import type { EgressRules } from '../../egress/rules.ts'
+import { isInside } from '../../files/baseline.ts'
+import type { Backend, BegunRoom, LaunchIo, LaunchResult } from '../../sandbox/backend.ts'
+import { type AppliedBundle, type BundleFurnishing, furnish, selectBundles } from '../../sandbox/bundles/bundle.ts'
+import { builtInBundles } from '../../sandbox/bundles/bundles.generated.ts'
+import { commandEnvironment } from '../../sandbox/environment.ts'
+import type { Limits } from '../../sandbox/limits.ts'
+import { planRoom, planSandbox, type SandboxPlan, type TerminalSize } from '../../sandbox/plan.ts'
+import type { ProtectFacts } from '../../sandbox/protect/protect.ts'
+import { worktreeDirectories } from '../../sandbox/protect/protect.ts'
+import type { QuarantineFinding } from '../../sandbox/protect/quarantine.ts'
+import type { Baseline } from '../../sandbox/protect/quarantine-baseline.ts'
+import { type GuardedRun, ProjectGuard } from '../../sandbox/protect/quarantine-run.ts'
+import type { Movable } from '../../sandbox/secrets/masks-moving.ts'
+import { type MaskChange, MaskWatch } from '../../sandbox/secrets/masks-watch.ts'
+import { readHostFacts } from '../../sandbox/session.ts'
+import { Fault, unwritable } from '../../system/fault.ts'
+import type { Files } from '../../system/files.ts'
+import type { Machine } from '../../system/machine.ts'
+import type { LoadedPolicy } from '../policy/load.ts'
+import { ownPackage } from '../policy/own-package.ts'
+import { DevServerPorts } from './dev-server-ports.ts'
+import { HiddenPaths } from './hidden-paths.ts'
+import type { DoorSettings, NetworkOptions, SessionNetwork } from './network.ts'
+import { namedForWriting, type Placement, placeCommand } from './placement.ts'
+import type { ServedPort } from './served-port.ts'
+
+export interface RunRequest {
+  readonly argv: readonly string[]
+  /** Canonical. */
+  readonly cwd: string
+  /** The words of the patterns that grant the command: they decide which bundles come along. */
+  readonly patterns: readonly (readonly string[])[]
+  /** Names of variables that the grants declare. */
+  readonly envVars: readonly string[]
+  /** Hosts that the command may reach; without any it has no network. */
+  readonly rules: EgressRules
+  /** A time limit in place of the built-in one; one that the manifest sets still holds. */
+  readonly timeoutMs?: number
+  readonly terminal?: TerminalSize
+}
+
+export interface RunIo extends LaunchIo {
+  /** Told at once what a person may want to know while the command runs: where its server is to be found. */
+  readonly onNotice?: (line: string) => void
+}
+
+/** A command that ran, with everything that was stopped or put right on the way. */
+export interface RunOutcome {
+  readonly result: LaunchResult
+  readonly plan: SandboxPlan
+  readonly findings: readonly QuarantineFinding[]
+  readonly maskChanges: readonly MaskChange[]
+  /** Every decision of the way out. */
+  readonly egress: readonly EgressEvent[]
+  /** The listed ports on which it served. */
+  readonly served: readonly ServedPort[]
+}
+
+interface Prepared {
+  readonly plan: SandboxPlan
+  readonly guard: GuardedRun
+  readonly recovered: readonly QuarantineFinding[]
+  readonly movable: Movable
+  readonly begun: BegunRoom | null
+}
+
+/** Faults of a secret, a protected path or a shown place that is not where it was seen. */
+const MOVED: ReadonlySet<string> = new Set(['mask-moved', 'pin-moved', 'place-moved'])
+
+/** The sandbox side of one session. */
+export class CommandRunner {
+  readonly #loaded: LoadedPolicy
+  readonly #machine: Machine
+  readonly #files: Files
+  readonly #backend: Backend
+  readonly #placement: Placement
+  readonly #hidden: HiddenPaths
+  readonly #guard: ProjectGuard
+  readonly #networkOptions: NetworkOptions
+  #network: SessionNetwork | null = null
+  /** What each of the commands that run now could move of the secrets. */
+  readonly #running = new Set<Movable>()
+
+  constructor(
+    loaded: LoadedPolicy,
+    machine: Machine,
+    files: Files,
+    backend: Backend,
+    network: Partial<NetworkOptions> = {},
+  ) {
+    this.#loaded = loaded
+    this.#machine = machine
+    this.#files = files
+    this.#backend = backend
+    const placed = placeCommand(loaded.policy, files)
+    // A linked worktree at the root keeps its objects in the main repository.
+    this.#placement = { ...placed, writes: [...placed.writes, ...worktreeDirectories(loaded.root)] }
+    try {
+      mkdirSync(machine.stateDir, { recursive: true, mode: 0o700 })
+    } catch (error) {
+      throw unwritable(machine.stateDir, error)
+    }
+    this.#hidden = new HiddenPaths(loaded, machine, files, this.#placement)
+    this.#guard = new ProjectGuard(this.#hidden.tree, machine.stateDir)
+    this.#networkOptions = {
+      machine,
+      secrets: loaded.sandbox.secrets.map((secret) => secret.value),
+      ...network,
+    }
+  }
+
+  /** The plan of a command, as `cordon run --plan` shows it. Nothing is begun. */
+  async plan(request: RunRequest): Promise<SandboxPlan> {
+    const { plan, guard } = this.#prepare(request, await this.#doorSettings(request))
+    guard.end()
+    return plan
+  }
+
+  /** Runs a command; resolves once it and everything it left behind is settled. */
+  async run(request: RunRequest, io: RunIo): Promise<RunOutcome> {
+    try {
+      return await this.#attempt(request, io)
+    } catch (error) {
+      // Something was moved between the look and the mounts: look again, once.
+      if (!(error instanceof Fault) || !MOVED.has(error.code)) throw error
+      return this.#attempt(request, io)
+    }
+  }
+
+  async #attempt(request: RunRequest, io: RunIo): Promise<RunOutcome> {
+    const prepared = this.#prepare(request, await this.#doorSettings(request), io)
+    const { plan, guard, begun } = prepared
+    const egress: EgressEvent[] = []
+    const openDoor = this.#network?.doorFor(request.rules, (event) => egress.push(event))
+    const ports = new DevServerPorts(io.onNotice ?? (() => {}))
+    const watch = new MaskWatch(plan.masks)
+    let settled = false
+    let door: Door | null = null
+    this.#running.add(prepared.movable)
+    try {
+      const result = await this.#backend.launch(plan, {
+        ...io,
+        ...(begun && { begun }),
+        ...(this.#running.size > 1 && { verify: () => this.#hidden.isAllOf(plan.masks) }),
+        onListener: (listener) => {
+          door = openDoor?.(listener) ?? null
+        },
+        onServer: (server) => ports.open(server),
+      })
+      await ports.closed()
+      settled = true
+      const findings = [...prepared.recovered, ...guard.end(), ...this.#hidden.madeAgainstRules().map(madeFinding)]
+      const maskChanges = watch
+        .close(this.#hidden.inProject(), result.exitCode !== 0)
+        // A project of nothing but secrets is not for anybody to remove.
+        .filter(({ what, path }) => what !== 'kept' || !plan.binds.some((bind) => isInside(bind.path, path)))
+      return { result, plan, findings, maskChanges, egress, served: ports.served() }
+    } finally {
+      this.#running.delete(prepared.movable)
+      if (door) await this.#network?.closeDoor(door)
+      await ports.closed()
+      begun?.abandon()
+      if (!settled) {
+        watch.close([])
+        guard.end()
+      }
+    }
+  }
+
+  /** Ends the session; the index of secrets is kept for the next one. */
+  async close(): Promise<void> {
+    await this.#network?.close()
+    this.#backend.rest()
+    this.#hidden.close()
+  }
+
+  /** The way out is only loaded for a command that has one: it costs more than the sandbox itself. */
+  async #doorSettings({ rules }: RunRequest): Promise<DoorSettings | null> {
+    if (rules.allowed !== null && rules.allowed.length === 0) return null
+    if (this.#network === null) {
+      const { SessionNetwork } = await import('./network.ts')
+      this.#network = new SessionNetwork(this.#networkOptions)
+    }
+    return this.#network.settings(rules)
+  }
+
+  #prepare(request: RunRequest, door: DoorSettings | null, io: LaunchIo = {}): Prepared {
+    const { sandbox } = this.#loaded
+    const applied = this.#bundles(request)
+    const furnished = furnish(applied, { home: this.#machine.home, registries: this.#loaded.registries })
+    const shown = door ? [...furnished.reads, door.directory] : furnished.reads
+    const reads = [...this.#placement.reads, ...this.#existing(shown)]
+    const writes = [...this.#placement.writes, ...this.#existing(furnished.writes)]
+    const sight = {
+      baseline: sandbox.commandFs.value,
+      home: this.#machine.home,
+      cwd: request.cwd,
+      reads,
+      writes,
+      standIns: door?.standIns ?? [],
+      unixSockets: false,
+    }
+    const limits = this.#limits(request.timeoutMs)
+    const room = { ...sight, limits, facts: readHostFacts(sight) }
+    // Bubblewrap works while the secrets are looked for.
+    const served = sandbox.devServerPorts.length > 0
+    const begun = door || served || this.#running.size > 0 ? null : this.#backend.begin(planRoom(room), limits, io)
+    let guard: GuardedRun | null = null
+    try {
+      const { recovered, alive } = this.#guard.look()
+      const hidden = this.#hidden.look({ reads, writes }, this.#moving(alive))
+      guard = this.#guard.begin(this.#protectFacts(), hidden)
+      // One that began meanwhile may have moved what was being looked for.
+      this.#hidden.requireAll(hidden, this.#moving(guard.alive))
+      const { masks, held, identities } = hidden
+      const plan = planSandbox({
+        ...room,
+        argv: request.argv,
+        env: this.#environment(request, furnished, door?.variables ?? {}),
+        uid: process.getuid?.() ?? 0,
+        gid: process.getgid?.() ?? 0,
+        masks,
+        maskIdentities: identities,
+        held,
+        pins: [...guard.pins, ...this.#frozen().map((path) => ({ path, mode: 'read-only' as const }))],
+        network: door ? 'listener' : 'none',
+        servers: sandbox.devServerPorts.map((port) => port.value),
+        ...(request.terminal && { terminal: request.terminal }),
+      })
+      return { plan, guard, recovered: [...recovered, ...guard.recovered], movable: hidden.movable, begun }
+    } catch (error) {
+      begun?.abandon()
+      guard?.end()
+      throw error
+    }
+  }
+
+  /** What commands that run now, here or in other processes, could move of the secrets. */
+  #moving(alive: readonly Baseline[]): readonly Movable[] {
+    return [...this.#running, ...alive.map((baseline) => baseline.movable ?? {})]
+  }
+
+  /** What deny rules freeze, and Cordon itself where it is installed among the project's packages. */
+  #frozen(): string[] {
+    const program = ownPackage(this.#files)
+    return [...this.#hidden.frozen, ...(program === null ? [] : [program])]
+  }
+
+  #bundles(request: RunRequest): AppliedBundle[] {
+    const choices = this.#loaded.sandbox.bundles.map((choice) => choice.value)
+    if (choices.length === 0) return []
+    const applied = request.patterns.flatMap((words) => selectBundles(choices, words, builtInBundles()))
+    return [...new Map(applied.map((bundle) => [bundle.bundle.tool, bundle])).values()]
+  }
+
+  #environment(
+    request: RunRequest,
+    furnished: BundleFurnishing,
+    door: Readonly<Record<string, string>>,
+  ): Readonly<Record<string, string>> {
+    const { sandbox } = this.#loaded
+    const { variables } = commandEnvironment({
+      parent: { ...furnished.defaults, ...this.#machine.env },
+      platform: process.platform === 'darwin' ? 'darwin' : 'linux',
+      allowlist: sandbox.envAllowlist?.map((name) => name.value) ?? null,
+      declared: [...request.envVars, ...furnished.env, ...Object.keys(furnished.defaults)],
+      denied: sandbox.envDenied.map((name) => name.value),
+      fixed: { ...furnished.variables, ...door },
+      temporary: '/tmp',
+      writable: this.#placement.writes,
+    })
+    return variables
+  }
+
+  #limits(asked: number | undefined): Limits {
+    const { commandTimeout, maxOutputBytes, memory, processes, cpu } = this.#loaded.sandbox.limits
+    const written = commandTimeout.source !== 'built-in' || asked === undefined
+    const timeoutMs = Math.min(
+      written ? commandTimeout.value * 1000 : Number.POSITIVE_INFINITY,
+      asked ?? Number.POSITIVE_INFINITY,
+    )
+    return {
+      ...(Number.isFinite(timeoutMs) && { timeoutMs }),
+      outputBytes: maxOutputBytes.value,
+      processes: processes.value,
+      ...(memory.value !== null && { memoryBytes: memory.value }),
+      ...(cpu.value !== null && { cpuSeconds: cpu.value }),
+    }
+  }
+
+  #protectFacts(): ProtectFacts {
+    const { policy } = this.#loaded
+    const { configDir, stateDir } = this.#machine
+    return {
+      home: this.#machine.home,
+      write: this.#placement.writes,
+      named: namedForWriting(policy, this.#files),
+      own: { configDir, stateDir, manifestPath: this.#loaded.manifestPath },
+    }
+  }
+
+  #existing(paths: readonly string[]): string[] {
+    return paths.filter((path) => this.#files.exists(path)).map(this.#files.canonical)
+  }
+}
+
+/** It may as well be the person's own work of this moment, so it stays. */
+function madeFinding(path: string): QuarantineFinding {
+  const message = `${path} may not be written, by a rule of the manifest, and came up while the command ran: look at it, and remove it if it is not yours.`
+  return { path, action: 'failed', message, kept: null }
+}

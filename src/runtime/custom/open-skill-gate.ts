@@ -1,0 +1,16 @@
+/** The gate for scripts of a project's skills, loaded only where there are any. */
+
+import type { Files } from '../../system/files.ts'
+import type { Machine } from '../../system/machine.ts'
+import { skillFolders } from './skill-folders.ts'
+
+/** What stands between a command and such a script; nothing where the project has none. */
+export async function openSkillGate(
+  root: string,
+  machine: Machine,
+  files: Files,
+): Promise<{ readonly scriptProblem?: (path: string) => string | null }> {
+  if (!skillFolders(root).some(files.exists)) return {}
+  const { skillGate } = await import('./skill-gate.ts')
+  return { scriptProblem: skillGate(root, machine) }
+}

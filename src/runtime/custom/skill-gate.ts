@@ -1,0 +1,77 @@
+/** Scripts of a project's skills run only once a person has approved their bytes (T3). */
+
+import { isInside } from '../../files/baseline.ts'
+import { Fault } from '../../system/fault.ts'
+import type { Machine } from '../../system/machine.ts'
+import {
+  approveSkillScript,
+  discoverSkills,
+  type Skill,
+  type SkillScript,
+  skillScriptStatus,
+} from '../../tools/custom/skills.ts'
+import { createTrustStore, type TrustStatus } from '../../tools/custom/trust.ts'
+import { skillFolders } from './skill-folders.ts'
+
+export interface SkillRow {
+  readonly skill: string
+  readonly script: string
+  readonly path: string
+  readonly scope: 'user' | 'project'
+  readonly status: TrustStatus
+}
+
+/** Every script of every skill, with what was said of it. */
+export function skillRows(root: string, machine: Machine): readonly SkillRow[] {
+  const store = createTrustStore(machine.stateDir)
+  return skillsOf(root, machine).flatMap((skill) =>
+    skill.scripts.map((script) => ({
+      skill: skill.name,
+      script: script.name,
+      path: script.path,
+      scope: skill.scope === 'user' ? ('user' as const) : ('project' as const),
+      status: skillScriptStatus(skill, script, store),
+    })),
+  )
+}
+
+/** Approves the scripts of a project's skill, or one of them, by the bytes they have now. */
+export function approveSkill(
+  root: string,
+  machine: Machine,
+  name: string,
+  only: string | null,
+  now: Date,
+): readonly string[] {
+  const skill = skillsOf(root, machine).find((candidate) => candidate.name === name)
+  const scripts = skill?.scripts.filter((script) => only === null || script.name === only) ?? []
+  if (!skill || scripts.length === 0) {
+    throw new Fault(
+      'no-skill',
+      only === null ? `there is no skill "${name}" with scripts` : `the skill "${name}" has no script ${only}`,
+      {
+        remedy: 'cordon skills lists them.',
+      },
+    )
+  }
+  const store = createTrustStore(machine.stateDir)
+  for (const script of scripts) approveSkillScript(skill, script, store, now.toISOString())
+  return scripts.map((script: SkillScript) => script.name)
+}
+
+/** Why a file may not be run: it is a script of the project's skills that nobody approved, or changed since. Null: it may. */
+export function skillGate(root: string, machine: Machine): (path: string) => string | null {
+  const folders = skillFolders(root)
+  return (path) => {
+    if (!folders.some((folder) => isInside(path, folder))) return null
+    const row = skillRows(root, machine).find((candidate) => candidate.path === path)
+    // A user's skill of the same name stands before the project's, whose files are then nobody's.
+    if (row?.status === 'ok') return null
+    const why = row?.status === 'MISMATCH' ? 'has changed since it was approved' : 'was not approved'
+    return `it is a script of a skill that this project brings along, and it ${why}`
+  }
+}
+
+function skillsOf(root: string, machine: Machine): readonly Skill[] {
+  return discoverSkills({ root, home: machine.home, configDir: machine.configDir })
+}

@@ -1,0 +1,96 @@
+/** Decides a stream of calls: one JSON object a line in, one line out for each, in order, whatever the lines hold. */
+
+import { resolve } from 'node:path'
+import { renderProblem } from '../../manifest/check/problem.ts'
+import { Fault, messageOf } from '../../system/fault.ts'
+import type { Files } from '../../system/files.ts'
+import type { Machine } from '../../system/machine.ts'
+import { loadPolicy, type ManifestChoice } from '../policy/load.ts'
+import { type CallChecker, openChecker } from './check-call.ts'
+
+interface BatchLine {
+  readonly id: unknown
+  readonly tool: string
+  readonly input: unknown
+  readonly manifest?: unknown
+  readonly root?: string
+  readonly cwd?: string
+}
+
+const MAX_POLICIES = 64
+
+/** Answers batch lines. Policies are kept while lines repeat their manifest and root. */
+export class BatchChecker {
+  readonly #machine: Machine
+  readonly #files: Files
+  readonly #fallback: ManifestChoice
+  readonly #policies = new Map<string, Promise<CallChecker | { readonly error: string }>>()
+
+  constructor(machine: Machine, files: Files, fallback: ManifestChoice) {
+    this.#machine = machine
+    this.#files = files
+    this.#fallback = fallback
+  }
+
+  /** The answer to one line, as an object to be printed as JSON. */
+  async answer(line: string): Promise<Record<string, unknown>> {
+    const parsed = parseLine(line)
+    if ('error' in parsed) return parsed
+    const { id } = parsed
+    try {
+      const checker = await this.#checker(parsed)
+      if ('error' in checker) return { id, error: checker.error }
+      const cwd = this.#files.canonical(resolve(parsed.root ?? this.#machine.cwd, parsed.cwd ?? ''))
+      const { decision } = checker.check({ tool: parsed.tool, input: parsed.input, cwd })
+      return { id, ...decision }
+    } catch (error) {
+      if (error instanceof Fault) return { id, error: messageOf(error) }
+      throw error
+    }
+  }
+
+  #checker({ manifest, root }: BatchLine): Promise<CallChecker | { readonly error: string }> {
+    const key = JSON.stringify([root ?? null, manifest === undefined, manifest ?? null])
+    const known = this.#policies.get(key)
+    if (known) return known
+    if (this.#policies.size >= MAX_POLICIES) this.#policies.clear()
+    const choice: ManifestChoice = manifest === undefined ? this.#fallback : { kind: 'object', object: manifest }
+    const loading = this.#load(root ?? null, choice)
+    this.#policies.set(key, loading)
+    return loading
+  }
+
+  async #load(root: string | null, choice: ManifestChoice): Promise<CallChecker | { readonly error: string }> {
+    const outcome = await loadPolicy({ machine: this.#machine, files: this.#files, root, choice })
+    if ('problems' in outcome) return { error: outcome.problems.map(renderProblem).join('\n') }
+    return openChecker(outcome.loaded, this.#machine, this.#files)
+  }
+}
+
+function parseLine(
+  line: string,
+): BatchLine | { readonly id: null; readonly error: string } | { id: unknown; error: string } {
+  let value: unknown
+  try {
+    value = JSON.parse(line)
+  } catch (error) {
+    return { id: null, error: `the line is not JSON: ${messageOf(error)}` }
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return { id: null, error: 'a line is an object: {id, tool, input, manifest?, root?, cwd?}' }
+  }
+  const { id = null, tool, input, manifest, root, cwd } = value as Record<string, unknown>
+  if (typeof tool !== 'string') return { id, error: '"tool" must be a string' }
+  for (const [name, path] of Object.entries({ root, cwd })) {
+    if (path === undefined || path === null) continue
+    if (typeof path !== 'string' || path === '' || path.includes('\0')) return { id, error: `"${name}" must be a path` }
+  }
+  return {
+    id,
+    tool,
+    input,
+    ...(manifest !== undefined && manifest !== null && { manifest }),
+    ...(typeof root === 'string' && { root }),
+    ...(typeof cwd === 'string' && { cwd }),
+  }
+}

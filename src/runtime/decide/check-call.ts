@@ -1,0 +1,106 @@
+/** Decides a tool call without running it: parse, resolve, evaluate. */
+
+import type { SessionFacts } from '../../policy/call.ts'
+import type { Decision, PartDecision } from '../../policy/decision.ts'
+import { evaluate } from '../../policy/evaluate.ts'
+import type { ReasonCode } from '../../policy/reason.ts'
+import type { ShellFacts } from '../../shell/facts.ts'
+import { bashSyntaxError } from '../../system/bash.ts'
+import { Fault, messageOf } from '../../system/fault.ts'
+import { type Files, machineFiles } from '../../system/files.ts'
+import type { Machine } from '../../system/machine.ts'
+import { builtInSpec, builtInSpecs } from '../../tools/built-in.ts'
+import { parseInput } from '../../tools/input.ts'
+import { InputError } from '../../tools/tool.ts'
+import { openSkillGate } from '../custom/open-skill-gate.ts'
+import type { LoadedPolicy } from '../policy/load.ts'
+import { ownPackage } from '../policy/own-package.ts'
+import { resolveCall } from './resolve-call.ts'
+
+export interface CheckRequest {
+  readonly tool: string
+  readonly input: unknown
+  /** Where relative paths and commands start; canonical. */
+  readonly cwd: string
+}
+
+export interface CheckedCall {
+  readonly decision: Decision
+  /** The shell facts behind the decision, for those who draw them. */
+  readonly facts: ShellFacts | null
+}
+
+/** Decides calls of a session that has just begun. */
+export interface CallChecker {
+  /** Decides one call. Whatever goes wrong on the way is a denial. */
+  check(request: CheckRequest): CheckedCall
+}
+
+/** Opens a checker for every tool, or for one: the shell analysis is only loaded when a command can come. */
+export async function openChecker(
+  loaded: LoadedPolicy,
+  machine: Machine,
+  files: Files,
+  tool?: string,
+): Promise<CallChecker> {
+  const shell = tool === undefined || tool === 'bash' ? await import('../../shell/analyze.ts') : null
+  const session = newSession(loaded, machine)
+  const around = {
+    home: machine.home,
+    canonical: files.canonical,
+    isLink: files.isLink,
+    analyze: shell?.analyze ?? null,
+    syntaxError: bashSyntaxError,
+    ownAddresses: machine.ownAddresses,
+    ...(await openSkillGate(loaded.root, machine, files)),
+  }
+  return {
+    check(request) {
+      const spec = builtInSpec(request.tool)
+      if (!spec) {
+        const names = builtInSpecs.map((candidate) => candidate.name).join(', ')
+        return refused(request.tool, 'unknown-tool', `There is no tool "${request.tool}".`, `The tools are: ${names}.`)
+      }
+      try {
+        const actions = spec.actions(parseInput(spec, request.input))
+        const call = resolveCall(request.tool, actions, { ...around, cwd: request.cwd })
+        const analysis = call.shell?.analysis
+        return {
+          decision: evaluate(loaded.policy, session, call),
+          facts: analysis && 'facts' in analysis ? analysis.facts : null,
+        }
+      } catch (error) {
+        if (error instanceof InputError || error instanceof Fault) {
+          return refused(request.tool, 'bad-input', `${messageOf(error)}.`)
+        }
+        throw error
+      }
+    },
+  }
+}
+
+/** A session without a history: no live changes, no saved grants. */
+export function newSession(loaded: LoadedPolicy, machine: Machine): SessionFacts {
+  return {
+    agent: null,
+    mode: null,
+    levels: new Map(),
+    grants: { reads: [], writes: [], commands: [], hosts: [] },
+    roots: [],
+    envelope: [],
+    breakerOpenFor: null,
+    tainted: false,
+    own: {
+      configDir: machine.configDir,
+      stateDir: machine.stateDir,
+      manifestPath: loaded.manifestPath,
+      program: ownPackage(machineFiles),
+    },
+  }
+}
+
+function refused(tool: string, code: ReasonCode, message: string, remedy?: string): CheckedCall {
+  const reason = { code, message, ...(remedy && { remedy }) }
+  const part: PartDecision = { kind: 'tool', text: tool, decision: 'deny', reason, rules: [], step: 1 }
+  return { decision: { decision: 'deny', reason, rules: [], segments: [part] }, facts: null }
+}

@@ -1,0 +1,59 @@
+/** Runs a recorded history against a proposed manifest (M5): what would newly be allowed, asked or denied. */
+
+import { type AuditLine, parseLine } from '../../audit/event.ts'
+import type { Verdict } from '../../policy/verdict.ts'
+import type { CallChecker } from './check-call.ts'
+
+export interface ReplayedCall {
+  readonly time: string
+  readonly tool: string
+  readonly subject: string
+  readonly before: Verdict
+  readonly after: Verdict
+  readonly message: string
+}
+
+export interface Replay {
+  readonly calls: number
+  /** Calls whose arguments were not recorded: nothing can be said about them. */
+  readonly unknown: number
+  /** Lines that are no audit lines at all. */
+  readonly unreadable: number
+  readonly changed: readonly ReplayedCall[]
+}
+
+/** Decides every recorded call again. */
+export function replayAudit(lines: readonly string[], checker: CallChecker, cwd: string): Replay {
+  const changed: ReplayedCall[] = []
+  let calls = 0
+  let unknown = 0
+  let unreadable = 0
+  for (const text of lines) {
+    if (text.trim() === '') continue
+    const line = parseLine(text)
+    if (line === null) unreadable++
+    if (line === null || (line.type !== 'begin' && line.type !== 'denied')) continue
+    calls++
+    const before = verdictOf(line)
+    if (line.args === undefined || before === null || typeof line.tool !== 'string') {
+      unknown++
+      continue
+    }
+    const { decision } = checker.check({ tool: line.tool, input: line.args, cwd })
+    if (decision.decision === before) continue
+    changed.push({
+      time: line.time,
+      tool: line.tool,
+      subject: typeof line.subject === 'string' ? line.subject : '',
+      before,
+      after: decision.decision,
+      message: decision.reason.message,
+    })
+  }
+  return { calls, unknown, unreadable, changed }
+}
+
+function verdictOf(line: AuditLine): Verdict | null {
+  const verdict = (line.decision as { verdict?: unknown } | undefined)?.verdict
+  return verdict === 'allow' || verdict === 'ask' || verdict === 'deny' ? verdict : null
+}

@@ -1,0 +1,99 @@
+/** Turns a tool's input into the facts a decision is made on: canonical paths, parsed URLs, shell facts. */
+
+import { posix } from 'node:path'
+import { parseUrl } from '../../hosts/url.ts'
+import type { HostFact, PathFact, ShellFact, ToolCall } from '../../policy/call.ts'
+import type { ShellAnalysis, ShellContext } from '../../shell/facts.ts'
+import { Fault } from '../../system/fault.ts'
+import type { Actions } from '../../tools/tool.ts'
+import { gitInternalAt } from '../command/git-internals.ts'
+
+/** The machine as far as facts need it. */
+export interface Surroundings {
+  /** Canonical directory that relative paths stand under. */
+  readonly cwd: string
+  readonly home: string
+  readonly canonical: (path: string) => string
+  readonly isLink: (path: string) => boolean
+  /** The shell analysis; null where it was not loaded, and then no command can be judged. */
+  readonly analyze: ((command: string, context: ShellContext) => ShellAnalysis) | null
+  readonly syntaxError: (command: string) => string | null
+  readonly ownAddresses: () => readonly string[]
+  readonly scriptProblem?: (path: string) => string | null
+}
+
+/** Resolves what a call touches. Throws a Fault where the machine has no answer, such as a loop of links. */
+export function resolveCall(tool: string, actions: Actions, around: Surroundings): ToolCall {
+  const paths = (given: readonly string[] | undefined): PathFact[] =>
+    (given ?? []).map((path) => pathFact(path, around))
+  return {
+    tool,
+    reads: paths(actions.reads),
+    writes: paths(actions.writes),
+    // A command's working directory is held to the roots like any other path (F1).
+    lists: [...paths(actions.lists), ...(actions.cwd === undefined ? [] : [pathFact(actions.cwd, around)])],
+    hosts: actions.url === undefined ? [] : [hostFact(actions, around)],
+    shell: actions.command === undefined ? null : shellFact(actions.command, actions.cwd, around),
+    requireConfirmation: false,
+    ...(actions.ownOnly && { ownOnly: true }),
+  }
+}
+
+function pathFact(given: string, around: Surroundings): PathFact {
+  const home = given === '~' || given.startsWith('~/') ? around.home + given.slice(1) : given
+  const absolute = posix.isAbsolute(home) ? home : `${around.cwd}/${home}`
+  const path = around.canonical(absolute)
+  const written = posix.resolve(absolute)
+  const gitInternal = gitInternalAt(path)
+  return { given, path, ...(written !== path && { written }), ...(gitInternal !== null && { gitInternal }) }
+}
+
+function hostFact(actions: Actions, around: Surroundings): HostFact {
+  return {
+    given: actions.url!,
+    url: parseUrl(actions.url!),
+    method: (actions.method ?? 'GET').toUpperCase(),
+    ownAddresses: around.ownAddresses(),
+    ...(actions.resolved && { resolved: actions.resolved }),
+    ...(actions.hops && { hops: actions.hops }),
+  }
+}
+
+function shellFact(command: string, cwd: string | undefined, around: Surroundings): ShellFact {
+  if (!around.analyze) throw new Fault('no-shell', 'the shell analysis is not loaded')
+  const start = cwd === undefined ? around.cwd : pathFact(cwd, around).path
+  const analysis = around.analyze(command, {
+    cwd: start,
+    home: around.home,
+    variables: { HOME: around.home, PWD: start },
+  })
+  const asks = 'facts' in analysis && analysis.facts.needsSyntaxCheck
+  return {
+    command,
+    analysis,
+    syntaxError: asks ? around.syntaxError(command) : null,
+    canonical: remembering(around, start),
+    ...(around.scriptProblem && { scriptProblem: around.scriptProblem }),
+  }
+}
+
+/**
+ * Canonical paths of one decision, which asks about the same few directories again and again: a name that is no link
+ * stands where its directory stands, and each directory is looked at once.
+ */
+function remembering(around: Surroundings, start: string): (path: string) => string {
+  const known = new Map<string, string>([
+    ['/', '/'],
+    [start, start],
+  ])
+  const resolve = (path: string): string => {
+    const found = known.get(path)
+    if (found !== undefined) return found
+    const plain =
+      posix.isAbsolute(path) && posix.normalize(path) === path && !path.endsWith('/') && !around.isLink(path)
+    const canonical = plain ? posix.join(resolve(posix.dirname(path)), posix.basename(path)) : around.canonical(path)
+    known.set(path, canonical)
+    return canonical
+  }
+  return resolve
+}

@@ -1,0 +1,70 @@
+/** Looks at what a host's tool gave: secrets from outside are masked, and text that gives orders is found (A2, A3). */
+
+export interface ResultFinding {
+  /** It holds text that reads like orders to the agent. */
+  readonly injection: boolean
+  readonly score: number
+  /** The result without its secrets, in the same shape; null when there are none. */
+  readonly masked: unknown
+}
+
+/** Beyond this much text the rest is left unread: a hook that takes longer than its host waits says nothing at all. */
+const MAX_CHARACTERS = 8_000_000
+const MAX_DEPTH = 64
+/** Fewer characters hold no order, and the scan takes its time to get ready. */
+const MIN_CHARACTERS = 20
+
+/** Reads every text in a result. The scanners are loaded when there is something for them. */
+export async function scanResult(value: unknown, mask: boolean): Promise<ResultFinding> {
+  const texts: string[] = []
+  const redactor = mask ? (await import('../../scan/redact/redact.ts')).createRedactor() : null
+  let left = MAX_CHARACTERS
+  let changed = false
+  const look = (part: unknown, depth: number): unknown => {
+    if (left <= 0) return part
+    if (typeof part === 'string') {
+      left -= part.length
+      texts.push(part)
+      const masked = redactor?.redact(part) ?? part
+      changed ||= masked !== part
+      return masked
+    }
+    if (typeof part !== 'object' || part === null) return part
+    if (depth > MAX_DEPTH) {
+      texts.push(asText(part).slice(0, left))
+      return part
+    }
+    if (Array.isArray(part)) return part.map((item) => look(item, depth + 1))
+    return Object.fromEntries(
+      Object.entries(part).map(([name, item]) => {
+        texts.push(name)
+        return [name, isBytes(part, name, item) ? item : look(item, depth + 1)]
+      }),
+    )
+  }
+  const masked = look(value, 0)
+  const text = texts.join('\n')
+  const found = { masked: changed ? masked : null }
+  if (text.length < MIN_CHARACTERS) return { ...found, injection: false, score: 0 }
+  const { scanText } = await import('../../scan/injection/injection.ts')
+  const { injection, score } = scanText(text)
+  return { ...found, injection, score }
+}
+
+const BYTE_FIELDS: ReadonlySet<string> = new Set(['data', 'blob', 'base64'])
+
+/** A picture or a sound is base64, in which every run looks like chance. Only what is nothing else passes for it. */
+function isBytes(part: object, name: string, item: unknown): boolean {
+  if (typeof item !== 'string' || !(BYTE_FIELDS.has(name) || (part as { isImage?: unknown }).isImage === true))
+    return false
+  return /^(?:data:(?:image|audio)\/[\w.+-]+;base64,)?[A-Za-z0-9+/]*={0,2}$/.test(item)
+}
+
+/** What is nested too deeply to be taken apart, as one text. */
+function asText(part: object): string {
+  try {
+    return JSON.stringify(part)
+  } catch {
+    return ''
+  }
+}

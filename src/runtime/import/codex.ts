@@ -1,0 +1,98 @@
+/** Codex's configuration and command rules as a draft of a manifest. */
+
+import { recordOf } from '../../system/record.ts'
+import { type Draft, DraftWriter, type Entry, texts } from './draft.ts'
+import { type Settings, unnamed, WEB_TOOLS } from './rules.ts'
+
+/** Where `cordon import` puts the texts of the *.rules files. */
+export const RULE_FILES = '*.rules'
+
+/** Reads config.toml, with the profile that it names. */
+export function importCodex(given: Settings): Draft {
+  const out = new DraftWriter()
+  const settings = { ...given, ...recordOf(recordOf(given.profiles)[String(given.profile)]) }
+  const workspace = recordOf(settings.sandbox_workspace_write)
+  const policy = settings.approval_policy
+  const sandbox = settings.sandbox_mode ?? 'read-only'
+  if (settings.default_permissions !== undefined || settings.permissions !== undefined) {
+    out.add({ kind: 'mode', mode: 'plan' })
+    out.note('permission profiles (default_permissions) are not read; mode = "plan" stands in their place')
+  } else if (sandbox === 'workspace-write' || sandbox === 'danger-full-access') {
+    out.add({ kind: 'mode', mode: policy === 'untrusted' ? 'default' : 'contained' })
+  } else {
+    out.add({ kind: 'mode', mode: 'plan' })
+    out.note(`sandbox_mode "${sandbox}" became mode = "plan", in which no command runs at all`)
+  }
+  if (sandbox === 'danger-full-access') {
+    out.note('sandbox_mode "danger-full-access" has no equivalent: every command runs in the sandbox')
+  }
+  if (policy === 'never') out.add({ kind: 'unattended' })
+  for (const path of texts(workspace.writable_roots, 'sandbox_workspace_write.writable_roots', out)) {
+    out.add({ kind: 'directory', path })
+  }
+  if (workspace.network_access === true) {
+    out.note('network_access = true opens every host; it was not taken over: grant the hosts that are really used')
+  }
+  for (const name of Object.keys(recordOf(settings.mcp_servers))) {
+    out.note(`the tools of the MCP server "${name}" ask, one by one, unless [permission.tools] names them`)
+  }
+  for (const text of texts(settings[RULE_FILES], RULE_FILES, out)) importRules(text, out)
+  out.add(...unnamed(out.draft(), WEB_TOOLS, 'ask'))
+  return out.draft()
+}
+
+const DECISIONS: Readonly<Record<string, 'allow' | 'ask' | 'deny'>> = {
+  allow: 'allow',
+  prompt: 'ask',
+  forbidden: 'deny',
+}
+
+/** Reads the rules that are written plainly; a file that holds anything else leaves every command in doubt. */
+function importRules(text: string, out: DraftWriter): void {
+  const rest = text
+    .replace(/("(?:[^"\\\n]|\\.)*")|#[^\n]*/g, (_, quoted: string | undefined) => quoted ?? '')
+    .replace(/prefix_rule\s*\(((?:[^()"]|"(?:[^"\\]|\\.)*")*)\)/g, (whole, body: string) => {
+      const entries = prefixRule(body)
+      if (entries === null) return whole
+      out.add(...entries)
+      return ''
+    })
+  if (rest.trim() === '') return
+  out.note(`a rule of Codex is not a plain prefix_rule, so every command asks: ${rest.trim().slice(0, 80)}`)
+  out.add({ kind: 'doubt', about: 'command', start: '' })
+}
+
+/** `pattern = ["git", ["push", "fetch"]], decision = "prompt"`; null for anything else. */
+function prefixRule(body: string): readonly Entry[] | null {
+  const decision = /\bdecision\s*=\s*"(\w+)"/.exec(body)?.[1] ?? 'allow'
+  const list = /\bpattern\s*=\s*(\[(?:[^[\]]|\[[^[\]]*\])*\])/.exec(body)?.[1]
+  if (list === undefined || !Object.hasOwn(DECISIONS, decision)) return null
+  let words: unknown
+  try {
+    words = JSON.parse(list.replace(/,\s*\]/g, ']'))
+  } catch {
+    return null
+  }
+  const alternatives = combined(words)
+  if (alternatives === null) return null
+  const verdict = DECISIONS[decision]!
+  return alternatives.flatMap((command): readonly Entry[] => [
+    { kind: 'command', verdict, pattern: `${command}:*` },
+    ...(verdict === 'allow' ? [] : [{ kind: 'doubt', about: 'command', start: command } as const]),
+  ])
+}
+
+/** Every text that a pattern stands for; null when a word is no plain one. */
+function combined(words: unknown): readonly string[] | null {
+  if (!Array.isArray(words) || words.length === 0) return null
+  const choices = words.map((word: unknown) => (Array.isArray(word) ? word : [word]) as unknown[])
+  const plain = choices.every((choice) =>
+    choice.every((word) => typeof word === 'string' && /^[\w@%+=:,./-]+$/.test(word)),
+  )
+  if (!plain) return null
+  const texts = choices.reduce<string[]>(
+    (known, choice) => known.flatMap((text) => choice.map((word) => `${text} ${word}`)),
+    [''],
+  )
+  return texts.length > 64 ? null : texts.map((text) => text.trim())
+}

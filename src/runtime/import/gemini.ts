@@ -1,0 +1,83 @@
+/** Gemini CLI's tool lists as a draft of a manifest. */
+
+import { recordOf } from '../../system/record.ts'
+import { type Draft, DraftWriter, type Entry, type Finding, note, texts } from './draft.ts'
+import { commandRule, type Settings, unknownTool, unnamed } from './rules.ts'
+
+const GEMINI_TOOLS: Readonly<Record<string, readonly string[]>> = {
+  run_shell_command: ['bash'],
+  ShellTool: ['bash'],
+  read_file: ['read'],
+  read_many_files: ['read', 'grep'],
+  write_file: ['write'],
+  replace: ['edit', 'apply_patch'],
+  glob: ['glob'],
+  grep_search: ['grep'],
+  search_file_content: ['grep'],
+  list_directory: ['list'],
+  web_fetch: ['webfetch', 'http'],
+  google_web_search: ['websearch'],
+  // The names of their classes are names too.
+  ReadFileTool: ['read'],
+  ReadManyFilesTool: ['read', 'grep'],
+  WriteFileTool: ['write'],
+  EditTool: ['edit', 'apply_patch'],
+  GlobTool: ['glob'],
+  GrepTool: ['grep'],
+  RipGrepTool: ['grep'],
+  LSTool: ['list'],
+  WebFetchTool: ['webfetch', 'http'],
+  WebSearchTool: ['websearch'],
+}
+
+/** Reads settings.json. */
+export function importGemini(settings: Settings): Draft {
+  const out = new DraftWriter()
+  const tools = recordOf(settings.tools)
+  const lists = [
+    ['deny', [...texts(tools.exclude, 'tools.exclude', out), ...texts(settings.excludeTools, 'excludeTools', out)]],
+    ['allow', [...texts(tools.allowed, 'tools.allowed', out), ...texts(settings.allowedTools, 'allowedTools', out)]],
+  ] as const
+  for (const [verdict, rules] of lists) {
+    for (const rule of rules) {
+      const [, tool = '', inside] = /^(\w+)(?:\((.*)\))?$/s.exec(rule) ?? []
+      const known = Object.hasOwn(GEMINI_TOOLS, tool) ? GEMINI_TOOLS[tool]! : null
+      if (!known) out.add(...unknownTool(tool, inside !== undefined, verdict, rule))
+      // A text in brackets is a prefix there.
+      else if (inside !== undefined && known.includes('bash')) out.add(...commandRule(`${inside}:*`, verdict, rule))
+      else if (inside !== undefined && verdict === 'allow') out.note(`allow "${rule}" has no equivalent`)
+      else if (verdict === 'allow' && (known.includes('bash') || known.includes('write'))) {
+        out.note(`allow "${rule}" allows everything; it was not taken over: grant what is really used`)
+      } else out.add(...known.map((own): Entry => ({ kind: 'level', tool: own, verdict })))
+    }
+  }
+  const core = tools.core ?? settings.coreTools
+  if (core !== undefined) out.add(...outsideCore(texts(core, 'tools.core', out)))
+  for (const path of texts(recordOf(settings.context).includeDirectories, 'context.includeDirectories', out)) {
+    out.add({ kind: 'directory', path })
+  }
+  const mode = recordOf(settings.general).defaultApprovalMode
+  if (mode === 'auto_edit') out.add({ kind: 'mode', mode: 'auto_accept' })
+  else if (mode === 'plan') out.add({ kind: 'mode', mode: 'plan' })
+  else out.add({ kind: 'mode', mode: 'default' })
+  out.add(...unnamed(out.draft(), ['webfetch', 'http'], 'ask'))
+  return out.draft()
+}
+
+/** What a list of the only tools there are leaves out; one with commands in brackets leaves the others to a question. */
+function outsideCore(core: readonly string[]): readonly Finding[] {
+  const named = (tool: string): boolean => core.some((rule) => rule === tool || rule.startsWith(`${tool}(`))
+  const mapped = Object.entries(GEMINI_TOOLS)
+  const kept = new Set(mapped.filter(([tool]) => named(tool)).flatMap(([, own]) => own))
+  const gone = [...new Set(mapped.flatMap(([, own]) => own))].filter((own) => !kept.has(own))
+  const partly = core.some((rule) => /^(?:run_shell_command|ShellTool)\(/.test(rule))
+  return [
+    ...gone.map((tool): Finding => ({ kind: 'level', tool, verdict: 'deny' })),
+    ...(partly
+      ? [
+          note('tools.core names single commands; commands ask'),
+          { kind: 'doubt', about: 'command', start: '' } as const,
+        ]
+      : []),
+  ]
+}

@@ -1,0 +1,104 @@
+/** How a rule of another agent becomes entries of a manifest: never wider, and said where it is narrower. */
+
+import { commandPattern, type Draft, type Entry, type Finding, note } from './draft.ts'
+
+export type Settings = Readonly<Record<string, unknown>>
+export type Verdict = 'allow' | 'ask' | 'deny'
+
+export const WEB_TOOLS = ['webfetch', 'http', 'websearch'] as const
+
+/** Levels for tools that the settings say nothing about, where the agent is stricter than Cordon by itself. */
+export function unnamed({ entries }: Draft, tools: readonly string[], verdict: Verdict): readonly Entry[] {
+  const hosts = entries.some((entry) => entry.kind === 'host' && entry.use === 'web')
+  return tools
+    .filter((tool) => !entries.some((entry) => entry.kind === 'level' && entry.tool === tool))
+    .filter((tool) => tool === 'websearch' || !hosts)
+    .map((tool) => ({ kind: 'level', tool, verdict }))
+}
+
+/** What stands in the place of a rule that closes some part of a tool which no manifest can name. */
+export function wholeToolAsks(tools: readonly string[], verdict: Verdict, rule: string): readonly Finding[] {
+  return [
+    note(`${verdict} "${rule}" has no equivalent; the whole tool asks`),
+    ...tools.map((tool): Entry => ({ kind: 'level', tool, verdict: 'ask' })),
+  ]
+}
+
+/** A rule about a tool that Cordon has no equal of: in a hook it asks, and is denied where that was said of all of it. */
+export function unknownTool(tool: string, partly: boolean, verdict: Verdict, rule: string): readonly Finding[] {
+  return tool !== '' && !partly && verdict === 'deny'
+    ? [{ kind: 'level', tool, verdict }]
+    : [note(`${verdict} "${rule}" names a tool that has no equivalent; it asks`)]
+}
+
+/** A rule about commands. Other agents match text, so `rm*` is about `rmdir` too, which no list of words says. */
+export function commandRule(text: string, verdict: Verdict, rule: string): readonly Finding[] {
+  const pattern = commandPattern(text)
+  const doubt: Finding = { kind: 'doubt', about: 'command', start: textBefore(text, /(?::\*|\s*\*)|[^\w@%+=:,./ -]/) }
+  if (pattern === null) {
+    const said = `${verdict} "${rule}" is no list of words with a wildcard at the end`
+    if (verdict === 'allow') return [note(`${said}; it asks`)]
+    const instead =
+      verdict === 'deny' ? 'what may match it asks: write a deny rule for it by hand' : 'what may match it asks'
+    return [note(`${said}; ${instead}`), doubt]
+  }
+  if (verdict === 'allow') return [{ kind: 'command', verdict, pattern }]
+  const cut = /[^\s:]\*$/.test(text.trim())
+    ? [note(`${verdict} "${rule}" is about words that begin so, too; those ask`)]
+    : []
+  // A deny or an ask of exactly one text would miss the same command with one more word.
+  const wide = pattern.endsWith(':*') ? pattern : `${pattern}:*`
+  return [...cut, { kind: 'command', verdict, pattern: wide }, doubt]
+}
+
+/** A rule about files. */
+export function pathRule(kind: 'read' | 'write', path: string, verdict: Verdict, rule: string): readonly Finding[] {
+  const odd = /[[\]{}!]/.test(path)
+  if (verdict === 'allow')
+    return odd ? [note(`allow "${rule}" has a glob that has no equivalent`)] : [{ kind, verdict, path }]
+  const paths = odd ? withoutClasses(path) : [path]
+  if (paths === null) {
+    const instead = verdict === 'deny' ? ' what may match it asks: write a deny rule for it by hand' : ' it asks'
+    return [
+      note(`${verdict} "${rule}" has a glob that has no equivalent;${instead}`),
+      { kind: 'doubt', about: kind, start: '' },
+    ]
+  }
+  const said = odd ? [note(`${verdict} "${rule}" became ${paths.join(', ')}, which is at least as much`)] : []
+  return [...said, ...paths.flatMap((each) => closedPath(kind, each, verdict))]
+}
+
+function closedPath(kind: 'read' | 'write', path: string, verdict: 'ask' | 'deny'): readonly Finding[] {
+  // A directory stands for all that is in it, and what may not be read may not be written either.
+  const paths = path.endsWith('**') ? [path] : [path, `${path.replace(/\/$/, '')}/**`]
+  const kinds = kind === 'read' && verdict === 'deny' ? (['read', 'write'] as const) : ([kind] as const)
+  return [
+    ...kinds.flatMap((each) => paths.map((closed): Finding => ({ kind: each, verdict, path: closed }))),
+    ...(verdict === 'ask' ? [{ kind: 'doubt', about: kind, start: textBefore(path, /[*?]/) } as const] : []),
+  ]
+}
+
+/** Globs without braces and classes that match at least as much; null for one that takes something away, or is too wide. */
+function withoutClasses(path: string): readonly string[] | null {
+  if (path.startsWith('!')) return null
+  let open = [path.replace(/\[[^\]/]*\]/g, '?')]
+  for (let round = 0; round < 8; round++) {
+    const next = open.flatMap((each) => {
+      const found = /\{([^{}]*)\}/.exec(each)
+      return found === null
+        ? [each]
+        : found[1]!
+            .split(',')
+            .map((part) => each.slice(0, found.index) + part + each.slice(found.index + found[0].length))
+    })
+    if (next.length > 64) return null
+    if (next.length === open.length && next.every((each, at) => each === open[at])) break
+    open = next
+  }
+  return open.some((each) => /[[\]{}!]/.test(each)) ? null : open
+}
+
+function textBefore(text: string, mark: RegExp): string {
+  const at = text.search(mark)
+  return (at < 0 ? text : text.slice(0, at)).trimStart()
+}

@@ -1,0 +1,41 @@
+/** The settings of sandbox-runtime as a draft of a manifest. */
+
+import { recordOf } from '../../system/record.ts'
+import { type Draft, DraftWriter, texts } from './draft.ts'
+import { pathRule, type Settings, unnamed, WEB_TOOLS } from './rules.ts'
+
+/** Reads its settings. */
+export function importSrt(settings: Settings): Draft {
+  const out = new DraftWriter()
+  const network = recordOf(settings.network)
+  const files = recordOf(settings.filesystem)
+  // There a host is open to the whole process, or to nothing of it.
+  for (const host of texts(network.allowedDomains, 'network.allowedDomains', out)) {
+    out.add({ kind: 'host', use: 'commands', host }, { kind: 'host', use: 'web', host })
+  }
+  out.add(...unnamed(out.draft(), WEB_TOOLS, 'deny'))
+  for (const host of texts(network.deniedDomains, 'network.deniedDomains', out))
+    out.add({ kind: 'host', use: 'nobody', host })
+  for (const path of texts(files.denyRead, 'filesystem.denyRead', out))
+    out.add(...pathRule('read', srtPath(path), 'deny', path))
+  for (const path of texts(files.denyWrite, 'filesystem.denyWrite', out))
+    out.add(...pathRule('write', srtPath(path), 'deny', path))
+  for (const path of texts(files.allowWrite, 'filesystem.allowWrite', out)) {
+    out.add(...pathRule('write', srtPath(path), 'allow', path))
+    if (!/[*?]/.test(path)) out.add({ kind: 'write', verdict: 'allow', path: `${srtPath(path).replace(/\/$/, '')}/**` })
+  }
+  // Nothing may be written there unless it is named.
+  if (texts(files.allowWrite, 'filesystem.allowWrite', out).length === 0)
+    out.add({ kind: 'write', verdict: 'deny', path: '**' })
+  for (const name of ['allowUnixSockets', 'allowLocalBinding', 'allowAllUnixSockets']) {
+    if (network[name] !== undefined && network[name] !== false) out.note(`network.${name} has no equivalent`)
+  }
+  for (const name of ['ignoreViolations', 'enableWeakerNestedSandbox']) {
+    if (settings[name] !== undefined) out.note(`${name} has no equivalent`)
+  }
+  return out.draft()
+}
+
+function srtPath(path: string): string {
+  return path === '.' ? '**' : path.replace(/^\.\//, '')
+}

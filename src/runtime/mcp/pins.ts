@@ -1,0 +1,69 @@
+/** What another MCP server said its tools are, kept by hash: a tool that changes afterwards is not the one that was accepted. */
+
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import { canonicalJson } from '../../system/canonical-json.ts'
+import { withLock } from '../../system/lock.ts'
+import type { Machine } from '../../system/machine.ts'
+import { openOwnDirectory, readOwnJson, writeOwnJson } from '../../system/state.ts'
+
+/** A tool's definition as it was accepted. */
+export interface Pin {
+  readonly hash: string
+  /** The definition itself, so that a change can be shown. */
+  readonly text: string
+}
+
+type Pins = Readonly<Record<string, Pin>>
+
+interface PinFile {
+  readonly version: 1
+  readonly servers: Readonly<Record<string, Pins>>
+}
+
+/** The pins of one server in one project. */
+export class ServerPins {
+  readonly #file: string
+  readonly #lock: string
+  readonly #server: string
+
+  constructor(machine: Machine, project: string, name: string, command: readonly string[]) {
+    const directory = openOwnDirectory(machine.stateDir)
+    this.#file = join(directory, 'mcp-pins.json')
+    this.#lock = join(directory, 'mcp-pins.lock')
+    this.#server = createHash('sha256')
+      .update(JSON.stringify([project, name, command]))
+      .digest('hex')
+  }
+
+  /** The accepted tools; null before the first contact. */
+  known(): Pins | null {
+    const { servers } = this.#read()
+    return Object.hasOwn(servers, this.#server) ? servers[this.#server]! : null
+  }
+
+  /** Accepts tools as they are, beside those that were accepted before. */
+  accept(pins: Pins): void {
+    withLock(this.#lock, () => {
+      const { servers } = this.#read()
+      const own = { ...(Object.hasOwn(servers, this.#server) ? servers[this.#server] : {}), ...pins }
+      writeOwnJson(this.#file, { version: 1, servers: { ...servers, [this.#server]: own } } satisfies PinFile)
+    })
+  }
+
+  #read(): PinFile {
+    return readOwnJson(this.#file, isPinFile) ?? { version: 1, servers: {} }
+  }
+}
+
+/** The pin of a definition: order of fields does not matter, every field does. */
+export function pinOf(definition: unknown): Pin {
+  const text = canonicalJson(definition)
+  return { text, hash: createHash('sha256').update(text).digest('hex') }
+}
+
+function isPinFile(value: unknown): value is PinFile {
+  if (typeof value !== 'object' || value === null) return false
+  const { version, servers } = value as Partial<PinFile>
+  return version === 1 && typeof servers === 'object' && servers !== null && !Array.isArray(servers)
+}

@@ -1,0 +1,214 @@
+/** MCP servers of others in the sandbox: which there are, what each gets, and how one is run. */
+
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { basename } from 'node:path'
+import type { Readable, Writable } from 'node:stream'
+import { isInside } from '../../files/baseline.ts'
+import { literalPrefix } from '../../files/path-pattern.ts'
+import { SERVER_NAME } from '../../manifest/compile-servers.ts'
+import type { McpServerSetting, ServerRequest } from '../../manifest/schema/settings.ts'
+import type { Decision } from '../../policy/decision.ts'
+import { Fault, messageOf } from '../../system/fault.ts'
+import { machineFiles } from '../../system/files.ts'
+import type { Machine } from '../../system/machine.ts'
+import { isRecord } from '../../system/record.ts'
+import { withBundleSecrets } from '../command/bundle-secrets.ts'
+import {
+  type CommandRunner,
+  openBackend,
+  openRunner,
+  type RunOutcome,
+  type RunRequest,
+  summarizeEgress,
+  typedGrants,
+} from '../command/open-runner.ts'
+import type { LoadedPolicy } from '../policy/load.ts'
+import { type Pin, pinOf } from './pins.ts'
+import type { GatewayRecorder } from './record.ts'
+
+export type { ServerRequest } from '../../manifest/schema/settings.ts'
+
+/** A server to run. */
+export interface ServerSpec {
+  /** Its tools, prompts and resources stand under this name. */
+  readonly name: string
+  readonly argv: readonly string[]
+  /** Grants of its own; null: what a command that the person typed gets. */
+  readonly grants: McpServerSetting | null
+  /** Variables that its configuration sets. */
+  readonly env: Readonly<Record<string, string>>
+  readonly requests: readonly ServerRequest[]
+  /** The definition as it was found in a file that nobody signed; null where the person typed or signed it. */
+  readonly definition: Pin | null
+}
+
+const MAX_SERVERS = 50
+const MAX_CONFIG_BYTES = 1024 * 1024
+
+/** The servers of the signed manifest. */
+export function manifestServers({ session }: LoadedPolicy): readonly ServerSpec[] {
+  return session.mcpServers.map((grants) => ({
+    name: grants.name,
+    argv: grants.argv,
+    grants,
+    env: {},
+    requests: grants.requests,
+    definition: null,
+  }))
+}
+
+/** The server that was typed after `--`; without a name it has its program's. */
+export function typedServer(argv: readonly string[], name: string | null): ServerSpec {
+  const plain = (name ?? basename(argv.at(-1)!)).toLowerCase().replace(/[^a-z0-9]+/g, '-')
+  const label = plain.replace(/^-+/, '').slice(0, 40) || 'server'
+  return { name: label, argv, grants: null, env: {}, requests: ['elicitation'], definition: null }
+}
+
+/** The servers of a file in the form that MCP clients share: `{"mcpServers": {NAME: {command, args, env}}}`. */
+export function configServers(file: string): readonly ServerSpec[] {
+  const bad = (what: string): Fault =>
+    new Fault('bad-config', `${file}: ${what}`, {
+      remedy: 'It holds {"mcpServers": {"NAME": {"command": "…", "args": ["…"], "env": {"NAME": "…"}}}}.',
+    })
+  let value: unknown
+  try {
+    const bytes = readFileSync(file)
+    if (bytes.byteLength > MAX_CONFIG_BYTES) throw new RangeError(`more than ${MAX_CONFIG_BYTES} bytes`)
+    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  } catch (error) {
+    throw bad(messageOf(error))
+  }
+  const servers = isRecord(value) ? value.mcpServers : undefined
+  if (!isRecord(servers)) throw bad('there is no table "mcpServers"')
+  const entries = Object.entries(servers)
+  if (entries.length === 0 || entries.length > MAX_SERVERS) throw bad(`expected 1 to ${MAX_SERVERS} servers`)
+  return entries.map(([name, entry]) => {
+    if (!SERVER_NAME.test(name)) throw bad(`${JSON.stringify(name)} must be small letters, digits and "-"`)
+    if (!isRecord(entry)) throw bad(`${name} is not a table`)
+    const { command, args = [], env = {}, url } = entry
+    if (url !== undefined) throw bad(`${name} is a server elsewhere, and only servers that run here can be wrapped`)
+    if (typeof command !== 'string' || command === '') throw bad(`${name} has no command`)
+    if (!Array.isArray(args) || !args.every(isText)) throw bad(`the args of ${name} are not a list of texts`)
+    if (!isRecord(env) || !Object.values(env).every(isText)) throw bad(`the env of ${name} is not a table of texts`)
+    const argv = [command, ...args]
+    const variables = env as Readonly<Record<string, string>>
+    return { name, argv, grants: null, env: variables, requests: ['elicitation'], definition: defined(argv, variables) }
+  })
+}
+
+/** Values of variables are often secrets, so only their hashes are kept. */
+function defined(argv: readonly string[], env: Readonly<Record<string, string>>): Pin {
+  const hashed = Object.entries(env).map(([name, value]) => [name, createHash('sha256').update(value).digest('hex')])
+  return pinOf({ command: argv, env: Object.fromEntries(hashed) })
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && !value.includes('\0')
+}
+
+export interface ServerStreams {
+  readonly stdin: Readable
+  readonly stdout: Writable
+  readonly stderr: Writable
+  readonly signal: AbortSignal
+}
+
+/** The sandbox of one server: its own runner, so that neither files, hosts nor secrets of another are in reach. */
+export class ServerSandbox {
+  readonly #spec: ServerSpec
+  readonly #runner: CommandRunner
+  readonly #request: RunRequest
+  readonly #recorder: Pick<GatewayRecorder, 'begin' | 'end'>
+
+  constructor(
+    spec: ServerSpec,
+    loaded: LoadedPolicy,
+    machine: Machine,
+    recorder: Pick<GatewayRecorder, 'begin' | 'end'>,
+  ) {
+    const own = { ...machine, env: { ...machine.env, ...spec.env } }
+    const granted = lasting(spec.grants ? narrowed(loaded, spec.grants) : withBundleSecrets(loaded, own, spec.argv))
+    this.#spec = spec
+    this.#recorder = recorder
+    this.#runner = openRunner(granted, own, machineFiles, openBackend())
+    this.#request = requestOf(spec, granted, own)
+  }
+
+  /** Runs the server until it ends, and writes down that it ran and which hosts it reached; what was stopped on the way. */
+  async run({ stdin, stdout, stderr, signal }: ServerStreams): Promise<readonly string[]> {
+    const { name, argv, grants } = this.#spec
+    const message = grants ? 'The signed manifest names this server.' : 'The person named this server.'
+    const decision: Decision = { decision: 'allow', reason: { code: 'granted', message }, rules: [], segments: [] }
+    const tool = `mcp_server__${name}`
+    const record = this.#recorder.begin({
+      tool,
+      input: { command: argv },
+      subject: argv.join(' '),
+      decision,
+      agent: 'mcp',
+    })
+    let outcome: RunOutcome
+    try {
+      outcome = await this.#runner.run(this.#request, { stdin, stdout, stderr, signal })
+    } catch (error) {
+      const failed = { code: 'mcp-server', message: messageOf(error), remedy: null }
+      this.#recorder.end(record, { status: 'failed', decision, error: failed }, [])
+      throw error
+    }
+    const { exitCode, cancelled } = outcome.result
+    const output = { text: '', exitCode, isError: exitCode !== 0 && !cancelled }
+    this.#recorder.end(record, { status: 'done', decision, notes: [], output }, [outcome])
+    return notesOf(outcome)
+  }
+
+  async close(): Promise<void> {
+    await this.#runner.close()
+  }
+}
+
+async function notesOf({ result, findings, maskChanges, egress }: RunOutcome): Promise<readonly string[]> {
+  return [
+    ...result.violations.map((violation) => `${violation.certainty}: ${violation.message}`),
+    ...findings.map((finding) => finding.message),
+    ...maskChanges.map((change) => `${change.path} ${change.message}`),
+    ...(await summarizeEgress(egress)),
+    ...(result.cancelled ? [] : [`it ended with ${result.exitCode}`]),
+  ]
+}
+
+/** The policy with a server's own files and secrets in place of those of commands. Denials stand. */
+function narrowed(loaded: LoadedPolicy, { files, secrets }: McpServerSetting): LoadedPolicy {
+  const { policy, sandbox } = loaded
+  const brokered = sandbox.secrets.filter((secret) => secrets.includes(secret.value.name))
+  const placed = files && {
+    reads: { allow: [...files.read, ...files.write], deny: policy.reads.deny, declared: true },
+    writes: { allow: files.write, deny: policy.writes.deny, declared: true },
+  }
+  return { ...loaded, policy: { ...policy, ...placed }, sandbox: { ...sandbox, secrets: brokered } }
+}
+
+/** A server lives as long as its client: the time limit of commands is not about it. */
+function lasting(loaded: LoadedPolicy): LoadedPolicy {
+  const { limits } = loaded.sandbox
+  const commandTimeout = { ...limits.commandTimeout, source: 'built-in' }
+  return { ...loaded, sandbox: { ...loaded.sandbox, limits: { ...limits, commandTimeout } } }
+}
+
+/** Where it starts: in the project, unless nothing of the project is there for it. */
+function startOf(grants: McpServerSetting | null, { root }: LoadedPolicy): string {
+  if (!grants?.files) return root
+  const shown = [...grants.files.read, ...grants.files.write].map(({ pattern }) => literalPrefix(pattern))
+  return shown.some((path) => isInside(path, root) || isInside(root, path)) ? root : '/tmp'
+}
+
+function requestOf({ name, argv, grants, env }: ServerSpec, loaded: LoadedPolicy, machine: Machine): RunRequest {
+  const typed = typedGrants(loaded, machine, argv)
+  const common = { argv, cwd: startOf(grants, loaded), patterns: typed.patterns, timeoutMs: Number.POSITIVE_INFINITY }
+  if (!grants) return { ...common, envVars: [...typed.envVars, ...Object.keys(env)], rules: typed.rules }
+  const { commands } = loaded.policy
+  const allowed = [...grants.domains, ...(commands.toolDomains.get(argv[0]!) ?? [])]
+  const rules = { ...typed.rules, command: `MCP server ${name}`, allowed }
+  const ownAddresses = allowed.length > 0 ? machine.ownAddresses() : []
+  return { ...common, envVars: grants.envVars, rules: { ...rules, ownAddresses } }
+}

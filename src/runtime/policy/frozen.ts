@@ -1,0 +1,37 @@
+/** A compiled policy in the form that a file keeps, and back. */
+
+import type { Compiled } from '../../manifest/compile.ts'
+
+/** A value as JSON keeps it: maps are lists of their entries, and functions have no place. */
+export type Frozen<T> = T extends (...args: never) => unknown
+  ? never
+  : T extends ReadonlyMap<infer K, infer V>
+    ? readonly (readonly [K, Frozen<V>])[]
+    : T extends object
+      ? { readonly [Name in keyof T]: Frozen<T[Name]> }
+      : T
+
+/** A policy in the form that is remembered. */
+export function frozenPolicy({ policy, sandbox, session, warnings }: Compiled): Frozen<Compiled> {
+  const data = JSON.stringify({ policy, sandbox, session, warnings }, (_, part) =>
+    part instanceof Map ? [...part] : part,
+  )
+  return JSON.parse(data) as Frozen<Compiled>
+}
+
+/** A compiled policy out of its remembered form. */
+export function thawedPolicy({ policy, sandbox, session, warnings }: Frozen<Compiled>): Compiled {
+  const { agents, tools, commands, http } = policy
+  return {
+    policy: {
+      ...policy,
+      agents: new Map(agents.map(([name, rule]) => [name, { ...rule, tools: new Map(rule.tools) }])),
+      tools: new Map(tools),
+      commands: { ...commands, toolDomains: new Map(commands.toolDomains) },
+      http: http as Compiled['policy']['http'],
+    },
+    sandbox,
+    session: { ...session, tools: new Map(session.tools) },
+    warnings,
+  }
+}

@@ -1,0 +1,158 @@
+/** Finds the manifests of a project, merges their layers, and compiles the policy that holds there. */
+
+import { join, resolve } from 'node:path'
+import type { Problem } from '../../manifest/check/problem.ts'
+import { type Compiled, compileManifest } from '../../manifest/compile.ts'
+import { mergeLayers } from '../../manifest/layers.ts'
+import type { LoadOptions, openManifest } from '../../manifest/load.ts'
+import type { Manifest } from '../../manifest/manifest.ts'
+import type { BundleSetting } from '../../manifest/schema/settings.ts'
+import { grantMatches } from '../../policy/command-match.ts'
+import type { CommandPattern } from '../../policy/command-pattern.ts'
+import type { RegistryFacts } from '../../sandbox/bundles/bundle.ts'
+import { builtInBundles, bundleNames } from '../../sandbox/bundles/bundles.generated.ts'
+import type { Files } from '../../system/files.ts'
+import type { Machine } from '../../system/machine.ts'
+import { findRoot, MANIFEST_NAME } from './project-root.ts'
+import { readManifests, readUserManifest, type WrittenManifest, type WrittenManifests } from './written-manifests.ts'
+
+/** Which manifest holds: the project's own, one that the person named, or an object instead of every layer. */
+export type ManifestChoice =
+  | { readonly kind: 'project' }
+  | { readonly kind: 'file'; readonly file: string }
+  | { readonly kind: 'object'; readonly object: unknown }
+
+export interface LoadRequest {
+  readonly machine: Machine
+  readonly files: Files
+  /** The project root to judge against; null looks for it from the working directory upwards. */
+  readonly root: string | null
+  readonly choice: ManifestChoice
+}
+
+/** The policy that holds in a project. */
+export interface LoadedPolicy extends Compiled {
+  readonly root: string
+  readonly manifestPath: string
+  /** Whether the project's own manifest is in it: that takes effect only once it is signed (M3). */
+  readonly ownManifest: boolean
+  /** Registries of the bundles (O5): known once a manifest is signed, or named by the person. */
+  readonly registries: RegistryFacts
+}
+
+/** A policy together with the manifests that it was compiled from. */
+export interface LoadedManifest extends LoadedPolicy {
+  /** The effective manifest, for `policy show`. */
+  readonly manifest: Manifest
+  /** The project's own manifest, when it has one. */
+  readonly project: Manifest | null
+  /** What was read, when that was the project's and the user's files. */
+  readonly written: WrittenManifests | null
+}
+
+export type LoadOutcome = { readonly loaded: LoadedManifest } | { readonly problems: readonly Problem[] }
+
+/** Loads the policy for a project. Throws a Fault when a manifest cannot be read at all. */
+export async function loadPolicy(request: LoadRequest): Promise<LoadOutcome> {
+  const { machine, files, choice } = request
+  const root = files.canonical(
+    request.root === null ? findRoot(machine.cwd, files) : resolve(machine.cwd, request.root),
+  )
+  const manifestPath = join(root, MANIFEST_NAME)
+  const layers = await openLayers(request, root)
+  if ('problems' in layers) return layers
+  const merged = mergeLayers(layers.layers, layers.suffixes)
+  const compiled = compileManifest(merged.manifest, {
+    root,
+    home: machine.home,
+    env: machine.env,
+    suffixes: layers.suffixes,
+    realpath: (path) => files.canonical(path),
+    bundleHosts,
+  })
+  if ('problems' in compiled) return { problems: compiled.problems }
+  const { policy } = compiled
+  const project = choice.kind === 'project' ? (layers.layers.project ?? null) : null
+  return {
+    loaded: {
+      ...compiled,
+      policy: layers.suffixes ? { ...policy, http: { ...policy.http, suffixes: layers.suffixes } } : policy,
+      warnings: [...layers.warnings, ...merged.warnings, ...compiled.warnings],
+      manifest: merged.manifest,
+      project,
+      written: layers.written,
+      ownManifest: project !== null,
+      registries: {},
+      root,
+      manifestPath: choice.kind === 'file' ? files.canonical(resolve(machine.cwd, choice.file)) : manifestPath,
+    },
+  }
+}
+
+/** Hosts of a bundle by program, none where the manifest leaves them out; registries are added when the manifest is signed. */
+function bundleHosts(choice: BundleSetting): ReadonlyMap<string, readonly string[]> {
+  const bundle = builtInBundles().find((candidate) => candidate.tool === choice.tool)
+  const fetches = bundle && (choice.fetch ?? bundle.fetch) && choice.defaultDomains
+  // Without its own hosts a bundle still has what the manifest writes for it, whichever of its programs runs.
+  return new Map((bundle?.programs ?? []).map((program) => [program, fetches ? bundle!.hosts : []]))
+}
+
+type OpenedLayers =
+  | {
+      readonly layers: Parameters<typeof mergeLayers>[0]
+      readonly warnings: readonly Problem[]
+      readonly suffixes: LoadOptions['suffixes'] & (object | null)
+      readonly written: WrittenManifests | null
+    }
+  | { readonly problems: readonly Problem[] }
+
+async function openLayers({ machine, files, choice }: LoadRequest, root: string): Promise<OpenedLayers> {
+  if (choice.kind === 'object') {
+    const result = await open({ object: choice.object })
+    if ('problems' in result) return { problems: result.problems }
+    return { layers: { project: result.manifest }, warnings: result.warnings, suffixes: result.suffixes, written: null }
+  }
+  const written =
+    choice.kind === 'project'
+      ? readManifests(root, machine, files)
+      : { user: readUserManifest(machine, files), project: namedManifest(choice.file, machine, files) }
+  const user = written.user && (await openWritten(written.user))
+  if (user && 'problems' in user) return { problems: user.problems }
+  const below = user?.manifest ?? null
+  const project = written.project && (await openWritten(written.project, { below }))
+  if (project && 'problems' in project) return { problems: project.problems }
+  return {
+    layers: { user: below, project: project?.manifest ?? null },
+    warnings: [...(user?.warnings ?? []), ...(project?.warnings ?? [])],
+    suffixes: project?.suffixes ?? user?.suffixes ?? null,
+    written: choice.kind === 'project' ? written : null,
+  }
+}
+
+function namedManifest(file: string, { cwd }: Machine, files: Files): WrittenManifest {
+  return { text: files.readText(resolve(cwd, file)), label: file }
+}
+
+function openWritten({ text, label }: WrittenManifest, options?: LoadOptions): ReturnType<typeof openManifest> {
+  return open({ text, file: label }, options)
+}
+
+/** Opens a manifest. What reads one is loaded with the first, and the shell analysis for one that has examples to check. */
+async function open(
+  input: Parameters<typeof openManifest>[0],
+  options: LoadOptions = {},
+): ReturnType<typeof openManifest> {
+  const { openManifest } = await import('../../manifest/load.ts')
+  const hasExamples = JSON.stringify(input).includes('match')
+  const known = { ...options, bundles: bundleNames }
+  return openManifest(input, hasExamples ? { ...known, matches: await exampleMatcher() } : known)
+}
+
+/** M5: an example of a rule is a command text; it matches when one of its simple commands does. */
+export async function exampleMatcher(): Promise<LoadOptions['matches']> {
+  const { analyze } = await import('../../shell/analyze.ts')
+  return (pattern: CommandPattern, command: string): boolean => {
+    const analysis = analyze(command, { cwd: '/', home: '/' })
+    return 'facts' in analysis && analysis.facts.commands.some((fact) => grantMatches(pattern, fact.argv))
+  }
+}

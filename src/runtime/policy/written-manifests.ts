@@ -1,0 +1,35 @@
+/** The manifests of a project as they are written: its own and the user's. */
+
+import { join } from 'node:path'
+import type { Files } from '../../system/files.ts'
+import type { Machine } from '../../system/machine.ts'
+import { MANIFEST_NAME } from './project-root.ts'
+
+export interface WrittenManifest {
+  readonly text: string
+  /** How messages call the file. */
+  readonly label: string
+}
+
+export interface WrittenManifests {
+  readonly user: WrittenManifest | null
+  readonly project: WrittenManifest | null
+}
+
+/** Reads the manifests that hold in a project. One that is there and cannot be read is a fault: what it denies would be allowed. */
+export function readManifests(root: string, machine: Machine, files: Files): WrittenManifests {
+  const project = join(root, MANIFEST_NAME)
+  return {
+    user: readUserManifest(machine, files),
+    project: files.isMissing(project) ? null : { text: files.readText(project), label: MANIFEST_NAME },
+  }
+}
+
+/** Reads the manifest that the user has for all projects. */
+export function readUserManifest({ configDir, home }: Machine, files: Files): WrittenManifest | null {
+  const file = join(configDir, MANIFEST_NAME)
+  if (files.isMissing(file)) return null
+  // Short, and without the name of the user.
+  const label = file.startsWith(`${home}/`) ? `~${file.slice(home.length)}` : file
+  return { text: files.readText(file), label }
+}

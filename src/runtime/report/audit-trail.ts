@@ -1,0 +1,50 @@
+/** The audit trail for surfaces: query, follow, verify, report. */
+
+import type { AuditLine } from '../../audit/event.ts'
+import { auditSessions } from '../../audit/log-files.ts'
+import { type AuditQuery, followAudit, newestSession, queryAudit } from '../../audit/read.ts'
+import { auditReport } from '../../audit/report.ts'
+import { verifyAudit } from '../../audit/verify.ts'
+import { userPublicKey } from '../../manifest/sign/sign.ts'
+import type { Machine } from '../../system/machine.ts'
+
+export type { AuditLine } from '../../audit/event.ts'
+export type { AuditQuery } from '../../audit/read.ts'
+
+export interface AuditTrail {
+  query(query: AuditQuery): readonly AuditLine[]
+  newest(): string | null
+  /** Every session that left something. */
+  sessions(): readonly string[]
+  follow(session: string, back: number, signal: AbortSignal): AsyncGenerator<AuditLine>
+  verify(session?: string): ReturnType<typeof verifyAudit>
+  /** One self-contained HTML page. */
+  report(query: AuditQuery, now: Date): string
+}
+
+/** Everything that can be asked of the record. */
+export function openAuditTrail(machine: Machine): AuditTrail {
+  const { stateDir } = machine
+  const keys = () => {
+    const key = userPublicKey(stateDir)
+    return key === null ? [] : [key]
+  }
+  return {
+    query: (query: AuditQuery) => queryAudit(stateDir, query),
+    newest: () => newestSession(stateDir),
+    sessions: () => auditSessions(stateDir),
+    follow: (session: string, back: number, signal: AbortSignal) => followAudit(stateDir, session, { back, signal }),
+    verify: (session?: string) => verifyAudit({ stateDir, keys: keys(), ...(session !== undefined && { session }) }),
+    report: (query: AuditQuery, now: Date) =>
+      auditReport({
+        lines: queryAudit(stateDir, query),
+        verification: verifyAudit({
+          stateDir,
+          keys: keys(),
+          ...(query.session !== undefined && { session: query.session }),
+        }).sessions,
+        generatedAt: now.toISOString(),
+        title: query.session ? `Session ${query.session}` : 'All sessions',
+      }),
+  }
+}

@@ -1,0 +1,88 @@
+/** A call of a session before it is decided: the tool, its checked input, and the facts that the decision is made on. */
+
+import type { ToolCall } from '../../policy/call.ts'
+import type { Decision, PartDecision } from '../../policy/decision.ts'
+import { toolKind } from '../../policy/tool-kind.ts'
+import { analyze } from '../../shell/analyze.ts'
+import type { ShellFacts } from '../../shell/facts.ts'
+import { bashSyntaxError } from '../../system/bash.ts'
+import { Fault } from '../../system/fault.ts'
+import type { Machine } from '../../system/machine.ts'
+import { parseInput } from '../../tools/input.ts'
+import type { ToolInput } from '../../tools/tool.ts'
+import { skillGate } from '../custom/skill-gate.ts'
+import type { SessionTool } from '../custom/tools.ts'
+import { resolveCall } from '../decide/resolve-call.ts'
+import type { ToolRequest } from '../run-tool-call.ts'
+import type { SessionView } from './view.ts'
+
+export interface ParsedCall {
+  readonly tool: SessionTool
+  readonly input: ToolInput
+  readonly call: ToolCall
+  readonly facts: ShellFacts | null
+  /** What a person is shown: the exact command, path or URL. */
+  readonly subject: string
+  /** The directory a command starts in, when the call names one. */
+  readonly where: string | null
+  /** Paths as they were given to the canonical ones that are decided. */
+  readonly checked: ReadonlyMap<string, string>
+  /** True when it works in the session's own directory rather than the project. */
+  readonly moved: boolean
+}
+
+/** Parses a request. Throws what the caller can put right, with how to call the tool. */
+export function parseCall(
+  { tool: name, input }: ToolRequest,
+  tools: ReadonlyMap<string, SessionTool>,
+  view: SessionView,
+  machine: Machine,
+): ParsedCall {
+  const tool = tools.get(name)
+  if (!tool) {
+    throw new Fault('unknown-tool', `there is no tool ${JSON.stringify(name.slice(0, 60))}`, {
+      remedy: `The tools are: ${[...tools.keys()].join(', ')}.`,
+    })
+  }
+  const parsed = parseInput(tool, input)
+  const actions = tool.actions(parsed)
+  const { kind } = toolKind(name)
+  const moved = view.entered || (view.directory !== null && (kind === 'write' || kind === 'command'))
+  const call = resolveCall(name, actions, {
+    cwd: view.base(moved).root,
+    home: machine.home,
+    canonical: (path) => view.canonical(path, moved),
+    // The view may place a path elsewhere, so that every path is asked about as a whole.
+    isLink: () => true,
+    analyze,
+    syntaxError: bashSyntaxError,
+    ownAddresses: machine.ownAddresses,
+    scriptProblem: skillGate(view.base(false).root, machine),
+  })
+  const analysis = call.shell?.analysis
+  const checked = new Map([...call.reads, ...call.writes, ...call.lists].map(({ given, path }) => [given, path]))
+  const named =
+    actions.command ?? actions.url ?? actions.writes?.[0] ?? actions.reads?.[0] ?? actions.lists?.[0] ?? null
+  return {
+    tool,
+    input: parsed,
+    call: tool.custom ? { ...call, requireConfirmation: tool.custom.requireConfirmation } : call,
+    facts: analysis && 'facts' in analysis ? analysis.facts : null,
+    subject: named ?? (tool.custom ? `${name} ${JSON.stringify(parsed)}` : name),
+    where: actions.command !== undefined && actions.cwd !== undefined ? checked.get(actions.cwd)! : null,
+    checked,
+    moved,
+  }
+}
+
+/** The denial of a call that comes too soon for the agent's ring (P8). */
+export function tooOften(tool: string, ring: number, perMinute: number, wait: number): Decision {
+  const reason = {
+    code: 'ring',
+    message: `Ring ${ring} allows ${perMinute} calls a minute, and they are used up.`,
+    remedy: `Wait ${wait} s; one call that does more is better than many small ones.`,
+  } as const
+  const rules = [{ rule: `rings.${ring}.calls_per_minute`, source: 'manifest' }]
+  const part: PartDecision = { kind: 'tool', text: tool, decision: 'deny', reason, rules, step: 1 }
+  return { decision: 'deny', reason, rules, segments: [part] }
+}

@@ -1,0 +1,120 @@
+/** What changes while a session lives: mode, agent, levels, roots, envelope, taint, saved grants. */
+
+import type { SavedGrant } from '../../approval/saved-grants.ts'
+import { parsePathPattern } from '../../files/path-pattern.ts'
+import { parseHostPattern } from '../../hosts/pattern.ts'
+import type { SessionFacts } from '../../policy/call.ts'
+import { parseCommandPattern } from '../../policy/command-pattern.ts'
+import type { CommandRule, HostRule, Mode, PathRule, Sourced } from '../../policy/policy.ts'
+import type { Verdict } from '../../policy/verdict.ts'
+import type { Envelope, SavedDenials } from './policy.ts'
+
+interface Place {
+  readonly root: string
+  readonly home: string
+}
+
+/** The live part of a session; the manifest's part never changes under it. */
+export class SessionState {
+  mode: Mode | null = null
+  agent: string | null
+  tainted = false
+  readonly #levels = new Map<string, Sourced<Verdict>>()
+  readonly #envelope: PathRule[] = []
+  #limits = false
+  readonly #own: SessionFacts['own']
+
+  constructor(agent: string | null, own: SessionFacts['own']) {
+    this.agent = agent
+    this.#own = own
+  }
+
+  /** `/perm TOOL LEVEL`. */
+  setLevel(tool: string, level: Verdict): void {
+    this.#levels.set(tool, { value: level, rule: `/perm ${tool}`, source: 'session' })
+  }
+
+  /** F3: the envelope grows and never shrinks. `limits`: writes are held to it even where the manifest sets none. */
+  widenEnvelope(globs: readonly string[], source: string, place: Place, limits = false): void {
+    for (const text of globs) {
+      const parsed = parsePathPattern(text, { ...place, files: null })
+      if ('pattern' in parsed)
+        this.#envelope.push({ pattern: parsed.pattern, prompt: false, rule: 'files.change_envelope', source })
+    }
+    if (limits) this.#limits = true
+  }
+
+  envelope(): Envelope {
+    return { limits: this.#limits, rules: this.#envelope }
+  }
+
+  /** The facts a decision is made on, with the saved grants that hold at this moment. */
+  facts(saved: readonly SavedGrant[], breakerOpenFor: number | null, place: Place, spilled: PathRule): SessionFacts {
+    const allowed = saved.filter((grant) => grant.verdict === 'allow')
+    const grants = savedRules(allowed, place)
+    return {
+      agent: this.agent,
+      mode: this.mode,
+      levels: this.#levels,
+      grants: { ...grants, reads: [...grants.reads, spilled] },
+      roots: allowed.filter((grant) => grant.kind === 'directory').map((grant) => grant.value),
+      envelope: this.#envelope,
+      breakerOpenFor,
+      tainted: this.tainted,
+      own: this.#own,
+    }
+  }
+}
+
+/** What saved answers closed: they bind like deny rules, and a directory is closed to reading and writing. */
+export function savedDenials(saved: readonly SavedGrant[], place: Place): SavedDenials {
+  const denied = saved.filter((grant) => grant.verdict === 'deny')
+  const rules = savedRules(denied, place)
+  const directories = savedRules(
+    denied.filter((grant) => grant.kind === 'directory').map((grant) => ({ ...grant, kind: 'read' as const })),
+    place,
+  ).reads
+  return {
+    reads: [...rules.reads, ...directories],
+    writes: [...rules.writes, ...directories],
+    commands: rules.commands,
+    hosts: rules.hosts,
+  }
+}
+
+function savedRules(saved: readonly SavedGrant[], place: Place): SessionFacts['grants'] {
+  const reads: PathRule[] = []
+  const writes: PathRule[] = []
+  const commands: CommandRule[] = []
+  const hosts: HostRule[] = []
+  for (const { id, kind, value } of saved) {
+    const origin = { rule: `saved grant ${id}`, source: 'cordon grants' }
+    if (kind === 'command') {
+      const parsed = parseCommandPattern(value)
+      if ('pattern' in parsed) {
+        commands.push({
+          ...origin,
+          pattern: parsed.pattern,
+          prompt: false,
+          paths: [],
+          envVars: [],
+          domains: [],
+          inheritDefaultDomains: true,
+        })
+      }
+    } else if (kind === 'host') {
+      const parsed = parseHostPattern(value, null)
+      if ('pattern' in parsed) hosts.push({ ...origin, pattern: parsed.pattern })
+    } else if (kind !== 'directory') {
+      const parsed = parsePathPattern(value, { ...place, files: null })
+      if ('pattern' in parsed)
+        (kind === 'read' ? reads : writes).push({ ...origin, pattern: parsed.pattern, prompt: false })
+    }
+  }
+  return { reads, writes, commands, hosts }
+}
+
+/** The saved grants that a rule of a decision stands for. */
+export function savedGrantOf(rule: string): string | null {
+  return /^saved grant (g[a-z0-9]+)$/.exec(rule)?.[1] ?? null
+}

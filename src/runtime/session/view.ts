@@ -1,0 +1,145 @@
+/** The policies of a session at this moment, each made once as long as what it is made of stays the same. */
+
+import { mkdirSync } from 'node:fs'
+import { posix } from 'node:path'
+import type { SavedGrants } from '../../approval/saved-grants.ts'
+import { isInside } from '../../files/baseline.ts'
+import type { RingSettings } from '../../manifest/schema/settings.ts'
+import type { SessionFacts } from '../../policy/call.ts'
+import type { Mode, PathRule } from '../../policy/policy.ts'
+import { DEFAULT_TRUST_SCORE, ringOf, takeStance } from '../../policy/stance.ts'
+import type { Files } from '../../system/files.ts'
+import type { Machine } from '../../system/machine.ts'
+import type { LoadedPolicy } from '../policy/load.ts'
+import { type CallReach, decidingPolicy, movedPolicy, placingPolicy, wholeTree } from './policy.ts'
+import { type SessionState, savedDenials } from './state.ts'
+
+/** The project's policy as every session of it sees it; an "always" puts another one in its place. */
+export interface ProjectPolicy {
+  loaded: LoadedPolicy
+}
+
+export interface ViewParts {
+  readonly id: string
+  readonly project: ProjectPolicy
+  readonly state: SessionState
+  readonly saved: SavedGrants
+  readonly machine: Machine
+  readonly files: Files
+  readonly spillDirectory: string
+  /** The session's own directory (F7), or null. */
+  readonly directory: string | null
+}
+
+const MAX_POLICIES = 16
+
+/** `moved` in every method: the session's own directory stands for the project. */
+export class SessionView {
+  readonly #parts: ViewParts
+  readonly #policies = new Map<string, { readonly base: LoadedPolicy; readonly policy: LoadedPolicy }>()
+  /** Output that was too long for a result is the agent's own to read. */
+  readonly #spilled: PathRule
+  #entered: boolean
+
+  constructor(parts: ViewParts) {
+    this.#parts = parts
+    this.#entered = parts.directory !== null && parts.files.exists(parts.directory)
+    this.#spilled = {
+      pattern: wholeTree(parts.spillDirectory),
+      prompt: false,
+      rule: 'spilled output',
+      source: 'session',
+    }
+  }
+
+  /** The session's own directory is in force. */
+  get entered(): boolean {
+    return this.#entered
+  }
+
+  get directory(): string | null {
+    return this.#parts.directory
+  }
+
+  get agent(): string {
+    return this.#parts.state.agent ?? this.#parts.project.loaded.policy.agent.value
+  }
+
+  get mode(): Mode {
+    return takeStance(this.deciding(this.#entered).policy, this.facts(), 'bash').mode.value
+  }
+
+  /** F7: from now on the session works in its own directory, and nowhere else. */
+  enter(): void {
+    mkdirSync(this.#parts.directory!, { recursive: true, mode: 0o700 })
+    this.#entered = true
+  }
+
+  /** The ring of the agent (P8), and its limits. */
+  ring(): { readonly number: 1 | 2 | 3; readonly limits: RingSettings } {
+    const { policy, session } = this.#parts.project.loaded
+    const number = ringOf(policy.agents.get(this.agent)?.trustScore.value ?? DEFAULT_TRUST_SCORE)
+    return { number, limits: session.rings[number] }
+  }
+
+  /** What decisions are made on; the breaker is asked once a call, when it is decided. */
+  facts(): SessionFacts {
+    const { saved, project, machine, state, id } = this.#parts
+    const place = { root: this.base(this.#entered).root, home: machine.home }
+    return state.facts(saved.forSession(project.loaded.root, id), null, place, this.#spilled)
+  }
+
+  base(moved: boolean): LoadedPolicy {
+    const { directory, project } = this.#parts
+    const { loaded } = project
+    if (!moved || directory === null) return loaded
+    return this.#kept('moved', loaded, () => movedPolicy(loaded, directory))
+  }
+
+  /** The policy that calls are decided on. */
+  deciding(moved: boolean): LoadedPolicy {
+    const { saved, project, machine, state, id } = this.#parts
+    const base = this.base(moved)
+    const denials = saved.forSession(project.loaded.root, id).filter((grant) => grant.verdict === 'deny')
+    const envelope = state.envelope()
+    const key = JSON.stringify(['deciding', moved, envelope.rules.length, denials.map((grant) => grant.id)])
+    return this.#kept(key, base, () =>
+      decidingPolicy(base, savedDenials(denials, { root: base.root, home: machine.home }), envelope),
+    )
+  }
+
+  /** The policy that a command's sandbox is made from; the same one for the same places, since sandboxes are kept by it. */
+  placing(reach: CallReach): LoadedPolicy {
+    const base = this.deciding(this.#entered)
+    const facts = this.facts()
+    const { number, limits } = this.ring()
+    const grants = [...facts.grants.reads, ...facts.grants.writes].map((rule) => rule.rule)
+    const places = [this.#entered, this.mode, number, facts.roots, grants, reach.roots, reach.readOnly]
+    return this.#kept(JSON.stringify(['placing', places]), base, () => placingPolicy(base, facts, reach, limits.memory))
+  }
+
+  /** The canonical path; what the project calls /project/src is src in the session's own directory. */
+  canonical(path: string, moved: boolean): string {
+    const { files, project } = this.#parts
+    const { root } = project.loaded
+    const plain = posix.normalize(path)
+    return files.canonical(moved && isInside(plain, root) ? this.base(moved).root + plain.slice(root.length) : plain)
+  }
+
+  /** The canonical path of one as it was written. */
+  resolve(given: string, moved: boolean): string {
+    const { home } = this.#parts.machine
+    const path = given === '~' || given.startsWith('~/') ? home + given.slice(1) : given
+    return this.canonical(posix.resolve(this.base(moved).root, path), moved)
+  }
+
+  #kept(key: string, base: LoadedPolicy, make: () => LoadedPolicy): LoadedPolicy {
+    const known = this.#policies.get(key)
+    if (known?.base === base) return known.policy
+    const policy = make()
+    this.#policies.set(key, { base, policy })
+    const oldest = this.#policies.keys().next().value
+    if (this.#policies.size > MAX_POLICIES && oldest !== undefined) this.#policies.delete(oldest)
+    return policy
+  }
+}

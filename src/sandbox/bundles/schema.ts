@@ -1,0 +1,163 @@
+/** Reads a bundle's data file: every key is checked, and nothing unknown is let through. */
+
+import { isRecord } from '../../system/record.ts'
+import type { Bundle, BundleSecret, RegistrySource } from './bundle.ts'
+
+/** A key of a bundle file, for the reader and for the documentation. */
+export interface BundleKey {
+  readonly name: string
+  readonly type: 'text' | 'texts' | 'values' | 'switch' | 'secrets' | 'registries'
+  readonly doc: string
+}
+
+/** The keys of a bundle file, in the order in which they are written. */
+export const bundleKeys: readonly BundleKey[] = [
+  { name: 'tool', type: 'text', doc: 'The name that `command_tools` uses.' },
+  { name: 'summary', type: 'text', doc: 'One sentence for `cordon bundles`.' },
+  { name: 'programs', type: 'texts', doc: 'First words of a command pattern that the bundle applies to.' },
+  { name: 'read', type: 'texts', doc: 'Places under the home directory that are shown read-only.' },
+  { name: 'cache', type: 'texts', doc: 'Caches: written with `fetch`, otherwise shown read-only.' },
+  { name: 'install', type: 'texts', doc: 'Where it installs programs: written only with `install = true`.' },
+  { name: 'env', type: 'texts', doc: 'Variables that pass; a `*` never lets a key or token through.' },
+  { name: 'set', type: 'values', doc: 'Variables with fixed values; one that passes from outside comes first.' },
+  { name: 'hosts', type: 'texts', doc: 'Hosts that `fetch` opens.' },
+  { name: 'fetch', type: 'switch', doc: 'Whether it may fetch unless the manifest says otherwise.' },
+  { name: 'notes', type: 'texts', doc: 'What a person should know.' },
+  {
+    name: 'secret',
+    type: 'secrets',
+    doc: 'Keys of yours that `cordon run` brokers: inside there is a placeholder, which the proxy swaps for `hosts` in `header`.',
+  },
+  { name: 'registry', type: 'registries', doc: 'Where the tool’s own configuration names its registry.' },
+]
+
+const SECRET_KEYS: ReadonlySet<string> = new Set(['name', 'hosts', 'header'])
+const REGISTRY_KEYS: ReadonlySet<string> = new Set(['command', 'file', 'match', 'subdomains', 'variable'])
+
+/** Turns the plain data of a bundle file into a bundle, or says everything that is wrong with it. */
+export function parseBundle(
+  data: unknown,
+  file: string,
+): { readonly bundle: Bundle } | { readonly problems: readonly string[] } {
+  const problems: string[] = []
+  const say = (key: string, expected: string, found: unknown): void => {
+    problems.push(`${file}: ${key}: expected ${expected}, found ${JSON.stringify(found) ?? 'nothing'}`)
+  }
+  if (!isRecord(data)) return { problems: [`${file}: expected a table`] }
+  for (const key of Object.keys(data)) {
+    if (!bundleKeys.some((known) => known.name === key))
+      say(key, `one of ${bundleKeys.map((k) => k.name).join(', ')}`, key)
+  }
+  const text = (key: string): string => {
+    const value = data[key]
+    if (typeof value === 'string' && value !== '') return value
+    say(key, 'a text', value)
+    return ''
+  }
+  const texts = (key: string): readonly string[] => {
+    const value = data[key] ?? []
+    if (isTexts(value)) return value
+    say(key, 'a list of texts', value)
+    return []
+  }
+  const places = (key: string): readonly string[] => {
+    const value = texts(key)
+    for (const path of value) {
+      if (!/^~\/[^*?]+[^/]$/.test(path) || path.split('/').includes('..')) say(key, 'a path like "~/.tool"', path)
+    }
+    return value
+  }
+  const bundle: Bundle = {
+    tool: text('tool'),
+    summary: text('summary'),
+    programs: texts('programs'),
+    read: places('read'),
+    cache: places('cache'),
+    install: places('install'),
+    env: texts('env'),
+    set: values(data.set ?? {}, say),
+    hosts: texts('hosts'),
+    secrets: secrets(data.secret ?? [], say),
+    registries: registries(data.registry ?? [], say),
+    fetch: data.fetch === undefined ? true : data.fetch === true,
+    notes: texts('notes'),
+  }
+  if (data.fetch !== undefined && typeof data.fetch !== 'boolean') say('fetch', 'true or false', data.fetch)
+  if (bundle.programs.length === 0) say('programs', 'at least one program', bundle.programs)
+  for (const name of bundle.env) if (!/^[A-Za-z_][A-Za-z0-9_]*\*?$/.test(name)) say('env', 'a variable name', name)
+  return problems.length > 0 ? { problems } : { bundle }
+}
+
+type Say = (key: string, expected: string, found: unknown) => void
+
+function values(value: unknown, say: Say): Readonly<Record<string, string>> {
+  const isVariable = ([name, text]: readonly [string, unknown]): boolean =>
+    /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && typeof text === 'string'
+  if (isRecord(value) && Object.entries(value).every(isVariable)) return value as Readonly<Record<string, string>>
+  say('set', 'a table of variables and texts', value)
+  return {}
+}
+
+function secrets(value: unknown, say: Say): readonly BundleSecret[] {
+  if (!Array.isArray(value)) {
+    say('secret', 'a list of tables', value)
+    return []
+  }
+  return value.flatMap((entry: unknown, index) => {
+    const { name, hosts, header } = isRecord(entry) ? entry : {}
+    const known = isRecord(entry) && Object.keys(entry).every((key) => SECRET_KEYS.has(key))
+    const named = typeof name === 'string' && /^[A-Z][A-Z0-9_]*$/.test(name)
+    const carried = typeof header === 'string' && /^[a-z][a-z0-9-]*$/.test(header)
+    if (known && named && carried && isTexts(hosts) && hosts.length > 0) return [{ name, hosts, header }]
+    say(`secret[${index}]`, 'a table of name, hosts and header', entry)
+    return []
+  })
+}
+
+function registries(value: unknown, say: Say): readonly RegistrySource[] {
+  if (!Array.isArray(value)) {
+    say('registry', 'a list of tables', value)
+    return []
+  }
+  return value.flatMap((entry: unknown, index) => {
+    const registry = registrySource(entry, `registry[${index}]`, say)
+    return registry === null ? [] : [registry]
+  })
+}
+
+function registrySource(entry: unknown, key: string, say: Say): RegistrySource | null {
+  if (!isRecord(entry)) {
+    say(key, 'a table', entry)
+    return null
+  }
+  const { command, file, match, subdomains, variable } = entry
+  const unknown = Object.keys(entry).find((name) => !REGISTRY_KEYS.has(name))
+  if (unknown !== undefined) say(`${key}.${unknown}`, `one of ${[...REGISTRY_KEYS].join(', ')}`, unknown)
+  const isCommand = isTexts(command) && command.length > 0
+  const isFile = typeof file === 'string' && file.startsWith('~/')
+  if (isCommand === isFile) say(key, 'either a command or a file under "~/"', entry)
+  if (typeof match !== 'string' || !isExpression(match)) {
+    say(`${key}.match`, 'a regular expression', match)
+    return null
+  }
+  return {
+    command: isCommand ? command : null,
+    file: isFile ? file : null,
+    match,
+    subdomains: subdomains === true,
+    variable: typeof variable === 'string' ? variable : null,
+  }
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string' && item !== '')
+}
+
+function isExpression(text: string): boolean {
+  try {
+    new RegExp(text)
+    return true
+  } catch {
+    return false
+  }
+}

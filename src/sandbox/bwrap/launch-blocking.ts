@@ -1,0 +1,90 @@
+/** Runs one command for a process that has nothing else to do meanwhile: the addon `cordon-launch` starts it and waits. */
+
+import { dirname, join } from 'node:path'
+import type { BegunRoom, LaunchIo } from '../backend.ts'
+import type { Limits } from '../limits.ts'
+import type { SandboxRoom } from '../plan.ts'
+import { compileFurnishing, compileRoom, type Machine, openGroup } from './launch-compile.ts'
+import { SandboxFault } from './launch-fault.ts'
+import { LaunchProgress } from './launch-progress.ts'
+
+/** What native/cordon-launch.c gives Node. */
+interface LaunchAddon {
+  start(args: Buffer, fds: Buffer): number
+  attend(orders: Buffer, signals: Buffer, timeoutMs: number): Buffer
+  abandon(): void
+}
+
+/** By number, where the architectures agree; `node:os`, which knows them too, takes a start half a millisecond. */
+const SIGNALS: Readonly<Partial<Record<NodeJS.Signals, number>>> = {
+  SIGHUP: 1,
+  SIGINT: 2,
+  SIGQUIT: 3,
+  SIGUSR1: 10,
+  SIGUSR2: 12,
+  SIGTERM: 15,
+  SIGCONT: 18,
+}
+
+/** The addon at this path; null where it was not built or this Node cannot load it: then the usual way serves. */
+function loadAddon(path: string): LaunchAddon | null {
+  const module = { exports: {} }
+  try {
+    process.dlopen(module, path)
+    return module.exports as LaunchAddon
+  } catch {
+    return null
+  }
+}
+
+/** Whether nothing has to be read, written or answered by this process while the command runs. */
+function mayBlock(io: LaunchIo): boolean {
+  const passedOn = io.stdin === 'inherit' && io.stdout === 'inherit' && io.stderr === 'inherit'
+  const known = (io.forwardSignals ?? []).every((name) => name in SIGNALS)
+  return io.blocking === true && passedOn && known && !io.terminal && !io.signal && !io.verify
+}
+
+/**
+ * Has bubblewrap lay out a room, while this process goes on to make the plan of what is put into it. Null, with nothing
+ * started, when the launch may not block, and when a terminal is among the streams: that has to be relayed.
+ */
+export function beginRoom(room: SandboxRoom, limits: Limits, io: LaunchIo, machine: Machine): BegunRoom | null {
+  const addon = mayBlock(io)
+    ? loadAddon(join(dirname(machine.init.path), `cordon-launch-${machine.architecture}`))
+    : null
+  if (!addon) return null
+  const cgroup = openGroup(limits, machine)
+  const argv = compileRoom(room, false, machine, cgroup)
+  // The addon takes the words as one text: a NUL in one would make it two.
+  if (argv.some((word) => word.includes('\0'))) throw new SandboxFault('sandbox-plan', 'a path holds a NUL character')
+  const fds = Int32Array.of(machine.init.fd, 0, 1, 2, machine.nothing)
+  const started = addon.start(Buffer.from(`${argv.join('\0')}\0`), Buffer.from(fds.buffer))
+  if (started !== 0) cgroup?.remove()
+  if (started > 0) return null
+  if (started < 0)
+    throw new SandboxFault('sandbox-missing', `${argv[0]} could not be started (errno ${-started})`, {
+      remedy: 'Install bubblewrap (apt install bubblewrap, dnf install bubblewrap) and run `cordon doctor`.',
+    })
+  return {
+    launch: (plan) => {
+      const progress = new LaunchProgress(plan, io.onViolation)
+      const orders = Buffer.from(compileFurnishing(plan, machine, io))
+      const signals = Buffer.from((io.forwardSignals ?? []).map((name) => SIGNALS[name]!))
+      const answer = addon.attend(orders, signals, plan.limits.timeoutMs ?? 0)
+      cgroup?.remove()
+      const said = 12 + answer.readUInt32LE(8)
+      progress.take(answer.subarray(12, said))
+      return progress.end({
+        timedOut: answer.readUInt32LE(4) === 1,
+        cancelled: false,
+        stdout: null,
+        stderr: null,
+        complaint: () => ({ text: answer.toString('utf8', said), status: `wait status ${answer.readInt32LE(0)}` }),
+      })
+    },
+    abandon: () => {
+      addon.abandon()
+      cgroup?.remove()
+    },
+  }
+}

@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest'
+import type { Bind, SandboxRoom } from '../plan.ts'
+import { compileRoom, type Machine } from './launch-compile.ts'
+import { SandboxFault } from './launch-fault.ts'
+
+const room = (binds: readonly Bind[]): SandboxRoom => ({
+  hostname: 'localhost',
+  baseline: 'system',
+  binds,
+  links: [],
+  standIns: [],
+  scratch: ['/tmp'],
+  emptied: [],
+  skipped: [],
+  scratchBytes: 1,
+})
+const machine: Machine = {
+  architecture: 'x64',
+  bwrap: '/home/ada/work/bin/bwrap',
+  init: { path: '/opt/cordon-init', fd: 4 },
+  nothing: 5,
+  cgroups: () => null,
+  numbered: false,
+}
+
+test.each([
+  ['/home/ada/work', 'read-write', true],
+  ['/home/ada/work/bin/bwrap', 'read-write', true],
+  ['/home/ada/work', 'read-only', false],
+  ['/home/ada/other', 'read-write', false],
+] as const)('a bubblewrap that commands may write is not started: %s, %s', (path, mode, refused) => {
+  const compile = () => compileRoom(room([{ path, mode }]), false, machine, null)
+  if (refused) expect(compile).toThrow(SandboxFault)
+  else expect(compile()[0]).toBe(machine.bwrap)
+})

@@ -1,0 +1,89 @@
+/** A plan in the terms of this machine: bubblewrap's arguments for the room, the init's orders for what is put into it. */
+
+import { isInside } from '../../files/baseline.ts'
+import type { LaunchIo } from '../backend.ts'
+import { groupLimits, type Limits, processNumbers, resourceLimits } from '../limits.ts'
+import { type Cgroup, type CgroupHost, makeCgroup } from '../limits-cgroup.ts'
+import type { SandboxPlan, SandboxRoom } from '../plan.ts'
+import { readIdentities } from '../session.ts'
+import { compileArguments } from './args.ts'
+import { SandboxFault } from './launch-fault.ts'
+import { compileOrders } from './orders.ts'
+import { compileFilter } from './seccomp.ts'
+import type { Architecture } from './syscalls.ts'
+
+/** The programs that a launch needs, found once. */
+export interface Machine {
+  readonly architecture: Architecture
+  readonly bwrap: string
+  readonly init: { readonly path: string; readonly fd: number }
+  /** An open /dev/null: Node leaves descriptors above 2 closed where they are ignored. */
+  readonly nothing: number
+  /** Looked for when a limit needs them. */
+  readonly cgroups: () => CgroupHost | null
+  /** Whether a pid namespace can hold the limit of processes. */
+  readonly numbered: boolean
+}
+
+const STDIN_TERMINAL = 1
+const STDOUT_TERMINAL = 2
+const STDERR_TERMINAL = 4
+
+/** The program that makes a room, with its arguments: bubblewrap, in its control group. Throws a fault for too large a room. */
+export function compileRoom(
+  room: SandboxRoom,
+  channel: boolean,
+  machine: Machine,
+  cgroup: Cgroup | null,
+): readonly [program: string, ...args: string[]] {
+  const writable = room.binds.find(({ path, mode }) => mode === 'read-write' && isInside(machine.bwrap, path))
+  if (writable)
+    throw new SandboxFault(
+      'sandbox-missing',
+      `bubblewrap was found only at ${machine.bwrap}, where commands may write: what they left there would run outside the sandbox`,
+      { remedy: 'Install it for the system: apt install bubblewrap, dnf install bubblewrap, pacman -S bubblewrap.' },
+    )
+  const args = orFault(() => compileArguments(room, channel))
+  return cgroup ? [machine.init.path, 'enter', ...cgroup.procs, '--', machine.bwrap, ...args] : [machine.bwrap, ...args]
+}
+
+/** The control group that a room needs; null when none of its limits does, or none can be had. */
+export function openGroup(limits: Limits, machine: Machine): Cgroup | null {
+  const left = groupLimits(limits, machine.numbered)
+  const host = left && machine.cgroups()
+  return left && host ? makeCgroup(host, left) : null
+}
+
+/** The orders for the init. Throws a fault for a plan that cannot be expressed. */
+export function compileFurnishing(
+  plan: SandboxPlan,
+  machine: Pick<Machine, 'architecture' | 'cgroups' | 'numbered'>,
+  io: Pick<LaunchIo, 'terminal' | 'stderr' | 'verify'> = {},
+): Uint8Array {
+  const terminalFds = io.terminal
+    ? STDIN_TERMINAL | STDOUT_TERMINAL | (io.stderr === undefined ? STDERR_TERMINAL : 0)
+    : 0
+  return orFault(() =>
+    compileOrders({
+      plan,
+      filter: compileFilter({ architecture: machine.architecture, unixSockets: plan.unixSockets }),
+      limits: resourceLimits(
+        plan.limits,
+        groupLimits(plan.limits, machine.numbered) && (machine.cgroups()?.support ?? null),
+      ),
+      processNumbers: processNumbers(plan.limits, machine.numbered),
+      terminalFds,
+      gate: io.verify !== undefined,
+      bound: readIdentities(plan.binds.map(({ path }) => path)),
+    }),
+  )
+}
+
+function orFault<T>(compile: () => T): T {
+  try {
+    return compile()
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    throw new SandboxFault('sandbox-plan', error.message, { cause: error, remedy: 'Change the grants or the command.' })
+  }
+}

@@ -1,0 +1,75 @@
+/** Faults of the sandbox: the command did not run inside, so it did not run. */
+
+import { constants } from 'node:os'
+import { Fault } from '../../system/fault.ts'
+import type { SandboxPlan } from '../plan.ts'
+import { type InitStep, STEP_MEANINGS, stepOf } from './steps.ts'
+
+/** For `cordon run`: 125 Cordon's fault, 126 not executable, 127 not found. */
+export type FaultExit = 125 | 126 | 127
+
+export class SandboxFault extends Fault {
+  readonly exitCode: FaultExit
+  /** The path it is about, where there is one. */
+  readonly path: string | null
+
+  constructor(
+    code: string,
+    message: string,
+    options: { cause?: unknown; remedy?: string; exitCode?: FaultExit; path?: string } = {},
+  ) {
+    super(code, message, options)
+    this.exitCode = options.exitCode ?? 125
+    this.path = options.path ?? null
+  }
+}
+
+function errnoName(errno: number): string {
+  return Object.entries(constants.errno).find(([, value]) => value === errno)?.[0] ?? `errno ${errno}`
+}
+
+function subjectOf(step: InitStep, index: number, plan: SandboxPlan): string | undefined {
+  if (step === 'MASK') return plan.masks[index]
+  if (step === 'PIN') return plan.pins[index]?.path
+  if (step === 'PLACE') return plan.binds[index]?.path
+  if (step === 'DIRECTORY') return plan.cwd
+  if (step === 'EXEC') return plan.argv[0]
+  if (step === 'STREAM') return ['stdin', 'stdout', 'stderr'][index]
+  return undefined
+}
+
+/** The fault for a step at which the init gave up. */
+export function faultOfStep(failed: { step: number; errno: number; index: number }, plan: SandboxPlan): SandboxFault {
+  const step = stepOf(failed.step)
+  if (step === null) return new SandboxFault('sandbox-failed', `the sandbox failed at an unknown step ${failed.step}`)
+  const { code, what, remedy } = STEP_MEANINGS[step]
+  const path = subjectOf(step, failed.index, plan)
+  const name = errnoName(failed.errno)
+  const message = `${what}${path === undefined ? '' : `: ${JSON.stringify(path)}`} (${name})`
+  const about = path === undefined ? {} : { path }
+  if (step !== 'EXEC') return new SandboxFault(code, message, { remedy, ...about })
+  const missing = failed.errno === constants.errno.ENOENT || failed.errno === constants.errno.ENOTDIR
+  return missing
+    ? new SandboxFault(
+        'command-not-found',
+        `the command was not found inside the sandbox: ${JSON.stringify(path)} (${name})`,
+        {
+          remedy:
+            'Check the name and its interpreter line, and that a grant or a bundle shows the program to the sandbox.',
+          exitCode: 127,
+          ...about,
+        },
+      )
+    : new SandboxFault(code, message, { remedy, exitCode: 126, ...about })
+}
+
+/** The fault for a bubblewrap that ended before the init could say anything. */
+export function faultOfBwrap(text: string, status: string): SandboxFault {
+  const said = text.trim().slice(0, 2000)
+  const namespaces = /namespace|uid map|Operation not permitted|setting up/i.test(said)
+  return new SandboxFault(
+    namespaces ? 'sandbox-userns' : 'sandbox-failed',
+    `bubblewrap could not make the sandbox (${status})${said === '' ? '' : `: ${said}`}`,
+    { remedy: 'Run `cordon doctor`: it says what this machine is missing and how to allow it.' },
+  )
+}

@@ -1,0 +1,90 @@
+/** What is known of a sandbox under way: its init's messages, and what they come to in the end. */
+
+import { constants } from 'node:os'
+import type { Captured, LaunchIo, LaunchResult } from '../backend.ts'
+import type { SandboxPlan } from '../plan.ts'
+import { maskViolation, type Violation } from '../violation.ts'
+import { faultOfBwrap, faultOfStep } from './launch-fault.ts'
+import { type InitMessage, MESSAGE_BYTES, parseMessage } from './orders.ts'
+
+/** How a launch came to its end, besides what the init said. */
+export interface LaunchEnd {
+  readonly timedOut: boolean
+  readonly cancelled: boolean
+  readonly stdout: Captured | null
+  readonly stderr: Captured | null
+  /** bubblewrap's own words and status; asked for only when the init never said anything. */
+  readonly complaint: () => { readonly text: string; readonly status: string }
+}
+
+/** One launch, as its init tells it. */
+export class LaunchProgress {
+  readonly #started = performance.now()
+  readonly #plan: SandboxPlan
+  readonly #onViolation: LaunchIo['onViolation']
+  readonly #violations: Violation[] = []
+  #ready: { watched: boolean } | null = null
+  #failed: Extract<InitMessage, { kind: 'failed' }> | null = null
+  #ended: Extract<InitMessage, { kind: 'ended' }> | null = null
+
+  constructor(plan: SandboxPlan, onViolation: LaunchIo['onViolation']) {
+    this.#plan = plan
+    this.#onViolation = onViolation
+  }
+
+  /** Takes the whole messages that these bytes hold, and passes each on to those who answer it; the rest of the bytes. */
+  take(bytes: Buffer, pass: (message: InitMessage) => void = () => {}): Buffer {
+    let at = 0
+    for (; at + MESSAGE_BYTES <= bytes.length; at += MESSAGE_BYTES) {
+      const message = parseMessage(bytes.subarray(at, at + MESSAGE_BYTES))
+      if (!message) continue
+      this.#note(message)
+      pass(message)
+    }
+    return bytes.subarray(at)
+  }
+
+  /** The result. Throws a fault where the command did not run. */
+  end({ timedOut, cancelled, stdout, stderr, complaint }: LaunchEnd): LaunchResult {
+    if (this.#failed) throw faultOfStep(this.#failed, this.#plan)
+    if (!this.#ready && !timedOut && !cancelled) {
+      const { text, status } = complaint()
+      throw faultOfBwrap(text, status)
+    }
+    // A sandbox that ended without a word was killed: by us, or by the kernel for want of memory.
+    const signal = this.#ended ? this.#ended.signal : constants.signals.SIGKILL
+    const code = this.#ended?.code ?? null
+    return {
+      code,
+      signal: signal === null ? null : signalName(signal),
+      exitCode: code ?? 128 + (signal ?? 0),
+      timedOut,
+      cancelled,
+      stdout,
+      stderr,
+      violations: this.#violations,
+      masksWatched: this.#ready?.watched ?? false,
+      milliseconds: performance.now() - this.#started,
+    }
+  }
+
+  #note(message: InitMessage): void {
+    if (message.kind === 'failed') this.#failed ??= message
+    else if (message.kind === 'ready') this.#ready = { watched: message.watched }
+    else if (message.kind === 'ended') this.#ended = message
+    else if (message.kind === 'mask') this.#violate(this.#plan.masks[message.index], message.event)
+  }
+
+  #violate(path: string | undefined, event: 'opened' | 'lifted'): void {
+    if (path === undefined) return
+    const violation = maskViolation(path, event)
+    this.#violations.push(violation)
+    this.#onViolation?.(violation)
+  }
+}
+
+/** Looked up only when a command was ended by a signal: loading node:os takes a while. */
+function signalName(number: number): NodeJS.Signals {
+  const entry = Object.entries(constants.signals).find(([, value]) => value === number)
+  return (entry?.[0] ?? 'SIGKILL') as NodeJS.Signals
+}

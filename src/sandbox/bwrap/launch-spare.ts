@@ -1,0 +1,124 @@
+/**
+ * Rooms that are laid out ahead. Laying one out takes most of the time of a short command, and the next command mostly
+ * wants a room like the last one's. A spare holds nothing but its places and an init that waits for its orders; masks,
+ * pins and everything else that is about one command come with those.
+ */
+
+import { readFileSync } from 'node:fs'
+import type { Socket } from 'node:net'
+import { isInside } from '../../files/baseline.ts'
+import type { SandboxPlan } from '../plan.ts'
+import { readIdentities } from '../session.ts'
+import { keepAlive, type StartedRoom } from './launch-room.ts'
+
+/** Commands take turns between few kinds of rooms. */
+const MAX_SPARES = 2
+/** A spare holds on to the file systems that it shows: not for longer than a person would wonder why. */
+const KEPT_MS = 60_000
+
+/** Commands this close to each other come from a program, which has the next one at hand. */
+const HURRY_MS = 20
+
+interface Spare {
+  readonly name: string
+  readonly room: StartedRoom
+  /** How the places looked when it was laid out. */
+  readonly look: string
+  readonly expiry: NodeJS.Timeout
+}
+
+/** The spare rooms of one backend. */
+export class SpareRooms {
+  readonly #spares = new Map<string, Spare>()
+  readonly #running = new Set<SandboxPlan>()
+  #last: { readonly name: string; readonly ended: number } | null = null
+  #closed = false
+
+  /** A room of this name in which the plan finds everything as it is now, or null. */
+  take(name: string, plan: SandboxPlan): StartedRoom | null {
+    const spare = this.#spares.get(name)
+    if (!spare) return null
+    this.#forget(spare)
+    if (spare.look !== lookOf(plan)) {
+      end(spare.room)
+      return null
+    }
+    keepAlive(spare.room, true)
+    return spare.room
+  }
+
+  /** Follows a command that begins, to lay out a room like its own for the next one: once it is done, or at once in a hurry. */
+  follow(name: string, plan: SandboxPlan, start: () => StartedRoom, command: Promise<unknown>): void {
+    const layOut = () => setImmediate(() => this.#layOut(name, plan, start)).unref()
+    const inAHurry = this.#last?.name === name && performance.now() - this.#last.ended < HURRY_MS
+    this.#closed = false
+    this.#running.add(plan)
+    if (inAHurry) layOut()
+    const done = () => {
+      this.#running.delete(plan)
+      this.#last = { name, ended: performance.now() }
+    }
+    command.then(
+      () => {
+        done()
+        layOut()
+      },
+      () => done(),
+    )
+  }
+
+  /** Ends them all. */
+  close(): void {
+    this.#closed = true
+    for (const spare of this.#spares.values()) this.#end(spare)
+  }
+
+  #layOut(name: string, plan: SandboxPlan, start: () => StartedRoom): void {
+    if (this.#closed || this.#spares.has(name) || this.#isMovable(plan)) return
+    const [oldest] = this.#spares.values()
+    if (oldest && this.#spares.size >= MAX_SPARES) this.#end(oldest)
+    try {
+      const look = lookOf(plan)
+      const room = start()
+      const expiry = setTimeout(() => this.#end(spare), KEPT_MS).unref()
+      const spare: Spare = { name, room, look, expiry }
+      keepAlive(room, false)
+      for (const stream of room.child.stdio) (stream as Socket | null)?.on('error', () => {})
+      room.child.once('exit', () => this.#forget(spare)).once('error', () => this.#forget(spare))
+      this.#spares.set(name, spare)
+    } catch {
+      // The next command starts a room of its own, and says what is wrong.
+    }
+  }
+
+  /** Whether a running command could put something else in a place of the plan, for the moment in which it is shown. */
+  #isMovable(plan: SandboxPlan): boolean {
+    const writable = [...this.#running].flatMap(({ binds }) => binds.filter(({ mode }) => mode === 'read-write'))
+    return plan.binds.some(({ path }) => writable.some((place) => place.path !== path && isInside(path, place.path)))
+  }
+
+  #end(spare: Spare): void {
+    this.#forget(spare)
+    end(spare.room)
+  }
+
+  #forget(spare: Spare): void {
+    clearTimeout(spare.expiry)
+    if (this.#spares.get(spare.name) === spare) this.#spares.delete(spare.name)
+  }
+}
+
+/** The init has no orders yet, so nothing runs that could mind: it ends with the connection (see bwrap/args.ts for why not by a signal). */
+function end({ child }: StartedRoom): void {
+  for (const stream of child.stdio) stream?.destroy()
+}
+
+/**
+ * What a room shows is settled when it is laid out: a place that was replaced since, or a file system that came or went,
+ * would be missing from it. That its places are these very ones the init sees for itself, as in any other room.
+ */
+function lookOf(plan: SandboxPlan): string {
+  const places = readIdentities(plan.binds.map(({ path }) => path))
+  const numbers = [...places].map(([path, { device, inode }]) => `${path} ${device} ${inode}`)
+  return `${numbers.join('\n')}\n${readFileSync('/proc/self/mountinfo', 'latin1')}`
+}

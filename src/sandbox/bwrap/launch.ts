@@ -1,0 +1,207 @@
+/** Runs one command in a bubblewrap sandbox: starts it, feeds it, listens to its init, ends it, and says what happened. */
+
+import type { ChildProcess } from 'node:child_process'
+import type { Server, Socket } from 'node:net'
+import { constants } from 'node:os'
+import { Readable, Writable } from 'node:stream'
+import type { LaunchIo, LaunchResult, Output } from '../backend.ts'
+import type { SandboxPlan } from '../plan.ts'
+import { CONTROL_FD } from './args.ts'
+import { Capture } from './launch-capture.ts'
+import { compileFurnishing, type Machine } from './launch-compile.ts'
+import { faultOfStep, SandboxFault } from './launch-fault.ts'
+import { LaunchProgress } from './launch-progress.ts'
+import { keepAlive, roomName, type StartedRoom, type Streams, startRoom, streamsOf } from './launch-room.ts'
+import { InsideServers } from './launch-servers.ts'
+import type { SpareRooms } from './launch-spare.ts'
+import { relayTerminal } from './launch-terminal.ts'
+import { goMessage, type InitMessage, quitMessage, signalMessage } from './orders.ts'
+import { INIT_STEPS } from './steps.ts'
+
+/** How long the init has to end the sandbox before its connection is cut, which ends it too. */
+const QUIT_GRACE_MS = 1000
+
+/** Runs a plan. Resolves when the command and everything it started are gone. */
+export async function launchSandbox(
+  plan: SandboxPlan,
+  io: LaunchIo,
+  machine: Machine,
+  spares: SpareRooms | null = null,
+): Promise<LaunchResult> {
+  if (io.begun) return io.begun.launch(plan)
+  const orders = compileFurnishing(plan, machine, io)
+  if (plan.network.kind === 'listener' && !io.onListener)
+    throw new SandboxFault('sandbox-network', 'the plan has a network listener, but nobody takes it')
+  io.signal?.throwIfAborted()
+
+  const name = spares ? roomName(plan, io, machine) : null
+  const room = (name !== null && spares?.take(name, plan)) || startRoom(plan, io, machine)
+  const attended = attend(room, plan, io, orders)
+  // Nothing is left to do when bubblewrap itself goes, unless a control group is to be removed: a process that is done
+  // need not wait for it.
+  if (!room.cgroup) attended.finally(() => keepAlive(room, false)).catch(() => {})
+  if (name !== null) spares?.follow(name, plan, () => startRoom(plan, io, machine), attended)
+  return attended
+}
+
+async function attend(room: StartedRoom, plan: SandboxPlan, io: LaunchIo, orders: Uint8Array): Promise<LaunchResult> {
+  const { child } = room
+  const progress = new LaunchProgress(plan, io.onViolation)
+  const closed = closeOf(child)
+  const control = child.stdio[CONTROL_FD] as Socket | undefined
+  const cleanups: (() => void)[] = []
+  let timedOut = false
+  let cancelled = false
+  let changed = false
+  let servers: Server[] = []
+  try {
+    if (!control)
+      return await closed.then(() => Promise.reject(new SandboxFault('sandbox-failed', 'no control channel')))
+    control.on('error', () => {})
+    control.write(orders)
+    const inside = new InsideServers(plan.servers, control, io.onServer)
+    cleanups.push(() => inside.close())
+    const refuse = () => {
+      changed = true
+      control.write(quitMessage())
+    }
+    const ended = new Promise<void>((resolve) => {
+      listenTo(control, progress, (message) => {
+        inside.take(message)
+        if (message.kind === 'ended' || message.kind === 'failed') resolve()
+        if (message.kind === 'gate') void passGate(io).then((good) => (good ? control.write(goMessage()) : refuse()))
+      })
+    })
+
+    const end = () => {
+      control.write(quitMessage())
+      const timer = setTimeout(() => {
+        // The init ends with its connection, whatever became of bubblewrap.
+        control.destroy()
+        child.kill('SIGKILL')
+      }, QUIT_GRACE_MS)
+      cleanups.push(() => clearTimeout(timer))
+    }
+    if (plan.limits.timeoutMs !== undefined) {
+      const timer = setTimeout(() => {
+        timedOut = true
+        end()
+      }, plan.limits.timeoutMs)
+      cleanups.push(() => clearTimeout(timer))
+    }
+    const abort = () => {
+      cancelled = true
+      end()
+    }
+    io.signal?.addEventListener('abort', abort, { once: true })
+    cleanups.push(() => io.signal?.removeEventListener('abort', abort))
+    if (io.signal?.aborted) abort()
+    for (const name of io.forwardSignals ?? []) {
+      const forward = () => control.write(signalMessage(constants.signals[name]))
+      process.on(name, forward)
+      cleanups.push(() => process.off(name, forward))
+    }
+    child.on('message', (word, handle) => {
+      if (typeof word === 'number') return inside.connected(word, handle as Socket)
+      const server = handle as Server | undefined
+      if (!server) return
+      servers.push(server)
+      io.onListener?.(server)
+    })
+
+    const streams = streamsOf(room)
+    const diagnosis = new Capture(child.stderr!, 'bwrap', undefined, undefined)
+    const captures = connect(streams, plan, io, cleanups)
+    if (io.terminal) cleanups.push(relayTerminal(streams, control, io.terminal))
+
+    // The init tells the end when everything else is dead. Its own end, and the kernel's clearing up after it, need not
+    // be waited for: releasing the watch on the masks alone takes the kernel 15 ms.
+    const told = Promise.all([ended, endOf(streams.stdout), endOf(streams.stderr)])
+    const status = await Promise.race([closed, told.then(() => null)])
+    const stdout = captures.stdout?.finish() ?? null
+    const stderr = captures.stderr?.finish() ?? null
+    if (changed) throw faultOfStep({ step: INIT_STEPS.MASK, errno: constants.errno.ESTALE, index: -1 }, plan)
+    const complaint = () => ({
+      text: diagnosis.finish().bytes.toString('utf8'),
+      status: status ?? 'no exit status',
+    })
+    return progress.end({ timedOut, cancelled, stdout, stderr, complaint })
+  } finally {
+    for (const cleanup of cleanups.reverse()) cleanup()
+    for (const server of servers) server.close()
+    servers = []
+  }
+}
+
+/** A look that fails is a look that found something. */
+async function passGate(io: LaunchIo): Promise<boolean> {
+  try {
+    return (await io.verify?.()) === true
+  } catch {
+    return false
+  }
+}
+
+function closeOf(child: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    child.once('error', (error) =>
+      reject(
+        new SandboxFault('sandbox-missing', `bubblewrap could not be started: ${error.message}`, {
+          cause: error,
+          remedy: 'Install bubblewrap (apt install bubblewrap, dnf install bubblewrap) and run `cordon doctor`.',
+        }),
+      ),
+    )
+    child.once('close', (code, signal) => resolve(signal === null ? `exit ${code}` : `ended by ${signal}`))
+  })
+}
+
+function listenTo(control: Socket, progress: LaunchProgress, answer: (message: InitMessage) => void): void {
+  let rest: Buffer = Buffer.alloc(0)
+  control.on('data', (chunk: Buffer) => {
+    rest = progress.take(rest.length === 0 ? chunk : Buffer.concat([rest, chunk]), answer)
+  })
+}
+
+function endOf(stream: Socket | null): Promise<void> {
+  return new Promise((resolve) => {
+    if (!stream || stream.readableEnded || stream.destroyed) resolve()
+    else stream.once('close', resolve).once('end', resolve)
+  })
+}
+
+interface Captures {
+  readonly stdout: Capture | null
+  readonly stderr: Capture | null
+}
+
+function connect(streams: Streams, plan: SandboxPlan, io: LaunchIo, cleanups: (() => void)[]): Captures {
+  const { outputBytes } = plan.limits
+  const one = (stream: Socket | null, choice: Output | undefined, name: 'stdout' | 'stderr'): Capture | null => {
+    if (!stream) return null
+    stream.on('error', () => {})
+    if (choice === 'capture') return new Capture(stream, name, outputBytes, io.spillDirectory)
+    if (choice === 'inherit') stream.pipe(process[name], { end: false })
+    else if (choice instanceof Writable) stream.pipe(choice, { end: false })
+    return null
+  }
+  if (io.terminal) return { stdout: null, stderr: one(streams.stderr, io.stderr, 'stderr') }
+  if (streams.stdin) feed(streams.stdin, io.stdin, cleanups)
+  return { stdout: one(streams.stdout, io.stdout, 'stdout'), stderr: one(streams.stderr, io.stderr, 'stderr') }
+}
+
+function feed(stdin: Socket, source: LaunchIo['stdin'], cleanups: (() => void)[]): void {
+  // A command that does not read its input to the end is no fault. Reading sees that it is gone.
+  stdin.on('error', () => {}).resume()
+  if (source === 'inherit') {
+    process.stdin.pipe(stdin)
+    cleanups.push(() => {
+      process.stdin.unpipe(stdin)
+      process.stdin.pause()
+      process.stdin.unref?.()
+    })
+  } else if (source instanceof Readable) {
+    source.pipe(stdin)
+    cleanups.push(() => source.unpipe(stdin))
+  } else if (source !== undefined) stdin.end(source)
+}

@@ -1,0 +1,273 @@
+/** Probes the machine by really running a sandbox and attacking from inside it. Nothing here ever runs a command outside. */
+
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { release, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { errorCode, messageOf } from '../../system/fault.ts'
+import type { Backend, LaunchResult } from '../backend.ts'
+import type { CgroupSupport } from '../limits.ts'
+import { planSandbox } from '../plan.ts'
+import type { Assurance, Support } from '../report.ts'
+import { readHostFacts } from '../session.ts'
+import { SandboxFault } from './launch-fault.ts'
+
+interface Check {
+  readonly name: string
+  readonly detail: string
+  /** sh; exit status 0 means that the attack worked. `$P` project, `$O` a place outside. */
+  readonly attack: string
+}
+
+const CHECKS: readonly Check[] = [
+  { name: 'ungranted files', detail: 'do not exist inside', attack: '[ -e "$O/secret" ]' },
+  { name: 'masks', detail: 'secrets read as empty', attack: 'grep -q secret "$P/.env"' },
+  { name: 'protected paths', detail: 'cannot be changed', attack: 'touch "$P/pinned/new"' },
+  { name: 'protected paths in place', detail: 'cannot be moved away', attack: 'mv "$P/above" "$P/elsewhere"' },
+  { name: 'system files', detail: 'are read-only', attack: 'touch /usr/cordon-probe || touch /etc/cordon-probe' },
+  { name: 'kernel settings', detail: '/proc is read-only', attack: ': >> /proc/sys/kernel/core_pattern' },
+  {
+    name: 'kernel objects',
+    detail: '/sys and control groups are absent',
+    attack: '[ -e /sys/kernel ] || [ -e /sys/fs/cgroup ]',
+  },
+  {
+    name: 'process isolation',
+    detail: 'other processes are not visible',
+    attack: '[ -e "/proc/$HOSTPID/comm" ] && [ "$HOSTPID" -gt 64 ]',
+  },
+  {
+    name: 'network isolation',
+    detail: 'no interface but the sandbox’s own loopback',
+    attack: 'tail -n +3 /proc/net/dev | grep -v "lo:" | grep -q .',
+  },
+  {
+    name: 'capabilities',
+    detail: 'none, and none to regain',
+    attack: 'grep "^Cap" /proc/self/status | grep -qv 0000000000000000',
+  },
+  {
+    name: 'no new privileges',
+    detail: 'setuid programs gain nothing',
+    attack: '! grep -q "NoNewPrivs:.1" /proc/self/status',
+  },
+  { name: 'system call filter', detail: 'loaded', attack: '! grep -q "Seccomp:.2" /proc/self/status' },
+  { name: 'nested user namespaces', detail: 'off', attack: '[ "$(cat /proc/sys/user/max_user_namespaces)" != 0 ]' },
+  { name: 'host services', detail: '/run is absent', attack: '[ -n "$(ls -A /run 2>/dev/null)" ]' },
+]
+
+const SCRIPT: string = [
+  ...CHECKS.map(
+    ({ attack }, i) => `if ( ${attack} ) >/dev/null 2>&1; then echo "${i} broken"; else echo "${i} held"; fi`,
+  ),
+  'echo written > "$P/new" && echo writable',
+].join('\n')
+
+/** Runs the probe. Throws nothing: what failed is in the result. */
+export async function probeSandbox(
+  backend: Backend,
+  cgroup: () => CgroupSupport | null,
+  numbered: () => boolean,
+): Promise<Support> {
+  let base: string | null = null
+  try {
+    base = makePlace()
+    const { result, listened } = await attackFromInside(backend, base)
+    const output = result.stdout?.bytes.toString('utf8') ?? ''
+    if (result.exitCode !== 0 || !output.includes('writable'))
+      return unusable(backend, new Error(`the probe ended with ${result.exitCode} and said ${JSON.stringify(output)}`))
+    const assurances: Assurance[] = CHECKS.map(({ name, detail }, i) =>
+      output.includes(`${i} held`)
+        ? { name, status: 'enforced', detail }
+        : {
+            name,
+            status: 'absent',
+            detail: `an attack from inside succeeded (${detail} was expected)`,
+            remedy: REPORT,
+          },
+    )
+    assurances.push(
+      listened
+        ? { name: 'network listener', status: 'enforced', detail: 'handed out of the network namespace' }
+        : { name: 'network listener', status: 'absent', detail: 'was not handed over', remedy: REPORT },
+      result.masksWatched && result.violations.some((violation) => violation.kind === 'mask-opened')
+        ? { name: 'mask watch', status: 'enforced', detail: 'opens of hidden files are observed' }
+        : {
+            name: 'mask watch',
+            status: 'degraded',
+            detail: 'opens of hidden files are not observed (they are hidden all the same)',
+            remedy: 'Raise fs.inotify.max_user_instances.',
+          },
+      cgroupAssurance(cgroup()),
+    )
+    return {
+      backend: backend.name,
+      usable: assurances.every(({ status }) => status !== 'absent'),
+      assurances,
+      cgroup: cgroup(),
+      numbered: numbered(),
+    }
+  } catch (error) {
+    return unusable(backend, error)
+  } finally {
+    if (base !== null) rmSync(base, { recursive: true, force: true })
+  }
+}
+
+const PREFIX = 'cordon-probe-'
+
+function makePlace(): string {
+  let base: string | null = null
+  try {
+    const place = realpathSync(tmpdir())
+    reapProbes(place, Date.now())
+    base = mkdtempSync(join(place, PREFIX))
+    for (const folder of ['project/pinned', 'project/above/pinned', 'outside'])
+      mkdirSync(join(base, folder), { recursive: true })
+    for (const path of ['project/.env', 'outside/secret']) writeFileSync(join(base, path), 'secret')
+    return base
+  } catch (error) {
+    if (base !== null) rmSync(base, { recursive: true, force: true })
+    throw new SandboxFault('probe-place', `the probe cannot make its files in ${tmpdir()} (${errorCode(error)})`, {
+      cause: error,
+      remedy: 'Set TMPDIR to a folder that exists, that you may write, and that has room.',
+    })
+  }
+}
+
+/** Three times what a probe may take: whoever made an older folder is dead. */
+const STALE_MS = 60_000
+
+/** Removes the folders of probes that were killed. In a sticky folder nobody can put something else in the place of ours. */
+export function reapProbes(place: string, now: number): void {
+  for (const name of readdirSync(place)) {
+    if (!name.startsWith(PREFIX)) continue
+    const path = join(place, name)
+    try {
+      const facts = lstatSync(path)
+      if (!facts.isDirectory() || facts.uid !== process.getuid?.() || now - facts.mtimeMs < STALE_MS) continue
+      rmSync(path, { recursive: true, force: true })
+    } catch {
+      // Another probe was faster.
+    }
+  }
+}
+
+const REPORT =
+  'This machine does not keep a promise of the sandbox: please report it with the output of `cordon doctor --json`.'
+
+async function attackFromInside(backend: Backend, base: string): Promise<{ result: LaunchResult; listened: boolean }> {
+  const project = join(base, 'project')
+  const outside = join(base, 'outside')
+  const request = {
+    argv: ['/bin/sh', '-c', SCRIPT],
+    cwd: project,
+    env: { PATH: '/usr/bin:/bin', P: project, O: outside, HOSTPID: String(process.pid) },
+    baseline: 'system' as const,
+    home: join(base, 'home'),
+    uid: process.getuid?.() ?? 0,
+    gid: process.getgid?.() ?? 0,
+    reads: [],
+    writes: [project],
+    masks: [join(project, '.env')],
+    pins: ['pinned', 'above/pinned'].map((name) => ({ path: join(project, name), mode: 'read-only' as const })),
+    network: 'listener' as const,
+    unixSockets: false,
+    limits: { timeoutMs: 20_000 },
+  }
+  const plan = planSandbox({ ...request, facts: readHostFacts(request) })
+  let listened = false
+  const onListener = () => {
+    listened = true
+  }
+  return { result: await backend.launch(plan, { stdout: 'capture', stderr: 'capture', onListener }), listened }
+}
+
+function cgroupAssurance(cgroup: CgroupSupport | null): Assurance {
+  const name = 'limits for the whole sandbox'
+  if (cgroup?.memory && cgroup.pids)
+    return {
+      name,
+      status: 'enforced',
+      detail: `cgroup v${cgroup.version}: memory, processes${cgroup.cpu ? ', processor' : ''}`,
+    }
+  return {
+    name,
+    status: 'degraded',
+    detail: 'no control group can be made here: memory is limited for each process by itself',
+    remedy: 'Run Cordon where it may make control groups (as root, or in a delegated cgroup v2 scope).',
+  }
+}
+
+const OWN_REMEDIES: ReadonlySet<string> = new Set([
+  'sandbox-missing',
+  'sandbox-init-missing',
+  'sandbox-architecture',
+  'probe-place',
+])
+
+function unusable(backend: Backend, error: unknown): Support {
+  const fault = error instanceof SandboxFault ? error : null
+  // What is not installed is clear; what the kernel refused needs a look at its settings.
+  const known = fault !== null && OWN_REMEDIES.has(fault.code)
+  const remedy = (known ? null : diagnose()) ?? fault?.remedy ?? REPORT
+  return {
+    backend: backend.name,
+    usable: false,
+    assurances: [{ name: 'sandbox', status: 'absent', detail: messageOf(error), remedy }],
+    cgroup: null,
+    numbered: false,
+  }
+}
+
+function setting(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8').trim()
+  } catch {
+    return null
+  }
+}
+
+/** Causes that a look at the machine explains better than the error does. */
+const CAUSES: readonly { readonly holds: () => boolean; readonly remedy: string }[] = [
+  {
+    holds: () => /^([0-4]\.|5\.([0-9]|1[01])\b)/.test(release()),
+    remedy: 'Upgrade the kernel: Cordon needs Linux 5.12 or newer.',
+  },
+  {
+    holds: () => setting('/proc/sys/user/max_user_namespaces') === '0',
+    remedy:
+      'User namespaces are switched off: sudo sysctl user.max_user_namespaces=15000 (and keep it in /etc/sysctl.d).',
+  },
+  {
+    holds: () => setting('/proc/sys/kernel/unprivileged_userns_clone') === '0',
+    remedy:
+      'User namespaces are closed to users: sudo sysctl kernel.unprivileged_userns_clone=1 (and keep it in /etc/sysctl.d).',
+  },
+  {
+    holds: () => setting('/proc/sys/kernel/apparmor_restrict_unprivileged_userns') === '1' && process.getuid?.() !== 0,
+    remedy:
+      'AppArmor keeps programs from making user namespaces (Ubuntu 23.10 and later). Allow it to bubblewrap: put the profile ' +
+      '`abi <abi/4.0>, include <tunables/global> profile bwrap /usr/bin/bwrap flags=(unconfined) { userns, }` into ' +
+      '/etc/apparmor.d/bwrap and run sudo apparmor_parser -r /etc/apparmor.d/bwrap.',
+  },
+  {
+    holds: () => existsSync('/.dockerenv') || existsSync('/run/.containerenv'),
+    remedy:
+      'This is a container, and its runtime keeps namespaces or a fresh /proc from being made. Start it with ' +
+      '--security-opt seccomp=unconfined --security-opt systempaths=unconfined (and apparmor=unconfined where AppArmor is used).',
+  },
+]
+
+function diagnose(): string | null {
+  return CAUSES.find(({ holds }) => holds())?.remedy ?? null
+}

@@ -1,0 +1,280 @@
+/** What a sandbox pins: protected paths that exist, and the directories above them (F8). */
+
+import { type BigIntStats, lstatSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
+import { posix } from 'node:path'
+import { matchSegment } from '../../files/glob.ts'
+import { splitPath } from '../../files/path-pattern.ts'
+import { foldName, type ProtectedName, protectedNames } from '../../files/protected-paths.ts'
+import { childPath, isBelow, type SecretTree } from '../secrets/tree.ts'
+import { oddProtected } from './odd.ts'
+
+/** A mount that keeps something as it is: `read-only` cannot be written, `in-place` cannot be moved or removed. */
+export interface Pin {
+  readonly path: string
+  readonly mode: 'read-only' | 'in-place'
+  readonly kind: 'file' | 'directory'
+}
+
+export interface ProtectFacts {
+  readonly home: string
+  /** Canonical paths that the sandbox may write: nothing outside them needs a pin. */
+  readonly write: readonly string[]
+  /** Literal paths of write grants: what the manifest names is not protected. */
+  readonly named: readonly string[]
+  readonly own: { readonly configDir: string; readonly stateDir: string; readonly manifestPath: string }
+}
+
+/** A protected path that exists now. */
+export interface Guarded {
+  readonly path: string
+  readonly reason: string
+  /** Device and inode, of the link and of what it leads to. */
+  readonly identity: string
+  readonly directory: boolean
+  /** Hidden by a mask, which is a mount of its own: only what stands above it needs a pin. */
+  readonly hidden: boolean
+}
+
+/** What is protected below the write grants at one moment. */
+export interface Protection {
+  readonly guarded: ReadonlyMap<string, Guarded>
+  /** Git directories by structure: repositories, worktrees, modules, bare ones. */
+  readonly gitDirectories: readonly string[]
+  /** `.git` files and links: pointers to a git directory elsewhere. */
+  readonly gitPointers: readonly string[]
+  /** What stands below a name that is not UTF-8, to device and inode. */
+  readonly odd: ReadonlyMap<string, string>
+}
+
+/** Git takes a pointer padded with line ends; beyond this it is not read. */
+const POINTER_LIMIT = 4n * 1_048_576n
+
+/** Editor and agent settings that a package brings along are not opened from there. */
+const DEPENDENCIES = /\/node_modules\//
+
+/** Finds what is protected in the tree, as it stands after its last refresh. */
+export function protectTree(tree: SecretTree, facts: ProtectFacts): Protection {
+  const guarded = new Map<string, Guarded>()
+  const gitDirectories: string[] = []
+  const gitPointers: string[] = []
+  const add = (path: string, reason: string): void => {
+    for (const found of guardsAt(path, reason, facts)) guarded.set(found.path, found)
+  }
+  for (const folder of tree.notable()) {
+    if (folder.gitDirectory) gitDirectories.push(folder.path)
+    for (const name of folder.guarded) {
+      const path = childPath(folder.path, name)
+      if (foldName(name) === '.git') {
+        if (!folder.folders.includes(name)) gitPointers.push(path)
+        continue
+      }
+      if (isOfDependency(path, tree.roots)) continue
+      const isLink = !folder.folders.includes(name) && lstatOrNull(path)?.isSymbolicLink()
+      for (const rule of anywhere) {
+        // A link gives its name to whatever is put where it leads, now or later, under names that nobody protects.
+        const segments = isLink ? rule.segments.slice(0, 1) : rule.segments
+        for (const found of matchEntries(folder.path, [name], segments)) add(found, rule.name.reason)
+      }
+    }
+  }
+  for (const path of commonDirectories(gitDirectories, tree.roots)) gitDirectories.push(path)
+  for (const path of gitDirectories) {
+    const hooks = childPath(path, 'hooks')
+    // Where nothing is a repository yet, `git init` has samples to lay down.
+    const isTop = isTopRepository(path, tree.roots) && lstatOrNull(childPath(path, 'HEAD')) !== null
+    if (isTop || holdsHooks(hooks)) add(hooks, 'git hooks')
+  }
+  for (const root of tree.roots) {
+    const pointer = childPath(root, '.git')
+    // A link into the tree leads to a git directory that is guarded itself, and has to be written.
+    const target = gitPointers.includes(pointer) && linkTarget(pointer)
+    if (target !== false && (target === null || !isWritable(target, tree.roots)))
+      add(pointer, 'the pointer to the git directory')
+    for (const name of ['cordon.toml', 'cordon.toml.sig']) add(childPath(root, name), 'the manifest')
+  }
+  for (const path of [facts.own.configDir, facts.own.stateDir]) {
+    for (const found of guardsAt(path, "Cordon's own files", { ...facts, named: [] })) {
+      guarded.set(found.path, { ...found, hidden: true })
+    }
+  }
+  for (const path of [facts.own.manifestPath, `${facts.own.manifestPath}.sig`]) add(path, 'the manifest')
+  for (const rule of fixed) {
+    const path = rule.name.path.startsWith('~/') ? facts.home + rule.name.path.slice(1) : rule.name.path
+    if (isWritable(path, facts.write)) add(path, rule.name.reason)
+  }
+  return { guarded, gitDirectories, gitPointers, odd: oddProtected(tree) }
+}
+
+/**
+ * The pins of a protection: each protected path read-only, and every directory between it and the write grant held in
+ * place, because a mount point moves along when a directory above it is renamed.
+ */
+export function pinsOf(protection: Protection, facts: ProtectFacts): readonly Pin[] {
+  const pins = new Map<string, Pin>()
+  for (const guard of protection.guarded.values()) {
+    const path = resolved(guard.path)
+    if (path === null || !isWritable(path, facts.write)) continue
+    if (!guard.hidden) pins.set(path, { path, mode: 'read-only', kind: guard.directory ? 'directory' : 'file' })
+    hold(path, facts.write, pins)
+  }
+  for (const path of protection.odd.keys()) {
+    if (!isWritable(path, facts.write)) continue
+    pins.set(path, { path, mode: 'read-only', kind: 'directory' })
+    hold(path, facts.write, pins)
+  }
+  for (const directory of protection.gitDirectories) {
+    // A repository further down without hooks may be removed again; what it becomes is settled after the run.
+    if (isTopRepository(directory, facts.write) && !facts.write.includes(directory)) {
+      pins.set(directory, pins.get(directory) ?? inPlace(directory))
+    }
+  }
+  const list = [...pins.values()].sort((a, b) => (a.path < b.path ? -1 : 1))
+  const readOnly = new Set(list.filter((pin) => pin.mode === 'read-only').map((pin) => pin.path))
+  return list.filter((pin) => !ancestorsOf(pin.path).some((above) => readOnly.has(above)))
+}
+
+/** Git directories outside the root that a linked worktree at the root works in; empty unless both ends agree. */
+export function worktreeDirectories(root: string): readonly string[] {
+  const pointer = childPath(root, '.git')
+  try {
+    if (!lstatSync(pointer).isFile()) return []
+    const directory = realpathSync.native(posix.resolve(root, pointerTarget(readFileSync(pointer, 'utf8')) ?? ''))
+    // The pointer lies in the project, where an agent may once have written; the other end does not.
+    const back = posix.resolve(directory, readFileSync(childPath(directory, 'gitdir'), 'utf8').trim())
+    if (realpathSync.native(back) !== realpathSync.native(pointer)) return []
+    const common = readFileSync(childPath(directory, 'commondir'), 'utf8').trim()
+    const shared = realpathSync.native(posix.resolve(directory, common))
+    return posix.dirname(posix.dirname(directory)) === shared ? [shared] : []
+  } catch {
+    return []
+  }
+}
+
+/** What a `.git` file says: `gitdir: PATH`. */
+export function pointerTarget(text: string): string | null {
+  return /^gitdir: (.+?)[\r\n]*$/s.exec(text)?.[1] ?? null
+}
+
+/** Device and inode of a path, and of what it leads to when it is a link; null when there is nothing. */
+export function identityOf(path: string): string | null {
+  const stat = lstatOrNull(path)
+  if (stat === null) return null
+  const own = `${stat.dev}:${stat.ino}`
+  if (!stat.isSymbolicLink()) return own
+  const target = resolved(path)
+  const targetStat = target === null ? null : lstatOrNull(target)
+  return `${own}>${targetStat === null ? '' : `${targetStat.dev}:${targetStat.ino}`}`
+}
+
+/** True when the path is a write grant or lies below one. */
+function isWritable(path: string, write: readonly string[]): boolean {
+  return write.some((grant) => path === grant || isBelow(path, grant))
+}
+
+interface Rule {
+  readonly name: ProtectedName
+  readonly segments: readonly string[]
+}
+
+const rules: readonly Rule[] = protectedNames.map((name) => ({
+  name,
+  segments: splitPath(name.path.replace(/^~/, '')).map(foldName),
+}))
+const fixed = rules.filter((rule) => /^[~/]/.test(rule.name.path))
+const anywhere = rules.filter((rule) => !/^[~/]/.test(rule.name.path) && rule.name.path !== '.git')
+
+function matchEntries(folder: string, entries: readonly string[], segments: readonly string[]): string[] {
+  const [first, ...rest] = segments
+  const matching = entries.filter((name) => matchSegment(first!, foldName(name))).map((name) => childPath(folder, name))
+  return rest.length === 0 ? matching : matching.flatMap((path) => matchEntries(path, namesIn(path), rest))
+}
+
+// Where the manifest names something inside a protected directory, the rest of the directory stays protected.
+function guardsAt(path: string, reason: string, facts: ProtectFacts): Guarded[] {
+  if (facts.named.includes(path)) return []
+  const stat = lstatOrNull(path)
+  if (stat === null || !isWritable(path, facts.write)) return []
+  if (stat.isDirectory() && facts.named.some((named) => isBelow(named, path))) {
+    return namesIn(path).flatMap((name) => guardsAt(childPath(path, name), reason, facts))
+  }
+  const target = stat.isSymbolicLink() ? resolved(path) : path
+  const directory = target !== null && (lstatOrNull(target)?.isDirectory() ?? false)
+  return [{ path, reason, identity: identityOf(path) ?? '', directory, hidden: false }]
+}
+
+function hold(path: string, write: readonly string[], pins: Map<string, Pin>): void {
+  for (const above of ancestorsOf(path)) {
+    // The grant itself is a mount already, and what is above it cannot be written.
+    if (write.includes(above) || !isWritable(above, write)) continue
+    if (!pins.has(above)) pins.set(above, inPlace(above))
+  }
+}
+
+function inPlace(path: string): Pin {
+  return { path, mode: 'in-place', kind: 'directory' }
+}
+
+// What a `commondir` file points to gives a repository its configuration and hooks, and needs no HEAD of its own.
+function commonDirectories(gitDirectories: readonly string[], roots: readonly string[]): ReadonlySet<string> {
+  const common = new Set<string>()
+  for (const directory of gitDirectories) {
+    const pointer = childPath(directory, 'commondir')
+    const stat = lstatOrNull(pointer)
+    // One that is no plain file, or too big to be read, is moved away when a run has made it.
+    if (!stat?.isFile() || stat.size > POINTER_LIMIT) continue
+    const target = resolved(posix.resolve(directory, readFileSync(pointer, 'utf8').trim()))
+    if (target !== null && isWritable(target, roots) && !gitDirectories.includes(target)) common.add(target)
+  }
+  return common
+}
+
+function isOfDependency(path: string, roots: readonly string[]): boolean {
+  const root = roots.find((candidate) => isBelow(path, candidate)) ?? ''
+  return DEPENDENCIES.test(path.slice(root.length))
+}
+
+/** Where a link leads; null for what is none, or leads nowhere. */
+function linkTarget(path: string): string | null {
+  return lstatOrNull(path)?.isSymbolicLink() ? resolved(path) : null
+}
+
+function isTopRepository(directory: string, roots: readonly string[]): boolean {
+  return roots.some((root) => directory === root || directory === childPath(root, '.git'))
+}
+
+// Samples that `git init` and `git clone` lay down do nothing under their names.
+function holdsHooks(path: string): boolean {
+  const stat = lstatOrNull(path)
+  if (stat === null) return false
+  return !stat.isDirectory() || namesIn(path).some((name) => !name.endsWith('.sample'))
+}
+
+function ancestorsOf(path: string): string[] {
+  const above: string[] = []
+  for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1)) above.push(path.slice(0, at))
+  return above
+}
+
+function namesIn(path: string): string[] {
+  try {
+    return readdirSync(path)
+  } catch {
+    return []
+  }
+}
+
+function resolved(path: string): string | null {
+  try {
+    return realpathSync.native(path)
+  } catch {
+    return null
+  }
+}
+
+function lstatOrNull(path: string): BigIntStats | null {
+  try {
+    return lstatSync(path, { bigint: true, throwIfNoEntry: false }) ?? null
+  } catch {
+    return null
+  }
+}

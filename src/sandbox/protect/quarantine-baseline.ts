@@ -1,0 +1,212 @@
+/** What was protected before a run: the yardstick for what may stay after it. */
+
+import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
+import { posix } from 'node:path'
+import { decodePath, encodePath } from '../../files/path-bytes.ts'
+import type { Movable } from '../secrets/masks-moving.ts'
+import { childPath, type Folder, isBelow, type SecretTree } from '../secrets/tree.ts'
+import { includedFiles } from './git-config.ts'
+import { type ProtectFacts, type Protection, protectTree } from './protect.ts'
+import { SEQUENCE_FOLDERS, sequenceFiles } from './quarantine-sequence.ts'
+
+/** Plain data, so that another process can settle a run whose own process was killed. */
+export interface Baseline {
+  readonly roots: readonly string[]
+  readonly home: string
+  readonly named: readonly string[]
+  readonly own: ProtectFacts['own']
+  /** Protected path to device and inode. */
+  readonly guarded: Readonly<Record<string, string>>
+  /** Configuration file to its text, one character a byte. */
+  readonly configs: Readonly<Record<string, string>>
+  /** `.git` files, `.git` links, `commondir` files and linked configuration files to what they say. */
+  readonly pointers: Readonly<Record<string, string>>
+  /** What is hidden because of a link that leads to it, to that link. */
+  readonly links: Readonly<Record<string, string>>
+  /** Files of a stopped rebase to their text. */
+  readonly sequences: Readonly<Record<string, string>>
+  /** What the run hides and could move, with a folder above it. */
+  readonly movable: Movable
+  /** What is protected below names that are not UTF-8, by device and inode. */
+  readonly odd: readonly string[]
+  /** Folders that cannot be read, by device and inode: they are hidden as a whole. */
+  readonly closed: readonly string[]
+}
+
+/** What the baseline notes of a run's masks. */
+export interface HiddenFacts {
+  readonly linked: ReadonlyMap<string, string>
+  readonly movable: Movable
+}
+
+const NOTHING_HIDDEN: HiddenFacts = { linked: new Map(), movable: {} }
+
+/** Larger than any configuration a person keeps; a bigger file is not read and counts as unreadable. */
+const CONFIG_LIMIT = 4 * 1_048_576
+
+/** Facts about the whole tree: a grant of one command says nothing about what another one left behind. */
+export function wholeTree(tree: SecretTree, facts: Omit<ProtectFacts, 'write'>): ProtectFacts {
+  return { home: facts.home, named: facts.named, own: facts.own, write: tree.roots }
+}
+
+/** Notes what exists now. The tree has just been refreshed. */
+export function takeBaseline(
+  tree: SecretTree,
+  facts: Omit<ProtectFacts, 'write'>,
+  { linked, movable }: HiddenFacts = NOTHING_HIDDEN,
+): Baseline {
+  const protection = protectTree(tree, wholeTree(tree, facts))
+  const configs = new Map<string, string>()
+  const pointers = readPointers(protection)
+  for (const directory of protection.gitDirectories) {
+    for (const file of configFiles(directory)) collectConfig(file, facts.home, tree.roots, configs)
+  }
+  for (const file of configs.keys()) {
+    const link = linkText(file)
+    if (link !== null) pointers.set(file, link)
+  }
+  return {
+    roots: tree.roots,
+    home: facts.home,
+    named: facts.named,
+    own: facts.own,
+    guarded: Object.fromEntries([...protection.guarded.values()].map((guard) => [guard.path, guard.identity])),
+    configs: Object.fromEntries(configs),
+    pointers: Object.fromEntries(pointers),
+    links: Object.fromEntries(linked),
+    sequences: Object.fromEntries(
+      [...readSequences(protection)].flatMap(([file, text]) => (text === undefined ? [] : [[file, text]])),
+    ),
+    movable,
+    odd: [...protection.odd.values()],
+    closed: closedFolders(tree).map(folderName),
+  }
+}
+
+/** The folders that cannot be read. */
+export function closedFolders(tree: SecretTree): readonly Folder[] {
+  return [...tree.notable()].filter((folder) => folder.unreadable)
+}
+
+/** A folder, wherever it is moved. */
+export function folderName({ device, inode }: Folder): string {
+  return `${device}:${inode}`
+}
+
+/** The configuration files of a git directory. */
+export function configFiles(directory: string): readonly string[] {
+  return [childPath(directory, 'config'), childPath(directory, 'config.worktree')]
+}
+
+/** What every pointer of a protection says now. */
+export function readPointers(protection: Protection): Map<string, string> {
+  const pointers = new Map<string, string>()
+  const files = [...protection.gitPointers, ...protection.gitDirectories.map((path) => childPath(path, 'commondir'))]
+  for (const path of files) {
+    const text = readPointer(path)
+    if (text !== null) pointers.set(path, text)
+  }
+  return pointers
+}
+
+/** The files of every stopped rebase; undefined for one that cannot be judged. */
+export function readSequences(protection: Protection): Map<string, string | undefined> {
+  const texts = new Map<string, string | undefined>()
+  for (const directory of protection.gitDirectories) {
+    if (!SEQUENCE_FOLDERS.some((name) => lstatSync(childPath(directory, name), { throwIfNoEntry: false }))) continue
+    for (const file of sequenceFiles(directory)) {
+      const isLinked = [file, posix.dirname(file)].some((path) => linkText(path) !== null)
+      const text = isLinked ? undefined : readConfig(file)
+      if (text !== null) texts.set(file, text)
+    }
+  }
+  return texts
+}
+
+/**
+ * The baseline for a run that starts while others are under way: what they may have planted since does not count as
+ * having been there. `others` are the baselines of those runs.
+ */
+export function narrowBaseline(own: Baseline, others: readonly Baseline[]): Baseline {
+  let narrowed = own
+  for (const other of others) {
+    const shared = (path: string): boolean => other.roots.some((root) => path === root || isBelow(path, root))
+    const keep = (mine: Readonly<Record<string, string>>, theirs: Readonly<Record<string, string>>) => ({
+      ...Object.fromEntries(Object.entries(mine).filter(([path]) => !shared(path))),
+      ...Object.fromEntries(Object.entries(theirs).filter(([path]) => path in mine || shared(path))),
+    })
+    narrowed = {
+      ...narrowed,
+      guarded: keep(narrowed.guarded, other.guarded),
+      configs: keep(narrowed.configs, other.configs),
+      pointers: keep(narrowed.pointers, other.pointers),
+      links: { ...other.links, ...narrowed.links },
+      sequences: keep(narrowed.sequences, other.sequences ?? {}),
+      odd: narrowed.odd.filter((identity) => other.odd?.includes(identity)),
+      closed: narrowed.closed.filter((folder) => other.closed?.includes(folder)),
+    }
+  }
+  return narrowed
+}
+
+/** The text of a regular file, one character a byte; null when there is none, undefined when it cannot be judged. */
+export function readConfig(path: string): string | null | undefined {
+  let descriptor: number
+  try {
+    descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? null : undefined
+  }
+  try {
+    const stat = fstatSync(descriptor)
+    if (!stat.isFile() || stat.size > CONFIG_LIMIT) return undefined
+    return readFileSync(descriptor, 'latin1')
+  } catch {
+    return undefined
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+function collectConfig(file: string, home: string, roots: readonly string[], configs: Map<string, string>): void {
+  if (configs.has(file)) return
+  const text = readConfig(file)
+  if (typeof text !== 'string') return
+  configs.set(file, text)
+  for (const included of includedFiles(text, posix.dirname(file), home)) {
+    // What lies outside the roots cannot be written by a command.
+    if (isInTree(included, roots)) collectConfig(included, home, roots, configs)
+  }
+}
+
+/** What a link says, as `-> TARGET`; null for everything that is no link. */
+export function linkText(path: string): string | null {
+  try {
+    return `-> ${readlinkSync(path)}`
+  } catch {
+    return null
+  }
+}
+
+/** True when a path, or what it really leads to, lies in the tree. */
+export function isInTree(path: string, roots: readonly string[]): boolean {
+  const real = realPath(path)
+  return [path, ...(real === null ? [] : [real])].some((at) => roots.some((root) => at === root || isBelow(at, root)))
+}
+
+/** Where a path really leads; null when nothing is there. */
+export function realPath(path: string): string | null {
+  try {
+    const real = realpathSync.native(Buffer.from(encodePath(path)), { encoding: 'buffer' })
+    return decodePath(real)
+  } catch {
+    return null
+  }
+}
+
+function readPointer(path: string): string | null {
+  const link = linkText(path)
+  if (link !== null) return link
+  const text = readConfig(path)
+  return text === undefined ? '' : text
+}

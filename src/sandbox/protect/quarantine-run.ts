@@ -1,0 +1,92 @@
+/** Guards the protected paths of a project around every run: pins before it, settles after it. */
+
+import { SecretTree } from '../secrets/tree.ts'
+import { type Pin, type ProtectFacts, pinsOf, protectTree } from './protect.ts'
+import { type QuarantineFinding, settleRun } from './quarantine.ts'
+import { type Baseline, type HiddenFacts, narrowBaseline, takeBaseline } from './quarantine-baseline.ts'
+import { readJournals, removeJournal, writeJournal } from './quarantine-journal.ts'
+
+/** What other processes do in the project. */
+export interface OtherRuns {
+  /** What an earlier, killed run had left and was put right just now. */
+  readonly recovered: readonly QuarantineFinding[]
+  /** Of the runs that are under way. */
+  readonly alive: readonly Baseline[]
+}
+
+/** A run that has begun. */
+export interface GuardedRun extends OtherRuns {
+  readonly pins: readonly Pin[]
+  /** Settles the run once every process of it is gone; call it exactly once, before the result returns. */
+  end(): readonly QuarantineFinding[]
+}
+
+/** The guard of one session's project. Runs may overlap: all of them are measured by what was there before the first. */
+export class ProjectGuard {
+  readonly #tree: SecretTree
+  readonly #stateDir: string
+  #baseline: Baseline | null = null
+  #journal: string | null = null
+  #active = 0
+
+  constructor(tree: SecretTree, stateDir: string) {
+    this.#tree = tree
+    this.#stateDir = stateDir
+  }
+
+  /** Looks for other runs, before anything else: settles those of Cordons that were killed. */
+  look(): OtherRuns {
+    const others = readJournals(this.#stateDir, this.#tree.roots, new Set(this.#journal ? [this.#journal] : []))
+    const dead = this.#active === 0 ? others.filter((entry) => !entry.alive) : []
+    return {
+      recovered: dead.flatMap((entry) => this.#recover(entry.baseline, entry.file)),
+      alive: others.filter((entry) => entry.alive).map((entry) => entry.baseline),
+    }
+  }
+
+  /** Begins a run. The tree has just been refreshed for its masks. */
+  begin(facts: ProtectFacts, hidden?: HiddenFacts): GuardedRun {
+    const { recovered, alive } = this.look()
+    if (this.#active === 0 || this.#baseline === null) {
+      this.#baseline = narrowBaseline(takeBaseline(this.#tree, facts, hidden), alive)
+      this.#journal = writeJournal(this.#stateDir, this.#baseline)
+    }
+    this.#active++
+    const pins = pinsOf(protectTree(this.#tree, facts), facts)
+    let ended = false
+    return {
+      pins,
+      recovered,
+      alive,
+      end: () => {
+        if (ended) return []
+        ended = true
+        return this.#end()
+      },
+    }
+  }
+
+  #end(): readonly QuarantineFinding[] {
+    const findings = this.#baseline === null ? [] : settleRun(this.#tree, this.#baseline, this.#stateDir)
+    this.#active--
+    if (this.#active === 0) {
+      if (this.#journal !== null) removeJournal(this.#journal)
+      this.#journal = null
+      this.#baseline = null
+    }
+    return findings
+  }
+
+  #recover(baseline: Baseline, file: string): readonly QuarantineFinding[] {
+    const tree = new SecretTree(baseline.roots)
+    try {
+      const findings = settleRun(tree, baseline, this.#stateDir)
+      removeJournal(file)
+      // The session's own index was refreshed before things were moved.
+      if (findings.length > 0) this.#tree.refresh()
+      return findings
+    } finally {
+      tree.close()
+    }
+  }
+}

@@ -1,0 +1,181 @@
+/** Moves what must not stay in the project into Cordon's state, without ever following a link that was swapped in. */
+
+import {
+  appendFileSync,
+  chmodSync,
+  chownSync,
+  closeSync,
+  constants,
+  cpSync,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
+import { posix } from 'node:path'
+import { encodePath } from '../../files/path-bytes.ts'
+import { splitPath } from '../../files/path-pattern.ts'
+import { uniqueName } from '../../system/unique-name.ts'
+
+/** `O_PATH` of Linux: a handle for the place alone, which needs no right to read it. */
+const O_PATH = 0x200000
+
+/** Where the things of one run are kept: `quarantine/RUN/` in the state directory, with a list beside them. */
+export class QuarantineStore {
+  readonly folder: string
+  #count = 0
+
+  constructor(stateDir: string, run: string = `${Date.now().toString(36)}-${uniqueName()}`) {
+    this.folder = posix.join(stateDir, 'quarantine', run)
+  }
+
+  /** Moves a file, link or directory here and makes it unusable; returns where it is now. */
+  take(path: string, reason: string): string {
+    mkdirSync(this.folder, { recursive: true, mode: 0o700 })
+    const name = posix.basename(path)
+    // What is kept has a name that can be typed.
+    const kept = posix.join(this.folder, `${++this.#count}-${name.replace(/[\udc80-\udcff]/g, '_')}`)
+    changeIn(posix.dirname(path), (at) => moveInto(posix.join(at, name), kept), path)
+    disarm(kept)
+    const line = JSON.stringify({ time: new Date().toISOString(), path, kept, reason })
+    appendFileSync(posix.join(this.folder, 'list.jsonl'), `${line}\n`, { mode: 0o600 })
+    return kept
+  }
+
+  /** Keeps a copy of text before it is replaced. */
+  keepText(path: string, text: string, reason: string): string {
+    mkdirSync(this.folder, { recursive: true, mode: 0o700 })
+    const kept = posix.join(this.folder, `${++this.#count}-${posix.basename(path)}`)
+    appendFileSync(kept, Buffer.from(text, 'latin1'), { mode: 0o400 })
+    const line = JSON.stringify({ time: new Date().toISOString(), path, kept, reason })
+    appendFileSync(posix.join(this.folder, 'list.jsonl'), `${line}\n`, { mode: 0o600 })
+    return kept
+  }
+}
+
+/** Replaces a file's text in one step; owner and mode stay as they were. The text is one character a byte. */
+export function replaceText(path: string, text: string): void {
+  changeIn(posix.dirname(path), (at) => {
+    const target = posix.join(at, posix.basename(path))
+    const before = lstatSync(target, { throwIfNoEntry: false })
+    const temporary = posix.join(at, `.cordon-${uniqueName()}`)
+    const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
+    const descriptor = openSync(temporary, flags, 0o600)
+    try {
+      writeSync(descriptor, Buffer.from(text, 'latin1'))
+      if (before?.isFile()) {
+        if (process.getuid?.() === 0) fchownSync(descriptor, before.uid, before.gid)
+        fchmodSync(descriptor, before.mode & 0o777)
+      } else fchmodSync(descriptor, 0o644)
+      renameSync(temporary, target)
+    } catch (error) {
+      rmSync(temporary, { force: true })
+      throw error
+    } finally {
+      closeSync(descriptor)
+    }
+  })
+}
+
+/** Lets the owner read a folder and pass through it, or do so and change it. */
+export function openFolder(path: string, bits: 0o500 | 0o700 = 0o500): void {
+  inFolder(path, (at) => chmodSync(at, (statSync(at).mode & 0o777) | bits))
+}
+
+/** Changes something in a folder, also where a command took the owner's right to it away; to move a folder takes the right to that one too. */
+function changeIn(folder: string, change: (at: string) => void, moved?: string): void {
+  try {
+    inFolder(folder, change)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error
+    openFolder(folder, 0o700)
+    if (moved !== undefined && lstatSync(bytesOf(moved), { throwIfNoEntry: false })?.isDirectory())
+      openFolder(moved, 0o700)
+    inFolder(folder, change)
+  }
+}
+
+/** Larger than any secret; what is more is not copied. */
+const MOST_COPIED = 16 * 1_048_576
+
+/**
+ * Gives a file with several names (hard links) contents of its own under this one. A command could make a secret's name a
+ * second one of a file that it can read, and wait for a person to write the secret.
+ */
+export function separateFile(path: string): void {
+  changeIn(posix.dirname(path), (at) => {
+    const target = posix.join(at, posix.basename(path))
+    const temporary = posix.join(at, `.cordon-${uniqueName()}`)
+    const source = openSync(target, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+    try {
+      const stat = fstatSync(source)
+      if (!stat.isFile() || stat.size > MOST_COPIED) throw new Error(`it is not a file of at most ${MOST_COPIED} bytes`)
+      writeFileSync(temporary, readFileSync(source), { flag: 'wx', mode: 0o600 })
+      if (process.getuid?.() === 0) chownSync(temporary, stat.uid, stat.gid)
+      chmodSync(temporary, stat.mode & 0o777)
+      renameSync(temporary, target)
+    } catch (error) {
+      rmSync(temporary, { force: true })
+      throw error
+    } finally {
+      closeSync(source)
+    }
+  })
+}
+
+/**
+ * Opens a directory step by step and never through a link, then works in it by handle: another command that is still
+ * running cannot put a link in the way and have Cordon write somewhere else.
+ */
+function inFolder<T>(path: string, work: (at: string) => T): T {
+  // Handles can be walked on Linux only; elsewhere the path itself must do.
+  if (process.platform !== 'linux') return work(path)
+  const flags = constants.O_DIRECTORY | constants.O_NOFOLLOW | O_PATH
+  let handle = openSync('/', flags)
+  try {
+    for (const segment of splitPath(path)) {
+      const next = openSync(bytesOf(`/proc/self/fd/${handle}/${segment}`), flags)
+      closeSync(handle)
+      handle = next
+    }
+    return work(`/proc/self/fd/${handle}`)
+  } finally {
+    closeSync(handle)
+  }
+}
+
+function moveInto(from: string, to: string): void {
+  try {
+    renameSync(bytesOf(from), to)
+    return
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error
+  }
+  try {
+    // A sparse file takes no room until it is copied.
+    const filter = (path: string) => lstatSync(path).size <= MOST_COPIED
+    cpSync(from, to, { recursive: true, verbatimSymlinks: true, errorOnExist: true, force: false, filter })
+  } finally {
+    // A pipe or a device cannot be copied; it must not stay all the same.
+    rmSync(bytesOf(from), { recursive: true, force: true })
+  }
+}
+
+/** A name that is not UTF-8 keeps its bytes. */
+function bytesOf(path: string): Buffer {
+  return Buffer.from(encodePath(path))
+}
+
+function disarm(path: string): void {
+  const stat = lstatSync(path, { throwIfNoEntry: false })
+  if (!stat || stat.isSymbolicLink()) return
+  chmodSync(path, stat.isDirectory() ? 0o700 : 0o000)
+}

@@ -1,0 +1,291 @@
+/** Settles a run: what it left that would run code on the host is moved aside or taken back, and reported (F8). */
+
+import { accessSync, constants, readdirSync } from 'node:fs'
+import { posix } from 'node:path'
+import { keepSecret, keptSecretsFile } from '../secrets/kept.ts'
+import { childPath, isBelow, MAX_FOLDER_LENGTH, type SecretTree } from '../secrets/tree.ts'
+import { type GuardedKey, guardedKeys, includedFiles, repairGitConfig } from './git-config.ts'
+import { type Guarded, type Protection, pointerTarget, protectTree } from './protect.ts'
+import {
+  type Baseline,
+  closedFolders,
+  configFiles,
+  folderName,
+  isInTree,
+  linkText,
+  readConfig,
+  readPointers,
+  readSequences,
+  realPath,
+  wholeTree,
+} from './quarantine-baseline.ts'
+import { judgeSequence } from './quarantine-sequence.ts'
+import { openFolder, QuarantineStore, replaceText } from './quarantine-store.ts'
+
+/** One thing that did not stay as the run left it. */
+export interface QuarantineFinding {
+  readonly path: string
+  /**
+   * `moved` into the quarantine, `reverted` in place, `hidden` from now on, or `failed`: it is still there, and a person
+   * must look.
+   */
+  readonly action: 'moved' | 'reverted' | 'hidden' | 'failed'
+  /** What it was and what was done, as a sentence for people and agents. */
+  readonly message: string
+  /** Where it, or the text it had, is kept. */
+  readonly kept: string | null
+}
+
+const SEQUENCE_REASON = 'a stopped rebase or pick, with which git goes on outside the sandbox'
+
+/** Compares the project with the baseline and puts right what a run may not leave. The tree is refreshed here. */
+export function settleRun(tree: SecretTree, baseline: Baseline, stateDir: string): readonly QuarantineFinding[] {
+  const failures = openClosed(tree, baseline)
+  const settling = new Settling(tree, baseline, new QuarantineStore(stateDir))
+  settling.findings.push(...failures)
+  settling.guarded()
+  settling.odd()
+  settling.pointers()
+  settling.configs()
+  settling.sequences()
+  settling.links(stateDir)
+  return settling.findings
+}
+
+/** A folder in a folder in a folder: each is found once the one above it is open. */
+const MOST_ROUNDS = 64
+
+/**
+ * Opens folders that the run closed: git and editors find what they run in there by name, without listing it, but it cannot be
+ * judged. Those that were closed before were hidden from the run, and stay as they are.
+ */
+function openClosed(tree: SecretTree, baseline: Baseline): readonly QuarantineFinding[] {
+  const before = new Set(baseline.closed ?? [])
+  const failures = new Map<string, QuarantineFinding>()
+  for (let round = 0; round < MOST_ROUNDS; round++) {
+    tree.refresh()
+    const closed = closedFolders(tree).filter((folder) => !before.has(folderName(folder)) && !failures.has(folder.path))
+    if (closed.length === 0) break
+    for (const { path } of closed) {
+      try {
+        openFolder(path)
+        accessSync(path, constants.R_OK | constants.X_OK)
+        if (Buffer.byteLength(path) > MAX_FOLDER_LENGTH || round === MOST_ROUNDS - 1)
+          throw new Error('it lies too deep')
+      } catch (error) {
+        const cause = error instanceof Error ? error.message : String(error)
+        const message = `${path} was closed while the command ran, and Cordon cannot look into it: ${cause}. Look at it before you use git, an editor or an agent there.`
+        failures.set(path, { path, action: 'failed', message, kept: null })
+      }
+    }
+  }
+  return [...failures.values()]
+}
+
+class Settling {
+  readonly findings: QuarantineFinding[] = []
+  readonly #tree: SecretTree
+  readonly #baseline: Baseline
+  readonly #store: QuarantineStore
+  readonly #protection: Protection
+
+  constructor(tree: SecretTree, baseline: Baseline, store: QuarantineStore) {
+    this.#tree = tree
+    this.#baseline = baseline
+    this.#store = store
+    this.#protection = protectTree(tree, wholeTree(tree, baseline))
+  }
+
+  guarded(): void {
+    for (const guard of this.#protection.guarded.values()) {
+      // The manifest is pinned while a command runs, and takes effect only when it is signed: another one in its place is the
+      // user's own doing, an editor's or an "always" of theirs.
+      if (guard.path === this.#baseline.own.manifestPath && guard.path in this.#baseline.guarded) continue
+      if (this.#baseline.guarded[guard.path] === guard.identity) continue
+      if (this.#isRootPointer(guard.path)) continue
+      for (const path of this.#strayParts(guard)) this.#move(path, guard.reason)
+    }
+  }
+
+  odd(): void {
+    const before = new Set(this.#baseline.odd ?? [])
+    for (const [path, identity] of this.#protection.odd)
+      if (!before.has(identity)) this.#move(path, 'settings or a repository below a name that is not UTF-8')
+  }
+
+  pointers(): void {
+    for (const [path, text] of readPointers(this.#protection)) {
+      if (this.#baseline.pointers[path] === text) continue
+      const target = pointedAt(path, text)
+      // A pointer into the tree leads to a git directory that is itself checked; one to nowhere can be filled later.
+      const real = target === null ? null : realPath(target)
+      if (real !== null && this.#tree.roots.some((root) => real === root || isBelow(real, root))) continue
+      this.#move(path, 'a pointer to a git directory outside the project')
+    }
+  }
+
+  configs(): void {
+    const checked = new Set<string>()
+    for (const directory of this.#protection.gitDirectories) {
+      const guarded = guardedKeys(directory, this.#tree.roots)
+      for (const file of configFiles(directory)) this.#config(file, guarded, checked)
+    }
+    for (const file of Object.keys(this.#baseline.configs)) {
+      this.#config(file, guardedKeys(posix.dirname(file), this.#tree.roots), checked)
+    }
+  }
+
+  sequences(): void {
+    for (const [file, now] of readSequences(this.#protection)) {
+      const verdict = now === undefined ? 'aside' : judgeSequence(file, this.#baseline.sequences?.[file] ?? null, now)
+      // A folder of it that is a link goes as a whole: what is behind it is not git's.
+      const folder = posix.dirname(file)
+      const isGone = realPath(folder) === null && linkText(folder) === null
+      if (isGone) continue
+      if (verdict === 'aside') this.#move(linkText(folder) === null ? file : folder, SEQUENCE_REASON)
+      else if (verdict !== null) this.#rewriteSequence(file, verdict, now ?? '')
+    }
+  }
+
+  links(stateDir: string): void {
+    for (const [path, link] of Object.entries(this.#baseline.links ?? {})) {
+      // Gone together with what it led to, or still leading there: nothing was opened.
+      if (realPath(path) !== path || realPath(link) === path || this.#isLedTo(path)) continue
+      this.#attempt(path, 'hidden', () => {
+        if (!keepSecret(stateDir, path)) return null
+        const message =
+          `${path} is hidden as a secret because ${link} led to it, and that link was taken away while the command ran: it stays ` +
+          `hidden. To show it to commands, name it in a read grant, or take its line out of ${keptSecretsFile(stateDir)}.`
+        return { kept: null, message }
+      })
+    }
+  }
+
+  #config(file: string, guarded: GuardedKey, checked: Set<string>): void {
+    if (checked.has(file) || this.#baseline.named.includes(file)) return
+    checked.add(file)
+    const before = this.#baseline.configs[file] ?? null
+    const link = linkText(file)
+    // A link hides the configuration in a file that nothing else would protect.
+    const now = link !== null && this.#baseline.pointers[file] !== link ? undefined : readConfig(file)
+    if (now === before) return
+    // Taken away together with its repository, or moved: what it became elsewhere is checked there.
+    if (now === null && !this.#isGitDirectory(posix.dirname(file))) return
+    const repair = now === undefined ? null : repairGitConfig(before ?? '', now ?? '', guarded)
+    if (repair === null) this.#restore(file, before, typeof now === 'string' ? now : null)
+    else if (repair.text !== (now ?? '')) this.#rewrite(file, repair.text, now ?? '', repair)
+    for (const included of includedFiles(repair?.text ?? before ?? '', posix.dirname(file), this.#baseline.home)) {
+      if (isInTree(included, this.#tree.roots)) this.#config(included, guarded, checked)
+    }
+  }
+
+  #rewrite(
+    file: string,
+    text: string,
+    now: string,
+    keys: { readonly reverted: readonly string[]; readonly restored: readonly string[] },
+  ): void {
+    const what = [
+      ...(keys.reverted.length > 0 ? [`took back ${keys.reverted.join(', ')}`] : []),
+      ...(keys.restored.length > 0 ? [`restored ${keys.restored.join(', ')}`] : []),
+    ].join(' and ')
+    this.#attempt(file, 'reverted', () => {
+      const kept = this.#store.keepText(file, now, 'keys that run code were changed')
+      replaceText(file, text)
+      return { kept, message: `Cordon ${what} in ${file}: these keys of git run code outside the sandbox.` }
+    })
+  }
+
+  #rewriteSequence(file: string, text: string, now: string): void {
+    this.#attempt(file, 'reverted', () => {
+      const kept = this.#store.keepText(file, now, SEQUENCE_REASON)
+      replaceText(file, text)
+      const message = `Cordon took the exec lines out of ${file}: \`git rebase --continue\` would run them outside the sandbox. The file as it was is kept in ${kept}.`
+      return { kept, message }
+    })
+  }
+
+  #restore(file: string, before: string | null, now: string | null): void {
+    this.#attempt(file, before === null ? 'moved' : 'reverted', () => {
+      const kept = this.#store.take(file, 'a git configuration that cannot be read with certainty')
+      if (before !== null) replaceText(file, before)
+      const done = before === null ? 'moved it aside' : 'put the earlier one back'
+      const found = now === null ? 'is not a readable file any more' : 'cannot be read with certainty'
+      return { kept, message: `The git configuration ${file} ${found}, so Cordon ${done}.` }
+    })
+  }
+
+  #move(path: string, reason: string): void {
+    if (this.findings.some((finding) => finding.path === path)) return
+    const replaced = path in this.#baseline.guarded
+    this.#attempt(path, 'moved', () => {
+      const kept = this.#store.take(this.#behindLinks(path), reason)
+      const how = replaced ? 'was replaced while the command ran' : 'was made while the command ran'
+      return { kept, message: `${path} is protected (${reason}) and ${how}, so Cordon moved it to ${kept}.` }
+    })
+  }
+
+  /** What to move, for nothing is moved through a link: the thing itself where it lies in the tree, otherwise the link that leads out. */
+  #behindLinks(path: string): string {
+    const folder = realPath(posix.dirname(path))
+    if (folder === null || folder === posix.dirname(path)) return path
+    if (isInTree(folder, this.#tree.roots)) return childPath(folder, posix.basename(path))
+    let link = path
+    for (let at = posix.dirname(path); isInTree(at, this.#tree.roots); at = posix.dirname(at)) {
+      if (linkText(at) !== null) link = at
+      if (this.#tree.roots.includes(at)) break
+    }
+    return link
+  }
+
+  #attempt(
+    path: string,
+    action: Exclude<QuarantineFinding['action'], 'failed'>,
+    work: () => Pick<QuarantineFinding, 'kept' | 'message'> | null,
+  ): void {
+    try {
+      const done = work()
+      if (done !== null) this.findings.push({ path, action, ...done })
+    } catch (error) {
+      const cause = error instanceof Error ? error.message : String(error)
+      const message = `${path} is protected and was changed while the command ran, but Cordon could not undo it: ${cause}. Look at it before you use git, an editor or an agent there.`
+      this.findings.push({ path, action: 'failed', message, kept: null })
+    }
+  }
+
+  // Samples that `git init` and `git clone` lay down do nothing under their names.
+  #strayParts(guard: Guarded): string[] {
+    const isHooks = posix.basename(guard.path) === 'hooks' && this.#isGitDirectory(posix.dirname(guard.path))
+    if (!isHooks || !guard.directory || guard.identity.includes('>')) return [guard.path]
+    try {
+      const names = readdirSync(guard.path)
+      return names.filter((name) => !name.endsWith('.sample')).map((name) => childPath(guard.path, name))
+    } catch {
+      return [guard.path]
+    }
+  }
+
+  // The link may have been moved, with its folder or by itself.
+  #isLedTo(path: string): boolean {
+    for (const folder of this.#tree.notable())
+      if (folder.secrets.some(({ name, link }) => link && realPath(childPath(folder.path, name)) === path)) return true
+    return false
+  }
+
+  // `git init` at the root makes a directory there; a pointer is judged by where it leads.
+  #isRootPointer(path: string): boolean {
+    return posix.basename(path) === '.git'
+  }
+
+  #isGitDirectory(path: string): boolean {
+    return this.#protection.gitDirectories.includes(path)
+  }
+}
+
+function pointedAt(path: string, text: string): string | null {
+  const folder = posix.dirname(path)
+  if (text.startsWith('-> ')) return posix.resolve(folder, text.slice(3))
+  const utf8 = Buffer.from(text, 'latin1').toString('utf8')
+  const said = posix.basename(path) === 'commondir' ? utf8.replace(/[\r\n]+$/, '') : pointerTarget(utf8)
+  return said === null || said === '' ? null : posix.resolve(folder, said)
+}

@@ -1,0 +1,135 @@
+/** Keeps the index of a big tree for the next process; ctimes verify every folder of it before it is believed. */
+
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { protectedNames } from '../../files/protected-paths.ts'
+import { secretShapes } from '../../files/secret-shapes.ts'
+import { uniqueName } from '../../system/unique-name.ts'
+import type { MaskFacts } from './masks.ts'
+import type { Folder, SecretTree } from './tree.ts'
+
+const VERSION = 3
+/** Below this many folders a walk is as fast as reading the index. */
+const WORTHWHILE = 500
+
+/**
+ * Writes the index for the next process, owner-only. A ctime cannot be set by a process without the right to set the
+ * clock; whoever sets the machine's clock back can make an old index look true, and can do worse besides.
+ */
+export function writeIndexCache(stateDir: string, facts: MaskFacts, tree: SecretTree): boolean {
+  // A kept index that is nearly true costs less to verify than a new one to write.
+  if (tree.size < WORTHWHILE || tree.readSinceAdopted < Math.max(50, tree.size / 50)) return false
+  const file = cacheFile(stateDir, facts)
+  const rows: unknown[] = []
+  for (const folder of tree.entries()) rows.push(toRow(folder))
+  mkdirSync(join(stateDir, 'index'), { recursive: true, mode: 0o700 })
+  const temporary = `${file}.${uniqueName()}`
+  try {
+    writeFileSync(temporary, JSON.stringify({ version: VERSION, key: cacheKey(facts), rows }), {
+      mode: 0o600,
+      flag: 'wx',
+    })
+    renameSync(temporary, file)
+    return true
+  } catch {
+    rmSync(temporary, { force: true })
+    return false
+  }
+}
+
+/** Takes over the index of an earlier process, if there is one that only the owner can have written. */
+export function readIndexCache(stateDir: string, facts: MaskFacts, tree: SecretTree): boolean {
+  let descriptor: number
+  try {
+    descriptor = openSync(cacheFile(stateDir, facts), constants.O_RDONLY | constants.O_NOFOLLOW)
+  } catch {
+    return false
+  }
+  try {
+    const stat = fstatSync(descriptor)
+    if (!stat.isFile() || stat.uid !== process.getuid?.() || (stat.mode & 0o077) !== 0) return false
+    const parsed = JSON.parse(readFileSync(descriptor, 'utf8')) as { version: unknown; key: unknown; rows: unknown }
+    if (parsed.version !== VERSION || parsed.key !== cacheKey(facts) || !Array.isArray(parsed.rows)) return false
+    tree.adopt(parsed.rows.map(fromRow))
+    return true
+  } catch {
+    return false
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+type Row = [
+  path: string,
+  ctime: number,
+  inode: number,
+  device: number,
+  folders: string[],
+  secrets: [name: string, shape: string, link: boolean][],
+  guarded: string[],
+  gitDirectory: boolean,
+  raw: string[],
+]
+
+/** No folder's time: one that is to be read again in any case. Left out, it would never be read, for its parent has not changed. */
+const READ_AGAIN = -1
+
+function toRow(folder: Folder): unknown[] {
+  const ctime = folder.settled && !folder.unreadable ? folder.ctime : READ_AGAIN
+  const row: unknown[] = [folder.path, ctime, folder.inode, folder.device, folder.folders]
+  const secrets = folder.secrets.map((entry) => [entry.name, entry.shape, entry.link])
+  const rest = secrets.length > 0 || folder.guarded.length > 0 || folder.gitDirectory || folder.raw.length > 0
+  if (rest) row.push(secrets, folder.guarded, folder.gitDirectory, folder.raw)
+  return row
+}
+
+function fromRow(value: unknown): Folder {
+  const [path, ctime, inode, device, folders, secrets = [], guarded = [], gitDirectory = false, raw = []] = value as Row
+  return {
+    path,
+    ctime,
+    inode,
+    device,
+    settled: true,
+    folders,
+    secrets: secrets.map(([name, shape, link]) => ({ name, shape, link })),
+    guarded,
+    gitDirectory,
+    unreadable: false,
+    raw,
+  }
+}
+
+function cacheFile(stateDir: string, facts: MaskFacts): string {
+  return join(stateDir, 'index', `${shortHash(JSON.stringify(question(facts)))}.json`)
+}
+
+function cacheKey(facts: MaskFacts): string {
+  // An index made with other shapes or protected names does not know what to look for now.
+  return JSON.stringify([...question(facts), secretShapes, protectedNames.map((name) => name.path)])
+}
+
+/** What differs from one index to another. */
+function question({ roots, deniedShapes }: MaskFacts): readonly (readonly string[])[] {
+  return [[...roots].sort(), [...deniedShapes].sort()]
+}
+
+/** Names the file only: the whole key is compared before anything in it is believed. */
+function shortHash(text: string): string {
+  let [low, high] = [0x811c9dc5, 0x1b873593]
+  for (let at = 0; at < text.length; at++) {
+    low = Math.imul(low ^ text.charCodeAt(at), 0x01000193)
+    high = Math.imul(high ^ text.charCodeAt(at), 0x85ebca6b)
+  }
+  return `${(low >>> 0).toString(16)}${(high >>> 0).toString(16)}`
+}

@@ -1,0 +1,160 @@
+/** Watches masked files while a command runs: a rename on the host lifts a mask, and that must not go unnoticed (O4). */
+
+import { type FSWatcher, lstatSync, watch } from 'node:fs'
+import { posix } from 'node:path'
+import { identityOf } from '../protect/protect.ts'
+import { separateFile } from '../protect/quarantine-store.ts'
+import { keptFolders } from './masks-kept.ts'
+
+/** A secret that changed under a running command. */
+export interface MaskChange {
+  readonly path: string
+  /**
+   * `replaced` or `removed`: the mask was lifted at that moment. `made`: it came after the command had started. `kept`: the
+   * command emptied the folder and could not remove what is hidden in it.
+   */
+  readonly what: 'replaced' | 'removed' | 'made' | 'kept'
+  readonly message: string
+}
+
+const MESSAGES: Readonly<Record<Exclude<MaskChange['what'], 'kept'>, string>> = {
+  replaced: 'was replaced on the host while the command ran, which lifted its mask: the command may have read it',
+  removed: 'was removed or renamed on the host while the command ran',
+  made: 'looks like a secret and came up while the command ran: it was not masked for that command, and is for the next',
+}
+
+/** File systems take their time from a clock that ticks this slowly. */
+const CLOCK_TICK_MS = 20
+
+const WATCH_AFTER_MS = 200
+
+/** The watch over one run's masks. */
+export class MaskWatch {
+  readonly #identities: ReadonlyMap<string, string | null>
+  readonly #changed = new Map<string, MaskChange>()
+  readonly #watchers: FSWatcher[] = []
+  readonly #onChange: (change: MaskChange) => void
+  readonly #starting: NodeJS.Timeout
+  readonly #started = Date.now()
+
+  /** Notes what the masks cover now; call it right before the launch. `onChange` hears of a change at once. */
+  constructor(
+    paths: readonly string[],
+    onChange: (change: MaskChange) => void = () => {},
+    watchAfterMs: number = WATCH_AFTER_MS,
+  ) {
+    this.#identities = new Map(paths.map((path) => [path, identityOf(path)]))
+    this.#onChange = onChange
+    // What happens before the watchers stand is found at the end, and the sandbox's init sees a mask that is lifted. A short
+    // command does without them: closing an inotify instance takes the kernel up to 15 ms.
+    this.#starting = setTimeout(() => this.#watchFolders(), watchAfterMs)
+    this.#starting.unref()
+  }
+
+  /**
+   * Ends the watch and tells everything that changed; `masksNow` are the masks that a next command would have. After a
+   * command that failed it is looked for what may have stopped it.
+   */
+  close(masksNow: readonly string[], failed = false): readonly MaskChange[] {
+    clearTimeout(this.#starting)
+    for (const watcher of this.#watchers) watcher.close()
+    this.#watchers.length = 0
+    for (const path of this.#identities.keys()) this.#compare(path)
+    const moved = this.#movedAlong(masksNow)
+    for (const path of masksNow) {
+      if (!this.#identities.has(path) && !moved.has(path) && this.#isNew(path))
+        this.#note(path, 'made', separated(path))
+    }
+    const changes = [...this.#changed.values()].filter((change) => !moved.has(change.path))
+    return failed ? [...changes, ...this.#kept()] : changes
+  }
+
+  #kept(): MaskChange[] {
+    const unchanged = new Set([...this.#identities.keys()].filter((path) => !this.#changed.has(path)))
+    return keptFolders(unchanged, this.#started - CLOCK_TICK_MS).map(({ folder, files }) => {
+      const names = files.slice(0, 3).map((file) => posix.relative(folder, file))
+      const more = files.length > 3 ? ` and ${files.length - 3} more` : ''
+      const message =
+        `${folder} was emptied but for what is hidden in it as a secret (${names.join(', ')}${more}): a hidden file cannot be removed ` +
+        `from inside the sandbox (EBUSY). Remove the folder outside, then run the command again: rm -r ${quoted(folder)} (an agent: the delete tool).`
+      return { path: folder, what: 'kept', message }
+    })
+  }
+
+  #watchFolders(): void {
+    const names = new Map<string, Set<string>>()
+    for (const path of this.#identities.keys()) {
+      const folder = posix.dirname(path)
+      names.set(folder, (names.get(folder) ?? new Set()).add(posix.basename(path)))
+    }
+    for (const [folder, masked] of names) {
+      try {
+        const watcher = watch(folder, { persistent: false }, (event, name) => {
+          if (event === 'rename' && name !== null && masked.has(name)) this.#moved(posix.join(folder, name))
+        })
+        watcher.on('error', () => watcher.close())
+        this.#watchers.push(watcher)
+      } catch {
+        // No watch to be had (a limit of the system): the comparison at the end still finds it.
+      }
+    }
+  }
+
+  // A file renamed away and back again has its old identity, but its mask is gone all the same.
+  #moved(path: string): void {
+    const now = identityOf(path)
+    this.#note(path, now === null ? 'removed' : 'replaced')
+  }
+
+  // Secrets that this run could not see anyway are not watched, and have been there all the time.
+  #isNew(path: string): boolean {
+    const stat = lstatSync(path, { throwIfNoEntry: false })
+    return stat !== undefined && stat.ctimeMs >= this.#started - CLOCK_TICK_MS
+  }
+
+  // A mask goes along when a folder above it is moved: nothing was lifted, neither there nor here.
+  #movedAlong(masksNow: readonly string[]): ReadonlySet<string> {
+    const before = new Map([...this.#identities].map(([path, identity]) => [identity, path]))
+    const moved = new Set<string>()
+    for (const path of masksNow) {
+      if (this.#identities.has(path)) continue
+      const from = before.get(identityOf(path))
+      const change = from === undefined ? undefined : this.#changed.get(from)
+      if (from === undefined || change?.what !== 'removed' || posix.dirname(from) === posix.dirname(path)) continue
+      if (identityOf(posix.dirname(from)) !== null) continue
+      moved.add(path).add(from)
+    }
+    return moved
+  }
+
+  #compare(path: string): void {
+    const before = this.#identities.get(path)
+    const now = identityOf(path)
+    if (now !== before) this.#note(path, now === null ? 'removed' : 'replaced')
+  }
+
+  #note(path: string, what: keyof typeof MESSAGES, more = ''): void {
+    const known = this.#changed.get(path)
+    if (known && (known.what === what || known.what === 'replaced')) return
+    const change: MaskChange = { path, what, message: `${path} ${MESSAGES[what]}.${more}` }
+    this.#changed.set(path, change)
+    this.#onChange(change)
+  }
+}
+
+/** What was done about the other names of a new secret; nothing for a file that has only this one. */
+function separated(path: string): string {
+  const stat = lstatSync(path, { throwIfNoEntry: false })
+  if (!stat?.isFile() || stat.nlink === 1) return ''
+  try {
+    separateFile(path)
+    return ' It was a second name (a hard link) of another file, by which it could be read: now it is a file of its own.'
+  } catch (error) {
+    const cause = error instanceof Error ? error.message : String(error)
+    return ` It has another name (a hard link) by which commands can read it, and could not be made a file of its own: ${cause}. Write no secret into it.`
+  }
+}
+
+function quoted(path: string): string {
+  return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
+}

@@ -1,0 +1,243 @@
+/** Which files of the project a sandbox hides: the index of secrets, less certificates and what a grant names (O4). */
+
+import {
+  closeSync,
+  constants,
+  type Dirent,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readSync,
+  realpathSync,
+  statSync,
+} from 'node:fs'
+import { posix } from 'node:path'
+import { decodePath } from '../../files/path-bytes.ts'
+import type { PathPattern } from '../../files/path-pattern.ts'
+import { compileShapes, holdsOnlyCertificates, openedByGrant, type ShapeOf } from '../../files/secret-shapes.ts'
+import { withoutCovered } from './secrets.ts'
+import {
+  childPath,
+  type Folder,
+  isBelow,
+  MAX_FOLDER_LENGTH,
+  type RefreshCount,
+  type SecretEntry,
+  SecretTree,
+} from './tree.ts'
+
+/**
+ * What a sandbox must hide. Every path is canonical and exists; one that is not UTF-8 is spelled as `decodePath` does, and
+ * reaches the kernel through `encodePath` (without it the launch fails, because there is no such file).
+ */
+export interface Masks {
+  readonly files: readonly string[]
+  /** Folders that could not be read: the owner inside could open them up, so they are hidden as a whole. */
+  readonly directories: readonly string[]
+  /** Those of the files whose own name says nothing, and the link that leads there; by file. */
+  readonly linked: ReadonlyMap<string, string>
+  /** Secrets that a grant names, which are therefore not hidden. */
+  readonly opened: readonly string[]
+  readonly skipped: SkippedCount
+}
+
+/** Secret-looking names that need no mask, for the report. */
+export interface SkippedCount {
+  readonly broken: number
+  readonly cycles: number
+  readonly directories: number
+  readonly certificates: number
+  readonly opened: number
+}
+
+export interface MaskFacts {
+  readonly home: string
+  /** Canonical directories to cover: the project and every other granted directory. */
+  readonly roots: readonly string[]
+  /** `*.ext` entries that the manifest denies for reading. */
+  readonly deniedShapes: readonly string[]
+}
+
+/** The certificate question is answered from at most this many bytes; a bigger `.pem` counts as a secret. */
+const CERTIFICATE_LIMIT = 1_048_576
+
+/** The masks of a session: one index, refreshed before every command. */
+export class MaskIndex {
+  readonly tree: SecretTree
+  readonly #facts: MaskFacts
+  readonly #shapeOf: ShapeOf
+  readonly #certificates = new Map<string, { readonly state: string; readonly plain: boolean }>()
+
+  constructor(facts: MaskFacts) {
+    this.#facts = facts
+    this.#shapeOf = compileShapes(facts.deniedShapes)
+    this.tree = new SecretTree(facts.roots, this.#shapeOf)
+  }
+
+  /** Makes the index true for a command that starts now. */
+  refresh(): RefreshCount {
+    return this.tree.refresh()
+  }
+
+  /** What to hide, given the read and write grants. Call `refresh` first. */
+  masks(grants: readonly PathPattern[]): Masks {
+    const collected = new Collected()
+    for (const folder of this.tree.notable()) {
+      if (folder.unreadable) collected.directories.add(folder.path)
+      for (const entry of folder.secrets) this.#judge(folder, entry, grants, collected)
+      if (folder.raw.length > 0) collectRaw(Buffer.from(folder.path), this.#shapeOf, true, collected)
+    }
+    return collected.result()
+  }
+
+  /** Whether a file at this path would be hidden for its name. */
+  knows(path: string): boolean {
+    return this.#shapeOf(posix.basename(path)) !== null
+  }
+
+  close(): void {
+    this.tree.close()
+  }
+
+  #judge(folder: Folder, entry: SecretEntry, grants: readonly PathPattern[], collected: Collected): void {
+    const path = childPath(folder.path, entry.name)
+    const target = entry.link ? resolveLink(path, collected) : path
+    if (target === null) return
+    if (this.#isOpened(path, target, entry, grants)) {
+      collected.opened.push(target)
+      return
+    }
+    if (isPem(path) || isPem(target)) {
+      if (this.#holdsOnlyCertificates(target)) {
+        collected.certificates++
+        return
+      }
+    }
+    collected.files.add(target)
+    if (entry.link && !this.#isIndexed(target)) collected.linked.set(target, path)
+  }
+
+  /** Whether a file is hidden by its own name, wherever in the tree it is moved. */
+  #isIndexed(path: string): boolean {
+    return (
+      this.#shapeOf(posix.basename(path)) !== null &&
+      this.tree.roots.some((root) => path === root || isBelow(path, root))
+    )
+  }
+
+  #isOpened(path: string, target: string, entry: SecretEntry, grants: readonly PathPattern[]): boolean {
+    const facts = { home: this.#facts.home, shapeOf: this.#shapeOf }
+    if (!entry.link) return openedByGrant(path, grants, facts)
+    // A link with a plain name is no secret by itself: only its own path, written out, opens what it leads to.
+    if (this.#shapeOf(entry.name) === null) {
+      return grants.some((grant) => grant.absolute === path) || openedByGrant(target, grants, facts)
+    }
+    return openedByGrant(path, grants, facts)
+  }
+
+  #holdsOnlyCertificates(path: string): boolean {
+    const read = readCertificate(path, this.#certificates.get(path))
+    if (read === null) return false
+    this.#certificates.set(path, read)
+    return read.plain
+  }
+}
+
+class Collected {
+  readonly files = new Set<string>()
+  readonly directories = new Set<string>()
+  readonly linked = new Map<string, string>()
+  broken = 0
+  cycles = 0
+  folders = 0
+  certificates = 0
+  readonly opened: string[] = []
+
+  result(): Masks {
+    return {
+      files: withoutCovered(this.files, this.directories),
+      directories: withoutCovered(this.directories, this.directories),
+      linked: this.linked,
+      opened: this.opened,
+      skipped: {
+        broken: this.broken,
+        cycles: this.cycles,
+        directories: this.folders,
+        certificates: this.certificates,
+        opened: this.opened.length,
+      },
+    }
+  }
+}
+
+function isPem(path: string): boolean {
+  return posix.extname(path).toLowerCase() === '.pem'
+}
+
+function resolveLink(path: string, collected: Collected): string | null {
+  try {
+    const target = realpathSync.native(path)
+    if (target.includes('\ufffd')) {
+      const odd = decodePath(realpathSync.native(path, { encoding: 'buffer' }))
+      collected.files.add(odd)
+      collected.linked.set(odd, path)
+      return null
+    }
+    if (!statSync(target).isDirectory()) return target
+    collected.folders++
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ELOOP') collected.cycles++
+    else collected.broken++
+  }
+  return null
+}
+
+function readCertificate(
+  path: string,
+  known: { readonly state: string; readonly plain: boolean } | undefined,
+): { readonly state: string; readonly plain: boolean } | null {
+  let descriptor: number
+  try {
+    // Never follows a link swapped in just now, and never waits for the other end of a pipe.
+    descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  } catch {
+    return null
+  }
+  try {
+    const stat = fstatSync(descriptor)
+    if (!stat.isFile() || stat.size > CERTIFICATE_LIMIT) return null
+    const state = `${stat.dev}:${stat.ino}:${stat.ctimeMs}:${stat.size}`
+    const settled = Date.now() - stat.ctimeMs > 2_500
+    if (known?.state === state && settled) return known
+    const bytes = Buffer.alloc(stat.size + 1)
+    const length = readSync(descriptor, bytes, 0, bytes.length, 0)
+    if (length !== stat.size) return null
+    return { state, plain: holdsOnlyCertificates(bytes.toString('latin1', 0, length)) }
+  } catch {
+    return null
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** Secrets in or below a folder with names that are not UTF-8; they are few, so they are walked every time. */
+function collectRaw(folder: Buffer, shapeOf: ShapeOf, onlyUndecodable: boolean, collected: Collected): void {
+  let entries: Dirent<Buffer>[]
+  try {
+    entries = readdirSync(folder, { withFileTypes: true, encoding: 'buffer' })
+  } catch {
+    collected.directories.add(decodePath(folder))
+    return
+  }
+  for (const entry of entries) {
+    const text = entry.name.toString('utf8')
+    if (onlyUndecodable && !text.includes('\ufffd')) continue
+    const path = Buffer.concat([folder, Buffer.from('/'), entry.name])
+    if (entry.isDirectory()) {
+      if (path.length > MAX_FOLDER_LENGTH) collected.directories.add(decodePath(path))
+      else collectRaw(path, shapeOf, false, collected)
+    }
+    // A link is hidden at its target, which is indexed by its own name when it lies in the tree.
+    else if (!entry.isSymbolicLink() && shapeOf(text) !== null) collected.files.add(decodePath(path))
+  }
+}

@@ -1,0 +1,227 @@
+/** Scans text for instructions aimed at an agent. A score, not a verdict on intent: docs/SCAN.md says what it cannot see. */
+
+import { type HintHits, occurs, type Part, stretches, type Way } from '../hints/hits.ts'
+import { HintSearch } from '../hints/search.ts'
+import { INJECTION_HINTS } from './hints.generated.ts'
+import { normalise, type Span, type View, type Views } from './normalise.ts'
+import { INJECTION_RULES, type InjectionRule, THRESHOLD } from './rules.ts'
+
+export interface InjectionFinding {
+  readonly rule: string
+  /** The words that matched, as the agent reads them. */
+  readonly excerpt: string
+  readonly weight: number
+  /** Where they come from in the text. */
+  readonly span: Span
+}
+
+export interface InjectionScan {
+  readonly injection: boolean
+  /** From 0 to 1. */
+  readonly score: number
+  /** The heaviest first. */
+  readonly findings: readonly InjectionFinding[]
+}
+
+/** Longer texts are read at both ends: what steers an agent stands where it is read first or last. */
+const MAX_TEXT = 2_000_000
+const MAX_EXCERPT = 160
+/** What was hidden or encoded was meant to be missed by a person; a comment may only be one. */
+const CONCEALED_BONUS: Readonly<Record<View['source'], number>> = {
+  plain: 0,
+  comment: 0.15,
+  encoded: 0.25,
+  hidden: 0.3,
+}
+
+/** Scans a text. Never throws, whatever the text is. */
+export function scanText(text: string): InjectionScan {
+  if (text.length > MAX_TEXT) return scanEnds(text)
+  const views = normalise(text)
+  const found: Found[] = []
+  hinted ??= hintedRules()
+  const hits = hinted.search.find(views.words.text)
+  matchLines(views.lines, hits, found, hinted)
+  matchWords(views.words, hits, found, hinted)
+  for (const view of views.concealed) matchWords(view, hinted.search.find(view.text), found, hinted)
+  found.push(...hiddenText(views))
+  const score = highestScore(found)
+  return { injection: score >= THRESHOLD, score: Math.round(score * 1000) / 1000, findings: heaviestOfEach(found) }
+}
+
+interface Found extends InjectionFinding {
+  readonly group: string
+}
+
+/** Signs this far apart have nothing to do with each other: a long manual holds one of everything. */
+const REACH = 1500
+
+/**
+ * The highest score of any stretch of the text. Independent signs add up as doubts multiply, 1 - (1-a)(1-b)…, and of a
+ * group only the heaviest counts. It goes through the text once, with what is in reach: a hostile text has thousands.
+ */
+function highestScore(found: readonly Found[]): number {
+  const coming = [...found].sort((a, b) => a.span.start - b.span.start)
+  const going = [...found].sort((a, b) => a.span.end - b.span.end)
+  const inReach = new Map<string, Map<number, number>>()
+  const count = ({ group, weight }: Found, change: 1 | -1) => {
+    const weights = inReach.get(group) ?? new Map<number, number>()
+    weights.set(weight, (weights.get(weight) ?? 0) + change)
+    inReach.set(group, weights)
+  }
+  let highest = 0
+  let came = 0
+  let gone = 0
+  for (const { span } of coming) {
+    while (came < coming.length && coming[came]!.span.start <= span.start + REACH) count(coming[came++]!, 1)
+    while (gone < going.length && going[gone]!.span.end < span.start) count(going[gone++]!, -1)
+    let doubt = 1
+    for (const weights of inReach.values()) {
+      let heaviest = 0
+      for (const [weight, present] of weights) if (present > 0 && weight > heaviest) heaviest = weight
+      doubt *= 1 - heaviest
+    }
+    highest = Math.max(highest, 1 - doubt)
+  }
+  return highest
+}
+
+function heaviestOfEach(found: readonly Found[]): InjectionFinding[] {
+  const heaviest = new Map<string, InjectionFinding>()
+  for (const { rule, excerpt, weight, span } of found) {
+    if ((heaviest.get(rule)?.weight ?? 0) < weight) heaviest.set(rule, { rule, excerpt, weight, span })
+  }
+  return [...heaviest.values()].sort((a, b) => b.weight - a.weight || a.span.start - b.span.start)
+}
+
+function scanEnds(text: string): InjectionScan {
+  const half = MAX_TEXT / 2
+  const tailAt = text.length - half
+  const head = scanText(text.slice(0, half))
+  const tail = scanText(text.slice(tailAt))
+  const moved = tail.findings.map((finding) => ({
+    ...finding,
+    span: { start: finding.span.start + tailAt, end: finding.span.end + tailAt },
+  }))
+  return {
+    injection: head.injection || tail.injection,
+    score: Math.max(head.score, tail.score),
+    findings: [...head.findings, ...moved],
+  }
+}
+
+const MAX_MATCHES = 20
+
+/** A rule with what hints at it. */
+interface HintedRule {
+  readonly rule: InjectionRule
+  readonly reach: number
+  readonly ways: readonly Way[]
+  /** For each way, sets of texts that are no words, of each of which one occurs as well. */
+  readonly signs: readonly (readonly (readonly string[])[])[]
+}
+
+interface HintedRules {
+  readonly lines: readonly HintedRule[]
+  readonly words: readonly HintedRule[]
+  readonly search: HintSearch
+}
+
+let hinted: HintedRules | null = null
+
+/** Made at the first scan: most processes never scan anything. */
+function hintedRules(): HintedRules {
+  const read = INJECTION_RULES.map((rule) => {
+    const { reach, ways } = INJECTION_HINTS[rule.rule]!
+    return { rule, reach, words: ways.map(([words]) => setsOf(words)), signs: ways.map(([, signs]) => setsOf(signs)) }
+  })
+  const search = new HintSearch(read.flatMap(({ words }) => words.flat(2)))
+  const all = read.map(({ words, ...known }) => ({
+    ...known,
+    ways: words.map((way) => way.map((set) => search.set(set))),
+  }))
+  return {
+    lines: all.filter(({ rule }) => rule.on === 'lines'),
+    words: all.filter(({ rule }) => rule.on === 'words'),
+    search,
+  }
+}
+
+function setsOf(written: string): readonly (readonly string[])[] {
+  return written === '' ? [] : written.split('\n').map((set) => set.split('\t'))
+}
+
+/** What hints at a line stands in its words too. */
+function matchLines(view: View, words: HintHits, found: Found[], { lines }: HintedRules): void {
+  const isThere = (sign: string) => view.text.includes(sign)
+  for (const { rule, ways, signs } of lines) {
+    const possible = ways.some((way, index) => occurs(words, [way]) && signs[index]!.every((set) => set.some(isThere)))
+    if (possible) matchRule(rule, view, [[0, view.text.length]], found)
+  }
+}
+
+function matchWords(view: View, hits: HintHits, found: Found[], { words }: HintedRules): void {
+  for (const { rule, ways, reach } of words) {
+    if (occurs(hits, ways)) matchRule(rule, view, stretches(hits, ways, reach), found)
+  }
+}
+
+/** No pattern on words reaches over three blanks. */
+const APART = '   '
+
+/** V8 prepares a pattern to be interpreted when its first text is shorter than this, and that takes it thrice as long. */
+const COMPILED_FROM = 1000
+const used = new WeakSet<RegExp>()
+
+/** Finds a rule in parts of a view. A part ends between words, so that what matches in it matches in the whole. */
+function matchRule(rule: InjectionRule, view: View, parts: readonly Part[], found: Found[]): void {
+  const { pattern } = rule
+  const bonus = CONCEALED_BONUS[view.source]
+  const weight = bonus === 0 ? rule.weight : Math.min(0.95, rule.weight + bonus)
+  const joined = parts.map(([from, to]) => view.text.slice(from, to)).join(APART)
+  const text = rule.on === 'lines' || used.has(pattern) ? joined : joined.padEnd(COMPILED_FROM)
+  used.add(pattern)
+  let part = 0
+  let begins = 0
+  pattern.lastIndex = 0
+  for (let count = 0; count < MAX_MATCHES; count++) {
+    const hit = pattern.exec(text)
+    if (hit === null) return
+    for (let [from, to] = parts[part]!; hit.index >= begins + to - from; [from, to] = parts[part]!) {
+      begins += to - from + APART.length
+      part++
+    }
+    const start = parts[part]![0] + hit.index - begins
+    const span = view.span(start, start + hit[0].length)
+    found.push({ group: rule.group, rule: rule.rule, excerpt: excerpt(hit[0]), weight, span })
+  }
+}
+
+/** Text that only a machine sees is suspicious before it is read. */
+function* hiddenText(views: Views): Iterable<Found> {
+  for (const view of views.concealed) {
+    if (view.source !== 'hidden') continue
+    const span = view.span(0, view.text.length)
+    yield { group: 'hidden', rule: 'tag-characters', excerpt: excerpt(view.text), weight: 0.6, span }
+  }
+  const { length } = views.words.text
+  const span = { start: 0, end: Math.max(1, length) }
+  if (views.invisible >= 6 && views.invisible > length / 200) {
+    const count = `${views.invisible} invisible characters inside words`
+    yield { group: 'hidden', rule: 'invisible-characters', excerpt: count, weight: 0.3, span }
+  }
+  if (views.overrides > 0) {
+    yield {
+      group: 'hidden',
+      rule: 'bidi-override',
+      excerpt: `${views.overrides} text direction overrides`,
+      weight: 0.25,
+      span,
+    }
+  }
+}
+
+function excerpt(text: string): string {
+  const line = text.replace(/\s+/g, ' ').trim()
+  return line.length > MAX_EXCERPT ? `${line.slice(0, MAX_EXCERPT - 1)}…` : line
+}

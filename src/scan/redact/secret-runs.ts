@@ -1,0 +1,86 @@
+/** Secrets without a prefix: long runs of token characters that have a provider's shape or look random. */
+
+import { characterClass } from '../character-class.ts'
+import type { TextBytes } from '../text-bytes.ts'
+import type { SecretSpan } from './mask.ts'
+import { SHAPE_KINDS } from './secret-kinds.ts'
+
+/** No run of token characters this long passes between two steps. */
+const STRIDE = 24
+const RUN: Uint8Array = characterClass('A-Za-z0-9_+/~-', 256)
+const MAX_RANDOM = 512
+
+/** Adds what it finds to `spans`; `lags` are the places of the bytes that start no character. */
+export function findRuns(text: string, { bytes, size }: TextBytes, lags: readonly number[], spans: SecretSpan[]): void {
+  let lag = 0
+  for (let i = STRIDE - 1; i < size; i += STRIDE) {
+    if (RUN[bytes[i]!] !== 1) continue
+    let start = i
+    // At most one stride back: further back was seen from the step before.
+    while (start > 0 && RUN[bytes[start - 1]!] === 1) start--
+    let end = i + 1
+    while (end < size && RUN[bytes[end]!] === 1) end++
+    if (end - start >= STRIDE) {
+      while (lag < lags.length && lags[lag]! < start) lag++
+      judgeRun(text, start - lag, end - lag, spans)
+    }
+    i = Math.max(i, end - 1)
+  }
+}
+
+const LOWER_CASE_KINDS = SHAPE_KINDS.filter(([, where, mark]) => where === 'beside' || !/[A-Z0-9]/.test(mark))
+
+function judgeRun(text: string, start: number, end: number, spans: SecretSpan[]): void {
+  const from = Math.max(0, start - 40)
+  const run = text.slice(start, end)
+  // Digests, ids and most paths have no capitals, and then no mark that has some.
+  const hasCapitals = /[A-Z]/.test(run)
+  const kinds = hasCapitals ? SHAPE_KINDS : LOWER_CASE_KINDS
+  for (const [kind, where, mark, pattern] of kinds) {
+    const marked =
+      where === 'within'
+        ? run.includes(mark)
+        : text.startsWith(mark, end) || text.startsWith(mark, Math.max(0, start - mark.length))
+    const match = marked ? pattern.exec(text.slice(from, Math.min(text.length, end + 64))) : null
+    if (match !== null) spans.push({ start: from + match.index, end: from + match.index + match[0].length, kind })
+  }
+  if (
+    hasCapitals &&
+    end - start >= 32 &&
+    end - start <= MAX_RANDOM &&
+    isRandom(text, start, end) &&
+    !isDigest(text, start)
+  ) {
+    spans.push({ start, end, kind: 'random' })
+  }
+}
+
+/** Upper case, lower case and digits that change places as often as chance has it, which no identifier or path does. */
+function isRandom(text: string, start: number, end: number): boolean {
+  if (!/[A-Z]/.test(text.slice(start, start + 24))) return false
+  const counts = [0, 0, 0, 0]
+  let changes = 0
+  let last = -1
+  let segment = 0
+  let longest = 0
+  for (let i = start; i < end; i++) {
+    const code = text.charCodeAt(i)
+    const kind = code >= 97 && code <= 122 ? 0 : code >= 65 && code <= 90 ? 1 : code >= 48 && code <= 57 ? 2 : 3
+    counts[kind]!++
+    if (last >= 0 && kind !== last) changes++
+    last = kind
+    segment = code === 47 || code === 45 ? 0 : segment + 1
+    if (segment > longest) longest = segment
+  }
+  const [lower, upper, digits, marks] = counts as [number, number, number, number]
+  const length = end - start
+  return lower >= 3 && upper >= 3 && digits >= 2 && marks <= length / 6 && longest >= 14 && changes >= length * 0.42
+}
+
+/** `sha512-…` and `base64,…` are content, not credentials. */
+function isDigest(text: string, start: number): boolean {
+  return (
+    /(?:sha(?:1|256|384|512)[-:=]?|SHA(?:1|256|384|512):|base64,)$/.test(text.slice(Math.max(0, start - 12), start)) ||
+    /^sha(?:1|256|384|512)-/.test(text.slice(start, start + 8))
+  )
+}

@@ -1,0 +1,109 @@
+/** What the walk has found so far, and how much it may still look at. */
+
+import type {
+  AssignmentFact,
+  CommandFact,
+  Effect,
+  Hazard,
+  HostUse,
+  PathUse,
+  RedirectFact,
+  Span,
+  SyntaxUse,
+  Via,
+  Word,
+} from '../facts.ts'
+import { Refusal } from '../read/refusal.ts'
+import type { Effects } from './scope.ts'
+
+/** A command fact while it is being made. */
+export interface Draft {
+  readonly argv: readonly Word[]
+  resolves: CommandFact['resolves']
+  readonly assignments: AssignmentFact[]
+  readonly redirects: readonly RedirectFact[]
+  readonly cwd: string | null
+  readonly via: readonly Via[]
+  readonly parent: number | null
+  unwrapped: CommandFact['unwrapped']
+  readonly hazards: Hazard[]
+  paths: readonly PathUse[]
+  hosts: readonly HostUse[]
+  effect: Effect
+  effectNote: string
+  readonly background: boolean
+  readonly span: Span
+}
+
+/** Most simple commands in one text. */
+const MAX_COMMANDS = 800
+/** Most characters of texts inside texts (`sh -c`, `eval`): each is parsed anew. */
+const MAX_NESTED = 48_000
+const MAX_NESTED_TEXTS = 200
+
+/** Everything one analysis collects. */
+export class Output {
+  commands: Draft[] = []
+  redirects: RedirectFact[] = []
+  hazards: Hazard[] = []
+  readonly defines: Set<string> = new Set()
+  /** What each function may do to the shell that calls it, for every definition seen. */
+  readonly functions: Map<string, Effects[]> = new Map()
+  /** Variables of the start that the text changes: what function bodies assumed about them does not hold. */
+  readonly overwritten: Set<string> = new Set()
+  /** Syntax of texts inside the text. */
+  syntax: SyntaxUse[] = []
+  /** Names that something may have taken away, `*` for any: if one is a function, no function is certain to be one. */
+  readonly removed: Set<string> = new Set()
+  /** True once a body was looked at as if it could run at any time. */
+  assumes = false
+  /** True once a trap was set. */
+  hooked = false
+  #steps = 0
+  #nested = 0
+  #texts = 0
+
+  /** Counts one command; every command of a text that is looked at several times counts again. */
+  step(position: number): void {
+    if (++this.#steps > MAX_COMMANDS * 4) throw new Refusal('too-complex', 'the command does too many things', position)
+  }
+
+  add(draft: Draft): number {
+    if (this.commands.length >= MAX_COMMANDS) {
+      throw new Refusal('too-complex', 'the command consists of too many commands', draft.span.start)
+    }
+    return this.commands.push(draft) - 1
+  }
+
+  /** Counts a text inside the text. */
+  nest(text: string, position: number): void {
+    this.#nested += text.length
+    if (this.#nested > MAX_NESTED || ++this.#texts > MAX_NESTED_TEXTS) {
+      throw new Refusal('too-complex', 'too much text is run inside the text', position)
+    }
+  }
+}
+
+/** An output that is thrown away, with the same limits. */
+export class Rehearsal extends Output {
+  readonly #real: Output
+  override readonly functions: Map<string, Effects[]>
+  override readonly overwritten: Set<string>
+  override readonly removed: Set<string>
+
+  constructor(real: Output) {
+    super()
+    this.#real = real
+    this.functions = new Map(real.functions)
+    this.overwritten = real.overwritten
+    this.removed = real.removed
+  }
+
+  override step(position: number): void {
+    this.#real.step(position)
+  }
+
+  override nest(text: string, position: number): void {
+    this.#real.nest(text, position)
+  }
+}

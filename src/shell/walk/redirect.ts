@@ -1,0 +1,132 @@
+/** Redirects: which files they open, and what a command then reads from its standard input. */
+
+import type { HereDoc, Redirect, Redirection } from 'unbash'
+import type { RedirectFact, Span, Word } from '../facts.ts'
+import { plainWord, unknownWord } from '../words/pieces.ts'
+import { arithmeticDoubt, expandArguments, expandBody, expandSingle, type WordHost } from '../words/word.ts'
+import { INTEGER } from './scope.ts'
+
+/** What a command reads: text of the command line, something unknown, or whatever the shell itself reads. */
+export type Stdin = { readonly kind: 'none' | 'unknown' } | { readonly kind: 'known'; readonly text: string }
+
+const ACCESS: Readonly<Record<string, RedirectFact['access']>> = {
+  '>': 'write',
+  '>>': 'write',
+  '>|': 'write',
+  '&>': 'write',
+  '&>>': 'write',
+  '>&': 'write',
+  '<': 'read',
+  '<&': 'read',
+  '<>': 'read-write',
+}
+
+/** Files that are streams in all but name. */
+const STREAMS = new Set([
+  '/dev/null',
+  '/dev/stdout',
+  '/dev/stderr',
+  '/dev/stdin',
+  '/dev/fd/1',
+  '/dev/fd/2',
+  '/dev/fd/0',
+])
+
+/** What the redirects of one command amount to. */
+export interface Redirects {
+  readonly facts: readonly RedirectFact[]
+  /** The standard input they leave; null: unchanged. */
+  readonly stdin: Stdin | null
+  /**
+   * They cannot fail. One that fails keeps its command from running, so that what it would have changed in the shell stays
+   * as it was.
+   */
+  readonly certain: boolean
+}
+
+/** Expands all redirects of one command. */
+export function expandRedirects(redirects: readonly Redirection[], host: WordHost): Redirects {
+  const facts: RedirectFact[] = []
+  let stdin: Stdin | null = null
+  let certain = true
+  for (const redirect of redirects) {
+    const descriptor = redirect.descriptor
+    if (descriptor?.type === 'FileDescriptorVariable') {
+      const span = host.span(descriptor)
+      if (!/^\w+$/.test(descriptor.name)) host.hazard(arithmeticDoubt(descriptor.name, span))
+      host.scope.set(descriptor.name.replace(/\[.*/s, ''), INTEGER)
+      host.assigned(descriptor.name.replace(/\[.*/s, ''), span)
+    }
+    const input = descriptor === undefined || (descriptor.type === 'FileDescriptor' && descriptor.value === 0)
+    if (redirect.type === 'Redirect') {
+      const fact = fileRedirect(redirect, host)
+      facts.push(fact)
+      const standard = fact.target === null && /^(?:[012]|-)$/.test(redirect.target?.text ?? '')
+      if (!standard && (fact.kind === 'file' || fact.target === null)) certain = false
+      if (input && redirect.operator.startsWith('<')) stdin = { kind: 'unknown' }
+      continue
+    }
+    const word = redirect.type === 'HereDoc' ? hereDocument(redirect, host) : hereString(redirect, host)
+    facts.push(stream(redirect.operator, host.scope.cwd, host.span(redirect)))
+    const text = word.values?.length === 1 ? word.values[0] : undefined
+    if (input) stdin = text === undefined ? { kind: 'unknown' } : { kind: 'known', text }
+  }
+  return { facts, stdin, certain }
+}
+
+function stream(operator: string, cwd: string | null, span: Span): RedirectFact {
+  return { operator, target: null, access: null, kind: 'stream', cwd, span }
+}
+
+function hereDocument(node: HereDoc, host: WordHost): Word {
+  const span = host.span(node)
+  const strip = (text: string): string => (node.operator === '<<-' ? text.replace(/^\t+/gm, '') : text)
+  if (node.delimiter?.quoted === true) return plainWord(strip(node.body.text), span)
+  const word = expandBody(node.body.parts, node.body.text, host, span)
+  if (word.values?.length !== 1) return word
+  const text = strip(word.values[0] ?? '')
+  return { ...word, values: [text], text }
+}
+
+function hereString(node: Extract<Redirection, { type: 'HereString' }>, host: WordHost): Word {
+  if (node.target === undefined) return unknownWord('<<<', 'variable', host.span(node), false)
+  return expandSingle(node.target, host)
+}
+
+function fileRedirect(node: Redirect, host: WordHost): RedirectFact {
+  const span = host.span(node)
+  const cwd = host.scope.cwd
+  const target = targetOf(node, host, span)
+  const duplicates = node.operator === '>&' || node.operator === '<&'
+  if (duplicates && target.values?.every((value) => /^(?:\d+-?|-)$/.test(value)) === true) {
+    return stream(node.operator, cwd, span)
+  }
+  const isStream = target.values?.every((value) => STREAMS.has(value)) === true
+  if (target.values === null ? /^\/dev\/(?:tcp|udp)/.test(target.prefix) : target.values.some(isNetworkDevice)) {
+    host.hazard({
+      code: 'network-device',
+      message: `\`${target.text}\` is a network connection, not a file`,
+      verdict: 'deny',
+      span,
+    })
+  }
+  return {
+    operator: node.operator,
+    target,
+    access: ACCESS[node.operator] ?? 'read-write',
+    kind: isStream ? 'stream' : 'file',
+    cwd,
+    span,
+  }
+}
+
+function isNetworkDevice(path: string): boolean {
+  return /^\/+dev\/+(?:tcp|udp)\//.test(path)
+}
+
+function targetOf(node: Redirect, host: WordHost, span: Span): Word {
+  if (node.target === undefined) return unknownWord(node.operator, 'variable', span, true)
+  const words = expandArguments(node.target, host)
+  const only = words.length === 1 ? words[0] : undefined
+  return only ?? unknownWord(node.target.text, 'variable', host.span(node.target), true)
+}

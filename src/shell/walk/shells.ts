@@ -1,0 +1,156 @@
+/** Shells as commands: `sh -c text`, a here-document as a script, and input that nobody knows. */
+
+import type { Word } from '../facts.ts'
+import { textOf } from '../words/known-word.ts'
+import type { WrapperRow } from '../wrap/wrappers.ts'
+import type { Invocation } from './invocation.ts'
+import type { Draft } from './output.ts'
+import { childScope } from './start.ts'
+import type { Walk } from './walk.ts'
+
+/** Shells whose grammar is bash's, or close enough for text without bash's own syntax. */
+const OTHER_GRAMMAR = new Set(['zsh', 'fish', 'yash'])
+
+/** Words that only bash knows, or that it treats otherwise than dash does. */
+const BASH_WORDS =
+  /\b(?:let|declare|typeset|local|source|pushd|popd|dirs|shopt|mapfile|readarray|enable|builtin|compgen|complete|bind|select|coproc|function|time|disown|help|history|suspend|printf\s+-v|read\s+-|echo\s+-|RANDOM|SRANDOM|SECONDS|LINENO|EPOCH\w*|E?UID|PPID|BASH\w*)\b|[=:]~|\b(?:export|readonly)\s+\w+=\S*\$|\balias\b/
+
+interface ShellWords {
+  readonly command: boolean
+  readonly stdin: boolean
+  readonly operands: readonly Word[]
+  readonly doubts: readonly { readonly option: string; readonly word: Word }[]
+  readonly idle: boolean
+}
+
+/** Lists what a shell runs. `none`: it runs a script file, which is for the tables to judge. */
+export function runShell(
+  walk: Walk,
+  call: Invocation,
+  draft: Draft,
+  index: number,
+  name: string,
+  row: WrapperRow,
+): 'all' | 'some' | 'none' {
+  const words = shellWords(call.argv, row)
+  for (const { option, word } of words.doubts) {
+    draft.hazards.push({
+      code: 'shell-option',
+      message: `\`${name} ${option}\` changes what the shell reads or does before the command`,
+      verdict: 'ask',
+      span: word.span,
+    })
+  }
+  const certain = words.doubts.length === 0 && !OTHER_GRAMMAR.has(name)
+  if (OTHER_GRAMMAR.has(name)) {
+    draft.hazards.push({
+      code: 'other-shell',
+      message: `\`${name}\` reads text by rules of its own`,
+      verdict: 'ask',
+      span: draft.span,
+    })
+  }
+  const first = words.operands[0]
+  if (words.idle && !words.command) return 'none'
+  if (words.command) {
+    if (first === undefined) return certain ? 'all' : 'some'
+    if (first.values === null || first.splits || first.values.length > 8)
+      return fromInput(draft, `\`${name} -c\` runs text that is not known beforehand`, first)
+    let all = certain
+    for (const text of first.values) {
+      all = runText(walk, call, draft, index, `${name} -c`, name, text, first, words.operands.slice(2)) && all
+    }
+    return all ? 'all' : 'some'
+  }
+  const inputFile = first !== undefined && /^\/(?:dev\/stdin|dev\/fd\/0|proc\/self\/fd\/0)$/.test(textOf(first) ?? '')
+  if (first !== undefined && !words.stdin && !inputFile) return words.doubts.length > 0 ? 'some' : 'none'
+  const stdin = walk.frame.stdin
+  if (stdin.kind !== 'known') return fromInput(draft, `\`${name}\` runs commands from its input`, call.argv[0])
+  // A script by its name is no parameter of itself.
+  const positional = inputFile && !words.stdin ? words.operands.slice(1) : words.operands
+  const all = runText(walk, call, draft, index, name, name, stdin.text, call.argv[0] as Word, positional)
+  return all && certain ? 'all' : 'some'
+}
+
+function runText(
+  walk: Walk,
+  call: Invocation,
+  draft: Draft,
+  index: number,
+  via: string,
+  name: string,
+  text: string,
+  word: Word,
+  positional: readonly Word[],
+): boolean {
+  const scope = childScope(walk.scope, call.cwd === undefined ? walk.scope.cwd : call.cwd)
+  if (!positional.some((one) => one.splits)) scope.positional = positional
+  if (call.assignments.some((one) => one.name === 'HOME')) scope.moveTo(scope.cwd)
+  for (const one of call.assignments) scope.set(one.name, { values: null, integer: false })
+  const outer = walk.frame
+  // What the shell reads from its input is the script itself.
+  walk.frame = { ...outer, stdin: via === name ? { kind: 'unknown' } : outer.stdin }
+  const { bashOnly } = walk.text(text, word.span, { name: via, kind: 'shell' }, index, scope)
+  walk.frame = outer
+  if (name === 'bash' || name === 'rbash' || (!bashOnly && !BASH_WORDS.test(text))) return true
+  draft.hazards.push({
+    code: 'other-shell',
+    message: `\`${name}\` may read this text otherwise than bash`,
+    verdict: 'ask',
+    span: word.span,
+  })
+  return false
+}
+
+function fromInput(draft: Draft, message: string, word: Word | undefined): 'some' {
+  draft.hazards.push({ code: 'script-from-input', message, verdict: 'ask', span: word?.span ?? draft.span })
+  return 'some'
+}
+
+/** Options of a shell: clusters in which `c` and `s` may hide, `-o name`, `+x`, long ones. */
+function shellWords(argv: readonly Word[], row: WrapperRow): ShellWords {
+  const doubts: { option: string; word: Word }[] = []
+  const long = new Set((row.long ?? '').split(' '))
+  let command = false
+  let stdin = false
+  let idle = false
+  let at = 1
+  for (; at < argv.length; at++) {
+    const word = argv[at] as Word
+    const text = textOf(word)
+    if (text === null) {
+      if (word.splits || word.prefix === '' || /^[-+]/.test(word.prefix)) {
+        const known = word.values?.every((value) => !/^[-+]/.test(value)) === true
+        if (!known && !(command && !word.splits)) doubts.push({ option: word.text, word })
+      }
+      break
+    }
+    if (text === '--' || text === '-') {
+      at++
+      break
+    }
+    if (text.startsWith('--')) {
+      const name = text.slice(2)
+      if (row.idle?.includes(name)) idle = true
+      else if (row.wary?.includes(name) || !long.has(name)) doubts.push({ option: text, word })
+      if (name === 'rcfile' || name === 'init-file') at++
+      continue
+    }
+    if (!/^[-+]/.test(text)) break
+    for (const letter of text.slice(1)) {
+      if (letter === 'c' && text[0] === '-') command = true
+      else if (letter === 's' && text[0] === '-') stdin = true
+      else if (letter === 'o' || letter === 'O') {
+        const option = textOf(argv[++at])
+        if (
+          letter === 'O' ||
+          option === null ||
+          !/^(?:errexit|nounset|pipefail|xtrace|verbose|noclobber|noglob)$/.test(option)
+        ) {
+          doubts.push({ option: `${text} ${option ?? '…'}`, word })
+        }
+      } else if (row.wary?.includes(letter) || !(row.short ?? '').includes(letter)) doubts.push({ option: text, word })
+    }
+  }
+  return { command, stdin, operands: argv.slice(at), doubts, idle }
+}

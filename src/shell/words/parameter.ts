@@ -1,0 +1,156 @@
+/** Parameter expansion: `$x`, `${x:-y}`, `${x%.ts}` and their kin, resolved when the text determines the value. */
+
+import type { ParameterOperation, Word as SourceWord } from 'unbash'
+import type { Dynamic, Word } from '../facts.ts'
+import { INTEGER, known, UNKNOWN, type Value } from '../walk/scope.ts'
+import type { WordHost } from './word.ts'
+
+/** The parts of an expansion that matter here; `$x` has only a name. */
+export interface ParameterNode {
+  readonly text: string
+  readonly parameter: string
+  readonly pos: number
+  readonly end: number
+  readonly prefix?: '!' | '#' | undefined
+  readonly index?: SourceWord | undefined
+  readonly operation?: ParameterOperation | undefined
+}
+
+/** How words inside an expansion are read; given by the caller, which reads words itself. */
+export interface OperandReader {
+  readonly host: WordHost
+  single(word: SourceWord): Word
+  /** The word is evaluated as arithmetic. */
+  arithmetic(word: SourceWord): void
+}
+
+export interface Expanded {
+  readonly value: Value
+  readonly dynamic: Dynamic
+  /** May become several words or none inside quotes. */
+  readonly list: boolean
+}
+
+/** `$1`, `$@`, `$#`, `$?` …; null for an ordinary variable. */
+export function special(node: ParameterNode, reader: OperandReader): Expanded | null {
+  const name = node.parameter
+  if (node.prefix === '!' || node.operation?.type === 'Slice') reader.host.fragile()
+  if (/^[A-Za-z_]\w+$|^[A-Za-z]$/.test(name)) return null
+  const plain = node.prefix === undefined && node.operation === undefined && node.index === undefined
+  if (node.operation !== undefined) operate(node.operation, UNKNOWN, reader)
+  const list = name === '@' || name === '*' || operandLists(node)
+  if (!plain) return { value: node.prefix === '#' ? INTEGER : UNKNOWN, dynamic: 'positional', list }
+  if (name === '#') {
+    const count = reader.host.scope.positional?.length
+    return { value: count === undefined ? INTEGER : known([String(count)]), dynamic: 'positional', list: false }
+  }
+  if (/^[?$!]$/.test(name)) return { value: name === '!' ? UNKNOWN : INTEGER, dynamic: 'positional', list: false }
+  if (/^[1-9]\d*$/.test(name) && reader.host.scope.positional !== null) {
+    const word = reader.host.scope.positional[Number(name) - 1]
+    if (reader.host.scope.positional.some((one) => one.splits))
+      return { value: UNKNOWN, dynamic: 'positional', list: false }
+    const values = word === undefined ? [''] : word.values
+    return { value: values === null ? UNKNOWN : known(values), dynamic: 'positional', list: false }
+  }
+  return { value: UNKNOWN, dynamic: 'positional', list }
+}
+
+/** A named variable with its operation. */
+export function expandParameter(node: ParameterNode, reader: OperandReader): Expanded {
+  const index = node.index
+  if (index !== undefined && index.text !== '@' && index.text !== '*') {
+    if (reader.host.scope.isAssociative(node.parameter)) reader.single(index)
+    else reader.arithmetic(index)
+  }
+  // `${!x}` may name an array with all its elements.
+  const list = index?.text === '@' || node.prefix === '!' || operandLists(node)
+  const base = node.prefix === '!' || index !== undefined ? UNKNOWN : reader.host.scope.get(node.parameter)
+  if (node.prefix === '#') return { value: lengthOf(base), dynamic: 'variable', list: false }
+  const dynamic = node.prefix === '!' ? 'transform' : 'variable'
+  if (node.operation === undefined) return { value: base, dynamic, list }
+  const value = operate(node.operation, base, reader)
+  if (node.operation.type === 'Default' && node.operation.operator.endsWith('=')) {
+    reader.host.scope.maybeSet(node.parameter, UNKNOWN)
+    reader.host.assigned(node.parameter, reader.host.span(node))
+  }
+  return { value, dynamic: node.operation.type === 'Transform' ? 'transform' : dynamic, list }
+}
+
+/** `"${x+$@}"` becomes as many words as there are parameters. */
+function operandLists(node: ParameterNode): boolean {
+  return node.operation?.type === 'Default' && /\$\{?[@!]|\[@\]/.test(node.text)
+}
+
+function lengthOf(value: Value): Value {
+  // Length counts characters by locale: only ASCII is certain.
+  if (value.values === null || value.values.some((text) => /[^ -~]/.test(text))) return INTEGER
+  return known(value.values.map((text) => String(text.length)))
+}
+
+/** Applies an operation; walks its operands in any case, since they may run commands. */
+function operate(operation: ParameterOperation, base: Value, reader: OperandReader): Value {
+  switch (operation.type) {
+    case 'Default': {
+      const operand = reader.single(operation.operand)
+      return byDefault(operation.operator, base, operand.values, operation.operand)
+    }
+    case 'Remove': {
+      const operand = reader.single(operation.operand)
+      return remove(operation.operator, base, operand.values)
+    }
+    case 'Replace':
+      reader.single(operation.pattern)
+      reader.single(operation.replacement)
+      return UNKNOWN
+    case 'Slice':
+      reader.arithmetic(operation.offset)
+      if (operation.length !== undefined) reader.arithmetic(operation.length)
+      return UNKNOWN
+    case 'CaseModification':
+      if (operation.operand !== undefined) reader.single(operation.operand)
+      return operation.operand === undefined ? changeCase(operation.operator, base) : UNKNOWN
+    case 'Transform':
+      reader.single(operation.operand)
+      return UNKNOWN
+    default:
+      return UNKNOWN
+  }
+}
+
+function byDefault(operator: string, base: Value, operand: readonly string[] | null, written: SourceWord): Value {
+  // A variable that the text sets is set; whether an unknown one is, nobody can say.
+  if (base.values === null) return UNKNOWN
+  const colon = operator.startsWith(':')
+  const empty = colon ? base.values.map((value) => value === '') : base.values.map(() => false)
+  const allEmpty = empty.every(Boolean)
+  if (!allEmpty && empty.some(Boolean)) return UNKNOWN
+  const kind = operator.at(-1)
+  const usesOperand = kind === '+' ? !allEmpty : allEmpty
+  if (!usesOperand) return kind === '+' ? known(['']) : base
+  // Quotes inside the operand protect it from splitting, which a piece cannot express.
+  if (operand === null || /["'\\~]/.test(written.text)) return UNKNOWN
+  return known(operand)
+}
+
+function remove(operator: string, base: Value, operand: readonly string[] | null): Value {
+  if (base.values === null || operand?.length !== 1) return UNKNOWN
+  const pattern = operand[0] ?? ''
+  if (/[*?[\\(]/.test(pattern)) return UNKNOWN
+  const strip = (text: string): string =>
+    operator.startsWith('#')
+      ? text.startsWith(pattern)
+        ? text.slice(pattern.length)
+        : text
+      : pattern !== '' && text.endsWith(pattern)
+        ? text.slice(0, -pattern.length)
+        : text
+  return known(base.values.map(strip))
+}
+
+function changeCase(operator: string, base: Value): Value {
+  if (base.values === null || base.values.some((text) => /[^ -~]/.test(text))) return UNKNOWN
+  const up = operator.startsWith('^')
+  const all = operator.length === 2
+  const change = (text: string): string => (up ? text.toUpperCase() : text.toLowerCase())
+  return known(base.values.map((text) => (all ? change(text) : change(text.slice(0, 1)) + text.slice(1))))
+}

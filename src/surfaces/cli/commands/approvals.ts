@@ -1,0 +1,65 @@
+/** `cordon approvals`: what hooks had nobody to ask, answered at a terminal. */
+
+import { dropAsk, grantAsk, type OpenAsk, openAsks } from '../../../runtime/hook/asks.ts'
+import { thisMachine } from '../../../system/machine.ts'
+import { oneOf, parseArguments, textFlag } from '../arguments.ts'
+import { confirm } from '../confirm.ts'
+import { paint, type Terminal, visible } from '../terminal.ts'
+import { type CommandContext, commandRow, EXIT, UsageError } from '../usage.ts'
+
+const MAX_MINUTES = 30 * 24 * 60
+
+/** Runs `cordon approvals list|allow|drop`. */
+export async function run({ terminal, argv }: CommandContext): Promise<number> {
+  const args = parseArguments(commandRow('approvals')!, argv)
+  const [given = 'list', id] = args.words
+  const verb = oneOf(['list', 'allow', 'drop'], given, 'say what to do')
+  const machine = thisMachine()
+  const asks = openAsks(machine, Date.now())
+  if (verb === 'list') {
+    if (args.flags.json) terminal.out(`${JSON.stringify(asks)}\n`)
+    else if (asks.length === 0) terminal.out('nothing waits for an answer\n')
+    for (const ask of args.flags.json ? [] : asks) terminal.out(describe(terminal, ask))
+    return EXIT.ok
+  }
+  if (id === undefined) throw new UsageError(`name what is meant: cordon approvals ${verb} ID`)
+  const ask = asks.find((candidate) => candidate.id === id)
+  if (!ask) throw new UsageError(`nothing waits under “${id}”; cordon approvals lists what does`)
+  if (verb === 'drop') {
+    dropAsk(machine, ask.id)
+    terminal.out(`dropped ${ask.id}\n`)
+    return EXIT.ok
+  }
+  const minutes = number(textFlag(args, 'minutes') ?? '60', MAX_MINUTES, '--minutes')
+  const choice = number(textFlag(args, 'choice') ?? '1', ask.suggestions.length, '--choice')
+  const suggestion = ask.suggestions[choice - 1]!
+  // The id comes from the agent's own words, so what it stands for is shown before it is granted.
+  if (!args.flags.yes) {
+    terminal.out(describe(terminal, ask))
+    if (!(await confirm(terminal, `Grant ${choice} for ${minutes} minutes? [y/N] `))) {
+      terminal.err('nothing was granted (--yes grants without asking)\n')
+      return EXIT.failed
+    }
+  }
+  grantAsk(machine, ask, suggestion, minutes, Date.now())
+  terminal.out(
+    `granted for ${minutes} minutes in ${visible(ask.project)}: ${suggestion.kind} ${visible(suggestion.value)} (${visible(suggestion.admits)})\n`,
+  )
+  return EXIT.ok
+}
+
+/** The ask with everything that an answer is about. */
+function describe(terminal: Terminal, { id, host, tool, subject, reason, project, suggestions }: OpenAsk): string {
+  const offers = suggestions.map(
+    ({ kind, value, admits }, index) => `        ${index + 1}. ${kind} ${visible(value)} (${visible(admits)})\n`,
+  )
+  return `${paint(terminal, 'cyan', id)}  ${visible(host)}: ${visible(tool)}  ${visible(subject)}
+        ${visible(reason)}  ${paint(terminal, 'dim', visible(project))}
+${offers.join('')}`
+}
+
+function number(text: string, most: number, flag: string): number {
+  const value = Number(text)
+  if (!/^\d+$/.test(text) || value < 1 || value > most) throw new UsageError(`${flag} takes a number from 1 to ${most}`)
+  return value
+}

@@ -1,0 +1,116 @@
+/** `cordon audit`: what was asked, decided and done, and whether the record is whole. */
+
+import { resolve } from 'node:path'
+import {
+  type AuditLine,
+  type AuditQuery,
+  type AuditTrail,
+  openAuditTrail,
+} from '../../../runtime/report/audit-trail.ts'
+import { machineFiles } from '../../../system/files.ts'
+import { thisMachine } from '../../../system/machine.ts'
+import { type Arguments, oneOf, parseArguments, textFlag } from '../arguments.ts'
+import { paint, type Style, type Terminal, visible } from '../terminal.ts'
+import { type CommandContext, commandRow, EXIT, UsageError } from '../usage.ts'
+
+/** Runs `cordon audit tail|query|verify|report`. */
+export async function run({ terminal, argv }: CommandContext): Promise<number> {
+  const args = parseArguments(commandRow('audit')!, argv)
+  const verb = oneOf(['tail', 'query', 'verify', 'report'], args.words[0], 'say what to do')
+  const trail = openAuditTrail(thisMachine())
+  const session = textFlag(args, 'session')
+  // Nothing is whole because nothing is there.
+  if (session !== undefined && !trail.sessions().includes(session))
+    throw new UsageError(`there is no record of a session ${session}; cordon audit verify lists those there are`)
+  return { tail, query, verify, report }[verb](terminal, args, trail)
+}
+
+async function tail(terminal: Terminal, args: Arguments, trail: AuditTrail): Promise<number> {
+  const session = textFlag(args, 'session') ?? trail.newest()
+  if (session === null) {
+    terminal.err('nothing was recorded yet\n')
+    return EXIT.ok
+  }
+  if (!args.flags.follow) {
+    for (const line of trail.query({ session, limit: 20 })) terminal.out(show(terminal, args, line))
+    return EXIT.ok
+  }
+  const ended = new AbortController()
+  process.once('SIGINT', () => ended.abort())
+  for await (const line of trail.follow(session, 20, ended.signal)) terminal.out(show(terminal, args, line))
+  return EXIT.ok
+}
+
+function query(terminal: Terminal, args: Arguments, trail: AuditTrail): number {
+  for (const line of trail.query(queryOf(args))) terminal.out(show(terminal, args, line))
+  return EXIT.ok
+}
+
+function verify(terminal: Terminal, args: Arguments, trail: AuditTrail): number {
+  const result = trail.verify(textFlag(args, 'session'))
+  if (args.flags.json) terminal.out(`${JSON.stringify(result)}\n`)
+  else {
+    for (const session of result.sessions) {
+      const state = session.damage.length === 0 ? paint(terminal, 'green', 'whole') : paint(terminal, 'red', 'DAMAGED')
+      terminal.out(
+        `${state}  ${visible(session.session)}  ${session.lines} lines, signed up to ${session.signedUpTo}\n`,
+      )
+      for (const { kind, file, line, message } of session.damage) {
+        terminal.out(`  ${kind} at ${visible(file)}:${line}: ${visible(message)}\n`)
+      }
+    }
+    if (result.sessions.length === 0) terminal.out('nothing was recorded yet\n')
+  }
+  return result.ok ? EXIT.ok : EXIT.failed
+}
+
+function report(terminal: Terminal, args: Arguments, trail: AuditTrail): number {
+  const file = resolve(textFlag(args, 'out') ?? 'cordon-audit.html')
+  machineFiles.writeText(file, trail.report(queryOf(args), new Date()), { mode: 0o600 })
+  terminal.out(`${file}\n`)
+  return EXIT.ok
+}
+
+function queryOf(args: Arguments): AuditQuery {
+  const names = ['session', 'type', 'tool', 'agent', 'verdict', 'host', 'file', 'text'] as const
+  const fields = names.flatMap((name) => {
+    const value = textFlag(args, name)
+    return value === undefined ? [] : [[name, value] as const]
+  })
+  const limit = textFlag(args, 'limit')
+  if (limit !== undefined && !/^\d+$/.test(limit)) throw new UsageError('--limit takes a number')
+  const verdict = textFlag(args, 'verdict')
+  if (verdict !== undefined) oneOf(['allow', 'ask', 'deny'], verdict, '--verdict takes')
+  return {
+    ...Object.fromEntries(fields),
+    ...timeFlag(args, 'since'),
+    ...timeFlag(args, 'until'),
+    ...(limit !== undefined && { limit: Number(limit) }),
+  }
+}
+
+/** A time as the record writes it, so that the two compare as texts. */
+function timeFlag(args: Arguments, name: 'since' | 'until'): Partial<AuditQuery> {
+  const text = textFlag(args, name)
+  if (text === undefined) return {}
+  const time = new Date(text)
+  if (!/^\d{4}-\d\d/.test(text) || Number.isNaN(time.getTime()))
+    throw new UsageError(`--${name} takes a time such as 2026-07-25 or 2026-07-25T14:00:00Z, not “${text}”`)
+  return { [name]: time.toISOString() }
+}
+
+const STYLES: Readonly<Record<string, Style>> = { allow: 'green', ask: 'yellow', deny: 'red' }
+
+function show(terminal: Terminal, args: Arguments, line: AuditLine): string {
+  if (args.flags.json) return `${JSON.stringify(line)}\n`
+  const decision = line.decision as { verdict?: string; reason?: string; message?: string } | undefined
+  const verdict = decision?.verdict ?? ''
+  const parts = [
+    paint(terminal, 'dim', line.time),
+    line.type.padEnd(8),
+    paint(terminal, STYLES[verdict] ?? 'dim', verdict.padEnd(5)),
+    String(line.tool ?? line.outcome ?? ''),
+    visible(String(line.subject ?? decision?.message ?? line.error ?? '')),
+  ]
+  return `${parts.join(' ').trimEnd()}\n`
+}

@@ -1,0 +1,27 @@
+/** `cordon bundles`: what development tools get in the sandbox. */
+
+import { builtInBundles, bundleNames, renderBundle } from '../../../runtime/command/open-runner.ts'
+import { nearest } from '../../../runtime/policy/near-word.ts'
+import { parseArguments } from '../arguments.ts'
+import { paint } from '../terminal.ts'
+import { type CommandContext, commandRow, EXIT, UsageError } from '../usage.ts'
+
+/** Runs `cordon bundles`. */
+export function run({ terminal, argv }: CommandContext): number {
+  const args = parseArguments(commandRow('bundles')!, argv)
+  const [name] = args.words
+  const bundles = builtInBundles()
+  const chosen = name === undefined ? null : bundles.find((bundle) => bundle.tool === name)
+  if (chosen === undefined) {
+    const suggestion = nearest(name!, bundleNames)
+    throw new UsageError(`there is no bundle "${name}"${suggestion ? `; did you mean "${suggestion}"?` : ''}`)
+  }
+  if (args.flags.json) terminal.out(`${JSON.stringify(chosen ?? bundles)}\n`)
+  else if (chosen) terminal.out(`${renderBundle(chosen)}\n`)
+  else {
+    const width = Math.max(...bundleNames.map((text) => text.length))
+    for (const bundle of bundles)
+      terminal.out(`${paint(terminal, 'cyan', bundle.tool.padEnd(width))}  ${bundle.summary}\n`)
+  }
+  return EXIT.ok
+}

@@ -1,0 +1,60 @@
+/** `cordon check`: decide without running, for people and for programs. */
+
+import type { Decision } from '../../../policy/decision.ts'
+import type { Verdict } from '../../../policy/verdict.ts'
+import type { BatchChecker } from '../../../runtime/decide/batch.ts'
+import { openChecker } from '../../../runtime/decide/check-call.ts'
+import type { LoadedPolicy } from '../../../runtime/policy/load.ts'
+import { machineFiles } from '../../../system/files.ts'
+import { thisMachine } from '../../../system/machine.ts'
+import { type Arguments, parseArguments } from '../arguments.ts'
+import { hintAtInit, manifestChoice, type Opened, openPolicy, recalled, sealedPolicy } from '../open-policy.ts'
+import { requestedCall } from '../requested-call.ts'
+import { paint, type Style, type Terminal, visible } from '../terminal.ts'
+import { type CommandContext, commandRow, EXIT } from '../usage.ts'
+
+export const VERDICT_STYLE: Record<Verdict, Style> = { allow: 'green', ask: 'yellow', deny: 'red' }
+export const VERDICT_EXIT: Record<Verdict, number> = { allow: EXIT.ok, ask: EXIT.ask, deny: EXIT.deny }
+
+/** Runs `cordon check`. */
+export async function run({ terminal, argv }: CommandContext): Promise<number> {
+  const args = parseArguments(commandRow('check')!, argv)
+  if (args.flags.batch) {
+    const { BatchChecker } = await import('../../../runtime/decide/batch.ts')
+    return batch(terminal, new BatchChecker(thisMachine(), machineFiles, manifestChoice(args)))
+  }
+  const call = requestedCall(args)
+  const opened = recalled(args) ?? (await openToCheck(args, terminal))
+  if (!opened) return EXIT.usage
+  const { loaded, machine } = opened
+  const cwd = args.flags.root ? loaded.root : machineFiles.canonical(machine.cwd)
+  const checker = await openChecker(loaded, machine, machineFiles, call.tool)
+  const { decision } = checker.check({ ...call, cwd })
+  terminal.out(args.flags.json ? `${JSON.stringify(decision)}\n` : describe(terminal, decision))
+  hintAtInit(args, loaded, terminal)
+  return VERDICT_EXIT[decision.decision]
+}
+
+/** An unsigned manifest is checked as it is written; a signed one with the registries that it was signed with. */
+async function openToCheck(args: Arguments, terminal: Terminal): Promise<Opened<LoadedPolicy> | null> {
+  const opened = await openPolicy(args, terminal)
+  return opened?.loaded.ownManifest ? ((await sealedPolicy(opened)) ?? opened) : opened
+}
+
+async function batch(terminal: Terminal, checker: BatchChecker): Promise<number> {
+  const { createInterface } = await import('node:readline')
+  for await (const line of createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY })) {
+    if (line.trim() !== '') terminal.out(`${JSON.stringify(await checker.answer(line))}\n`)
+  }
+  return EXIT.ok
+}
+
+/** A decision in a few lines. */
+export function describe(terminal: Terminal, decision: Decision): string {
+  const lines = [
+    `${paint(terminal, VERDICT_STYLE[decision.decision], decision.decision)}  ${visible(decision.reason.message)}  ${paint(terminal, 'dim', `[${decision.reason.code}]`)}`,
+    ...(decision.reason.remedy ? [`      ${visible(decision.reason.remedy)}`] : []),
+    ...decision.rules.map(({ rule, source }) => paint(terminal, 'dim', `      ${visible(rule)} (${visible(source)})`)),
+  ]
+  return `${lines.join('\n')}\n`
+}

@@ -1,0 +1,58 @@
+/** `cordon doctor`: what holds on this machine, found out by running it. */
+
+import { openBackend } from '../../../runtime/command/open-runner.ts'
+import { findRoot } from '../../../runtime/policy/project-root.ts'
+import { machineFiles } from '../../../system/files.ts'
+import { thisMachine } from '../../../system/machine.ts'
+import { type AgentCheck, checkAgents } from '../../hook/install/check.ts'
+import { parseArguments } from '../arguments.ts'
+import { paint, type Style, visible } from '../terminal.ts'
+import { type CommandContext, commandRow, EXIT } from '../usage.ts'
+import { readFile } from './install.ts'
+
+const STYLES: Readonly<Record<'enforced' | 'degraded' | 'absent', Style>> = {
+  enforced: 'green',
+  degraded: 'yellow',
+  absent: 'red',
+}
+
+/** Runs `cordon doctor`. */
+export async function run({ terminal, argv }: CommandContext): Promise<number> {
+  const args = parseArguments(commandRow('doctor')!, argv)
+  const support = await openBackend().probe()
+  const holds = support.assurances.filter((assurance) => assurance.status === 'enforced').length
+  const score = { holds, of: support.assurances.length }
+  const agents = await agentHooks()
+  const dropped = agents.some((agent) => agent.status !== 'works')
+  const exit = !support.usable ? EXIT.fault : dropped ? EXIT.failed : EXIT.ok
+  if (args.flags.json) {
+    terminal.out(`${JSON.stringify({ ...support, score, agents })}\n`)
+    return exit
+  }
+  for (const { name, status, detail, remedy } of support.assurances) {
+    terminal.out(`${paint(terminal, STYLES[status], status.padEnd(8))}  ${visible(name)}: ${visible(detail)}\n`)
+    if (status !== 'enforced' && remedy) terminal.out(`          ${visible(remedy)}\n`)
+  }
+  terminal.out(
+    `\n${holds} of ${score.of} promises hold with ${support.backend}. ${support.usable ? 'Commands run in the sandbox here.' : 'No command runs here: there is no sandbox to run it in.'}\n`,
+  )
+  for (const { agent, scope, status, detail, remedy } of agents) {
+    terminal.out(
+      `${paint(terminal, status === 'works' ? 'green' : 'red', status.padEnd(8))}  hook of ${agent} (${scope}): ${visible(detail)}\n`,
+    )
+    if (remedy) terminal.out(`          ${visible(remedy)}\n`)
+  }
+  return exit
+}
+
+/** Hooks of ours that are installed: one that a host silently dropped is the worst failure there is. */
+async function agentHooks(): Promise<readonly AgentCheck[]> {
+  const machine = thisMachine()
+  const place = {
+    root: findRoot(machine.cwd, machineFiles),
+    home: machine.home,
+    env: machine.env,
+    cordon: [process.execPath, machineFiles.canonical(process.argv[1] ?? '')],
+  }
+  return (await checkAgents(place, readFile)).filter((check) => check.status !== 'absent')
+}

@@ -1,0 +1,31 @@
+/** `cordon grants`: what was answered for a time or a session, and taking it back. */
+
+import { openSavedGrants } from '../../../runtime/policy/saved-grants.ts'
+import { thisMachine } from '../../../system/machine.ts'
+import { oneOf, parseArguments } from '../arguments.ts'
+import { paint, visible } from '../terminal.ts'
+import { type CommandContext, commandRow, EXIT, UsageError } from '../usage.ts'
+
+/** Runs `cordon grants list|revoke`. */
+export function run({ terminal, argv }: CommandContext): number {
+  const args = parseArguments(commandRow('grants')!, argv)
+  const [given = 'list', id] = args.words
+  const verb = oneOf(['list', 'revoke'], given, 'say what to do')
+  const grants = openSavedGrants(thisMachine())
+  if (verb === 'revoke') {
+    if (id === undefined) throw new UsageError('name the grant to revoke; cordon grants lists them')
+    if (!grants.revoke(id)) throw new UsageError(`there is no grant ${id}; cordon grants lists them`)
+    terminal.out(`revoked ${visible(id)}\n`)
+    return EXIT.ok
+  }
+  const list = grants.list()
+  if (args.flags.json) terminal.out(`${JSON.stringify(list)}\n`)
+  else if (list.length === 0) terminal.out('nothing was granted beyond the manifests\n')
+  for (const grant of args.flags.json ? [] : list) {
+    const until = grant.expires === null ? 'until its session ends' : `until ${new Date(grant.expires).toISOString()}`
+    terminal.out(
+      `${paint(terminal, 'cyan', grant.id)}  ${grant.verdict} ${grant.kind} ${visible(grant.value)}  ${until}, used ${grant.uses} times  ${visible(grant.project)}\n`,
+    )
+  }
+  return EXIT.ok
+}

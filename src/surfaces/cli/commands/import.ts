@@ -1,0 +1,90 @@
+/** `cordon import`: the permission settings of another agent, as a manifest that allows no more than they did. */
+
+import { join } from 'node:path'
+import { IMPORTERS } from '../../../runtime/import/agents.ts'
+import { RULE_FILES } from '../../../runtime/import/codex.ts'
+import { importManifest } from '../../../runtime/import/manifest.ts'
+import { mergeSettings } from '../../../runtime/import/merge.ts'
+import { parseToml } from '../../../runtime/import/toml.ts'
+import { Fault, messageOf } from '../../../system/fault.ts'
+import { machineFiles } from '../../../system/files.ts'
+import { type Machine, thisMachine } from '../../../system/machine.ts'
+import { parseSettings } from '../../hook/install/settings-json.ts'
+import { oneOf, parseArguments, textFlag } from '../arguments.ts'
+import { paint, visible } from '../terminal.ts'
+import { type CommandContext, commandRow, EXIT } from '../usage.ts'
+
+/** Where each keeps its settings, the nearest first; all that are there count. */
+const PLACES: Readonly<Record<string, (machine: Machine) => readonly string[]>> = {
+  'claude-code': ({ cwd, home, env }) => [
+    join(cwd, '.claude/settings.local.json'),
+    join(cwd, '.claude/settings.json'),
+    join(env.CLAUDE_CONFIG_DIR ?? join(home, '.claude'), 'settings.json'),
+    '/etc/claude-code/managed-settings.json',
+  ],
+  codex: ({ cwd, home, env }) => [
+    join(cwd, '.codex/config.toml'),
+    join(env.CODEX_HOME ?? join(home, '.codex'), 'config.toml'),
+  ],
+  gemini: ({ cwd, home, env }) => [
+    env.GEMINI_CLI_SYSTEM_SETTINGS_PATH ?? '/etc/gemini-cli/settings.json',
+    join(cwd, '.gemini/settings.json'),
+    join(home, '.gemini/settings.json'),
+  ],
+  opencode: ({ cwd, home, env }) =>
+    [join(cwd, '.opencode'), cwd, join(env.XDG_CONFIG_HOME ?? join(home, '.config'), 'opencode')].flatMap((folder) => [
+      join(folder, 'opencode.jsonc'),
+      join(folder, 'opencode.json'),
+    ]),
+  srt: ({ home }) => [join(home, '.srt-settings.json')],
+}
+
+/** Runs `cordon import`. */
+export async function run({ terminal, argv }: CommandContext): Promise<number> {
+  const args = parseArguments(commandRow('import')!, argv)
+  const [name, given] = args.words
+  const agent = oneOf(Object.keys(IMPORTERS), name, 'say whose settings')
+  const machine = thisMachine()
+  const candidates = given === undefined ? PLACES[agent]!(machine) : [given]
+  const found = candidates.filter((path) => machineFiles.exists(path))
+  if (found.length === 0) {
+    throw new Fault('not-found', `there are no settings of ${agent} at ${candidates.join(', ')}`, {
+      remedy: `Name the file: cordon import ${agent} FILE`,
+    })
+  }
+  const settings = mergeSettings(agent, found.map(settingsOf))
+  const rules = agent === 'codex' && given === undefined ? { [RULE_FILES]: codexRules(machine) } : {}
+  const { text, notes } = await importManifest(IMPORTERS[agent]!({ ...settings, ...rules }), machine, machineFiles)
+  const manifest = `# Made by cordon import ${agent}; read it, then put it in force with cordon sign.\n${text}`
+  const out = textFlag(args, 'out')
+  if (args.flags.json) terminal.out(`${JSON.stringify({ files: found, manifest, notes })}\n`)
+  else if (out === undefined) terminal.out(manifest)
+  if (out !== undefined) machineFiles.writeText(out, manifest, { exclusive: true })
+  for (const note of args.flags.json ? [] : notes)
+    terminal.err(`${paint(terminal, 'yellow', 'note:')} ${visible(note)}\n`)
+  return EXIT.ok
+}
+
+/** The texts of the rules about commands that Codex keeps beside its configuration. */
+function codexRules({ cwd, home, env }: Machine): readonly string[] {
+  const folders = [join(cwd, '.codex/rules'), join(env.CODEX_HOME ?? join(home, '.codex'), 'rules')]
+  return folders
+    .filter((folder) => machineFiles.isDirectory(folder))
+    .flatMap((folder) => machineFiles.list(folder).map((name) => join(folder, name)))
+    .filter((file) => file.endsWith('.rules'))
+    .map((file) => machineFiles.readText(file))
+}
+
+function settingsOf(file: string): Readonly<Record<string, unknown>> {
+  const text = machineFiles.readText(file)
+  let value: unknown
+  try {
+    value = file.endsWith('.toml') ? parseToml(text, file) : parseSettings(text)
+  } catch (error) {
+    throw new Fault('unreadable', `${file} cannot be read as settings: ${messageOf(error)}`)
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new Fault('unreadable', `${file} does not hold an object of settings`)
+  }
+  return { ...value }
+}

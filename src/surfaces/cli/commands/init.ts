@@ -1,0 +1,36 @@
+/** `cordon init`: looks at the project and writes a commented starting manifest. */
+
+import { join, resolve } from 'node:path'
+import { MANIFEST_NAME } from '../../../runtime/policy/project-root.ts'
+import { proposeForProject } from '../../../runtime/policy/propose.ts'
+import { Fault } from '../../../system/fault.ts'
+import { machineFiles } from '../../../system/files.ts'
+import { parseArguments } from '../arguments.ts'
+import { paint } from '../terminal.ts'
+import { type CommandContext, commandRow, EXIT, UsageError } from '../usage.ts'
+
+/** Runs `cordon init`. */
+export function run({ terminal, argv }: CommandContext): number {
+  const args = parseArguments(commandRow('init')!, argv)
+  const directory = resolve(process.cwd(), args.words[0] ?? '.')
+  if (!machineFiles.isDirectory(directory)) throw new UsageError(`${directory} is not a directory`)
+  const file = join(directory, MANIFEST_NAME)
+  const { text, found } = proposeForProject(directory, machineFiles)
+  if (args.flags.print) {
+    terminal.out(args.flags.json ? `${JSON.stringify({ file, found, text })}\n` : text)
+    return EXIT.ok
+  }
+  if (machineFiles.exists(file) && !args.flags.force) {
+    throw new Fault('exists', `${file} is already there`, {
+      remedy: 'cordon init --print shows what would be written; --force replaces the file.',
+    })
+  }
+  machineFiles.writeText(file, text)
+  if (args.flags.json) terminal.out(`${JSON.stringify({ file, found })}\n`)
+  else {
+    terminal.out(`${paint(terminal, 'green', 'wrote')} ${file}\n`)
+    if (found.length > 0) terminal.out(`  found: ${found.join(', ')}\n`)
+    terminal.out("  read it, try it (cordon explain -- 'git push'), then put it in force: cordon sign\n")
+  }
+  return EXIT.ok
+}

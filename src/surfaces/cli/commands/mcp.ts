@@ -1,0 +1,79 @@
+/** `cordon mcp`: the guarded tools for any MCP client, over stdio or HTTP; `wrap` puts a guard around another server. */
+
+import { createCordon } from '../../../runtime/cordon.ts'
+import { keepAsk } from '../../../runtime/hook/asks.ts'
+import { machineFiles } from '../../../system/files.ts'
+import { thisMachine } from '../../../system/machine.ts'
+import type { ServerOptions } from '../../mcp/served-project.ts'
+import { McpServer } from '../../mcp/server.ts'
+import { linesOf, lineWriter } from '../../mcp/stdio.ts'
+import { parseArguments, textFlag } from '../arguments.ts'
+import { rootFlag } from '../open-policy.ts'
+import { type Terminal, visible } from '../terminal.ts'
+import { type CommandContext, commandRow, EXIT, UsageError } from '../usage.ts'
+
+/** Runs `cordon mcp`. */
+export async function run({ terminal, argv }: CommandContext): Promise<number> {
+  const args = parseArguments(commandRow('mcp')!, argv)
+  const root = rootFlag(args) ?? process.cwd()
+  const [verb, ...server] = args.words
+  if (verb === 'wrap') {
+    const config = textFlag(args, 'config') ?? null
+    if (server.length > 0 && config !== null) throw new UsageError('--config names the servers: leave the command away')
+    const { wrapServers } = await import('../../mcp/gateway/gateway.ts')
+    return wrapServers({
+      root,
+      server,
+      config,
+      name: textFlag(args, 'name') ?? null,
+      accept: args.flags.accept === true,
+      terminal,
+    })
+  }
+  if (verb !== undefined) throw new UsageError('say cordon mcp, or cordon mcp wrap -- SERVER')
+  if (args.flags.port !== undefined && !args.flags.http) throw new UsageError('--port goes with --http')
+  const options = serverOptions(root)
+  return args.flags.http ? overHttp(terminal, options, textFlag(args, 'port') ?? '0') : overStdio(options)
+}
+
+function serverOptions(root: string): ServerOptions {
+  const machine = thisMachine()
+  return {
+    open: (prompter) => createCordon({ project: root, machine, prompter }),
+    fallback: {
+      name: 'terminal',
+      ask: async ({ tool, subject, decision, suggestions }) => {
+        const project = machineFiles.canonical(root)
+        const reason = decision.reason.message
+        const id = keepAsk(machine, { host: 'mcp', project, tool, subject, reason, suggestions }, Date.now())
+        throw new Error(
+          id === null
+            ? 'only the manifest can allow it: the user can grant it in cordon.toml and sign that'
+            : `tell the user to run \`cordon approvals allow ${id}\` in a terminal of their own, then try again`,
+        )
+      },
+    },
+  }
+}
+
+async function overStdio(options: ServerOptions): Promise<number> {
+  const server = new McpServer(lineWriter(process.stdout), options)
+  try {
+    for await (const line of linesOf(process.stdin)) void server.peer.receive(line)
+  } finally {
+    await server.close()
+  }
+  return EXIT.ok
+}
+
+async function overHttp(terminal: Terminal, options: ServerOptions, port: string): Promise<number> {
+  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) throw new UsageError('--port takes a number up to 65535')
+  const { serveHttp } = await import('../../mcp/http.ts')
+  const server = await serveHttp(options, Number(port))
+  terminal.err(`cordon: serving ${visible(server.url)}\n  Authorization: Bearer ${server.token}\n`)
+  await new Promise<void>((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve())
+  })
+  await server.close()
+  return EXIT.ok
+}

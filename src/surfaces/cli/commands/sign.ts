@@ -1,0 +1,107 @@
+/** `cordon sign` and `cordon verify`: what a manifest opens, and a person's word for it. */
+
+import type { LoadedManifest } from '../../../runtime/policy/load.ts'
+import {
+  detachedSignature,
+  judgeTrust,
+  type ReachDiff,
+  signProject,
+  type TrustReport,
+} from '../../../runtime/policy/trust.ts'
+import { Fault } from '../../../system/fault.ts'
+import { machineFiles } from '../../../system/files.ts'
+import type { Machine } from '../../../system/machine.ts'
+import { parseArguments } from '../arguments.ts'
+import { confirm } from '../confirm.ts'
+import { openPolicy } from '../open-policy.ts'
+import { paint, type Terminal, visible } from '../terminal.ts'
+import { type CommandContext, commandRow, EXIT } from '../usage.ts'
+
+/** Runs `cordon sign`. */
+export async function run({ terminal, argv }: CommandContext): Promise<number> {
+  const args = parseArguments(commandRow('sign')!, argv)
+  const opened = await openPolicy(args, terminal)
+  if (!opened) return EXIT.usage
+  const { loaded, machine } = opened
+  const report = judgeTrust(loaded, machine, machineFiles)
+  if (!report)
+    throw new Fault('no-manifest', `${loaded.root} has no cordon.toml to sign`, { remedy: 'cordon init writes one.' })
+  const answer = (signed: boolean): void => {
+    if (args.flags.json) terminal.out(`${JSON.stringify({ status: report.trust.status, signed, diff: report.diff })}\n`)
+  }
+  if (!args.flags.json) terminal.out(describeDiff(terminal, report.diff))
+  if (report.trust.status === 'signed' && !args.flags.detached) {
+    answer(true)
+    terminal.err('already signed\n')
+    return EXIT.ok
+  }
+  if (!args.flags.yes && !(await confirm(terminal, 'Sign it? [y/N] '))) {
+    const why = process.stdin.isTTY ? '' : ': there is no terminal to ask at (cordon sign --yes does not ask)'
+    answer(false)
+    terminal.err(`not signed${why}\n`)
+    return EXIT.failed
+  }
+  if (args.flags.detached) {
+    const file = `${loaded.manifestPath}.sig`
+    machineFiles.writeText(file, detachedSignature(loaded, machine))
+    answer(true)
+    terminal.err(
+      `${paint(terminal, 'green', 'wrote')} ${visible(file)}; others accept it after: cordon keys trust YOUR-KEY\n`,
+    )
+    return EXIT.ok
+  }
+  const exit = sign(terminal, loaded, machine)
+  answer(true)
+  return exit
+}
+
+function sign(terminal: Terminal, loaded: LoadedManifest, machine: Machine): number {
+  const { warning } = signProject(loaded, machine, new Date())
+  // Seen to hold, and remembered for the first call.
+  if (judgeTrust(loaded, machine, machineFiles)?.trust.status !== 'signed') {
+    throw new Fault('unsigned-manifest', 'the signature was written, and does not hold when it is read back', {
+      remedy: 'Look at the key with cordon keys, then sign again.',
+    })
+  }
+  if (warning) terminal.err(`${paint(terminal, 'yellow', 'cordon:')} ${visible(warning)}\n`)
+  terminal.err(`${paint(terminal, 'green', 'signed')} ${visible(loaded.manifestPath)}\n`)
+  return EXIT.ok
+}
+
+/** Sees to it that the project's manifest is signed, offering that at a terminal; false: nothing may run on it. */
+export async function requireSigned(
+  terminal: Terminal,
+  loaded: LoadedManifest,
+  machine: Machine,
+): Promise<TrustReport | null | false> {
+  const report = judgeTrust(loaded, machine, machineFiles)
+  if (!report || report.trust.status === 'signed') return report
+  const what =
+    report.trust.status === 'changed'
+      ? 'has changed since it was signed'
+      : report.trust.status === 'bad'
+        ? `has a bad signature: ${report.trust.reason}`
+        : 'is not signed'
+  terminal.err(
+    `${paint(terminal, 'yellow', 'cordon:')} ${visible(loaded.manifestPath)} ${what}, so it does not take effect [unsigned-manifest]\n`,
+  )
+  if (process.stdin.isTTY && process.stderr.isTTY) {
+    terminal.err(describeDiff(terminal, report.diff))
+    if (await confirm(terminal, 'Sign it now? [y/N] ')) {
+      sign(terminal, loaded, machine)
+      return judgeTrust(loaded, machine, machineFiles)
+    }
+  }
+  terminal.err('  Read it, then run: cordon sign (or name it for this one run: --manifest cordon.toml)\n')
+  return false
+}
+
+/** What a manifest opens and closes, in plain words. */
+export function describeDiff(terminal: Terminal, diff: ReachDiff): string {
+  const lines = [
+    ...diff.opens.map((change) => `${paint(terminal, 'yellow', '+ opens ')} ${visible(change.text)}`),
+    ...diff.changes.map((change) => `${paint(terminal, 'yellow', '~ changes')} ${visible(change.text)}`),
+    ...diff.closes.map((change) => `${paint(terminal, 'green', '- closes')} ${visible(change.text)}`),
+  ]
+  return lines.length === 0 ? 'nothing changes\n' : `${lines.join('\n')}\n`
+}

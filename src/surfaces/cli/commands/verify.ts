@@ -1,0 +1,30 @@
+/** `cordon verify`: whether the project's manifest is signed, by whom, and what changed if not. */
+
+import { judgeTrust } from '../../../runtime/policy/trust.ts'
+import { machineFiles } from '../../../system/files.ts'
+import { parseArguments } from '../arguments.ts'
+import { openPolicy } from '../open-policy.ts'
+import { visible } from '../terminal.ts'
+import { type CommandContext, commandRow, EXIT } from '../usage.ts'
+import { describeDiff } from './sign.ts'
+
+/** Runs `cordon verify`. */
+export async function run({ terminal, argv }: CommandContext): Promise<number> {
+  const args = parseArguments(commandRow('verify')!, argv)
+  const opened = await openPolicy(args, terminal)
+  if (!opened) return EXIT.usage
+  const report = judgeTrust(opened.loaded, opened.machine, machineFiles)
+  if (args.flags.json) {
+    terminal.out(`${JSON.stringify(report ? { ...report.trust, diff: report.diff } : { status: 'none' })}\n`)
+  } else if (!report) {
+    terminal.out('there is no cordon.toml here: the built-in defaults hold\n')
+  } else if (report.trust.status === 'signed') {
+    const { by, keyId, comment, signedAt } = report.trust
+    terminal.out(
+      `signed by ${by === 'user' ? 'you' : `the team key ${visible(comment || keyId)}`}${signedAt ? ` on ${signedAt}` : ''}\n`,
+    )
+  } else {
+    terminal.out(`${report.trust.status}\n${describeDiff(terminal, report.diff)}`)
+  }
+  return !report || report.trust.status === 'signed' ? EXIT.ok : EXIT.failed
+}

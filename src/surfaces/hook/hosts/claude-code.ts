@@ -1,0 +1,149 @@
+/** Claude Code: `PreToolUse`, answered with `hookSpecificOutput`. */
+
+import { composes, trims } from '../path-readings.ts'
+import {
+  expectEvent,
+  type Host,
+  type Json,
+  type Outcome,
+  object,
+  optionalText,
+  ProtocolError,
+  type ResultWord,
+  text,
+} from './host.ts'
+import {
+  callsOf,
+  delegates,
+  edits,
+  fetches,
+  globs,
+  lists,
+  loadsSkill,
+  nothing,
+  originOf,
+  reads,
+  searches,
+  searchesWeb,
+  shell,
+  type ToolRow,
+  type ToolTable,
+  writes,
+} from './tool-table.ts'
+
+const TOOLS: ToolTable = {
+  Bash: shell(),
+  Monitor: watches,
+  Read: reads('file_path'),
+  NotebookRead: reads('notebook_path'),
+  Write: writes('file_path'),
+  Edit: edits('file_path'),
+  MultiEdit: edits('file_path'),
+  NotebookEdit: edits('notebook_path'),
+  Glob: globs('path'),
+  Grep: searches('path'),
+  LS: lists('path'),
+  LSP: reads('filePath', 'file_path'),
+  WebFetch: fetches,
+  WebSearch: searchesWeb,
+  Task: delegates,
+  Agent: delegates,
+  Skill: loadsSkill,
+  TodoWrite: nothing,
+  TodoRead: nothing,
+  TaskCreate: nothing,
+  TaskGet: nothing,
+  TaskList: nothing,
+  TaskUpdate: nothing,
+  TaskOutput: nothing,
+  TaskStop: nothing,
+  BashOutput: nothing,
+  KillShell: nothing,
+  KillBash: nothing,
+  AskUserQuestion: nothing,
+  EnterPlanMode: nothing,
+  ExitPlanMode: nothing,
+  ToolSearch: nothing,
+}
+
+/** Runs a command and watches its output, or a socket, which no rule can be held against. */
+function watches(input: Json): ReturnType<ToolRow> {
+  if (input.ws !== undefined && input.ws !== null) throw new ProtocolError('Monitor is to open a WebSocket')
+  return shell()(input)
+}
+
+/** Tools whose input is a shell command. */
+const SHELLS: ReadonlySet<string> = new Set(['Bash', 'Monitor'])
+
+/** Modes in which a person sits in front of it and is asked; in the others an ask may be answered by nobody. */
+const ASKING: ReadonlySet<string> = new Set(['default', 'acceptEdits', 'plan'])
+
+export const claudeCode: Host = {
+  name: 'claude-code',
+  paths: [trims, composes],
+  parse(input, env) {
+    expectEvent(input, 'PreToolUse')
+    const tool = text(input, 'tool_name')
+    const given = object(input, 'tool_input')
+    const mode = optionalText(input, 'permission_mode') ?? ''
+    return {
+      tool,
+      calls: callsOf(TOOLS, tool, given),
+      session: optionalText(input, 'session_id'),
+      cwd: text(input, 'cwd'),
+      project: env.CLAUDE_PROJECT_DIR ?? null,
+      command: SHELLS.has(tool)
+        ? { text: text(given, 'command'), replaced: (command) => ({ ...given, command }), keepsDirectory: true }
+        : null,
+      canRewrite: true,
+      canAsk: ASKING.has(mode),
+      leaveToHost: mode === 'plan',
+    }
+  },
+  answer: (request, outcome) => {
+    const answer = decisionOf(outcome, request.leaveToHost)
+    return answer === null ? '' : JSON.stringify({ hookSpecificOutput: { hookEventName: 'PreToolUse', ...answer } })
+  },
+  results: {
+    events: ['PostToolUse'],
+    parse(input, env) {
+      const tool = text(input, 'tool_name')
+      return {
+        tool,
+        session: optionalText(input, 'session_id'),
+        project: env.CLAUDE_PROJECT_DIR ?? null,
+        value: input.tool_response,
+        origin: originOf(TOOLS, tool, input.tool_input),
+        canReplace: true,
+      }
+    },
+    answer: (input, word) => JSON.stringify({ hookSpecificOutput: resultOutput(input, word) }),
+  },
+}
+
+function resultOutput({ tool_name }: Json, { note, value }: ResultWord): Json {
+  return {
+    hookEventName: 'PostToolUse',
+    ...(note !== null && { additionalContext: note }),
+    // It takes another result only in the very shape of the first; older versions do so for servers' tools alone.
+    ...(value !== null && { updatedToolOutput: value }),
+    ...(value !== null && String(tool_name).startsWith('mcp__') && { updatedMCPToolOutput: value }),
+  }
+}
+
+function decisionOf(outcome: Outcome, leaveToHost: boolean): Json | null {
+  switch (outcome.kind) {
+    case 'pass':
+      return null
+    case 'sandboxed':
+      return { ...(!leaveToHost && { permissionDecision: 'allow' }), updatedInput: outcome.input }
+    case 'ask':
+      return {
+        permissionDecision: 'ask',
+        permissionDecisionReason: outcome.reason,
+        ...(outcome.input && { updatedInput: outcome.input }),
+      }
+    case 'deny':
+      return { permissionDecision: 'deny', permissionDecisionReason: outcome.reason }
+  }
+}

@@ -1,0 +1,143 @@
+/** Codex skips a hook that it does not trust, without a word: asks Codex itself for key and hash, and writes them down. */
+
+import { spawn } from 'node:child_process'
+import { isHookCommand } from '../hook-command.ts'
+import { isObject, type Json } from './host.ts'
+
+export interface CodexHook {
+  /** `<file>:pre_tool_use:0:0` */
+  readonly key: string
+  readonly command: string
+  readonly hash: string
+  readonly trusted: boolean
+  readonly enabled: boolean
+}
+
+/** Hooks that look like ours, as this Codex sees them in a project. Rejects when Codex cannot be asked. */
+export async function askCodex(codex: string, root: string, env: NodeJS.ProcessEnv): Promise<readonly CodexHook[]> {
+  const child = spawn(codex, ['app-server'], { cwd: root, env, stdio: ['pipe', 'pipe', 'ignore'] })
+  const timer = setTimeout(() => child.kill('SIGKILL'), 30_000)
+  try {
+    const answers = answersOf(child)
+    const send = (message: Json): void => void child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+    child.stdin.on('error', () => {})
+    send({ id: 1, method: 'initialize', params: { clientInfo: { name: 'cordon', version: '0' } } })
+    await answers(1)
+    send({ method: 'initialized' })
+    send({ id: 2, method: 'hooks/list', params: { cwds: [root] } })
+    return ourHooks(await answers(2))
+  } finally {
+    clearTimeout(timer)
+    child.kill()
+  }
+}
+
+/** Waits for the answer with an id; rejects when the process ends first. */
+function answersOf(child: ReturnType<typeof spawn>): (id: number) => Promise<Json> {
+  const known = new Map<number, Json>()
+  const waiting = new Map<number, { resolve: (answer: Json) => void; reject: (error: Error) => void }>()
+  let ended: Error | null = null
+  let rest = ''
+  child.stdout?.on('data', (data) => {
+    const lines = (rest + data).split('\n')
+    rest = lines.pop()!
+    for (const line of lines) {
+      const answer = parse(line)
+      if (!answer || typeof answer.id !== 'number') continue
+      known.set(answer.id, answer)
+      waiting.get(answer.id)?.resolve(answer)
+    }
+  })
+  const end = (error: Error): void => {
+    ended = error
+    for (const { reject } of waiting.values()) reject(error)
+  }
+  child.on('error', end)
+  child.on('close', () => end(new Error('codex app-server ended without an answer')))
+  return (id) =>
+    new Promise((resolve, reject) => {
+      const answer = known.get(id)
+      if (answer) resolve(answer)
+      else if (ended) reject(ended)
+      else waiting.set(id, { resolve, reject })
+    })
+}
+
+function parse(line: string): Json | null {
+  try {
+    const value: unknown = JSON.parse(line)
+    return isObject(value) ? value : null
+  } catch {
+    return null
+  }
+}
+
+function ourHooks(answer: Json): readonly CodexHook[] {
+  const data = isObject(answer.result) && Array.isArray(answer.result.data) ? answer.result.data : []
+  const hooks = data.flatMap((place) => (isObject(place) && Array.isArray(place.hooks) ? place.hooks : []))
+  return hooks.filter(isObject).flatMap((hook) =>
+    isHookCommand(hook.command) && typeof hook.key === 'string' && typeof hook.currentHash === 'string'
+      ? [
+          {
+            key: hook.key,
+            command: hook.command,
+            hash: hook.currentHash,
+            trusted: hook.trustStatus === 'trusted',
+            enabled: hook.enabled === true,
+          },
+        ]
+      : [],
+  )
+}
+
+/** The text of config.toml in which a table holds one value; a table of that name is replaced line by line, nothing else is touched. */
+export function withTomlValue(config: string, table: string, key: string, value: string): string {
+  const line = `${key} = ${tomlText(value)}`
+  const lines = config.split('\n')
+  const { at, end } = tableOf(lines, table)
+  if (at < 0) return `${config}${config === '' || config.endsWith('\n') ? '' : '\n'}\n[${table}]\n${line}\n`
+  const old = lines.findIndex((text, index) => index > at && index < end && isKey(text, key))
+  if (old < 0) lines.splice(at + 1, 0, line)
+  else lines[old] = line
+  return lines.join('\n')
+}
+
+/** The text that a table of config.toml holds under a key, as it was written by `withTomlValue`; null for anything else. */
+export function tomlValue(config: string, table: string, key: string): string | null {
+  const lines = config.split('\n')
+  const { at, end } = tableOf(lines, table)
+  const line = lines.slice(at + 1, end).find((text) => isKey(text, key))
+  const written = at < 0 || line === undefined ? null : /^[^=]*=\s*("(?:[^"\\]|\\.)*")\s*$/.exec(line)?.[1]
+  try {
+    return written ? (JSON.parse(written) as string) : null
+  } catch {
+    return null
+  }
+}
+
+/** The text without one value of a table, and without the table when it held nothing else. */
+export function withoutTomlValue(config: string, table: string, key: string): string {
+  const lines = config.split('\n')
+  const { at, end } = tableOf(lines, table)
+  const line = lines.findIndex((text, index) => index > at && index < end && isKey(text, key))
+  if (at < 0 || line < 0) return config
+  const others = lines.slice(at + 1, end).filter((text, index) => at + 1 + index !== line && text.trim() !== '')
+  if (others.length > 0) return lines.toSpliced(line, 1).join('\n')
+  const from = at > 0 && lines[at - 1]!.trim() === '' ? at - 1 : at
+  return lines.toSpliced(from, line + 1 - from).join('\n')
+}
+
+function tableOf(lines: readonly string[], table: string): { readonly at: number; readonly end: number } {
+  const at = lines.findIndex((text) => text.trim() === `[${table}]`)
+  const end = lines.findIndex((text, index) => index > at && text.trim().startsWith('['))
+  return { at, end: end < 0 ? lines.length : end }
+}
+
+function isKey(line: string, key: string): boolean {
+  return new RegExp(`^\\s*${key}\\s*=`).test(line)
+}
+
+/** A TOML basic string, which a JSON string is for everything a path can hold. */
+export function tomlText(text: string): string {
+  return JSON.stringify(text)
+}

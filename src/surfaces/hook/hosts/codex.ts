@@ -1,0 +1,64 @@
+/** Codex: Claude Code's protocol, stricter: an unknown field or an ask is an allow, and a rewrite needs an allow. */
+
+import { trims } from '../path-readings.ts'
+import { expectEvent, type Host, object, optionalText, ProtocolError, text } from './host.ts'
+import { callsOf, nothing, originOf, patches, reads, shell, type ToolTable } from './tool-table.ts'
+
+const TOOLS: ToolTable = {
+  Bash: shell(),
+  apply_patch: patches('command', 'input', 'patch'),
+  view_image: reads('path'),
+  update_plan: nothing,
+}
+
+export const codex: Host = {
+  name: 'codex',
+  paths: [trims],
+  parse(input) {
+    expectEvent(input, 'PreToolUse')
+    const tool = text(input, 'tool_name')
+    const given = object(input, 'tool_input')
+    return {
+      tool,
+      calls: callsOf(TOOLS, tool, given),
+      session: optionalText(input, 'session_id'),
+      cwd: text(input, 'cwd'),
+      // The working directory is the call's own, so it says nothing about the project; the session's record does.
+      project: null,
+      command:
+        tool === 'Bash' ? { text: text(given, 'command'), replaced: (command) => ({ ...given, command }) } : null,
+      canRewrite: true,
+      canAsk: false,
+      leaveToHost: false,
+    }
+  },
+  answer(_, outcome) {
+    if (outcome.kind === 'pass') return ''
+    if (outcome.kind === 'ask') throw new ProtocolError('Codex takes an ask for an allow')
+    const decision =
+      outcome.kind === 'deny'
+        ? { permissionDecision: 'deny', permissionDecisionReason: outcome.reason }
+        : { permissionDecision: 'allow', updatedInput: outcome.input }
+    return JSON.stringify({ hookSpecificOutput: { hookEventName: 'PreToolUse', ...decision } })
+  },
+  results: {
+    events: ['PostToolUse'],
+    parse(input) {
+      const tool = text(input, 'tool_name')
+      return {
+        tool,
+        session: optionalText(input, 'session_id'),
+        project: null,
+        value: input.tool_response,
+        origin: originOf(TOOLS, tool, input.tool_input),
+        canReplace: true,
+      }
+    },
+    // The reason of a block stands in the place of the result; one with an unknown field is not read at all.
+    answer: (_, { note, value }) =>
+      JSON.stringify({
+        ...(value !== null && { decision: 'block', reason: typeof value === 'string' ? value : JSON.stringify(value) }),
+        ...(note !== null && { hookSpecificOutput: { hookEventName: 'PostToolUse', additionalContext: note } }),
+      }),
+  },
+}

@@ -1,0 +1,126 @@
+/** Cursor: `preToolUse` for every tool, and the older events for shells, MCP tools and reads, answered with `permission`. */
+
+import { composes, decodes, dropsAt, dropsNul, trims } from '../path-readings.ts'
+import { expectEvent, type Host, isObject, type Json, object, optionalText, text } from './host.ts'
+import {
+  callsOf,
+  delegates,
+  edits,
+  fetches,
+  foreign,
+  globs,
+  lists,
+  nothing,
+  originOf,
+  reads,
+  searches,
+  searchesWeb,
+  shell,
+  type ToolTable,
+  writes,
+} from './tool-table.ts'
+
+const TOOLS: ToolTable = {
+  Shell: shell('cwd', 'working_directory'),
+  Read: reads('file_path', 'path', 'target_file'),
+  Write: writes('file_path', 'path', 'target_file'),
+  StrReplace: edits('file_path', 'path', 'target_file'),
+  Edit: edits('file_path', 'path', 'target_file'),
+  Delete: writes('file_path', 'path', 'target_file'),
+  TabRead: reads('file_path', 'path', 'target_file'),
+  TabWrite: edits('file_path', 'path', 'target_file'),
+  LS: lists('path', 'target_directory'),
+  Glob: globs('path', 'target_directory'),
+  Grep: searches('path'),
+  WebFetch: fetches,
+  WebSearch: searchesWeb,
+  Task: delegates,
+  TodoWrite: nothing,
+}
+
+/** Events that ask for a permission, each with what its input says the call is. */
+const EVENTS: Readonly<Record<string, (input: Json) => { readonly tool: string; readonly given: Json }>> = {
+  preToolUse: (input) => {
+    const tool = text(input, 'tool_name')
+    // The input of a server's tool comes as text in some versions, and nothing of it is judged.
+    return { tool, given: isServers(tool) ? {} : object(input, 'tool_input') }
+  },
+  beforeShellExecution: (input) => ({ tool: 'Shell', given: { command: text(input, 'command') } }),
+  beforeReadFile: (input) => ({ tool: 'Read', given: { file_path: text(input, 'file_path') } }),
+  beforeTabFileRead: (input) => ({ tool: 'Read', given: { file_path: text(input, 'file_path') } }),
+  beforeMCPExecution: (input) => ({ tool: `MCP:${text(input, 'tool_name').replace(/^MCP:/, '')}`, given: {} }),
+}
+
+/** Events whose ask reaches the person. */
+const ASKING: ReadonlySet<string> = new Set(['beforeShellExecution', 'beforeMCPExecution'])
+
+export const cursor: Host = {
+  name: 'cursor',
+  // Its own habits are not known, so it has everybody's.
+  paths: [dropsNul, trims, dropsAt, decodes, composes],
+  parse(input, env) {
+    const event = expectEvent(input, ...Object.keys(EVENTS))
+    const { tool, given } = EVENTS[event]!(input)
+    return {
+      tool,
+      calls: isServers(tool) ? foreign(tool) : callsOf(TOOLS, tool, given),
+      session: optionalText(input, 'conversation_id'),
+      cwd: optionalText(input, 'cwd') || null,
+      project: projectOf(input, env),
+      command:
+        tool === 'Shell' ? { text: text(given, 'command'), replaced: (command) => ({ ...given, command }) } : null,
+      canRewrite: event === 'preToolUse',
+      canAsk: ASKING.has(event),
+      leaveToHost: false,
+    }
+  },
+  answer(_, outcome) {
+    if (outcome.kind === 'pass') return '{}'
+    if (outcome.kind === 'sandboxed') return JSON.stringify({ ...said('allow'), updated_input: outcome.input })
+    const messages = { user_message: outcome.reason, agent_message: outcome.reason, reason: outcome.reason }
+    return JSON.stringify({ ...said(outcome.kind), ...messages })
+  },
+  results: {
+    events: ['postToolUse'],
+    parse(input, env) {
+      const tool = text(input, 'tool_name')
+      return {
+        tool,
+        session: optionalText(input, 'conversation_id'),
+        project: projectOf(input, env),
+        value: fromJson(input.tool_output),
+        origin: isServers(tool) ? 'outside' : originOf(TOOLS, tool, input.tool_input),
+        canReplace: isServers(tool),
+      }
+    },
+    answer: (_, { note, value }) =>
+      JSON.stringify({
+        ...(note !== null && { additional_context: note }),
+        ...(value !== null && { updated_mcp_tool_output: value }),
+      }),
+  },
+}
+
+function isServers(tool: string): boolean {
+  return tool.startsWith('MCP:')
+}
+
+function projectOf(input: Json, env: Readonly<Record<string, string | undefined>>): string | null {
+  const roots: readonly unknown[] = Array.isArray(input.workspace_roots) ? input.workspace_roots : []
+  return roots.find((entry) => typeof entry === 'string') ?? env.CURSOR_PROJECT_DIR ?? null
+}
+
+/** A result comes as JSON in a text. */
+function fromJson(value: unknown): unknown {
+  try {
+    const parsed: unknown = typeof value === 'string' ? JSON.parse(value) : value
+    return isObject(parsed) ? parsed : value
+  } catch {
+    return value
+  }
+}
+
+/** Versions differ in the field's name. */
+function said(permission: 'allow' | 'ask' | 'deny'): Json {
+  return { permission, decision: permission }
+}

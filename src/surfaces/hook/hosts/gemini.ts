@@ -1,0 +1,124 @@
+/** Gemini CLI: `BeforeTool`, denied with `{"decision":"deny","reason"}`; an ask hangs it when nobody is there. */
+
+import { composes, decodes, dropsAt, dropsNul, trims } from '../path-readings.ts'
+import { expectEvent, type Host, isObject, type Json, object, optionalText, ProtocolError, text } from './host.ts'
+import {
+  callsOf,
+  delegates,
+  edits,
+  fetchesFromPrompt,
+  foreign,
+  globs,
+  lists,
+  loadsSkill,
+  nothing,
+  originOf,
+  reads,
+  readsMany,
+  searches,
+  searchesWeb,
+  shell,
+  type ToolTable,
+  writes,
+} from './tool-table.ts'
+
+const TOOLS: ToolTable = {
+  run_shell_command: shell('dir_path', 'directory'),
+  read_file: reads('file_path', 'absolute_path', 'path'),
+  read_many_files: readsMany('include', 'paths'),
+  write_file: writes('file_path', 'path'),
+  replace: edits('file_path', 'path'),
+  list_directory: lists('dir_path', 'path'),
+  glob: globs('dir_path', 'path'),
+  grep_search: searches('dir_path', 'path'),
+  search_file_content: searches('dir_path', 'path'),
+  web_fetch: fetchesFromPrompt('web_fetch'),
+  google_web_search: searchesWeb,
+  write_todos: nothing,
+  update_topic: nothing,
+  complete_task: nothing,
+  list_background_processes: nothing,
+  read_background_output: nothing,
+  tracker_create_task: nothing,
+  tracker_update_task: nothing,
+  tracker_get_task: nothing,
+  tracker_list_tasks: nothing,
+  tracker_add_dependency: nothing,
+  tracker_visualize: nothing,
+  ask_user: nothing,
+  enter_plan_mode: nothing,
+  exit_plan_mode: nothing,
+  activate_skill: loadsSkill,
+  // What a subagent does comes here as well.
+  invoke_agent: delegates,
+}
+
+export const gemini: Host = {
+  name: 'gemini',
+  paths: [dropsNul, trims, dropsAt, decodes, composes],
+  parse(input, env) {
+    expectEvent(input, 'BeforeTool')
+    const tool = text(input, 'tool_name')
+    const given = object(input, 'tool_input')
+    const fromServer = isServers(input)
+    return {
+      tool,
+      // A server can call its tool what it likes, so a known name of a server's tool means nothing.
+      calls: fromServer ? foreign(tool.startsWith('mcp_') ? tool : `mcp_${tool}`) : callsOf(TOOLS, tool, given),
+      session: optionalText(input, 'session_id'),
+      cwd: text(input, 'cwd'),
+      project: env.GEMINI_PROJECT_DIR ?? null,
+      command:
+        tool === 'run_shell_command' && !fromServer
+          ? { text: text(given, 'command'), replaced: (command) => ({ ...given, command }) }
+          : null,
+      canRewrite: true,
+      canAsk: false,
+      ...(tool === 'replace' && !fromServer && { soughtElsewhere: pathsOf(given) }),
+      leaveToHost: false,
+    }
+  },
+  answer(_, outcome) {
+    switch (outcome.kind) {
+      case 'pass':
+        return ''
+      case 'deny':
+        return JSON.stringify({ decision: 'deny', reason: outcome.reason })
+      case 'sandboxed':
+        return JSON.stringify({ hookSpecificOutput: { hookEventName: 'BeforeTool', tool_input: outcome.input } })
+      case 'ask':
+        throw new ProtocolError('Gemini CLI hangs on an ask when nobody is there')
+    }
+  },
+  results: {
+    events: ['AfterTool'],
+    parse(input, env) {
+      const tool = text(input, 'tool_name')
+      return {
+        tool,
+        session: optionalText(input, 'session_id'),
+        project: env.GEMINI_PROJECT_DIR ?? null,
+        // What it shows to the person is not what the model reads.
+        value: isObject(input.tool_response) ? input.tool_response.llmContent : null,
+        origin: isServers(input) ? 'outside' : originOf(TOOLS, tool, input.tool_input),
+        canReplace: true,
+      }
+    },
+    // The reason of a denial stands in the place of the result, and then it reads no context beside it.
+    answer: (_, { note, value }) => {
+      if (value === null)
+        return JSON.stringify({ hookSpecificOutput: { hookEventName: 'AfterTool', additionalContext: note } })
+      const shown = typeof value === 'string' ? value : JSON.stringify(value)
+      return JSON.stringify({ decision: 'deny', reason: note === null ? shown : `${note}\n${shown}` })
+    },
+  },
+}
+
+function isServers({ mcp_context }: Json): boolean {
+  return mcp_context !== undefined && mcp_context !== null
+}
+
+/** An edit of a relative path that is not there goes to the one file below the project whose path ends like it. */
+function pathsOf(given: Json): readonly string[] {
+  return [optionalText(given, 'file_path'), optionalText(given, 'path')].filter((path) => path !== null)
+}

@@ -1,0 +1,138 @@
+/** What a hook hears from its host and what it can answer, whatever form the host gives to either. */
+
+import type { HookCall } from '../../../runtime/hook/judge.ts'
+import type { PathHabit } from '../path-readings.ts'
+
+/** A JSON object as it came in; nothing in it is believed before it is looked at. */
+export type Json = Readonly<Record<string, unknown>>
+
+/** A shell command of the host's agent. */
+export interface HookCommand {
+  readonly text: string
+  readonly replaced: (text: string) => Json
+  /** The host's next command starts where this one ends. */
+  readonly keepsDirectory?: boolean
+}
+
+/** One tool call of the host's agent. */
+export interface HookRequest {
+  /** The host's name of the tool. */
+  readonly tool: string
+  /** What the call does, in Cordon's tools; the strictest decides, and none means that there is nothing to decide. */
+  readonly calls: readonly HookCall[]
+  /** The host's own id of the session, for grants that end with it. */
+  readonly session: string | null
+  /** Where relative paths and commands start; null for the project itself. */
+  readonly cwd: string | null
+  /** Where the person started the host, when the host says so in a way that its agent cannot choose. */
+  readonly project: string | null
+  /** The command that can be put into the sandbox, and the tool's input with another one in its place. */
+  readonly command: HookCommand | null
+  /** The host takes another command in the place of the one it asked about. */
+  readonly canRewrite: boolean
+  /** The host puts an ask to its person, and waits for the answer. */
+  readonly canAsk: boolean
+  /** Relative paths that the host looks for in the whole project when they are not where they say. */
+  readonly soughtElsewhere?: readonly string[]
+  /** The host asks its person by itself unless it is told not to, and should go on doing so. */
+  readonly leaveToHost: boolean
+}
+
+/** What becomes of a call. */
+export type Outcome =
+  /** The host goes on as it would without Cordon. */
+  | { readonly kind: 'pass' }
+  /** It may run, as `input`, which puts it into the sandbox. */
+  | { readonly kind: 'sandboxed'; readonly input: Json }
+  | { readonly kind: 'ask'; readonly reason: string; readonly input: Json | null }
+  | { readonly kind: 'deny'; readonly reason: string }
+
+/** Secrets from outside, the network or a server, are masked; files and commands are shown as they are; what the agent wrote is not read. */
+export type Origin = 'agent' | 'project' | 'outside'
+
+/** What a tool of the host's agent gave; it ran, and nothing that is said now undoes it. */
+export interface HookResult {
+  readonly tool: string
+  readonly session: string | null
+  readonly project: string | null
+  /** The result in the host's own shape. */
+  readonly value: unknown
+  readonly origin: Origin
+  /** The host takes another result in its place. */
+  readonly canReplace: boolean
+}
+
+/** What the agent is told about a result. */
+export interface ResultWord {
+  /** A sentence for the agent; null when there is nothing to say. */
+  readonly note: string | null
+  /** The result without its secrets, in the same shape; null when it stays as it is. */
+  readonly value: unknown
+}
+
+/** How a host shows results to its hooks. */
+export interface HostResults {
+  readonly events: readonly string[]
+  /** Reads the host's input; what it cannot read is not looked at. */
+  parse(input: Json, env: Readonly<Record<string, string | undefined>>): HookResult
+  /** What goes to stdout, to the letter. */
+  answer(input: Json, word: ResultWord): string
+}
+
+/** An agent program that has hooks. */
+export interface Host {
+  readonly name: HostName
+  /** What it does to a path before it uses it. */
+  readonly paths: readonly PathHabit[]
+  /** Reads the host's input; throws a `ProtocolError` for anything it does not know. */
+  parse(input: Json, env: Readonly<Record<string, string | undefined>>): HookRequest
+  /** What goes to stdout, to the letter. */
+  answer(request: HookRequest, outcome: Outcome): string
+  readonly results: HostResults
+}
+
+export const HOST_NAMES = ['claude-code', 'codex', 'gemini', 'cursor', 'opencode'] as const
+export type HostName = (typeof HOST_NAMES)[number]
+
+/** The host said something that its hook does not know: nothing is allowed on it. */
+export class ProtocolError extends Error {
+  override readonly name = 'ProtocolError'
+}
+
+/** A text field that must be there. */
+export function text(input: Json, ...names: readonly string[]): string {
+  const value = optionalText(input, ...names)
+  if (value === null) throw new ProtocolError(`the input has no "${names[0]}"`)
+  return value
+}
+
+/** The first of these text fields that is there; null when none is. One that is there and no text is an error. */
+export function optionalText(input: Json, ...names: readonly string[]): string | null {
+  for (const name of names) {
+    const value = Object.hasOwn(input, name) ? input[name] : undefined
+    if (value === undefined || value === null) continue
+    if (typeof value !== 'string') throw new ProtocolError(`"${name}" is not a text`)
+    return value
+  }
+  return null
+}
+
+/** An object field that must be there. */
+export function object(input: Json, name: string): Json {
+  const value = Object.hasOwn(input, name) ? input[name] : undefined
+  if (!isObject(value)) throw new ProtocolError(`the input has no object "${name}"`)
+  return value
+}
+
+export function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Holds the input to the event that the hook was installed for. */
+export function expectEvent(input: Json, ...events: readonly string[]): string {
+  const event = text(input, 'hook_event_name')
+  if (!events.includes(event)) {
+    throw new ProtocolError(`the event is "${event}"; this hook answers ${events.join(', ')}`)
+  }
+  return event
+}

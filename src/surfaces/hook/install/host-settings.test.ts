@@ -1,0 +1,139 @@
+/** Settings of hosts with and without our hook: installed once, taken out without a trace, refused where they would be dropped. */
+
+import { spawnSync } from 'node:child_process'
+import { expect, it } from 'vitest'
+import { hookCommand, resultCommand } from '../hook-command.ts'
+import { tomlValue, withoutTomlValue, withTomlValue } from '../hosts/codex-trust.ts'
+import { HOST_NAMES } from '../hosts/host.ts'
+import { LOCAL_ENV, planSettings, SettingsError } from './host-settings.ts'
+import { type TrustEntry, withoutTrust } from './installed-trust.ts'
+import { lineDiff } from './line-diff.ts'
+
+const place = {
+  scope: 'project',
+  root: '/p',
+  home: '/h',
+  env: {},
+  cordon: ['/opt/node', '/opt/cordon.cjs'],
+} as const
+
+/** What an installation has to take out of Gemini CLI's settings beside its hooks, which it remembers elsewhere. */
+const localEnv: TrustEntry = {
+  agent: 'gemini',
+  scope: 'project',
+  root: '/p',
+  path: '/p/.gemini/settings.json',
+  ...LOCAL_ENV,
+  before: null,
+  after: 'true',
+}
+const takenBack = (text: string | null): string | null => text && withoutTrust(text, [localEnv])
+
+it.each(HOST_NAMES)('%s: installs once, and takes it out again', (host) => {
+  const first = planSettings(host, place, () => null, false)
+  expect(first.before).toBeNull()
+  const again = planSettings(host, place, () => first.after, false)
+  expect(again.after).toBe(first.after)
+  const moved = planSettings(host, { ...place, cordon: ['/other/node', '/x'] }, () => first.after, false)
+  expect(moved.after).not.toContain('/opt/cordon.cjs')
+  const out = planSettings(host, place, () => first.after, true)
+  expect(out.after ?? '{}').not.toContain('cordon.cjs')
+})
+
+it.each(['claude-code', 'codex', 'gemini'] as const)('%s: leaves what others wrote', (host) => {
+  const event = host === 'gemini' ? 'BeforeTool' : 'PreToolUse'
+  const theirs = { matcher: 'Bash', hooks: [{ type: 'command', command: 'mine' }] }
+  const before = JSON.stringify({ theme: 'dark', hooks: { [event]: [theirs], Stop: [theirs] } })
+  const { after } = planSettings(host, place, () => before, false)
+  const settings = JSON.parse(after!)
+  expect(settings.theme).toBe('dark')
+  expect(settings.hooks.Stop).toEqual([theirs])
+  expect(settings.hooks[event]).toHaveLength(2)
+  // Ours comes last: hosts take the last of two rewrites, and Codex knows what it trusts by its place.
+  expect(settings.hooks[event][0]).toEqual(theirs)
+  const out = planSettings(host, place, () => after, true)
+  expect(JSON.parse(takenBack(out.after)!)).toEqual(JSON.parse(before))
+})
+
+it('keeps Gemini CLI from taking a .env that its agent can write, whatever was set before', () => {
+  for (const text of ['{}', '{"advanced":{"ignoreLocalEnv":false,"x":1}}', '{"advanced":{"ignoreLocalEnv":true}}']) {
+    const { after } = planSettings('gemini', place, () => text, false)
+    expect(JSON.parse(after!).advanced).toMatchObject({ ignoreLocalEnv: true })
+  }
+  expect(() => planSettings('gemini', place, () => '{"advanced":7}', false)).toThrow(SettingsError)
+})
+
+it.each([
+  ['claude-code', 'no JSON', '{ // comment\n}'],
+  ['claude-code', 'hooks of another type', '{"hooks":[]}'],
+  ['claude-code', 'an event of another type', '{"hooks":{"PreToolUse":{}}}'],
+  ['claude-code', 'permissions.allow as a text, which drops hooks silently', '{"permissions":{"allow":"Bash"}}'],
+  ['claude-code', 'env with a number', '{"env":{"A":1}}'],
+  ['claude-code', 'hooks switched off', '{"disableAllHooks":true}'],
+  ['gemini', 'hooks switched off', '{"hooksConfig":{"enabled":false}}'],
+  ['codex', 'a list', '[]'],
+  ['opencode', 'a plugin of somebody else', 'export const X = 1'],
+] as const)('%s: refuses %s', (host, _, text) => {
+  expect(() => planSettings(host, place, () => text, false)).toThrow(SettingsError)
+})
+
+it.each([
+  ['no such program', ['/nowhere/node', '/nowhere/cordon.cjs']],
+  ['a crash', ['/bin/sh', '-c', 'kill -9 $$']],
+  ['an exit code of its own', ['/bin/sh', '-c', 'echo "{}"; exit 3']],
+  ['a runaway', ['/bin/sh', '-c', 'ulimit -t 1; while :; do :; done']],
+])('the command line blocks on %s', (_, cordon) => {
+  const run = spawnSync('/bin/sh', ['-c', hookCommand('codex', '/p', cordon)], { encoding: 'utf8', input: '{}' })
+  expect(run.status).toBe(2)
+  expect(run.stdout).toBe('')
+  expect(run.stderr).toContain('blocked')
+})
+
+it.each([
+  ['no such program', ['/nowhere/node']],
+  ['a crash', ['/bin/sh', '-c', 'kill -9 $$']],
+  ['noise on stderr', ['/bin/sh', '-c', 'echo x >&2; exit 3']],
+])('the command line for results is silent on %s', (_, cordon) => {
+  const run = spawnSync('/bin/sh', ['-c', resultCommand('codex', '/p', cordon)], { encoding: 'utf8', input: '{}' })
+  expect([run.status, run.stdout, run.stderr]).toEqual([0, '', ''])
+})
+
+it('leaves no file behind in which nothing is left, and keeps one that was empty before', () => {
+  for (const host of HOST_NAMES) {
+    const { after } = planSettings(host, place, () => null, false)
+    const out = planSettings(host, place, () => after, true).after
+    expect([host, host === 'gemini' ? takenBack(out) : out]).toEqual([host, null])
+  }
+  expect(planSettings('claude-code', place, () => '{}\n', true).after).toBe('{}\n')
+})
+
+it('takes a value out of a TOML table, and the table when nothing else is in it', () => {
+  const config = 'model = "x"\n\n[a]\nb = 1\n\n[c]\nd = 2\n'
+  const with2 = withTomlValue(withTomlValue(config, 'p."/x"', 'k', 'v'), 'a', 'k', 'w')
+  expect([tomlValue(with2, 'p."/x"', 'k'), tomlValue(with2, 'a', 'k'), tomlValue(with2, 'a', 'b')]).toEqual([
+    'v',
+    'w',
+    null,
+  ])
+  expect(withoutTomlValue(withoutTomlValue(with2, 'p."/x"', 'k'), 'a', 'k')).toBe(config)
+  expect(withoutTomlValue(config, 'a', 'k')).toBe(config)
+  const between = config.replace('[c]', '[p]\nk = "v"\n\n[c]')
+  expect(withoutTomlValue(between, 'p', 'k')).toBe(config)
+})
+
+it('writes a value into a TOML table, and nothing else', () => {
+  const config = 'model = "x"\n\n[projects."/p"]\ntrust_level = "untrusted"\nother = 1\n\n[b]\nc = 2\n'
+  const changed = withTomlValue(config, 'projects."/p"', 'trust_level', 'trusted')
+  expect(changed).toBe(config.replace('"untrusted"', '"trusted"'))
+  expect(withTomlValue(changed, 'projects."/p"', 'trust_level', 'trusted')).toBe(changed)
+  expect(withTomlValue('a = 1', 'b', 'c', 'd')).toBe('a = 1\n\n[b]\nc = "d"\n')
+})
+
+it('writes nothing that Cursor takes for a comment: it cuts its file at two slashes', () => {
+  expect(planSettings('cursor', place, () => null, false).after).not.toContain('//')
+})
+
+it('shows what changes between two texts', () => {
+  const shown = lineDiff(['a', 'b', 'c'], ['a', 'x', 'c']).map(({ sign, text }) => sign + text)
+  expect(shown).toEqual([' a', '-b', '+x', ' c'])
+})

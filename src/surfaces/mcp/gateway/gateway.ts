@@ -1,0 +1,177 @@
+/** The gateway: other MCP servers, each in a sandbox of its own, and one conversation that speaks for all of them. */
+
+import { PassThrough } from 'node:stream'
+import { type HookJudge, openHookJudge } from '../../../runtime/hook/judge.ts'
+import { ServerPins } from '../../../runtime/mcp/pins.ts'
+import { gatewayRecorder } from '../../../runtime/mcp/record.ts'
+import {
+  configServers,
+  manifestServers,
+  ServerSandbox,
+  type ServerSpec,
+  typedServer,
+} from '../../../runtime/mcp/servers.ts'
+import { Fault, messageOf } from '../../../system/fault.ts'
+import { machineFiles } from '../../../system/files.ts'
+import { type Machine, thisMachine } from '../../../system/machine.ts'
+import { type Terminal, visibleLines } from '../../cli/terminal.ts'
+import { EXIT } from '../../cli/usage.ts'
+import { linesOf, lineWriter } from '../stdio.ts'
+import { definitionDiff } from './server-catalog.ts'
+import { serverStderr } from './server-stderr.ts'
+import { GatewaySession } from './session.ts'
+import type { Connection } from './wrapped-server.ts'
+
+export interface WrapRequest {
+  readonly root: string
+  /** The server that was typed; empty: those of the config file or the manifest. */
+  readonly server: readonly string[]
+  /** A file in the form that MCP clients share. */
+  readonly config: string | null
+  /** What a typed server's tools are put under; of several servers, the one that is meant. */
+  readonly name: string | null
+  /** Take everything as it is now, whatever was pinned. */
+  readonly accept: boolean
+  readonly terminal: Terminal
+}
+
+/** Lines of a wrapped server may be so long; a longer one ends it. */
+const MAX_SERVER_LINE = 8 * 1024 * 1024
+/** How long a server may take to end once its input has ended. */
+const GRACE_MS = 2000
+/** Shorter values of variables are words that results may well hold. */
+const MIN_SECRET = 8
+
+/** Runs the servers in their sandboxes and speaks for them on this process's own stdio. */
+export async function wrapServers(request: WrapRequest): Promise<number> {
+  const machine = thisMachine()
+  const judge = await openJudge(request.root, machine)
+  const { loaded } = judge
+  const warn = (text: string): void => request.terminal.err(`cordon: ${visibleLines(text)}\n`)
+  const specs = wantedServers(request, judge)
+  const trusted = specs.filter((spec) => isKnown(spec, request.accept, loaded.root, machine, warn))
+  if (trusted.length === 0) throw new Fault('no-servers', 'no MCP server is left to run')
+  const recorder = gatewayRecorder(loaded, machine, trusted.length === 1 ? trusted[0]!.name : 'gateway')
+  const session = new GatewaySession({
+    judge,
+    recorder,
+    root: loaded.root,
+    toClient: lineWriter(process.stdout),
+    warn,
+    now: () => Date.now(),
+    servers: trusted.map((spec) => ({
+      label: spec.name,
+      connect: (receive) =>
+        launched(spec.name, new ServerSandbox(spec, loaded, machine, recorder), receive, request.terminal),
+      pins: new ServerPins(machine, loaded.root, spec.name, spec.argv),
+      accept: request.accept,
+      requests: spec.requests,
+      known: Object.values(spec.env).filter((value) => value.length >= MIN_SECRET),
+    })),
+  })
+  const ended = (signal: number): void =>
+    void session.close().finally(() => {
+      recorder.close()
+      process.exit(128 + signal)
+    })
+  process.once('SIGTERM', () => ended(15))
+  process.once('SIGINT', () => ended(2))
+  try {
+    for await (const line of linesOf(process.stdin)) void session.client.receive(line)
+  } finally {
+    await session.close()
+    recorder.close()
+  }
+  return EXIT.ok
+}
+
+function wantedServers({ server, config, name }: WrapRequest, { loaded }: HookJudge): readonly ServerSpec[] {
+  if (server.length > 0) return [typedServer(server, name)]
+  const all = config === null ? manifestServers(loaded) : configServers(config)
+  if (all.length === 0) {
+    throw new Fault('no-servers', `${loaded.manifestPath} names no MCP server`, {
+      remedy: 'Write [mcp_servers.NAME] with a command, or name one here: cordon mcp wrap -- npx some-server',
+    })
+  }
+  const wanted = all.filter((spec) => name === null || spec.name === name)
+  if (wanted.length > 0) return wanted
+  throw new Fault('no-servers', `there is no MCP server “${name}”`, {
+    remedy: `There are: ${all.map((spec) => spec.name).join(', ')}.`,
+  })
+}
+
+/** A file that nobody signed may change behind the person's back: another command under a known name is not started. */
+function isKnown(
+  { name, definition }: ServerSpec,
+  accept: boolean,
+  root: string,
+  machine: Machine,
+  warn: (text: string) => void,
+): boolean {
+  if (definition === null) return true
+  const pins = new ServerPins(machine, root, name, ['@config'])
+  const before = pins.known()?.['@server'] ?? null
+  if (before?.hash === definition.hash) return true
+  if (before === null || accept) {
+    pins.accept({ '@server': definition })
+    return true
+  }
+  warn(
+    `The MCP server “${name}” is started by another command than before. It is not started; cordon mcp wrap --accept takes it as it is.\n${definitionDiff(before.text, definition.text)}`,
+  )
+  return false
+}
+
+/** A server that runs, with its lines. */
+function launched(
+  label: string,
+  sandbox: ServerSandbox,
+  receive: (text: string | null) => void,
+  terminal: Terminal,
+): Connection {
+  const stdin = new PassThrough()
+  const stdout = new PassThrough()
+  const stderr = serverStderr(
+    label,
+    (line) => terminal.err(line),
+    () => Date.now(),
+  )
+  const controller = new AbortController()
+  stdin.on('error', () => {})
+  let broken: string | null = null
+  const reading = (async () => {
+    try {
+      for await (const line of linesOf(stdout, MAX_SERVER_LINE)) receive(line)
+    } catch (error) {
+      broken = messageOf(error)
+      controller.abort()
+    }
+  })()
+  const ended = (async () => {
+    const failed = (error: unknown): string[] => [messageOf(error)]
+    const notes = await sandbox.run({ stdin, stdout, stderr, signal: controller.signal }).catch(failed)
+    stdout.end()
+    stderr.end()
+    await reading
+    const closing = await sandbox.close().then(() => [], failed)
+    return broken ?? [...notes, ...closing].join('; ')
+  })()
+  return {
+    send: lineWriter(stdin),
+    ended,
+    stop: async () => {
+      stdin.end()
+      const timer = setTimeout(() => controller.abort(), GRACE_MS)
+      await ended
+      clearTimeout(timer)
+    },
+  }
+}
+
+async function openJudge(root: string, machine: Machine): Promise<HookJudge> {
+  const place = { machine, files: machineFiles, root: machineFiles.canonical(root), exact: false, cwd: root }
+  const opened = await openHookJudge({ ...place, host: 'mcp', session: null, shell: false })
+  if ('closed' in opened)
+    throw new Fault('closed', opened.closed, { remedy: 'Read the manifest, then run: cordon sign' })
+  return opened.judge
+}

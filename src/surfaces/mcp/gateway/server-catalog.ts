@@ -1,0 +1,255 @@
+/** What a wrapped server offers: tools, prompts and templates as they were accepted, resources as they are now. */
+
+import { type Pin, pinOf, type ServerPins } from '../../../runtime/mcp/pins.ts'
+import { scanText } from '../../../scan/injection/injection.ts'
+import { visibleLines } from '../../cli/terminal.ts'
+import { lineDiff } from '../../hook/install/line-diff.ts'
+import { ERROR, isObject, type Json, RpcError } from '../json-rpc.ts'
+import type { Elicit } from '../rounds.ts'
+import { withVisibleText } from '../visible-json.ts'
+import { outerName, outerUri } from './namespace.ts'
+import { ALONE, type WrappedServer } from './wrapped-server.ts'
+
+/** One thing on offer. */
+export interface Offer {
+  readonly definition: Json
+  readonly pin: Pin
+}
+
+export interface CatalogParts {
+  readonly server: WrappedServer
+  readonly pins: Pick<ServerPins, 'known' | 'accept'>
+  /** Take everything as it is at the first look, whatever was pinned. */
+  readonly accept: boolean
+  /** Puts a question to the person; false is a no. */
+  readonly ask: (message: string, elicit: Elicit, signal: AbortSignal) => Promise<boolean>
+  readonly warn: (text: string) => void
+}
+
+interface Kind {
+  readonly one: string
+  readonly method: string
+  readonly field: string
+  readonly capability: string
+  /** The field that names an offer. */
+  readonly key: 'name' | 'uriTemplate' | 'uri'
+  readonly valid: RegExp
+  /** Before the name in the file of pins: no name of a tool can look like it. */
+  readonly prefix: string
+}
+
+const NAME = /^[A-Za-z0-9][\w.-]{0,99}$/
+const ADDRESS = /^[A-Za-z][A-Za-z0-9+.-]*:[^\s\p{C}]{0,2000}$/u
+
+const KINDS = {
+  tools: {
+    one: 'tool',
+    method: 'tools/list',
+    field: 'tools',
+    capability: 'tools',
+    key: 'name',
+    valid: NAME,
+    prefix: '',
+  },
+  prompts: {
+    one: 'prompt',
+    method: 'prompts/list',
+    field: 'prompts',
+    capability: 'prompts',
+    key: 'name',
+    valid: NAME,
+    prefix: 'prompt:',
+  },
+  templates: {
+    one: 'resource template',
+    method: 'resources/templates/list',
+    field: 'resourceTemplates',
+    capability: 'resources',
+    key: 'uriTemplate',
+    valid: ADDRESS,
+    prefix: 'template:',
+  },
+  resources: {
+    one: 'resource',
+    method: 'resources/list',
+    field: 'resources',
+    capability: 'resources',
+    key: 'uri',
+    valid: ADDRESS,
+    prefix: 'resource:',
+  },
+} as const satisfies Record<string, Kind>
+
+export type Pinned = 'tools' | 'prompts' | 'templates'
+
+/** Marks in the pins that a kind was looked at: what comes later is new. */
+const SEEN: Readonly<Record<Pinned, string>> = { tools: '@tools', prompts: '@prompts', templates: '@templates' }
+const MAX_OFFERS = 1000
+const MAX_PAGES = 20
+const LIST_MS = 60_000
+/** Longer definitions are no descriptions, and all of them together are kept in a file. */
+const MAX_DEFINITION = 64 * 1024
+const MAX_LIST = 4 * 1024 * 1024
+
+/** The offers of one server. */
+export class ServerCatalog {
+  readonly #parts: CatalogParts
+  readonly #answered = new Set<string>()
+  readonly #warned = new Set<string>()
+  readonly #accepting: Set<Pinned>
+
+  constructor(parts: CatalogParts) {
+    this.#parts = parts
+    this.#accepting = new Set(parts.accept ? ['tools', 'prompts', 'templates'] : [])
+  }
+
+  /** The offers that are as they were accepted; on first contact, all that do not try to steer the agent by their words. */
+  async accepted(kind: Pinned, elicit: Elicit | null, signal: AbortSignal): Promise<readonly Offer[]> {
+    const { key, prefix } = KINDS[kind]
+    const offers = await this.#offers(KINDS[kind], signal)
+    const known = this.#parts.pins.known() ?? {}
+    if (this.#accepting.has(kind) || !isSeen(kind, known)) {
+      const first = offers.filter((offer) => this.#accepting.has(kind) || !this.#steers(KINDS[kind], offer))
+      // What was asked for once is not asked for ever: a change later in the session is a change.
+      this.#accepting.delete(kind)
+      const pins = first.map(({ definition, pin }) => [`${prefix}${String(definition[key])}`, pin] as const)
+      this.#parts.pins.accept({ [SEEN[kind]]: { hash: '', text: '' }, ...Object.fromEntries(pins) })
+      return first
+    }
+    const accepted: Offer[] = []
+    for (const offer of offers) {
+      const name = `${prefix}${String(offer.definition[key])}`
+      const before = Object.hasOwn(known, name) ? known[name]! : null
+      if (
+        before?.hash === offer.pin.hash ||
+        (await this.#acceptChange(KINDS[kind], name, before, offer, elicit, signal))
+      )
+        accepted.push(offer)
+    }
+    return accepted
+  }
+
+  /** Resources come and go with the data behind them, so they are not pinned; those that try to steer are left out. */
+  async resources(signal: AbortSignal): Promise<readonly Offer[]> {
+    return (await this.#offers(KINDS.resources, signal)).filter((offer) => !this.#steers(KINDS.resources, offer))
+  }
+
+  /** What the server lists: names that can be names, each once. */
+  async #offers(kind: Kind, signal: AbortSignal): Promise<readonly Offer[]> {
+    const { server } = this.#parts
+    await server.ready()
+    if (!server.has(kind.capability)) return []
+    const bounded = AbortSignal.any([signal, AbortSignal.timeout(LIST_MS)])
+    const found = new Map<string, Offer>()
+    let size = 0
+    let cursor: unknown
+    for (let page = 0; page < MAX_PAGES && found.size < MAX_OFFERS; page++) {
+      const given = await this.#page(kind, cursor, bounded)
+      const list = given[kind.field]
+      if (!Array.isArray(list))
+        throw new RpcError(ERROR.internal, `the list of ${kind.field} of ${server.label} is none`)
+      for (const item of list.slice(0, MAX_OFFERS)) {
+        const name = isObject(item) ? item[kind.key] : undefined
+        if (typeof name !== 'string' || !kind.valid.test(name) || found.has(name)) continue
+        const definition = plain(item)
+        const pin = pinOf(definition)
+        size += pin.text.length
+        if (pin.text.length <= MAX_DEFINITION && size <= MAX_LIST) found.set(name, { definition, pin })
+      }
+      cursor = given.nextCursor
+      if (typeof cursor !== 'string') break
+    }
+    return [...found.values()].slice(0, MAX_OFFERS)
+  }
+
+  async #page(kind: Kind, cursor: unknown, signal: AbortSignal): Promise<Json> {
+    try {
+      return await this.#parts.server.request(kind.method, cursor === undefined ? {} : { cursor }, ALONE, signal)
+    } catch (error) {
+      // Servers say that they have resources and then know of no templates.
+      if (error instanceof RpcError && error.code === ERROR.method) return { [kind.field]: [] }
+      throw error
+    }
+  }
+
+  #steers(kind: Kind, { definition, pin }: Offer): boolean {
+    if (!scanText(pin.text).injection) return false
+    this.#warnOnce(
+      pin.hash,
+      `The ${kind.one} “${String(definition[kind.key])}” of the MCP server “${this.#parts.server.label}” describes itself in words that read like orders to the agent. It is withheld; cordon mcp wrap --accept takes it all the same. ${pin.text}`,
+    )
+    return true
+  }
+
+  async #acceptChange(
+    kind: Kind,
+    name: string,
+    before: Pin | null,
+    { definition, pin }: Offer,
+    elicit: Elicit | null,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const what = before ? 'changed its definition' : 'is new'
+    const said = `The ${kind.one} “${String(definition[kind.key])}” of the MCP server “${this.#parts.server.label}” ${what} since it was accepted.`
+    // A no holds for what it was about, however often the server changes its words.
+    if (this.#answered.has(name)) return false
+    const shown = definitionDiff(before?.text ?? null, pin.text)
+    if (elicit) {
+      if (await this.#parts.ask(`${said}\n${shown}\nAccept it?`, elicit, signal)) {
+        this.#parts.pins.accept({ [name]: pin })
+        return true
+      }
+      this.#answered.add(name)
+    }
+    this.#warnOnce(pin.hash, `${said} It is withheld; cordon mcp wrap --accept takes the tools as they are. ${shown}`)
+    return false
+  }
+
+  #warnOnce(hash: string, text: string): void {
+    if (this.#warned.has(hash)) return
+    this.#warned.add(hash)
+    this.#parts.warn(text)
+  }
+}
+
+/** Pins of an older Cordon hold tools without a mark. */
+function isSeen(kind: Pinned, known: Readonly<Record<string, Pin>>): boolean {
+  if (Object.hasOwn(known, SEEN[kind])) return true
+  return kind === 'tools' && Object.keys(known).some((name) => NAME.test(name))
+}
+
+/** Without what is for hosts alone: icons are fetched from anywhere, and `_meta` and `execution` speak of things that are not carried. */
+function plain({ _meta, icons, execution, ...definition }: Json): Json {
+  return definition
+}
+
+/** The lines of a definition that changed, or all of them. */
+export function definitionDiff(before: string | null, now: string): string {
+  const lines = (text: string): string[] => JSON.stringify(JSON.parse(text), null, 2).split('\n')
+  if (before === null) return lines(now).join('\n')
+  return lineDiff(lines(before), lines(now))
+    .map(({ sign, text }) => `${sign} ${text}`)
+    .join('\n')
+}
+
+/** A tool or a prompt as the client sees it: under the server's name, marked as a stranger's. */
+export function shownNamed(definition: Json, label: string): Json {
+  return { ...marked(definition, label), name: outerName(label, String(definition.name)) }
+}
+
+/** A resource as the client sees it. */
+export function shownResource(definition: Json, label: string): Json {
+  return { ...marked(definition, label), uri: outerUri(label, String(definition.uri)) }
+}
+
+export function shownTemplate(definition: Json, label: string): Json {
+  return { ...marked(definition, label), uriTemplate: outerUri(label, String(definition.uriTemplate)) }
+}
+
+function marked(definition: Json, label: string): Json {
+  const described = typeof definition.description === 'string' ? definition.description : ''
+  return {
+    ...(withVisibleText(definition) as Json),
+    description: `[from the MCP server “${label}”] ${visibleLines(described)}`,
+  }
+}

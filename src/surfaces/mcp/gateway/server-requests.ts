@@ -1,0 +1,108 @@
+/** What a wrapped server asks of the client: a form for the person, the client's model, the project's place. Granted by name, marked, written down. */
+
+import { basename } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { ServerRequest } from '../../../runtime/mcp/servers.ts'
+import { visibleLines } from '../../cli/terminal.ts'
+import { ERROR, isObject, type Json, RpcError } from '../json-rpc.ts'
+import type { Elicit } from '../rounds.ts'
+import { withVisibleText } from '../visible-json.ts'
+import type { GatewayGate } from './gate.ts'
+import { type GuardedResult, guardedValue, type Origin } from './result.ts'
+
+export interface ServerRequestParts {
+  readonly origin: Origin
+  readonly granted: readonly ServerRequest[]
+  readonly root: string
+  readonly gate: GatewayGate
+  /** The client's model; null when it offers none. */
+  readonly sample: ((params: Json, signal: AbortSignal) => Promise<unknown>) | null
+}
+
+const GRANTS: Readonly<Record<string, ServerRequest>> = {
+  'elicitation/create': 'elicitation',
+  'sampling/createMessage': 'sampling',
+  'roots/list': 'roots',
+}
+const MAX_MESSAGE = 4000
+const MAX_SCHEMA = 32 * 1024
+const SECRET_WORDS = /pass(?:word|phrase|code)|secret|token|api.?key|private.?key|credential|\bpin\b|one.?time/i
+
+/** Answers one request of a server, or refuses it with an error that says why. */
+export async function answerServer(
+  method: string,
+  params: Json,
+  parts: ServerRequestParts,
+  elicit: Elicit | null,
+  signal: AbortSignal,
+): Promise<unknown> {
+  const { granted, gate, root } = parts
+  const { label } = parts.origin
+  const wanted = Object.hasOwn(GRANTS, method) ? GRANTS[method]! : null
+  if (wanted === null) throw new RpcError(ERROR.method, `"${method}" is not passed on`)
+  if (!granted.includes(wanted)) {
+    throw new RpcError(
+      ERROR.method,
+      `"${method}" is not passed on: [mcp_servers.${label}] does not name "${wanted}" under requests`,
+    )
+  }
+  if (wanted === 'roots') return { roots: [{ uri: pathToFileURL(root).href, name: basename(root) }] }
+  const called = `mcp_${wanted}__${label}`
+  const work = wanted === 'elicitation' ? elicited(params, parts, elicit, signal) : sampled(params, parts, signal)
+  // A form is the question itself; that it may be shown was settled by the grant, and a level of deny still ends it.
+  const way = wanted === 'elicitation' ? approving : elicit
+  const gated = await gate.pass({ called, server: label, input: params, elicit: way }, work, signal)
+  if ('result' in gated) return gated.result.json
+  throw new RpcError(ERROR.refused, 'refused' in gated ? gated.refused : gated.failed)
+}
+
+const approving: Elicit = async () => ({ action: 'accept', content: { answer: 'yes' } })
+
+function elicited(
+  params: Json,
+  { origin: { label } }: ServerRequestParts,
+  elicit: Elicit | null,
+  signal: AbortSignal,
+): () => Promise<GuardedResult> {
+  return async () => {
+    if (!elicit) throw new Error('nobody can be asked')
+    const { message, requestedSchema, mode = 'form' } = params
+    if (mode !== 'form') throw new Error('only forms are passed on: an address to open could lead anywhere')
+    const schema = JSON.stringify(requestedSchema ?? {})
+    if (!isObject(requestedSchema) || schema.length > MAX_SCHEMA) throw new Error('the form is none')
+    const asksSecret = SECRET_WORDS.test(`${String(message)} ${schema}`)
+    const shown = [
+      `The MCP server “${label}” asks: ${visibleLines(String(message ?? '').slice(0, MAX_MESSAGE))}`,
+      ...(asksSecret ? ['(Cordon: what you type goes to that server. Do not give it passwords or keys.)'] : []),
+    ].join('\n')
+    const answer = await elicit({ message: shown, requestedSchema: withVisibleText(requestedSchema) }, signal)
+    if (!isObject(answer) || typeof answer.action !== 'string') throw new Error('the client gave no answer')
+    const { action, content } = answer
+    const json = { action, ...(action === 'accept' && isObject(content) && { content }) }
+    return { json, text: action, isError: false }
+  }
+}
+
+function sampled(
+  params: Json,
+  { origin, sample }: ServerRequestParts,
+  signal: AbortSignal,
+): () => Promise<GuardedResult> {
+  return async () => {
+    if (!sample) throw new Error('the client offers no model')
+    const { messages, modelPreferences, systemPrompt, maxTokens, temperature, stopSequences } = params
+    // No tools, and no context of other servers: only what this server says itself.
+    const asked = {
+      messages,
+      ...(modelPreferences !== undefined && { modelPreferences }),
+      systemPrompt: `[asked by the MCP server “${origin.label}”] ${typeof systemPrompt === 'string' ? systemPrompt : ''}`,
+      includeContext: 'none',
+      maxTokens,
+      ...(temperature !== undefined && { temperature }),
+      ...(stopSequences !== undefined && { stopSequences }),
+    }
+    const given = await sample(asked, signal)
+    if (!isObject(given)) throw new Error('the client gave no answer')
+    return { json: guardedValue(given, origin) as Json, text: '', isError: false }
+  }
+}

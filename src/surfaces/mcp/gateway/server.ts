@@ -1,0 +1,171 @@
+/** A wrapped server with what belongs to it: its catalog, its grants, what it says and asks. */
+
+import type { ServerPins } from '../../../runtime/mcp/pins.ts'
+import type { ServerRequest } from '../../../runtime/mcp/servers.ts'
+import { createRedactor } from '../../../scan/redact/redact.ts'
+import type { ChangeFeed } from '../change-feed.ts'
+import { ERROR, type Json, RpcError } from '../json-rpc.ts'
+import type { Elicit } from '../rounds.ts'
+import type { GatewayGate } from './gate.ts'
+import { LogRelay, reaches } from './log-relay.ts'
+import { guardedNote, type Origin } from './result.ts'
+import { ServerCatalog } from './server-catalog.ts'
+import { answerServer } from './server-requests.ts'
+import { ALONE, type CallContext, type Connection, WrappedServer } from './wrapped-server.ts'
+
+export interface GatewayServerParts {
+  readonly label: string
+  readonly connect: (receive: (text: string | null) => void) => Connection
+  readonly pins: Pick<ServerPins, 'known' | 'accept'>
+  readonly accept: boolean
+  readonly requests: readonly ServerRequest[]
+  /** Values that were given to the server and must not come back. */
+  readonly known: readonly string[]
+  readonly startMs?: number
+}
+
+/** What a server needs of its gateway. */
+export interface Surroundings {
+  readonly root: string
+  readonly gate: GatewayGate
+  readonly feed: ChangeFeed
+  readonly warn: (text: string) => void
+  readonly now: () => number
+  /** Whether forms can be put to the person at all. */
+  readonly elicits: () => boolean
+  /** The way to the person outside of a request; null when there is none. */
+  readonly elicit: () => Elicit | null
+  readonly sample: () => ((params: Json, signal: AbortSignal) => Promise<unknown>) | null
+  readonly logLevel: () => string | null
+  readonly log: (params: Json) => void
+}
+
+/** So often is a client told of the progress of one request. */
+const PROGRESS_MS = 100
+const MAX_QUESTIONS = 10
+const QUESTIONS_MS = 60_000
+
+/** One server of a gateway. */
+export class GatewayServer {
+  readonly label: string
+  readonly wrapped: WrappedServer
+  readonly catalog: ServerCatalog
+  readonly origin: Origin
+  readonly #around: Surroundings
+  readonly #parts: GatewayServerParts
+  readonly #logs: LogRelay
+  #asking = false
+  #questions: number[] = []
+
+  constructor(parts: GatewayServerParts, around: Surroundings) {
+    this.label = parts.label
+    this.#parts = parts
+    this.#around = around
+    this.origin = { label: parts.label, redactor: createRedactor(parts.known) }
+    this.#logs = new LogRelay(this.origin, around.now)
+    this.wrapped = new WrappedServer({
+      label: parts.label,
+      connect: parts.connect,
+      capabilities: () => this.#capabilities(),
+      asked: (method, params, context, signal) => this.#asked(method, params, context, signal),
+      clean: (text) => String(guardedNote(text, this.origin)),
+      notified: (method, params) => this.#notified(method, params),
+      up: () => this.#up(),
+      warn: around.warn,
+      now: around.now,
+      ...(parts.startMs !== undefined && { startMs: parts.startMs }),
+    })
+    this.catalog = new ServerCatalog({
+      server: this.wrapped,
+      pins: parts.pins,
+      accept: parts.accept,
+      ask: (message, elicit, signal) => around.gate.ask(message, elicit, signal),
+      warn: around.warn,
+    })
+  }
+
+  /** Asks the server for the client; what it says of its progress is cleaned on the way. */
+  async request(method: string, params: Json, context: CallContext, signal: AbortSignal): Promise<Json> {
+    const { progress, logLevel } = context
+    if (logLevel !== null) await this.setLogLevel(logLevel, signal).catch(() => {})
+    let told = Number.NEGATIVE_INFINITY
+    const cleaned =
+      progress &&
+      ((given: Json) => {
+        const now = this.#around.now()
+        if (now - told < PROGRESS_MS) return
+        told = now
+        progress(this.#progressOf(given))
+      })
+    return this.wrapped.request(method, params, { ...context, progress: cleaned }, signal)
+  }
+
+  /** A server of the handshake era is told once; one of the other hears it with each request. */
+  async setLogLevel(level: string, signal: AbortSignal): Promise<void> {
+    await this.wrapped.ready()
+    if (!this.wrapped.isStateless && this.wrapped.has('logging')) {
+      await this.wrapped.request('logging/setLevel', { level }, ALONE, signal)
+    }
+  }
+
+  close(): Promise<void> {
+    return this.wrapped.close()
+  }
+
+  #capabilities(): Json {
+    const { requests } = this.#parts
+    return {
+      ...(requests.includes('elicitation') && this.#around.elicits() && { elicitation: {} }),
+      ...(requests.includes('sampling') && this.#around.sample() && { sampling: {} }),
+      ...(requests.includes('roots') && { roots: {} }),
+    }
+  }
+
+  /** One question at a time, and not one after the other without end: people say yes to be left alone. */
+  async #asked(method: string, params: Json, context: CallContext, signal: AbortSignal): Promise<unknown> {
+    if (this.#asking) throw new RpcError(ERROR.refused, 'another question of this server is open')
+    const now = this.#around.now()
+    this.#questions = this.#questions.filter((time) => now - time < QUESTIONS_MS)
+    if (this.#questions.length >= MAX_QUESTIONS) throw new RpcError(ERROR.refused, 'this server asks too often')
+    this.#questions.push(now)
+    this.#asking = true
+    try {
+      const { root, gate } = this.#around
+      const { requests: granted } = this.#parts
+      const parts = { origin: this.origin, granted, root, gate, sample: this.#around.sample() }
+      return await answerServer(method, params, parts, context.elicit ?? this.#around.elicit(), signal)
+    } finally {
+      this.#asking = false
+    }
+  }
+
+  #up(): void {
+    const level = this.#around.logLevel()
+    if (level !== null) void this.setLogLevel(level, new AbortController().signal).catch(() => {})
+    this.#around.feed.resubscribe(this)
+  }
+
+  #notified(method: string, params: Json): void {
+    if (method === 'notifications/message') this.#logged(params)
+    else this.#around.feed.changed(this.label, method, params)
+  }
+
+  #logged(params: Json): void {
+    const message = this.#logs.pass(params)
+    if (!message) return
+    const level = this.#around.logLevel()
+    if (level !== null && reaches(message.level, level)) this.#around.log(message)
+    const wanting = this.wrapped
+      .contexts()
+      .find(({ logLevel }) => logLevel !== null && reaches(message.level, logLevel))
+    wanting?.log?.(message)
+  }
+
+  #progressOf({ progress, total, message }: Json): Json {
+    return {
+      progress: typeof progress === 'number' ? progress : 0,
+      ...(typeof total === 'number' && { total }),
+      ...(typeof message === 'string' && { message: guardedNote(message, this.origin) }),
+    }
+  }
+}

@@ -1,0 +1,310 @@
+/** A server behind the gateway: started when it is needed, spoken to in its own revision, started again when it ends. No I/O of its own. */
+
+import { version } from '../../../system/version.ts'
+import { ERROR, type IncomingRequest, isObject, type Json, RpcError, RpcPeer, type Send } from '../json-rpc.ts'
+import { HANDSHAKE_REVISIONS, META, STATELESS_REVISION } from '../revision.ts'
+import type { Elicit } from '../rounds.ts'
+
+/** What is behind a request of the client while a server works on it. */
+export interface CallContext {
+  /** The way to the person; null when there is none. */
+  readonly elicit: Elicit | null
+  readonly progress: ((params: Json) => void) | null
+  readonly log: ((params: Json) => void) | null
+  readonly logLevel: string | null
+}
+
+/** Nobody behind it: for what the gateway asks by itself. */
+export const ALONE: CallContext = { elicit: null, progress: null, log: null, logLevel: null }
+
+/** A running server. */
+export interface Connection {
+  readonly send: Send
+  /** Resolves to why it ended. */
+  readonly ended: Promise<string>
+  /** Ends it; settles when it is gone. */
+  stop(): Promise<void>
+}
+
+export interface WrappedServerParts {
+  readonly label: string
+  readonly connect: (receive: (text: string | null) => void) => Connection
+  /** What the server is told the client can do. */
+  readonly capabilities: () => Json
+  /** Answers what the server asks of the client. */
+  readonly asked: (method: string, params: Json, context: CallContext, signal: AbortSignal) => Promise<unknown>
+  /** Makes words of the server fit to be shown. */
+  readonly clean: (text: string) => string
+  readonly notified: (method: string, params: Json) => void
+  /** Told when it is up, also after it was started again. */
+  readonly up: () => void
+  readonly warn: (text: string) => void
+  readonly now: () => number
+  readonly startMs?: number
+}
+
+interface Up {
+  readonly peer: RpcPeer
+  readonly connection: Connection
+  readonly stateless: boolean
+  readonly capabilities: Json
+  readonly since: number
+}
+
+/** A download may come first. */
+const START_MS = 120_000
+const LONGEST_PAUSE_MS = 60_000
+/** A server that ran for so long did not fail at its start. */
+const STEADY_MS = 60_000
+const MAX_ROUNDS = 10
+const MAX_INPUTS = 10
+
+/** One server. */
+export class WrappedServer {
+  readonly label: string
+  readonly #parts: WrappedServerParts
+  readonly #contexts = new Set<CallContext>()
+  readonly #progress = new Map<string, (params: Json) => void>()
+  readonly #subscriptions = new Map<string, AbortController>()
+  #starting: Promise<Up> | null = null
+  #up: Up | null = null
+  #failures = 0
+  #retryAt = 0
+  #reason = ''
+  #tokens = 0
+  #closed = false
+
+  constructor(parts: WrappedServerParts) {
+    this.label = parts.label
+    this.#parts = parts
+  }
+
+  /** Starts it where it does not run. After a crash there is a pause, which grows. */
+  async ready(): Promise<void> {
+    await this.#running()
+  }
+
+  /** True when the running server said that it can do this. */
+  has(capability: string): boolean {
+    return isObject(this.#up?.capabilities[capability])
+  }
+
+  /** True when a capability has a feature, such as `subscribe` of `resources`. */
+  offers(capability: string, feature: string): boolean {
+    const found = this.#up?.capabilities[capability]
+    return isObject(found) && found[feature] === true
+  }
+
+  get isStateless(): boolean {
+    return this.#up?.stateless ?? false
+  }
+
+  /** Contexts of the requests that it works on, the newest last. */
+  contexts(): readonly CallContext[] {
+    return [...this.#contexts]
+  }
+
+  /** Asks the server, and answers what it asks in between. */
+  async request(method: string, params: Json, context: CallContext, signal: AbortSignal): Promise<Json> {
+    const up = await this.#running()
+    const token = context.progress ? `p${++this.#tokens}` : null
+    if (token !== null) this.#progress.set(token, context.progress!)
+    this.#contexts.add(context)
+    try {
+      return await this.#exchange(up, method, params, token, context, signal)
+    } finally {
+      this.#contexts.delete(context)
+      if (token !== null) this.#progress.delete(token)
+    }
+  }
+
+  async subscribe(uri: string, signal: AbortSignal): Promise<void> {
+    const up = await this.#running()
+    if (!up.stateless) {
+      await up.peer.request('resources/subscribe', { uri }, signal)
+      return
+    }
+    if (this.#subscriptions.has(uri)) return
+    const controller = new AbortController()
+    this.#subscriptions.set(uri, controller)
+    this.#listen(up, { resourceSubscriptions: [uri] }, controller.signal)
+  }
+
+  async unsubscribe(uri: string, signal: AbortSignal): Promise<void> {
+    const up = await this.#running()
+    if (!up.stateless) await up.peer.request('resources/unsubscribe', { uri }, signal)
+    this.#subscriptions.get(uri)?.abort()
+    this.#subscriptions.delete(uri)
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    const starting = await this.#starting?.catch(() => null)
+    const up = this.#up ?? starting
+    up?.peer.close()
+    await up?.connection.stop()
+  }
+
+  async #exchange(
+    up: Up,
+    method: string,
+    params: Json,
+    token: string | null,
+    context: CallContext,
+    signal: AbortSignal,
+  ): Promise<Json> {
+    let answers: Json = {}
+    for (let round = 0; round < MAX_ROUNDS; round++) {
+      const meta = { ...(token !== null && { progressToken: token }), ...(up.stateless && this.#envelope(context)) }
+      const sent = { ...params, ...answers, ...(Object.keys(meta).length > 0 && { _meta: meta }) }
+      const result = await this.#heard(up.peer.request(method, sent, signal))
+      if (!isObject(result)) throw new RpcError(ERROR.internal, `${this.label} gave no result for ${method}`)
+      if (!up.stateless || result.resultType === undefined || result.resultType === 'complete') return result
+      if (result.resultType !== 'input_required') {
+        throw new RpcError(ERROR.internal, `${this.label} gave a result of a kind that is not known here`)
+      }
+      answers = await this.#inputs(result, context, signal)
+    }
+    throw new RpcError(ERROR.internal, `${this.label} asked more than ${MAX_ROUNDS} times`)
+  }
+
+  /** What a server says of its failures is its own words, and reaches the agent like any other. */
+  async #heard(answer: Promise<unknown>): Promise<unknown> {
+    try {
+      return await answer
+    } catch (error) {
+      if (!(error instanceof RpcError)) throw error
+      throw new RpcError(error.code, this.#parts.clean(error.message))
+    }
+  }
+
+  async #inputs({ inputRequests, requestState }: Json, context: CallContext, signal: AbortSignal): Promise<Json> {
+    const wanted = Object.entries(isObject(inputRequests) ? inputRequests : {})
+    if (wanted.length > MAX_INPUTS) throw new RpcError(ERROR.internal, `${this.label} asked for too much at one time`)
+    const inputResponses: Record<string, unknown> = {}
+    for (const [key, request] of wanted) {
+      if (!isObject(request)) continue
+      const params = isObject(request.params) ? request.params : {}
+      inputResponses[key] = await this.#parts.asked(String(request.method), params, context, signal)
+    }
+    return { inputResponses, ...(requestState !== undefined && { requestState }) }
+  }
+
+  #envelope({ logLevel }: CallContext): Json {
+    return {
+      [META.revision]: STATELESS_REVISION,
+      [META.capabilities]: this.#parts.capabilities(),
+      [META.client]: { name: 'cordon-gateway', version },
+      ...(logLevel !== null && { [META.logLevel]: logLevel }),
+    }
+  }
+
+  async #running(): Promise<Up> {
+    if (this.#up) return this.#up
+    if (this.#closed) throw new RpcError(ERROR.internal, `${this.label} was ended`)
+    const pause = this.#retryAt - this.#parts.now()
+    if (pause > 0) {
+      const seconds = Math.ceil(pause / 1000)
+      throw new RpcError(
+        ERROR.internal,
+        `${this.label} is not running (${this.#reason}); it is started again in ${seconds} s at the earliest`,
+      )
+    }
+    this.#starting ??= this.#start().finally(() => {
+      this.#starting = null
+    })
+    return this.#starting
+  }
+
+  async #start(): Promise<Up> {
+    const peer: RpcPeer = new RpcPeer((message) => connection.send(message), {
+      request: (request) => this.#asked(request),
+      notification: (method, params) => this.#notified(method, params),
+    })
+    const connection = this.#parts.connect((text) => void peer.receive(text))
+    let up: Up | null = null
+    const ended = connection.ended.then((reason) => {
+      peer.close()
+      this.#down(up, reason)
+      return reason
+    })
+    const slow = AbortSignal.timeout(this.#parts.startMs ?? START_MS)
+    try {
+      const agreed = await this.#agree(peer, slow)
+      up = { ...agreed, peer, connection, since: this.#parts.now() }
+    } catch (error) {
+      await connection.stop()
+      const reason = await ended
+      const said = slow.aborted ? 'it did not answer in time' : error instanceof Error ? error.message : String(error)
+      throw new RpcError(ERROR.internal, `${this.label} could not be started: ${said} (${reason})`)
+    }
+    this.#up = up
+    if (up.stateless) this.#follow(up)
+    this.#parts.up()
+    return up
+  }
+
+  /**
+   * Which revision it speaks. The handshake comes first: every server of the era before answers it, some stay silent on
+   * anything else before it, and a server of the new one refuses it with an error.
+   */
+  async #agree(peer: RpcPeer, signal: AbortSignal): Promise<Pick<Up, 'stateless' | 'capabilities'>> {
+    const clientInfo = { name: 'cordon-gateway', version }
+    const hello = { protocolVersion: HANDSHAKE_REVISIONS[0], capabilities: this.#parts.capabilities(), clientInfo }
+    let refused: RpcError
+    try {
+      const given = await this.#heard(peer.request('initialize', hello, signal))
+      if (!isObject(given) || !HANDSHAKE_REVISIONS.includes(String(given.protocolVersion))) {
+        throw new TypeError('it did not answer as an MCP server does')
+      }
+      peer.notify('notifications/initialized', {})
+      return { stateless: false, capabilities: isObject(given.capabilities) ? given.capabilities : {} }
+    } catch (error) {
+      if (!(error instanceof RpcError)) throw error
+      refused = error
+    }
+    const found = await peer.request('server/discover', { _meta: this.#envelope(ALONE) }, signal).catch(() => null)
+    const versions = isObject(found) && Array.isArray(found.supportedVersions) ? found.supportedVersions : []
+    if (!isObject(found) || !versions.includes(STATELESS_REVISION)) throw refused
+    return { stateless: true, capabilities: isObject(found.capabilities) ? found.capabilities : {} }
+  }
+
+  /** A server without sessions says what changed to those who listen. */
+  #follow(up: Up): void {
+    const filter = {
+      toolsListChanged: this.offers('tools', 'listChanged'),
+      promptsListChanged: this.offers('prompts', 'listChanged'),
+      resourcesListChanged: this.offers('resources', 'listChanged'),
+    }
+    if (Object.values(filter).some(Boolean)) this.#listen(up, filter, new AbortController().signal)
+  }
+
+  #listen(up: Up, notifications: Json, signal: AbortSignal): void {
+    const params = { notifications, _meta: this.#envelope(ALONE) }
+    up.peer.request('subscriptions/listen', params, signal).catch(() => {})
+  }
+
+  async #asked({ method, params, signal }: IncomingRequest): Promise<unknown> {
+    if (method === 'ping') return {}
+    if (this.#up?.stateless) throw new RpcError(ERROR.method, 'in this revision a server asks in its results')
+    const context = this.contexts().findLast(({ elicit }) => elicit !== null) ?? ALONE
+    return this.#parts.asked(method, params, context, signal)
+  }
+
+  #notified(method: string, params: Json): void {
+    const { progressToken } = params
+    if (method !== 'notifications/progress') this.#parts.notified(method, params)
+    else if (typeof progressToken === 'string') this.#progress.get(progressToken)?.(params)
+  }
+
+  #down(up: Up | null, reason: string): void {
+    this.#up = null
+    this.#subscriptions.clear()
+    if (this.#closed) return
+    const steady = up !== null && this.#parts.now() - up.since > STEADY_MS
+    this.#failures = steady ? 1 : this.#failures + 1
+    this.#reason = reason
+    this.#retryAt = this.#parts.now() + Math.min(LONGEST_PAUSE_MS, 500 * 2 ** this.#failures)
+    this.#parts.warn(`The MCP server “${this.label}” ended: ${reason}`)
+  }
+}

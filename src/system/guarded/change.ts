@@ -1,0 +1,142 @@
+/** Changes to directories: made, removed, copied, moved, and the permission bits of what is in them. */
+
+import { chmodSync, closeSync, copyFileSync, lstatSync, renameSync, rmdirSync, unlinkSync } from 'node:fs'
+import { posix } from 'node:path'
+import { errorCode, Fault } from '../fault.ts'
+import {
+  descriptorPath,
+  type HeldDirectory,
+  holdChild,
+  holdDirectory,
+  openEntry,
+  removeMade,
+  reopenForReading,
+  systemFault,
+} from './directory.ts'
+import { entriesOf, inEntry, inParent, requireFile } from './entry.ts'
+import type { TemporaryJournal } from './journal.ts'
+import { prepareWrite } from './write.ts'
+
+export interface RemoveOptions {
+  readonly recursive?: boolean
+  /** Unlink the path itself when it is a link, instead of taking it for a path that changed. */
+  readonly link?: boolean
+}
+
+const MAX_DEPTH = 256
+
+/** A sparse file takes no room until it is copied, and then the whole disk; nothing else happens meanwhile. */
+const MAX_COPIED = 1024 ** 3
+
+export function makeDirectory(path: string): readonly string[] {
+  const directory = holdDirectory(path, { make: true })
+  directory.close()
+  return directory.made
+}
+
+export function remove(parent: HeldDirectory, name: string, options: RemoveOptions): void {
+  // Unlinking never follows: what goes is the name in this very directory.
+  if (options.link && lstatSync(parent.at(name)).isSymbolicLink()) unlinkSync(parent.at(name))
+  else removeEntry(parent, name, options.recursive ?? false, 0)
+}
+
+function removeEntry(parent: HeldDirectory, name: string, recursive: boolean, depth: number): void {
+  const path = posix.join(parent.path, name)
+  if (depth > MAX_DEPTH) throw new Fault('too-deep', `${path} lies more than ${MAX_DEPTH} directories deep`)
+  const isDirectory = inEntry(parent, name, (entry) => {
+    if (depth === 0 && !entry.facts.isFile() && !entry.facts.isDirectory()) requireFile(path, entry.facts)
+    return entry.facts.isDirectory()
+  })
+  if (!isDirectory) {
+    unlinkSync(parent.at(name))
+    return
+  }
+  if (recursive) {
+    const directory = holdChild(parent, name)
+    try {
+      for (const child of entriesOf(directory)) {
+        if (child.type === 'directory') removeEntry(directory, child.name, true, depth + 1)
+        else unlinkSync(directory.at(child.name))
+      }
+    } finally {
+      directory.close()
+    }
+  }
+  rmdirSync(parent.at(name))
+}
+
+export function copy(source: string, destination: string, journal: TemporaryJournal): void {
+  inParent(source, (parent, name) =>
+    inEntry(parent, name, (entry) => {
+      requireFile(source, entry.facts)
+      if (entry.facts.size > MAX_COPIED) {
+        throw new Fault('too-large', `${source} has ${entry.facts.size} bytes; at most ${MAX_COPIED} are copied`, {
+          remedy: 'Copy it with cp, in a command, which can be stopped.',
+        })
+      }
+      const fd = reopenForReading(entry, parent, name)
+      try {
+        const fill = (target: number, directory: HeldDirectory, temporary: string) =>
+          copyFileSync(descriptorPath(fd, parent, name), descriptorPath(target, directory, temporary))
+        const prepared = prepareWrite(destination, fill, { mode: entry.facts.mode & 0o777 }, journal)
+        try {
+          prepared.commit()
+        } catch (error) {
+          prepared.abort()
+          throw error
+        }
+      } finally {
+        closeSync(fd)
+      }
+    }),
+  )
+}
+
+export function move(source: string, destination: string): void {
+  inParent(source, (parent, name) => {
+    inEntry(parent, name, ({ facts }) => {
+      if (!facts.isDirectory()) requireFile(source, facts)
+      if (facts.isDirectory() && `${destination}/`.startsWith(`${source}/`)) {
+        throw new Fault('into-itself', `${source} cannot be moved into itself`)
+      }
+    })
+    const target = holdDirectory(posix.dirname(destination), { make: true })
+    try {
+      const last = posix.basename(destination)
+      const existing = openEntry(target, last)
+      if (existing) {
+        closeSync(existing.fd)
+        throw new Fault('exists', `${destination} already exists`, {
+          remedy: 'Delete it first, or choose another name.',
+        })
+      }
+      renameSync(parent.at(name), target.at(last))
+    } catch (error) {
+      removeMade(target.made)
+      if (errorCode(error) === 'EXDEV') {
+        throw new Fault('other-device', `${destination} is on another file system than ${source}`, {
+          cause: error,
+          remedy: 'Copy it there and delete the original.',
+        })
+      }
+      throw systemFault(destination, error)
+    } finally {
+      target.close()
+    }
+  })
+}
+
+export function changeMode(path: string, mode: number): void {
+  if ((mode & ~0o777) !== 0) throw new Fault('special-bits', `${path}: setuid, setgid and sticky bits are not set`)
+  inParent(path, (parent, name) =>
+    inEntry(parent, name, ({ fd, facts }) => {
+      if (!facts.isDirectory()) requireFile(path, facts)
+      if (facts.isFile() && facts.nlink > 1) {
+        throw new Fault('hard-link', `${path} is one of ${facts.nlink} names of the same file, and all would change`, {
+          remedy: 'Copy the file over itself first, so that this name has its own.',
+        })
+      }
+      chmodSync(descriptorPath(fd, parent, name), mode)
+    }),
+  )
+}

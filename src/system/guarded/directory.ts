@@ -1,0 +1,264 @@
+/** A directory held open by the kernel: walked without following a single link, so that its path cannot be swapped. */
+
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  realpathSync,
+  rmdirSync,
+  type Stats,
+} from 'node:fs'
+import { posix } from 'node:path'
+import { errorCode, Fault } from '../fault.ts'
+
+const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants
+/** Linux has it; Node does not export it. */
+const O_PATH = 0o10000000
+const MAX_PATH = 4096
+
+/** Linux can name a child of an open directory; elsewhere the path is compared again after every step. */
+const heldByKernel: boolean = process.platform === 'linux'
+
+export interface HeldDirectory {
+  readonly path: string
+  readonly fd: number
+  /** Directories that were made on the way here, outermost first. */
+  readonly made: readonly string[]
+  /** A name below this very directory, wherever its path leads by now. */
+  at(name: string): string
+  /** The directory itself, as a path for `readdir`. */
+  self(): string
+  close(): void
+}
+
+/** Opens a canonical directory from `/` down. A link anywhere on the way is a path that changed since it was judged. */
+export function holdDirectory(path: string, options: { readonly make?: boolean } = {}): HeldDirectory {
+  const names = segmentsOf(path)
+  if (!heldByKernel) return holdByComparison(path, options)
+  const made: string[] = []
+  let fd = openSync('/', O_PATH | O_DIRECTORY)
+  try {
+    for (const [index, name] of names.entries()) {
+      const child = `/proc/self/fd/${fd}/${name}`
+      const here = () => `/${names.slice(0, index + 1).join('/')}`
+      const next = openChild(child, here, options.make ? made : null)
+      closeSync(fd)
+      fd = next
+    }
+    return held(path, fd, made)
+  } catch (error) {
+    closeSync(fd)
+    removeMade(made)
+    throw error
+  }
+}
+
+/** Opens a directory below a held one; the recursion of `remove` and the walk of `glob` come this way. */
+export function holdChild(parent: HeldDirectory, name: string): HeldDirectory {
+  const path = posix.join(parent.path, name)
+  if (!heldByKernel) return holdByComparison(path, {})
+  return held(
+    path,
+    openChild(parent.at(name), () => path, null),
+    [],
+  )
+}
+
+/** Opens what a name stands for without following it and without side effects; null when there is nothing. */
+export function openEntry(
+  directory: HeldDirectory,
+  name: string,
+): { readonly fd: number; readonly facts: Stats } | null {
+  let fd: number
+  try {
+    fd = openSync(directory.at(name), heldByKernel ? O_PATH | O_NOFOLLOW : O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return null
+    if (errorCode(error) === 'ELOOP') throw changedFault(posix.join(directory.path, name))
+    throw systemFault(posix.join(directory.path, name), error)
+  }
+  const facts = fstatSync(fd)
+  if (!facts.isSymbolicLink()) return { fd, facts }
+  closeSync(fd)
+  throw changedFault(posix.join(directory.path, name))
+}
+
+/** Opens for reading what `openEntry` found: the same inode, whatever its name means by now. */
+export function reopenForReading(entry: { readonly fd: number }, directory: HeldDirectory, name: string): number {
+  if (heldByKernel) return openSync(`/proc/self/fd/${entry.fd}`, O_RDONLY | O_NONBLOCK)
+  return openSync(directory.at(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+}
+
+/** The path through which a system call without a descriptor reaches an open file. */
+export function descriptorPath(fd: number, directory: HeldDirectory, name: string): string {
+  return heldByKernel ? `/proc/self/fd/${fd}` : directory.at(name)
+}
+
+/** Splits a canonical path; anything a canonical path cannot hold is refused. */
+export function segmentsOf(path: string): string[] {
+  if (!path.startsWith('/')) throw new Fault('not-canonical', `${path} is not an absolute path`)
+  if (path.includes('\0') || !path.isWellFormed()) {
+    throw new Fault('not-canonical', `${JSON.stringify(path)} holds characters that no path can hold`)
+  }
+  if (Buffer.byteLength(path) > MAX_PATH) {
+    throw new Fault('not-canonical', `the path has more than ${MAX_PATH} bytes: ${path.slice(0, 60)}…`)
+  }
+  const names = path === '/' ? [] : path.slice(1).split('/')
+  if (names.some((name) => name === '' || name === '.' || name === '..')) {
+    throw new Fault('not-canonical', `${path} is not a canonical path`)
+  }
+  // They speak of the process that opens them, which is Cordon: its environment, its memory, its descriptors.
+  if (names[0] === 'proc' || names[0] === 'sys') {
+    throw new Fault('kernel-file', `${path} is a file of the kernel, which tools do not open`)
+  }
+  return names
+}
+
+export function changedFault(path: string): Fault {
+  return new Fault('path-changed', `${path} leads elsewhere now than when it was judged`, {
+    remedy: 'Something replaced a part of this path with a link. Call the tool again to have the new path judged.',
+  })
+}
+
+/** A fault for what a system call said. */
+export function systemFault(path: string, error: unknown): Fault {
+  if (error instanceof Fault) return error
+  const code = errorCode(error) ?? 'unknown'
+  const [name, reason] = reasons[code] ?? ['unwritable', `failed with ${code}`]
+  return new Fault(name, `${path} ${reason}`, { cause: error })
+}
+
+const reasons: Readonly<Record<string, readonly [code: string, reason: string]>> = {
+  ENOENT: ['not-found', 'does not exist'],
+  ENOTDIR: ['not-found', 'lies below something that is not a directory'],
+  EACCES: ['unreadable', 'may not be opened by this user'],
+  EPERM: ['unwritable', 'may not be changed by this user'],
+  EROFS: ['unwritable', 'is on a file system that is read-only'],
+  ENOSPC: ['no-space', 'cannot be written: the disk is full'],
+  EDQUOT: ['no-space', 'cannot be written: the quota is used up'],
+  ENAMETOOLONG: ['not-canonical', 'has a name that is too long for the file system'],
+  EEXIST: ['exists', 'already exists'],
+  EISDIR: ['not-a-file', 'is a directory'],
+  ENOTEMPTY: ['not-empty', 'is a directory that is not empty'],
+  EBUSY: ['busy', 'is in use as a mount point'],
+  EMFILE: ['exhausted', 'cannot be opened: too many files are open'],
+}
+
+/** Takes back directories that were made for something that then failed. */
+export function removeMade(made: readonly string[]): void {
+  for (const path of made.toReversed()) {
+    try {
+      const parent = holdDirectory(posix.dirname(path))
+      try {
+        rmdirSync(parent.at(posix.basename(path)))
+      } finally {
+        parent.close()
+      }
+    } catch {
+      return
+    }
+  }
+}
+
+function openChild(child: string, here: () => string, made: string[] | null): number {
+  const open = () => openSync(child, (heldByKernel ? O_PATH : O_RDONLY) | O_DIRECTORY | O_NOFOLLOW)
+  try {
+    return open()
+  } catch (error) {
+    const code = errorCode(error)
+    if (code === 'ENOENT' && made) {
+      try {
+        mkdirSync(child)
+        made.push(here())
+      } catch (failure) {
+        // Somebody else may have made it meanwhile; then it is simply there.
+        if (errorCode(failure) !== 'EEXIST') throw systemFault(here(), failure)
+      }
+      try {
+        return open()
+      } catch (failure) {
+        throw isLink(child) ? changedFault(here()) : systemFault(here(), failure)
+      }
+    }
+    if ((code === 'ENOTDIR' || code === 'ELOOP') && isLink(child)) throw changedFault(here())
+    throw systemFault(here(), error)
+  }
+}
+
+function isLink(path: string): boolean {
+  try {
+    return lstatSync(path).isSymbolicLink()
+  } catch {
+    return false
+  }
+}
+
+function held(path: string, fd: number, made: readonly string[]): HeldDirectory {
+  return {
+    path,
+    fd,
+    made,
+    at: (name) => {
+      if (name === '' || name === '.' || name === '..' || name.includes('/') || name.includes('\0')) {
+        throw new Fault('not-canonical', `${JSON.stringify(name)} is not the name of a file`)
+      }
+      return `/proc/self/fd/${fd}/${name}`
+    },
+    self: () => `/proc/self/fd/${fd}/.`,
+    close: () => closeSync(fd),
+  }
+}
+
+// Where the kernel cannot name a child of a descriptor (macOS), the path is resolved again before every use and the
+// descriptor must be what it then names. That narrows a race to microseconds and does not close it; the sandbox does.
+function holdByComparison(path: string, options: { readonly make?: boolean }): HeldDirectory {
+  const made: string[] = []
+  try {
+    if (options.make) makeMissing(path, made)
+    const fd = openSync(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+    const verify = () => {
+      const facts = fstatSync(fd)
+      const now = lstatSync(path)
+      if (realpathSync.native(path) !== path || now.ino !== facts.ino || now.dev !== facts.dev) throw changedFault(path)
+    }
+    try {
+      verify()
+    } catch (error) {
+      closeSync(fd)
+      throw error
+    }
+    return {
+      path,
+      fd,
+      made,
+      at: (name) => {
+        verify()
+        return posix.join(path, name)
+      },
+      self: () => {
+        verify()
+        return path
+      },
+      close: () => closeSync(fd),
+    }
+  } catch (error) {
+    for (const directory of made.toReversed()) rmdirSync(directory)
+    throw systemFault(path, error)
+  }
+}
+
+function makeMissing(path: string, made: string[]): void {
+  const names = segmentsOf(path)
+  for (let length = 1; length <= names.length; length++) {
+    const directory = `/${names.slice(0, length).join('/')}`
+    try {
+      mkdirSync(directory)
+      made.push(directory)
+    } catch (error) {
+      if (errorCode(error) !== 'EEXIST' && errorCode(error) !== 'EISDIR') throw error
+    }
+  }
+}

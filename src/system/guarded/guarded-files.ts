@@ -1,0 +1,146 @@
+/** Files as tools see them: every call reaches exactly the canonical path that was judged, or fails. */
+
+import { closeSync, fstatSync, lstatSync, readFileSync, readSync, symlinkSync } from 'node:fs'
+import { posix } from 'node:path'
+import { Fault } from '../fault.ts'
+import { changeMode, copy, makeDirectory, move, type RemoveOptions, remove } from './change.ts'
+import { changedFault, type HeldDirectory, holdDirectory, reopenForReading } from './directory.ts'
+import {
+  type Entry,
+  entriesOf,
+  type FileContent,
+  type FileFacts,
+  factsOf,
+  inEntry,
+  inParent,
+  requireFile,
+} from './entry.ts'
+import { isTemporaryName, noJournal, type TemporaryJournal } from './journal.ts'
+import { type PreparedWrite, prepareWrite, type WriteOptions } from './write.ts'
+
+export type { Entry, EntryType, FileContent, FileFacts } from './entry.ts'
+
+/**
+ * Paths are canonical, as the decision saw them. A path that resolves elsewhere by now is a Fault `path-changed`; links,
+ * devices, sockets and FIFOs are never opened.
+ */
+export interface GuardedFiles {
+  /** What is there, or null. */
+  stat(path: string): FileFacts | null
+  /** The bytes of a regular file of at most `limit` bytes. */
+  read(path: string, limit?: number): FileContent
+  /** The first bytes of a regular file. */
+  readStart(path: string, length: number): FileContent
+  /** Entries of a directory, sorted by name. Temporary files of a write that is under way are left out. */
+  list(path: string): readonly Entry[]
+  /** Replaces or makes a file as a whole; missing directories are made. */
+  write(path: string, bytes: Uint8Array, options?: WriteOptions): void
+  /** The same in two steps: everything that can fail comes before `commit`. */
+  prepare(path: string, bytes: Uint8Array, options?: WriteOptions): PreparedWrite
+  /** Makes a directory and those above it; returns those that were made, outermost first. */
+  makeDirectory(path: string): readonly string[]
+  /** Deletes a file or an empty directory, or with `recursive` a whole one; links below it are unlinked, not followed. */
+  remove(path: string, options?: RemoveOptions): void
+  /** Makes a symbolic link where nothing is; where it may lead is the caller's to judge. */
+  makeLink(path: string, target: string): void
+  copy(source: string, destination: string): void
+  /** Renames; the destination must not exist. */
+  move(source: string, destination: string): void
+  /** Permission bits only; a file with other names elsewhere is refused. */
+  changeMode(path: string, mode: number): void
+  /** True when the last name of a path as it was written is a link; for messages, never for a decision. */
+  isLink(path: string): boolean
+}
+
+const MAX_READ = 256 * 1024 * 1024
+
+/** Guarded files of this machine. */
+export function openGuardedFiles(journal: TemporaryJournal = noJournal): GuardedFiles {
+  const prepare = (path: string, bytes: Uint8Array, options: WriteOptions = {}) =>
+    prepareWrite(path, bytes, options, journal)
+  return {
+    stat,
+    read: (path, limit = MAX_READ) => readWhole(path, limit),
+    readStart: (path, length) => inParent(path, (parent, name) => readEntry(parent, name, MAX_READ, length)),
+    list,
+    write: (path, bytes, options) => {
+      const prepared = prepare(path, bytes, options)
+      try {
+        prepared.commit()
+      } catch (error) {
+        prepared.abort()
+        throw error
+      }
+    },
+    prepare,
+    makeDirectory,
+    remove: (path, options) => inParent(path, (parent, name) => remove(parent, name, options ?? {})),
+    makeLink: (path, target) => inParent(path, (parent, name) => symlinkSync(target, parent.at(name))),
+    copy: (source, destination) => copy(source, destination, journal),
+    move,
+    changeMode,
+    isLink: (path) => {
+      try {
+        return lstatSync(path).isSymbolicLink()
+      } catch {
+        return false
+      }
+    },
+  }
+}
+
+function stat(path: string): FileFacts | null {
+  try {
+    if (path === '/') return inDirectory('/', (held) => factsOf(fstatSync(held.fd)))
+    return inParent(path, (parent, name) => inEntry(parent, name, (entry) => factsOf(entry.facts)))
+  } catch (error) {
+    if (error instanceof Fault && error.code === 'not-found') return null
+    throw error
+  }
+}
+
+function inDirectory<Result>(path: string, use: (directory: HeldDirectory) => Result): Result {
+  const directory = holdDirectory(path)
+  try {
+    return use(directory)
+  } finally {
+    directory.close()
+  }
+}
+
+function readWhole(path: string, limit: number): FileContent {
+  return inParent(path, (parent, name) => readEntry(parent, name, limit, null))
+}
+
+function readEntry(parent: HeldDirectory, name: string, limit: number, length: number | null): FileContent {
+  return inEntry(parent, name, (entry) => {
+    const path = posix.join(parent.path, name)
+    requireFile(path, entry.facts)
+    if (length === null && entry.facts.size > limit) {
+      throw new Fault('too-large', `${path} has ${entry.facts.size} bytes; at most ${limit} are read`)
+    }
+    const fd = reopenForReading(entry, parent, name)
+    try {
+      const facts = fstatSync(fd)
+      if (facts.ino !== entry.facts.ino || facts.dev !== entry.facts.dev) throw changedFault(path)
+      return { bytes: length === null ? readFileSync(fd) : readFirst(fd, length), facts: factsOf(facts) }
+    } finally {
+      closeSync(fd)
+    }
+  })
+}
+
+function readFirst(fd: number, length: number): Buffer {
+  const bytes = Buffer.alloc(length)
+  let filled = 0
+  while (filled < length) {
+    const count = readSync(fd, bytes, filled, length - filled, filled)
+    if (count === 0) break
+    filled += count
+  }
+  return bytes.subarray(0, filled)
+}
+
+function list(path: string): readonly Entry[] {
+  return inDirectory(path, entriesOf).filter((entry) => !isTemporaryName(entry.name))
+}

@@ -1,0 +1,112 @@
+/** A note of every temporary file while it exists, so that the next start removes what a killed process left. */
+
+import {
+  closeSync,
+  constants,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs'
+import { posix } from 'node:path'
+import { isSameProcess, startOf } from '../alive.ts'
+import { holdDirectory } from './directory.ts'
+
+/** Names that only Cordon gives: the reaper removes nothing else. */
+const TEMPORARY = /^\.cordon-[0-9a-f]{16}\.tmp$/
+
+/** In the place of a start that cannot be told. */
+const UNKNOWN = '0'
+
+export interface TemporaryJournal {
+  /** Notes a temporary file before it is made. */
+  begin(path: string): void
+  /** The temporary file is gone. */
+  end(): void
+  close(): void
+}
+
+/** For those who have no state directory: nothing is noted. */
+export const noJournal: TemporaryJournal = { begin: () => {}, end: () => {}, close: () => {} }
+
+export function isTemporaryName(name: string): boolean {
+  return TEMPORARY.test(name)
+}
+
+/** Opens this process's journal below a directory that only Cordon can reach. */
+export function openTemporaryJournal(directory: string): TemporaryJournal {
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  const { O_APPEND, O_CREAT, O_EXCL, O_WRONLY } = constants
+  const name = `${process.pid}-${startOf(process.pid) ?? UNKNOWN}-${crypto.randomUUID()}`
+  const path = posix.join(directory, name)
+  let fd: number | null = null
+  let open = 0
+  return {
+    begin(temporary) {
+      fd ??= openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_EXCL, 0o600)
+      writeSync(fd, `${JSON.stringify(temporary)}\n`)
+      open++
+    },
+    end() {
+      if (--open === 0 && fd !== null) ftruncateSync(fd, 0)
+    },
+    close() {
+      if (fd === null) return
+      closeSync(fd)
+      fd = null
+      unlinkSync(path)
+    },
+  }
+}
+
+/** Removes the temporary files of processes that are gone; returns those it removed. Called at every start. */
+export function reapTemporaries(directory: string): readonly string[] {
+  const removed: string[] = []
+  for (const name of names(directory)) {
+    const [pid = '', start = ''] = name.split('-')
+    if (isSameProcess(Number(pid), start === UNKNOWN ? null : start)) continue
+    const journal = posix.join(directory, name)
+    for (const path of notedPaths(journal)) if (removeTemporary(path)) removed.push(path)
+    unlinkSync(journal)
+  }
+  return removed
+}
+
+function names(directory: string): string[] {
+  try {
+    return readdirSync(directory)
+  } catch {
+    return []
+  }
+}
+
+function notedPaths(journal: string): string[] {
+  return readFileSync(journal, 'utf8')
+    .split('\n')
+    .flatMap((line) => {
+      try {
+        return [JSON.parse(line) as string]
+      } catch {
+        // The last line of a killed process may be cut; its file was then never made.
+        return []
+      }
+    })
+}
+
+function removeTemporary(path: string): boolean {
+  if (!isTemporaryName(posix.basename(path))) return false
+  try {
+    const directory = holdDirectory(posix.dirname(path))
+    try {
+      unlinkSync(directory.at(posix.basename(path)))
+      return true
+    } finally {
+      directory.close()
+    }
+  } catch {
+    return false
+  }
+}

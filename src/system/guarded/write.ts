@@ -1,0 +1,188 @@
+/** Writing a file as a whole: a temporary file beside it, synced and renamed inside the directory that is held open. */
+
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  renameSync,
+  type Stats,
+  unlinkSync,
+  writeSync,
+} from 'node:fs'
+import { posix } from 'node:path'
+import { Fault } from '../fault.ts'
+import { type HeldDirectory, holdDirectory, openEntry, removeMade, segmentsOf, systemFault } from './directory.ts'
+import type { TemporaryJournal } from './journal.ts'
+
+const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants
+
+export interface WriteOptions {
+  /** Permission bits of a file that is new; one that exists keeps its own. */
+  readonly mode?: number
+  /** The file must not exist yet. */
+  readonly exclusive?: boolean
+  /** The stamp of the version this write replaces; another one there by now is a Fault `file-changed`. */
+  readonly replaces?: string
+  /** False leaves the disk to catch up later: for files that are easily made again. */
+  readonly sync?: boolean
+}
+
+/** A write of which only the rename is left. */
+export interface PreparedWrite {
+  readonly path: string
+  readonly created: boolean
+  /** Directories that were made for it, outermost first. */
+  readonly made: readonly string[]
+  commit(): void
+  /** Takes back what `prepare` left; after `commit` it does nothing. */
+  abort(): void
+}
+
+type Fill = (fd: number, directory: HeldDirectory, name: string) => void
+
+/** Writes the content beside its place and waits for `commit`. A reader sees the old file or the new one. */
+export function prepareWrite(
+  path: string,
+  content: Uint8Array | Fill,
+  options: WriteOptions,
+  journal: TemporaryJournal,
+): PreparedWrite {
+  if (segmentsOf(path).length === 0) throw new Fault('not-a-file', '/ is a directory')
+  const directory = holdDirectory(posix.dirname(path), { make: true })
+  const name = posix.basename(path)
+  let temporary: string | null = null
+  const release = (madeToo: boolean) => {
+    if (temporary !== null) {
+      try {
+        unlinkSync(directory.at(temporary))
+      } catch {
+        // Renamed away by `commit`, or never made.
+      }
+      journal.end()
+      temporary = null
+    }
+    directory.close()
+    if (madeToo) removeMade(directory.made)
+  }
+  try {
+    const old = oldFile(directory, name, path, options)
+    const fresh = `.cordon-${randomName()}.tmp`
+    journal.begin(posix.join(directory.path, fresh))
+    temporary = fresh
+    writeTemporary(directory, temporary, content, old, options)
+    return settle(path, directory, name, temporary, old, options, release)
+  } catch (error) {
+    release(true)
+    throw systemFault(path, error)
+  }
+}
+
+function settle(
+  path: string,
+  directory: HeldDirectory,
+  name: string,
+  temporary: string,
+  old: Stats | null,
+  options: WriteOptions,
+  release: (madeToo: boolean) => void,
+): PreparedWrite {
+  let open = true
+  return {
+    path,
+    created: old === null,
+    made: directory.made,
+    commit() {
+      try {
+        if (options.replaces !== undefined) oldFile(directory, name, path, options)
+        if (options.exclusive) linkSync(directory.at(temporary), directory.at(name))
+        else renameSync(directory.at(temporary), directory.at(name))
+      } catch (error) {
+        throw systemFault(path, error)
+      }
+      open = false
+      release(false)
+    },
+    abort() {
+      if (!open) return
+      open = false
+      release(true)
+    },
+  }
+}
+
+function oldFile(directory: HeldDirectory, name: string, path: string, options: WriteOptions): Stats | null {
+  const entry = openEntry(directory, name)
+  if (!entry) {
+    if (options.replaces !== undefined) throw staleFault(path)
+    return null
+  }
+  closeSync(entry.fd)
+  const { facts } = entry
+  if (options.exclusive) throw new Fault('exists', `${path} already exists`)
+  if (facts.isDirectory()) throw new Fault('not-a-file', `${path} is a directory`)
+  if (!facts.isFile()) throw new Fault('not-a-file', `${path} is a device, socket or FIFO, not a regular file`)
+  if (options.replaces !== undefined && stampOf(facts) !== options.replaces) throw staleFault(path)
+  return facts
+}
+
+function writeTemporary(
+  directory: HeldDirectory,
+  temporary: string,
+  content: Uint8Array | Fill,
+  old: Stats | null,
+  { mode, sync }: WriteOptions,
+): void {
+  const fd = openSync(directory.at(temporary), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, old ? 0o600 : (mode ?? 0o666))
+  try {
+    if (content instanceof Uint8Array) writeAll(fd, content)
+    else content(fd, directory, temporary)
+    if (old) keepOwnerAndMode(fd, old)
+    else if (mode !== undefined) fchmodSync(fd, mode & 0o777 & ~process.umask())
+    if (sync !== false) fsyncSync(fd)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+function writeAll(fd: number, bytes: Uint8Array): void {
+  let written = 0
+  while (written < bytes.length) written += writeSync(fd, bytes, written)
+}
+
+// The owner first: changing it clears bits of the mode. Setuid and setgid never survive new content.
+function keepOwnerAndMode(fd: number, old: Stats): void {
+  const now = fstatSync(fd)
+  if (now.uid !== old.uid || now.gid !== old.gid) {
+    try {
+      fchownSync(fd, old.uid, old.gid)
+    } catch {
+      // Only root gives files away; the group alone may still be ours to keep.
+      try {
+        fchownSync(fd, now.uid, old.gid)
+      } catch {
+        // The file becomes the writer's, as it does in any editor that replaces files.
+      }
+    }
+  }
+  fchmodSync(fd, old.mode & 0o777)
+}
+
+/** Tells one version of a file from another. */
+export function stampOf({ dev, ino, size, mtimeMs, ctimeMs }: Stats): string {
+  return `${dev}:${ino}:${size}:${mtimeMs}:${ctimeMs}`
+}
+
+function staleFault(path: string): Fault {
+  return new Fault('file-changed', `${path} was changed by somebody else meanwhile`, {
+    remedy: 'Read it again and repeat the change on what it holds now.',
+  })
+}
+
+function randomName(): string {
+  return crypto.getRandomValues(Buffer.alloc(8)).toString('hex')
+}

@@ -1,0 +1,87 @@
+/** Where keys are kept: the keychain of the system, else files for the owner alone, and then with a warning. */
+
+import { join } from 'node:path'
+import { messageOf } from '../fault.ts'
+import { readOwnFile, removeIfThere, writeOwnFile } from '../state.ts'
+import { keychainEntry } from './keychain-entry.ts'
+
+/** The system's keychain, small enough to be stood in for. Every call throws when there is none or it is locked. */
+export interface Keychain {
+  get(name: string): string | null
+  set(name: string, value: string): void
+  delete(name: string): void
+}
+
+export interface StoredKey {
+  readonly value: string
+  readonly from: 'keychain' | 'file'
+}
+
+export interface KeyStore {
+  /** The value under a name; null when neither place has one. */
+  read(name: string): StoredKey | null
+  /** Keeps a value, and says where. `warning` tells a person when it was not the keychain. */
+  write(name: string, value: string): { readonly to: 'keychain' | 'file'; readonly warning: string | null }
+  /** Removes it from both places. */
+  delete(name: string): void
+}
+
+const NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/
+
+/** A store over the keychain and the directory `keys` of the state directory, which must have been opened. */
+export function openKeyStore(stateDir: string, keychain: Keychain = systemKeychain()): KeyStore {
+  const fileOf = (name: string): string => {
+    if (!NAME.test(name)) throw new RangeError(`a key's name is lower-case letters, digits, dots and dashes: ${name}`)
+    return join(stateDir, 'keys', name)
+  }
+  const readFile = (name: string): StoredKey | null => {
+    const bytes = readOwnFile(fileOf(name))
+    return bytes === null ? null : { value: new TextDecoder().decode(bytes).trim(), from: 'file' }
+  }
+  return {
+    read(name) {
+      // The file first: it is there only where the keychain was not, and asking the keychain takes time.
+      const stored = readFile(name)
+      if (stored !== null) return stored
+      const value = attempt(() => keychain.get(name))
+      return 'value' in value && value.value !== null ? { value: value.value, from: 'keychain' } : null
+    },
+    write(name, value) {
+      const path = fileOf(name)
+      const stored = attempt(() => {
+        keychain.set(name, value)
+        // A keychain that forgets is worse than none.
+        if (keychain.get(name) !== value) throw new Error('it did not keep the value')
+      })
+      if (!('failure' in stored)) {
+        removeIfThere(path)
+        return { to: 'keychain', warning: null }
+      }
+      writeOwnFile(path, `${value}\n`)
+      return {
+        to: 'file',
+        warning: `the key "${name}" is kept in ${path}, readable by you alone: the system's keychain cannot be used (${stored.failure})`,
+      }
+    },
+    delete(name) {
+      removeIfThere(fileOf(name))
+      attempt(() => keychain.delete(name))
+    },
+  }
+}
+
+function attempt<T>(work: () => T): { readonly value: T } | { readonly failure: string } {
+  try {
+    return { value: work() }
+  } catch (error) {
+    return { failure: messageOf(error).split('\n')[0]! }
+  }
+}
+
+function systemKeychain(): Keychain {
+  return {
+    get: (name) => keychainEntry(name).getPassword(),
+    set: (name, value) => keychainEntry(name).setPassword(value),
+    delete: (name) => void keychainEntry(name).deletePassword(),
+  }
+}

@@ -1,0 +1,141 @@
+/** What lies below a directory, one entry at a time, as far as the policy shows it. */
+
+import { posix } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
+import { secretShape } from '../../files/secret-shapes.ts'
+import { Fault } from '../../system/fault.ts'
+import type { EntryType } from '../../system/guarded/guarded-files.ts'
+import { type IgnoreRule, isIgnored, parseIgnoreFile } from '../search/ignore-file.ts'
+import { InputError, type PathAccess, type ToolContext } from '../tool.ts'
+
+export interface TreeEntry {
+  /** Canonical. */
+  readonly path: string
+  /** Below the directory the walk began at. */
+  readonly relative: string
+  readonly name: string
+  readonly type: EntryType
+}
+
+export interface TreeOptions {
+  /** Leave out what `.gitignore` files name, and the folders of version control. */
+  readonly ignore: boolean
+  /** False keeps the walk out of a directory. */
+  readonly enter?: (entry: TreeEntry) => boolean
+}
+
+const VERSION_CONTROL: ReadonlySet<string> = new Set(['.git', '.hg', '.svn', '.jj'])
+const MAX_ENTRIES = 1_000_000
+const MAX_DEPTH = 256
+const PAUSE_EVERY = 512
+const MAX_PEEK = 5000
+
+/**
+ * Walks a directory in the order of names, without following links. What may not be listed is left out, as is what may
+ * not be read when listings are filtered. A directory that goes away or may not be opened meanwhile is passed over.
+ */
+export async function* walkTree(root: string, context: ToolContext, options: TreeOptions): AsyncGenerator<TreeEntry> {
+  const seen = { count: 0 }
+  const rules = options.ignore ? readIgnoreFile(root, '', context) : []
+  yield* walk(root, '', rules, 0, seen, context, options)
+}
+
+async function* walk(
+  directory: string,
+  prefix: string,
+  rules: readonly IgnoreRule[],
+  depth: number,
+  seen: { count: number },
+  context: ToolContext,
+  options: TreeOptions,
+): AsyncGenerator<TreeEntry> {
+  if (depth > MAX_DEPTH) throw new InputError(`${directory} lies more than ${MAX_DEPTH} directories deep; begin lower`)
+  for (const { name, type } of listed(directory, depth, context)) {
+    if (++seen.count > MAX_ENTRIES) throw new InputError(`more than ${MAX_ENTRIES} entries; give a narrower "path"`)
+    if (seen.count % PAUSE_EVERY === 0) await setImmediate()
+    context.signal.throwIfAborted()
+    const entry = { path: posix.join(directory, name), relative: prefix + name, name, type }
+    if (options.ignore && (VERSION_CONTROL.has(name) || isIgnored(rules, entry.relative, type === 'directory')))
+      continue
+    if (!isShown(entry.path, type, context)) continue
+    yield entry
+    if (type !== 'directory' || !(options.enter?.(entry) ?? true)) continue
+    const below = options.ignore ? [...rules, ...readIgnoreFile(entry.path, `${entry.relative}/`, context)] : rules
+    yield* walk(entry.path, `${entry.relative}/`, below, depth + 1, seen, context, options)
+  }
+}
+
+/** True when a listing may name this path. */
+export function isShown(path: string, type: EntryType, context: ToolContext): boolean {
+  if (context.judge('list', path) === 'deny') return false
+  if (!context.filterListings) return true
+  const found = context.judge('read', path)
+  // A directory that no grant covers as a whole may still be the way to something that one does.
+  return found === 'allow' || (type === 'directory' && found === 'ask')
+}
+
+/** Whether a filtered listing names a directory: something below it may be read. One too large to tell is left out. */
+export async function holdsReadable(path: string, context: ToolContext): Promise<boolean> {
+  if (!context.filterListings || context.judge('read', path) === 'allow') return true
+  let seen = 0
+  for await (const entry of walkTree(path, context, { ignore: false })) {
+    if (entry.type !== 'directory') return true
+    if (++seen > MAX_PEEK) return false
+  }
+  return false
+}
+
+/**
+ * Refuses an act on a directory when the policy is stricter about something below it than about the directory itself:
+ * a yes to the whole is no yes to the part. `as` is the directory whose rules count, when the tree is to stand there.
+ */
+export async function requireWholeTree(
+  access: PathAccess,
+  root: string,
+  context: ToolContext,
+  as: string = root,
+): Promise<void> {
+  const granted = context.judge(access, as)
+  // Everything counts here, also what a listing would not show.
+  const everything = { ...context, filterListings: false, judge: () => 'allow' as const }
+  for await (const entry of walkTree(root, everything, { ignore: false })) {
+    const path = posix.join(as, entry.relative)
+    const found = context.judge(access, path)
+    if (found === 'allow' || found === granted) continue
+    throw new InputError(
+      `${path} may not be ${access === 'read' ? 'read' : 'changed'}, though ${as} may; name the parts of ${root} that you mean instead`,
+    )
+  }
+}
+
+/**
+ * Which files below a directory may be read, once reading the directory was allowed. Where a person had to say yes to
+ * the directory, that yes covers the files for which the same would be asked, and never a secret among them.
+ */
+export function readableBelow(root: string, context: ToolContext): (path: string) => boolean {
+  const granted = context.judge('read', root)
+  return (path) => {
+    const found = context.judge('read', path)
+    return found === 'allow' || (found === 'ask' && granted === 'ask' && secretShape(path) === null)
+  }
+}
+
+function listed(directory: string, depth: number, context: ToolContext) {
+  try {
+    return context.files.list(directory)
+  } catch (error) {
+    if (depth > 0 && error instanceof Fault) return []
+    throw error
+  }
+}
+
+function readIgnoreFile(directory: string, prefix: string, context: ToolContext): readonly IgnoreRule[] {
+  const path = posix.join(directory, '.gitignore')
+  if (context.judge('read', path) !== 'allow') return []
+  try {
+    return parseIgnoreFile(context.files.read(path, 1024 * 1024).bytes.toString('utf8'), prefix)
+  } catch (error) {
+    if (error instanceof Fault) return []
+    throw error
+  }
+}

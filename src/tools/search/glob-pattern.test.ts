@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest'
+import { InputError } from '../tool.ts'
+import { parseGlob } from './glob-pattern.ts'
+import { isIgnored, parseIgnoreFile } from './ignore-file.ts'
+
+describe('globs', () => {
+  const rows: readonly [pattern: string, path: string, matches: boolean, note: string][] = [
+    ['*.ts', 'a.ts', true, 'one level'],
+    ['*.ts', 'src/a.ts', false, 'one level only'],
+    ['**/*.ts', 'a.ts', true, '** is also none'],
+    ['**/*.ts', 'x/y/a.ts', true, '** is any depth'],
+    ['src/**', 'src/a/b', true, '** at the end'],
+    ['*.{ts,tsx}', 'a.tsx', true, 'alternatives'],
+    ['{a,b}/{c,d}', 'b/c', true, 'alternatives twice'],
+    ['app/[id]/page.tsx', 'app/[id]/page.tsx', true, 'brackets are names'],
+    ['?.ts', 'ä.ts', true, 'one character'],
+    ['./a', 'a', true, 'a dot means here'],
+    ['{a}', '{a}', true, 'braces without a comma are names'],
+  ]
+  it.each(rows)('%s and %s: %s (%s)', (pattern, path, matches) => {
+    expect(parseGlob(pattern).matches(path)).toBe(matches)
+  })
+
+  it.each([
+    ['src/*.ts', 'src', true],
+    ['src/*.ts', 'test', false],
+    ['src/*.ts', 'src/deep', false],
+    ['**/x', 'any/where', true],
+    ['a/**/b', 'a/c/d', true],
+    ['a/**/b', 'c', false],
+    ['a/**/b', 'a', true],
+    ['{a,b}/x', 'b', true],
+  ])('%s leads into %s: %s', (pattern, directory, leads) => {
+    expect(parseGlob(pattern).leadsInto(directory)).toBe(leads)
+  })
+
+  it('of one name match at any depth where they filter', () => {
+    expect(parseGlob('*.ts', { floating: true }).matches('x/y/a.ts')).toBe(true)
+    expect(parseGlob('x/*.ts', { floating: true }).matches('y/x/a.ts')).toBe(false)
+  })
+
+  it.each(['', '/etc/*', '../*', 'a/../../b', 'x'.repeat(2000), '{a,b}'.repeat(10), '.'])(
+    '%j is refused',
+    (pattern) => {
+      expect(() => parseGlob(pattern)).toThrow(InputError)
+    },
+  )
+})
+
+describe('.gitignore', () => {
+  const rules = parseIgnoreFile('# note\nnode_modules/\n*.log\n!keep.log\n/build\ndocs/*.pdf\n\\#odd\n', '')
+  const rows: readonly [path: string, directory: boolean, ignored: boolean, note: string][] = [
+    ['node_modules', true, true, 'a directory'],
+    ['a/node_modules', true, true, 'at any depth'],
+    ['node_modules', false, false, 'directories only'],
+    ['a/b.log', false, true, 'a name at any depth'],
+    ['keep.log', false, false, 'taken back'],
+    ['build', true, true, 'anchored'],
+    ['a/build', true, false, 'anchored at the top only'],
+    ['docs/a.pdf', false, true, 'with a slash'],
+    ['a/docs/a.pdf', false, false, 'with a slash it is anchored'],
+    ['#odd', false, true, 'escaped'],
+  ]
+  it.each(rows)('%s (directory: %s) ignored: %s (%s)', (path, directory, ignored) => {
+    expect(isIgnored(rules, path, directory)).toBe(ignored)
+  })
+
+  it('below the top holds below its own directory', () => {
+    const below = parseIgnoreFile('*.tmp\n/out', 'sub/')
+    expect(isIgnored(below, 'sub/x/a.tmp', false)).toBe(true)
+    expect(isIgnored(below, 'a.tmp', false)).toBe(false)
+    expect(isIgnored(below, 'sub/out', true)).toBe(true)
+  })
+})

@@ -1,0 +1,57 @@
+/** Runs the attacks of every room in Cordon's own sandbox, as the current user. Started by the test as a program. */
+
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { PassThrough, Writable } from 'node:stream'
+import { createBwrapBackend } from '../../../src/sandbox/backend.ts'
+import { type Pin, planSandbox } from '../../../src/sandbox/plan.ts'
+import { readHostFacts } from '../../../src/sandbox/session.ts'
+import type { Room } from './attack.ts'
+
+export interface RoomInput {
+  readonly root: string
+  readonly project: string
+  readonly env: Readonly<Record<string, string>>
+  readonly masks: readonly string[]
+  readonly pins: readonly Pin[]
+}
+
+async function attackRoom(input: RoomInput, room: Room): Promise<string> {
+  const readonly = join(input.root, 'readonly')
+  const request = {
+    argv: ['/usr/bin/bash', join(readonly, 'driver.sh')],
+    cwd: input.project,
+    env: { ...input.env, A: join(readonly, 'attacks', room) },
+    baseline: room === 'all' ? ('all' as const) : ('system' as const),
+    home: join(input.root, 'home'),
+    uid: process.getuid!(),
+    gid: process.getgid!(),
+    reads: [readonly, join(input.root, 'sockets')],
+    writes: [input.project],
+    masks: input.masks,
+    pins: input.pins,
+    network: 'none' as const,
+    unixSockets: room === 'unix',
+    limits: { timeoutMs: 100_000, outputBytes: 10_000_000 },
+  }
+  const plan = planSandbox({ ...request, facts: readHostFacts(request) })
+  const backend = createBwrapBackend()
+  if (room !== 'terminal') {
+    const result = await backend.launch(plan, { stdout: 'capture', stderr: 'capture' })
+    return result.stdout!.bytes.toString('utf8') + result.stderr!.bytes.toString('utf8')
+  }
+  const chunks: Buffer[] = []
+  const output = new Writable({
+    write: (chunk, _, done) => {
+      chunks.push(chunk)
+      done()
+    },
+  })
+  await backend.launch(plan, { terminal: { input: new PassThrough(), output } })
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+if (import.meta.main) {
+  const input = JSON.parse(readFileSync(0, 'utf8')) as RoomInput
+  for (const room of ['usual', 'unix', 'all', 'terminal'] as const) process.stdout.write(await attackRoom(input, room))
+}

@@ -1,0 +1,241 @@
+/** Rooms that are laid out ahead: the next command finds everything as it is by then, and nothing is left of them. */
+
+import { execFileSync, spawn } from 'node:child_process'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { type Backend, createBwrapBackend } from '../../../src/sandbox/backend.ts'
+import { planSandbox, type SandboxRequest } from '../../../src/sandbox/plan.ts'
+import { readHostFacts } from '../../../src/sandbox/session.ts'
+import { buildProber } from '../../attacks/sandbox/fixture.ts'
+import { openSessionWorld } from '../session/session-world.ts'
+
+const AHEAD = fileURLToPath(new URL('./backend-ahead.ts', import.meta.url))
+
+beforeAll(() => {
+  execFileSync(fileURLToPath(new URL('../../../native/build.sh', import.meta.url)))
+})
+
+let folder: string
+let project: string
+let backend: Backend
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'cordon-ahead-'))
+  project = join(folder, 'project')
+  mkdirSync(project)
+  backend = createBwrapBackend({ ahead: true })
+})
+afterEach(() => {
+  backend.rest()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** bubblewraps that name the folder: those that run, and those that wait. */
+function rooms(): number[] {
+  return readdirSync('/proc').flatMap((pid) => {
+    if (!/^\d+$/.test(pid)) return []
+    try {
+      const line = readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+      return line.includes('--unshare-user') && line.includes(folder) ? [Number(pid)] : []
+    } catch {
+      return []
+    }
+  })
+}
+
+/** Control groups that this process made. */
+function groups(): string[] {
+  const controllers = existsSync('/sys/fs/cgroup') ? readdirSync('/sys/fs/cgroup') : []
+  return ['', ...controllers].flatMap((controller) => {
+    const place = join('/sys/fs/cgroup', controller, 'cordon')
+    return existsSync(place) ? readdirSync(place).filter((name) => name.startsWith(`run-${process.pid}-`)) : []
+  })
+}
+
+async function until(holds: () => boolean): Promise<boolean> {
+  for (let i = 0; i < 200 && !holds(); i++) await sleep(20)
+  return holds()
+}
+
+async function run(script: string, change: Partial<SandboxRequest> = {}): Promise<string> {
+  const request = {
+    argv: ['bash', '-c', script],
+    cwd: project,
+    env: { PATH: '/usr/bin:/bin' },
+    baseline: 'system' as const,
+    home: '/home/somebody',
+    uid: process.getuid!(),
+    gid: process.getgid!(),
+    reads: [],
+    writes: [project],
+    masks: [],
+    pins: [],
+    network: 'none' as const,
+    unixSockets: false,
+    limits: { timeoutMs: 30_000 },
+    ...change,
+  }
+  const plan = planSandbox({ ...request, facts: readHostFacts(request) })
+  const result = await backend.launch(plan, { stdout: 'capture', stderr: 'capture' })
+  return result.stdout!.bytes.toString() + result.stderr!.bytes.toString()
+}
+
+/** Until nothing but a spare is there: bubblewrap takes the kernel a moment to clear away. */
+async function waiting(): Promise<void> {
+  await sleep(150)
+  expect(await until(() => rooms().length > 0)).toBe(true)
+}
+
+/** A command that runs until it is told to end, begun once this resolves. */
+async function runHeld(): Promise<() => Promise<string>> {
+  const [begun, go] = [join(project, 'begun'), join(project, 'go')]
+  const running = run('touch begun; until [ -e go ]; do sleep 0.02; done; rm begun go; echo ended')
+  expect(await until(() => existsSync(begun))).toBe(true)
+  return () => {
+    writeFileSync(go, '')
+    return running
+  }
+}
+
+test('the next command runs in the room that waits', async () => {
+  await run('true')
+  await waiting()
+  const before = new Set(rooms())
+  const end = await runHeld()
+  expect(rooms().every((pid) => before.has(pid))).toBe(true)
+  expect(await end()).toBe('ended\n')
+})
+
+test('a project that was replaced meanwhile is the new one', async () => {
+  writeFileSync(join(project, 'a'), 'old')
+  expect(await run('cat a')).toBe('old')
+  await waiting()
+  renameSync(project, join(folder, 'away'))
+  mkdirSync(project)
+  writeFileSync(join(project, 'a'), 'new')
+  expect(await run('cat a')).toBe('new')
+})
+
+test('a granted file that was replaced meanwhile is the new one', async () => {
+  const file = join(folder, 'granted')
+  writeFileSync(file, 'old')
+  expect(await run(`cat ${file}`, { reads: [file] })).toBe('old')
+  await waiting()
+  writeFileSync(`${file}.new`, 'new')
+  renameSync(`${file}.new`, file)
+  expect(await run(`cat ${file}`, { reads: [file] })).toBe('new')
+})
+
+test('a file system that was mounted meanwhile is there', () => {
+  const mountPoint = join(project, 'mounted')
+  mkdirSync(mountPoint)
+  const apart = process.getuid!() === 0 ? ['--mount'] : ['--mount', '--map-root-user']
+  const seen = execFileSync('unshare', [...apart, process.execPath, AHEAD, project, mountPoint], { encoding: 'utf8' })
+  expect(seen).toBe('new\n')
+})
+
+test('other places, other room', async () => {
+  const other = join(folder, 'other')
+  mkdirSync(other)
+  writeFileSync(join(other, 'b'), 'there')
+  await run('true')
+  await waiting()
+  expect(await run(`cat ${other}/b`, { reads: [other] })).toBe('there')
+  expect(await run(`cat ${other}/b`)).toContain('No such file')
+})
+
+test('what a command leaves in /tmp and /dev/shm is not there for the next', async () => {
+  await run('true')
+  await waiting()
+  await run('echo left > /tmp/left; echo left > /dev/shm/left')
+  await waiting()
+  expect(await run('cat /tmp/left /dev/shm/left 2>&1 | grep -c "No such file"')).toBe('2\n')
+})
+
+test.each([{ processes: 20 }, { processes: 60 }])('the limits are those of the command: %o', async (limits) => {
+  const prober = buildProber(folder)
+  const change = { reads: [prober], limits: { ...limits, timeoutMs: 20_000 } }
+  for (let i = 0; i < 2; i++) {
+    const count = Number(await run(`${prober} forks 100`, change))
+    expect(count).toBeGreaterThan(limits.processes / 2)
+    expect(count).toBeLessThanOrEqual(limits.processes)
+    await waiting()
+  }
+})
+
+test('no room is laid out while a command runs that could move one of its places', async () => {
+  const inner = join(project, 'inner')
+  mkdirSync(inner)
+  const end = await runHeld()
+  const [only] = rooms()
+  await run('true', { cwd: inner, writes: [inner] })
+  expect(await until(() => rooms().length === 1)).toBe(true)
+  await sleep(200)
+  expect(rooms()).toEqual([only])
+  await end()
+})
+
+test('commands in a hurry find a room too', async () => {
+  // On a busy machine one command may not follow the other soon enough to count as one in a hurry.
+  for (let attempt = 0, found = false; !found; attempt++) {
+    expect(attempt).toBeLessThan(50)
+    await run('true')
+    const end = await runHeld()
+    for (let i = 0; i < 25 && !found; i++) {
+      found = rooms().length > 1
+      await sleep(20)
+    }
+    await end()
+  }
+})
+
+test('rest leaves nothing, and no control group', async () => {
+  await run('true', { limits: { processes: 50 } })
+  await waiting()
+  backend.rest()
+  expect(await until(() => rooms().length === 0)).toBe(true)
+  expect(await until(() => groups().length === 0)).toBe(true)
+})
+
+test('a session leaves nothing when it is closed, and hides a secret that came after its room', async () => {
+  const world = openSessionWorld()
+  try {
+    const cordon = await world.open({ manifest: { object: { schema_version: 1, permission: { mode: 'auto' } } } })
+    const session = cordon.openSession()
+    rmSync(folder, { recursive: true })
+    folder = world.root
+    await session.call('bash', { command: 'true' })
+    await waiting()
+    world.file('.env', 'TOPSECRET')
+    const read = await session.call('bash', { command: 'cat .e*' })
+    expect(read.status === 'done' && read.output.text).not.toContain('TOPSECRET')
+    await waiting()
+    await session.close()
+    expect(await until(() => rooms().length === 0)).toBe(true)
+  } finally {
+    await world.close()
+  }
+})
+
+test.each(['exit', 'SIGKILL', 'SIGTERM'] as const)('a process that ends by %s leaves nothing', async (how) => {
+  const child = spawn(process.execPath, [AHEAD, project], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve))
+  await new Promise((resolve) => child.stdout.once('data', resolve))
+  expect(await until(() => rooms().length > 0)).toBe(true)
+  if (how === 'exit') child.stdin.end()
+  else child.kill(how)
+  expect(await ended).toBe(how === 'exit' ? 0 : null)
+  expect(await until(() => rooms().length === 0)).toBe(true)
+})

@@ -1,0 +1,47 @@
+/**
+ * Runs one command with rooms laid out ahead, says so, and ends with its input. With a second argument it mounts a file system
+ * there, in namespaces that the test throws away, and prints what the next command sees. Started by the test as a program.
+ */
+
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createBwrapBackend } from '../../../src/sandbox/backend.ts'
+import { planSandbox } from '../../../src/sandbox/plan.ts'
+import { readHostFacts } from '../../../src/sandbox/session.ts'
+
+const [project, mountPoint] = process.argv.slice(2) as [string, string?]
+const backend = createBwrapBackend({ ahead: true })
+
+async function run(...argv: string[]): Promise<string> {
+  const request = {
+    argv,
+    cwd: project,
+    env: { PATH: '/usr/bin:/bin' },
+    baseline: 'system' as const,
+    home: '/home/somebody',
+    uid: process.getuid!(),
+    gid: process.getgid!(),
+    reads: [],
+    writes: [project],
+    masks: [],
+    pins: [],
+    network: 'none' as const,
+    unixSockets: false,
+    limits: { processes: 100 },
+  }
+  const plan = planSandbox({ ...request, facts: readHostFacts(request) })
+  return (await backend.launch(plan, { stdout: 'capture', stderr: 'capture' })).stdout!.bytes.toString()
+}
+
+await run('true')
+if (mountPoint === undefined) {
+  console.log('waiting')
+  await once(process.stdin.resume(), 'end')
+} else {
+  await sleep(300)
+  execFileSync('mount', ['-t', 'tmpfs', 'mounted', mountPoint])
+  writeFileSync(`${mountPoint}/file`, 'new')
+  console.log(await run('cat', `${mountPoint}/file`))
+}

@@ -1,0 +1,100 @@
+/** The circuit breaker of a host's session (P8), kept between hooks that are processes of their own. */
+
+import { existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { breakerOpenFor, hookMemory, noteCall, noteTaint } from '../../../src/runtime/hook/session.ts'
+import { claude, codex, effectOf, type HookWorld, MANIFEST, openHookWorld } from './world.ts'
+
+const BREAKER = { failures: 3, cooldown: 30 }
+
+let world: HookWorld
+beforeAll(async () => {
+  world = await openHookWorld(`${MANIFEST}[rings.breaker]\nfailures = 3\ncooldown = "30s"\n`)
+})
+beforeEach(() => world.forget())
+afterAll(() => world.close())
+
+const key = (session: string | null, root = '/p') => ({
+  directory: join(world.machine.stateDir, 'hook-sessions'),
+  host: 'codex',
+  session,
+  root,
+})
+const push = (session: string): object => codex('Bash', { command: 'git push' }, { session_id: session })
+const list = (session: string): object => codex('Bash', { command: 'ls' }, { session_id: session })
+const effect = async (input: object) => effectOf('codex', await world.ask('codex', input))
+
+it('opens after a run of denials, for that session alone', async () => {
+  for (let count = 0; count < 3; count++) await effect(push('a'))
+  const answer = await world.ask('codex', list('a'))
+  expect(effectOf('codex', answer)).toBe('deny')
+  expect(answer.stdout).toContain('circuit breaker')
+  expect(await effect(list('b'))).toBe('sandboxed')
+})
+
+it('is closed by a call that is allowed in between, and then nothing is kept', async () => {
+  for (let round = 0; round < 3; round++) {
+    for (let count = 0; count < 2; count++) await effect(push('a'))
+    expect(await effect(list('a'))).toBe('sandboxed')
+  }
+  expect(existsSync(key('a').directory)).toBe(false)
+})
+
+it('does not count asks, which say nothing about the agent', async () => {
+  const ask = claude('Bash', { command: 'cat .env' })
+  for (let count = 0; count < 5; count++)
+    expect(effectOf('claude-code', await world.ask('claude-code', ask))).toBe('ask')
+  expect(existsSync(key('a').directory)).toBe(false)
+})
+
+it('writes nothing for a session without a denial', async () => {
+  await effect(list('a'))
+  expect(existsSync(key('a').directory)).toBe(false)
+})
+
+it('lets one probe through after the pause; a denied one opens it again', () => {
+  for (let count = 0; count < 3; count++) noteCall(key('a'), BREAKER, 'bad', 1000)
+  expect(breakerOpenFor(hookMemory(key('a')), 1000)).toBe(30)
+  expect(breakerOpenFor(hookMemory(key('a')), 31_000)).toBeNull()
+  noteCall(key('a'), BREAKER, 'bad', 31_000)
+  expect(breakerOpenFor(hookMemory(key('a')), 32_000)).toBe(29)
+  noteCall(key('a'), BREAKER, 'good', 62_000)
+  expect(existsSync(key('a').directory)).toBe(false)
+})
+
+it('is not kept open by what it turned away', () => {
+  for (let count = 0; count < 3; count++) noteCall(key('a'), BREAKER, 'bad', 0)
+  noteCall(key('a'), BREAKER, 'bad', 29_000)
+  expect(breakerOpenFor(hookMemory(key('a')), 30_000)).toBeNull()
+})
+
+it('keeps projects, sessions and hosts apart, whatever they are called', () => {
+  const keys = [
+    key('a'),
+    key('b'),
+    key(null),
+    key('null'),
+    key('../a'),
+    key('a', '/q'),
+    { ...key('a'), host: 'gemini' },
+  ]
+  noteTaint(keys[0]!, 0)
+  expect(keys.map((one) => hookMemory(one).tainted)).toEqual([true, false, false, false, false, false, false])
+})
+
+it('forgets sessions that ended long ago', () => {
+  noteTaint(key('old'), 0)
+  noteTaint(key('new'), Date.now() + 8 * 24 * 3600 * 1000)
+  expect(hookMemory(key('old')).tainted).toBe(false)
+})
+
+it('blocks when what is remembered makes no sense', async () => {
+  for (let count = 0; count < 3; count++) await effect(push('a'))
+  const [name] = readdirSync(key('a').directory)
+  writeFileSync(
+    join(key('a').directory, name!),
+    '{"version":1,"breaker":{"inARow":"0","openUntil":null},"tainted":false}',
+  )
+  expect(await effect(list('a'))).toBe('block')
+})

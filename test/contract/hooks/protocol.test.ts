@@ -1,0 +1,317 @@
+/** What else hosts say: every tool they document, odd characters, sizes, other events and projects without a manifest, always on the closed side. */
+
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { HOST_NAMES, type HostName } from '../../../src/surfaces/hook/hosts/host.ts'
+import {
+  claude,
+  codex,
+  cursor,
+  type Effect,
+  effectOf,
+  gemini,
+  type HookWorld,
+  MANIFEST,
+  opencode,
+  openHookWorld,
+} from './world.ts'
+
+let world: HookWorld
+beforeAll(async () => {
+  world = await openHookWorld()
+})
+beforeEach(() => world.forget())
+afterAll(() => world.close())
+
+const effect = async (host: HostName, input: unknown, inside = false): Promise<Effect> =>
+  effectOf(host, await world.ask(host, input, { inside }))
+
+/** A shell command in each host's words. */
+const SHELLS: Readonly<Record<HostName, (command: unknown) => object>> = {
+  'claude-code': (command) => claude('Bash', { command }),
+  codex: (command) => codex('Bash', { command }),
+  gemini: (command) => gemini('run_shell_command', { command }),
+  cursor: (command) => cursor('preToolUse', { tool_name: 'Shell', tool_input: { command } }),
+  opencode: (command) => opencode('bash', { command }),
+}
+
+describe.each(HOST_NAMES)('%s: commands', (host) => {
+  it.each([
+    ['NUL', 'echo a\0b', 'deny'],
+    ['an escape sequence', 'echo \u001b[2K', 'deny'],
+    ['a right-to-left mark', 'echo \u202etxt', 'deny'],
+    ['half a character', 'echo \ud800', 'deny'],
+    ['a carriage return', 'echo a\rgit push', 'deny'],
+    ['more than the analysis takes', `echo ${'x'.repeat(20_000)}`, 'deny'],
+    ['more than an argument takes', `echo ${'x'.repeat(200_000)}`, 'deny'],
+    ['nothing', '', 'sandboxed'],
+    ['a list', ['ls'], 'block'],
+    ['an object', { toString: 'ls' }, 'block'],
+    ['several lines', 'ls\nls -l', 'sandboxed'],
+    ['a here-document', "cat <<'EOF'\n'\\''$(id)\nEOF", 'sandboxed'],
+    ['many kilobytes', `echo ${'x'.repeat(12_000)}`, 'sandboxed'],
+    ['in the background', 'sleep 1 &', 'sandboxed'],
+    ['a denial in the second line', 'ls\ngit push', 'deny'],
+    ['a denial behind a comment', 'ls # x\ngit push', 'deny'],
+    ['a denial in a here-document that runs', 'bash <<EOF\ngit push\nEOF', 'deny'],
+  ] as const)('%s -> %s', async (_, command, expected) => {
+    const given = await effect(host, SHELLS[host](command))
+    // What is asked in one host is denied in another; here nothing may run.
+    expect(given === 'ask' && expected === 'deny' ? 'deny' : given).toBe(expected)
+  })
+})
+
+interface Row {
+  readonly note: string
+  readonly host: HostName
+  readonly input: object
+  readonly expect: Effect
+}
+
+const rows: readonly Row[] = [
+  // https://code.claude.com/docs/en/hooks, and the tools that 2.1.325 offers
+  {
+    note: 'a command in the background',
+    host: 'claude-code',
+    input: claude('Bash', { command: 'ls', run_in_background: true, timeout: 9, dangerouslyDisableSandbox: true }),
+    expect: 'sandboxed',
+  },
+  {
+    note: 'a subagent’s command',
+    host: 'claude-code',
+    input: claude('Bash', { command: 'git push' }, { agent_id: 'a1', agent_type: 'Explore' }),
+    expect: 'deny',
+  },
+  {
+    note: 'a subagent',
+    host: 'claude-code',
+    input: claude('Task', { prompt: 'x', subagent_type: 'y' }),
+    expect: 'pass',
+  },
+  { note: 'a subagent by its new name', host: 'claude-code', input: claude('Agent', { prompt: 'x' }), expect: 'pass' },
+  {
+    note: 'output of the background',
+    host: 'claude-code',
+    input: claude('BashOutput', { bash_id: '1' }),
+    expect: 'pass',
+  },
+  { note: 'an end of it', host: 'claude-code', input: claude('KillShell', { shell_id: '1' }), expect: 'pass' },
+  { note: 'a definition', host: 'claude-code', input: claude('LSP', { filePath: '/etc/shadow' }), expect: 'deny' },
+  { note: 'a plan', host: 'claude-code', input: claude('ExitPlanMode', { plan: 'x' }), expect: 'pass' },
+  {
+    note: 'a public page',
+    host: 'claude-code',
+    input: claude('WebFetch', { url: 'https://example.com/' }),
+    expect: 'pass',
+  },
+  { note: 'a timer', host: 'claude-code', input: claude('CronCreate', { cron: '* * * * *' }), expect: 'ask' },
+  { note: 'a resource of a server', host: 'claude-code', input: claude('ReadMcpResourceTool', {}), expect: 'ask' },
+  {
+    note: 'fields of the future',
+    host: 'claude-code',
+    input: claude('Bash', { command: 'git push', later: { a: [1] } }, { later: true, effort: { level: 'high' } }),
+    expect: 'deny',
+  },
+  {
+    note: 'an ask with nobody there',
+    host: 'claude-code',
+    input: claude('Bash', { command: 'cat .env' }, { permission_mode: 'dontAsk' }),
+    expect: 'deny',
+  },
+  {
+    note: 'an ask in a mode of another type',
+    host: 'claude-code',
+    input: claude('Bash', { command: 'cat .env' }, { permission_mode: 7 }),
+    expect: 'block',
+  },
+
+  // https://developers.openai.com/codex/hooks
+  { note: 'an agent of its own', host: 'codex', input: codex('spawn_agent', { message: 'x' }), expect: 'deny' },
+  { note: 'typing into a shell', host: 'codex', input: codex('write_stdin', { chars: 'git push\n' }), expect: 'deny' },
+  { note: 'an allowed server’s tool', host: 'codex', input: codex('mcp__known__list', {}), expect: 'pass' },
+  { note: 'a denied server’s tool', host: 'codex', input: codex('mcp__known__drop', {}), expect: 'deny' },
+  { note: 'a shell by its old name', host: 'codex', input: codex('shell', { command: ['ls'] }), expect: 'deny' },
+  {
+    note: 'a permission request, which is another event',
+    host: 'codex',
+    input: codex('Bash', { command: 'ls' }, { hook_event_name: 'PermissionRequest' }),
+    expect: 'block',
+  },
+
+  // https://geminicli.com/docs/hooks/reference, and the tools that 0.61.0 offers
+  {
+    note: 'a command in the background',
+    host: 'gemini',
+    input: gemini('run_shell_command', { command: 'ls', is_background: true }),
+    expect: 'sandboxed',
+  },
+  {
+    note: 'two directories, one of them outside',
+    host: 'gemini',
+    input: gemini('run_shell_command', { command: 'ls', dir_path: 'src', directory: '/' }),
+    expect: 'deny',
+  },
+  { note: 'a memory', host: 'gemini', input: gemini('save_memory', { fact: 'x' }), expect: 'deny' },
+  {
+    note: 'a secret through a list',
+    host: 'gemini',
+    input: gemini('read_many_files', { include: ['.env'] }),
+    expect: 'deny',
+  },
+  { note: 'names', host: 'gemini', input: gemini('glob', { pattern: '/root/*' }), expect: 'deny' },
+  {
+    note: 'a list that is none',
+    host: 'gemini',
+    input: gemini('read_many_files', { include: 'src' }),
+    expect: 'block',
+  },
+
+  // https://cursor.com/docs/hooks (hooks.md), 2026.09
+  {
+    note: 'a directory of its choice',
+    host: 'cursor',
+    input: cursor('preToolUse', { tool_name: 'Shell', tool_input: { command: 'ls', cwd: '/' } }),
+    expect: 'deny',
+  },
+  {
+    note: 'the same by its other name',
+    host: 'cursor',
+    input: cursor('preToolUse', {
+      tool_name: 'Shell',
+      tool_input: { command: 'ls', cwd: '$P', working_directory: '/' },
+    }),
+    expect: 'deny',
+  },
+  {
+    note: 'a server’s tool whose input is a text',
+    host: 'cursor',
+    input: cursor('preToolUse', { tool_name: 'MCP:drop', tool_input: '{"a":1}' }),
+    expect: 'deny',
+  },
+  {
+    note: 'a deletion outside',
+    host: 'cursor',
+    input: cursor('preToolUse', { tool_name: 'Delete', tool_input: { path: '/etc/hosts' } }),
+    expect: 'deny',
+  },
+  {
+    note: 'a search that would read a secret',
+    host: 'cursor',
+    input: cursor('preToolUse', { tool_name: 'Grep', tool_input: { pattern: 'T' } }),
+    expect: 'deny',
+  },
+  {
+    note: 'a read of the tab',
+    host: 'cursor',
+    input: cursor('beforeTabFileRead', { file_path: '$P/.env', content: 'x' }),
+    expect: 'deny',
+  },
+  {
+    note: 'a subagent, which is another event',
+    host: 'cursor',
+    input: cursor('subagentStart', { subagent_type: 'x' }),
+    expect: 'block',
+  },
+  {
+    note: 'an edit that is over',
+    host: 'cursor',
+    input: cursor('afterFileEdit', { file_path: '$P/src/a.ts', edits: [] }),
+    expect: 'block',
+  },
+
+  // https://opencode.ai/docs/plugins; the form is our own
+  {
+    note: 'a directory outside',
+    host: 'opencode',
+    input: opencode('bash', { command: 'ls', workdir: '/' }),
+    expect: 'deny',
+  },
+  { note: 'a question', host: 'opencode', input: opencode('question', {}), expect: 'pass' },
+  {
+    note: 'a search that would read a secret',
+    host: 'opencode',
+    input: opencode('grep', { pattern: 'T' }),
+    expect: 'deny',
+  },
+  {
+    note: 'another event',
+    host: 'opencode',
+    input: { ...opencode('bash', { command: 'ls' }), hook_event_name: 'chat.message' },
+    expect: 'block',
+  },
+  {
+    note: 'no directory',
+    host: 'opencode',
+    input: { ...opencode('bash', { command: 'ls' }), directory: undefined },
+    expect: 'block',
+  },
+]
+
+describe.each(HOST_NAMES)('%s: tools and events', (host) => {
+  it.each(rows.filter((row) => row.host === host))('$note -> $expect', async (row) => {
+    expect(await effect(host, row.input)).toBe(row.expect)
+  })
+})
+
+describe('Cursor, by the hooks of Claude Code', () => {
+  const through = async (input: object) => world.ask('claude-code', { ...input, cursor_version: '2026.09.18-9a7762b' })
+
+  it('is answered in its own form', async () => {
+    const denied = await through(SHELLS.cursor('git push'))
+    expect(effectOf('cursor', denied)).toBe('deny')
+    expect(JSON.parse(denied.stdout).permission).toBe('deny')
+    expect(effectOf('cursor', await through(SHELLS.cursor('ls')))).toBe('sandboxed')
+  })
+
+  it('is blocked when it says something else', async () => {
+    expect(effectOf('cursor', await through(claude('Bash', { command: 'ls' })))).toBe('block')
+  })
+})
+
+describe.each(HOST_NAMES)('%s: the project', (host) => {
+  it('without a manifest has the built-in rules: a command asks, or is denied where nobody can be asked', async () => {
+    rmSync(join(world.project, 'cordon.toml'))
+    try {
+      expect(await effect(host, SHELLS[host]('ls'))).toBe(host === 'claude-code' ? 'ask' : 'deny')
+      expect(await effect(host, SHELLS[host]('sudo ls'))).toBe('deny')
+    } finally {
+      writeFileSync(join(world.project, 'cordon.toml'), MANIFEST)
+    }
+  })
+
+  it.each([
+    ['unsigned', `${MANIFEST}[limits]\nprocesses = 7\n`],
+    ['broken', 'schema_version = 1\nnonsense = true\n'],
+    ['no TOML', '\0'],
+  ])('with a manifest that is %s denies everything', async (_, text) => {
+    writeFileSync(join(world.project, 'cordon.toml'), text)
+    try {
+      expect(['deny', 'block']).toContain(await effect(host, SHELLS[host]('ls')))
+    } finally {
+      writeFileSync(join(world.project, 'cordon.toml'), MANIFEST)
+    }
+  })
+})
+
+describe('inside cordon run', () => {
+  it.each([
+    ['an allowed command is in the sandbox already', SHELLS.codex('ls'), 'pass'],
+    ['a denied one stays denied', SHELLS.codex('git push'), 'deny'],
+    ['nobody can be asked', SHELLS.codex('cat .env'), 'deny'],
+    ['a read outside', codex('view_image', { path: '/root/x' }), 'deny'],
+  ] as const)('%s', async (_, input, expected) => {
+    expect(await effect('codex', input, true)).toBe(expected)
+  })
+
+  it('Claude Code’s person is still asked, about the command as it is', async () => {
+    const answer = await world.ask('claude-code', SHELLS['claude-code']('cat .env'), { inside: true })
+    expect(JSON.parse(answer.stdout).hookSpecificOutput).toMatchObject({ permissionDecision: 'ask' })
+    expect(answer.stdout).not.toContain('updatedInput')
+  })
+
+  it('Cursor’s older event is not told to wrap the command', async () => {
+    const input = cursor('beforeShellExecution', { command: 'ls', cwd: '$P' })
+    expect(await effect('cursor', input, true)).toBe('pass')
+  })
+})

@@ -1,0 +1,266 @@
+/** A gateway between a client and servers that a test plays, of either era, without processes. */
+
+import type { HookJudge } from '../../../src/runtime/hook/judge.ts'
+import type { Pin } from '../../../src/runtime/mcp/pins.ts'
+import type { GatewayRecorder } from '../../../src/runtime/mcp/record.ts'
+import type { ServerRequest } from '../../../src/runtime/mcp/servers.ts'
+import { GatewaySession } from '../../../src/surfaces/mcp/gateway/session.ts'
+import { ERROR, type Json, RpcError, RpcPeer } from '../../../src/surfaces/mcp/json-rpc.ts'
+import { META, STATELESS_REVISION } from '../../../src/surfaces/mcp/revision.ts'
+
+export type Era = 'handshake' | 'stateless'
+export const signal: AbortSignal = new AbortController().signal
+export const text = (value: string): Json => ({ content: [{ type: 'text', text: value }] })
+
+export const echo: Json = {
+  name: 'echo',
+  description: 'Says it again.',
+  inputSchema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
+}
+
+/** Stands for JSON that is nested deeper than anything can be that goes through JSON.stringify. */
+export const BOTTOMLESS = '@bottomless@'
+const NESTED = `${'{"properties":'.repeat(100_000)}{}${'}'.repeat(100_000)}`
+
+/** A server that does what the test says. */
+export class PlayedServer {
+  era: Era = 'handshake'
+  tools: Json[] = [echo]
+  prompts: Json[] = []
+  resources: Json[] = []
+  templates: Json[] = []
+  endless = false
+  starts = 0
+  readonly asked: { readonly method: string; readonly params: Json }[] = []
+  answer: (method: string, params: Json) => Promise<unknown> = async (_, params) =>
+    text(String((params.arguments as Json | undefined)?.text))
+  peer: RpcPeer = null!
+  /** Ends the server as a crash would. */
+  crash: () => void = () => {}
+
+  connect(receive: (message: Json) => void): (message: Json) => void {
+    this.starts++
+    const peer = new RpcPeer((message) => queueMicrotask(() => receive(message)), {
+      request: ({ method, params }) => this.#serve(method, params),
+      notification: (method, params) => void this.asked.push({ method, params }),
+    })
+    this.peer = peer
+    return (message) => queueMicrotask(() => void peer.accept(message))
+  }
+
+  async #serve(method: string, params: Json): Promise<unknown> {
+    this.asked.push({ method, params })
+    const stateless = this.era === 'stateless'
+    const capabilities = {
+      tools: { listChanged: true },
+      prompts: { listChanged: true },
+      resources: { listChanged: true, subscribe: true },
+      completions: {},
+      logging: {},
+    }
+    const sealedAs = (result: Json): Json => (stateless ? { resultType: 'complete', ...result } : result)
+    if (method === 'initialize') {
+      if (stateless) throw new RpcError(ERROR.method, 'there is no handshake')
+      return { protocolVersion: '2025-11-25', capabilities, serverInfo: {} }
+    }
+    if (stateless && (params._meta as Json | undefined)?.[META.revision] !== STATELESS_REVISION)
+      throw new RpcError(ERROR.params, 'no envelope')
+    const cursor = this.endless ? { nextCursor: 'on' } : {}
+    switch (method) {
+      case 'server/discover':
+        return sealedAs({ supportedVersions: [STATELESS_REVISION], capabilities })
+      case 'tools/list':
+        return sealedAs({ tools: this.tools, ...cursor })
+      case 'prompts/list':
+        return sealedAs({ prompts: this.prompts })
+      case 'resources/list':
+        return sealedAs({ resources: this.resources })
+      case 'resources/templates/list':
+        return sealedAs({ resourceTemplates: this.templates })
+      case 'subscriptions/listen':
+        return new Promise(() => {})
+      case 'logging/setLevel':
+      case 'resources/subscribe':
+      case 'resources/unsubscribe':
+        return {}
+      default: {
+        const result = await this.answer(method, params)
+        return stateless && typeof result === 'object' ? sealedAs(result as Json) : result
+      }
+    }
+  }
+}
+
+export interface WorldOptions {
+  readonly servers?: Readonly<Record<string, PlayedServer>>
+  readonly levels?: Readonly<Record<string, 'allow' | 'deny'>>
+  readonly client?: Era
+  readonly elicits?: boolean
+  readonly samples?: boolean
+  readonly answer?: string
+  readonly requests?: readonly ServerRequest[]
+  readonly pins?: Map<string, Pin>
+  readonly accept?: boolean
+}
+
+export interface World {
+  readonly servers: Readonly<Record<string, PlayedServer>>
+  readonly server: PlayedServer
+  readonly gateway: GatewaySession
+  readonly warnings: string[]
+  readonly recorded: string[]
+  /** Questions that were put to the person. */
+  readonly asked: Json[]
+  readonly sampled: Json[]
+  readonly heard: { readonly method: string; readonly params: Json }[]
+  readonly pins: Map<string, Pin>
+  /** Moves the clock of the gateway. */
+  readonly wait: (milliseconds: number) => void
+  /** A request of the client; in the stateless era its questions are answered on the way. */
+  readonly request: (method: string, params?: Json, signal?: AbortSignal) => Promise<Json>
+  readonly list: () => Promise<string[]>
+  readonly call: (name: string, given: Json) => Promise<{ readonly text: string; readonly isError: boolean }>
+}
+
+/** Opens a gateway; the first server is `srv` unless others are given. */
+export async function openWorld(options: WorldOptions = {}): Promise<World> {
+  const servers = options.servers ?? { srv: new PlayedServer() }
+  const era = options.client ?? 'handshake'
+  const pins = options.pins ?? new Map<string, Pin>()
+  const [warnings, recorded] = [[] as string[], [] as string[]]
+  const [asked, sampled]: [Json[], Json[]] = [[], []]
+  const heard: { method: string; params: Json }[] = []
+  let now = 1_000_000
+  const gateway: GatewaySession = new GatewaySession({
+    judge: judge(options.levels ?? {}),
+    recorder: recorder(recorded),
+    root: '/project',
+    toClient: (message) => queueMicrotask(() => void client.accept(message)),
+    warn: (line) => void warnings.push(line),
+    now: () => now,
+    servers: Object.entries(servers).map(([label, server]) => ({
+      label,
+      accept: options.accept ?? false,
+      requests: options.requests ?? ['elicitation'],
+      startMs: 500,
+      known: ['value-from-a-config'],
+      pins: {
+        known: () => ownPins(pins, label),
+        accept: (more) => {
+          for (const [name, pin] of Object.entries(more)) pins.set(`${label} ${name}`, pin)
+        },
+      },
+      connect: (receive) => {
+        let end = (_: string): void => {}
+        const ended = new Promise<string>((resolve) => {
+          end = resolve
+        })
+        let alive = true
+        const send = server.connect((message) => {
+          if (alive) receive(JSON.stringify(message).replaceAll(`"${BOTTOMLESS}"`, NESTED))
+        })
+        server.crash = () => {
+          alive = false
+          end('it crashed')
+        }
+        return {
+          ended,
+          send: (message) => {
+            if (alive) send(message)
+          },
+          stop: async () => {
+            alive = false
+            end('stopped')
+          },
+        }
+      },
+    })),
+  })
+  const client: RpcPeer = new RpcPeer((message) => queueMicrotask(() => void gateway.client.accept(message)), {
+    request: async ({ method, params }) => {
+      if (method === 'sampling/createMessage') {
+        sampled.push(params)
+        return { role: 'assistant', model: 'm', content: { type: 'text', text: 'four' } }
+      }
+      return elicited(params)
+    },
+    notification: (method, params) => void heard.push({ method, params }),
+  })
+  const elicited = (params: Json): Json => {
+    asked.push(params)
+    return { action: 'accept', content: { answer: options.answer ?? 'no' } }
+  }
+  const capabilities = {
+    ...(options.elicits && { elicitation: {} }),
+    ...(options.samples && { sampling: {} }),
+  }
+  const stateless = async (method: string, params: Json, still: AbortSignal): Promise<Json> => {
+    const own = { ...(params._meta as Json), [META.revision]: STATELESS_REVISION, [META.capabilities]: capabilities }
+    let given: Json = {}
+    for (;;) {
+      const result = (await client.request(method, { ...params, ...given, _meta: own }, still)) as Json
+      if (result.resultType !== 'input_required') return result
+      const requests = result.inputRequests as Record<string, { params: Json }>
+      const inputResponses = Object.fromEntries(
+        Object.entries(requests).map(([key, request]) => [key, elicited(request.params)]),
+      )
+      given = { inputResponses, requestState: result.requestState }
+    }
+  }
+  const request: World['request'] = async (method, params = {}, still = signal) =>
+    era === 'stateless' ? stateless(method, params, still) : ((await client.request(method, params, still)) as Json)
+  if (era === 'handshake') {
+    await request('initialize', {
+      protocolVersion: '2025-11-25',
+      capabilities,
+      clientInfo: { name: 't', version: '0' },
+    })
+  }
+  return {
+    servers,
+    server: Object.values(servers)[0]!,
+    gateway,
+    warnings,
+    recorded,
+    asked,
+    sampled,
+    heard,
+    pins,
+    wait: (milliseconds) => {
+      now += milliseconds
+    },
+    request,
+    list: async () => ((await request('tools/list')).tools as { name: string }[]).map((tool) => tool.name),
+    call: async (name, given) => {
+      const { content, isError } = await request('tools/call', { name, arguments: given })
+      return {
+        text: (content as { text: string }[]).map((part) => part.text).join('\n'),
+        isError: isError === true,
+      }
+    },
+  }
+}
+
+function ownPins(pins: ReadonlyMap<string, Pin>, label: string): Record<string, Pin> | null {
+  const own = [...pins].filter(([name]) => name.startsWith(`${label} `))
+  return own.length === 0 ? null : Object.fromEntries(own.map(([name, pin]) => [name.slice(label.length + 1), pin]))
+}
+
+function judge(levels: Readonly<Record<string, 'allow' | 'deny'>>): HookJudge {
+  return {
+    strictest: ([call]: readonly { tool: string }[]) => ({
+      decision: { decision: levels[call!.tool] ?? 'ask', reason: { code: 'level-ask', message: 'its level' } },
+    }),
+    whyNotAsked: () => null,
+  } as unknown as HookJudge
+}
+
+function recorder(recorded: string[]): GatewayRecorder {
+  return {
+    begin: ({ tool, decision }: { tool: string; decision: { decision: string } }) => {
+      recorded.push(`${tool} ${decision.decision}`)
+      return { call: '', started: 0 }
+    },
+    end: (_: unknown, { status }: { status: string }) => void recorded.push(status),
+  } as unknown as GatewayRecorder
+}

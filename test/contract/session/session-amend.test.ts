@@ -1,0 +1,137 @@
+/** Where each "always" and "never" goes in a manifest, and which of them stay out of it. */
+
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Remembered } from '../../../src/approval/approve.ts'
+import { amendProject } from '../../../src/runtime/policy/amend.ts'
+import { loadPolicy } from '../../../src/runtime/policy/load.ts'
+import { judgeTrust } from '../../../src/runtime/policy/trust.ts'
+import { machineFiles } from '../../../src/system/files.ts'
+import { openSessionWorld, type SessionWorld } from './session-world.ts'
+
+let world: SessionWorld
+beforeEach(() => {
+  world = openSessionWorld()
+})
+afterEach(() => world.close())
+
+const OPEN = 'schema_version = 1\n'
+const DECLARED = `schema_version = 1
+[capabilities.allow.read]
+paths = ["src/**"] # sources
+[http]
+allowed_hosts = ["docs.example.org"]
+`
+
+interface Row {
+  readonly name: string
+  readonly manifest: string
+  readonly grant: readonly [Remembered['grant']['kind'], string]
+  readonly verdict?: Remembered['verdict']
+  readonly tool?: string
+  /** What the manifest then holds; null when it is left as it is. */
+  readonly holds: string | null
+}
+
+const rows: readonly Row[] = [
+  {
+    name: 'a command',
+    manifest: OPEN,
+    grant: ['command', 'npm test:*'],
+    holds: '[capabilities.allow.commands]\npatterns = ["npm test:*"]',
+  },
+  {
+    name: 'no to a command',
+    manifest: OPEN,
+    grant: ['command', 'npm publish'],
+    verdict: 'deny',
+    holds: '[capabilities.deny.commands]\npatterns = ["npm publish"]',
+  },
+  {
+    name: 'a read beside others',
+    manifest: DECLARED,
+    grant: ['read', 'docs/a.md'],
+    holds: 'paths = ["src/**", "docs/a.md"] # sources',
+  },
+  { name: 'a first read', manifest: OPEN, grant: ['read', 'docs/a.md'], holds: null },
+  { name: 'a first write', manifest: OPEN, grant: ['write', 'docs/a.md'], holds: null },
+  {
+    name: 'no to a read',
+    manifest: OPEN,
+    grant: ['read', 'docs/a.md'],
+    verdict: 'deny',
+    holds: '[capabilities.deny.read]\npaths = ["docs/a.md"]',
+  },
+  {
+    name: 'a directory outside',
+    manifest: OPEN,
+    grant: ['directory', '/data/sets'],
+    holds: 'additional_directories = ["/data/sets"]',
+  },
+  {
+    name: 'no to a directory',
+    manifest: OPEN,
+    grant: ['directory', '/data/sets'],
+    verdict: 'deny',
+    holds: '[capabilities.deny.read]\npaths = ["/data/sets"]',
+  },
+  {
+    name: 'a host for commands',
+    manifest: OPEN,
+    grant: ['host', 'api.example.com'],
+    holds: 'default_domains = ["api.example.com"]',
+  },
+  {
+    name: 'a host for the web tools',
+    manifest: DECLARED,
+    grant: ['host', 'api.example.com'],
+    tool: 'webfetch',
+    holds: 'allowed_hosts = ["docs.example.org", "api.example.com"]',
+  },
+  {
+    name: 'a first host for the web tools',
+    manifest: OPEN,
+    grant: ['host', 'api.example.com'],
+    tool: 'http',
+    holds: null,
+  },
+  {
+    name: 'no to a host of the web tools',
+    manifest: OPEN,
+    grant: ['host', 'api.example.com'],
+    tool: 'http',
+    verdict: 'deny',
+    holds: 'deny_domains = ["api.example.com"]',
+  },
+  { name: 'what the manifest cannot hold', manifest: OPEN, grant: ['command', 'python3:*'], holds: null },
+  { name: 'what is no pattern', manifest: OPEN, grant: ['command', 'a | b'], holds: null },
+  {
+    name: 'a text that would be more than a value',
+    manifest: OPEN,
+    grant: ['command', 'x"]\n[permission]\nmode = "auto"\n#'],
+    holds: null,
+  },
+]
+
+describe('an answer for always', () => {
+  it.each(rows)('$name', async ({ manifest, grant: [kind, value], verdict = 'allow', tool = 'bash', holds }) => {
+    await world.sign(manifest)
+    const load = async () => {
+      const request = {
+        machine: world.machine,
+        files: machineFiles,
+        root: world.root,
+        choice: { kind: 'project' },
+      } as const
+      const outcome = await loadPolicy(request)
+      if ('problems' in outcome) throw new Error(outcome.problems.map((problem) => problem.message).join('\n'))
+      return outcome.loaded
+    }
+    const grant = { kind, value, admits: '' }
+    const remembered: Remembered = { tool, grant, verdict, scope: 'always', seconds: null }
+    const amended = await amendProject(await load(), remembered, world.machine, machineFiles)
+    expect('loaded' in amended, JSON.stringify(amended)).toBe(holds !== null)
+    if (holds === null) expect(world.text('cordon.toml')).toBe(manifest)
+    else expect(world.text('cordon.toml')).toContain(holds)
+    expect(judgeTrust(await load(), world.machine, machineFiles)?.trust.status).toBe('signed')
+  })
+})

@@ -1,0 +1,98 @@
+/**
+ * Which folder of the sources may import which: the one table. `layers.test.ts` holds the import graph against it, and
+ * the globals that pure code must not touch are in `biome.json`.
+ */
+
+export interface Layer {
+  /** A folder below `src/`; the longest one that holds a file is the file's layer. */
+  readonly folder: string
+  /** The folders that it may import, itself aside. */
+  readonly may: readonly string[]
+  /** Packages and built-in modules that it may import; absent: any. */
+  readonly modules?: readonly string[]
+  readonly why: string
+}
+
+const pure = ['shell', 'files', 'hosts', 'policy', 'scan']
+const effects = ['manifest', 'approval', 'sandbox', 'egress', 'audit', 'tools']
+
+const PURE_WHY = 'Pure folders import pure folders, node:path and their parser only: effects belong in system/.'
+const EFFECT_WHY = 'Effect folders import pure folders and system/, never each other: runtime/ composes them.'
+
+export const layers: readonly Layer[] = [
+  { folder: 'shell', may: pure, modules: ['node:path', 'unbash'], why: PURE_WHY },
+  { folder: 'hosts', may: pure, modules: ['node:path', 'tldts'], why: PURE_WHY },
+  ...['files', 'policy', 'scan'].map((folder) => ({ folder, may: pure, modules: ['node:path'], why: PURE_WHY })),
+  { folder: 'system', may: [], why: 'system/ is the ground: it imports nothing of Cordon.' },
+  ...effects.map((folder) => ({ folder, may: [...pure, 'system'], why: EFFECT_WHY })),
+  { folder: 'runtime', may: [...pure, ...effects, 'system'], why: 'runtime/ does not know its surfaces.' },
+  {
+    folder: 'surfaces',
+    may: [...pure, 'system', 'runtime'],
+    why: 'Surfaces talk to runtime/, which composes the rest.',
+  },
+  {
+    folder: 'adapters',
+    may: [...pure, 'system', 'runtime', 'tools'],
+    why: 'Adapters speak of sessions and tools only.',
+  },
+  { folder: '', may: ['*'], why: 'The library names what it exports.' },
+]
+
+/** Single files of effect folders that are pure: what they import is pure or pure by this list. */
+export const pureFiles: readonly string[] = [
+  'sandbox/plan.ts',
+  'sandbox/bwrap/args.ts',
+  'sandbox/bwrap/seccomp.ts',
+  'sandbox/seatbelt/profile.ts',
+  'audit/event.ts',
+  'egress/rules.ts',
+  'egress/event.ts',
+  'sandbox/limits.ts',
+  'sandbox/report.ts',
+  'sandbox/violation.ts',
+  'sandbox/bwrap/syscalls.ts',
+  'sandbox/bwrap/steps.ts',
+  'sandbox/bwrap/orders.ts',
+  'egress/credentials/foreign-credential.ts',
+  'egress/credentials/secret-forms.ts',
+  'egress/protocol/request-head.ts',
+  'egress/protocol/connect-request.ts',
+  'egress/refusal.ts',
+  'egress/target.ts',
+  'egress/loopback.ts',
+  'sandbox/protect/git-config.ts',
+]
+
+/** One import of one file: what it names, and the file below `src/` that it leads to, or the module's name. */
+export interface Import {
+  readonly file: string
+  readonly target: string
+  readonly isModule: boolean
+}
+
+/** The breaches of the table among some imports, as sentences. */
+export function breaches(imports: readonly Import[]): readonly string[] {
+  return imports.flatMap((one) => {
+    const layer = layerOf(one.file)
+    const said = `src/${one.file} imports ${one.target}: ${layer.why}`
+    if (one.isModule) return layer.modules === undefined || layer.modules.includes(one.target) ? [] : [said]
+    const other = layerOf(one.target)
+    if (other.folder === layer.folder || layer.may.includes('*')) return []
+    return layer.may.includes(other.folder) ? [] : [said]
+  })
+}
+
+/** What pure files of effect folders import beyond what is pure. */
+export function impurities(imports: readonly Import[]): readonly string[] {
+  const isPure = (file: string) => pure.includes(layerOf(file).folder) || pureFiles.includes(file)
+  return imports
+    .filter(({ file }) => pureFiles.includes(file))
+    .filter((one) => (one.isModule ? one.target !== 'node:path' : !isPure(one.target)))
+    .map(({ file, target }) => `src/${file} is pure and imports ${target}`)
+}
+
+function layerOf(file: string): Layer {
+  const found = layers.filter(({ folder }) => folder === '' || file.startsWith(`${folder}/`))
+  return found.reduce((best, layer) => (layer.folder.length > best.folder.length ? layer : best))
+}
