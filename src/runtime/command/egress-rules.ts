@@ -29,3 +29,16 @@ export function egressRules(
     ...(policy.http.suffixes && { suffixes: policy.http.suffixes }),
   }
 }
+
+/** Every host that the policy or this command's answers grant to some command, as patterns: what a remote of git may name. */
+export function grantedHosts(policy: Policy, rules: EgressRules): readonly string[] {
+  const { commands } = policy
+  const granted = [
+    ...(rules.allowed ?? []),
+    ...commands.defaultDomains,
+    ...commands.allow.flatMap((grant) => grant.domains),
+    ...[...commands.toolDomains.values()].flat(),
+  ]
+  const patterns = granted.map(({ pattern }) => (pattern.wildcard ? `*.${pattern.host}` : pattern.host))
+  return [...new Set(rules.allowed === null ? ['*', ...patterns] : patterns)]
+}

@@ -25,6 +25,7 @@ import type { Machine } from '../../system/machine.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
 import { ownPackage } from '../policy/own-package.ts'
 import { DevServerPorts } from './dev-server-ports.ts'
+import { grantedHosts } from './egress-rules.ts'
 import { HiddenPaths } from './hidden-paths.ts'
 import type { DoorSettings, NetworkOptions, SessionNetwork } from './network.ts'
 import { namedForWriting, type Placement, placeCommand } from './placement.ts'
@@ -215,7 +216,7 @@ export class CommandRunner {
     try {
       const { recovered, alive } = this.#guard.look()
       const hidden = this.#hidden.look({ reads, writes }, this.#moving(alive))
-      guard = this.#guard.begin(this.#protectFacts(), hidden)
+      guard = this.#guard.begin(this.#protectFacts(request.rules), hidden)
       // One that began meanwhile may have moved what was being looked for.
       this.#hidden.requireAll(hidden, this.#moving(guard.alive))
       const { masks, held, identities } = hidden
@@ -294,13 +295,14 @@ export class CommandRunner {
     }
   }
 
-  #protectFacts(): ProtectFacts {
+  #protectFacts(rules: EgressRules): ProtectFacts {
     const { policy } = this.#loaded
     const { configDir, stateDir } = this.#machine
     return {
       home: this.#machine.home,
       write: this.#placement.writes,
       named: namedForWriting(policy, this.#files),
+      hosts: grantedHosts(policy, rules),
       own: { configDir, stateDir, manifestPath: this.#loaded.manifestPath },
     }
   }
