@@ -3,7 +3,7 @@
 import { basename } from 'node:path'
 import { type Bundle, type BundleChoice, selectBundles } from '../../sandbox/bundles/bundle.ts'
 import { builtInBundles } from '../../sandbox/bundles/bundles.generated.ts'
-import { SandboxFault } from '../../sandbox/bwrap/launch-fault.ts'
+import { SandboxFault } from '../../sandbox/sandbox-fault.ts'
 
 /** What package managers call fetching. */
 const FETCHES = /^(?:i|install|ci|add|update|upgrade|fetch|get|sync|download|restore|require)$/
