@@ -37,11 +37,10 @@ export function faultOfStep(failed: { step: number; errno: number; index: number
         {
           remedy:
             'Check the name and its interpreter line, and that a grant or a bundle shows the program to the sandbox.',
-          exitCode: 127,
           ...about,
         },
       )
-    : new SandboxFault(code, message, { remedy, exitCode: 126, ...about })
+    : new SandboxFault(code, message, { remedy, ...about })
 }
 
 /** The fault for a bubblewrap that ended before the init could say anything. */

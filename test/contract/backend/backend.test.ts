@@ -19,7 +19,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { decodePath } from '../../../src/files/path-bytes.ts'
 import { type Capability, type LaunchIo, type LaunchResult, requireCapable } from '../../../src/sandbox/backend.ts'
 import { planRoom, planSandbox, type SandboxPlan, type SandboxRequest } from '../../../src/sandbox/plan.ts'
+import type { SandboxFault } from '../../../src/sandbox/sandbox-fault.ts'
 import { readHostFacts, readIdentities } from '../../../src/sandbox/session.ts'
+import { faultExit } from '../../../src/system/fault-codes.ts'
 import { BACKENDS, rowsOf } from './backends.ts'
 
 beforeAll(() => {
@@ -68,7 +70,8 @@ describe.each(BACKENDS)('$name', ({ backend }) => {
     try {
       await launch()
     } catch (error) {
-      return error as { code: string; exitCode: number; message: string; remedy: string | null; path: string | null }
+      const { code, message, remedy, path } = error as SandboxFault
+      return { code, message, remedy, path, exitCode: faultExit(code) }
     }
     throw new Error('expected a fault, but the command ran')
   }
