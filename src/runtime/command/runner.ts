@@ -3,6 +3,7 @@
 import { mkdirSync } from 'node:fs'
 import type { Door } from '../../egress/door.ts'
 import type { EgressEvent } from '../../egress/event.ts'
+import { createEgressLog } from '../../egress/event-log.ts'
 import type { EgressRules } from '../../egress/rules.ts'
 import { isInside } from '../../files/baseline.ts'
 import type { Backend, BegunRoom, LaunchIo, LaunchResult } from '../../sandbox/backend.ts'
@@ -56,7 +57,7 @@ export interface RunOutcome {
   readonly plan: SandboxPlan
   readonly findings: readonly QuarantineFinding[]
   readonly maskChanges: readonly MaskChange[]
-  /** Every decision of the way out. */
+  /** The decisions of the way out, each kind once with a count. */
   readonly egress: readonly EgressEvent[]
   /** The listed ports on which it served. */
   readonly served: readonly ServedPort[]
@@ -136,8 +137,8 @@ export class CommandRunner {
   async #attempt(request: RunRequest, io: RunIo): Promise<RunOutcome> {
     const prepared = this.#prepare(request, await this.#doorSettings(request), io)
     const { plan, guard, begun } = prepared
-    const egress: EgressEvent[] = []
-    const openDoor = this.#network?.doorFor(request.rules, (event) => egress.push(event))
+    const egress = createEgressLog()
+    const openDoor = this.#network?.doorFor(request.rules, egress.add)
     const ports = new DevServerPorts(io.onNotice ?? (() => {}))
     const watch = new MaskWatch(plan.masks)
     let settled = false
@@ -160,7 +161,7 @@ export class CommandRunner {
         .close(this.#hidden.inProject(), result.exitCode !== 0)
         // A project of nothing but secrets is not for anybody to remove.
         .filter(({ what, path }) => what !== 'kept' || !plan.binds.some((bind) => isInside(bind.path, path)))
-      return { result, plan, findings, maskChanges, egress, served: ports.served() }
+      return { result, plan, findings, maskChanges, egress: egress.events(), served: ports.served() }
     } finally {
       this.#running.delete(prepared.movable)
       if (door) await this.#network?.closeDoor(door)
