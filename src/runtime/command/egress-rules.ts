@@ -1,7 +1,7 @@
 /** Which hosts a command may reach, from the policy and the grants that cover it. */
 
 import type { EgressRules } from '../../egress/rules.ts'
-import type { CommandRule, HostRule } from '../../policy/policy.ts'
+import type { CommandRule, HostRule, Policy } from '../../policy/policy.ts'
 import { keylessHosts } from '../policy/keyed-hosts.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
 
