@@ -154,7 +154,7 @@ export const protectedMachineNames: readonly ProtectedName[] = [
       '~/.gemrc',
       '~/.bundle/config',
       '~/.config/composer/auth.json',
-    '~/.config/composer/config.json',
+      '~/.config/composer/config.json',
       '~/.nuget/NuGet/NuGet.Config',
       '~/.config/go/env',
       '~/.tool-versions',
