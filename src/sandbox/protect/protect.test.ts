@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { createBwrapBackend } from '../backend.ts'
+import { createBwrapBackend } from '../bwrap/backend.ts'
 import { commandEnvironment } from '../environment.ts'
 import { planSandbox } from '../plan.ts'
 import { MaskIndex } from '../secrets/masks.ts'
@@ -82,7 +82,13 @@ async function run(script: string): Promise<{ readonly output: string; readonly 
   }
   const index = new MaskIndex({ home, roots: [root], deniedShapes: [] })
   index.refresh()
-  const guarded = new ProjectGuard(index.tree, own.stateDir).begin({ home, write: [root], named: [], own })
+  const guarded = new ProjectGuard(index.tree, own.stateDir).begin({
+    home,
+    write: [root],
+    named: [],
+    own,
+    hosts: ['example.com'],
+  })
   const places = maskPlaces({ home, visible: ['/'], grants: [] })
   const masks = [...index.masks([]).files, ...places.files, ...places.directories, own.configDir, own.stateDir]
   const plan = planOf(['bash', '-c', script], root, [root], masks, guarded.pins)
