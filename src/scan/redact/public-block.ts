@@ -23,7 +23,7 @@ export function publicBlocks(text: string, opened: boolean): readonly Block[] {
 
 /** Whether a text ends within a public block. */
 export function endsInPublicBlock(text: string, opened: boolean): boolean {
-  return publicBlocks(text, opened).at(-1)?.end === text.length && !text.trimEnd().endsWith('-----')
+  return publicBlocks(text, opened).at(-1)?.end === text.length
 }
 
 const BODY_LINE =

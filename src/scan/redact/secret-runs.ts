@@ -56,7 +56,7 @@ function judgeRun(text: string, start: number, end: number, open: readonly Block
     if (match !== null) spans.push({ start: from + match.index, end: from + match.index + match[0].length, kind })
   }
   if (!hasCapitals || open.some((block) => start >= block.start && end <= block.end) || isSshPublicKey(run)) return
-  if (holdsEncodedKey(run)) spans.push({ start, end, kind: 'encoded' })
+  if (holdsEncodedKey(run)) spans.push({ start, end: end + paddingAt(text, end), kind: 'encoded' })
   else if (end - start >= 32 && end - start <= MAX_RANDOM && isRandom(text, start, end) && !isDigest(text, start)) {
     spans.push({ start, end, kind: 'random' })
   }
@@ -80,6 +80,10 @@ function holdsEncodedKey(run: string): boolean {
   } catch {
     return false
   }
+}
+
+function paddingAt(text: string, at: number): number {
+  return text[at] !== '=' ? 0 : text[at + 1] === '=' ? 2 : 1
 }
 
 /** Upper case, lower case and digits that change places as often as chance has it, which no identifier or path does. */
