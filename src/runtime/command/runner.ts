@@ -241,7 +241,7 @@ export class CommandRunner {
       try {
         // One that began meanwhile may have moved what was being looked for.
         this.#hidden.requireAll(hidden, this.#moving(guard.alive))
-        const { masks, held, identities } = hidden
+        const { masks, held, identities, faces, replaced } = hidden
         const plan = planSandbox({
           ...room,
           argv: request.argv,
@@ -250,6 +250,8 @@ export class CommandRunner {
           gid: process.getgid?.() ?? 0,
           masks,
           maskIdentities: identities,
+          maskFaces: faces,
+          replaced,
           held,
           pins: [...guard.pins, ...this.#frozen().map((path) => ({ path, mode: 'read-only' as const }))],
           network: door ? 'listener' : 'none',
