@@ -1,6 +1,6 @@
 /** A conversation as Cordon keeps it: the same whichever provider it is held with. */
 
-import { Fault } from '../system/fault.ts'
+import { Fault, type FaultCode } from '../system/fault.ts'
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json }
 
@@ -112,7 +112,7 @@ export class ProviderFault extends Fault {
   readonly resumable: boolean
 
   constructor(
-    code: string,
+    code: FaultCode,
     message: string,
     options: { cause?: unknown; remedy?: string; status?: number; resumable?: boolean } = {},
   ) {

@@ -22,7 +22,7 @@ import { openTemporaryJournal, reapTemporaries } from '../system/guarded/journal
 import { type Machine, thisMachine } from '../system/machine.ts'
 import { openOwnDirectory, reapHalfWritten } from '../system/state.ts'
 import { builtInTools } from '../tools/registry.ts'
-import type { WebPort } from '../tools/tool.ts'
+import type { Tool, WebPort } from '../tools/tool.ts'
 import { openBackend } from './command/open-runner.ts'
 import { CommandRunner } from './command/runner.ts'
 import { openCustomTools } from './custom/tools.ts'
@@ -57,6 +57,8 @@ export interface SessionOptions {
   readonly id?: string
   /** `own`: the session writes into a directory of its own instead of the project (F7). */
   readonly sandbox?: 'project' | 'own'
+  /** Tools of this session alone, beside the built-in ones. */
+  readonly tools?: readonly Tool[]
 }
 
 /** A project under Cordon. */
@@ -64,6 +66,8 @@ export interface Cordon {
   readonly root: string
   /** What a person should know about this set-up before anything runs (P5). */
   readonly notes: readonly string[]
+  /** The policy in force; an "always" puts another one in its place. */
+  loaded(): LoadedPolicy
   openSession(options?: SessionOptions): Session
   /** Closes every session. */
   close(): Promise<void>
@@ -92,6 +96,7 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
   return {
     root,
     notes: startNotes(project.loaded, custom.notes),
+    loaded: () => project.loaded,
     openSession(session = {}) {
       const id = session.id ?? `s${Date.now().toString(36)}${randomBytes(6).toString('hex')}`
       if (!SESSION_ID.test(id)) throw new Fault('session-id', `${JSON.stringify(id)} is not a session id`)
@@ -108,7 +113,7 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
               machine,
               files: machineFiles,
               guarded: openGuardedFiles(journal),
-              tools: builtInTools,
+              tools: [...builtInTools, ...(session.tools ?? [])],
               customTools: custom.forSession,
               openRunner: (loaded, ask) =>
                 new CommandRunner(loaded, machine, machineFiles, backend, { resolver, upstream, ...(ask && { ask }) }),
