@@ -1158,7 +1158,7 @@ static int enter_cgroups(int argc, char **argv) {
   while (rest < argc && strcmp(argv[rest], "--")) rest++;
   if (rest + 1 >= argc || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, word)) return FAULT_STATUS;
   if (setsockopt(word[1], SOL_SOCKET, SO_PASSCRED, &one, sizeof one)) return FAULT_STATUS;
-  int kept = fcntl(word[0], F_DUPFD, 9); /* above those that the caller gives */
+  int kept = fcntl(word[0], F_DUPFD, 10); /* above those that the caller gives */
   char **with_word = calloc((size_t)(argc - rest) + 1, sizeof(char *));
   if (kept < 0 || kept > 64 || !with_word) return FAULT_STATUS;
   snprintf(name, sizeof name, "j%d", kept);
@@ -1275,6 +1275,7 @@ int main(int argc, char **argv) {
     run_command(other_side);
   }
   close(report[1]);
+  for (int fd = 0; fd < 3 && master < 0; fd++) door_note_stream(fd);
   if (master < 0) { /* what the command closes must reach the other end: keep no copy of its streams */
     close(0);
     close(1);

@@ -60,6 +60,23 @@ static void open_fifo(const struct call *c, struct spot *s, int flags) {
   s->parent = -1;
 }
 
+/* Files that the command was given as its streams: the wall does not know where they lie, and they are the command's to write. */
+static struct { dev_t device; ino_t inode; } streams[3];
+static size_t stream_count;
+
+void door_note_stream(int fd) {
+  struct stat about;
+  if (stream_count == 3 || fstat(fd, &about) || !S_ISREG(about.st_mode)) return;
+  streams[stream_count].device = about.st_dev;
+  streams[stream_count++].inode = about.st_ino;
+}
+
+static int is_stream(const struct spot *s) {
+  for (size_t i = 0; s->parent < 0 && s->object >= 0 && i < stream_count; i++)
+    if (streams[i].device == s->about.st_dev && streams[i].inode == s->about.st_ino) return 1;
+  return 0;
+}
+
 static void refuse(const struct call *c, const struct spot *s, enum change change, int error) {
   journal_refused(s->path, change, error);
   answer(c, error);
@@ -100,6 +117,14 @@ static int open_as_is(const struct spot *s, int flags, mode_t mode) {
   return open(link, plain & ~(O_CREAT | O_NOFOLLOW));
 }
 
+static void open_stream(const struct call *c, const struct spot *s, int flags) {
+  char link[32];
+  snprintf(link, sizeof link, "/proc/self/fd/%d", s->object);
+  int fd = open(link, (flags & ~(O_CREAT | O_EXCL | O_NOFOLLOW)) | O_CLOEXEC);
+  if (fd < 0) answer(c, errno);
+  else hand_in(c, fd, flags);
+}
+
 static int empty(int fd, int flags) {
   char link[32];
   if ((flags & O_ACCMODE) != O_RDONLY) return ftruncate(fd, 0);
@@ -137,7 +162,8 @@ void answer_open(const struct call *c, int at, uint64_t path, int flags, mode_t 
   if ((flags & O_PATH) || copy_text(c, path, text, sizeof text) || !strcmp(text, "/dev/null")) return let_go_on(c);
   if (find_spot(c, at, text, is_tmpfile || (!(flags & O_NOFOLLOW) && !is_new_only), &s)) return let_go_on(c);
   int is_there = s.object >= 0;
-  if (!s.place || s.place->kind != PLACE_ROOT) let_go_on(c);
+  if (is_stream(&s)) open_stream(c, &s, flags);
+  else if (!s.place || s.place->kind != PLACE_ROOT) let_go_on(c);
   else if (is_tmpfile && is_there && S_ISDIR(s.about.st_mode)) make_nameless(c, &s, flags, mode);
   else if (strchr(s.name, '/')) let_go_on(c);
   else if (!is_there && (flags & O_CREAT)) make_file(c, &s, flags, mode);

@@ -63,6 +63,7 @@ void door_tell(uint32_t type, uint32_t a, uint32_t b, uint32_t c); /* given by c
 
 /* door-open.c */
 void answer_open(const struct call *c, int at, uint64_t path, int flags, mode_t mode);
+void door_note_stream(int fd);
 int has_waiting_opens(void);
 void retry_waiting_opens(int listener);
 
