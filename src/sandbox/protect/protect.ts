@@ -21,6 +21,8 @@ export interface ProtectFacts {
   readonly write: readonly string[]
   /** Literal paths of write grants: what the manifest names is not protected. */
   readonly named: readonly string[]
+  /** Hosts that a person granted: `example.com`, `*.example.com`, or `*`. */
+  readonly hosts?: readonly string[]
   readonly own: { readonly configDir: string; readonly stateDir: string; readonly manifestPath: string }
 }
 
@@ -152,7 +154,15 @@ export function worktreeDirectories(root: string): readonly string[] {
 
 /** What a `.git` file says: `gitdir: PATH`. */
 export function pointerTarget(text: string): string | null {
-  return /^gitdir: (.+?)[\r\n]*$/s.exec(text)?.[1] ?? null
+  const said = text.startsWith('gitdir: ') ? withoutLineEnds(text.slice('gitdir: '.length)) : ''
+  return said === '' ? null : said
+}
+
+/** A pointer's text as git takes it: without line ends, and without nothing else, for a name may end in a blank. */
+export function withoutLineEnds(text: string): string {
+  let end = text.length
+  while (end > 0 && (text.charCodeAt(end - 1) === 10 || text.charCodeAt(end - 1) === 13)) end--
+  return text.slice(0, end)
 }
 
 /** Device and inode of a path, and of what it leads to when it is a link; null when there is nothing. */
