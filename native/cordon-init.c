@@ -23,7 +23,7 @@
  *                first kind the door is there (door.h)
  *   f rule       u8 action, text pattern: 1 = refused, 2 = judged by its content, 3 = noted, 4 = free; + 8 = as a folder it
  *                may be made and removed. The last rule that fits decides; a pattern is folded, and stands for all below it
- *   k git key    text pattern of a key that git's configuration may get
+ *   k git key    text PATTERN<TAB>RULE of a setting that git's configuration may get, or host<TAB>NAME
  *   u keep       u64 largest file that is copied, u64 most that is copied, text: folder for the journal and what is kept
  *   z end        (empty)
  * Flags: m 1 = may be missing, 2 = not watched, 4 = only this very file; p 1 = read-only (otherwise only held in place); r 1 = with submounts.

@@ -1,46 +1,18 @@
-/* Whether a configuration that git is about to put in place says nothing new but what is harmless. */
+/* Whether a configuration that git is about to put in place says nothing new but what is harmless (src/files/git-keys.ts). */
 #define _GNU_SOURCE
 #include "door.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define MAX_CONFIG (256u << 10)
 #define MAX_KEY 1024
-#define MAX_UNLISTED 256 /* each is looked for in the whole of the old file */
-
-static char **keys;
-static size_t key_count;
-
-/* `user.*`, `branch.*.merge`: sections and keys in lower case, parted by dots; `*` takes anything. */
-int door_take_key(char *pattern) {
-  char **grown = realloc(keys, (key_count + 1) * sizeof *keys);
-  if (!grown) return -1;
-  keys = grown;
-  keys[key_count++] = pattern;
-  return 0;
-}
-
-static int fits_glob(const char *glob, const char *text) {
-  const char *star = NULL, *again = NULL;
-  while (*text) {
-    if (*glob == '*') {
-      star = glob++;
-      again = text;
-    } else if (*glob == *text) {
-      glob++;
-      text++;
-    } else if (star) {
-      glob = star + 1;
-      text = ++again;
-    } else return 0;
-  }
-  while (*glob == '*') glob++;
-  return *glob == 0;
-}
+#define MAX_VALUE 4096
 
 /* The whole of a small plain file with a NUL behind it; NULL for anything else. */
 static char *read_config(int parent, const char *name, size_t *size) {
@@ -63,8 +35,10 @@ static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
 
 static int is_name(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-'; }
 
+static int is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+
 static const char *skip_blank(const char *at) {
-  while (*at == ' ' || *at == '\t' || *at == '\r') at++;
+  while (is_blank(*at)) at++;
   return at;
 }
 
@@ -74,10 +48,10 @@ static const char *skip_line(const char *at) {
 }
 
 /* `[section]`, `[section "sub"]`, `[section.sub]` into `section.` or `section.sub.`; NULL for what is none. */
-static const char *take_section(const char *at, char *into, size_t size) {
+static const char *take_section(const char *at, char *into) {
   size_t length = 0;
   for (at++; is_name(*at) || *at == '.'; at++) {
-    if (length + 3 > size) return NULL;
+    if (length + 3 > MAX_KEY) return NULL;
     into[length++] = lower(*at);
   }
   at = skip_blank(at);
@@ -85,7 +59,7 @@ static const char *take_section(const char *at, char *into, size_t size) {
     into[length++] = '.';
     for (at++; *at && *at != '"' && *at != '\n'; at++) {
       if (*at == '\\' && at[1] && at[1] != '\n') at++;
-      if (length + 3 > size) return NULL;
+      if (length + 3 > MAX_KEY) return NULL;
       into[length++] = *at;
     }
     if (*at++ != '"') return NULL;
@@ -96,29 +70,49 @@ static const char *take_section(const char *at, char *into, size_t size) {
   return at;
 }
 
-/* The end of a value, which may go on over lines that end in a backslash, and may have quotes. */
-static const char *skip_value(const char *at) {
+struct entry {
+  char section[MAX_KEY];
+  char key[MAX_KEY + MAX_KEY];
+  char value[MAX_VALUE]; /* as git understands it */
+};
+
+/* A value with its quotes, escapes and comments taken as git takes them; NULL for one that git would not. */
+static const char *take_value(const char *at, char *into) {
+  size_t length = 0, solid = 0; /* blanks at the end do not count */
   int quoted = 0;
-  for (; *at; at++) {
-    if (*at == '\\' && at[1]) {
-      at++;
+  at = skip_blank(at);
+  for (; *at && (quoted || *at != '\n'); at++) {
+    char c = *at;
+    if (length + 2 > MAX_VALUE || (quoted && c == '\n')) return NULL;
+    if (!quoted && (c == '#' || c == ';')) {
+      at = skip_line(at);
+      break;
+    }
+    if (c == '"') {
+      quoted = !quoted;
+      solid = length;
       continue;
     }
-    if (*at == '"') quoted = !quoted;
-    if (*at == '\n') return quoted ? NULL : at;
-    if (!quoted && (*at == '#' || *at == ';')) return skip_line(at);
+    if (c == '\\') {
+      c = *++at;
+      if (c == '\n') continue;
+      if (c == 'n') c = '\n';
+      else if (c == 't') c = '\t';
+      else if (c == 'b') c = '\b';
+      else if (c != '"' && c != '\\') return NULL;
+      into[length++] = c;
+      solid = length;
+      continue;
+    }
+    into[length++] = c;
+    if (quoted || !is_blank(c)) solid = length;
   }
+  into[solid] = 0;
   return quoted ? NULL : at;
 }
 
-struct entry {
-  char key[MAX_KEY];
-  const char *value;
-  size_t length;
-};
-
-/* The next key with its value as it is written; 0 at the end, -1 for what git would not take either. */
-static int next_entry(const char **at, char *section, size_t section_size, struct entry *e) {
+/* The next key with its value; 0 at the end, -1 for what git would not take either. */
+static int next_entry(const char **at, struct entry *e) {
   const char *p = *at;
   for (;;) {
     p = skip_blank(p);
@@ -126,52 +120,87 @@ static int next_entry(const char **at, char *section, size_t section_size, struc
     if (*p == '\n') p++;
     else if (*p == '#' || *p == ';') p = skip_line(p);
     else if (*p == '[') {
-      if (!(p = take_section(p, section, section_size))) return -1;
+      if (!(p = take_section(p, e->section))) return -1;
     } else break;
   }
-  size_t length = strlen(section);
-  if (length == 0 || !is_name(*p) || length >= sizeof e->key) return -1;
-  memcpy(e->key, section, length);
+  size_t length = strlen(e->section);
+  if (length == 0 || !is_name(*p) || *p == '-' || (*p >= '0' && *p <= '9')) return -1;
+  memcpy(e->key, e->section, length);
   for (; is_name(*p); p++) {
     if (length + 1 >= sizeof e->key) return -1;
     e->key[length++] = lower(*p);
   }
   e->key[length] = 0;
-  e->value = skip_blank(p);
-  if (*e->value && *e->value != '=' && *e->value != '\n' && *e->value != '#' && *e->value != ';') return -1;
-  const char *end = skip_value(e->value);
-  if (!end) return -1;
-  e->length = (size_t)(end - e->value);
-  *at = end;
+  p = skip_blank(p);
+  e->value[0] = 0;
+  if (*p == '=') {
+    if (!(p = take_value(p + 1, e->value))) return -1;
+  } else if (*p == '#' || *p == ';') p = skip_line(p);
+  else if (*p && *p != '\n') return -1;
+  *at = p;
   return 1;
 }
 
-static int stood_before(const char *old, const struct entry *wanted) {
-  char section[MAX_KEY] = "";
-  struct entry e;
-  const char *at = old;
-  while (next_entry(&at, section, sizeof section, &e) == 1)
-    if (!strcmp(e.key, wanted->key) && e.length == wanted->length && !memcmp(e.value, wanted->value, e.length)) return 1;
-  return 0;
+static const char *start_of(const char *text) { return strncmp(text, "\xef\xbb\xbf", 3) ? text : text + 3; }
+
+/* What a person's own remove would take: the settings of a remote, a branch or a submodule may go. */
+static int may_go(const char *key) {
+  return !strncmp(key, "remote.", 7) || !strncmp(key, "branch.", 7) || !strncmp(key, "submodule.", 10);
 }
 
-static int is_listed(const char *key) {
-  for (size_t i = 0; i < key_count; i++)
-    if (fits_glob(keys[i], key)) return 1;
-  return 0;
+/* The next entry that has to stand in both; 0 at the end, -1 for what cannot be read. */
+static int next_standing(const char **at, struct entry *e, const char *before) {
+  int more;
+  while ((more = next_entry(at, e)) == 1)
+    if (!is_harmless_setting(e->key, e->value, before)) return 1;
+  return more;
 }
 
-/* True when every key of the text is on the list, or stands with the same value in the one that it replaces. */
+/*
+ * True when the text says nothing new but what is harmless: all the rest stands in both, the same and in the same order, because a later
+ * value beats an earlier one. One pass over each.
+ */
 static int is_harmless(const char *text, const char *before) {
-  char section[MAX_KEY] = "";
-  struct entry e;
-  int more, unlisted = 0;
-  const char *at = strncmp(text, "\xef\xbb\xbf", 3) ? text : text + 3;
-  while ((more = next_entry(&at, section, sizeof section, &e)) == 1) {
-    if (is_listed(e.key)) continue;
-    if (!before || ++unlisted > MAX_UNLISTED || !stood_before(before, &e)) return 0;
+  static struct entry fresh, old;
+  const char *at = start_of(text), *old_at = start_of(before);
+  int more, old_more;
+  fresh.section[0] = old.section[0] = 0;
+  do {
+    more = next_standing(&at, &fresh, before);
+    if (more < 0) return 0;
+    while ((old_more = next_standing(&old_at, &old, before)) == 1)
+      if (more == 1 && !strcmp(old.key, fresh.key) && !strcmp(old.value, fresh.value)) break;
+      else if (!may_go(old.key)) return 0;
+    if (old_more < 0 || (more == 1 && old_more != 1)) return 0;
+  } while (more == 1);
+  return 1;
+}
+
+/* Whether an address of the old configuration leads to this host. */
+int was_known_host(const char *before, const char *host) {
+  static struct entry e;
+  char found[NAME_MAX];
+  const char *at = start_of(before);
+  e.section[0] = 0;
+  while (next_entry(&at, &e) == 1) {
+    size_t length = strlen(e.key);
+    if (length > 4 && !strcmp(e.key + length - 4, ".url") && address_host(e.value, found) == 1 && !strcmp(found, host)) return 1;
   }
-  return more == 0;
+  return 0;
+}
+
+static const struct spot *judged; /* the configuration that is being judged */
+
+/* Whether a folder, named from the place of the configuration, is one of the roots, without a link on the way. */
+int is_own_folder(const char *value) {
+  char path[PATH_MAX];
+  struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
+  int fd = (int)syscall(SYS_openat2, judged->parent, value, &how, sizeof how);
+  if (fd < 0) return 0;
+  path_of_fd(fd, path);
+  close(fd);
+  const struct door_place *place = place_of(path);
+  return place && place->kind == PLACE_ROOT;
 }
 
 static int write_all(int fd, const char *text, size_t size) {
@@ -191,7 +220,9 @@ int place_config(const struct spot *from, const struct spot *to) {
   static const char aside[] = ".cordon-config.lock";
   size_t size = 0, old_size = 0;
   char *text = read_config(from->parent, from->name, &size), *before = read_config(to->parent, to->name, &old_size);
-  int error = text && is_harmless(text, before) ? 0 : EROFS;
+  judged = to;
+  /* One that is there and cannot be read could hold anything. */
+  int error = text && (before || to->object < 0) && is_harmless(text, before ? before : "") ? 0 : EROFS;
   if (error == 0) {
     unlinkat(to->parent, aside, 0); /* of one that was killed in the middle */
     int fd = openat(to->parent, aside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);

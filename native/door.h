@@ -4,7 +4,7 @@
  * hands the descriptor in. Where it leads outside the roots the kernel goes on with it, and the wall decides.
  *
  * door.c answers the calls, door-open.c those that open, door-change.c the others, door-path.c finds where a path leads,
- * door-rules.c judges, door-git.c reads git's configuration, door-keep.c keeps what is lost and writes the journal.
+ * door-rules.c judges, door-git.c and door-git-key.c read git's configuration, door-keep.c keeps what is lost and writes the journal.
  */
 #ifndef DOOR_H
 #define DOOR_H
@@ -94,8 +94,14 @@ int judge_tree(const struct spot *from, const struct spot *to);
 int is_above_held(const char *path);
 void hold_inode(const char *path);
 
+/* door-git-key.c */
+int door_take_key(char *line);
+int is_harmless_setting(const char *key, const char *value, const char *before);
+int address_host(const char *address, char *host);
+
 /* door-git.c */
-int door_take_key(char *pattern);
+int is_own_folder(const char *value);
+int was_known_host(const char *before, const char *host);
 int place_config(const struct spot *from, const struct spot *to);
 
 /* door-keep.c */

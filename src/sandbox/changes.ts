@@ -30,7 +30,7 @@ export interface KeepPlan {
 /** How the changes of one command are held. */
 export interface ChangePlan {
   readonly rules: readonly ChangeRule[]
-  /** Keys of git configurations that a command may set: `user.*`, `branch.*.merge`; folded but for the part between dots. */
+  /** What a command may set in git's configurations, as lines of `gitKeyOrders`. */
   readonly gitKeys: readonly string[]
   readonly keep: KeepPlan | null
   /** Writable places in which nothing is protected and nothing kept: caches of tools. */
