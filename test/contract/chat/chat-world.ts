@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { CLI } from '../../e2e/cordon.ts'
+import { CLI, type Ran } from '../../e2e/cordon.ts'
 import { TestScreen } from './screen.ts'
 import { type Script, type ScriptedModel, startScriptedModel } from './scripted-model.ts'
 
@@ -107,7 +107,7 @@ export class ChatWorld {
   }
 
   /** Runs `cordon` with pipes. */
-  async cordon(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  async cordon(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ran> {
     const child = spawn(process.execPath, [CLI, ...args], { cwd: this.root, env: { ...this.env, ...env } })
     child.stdin.end()
     return collect(child)
@@ -120,7 +120,7 @@ export class ChatWorld {
   }
 }
 
-async function collect(child: ChildProcess) {
+async function collect(child: ChildProcess): Promise<Ran> {
   let out = ''
   let err = ''
   child.stdout!.setEncoding('utf8').on('data', (text: string) => {
@@ -137,7 +137,7 @@ const WAIT_MS = 20_000
 
 /** `cordon` in a pseudo-terminal. */
 export class PtyChat {
-  readonly screen = new TestScreen()
+  readonly screen: TestScreen = new TestScreen()
   raw = ''
   readonly #child: ChildProcess
   readonly #ended: Promise<number | null>

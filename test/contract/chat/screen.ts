@@ -1,5 +1,11 @@
 /** A small terminal: what a person would see of a stream of bytes, scrollback included. */
 
+const ESC = '\\u001b'
+const SEQUENCE = new RegExp(
+  `^(?:${ESC}\\[([?<>=]?)([\\d;]*)([A-Za-z~])|${ESC}[()][AB0]|${ESC}[=>78]|${ESC}\\][^\\u0007]*\\u0007|[^${ESC}])`,
+  'u',
+)
+
 /** Interprets what Cordon writes; anything it does not know is kept in `unknown`. */
 export class TestScreen {
   readonly columns: number
@@ -37,11 +43,7 @@ export class TestScreen {
   write(text: string): void {
     this.#rest += text
     for (;;) {
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what a terminal reads.
-      const found =
-        /^(?:\u001b\[([?<>=]?)([\d;]*)([A-Za-z~])|\u001b[()][AB0]|\u001b[=>78]|\u001b\][^\u0007]*\u0007|[^\u001b])/u.exec(
-          this.#rest,
-        )
+      const found = SEQUENCE.exec(this.#rest)
       if (!found) return
       this.#rest = this.#rest.slice(found[0].length)
       if (found[3] !== undefined) this.#control(found[1]!, found[2]!, found[3])
