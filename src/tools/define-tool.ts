@@ -94,7 +94,7 @@ function held(spec: ToolSpec, input: ToolInput, context: ToolContext): ToolConte
   const decided = (kind: 'command' | 'url', given: string): void => {
     if (spec.actions(input)[kind] === given) return
     throw new Fault(
-      `unchecked-${kind}`,
+      kind === 'command' ? 'unchecked-command' : 'unchecked-url',
       `the ${kind} ${JSON.stringify(given.slice(0, 200))} was not part of what was decided`,
     )
   }

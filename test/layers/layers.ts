@@ -42,6 +42,7 @@ export const layers: readonly Layer[] = [
 /** Single files of effect folders that are pure: what they import is pure or pure by this list. */
 export const pureFiles: readonly string[] = [
   'sandbox/plan.ts',
+  'sandbox/changes.ts',
   'sandbox/bwrap/args.ts',
   'sandbox/bwrap/seccomp.ts',
   'sandbox/seatbelt/profile.ts',
