@@ -74,6 +74,19 @@ function bareHost(authority: string): string | undefined {
   return 'problem' in parsed ? undefined : parsed.host
 }
 
+/** The table and the granted hosts as lines for the init: `PATTERN<TAB>RULE`, then `host<TAB>NAME` (`*`, `*.example.com`, `example.com`). */
+export function gitKeyOrders(hosts: readonly string[]): readonly string[] {
+  return [...harmlessGitKeys.map(([pattern, rule]) => `${pattern}\t${rule}`), ...hosts.map((host) => `host\t${host}`)]
+}
+
+/** Whether a granted host covers this one: `*` is every host, `*.example.com` every host below that name. */
+export function isGrantedHost(granted: readonly string[], host: string): boolean {
+  return granted.some((pattern) => {
+    if (pattern === '*') return true
+    return pattern.startsWith('*.') ? host.endsWith(pattern.slice(1)) : host === pattern
+  })
+}
+
 function isHarmlessValue(rule: GitValueRule, value: string, facts: GitKeyFacts): boolean {
   switch (rule) {
     case 'text':

@@ -8,3 +8,12 @@ export type { ProtectedKind, ProtectedName } from './protected-row.ts'
 
 /** Names that are protected wherever they stand, under the home directory, or at one absolute place. */
 export const protectedNames: readonly ProtectedName[] = [...protectedProjectNames, ...protectedMachineNames]
+
+/** Folders of installed packages: the settings that a package brings along are not read from there. Rows about git hold all the same. */
+export const packageFolders: readonly string[] = ['node_modules', 'site-packages', 'dist-packages']
+
+/** Whether a path, given by its folded segments below a root, lies in an installed package. */
+export function isOfPackage(segments: readonly string[]): boolean {
+  const at = segments.findIndex((segment) => packageFolders.includes(segment))
+  return at >= 0 && at < segments.length - 1
+}

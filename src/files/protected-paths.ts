@@ -4,10 +4,10 @@ import { posix } from 'node:path'
 import { foldName } from './fold-name.ts'
 import { matchSegment } from './glob.ts'
 import { splitPath } from './path-pattern.ts'
-import { type ProtectedKind, type ProtectedName, protectedNames } from './protected-names.ts'
+import { isOfPackage, type ProtectedKind, type ProtectedName, protectedNames } from './protected-names.ts'
 
 export { foldName } from './fold-name.ts'
-export { type ProtectedKind, type ProtectedName, protectedNames } from './protected-names.ts'
+export { isOfPackage, type ProtectedKind, type ProtectedName, protectedNames } from './protected-names.ts'
 
 /** Where the project and Cordon's own files are. */
 export interface ProtectedFacts {
@@ -78,7 +78,9 @@ export function protectedPath(path: string, facts: ProtectedFacts): ProtectedPat
   }
   const git = gitInternal(segments)
   if (git !== null) return { kind: 'git', reason: git, unreadable: false }
-  const name = protectedName(segments, splitPath(facts.home).map(foldName))
+  const root = splitPath(facts.root)
+  const below = startsWith(segments, root.map(foldName)) ? segments.slice(root.length) : []
+  const name = protectedName(segments, splitPath(facts.home).map(foldName), isOfPackage(below))
   return name === null ? null : { kind: name.kind, reason: name.reason, unreadable: false }
 }
 
@@ -163,7 +165,7 @@ function gitInternal(segments: readonly string[]): string | null {
   return null
 }
 
-function protectedName(segments: readonly string[], home: readonly string[]): ProtectedName | null {
+function protectedName(segments: readonly string[], home: readonly string[], ofPackage: boolean): ProtectedName | null {
   const { fixed, anywhere, firstNames, globNames } = nameIndex()
   const inHome = startsWith(segments, home)
   for (const { name, folded, place } of fixed) {
@@ -176,6 +178,7 @@ function protectedName(segments: readonly string[], home: readonly string[]): Pr
     for (const { name, folded } of anywhere) {
       // Work inside a repository goes on: only the `.git` entry itself and its internals are protected.
       if (name.path === '.git' && index < segments.length - 1) continue
+      if (ofPackage && name.kind !== 'git') continue
       if (folded.every((part, offset) => matchSegment(part, segments[index + offset] ?? '/'))) return name
     }
   }

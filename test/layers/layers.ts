@@ -42,6 +42,7 @@ export const layers: readonly Layer[] = [
 /** Single files of effect folders that are pure: what they import is pure or pure by this list. */
 export const pureFiles: readonly string[] = [
   'sandbox/plan.ts',
+  'sandbox/changes.ts',
   'sandbox/bwrap/args.ts',
   'sandbox/bwrap/seccomp.ts',
   'sandbox/seatbelt/profile.ts',
@@ -65,6 +66,13 @@ export const pureFiles: readonly string[] = [
   'egress/target.ts',
   'egress/loopback.ts',
   'sandbox/protect/git-config.ts',
+]
+
+/** Who may make a `CheckedPath`: those that judge a path, and guarded files of what they made themselves. */
+export const checkers: readonly string[] = [
+  'runtime/decide/resolve-call.ts',
+  'runtime/session/context.ts',
+  'system/guarded/directory.ts',
 ]
 
 /** One import of one file: what it names, and the file below `src/` that it leads to, or the module's name. */

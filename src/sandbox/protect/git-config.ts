@@ -1,7 +1,7 @@
 /** Reads git configuration the way git does, and takes back changes of keys that run code. Pure. */
 
 import { posix } from 'node:path'
-import { type GitKeyFacts, gitAddressHost, isHarmlessGitKey } from '../../files/git-keys.ts'
+import { type GitKeyFacts, gitAddressHost, isGrantedHost, isHarmlessGitKey } from '../../files/git-keys.ts'
 
 /** One `name = value` of a file, with the span of text that holds it. */
 export interface GitConfigEntry {
@@ -121,7 +121,7 @@ export function guardedKeys(gitDirectory: string, roots: readonly string[], host
       if (host) known.add(host)
     }
     const facts: GitKeyFacts = {
-      isKnownHost: (host) => known.has(host) || hosts.some((pattern) => isGrantedBy(pattern, host)),
+      isKnownHost: (host) => known.has(host) || isGrantedHost(hosts, host),
       // Every submodule has one; it may point back into the tree.
       isOwnFolder: (value) => {
         const target = posix.resolve(gitDirectory, value)
@@ -130,12 +130,6 @@ export function guardedKeys(gitDirectory: string, roots: readonly string[], host
     }
     return (key, value) => !isHarmlessGitKey(key, value, facts)
   }
-}
-
-/** `*` is every host, `*.example.com` every host below that name. */
-function isGrantedBy(pattern: string, host: string): boolean {
-  if (pattern === '*') return true
-  return pattern.startsWith('*.') ? host.endsWith(pattern.slice(1)) : host === pattern
 }
 
 function readHeader(text: string, start: number): { readonly section: string; readonly end: number } | null {
