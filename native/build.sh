@@ -14,8 +14,13 @@ for candidate in cc gcc clang; do
   if [ -z "$compiler" ] && command -v "$candidate" >/dev/null 2>&1; then compiler=$candidate; fi
 done
 
-# is_current TARGET SOURCE
-is_current() { [ -x "$1" ] && [ ! "$2" -nt "$1" ] && [ ! "$0" -nt "$1" ]; }
+# is_current TARGET SOURCE...
+is_current() {
+  target=$1
+  shift
+  [ -x "$target" ] && [ ! "$0" -nt "$target" ] || return 1
+  for source; do if [ "$source" -nt "$target" ]; then return 1; fi; done
+}
 
 # compile TARGET SOURCE FLAGS...: written aside and renamed, so that a running sandbox keeps the old file, and a
 # half-written one is never started.
@@ -40,9 +45,10 @@ compile() {
 }
 
 init=$folder/cordon-init-$arch
-if ! is_current "$init" "$here/cordon-init.c"; then
-  if ! compile "$init" "$here/cordon-init.c" -static 2>/dev/null; then
-    compile "$init" "$here/cordon-init.c"
+set -- "$here"/door*.c
+if ! is_current "$init" "$here/cordon-init.c" "$@" "$here/door.h"; then
+  if ! compile "$init" "$here/cordon-init.c" -static -pthread "$@" 2>/dev/null; then
+    compile "$init" "$here/cordon-init.c" -pthread "$@"
     echo "native/build.sh: no static libc, so cordon-init is linked dynamically; it then works only where the sandbox shows the libraries (command_fs other than none)" >&2
   fi
 fi
