@@ -5,6 +5,7 @@
 
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { unwritable } from '../../system/fault.ts'
 import { uniqueName } from '../../system/unique-name.ts'
 
 /** More than a machine has; the oldest go first. */
@@ -37,14 +38,14 @@ export class SecretMemory {
     // Another process may have noted others meanwhile.
     const names = [...new Set([...this.#read(), ...this.#names()])].slice(-MOST)
     const temporary = `${this.#file}.${uniqueName()}`
-    mkdirSync(this.#stateDir, { recursive: true, mode: 0o700 })
     try {
+      mkdirSync(this.#stateDir, { recursive: true, mode: 0o700 })
       writeFileSync(temporary, JSON.stringify(names), { mode: 0o600, flag: 'wx' })
       renameSync(temporary, this.#file)
       this.#isNew = false
     } catch (error) {
-      rmSync(temporary, { force: true })
-      throw error
+      removeIfPossible(temporary)
+      throw unwritable(this.#file, error)
     }
   }
 
@@ -65,5 +66,13 @@ export class SecretMemory {
       // None yet, or not what we wrote: what is hidden now is noted again.
       return new Set()
     }
+  }
+}
+
+function removeIfPossible(file: string): void {
+  try {
+    rmSync(file, { force: true })
+  } catch {
+    // On a disk that takes no changes.
   }
 }
