@@ -187,7 +187,9 @@ function sourceHash(): string {
 
 /** The system call filters that most sandboxes have, in base64. */
 function filters(): Readonly<Record<string, string>> {
-  const wanted = (['x64', 'arm64'] as const).map((architecture) => ({ architecture, unixSockets: false }))
+  const wanted = (['x64', 'arm64'] as const).flatMap((architecture) =>
+    [true, false].map((changes) => ({ architecture, unixSockets: false, changes })),
+  )
   return Object.fromEntries(
     wanted.map((options) => [filterName(options), Buffer.from(compileFilter(options)).toString('base64')]),
   )

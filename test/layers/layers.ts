@@ -14,7 +14,7 @@ export interface Layer {
 }
 
 const pure = ['shell', 'files', 'hosts', 'policy', 'scan']
-const effects = ['manifest', 'approval', 'sandbox', 'egress', 'audit', 'tools']
+const effects = ['manifest', 'approval', 'sandbox', 'egress', 'audit', 'tools', 'providers']
 
 const PURE_WHY = 'Pure folders import pure folders, node:path and their parser only: effects belong in system/.'
 const EFFECT_WHY = 'Effect folders import pure folders and system/, never each other: runtime/ composes them.'
@@ -42,6 +42,7 @@ export const layers: readonly Layer[] = [
 /** Single files of effect folders that are pure: what they import is pure or pure by this list. */
 export const pureFiles: readonly string[] = [
   'sandbox/plan.ts',
+  'sandbox/changes.ts',
   'sandbox/bwrap/args.ts',
   'sandbox/bwrap/seccomp.ts',
   'sandbox/seatbelt/profile.ts',
