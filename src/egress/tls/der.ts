@@ -58,7 +58,7 @@ export function bmp(text: string): Buffer {
 }
 
 /** A Time: UTCTime until 2049, GeneralizedTime after, as RFC 5280 asks. */
-export function time(at: Date): Buffer {
+export function time(at: { toISOString(): string }): Buffer {
   const iso = at.toISOString()
   const digits = `${iso.slice(0, 19).replaceAll('-', '').replace('T', '').replaceAll(':', '')}Z`
   return at.getUTCFullYear() < 2050 ? der(0x17, Buffer.from(digits.slice(2))) : der(0x18, Buffer.from(digits))

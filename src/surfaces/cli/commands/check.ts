@@ -8,10 +8,10 @@ import { openChecker } from '../../../runtime/decide/check-call.ts'
 import type { LoadedPolicy } from '../../../runtime/policy/load.ts'
 import { machineFiles } from '../../../system/files.ts'
 import { thisMachine } from '../../../system/machine.ts'
+import { paint, type Style, type Terminal, visible } from '../../terminal/terminal.ts'
 import { type Arguments, parseArguments } from '../arguments.ts'
 import { hintAtInit, manifestChoice, type Opened, openPolicy, recalled, sealedPolicy } from '../open-policy.ts'
 import { requestedCall } from '../requested-call.ts'
-import { paint, type Style, type Terminal, visible } from '../terminal.ts'
 import { type CommandContext, commandRow, EXIT } from '../usage.ts'
 
 export const VERDICT_STYLE: Record<Verdict, Style> = { allow: 'green', ask: 'yellow', deny: 'red' }
