@@ -21,7 +21,7 @@ import { planRoom, planSandbox, type SandboxPlan, type TerminalSize } from '../.
 import type { ProtectFacts } from '../../sandbox/protect/protect.ts'
 import { worktreeDirectories } from '../../sandbox/protect/protect.ts'
 import type { QuarantineFinding } from '../../sandbox/protect/quarantine.ts'
-import type { Baseline } from '../../sandbox/protect/quarantine-baseline.ts'
+import type { TreeBaseline } from '../../sandbox/protect/quarantine-baseline.ts'
 import { type GuardedRun, ProjectGuard } from '../../sandbox/protect/quarantine-run.ts'
 import type { Movable } from '../../sandbox/secrets/masks-moving.ts'
 import { type MaskChange, MaskWatch } from '../../sandbox/secrets/masks-watch.ts'
@@ -267,7 +267,7 @@ export class CommandRunner {
   }
 
   /** What commands that run now, here or in other processes, could move of the secrets. */
-  #moving(alive: readonly Baseline[]): readonly Movable[] {
+  #moving(alive: readonly TreeBaseline[]): readonly Movable[] {
     return [...this.#running, ...alive.map((baseline) => baseline.movable ?? {})]
   }
 

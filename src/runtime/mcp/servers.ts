@@ -25,7 +25,7 @@ import {
   typedGrants,
 } from '../command/open-runner.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
-import { type Pin, pinOf } from './pins.ts'
+import { type DescriptionPin, pinOf } from './pins.ts'
 import type { GatewayRecorder } from './record.ts'
 
 export type { ServerRequest } from '../../manifest/schema/settings.ts'
@@ -41,7 +41,7 @@ export interface ServerSpec {
   readonly env: Readonly<Record<string, string>>
   readonly requests: readonly ServerRequest[]
   /** The definition as it was found in a file that nobody signed; null where the person typed or signed it. */
-  readonly definition: Pin | null
+  readonly definition: DescriptionPin | null
 }
 
 const MAX_SERVERS = 50
@@ -99,7 +99,7 @@ export function configServers(file: string): readonly ServerSpec[] {
 }
 
 /** Values of variables are often secrets, so only their hashes are kept. */
-function defined(argv: readonly string[], env: Readonly<Record<string, string>>): Pin {
+function defined(argv: readonly string[], env: Readonly<Record<string, string>>): DescriptionPin {
   const hashed = Object.entries(env).map(([name, value]) => [name, createHash('sha256').update(value).digest('hex')])
   return pinOf({ command: argv, env: Object.fromEntries(hashed) })
 }
