@@ -96,6 +96,7 @@ export const FAULT_EXITS = {
   'tool-staging': 2,
   'tool-untrusted': 2,
   'trusted-keys': 2,
+  'unchecked-command': 2,
   'unchecked-path': 2,
   'unknown-agent': 2,
   'unknown-tool': 2,

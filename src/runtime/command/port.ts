@@ -6,13 +6,14 @@ import { grantsOf } from '../../policy/command-grant.ts'
 import type { CommandRule } from '../../policy/policy.ts'
 import { takeStance } from '../../policy/stance.ts'
 import type { LaunchIo } from '../../sandbox/backend.ts'
-import { analyze } from '../../shell/analyze.ts'
+import type { ShellFacts } from '../../shell/facts.ts'
+import { Fault } from '../../system/fault.ts'
 import type { CommandOptions, CommandPort, CommandResult } from '../../tools/tool.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
 import { BackgroundCommands } from '../session/background-commands.ts'
-import { outcomeNotes } from '../session/outcome-notes.ts'
 import type { CallReach } from '../session/policy.ts'
 import { egressRules } from './egress-rules.ts'
+import { outcomeNotes } from './outcome-notes.ts'
 import type { CommandRunner, RunIo, RunOutcome, RunRequest } from './runner.ts'
 import { RunnerPool } from './runner-pool.ts'
 
@@ -22,12 +23,13 @@ export interface CommandPortOptions {
   readonly facts: () => SessionFacts
   readonly openRunner: (loaded: LoadedPolicy) => CommandRunner
   readonly ownAddresses: () => readonly string[]
-  readonly home: string
   readonly spillDirectory: string
 }
 
 /** What one call's commands may reach, and who hears how they came out. */
 export interface CommandCall {
+  /** The command as it was decided, with what was found out about it then: nothing else is run. */
+  readonly decided: { readonly command: string; readonly facts: ShellFacts | null }
   readonly reach: CallReach
   readonly heard: (outcome: RunOutcome) => void
   /** The same for a command in the background, after the call itself has ended. */
@@ -65,12 +67,14 @@ export function openCommands(options: CommandPortOptions): SessionCommands {
   }
 
   function launchText(command: string, how: CommandOptions, call: CommandCall, io: RunIo): Promise<RunOutcome> {
+    if (command !== call.decided.command)
+      throw new Fault('unchecked-command', 'the command is not the one that was decided')
     const loaded = options.placing(call.reach)
     const request: RunRequest = {
       argv: ['/bin/bash', '-c', '--', command],
       cwd: how.cwd,
       timeoutMs: how.timeoutMs,
-      ...carriedAlong(command, how.cwd, loaded, call.reach, options),
+      ...carriedAlong(call, loaded, options),
     }
     return launch(loaded, request, io)
   }
@@ -124,14 +128,11 @@ function resultOf(outcome: RunOutcome): CommandResult {
 
 /** S3: a compound command gets the union of its segments' hosts and variables, and the bundles of their patterns. */
 function carriedAlong(
-  command: string,
-  cwd: string,
+  { decided: { command, facts: shell }, reach }: CommandCall,
   loaded: LoadedPolicy,
-  reach: CallReach,
-  { facts, ownAddresses, home }: CommandPortOptions,
-): Pick<RunRequest, 'patterns' | 'envVars' | 'rules'> {
-  const analysis = analyze(command, { cwd, home, variables: { HOME: home, PWD: cwd } })
-  const commands = 'facts' in analysis ? analysis.facts.commands : []
+  { facts, ownAddresses }: CommandPortOptions,
+): Pick<RunRequest, 'patterns' | 'envVars' | 'rules' | 'grants'> {
+  const commands = shell?.commands ?? []
   const session = facts()
   const grants: CommandRule[] = commands.flatMap((fact) => grantsOf(loaded.policy, session, fact) ?? [])
   const direct = commands.filter((fact) => fact.via.every((via) => via.kind === 'wrapper'))
@@ -145,6 +146,7 @@ function carriedAlong(
   const answered = session.grants.hosts.filter(({ pattern }) => named.has(pattern.host))
   return {
     patterns,
+    grants: [...new Set(grants.map((grant) => grant.pattern.text))],
     envVars: grants.flatMap((grant) => grant.envVars),
     rules: { ...rules, allowed: [...(rules.allowed ?? []), ...reach.hosts, ...answered] },
   }

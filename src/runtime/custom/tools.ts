@@ -24,9 +24,9 @@ import { reapStaged, stageScript } from '../../tools/custom/stage.ts'
 import type { CustomToolManifest, ToolLabel } from '../../tools/custom/tool-manifest.ts'
 import { createTrustStore, type TrustStore } from '../../tools/custom/trust.ts'
 import type { Tool, ToolContext, ToolInput, ToolOutput } from '../../tools/tool.ts'
+import { outcomeNotes } from '../command/outcome-notes.ts'
 import type { RunOutcome, RunRequest } from '../command/runner.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
-import { outcomeNotes } from '../session/outcome-notes.ts'
 import { wholeTree } from '../session/policy.ts'
 
 /** What the decision and the record need to know of a custom tool. */
@@ -141,6 +141,7 @@ async function runTool(
         argv: startsItself(script) ? [staged.path] : ['/bin/sh', staged.path],
         cwd: manifest.labels.includes('filesystem') ? context.cwd : '/tmp',
         patterns: [],
+        grants: [],
         envVars: [...manifest.env, ...(settings?.envVars ?? [])],
         rules: {
           command: name,

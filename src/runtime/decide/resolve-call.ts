@@ -39,6 +39,11 @@ export function resolveCall(tool: string, actions: Actions, around: Surroundings
   }
 }
 
+/** A call of which nothing but the tool's name is known: only levels decide. */
+export function bareCall(tool: string): ToolCall {
+  return { tool, reads: [], writes: [], lists: [], hosts: [], shell: null, requireConfirmation: false }
+}
+
 function pathFact(given: string, around: Surroundings): PathFact {
   const home = given === '~' || given.startsWith('~/') ? around.home + given.slice(1) : given
   const absolute = posix.isAbsolute(home) ? home : `${around.cwd}/${home}`
