@@ -79,6 +79,8 @@ export interface AuditViolation {
   readonly subject: string
   /** The patterns that granted the command. */
   readonly pattern?: string
+  /** How often, where that was counted. */
+  readonly count?: number
 }
 
 /** Anything else of a session: its start, modes, answers, grants, taint. */

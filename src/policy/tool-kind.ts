@@ -52,20 +52,3 @@ export function toolKind(tool: string): BuiltInTool {
 export function isBuiltInTool(tool: string): boolean {
   return Object.hasOwn(TOOLS, tool)
 }
-
-/** What a tool can touch, as the record shows it. */
-export type ToolLabel = 'network' | 'filesystem' | 'execute'
-
-const LABELS: Readonly<Record<ToolKind, readonly ToolLabel[]>> = {
-  read: ['filesystem'],
-  list: ['filesystem'],
-  write: ['filesystem'],
-  command: ['execute', 'filesystem', 'network'],
-  network: ['network'],
-  talk: [],
-}
-
-/** The labels of a built-in tool. */
-export function labelsOf(tool: string): readonly ToolLabel[] {
-  return LABELS[toolKind(tool).kind]
-}

@@ -14,7 +14,7 @@ export interface Layer {
 }
 
 const pure = ['shell', 'files', 'hosts', 'policy', 'scan']
-const effects = ['manifest', 'approval', 'sandbox', 'egress', 'audit', 'tools']
+const effects = ['manifest', 'approval', 'sandbox', 'egress', 'audit', 'tools', 'providers']
 
 const PURE_WHY = 'Pure folders import pure folders, node:path and their parser only: effects belong in system/.'
 const EFFECT_WHY = 'Effect folders import pure folders and system/, never each other: runtime/ composes them.'
@@ -42,12 +42,14 @@ export const layers: readonly Layer[] = [
 /** Single files of effect folders that are pure: what they import is pure or pure by this list. */
 export const pureFiles: readonly string[] = [
   'sandbox/plan.ts',
+  'sandbox/changes.ts',
   'sandbox/bwrap/args.ts',
   'sandbox/bwrap/seccomp.ts',
   'sandbox/seatbelt/profile.ts',
   'audit/event.ts',
   'egress/rules.ts',
   'egress/event.ts',
+  'egress/event-log.ts',
   'sandbox/limits.ts',
   'sandbox/report.ts',
   'sandbox/violation.ts',
@@ -58,11 +60,19 @@ export const pureFiles: readonly string[] = [
   'egress/credentials/foreign-credential.ts',
   'egress/credentials/secret-forms.ts',
   'egress/protocol/request-head.ts',
+  'egress/protocol/override-headers.ts',
   'egress/protocol/connect-request.ts',
   'egress/refusal.ts',
   'egress/target.ts',
   'egress/loopback.ts',
   'sandbox/protect/git-config.ts',
+]
+
+/** Who may make a `CheckedPath`: those that judge a path, and guarded files of what they made themselves. */
+export const checkers: readonly string[] = [
+  'runtime/decide/resolve-call.ts',
+  'runtime/session/context.ts',
+  'system/guarded/directory.ts',
 ]
 
 /** One import of one file: what it names, and the file below `src/` that it leads to, or the module's name. */

@@ -12,9 +12,9 @@ import { bashSyntaxError } from '../../system/bash.ts'
 import { Fault, messageOf } from '../../system/fault.ts'
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
-import { builtInSpec } from '../../tools/built-in.ts'
 import { parseInput } from '../../tools/input.ts'
-import { type Actions, InputError } from '../../tools/tool.ts'
+import { builtInSpec } from '../../tools/registry.ts'
+import { type Actions, InputError, type ToolLabel, toolLabels } from '../../tools/tool.ts'
 import { openSkillGate } from '../custom/open-skill-gate.ts'
 import type { CallHistory } from '../decide/admission.ts'
 import { newSession } from '../decide/check-call.ts'
@@ -60,10 +60,11 @@ export interface ReadCall {
   readonly facts: ShellFacts | null
   /** What is asked about, in short: the command, path or URL. */
   readonly subject: string
+  readonly labels: readonly ToolLabel[]
   readonly touches: ToolCall | { readonly denied: Decision }
 }
 
-export interface HookJudgement extends Pick<ReadCall, 'call' | 'facts' | 'subject'> {
+export interface HookJudgement extends Pick<ReadCall, 'call' | 'facts' | 'subject' | 'labels'> {
   readonly decision: Decision
 }
 
@@ -110,14 +111,15 @@ export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
     ownAddresses: machine.ownAddresses,
     ...(await openSkillGate(loaded.root, machine, files)),
   }
-  const judge = ({ call, facts, subject, touches }: ReadCall, breakerOpenFor: number | null): HookJudgement[] => {
-    if ('denied' in touches) return [{ call, facts, subject, decision: touches.denied }]
+  const judge = ({ touches, ...read }: ReadCall, breakerOpenFor: number | null): HookJudgement[] => {
+    const { call } = read
+    if ('denied' in touches) return [{ ...read, decision: touches.denied }]
     const decision = evaluate(loaded.policy, { ...session, breakerOpenFor }, touches)
-    const own = { call, facts, subject, decision }
-    const read = touches.reads[0]
-    if (call.kind !== 'search' || decision.decision === 'deny' || !read || !files.isDirectory(read.path)) return [own]
-    const hidden = filesNotToRead(read.path, loaded.policy, session)
-    return hidden ? [own, { call, facts: null, subject: call.path, decision: hidden }] : [own]
+    const own = { ...read, decision }
+    const path = touches.reads[0]?.path
+    if (call.kind !== 'search' || decision.decision === 'deny' || !path || !files.isDirectory(path)) return [own]
+    const hidden = filesNotToRead(path, loaded.policy, session)
+    return hidden ? [own, { ...read, facts: null, subject: call.path, decision: hidden }] : [own]
   }
   return {
     judge: {
@@ -153,17 +155,18 @@ async function whyClosed(opened: Exclude<OpenedPolicy, { loaded: unknown }>, roo
 
 function readCall(call: HookCall, around: Surroundings): ReadCall {
   const tool = call.kind === 'search' ? 'grep' : call.tool
-  if (call.kind === 'foreign') return { call, facts: null, subject: tool, touches: bareCall(tool) }
+  const labels = (call.kind === 'tool' && builtInSpec(tool)?.labels) || toolLabels
+  if (call.kind === 'foreign') return { call, labels, facts: null, subject: tool, touches: bareCall(tool) }
   try {
     const actions = call.kind === 'search' ? { reads: [call.path] } : actionsOf(call)
     const touches = resolveCall(tool, actions, around)
     const analysis = touches.shell?.analysis
     const facts = analysis && 'facts' in analysis ? analysis.facts : null
-    return { call, facts, subject: subjectOf(actions, tool), touches }
+    return { call, labels, facts, subject: subjectOf(actions, tool), touches }
   } catch (error) {
     if (!(error instanceof InputError || error instanceof Fault)) throw error
     const denied = denial(tool, { code: 'bad-input', message: `${messageOf(error)}.` })
-    return { call, facts: null, subject: tool, touches: { denied } }
+    return { call, labels, facts: null, subject: tool, touches: { denied } }
   }
 }
 

@@ -43,6 +43,7 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
     openRunner: (loaded) => new CallersRunner(request.io, [loaded, machine, files, backend]),
     facts: () => judge.session,
     ownAddresses: machine.ownAddresses,
+    home: machine.home,
     spillDirectory: machine.cacheDir,
   })
   const recorder = openRecord(judge.loaded, machine, { by: 'host', host, session })

@@ -3,11 +3,11 @@
 import type { Approval } from '../../approval/approve.ts'
 import type { AuditEvent, EndEvent, NoteEvent } from '../../audit/event.ts'
 import type { Decision } from '../../policy/decision.ts'
-import { isBuiltInTool, labelsOf } from '../../policy/tool-kind.ts'
+import { isBuiltInTool } from '../../policy/tool-kind.ts'
 import { canonicalJson } from '../../system/canonical-json.ts'
 import { sha256 } from '../../system/sha256.ts'
 import { uniqueName } from '../../system/unique-name.ts'
-import type { ToolInput } from '../../tools/tool.ts'
+import { type ToolInput, type ToolLabel, toolLabels } from '../../tools/tool.ts'
 import type { RunOutcome } from '../command/runner.ts'
 import type { ToolResult } from '../session/tool-result.ts'
 import { savedGrantOf } from './approver.ts'
@@ -22,6 +22,8 @@ export interface CallRecord {
 
 export interface BegunCall {
   readonly tool: string
+  /** Of a tool that is not known: all of them. */
+  readonly labels?: readonly ToolLabel[]
   readonly input: ToolInput
   readonly subject: string
   readonly decision: Decision
@@ -29,7 +31,7 @@ export interface BegunCall {
   /** Who answers an ask of this surface beforehand: the person who `typed` the command, the `host` that asked. */
   readonly approver?: 'typed' | 'host'
   /** Of a custom tool. */
-  readonly custom?: { readonly trust: 'trusted'; readonly labels: readonly string[]; readonly output: string }
+  readonly custom?: { readonly trust: 'trusted'; readonly output: string }
 }
 
 export interface SessionRecorder {
@@ -63,9 +65,8 @@ export interface RecorderOptions {
 /** A recorder that writes into a log. */
 export function auditRecorder(log: RecordLog, options: RecorderOptions): SessionRecorder {
   return {
-    begin({ tool, input, subject, decision, agent, approver, custom }) {
+    begin({ tool, labels = toolLabels, input, subject, decision, agent, approver, custom }) {
       const call = uniqueName()
-      const labels = custom?.labels ?? (isBuiltInTool(tool) ? labelsOf(tool) : [])
       log.record({
         type: decision.decision === 'deny' ? 'denied' : 'begin',
         call,
@@ -82,7 +83,7 @@ export function auditRecorder(log: RecordLog, options: RecorderOptions): Session
           approver: approverOf(decision, approver ?? null),
         },
         trust: custom?.trust ?? (isBuiltInTool(tool) ? 'built-in' : 'untrusted'),
-        ...(labels.length > 0 && { labels }),
+        labels,
       })
       return { call, started: options.now(), parsed: custom?.output ?? 'text' }
     },

@@ -3,7 +3,8 @@
 import type { AuditViolation, EndEvent } from '../../audit/event.ts'
 import type { RunOutcome } from '../command/runner.ts'
 
-const MAX_LISTED = 100
+/** As many hosts as the way out keeps apart, and room for the rest. */
+const MAX_LISTED = 2_000
 
 type RunFields = Pick<EndEvent, 'hosts' | 'refused_hosts' | 'violations' | 'quarantine' | 'served'>
 
@@ -37,12 +38,18 @@ function violationsOf({ result, egress, grants }: RunOutcome): AuditViolation[] 
       subject: violation.path ?? violation.message,
       ...granted,
     })),
-    ...denied.map((event) => ({
-      seen: 'observed' as const,
-      kind: 'host' as const,
-      subject: event.host ?? 'unknown',
-      ...granted,
-    })),
+    ...deniedHosts(denied).map((violation) => ({ ...violation, ...granted })),
     ...(result.timedOut ? [{ seen: 'observed' as const, kind: 'limit' as const, subject: 'time', ...granted }] : []),
   ]
+}
+
+/** One for each host, whatever was refused of it and how often: many refusals of one must not push another out. */
+function deniedHosts(denied: RunOutcome['egress']): AuditViolation[] {
+  const hosts = Map.groupBy(denied, (event) => event.host ?? 'unknown')
+  return Array.from(hosts, ([subject, events]) => ({
+    seen: 'observed' as const,
+    kind: 'host' as const,
+    subject,
+    count: events.reduce((sum, event) => sum + event.count, 0),
+  }))
 }

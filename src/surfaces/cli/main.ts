@@ -32,6 +32,8 @@ const LOADERS: Readonly<Record<string, Load>> = {
   approvals: () => import('./commands/approvals.ts'),
   import: () => import('./commands/import.ts'),
   mcp: () => import('./commands/mcp.ts'),
+  chat: () => import('./commands/chat.ts'),
+  login: () => import('./commands/login.ts'),
   completions: () => import('./completions.ts'),
 }
 

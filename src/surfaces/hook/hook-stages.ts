@@ -40,9 +40,10 @@ export function hookStages(
       if (elsewhere || setting.inside) return null
       const { openRecord } = await import('../../runtime/record/open.ts')
       recorder = openRecord(judge.loaded, setting.machine, { by: 'host', host: host.name, session: request.session })
-      const { call, subject } = judgement
+      const { call, subject, labels } = judgement
       return recorder.begin({
         tool: call.kind === 'search' ? 'grep' : call.tool,
+        labels,
         input: call.kind === 'tool' ? call.input : {},
         subject,
         decision,

@@ -1,0 +1,96 @@
+/** Text of strangers in rows on a person's terminal: each piece knows its width, and where it stands in the source. */
+
+import { shownCharacters, visible } from './visible-text.ts'
+
+/** A piece of a row: plain, or an escape that stands for a character which is not shown. */
+export interface Piece {
+  readonly text: string
+  readonly escape: boolean
+  /** Cells on the terminal. */
+  readonly width: number
+  /** Where the character stands in the source. */
+  readonly at: number
+  /** A line of the source ends here. */
+  readonly breaks: boolean
+}
+
+const WIDE =
+  /^(?:[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{16fe0}-\u{18aff}\u{1b000}-\u{1b2ff}\u{1f200}-\u{1f265}\u{20000}-\u{3fffd}]|\p{Emoji_Presentation})$/u
+
+/** Takes a text apart into pieces that are safe to show. */
+export function pieces(text: string): Piece[] {
+  return shownCharacters(text).map(({ text: shown, source, at, escaped, mark }) => ({
+    text: shown,
+    escape: escaped,
+    width: escaped ? shown.length : mark ? 0 : WIDE.test(shown) ? 2 : 1,
+    at,
+    breaks: source === '\n',
+  }))
+}
+
+/** The cells that a text takes once it is made safe. */
+export function widthOf(text: string): number {
+  return pieces(text).reduce((sum, piece) => sum + piece.width, 0)
+}
+
+/** Rows of at most `columns` cells; a row ends after an escaped newline as well. */
+export function wrap(all: readonly Piece[], columns: number): Piece[][] {
+  const rows: Piece[][] = [[]]
+  let used = 0
+  for (const piece of all) {
+    if (used + piece.width > columns && used > 0) {
+      rows.push([])
+      used = 0
+    }
+    rows.at(-1)!.push(piece)
+    used += piece.width
+    if (piece.breaks) {
+      rows.push([])
+      used = 0
+    }
+  }
+  return rows.length > 1 && rows.at(-1)!.length === 0 ? rows.slice(0, -1) : rows
+}
+
+/** Rows of prose, broken between words where that is possible. */
+export function wrapWords(text: string, columns: number): string[] {
+  const rows: string[] = []
+  let row = ''
+  let used = 0
+  for (const word of text.split(' ')) {
+    const width = widthOf(word)
+    if (used > 0 && used + 1 + width > columns) {
+      rows.push(row)
+      row = ''
+      used = 0
+    }
+    if (width > columns) {
+      const parts = wrap(pieces(word), columns).map(rowText)
+      if (used > 0) rows.push(row)
+      rows.push(...parts.slice(0, -1))
+      row = parts.at(-1) ?? ''
+      used = widthOf(row)
+      continue
+    }
+    row = used === 0 ? visible(word) : `${row} ${visible(word)}`
+    used += used === 0 ? width : width + 1
+  }
+  rows.push(row)
+  return rows
+}
+
+/** The text on one row, made safe, cut to `columns` cells. */
+export function cutTo(text: string, columns: number): string {
+  const all = pieces(text)
+  if (widthOf(text) <= columns) return rowText(all)
+  let used = 0
+  const kept = all.filter((piece) => {
+    used += piece.width
+    return used <= columns - 1
+  })
+  return `${rowText(kept)}…`
+}
+
+function rowText(row: readonly Piece[]): string {
+  return row.map((piece) => piece.text).join('')
+}
