@@ -5,8 +5,8 @@ import { type OpenRequest, openPolicy as openInRuntime } from '../../runtime/pol
 import type { Problem } from '../../runtime/policy/problems.ts'
 import { machineFiles } from '../../system/files.ts'
 import { type Machine, thisMachine } from '../../system/machine.ts'
+import { paint, type Terminal } from '../terminal/terminal.ts'
 import { type Arguments, textFlag } from './arguments.ts'
-import { paint, type Terminal } from './terminal.ts'
 import { UsageError } from './usage.ts'
 
 export interface Opened<Policy extends LoadedPolicy = LoadedManifest> {

@@ -7,10 +7,10 @@ import type { BatchChecker } from '../../../runtime/decide/batch.ts'
 import { openChecker } from '../../../runtime/decide/check-call.ts'
 import { machineFiles } from '../../../system/files.ts'
 import { thisMachine } from '../../../system/machine.ts'
+import { paint, type Style, type Terminal, visible } from '../../terminal/terminal.ts'
 import { parseArguments } from '../arguments.ts'
 import { hintAtInit, manifestChoice, openInForce } from '../open-policy.ts'
 import { requestedCall } from '../requested-call.ts'
-import { paint, type Style, type Terminal, visible } from '../terminal.ts'
 import { type CommandContext, commandRow, EXIT } from '../usage.ts'
 
 export const VERDICT_STYLE: Record<Verdict, Style> = { allow: 'green', ask: 'yellow', deny: 'red' }

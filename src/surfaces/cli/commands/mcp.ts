@@ -6,9 +6,9 @@ import { machineFiles } from '../../../system/files.ts'
 import { thisMachine } from '../../../system/machine.ts'
 import type { ServerOptions } from '../../mcp/served-project.ts'
 import { serveStdio } from '../../mcp/stdio.ts'
+import { type Terminal, visible } from '../../terminal/terminal.ts'
 import { parseArguments, textFlag } from '../arguments.ts'
 import { rootFlag } from '../open-policy.ts'
-import { type Terminal, visible } from '../terminal.ts'
 import { type CommandContext, commandRow, EXIT, UsageError } from '../usage.ts'
 
 /** Runs `cordon mcp`. */

@@ -14,9 +14,9 @@ import { runTyped } from '../../../runtime/command/run-typed.ts'
 import type { LoadedPolicy } from '../../../runtime/policy/load.ts'
 import { machineFiles } from '../../../system/files.ts'
 import { type Machine, thisMachine } from '../../../system/machine.ts'
+import { isTerminalDevice, paint, type Terminal, visible } from '../../terminal/terminal.ts'
 import { type Arguments, parseArguments, textFlag } from '../arguments.ts'
 import { openInForce } from '../open-policy.ts'
-import { isTerminalDevice, paint, type Terminal, visible } from '../terminal.ts'
 import { type CommandContext, commandRow, EXIT, ownWords, UsageError } from '../usage.ts'
 
 /** Runs `cordon run`. */
