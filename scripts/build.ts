@@ -54,13 +54,13 @@ const PARTS = {
   main: ['src/surfaces/cli/main.ts'],
   open: ['src/surfaces/cli/open-policy.ts'],
   checked: ['src/surfaces/cli/commands/run.ts', 'src/surfaces/cli/commands/check.ts'],
-  recorded: ['src/surfaces/cli/commands/run.ts', 'src/runtime/hook/record.ts'],
   loaded: ['src/surfaces/cli/commands/run.ts', 'src/runtime/policy/load.ts'],
   core: ['src/surfaces/cli/commands/check.ts'],
   shell: ['src/shell/analyze.ts'],
   suffix: ['src/hosts/suffix.ts'],
   hook: ['src/surfaces/cli/commands/hook.ts'],
-  record: ['src/runtime/hook/record.ts'],
+  record: ['src/runtime/record/open.ts'],
+  typed: ['src/runtime/command/typed-call.ts'],
   manifest: ['src/runtime/policy/load.ts'],
   trust: ['src/runtime/policy/trust.ts'],
   run: ['src/surfaces/cli/commands/run.ts'],
@@ -69,8 +69,8 @@ const PARTS = {
 /** What commands that start often need at once, in one file each. */
 const STARTS: Readonly<Record<string, readonly (keyof typeof PARTS)[]>> = {
   check: ['open', 'checked', 'core'],
-  hook: ['open', 'checked', 'recorded', 'core', 'hook'],
-  run: ['open', 'checked', 'recorded', 'loaded', 'run'],
+  hook: ['open', 'checked', 'core', 'hook'],
+  run: ['open', 'checked', 'loaded', 'run'],
 }
 
 /** CommonJS, because Node loads it about 8 ms faster than ESM; ASCII, so that it is read without decoding. */
