@@ -16,7 +16,7 @@ import { clientSettings } from '../src/egress/clients/clients.ts'
 import { openDoor } from '../src/egress/door.ts'
 import { createSessionCa } from '../src/egress/tls/ca.ts'
 import { createUpstream } from '../src/egress/upstream.ts'
-import { createBwrapBackend } from '../src/sandbox/backend.ts'
+import { createBwrapBackend } from '../src/sandbox/bwrap/backend.ts'
 import { planSandbox, type SandboxRequest } from '../src/sandbox/plan.ts'
 import { readHostFacts } from '../src/sandbox/session.ts'
 import { hosts, PUBLIC_ADDRESS, TestAuthority } from '../test/contract/egress/world.ts'
@@ -76,7 +76,7 @@ export async function benchFirstByte(): Promise<void> {
     execFileSync('cc', ['-std=gnu11', '-O2', '-static', '-o', client, source])
 
     // A session lays the next room out ahead; the first command, and one of another kind, start one of their own.
-    const backends = { ahead: createBwrapBackend({ ahead: true }), own: createBwrapBackend() }
+    const backends = { ahead: createBwrapBackend({ commands: 'many' }), own: createBwrapBackend() }
     const ca = createSessionCa()
     const resolver = { resolve: async () => [PUBLIC_ADDRESS] }
     const dialer = ({ target }: { target: { port: number } }) => ({
@@ -171,7 +171,7 @@ export async function benchFirstByte(): Promise<void> {
       table.push([name, `${without.toFixed(1)} ms`, `${through.toFixed(1)} ms`, `${ratio.toFixed(2)}x`, kept])
     }
     printTable('spawn to first proxied byte, session running', table)
-    backends.ahead.rest()
+    backends.ahead.release()
   } finally {
     plain.close()
     secure.close()

@@ -8,7 +8,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Backend, createBwrapBackend } from '../src/sandbox/backend.ts'
+import type { Backend } from '../src/sandbox/backend.ts'
+import { createBwrapBackend } from '../src/sandbox/bwrap/backend.ts'
 import { planSandbox, type SandboxPlan, type SandboxRequest } from '../src/sandbox/plan.ts'
 import { readHostFacts } from '../src/sandbox/session.ts'
 
@@ -111,9 +112,9 @@ async function benchSandbox(): Promise<SandboxFigures> {
     const bareMs = middleOf(bareTimes)
     const launchMs = middleOf(launchTimes)
 
-    const ahead = createBwrapBackend({ ahead: true })
+    const ahead = createBwrapBackend({ commands: 'many' })
     const aheadMs = await median(() => run(plan, ahead), 30, PAUSE_MS)
-    ahead.rest()
+    ahead.release()
 
     const masks: Record<number, number> = {}
     for (const count of [200, 1000, 3000]) {

@@ -74,7 +74,7 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
   const machine = options.machine ?? thisMachine()
   const project: ProjectPolicy = { loaded: await openProject(options, machine) }
   const { root } = project.loaded
-  const backend = options.backend ?? openBackend({ ahead: true })
+  const backend = options.backend ?? openBackend({ commands: 'many' })
   const resolver = options.resolver ?? machineResolver()
   const upstream = options.upstream ?? createUpstream()
   const queue = options.prompter ? new QuestionQueue(options.prompter) : null

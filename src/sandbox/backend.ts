@@ -5,6 +5,7 @@ import type { Readable, Writable } from 'node:stream'
 import type { Limits } from './limits.ts'
 import type { SandboxPlan, SandboxRoom } from './plan.ts'
 import type { Support } from './report.ts'
+import { SandboxFault } from './sandbox-fault.ts'
 import type { Violation } from './violation.ts'
 
 /** Where an output goes. A Writable is never ended. */
@@ -25,10 +26,6 @@ export interface LaunchIo {
   readonly terminal?: TerminalIo
   /** Cancels: the whole sandbox dies. */
   readonly signal?: AbortSignal
-  /** This process has nothing else to do: it may be blocked until the command is done, which is faster. */
-  readonly blocking?: boolean
-  /** The room that `begin` gave for this plan. */
-  readonly begun?: BegunRoom
   /** Signals that reach this process while the command runs and are passed on to it. */
   readonly forwardSignals?: readonly NodeJS.Signals[]
   /** Where output beyond the cap is kept; without it the rest is dropped and counted. */
@@ -89,28 +86,69 @@ export interface CompiledSandbox {
   readonly orders: Uint8Array | string
 }
 
-/** A room that is being laid out already. */
-export interface BegunRoom {
-  /** Hands over the plan, whose room this is, and blocks until the command is done. */
-  launch(plan: SandboxPlan): LaunchResult
-  /** There will be no command, or it is done: nothing is left either way. */
-  abandon(): void
+/**
+ * What a backend can do beyond running a command, streams and status passed through, under a time limit. A plan that needs
+ * more than its backend declares is refused (`requireCapable`); nothing of it is ever left out.
+ */
+export type Capability =
+  /** Runs the programs of this machine. */
+  | 'programs'
+  /** Opens of masked files are observed, and told. */
+  | 'observed-masks'
+  /** Notices that a file is not the one that was looked at: `maskIdentities`, `verify`. */
+  | 'moved-files'
+  /** `standIns`. */
+  | 'stand-ins'
+  /** `network: 'listener'`. */
+  | 'listener'
+  /** `servers`. */
+  | 'servers'
+  /** A terminal of the sandbox's own. */
+  | 'terminal'
+  /** `forwardSignals`. */
+  | 'signals'
+  /** The user inside is the user outside. */
+  | 'same-user'
+
+/** A plan whose first part is known: a backend may work on that while the rest is still being made. */
+export interface PlanUnderway {
+  /** Made when it is asked for. */
+  room(): SandboxRoom
+  readonly limits: Limits
+  /** Whether sockets will be handed out of the sandbox. */
+  readonly sockets: boolean
+  /** Makes the whole plan, whose room this is. When it throws, nothing runs and the backend leaves nothing. */
+  complete(): SandboxPlan
 }
 
 export interface Backend {
   readonly name: string
+  readonly capabilities: ReadonlySet<Capability>
   /** Really runs a sandbox, and attacks from inside it. */
   probe(): Promise<Support>
   compile(plan: SandboxPlan): CompiledSandbox
   /**
-   * Lays out a room while its plan is still being made, for a launch that may block; null where that is not to be had.
-   * Either `launch` is given what this gave, or it is abandoned.
+   * Runs one command. Throws a SandboxFault when it could not be run inside; never runs it outside.
+   * INVARIANT: a plan that is under way is completed before this returns its promise: what was looked at for its first part
+   * and for the rest is then one moment to every other command.
    */
-  begin(room: SandboxRoom, limits: Limits, io: LaunchIo): BegunRoom | null
-  /** Throws a SandboxFault when the command could not be run inside; never runs it outside. */
-  launch(plan: SandboxPlan, io?: LaunchIo): Promise<LaunchResult>
-  /** Ends what was laid out ahead; the next launch may begin again. */
-  rest(): void
+  launch(plan: SandboxPlan | PlanUnderway, io?: LaunchIo): Promise<LaunchResult>
+  /** Lets go of what was made ready for commands to come; the next launch may make it ready again. */
+  release(): void
 }
 
-export { type BwrapOptions, createBwrapBackend } from './bwrap/backend.ts'
+/** Throws the fault of a plan that needs more than a backend can do. */
+export function requireCapable({ name, capabilities }: Backend, plan: SandboxPlan, io: LaunchIo): void {
+  const needed: readonly (readonly [boolean, Capability, string])[] = [
+    [plan.network.kind === 'listener', 'listener', 'a way to the hosts that are granted'],
+    [plan.servers.length > 0, 'servers', 'ports of servers inside'],
+    [plan.standIns.length > 0, 'stand-ins', 'files that stand in for others'],
+    [io.terminal !== undefined, 'terminal', 'a terminal'],
+    [io.verify !== undefined, 'moved-files', 'a last look while other commands run'],
+  ]
+  const lacking = needed.find(([wanted, capability]) => wanted && !capabilities.has(capability))
+  if (!lacking) return
+  throw new SandboxFault('sandbox-unable', `the sandbox "${name}" cannot give this command ${lacking[2]}`, {
+    remedy: 'Take that grant out of the manifest, or use another sandbox.',
+  })
+}

@@ -1,12 +1,16 @@
 /** Faults: the machine failed. A fault is thrown, has a stable code, and never becomes an allow. */
 
+import type { FaultCode } from './fault-codes.ts'
+
+export type { FaultCode } from './fault-codes.ts'
+
 export class Fault extends Error {
   override readonly name = 'Fault'
-  readonly code: string
+  readonly code: FaultCode
   /** What a person can do about it. */
   readonly remedy: string | null
 
-  constructor(code: string, message: string, options: { cause?: unknown; remedy?: string } = {}) {
+  constructor(code: FaultCode, message: string, options: { cause?: unknown; remedy?: string } = {}) {
     super(message, { cause: options.cause })
     this.code = code
     this.remedy = options.remedy ?? null

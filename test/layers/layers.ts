@@ -53,6 +53,7 @@ export const pureFiles: readonly string[] = [
   'sandbox/violation.ts',
   'sandbox/bwrap/syscalls.ts',
   'sandbox/bwrap/steps.ts',
+  'system/fault-codes.ts',
   'sandbox/bwrap/orders.ts',
   'egress/credentials/foreign-credential.ts',
   'egress/credentials/secret-forms.ts',

@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest'
 import type { BundleChoice } from '../../sandbox/bundles/bundle.ts'
-import { SandboxFault } from '../../sandbox/bwrap/launch-fault.ts'
+import { SandboxFault } from '../../sandbox/sandbox-fault.ts'
 import { explainMissing, explainOffline } from './bundle-hint.ts'
 
 const choice = (tool: string, wrappers: readonly string[] = []): BundleChoice => ({
@@ -33,10 +33,9 @@ describe('a command that failed without network', () => {
 })
 
 it('a program that only its bundle shows is found by naming that', () => {
-  const missing = new SandboxFault('command-not-found', 'not found', { remedy: 'Look.', exitCode: 127 })
+  const missing = new SandboxFault('command-not-found', 'not found', { remedy: 'Look.' })
   expect(explainMissing(missing, ['cargo', 'build'], [])).toMatchObject({
     code: 'command-not-found',
-    exitCode: 127,
     remedy: expect.stringContaining('Add "cargo"'),
   })
   expect(explainMissing(missing, ['frobnicate'], [])).toBe(missing)

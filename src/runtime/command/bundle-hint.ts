@@ -3,7 +3,7 @@
 import { basename } from 'node:path'
 import { type Bundle, type BundleChoice, selectBundles } from '../../sandbox/bundles/bundle.ts'
 import { builtInBundles } from '../../sandbox/bundles/bundles.generated.ts'
-import { SandboxFault } from '../../sandbox/bwrap/launch-fault.ts'
+import { SandboxFault } from '../../sandbox/sandbox-fault.ts'
 
 /** What package managers call fetching. */
 const FETCHES = /^(?:i|install|ci|add|update|upgrade|fetch|get|sync|download|restore|require)$/
@@ -11,9 +11,9 @@ const FETCHES = /^(?:i|install|ci|add|update|upgrade|fetch|get|sync|download|res
 /** The fault of a command that was not found, with the bundle that would have shown it. */
 export function explainMissing(error: unknown, command: readonly string[], chosen: readonly BundleChoice[]): unknown {
   if (!(error instanceof SandboxFault) || error.code !== 'command-not-found') return error
-  const { code, message, exitCode } = error
+  const { code, message } = error
   const remedy = hint(command, chosen)
-  return remedy === null ? error : new SandboxFault(code, message, { cause: error, remedy, exitCode })
+  return remedy === null ? error : new SandboxFault(code, message, { cause: error, remedy })
 }
 
 /** Why a command that failed had no network, where a bundle would have given it some; null when that is not it. */

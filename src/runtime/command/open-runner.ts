@@ -2,7 +2,8 @@
 
 import { grantMatches } from '../../policy/command-match.ts'
 import type { CommandRule } from '../../policy/policy.ts'
-import { type Backend, createBwrapBackend } from '../../sandbox/backend.ts'
+import type { Backend } from '../../sandbox/backend.ts'
+import { createBwrapBackend } from '../../sandbox/bwrap/backend.ts'
 import { describePlan, formatPlan, type PlanReport, type Support } from '../../sandbox/report.ts'
 import type { Word } from '../../shell/facts.ts'
 import { Fault } from '../../system/fault.ts'
@@ -30,8 +31,8 @@ export const PASSED_SIGNALS: readonly NodeJS.Signals[] = [
   'SIGCONT',
 ]
 
-/** The sandbox of this platform. No sandbox, no run. `ahead`: there will be one command after another. */
-export function openBackend(options: { readonly ahead?: boolean } = {}): Backend {
+/** The sandbox of this platform. No sandbox, no run. `commands`: what the caller has, where it is known. */
+export function openBackend(options: { readonly commands?: 'one' | 'many' } = {}): Backend {
   if (process.platform === 'linux') return createBwrapBackend(options)
   throw new Fault(
     'no-sandbox',

@@ -5,7 +5,13 @@ import type { Door } from '../../egress/door.ts'
 import type { EgressEvent } from '../../egress/event.ts'
 import type { EgressRules } from '../../egress/rules.ts'
 import { isInside } from '../../files/baseline.ts'
-import type { Backend, BegunRoom, LaunchIo, LaunchResult } from '../../sandbox/backend.ts'
+import {
+  type Backend,
+  type LaunchIo,
+  type LaunchResult,
+  type PlanUnderway,
+  requireCapable,
+} from '../../sandbox/backend.ts'
 import { type AppliedBundle, type BundleFurnishing, furnish, selectBundles } from '../../sandbox/bundles/bundle.ts'
 import { builtInBundles } from '../../sandbox/bundles/bundles.generated.ts'
 import { commandEnvironment } from '../../sandbox/environment.ts'
@@ -62,12 +68,21 @@ export interface RunOutcome {
   readonly served: readonly ServedPort[]
 }
 
+/** A plan of which the room is known. */
+interface Preparing extends Omit<PlanUnderway, 'complete'> {
+  complete(): Prepared
+}
+
 interface Prepared {
   readonly plan: SandboxPlan
   readonly guard: GuardedRun
   readonly recovered: readonly QuarantineFinding[]
   readonly movable: Movable
-  readonly begun: BegunRoom | null
+}
+
+/** A command that is on its way, with who watches its secrets. */
+interface Begun extends Prepared {
+  readonly watch: MaskWatch
 }
 
 /** Faults of a secret, a protected path or a shown place that is not where it was seen. */
@@ -117,7 +132,7 @@ export class CommandRunner {
 
   /** The plan of a command, as `cordon run --plan` shows it. Nothing is begun. */
   async plan(request: RunRequest): Promise<SandboxPlan> {
-    const { plan, guard } = this.#prepare(request, await this.#doorSettings(request))
+    const { plan, guard } = this.#prepare(request, await this.#doorSettings(request)).complete()
     guard.end()
     return plan
   }
@@ -134,41 +149,46 @@ export class CommandRunner {
   }
 
   async #attempt(request: RunRequest, io: RunIo): Promise<RunOutcome> {
-    const prepared = this.#prepare(request, await this.#doorSettings(request), io)
-    const { plan, guard, begun } = prepared
+    const preparing = this.#prepare(request, await this.#doorSettings(request))
     const egress: EgressEvent[] = []
     const openDoor = this.#network?.doorFor(request.rules, (event) => egress.push(event))
     const ports = new DevServerPorts(io.onNotice ?? (() => {}))
-    const watch = new MaskWatch(plan.masks)
+    const underway: { begun: Begun | null; door: Door | null } = { begun: null, door: null }
+    const launchIo: LaunchIo = {
+      ...io,
+      ...(this.#running.size > 0 && { verify: () => this.#hidden.isAllOf(underway.begun?.plan.masks ?? []) }),
+      onListener: (listener) => {
+        underway.door = openDoor?.(listener) ?? null
+      },
+      onServer: (server) => ports.open(server),
+    }
+    const complete = (): SandboxPlan => {
+      const prepared = preparing.complete()
+      underway.begun = { ...prepared, watch: new MaskWatch(prepared.plan.masks) }
+      this.#running.add(prepared.movable)
+      requireCapable(this.#backend, prepared.plan, launchIo)
+      return prepared.plan
+    }
     let settled = false
-    let door: Door | null = null
-    this.#running.add(prepared.movable)
     try {
-      const result = await this.#backend.launch(plan, {
-        ...io,
-        ...(begun && { begun }),
-        ...(this.#running.size > 1 && { verify: () => this.#hidden.isAllOf(plan.masks) }),
-        onListener: (listener) => {
-          door = openDoor?.(listener) ?? null
-        },
-        onServer: (server) => ports.open(server),
-      })
+      const result = await this.#backend.launch({ ...preparing, complete }, launchIo)
       await ports.closed()
       settled = true
-      const findings = [...prepared.recovered, ...guard.end(), ...this.#hidden.madeAgainstRules().map(madeFinding)]
+      const { plan, guard, recovered, watch } = underway.begun!
+      const findings = [...recovered, ...guard.end(), ...this.#hidden.madeAgainstRules().map(madeFinding)]
       const maskChanges = watch
         .close(this.#hidden.inProject(), result.exitCode !== 0)
         // A project of nothing but secrets is not for anybody to remove.
         .filter(({ what, path }) => what !== 'kept' || !plan.binds.some((bind) => isInside(bind.path, path)))
       return { result, plan, findings, maskChanges, egress, served: ports.served() }
     } finally {
-      this.#running.delete(prepared.movable)
+      const { begun, door } = underway
+      if (begun) this.#running.delete(begun.movable)
       if (door) await this.#network?.closeDoor(door)
       await ports.closed()
-      begun?.abandon()
       if (!settled) {
-        watch.close([])
-        guard.end()
+        begun?.watch.close([])
+        begun?.guard.end()
       }
     }
   }
@@ -176,7 +196,7 @@ export class CommandRunner {
   /** Ends the session; the index of secrets is kept for the next one. */
   async close(): Promise<void> {
     await this.#network?.close()
-    this.#backend.rest()
+    this.#backend.release()
     this.#hidden.close()
   }
 
@@ -190,7 +210,8 @@ export class CommandRunner {
     return this.#network.settings(rules)
   }
 
-  #prepare(request: RunRequest, door: DoorSettings | null, io: LaunchIo = {}): Prepared {
+  /** The first part of a plan, with the way to the rest: a look for the secrets and the protected paths. */
+  #prepare(request: RunRequest, door: DoorSettings | null): Preparing {
     const { sandbox } = this.#loaded
     const applied = this.#bundles(request)
     const furnished = furnish(applied, { home: this.#machine.home, registries: this.#loaded.registries })
@@ -208,37 +229,36 @@ export class CommandRunner {
     }
     const limits = this.#limits(request.timeoutMs)
     const room = { ...sight, limits, facts: readHostFacts(sight) }
-    // Bubblewrap works while the secrets are looked for.
-    const served = sandbox.devServerPorts.length > 0
-    const begun = door || served || this.#running.size > 0 ? null : this.#backend.begin(planRoom(room), limits, io)
-    let guard: GuardedRun | null = null
-    try {
+    const complete = (): Prepared => {
       const { recovered, alive } = this.#guard.look()
       const hidden = this.#hidden.look({ reads, writes }, this.#moving(alive))
-      guard = this.#guard.begin(this.#protectFacts(), hidden)
-      // One that began meanwhile may have moved what was being looked for.
-      this.#hidden.requireAll(hidden, this.#moving(guard.alive))
-      const { masks, held, identities } = hidden
-      const plan = planSandbox({
-        ...room,
-        argv: request.argv,
-        env: this.#environment(request, furnished, door?.variables ?? {}),
-        uid: process.getuid?.() ?? 0,
-        gid: process.getgid?.() ?? 0,
-        masks,
-        maskIdentities: identities,
-        held,
-        pins: [...guard.pins, ...this.#frozen().map((path) => ({ path, mode: 'read-only' as const }))],
-        network: door ? 'listener' : 'none',
-        servers: sandbox.devServerPorts.map((port) => port.value),
-        ...(request.terminal && { terminal: request.terminal }),
-      })
-      return { plan, guard, recovered: [...recovered, ...guard.recovered], movable: hidden.movable, begun }
-    } catch (error) {
-      begun?.abandon()
-      guard?.end()
-      throw error
+      const guard = this.#guard.begin(this.#protectFacts(), hidden)
+      try {
+        // One that began meanwhile may have moved what was being looked for.
+        this.#hidden.requireAll(hidden, this.#moving(guard.alive))
+        const { masks, held, identities } = hidden
+        const plan = planSandbox({
+          ...room,
+          argv: request.argv,
+          env: this.#environment(request, furnished, door?.variables ?? {}),
+          uid: process.getuid?.() ?? 0,
+          gid: process.getgid?.() ?? 0,
+          masks,
+          maskIdentities: identities,
+          held,
+          pins: [...guard.pins, ...this.#frozen().map((path) => ({ path, mode: 'read-only' as const }))],
+          network: door ? 'listener' : 'none',
+          servers: sandbox.devServerPorts.map((port) => port.value),
+          ...(request.terminal && { terminal: request.terminal }),
+        })
+        return { plan, guard, recovered: [...recovered, ...guard.recovered], movable: hidden.movable }
+      } catch (error) {
+        guard.end()
+        throw error
+      }
     }
+    const sockets = door !== null || sandbox.devServerPorts.length > 0
+    return { room: () => planRoom(room), limits, sockets, complete }
   }
 
   /** What commands that run now, here or in other processes, could move of the secrets. */

@@ -36,7 +36,7 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
   if (judgement.decision.decision === 'deny') {
     return { denied: judgement.decision.reason.message, decision: judgement.decision }
   }
-  const backend = openBackend()
+  const backend = openBackend({ commands: 'one' })
   const commands = openCommands({
     placing: (reach) => placingPolicy(judge.loaded, judge.session, reach, null),
     openRunner: (loaded) => new CallersRunner(request.io, [loaded, machine, files, backend]),

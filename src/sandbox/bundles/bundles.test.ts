@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { createBwrapBackend } from '../backend.ts'
+import { createBwrapBackend } from '../bwrap/backend.ts'
 import { commandEnvironment } from '../environment.ts'
 import { planSandbox } from '../plan.ts'
 import { readHostFacts } from '../session.ts'

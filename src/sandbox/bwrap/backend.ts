@@ -2,14 +2,14 @@
 
 import { accessSync, constants, openSync, readFileSync, realpathSync } from 'node:fs'
 import { delimiter, isAbsolute, join } from 'node:path'
-import type { Backend, CompiledSandbox } from '../backend.ts'
+import type { Backend, Capability, CompiledSandbox } from '../backend.ts'
 import { numbersProcesses } from '../limits.ts'
 import { type CgroupHost, openCgroups } from '../limits-cgroup.ts'
 import { handsOutSockets } from '../plan.ts'
+import { SandboxFault } from '../sandbox-fault.ts'
 import { launchSandbox } from './launch.ts'
 import { beginRoom } from './launch-blocking.ts'
 import { compileFurnishing, compileRoom, type Machine } from './launch-compile.ts'
-import { SandboxFault } from './launch-fault.ts'
 import { SpareRooms } from './launch-spare.ts'
 import { probeSandbox } from './probe.ts'
 import type { Architecture } from './syscalls.ts'
@@ -20,9 +20,24 @@ export interface BwrapOptions {
   readonly init?: string
   /** False: per-process limits only. */
   readonly cgroups?: boolean
-  /** True: lays rooms out ahead of their commands, for a caller that has one command after another. */
-  readonly ahead?: boolean
+  /**
+   * What the caller has: `one` command, for which the process may be blocked until it is done; or `many`, one after
+   * another, whose rooms are laid out ahead. Without a word neither is done.
+   */
+  readonly commands?: 'one' | 'many'
 }
+
+const CAPABILITIES: ReadonlySet<Capability> = new Set([
+  'programs',
+  'observed-masks',
+  'moved-files',
+  'stand-ins',
+  'listener',
+  'servers',
+  'terminal',
+  'signals',
+  'same-user',
+])
 
 const BWRAP_FOLDERS = ['/usr/bin', '/usr/local/bin', '/bin', '/run/current-system/sw/bin']
 
@@ -74,7 +89,7 @@ function architectureOf(arch: string): Architecture {
 export function createBwrapBackend(options: BwrapOptions = {}): Backend {
   let machine: Machine | null = null
   let groups: { readonly host: CgroupHost | null } | null = null
-  const spares = options.ahead ? new SpareRooms() : null
+  const spares = options.commands === 'many' ? new SpareRooms() : null
   const cgroups = (): CgroupHost | null => {
     groups ??= { host: options.cgroups === false ? null : openCgroups() }
     return groups.host
@@ -95,6 +110,7 @@ export function createBwrapBackend(options: BwrapOptions = {}): Backend {
   }
   const backend: Backend = {
     name: 'bwrap',
+    capabilities: CAPABILITIES,
     probe: () =>
       probeSandbox(
         backend,
@@ -106,9 +122,18 @@ export function createBwrapBackend(options: BwrapOptions = {}): Backend {
       const [program, ...args] = compileRoom(plan, handsOutSockets(plan), found, null)
       return { program, args, orders: compileFurnishing(plan, found) }
     },
-    begin: (room, limits, io) => beginRoom(room, limits, io, find()),
-    launch: async (plan, io = {}) => launchSandbox(plan, io, find(), spares),
-    rest: () => spares?.close(),
+    launch: async (planned, io = {}) => {
+      if (!('complete' in planned)) return launchSandbox(planned, io, find(), spares)
+      // Bubblewrap works while the rest of the plan is made.
+      const begun = options.commands === 'one' ? beginRoom(planned, io, find()) : null
+      if (!begun) return launchSandbox(planned.complete(), io, find(), spares)
+      try {
+        return begun.launch(planned.complete())
+      } finally {
+        begun.abandon()
+      }
+    },
+    release: () => spares?.close(),
   }
   return backend
 }

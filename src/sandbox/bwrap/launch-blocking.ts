@@ -1,17 +1,24 @@
 /** Runs one command for a process that has nothing else to do meanwhile: the addon `cordon-launch` starts it and waits. */
 
 import { dirname, join } from 'node:path'
-import type { BegunRoom, LaunchIo } from '../backend.ts'
-import type { Limits } from '../limits.ts'
-import type { SandboxRoom } from '../plan.ts'
+import type { LaunchIo, LaunchResult, PlanUnderway } from '../backend.ts'
+import type { SandboxPlan } from '../plan.ts'
+import { SandboxFault } from '../sandbox-fault.ts'
 import { compileFurnishing, compileRoom, type Machine, openGroup } from './launch-compile.ts'
-import { SandboxFault } from './launch-fault.ts'
 import { LaunchProgress } from './launch-progress.ts'
 
 /** What native/cordon-launch.c gives Node. */
 interface LaunchAddon {
   start(args: Buffer, fds: Buffer): number
   attend(orders: Buffer, signals: Buffer, timeoutMs: number): Buffer
+  abandon(): void
+}
+
+/** A room that is being laid out. */
+export interface BegunRoom {
+  /** Hands over the plan, whose room this is, and blocks until the command is done. */
+  launch(plan: SandboxPlan): LaunchResult
+  /** There will be no command, or it is done: nothing is left either way. */
   abandon(): void
 }
 
@@ -41,20 +48,25 @@ function loadAddon(path: string): LaunchAddon | null {
 function mayBlock(io: LaunchIo): boolean {
   const passedOn = io.stdin === 'inherit' && io.stdout === 'inherit' && io.stderr === 'inherit'
   const known = (io.forwardSignals ?? []).every((name) => name in SIGNALS)
-  return io.blocking === true && passedOn && known && !io.terminal && !io.signal && !io.verify
+  return passedOn && known && !io.terminal && !io.signal && !io.verify
 }
 
 /**
  * Has bubblewrap lay out a room, while this process goes on to make the plan of what is put into it. Null, with nothing
  * started, when the launch may not block, and when a terminal is among the streams: that has to be relayed.
  */
-export function beginRoom(room: SandboxRoom, limits: Limits, io: LaunchIo, machine: Machine): BegunRoom | null {
-  const addon = mayBlock(io)
-    ? loadAddon(join(dirname(machine.init.path), `cordon-launch-${machine.architecture}`))
-    : null
+export function beginRoom(
+  { room, limits, sockets }: Omit<PlanUnderway, 'complete'>,
+  io: LaunchIo,
+  machine: Machine,
+): BegunRoom | null {
+  const addon =
+    !sockets && mayBlock(io)
+      ? loadAddon(join(dirname(machine.init.path), `cordon-launch-${machine.architecture}`))
+      : null
   if (!addon) return null
   const cgroup = openGroup(limits, machine)
-  const argv = compileRoom(room, false, machine, cgroup)
+  const argv = compileRoom(room(), false, machine, cgroup)
   // The addon takes the words as one text: a NUL in one would make it two.
   if (argv.some((word) => word.includes('\0'))) throw new SandboxFault('sandbox-plan', 'a path holds a NUL character')
   const fds = Int32Array.of(machine.init.fd, 0, 1, 2, machine.nothing)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Bind, SandboxRoom } from '../plan.ts'
+import { SandboxFault } from '../sandbox-fault.ts'
 import { compileRoom, type Machine } from './launch-compile.ts'
-import { SandboxFault } from './launch-fault.ts'
 
 const room = (binds: readonly Bind[]): SandboxRoom => ({
   hostname: 'localhost',

@@ -1,28 +1,9 @@
 /** Faults of the sandbox: the command did not run inside, so it did not run. */
 
 import { constants } from 'node:os'
-import { Fault } from '../../system/fault.ts'
 import type { SandboxPlan } from '../plan.ts'
+import { SandboxFault } from '../sandbox-fault.ts'
 import { type InitStep, STEP_MEANINGS, stepOf } from './steps.ts'
-
-/** For `cordon run`: 125 Cordon's fault, 126 not executable, 127 not found. */
-export type FaultExit = 125 | 126 | 127
-
-export class SandboxFault extends Fault {
-  readonly exitCode: FaultExit
-  /** The path it is about, where there is one. */
-  readonly path: string | null
-
-  constructor(
-    code: string,
-    message: string,
-    options: { cause?: unknown; remedy?: string; exitCode?: FaultExit; path?: string } = {},
-  ) {
-    super(code, message, options)
-    this.exitCode = options.exitCode ?? 125
-    this.path = options.path ?? null
-  }
-}
 
 function errnoName(errno: number): string {
   return Object.entries(constants.errno).find(([, value]) => value === errno)?.[0] ?? `errno ${errno}`
@@ -56,11 +37,10 @@ export function faultOfStep(failed: { step: number; errno: number; index: number
         {
           remedy:
             'Check the name and its interpreter line, and that a grant or a bundle shows the program to the sandbox.',
-          exitCode: 127,
           ...about,
         },
       )
-    : new SandboxFault(code, message, { remedy, exitCode: 126, ...about })
+    : new SandboxFault(code, message, { remedy, ...about })
 }
 
 /** The fault for a bubblewrap that ended before the init could say anything. */

@@ -6,10 +6,11 @@ import { constants } from 'node:os'
 import { Readable, Writable } from 'node:stream'
 import type { LaunchIo, LaunchResult, Output } from '../backend.ts'
 import type { SandboxPlan } from '../plan.ts'
+import { SandboxFault } from '../sandbox-fault.ts'
 import { CONTROL_FD } from './args.ts'
 import { Capture } from './launch-capture.ts'
 import { compileFurnishing, type Machine } from './launch-compile.ts'
-import { faultOfStep, SandboxFault } from './launch-fault.ts'
+import { faultOfStep } from './launch-fault.ts'
 import { LaunchProgress } from './launch-progress.ts'
 import { keepAlive, roomName, type StartedRoom, type Streams, startRoom, streamsOf } from './launch-room.ts'
 import { InsideServers } from './launch-servers.ts'
@@ -28,7 +29,6 @@ export async function launchSandbox(
   machine: Machine,
   spares: SpareRooms | null = null,
 ): Promise<LaunchResult> {
-  if (io.begun) return io.begun.launch(plan)
   const orders = compileFurnishing(plan, machine, io)
   if (plan.network.kind === 'listener' && !io.onListener)
     throw new SandboxFault('sandbox-network', 'the plan has a network listener, but nobody takes it')

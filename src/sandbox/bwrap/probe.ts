@@ -18,8 +18,8 @@ import type { Backend, LaunchResult } from '../backend.ts'
 import type { CgroupSupport } from '../limits.ts'
 import { planSandbox } from '../plan.ts'
 import type { Assurance, Support } from '../report.ts'
+import { SandboxFault } from '../sandbox-fault.ts'
 import { readHostFacts } from '../session.ts'
-import { SandboxFault } from './launch-fault.ts'
 
 interface Check {
   readonly name: string

@@ -1,5 +1,7 @@
 /** PURE. The steps at which cordon-init can fail, and what each failure means to a person. */
 
+import type { FaultCode } from '../../system/fault-codes.ts'
+
 /** Mirrors `enum step` of native/cordon-init.c; a test compares the two. */
 export const INIT_STEPS = {
   ORDERS: 1,
@@ -31,7 +33,7 @@ export const INIT_STEPS = {
 export type InitStep = keyof typeof INIT_STEPS
 
 export interface StepMeaning {
-  readonly code: string
+  readonly code: FaultCode
   readonly what: string
   readonly remedy: string
 }

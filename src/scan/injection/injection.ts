@@ -2,6 +2,7 @@
 
 import { type HintHits, occurs, type Part, stretches, type Way } from '../hints/hits.ts'
 import { HintSearch } from '../hints/search.ts'
+import { suspiciousSentences } from './classifier.ts'
 import { INJECTION_HINTS } from './hints.generated.ts'
 import { normalise, type Span, type View, type Views } from './normalise.ts'
 import { INJECTION_RULES, type InjectionRule, THRESHOLD } from './rules.ts'
@@ -38,6 +39,21 @@ const CONCEALED_BONUS: Readonly<Record<View['source'], number>> = {
 export function scanText(text: string): InjectionScan {
   if (text.length > MAX_TEXT) return scanEnds(text)
   const views = normalise(text)
+  return judged([...matches(views), ...classified(views)])
+}
+
+/** What the rules say without the classifier, which is trained to find what they miss. */
+export function scanByRules(text: string): InjectionScan {
+  return judged(matches(normalise(text)))
+}
+
+function judged(found: readonly Found[]): InjectionScan {
+  const score = highestScore(found)
+  return { injection: score >= THRESHOLD, score: Math.round(score * 1000) / 1000, findings: heaviestOfEach(found) }
+}
+
+/** Everything that the rules find. */
+function matches(views: Views): readonly Found[] {
   const found: Found[] = []
   hinted ??= hintedRules()
   const hits = hinted.search.find(views.words.text)
@@ -45,8 +61,23 @@ export function scanText(text: string): InjectionScan {
   matchWords(views.words, hits, found, hinted)
   for (const view of views.concealed) matchWords(view, hinted.search.find(view.text), found, hinted)
   found.push(...hiddenText(views))
-  const score = highestScore(found)
-  return { injection: score >= THRESHOLD, score: Math.round(score * 1000) / 1000, findings: heaviestOfEach(found) }
+  return found
+}
+
+/** What the classifier finds, in the text as written and in what was hidden or encoded in it. */
+function* classified({ lines, concealed }: Views): Iterable<Found> {
+  for (const view of [lines, ...concealed]) {
+    for (const { start, end, weight } of suspiciousSentences(view.text)) {
+      const span = view.span(start, end)
+      yield {
+        group: 'classifier',
+        rule: 'reads-like-an-order',
+        excerpt: excerpt(view.text.slice(start, end)),
+        weight,
+        span,
+      }
+    }
+  }
 }
 
 interface Found extends InjectionFinding {

@@ -1,6 +1,7 @@
 /** The entry of the CLI: finds the command, loads only its code, and turns what was thrown into an exit code. */
 
 import { Fault, messageOf } from '../../system/fault.ts'
+import { faultExit } from '../../system/fault-codes.ts'
 import { version } from '../../system/version.ts'
 import { crashCode } from './crash-code.ts'
 import { paint, processTerminal, type Terminal, visible } from './terminal.ts'
@@ -66,7 +67,7 @@ export async function main(argv: readonly string[], terminal: Terminal = process
       return complain(terminal, { message: error.message, remedy, code: 'usage' }, EXIT.usage, json)
     }
     if (!(error instanceof Fault)) throw error
-    const exit = exitOf(name, error)
+    const exit = exitOf(name, rest, error)
     if (exit === EXIT.fault) {
       const { logFault } = await import('../../runtime/report/crash.ts')
       logFault(error, name)
@@ -82,14 +83,12 @@ async function unknownCommand(terminal: Terminal, name: string): Promise<number>
   return complain(terminal, { message, remedy: 'cordon --help lists the commands.', code: 'usage' }, EXIT.usage, false)
 }
 
-/** Faults of Cordon's own places and of the sandbox: nothing that was typed or written in a manifest is wrong. */
-const OWN_FAULT = /^(?:state|audit|sandbox|key|keychain|output)-/
-
 // `cordon run` keeps the codes below 125 for the command itself; to a host, only 2 blocks.
-function exitOf(name: string, error: Fault): number {
-  if ('exitCode' in error && typeof error.exitCode === 'number') return error.exitCode
-  if (name === 'hook') return EXIT.usage
-  return name === 'run' || name === 'doctor' || OWN_FAULT.test(error.code) ? EXIT.fault : EXIT.usage
+function exitOf(name: string, [first]: readonly string[], { code }: Fault): number {
+  const exit = faultExit(code)
+  const runs = name === 'run' || (name === 'hook' && first === 'run')
+  if (name === 'hook' && !runs) return EXIT.usage
+  return exit === EXIT.usage && (runs || name === 'doctor') ? EXIT.fault : exit
 }
 
 /** What went wrong, for a person, and for a program that asked for JSON. */

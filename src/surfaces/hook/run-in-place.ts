@@ -22,7 +22,6 @@ export async function runInPlace(terminal: Terminal, place: InPlace): Promise<nu
     machine: thisMachine(),
     files: machineFiles,
     io: {
-      blocking: true,
       forwardSignals: PASSED_SIGNALS,
       onNotice: (line) => terminal.err(`cordon: ${visible(line)}\n`),
       ...(interactive

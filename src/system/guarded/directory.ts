@@ -12,7 +12,7 @@ import {
   type Stats,
 } from 'node:fs'
 import { posix } from 'node:path'
-import { errorCode, Fault } from '../fault.ts'
+import { errorCode, Fault, type FaultCode } from '../fault.ts'
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants
 /** Linux has it; Node does not export it. */
@@ -131,7 +131,7 @@ export function systemFault(path: string, error: unknown): Fault {
   return new Fault(name, `${path} ${reason}`, { cause: error })
 }
 
-const reasons: Readonly<Record<string, readonly [code: string, reason: string]>> = {
+const reasons: Readonly<Record<string, readonly [code: FaultCode, reason: string]>> = {
   ENOENT: ['not-found', 'does not exist'],
   ENOTDIR: ['not-found', 'lies below something that is not a directory'],
   EACCES: ['unreadable', 'may not be opened by this user'],

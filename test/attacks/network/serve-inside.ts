@@ -2,7 +2,7 @@
 
 import { Writable } from 'node:stream'
 import { DevServerPorts } from '../../../src/runtime/command/dev-server-ports.ts'
-import { createBwrapBackend } from '../../../src/sandbox/backend.ts'
+import { createBwrapBackend } from '../../../src/sandbox/bwrap/backend.ts'
 import { planSandbox } from '../../../src/sandbox/plan.ts'
 import { readHostFacts } from '../../../src/sandbox/session.ts'
 

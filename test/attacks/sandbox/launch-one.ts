@@ -1,6 +1,6 @@
 /** Launches one script in Cordon's sandbox as the current user and prints the result as JSON. Started by tests as a program. */
 
-import { createBwrapBackend } from '../../../src/sandbox/backend.ts'
+import { createBwrapBackend } from '../../../src/sandbox/bwrap/backend.ts'
 import type { Limits } from '../../../src/sandbox/limits.ts'
 import { planSandbox } from '../../../src/sandbox/plan.ts'
 import { readHostFacts } from '../../../src/sandbox/session.ts'

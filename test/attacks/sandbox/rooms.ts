@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PassThrough, Writable } from 'node:stream'
-import { createBwrapBackend } from '../../../src/sandbox/backend.ts'
+import { createBwrapBackend } from '../../../src/sandbox/bwrap/backend.ts'
 import { type Pin, planSandbox } from '../../../src/sandbox/plan.ts'
 import { readHostFacts } from '../../../src/sandbox/session.ts'
 import type { Room } from './attack.ts'

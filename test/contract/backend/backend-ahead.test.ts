@@ -16,7 +16,8 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { type Backend, createBwrapBackend } from '../../../src/sandbox/backend.ts'
+import type { Backend } from '../../../src/sandbox/backend.ts'
+import { createBwrapBackend } from '../../../src/sandbox/bwrap/backend.ts'
 import { planSandbox, type SandboxRequest } from '../../../src/sandbox/plan.ts'
 import { readHostFacts } from '../../../src/sandbox/session.ts'
 import { buildProber } from '../../attacks/sandbox/fixture.ts'
@@ -35,10 +36,10 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'cordon-ahead-'))
   project = join(folder, 'project')
   mkdirSync(project)
-  backend = createBwrapBackend({ ahead: true })
+  backend = createBwrapBackend({ commands: 'many' })
 })
 afterEach(() => {
-  backend.rest()
+  backend.release()
   rmSync(folder, { recursive: true, force: true })
 })
 
@@ -204,7 +205,7 @@ test('commands in a hurry find a room too', async () => {
 test('rest leaves nothing, and no control group', async () => {
   await run('true', { limits: { processes: 50 } })
   await waiting()
-  backend.rest()
+  backend.release()
   expect(await until(() => rooms().length === 0)).toBe(true)
   expect(await until(() => groups().length === 0)).toBe(true)
 })

@@ -7,12 +7,12 @@ import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createBwrapBackend } from '../../../src/sandbox/backend.ts'
+import { createBwrapBackend } from '../../../src/sandbox/bwrap/backend.ts'
 import { planSandbox } from '../../../src/sandbox/plan.ts'
 import { readHostFacts } from '../../../src/sandbox/session.ts'
 
 const [project, mountPoint] = process.argv.slice(2) as [string, string?]
-const backend = createBwrapBackend({ ahead: true })
+const backend = createBwrapBackend({ commands: 'many' })
 
 async function run(...argv: string[]): Promise<string> {
   const request = {

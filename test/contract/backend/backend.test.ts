@@ -17,39 +17,12 @@ import { PassThrough, Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { decodePath } from '../../../src/files/path-bytes.ts'
-import { type Backend, createBwrapBackend, type LaunchIo, type LaunchResult } from '../../../src/sandbox/backend.ts'
-import { planSandbox, type SandboxPlan, type SandboxRequest } from '../../../src/sandbox/plan.ts'
+import { type Capability, type LaunchIo, type LaunchResult, requireCapable } from '../../../src/sandbox/backend.ts'
+import { planRoom, planSandbox, type SandboxPlan, type SandboxRequest } from '../../../src/sandbox/plan.ts'
+import type { SandboxFault } from '../../../src/sandbox/sandbox-fault.ts'
 import { readHostFacts, readIdentities } from '../../../src/sandbox/session.ts'
-
-const BACKENDS: readonly Backend[] = [createBwrapBackend(), aheadOf(createBwrapBackend({ ahead: true }))]
-
-/** A backend of which every command runs in a room that was laid out ahead. */
-function aheadOf(backend: Backend): Backend {
-  return {
-    ...backend,
-    name: `${backend.name}, laid out ahead`,
-    launch: async (plan, io = {}) => {
-      const streams: LaunchIo = {
-        stdin: io.stdin === undefined || io.stdin === 'none' || io.stdin === 'inherit' ? (io.stdin ?? 'none') : '',
-        ...(io.stdout !== undefined && { stdout: io.stdout instanceof Writable ? 'capture' : io.stdout }),
-        ...(io.stderr !== undefined && { stderr: io.stderr instanceof Writable ? 'capture' : io.stderr }),
-      }
-      const first = {
-        ...plan,
-        argv: ['true'],
-        cwd: '/',
-        masks: [],
-        pins: [],
-        network: { kind: 'none' },
-        servers: [],
-      } as const
-      // What cannot be laid out is the business of the launch that follows.
-      await backend.launch(first, streams).catch(() => null)
-      await new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
-      return backend.launch(plan, io)
-    },
-  }
-}
+import { faultExit } from '../../../src/system/fault-codes.ts'
+import { BACKENDS, rowsOf } from './backends.ts'
 
 beforeAll(() => {
   execFileSync(fileURLToPath(new URL('../../../native/build.sh', import.meta.url)))
@@ -83,25 +56,82 @@ function plan(argv: readonly string[], change: Partial<SandboxRequest> = {}): Sa
 }
 
 afterAll(() => {
-  for (const backend of BACKENDS) backend.rest()
+  for (const { backend } of BACKENDS) backend.release()
 })
 
 const sh = (script: string, change: Partial<SandboxRequest> = {}) => plan(['bash', '-c', script], change)
 const outputOf = (result: LaunchResult) => result.stdout!.bytes.toString('utf8')
 const CAPTURE = { stdout: 'capture', stderr: 'capture' } as const
 
-describe.each(BACKENDS.map((backend) => ({ backend })))('$backend.name', ({ backend }) => {
+describe.each(BACKENDS)('$name', ({ backend }) => {
+  const having = rowsOf(backend)
   const capture = (chosen: SandboxPlan, io: LaunchIo = {}) => backend.launch(chosen, { ...CAPTURE, ...io })
   const faultOf = async (launch: () => Promise<unknown>) => {
     try {
       await launch()
     } catch (error) {
-      return error as { code: string; exitCode: number; message: string; remedy: string | null; path: string | null }
+      const { code, message, remedy, path } = error as SandboxFault
+      return { code, message, remedy, path, exitCode: faultExit(code) }
     }
     throw new Error('expected a fault, but the command ran')
   }
 
-  test('a file stands in for one of the host, read-only, and the host keeps its own', async () => {
+  describe('a plan that is under way', () => {
+    const underway = (complete: () => SandboxPlan) => {
+      const room = () => {
+        const request = {
+          baseline: 'system',
+          home: '/home/somebody',
+          cwd: project,
+          reads: [],
+          writes: [project],
+        } as const
+        return planRoom({ ...request, limits: {}, facts: readHostFacts({ ...request, unixSockets: false }) })
+      }
+      return { room, limits: {}, sockets: false, complete }
+    }
+
+    test('is completed before the launch gives its promise, and runs', async () => {
+      let completed = 0
+      const launch = backend.launch(
+        underway(() => {
+          completed++
+          return sh('echo whole')
+        }),
+        CAPTURE,
+      )
+      expect(completed).toBe(1)
+      expect(outputOf(await launch)).toBe('whole\n')
+      expect(completed).toBe(1)
+    })
+
+    test('that cannot be completed runs nothing', async () => {
+      const failing = underway(() => {
+        throw new Error('no plan')
+      })
+      await expect(backend.launch(failing, CAPTURE)).rejects.toThrow('no plan')
+    })
+  })
+
+  test.each([
+    { needs: 'listener', plan: () => sh('true', { network: 'listener' }), io: {} },
+    { needs: 'servers', plan: () => sh('true', { servers: [8080] }), io: {} },
+    {
+      needs: 'terminal',
+      plan: () => sh('true'),
+      io: { terminal: { input: new PassThrough(), output: new PassThrough() } },
+    },
+    { needs: 'moved-files', plan: () => sh('true'), io: { verify: () => true } },
+  ] satisfies { needs: Capability; plan: () => SandboxPlan; io: LaunchIo }[])(
+    'without $needs a plan that needs it is refused',
+    ({ needs, plan: asked, io }) => {
+      const less = { ...backend, capabilities: new Set([...backend.capabilities].filter((one) => one !== needs)) }
+      expect(() => requireCapable(less, asked(), io)).toThrow(expect.objectContaining({ code: 'sandbox-unable' }))
+      if (backend.capabilities.has(needs)) requireCapable(backend, asked(), io)
+    },
+  )
+
+  having('stand-ins').test('a file stands in for one of the host, read-only, and the host keeps its own', async () => {
     const source = join(project, 'source')
     writeFileSync(source, 'another release\n')
     const own = readFileSync('/etc/os-release', 'utf8')
@@ -171,7 +201,7 @@ describe.each(BACKENDS.map((backend) => ({ backend })))('$backend.name', ({ back
     ).toEqual(['0', '1', '2', '3'])
   })
 
-  test('the user is the same inside', async () => {
+  having('same-user').test('the user is the same inside', async () => {
     expect(outputOf(await capture(sh('id -u; id -g')))).toBe(`${process.getuid!()}\n${process.getgid!()}\n`)
   })
 
@@ -204,7 +234,7 @@ describe.each(BACKENDS.map((backend) => ({ backend })))('$backend.name', ({ back
     expect(await running).toMatchObject({ cancelled: true, signal: 'SIGKILL' })
   })
 
-  test('a signal for this process is passed on', async () => {
+  having('signals').test('a signal for this process is passed on', async () => {
     const running = capture(sh('trap "echo got it; exit 9" USR2; echo started; while :; do sleep 0.05; done'), {
       forwardSignals: ['SIGUSR2'],
       stdout: new Writable({
@@ -241,28 +271,31 @@ describe.each(BACKENDS.map((backend) => ({ backend })))('$backend.name', ({ back
     expect(await faultOf(() => capture(chosen))).toMatchObject({ code: 'working-directory', exitCode: 125 })
   })
 
-  test('fault: a secret that vanished between the look and the start', async () => {
+  having('moved-files').test('fault: a secret that vanished between the look and the start', async () => {
     const secret = join(project, '.env')
     expect(await faultOf(() => capture(plan(['true'], { masks: [secret] })))).toMatchObject({ code: 'mask-moved' })
   })
 
-  test('fault: a secret behind a link is not where it was seen', async () => {
+  having('moved-files').test('fault: a secret behind a link is not where it was seen', async () => {
     execFileSync('ln', ['-s', '/etc', join(project, 'link')])
     expect(await faultOf(() => capture(plan(['true'], { masks: [join(project, 'link/passwd')] })))).toMatchObject({
       code: 'mask-moved',
     })
   })
 
-  test('fault: a granted directory that became a link between the look and the start', async () => {
-    const [granted, outside] = ['granted', 'outside'].map((name) => join(project, name)) as [string, string]
-    for (const folder of [granted, outside]) mkdirSync(folder)
-    writeFileSync(join(outside, 'secret'), 'TOPSECRET')
-    const chosen = sh('cat granted/secret; touch ran', { writes: [granted], cwd: granted })
-    rmSync(granted, { recursive: true })
-    symlinkSync(outside, granted)
-    expect(await faultOf(() => capture(chosen))).toMatchObject({ code: 'place-moved', exitCode: 125, path: granted })
-    expect(readdirSync(outside)).toEqual(['secret'])
-  })
+  having('moved-files').test(
+    'fault: a granted directory that became a link between the look and the start',
+    async () => {
+      const [granted, outside] = ['granted', 'outside'].map((name) => join(project, name)) as [string, string]
+      for (const folder of [granted, outside]) mkdirSync(folder)
+      writeFileSync(join(outside, 'secret'), 'TOPSECRET')
+      const chosen = sh('cat granted/secret; touch ran', { writes: [granted], cwd: granted })
+      rmSync(granted, { recursive: true })
+      symlinkSync(outside, granted)
+      expect(await faultOf(() => capture(chosen))).toMatchObject({ code: 'place-moved', exitCode: 125, path: granted })
+      expect(readdirSync(outside)).toEqual(['secret'])
+    },
+  )
 
   test('fault: 10,000 separate grants', async () => {
     const binds = Array.from({ length: 10_000 }, (_, i) => ({ path: `/grant/${i}`, mode: 'read-only' as const }))
@@ -295,7 +328,7 @@ describe.each(BACKENDS.map((backend) => ({ backend })))('$backend.name', ({ back
     expect(readdirSync(project)).toEqual([])
   })
 
-  test('3,000 masks hide every file, and an open is observed', async () => {
+  having('observed-masks').test('3,000 masks hide every file, and an open is observed', async () => {
     const masks = Array.from({ length: 3000 }, (_, i) => join(project, `${i}.key`))
     for (const path of masks) writeFileSync(path, 'secret')
     const seen: string[] = []
@@ -309,13 +342,13 @@ describe.each(BACKENDS.map((backend) => ({ backend })))('$backend.name', ({ back
     )
   })
 
-  test('a mask that nobody opens is no violation', async () => {
+  having('observed-masks').test('a mask that nobody opens is no violation', async () => {
     writeFileSync(join(project, '.env'), 'secret')
     const result = await capture(sh('ls -la; stat .env', { masks: [join(project, '.env')] }))
     expect(result).toMatchObject({ violations: [], masksWatched: true })
   })
 
-  test('a secret replaced on the host while the command runs is noticed', async () => {
+  having('observed-masks').test('a secret replaced on the host while the command runs is noticed', async () => {
     const secret = join(project, '.env')
     writeFileSync(secret, 'old')
     const running = capture(sh('echo started; until grep -q new .env; do sleep 0.02; done', { masks: [secret] }), {
@@ -330,7 +363,7 @@ describe.each(BACKENDS.map((backend) => ({ backend })))('$backend.name', ({ back
     expect((await running).violations).toContainEqual(expect.objectContaining({ kind: 'mask-lifted', path: secret }))
   })
 
-  describe('a secret that is moved while a command starts', () => {
+  having('moved-files').describe('a secret that is moved while a command starts', () => {
     /** The plan is made; then a running command swaps the secret's directory for a decoy. */
     const swapped = (identities: boolean) => {
       const folder = join(project, 'deep')
@@ -383,7 +416,7 @@ describe.each(BACKENDS.map((backend) => ({ backend })))('$backend.name', ({ back
     expect(result.violations.map(({ path }) => path)).toEqual(masks)
   })
 
-  test('the network listener answers from outside', async () => {
+  having('listener').test('the network listener answers from outside', async () => {
     const chosen = sh('exec 3<>/dev/tcp/127.0.0.1/3128; echo question >&3; cat <&3', { network: 'listener' })
     const result = await capture(chosen, {
       onListener: (server) => {
@@ -393,7 +426,7 @@ describe.each(BACKENDS.map((backend) => ({ backend })))('$backend.name', ({ back
     expect(outputOf(result)).toBe('answer to question\n')
   })
 
-  test('two sandboxes have a listener each', async () => {
+  having('listener').test('two sandboxes have a listener each', async () => {
     const ask = (name: string) =>
       capture(sh('exec 3<>/dev/tcp/127.0.0.1/3128; cat <&3', { network: 'listener' }), {
         onListener: (server) => server.on('connection', (socket) => socket.end(name)),
@@ -417,7 +450,7 @@ describe.each(BACKENDS.map((backend) => ({ backend })))('$backend.name', ({ back
     expect(outputOf(result)).toBe('one\n')
   })
 
-  describe('a terminal of its own', () => {
+  having('terminal').describe('a terminal of its own', () => {
     /** Types each answer when the output shows its cue. */
     async function converse(
       script: string,

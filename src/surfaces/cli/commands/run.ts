@@ -36,7 +36,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   if (!opened) return EXIT.fault
   const { machine } = opened
   const loaded = await withKeys(opened.loaded, machine, command)
-  const backend = openBackend()
+  const backend = openBackend({ commands: 'one' })
   const timeout = textFlag(args, 'timeout')
   const runner = openRunner(loaded, machine, machineFiles, backend)
   const interactive = isTerminalDevice(0) && isTerminalDevice(1)
@@ -55,7 +55,6 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
       return EXIT.ok
     }
     const outcome = await runner.run(request, {
-      blocking: true,
       forwardSignals: PASSED_SIGNALS,
       onNotice: (line) => say(terminal, line),
       ...(interactive

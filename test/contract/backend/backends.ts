@@ -1,0 +1,55 @@
+/**
+ * Every backend that the contract is held against: to join, add a row. Its rows are left out only by what it declares that it
+ * cannot do (`Backend.capabilities`), and a plan that needs that is refused.
+ */
+
+import { Writable } from 'node:stream'
+import { describe, test } from 'vitest'
+import type { Backend, Capability, LaunchIo } from '../../../src/sandbox/backend.ts'
+import { createBwrapBackend } from '../../../src/sandbox/bwrap/backend.ts'
+
+export const BACKENDS: readonly { readonly name: string; readonly backend: Backend }[] = [
+  { name: 'bwrap', backend: createBwrapBackend() },
+  { name: 'bwrap, laid out ahead', backend: aheadOf(createBwrapBackend({ commands: 'many' })) },
+]
+
+/** What a row is written with: one that needs what a backend does not declare is not written. */
+export function rowsOf({ capabilities }: Backend): (needs: Capability) => Rows {
+  return (needs) => (capabilities.has(needs) ? RUN : LEFT_OUT)
+}
+
+interface Rows {
+  readonly test: typeof test
+  readonly describe: typeof describe
+}
+
+const RUN: Rows = { test, describe }
+const LEFT_OUT = { test: () => {}, describe: () => {} } as unknown as Rows
+
+/** A backend of which every command runs in a room that was laid out ahead. */
+function aheadOf(backend: Backend): Backend {
+  return {
+    ...backend,
+    launch: async (planned, io = {}) => {
+      const plan = 'complete' in planned ? planned.complete() : planned
+      const streams: LaunchIo = {
+        stdin: io.stdin === undefined || io.stdin === 'none' || io.stdin === 'inherit' ? (io.stdin ?? 'none') : '',
+        ...(io.stdout !== undefined && { stdout: io.stdout instanceof Writable ? 'capture' : io.stdout }),
+        ...(io.stderr !== undefined && { stderr: io.stderr instanceof Writable ? 'capture' : io.stderr }),
+      }
+      const first = {
+        ...plan,
+        argv: ['true'],
+        cwd: '/',
+        masks: [],
+        pins: [],
+        network: { kind: 'none' },
+        servers: [],
+      } as const
+      // What cannot be laid out is the business of the launch that follows.
+      await backend.launch(first, streams).catch(() => null)
+      await new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
+      return backend.launch(plan, io)
+    },
+  }
+}
