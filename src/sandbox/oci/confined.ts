@@ -3,9 +3,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import type { Captured } from '../backend.ts'
-import { Capture } from '../bwrap/launch-capture.ts'
 import type { Cgroup } from '../limits-cgroup.ts'
 import type { ContainerLimits } from './engine.ts'
+import { KeptOutput } from './kept-output.ts'
 
 export interface Confinement {
   readonly argv: readonly string[]
@@ -25,9 +25,6 @@ export interface ConfinedResult {
   readonly stopped: 'time' | 'output' | 'cancelled' | null
   readonly milliseconds: number
 }
-
-/** A program may talk more than is kept, but not without end: past this much it is ended. */
-const FLOOD_BYTES: number = 64 * 1024 * 1024
 
 /** Where an engine keeps its state: in memory, private to the call. */
 export const ENGINE_STATE = '/dev/shm'
@@ -54,9 +51,17 @@ export function confinedArgv({ argv, user, cgroup }: Pick<Confinement, 'argv' | 
 
 /** Runs it to its end, or ends it. */
 export async function runConfined(confinement: Confinement): Promise<ConfinedResult> {
-  const { env, limits, signal } = confinement
+  return endOnTime(confinedArgv(confinement), confinement.env, confinement.limits, confinement.signal)
+}
+
+/** Runs a program, and ends it at its time limit, when it talks without end, or when it is cancelled. */
+export async function endOnTime(
+  [program, ...args]: readonly string[],
+  env: Readonly<Record<string, string>>,
+  limits: Confinement['limits'],
+  signal: AbortSignal,
+): Promise<ConfinedResult> {
   signal.throwIfAborted()
-  const [program, ...args] = confinedArgv(confinement)
   const started = performance.now()
   const child = spawn(program!, args, { env, cwd: '/', stdio: ['ignore', 'pipe', 'pipe'] })
   let stopped: ConfinedResult['stopped'] = null
@@ -67,19 +72,15 @@ export async function runConfined(confinement: Confinement): Promise<ConfinedRes
   const timer = setTimeout(() => stop('time'), limits.timeoutMs)
   const abort = () => stop('cancelled')
   signal.addEventListener('abort', abort, { once: true })
-  const streams = [child.stdout!, child.stderr!]
-  const captures = streams.map((stream, index) => {
-    let total = 0
-    stream.on('data', (chunk: Buffer) => {
-      total += chunk.length
-      if (total > Math.max(FLOOD_BYTES, limits.outputBytes)) stop('output')
-    })
-    return new Capture(stream, index === 0 ? 'stdout' : 'stderr', limits.outputBytes, undefined)
-  })
+  const flood = new AbortController()
+  flood.signal.addEventListener('abort', () => stop('output'), { once: true })
+  const [out, err] = [new KeptOutput(limits.outputBytes, flood), new KeptOutput(limits.outputBytes, flood)]
+  child.stdout!.pipe(out)
+  child.stderr!.pipe(err)
   try {
     const exitCode = await endOf(child)
-    const [stdout, stderr] = captures.map((capture) => capture.finish())
-    return { exitCode, stdout: stdout!, stderr: stderr!, stopped, milliseconds: performance.now() - started }
+    const milliseconds = performance.now() - started
+    return { exitCode, stdout: out.captured(), stderr: err.captured(), stopped, milliseconds }
   } finally {
     clearTimeout(timer)
     signal.removeEventListener('abort', abort)

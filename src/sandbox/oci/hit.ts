@@ -31,8 +31,8 @@ export function limitHit(ending: Ending, counted: readonly ('memory' | 'processe
     // What forks without end is ended by the clock, but the clock is not what it met with.
     return { limit: counted.includes('processes') ? 'processes' : stopped, certainty: 'observed' }
   }
-  if (exitCode === 0) return null
   if (counted[0] !== undefined) return { limit: counted[0], certainty: 'observed' }
+  if (exitCode === 0) return null
   if (exitCode === SIGXFSZ_EXIT) return { limit: 'file size', certainty: 'observed' }
   const said = Buffer.from(ending.stderr.bytes).toString('utf8')
   const named = WORDS.find(([, words]) => words.test(said))

@@ -96,7 +96,7 @@ async function runLocally(
   { place, cgroups }: LocalEngineOptions,
   programOf: (name: string) => string | null,
 ): Promise<ContainerOutcome> {
-  if (run.image !== null) throw new Fault('no-image', `${name} is called without a store of images`)
+  if (run.image !== null) throw new Fault('no-engine', `${name} is called without a store of images`)
   const user = containerUser()
   const stage = openStage(place, run, user)
   const host = cgroups()
@@ -132,12 +132,7 @@ async function runLocally(
           : runtimeArgv(name, found(programOf, name), stage, bundle, { argv, room, stage, fileBytes, rlimits })
       const result = await runConfined({
         argv: words,
-        env: {
-          PATH: SYSTEM_FOLDERS.join(':'),
-          HOME: ENGINE_STATE,
-          XDG_RUNTIME_DIR: ENGINE_STATE,
-          TMPDIR: ENGINE_STATE,
-        },
+        env: engineEnvironment(user),
         user,
         cgroup: group,
         limits: run.limits,
@@ -160,6 +155,14 @@ async function runLocally(
   } finally {
     stage.remove()
   }
+}
+
+/** podman is told that the user namespace it is in was made for it, so that it leaves control groups alone as for any user. */
+function engineEnvironment(user: number | null): Record<string, string> {
+  const uid = String(user ?? process.getuid?.() ?? 0)
+  const places = { HOME: ENGINE_STATE, XDG_RUNTIME_DIR: ENGINE_STATE, TMPDIR: ENGINE_STATE }
+  const own = { _CONTAINERS_USERNS_CONFIGURED: 'done', _CONTAINERS_ROOTLESS_UID: uid, _CONTAINERS_ROOTLESS_GID: uid }
+  return { PATH: SYSTEM_FOLDERS.join(':'), ...places, ...own }
 }
 
 interface Contents {

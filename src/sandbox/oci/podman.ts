@@ -46,7 +46,7 @@ export function podmanArgv(request: PodmanRequest): string[] {
     program,
     ...['--root', `${own}/root`, '--runroot', `${own}/run`, '--tmpdir', `${own}/tmp`, '--storage-driver', 'vfs'],
     ...['--cgroup-manager', 'cgroupfs', '--events-backend', 'none', '--runtime', runtime, '--log-level', 'error'],
-    ...['run', '--rm', '--cgroups=disabled', '--log-driver', 'none', '--pull=never', '--entrypoint', ''],
+    ...['run', '--rm', '--log-driver', 'none', '--pull=never', '--entrypoint', ''],
     // Without an explicit one podman asks for more than a user may have, and fails.
     ...(rlimits.some(({ name }) => name === 'NPROC') ? [] : ['--ulimit', 'nproc=1024:1024']),
     ...commonWords(request),

@@ -21,7 +21,7 @@ const HOG = 'head -c $1 /dev/zero | tail >/dev/null; exit $?'
 
 const PROBE_MS = 20_000
 /** Less than what is asked for, so that it takes little time to go beyond it. */
-const PROBE_MEMORY: number = 64 * 1024 ** 2
+const PROBE_MEMORY: number = 96 * 1024 ** 2
 
 function probeRun(code: string, words: readonly string[], limits: ContainerLimits): ContainerRun {
   return {

@@ -20,6 +20,7 @@ import { dirname, join } from 'node:path'
 import { isSameProcess, startOf } from '../../system/alive.ts'
 import { unwritable } from '../../system/fault.ts'
 import type { ContainerRun, InputFile } from './engine.ts'
+import { WORK } from './entry.ts'
 import type { ContainerRoom } from './room.ts'
 
 export interface Stage {
@@ -112,6 +113,10 @@ export function openStage(place: string, run: ContainerRun, user: number | null)
       for (const folder of ['/proc', '/dev', '/tmp', '/etc', ...mountPoints, ...room.shown.filter(isFolder)]) {
         mkdirSync(join(root, folder), { recursive: true, mode: 0o755 })
       }
+      // Runtimes give a private directory the mode of what lies below it.
+      for (const folder of ['/tmp', WORK]) chmodSync(join(root, folder), 0o1777)
+      // podman adds to it: /etc/mtab, /run. It is this call's alone.
+      for (const folder of ['', '/etc']) own(join(root, folder))
       for (const shown of room.shown.filter((one) => !isFolder(one))) writeFileSync(join(root, shown), '')
       for (const name of names) writeFileSync(join(root, 'out', name), '')
       for (const link of room.links) {
