@@ -1,7 +1,8 @@
 /**
- * Measures how often contained mode would ask, on commands that real agents ran (`../shared/corpora/noise.jsonl`, which
- * stays outside the project), with the manifest that `cordon init` writes; prints what it would ask about, as the person
- * who would have to answer reads it. `--all` prints every row.
+ * Measures how often contained mode would ask on commands that real agents ran, with the manifest that `cordon init` writes
+ * and the project alone as root: out of the box, with the answers of one trajectory remembered, and with those of all of a
+ * project's. Then puts the cases of other guards to the same decision. The corpora stay outside the project
+ * (`../shared/corpora`). `--all` prints every row, `--undo` judges as where undo covers the project.
  */
 
 import { existsSync, readFileSync } from 'node:fs'
@@ -19,8 +20,22 @@ import { thisMachine } from '../src/system/machine.ts'
 
 interface NoiseCase {
   readonly id: string
+  readonly trajectory: string
   readonly command: string
+  readonly source: string
   readonly roots: readonly string[]
+}
+
+interface GuardCase {
+  readonly id: string
+  readonly source: string
+  readonly command: string
+  readonly want: 'ask' | 'ask-or-undo' | 'allow'
+}
+
+interface Grant {
+  readonly kind: 'command' | 'host' | 'directory' | 'read' | 'write'
+  readonly value: string
 }
 
 /** A project with a bit of everything, as the logs' projects had. */
@@ -35,10 +50,14 @@ const PROJECT: Readonly<Record<string, string>> = {
   'Cargo.toml': '[package]\nname = "x"\n',
 }
 
-const { values, positionals } = parseArgs({ options: { all: { type: 'boolean' } }, allowPositionals: true })
-const file = positionals[0] ?? join(import.meta.dirname, '../../shared/corpora/noise.jsonl')
-if (!existsSync(file)) {
-  console.error(`noise: ${file} is not there; give the path of a noise.jsonl`)
+const { values, positionals } = parseArgs({
+  options: { all: { type: 'boolean' }, undo: { type: 'boolean' }, guards: { type: 'boolean' } },
+  allowPositionals: true,
+})
+const corpora = positionals[0] ?? join(import.meta.dirname, '../../shared/corpora')
+const [noiseFile, guardFile] = [join(corpora, 'noise.jsonl'), join(corpora, 'guards.jsonl')]
+if (!existsSync(noiseFile) || !existsSync(guardFile)) {
+  console.error(`noise: ${corpora} has no noise.jsonl and guards.jsonl; give the path of the corpora`)
   process.exit(2)
 }
 
@@ -50,37 +69,145 @@ const facts = detectProject({
 const loaded = loadManifest(proposeManifest(facts, bundleNames), 'cordon.toml')
 if ('problems' in loaded) throw new Error(JSON.stringify(loaded.problems))
 const base = objectForm(loaded.manifest)
-
 const checker = new BatchChecker({ ...thisMachine(), home: '/home/dev' }, machineFiles, { kind: 'project' })
-const cases: readonly NoiseCase[] = readFileSync(file, 'utf8')
-  .trim()
-  .split('\n')
-  .map((line) => JSON.parse(line))
-const counts = { allow: 0, ask: 0, deny: 0, error: 0 }
-const reasons = new Map<string, string[]>()
-for (const { id, command, roots } of cases) {
-  const [root = '/project', ...others] = roots
-  const manifest = structuredClone(base) as { capabilities: { allow: Record<string, unknown> } }
-  manifest.capabilities.allow.additional_directories = [...others, '/tmp']
-  const answer = await checker.answer(JSON.stringify({ id, tool: 'bash', input: { command }, root, manifest }))
-  const verdict = (answer.decision ?? 'error') as keyof typeof counts
-  counts[verdict]++
-  if (verdict === 'allow') continue
-  const reason = answer.reason as { code: string; message: string } | undefined
-  const key = `${verdict} ${reason?.code ?? 'error'}`
-  const message = (reason?.message ?? String(answer.error)).slice(0, 200)
-  reasons.set(key, [...(reasons.get(key) ?? []), message])
+let errors = 0
+
+if (!values.guards) await noise(rows<NoiseCase>(noiseFile))
+await guards(rows<GuardCase>(guardFile))
+process.exitCode = errors > 0 ? 1 : 0
+
+/** The three numbers, and what still asks across a project. */
+async function noise(cases: readonly NoiseCase[]): Promise<void> {
+  const answered = await replay(cases, ({ id }) => id)
+  const once = await replay(cases, ({ trajectory }) => trajectory)
+  const project = await replay(cases, ({ source }) => source)
+  const per = (asks: readonly unknown[]) => ((100 * asks.length) / cases.length).toFixed(2)
+  console.log(`${cases.length} commands, the project alone as root; asks in 100 (denials):`)
+  for (const [name, result, goal] of [
+    ['out of the box', answered, 6],
+    ['with memory in a trajectory', once, 3],
+    ["with memory across a project's", project, 1.5],
+  ] as const)
+    console.log(`  ${name.padEnd(32)} ${per(result.asks).padStart(5)} (${per(result.denials)}), goal ${goal}`)
+  console.log('\nout of the box:')
+  table(answered.asks)
+  console.log('\nacross a project:')
+  table(project.asks)
+  console.log('\ndenied:')
+  table(answered.denials)
 }
 
-const share = (count: number) => `${((100 * count) / cases.length).toFixed(1)}%`
-console.log(
-  `${cases.length} commands: allow ${share(counts.allow)}, ask ${share(counts.ask)} (target 8%), deny ${share(counts.deny)}, error ${counts.error}`,
-)
-for (const [key, messages] of [...reasons].sort((a, b) => b[1].length - a[1].length)) {
-  console.log(`\n${key}: ${messages.length} (${share(messages.length)})`)
-  for (const message of values.all ? messages : messages.slice(0, 12)) console.log(`  ${JSON.stringify(message)}`)
+interface Asked {
+  readonly what: string
+  readonly message: string
 }
-process.exitCode = counts.error > 0 ? 1 : 0
+
+/** Judges the commands in order; an ask is answered with its narrowest suggestion, which holds for the rest of its group. */
+async function replay(
+  cases: readonly NoiseCase[],
+  groupOf: (row: NoiseCase) => string,
+): Promise<{ asks: Asked[]; denials: Asked[] }> {
+  const granted = new Map<string, Grant[]>()
+  const [asks, denials]: [Asked[], Asked[]] = [[], []]
+  for (const row of cases) {
+    const group = groupOf(row)
+    const grants = granted.get(group) ?? []
+    const answer = await judge(row.id, row.command, rootOf(row), grants)
+    const reason = answer.reason as { code: string; message: string } | undefined
+    if (answer.decision === 'allow' || reason === undefined) continue
+    const offers = (answer.suggestions ?? []) as { grants: Grant[] }[]
+    const saved = offers[0]?.grants ?? []
+    const offer = saved.length > 0 ? saved.map((grant) => `${grant.kind} ${grant.value}`).join(', ') : 'NOTHING TO SAVE'
+    const message = `${reason.message.slice(0, 220)}  => ${offer.slice(0, 200)}`
+    const note = { what: `${reason.code}${saved.length > 0 ? '' : ' (nothing to save)'}`, message }
+    if (answer.decision === 'deny') denials.push(note)
+    else {
+      asks.push(note)
+      granted.set(group, [...grants, ...saved])
+    }
+  }
+  return { asks, denials }
+}
+
+/** The repository's own folder: the part of a guessed root up to the repository's name. */
+function rootOf({ source, roots }: NoiseCase): string {
+  const name = source.split('/').at(-1) ?? ''
+  for (const root of roots) {
+    const parts = root.split('/')
+    const at = parts.indexOf(name)
+    if (at > 0) return parts.slice(0, at + 1).join('/')
+  }
+  return roots[0] ?? '/project'
+}
+
+/** Where other guards' wants and Cordon's answers differ. */
+async function guards(cases: readonly GuardCase[]): Promise<void> {
+  const wrong = new Map<string, string[]>()
+  const totals = new Map<string, number>()
+  for (const { id, source, command, want } of cases) {
+    totals.set(want, (totals.get(want) ?? 0) + 1)
+    const answer = await judge(id, command, '/project', [])
+    const allowed = answer.decision === 'allow'
+    if (want === 'allow' ? allowed : !allowed) continue
+    const reason = answer.reason as { message: string }
+    const key = `${want}, ${source}`
+    wrong.set(key, [
+      ...(wrong.get(key) ?? []),
+      `${JSON.stringify(command.slice(0, 160))}  ${allowed ? '' : reason.message.slice(0, 120)}`,
+    ])
+  }
+  console.log('\nguards: cases that are decided otherwise than wanted')
+  for (const [want, total] of totals) {
+    const count = [...wrong]
+      .filter(([key]) => key.startsWith(`${want},`))
+      .reduce((sum, [, list]) => sum + list.length, 0)
+    console.log(`  want ${want}: ${count} of ${total}`)
+  }
+  for (const [key, list] of [...wrong].sort()) {
+    console.log(`\n${key}: ${list.length}`)
+    for (const line of values.all ? list : list.slice(0, 12)) console.log(`  ${line}`)
+  }
+}
+
+async function judge(id: string, command: string, root: string, grants: readonly Grant[]) {
+  const of = (...kinds: readonly Grant['kind'][]) => [
+    ...new Set(grants.filter(({ kind }) => kinds.includes(kind)).map(({ value }) => value)),
+  ]
+  const manifest = structuredClone(base) as { capabilities: { allow: Record<string, any> } }
+  const allow = manifest.capabilities.allow
+  allow.additional_directories = of('directory')
+  allow.commands = {
+    ...allow.commands,
+    patterns: [...(allow.commands?.patterns ?? []), ...of('command')],
+    default_domains: of('host'),
+  }
+  allow.read = { ...allow.read, paths: [...(allow.read?.paths ?? []), ...of('read', 'write')] }
+  if (of('write').length > 0) allow.write = { paths: ['**', ...of('write')] }
+  const undo = values.undo === true ? { undo: true } : {}
+  const answer = await checker.answer(JSON.stringify({ id, tool: 'bash', input: { command }, root, manifest, ...undo }))
+  if (answer.error !== undefined) {
+    errors++
+    console.error(`${id}: ${answer.error}`)
+  }
+  return answer
+}
+
+/** The reasons, the most frequent first, with examples. */
+function table(asks: readonly Asked[]): void {
+  const reasons = new Map<string, string[]>()
+  for (const { what, message } of asks) reasons.set(what, [...(reasons.get(what) ?? []), message])
+  for (const [what, messages] of [...reasons].sort((a, b) => b[1].length - a[1].length)) {
+    console.log(`  ${what}: ${messages.length}`)
+    for (const message of values.all ? messages : messages.slice(0, 10)) console.log(`    ${JSON.stringify(message)}`)
+  }
+}
+
+function rows<T>(file: string): readonly T[] {
+  return readFileSync(file, 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+}
 
 /** The JSON form of a manifest. */
 function objectForm(manifest: Manifest): Record<string, unknown> {

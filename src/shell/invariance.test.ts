@@ -4,7 +4,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { analyze } from './analyze.ts'
-import { WRAPPERS } from './wrap/wrappers.ts'
+import { listWrappers, type WrapperRow } from './wrap/wrappers.ts'
 
 const context = { cwd: '/p', home: '/home/u' }
 
@@ -129,22 +129,24 @@ test('whatever the text, there is an answer', () => {
 })
 
 /** For each way a wrapper takes its command, the shortest call that runs `rm -rf /x`. */
-function wrap(row: (typeof WRAPPERS)[number], wrapper: string): string {
-  const sub = row.sub === undefined ? '' : ` ${row.sub.join(' ')}`
+function wrap(row: WrapperRow): string {
+  const wrapper = row.name
+  const sub = row.sub === undefined ? '' : ` ${row.sub}`
   const operands = ' 1'.repeat(row.operands ?? 0)
-  if (row.run === 'exec') return `${wrapper} . ${row.names.includes('fd') ? '-x' : '-exec'} rm -rf /x \\;`
+  const shell = shellOption(row)
+  if (row.run === 'exec') return `${wrapper} . ${wrapper.startsWith('fd') ? '-x' : '-exec'} rm -rf /x \\;`
   if (row.run === 'shell') return `${wrapper} -c 'rm -rf /x'`
-  if (row.text !== undefined) {
-    const option = row.text[0] as string
-    return `${wrapper}${sub} ${option.length === 1 ? '-' : '--'}${option} 'rm -rf /x'${operands}`
-  }
-  if (row.needs !== undefined) return `${wrapper} -${row.needs} rm -rf /x`
+  if (shell !== undefined) return `${wrapper}${sub} ${shell} 'rm -rf /x'${operands}`
+  if (row.needs !== undefined) return `${wrapper} ${row.needs} rm -rf /x`
   const between = row.nested === true ? ' env' : row.afterDashes === true ? ' --' : ''
   return `${wrapper}${sub}${operands}${between} rm -rf /x`
 }
 
-const rows = WRAPPERS.filter((row) => row.run !== 'text' || row.text !== undefined)
-  .flatMap((row) => row.names.map((wrapper) => ({ row, wrapper, text: wrap(row, wrapper) })))
+const shellOption = (row: WrapperRow): string | undefined => [...row.rows].find(([, { role }]) => role === 'shell')?.[0]
+
+const rows = listWrappers()
+  .filter((row) => row.run !== 'text' || shellOption(row) !== undefined)
+  .map((row) => ({ wrapper: row.name, text: wrap(row) }))
   // `builtin rm` runs nothing, and is listed all the same.
   .filter(({ wrapper }) => !wrapper.startsWith('ld'))
 

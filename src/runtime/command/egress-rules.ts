@@ -1,19 +1,23 @@
 /** Which hosts a command may reach, from the policy and the grants that cover it. */
 
 import type { EgressRules } from '../../egress/rules.ts'
-import type { CommandRule, HostRule, Policy } from '../../policy/policy.ts'
+import type { CommandRule, HostRule } from '../../policy/policy.ts'
+import { keylessHosts } from '../policy/keyed-hosts.ts'
+import type { LoadedPolicy } from '../policy/load.ts'
 
 /**
  * The hosts of one command (N1): the domains of its grants, the default domains unless a grant opts out, and what bundles give
  * its programs. Without any the command has no network.
  */
 export function egressRules(
-  policy: Policy,
+  loaded: Pick<LoadedPolicy, 'policy' | 'sandbox'>,
   command: string,
   grants: readonly CommandRule[],
   programs: readonly string[],
   ownAddresses: () => readonly string[],
 ): EgressRules {
+  const { policy } = loaded
+  const keyless = keylessHosts(loaded, programs)
   const inherits = grants.length === 0 || grants.some((grant) => grant.inheritDefaultDomains)
   const allowed: readonly HostRule[] = [
     ...grants.flatMap((grant) => grant.domains),
@@ -26,6 +30,7 @@ export function egressRules(
     denied: policy.commands.deniedDomains,
     allowPrivate: policy.http.allowPrivate,
     ownAddresses: allowed.length > 0 ? ownAddresses() : [],
+    ...(keyless.length > 0 && { keyless }),
     ...(policy.http.suffixes && { suffixes: policy.http.suffixes }),
   }
 }

@@ -73,7 +73,7 @@ export function typedGrants(
   return {
     patterns: [command],
     envVars: grants.flatMap((grant) => grant.envVars),
-    rules: egressRules(loaded.policy, shortName(command, grants), grants, command.slice(0, 1), machine.ownAddresses),
+    rules: egressRules(loaded, shortName(command, grants), grants, command.slice(0, 1), machine.ownAddresses),
   }
 }
 

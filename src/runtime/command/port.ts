@@ -139,7 +139,7 @@ function carriedAlong(
   const contained = takeStance(loaded.policy, session, 'bash').mode.value === 'contained'
   const patterns = [...grants.map((grant) => grant.pattern.words), ...(contained ? words : [])]
   const programs = [...new Set(patterns.flatMap((pattern) => pattern.slice(0, 1)))]
-  const rules = egressRules(loaded.policy, shorten(command), grants, programs, ownAddresses)
+  const rules = egressRules(loaded, shorten(command), grants, programs, ownAddresses)
   // A host that a person agreed to is there for the commands that name it; others do not get it with them.
   const named = new Set(commands.flatMap((fact) => fact.hosts.map((use) => hostOf(use.url))))
   const answered = session.grants.hosts.filter(({ pattern }) => named.has(pattern.host))

@@ -1,6 +1,7 @@
 /** Decides a stream of calls: one JSON object a line in, one line out for each, in order, whatever the lines hold. */
 
 import { resolve } from 'node:path'
+import type { Suggestion, suggestGrants } from '../../approval/suggestion.ts'
 import { renderProblem } from '../../manifest/check/problem.ts'
 import { Fault, messageOf } from '../../system/fault.ts'
 import type { Files } from '../../system/files.ts'
@@ -41,8 +42,11 @@ export class BatchChecker {
       const checker = await this.#checker(parsed)
       if ('error' in checker) return { id, error: checker.error }
       const cwd = this.#files.canonical(resolve(parsed.root ?? this.#machine.cwd, parsed.cwd ?? ''))
-      const { decision } = checker.check({ tool: parsed.tool, input: parsed.input, cwd })
-      return { id, ...decision }
+      const { decision, facts } = checker.check({ tool: parsed.tool, input: parsed.input, cwd })
+      if (decision.decision !== 'ask') return { id, ...decision }
+      const resolved = (given: string): string => this.#files.canonical(resolve(cwd, given))
+      const places = { root: checker.root, home: this.#machine.home, resolve: resolved }
+      return { id, ...decision, suggestions: (await offerGrants(decision, facts, places)).map(asGrants) }
     } catch (error) {
       if (error instanceof Fault) return { id, error: messageOf(error) }
       throw error
@@ -65,6 +69,17 @@ export class BatchChecker {
     if ('problems' in outcome) return { error: outcome.problems.map(renderProblem).join('\n') }
     return openChecker(outcome.loaded, this.#machine, this.#files)
   }
+}
+
+/** Loaded when something asks: most lines do not. */
+async function offerGrants(...args: Parameters<typeof suggestGrants>): Promise<Suggestion[]> {
+  const { suggestGrants } = await import('../../approval/suggestion.ts')
+  return suggestGrants(...args)
+}
+
+/** A suggestion as the manifest would hold it. */
+function asGrants(suggestion: Suggestion): { readonly grants: readonly Pick<Suggestion, 'kind' | 'value'>[] } {
+  return { grants: [suggestion, ...(suggestion.also ?? [])].map(({ kind, value }) => ({ kind, value })) }
 }
 
 function parseLine(

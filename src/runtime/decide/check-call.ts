@@ -32,6 +32,8 @@ export interface CheckedCall {
 
 /** Decides calls of a session that has just begun. */
 export interface CallChecker {
+  /** The canonical project root that it judges against. */
+  readonly root: string
   /** Decides one call. Whatever goes wrong on the way is a denial. */
   check(request: CheckRequest): CheckedCall
 }
@@ -55,6 +57,7 @@ export async function openChecker(
     ...(await openSkillGate(loaded.root, machine, files)),
   }
   return {
+    root: loaded.root,
     check(request) {
       const spec = builtInSpec(request.tool)
       if (!spec) {

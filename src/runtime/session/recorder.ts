@@ -156,14 +156,22 @@ function violationsOf({ result, egress }: RunOutcome): AuditViolation[] {
       kind: violation.path === undefined ? ('syscall' as const) : ('file' as const),
       subject: violation.path ?? violation.message,
     })),
-    ...denied.map((event) => ({
-      seen: 'observed' as const,
-      kind: 'host' as const,
-      subject: event.host ?? 'unknown',
-      pattern: event.command,
-    })),
+    ...deniedHosts(denied),
     ...(result.timedOut ? [{ seen: 'observed' as const, kind: 'limit' as const, subject: 'time' }] : []),
   ].slice(0, MAX_VIOLATIONS)
 }
 
-const MAX_VIOLATIONS = 100
+/** One for each host, whatever was refused of it and how often: many refusals of one must not push another out. */
+function deniedHosts(denied: RunOutcome['egress']): AuditViolation[] {
+  const hosts = Map.groupBy(denied, (event) => event.host ?? 'unknown')
+  return Array.from(hosts, ([subject, events]) => ({
+    seen: 'observed' as const,
+    kind: 'host' as const,
+    subject,
+    pattern: events[0]!.command,
+    count: events.reduce((sum, event) => sum + event.count, 0),
+  }))
+}
+
+/** As many hosts as the way out keeps apart, and room for the rest. */
+const MAX_VIOLATIONS = 2_000

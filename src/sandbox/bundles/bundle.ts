@@ -24,6 +24,9 @@ export interface BundleSecret {
   readonly hosts: readonly string[]
   /** Lower-case. */
   readonly header: string
+  /** Headers and parameters of the tool's own that may go along; everything that is not known to be harmless stays here. */
+  readonly passHeaders: readonly string[]
+  readonly passParameters: readonly string[]
 }
 
 /** What one tool gets. Paths are under the home directory. */

@@ -7,7 +7,7 @@ import { isRooted } from './paths.ts'
 import { findProgram, programName } from './programs/registry.ts'
 import { reportDefinition, reportOperands, reportOptions } from './report.ts'
 import { roles } from './roles.ts'
-import { findRules } from './rules/registry.ts'
+import { findRules } from './rules.ts'
 import { type CompiledSpec, compileSpec, type OptionRow, type Spec } from './spec.ts'
 import { Findings, type Inspection, type Place, type Use } from './use.ts'
 
@@ -115,14 +115,14 @@ function inspectWords(
       override = [effect, note]
     },
   }
-  reportOptions(use, spec === null)
+  reportOptions(use, spec === null || spec.partial === true)
   reportOperands(use, level.compiled)
   for (const arg of args) {
     reportDefinition(arg, use)
     // Compilers and checkers take options from `@file`; a scope (`@types/x`) is not rooted.
     if (arg.text?.startsWith('@') && isRooted(arg.text.slice(1))) found.file(arg.text.slice(1), 'read', arg.word.span)
   }
-  for (const rule of findRules(level.words)) rule(use)
+  for (const rule of findRules(spec?.rules ?? [], level.words)) rule(use)
   const own = override ?? effectOf(use)
   return inner.reduce((best, next) => (strongest(best[0], next[0]) === best[0] ? best : next), own)
 }

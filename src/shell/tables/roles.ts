@@ -28,6 +28,15 @@ export type Role =
   | 'system' // changes the machine or the account rather than the project
   | 'widen' // opens a container to the machine
   | 'code' // program text of an interpreter
+  // Options of wrappers, which `wrap/unwrap.ts` reads.
+  | 'idle' // with it no command is run
+  | 'wary' // reaches further than running the command
+  | 'shell' // text that a shell runs
+  | 'split' // split into words in front of the command
+  | 'mark' // the placeholder for arguments from input
+  | 'chdir' // the directory that the command runs in
+  | 'unset' // a variable taken out of the environment
+  | 'script' // the file that holds the commands
 
 /** How a role is reported. */
 export interface RoleMeaning {
@@ -78,6 +87,14 @@ export const roles: Readonly<Record<Role, RoleMeaning>> = {
   system: { ...harmless, hazard: 'changes-system', says: 'changes the machine or the account' },
   widen: { ...harmless, hazard: 'widens-container', says: 'opens the container to the machine' },
   code: { ...harmless, hazard: 'interpreter-code', says: 'runs text as code' },
+  idle: harmless,
+  wary: harmless,
+  shell: harmless,
+  split: harmless,
+  mark: harmless,
+  chdir: harmless,
+  unset: harmless,
+  script: harmless,
 }
 
 /** Roles whose values can do harm by themselves: a program that has one must not get unknown words. */

@@ -1,6 +1,8 @@
 /** What the tables say about one program or subcommand, and how the written form becomes rows. */
 
 import { isRisky, type Role } from './roles.ts'
+import type { Rule } from './use.ts'
+import type { Wrap } from './wrap.ts'
 
 /** One program or subcommand as the tables write it. */
 export interface Spec {
@@ -40,8 +42,26 @@ export interface Spec {
   readonly wary?: boolean
 }
 
+/** A program with all that is known about it: its row. */
+export interface Program extends Spec {
+  /** How it runs another program; several where that depends on the subcommand. */
+  readonly wraps?: readonly Wrap[]
+  /**
+   * What it does beyond the box (P10), a line: `effect | subcommands | options | what it does`. Several subcommands stand with commas
+   * between them, `*` is any use, options are any-of; the most specific line decides.
+   */
+  readonly effects?: string
+  /** What lines cannot say, by the words of the command. */
+  readonly rules?: readonly Rules[]
+  /** True when its options and files are not described, as those of a program that no row lists. */
+  readonly partial?: boolean
+}
+
+/** Rules by the words of the commands they look at, with commas between them. */
+export type Rules = Readonly<Record<string, Rule>>
+
 /** Programs by name; several names share a row with a space between them. */
-export type ProgramTable = Readonly<Record<string, Spec>>
+export type ProgramTable = Readonly<Record<string, Program>>
 
 export interface OptionRow {
   /** The name that rules and effects ask for: the short one where there is one. */

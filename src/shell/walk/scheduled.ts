@@ -21,7 +21,7 @@ export function runScheduled(
   found: Unwrapped,
   name: string,
 ): 'all' | 'some' | 'none' {
-  if (found.idle || row.scriptFile?.some((option) => found.seen.has(option))) return 'none'
+  if (found.idle || found.fromFile) return 'none'
   const named = found.operands[0]
   if (row.script === 'crontab' && named !== undefined && textOf(named) !== '-') return 'none'
   const stdin = walk.frame.stdin

@@ -110,7 +110,6 @@ function fromInput(draft: Draft, message: string, word: Word | undefined): 'some
 /** Options of a shell: clusters in which `c` and `s` may hide, `-o name`, `+x`, long ones. */
 function shellWords(argv: readonly Word[], row: WrapperRow): ShellWords {
   const doubts: { option: string; word: Word }[] = []
-  const long = new Set((row.long ?? '').split(' '))
   let command = false
   let stdin = false
   let idle = false
@@ -130,10 +129,10 @@ function shellWords(argv: readonly Word[], row: WrapperRow): ShellWords {
       break
     }
     if (text.startsWith('--')) {
-      const name = text.slice(2)
-      if (row.idle?.includes(name)) idle = true
-      else if (row.wary?.includes(name) || !long.has(name)) doubts.push({ option: text, word })
-      if (name === 'rcfile' || name === 'init-file') at++
+      const role = row.rows.get(text)?.role
+      if (role === 'idle') idle = true
+      else if (role !== 'text') doubts.push({ option: text, word })
+      if (text === '--rcfile' || text === '--init-file') at++
       continue
     }
     if (!/^[-+]/.test(text)) break
@@ -149,7 +148,7 @@ function shellWords(argv: readonly Word[], row: WrapperRow): ShellWords {
         ) {
           doubts.push({ option: `${text} ${option ?? '…'}`, word })
         }
-      } else if (row.wary?.includes(letter) || !(row.short ?? '').includes(letter)) doubts.push({ option: text, word })
+      } else if (row.rows.get(`-${letter}`)?.role !== 'text') doubts.push({ option: text, word })
     }
   }
   return { command, stdin, operands: argv.slice(at), doubts, idle }

@@ -14,7 +14,7 @@ const TAKES_ONE =
 
 /** `find … -exec cmd {} ;` and `fd … -x cmd`: every command in the expression. */
 export function execExpression(row: WrapperRow, argv: readonly Word[]): Unwrapped {
-  const fd = row.names.includes('fd')
+  const fd = row.name === 'fd' || row.name === 'fdfind'
   const commands: Word[][] = []
   const doubts: { message: string; word: Word }[] = []
   const wary: { option: string; word: Word }[] = []
@@ -30,7 +30,7 @@ export function execExpression(row: WrapperRow, argv: readonly Word[]): Unwrappe
     if (text === null) {
       // One word can name an action, with the words behind it as its arguments; no action holds a slash.
       const action = /^(?:$|[-(),!])/.test(word.prefix) && !/^"?\$\{?\w+\}?\/[^$`]*"?$/.test(word.text)
-      if (action) doubts.push({ message: `\`${word.text}\` may be an action of \`${row.names[0]}\``, word })
+      if (action) doubts.push({ message: `\`${word.text}\` may be an action of \`${row.name}\``, word })
       continue
     }
     if (!fd && TAKES_ONE.test(text)) {
@@ -71,6 +71,7 @@ export function execExpression(row: WrapperRow, argv: readonly Word[]): Unwrappe
     doubts,
     wary,
     idle: false,
+    fromFile: false,
     seen: new Set(wary.map((one) => one.option)),
   }
 }

@@ -1,6 +1,7 @@
 /** The one mechanism that takes a wrapped command out of a wrapper's arguments, by its row in the table. */
 
 import type { Word } from '../facts.ts'
+import type { OptionRow } from '../tables/spec.ts'
 import { replaceInput, single, textOf } from '../words/known-word.ts'
 import { plainWord, unknownWord } from '../words/pieces.ts'
 import { execExpression } from './exec-expression.ts'
@@ -27,40 +28,18 @@ export interface Unwrapped {
   readonly wary: readonly { readonly option: string; readonly word: Word }[]
   /** No command is run: `command -v x`, `env --help`. */
   readonly idle: boolean
-  /** Options seen, by name without dashes. */
+  /** The commands stand in a file that an option names. */
+  readonly fromFile: boolean
+  /** Options seen, by name. */
   readonly seen: ReadonlySet<string>
-}
-
-interface Options {
-  readonly short: ReadonlyMap<string, 'none' | 'value' | 'glued'>
-  readonly long: ReadonlyMap<string, 'none' | 'value' | 'glued'>
-}
-
-const compiled = new WeakMap<object, Options>()
-
-function optionsOf(spec: { readonly short?: string; readonly long?: string }): Options {
-  const cached = compiled.get(spec)
-  if (cached !== undefined) return cached
-  const short = new Map<string, 'none' | 'value' | 'glued'>()
-  for (const match of (spec.short ?? '').matchAll(/([^:])(:{0,2})/g)) {
-    short.set(match[1] as string, match[2] === ':' ? 'value' : match[2] === '::' ? 'glued' : 'none')
-  }
-  const long = new Map<string, 'none' | 'value' | 'glued'>()
-  for (const name of (spec.long ?? '').split(' ')) {
-    if (name === '') continue
-    long.set(name.replace(/=\??$/, ''), name.endsWith('=?') ? 'glued' : name.endsWith('=') ? 'value' : 'none')
-  }
-  const options = { short, long }
-  compiled.set(spec, options)
-  return options
 }
 
 /** Takes the command out; null when the row's subcommand does not stand there. */
 export function unwrap(row: WrapperRow, argv: readonly Word[]): Unwrapped | null {
-  const sub = row.sub
-  if (sub !== undefined && !argv.some((word) => word.values?.[0] === sub[0])) return null
+  const [first] = row.words
+  if (first !== undefined && !argv.some((word) => word.values?.[0] === first)) return null
   const reader = new Reader(row, argv)
-  if (sub !== undefined && !reader.subcommand(sub)) return null
+  if (!reader.subcommand(row.words)) return null
   return row.run === 'exec' ? execExpression(row, argv) : reader.read()
 }
 
@@ -76,6 +55,7 @@ class Reader {
   #chdir: Word | null = null
   #placeholder: string | null = null
   #idle = false
+  #fromFile = false
 
   constructor(row: WrapperRow, argv: readonly Word[]) {
     this.#row = row
@@ -83,13 +63,12 @@ class Reader {
   }
 
   subcommand(sub: readonly string[]): boolean {
-    const options = optionsOf(this.#row.before ?? {})
-    while (this.#at < this.#words.length) {
+    while (sub.length > 0 && this.#at < this.#words.length) {
       const text = textOf(this.#words[this.#at])
       if (text === null) return false
       if (!text.startsWith('-') || text === '-') break
       const known = this.#doubts.length
-      this.#option(text, options, true)
+      this.#option(text, true)
       // Behind an option that no table knows, its value may stand.
       const next = textOf(this.#words[this.#at])
       const mayTake = this.#doubts.length > known && !text.includes('=')
@@ -104,7 +83,6 @@ class Reader {
 
   read(): Unwrapped {
     const row = this.#row
-    const options = optionsOf(row)
     const operands: Word[] = []
     const assignments: { name: string; value: Word }[] = []
     let ended = false
@@ -118,10 +96,10 @@ class Reader {
         continue
       }
       if (!ended && text !== null && text.startsWith('-') && text !== '-') {
-        this.#option(text, options, false)
+        this.#option(text, false)
         continue
       }
-      if (text === '-' && !ended && row.names.includes('env')) {
+      if (text === '-' && !ended && isEnv(row)) {
         this.#wary.push({ option: '-', word })
         this.#at++
         continue
@@ -159,13 +137,14 @@ class Reader {
       doubts: this.#doubts,
       wary: this.#wary,
       idle: this.#idle,
+      fromFile: this.#fromFile,
       seen: this.#seen,
     }
   }
 
   /** Whether a shell reads the words; `hatch run 'a && b'` hands one a text, `hatch run a b` words. */
   #joins(command: readonly Word[]): boolean {
-    if (this.#row.run !== 'joined' || this.#seen.has('x') || this.#seen.has('exec')) return false
+    if (this.#row.run !== 'joined' || this.#seen.has('-x') || this.#seen.has('--exec')) return false
     return this.#row.environment !== true || command.length === 1
   }
 
@@ -179,7 +158,7 @@ class Reader {
         : rest
     if (own.length === 0) return own
     const mark = this.#placeholder ?? (row.input === 'replace' ? '{}' : null)
-    if (row.names.includes('entr')) return own.map((word) => replaceInput(word, '/_'))
+    if (row.name === 'entr') return own.map((word) => replaceInput(word, '/_'))
     if (mark !== null) return own.map((word) => replaceInput(word, mark))
     if (row.ends !== undefined && own.some((word) => textOf(word)?.includes('{}') === true)) {
       return own.map((word) => replaceInput(word, '{}'))
@@ -191,7 +170,7 @@ class Reader {
   #unclear(word: Word, operand: boolean): void {
     if (word.splits) {
       this.#doubts.push({ message: `\`${word.text}\` may become options or another command`, word })
-    } else if (word.values === null && !operand && word.prefix === '' && this.#row.names[0] === 'env') {
+    } else if (word.values === null && !operand && word.prefix === '' && isEnv(this.#row)) {
       this.#doubts.push({ message: `\`${word.text}\` may be an option or an assignment`, word })
     } else if (word.values === null && operand && (word.prefix === '' || word.prefix.startsWith('-'))) {
       this.#doubts.push({ message: `\`${word.text}\` may be an option`, word })
@@ -202,58 +181,56 @@ class Reader {
     }
   }
 
-  #option(text: string, options: Options, before: boolean): void {
+  #option(text: string, before: boolean): void {
+    const rows = before ? this.#row.rowsBefore : this.#row.rows
     const word = this.#words[this.#at] as Word
     this.#at++
     if (text.startsWith('--')) {
       const equals = text.indexOf('=')
-      const written = equals === -1 ? text.slice(2) : text.slice(2, equals)
-      const name = longName(written, options.long)
-      const kind = name === null ? undefined : options.long.get(name)
-      if (name === null || kind === undefined) {
+      const row = longOption(equals === -1 ? text : text.slice(0, equals), rows)
+      if (row === null) {
         this.#doubts.push({ message: `the table does not know the option \`${text}\``, word })
         return
       }
       const value =
         equals !== -1
           ? { ...word, ...single(text.slice(equals + 1)) }
-          : kind === 'value'
+          : row.takes === 'value'
             ? this.#words[this.#at++]
             : undefined
-      this.#took(name, value, word, before)
+      this.#took(row, value, word, before)
       return
     }
     for (let i = 1; i < text.length; i++) {
-      const letter = text[i] as string
-      const kind = options.short.get(letter)
-      if (kind === undefined) {
-        this.#doubts.push({ message: `the table does not know the option \`-${letter}\``, word })
+      const row = rows.get(`-${text[i]}`)
+      if (row === undefined) {
+        this.#doubts.push({ message: `the table does not know the option \`-${text[i]}\``, word })
         return
       }
-      if (kind === 'none') {
-        this.#took(letter, undefined, word, before)
+      if (row.takes === 'nothing') {
+        this.#took(row, undefined, word, before)
         continue
       }
       const glued = text.slice(i + 1)
       const value =
-        glued !== '' ? { ...word, ...single(glued) } : kind === 'value' ? this.#words[this.#at++] : undefined
-      this.#took(letter, value, word, before)
+        glued !== '' ? { ...word, ...single(glued) } : row.takes === 'value' ? this.#words[this.#at++] : undefined
+      this.#took(row, value, word, before)
       return
     }
   }
 
-  #took(name: string, value: Word | undefined, word: Word, before: boolean): void {
+  #took({ name, role }: OptionRow, value: Word | undefined, word: Word, before: boolean): void {
     if (before) return
-    const row = this.#row
     this.#seen.add(name)
-    if (row.idle?.includes(name)) this.#idle = true
-    if (row.wary?.includes(name)) this.#wary.push({ option: name.length === 1 ? `-${name}` : `--${name}`, word })
-    const lookup = row.unsets?.includes(name) ? (textOf(value) ?? 'PATH') : ''
+    if (role === 'idle') this.#idle = true
+    if (role === 'script') this.#fromFile = true
+    if (role === 'wary') this.#wary.push({ option: name, word })
+    const lookup = role === 'unset' ? (textOf(value) ?? 'PATH') : ''
     if (lookup === 'PATH' || lookup === 'HOME') this.#wary.push({ option: `-u ${lookup}`, word })
-    if (row.chdir?.includes(name)) this.#chdir = value ?? null
-    if (row.placeholder?.includes(name)) this.#placeholder = value === undefined ? '{}' : (textOf(value) ?? '{}')
-    if (row.text?.includes(name) && value !== undefined) this.#texts.push(value)
-    if (row.splits?.includes(name) && value !== undefined) this.#splitText(value)
+    if (role === 'chdir') this.#chdir = value ?? null
+    if (role === 'mark') this.#placeholder = value === undefined ? '{}' : (textOf(value) ?? '{}')
+    if (role === 'shell' && value !== undefined) this.#texts.push(value)
+    if (role === 'split' && value !== undefined) this.#splitText(value)
     if (value?.splits === true) {
       this.#doubts.push({ message: `\`${value.text}\` may become several words`, word: value })
     }
@@ -281,12 +258,15 @@ function withoutEnvironment(words: readonly Word[]): readonly Word[] {
   return [bare, ...words.slice(start + 1)]
 }
 
-/** The full name of a long option, which GNU programs accept shortened. */
-function longName(written: string, long: ReadonlyMap<string, unknown>): string | null {
-  if (long.has(written)) return written
-  const matches = [...long.keys()].filter((name) => name.startsWith(written))
-  return matches.length === 1 ? (matches[0] as string) : null
+/** A long option by its name, which GNU programs accept shortened. */
+function longOption(written: string, rows: ReadonlyMap<string, OptionRow>): OptionRow | null {
+  const exact = rows.get(written)
+  if (exact !== undefined) return exact
+  const matches = [...rows.keys()].filter((name) => name.startsWith(written))
+  return matches.length === 1 ? (rows.get(matches[0] as string) ?? null) : null
 }
+
+const isEnv = (row: WrapperRow): boolean => row.name === 'env' || row.name === 'genv'
 
 function assignmentOf(word: Word): { name: string; value: Word } | null {
   const text = textOf(word)

@@ -50,7 +50,7 @@ export function runWrapper(
     return ran === 'none' ? 'all' : ran
   }
   const nothing = found.argv.length === 0 && found.texts.length === 0
-  const reaches = found.wary.length > 0 && row.unsets === undefined && !found.idle
+  const reaches = found.wary.length > 0 && !unsets(row) && !found.idle
   if ((found.idle || nothing) && found.doubts.length === 0 && !reaches) {
     if (row.inspect !== true) look(walk, draft, call)
     if (row.otherwise === 'shell' && nothing && !found.idle)
@@ -69,8 +69,7 @@ export function runWrapper(
   }
   for (const { option, word } of found.wary) {
     if (option === '-execdir' || option === '-okdir') continue
-    // A smaller environment leaves the command itself in sight.
-    if (row.unsets === undefined) all = false
+    if (!unsets(row)) all = false
     draft.hazards.push({
       code: 'wrapper-option',
       message: `\`${name} ${option}\` does more than run a command`,
@@ -86,6 +85,11 @@ export function runWrapper(
 /** True when a row takes a command out of these words. */
 function isWrapper(argv: readonly Word[]): boolean {
   return wrapperRows(textOf(argv[0]) ?? '').some((row) => row.sub === undefined || unwrap(row, argv) !== null)
+}
+
+/** A smaller environment leaves the command itself in sight. */
+function unsets(row: WrapperRow): boolean {
+  return [...row.rows.values()].some(({ role }) => role === 'unset')
 }
 
 function some(draft: Draft, message: string, span: Span): 'some' {
@@ -106,7 +110,7 @@ function runFound(
 ): boolean {
   const outer = walk.frame
   const own = walk.output.commands[index] as Draft
-  const display = row.sub === undefined ? standardName(name) : `${standardName(name)} ${row.sub.join(' ')}`
+  const display = row.sub === undefined ? standardName(name) : `${standardName(name)} ${row.sub}`
   const via = { name: display, kind: 'wrapper' } as const
   const frame: Frame = {
     ...outer,

@@ -1,14 +1,34 @@
-/** The wrapper table: programs and builtins whose arguments are a command, by name. */
+/** Programs and builtins whose arguments are a command, as their rows say. */
 
+import { findProgram, listPrograms } from '../tables/programs/registry.ts'
 import { remembered } from '../tables/remembered.ts'
-import type { WrapperRow } from './wrapper-row.ts'
-import { elsewhereWrappers } from './wrappers-elsewhere.ts'
-import { localWrappers } from './wrappers-local.ts'
-import { runnerWrappers } from './wrappers-runners.ts'
+import { compileSpec, type OptionRow } from '../tables/spec.ts'
+import type { Wrap } from '../tables/wrap.ts'
 
-export type { WrapperRow } from './wrapper-row.ts'
+/** A way in which a program runs another, with its options read. */
+export interface WrapperRow extends Wrap {
+  readonly name: string
+  readonly words: readonly string[]
+  readonly rows: ReadonlyMap<string, OptionRow>
+  readonly rowsBefore: ReadonlyMap<string, OptionRow>
+}
 
-export const WRAPPERS: readonly WrapperRow[] = [...localWrappers, ...elsewhereWrappers, ...runnerWrappers]
+function read(name: string, wrap: Wrap): WrapperRow {
+  return {
+    ...wrap,
+    name,
+    words: wrap.sub?.split(' ') ?? [],
+    rows: rowsOf(wrap.options),
+    rowsBefore: rowsOf(wrap.before),
+  }
+}
+
+const rowsOf = (options = ''): ReadonlyMap<string, OptionRow> => compileSpec({ options }).rows
+
+/** Every wrapper there is, for tests. */
+export function listWrappers(): readonly WrapperRow[] {
+  return listPrograms().flatMap(([name]) => wrapperRows(name))
+}
 
 const STANDARD_DIRECTORIES = [
   '/bin/',
@@ -29,7 +49,7 @@ export function standardName(name: string): string {
   return STANDARD_DIRECTORIES.includes(directory) ? name.slice(slash + 1) : name
 }
 
-const rowsNamed = remembered((name) => WRAPPERS.filter((row) => row.names.includes(name)))
+const rowsNamed = remembered((name) => (findProgram(name)?.wraps ?? []).map((wrap) => read(name, wrap)))
 
 /** The rows of a program, several when they differ by subcommand. */
 export function wrapperRows(name: string): readonly WrapperRow[] {

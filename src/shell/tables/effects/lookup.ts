@@ -3,10 +3,6 @@
 import { findProgram } from '../programs/registry.ts'
 import type { Effect, Use } from '../use.ts'
 import { cloudEffect } from './cloud.ts'
-import { forgeEffects } from './forges.ts'
-import { gitEffects } from './git.ts'
-import { packageEffects } from './packages.ts'
-import { serviceEffects } from './services.ts'
 
 const order: readonly Effect[] = ['local', 'unknown', 'remote-read', 'remote-write', 'destructive']
 
@@ -22,29 +18,28 @@ interface EffectRow {
   readonly note: string
 }
 
-/** `effect | words, words | options | note`, one row a line; options are any-of. */
-function parseRow(line: string): readonly EffectRow[] {
+/** The lines of a row; each word stands behind the program's name. */
+function parseLine(line: string): readonly EffectRow[] {
   const [effect = '', commands = '', options = '', note = ''] = line.split('|').map((part) => part.trim())
   return commands.split(',').map((words) => ({
-    words: words.trim().split(/\s+/),
+    words: words.trim() === '*' ? [] : words.trim().split(/\s+/),
     options: options === '' ? [] : options.split(/\s+/),
     effect: effect as Effect,
     note,
   }))
 }
 
-const lines: readonly string[] = [gitEffects, forgeEffects, packageEffects, serviceEffects].join('\n').split('\n')
 const rows = new Map<string, readonly EffectRow[]>()
 
-/** The rows of a program, read when it is first asked for: a command names few of them, and start-up counts. */
-function rowsOf(program: string): readonly EffectRow[] {
-  const known = rows.get(program)
+/** The lines that a row writes, read when its program is first asked for: a command names few of them, and start-up counts. */
+function rowsOf(written: string): readonly EffectRow[] {
+  const known = rows.get(written)
   if (known !== undefined) return known
-  const found = lines
-    .filter((line) => line.includes(program))
-    .flatMap(parseRow)
-    .filter((row) => row.words[0] === program)
-  rows.set(program, found)
+  const found = written
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .flatMap(parseLine)
+  rows.set(written, found)
   return found
 }
 
@@ -52,20 +47,21 @@ function rowsOf(program: string): readonly EffectRow[] {
 export function effectOf(use: Use): readonly [Effect, string] {
   const cloud = cloudEffect(use)
   if (cloud !== null) return cloud
-  const words = [...use.words, ...use.operands.map((arg) => arg.text)]
+  const words = [...use.words.slice(1), ...use.operands.map((arg) => arg.text)]
   // `--dry-run=false` is as good as none.
   const given = use.options.filter((option) => !/^(?:false|no|off|0)$/i.test(option.value?.text ?? ''))
   const names = new Set(given.flatMap((option) => [option.name, option.row?.name ?? option.name]))
   const fits = (row: EffectRow): boolean =>
     row.words.every((word, index) => words[index] === word) &&
     (row.options.length === 0 || row.options.some((option) => names.has(option)))
-  const found = rowsOf(use.program).filter(fits)
+  const program = findProgram(use.program)
+  const found = rowsOf(program?.effects ?? '').filter(fits)
   const best = found.reduce<EffectRow | null>(
     (chosen, row) => (chosen === null || isMoreSpecific(row, chosen) ? row : chosen),
     null,
   )
   if (best !== null) return [best.effect, best.note]
-  return findProgram(use.program) === null ? ['unknown', ''] : ['local', '']
+  return program === null || program.partial === true ? ['unknown', ''] : ['local', '']
 }
 
 function isMoreSpecific(row: EffectRow, other: EffectRow): boolean {

@@ -1,13 +1,15 @@
 /** Build tools, compilers and debuggers. */
 
-import type { ProgramTable, Spec } from '../spec.ts'
+import { buildRules } from '../rules/build.ts'
+import { systemRules } from '../rules/system.ts'
+import type { Program, ProgramTable, Spec } from '../spec.ts'
+import { controls, traced } from '../wrap.ts'
 
 export function buildPrograms(): ProgramTable {
   const debugger_: Spec = { always: ['code', 'controls another program and runs commands'], operands: 'auto*' }
 
-  return {
-    'make gmake bmake remake': {
-      options: `
+  const makeKind: Program = {
+    options: `
   -E --eval <code>
   -f --file --makefile <read>
   -C --directory <tree>
@@ -15,10 +17,43 @@ export function buildPrograms(): ProgramTable {
   -W --what-if --new-file --assume-new -o --old-file --assume-old <text>
   -j --jobs -l --load-average --max-load -O --output-sync --debug --shuffle --jobserver-auth [text]
   -e --environment-overrides`,
-      operands: 'text*',
-      wary: true,
-    },
+    operands: 'text*',
+    wary: true,
+  }
+  const bazelKind: Program = {
+    abbreviates: false,
+    options: `
+  --run_under --shell_executable --workspace_status_command --credential_helper <run>
+  --remote_executor --remote_cache --bes_backend <route>
+  --script_path --output_file <output>
+  --action_env --host_action_env --test_env --repo_env <text>
+  --bazelrc --server_javabase <config>
+  --override_repository --override_module --extra_toolchains <load>
+  --output_base --output_user_root --symlink_prefix <grow>
+  --host_jvm_args <load>`,
+    operands: 'text*',
+  }
+  const gccKind: Program = {
+    operands: 'text*',
+    wary: true,
+    style: 'keys',
+  }
+  const stripKind: Program = {
+    options:
+      '\n  --plugin <load>\n  -o <write>\n  --dump-section <text>\n  --add-section --update-section -O -I -R -j -F --strip-symbol <text>',
+    operands: 'write*',
+  }
+  const gdbKind: Program = debugger_
+  const direnvKind: Program = {
+    operands: 'text*',
+    wary: true,
+  }
+
+  return {
+    'make gmake bmake': { ...makeKind, rules: [buildRules] },
+    remake: makeKind,
     just: {
+      rules: [buildRules],
       abbreviates: false,
       options: `
   --shell --shell-arg -c --command --chooser <run>
@@ -30,16 +65,22 @@ export function buildPrograms(): ProgramTable {
       operands: 'text*',
     },
     'task go-task': {
+      rules: [buildRules],
       options:
         '\n  -g --global !config # runs the tasks of the home directory\n  -t --taskfile <read>\n  -d --dir <tree>\n  -o --output -C --concurrency -I --interval <text>',
       operands: 'text*',
     },
     rake: {
+      effects: `
+  remote-write | db:migrate, db:seed, db:setup, db:create |  | changes a database
+  destructive  | db:drop, db:reset, db:rollback |  | deletes data in a database`,
+      rules: [buildRules],
       options:
         '\n  -e --execute -E --execute-continue -p --execute-print <code>\n  -r --require -R --rakelibdir -I --libdir <load>\n  -f --rakefile <read>',
       operands: 'text*',
     },
     cmake: {
+      rules: [buildRules],
       abbreviates: false,
       options: `
   -P <load>
@@ -71,35 +112,32 @@ export function buildPrograms(): ProgramTable {
     },
     'ninja samu': { options: '\n  -C <tree>\n  -f <read>\n  -t -j -k -l -d -w <text>', operands: 'text*' },
     meson: {
+      wraps: [
+        {
+          sub: 'devenv',
+          options: `
+  -C -w <text>
+  --workdir <text>
+  --dump [text]`,
+          otherwise: 'shell',
+          run: 'words',
+        },
+      ],
       options:
         '\n  --wrapper --gdb-path <run>\n  --native-file --cross-file <load>\n  -C <tree>\n  -D --prefix --buildtype <text>\n  --gdb !run',
       subcommands: { setup: { operands: 'grow tree' } },
       everywhere: true,
       otherwise: { operands: 'auto*' },
     },
-    'bazel bazelisk buck buck2': {
-      abbreviates: false,
-      options: `
-  --run_under --shell_executable --workspace_status_command --credential_helper <run>
-  --remote_executor --remote_cache --bes_backend <route>
-  --script_path --output_file <output>
-  --action_env --host_action_env --test_env --repo_env <text>
-  --bazelrc --server_javabase <config>
-  --override_repository --override_module --extra_toolchains <load>
-  --output_base --output_user_root --symlink_prefix <grow>
-  --host_jvm_args <load>`,
-      operands: 'text*',
-    },
+    'bazel bazelisk': { ...bazelKind, rules: [buildRules] },
+    'buck buck2': bazelKind,
     'scons waf xmake': { always: ['code', 'runs build files that are programs'], operands: 'text*' },
-    configure: { operands: 'text*', options: '\n  --prefix --srcdir <text>' },
+    configure: { rules: [buildRules], operands: 'text*', options: '\n  --prefix --srcdir <text>' },
     'autoreconf autoconf automake libtoolize': {
       options: '\n  -B -I --prepend-include --include <load>\n  -o --output <output>',
     },
-    'gcc g++ cc c++ clang clang++ cpp tcc icc zig-cc gfortran gccgo nvcc': {
-      operands: 'text*',
-      wary: true,
-      style: 'keys',
-    },
+    'gcc g++ cc c++ clang clang++ cpp tcc icc gfortran gccgo nvcc': { ...gccKind, rules: [buildRules] },
+    'zig-cc': gccKind,
     'ld gold lld ld.lld ld.gold mold': {
       style: 'word',
       options:
@@ -111,13 +149,23 @@ export function buildPrograms(): ProgramTable {
       options: '\n  --plugin <load>\n  -e --exe <read>\n  -j -M -m --target -b --demangle <text>',
       operands: 'read*',
     },
-    'strip objcopy': {
-      options:
-        '\n  --plugin <load>\n  -o <write>\n  --dump-section <text>\n  --add-section --update-section -O -I -R -j -F --strip-symbol <text>',
-      operands: 'write*',
+    strip: stripKind,
+    objcopy: { ...stripKind, rules: [buildRules] },
+    'gdb lldb': {
+      ...gdbKind,
+      wraps: [
+        {
+          options: `
+  --args --batch --quiet`,
+          hazard: traced('gdb'),
+          run: 'words',
+        },
+      ],
     },
-    'gdb lldb rr pwndbg cgdb dlv pdb ipdb jdb radare2 r2': debugger_,
+    rr: { ...gdbKind, wraps: controls },
+    'pwndbg cgdb dlv pdb ipdb jdb radare2 r2': gdbKind,
     perf: {
+      wraps: controls,
       options: '\n  -o --output <output>\n  --objdump --addr2line <run>\n  -e -F -p -g <text>',
       always: ['run', 'runs and measures programs'],
     },
@@ -145,9 +193,75 @@ export function buildPrograms(): ProgramTable {
   -s --secret -j --job --matrix --env --var --input --container-architecture <text>`,
       operands: 'text*',
     },
-    'direnv asdf mise rtx nix nix-shell nix-build nix-env nix-instantiate guix devbox': {
-      operands: 'text*',
-      wary: true,
+    direnv: {
+      ...direnvKind,
+      wraps: [{ sub: 'exec', operands: 1, hazard: traced('direnv'), run: 'words' }],
+      rules: [systemRules],
+    },
+    asdf: { ...direnvKind, wraps: [{ sub: 'exec', run: 'words' }], rules: [systemRules] },
+    'mise rtx': {
+      ...direnvKind,
+      wraps: [
+        {
+          sub: 'exec',
+          before: `
+  -C -E -j <text>
+  -q -v -y
+  --cd --env --jobs --log-level <text>
+  --quiet --verbose --yes --raw --no-config --silent --trace --debug --no-timings --locked --no-env --no-hooks`,
+          options: `
+  -c <shell>
+  -j -E <text>
+  -C <chdir>
+  -q -v -y
+  --command <shell>
+  --jobs --env --allow-env --allow-net --allow-read --allow-write <text>
+  --cd <chdir>
+  --raw --fresh-env --no-prepare --no-deps --deny-all --deny-env --deny-net --deny-read --deny-write --quiet --verbose --yes --silent`,
+          afterDashes: true,
+          inspect: true,
+          run: 'words',
+        },
+        {
+          sub: 'x',
+          before: `
+  -C -E -j <text>
+  -q -v -y
+  --cd --env --jobs --log-level <text>
+  --quiet --verbose --yes --raw --no-config --silent --trace --debug --no-timings --locked --no-env --no-hooks`,
+          options: `
+  -c <shell>
+  -j -E <text>
+  -C <chdir>
+  -q -v -y
+  --command <shell>
+  --jobs --env --allow-env --allow-net --allow-read --allow-write <text>
+  --cd <chdir>
+  --raw --fresh-env --no-prepare --no-deps --deny-all --deny-env --deny-net --deny-read --deny-write --quiet --verbose --yes --silent`,
+          afterDashes: true,
+          inspect: true,
+          run: 'words',
+        },
+      ],
+      rules: [buildRules, systemRules],
+    },
+    'nix nix-build nix-env nix-instantiate guix devbox': { ...direnvKind, rules: [systemRules] },
+    'nix-shell': {
+      ...direnvKind,
+      wraps: [
+        {
+          options: `
+  -p -I -j -A -E <text>
+  --run --command <shell>
+  --pure
+  --packages --attr --expr --keep --argstr --arg <text>`,
+          permutes: true,
+          inspect: true,
+          hazard: traced('nix-shell'),
+          run: 'text',
+        },
+      ],
+      rules: [systemRules],
     },
     'protoc buf': {
       abbreviates: false,

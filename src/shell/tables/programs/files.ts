@@ -1,24 +1,34 @@
 /** Programs that make, move, change and pack files. */
 
-import type { ProgramTable } from '../spec.ts'
+import { archiveRules } from '../rules/archives.ts'
+import { buildRules } from '../rules/build.ts'
+import { fileRules } from '../rules/files.ts'
+import type { Program, ProgramTable } from '../spec.ts'
 
 export function filePrograms(): ProgramTable {
   const packing = '\n  -S --suffix -T --threads --fast --best -B --block-size --memlimit <text>'
   const expanding = '-c -l -t -Z --stdout --to-stdout --list --test --no-name'
+
+  const rimrafKind: Program = { operands: 'grow*', options: '\n  -g --glob' }
+  const ZKind: Program = { style: 'word', operands: 'text auto*', wary: true }
+  const arKind: Program = { bundled: true, wary: true, options: '\n  --plugin <load>\n  -X <text>', operands: 'auto*' }
 
   return {
     touch: { options: '\n  -r --reference <text>\n  -d --date -t --time <text>', operands: 'write*' },
     'mkdir rmdir unlink mkfifo': { options: '\n  -m --mode <text>', operands: 'write*' },
     mknod: { always: ['system', 'makes a device file'], operands: 'write text*' },
     rm: {
+      rules: [fileRules],
       options:
         '\n  --no-preserve-root !system # allows the root of the file system to be deleted\n  --interactive --preserve-root [text]',
       operands: 'write*',
       calm: true,
     },
-    'rimraf trash trash-put del-cli': { operands: 'grow*', options: '\n  -g --glob' },
+    rimraf: { ...rimrafKind, rules: [fileRules] },
+    'trash trash-put del-cli': rimrafKind,
     mktemp: { options: '\n  -p <write>\n  --tmpdir [write]\n  --suffix -t <text>', operands: 'write' },
     cp: {
+      rules: [fileRules],
       options: `
   -t --target-directory <write>
   -S --suffix <text>
@@ -45,14 +55,16 @@ export function filePrograms(): ProgramTable {
       operandsWith: { '-t': 'read*', '-d': 'write*' },
     },
     ln: {
+      rules: [fileRules],
       options: '\n  -s --symbolic\n  -t --target-directory <write>\n  -S --suffix <text>\n  --backup [text]',
       operands: 'read* write',
       operandsWith: { '-s': 'text* write', '-t': 'read*' },
       calm: true,
     },
     link: { operands: 'read write' },
-    dd: { style: 'keys', operands: 'text*', wary: true },
+    dd: { rules: [fileRules], style: 'keys', operands: 'text*', wary: true },
     chmod: {
+      rules: [fileRules],
       options: '\n  --reference <text>',
       operands: 'text write*',
       operandsWith: { '--reference': 'write*' },
@@ -83,6 +95,8 @@ export function filePrograms(): ProgramTable {
     setcap: { always: ['system', 'gives a program more rights'], operands: 'text write' },
     truncate: { options: '\n  -s --size -r --reference <text>', operands: 'write*' },
     shred: {
+      effects: `
+  destructive  | * |  | destroys data on a disk`,
       options: '\n  -n --iterations -s --size <text>\n  --random-source <read>\n  -u --remove [text]',
       operands: 'write*',
     },
@@ -100,6 +114,7 @@ export function filePrograms(): ProgramTable {
     'dos2unix unix2dos': { options: '\n  -n --newfile\n  -c --convmode -i --info <text>', operands: 'change*' },
     rename: { operands: 'text*', always: ['code', 'runs an expression on every name'] },
     tar: {
+      rules: [archiveRules],
       bundled: true,
       abbreviates: true,
       options: `
@@ -124,12 +139,14 @@ export function filePrograms(): ProgramTable {
       operands: 'text*',
     },
     bsdtar: {
+      rules: [archiveRules],
       bundled: true,
       options:
         '\n  --use-compress-program <run>\n  -f --file -C --directory --exclude -s --strip-components <text>\n  -T --files-from <list>',
       operands: 'text*',
     },
     zip: {
+      rules: [archiveRules],
       abbreviates: false,
       options: `
   -TT --unzip-command <run>
@@ -153,7 +170,8 @@ export function filePrograms(): ProgramTable {
       options: `${packing}\n  -o <output>\n  --output-dir-flat --output-dir-mirror <write>\n  --filelist <list>\n  -D --patch-from <read>\n  --rm !output # deletes the source`,
       operands: 'read*',
     },
-    '7z 7za 7zr 7zz rar unrar': { style: 'word', operands: 'text auto*', wary: true },
+    '7z 7za 7zr 7zz': { ...ZKind, rules: [archiveRules] },
+    'rar unrar': ZKind,
     'unar lsar': { options: '\n  -o -output-directory <grow>\n  -p -password <text>', operands: 'read' },
     cpio: {
       options: `
@@ -167,8 +185,10 @@ export function filePrograms(): ProgramTable {
   -p --pass-through`,
       operands: 'auto*',
     },
-    'ar ranlib': { bundled: true, wary: true, options: '\n  --plugin <load>\n  -X <text>', operands: 'auto*' },
+    ar: { ...arKind, rules: [archiveRules] },
+    ranlib: arKind,
     jar: {
+      rules: [buildRules],
       bundled: true,
       options: '\n  -J [load]\n  -f --file <auto>\n  -C <tree>\n  --dir <grow>',
       operands: 'auto*',

@@ -1,5 +1,6 @@
 /** git: options and subcommands that run programs, write files or reach elsewhere. */
 
+import { gitRules } from '../rules/git.ts'
 import type { ProgramTable, Spec } from '../spec.ts'
 
 export function gitPrograms(): ProgramTable {
@@ -347,6 +348,97 @@ export function gitPrograms(): ProgramTable {
 
   return {
     git: {
+      wraps: [
+        {
+          sub: 'bisect run',
+          before: `
+  -C -c <text>
+  -p -P -v -h
+  --git-dir --work-tree --namespace --super-prefix --config-env --attr-source <text>
+  --no-pager --paginate --bare --no-replace-objects --no-lazy-fetch --no-optional-locks --no-advice --literal-pathspecs --glob-pathspecs --noglob-pathspecs --icase-pathspecs --html-path --man-path --info-path
+  --version --help
+  --exec-path [text]`,
+          inspect: true,
+          run: 'words',
+        },
+        {
+          sub: 'submodule foreach',
+          before: `
+  -C -c <text>
+  -p -P -v -h
+  --git-dir --work-tree --namespace --super-prefix --config-env --attr-source <text>
+  --no-pager --paginate --bare --no-replace-objects --no-lazy-fetch --no-optional-locks --no-advice --literal-pathspecs --glob-pathspecs --noglob-pathspecs --icase-pathspecs --html-path --man-path --info-path
+  --version --help
+  --exec-path [text]`,
+          options: `
+  -q
+  --recursive --quiet`,
+          inspect: true,
+          run: 'joined',
+        },
+        {
+          sub: 'rebase',
+          before: `
+  -C -c <text>
+  -p -P -v -h
+  --git-dir --work-tree --namespace --super-prefix --config-env --attr-source <text>
+  --no-pager --paginate --bare --no-replace-objects --no-lazy-fetch --no-optional-locks --no-advice --literal-pathspecs --glob-pathspecs --noglob-pathspecs --icase-pathspecs --html-path --man-path --info-path
+  --version --help
+  --exec-path [text]`,
+          options: `
+  -x <shell>
+  -i -q -v -f -n -p -m -r
+  -s -X -C <text>
+  -S [text]
+  --exec <shell>
+  --onto --strategy --strategy-option --empty --whitespace <text>
+  --interactive --continue --abort --skip --quit --edit-todo --show-current-patch --root --autosquash --no-autosquash --autostash --no-autostash --keep-base --fork-point
+  --no-fork-point --merge --apply --quiet --verbose --stat --no-stat --force-rebase --no-ff --signoff --reset-author-date --ignore-date --committer-date-is-author-date --update-refs
+  --no-update-refs --no-gpg-sign --reapply-cherry-picks --no-reapply-cherry-picks --verify --no-verify
+  --rebase-merges --gpg-sign [text]`,
+          permutes: true,
+          inspect: true,
+          run: 'text',
+        },
+        {
+          sub: 'merge-index',
+          before: `
+  -C -c <text>
+  -p -P -v -h
+  --git-dir --work-tree --namespace --super-prefix --config-env --attr-source <text>
+  --no-pager --paginate --bare --no-replace-objects --no-lazy-fetch --no-optional-locks --no-advice --literal-pathspecs --glob-pathspecs --noglob-pathspecs --icase-pathspecs --html-path --man-path --info-path
+  --version --help
+  --exec-path [text]`,
+          options: `
+  -o -q`,
+          operands: 0,
+          inspect: true,
+          run: 'words',
+        },
+      ],
+      effects: `
+  remote-read  | fetch, pull, clone, ls-remote, remote update, remote show, remote prune, submodule update, submodule add, lfs pull |  | talks to a remote
+  remote-read  | lfs fetch, fetch-pack |  | talks to a remote
+  remote-read  | archive | --remote | talks to a remote
+  remote-write | push, lfs push, send-email, imap-send, svn dcommit, p4 submit, send-pack, subtree push, annex sync, annex copy |  | sends commits to a remote
+  destructive  | rm | -f --force | deletes files with their uncommitted changes
+  destructive  | push | --force -f --force-with-lease --force-if-includes --mirror --delete -d --prune | rewrites or deletes what a remote holds
+  destructive  | reset | --hard --merge --keep | throws away uncommitted changes
+  destructive  | clean | -f --force -x -X -d | deletes untracked files
+  destructive  | checkout, checkout-index | -f --force | throws away uncommitted changes
+  destructive  | switch | -f --force --discard-changes | throws away uncommitted changes
+  destructive  | stash drop, stash clear |  | deletes stashed changes
+  destructive  | branch | -D | deletes a branch that may not be merged
+  destructive  | branch | -f --force | moves a branch away from its commits
+  destructive  | tag | -d --delete -f --force | deletes or moves a tag
+  destructive  | rebase, filter-branch, filter-repo, fast-import |  | rewrites history
+  destructive  | reflog expire, reflog delete, prune |  | deletes what could bring commits back
+  destructive  | gc | --prune | deletes what could bring commits back
+  destructive  | update-ref | -d --delete | deletes a reference
+  destructive  | worktree remove | -f --force | deletes a working tree with its changes
+  destructive  | submodule deinit | -f --force | deletes a submodule with its changes
+  destructive  | read-tree | --reset | throws away uncommitted changes`,
+      rules: [gitRules],
       stops: true,
       options: `
   -c <text>

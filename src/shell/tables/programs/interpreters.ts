@@ -1,11 +1,23 @@
 /** Interpreters: their own options, as far as they come before the script. */
 
 import { smallInterpreters } from '../interpreter-names.ts'
-import type { ProgramTable } from '../spec.ts'
+import { interpreterRules } from '../rules/interpreters.ts'
+import type { Program, ProgramTable } from '../spec.ts'
 
 export function interpreterPrograms(): ProgramTable {
+  const shKind: Program = {
+    stops: true,
+    ends: '-c',
+    abbreviates: false,
+    options:
+      '\n  -c <code>\n  -s -i !code # reads commands\n  --rcfile --init-file -rcfile -init-file <load>\n  -o -O <text>\n  -l --login !load # runs start-up files',
+    operands: 'read auto*',
+    operandsWith: { '-c': 'auto*' },
+  }
+
   return {
     'python python2 python3 pypy pypy3 ipython ipython3 micropython jython': {
+      rules: [interpreterRules],
       stops: true,
       ends: '-c -m',
       abbreviates: false,
@@ -18,6 +30,7 @@ export function interpreterPrograms(): ProgramTable {
       operandsWith: { '-c -m': 'auto*' },
     },
     'node nodejs': {
+      rules: [interpreterRules],
       stops: true,
       abbreviates: false,
       options: `
@@ -33,6 +46,7 @@ export function interpreterPrograms(): ProgramTable {
       operands: 'read auto*',
     },
     deno: {
+      rules: [interpreterRules],
       abbreviates: false,
       everywhere: true,
       options: `
@@ -55,6 +69,7 @@ export function interpreterPrograms(): ProgramTable {
       operands: 'auto*',
     },
     'ts-node tsx esno zx vite-node jiti': {
+      rules: [interpreterRules],
       stops: true,
       abbreviates: false,
       options:
@@ -62,6 +77,7 @@ export function interpreterPrograms(): ProgramTable {
       operands: 'read auto*',
     },
     perl: {
+      rules: [interpreterRules],
       options: `
   -e -E <code>
   -M -m [load]
@@ -73,12 +89,14 @@ export function interpreterPrograms(): ProgramTable {
       stops: true,
     },
     ruby: {
+      rules: [interpreterRules],
       stops: true,
       options: '\n  -e <code>\n  -r --require [load]\n  -I <load>\n  -C <tree>\n  -E -F -K -T -W -x -i -0 [text]',
       operands: 'read auto*',
       operandsWith: { '-e': 'read*' },
     },
     'php php-cgi': {
+      rules: [interpreterRules],
       stops: true,
       abbreviates: false,
       options: `
@@ -97,6 +115,7 @@ export function interpreterPrograms(): ProgramTable {
       .split(' ')
       .filter((name) => !name.startsWith('php'))
       .join(' ')]: {
+      rules: [interpreterRules],
       stops: true,
       abbreviates: false,
       options: `
@@ -108,16 +127,27 @@ export function interpreterPrograms(): ProgramTable {
   --project --startup-file --threads -t -p --quiet [text]`,
       operands: 'read auto*',
     },
-    'sh bash dash ash zsh ksh mksh rbash yash fish csh tcsh': {
-      stops: true,
-      ends: '-c',
-      abbreviates: false,
-      options:
-        '\n  -c <code>\n  -s -i !code # reads commands\n  --rcfile --init-file -rcfile -init-file <load>\n  -o -O <text>\n  -l --login !load # runs start-up files',
-      operands: 'read auto*',
-      operandsWith: { '-c': 'auto*' },
+    'sh bash dash ash zsh ksh mksh rbash yash fish': {
+      ...shKind,
+      wraps: [
+        {
+          options: `
+  -a -k -p -t -B -P -i -l -r -D !wary
+  -b -e -f -h -m -n -u -v -x -C -E -H -T -s
+  -o <text>
+  -O <wary>
+  --norc --noprofile --verbose --dump-strings --noediting --pretty-print
+  --posix --login --restricted --debugger !wary
+  --rcfile --init-file <wary>
+  --help --version !idle`,
+          run: 'shell',
+        },
+      ],
+      rules: [interpreterRules],
     },
+    'csh tcsh': { ...shKind, rules: [interpreterRules] },
     'java javaw': {
+      rules: [interpreterRules],
       style: 'word',
       stops: true,
       options:

@@ -1,6 +1,8 @@
 /** JavaScript package managers, runners, linters, bundlers and test tools. */
 
-import type { ProgramTable, Spec } from '../spec.ts'
+import { runnerRules } from '../rules/runners.ts'
+import type { Program, ProgramTable, Spec } from '../spec.ts'
+import { controls } from '../wrap.ts'
 
 export function javascriptPrograms(): ProgramTable {
   const account: Spec = { always: ['system', 'changes the account or its credentials'], operands: 'text*' }
@@ -54,8 +56,81 @@ export function javascriptPrograms(): ProgramTable {
     operands: 'text*',
   }
 
+  const npxKind: Program = {
+    abbreviates: false,
+    stops: true,
+    options: `
+  -c --call <run>
+  -p --package <load>
+  --node-options --node-arg -n <load>
+  --shell --script-shell <run>
+  --userconfig <config>
+  --registry <route>
+  --prefix -C <tree>
+  -w --workspace --cache <text>`,
+    operands: 'text*',
+  }
+  const nodemonKind: Program = {
+    abbreviates: false,
+    options:
+      '\n  -x --exec -c --command <run>\n  -r --require <load>\n  --config <config>\n  -w --watch -e --ext -i --ignore --delay --signal <text>',
+    operands: 'auto*',
+  }
+  const turboKind: Program = {
+    abbreviates: false,
+    options:
+      '\n  --npm-client --exec <run>\n  --api --login <route>\n  --runner --plugin <module>\n  --cwd <tree>\n  --cache-dir <write>\n  --filter --scope --concurrency --parallel -t --target --projects -p --output-logs --log-order <text>\n  --graph --profile <output>',
+    operands: 'text*',
+  }
+  const madgeKind: Program = {
+    abbreviates: false,
+    options: '\n  -c --config --ts-config <read>\n  --image -i <output>',
+    operands: 'auto*',
+  }
+
   return {
     npm: {
+      wraps: [
+        {
+          sub: 'exec',
+          before: `
+  -C -w -F <text>
+  -r -s -q -d -y -c
+  --prefix --workspace --loglevel --dir --filter --filter-prod --workspace-concurrency --reporter --resume-from --cwd <text>
+  --workspaces --ws --include-workspace-root --silent --yes --no --if-present --recursive --workspace-root --parallel --stream --aggregate-output --use-stderr --color
+  --no-color --no-bail --no-sort --shell-mode --report-summary --ignore-workspace --fail-if-no-match --verbose --offline --json --non-interactive`,
+          options: `
+  -c <shell>
+  -y -r -s -q
+  -p -w -F <text>
+  --call <shell>
+  --package --workspace --filter --filter-prod --resume-from --workspace-concurrency --loglevel <text>
+  --yes --no --workspaces --ws --recursive --parallel --shell-mode --include-workspace-root --silent --no-bail --no-reporter-hide-prefix --report-summary --stream --if-present`,
+          inspect: true,
+          run: 'words',
+        },
+        {
+          sub: 'x',
+          options: `
+  -c -p -w -j <text>
+  -y -q -A -R -W -v -i -t -s
+  --call --package --workspace --from --with --python --spec --jobs --include --exclude --with-editable --with-requirements --constraints --overrides <text>
+  --yes --no --quiet --no-install --ignore-existing --prefer-offline --offline --workspaces --bun --all --recursive --worktree --no-private --parallel
+  --interlaced --topological --topological-dev --verbose --silent --isolated
+  --since [text]`,
+          inspect: true,
+          nested: true,
+          run: 'words',
+        },
+      ],
+      effects: `
+  remote-read  | install, i, ci, add, update, up, view, info, show, search |  | talks to a package registry
+  remote-read  | outdated, audit, ping, create, init, fund, docs, dist-tag ls, install-test, dedupe |  | talks to a package registry
+  remote-write | publish, deprecate, dist-tag, owner, access, team, star, unstar, hook, token |  | changes a package registry
+  remote-write | profile, org, login, adduser, logout |  | changes a package registry
+  destructive  | unpublish |  | removes a published package
+  local        | init, pack, publish | -y --yes --dry-run |`,
+      rules: [runnerRules],
       abbreviates: false,
       everywhere: true,
       options: `
@@ -75,6 +150,46 @@ export function javascriptPrograms(): ProgramTable {
       otherwise: { operands: 'auto*' },
     },
     pnpm: {
+      wraps: [
+        {
+          sub: 'exec',
+          before: `
+  -C -w -F <text>
+  -r -s -q -d -y -c
+  --prefix --workspace --loglevel --dir --filter --filter-prod --workspace-concurrency --reporter --resume-from --cwd <text>
+  --workspaces --ws --include-workspace-root --silent --yes --no --if-present --recursive --workspace-root --parallel --stream --aggregate-output --use-stderr --color
+  --no-color --no-bail --no-sort --shell-mode --report-summary --ignore-workspace --fail-if-no-match --verbose --offline --json --non-interactive`,
+          options: `
+  -c <shell>
+  -y -r -s -q
+  -p -w -F <text>
+  --call <shell>
+  --package --workspace --filter --filter-prod --resume-from --workspace-concurrency --loglevel <text>
+  --yes --no --workspaces --ws --recursive --parallel --shell-mode --include-workspace-root --silent --no-bail --no-reporter-hide-prefix --report-summary --stream --if-present`,
+          inspect: true,
+          run: 'words',
+        },
+        {
+          sub: 'dlx',
+          options: `
+  -c -p -w -j <text>
+  -y -q -A -R -W -v -i -t -s
+  --call --package --workspace --from --with --python --spec --jobs --include --exclude --with-editable --with-requirements --constraints --overrides <text>
+  --yes --no --quiet --no-install --ignore-existing --prefer-offline --offline --workspaces --bun --all --recursive --worktree --no-private --parallel
+  --interlaced --topological --topological-dev --verbose --silent --isolated
+  --since [text]`,
+          inspect: true,
+          nested: true,
+          run: 'words',
+        },
+      ],
+      effects: `
+  destructive  | unpublish |  | removes a published package
+  local        | publish | -y --yes --dry-run |
+  remote-read  | install, i, add, update, up, outdated, audit, dlx, create, fetch |  | talks to a package registry
+  remote-read  | view, info, search, import |  | talks to a package registry
+  remote-write | publish, deprecate, dist-tag, owner, access, deploy, login |  | changes a package registry`,
+      rules: [runnerRules],
       abbreviates: false,
       everywhere: true,
       options: `
@@ -97,6 +212,73 @@ export function javascriptPrograms(): ProgramTable {
       otherwise: { operands: 'auto*' },
     },
     yarn: {
+      wraps: [
+        {
+          sub: 'exec',
+          before: `
+  -C -w -F <text>
+  -r -s -q -d -y -c
+  --prefix --workspace --loglevel --dir --filter --filter-prod --workspace-concurrency --reporter --resume-from --cwd <text>
+  --workspaces --ws --include-workspace-root --silent --yes --no --if-present --recursive --workspace-root --parallel --stream --aggregate-output --use-stderr --color
+  --no-color --no-bail --no-sort --shell-mode --report-summary --ignore-workspace --fail-if-no-match --verbose --offline --json --non-interactive`,
+          options: `
+  -c <shell>
+  -y -r -s -q
+  -p -w -F <text>
+  --call <shell>
+  --package --workspace --filter --filter-prod --resume-from --workspace-concurrency --loglevel <text>
+  --yes --no --workspaces --ws --recursive --parallel --shell-mode --include-workspace-root --silent --no-bail --no-reporter-hide-prefix --report-summary --stream --if-present`,
+          inspect: true,
+          run: 'words',
+        },
+        {
+          sub: 'dlx',
+          options: `
+  -c -p -w -j <text>
+  -y -q -A -R -W -v -i -t -s
+  --call --package --workspace --from --with --python --spec --jobs --include --exclude --with-editable --with-requirements --constraints --overrides <text>
+  --yes --no --quiet --no-install --ignore-existing --prefer-offline --offline --workspaces --bun --all --recursive --worktree --no-private --parallel
+  --interlaced --topological --topological-dev --verbose --silent --isolated
+  --since [text]`,
+          inspect: true,
+          nested: true,
+          run: 'words',
+        },
+        {
+          sub: 'run',
+          options: `
+  -c -p -w -j <text>
+  -y -q -A -R -W -v -i -t -s
+  --call --package --workspace --from --with --python --spec --jobs --include --exclude --with-editable --with-requirements --constraints --overrides <text>
+  --yes --no --quiet --no-install --ignore-existing --prefer-offline --offline --workspaces --bun --all --recursive --worktree --no-private --parallel
+  --interlaced --topological --topological-dev --verbose --silent --isolated
+  --since [text]`,
+          inspect: true,
+          nested: true,
+          run: 'words',
+        },
+        {
+          sub: 'workspaces foreach',
+          options: `
+  -c -p -w -j <text>
+  -y -q -A -R -W -v -i -t -s
+  --call --package --workspace --from --with --python --spec --jobs --include --exclude --with-editable --with-requirements --constraints --overrides <text>
+  --yes --no --quiet --no-install --ignore-existing --prefer-offline --offline --workspaces --bun --all --recursive --worktree --no-private --parallel
+  --interlaced --topological --topological-dev --verbose --silent --isolated
+  --since [text]`,
+          inspect: true,
+          nested: true,
+          run: 'words',
+        },
+        { sub: 'workspace', operands: 1, inspect: true, nested: true, run: 'words' },
+      ],
+      effects: `
+  remote-read  | *, install, add, up, upgrade, outdated, audit, dlx, create, info |  | talks to a package registry
+  remote-read  | npm audit, npm info, set |  | talks to a package registry
+  remote-write | publish, npm publish, npm tag, npm login, owner, tag, login |  | changes a package registry
+  local        | run, test, start, build, dev, lint, exec, workspace, workspaces, why |  |
+  local        | list, config, node, bin, --version |  |`,
+      rules: [runnerRules],
       abbreviates: false,
       everywhere: true,
       options: `
@@ -118,6 +300,39 @@ export function javascriptPrograms(): ProgramTable {
       otherwise: { operands: 'auto*' },
     },
     bun: {
+      wraps: [
+        {
+          sub: 'x',
+          options: `
+  -c -p -w -j <text>
+  -y -q -A -R -W -v -i -t -s
+  --call --package --workspace --from --with --python --spec --jobs --include --exclude --with-editable --with-requirements --constraints --overrides <text>
+  --yes --no --quiet --no-install --ignore-existing --prefer-offline --offline --workspaces --bun --all --recursive --worktree --no-private --parallel
+  --interlaced --topological --topological-dev --verbose --silent --isolated
+  --since [text]`,
+          inspect: true,
+          nested: true,
+          run: 'words',
+        },
+        {
+          sub: 'run',
+          options: `
+  -c -p -w -j <text>
+  -y -q -A -R -W -v -i -t -s
+  --call --package --workspace --from --with --python --spec --jobs --include --exclude --with-editable --with-requirements --constraints --overrides <text>
+  --yes --no --quiet --no-install --ignore-existing --prefer-offline --offline --workspaces --bun --all --recursive --worktree --no-private --parallel
+  --interlaced --topological --topological-dev --verbose --silent --isolated
+  --since [text]`,
+          inspect: true,
+          nested: true,
+          run: 'words',
+        },
+      ],
+      effects: `
+  local        | publish | -y --yes --dry-run |
+  remote-read  | install, i, add, update, outdated, audit, create, upgrade, info |  | talks to a package registry
+  remote-write | publish |  | changes a package registry`,
+      rules: [runnerRules],
       abbreviates: false,
       everywhere: true,
       options: `
@@ -153,19 +368,59 @@ export function javascriptPrograms(): ProgramTable {
         publish: { operands: 'auto*' },
       },
     },
-    'npx bunx pnpx': {
-      abbreviates: false,
-      stops: true,
-      options: `
-  -c --call <run>
-  -p --package <load>
-  --node-options --node-arg -n <load>
-  --shell --script-shell <run>
-  --userconfig <config>
-  --registry <route>
-  --prefix -C <tree>
-  -w --workspace --cache <text>`,
-      operands: 'text*',
+    npx: {
+      ...npxKind,
+      wraps: [
+        {
+          options: `
+  -c -p -w -j <text>
+  -y -q -A -R -W -v -i -t -s
+  --call --package --workspace --from --with --python --spec --jobs --include --exclude --with-editable --with-requirements --constraints --overrides <text>
+  --yes --no --quiet --no-install --ignore-existing --prefer-offline --offline --workspaces --bun --all --recursive --worktree --no-private --parallel
+  --interlaced --topological --topological-dev --verbose --silent --isolated
+  --since [text]`,
+          inspect: true,
+          nested: true,
+          run: 'words',
+        },
+      ],
+      rules: [runnerRules],
+    },
+    bunx: {
+      ...npxKind,
+      wraps: [
+        {
+          options: `
+  -c -p -w -j <text>
+  -y -q -A -R -W -v -i -t -s
+  --call --package --workspace --from --with --python --spec --jobs --include --exclude --with-editable --with-requirements --constraints --overrides <text>
+  --yes --no --quiet --no-install --ignore-existing --prefer-offline --offline --workspaces --bun --all --recursive --worktree --no-private --parallel
+  --interlaced --topological --topological-dev --verbose --silent --isolated
+  --since [text]`,
+          inspect: true,
+          nested: true,
+          run: 'words',
+        },
+      ],
+      rules: [runnerRules],
+    },
+    pnpx: {
+      ...npxKind,
+      wraps: [
+        {
+          options: `
+  -c -p -w -j <text>
+  -y -q -A -R -W -v -i -t -s
+  --call --package --workspace --from --with --python --spec --jobs --include --exclude --with-editable --with-requirements --constraints --overrides <text>
+  --yes --no --quiet --no-install --ignore-existing --prefer-offline --offline --workspaces --bun --all --recursive --worktree --no-private --parallel
+  --interlaced --topological --topological-dev --verbose --silent --isolated
+  --since [text]`,
+          inspect: true,
+          nested: true,
+          run: 'words',
+        },
+      ],
+      rules: [runnerRules],
     },
     corepack: { always: ['system', 'changes which package manager runs'], operands: 'text*' },
     'eslint eslint_d oxlint xo standard': {
@@ -207,6 +462,7 @@ export function javascriptPrograms(): ProgramTable {
       operandsWith: { '-w': 'grow*' },
     },
     jest: {
+      rules: [runnerRules],
       abbreviates: false,
       options: `
   --preset --setupFiles --setupFilesAfterEnv --globalSetup --globalTeardown --testRunner --runner --resolver <module>
@@ -274,18 +530,37 @@ export function javascriptPrograms(): ProgramTable {
         '\n  --plugins --presets <module>\n  -r --require <load>\n  --config-file <read>\n  -o --out-file -d --out-dir <write>\n  -e --eval -p --print <code>\n  -x --extensions --ignore --only --env-name -f <text>',
       operands: 'auto*',
     },
-    'nodemon node-dev ts-node-dev onchange chokidar': {
-      abbreviates: false,
-      options:
-        '\n  -x --exec -c --command <run>\n  -r --require <load>\n  --config <config>\n  -w --watch -e --ext -i --ignore --delay --signal <text>',
-      operands: 'auto*',
+    'nodemon node-dev ts-node-dev chokidar': nodemonKind,
+    onchange: { ...nodemonKind, wraps: controls },
+    concurrently: { wraps: controls, always: ['run', 'runs the commands that it is given'], operands: 'text*' },
+    'turbo rush': turboKind,
+    lerna: {
+      ...turboKind,
+      wraps: [
+        {
+          sub: 'exec',
+          options: `
+  --scope --ignore --concurrency <text>
+  --stream --parallel --no-bail --no-prefix --include-dependents --include-dependencies
+  --since [text]`,
+          run: 'words',
+        },
+      ],
+      effects: `
+  remote-write | publish |  | publishes a release`,
     },
-    concurrently: { always: ['run', 'runs the commands that it is given'], operands: 'text*' },
-    'turbo lerna nx rush': {
-      abbreviates: false,
-      options:
-        '\n  --npm-client --exec <run>\n  --api --login <route>\n  --runner --plugin <module>\n  --cwd <tree>\n  --cache-dir <write>\n  --filter --scope --concurrency --parallel -t --target --projects -p --output-logs --log-order <text>\n  --graph --profile <output>',
-      operands: 'text*',
+    nx: {
+      ...turboKind,
+      wraps: [
+        {
+          sub: 'exec',
+          options: `
+  --nx-bail --nx-ignore-cycles --all
+  --parallel --projects --target --exclude <text>`,
+          afterDashes: true,
+          run: 'words',
+        },
+      ],
     },
     jscodeshift: {
       abbreviates: false,
@@ -318,10 +593,7 @@ export function javascriptPrograms(): ProgramTable {
       options: '\n  --onSuccess --onFailure --onFirstSuccess --onCompilationComplete <run>',
       operands: 'auto*',
     },
-    'madge depcheck knip npm-check-updates ncu syncpack': {
-      abbreviates: false,
-      options: '\n  -c --config --ts-config <read>\n  --image -i <output>',
-      operands: 'auto*',
-    },
+    'madge depcheck knip npm-check-updates syncpack': madgeKind,
+    ncu: { ...madgeKind, wraps: controls },
   }
 }

@@ -1,6 +1,8 @@
 /** Rust, Go, JVM, Ruby, PHP and other language tool chains. */
 
-import type { ProgramTable, Spec } from '../spec.ts'
+import { buildRules } from '../rules/build.ts'
+import { runnerRules } from '../rules/runners.ts'
+import type { Program, ProgramTable, Spec } from '../spec.ts'
 
 export function languagePrograms(): ProgramTable {
   const goBuild = `
@@ -46,8 +48,118 @@ export function languagePrograms(): ProgramTable {
     wary: true,
   }
 
+  const goreleaserKind: Program = { options: '\n  -f --config -c <read>', operands: 'text*' }
+  const mvnKind: Program = maven
+  const sbtKind: Program = { always: ['code', 'runs code of its own configuration'], operands: 'text*' }
+  const dotnetKind: Program = {
+    options: `
+  --configfile -s --source --roll-forward <config>
+  -o --output --artifacts-path <write>
+  --results-directory --diag <output>
+  --settings --project <read>
+  -a --test-adapter-path <load>
+  -c --configuration -f --framework -r --runtime -v --verbosity --filter -l --logger -p --property <text>`,
+    subcommands: {
+      exec: { always: ['code', 'runs an assembly'], operands: 'auto*' },
+      tool: { operands: 'text*', always: ['system', 'changes installed tools'] },
+      test: {
+        options: `
+  --settings -s <config>
+  -a --test-adapter-path <load>
+  -r --results-directory -o --output -d --diag <write>
+  -c --configuration -f --framework -v --verbosity --filter -l --logger --collect -e --environment --arch --os <text>`,
+        operands: 'auto*',
+      },
+      new: {
+        subcommands: {
+          install: { always: ['load', 'installs templates, which can run programs'], operands: 'text*' },
+        },
+        options: '\n  -o --output <write>\n  -n --name -lang --language -f --framework <text>',
+        operands: 'text*',
+      },
+      fsi: { always: ['code', 'runs F#'], operands: 'auto*' },
+    },
+    operands: 'auto*',
+  }
+  const bundleKind: Program = {
+    subcommands: {
+      exec: { stops: true, operands: 'text*' },
+      config: { operands: 'text*', always: ['system', 'shows or changes the configuration'] },
+      console: { always: ['code', 'starts a Ruby shell'] },
+      open: { always: ['run', 'opens an editor'], operands: 'text*' },
+    },
+    options: '\n  --gemfile <read>\n  --path <grow>\n  -j --jobs --without --with <text>',
+    operands: 'text*',
+  }
+  const railsKind: Program = {
+    subcommands: {
+      runner: { always: ['code', 'runs Ruby'], operands: 'text*' },
+      r: { always: ['code', 'runs Ruby'], operands: 'text*' },
+      console: { always: ['code', 'starts a Ruby shell'] },
+      c: { always: ['code', 'starts a Ruby shell'] },
+      dbconsole: { always: ['code', 'starts a database shell'] },
+      new: { operands: 'grow text*', options: '\n  -m --template <load>\n  -d --database -a -j --javascript <text>' },
+      test: {
+        operands: 'auto*',
+        options: '\n  -r --require -I <load>\n  -n --name -e --environment -s --seed <text>',
+      },
+    },
+    operands: 'text*',
+  }
+  const mixKind: Program = {
+    subcommands: {
+      format: {
+        options: '\n  --check-formatted\n  --dot-formatter <load>',
+        operands: 'grow*',
+        operandsWith: { '--check-formatted': 'tree*' },
+      },
+    },
+    operands: 'text*',
+    options: '\n  -e --eval --rpc-eval <code>\n  -r -pr --require <load>',
+    wary: true,
+  }
+  const ghcKind: Program = {
+    operands: 'auto*',
+    options:
+      '\n  -e <code>\n  -pgmF -F <run>\n  --with-compiler -w --with-ghc --with-gcc <run>\n  -o --outputdir <write>',
+    wary: true,
+  }
+  const zigKind: Program = {
+    subcommands: {
+      format: {
+        options: '\n  -o --output --language-version -l --line-length <text>\n  --set-exit-if-changed',
+        operands: 'grow*',
+      },
+      fmt: { options: '\n  --check\n  --stdin', operands: 'grow*', operandsWith: { '--check': 'tree*' } },
+    },
+    operands: 'auto*',
+    options: '\n  -p --prefix --cache-dir --global-cache-dir <grow>\n  -o -femit-bin --output <write>\n  --eval <code>',
+  }
+
   return {
     cargo: {
+      wraps: [
+        {
+          sub: 'watch',
+          options: `
+  -s <shell>
+  -x <wary>
+  -w -i -d <text>
+  -q -c -B -N
+  --shell <shell>
+  --exec <wary>
+  --watch --ignore --delay <text>
+  --clear --quiet --poll --postpone --no-vcs-ignores --no-restart --why`,
+          run: 'words',
+        },
+      ],
+      effects: `
+  local        | publish | -y --yes --dry-run |
+  local        | publish | -n |
+  remote-read  | add, update, fetch, install, search, info, generate-lockfile, vendor, audit, outdated |  | talks to a package registry
+  remote-read  | binstall |  | talks to a package registry
+  remote-write | publish, yank, owner, login, release, workspaces publish, smart-release |  | changes a package registry`,
+      rules: [buildRules],
       abbreviates: false,
       everywhere: true,
       options: `
@@ -87,6 +199,7 @@ ${cargoTarget}`,
       otherwise: { operands: 'auto*', options: cargoTarget },
     },
     rustc: {
+      rules: [buildRules],
       abbreviates: false,
       options:
         '\n  -C --codegen -Z <text>\n  --sysroot <load>\n  -o --out-dir <write>\n  -L --extern <text>\n  --crate-type --crate-name --edition --emit --cfg --print -A -W -D -F --target --error-format <text>',
@@ -94,6 +207,7 @@ ${cargoTarget}`,
       wary: true,
     },
     rustdoc: {
+      rules: [buildRules],
       abbreviates: false,
       options:
         '\n  --runtool --test-runtool <run>\n  --test-builder <run>\n  --sysroot <load>\n  -o --out-dir --output <write>\n  --html-in-header --html-before-content --html-after-content -e --extend-css --theme <read>\n  -C --codegen -L --extern --crate-name --edition --cfg --test-args --runtool-arg <text>',
@@ -106,6 +220,8 @@ ${cargoTarget}`,
       operandsWith: { '--check': 'read*' },
     },
     rustup: {
+      effects: `
+  remote-read  | update, install, toolchain, component, target |  | downloads a tool chain`,
       abbreviates: false,
       subcommands: {
         run: { always: ['run', 'runs a program of a tool chain'], operands: 'text*' },
@@ -128,6 +244,9 @@ ${cargoTarget}`,
       operands: 'text*',
     },
     go: {
+      effects: `
+  remote-read  | get, mod download, mod tidy, mod vendor |  | downloads modules`,
+      rules: [buildRules],
       style: 'word',
       options: '\n  -C <tree>',
       subcommands: {
@@ -208,17 +327,39 @@ ${cargoTarget}`,
         '\n  --post-run-command <run>\n  --raw-command !run\n  --junitfile --jsonfile --rerun-fails-report --jsonfile-timing-events <output>\n  -f --format --packages --rerun-fails <text>',
       operands: 'auto*',
     },
-    'goreleaser ko air': { options: '\n  -f --config -c <read>', operands: 'text*' },
-    'gradle gradlew': gradle,
-    'mvn mvnw mvnd': maven,
+    goreleaser: {
+      ...goreleaserKind,
+      effects: `
+  remote-write | release |  | publishes a release`,
+    },
+    'ko air': goreleaserKind,
+    'gradle gradlew': { ...gradle, rules: [buildRules] },
+    mvn: {
+      ...mvnKind,
+      effects: `
+  remote-read  | dependency:get, dependency:resolve |  | talks to a package registry`,
+      rules: [buildRules],
+    },
+    'mvnw mvnd': { ...mvnKind, rules: [buildRules] },
     ant: {
       style: 'word',
       options:
         '\n  -lib -logger -listener -inputhandler <load>\n  -f -file -buildfile -propertyfile <read>\n  -l -logfile <output>',
       operands: 'text*',
     },
-    'sbt mill bloop amm scala-cli': { always: ['code', 'runs code of its own configuration'], operands: 'text*' },
+    sbt: {
+      ...sbtKind,
+      effects: `
+  remote-write | publish, publishSigned, release |  | publishes a package`,
+    },
+    mill: {
+      ...sbtKind,
+      effects: `
+  remote-write | publish |  | publishes a package`,
+    },
+    'bloop amm scala-cli': sbtKind,
     'javac javadoc': {
+      rules: [buildRules],
       style: 'word',
       options:
         '\n  -processorpath -processor-path -processormodulepath -Xplugin -doclet -docletpath -taglet -tagletpath -bootclasspath -Xbootclasspath <load>\n  -J [load]\n  -d -s -h <write>\n  -cp -classpath -class-path -sourcepath -p -module-path <text>\n  -processor -source -target -release -encoding --release <text>',
@@ -229,47 +370,34 @@ ${cargoTarget}`,
       options: '\n  -Xplugin -Xscript <load>\n  -d <write>\n  -cp -classpath <text>\n  -script -e <code>',
       operands: 'read*',
     },
-    'dotnet msbuild': {
-      options: `
-  --configfile -s --source --roll-forward <config>
-  -o --output --artifacts-path <write>
-  --results-directory --diag <output>
-  --settings --project <read>
-  -a --test-adapter-path <load>
-  -c --configuration -f --framework -r --runtime -v --verbosity --filter -l --logger -p --property <text>`,
-      subcommands: {
-        exec: { always: ['code', 'runs an assembly'], operands: 'auto*' },
-        tool: { operands: 'text*', always: ['system', 'changes installed tools'] },
-        test: {
+    dotnet: {
+      ...dotnetKind,
+      effects: `
+  remote-write | nuget push |  | publishes a package
+  remote-read  | restore, add, tool |  | talks to a package registry`,
+      rules: [buildRules],
+    },
+    msbuild: { ...dotnetKind, rules: [buildRules] },
+    bundle: {
+      ...bundleKind,
+      wraps: [
+        {
+          sub: 'exec',
           options: `
-  --settings -s <config>
-  -a --test-adapter-path <load>
-  -r --results-directory -o --output -d --diag <write>
-  -c --configuration -f --framework -v --verbosity --filter -l --logger --collect -e --environment --arch --os <text>`,
-          operands: 'auto*',
+  --keep-file-descriptors
+  --gemfile <text>`,
+          run: 'words',
         },
-        new: {
-          subcommands: {
-            install: { always: ['load', 'installs templates, which can run programs'], operands: 'text*' },
-          },
-          options: '\n  -o --output <write>\n  -n --name -lang --language -f --framework <text>',
-          operands: 'text*',
-        },
-        fsi: { always: ['code', 'runs F#'], operands: 'auto*' },
-      },
-      operands: 'auto*',
+      ],
+      effects: `
+  remote-read  | install, update, add, outdated |  | talks to a package registry`,
+      rules: [runnerRules],
     },
-    'bundle bundler': {
-      subcommands: {
-        exec: { stops: true, operands: 'text*' },
-        config: { operands: 'text*', always: ['system', 'shows or changes the configuration'] },
-        console: { always: ['code', 'starts a Ruby shell'] },
-        open: { always: ['run', 'opens an editor'], operands: 'text*' },
-      },
-      options: '\n  --gemfile <read>\n  --path <grow>\n  -j --jobs --without --with <text>',
-      operands: 'text*',
-    },
+    bundler: bundleKind,
     gem: {
+      effects: `
+  remote-read  | install, update, search, fetch |  | talks to a package registry
+  remote-write | push, yank, owner |  | publishes a package`,
       options:
         '\n  -i --install-dir -n --bindir <grow>\n  -s --source -p --http-proxy <route>\n  --config-file <config>\n  -P <text>',
       subcommands: { open: { always: ['run', 'opens an editor'], operands: 'text*' }, push: { operands: 'read' } },
@@ -281,22 +409,16 @@ ${cargoTarget}`,
       operands: 'tree*',
       operandsWith: { '-a -A -x --autocorrect --auto-correct --autocorrect-all': 'grow*' },
     },
-    'rails rake.rb': {
-      subcommands: {
-        runner: { always: ['code', 'runs Ruby'], operands: 'text*' },
-        r: { always: ['code', 'runs Ruby'], operands: 'text*' },
-        console: { always: ['code', 'starts a Ruby shell'] },
-        c: { always: ['code', 'starts a Ruby shell'] },
-        dbconsole: { always: ['code', 'starts a database shell'] },
-        new: { operands: 'grow text*', options: '\n  -m --template <load>\n  -d --database -a -j --javascript <text>' },
-        test: {
-          operands: 'auto*',
-          options: '\n  -r --require -I <load>\n  -n --name -e --environment -s --seed <text>',
-        },
-      },
-      operands: 'text*',
+    rails: {
+      ...railsKind,
+      effects: `
+  remote-write | db:migrate, db:seed, db:setup, db:create, db:prepare, db:schema:load |  | changes a database
+  destructive  | db:drop, db:reset, db:rollback, db:migrate:reset |  | deletes data in a database`,
     },
+    'rake.rb': railsKind,
     composer: {
+      effects: `
+  remote-read  | install, update, require, outdated |  | talks to a package registry`,
       options: '\n  -d --working-dir <tree>',
       subcommands: {
         exec: { always: ['run', 'runs a program of a package'], operands: 'text*' },
@@ -305,7 +427,13 @@ ${cargoTarget}`,
       },
       operands: 'text*',
     },
-    artisan: { subcommands: { tinker: { always: ['code', 'starts a PHP shell'] } }, operands: 'text*' },
+    artisan: {
+      effects: `
+  remote-write | migrate, db:seed |  | changes a database
+  destructive  | migrate:fresh, migrate:reset, db:wipe, migrate:refresh, migrate:rollback |  | deletes data in a database`,
+      subcommands: { tinker: { always: ['code', 'starts a PHP shell'] } },
+      operands: 'text*',
+    },
     'phpcs phpcbf php-cs-fixer': {
       abbreviates: false,
       options:
@@ -317,23 +445,44 @@ ${cargoTarget}`,
         '\n  -d <config>\n  --bootstrap -a --autoload-file --extension --printer <load>\n  --prepend <load>\n  -c --configuration <read>\n  --log-junit --coverage-html --coverage-clover --coverage-text --testdox-html <output>\n  -d <text>\n  --filter --group --testsuite -l --level --memory-limit --error-format <text>',
       operands: 'tree*',
     },
-    'mix elixir iex': {
-      subcommands: {
-        format: {
-          options: '\n  --check-formatted\n  --dot-formatter <load>',
-          operands: 'grow*',
-          operandsWith: { '--check-formatted': 'tree*' },
-        },
-      },
-      operands: 'text*',
-      options: '\n  -e --eval --rpc-eval <code>\n  -r -pr --require <load>',
-      wary: true,
+    mix: {
+      ...mixKind,
+      effects: `
+  remote-write | hex.publish, hex.retire |  | publishes a package
+  remote-write | ecto.migrate, ecto.create, ecto.setup |  | changes a database
+  destructive  | ecto.drop, ecto.reset, ecto.rollback |  | deletes data in a database`,
     },
-    'ghc runghc runhaskell stack cabal': {
-      operands: 'auto*',
-      options:
-        '\n  -e <code>\n  -pgmF -F <run>\n  --with-compiler -w --with-ghc --with-gcc <run>\n  -o --outputdir <write>',
-      wary: true,
+    'elixir iex': mixKind,
+    'ghc runghc runhaskell': ghcKind,
+    stack: {
+      ...ghcKind,
+      wraps: [
+        {
+          sub: 'exec',
+          options: `
+  --plain --no-ghc-package-path --no-rts-options
+  --package --cwd <text>`,
+          run: 'words',
+        },
+      ],
+      effects: `
+  remote-write | upload |  | publishes a package`,
+    },
+    cabal: {
+      ...ghcKind,
+      wraps: [
+        {
+          sub: 'exec',
+          options: `
+  -v [text]
+  -w <text>
+  --verbose [text]
+  --builddir --project-file <text>`,
+          run: 'words',
+        },
+      ],
+      effects: `
+  remote-write | upload |  | publishes a package`,
     },
     nim: {
       options: '\n  -o --out <write>\n  -d --define <text>',
@@ -343,17 +492,11 @@ ${cargoTarget}`,
       options: '\n  -o --output <write>',
       subcommands: { eval: { always: ['code', 'runs text as code'], operands: 'text*' } },
     },
-    'zig dart flutter': {
-      subcommands: {
-        format: {
-          options: '\n  -o --output --language-version -l --line-length <text>\n  --set-exit-if-changed',
-          operands: 'grow*',
-        },
-        fmt: { options: '\n  --check\n  --stdin', operands: 'grow*', operandsWith: { '--check': 'tree*' } },
-      },
-      operands: 'auto*',
-      options:
-        '\n  -p --prefix --cache-dir --global-cache-dir <grow>\n  -o -femit-bin --output <write>\n  --eval <code>',
+    zig: zigKind,
+    'dart flutter': {
+      ...zigKind,
+      effects: `
+  remote-write | pub publish |  | publishes a package`,
     },
   }
 }

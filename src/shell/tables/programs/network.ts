@@ -1,6 +1,8 @@
 /** Programs that talk to other machines. */
 
-import type { ProgramTable } from '../spec.ts'
+import { networkRules } from '../rules/network.ts'
+import type { Program, ProgramTable } from '../spec.ts'
+import { controls, remote } from '../wrap.ts'
 
 export function networkPrograms(): ProgramTable {
   const sshOptions = `
@@ -33,8 +35,39 @@ export function networkPrograms(): ProgramTable {
   -nc -nd -nv -nH -np
 `
 
+  const httpKind: Program = {
+    options: `
+  -o --output <output>
+  -d --download !output
+  --session --session-read-only <output>
+  --cert --cert-key --verify <auto>
+  --proxy --unix-socket --resolve <route>
+  -a --auth -A --auth-type -p --print -s --style --timeout --pretty --format-options --max-redirects --raw <text>`,
+    operands: 'text*',
+  }
+  const socatKind: Program = {
+    always: ['route', 'opens a raw connection'],
+    options:
+      '\n  -e -c --exec --sh-exec --lua-exec <run>\n  -o --output <output>\n  -p -s -w -q -i -x -X -I -O -T -V <text>',
+    operands: 'host text*',
+  }
+  const ftpKind: Program = {
+    always: ['route', 'transfers files by commands of its own'],
+    options: '\n  -c -e <run>\n  -f <list>\n  -u -p <text>',
+    operands: 'host text*',
+  }
+  const sshAddKind: Program = { always: ['system', 'changes which keys are in use'], operands: 'auto*' }
+  const sshfsKind: Program = { always: ['route', 'opens a session on another machine'], operands: 'text*' }
+  const resticKind: Program = {
+    options:
+      '\n  --password-command --rsh -o <run>\n  -r --repo <remote>\n  --password-file --files-from <read>\n  --target <grow>',
+  }
+
   return {
     curl: {
+      effects: `
+  remote-read  | * |  | talks to another machine`,
+      rules: [networkRules],
       options: `
   -o --output --output-dir <write>
   -O --remote-name --remote-name-all !output # writes a file named by the address
@@ -74,18 +107,23 @@ export function networkPrograms(): ProgramTable {
   --no-progress-meter`,
       operands: 'url*',
     },
-    'wget wget2': { options: wgetOptions, operands: 'url*' },
-    'http https xh xhs httpie': {
-      options: `
-  -o --output <output>
-  -d --download !output
-  --session --session-read-only <output>
-  --cert --cert-key --verify <auto>
-  --proxy --unix-socket --resolve <route>
-  -a --auth -A --auth-type -p --print -s --style --timeout --pretty --format-options --max-redirects --raw <text>`,
-      operands: 'text*',
+    'wget wget2': {
+      effects: `
+  remote-read  | * |  | talks to another machine`,
+      rules: [networkRules],
+      options: wgetOptions,
+      operands: 'url*',
     },
+    'http https xh': {
+      ...httpKind,
+      effects: `
+  remote-read  | * |  | talks to another machine`,
+      rules: [networkRules],
+    },
+    'xhs httpie': { ...httpKind, rules: [networkRules] },
     aria2c: {
+      effects: `
+  remote-read  | * |  | talks to another machine`,
       options: `
   --on-download-complete --on-download-start --on-download-error --on-bt-download-complete --on-download-stop <run>
   --conf-path <config>
@@ -97,6 +135,24 @@ export function networkPrograms(): ProgramTable {
       operands: 'url*',
     },
     ssh: {
+      wraps: [
+        {
+          options: `
+  -4 -6 -A -a -C -f -G -g -K -k -M -N -n -q
+  -s -T -t -V -v -X -x -Y -y
+  -B -b -c -D -e -i -L -l -m -O -p -P -Q -R <text>
+  -W -w <text>
+  -E -F -I -J -o -S <wary>`,
+          operands: 1,
+          inspect: true,
+          elsewhere: true,
+          hazard: remote('ssh'),
+          run: 'joined',
+        },
+      ],
+      effects: `
+  remote-write | * |  | talks to another machine, which it can change`,
+      rules: [networkRules],
       stops: true,
       options: `
   -F -S <config>
@@ -108,9 +164,16 @@ export function networkPrograms(): ProgramTable {
   -l -p -b -c -m -B -e -O -Q -P <text>`,
       operands: 'host text*',
     },
-    scp: { options: sshOptions, operands: 'text*' },
-    sftp: { options: `${sshOptions}  -b <list>\n  -s <run>\n  -B -R <text>\n`, operands: 'text*' },
+    scp: { rules: [networkRules], options: sshOptions, operands: 'text*' },
+    sftp: {
+      effects: `
+  remote-write | * |  | talks to another machine, which it can change`,
+      rules: [networkRules],
+      options: `${sshOptions}  -b <list>\n  -s <run>\n  -B -R <text>\n`,
+      operands: 'text*',
+    },
     rsync: {
+      rules: [networkRules],
       options: `
   -e --rsh <text>
   --rsync-path <run>
@@ -129,30 +192,40 @@ export function networkPrograms(): ProgramTable {
       operands: 'text*',
     },
     'nc ncat netcat': {
+      effects: `
+  remote-write | * |  | talks to another machine, which it can change`,
+      rules: [networkRules],
       options:
         '\n  -e -c --exec --sh-exec --lua-exec <run>\n  -o --output <output>\n  -p -s -w -q -i -x -X -I -O -T -V <text>',
       operands: 'host text*',
     },
-    'socat telnet rsh rlogin cryptcat': {
-      always: ['route', 'opens a raw connection'],
-      options:
-        '\n  -e -c --exec --sh-exec --lua-exec <run>\n  -o --output <output>\n  -p -s -w -q -i -x -X -I -O -T -V <text>',
-      operands: 'host text*',
+    'socat telnet': {
+      ...socatKind,
+      effects: `
+  remote-write | * |  | talks to another machine, which it can change`,
     },
-    'ftp lftp tftp ncftp': {
-      always: ['route', 'transfers files by commands of its own'],
-      options: '\n  -c -e <run>\n  -f <list>\n  -u -p <text>',
-      operands: 'host text*',
+    'rsh rlogin cryptcat': socatKind,
+    'ftp lftp tftp': {
+      ...ftpKind,
+      effects: `
+  remote-write | * |  | talks to another machine, which it can change`,
     },
+    ncftp: ftpKind,
     'ping ping6 traceroute tracepath mtr': {
+      effects: `
+  remote-read  | * |  | talks to another machine`,
       options: '\n  -c -i -w -W -s -t -I -m -p <text>',
       operands: 'host text*',
     },
     'dig host nslookup whois drill': {
+      effects: `
+  remote-read  | * |  | talks to another machine`,
       options: '\n  + <text>\n  -f <list>\n  -k <read>\n  -t -c -p -q -y -b -h <text>',
       operands: 'host text*',
     },
     nmap: {
+      effects: `
+  remote-read  | * |  | talks to another machine`,
       style: 'word',
       options: `
   -script -datadir -servicedb -versiondb <load>
@@ -172,10 +245,48 @@ export function networkPrograms(): ProgramTable {
       options: '\n  -D -w <load>\n  -f <change>\n  -t -b -C -N -P -m -O -s -I -n -V <text>',
       operands: 'text*',
     },
-    'ssh-add ssh-agent ssh-copy-id': { always: ['system', 'changes which keys are in use'], operands: 'auto*' },
-    'ssh-keyscan': { options: '\n  -f <list>\n  -p -T -t <text>', operands: 'host*' },
-    'sshfs mosh autossh sshpass': { always: ['route', 'opens a session on another machine'], operands: 'text*' },
+    'ssh-add': sshAddKind,
+    'ssh-agent': { ...sshAddKind, wraps: controls },
+    'ssh-copy-id': {
+      ...sshAddKind,
+      effects: `
+  remote-write | * |  | talks to another machine, which it can change`,
+    },
+    'ssh-keyscan': {
+      effects: `
+  remote-read  | * |  | talks to another machine`,
+      options: '\n  -f <list>\n  -p -T -t <text>',
+      operands: 'host*',
+    },
+    'sshfs mosh': {
+      ...sshfsKind,
+      effects: `
+  remote-write | * |  | talks to another machine, which it can change`,
+    },
+    autossh: {
+      ...sshfsKind,
+      wraps: [
+        {
+          options: `
+  -4 -6 -A -a -C -f -G -g -K -k -M -N -n -q
+  -s -T -t -V -v -X -x -Y -y
+  -B -b -c -D -e -i -L -l -m -O -p -P -Q -R <text>
+  -W -w <text>
+  -E -F -I -J -o -S <wary>`,
+          operands: 1,
+          inspect: true,
+          elsewhere: true,
+          hazard: remote('ssh'),
+          run: 'joined',
+        },
+      ],
+      effects: `
+  remote-write | * |  | talks to another machine, which it can change`,
+    },
+    sshpass: sshfsKind,
     openssl: {
+      effects: `
+  remote-read  | s_client |  | talks to another machine`,
       style: 'word',
       options: `
   -engine -provider -provider-path -keyform_engine <load>
@@ -188,8 +299,17 @@ export function networkPrograms(): ProgramTable {
   -accept <system>`,
       operands: 'text auto*',
     },
-    'mail mailx sendmail mutt msmtp swaks': { always: ['send', 'mails text or files away'], operands: 'text*' },
+    'mail mailx sendmail mutt msmtp swaks': {
+      effects: `
+  remote-write | * |  | talks to another machine, which it can change`,
+      always: ['send', 'mails text or files away'],
+      operands: 'text*',
+    },
     rclone: {
+      effects: `
+  remote-read  | ls, lsd, lsl, lsf, lsjson, size, cat, check, about |  | reads remote storage
+  remote-write | * |  | changes remote storage
+  destructive  | delete, purge, sync, deletefile, cleanup |  | deletes from remote storage`,
       abbreviates: false,
       options: `
   --config <config>
@@ -199,11 +319,21 @@ export function networkPrograms(): ProgramTable {
   --include --exclude --filter --transfers --checkers --bwlimit -P <text>`,
       operands: 'text remote*',
     },
-    'restic borg': {
-      options:
-        '\n  --password-command --rsh -o <run>\n  -r --repo <remote>\n  --password-file --files-from <read>\n  --target <grow>',
+    restic: {
+      ...resticKind,
+      effects: `
+  remote-write | * |  | changes remote storage
+  destructive  | forget, prune |  | deletes from remote storage`,
+    },
+    borg: {
+      ...resticKind,
+      effects: `
+  remote-write | * |  | changes remote storage
+  destructive  | delete, prune |  | deletes from remote storage`,
     },
     'ngrok cloudflared localtunnel lt bore tailscale': {
+      effects: `
+  remote-write | * |  | talks to another machine, which it can change`,
       always: ['route', 'opens a way in from the network'],
       operands: 'text*',
     },

@@ -1,6 +1,7 @@
 /** Python installers, runners, linters and test tools. */
 
-import type { ProgramTable, Spec } from '../spec.ts'
+import { runnerRules } from '../rules/runners.ts'
+import type { Program, ProgramTable, Spec } from '../spec.ts'
 
 export function pythonPrograms(): ProgramTable {
   const installing = `
@@ -55,14 +56,127 @@ export function pythonPrograms(): ProgramTable {
     operands: 'text*',
   }
 
+  const pipKind: Program = pip
+  const poetryKind: Program = {
+    abbreviates: false,
+    everywhere: true,
+    options:
+      '\n  --python <module>\n  --pypi-mirror <route>\n  -o --output <write>\n  -C --directory -P --project -p <tree>\n  -G --group --with --without --only -E --extras -e --env <text>',
+    subcommands: {
+      run: { ...delegating, everywhere: false },
+      shell: { always: ['code', 'starts a shell'] },
+      config: { operands: 'text*', always: ['system', 'shows or changes the configuration'] },
+      self: { always: ['system', 'changes the installed tool'], operands: 'text*' },
+      plugin: { always: ['load', 'changes plugins'], operands: 'text*' },
+      source: { always: ['route', 'changes where packages come from'], operands: 'text*' },
+      env: { operands: 'text module' },
+      new: { options: '\n  --name --readme --description --author --python --license <text>', operands: 'grow' },
+      init: { operands: 'grow' },
+      install: { options: '\n  -i --index <route>', operands: 'auto*' },
+    },
+    otherwise: { operands: 'auto*' },
+  }
+  const condaKind: Program = {
+    options: '\n  -n --name <text>\n  -c --channel <auto>\n  -p --prefix <grow>\n  -f --file <read>',
+    subcommands: {
+      run: { ...delegating, options: '\n  -n --name <text>\n  -p --prefix <tree>\n  --cwd <tree>' },
+      config: { always: ['system', 'changes the configuration'], operands: 'text*' },
+      init: { always: ['system', 'changes the start-up files of the shells'], operands: 'text*' },
+    },
+    operands: 'text*',
+  }
+  const toxKind: Program = {
+    options:
+      '\n  -c --conf -f --noxfile <read>\n  -x --override <config>\n  --discover --extra-pythons --force-pythons --force-python <module>\n  --workdir --root --envdir <grow>\n  -e -s --session --sessions -k -t --python -m <text>\n  -p --parallel [text]\n  --result-json --report <output>',
+    operands: 'auto*',
+  }
+  const djangoAdminKind: Program = {
+    options: '\n  --pythonpath <load>\n  --settings <text>',
+    subcommands: {
+      shell: { always: ['code', 'starts a Python shell'] },
+      dbshell: { always: ['code', 'starts a database shell'] },
+      startproject: { options: '\n  --template <load>', operands: 'text grow' },
+      startapp: { options: '\n  --template <load>', operands: 'text grow' },
+    },
+    operands: 'text*',
+  }
+
   return {
-    'pip pip3': pip,
+    pip: {
+      ...pipKind,
+      effects: `
+  remote-read  | install, download, wheel, index, search |  | talks to a package registry`,
+    },
+    pip3: {
+      ...pipKind,
+      effects: `
+  remote-read  | install, download, wheel, index |  | talks to a package registry`,
+    },
     pipx: {
+      wraps: [
+        {
+          sub: 'run',
+          options: `
+  -c -p -w -j <text>
+  -y -q -A -R -W -v -i -t -s
+  --call --package --workspace --from --with --python --spec --jobs --include --exclude --with-editable --with-requirements --constraints --overrides <text>
+  --yes --no --quiet --no-install --ignore-existing --prefer-offline --offline --workspaces --bun --all --recursive --worktree --no-private --parallel
+  --interlaced --topological --topological-dev --verbose --silent --isolated
+  --since [text]`,
+          inspect: true,
+          nested: true,
+          run: 'words',
+        },
+      ],
+      effects: `
+  remote-read  | install, upgrade, run |  | talks to a package registry`,
+      rules: [runnerRules],
       options: '\n  --index-url -i <route>\n  --spec --pip-args <load>\n  --python <run>',
       subcommands: { run: delegating, install: { operands: 'auto*' }, list: {} },
       operands: 'text*',
     },
     uv: {
+      wraps: [
+        {
+          sub: 'run',
+          before: `
+  -q -v -n -h -V
+  --quiet --verbose --offline --no-cache --no-config --no-progress --native-tls --system-certs --preview --no-preview --managed-python --no-managed-python --no-python-downloads
+  --directory --project --config-file --cache-dir --color --allow-insecure-host --preview-features --python-preference <text>`,
+          options: `
+  -p -P <text>
+  -w -i -f -C <wary>
+  -m -s !wary
+  -n -q -v -U -h
+  --python --extra --group --package --only-group --no-group --no-extra --resolution --prerelease --link-mode --color --exclude-newer --python-platform --index-strategy <text>
+  --cache-dir --keyring-provider --upgrade-package --reinstall-package --refresh-package --fork-strategy --exclude-newer-package --no-sources-package --config-settings-package --no-build-isolation-package --no-build-package --no-binary-package --python-preference --python-fetch <text>
+  --torch-backend --preview-features <text>
+  --with --env-file --directory --project --with-requirements --with-editable --index-url --index --default-index --extra-index-url --find-links --config-file --config-setting --config-settings <wary>
+  --allow-insecure-host <wary>
+  --no-sync --frozen --locked --isolated --active --all-extras --no-dev --dev --no-project --offline --quiet --all-groups --all-packages --exact
+  --only-dev --no-default-groups --no-env-file --no-cache --no-config --no-progress --no-editable --no-sources --no-index --no-build --no-binary --native-tls --verbose --upgrade
+  --reinstall --refresh --managed-python --no-managed-python --no-python-downloads --compile-bytecode --no-build-isolation --allow-python-downloads --system-certs --preview --no-preview --show-resolution --help
+  --module --script --gui-script !wary`,
+          run: 'words',
+        },
+        {
+          sub: 'tool run',
+          options: `
+  -c -p -w -j <text>
+  -y -q -A -R -W -v -i -t -s
+  --call --package --workspace --from --with --python --spec --jobs --include --exclude --with-editable --with-requirements --constraints --overrides <text>
+  --yes --no --quiet --no-install --ignore-existing --prefer-offline --offline --workspaces --bun --all --recursive --worktree --no-private --parallel
+  --interlaced --topological --topological-dev --verbose --silent --isolated
+  --since [text]`,
+          inspect: true,
+          nested: true,
+          run: 'words',
+        },
+      ],
+      effects: `
+  remote-read  | add, sync, lock, pip install, pip compile, pip sync, tool install, tool upgrade, python install, self |  | talks to a package registry
+  remote-write | publish |  | publishes a package`,
+      rules: [runnerRules],
       abbreviates: false,
       everywhere: true,
       options: `
@@ -98,36 +212,211 @@ export function pythonPrograms(): ProgramTable {
         operands: 'auto*',
       },
     },
-    uvx: delegating,
-    'poetry pdm hatch rye pipenv': {
-      abbreviates: false,
-      everywhere: true,
-      options:
-        '\n  --python <module>\n  --pypi-mirror <route>\n  -o --output <write>\n  -C --directory -P --project -p <tree>\n  -G --group --with --without --only -E --extras -e --env <text>',
-      subcommands: {
-        run: { ...delegating, everywhere: false },
-        shell: { always: ['code', 'starts a shell'] },
-        config: { operands: 'text*', always: ['system', 'shows or changes the configuration'] },
-        self: { always: ['system', 'changes the installed tool'], operands: 'text*' },
-        plugin: { always: ['load', 'changes plugins'], operands: 'text*' },
-        source: { always: ['route', 'changes where packages come from'], operands: 'text*' },
-        env: { operands: 'text module' },
-        new: { options: '\n  --name --readme --description --author --python --license <text>', operands: 'grow' },
-        init: { operands: 'grow' },
-        install: { options: '\n  -i --index <route>', operands: 'auto*' },
-      },
-      otherwise: { operands: 'auto*' },
+    uvx: {
+      ...delegating,
+      wraps: [
+        {
+          options: `
+  -c -p -w -j <text>
+  -y -q -A -R -W -v -i -t -s
+  --call --package --workspace --from --with --python --spec --jobs --include --exclude --with-editable --with-requirements --constraints --overrides <text>
+  --yes --no --quiet --no-install --ignore-existing --prefer-offline --offline --workspaces --bun --all --recursive --worktree --no-private --parallel
+  --interlaced --topological --topological-dev --verbose --silent --isolated
+  --since [text]`,
+          inspect: true,
+          nested: true,
+          run: 'words',
+        },
+      ],
+      rules: [runnerRules],
     },
-    'conda mamba micromamba': {
-      options: '\n  -n --name <text>\n  -c --channel <auto>\n  -p --prefix <grow>\n  -f --file <read>',
-      subcommands: {
-        run: { ...delegating, options: '\n  -n --name <text>\n  -p --prefix <tree>\n  --cwd <tree>' },
-        config: { always: ['system', 'changes the configuration'], operands: 'text*' },
-        init: { always: ['system', 'changes the start-up files of the shells'], operands: 'text*' },
-      },
-      operands: 'text*',
+    poetry: {
+      ...poetryKind,
+      wraps: [
+        {
+          sub: 'run',
+          before: `
+  -q -v -n -h -V
+  -C -P <text>
+  --quiet --verbose --no-interaction --no-ansi --ansi --no-plugins --no-cache --help --version
+  --directory --project <text>`,
+          run: 'words',
+        },
+      ],
+      effects: `
+  remote-write | publish |  | publishes a package
+  remote-read  | add, install, update, lock |  | talks to a package registry`,
+      rules: [runnerRules],
+    },
+    pdm: {
+      ...poetryKind,
+      wraps: [
+        {
+          sub: 'run',
+          before: `
+  -c <text>
+  -q -v -V -h -I
+  --config <text>
+  --quiet --verbose --version --help --ignore-python --pep582 --no-cache --non-interactive`,
+          options: `
+  -p <wary>
+  -k <text>
+  -s -l -q -v -h -g -n
+  --project --env-file <wary>
+  --skip --venv <text>
+  --site-packages --list --json --recreate --quiet --verbose --help --global --non-interactive`,
+          run: 'words',
+        },
+      ],
+      effects: `
+  remote-write | publish |  | publishes a package
+  remote-read  | add, install, update, lock, sync |  | talks to a package registry`,
+      rules: [runnerRules],
+    },
+    hatch: {
+      ...poetryKind,
+      wraps: [
+        {
+          sub: 'run',
+          before: `
+  -e -p <text>
+  -v -q -h
+  --env --project --data-dir --cache-dir --config <text>
+  --color --no-color --interactive --no-interactive --verbose --quiet --help --version`,
+          environment: true,
+          run: 'joined',
+        },
+        {
+          sub: 'env run',
+          before: `
+  -e -p <text>
+  -v -q -h
+  --env --project <text>
+  --color --no-color --interactive --no-interactive --verbose --quiet`,
+          options: `
+  -e -i -x -f <text>
+  -h
+  --env --include --exclude --filter <text>
+  --force-continue --ignore-compat --keep-env --help`,
+          environment: true,
+          run: 'joined',
+        },
+      ],
+      effects: `
+  remote-write | publish |  | publishes a package`,
+      rules: [runnerRules],
+    },
+    rye: {
+      ...poetryKind,
+      wraps: [
+        {
+          sub: 'run',
+          options: `
+  -l -f -q -v -h
+  --list --verbose --quiet --help
+  --pyproject <wary>`,
+          run: 'words',
+        },
+      ],
+      effects: `
+  remote-write | publish |  | publishes a package
+  remote-read  | sync, add |  | talks to a package registry`,
+      rules: [runnerRules],
+    },
+    pipenv: {
+      ...poetryKind,
+      wraps: [
+        {
+          sub: 'run',
+          before: `
+  -q -v
+  --python --pypi-mirror <text>
+  --verbose --quiet --where --venv --py --envs --clear`,
+          options: `
+  -q -v
+  --verbose --quiet --system`,
+          run: 'words',
+        },
+      ],
+      effects: `
+  remote-read  | install, update, lock, sync |  | talks to a package registry`,
+      rules: [runnerRules],
+    },
+    conda: {
+      ...condaKind,
+      wraps: [
+        {
+          sub: 'run',
+          before: `
+  -r <text>
+  -q -v -h
+  --root-prefix --rc-file <text>
+  --quiet --verbose --no-rc --no-env --help`,
+          options: `
+  -n -p -r -a <text>
+  -e <wary>
+  -d -v -q -h
+  --name --prefix --root-prefix --attach --label <text>
+  --no-capture-output --live-stream --verbose --quiet --dev --debug-wrapper-scripts --detach --clean-env --help
+  --cwd <chdir>
+  --env <wary>`,
+          run: 'words',
+        },
+      ],
+      effects: `
+  remote-read  | install, create, update |  | talks to a package registry`,
+      rules: [runnerRules],
+    },
+    mamba: {
+      ...condaKind,
+      wraps: [
+        {
+          sub: 'run',
+          before: `
+  -r <text>
+  -q -v -h
+  --root-prefix --rc-file <text>
+  --quiet --verbose --no-rc --no-env --help`,
+          options: `
+  -n -p -r -a <text>
+  -e <wary>
+  -d -v -q -h
+  --name --prefix --root-prefix --attach --label <text>
+  --no-capture-output --live-stream --verbose --quiet --dev --debug-wrapper-scripts --detach --clean-env --help
+  --cwd <chdir>
+  --env <wary>`,
+          run: 'words',
+        },
+      ],
+      effects: `
+  remote-read  | install, create |  | talks to a package registry`,
+      rules: [runnerRules],
+    },
+    micromamba: {
+      ...condaKind,
+      wraps: [
+        {
+          sub: 'run',
+          before: `
+  -r <text>
+  -q -v -h
+  --root-prefix --rc-file <text>
+  --quiet --verbose --no-rc --no-env --help`,
+          options: `
+  -n -p -r -a <text>
+  -e <wary>
+  -d -v -q -h
+  --name --prefix --root-prefix --attach --label <text>
+  --no-capture-output --live-stream --verbose --quiet --dev --debug-wrapper-scripts --detach --clean-env --help
+  --cwd <chdir>
+  --env <wary>`,
+          run: 'words',
+        },
+      ],
+      rules: [runnerRules],
     },
     'pytest py.test': {
+      rules: [runnerRules],
       options: `
   -p <text>
   -o --override-ini <text>
@@ -148,11 +437,46 @@ export function pythonPrograms(): ProgramTable {
       operands: 'auto*',
       wary: true,
     },
-    'tox nox': {
-      options:
-        '\n  -c --conf -f --noxfile <read>\n  -x --override <config>\n  --discover --extra-pythons --force-pythons --force-python <module>\n  --workdir --root --envdir <grow>\n  -e -s --session --sessions -k -t --python -m <text>\n  -p --parallel [text]\n  --result-json --report <output>',
-      operands: 'auto*',
+    tox: {
+      ...toxKind,
+      wraps: [
+        {
+          sub: 'exec',
+          before: `
+  -c <text>
+  -q -v -r -h
+  --conf --workdir --root --colored <text>
+  --quiet --verbose --help`,
+          options: `
+  -e <text>
+  -c -x <wary>
+  -r -q -v -h
+  --conf --workdir --root --override --installpkg --discover <wary>
+  --recreate --skip-pkg-install --develop --no-recreate-pkg --no-list-dependencies --quiet --verbose --help
+  --result-json --hashseed <text>`,
+          afterDashes: true,
+          run: 'words',
+        },
+        {
+          sub: 'e',
+          before: `
+  -c <text>
+  -q -v -r -h
+  --conf --workdir --root --colored <text>
+  --quiet --verbose --help`,
+          options: `
+  -e <text>
+  -c -x <wary>
+  -r -q -v -h
+  --conf --workdir --root --override --installpkg --discover <wary>
+  --recreate --skip-pkg-install --develop --no-recreate-pkg --no-list-dependencies --quiet --verbose --help
+  --result-json --hashseed <text>`,
+          afterDashes: true,
+          run: 'words',
+        },
+      ],
     },
+    nox: toxKind,
     mypy: {
       options: `
   --python-executable <run>
@@ -179,6 +503,7 @@ export function pythonPrograms(): ProgramTable {
       operands: 'auto*',
     },
     coverage: {
+      rules: [runnerRules],
       subcommands: {
         run: {
           stops: true,
@@ -194,6 +519,7 @@ export function pythonPrograms(): ProgramTable {
       operands: 'auto*',
     },
     'sphinx-build': {
+      rules: [runnerRules],
       options: '\n  -c -f --config-file <read>\n  -d -w --doctree-dir --warning-file <write>\n  -D -A -b -j -t <text>',
       operands: 'tree grow text*',
     },
@@ -206,15 +532,17 @@ export function pythonPrograms(): ProgramTable {
         '\n  -c --config --app-dir --pythonpath --chdir <load>\n  --log-config <config>\n  -b --bind -w --workers --host --port -k <text>\n  --uds <write>',
       operands: 'text*',
     },
-    'django-admin manage.py': {
-      options: '\n  --pythonpath <load>\n  --settings <text>',
-      subcommands: {
-        shell: { always: ['code', 'starts a Python shell'] },
-        dbshell: { always: ['code', 'starts a database shell'] },
-        startproject: { options: '\n  --template <load>', operands: 'text grow' },
-        startapp: { options: '\n  --template <load>', operands: 'text grow' },
-      },
-      operands: 'text*',
+    'django-admin': {
+      ...djangoAdminKind,
+      effects: `
+  remote-write | migrate |  | changes a database
+  destructive  | flush |  | deletes data in a database`,
+    },
+    'manage.py': {
+      ...djangoAdminKind,
+      effects: `
+  remote-write | migrate, loaddata, createsuperuser |  | changes a database
+  destructive  | flush, sqlflush, reset_db |  | deletes data in a database`,
     },
     'cookiecutter copier': {
       options:

@@ -1,17 +1,33 @@
 /** Less common programs that are known ways to run commands, read or write files. */
 
-import type { ProgramTable, Spec } from '../spec.ts'
+import type { Program, ProgramTable, Spec } from '../spec.ts'
+import { controls, traced } from '../wrap.ts'
 
 export function rarePrograms(): ProgramTable {
   const runs: Spec = { always: ['run', 'can run other programs'], operands: 'auto*' }
   const code: Spec = { always: ['code', 'runs code'], operands: 'auto*' }
   const reads: Spec = { operands: 'read*' }
 
+  const wslKind: Program = runs
+
   return {
     'bpftrace byebug gimp ginsh slsh sqlmap msfconsole crash scanmem debugfs dosbox cpan perlbug easy_install tasksh volatility jtag octave-cli-run gtester':
       code,
-    'wsl logsave genie openvt pexec run-parts run-mailcap start-stop-daemon tmate multitime grc distcc knife cdist redcarpet varnishncsa minicom rtorrent ksshell choom runscript w3m lynx links elinks mutt-run neofetch fastfetch screenfetch bconsole posh sash virsh':
-      runs,
+    'wsl genie openvt pexec run-parts run-mailcap start-stop-daemon tmate multitime grc distcc knife cdist redcarpet varnishncsa minicom rtorrent ksshell runscript w3m lynx links elinks mutt-run neofetch fastfetch screenfetch bconsole posh sash virsh':
+      wslKind,
+    logsave: {
+      ...wslKind,
+      wraps: [
+        {
+          options: `
+  -a`,
+          operands: 1,
+          hazard: traced('this wrapper'),
+          run: 'words',
+        },
+      ],
+    },
+    choom: { ...wslKind, wraps: controls },
     'smbclient psftp hping3 finger socket mosquitto_pub mosquitto_sub snmpwalk lwp-request lwp-download': {
       always: ['route', 'opens a connection of its own'],
       operands: 'host auto*',
@@ -83,6 +99,7 @@ export function rarePrograms(): ProgramTable {
       operands: 'auto*',
     },
     hyperfine: {
+      wraps: controls,
       always: ['run', 'runs the commands that it measures'],
       options:
         '\n  -p --prepare -s --setup -c --cleanup --conclude -S --shell <run>\n  --export-json --export-csv --export-markdown <write>\n  -w --warmup -r --runs -m -M -n -L --style <text>',

@@ -1,21 +1,26 @@
 /** Every program the tables know, by name. */
 
 import { remembered } from '../remembered.ts'
-import type { ProgramTable, Spec } from '../spec.ts'
+import type { Program, ProgramTable } from '../spec.ts'
 import { buildPrograms } from './build.ts'
 import { containerPrograms } from './containers.ts'
 import { databasePrograms } from './databases.ts'
 import { filePrograms } from './files.ts'
+import { forgePrograms } from './forges.ts'
 import { formatterPrograms } from './formatters.ts'
 import { gitPrograms } from './git.ts'
 import { interpreterPrograms } from './interpreters.ts'
 import { javascriptPrograms } from './javascript.ts'
 import { languagePrograms } from './languages.ts'
 import { networkPrograms } from './network.ts'
+import { publishingPrograms } from './publishing.ts'
 import { pythonPrograms } from './python.ts'
 import { rarePrograms } from './rare.ts'
+import { servicePrograms } from './services.ts'
 import { systemPrograms } from './system.ts'
 import { textPrograms } from './text.ts'
+import { versioningPrograms } from './versioning.ts'
+import { wrapperPrograms } from './wrappers.ts'
 
 /** The tables, each made when one of its programs is first asked for: a command names few, and start-up counts. */
 const tables: readonly (() => ProgramTable)[] = [
@@ -33,14 +38,19 @@ const tables: readonly (() => ProgramTable)[] = [
   interpreterPrograms,
   formatterPrograms,
   rarePrograms,
+  wrapperPrograms,
+  versioningPrograms,
+  forgePrograms,
+  publishingPrograms,
+  servicePrograms,
 ]
 
 /** Every listed name with its row, in the order of the tables; a test holds that no name is listed twice. */
-export function listPrograms(): readonly (readonly [string, Spec])[] {
+export function listPrograms(): readonly (readonly [string, Program])[] {
   return tables.flatMap((make) => Object.entries(make()).flatMap(([names, spec]) => apart(names, spec)))
 }
 
-function apart(names: string, spec: Spec): readonly (readonly [string, Spec])[] {
+function apart(names: string, spec: Program): readonly (readonly [string, Program])[] {
   return names.split(' ').map((name) => [name, spec])
 }
 
@@ -69,7 +79,7 @@ const tableOf = remembered((name): number | null => {
 const made: (ProgramTable | undefined)[] = []
 
 /** What the tables say about a program; null when they do not list it. */
-export const findProgram: (name: string) => Spec | null = remembered((name) => {
+export const findProgram: (name: string) => Program | null = remembered((name) => {
   const table = tableOf(name)
   if (table === null) return null
   made[table] ??= tables[table]!()

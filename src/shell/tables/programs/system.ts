@@ -1,37 +1,115 @@
 /** Programs that change the machine or the account, editors, document tools, and wrappers. */
 
 import type { Role } from '../roles.ts'
-import type { ProgramTable, Spec } from '../spec.ts'
+import { systemRules } from '../rules/system.ts'
+import type { Program, ProgramTable, Spec } from '../spec.ts'
+import { controls, deferred, privilege, traced } from '../wrap.ts'
 
 export function systemPrograms(): ProgramTable {
   const changes = (note: string, role: Role = 'system'): Spec => ({ always: [role, note], operands: 'auto*' })
   /** The command inside is judged on its own; here only the wrapper's own options matter. */
   const wrapper = (options = ''): Spec => ({ stops: true, options, operands: 'text*' })
 
+  const serviceKind: Program = changes('changes services of the machine')
+  const atKind: Program = changes('schedules commands for later')
+  const umountKind: Program = changes('changes what is mounted')
+  const shutdownKind: Program = changes('stops the machine')
+  const mkfsKind: Program = changes('changes disks')
+  const useraddKind: Program = changes('changes accounts')
+  const aptKind: Program = {
+    options: '\n  -o --option -c --config-file <config>\n  -t --target-release -a <text>',
+    subcommands: {
+      list: { operands: 'text*' },
+      show: { operands: 'text*' },
+      search: { operands: 'text*' },
+      policy: { operands: 'text*' },
+      cache: { operands: 'text*' },
+    },
+    otherwise: changes('changes installed packages'),
+  }
+  const yumKind: Program = changes('changes installed packages')
+  const fswatchKind: Program = {
+    options: '\n  -o --outfile <output>\n  --fromfile <list>\n  -e -m -t --event --format --exclude <text>',
+    operands: 'auto*',
+  }
+  const envKind: Program = wrapper('\n  -u --unset -S --split-string -C --chdir <text>\n  --block-signal [text]')
+  const niceKind: Program = wrapper('\n  -n --adjustment -c --class -p --pid <text>')
+  const nohupKind: Program = wrapper('\n  -o -e -i -a <text>')
+  const watchKind: Program = wrapper('\n  -n --interval -w --timeout -E -c <text>')
+  const sudoKind: Program = wrapper('\n  -u -g -h -p -C -D -c <text>')
+
   return {
-    'service initctl rc-service openrc launchctl loginctl hostnamectl timedatectl localectl machinectl': changes(
-      'changes services of the machine',
-    ),
+    'service initctl rc-service openrc launchctl loginctl hostnamectl timedatectl localectl': serviceKind,
+    machinectl: {
+      ...serviceKind,
+      wraps: [{ sub: 'shell', operands: 1, hazard: privilege('machinectl'), run: 'words' }],
+    },
     systemctl: {
+      rules: [systemRules],
       operands: 'text*',
       wary: true,
       options:
         '\n  -n --lines -o --output -t --type -p --property -s --signal <text>\n  --root --image <config>\n  -H --host -M --machine <route>',
     },
-    crontab: { operands: 'auto', options: '\n  -u <text>\n  -e -r !system # changes scheduled jobs\n  -l', wary: true },
-    'at batch atrm anacron': changes('schedules commands for later'),
+    crontab: {
+      wraps: [
+        {
+          options: `
+  -u -x <text>
+  -l -r -e -V -c !idle
+  -i -s
+  -n -T <idle>`,
+          permutes: true,
+          script: 'crontab',
+          inspect: true,
+          hazard: deferred,
+          run: 'text',
+        },
+      ],
+      effects: `
+  destructive  | * | -r | deletes scheduled jobs`,
+      rules: [systemRules],
+      operands: 'auto',
+      options: '\n  -u <text>\n  -e -r !system # changes scheduled jobs\n  -l',
+      wary: true,
+    },
+    'at batch': {
+      ...atKind,
+      wraps: [
+        {
+          options: `
+  -q -t -u -o <text>
+  -f <script>
+  -M -m -v -b
+  -l -d -r -V -c !idle`,
+          permutes: true,
+          script: 'shell',
+          inspect: true,
+          hazard: deferred,
+          run: 'text',
+        },
+      ],
+    },
+    'atrm anacron': atKind,
     journalctl: {
       operands: 'text*',
       options:
         '\n  --vacuum-size --vacuum-time --vacuum-files <system>\n  --rotate --flush --sync !system\n  -D --directory --root --file <read>\n  -u --unit -n --lines -S --since -U --until -o --output -p --priority -t -g --grep <text>\n  -b --boot [text]',
     },
-    'umount swapon swapoff losetup cryptsetup fusermount fusermount3 pivot_root': changes('changes what is mounted'),
+    'umount swapon swapoff losetup fusermount fusermount3 pivot_root': umountKind,
+    cryptsetup: {
+      ...umountKind,
+      effects: `
+  destructive  | luksFormat |  | destroys data on a disk`,
+    },
     mount: {
+      rules: [systemRules],
       options: '\n  -t --types -o --options -L -U --source --target <text>\n  -T --fstab <config>',
       operands: 'auto*',
       wary: true,
     },
     sysctl: {
+      rules: [systemRules],
       operands: 'text*',
       options:
         '\n  -w --write !system # changes kernel settings\n  -p --load --system [system] # changes kernel settings',
@@ -40,23 +118,43 @@ export function systemPrograms(): ProgramTable {
     'modprobe insmod rmmod depmod kexec': changes('changes the kernel'),
     'iptables ip6tables nft ufw firewall-cmd ebtables tc ifconfig route brctl iw iwconfig':
       changes('changes the network'),
-    ip: { options: '\n  -b -batch <list>\n  -n -netns <text>', operands: 'text*', wary: true },
-    'shutdown reboot halt poweroff init telinit': changes('stops the machine'),
-    'mkfs mkfs.ext4 mkfs.ext3 mkfs.xfs mkfs.btrfs mkfs.vfat mke2fs mkswap fdisk sfdisk cfdisk gdisk sgdisk parted wipefs resize2fs tune2fs fsck e2fsck lvm pvcreate vgcreate lvcreate mdadm zpool zfs diskutil':
-      changes('changes disks'),
-    'useradd adduser usermod userdel deluser groupadd groupmod groupdel gpasswd passwd chpasswd chsh chfn chage visudo vipw vigr newusers':
-      changes('changes accounts'),
-    'apt apt-get aptitude': {
-      options: '\n  -o --option -c --config-file <config>\n  -t --target-release -a <text>',
-      subcommands: {
-        list: { operands: 'text*' },
-        show: { operands: 'text*' },
-        search: { operands: 'text*' },
-        policy: { operands: 'text*' },
-        cache: { operands: 'text*' },
-      },
-      otherwise: changes('changes installed packages'),
+    ip: { rules: [systemRules], options: '\n  -b -batch <list>\n  -n -netns <text>', operands: 'text*', wary: true },
+    'shutdown reboot halt poweroff': {
+      ...shutdownKind,
+      effects: `
+  destructive  | * |  | stops the machine`,
     },
+    'init telinit': shutdownKind,
+    'mkfs mkfs.ext4 mkfs.ext3 mkfs.xfs mkfs.btrfs mkfs.vfat mke2fs mkswap fdisk sfdisk cfdisk gdisk sgdisk parted wipefs':
+      {
+        ...mkfsKind,
+        effects: `
+  destructive  | * |  | destroys data on a disk`,
+      },
+    'resize2fs tune2fs fsck e2fsck lvm pvcreate vgcreate lvcreate mdadm': mkfsKind,
+    'zpool zfs': {
+      ...mkfsKind,
+      effects: `
+  destructive  | destroy |  | destroys data on a disk`,
+    },
+    diskutil: {
+      ...mkfsKind,
+      effects: `
+  destructive  | eraseDisk |  | destroys data on a disk`,
+    },
+    'useradd adduser usermod groupadd groupmod gpasswd passwd chpasswd chsh chfn chage vigr newusers': useraddKind,
+    'userdel deluser groupdel': {
+      ...useraddKind,
+      effects: `
+  destructive  | * |  | deletes an account`,
+    },
+    'visudo vipw': { ...useraddKind, wraps: [{ hazard: privilege('sudoedit'), run: 'text' }] },
+    'apt apt-get': {
+      ...aptKind,
+      effects: `
+  remote-read  | install, update, upgrade |  | installs software`,
+    },
+    aptitude: aptKind,
     'apt-cache dpkg-query dpkg-deb': {
       options: '\n  -o -c <config>\n  --admindir <config>\n  -f --showformat <text>',
       operands: 'text*',
@@ -66,9 +164,25 @@ export function systemPrograms(): ProgramTable {
         '\n  -i --install -r --remove -P --purge --unpack --configure !system # changes installed packages\n  --admindir --root --instdir <config>\n  --pre-invoke --post-invoke <run>',
       operands: 'auto*',
     },
-    'yum dnf zypper pacman apk snap flatpak rpm port emerge xbps-install pkg pkgin opkg winget choco scoop softwareupdate':
-      changes('changes installed packages'),
+    'yum dnf snap flatpak': {
+      ...yumKind,
+      effects: `
+  remote-read  | install |  | installs software`,
+    },
+    'zypper rpm port emerge xbps-install pkg pkgin opkg winget choco scoop softwareupdate': yumKind,
+    pacman: {
+      ...yumKind,
+      effects: `
+  remote-read  | * |  | installs software`,
+    },
+    apk: {
+      ...yumKind,
+      effects: `
+  remote-read  | add |  | installs software`,
+    },
     brew: {
+      effects: `
+  remote-read  | install, update, upgrade |  | installs software`,
       subcommands: {
         list: { operands: 'text*' },
         info: { operands: 'text*' },
@@ -112,6 +226,7 @@ export function systemPrograms(): ProgramTable {
       changes('changes the machine'),
     'screen zellij byobu abduco dtach': changes('runs commands in a session of its own', 'run'),
     tmux: {
+      rules: [systemRules],
       stops: true,
       options: '\n  -c <run>\n  -f <config>\n  -L -S -T <text>',
       subcommands: Object.fromEntries(
@@ -165,13 +280,19 @@ export function systemPrograms(): ProgramTable {
         '\n  -i <auto>\n  -filter_script -filter_complex_script <read>\n  -passlogfile <output>\n  -init_hw_device <load>\n  -report !output\n  -ss -t -to -f -c -codec -vcodec -acodec -vf -af -filter_complex -map -r -s -b -ar -ac -crf -preset -loglevel -v -show_entries -of -pix_fmt -vframes -frames <text>',
       operands: 'write*',
     },
-    'convert magick identify mogrify composite montage': { style: 'word', operands: 'text*', wary: true },
+    'convert magick identify mogrify composite montage': {
+      rules: [systemRules],
+      style: 'word',
+      operands: 'text*',
+      wary: true,
+    },
     'gs ghostscript ps2pdf': { always: ['code', 'runs PostScript, which reads and writes files'], operands: 'auto*' },
     'dot neato fdp sfdp twopi circo': {
       options: '\n  -l <load>\n  -o <write>\n  -T -K -G -N -E <text>',
       operands: 'read*',
     },
     exiftool: {
+      rules: [systemRules],
       style: 'word',
       options:
         '\n  -config -if -if2 -p -printFormat -userParam <load>\n  -@ -argfile <list>\n  -o -out -w <output>\n  -execute !run',
@@ -185,26 +306,432 @@ export function systemPrograms(): ProgramTable {
       operands: 'auto*',
     },
     watchman: changes('can run commands when files change', 'run'),
-    'fswatch inotifywait entr': {
-      options: '\n  -o --outfile <output>\n  --fromfile <list>\n  -e -m -t --event --format --exclude <text>',
-      operands: 'auto*',
+    'fswatch inotifywait': fswatchKind,
+    entr: {
+      ...fswatchKind,
+      wraps: [
+        {
+          options: `
+  -a -c -d -n -p -r -s -x -z`,
+          input: 'replace',
+          run: 'words',
+        },
+      ],
     },
-    'busybox toybox': { stops: true, operands: 'text*', always: ['run', 'is many programs in one'] },
-    'env printenv_': wrapper('\n  -u --unset -S --split-string -C --chdir <text>\n  --block-signal [text]'),
-    'timeout gtimeout': wrapper('\n  -k --kill-after -s --signal <text>'),
-    'nice ionice chrt taskset renice': wrapper('\n  -n --adjustment -c --class -p --pid <text>'),
-    'nohup command builtin exec setsid stdbuf unbuffer caffeinate time chronic ts setarch linux32 linux64 dbus-run-session xvfb-run catchsegv ltrace cross-env dotenv shx rtk':
-      wrapper('\n  -o -e -i -a <text>'),
-    strace: wrapper('\n  -o <output>\n  -e -p -s -u -E -a -I -O -S -P -b <text>'),
-    valgrind: wrapper('\n  --log-file --xml-file --xtree-memory-file [output]\n  --suppressions [read]'),
-    'xargs gxargs': wrapper(
-      '\n  -a --arg-file <list>\n  -I -n -P -L -d -E -s --max-args --max-procs --max-lines --delimiter --max-chars --replace <text>\n  -i -e -l [text]',
-    ),
-    parallel: wrapper(
-      '\n  -a --arg-file <list>\n  --joblog --results <output>\n  -S --sshlogin --sshloginfile <route>\n  -j -I -n -N --jobs --colsep -d <text>',
-    ),
-    'watch flock': wrapper('\n  -n --interval -w --timeout -E -c <text>'),
-    'sudo doas su pkexec run0 runuser sudoedit': wrapper('\n  -u -g -h -p -C -D -c <text>'),
+    'busybox toybox': {
+      wraps: [
+        {
+          options: `
+  --list --list-full --help !idle
+  --install`,
+          run: 'words',
+        },
+      ],
+      stops: true,
+      operands: 'text*',
+      always: ['run', 'is many programs in one'],
+    },
+    env: {
+      ...envKind,
+      wraps: [
+        {
+          options: `
+  -i !wary
+  -0 -v
+  -u <unset>
+  -C <chdir>
+  -S <split>
+  -a <text>
+  --ignore-environment !wary
+  --null --debug --list-signal-handling
+  --unset <unset>
+  --chdir <chdir>
+  --split-string <split>
+  --block-signal --default-signal --ignore-signal [text]
+  --help --version !idle
+  --argv0 <text>`,
+          assignments: true,
+          run: 'words',
+        },
+      ],
+    },
+    printenv_: envKind,
+    'timeout gtimeout': {
+      ...wrapper('\n  -k --kill-after -s --signal <text>'),
+      wraps: [
+        {
+          options: `
+  -k -s <text>
+  -v -f -p
+  --kill-after --signal <text>
+  --preserve-status --foreground --verbose
+  --help --version !idle`,
+          operands: 1,
+          run: 'words',
+        },
+      ],
+    },
+    nice: {
+      ...niceKind,
+      wraps: [
+        {
+          options: `
+  -n <text>
+  -0 -1 -2 -3 -4 -5 -6 -7 -8 -9
+  --adjustment <text>
+  --help --version !idle`,
+          run: 'words',
+        },
+      ],
+    },
+    ionice: {
+      ...niceKind,
+      wraps: [
+        {
+          options: `
+  -c -n <text>
+  -t
+  -p -P -u <idle>
+  -h -V !idle
+  --class --classdata <text>
+  --ignore
+  --pid --pgid --uid <idle>
+  --help --version !idle`,
+          run: 'words',
+        },
+      ],
+    },
+    chrt: {
+      ...niceKind,
+      wraps: [
+        {
+          options: `
+  -a -b -d -f -i -o -r -R -v
+  -m -p -h -V !idle
+  -T -P -D <text>
+  --all-tasks --batch --deadline --fifo --idle --other --rr --verbose
+  --max --pid --help --version !idle`,
+          operands: 1,
+          run: 'words',
+        },
+      ],
+    },
+    taskset: {
+      ...niceKind,
+      wraps: [
+        {
+          options: `
+  -a -c
+  -p -h -V !idle
+  --all-tasks --cpu-list
+  --pid --help --version !idle`,
+          operands: 1,
+          run: 'words',
+        },
+      ],
+    },
+    renice: niceKind,
+    nohup: {
+      ...nohupKind,
+      wraps: [
+        {
+          options: `
+  --help --version !idle`,
+          run: 'words',
+        },
+      ],
+    },
+    command: {
+      ...nohupKind,
+      wraps: [
+        {
+          options: `
+  -p
+  -v -V !idle`,
+          builtins: true,
+          run: 'words',
+        },
+      ],
+    },
+    builtin: { ...nohupKind, wraps: [{ builtins: true, run: 'words' }] },
+    exec: {
+      ...nohupKind,
+      wraps: [
+        {
+          options: `
+  -c -l
+  -a <text>`,
+          run: 'words',
+        },
+      ],
+    },
+    setsid: {
+      ...nohupKind,
+      wraps: [
+        {
+          options: `
+  -c -f -w
+  -h -V !idle
+  --ctty --fork --wait
+  --help --version !idle`,
+          run: 'words',
+        },
+      ],
+    },
+    stdbuf: {
+      ...nohupKind,
+      wraps: [
+        {
+          options: `
+  -i -o -e <text>
+  --input --output --error <text>
+  --help --version !idle`,
+          run: 'words',
+        },
+      ],
+    },
+    unbuffer: {
+      ...nohupKind,
+      wraps: [
+        {
+          options: `
+  -p`,
+          run: 'words',
+        },
+      ],
+    },
+    caffeinate: {
+      ...nohupKind,
+      wraps: [
+        {
+          options: `
+  -d -i -m -s -u
+  -t -w <text>`,
+          run: 'words',
+        },
+      ],
+    },
+    time: {
+      ...nohupKind,
+      wraps: [
+        {
+          options: `
+  -a -p -q -v
+  -o <wary>
+  -f <text>
+  -h -V !idle
+  --append --portability --quiet --verbose
+  --output <wary>
+  --format <text>
+  --help --version !idle`,
+          run: 'words',
+        },
+      ],
+    },
+    'chronic setarch linux32 linux64 dbus-run-session xvfb-run catchsegv ltrace dotenv': {
+      ...nohupKind,
+      wraps: controls,
+    },
+    ts: nohupKind,
+    'cross-env': { ...nohupKind, wraps: [{ assignments: true, run: 'words' }] },
+    shx: {
+      ...nohupKind,
+      wraps: [
+        {
+          options: `
+  -s
+  --silent`,
+          run: 'words',
+        },
+      ],
+    },
+    rtk: {
+      ...nohupKind,
+      wraps: [
+        {
+          options: `
+  -v -u
+  --verbose --ultra-compact --skip-env`,
+          run: 'words',
+        },
+      ],
+    },
+    strace: {
+      ...wrapper('\n  -o <output>\n  -e -p -s -u -E -a -I -O -S -P -b <text>'),
+      wraps: [
+        {
+          options: `
+  -c -C -d -f -F -i -k -q -r -t -T -v -x -y
+  -w -z -Z -n -N -Y -D
+  -h -V !idle
+  -a -b -e -E -I -o -O -P -s -S -u -U -X <text>
+  -p <idle>
+  --output --trace --env <text>
+  --follow-forks`,
+          hazard: traced('strace'),
+          run: 'words',
+        },
+      ],
+    },
+    valgrind: {
+      ...wrapper('\n  --log-file --xml-file --xtree-memory-file [output]\n  --suppressions [read]'),
+      wraps: controls,
+    },
+    'xargs gxargs': {
+      ...wrapper(
+        '\n  -a --arg-file <list>\n  -I -n -P -L -d -E -s --max-args --max-procs --max-lines --delimiter --max-chars --replace <text>\n  -i -e -l [text]',
+      ),
+      wraps: [
+        {
+          options: `
+  -0 -o -p -r -t -x
+  -a <wary>
+  -d -E -L -n -s -P <text>
+  -e -l [text]
+  -i [mark]
+  -I <mark>
+  --null --open-tty --interactive --no-run-if-empty --verbose --exit --show-limits
+  --arg-file <wary>
+  --delimiter --max-args --max-chars --max-procs --process-slot-var <text>
+  --eof --max-lines [text]
+  --replace [mark]
+  --help --version !idle`,
+          input: 'append',
+          otherwise: 'echo',
+          inspect: true,
+          run: 'words',
+        },
+      ],
+    },
+    parallel: {
+      ...wrapper(
+        '\n  -a --arg-file <list>\n  --joblog --results <output>\n  -S --sshlogin --sshloginfile <route>\n  -j -I -n -N --jobs --colsep -d <text>',
+      ),
+      wraps: [
+        {
+          options: `
+  -0 -k -q -t -u -v -X -m
+  -j -n -N -L -a -P -C -d <text>
+  -I <mark>
+  --jobs --max-args --halt --delay --colsep --timeout --joblog --arg-file <text>
+  --keep-order --dry-run --bar --eta --tag --will-cite --no-notice --progress --line-buffer --ungroup --quote --null --group --xargs`,
+          input: 'append',
+          ends: [':::', '::::', ':::+', '::::+'],
+          otherwise: 'shell',
+          hazard: { code: 'wrapper', message: '`parallel` passes its words to a shell once more', verdict: 'ask' },
+          run: 'joined',
+        },
+      ],
+    },
+    watch: {
+      ...watchKind,
+      wraps: [
+        {
+          options: `
+  -b -c -e -g -p -r -t -w -x
+  -d [text]
+  -h -v !idle
+  -n -q <text>
+  --beep --color --errexit --chgexit --precise --no-rerun --no-title --no-wrap --exec
+  --differences [text]
+  --interval --equexit <text>
+  --help --version !idle`,
+          run: 'joined',
+        },
+      ],
+    },
+    flock: {
+      ...watchKind,
+      wraps: [
+        {
+          options: `
+  -c <shell>
+  -E -w <text>
+  -e -F -n -o -s -v -x
+  -u -h -V !idle
+  --shared --exclusive --nonblock --close --no-fork --verbose
+  --unlock --help --version !idle
+  --timeout --conflict-exit-code <text>
+  --command <shell>`,
+          operands: 1,
+          run: 'words',
+        },
+      ],
+    },
+    sudo: {
+      ...sudoKind,
+      wraps: [
+        {
+          options: `
+  -A -b -B -E -e -H -h -i -K -k -l -n -N -P
+  -S -s -v -V
+  -C -c -D -g -p -R -r -T -t -U -u <text>
+  --user --group --chdir --host --prompt --role --type <text>
+  --login --shell --non-interactive --stdin --set-home --edit --list --validate --background --askpass
+  --preserve-env [text]`,
+          assignments: true,
+          hazard: privilege('sudo'),
+          run: 'words',
+        },
+      ],
+    },
+    doas: {
+      ...sudoKind,
+      wraps: [
+        {
+          options: `
+  -L -n -s
+  -a -C -u <text>`,
+          hazard: privilege('doas'),
+          run: 'words',
+        },
+      ],
+    },
+    'su runuser': {
+      ...sudoKind,
+      wraps: [
+        {
+          options: `
+  -c <shell>
+  -l -m -p -P -f -T -V -h
+  -s -g -G -u -w <text>
+  --command --session-command <shell>
+  --login --preserve-environment --pty --fast
+  --shell --user --group --whitelist-environment <text>`,
+          operands: 1,
+          permutes: true,
+          hazard: privilege('su'),
+          run: 'words',
+        },
+      ],
+    },
+    pkexec: {
+      ...sudoKind,
+      wraps: [
+        {
+          options: `
+  --user <text>
+  --disable-internal-agent --keep-cwd --help --version`,
+          hazard: privilege('pkexec'),
+          run: 'words',
+        },
+      ],
+    },
+    run0: {
+      ...sudoKind,
+      wraps: [
+        {
+          options: `
+  -u -g -D <text>
+  -h -V
+  --user --group --chdir --unit --property --description --slice --setenv --background --machine --nice <text>
+  --no-ask-password --help --version`,
+          hazard: privilege('run0'),
+          run: 'words',
+        },
+      ],
+    },
+    sudoedit: { ...sudoKind, wraps: [{ hazard: privilege('sudoedit'), run: 'text' }] },
     eval: { operands: 'text*' },
     'source .': { operands: 'read auto*' },
   }

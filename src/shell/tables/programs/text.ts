@@ -1,19 +1,53 @@
 /** Programs that read, search and reshape text. */
 
-import type { ProgramTable } from '../spec.ts'
+import { fileRules } from '../rules/files.ts'
+import { systemRules } from '../rules/system.ts'
+import { textRules } from '../rules/text.ts'
+import type { Program, ProgramTable } from '../spec.ts'
 
 export function textPrograms(): ProgramTable {
   const compressed = { operands: 'read*' }
 
+  const echoKind: Program = {
+    operands: 'text*',
+    calm: true,
+  }
+  const printenvKind: Program = { operands: 'text*' }
+  const grepKind: Program = {
+    options: `
+  -e --regexp -A --after-context -B --before-context -C --context -m --max-count -d --directories -D --devices <text>
+  --include --exclude --exclude-dir --label --binary-files --group-separator <text>
+  --color --colour [text]
+  -f --file --exclude-from <read>`,
+    operands: 'text read*',
+    operandsWith: { '-e -f': 'read*' },
+  }
+  const moreKind: Program = {
+    options: '\n  + <text>\n  -n --lines <text>',
+    operands: 'read*',
+    wary: true,
+  }
+
   return {
-    'echo printf seq sleep expr true false : yes basename dirname tr nproc uname whoami id groups pwd exit return': {
-      operands: 'text*',
-      calm: true,
-    },
+    'echo seq sleep expr true false : yes basename dirname tr nproc uname whoami id groups pwd exit return': echoKind,
+    printf: { ...echoKind, rules: [textRules] },
     'test [ [[ which whereis type hash getconf locale tput clear reset tty arch factor numfmt cal uptime users who w last':
       { operands: 'text*' },
-    'printenv export set unset shift break continue wait jobs fg bg cd pushd popd dirs umask ulimit alias unalias declare local readonly typeset read mapfile readarray let getopts trap times shopt enable kill':
-      { operands: 'text*' },
+    'printenv export set unset shift break continue wait fg bg cd pushd popd dirs umask ulimit alias unalias declare local readonly typeset read mapfile readarray let getopts trap times shopt enable':
+      printenvKind,
+    jobs: {
+      ...printenvKind,
+      wraps: [
+        {
+          options: `
+  -l -n -p -r -s -x`,
+          needs: '-x',
+          builtins: true,
+          run: 'words',
+        },
+      ],
+    },
+    kill: { ...printenvKind, rules: [systemRules] },
     'rev md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum sum md5 tsort': { operands: 'read*', calm: true },
     'shasum cksum': { options: '\n  -a --algorithm <text>', operands: 'read*', calm: true },
     nl: {
@@ -96,15 +130,8 @@ export function textPrograms(): ProgramTable {
     },
     csplit: { options: '\n  -f --prefix <write>\n  -b --suffix-format -n --digits <text>', operands: 'read text*' },
     tee: { options: '\n  -p --output-error [text]', operands: 'write*' },
-    'grep egrep fgrep zgrep zegrep zfgrep bzgrep xzgrep pcregrep pcre2grep': {
-      options: `
-  -e --regexp -A --after-context -B --before-context -C --context -m --max-count -d --directories -D --devices <text>
-  --include --exclude --exclude-dir --label --binary-files --group-separator <text>
-  --color --colour [text]
-  -f --file --exclude-from <read>`,
-      operands: 'text read*',
-      operandsWith: { '-e -f': 'read*' },
-    },
+    'grep egrep fgrep zgrep': { ...grepKind, rules: [textRules] },
+    'zegrep zfgrep bzgrep xzgrep pcregrep pcre2grep': grepKind,
     'ugrep ug ugrep+ ug+': {
       abbreviates: false,
       options: `
@@ -120,6 +147,7 @@ export function textPrograms(): ProgramTable {
       operandsWith: { '-e -f': 'tree*' },
     },
     mlr: {
+      rules: [textRules],
       abbreviates: false,
       options: `
   --prepipe --prepipex <run>
@@ -141,6 +169,7 @@ export function textPrograms(): ProgramTable {
       operands: 'text*',
     },
     rg: {
+      rules: [textRules],
       abbreviates: false,
       options: `
   --pre <run> # runs a program on every file
@@ -155,6 +184,7 @@ export function textPrograms(): ProgramTable {
       operandsWith: { '-e -f --files --type-list': 'tree*' },
     },
     ag: {
+      rules: [textRules],
       abbreviates: false,
       options: `
   --pager <run>
@@ -173,6 +203,7 @@ export function textPrograms(): ProgramTable {
       operands: 'text tree*',
     },
     'fd fdfind': {
+      wraps: [{ input: 'replace', inspect: true, run: 'exec' }],
       abbreviates: false,
       options: `
   -x --exec -X --exec-batch {text}
@@ -183,6 +214,8 @@ export function textPrograms(): ProgramTable {
       operands: 'text tree*',
     },
     find: {
+      wraps: [{ input: 'replace', inspect: true, run: 'exec' }],
+      rules: [fileRules],
       style: 'word',
       options: `
   -exec -execdir -ok -okdir {text}
@@ -198,6 +231,7 @@ export function textPrograms(): ProgramTable {
     },
     'locate mlocate plocate': { options: '\n  -d --database <config>\n  -l --limit <text>', operands: 'text*' },
     sed: {
+      rules: [textRules],
       abbreviates: true,
       options: `
   -e --expression <text>
@@ -212,6 +246,7 @@ export function textPrograms(): ProgramTable {
       wary: true,
     },
     'awk gawk mawk nawk original-awk': {
+      rules: [textRules],
       options: `
   -f --file <load> # runs a program from a file
   -l --load <load>
@@ -242,6 +277,7 @@ export function textPrograms(): ProgramTable {
       operands: 'text read*',
     },
     yq: {
+      rules: [textRules],
       abbreviates: false,
       options: `
   -i --inplace -I --in-place [text]
@@ -262,6 +298,7 @@ export function textPrograms(): ProgramTable {
       operands: 'read*',
     },
     less: {
+      rules: [textRules],
       options: `
   -k --lesskey-file --lesskey-src <config>
   --lesskey-content <code>
@@ -272,11 +309,8 @@ export function textPrograms(): ProgramTable {
       operands: 'read*',
       wary: true,
     },
-    'more most pg zless zmore bzless xzless': {
-      options: '\n  + <text>\n  -n --lines <text>',
-      operands: 'read*',
-      wary: true,
-    },
+    'more most pg zless zmore': { ...moreKind, rules: [textRules] },
+    'bzless xzless': moreKind,
     'bat batcat': {
       abbreviates: false,
       options: `
@@ -316,6 +350,7 @@ export function textPrograms(): ProgramTable {
       operands: 'read*',
     },
     date: {
+      rules: [textRules],
       options: `
   -f --file <list>
   -s --set <system> # sets the clock
@@ -325,7 +360,11 @@ export function textPrograms(): ProgramTable {
   + <text>`,
       operands: 'text*',
     },
-    hostname: { options: '\n  -F --file <system> # sets the name of the machine\n  -b !system', operands: 'text*' },
+    hostname: {
+      rules: [textRules],
+      options: '\n  -F --file <system> # sets the name of the machine\n  -b !system',
+      operands: 'text*',
+    },
     'ls dir vdir': {
       options: `
   -I --ignore --hide -w --width -T --tabsize --block-size --time-style <text>
