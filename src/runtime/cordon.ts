@@ -21,8 +21,8 @@ import { openGuardedFiles } from '../system/guarded/guarded-files.ts'
 import { openTemporaryJournal, reapTemporaries } from '../system/guarded/journal.ts'
 import { type Machine, thisMachine } from '../system/machine.ts'
 import { openOwnDirectory, reapHalfWritten } from '../system/state.ts'
-import { builtInTools } from '../tools/registry.ts'
-import type { WebPort } from '../tools/tool.ts'
+import { builtInSpecs, builtInTools } from '../tools/registry.ts'
+import type { Tool, WebPort } from '../tools/tool.ts'
 import { openBackend } from './command/open-runner.ts'
 import { CommandRunner } from './command/runner.ts'
 import { openCustomTools } from './custom/tools.ts'
@@ -45,6 +45,11 @@ export interface CordonOptions {
   readonly manifest?: { readonly file: string } | { readonly object: unknown }
   /** Who is asked. Without one, every ask is a refusal. */
   readonly prompter?: Prompter
+  /**
+   * Tools of your own, made with `defineTool`. Each call goes the guarded way: its name has a level in the manifest and
+   * asks without one, and what its `actions` name is judged by the rules.
+   */
+  readonly tools?: readonly Tool[]
   readonly machine?: Machine
   readonly backend?: Backend
   readonly resolver?: Resolver
@@ -72,6 +77,7 @@ export interface Cordon {
 /** Opens a project. Throws a Fault when its manifest does not load or is not signed. */
 export async function createCordon(options: CordonOptions): Promise<Cordon> {
   const machine = options.machine ?? thisMachine()
+  const tools = withOwnTools(options.tools ?? [])
   const project: ProjectPolicy = { loaded: await openProject(options, machine) }
   const { root } = project.loaded
   const backend = options.backend ?? openBackend({ commands: 'many' })
@@ -79,7 +85,7 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
   const upstream = options.upstream ?? createUpstream()
   const queue = options.prompter ? new QuestionQueue(options.prompter) : null
   const saved = openSavedGrants(machine)
-  const custom = openCustomTools(project.loaded, machine, () => new Date())
+  const custom = openCustomTools(project.loaded, machine, () => new Date(), options.tools)
   const journalPlace = join(machine.stateDir, 'writes')
   reapTemporaries(journalPlace)
   reapHalfWritten(openOwnDirectory(machine.stateDir), Date.now())
@@ -108,7 +114,7 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
               machine,
               files: machineFiles,
               guarded: openGuardedFiles(journal),
-              tools: builtInTools,
+              tools,
               customTools: custom.forSession,
               openRunner: (loaded, ask) =>
                 new CommandRunner(loaded, machine, machineFiles, backend, { resolver, upstream, ...(ask && { ask }) }),
@@ -137,6 +143,22 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
       journal.close()
     },
   }
+}
+
+const TOOL_NAME = /^[a-z][a-z0-9_-]{0,47}$/
+
+/** The built-in tools and those of the program; a name stands for one tool. */
+function withOwnTools(own: readonly Tool[]): readonly Tool[] {
+  const names = new Set(builtInSpecs.map((spec) => spec.name))
+  for (const { name } of own) {
+    if (!TOOL_NAME.test(name) || names.has(name)) {
+      throw new Fault('tool-name', `${JSON.stringify(name)} cannot be the name of a tool of your own`, {
+        remedy: 'Use lower-case letters, digits, - and _, and a name that no other tool has.',
+      })
+    }
+    names.add(name)
+  }
+  return [...builtInTools, ...own]
 }
 
 /** Opens, or undoes what was done for it. */

@@ -1,12 +1,12 @@
 /** Holds the import graph of the sources against the table of layers, and shows that each kind of breach is caught. */
 
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { importsOf, readImports } from './imports.ts'
-import { breaches, impurities, pureFiles } from './layers.ts'
+import { breaches, checkers, impurities, pureFiles } from './layers.ts'
 
 describe('the sources', () => {
   const imports = readImports('src')
@@ -14,6 +14,13 @@ describe('the sources', () => {
   it('keep to the layers', () => {
     expect(imports.length).toBeGreaterThan(1000)
     expect(breaches(imports)).toEqual([])
+  })
+
+  it('make a checked path only where it is judged', () => {
+    const makes = readdirSync('src', { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts') && name !== 'system/guarded/checked-path.ts')
+      .filter((name) => /\bcheckedPath\b|\bas CheckedPath\b/.test(readFileSync(`src/${name}`, 'utf8')))
+    expect(makes.toSorted()).toEqual(checkers)
   })
 
   it('keep pure files pure', () => {

@@ -67,6 +67,13 @@ export const pureFiles: readonly string[] = [
   'sandbox/protect/git-config.ts',
 ]
 
+/** Who may make a `CheckedPath`: those that judge a path, and guarded files of what they made themselves. */
+export const checkers: readonly string[] = [
+  'runtime/decide/resolve-call.ts',
+  'runtime/session/context.ts',
+  'system/guarded/directory.ts',
+]
+
 /** One import of one file: what it names, and the file below `src/` that it leads to, or the module's name. */
 export interface Import {
   readonly file: string

@@ -1,7 +1,7 @@
 /** Which hosts a command may reach, from the policy and the grants that cover it. */
 
 import type { EgressRules } from '../../egress/rules.ts'
-import type { CommandRule, HostRule } from '../../policy/policy.ts'
+import type { CommandRule, HostRule, Policy } from '../../policy/policy.ts'
 import { keylessHosts } from '../policy/keyed-hosts.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
 
@@ -33,4 +33,17 @@ export function egressRules(
     ...(keyless.length > 0 && { keyless }),
     ...(policy.http.suffixes && { suffixes: policy.http.suffixes }),
   }
+}
+
+/** Every host that the policy or this command's answers grant to some command, as patterns: what a remote of git may name. */
+export function grantedHosts(policy: Policy, rules: EgressRules): readonly string[] {
+  const { commands } = policy
+  const granted = [
+    ...(rules.allowed ?? []),
+    ...commands.defaultDomains,
+    ...commands.allow.flatMap((grant) => grant.domains),
+    ...[...commands.toolDomains.values()].flat(),
+  ]
+  const patterns = granted.map(({ pattern }) => (pattern.wildcard ? `*.${pattern.host}` : pattern.host))
+  return [...new Set(rules.allowed === null ? ['*', ...patterns] : patterns)]
 }

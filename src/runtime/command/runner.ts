@@ -32,6 +32,7 @@ import type { Machine } from '../../system/machine.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
 import { ownPackage } from '../policy/own-package.ts'
 import { DevServerPorts } from './dev-server-ports.ts'
+import { grantedHosts } from './egress-rules.ts'
 import { HiddenPaths } from './hidden-paths.ts'
 import type { DoorSettings, NetworkOptions, SessionNetwork } from './network.ts'
 import { namedForWriting, type Placement, placeCommand } from './placement.ts'
@@ -236,7 +237,7 @@ export class CommandRunner {
     const complete = (): Prepared => {
       const { recovered, alive } = this.#guard.look()
       const hidden = this.#hidden.look({ reads, writes }, this.#moving(alive))
-      const guard = this.#guard.begin(this.#protectFacts(), hidden)
+      const guard = this.#guard.begin(this.#protectFacts(request.rules), hidden)
       try {
         // One that began meanwhile may have moved what was being looked for.
         this.#hidden.requireAll(hidden, this.#moving(guard.alive))
@@ -318,13 +319,14 @@ export class CommandRunner {
     }
   }
 
-  #protectFacts(): ProtectFacts {
+  #protectFacts(rules: EgressRules): ProtectFacts {
     const { policy } = this.#loaded
     const { configDir, stateDir } = this.#machine
     return {
       home: this.#machine.home,
       write: this.#placement.writes,
       named: namedForWriting(policy, this.#files),
+      hosts: grantedHosts(policy, rules),
       own: { configDir, stateDir, manifestPath: this.#loaded.manifestPath },
     }
   }
