@@ -20,6 +20,8 @@ export interface CallEvent {
   readonly type: 'begin' | 'denied'
   /** Joins a begin with its end. */
   readonly call: string
+  /** The call whose program made this one. */
+  readonly within?: string
   readonly agent?: string
   readonly tool: string
   /** SHA-256 of the canonical arguments. */

@@ -14,7 +14,7 @@ export interface Layer {
 }
 
 const pure = ['shell', 'files', 'hosts', 'policy', 'scan']
-const effects = ['manifest', 'approval', 'sandbox', 'egress', 'audit', 'tools']
+const effects = ['manifest', 'approval', 'sandbox', 'egress', 'audit', 'tools', 'code']
 
 const PURE_WHY = 'Pure folders import pure folders, node:path and their parser only: effects belong in system/.'
 const EFFECT_WHY = 'Effect folders import pure folders and system/, never each other: runtime/ composes them.'
@@ -65,6 +65,12 @@ export const pureFiles: readonly string[] = [
   'egress/target.ts',
   'egress/loopback.ts',
   'sandbox/protect/git-config.ts',
+  'sandbox/oci/entry.ts',
+  'sandbox/oci/hit.ts',
+  'code/declarations.ts',
+  'code/frame.ts',
+  'code/python/bootstrap.ts',
+  'code/inside/prelude.ts',
 ]
 
 /** Who may make a `CheckedPath`: those that judge a path, and guarded files of what they made themselves. */

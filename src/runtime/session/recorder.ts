@@ -27,6 +27,8 @@ export interface BegunCall {
   readonly subject: string
   readonly decision: Decision
   readonly agent: string
+  /** The call whose program made this one. */
+  readonly within?: string
   /** Of a custom tool. */
   readonly custom?: { readonly trust: 'trusted'; readonly output: string }
 }
@@ -50,11 +52,12 @@ export function auditRecorder(
   options: { readonly arguments: boolean; readonly now: () => number },
 ): SessionRecorder {
   return {
-    begin({ tool, labels = toolLabels, input, subject, decision, agent, custom }) {
+    begin({ tool, labels = toolLabels, input, subject, decision, agent, within, custom }) {
       const call = uniqueName()
       log.record({
         type: decision.decision === 'deny' ? 'denied' : 'begin',
         call,
+        ...(within !== undefined && { within }),
         agent,
         tool,
         args_hash: sha256(canonicalJson(input)),

@@ -2,6 +2,7 @@
 
 import type { Captured } from '../backend.ts'
 import type { LimitReport } from '../limits.ts'
+import type { LimitHit } from './hit.ts'
 
 /** What a container may use up. Every one is set: a program of a model has no limit that nobody chose. */
 export interface ContainerLimits {
@@ -35,12 +36,6 @@ export interface ContainerRun {
   /** An image by digest in place of the host's programs; only engines with a store of images have one. */
   readonly image: string | null
   readonly signal: AbortSignal
-}
-
-/** The limit that ended a program. `inferred`: read off its end, not off the kernel's count. */
-export interface LimitHit {
-  readonly limit: 'time' | 'memory' | 'processes' | 'output' | 'file size'
-  readonly certainty: 'observed' | 'inferred'
 }
 
 export interface ContainerOutcome {

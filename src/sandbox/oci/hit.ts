@@ -1,6 +1,10 @@
 /** PURE. Which limit ended a program: by what stopped it, by the kernel's counts, or by how it ended. */
 
-import type { LimitHit } from './engine.ts'
+/** The limit that ended a program. `inferred`: read off its end, not off the kernel's count. */
+export interface LimitHit {
+  readonly limit: 'time' | 'memory' | 'processes' | 'output' | 'file size'
+  readonly certainty: 'observed' | 'inferred'
+}
 
 export interface Ending {
   readonly exitCode: number

@@ -3,14 +3,12 @@
 import { Fault } from '../../system/fault.ts'
 import { type Backend, requireCapable } from '../backend.ts'
 import type { LimitReport } from '../limits.ts'
-import { planSandbox } from '../plan.ts'
-import { readHostFacts } from '../session.ts'
+import { planCodeRoom } from './code-room.ts'
 import type { ContainerEngine, ContainerLimits, ContainerOutcome, ContainerRun } from './engine.ts'
-import { ENTRY_ENVIRONMENT, entryArgv, WORK } from './entry.ts'
+import { entryArgv } from './entry.ts'
 import { limitHit } from './hit.ts'
 import { KeptOutput } from './kept-output.ts'
 import { probeEngine } from './probe.ts'
-import { containerRoom } from './room.ts'
 import { openStage } from './stage.ts'
 
 export interface OsEngineOptions {
@@ -35,28 +33,12 @@ async function runInSandbox(run: ContainerRun, place: string, backend: Backend):
   if (run.image !== null) throw new Fault('no-engine', 'the OS sandbox has no images')
   const stage = openStage(place, run, null)
   try {
-    const room = containerRoom()
     const { memoryBytes, cpus, processes, timeoutMs, outputBytes, fileBytes } = run.limits
-    const sight = {
-      baseline: 'none' as const,
-      home: WORK,
-      cwd: WORK,
-      reads: [...room.shown, ...room.links.map(({ path }) => path), stage.in],
-      writes: stage.outs.map(({ path }) => path),
-      scratch: [WORK],
-      unixSockets: false,
-    }
-    const plan = planSandbox({
-      ...sight,
+    const plan = planCodeRoom({
       argv: entryArgv(run.argv, run.outputs, stage),
-      env: ENTRY_ENVIRONMENT,
-      uid: process.getuid?.() ?? 0,
-      gid: process.getgid?.() ?? 0,
-      masks: [],
-      pins: [],
-      network: 'none',
+      reads: [stage.in],
+      writes: stage.outs.map(({ path }) => path),
       limits: { memoryBytes, cpus, processes, timeoutMs, outputBytes, fileBytes, scratchBytes: fileBytes },
-      facts: readHostFacts(sight),
     })
     const flood = new AbortController()
     const [out, err] = [new KeptOutput(outputBytes, flood), new KeptOutput(outputBytes, flood)]

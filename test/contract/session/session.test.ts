@@ -434,6 +434,7 @@ async function brokenLog(room: SessionWorld): Promise<Session> {
       openRunner: full,
       spillDirectory: join(room.machine.cacheDir, 'spill'),
       web: () => ({ fetch: full }),
+      code: () => ({ forCall: full, close: async () => {} }),
       questions: null,
       saved: openSavedGrants(room.machine),
       recorder: {
