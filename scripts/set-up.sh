@@ -36,6 +36,7 @@ command -v cc >/dev/null || missing+=(gcc libc6-dev)
 if [ "${1:-}" = test ]; then
   for tool in curl wget; do command -v "$tool" >/dev/null || missing+=("$tool"); done
   command -v ssh >/dev/null || missing+=(openssh-client)
+  command -v python3 >/dev/null || missing+=(python3)
   # An ssh server without a service: nothing of it starts by itself.
   [ -x /usr/sbin/dropbear ] || missing+=(dropbear-bin)
 fi

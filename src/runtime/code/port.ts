@@ -8,6 +8,7 @@ import { type Interpreter, type LaunchInside, type ProgramLimits, startInterpret
 import { pythonArgv } from '../../code/python/bootstrap.ts'
 import { type Backend, requireCapable } from '../../sandbox/backend.ts'
 import type { Limits } from '../../sandbox/limits.ts'
+import { openCgroups } from '../../sandbox/limits-cgroup.ts'
 import { planCodeRoom } from '../../sandbox/oci/code-room.ts'
 import type { EngineSet } from '../../sandbox/oci/engine-set.ts'
 import { Fault } from '../../system/fault.ts'
@@ -48,8 +49,11 @@ const NOT_INSIDE: ReadonlySet<string> = new Set(['sandbox_run', 'python_exec', '
 
 const PYTHON_MEMORY: number = 512 * 1024 ** 2
 const SCRIPT_MEMORY: number = 64 * 1024 ** 2
-/** Node with its engine, beside what the engine's programs take. */
-const ENGINE_MEMORY: number = 1024 * 1024 ** 2
+/**
+ * Of Node with its engines, behind the limit that each engine holds its program to. Without a control group it is a limit of
+ * address space to be written, of which every engine of V8 reserves half a gigabyte for code.
+ */
+const ENGINE_MEMORY = { group: 1024 ** 3, process: 8 * 1024 ** 3 }
 const PROCESSES = 64
 const SCRATCH_BYTES: number = 64 * 1024 ** 2
 const MAX_CALLS = 1000
@@ -97,13 +101,14 @@ export function openSessionCode(options: CodeOptions): SessionCode {
   }
   const startScript = (): Interpreter => {
     const inside = insideFolder()
+    const memoryBytes = openCgroups()?.support.memory ? ENGINE_MEMORY.group : ENGINE_MEMORY.process
     const argv = [
       process.execPath,
       '--disable-warning=ExperimentalWarning',
       '--max-old-space-size=256',
       join(inside, 'main.mjs'),
     ]
-    return start(argv, [process.execPath, inside], { memoryBytes: ENGINE_MEMORY, processes: 256 }, {})
+    return start(argv, [process.execPath, inside], { memoryBytes, processes: 256 }, {})
   }
 
   const program = async (
