@@ -1,4 +1,4 @@
-/** PURE. The words of podman, and of docker, for one container. */
+/** The words of podman, and of docker, for one container. */
 
 import type { ResourceLimit } from '../limits.ts'
 import { ENGINE_STATE } from './confined.ts'

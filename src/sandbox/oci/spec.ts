@@ -1,4 +1,4 @@
-/** PURE. The configuration of an OCI runtime for one container, as data. */
+/** The configuration of an OCI runtime for one container, as data. */
 
 import { REFUSED_CALLS } from '../bwrap/syscalls.ts'
 import type { ResourceLimit } from '../limits.ts'
