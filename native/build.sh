@@ -45,8 +45,8 @@ compile() {
 }
 
 init=$folder/cordon-init-$arch
-set -- "$here"/door*.c
-if ! is_current "$init" "$here/cordon-init.c" "$@" "$here/door.h"; then
+set -- "$here"/door*.c "$here/names.c" "$here/listening.c"
+if ! is_current "$init" "$here/cordon-init.c" "$@" "$here/door.h" "$here/names.h" "$here/listening.h"; then
   if ! compile "$init" "$here/cordon-init.c" -static -pthread "$@" 2>/dev/null; then
     compile "$init" "$here/cordon-init.c" -pthread "$@"
     echo "native/build.sh: no static libc, so cordon-init is linked dynamically; it then works only where the sandbox shows the libraries (command_fs other than none)" >&2
