@@ -59,6 +59,7 @@ export const pureFiles: readonly string[] = [
   'audit/event.ts',
   'egress/rules.ts',
   'egress/event.ts',
+  'egress/aliases.ts',
   'egress/event-log.ts',
   'sandbox/limits.ts',
   'sandbox/report.ts',
