@@ -1,5 +1,6 @@
 /** Opens what a surface needs to run commands: the backend of this platform and a runner for the project. */
 
+import { pathsOfGrants } from '../../policy/carried-paths.ts'
 import { grantMatches } from '../../policy/command-match.ts'
 import { hostsOfCommand } from '../../policy/network-use.ts'
 import type { CommandRule } from '../../policy/policy.ts'
@@ -56,7 +57,7 @@ export function typedGrants(
   loaded: LoadedPolicy,
   machine: Machine,
   command: readonly string[],
-): Pick<RunRequest, 'patterns' | 'grants' | 'envVars' | 'rules'> {
+): Pick<RunRequest, 'patterns' | 'grants' | 'paths' | 'envVars' | 'rules'> {
   const words = command.map(
     (text): Word => ({
       text,
@@ -73,6 +74,7 @@ export function typedGrants(
   return {
     patterns: [command],
     grants: grants.map((grant) => grant.pattern.text),
+    paths: pathsOfGrants(grants),
     envVars: grants.flatMap((grant) => grant.envVars),
     rules: egressRules(
       loaded,
