@@ -444,6 +444,7 @@ async function brokenLog(room: SessionWorld): Promise<Session> {
         granted: () => {},
         tainted: () => {},
         note: () => {},
+        sign: async () => {},
         close: () => {},
       },
       amend: full,
