@@ -3,6 +3,8 @@
 import { remembered } from '../remembered.ts'
 import type { Program, ProgramTable } from '../spec.ts'
 import { buildPrograms } from './build.ts'
+import { cloudPrograms } from './clouds.ts'
+import { clusterPrograms } from './clusters.ts'
 import { containerPrograms } from './containers.ts'
 import { databasePrograms } from './databases.ts'
 import { filePrograms } from './files.ts'
@@ -33,6 +35,8 @@ const tables: readonly (() => ProgramTable)[] = [
   pythonPrograms,
   languagePrograms,
   containerPrograms,
+  clusterPrograms,
+  cloudPrograms,
   databasePrograms,
   systemPrograms,
   interpreterPrograms,
