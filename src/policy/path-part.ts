@@ -44,7 +44,8 @@ export function pathQuestions(scene: PathScene): PartQuestions {
       baselineRuling(scene) ??
       lookRuling(scene) ??
       outsideRuling(scene) ??
-      secretRuling(scene),
+      secretRuling(scene) ??
+      repositoryRuling(scene),
     grant: () => grantRuling(scene),
     explicit: () => explicitLevel(scene),
     otherwise: () => fallback(scene),
@@ -192,6 +193,26 @@ function secretRuling({ policy, session, access, fact, actor }: PathScene): Ruli
       remedy: `Work without it, or ask the user to grant it by name: paths = [{ path = ".", files = ["${closed!.split('/').at(-1)}"] }] under [capabilities.allow.read].`,
     },
     rules: [{ rule: 'sandbox.os.command_mask_secrets', source: 'built-in' }],
+  }
+}
+
+/** What git leaves behind and people clear away, and what is meant to be written by hand. */
+const HANDWRITTEN = /\/\.git\/(?:.*\.lock|info\/exclude|COMMIT_EDITMSG|MERGE_MSG|description)$/
+
+// P10: references, logs and objects that something else than git writes are history that is lost.
+function repositoryRuling({ policy, session, stance, access, fact, actor }: PathScene): Ruling | null {
+  if (access !== 'write' || actor.by !== 'command' || stance.mode.value !== 'contained' || session.undo === true)
+    return null
+  if (!/\/\.git(?:\/|$)/.test(fact.path) || HANDWRITTEN.test(fact.path)) return null
+  if (!isInsideRoots(policy, session, fact.path)) return null
+  return {
+    decision: 'ask',
+    reason: {
+      code: 'destructive',
+      message: `${fact.given} belongs to git itself: changing it by hand loses history.`,
+      remedy: 'Use a git command, or say why it is needed; the user decides.',
+    },
+    rules: [ref(stance.mode)],
   }
 }
 

@@ -44,9 +44,10 @@ export async function openChecker(
   machine: Machine,
   files: Files,
   tool?: string,
+  undo = false,
 ): Promise<CallChecker> {
   const shell = tool === undefined || tool === 'bash' ? await import('../../shell/analyze.ts') : null
-  const session = newSession(loaded, machine)
+  const session = { ...newSession(loaded, machine), undo }
   const around = {
     home: machine.home,
     canonical: files.canonical,

@@ -1,7 +1,10 @@
 /** Looks one simple command up in the tables: what makes it more than its name says, what it touches, what it does. */
 
 import type { AssignmentFact, Effect, Span, Word } from '../facts.ts'
-import { effectOf, strongest } from './effects/lookup.ts'
+import { effectOf, onlyTells, strongest } from './effects/lookup.ts'
+import { commandsIn, commandsOfCode } from './embedded.ts'
+import { namesProgram } from './environment.ts'
+import { guessRole } from './option-names.ts'
 import { type Arg, argOf, type OptionUse, parseArgs } from './options.ts'
 import { isRooted } from './paths.ts'
 import { findProgram, programName } from './programs/registry.ts'
@@ -23,6 +26,8 @@ export interface SimpleCommand {
   readonly span: Span
   /** What is known about its standard input: text of the command, something else, or nothing was redirected. */
   readonly stdin: 'known' | 'unknown' | 'none'
+  /** Its text, when that is known. */
+  readonly input?: string | null
 }
 
 /** Words with several known values are looked at one value at a time, up to this many combinations. */
@@ -31,8 +36,8 @@ const maxDepth = 4
 
 /** Finds hazards, paths, hosts and the effect of a simple command. */
 export function inspect(command: SimpleCommand): Inspection {
-  const { cwd, home, stdin, fallback = null } = command
-  const place: Place = { cwd, home, stdin, fallback }
+  const { cwd, home, stdin, fallback = null, input = null, assignments } = command
+  const place: Place = { cwd, home, stdin, fallback, input, assignments }
   const found = new Findings(place)
   let effect: Effect = 'local'
   let effectNote = ''
@@ -111,6 +116,26 @@ function inspectWords(
     span,
     found,
     delegate: (words) => inner.push(inspectWords(words, span, place, found, depth + 1)),
+    delegateTexts: (commands) => {
+      for (const words of commands)
+        inner.push(
+          inspectWords(
+            words.map((text) => ({
+              ...first,
+              text,
+              values: [text],
+              prefix: text,
+              dynamic: [],
+              pattern: null,
+              splits: false,
+            })),
+            span,
+            place,
+            new Findings(place),
+            depth + 1,
+          ),
+        )
+    },
     setEffect: (effect, note) => {
       override = [effect, note]
     },
@@ -123,8 +148,23 @@ function inspectWords(
     if (arg.text?.startsWith('@') && isRooted(arg.text.slice(1))) found.file(arg.text.slice(1), 'read', arg.word.span)
   }
   for (const rule of findRules(spec?.rules ?? [], level.words)) rule(use)
-  const own = override ?? effectOf(use)
+  if (depth < 2) use.delegateTexts(textsOf(use))
+  const own: readonly [Effect, string] = onlyTells(use) ? ['local', ''] : (override ?? effectOf(use))
   return inner.reduce((best, next) => (strongest(best[0], next[0]) === best[0] ? best : next), own)
+}
+
+/** Commands in the values of options and variables that name a program, and in inline code. */
+function textsOf({ options, place }: Use): readonly (readonly string[])[] {
+  const values = options.flatMap(({ name, row, value }) => {
+    if (value?.text == null) return []
+    if (row?.role === 'code') return commandsOfCode(value.text)
+    const runs = row === null ? guessRole(name) === 'run' : row.role === 'run'
+    return runs ? commandsIn(value.text.replace(/^(?:exec|cmd|command)=/, '')) : []
+  })
+  const variables = place.assignments.flatMap(({ name, value }) =>
+    value?.values?.length === 1 && namesProgram(name) ? commandsIn(value.values[0] ?? '') : [],
+  )
+  return [...values, ...variables].filter(([name]) => name !== undefined && !name.startsWith('-'))
 }
 
 interface Level {

@@ -143,10 +143,14 @@ export function clusterPrograms(): ProgramTable {
       effects: `
   remote-read  | get, describe, logs, top, explain, api-resources, api-versions, version, cluster-info, diff |  | reads a cluster
   remote-read  | auth, wait, events, rollout status, rollout history |  | reads a cluster
-  remote-write | * |  | changes a cluster
-  local        | config, completion, kustomize, help, plugin |  |
-  destructive  | delete, drain |  | deletes from a cluster
+  local        | config view, config get-contexts, config current-context, config get-clusters, config get-users |  |
+  local        | config use-context, config set-context, config use, completion, kustomize, help, plugin, options |  |
   destructive  | replace | --force | deletes from a cluster`,
+      verbs: {
+        at: 'a cluster',
+        groups: 'rollout config auth',
+        writes: 'exec cp port-forward proxy debug expose autoscale certificate',
+      },
       rules: [containerRules],
     },
     oc: {
@@ -166,19 +170,19 @@ export function clusterPrograms(): ProgramTable {
         },
       ],
       effects: `
-  remote-read  | get, describe, logs, status |  | reads a cluster
-  remote-write | * |  | changes a cluster
-  destructive  | delete |  | deletes from a cluster`,
+  remote-read  | get, describe, logs, status, projects, whoami, version, explain |  | reads a cluster`,
+      verbs: { at: 'a cluster', groups: 'adm rollout project', local: 'login' },
       rules: [containerRules],
     },
     'k9s kubectx kubens': kubectlKind,
     helm: {
       effects: `
-  remote-read  | list, ls, status, get, history, search, show, pull, repo, dependency |  | reads a cluster or a chart repository
-  remote-read  | verify |  | reads a cluster or a chart repository
-  local        | template, lint, version, create, package, completion, env, help |  |
-  remote-write | * |  | changes a cluster
-  destructive  | uninstall, delete, un, del |  | deletes from a cluster`,
+  remote-read  | list, ls, status, get, history, hist, search, show, inspect |  | reads a cluster or a chart repository
+  remote-read  | verify, repo list, repo ls, repo update, repo up, dependency list, dependency ls, dep list, dep ls |  | reads a cluster or a chart repository
+  remote-write | pull, fetch, dependency build, dependency update, dep build, dep up, dep update, repo add |  | fetches charts from elsewhere
+  local        | repo index |  |
+  local        | template, lint, version, create, package, completion, env, help, plugin list |  |`,
+      verbs: { at: 'a cluster' },
       abbreviates: false,
       everywhere: true,
       options: `
@@ -195,33 +199,37 @@ export function clusterPrograms(): ProgramTable {
       ...terraformKind,
       effects: `
   remote-read  | plan, init, refresh, output, show, providers, get, state list, state show, state pull |  | reads infrastructure
-  remote-read  | workspace list, workspace show |  | reads infrastructure
+  remote-read  | workspace list, workspace show, workspace select, modules, metadata |  | reads infrastructure
   local        | fmt, validate, version, graph, console, test |  |
-  remote-write | * |  | changes infrastructure
-  destructive  | destroy, state rm, workspace delete, force-unlock, state push |  | deletes infrastructure or its record
+  destructive  | destroy, state rm, state push, state replace-provider, workspace delete, force-unlock |  | deletes infrastructure or its record
   destructive  | apply | -destroy | deletes infrastructure`,
+      verbs: { at: 'your infrastructure', groups: 'state workspace', writes: 'taint untaint' },
     },
     tofu: {
       ...terraformKind,
       effects: `
-  remote-read  | plan, init, output, show |  | reads infrastructure
-  local        | fmt, validate, version |  |
-  remote-write | * |  | changes infrastructure
-  destructive  | destroy, state rm |  | deletes infrastructure or its record
+  remote-read  | plan, init, refresh, output, show, providers, get, state list, state show, state pull |  | reads infrastructure
+  remote-read  | workspace list, workspace show, workspace select, modules, metadata |  | reads infrastructure
+  local        | fmt, validate, version, graph, console, test |  |
+  destructive  | destroy, state rm, state push, state replace-provider, workspace delete, force-unlock |  | deletes infrastructure or its record
   destructive  | apply | -destroy | deletes infrastructure`,
+      verbs: { at: 'your infrastructure', groups: 'state workspace', writes: 'taint untaint' },
     },
     terragrunt: {
       ...terraformKind,
       effects: `
-  remote-read  | plan, init, output |  | reads infrastructure
-  remote-write | * |  | changes infrastructure
-  destructive  | destroy |  | deletes infrastructure or its record
+  remote-read  | plan, init, refresh, output, show, providers, get, state list, state show, state pull |  | reads infrastructure
+  remote-read  | workspace list, workspace show, workspace select, modules, metadata |  | reads infrastructure
+  local        | fmt, hclfmt, hcl, render-json, graph-dependencies, validate, version, graph, console, test |  |
+  destructive  | destroy, state rm, state push, state replace-provider, workspace delete, force-unlock |  | deletes infrastructure or its record
   destructive  | apply | -destroy | deletes infrastructure`,
+      verbs: { at: 'your infrastructure', groups: 'run-all run state workspace stack' },
     },
     'ansible ansible-playbook ansible-pull ansible-console': {
       ...ansibleKind,
       effects: `
-  remote-write | * |  | runs commands on machines`,
+  remote-write | * |  | runs commands on machines
+  remote-read  | * | --check -C --list-hosts --list-tasks --list-tags --syntax-check | shows what would run on machines`,
     },
     'ansible-galaxy': ansibleKind,
     vagrant: {
@@ -242,11 +250,14 @@ export function clusterPrograms(): ProgramTable {
     multipass: vagrantKind,
     pulumi: {
       effects: `
-  remote-read  | preview, stack, config, about, whoami, logs |  | reads infrastructure
-  remote-write | up, import, refresh, cancel |  | changes infrastructure
-  destructive  | destroy, stack rm, state delete |  | deletes infrastructure`,
+  remote-read  | preview, pre, stack, stack ls, stack output, stack export, stack history, stack graph, stack select, config |  | reads infrastructure
+  remote-read  | config get, about, whoami, logs, policy ls, plugin ls, org get-default |  | reads infrastructure
+  local        | new, install, convert, gen-completion, version, help, schema, package, stack init |  |
+  remote-write | config set, config rm, config set-all |  | changes infrastructure`,
+      verbs: { at: 'your infrastructure', groups: 'stack state config policy plugin' },
       abbreviates: false,
-      options: '\n  -C --cwd <tree>\n  --config-file <config>\n  -s --stack -c --config -t --target <text>',
+      options:
+        '\n  -C --cwd <tree>\n  --config-file <config>\n  -s --stack -c --config -t --target <text>\n  --yes -y --skip-preview',
       operands: 'text*',
     },
   }

@@ -128,7 +128,8 @@ export function containerPrograms(): ProgramTable {
   const dockerKind: Program = {
     abbreviates: false,
     options: `
-  -H --host -c --context --url --connection <route>
+  -H --host --url --connection <route>
+  -c --context <way>
   --config --tlscacert --tlscert --tlskey --root --runroot <config>
   -l --log-level <text>`,
     subcommands: {

@@ -94,27 +94,25 @@ export function forgePrograms(): ProgramTable {
       ...ghKind,
       effects: `
   local        | auth, config, alias, completion, help, extension |  |
-  remote-read  | pr view, pr list, pr diff, pr checks, pr status, pr checkout, issue view, issue list, issue status, repo view |  | reads from the forge
-  remote-read  | repo list, repo clone, run view, run list, run watch, run download, release view, release list, release download, workflow view |  | reads from the forge
-  remote-read  | workflow list, search, gist view, gist list, gist clone, label list, cache list, secret list, variable list, variable get |  | reads from the forge
-  remote-read  | project view, project list, project item-list, project field-list, ruleset, org list, status, attestation, browse, ssh-key list |  | reads from the forge
-  remote-read  | gpg-key list, licenses, repo autolink list |  | reads from the forge
-  remote-write | pr, issue, repo, run, release, workflow, gist, label, cache, secret |  | changes something at the forge
-  remote-write | variable, project, ssh-key, gpg-key, codespace, cs, api |  | changes something at the forge
-  destructive  | ruleset delete, repo delete, release delete, issue delete, gist delete, run delete, cache delete, label delete, secret delete, variable delete |  | deletes something at the forge
-  destructive  | project delete, codespace delete, release delete-asset |  | deletes something at the forge`,
+  remote-write | auth token |  | prints a token
+  remote-read  | pr checkout, pr checks, pr diff, run watch, search, ruleset, status, attestation, browse, licenses |  | reads from the forge
+  remote-read  | repo clone, gist clone, project item-list, project field-list, repo license, repo gitignore, repo autolink list |  | reads from the forge
+  remote-write | api, pr merge, pr ready, pr lock, issue lock, issue pin, issue transfer, issue develop |  | changes something at the forge`,
+      verbs: {
+        at: 'the forge',
+        groups: 'pr issue repo run release workflow gist label cache variable project codespace cs org auth',
+        reads: 'logs ports',
+        writes: 'jupyter ssh code cp create-for rebuild close merge ready',
+      },
       rules: [containerRules],
     },
     glab: {
       ...ghKind,
       effects: `
   local        | auth, config, alias, completion, help |  |
-  remote-read  | mr view, mr list, mr diff, mr checkout, mr issues, mr approvers, issue view, issue list, repo view, repo clone |  | reads from the forge
-  remote-read  | repo list, repo search, ci view, ci list, ci status, ci get, ci trace, ci lint, release view, release list |  | reads from the forge
-  remote-read  | release download, label list, variable list, variable get, snippet view, pipeline list |  | reads from the forge
-  remote-write | mr, issue, repo, ci, release, label, variable, snippet, pipeline, api |  | changes something at the forge
-  remote-write | ssh-key, schedule |  | changes something at the forge
-  destructive  | mr delete, issue delete, repo delete, release delete, label delete, variable delete, ci delete |  | deletes something at the forge`,
+  remote-read  | mr checkout, mr issues, mr approvers, mr diff, repo clone, ci trace, ci lint, ci artifact, ci get |  | reads from the forge
+  remote-write | api |  | changes something at the forge`,
+      verbs: { at: 'the forge', groups: 'mr issue repo ci pipeline release label variable snippet schedule incident' },
       rules: [containerRules],
     },
     hub: {
@@ -124,8 +122,7 @@ export function forgePrograms(): ProgramTable {
     },
     'tea jira linear': {
       partial: true,
-      effects: `
-  remote-write | * |  | changes something at the forge`,
+      verbs: { at: 'the forge', groups: 'issue sprint epic project board me pulls pr' },
     },
   }
 }

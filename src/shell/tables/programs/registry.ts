@@ -14,6 +14,7 @@ import { gitPrograms } from './git.ts'
 import { interpreterPrograms } from './interpreters.ts'
 import { javascriptPrograms } from './javascript.ts'
 import { languagePrograms } from './languages.ts'
+import { migrationPrograms } from './migrations.ts'
 import { networkPrograms } from './network.ts'
 import { publishingPrograms } from './publishing.ts'
 import { pythonPrograms } from './python.ts'
@@ -38,6 +39,7 @@ const tables: readonly (() => ProgramTable)[] = [
   clusterPrograms,
   cloudPrograms,
   databasePrograms,
+  migrationPrograms,
   systemPrograms,
   interpreterPrograms,
   formatterPrograms,
