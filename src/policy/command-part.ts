@@ -56,7 +56,12 @@ export interface CommandsAround {
 export function commandQuestions(scene: Scene, fact: CommandFact, { wrappers, runs }: CommandsAround): PartQuestions {
   const { policy, session, stance } = scene
   const named = runs !== null && wrapperGrants(policy, session, runs, [fact]) !== null
-  const open = (candidate: Hazard): boolean => asksAt(policy, candidate) && !(named && candidate.code === ELSEWHERE)
+  // A grant of this kind of change has answered what the change is.
+  const kinds = grantsOf(policy, session, fact)?.[0]?.pattern.kind === true
+  const open = (candidate: Hazard): boolean =>
+    asksAt(policy, candidate) &&
+    !(named && candidate.code === ELSEWHERE) &&
+    !(kinds && candidate.code === 'changes-remote')
   const hazard = fact.hazards.find(open) ?? leftover(fact)
   const text = wordsOf(fact)
   return {

@@ -196,15 +196,15 @@ function secretRuling({ policy, session, access, fact, actor }: PathScene): Ruli
   }
 }
 
-/** What git leaves behind and people clear away, and what is meant to be written by hand. */
-const HANDWRITTEN = /\/\.git\/(?:.*\.lock|info\/exclude|COMMIT_EDITMSG|MERGE_MSG|description)$/
+/** What of a repository is its history: references, logs, objects, the index. */
+const HISTORY =
+  /\/\.git(?:$|\/(?:HEAD|ORIG_HEAD|FETCH_HEAD|index|packed-refs|refs|logs|objects|worktrees|modules|rebase-\w+|stash)(?:\/|$))/
 
 // P10: references, logs and objects that something else than git writes are history that is lost.
 function repositoryRuling({ policy, session, stance, access, fact, actor }: PathScene): Ruling | null {
   if (access !== 'write' || actor.by !== 'command' || stance.mode.value !== 'contained' || session.undo === true)
     return null
-  if (!/\/\.git(?:\/|$)/.test(fact.path) || HANDWRITTEN.test(fact.path)) return null
-  if (!isInsideRoots(policy, session, fact.path)) return null
+  if (!HISTORY.test(fact.path) || fact.path.endsWith('.lock') || !isInsideRoots(policy, session, fact.path)) return null
   return {
     decision: 'ask',
     reason: {

@@ -141,6 +141,8 @@ export interface CommandFact {
   readonly effect: Effect
   /** Why the effect is what it is, for a prompt: "pushes commits to a remote". Empty for local and unknown. */
   readonly effectNote: string
+  /** Words for the kind of change elsewhere that it is, such as `git push origin`: see `tables/kinds.ts`. */
+  readonly kind?: readonly string[] | null
   readonly background: boolean
   readonly span: Span
 }

@@ -229,7 +229,7 @@ async function withAnswers(
   const { decidingPolicy } = await import('../session/policy.ts')
   const place = { root: loaded.root, home: machine.home }
   const saved = openSavedGrants(machine).forSession(loaded.root, session ?? '')
-  const state = new SessionState(agent, fresh.own)
+  const state = new SessionState(agent, fresh.own, fresh.roots)
   return {
     loaded: decidingPolicy(loaded, savedDenials(saved, place), state.envelope()),
     session: state.facts(saved, null, place, NOTHING_SPILLED),

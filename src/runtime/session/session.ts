@@ -19,6 +19,7 @@ import type { CommandRunner, RunOutcome } from '../command/runner.ts'
 import type { CustomToolHost, SessionTool } from '../custom/tools.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
 import { ownPackage } from '../policy/own-package.ts'
+import { ownWorktrees } from '../policy/worktrees.ts'
 import { runToolCall, type Stages } from '../run-tool-call.ts'
 import { type ParsedCall, parseCall, tooOften } from './call.ts'
 import { CallRate } from './call-rate.ts'
@@ -91,12 +92,16 @@ export class Session {
     const { id, agent = null, directory = null } = settings
     this.id = id
     this.#parts = parts
-    this.#state = new SessionState(agent, {
-      configDir: machine.configDir,
-      stateDir: machine.stateDir,
-      manifestPath: loaded.manifestPath,
-      program: ownPackage(files),
-    })
+    this.#state = new SessionState(
+      agent,
+      {
+        configDir: machine.configDir,
+        stateDir: machine.stateDir,
+        manifestPath: loaded.manifestPath,
+        program: ownPackage(files),
+      },
+      ownWorktrees(loaded.root, files),
+    )
     const view = new SessionView({ id, project, state: this.#state, saved, machine, files, spillDirectory, directory })
     this.#view = view
     this.#questions = new SessionQuestions(id, parts, view, (event) => this.#listeners.tell(event))

@@ -41,14 +41,23 @@ export function inspect(command: SimpleCommand): Inspection {
   const found = new Findings(place)
   let effect: Effect = 'local'
   let effectNote = ''
+  let kind: readonly string[] | null | undefined
   for (const argv of combinations(command.argv)) {
-    const [own, note] = inspectWords(argv, command.span, place, found, 0)
+    const [own, note, ownKind = null] = inspectWords(argv, command.span, place, found, 0)
+    kind = kind === undefined || kind?.join(' ') === ownKind?.join(' ') ? ownKind : null
     if (strongest(effect, own) !== effect || effectNote === '') {
       effectNote = strongest(effect, own) === own ? note : effectNote
       effect = strongest(effect, own)
     }
   }
-  return { hazards: found.hazards, paths: found.paths, hosts: found.hosts, effect, effectNote }
+  return {
+    hazards: found.hazards,
+    paths: found.paths,
+    hosts: found.hosts,
+    effect,
+    effectNote,
+    kind: effect === 'remote-write' ? (kind ?? null) : null,
+  }
 }
 
 function combinations(argv: readonly Word[]): readonly (readonly Word[])[] {
@@ -88,7 +97,7 @@ function inspectWords(
   place: Place,
   found: Findings,
   depth: number,
-): readonly [Effect, string] {
+): readonly [effect: Effect, note: string, kind?: readonly string[] | null] {
   const first = argv[0]
   if (first === undefined) return ['local', '']
   const name = argOf(first)
@@ -103,7 +112,8 @@ function inspectWords(
   const level = descend(program, spec ?? {}, args, first.span, found)
 
   let override: readonly [Effect, string] | null = null
-  const inner: (readonly [Effect, string])[] = []
+  let kind: readonly string[] | null = null
+  const inner: (readonly [Effect, string, (readonly string[] | null)?])[] = []
   const use: Use = {
     program,
     words: level.words,
@@ -136,6 +146,9 @@ function inspectWords(
           ),
         )
     },
+    setKind: (words) => {
+      kind = words
+    },
     setEffect: (effect, note) => {
       override = [effect, note]
     },
@@ -150,7 +163,13 @@ function inspectWords(
   for (const rule of findRules(spec?.rules ?? [], level.words)) rule(use)
   if (depth < 2) use.delegateTexts(textsOf(use))
   const own: readonly [Effect, string] = onlyTells(use) ? ['local', ''] : (override ?? effectOf(use))
-  return inner.reduce((best, next) => (strongest(best[0], next[0]) === best[0] ? best : next), own)
+  // What else runs in it is of no kind that was named.
+  const only = inner.every(([effect]) => effect === 'local' || effect === 'unknown')
+  const strongestOf = inner.reduce<readonly [Effect, string, (readonly string[] | null)?]>(
+    (best, next) => (strongest(best[0], next[0]) === best[0] ? best : next),
+    own,
+  )
+  return only && own[0] === 'remote-write' ? [own[0], own[1], kind] : strongestOf
 }
 
 /** Commands in the values of options and variables that name a program, and in inline code. */

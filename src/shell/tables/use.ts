@@ -26,6 +26,8 @@ export interface Inspection {
   readonly hosts: HostUse[]
   readonly effect: Effect
   readonly effectNote: string
+  /** Words for the kind of a remote write; null when it is of no kind that a grant could hold. */
+  readonly kind: readonly string[] | null
 }
 
 /** Collects findings; the same one is kept once. */
@@ -141,6 +143,8 @@ export interface Use {
   readonly delegate: (argv: readonly Word[]) => void
   /** Looks at commands that stand in a text, and takes over their effects. */
   readonly delegateTexts: (commands: readonly (readonly string[])[]) => void
+  /** Names the kind of change elsewhere that this is. */
+  readonly setKind: (words: readonly string[]) => void
   /** Overrides the effect that the tables give. */
   readonly setEffect: (effect: Effect, note: string) => void
 }

@@ -63,4 +63,5 @@ export function look(walk: Walk, draft: Draft, call: Invocation): void {
   draft.hosts = found.hosts
   draft.effect = found.effect
   draft.effectNote = found.effectNote
+  draft.kind = found.kind
 }

@@ -1,5 +1,6 @@
 /** Command lines of code forges and trackers. */
 
+import { kindRules } from '../kinds.ts'
 import { containerRules } from '../rules/containers.ts'
 import type { Program, ProgramTable } from '../spec.ts'
 
@@ -104,7 +105,7 @@ export function forgePrograms(): ProgramTable {
         reads: 'logs ports',
         writes: 'jupyter ssh code cp create-for rebuild close merge ready',
       },
-      rules: [containerRules],
+      rules: [containerRules, kindRules],
     },
     glab: {
       ...ghKind,
@@ -113,7 +114,7 @@ export function forgePrograms(): ProgramTable {
   remote-read  | mr checkout, mr issues, mr approvers, mr diff, repo clone, ci trace, ci lint, ci artifact, ci get |  | reads from the forge
   remote-write | api |  | changes something at the forge`,
       verbs: { at: 'the forge', groups: 'mr issue repo ci pipeline release label variable snippet schedule incident' },
-      rules: [containerRules],
+      rules: [containerRules, kindRules],
     },
     hub: {
       ...ghKind,

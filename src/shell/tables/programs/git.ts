@@ -1,5 +1,6 @@
 /** git: options and subcommands that run programs, write files or reach elsewhere. */
 
+import { kindRules } from '../kinds.ts'
 import { gitRules } from '../rules/git.ts'
 import type { ProgramTable, Spec } from '../spec.ts'
 
@@ -411,11 +412,11 @@ export function gitPrograms(): ProgramTable {
   loss         | reset | --hard --merge --keep | throws away uncommitted changes
   loss         | clean | -f --force -x -X -d | deletes untracked files
   loss         | checkout, checkout-index | -f --force | throws away uncommitted changes
-  loss         | checkout | -B --pathspec-from-file -p --patch --ours --theirs | throws away changes or moves a branch
-  loss         | switch | -f --force --discard-changes -C --force-create | throws away uncommitted changes or moves a branch
+  loss         | checkout | -B --pathspec-from-file --patch --ours --theirs | throws away changes or moves a branch
+  loss         | switch | -f --force --discard-changes --force-create | throws away uncommitted changes or moves a branch
   loss         | restore |  | throws away uncommitted changes
   loss         | stash drop, stash clear |  | deletes stashed changes
-  loss         | branch | -D -M -C | deletes or overwrites a branch that may not be merged
+  loss         | branch | -D -M | deletes or overwrites a branch that may not be merged
   loss         | branch | -f --force | moves a branch away from its commits
   loss         | tag | -d --delete -f --force | deletes or moves a tag
   loss         | fetch, pull | -f --force | overwrites branches of this repository
@@ -430,7 +431,7 @@ export function gitPrograms(): ProgramTable {
   loss         | submodule update | -f --force | throws away the changes of submodules
   loss         | read-tree | --reset -u | throws away uncommitted changes
   loss         | apply | --reverse -R | takes changes back`,
-      rules: [gitRules],
+      rules: [gitRules, kindRules],
       stops: true,
       options: `
   -c <text>

@@ -125,11 +125,12 @@ export function systemPrograms(): ProgramTable {
   destructive  | * |  | stops the machine`,
     },
     'init telinit': shutdownKind,
-    'mkfs mkfs.ext4 mkfs.ext3 mkfs.ext2 mkfs.xfs mkfs.btrfs mkfs.vfat mkfs.fat mkfs.ntfs mkfs.f2fs mke2fs mkswap newfs': {
-      ...mkfsKind,
-      effects: `
+    'mkfs mkfs.ext4 mkfs.ext3 mkfs.ext2 mkfs.xfs mkfs.btrfs mkfs.vfat mkfs.fat mkfs.ntfs mkfs.f2fs mke2fs mkswap newfs':
+      {
+        ...mkfsKind,
+        effects: `
   destructive  | * |  | destroys data on a disk`,
-    },
+      },
     'fdisk sfdisk cfdisk gdisk sgdisk parted': {
       ...mkfsKind,
       effects: `
@@ -148,7 +149,11 @@ export function systemPrograms(): ProgramTable {
     },
     diskutil: {
       ...mkfsKind,
-      verbs: { at: 'a disk', local: 'list info activity listFilesystems verifyVolume verifyDisk', deletes: 'eraseDisk eraseVolume reformat partitionDisk secureErase zeroDisk randomDisk eraseCD' },
+      verbs: {
+        at: 'a disk',
+        local: 'list info activity listFilesystems verifyVolume verifyDisk mount unmount mountDisk unmountDisk eject',
+        deletes: 'eraseDisk eraseVolume reformat partitionDisk secureErase zeroDisk randomDisk eraseCD',
+      },
     },
     'useradd adduser usermod groupadd groupmod gpasswd passwd chpasswd chsh chfn chage vigr newusers': useraddKind,
     'userdel deluser groupdel': {

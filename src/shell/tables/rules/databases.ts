@@ -108,6 +108,11 @@ const server: Rule = (use) => {
   else use.setEffect('remote-read', 'reads a database')
 }
 
+/** Rows and columns that are there no longer as they were; new ones lose nothing. */
+function overwritesRows(args: readonly Arg[], read: string): boolean {
+  return /\b(UPDATE|REPLACE|ALTER)\b/i.test(withoutStrings([...args.map((arg) => arg.text ?? ''), read].join(';\n')))
+}
+
 const sqlite: Rule = (use) => {
   const [database, ...statements] = use.operands
   const options = usesOf(use, '-cmd', '-c', '-s').flatMap((option) => (option.value === null ? [] : [option.value]))
@@ -124,7 +129,7 @@ const sqlite: Rule = (use) => {
     else if (file !== ':memory:' && file !== '') use.found.file(file, access, database.word.span)
   }
   const memory = database === undefined || /^(file:)?:memory:/.test(database.text ?? '')
-  if (done !== 'reads' && !memory && !has(use, '-readonly'))
+  if ((done === 'destroys' || overwritesRows(all, read)) && !memory && !has(use, '-readonly'))
     use.setEffect('loss', 'changes or deletes data in a database')
   if (all.length === 0 && !has(use, '-version', '-help'))
     use.found.hazard('interpreter-code', `\`${use.program}\` runs the statements that it reads`, use.span)

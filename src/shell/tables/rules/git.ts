@@ -183,6 +183,13 @@ const branch: Rule = (use) => {
     use.setEffect('loss', 'deletes a branch that may not be merged')
 }
 
+/** `git switch -C x`, `git branch -C a b`; before the subcommand `-C` is a directory. */
+const overwrites: Rule = (use) => {
+  const at = use.args.findIndex((arg) => arg.text === use.words[1])
+  if (use.args.slice(at + 1).some((arg) => /^-[a-zA-Z]*C/.test(arg.text ?? '')))
+    use.setEffect('loss', 'moves or overwrites a branch')
+}
+
 /** `git fetch origin +main:main` overwrites a branch of this repository. */
 const fetch: Rule = (use) => {
   if (use.operands.slice(1).some((arg) => /^\+[^:]+:(?!refs\/remotes\/)/.test(arg.text ?? '')))
@@ -235,6 +242,7 @@ export const gitRules: Readonly<Record<string, Rule>> = {
   'git push': push,
   'git branch': branch,
   'git fetch, git pull': fetch,
+  'git switch, git branch': overwrites,
   'git diff, git grep': noIndex,
   'git merge, git pull, git rebase, git cherry-pick, git revert': strategy,
   'git show, git cat-file, git diff': committedFile,
