@@ -3,6 +3,7 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { machineFiles } from '../src/system/files.ts'
+import { checkedPath } from '../src/system/guarded/checked-path.ts'
 import { openWorld } from '../test/contract/tools/tools-world.ts'
 import { median, printTable } from './measure.ts'
 
@@ -14,7 +15,7 @@ export async function benchTools(): Promise<void> {
   try {
     const text = `${'a line of about forty characters, say\n'.repeat(270)}`.slice(0, 10_240)
     for (let index = 0; index < 200; index++) world.file(`src/deep/er/file-${index}.ts`, text)
-    const path = join(world.root, 'src/deep/er/file-0.ts')
+    const path = checkedPath(join(world.root, 'src/deep/er/file-0.ts'))
     const { files } = world.context
     const rows: string[][] = [['tool', 'guarded ms', 'bare ms', 'over ms']]
     const compare = async (name: string, guarded: () => unknown, bare: () => unknown, rounds = ROUNDS) => {

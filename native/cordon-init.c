@@ -2,10 +2,11 @@
  * cordon-init: the first process of a sandbox. bubblewrap makes the namespaces and the baseline and starts this
  * program as pid 1; it furnishes the room, shuts it, starts the command, and stays as reaper and watcher.
  *
- *   cordon-init CONTROL_FD STDIO_FD [IPC_FD] [jJOIN_FD]
+ *   cordon-init CONTROL_FD STDIO_FD [IPC_FD] [hHOST_FD] [jJOIN_FD]
  *                                             inside: read orders from CONTROL_FD and carry them out; the command's
  *                                             stdin, stdout and stderr are STDIO_FD and the two that follow; nothing
- *                                             starts before JOIN_FD says that the cgroups are joined
+ *                                             starts before JOIN_FD says that the cgroups are joined; HOST_FD is the host's
+ *                                             root directory, by which the door finds the folder for what is kept
  *   cordon-init enter FILE... -- PROG ARG...  outside: exec PROG, which runs the above, with a last argument jJOIN_FD,
  *                                             and have it and its child join the cgroups whose cgroup.procs are named
  *
@@ -18,6 +19,12 @@
  *   q numbers    u32 end of the process numbers inside
  *   l rlimit     u32 which, u64 limit       s seccomp       sock_filter[]         i ids                 u32 uid, u32 gid
  *   t terminal   u8 fds, u16 rows, u16 cols n listener      u16 port              d servers             u16 port...
+ *   o place      u8 kind, text: 1 = changes in it go through the door, 2 = it may be changed freely; with any of the
+ *                first kind the door is there (door.h)
+ *   f rule       u8 action, text pattern: 1 = refused, 2 = judged by its content, 3 = noted, 4 = free; + 8 = as a folder it
+ *                may be made and removed. The last rule that fits decides; a pattern is folded, and stands for all below it
+ *   k git key    text PATTERN<TAB>RULE of a setting that git's configuration may get, or host<TAB>NAME
+ *   u keep       u64 largest file that is copied, u64 most that is copied, text: folder for the journal and what is kept
  *   z end        (empty)
  * Flags: m 1 = may be missing, 2 = not watched, 4 = only this very file; p 1 = read-only (otherwise only held in place); r 1 = with submounts.
  * m and p are carried out in their order. Afterwards CONTROL_FD carries, towards this program, { u8 type, u8 a, u16 b, u16 c }:
@@ -26,6 +33,7 @@
  * and towards the parent { u32 type, u32 a, u32 b, u32 c }:
  *   F a = step, b = errno, c = index     R a = 1 if masks are watched     V a = mask index, b = 0 opened, 1 lifted
  *   X a = 0 exited, 1 signalled, b = code or signal     G at the gate: masks and pins are in place, nothing runs yet
+ *   D a = how many were refused so far, b = errno, c = which change; the journal has the path
  *   L a = port of d, b = 1 if something inside listens on it now, 0 if no longer     N a = id, b = errno: not connected
  * The listener, and each connection that C asked for, go over IPC_FD as Node's handles.
  * The command's streams are the caller's own only where they carry bytes and nothing else: other files and internet sockets are
@@ -33,6 +41,7 @@
  * The parent's death closes CONTROL_FD, and that ends the sandbox, whatever became of the parent-death signals.
  */
 #define _GNU_SOURCE
+#include "door.h"
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -101,6 +110,7 @@ enum step {
   STEP_JOIN = 22,
   STEP_PLACE = 23,
   STEP_STREAM = 24,
+  STEP_DOOR = 25,
 };
 
 struct place {
@@ -145,6 +155,9 @@ static void tell(uint32_t type, uint32_t a, uint32_t b, uint32_t c) {
     done += (size_t)n;
   }
 }
+
+/* Two threads speak: a message is one send, and the socket keeps those apart. */
+void door_tell(uint32_t type, uint32_t a, uint32_t b, uint32_t c) { tell(type, a, b, c); }
 
 static _Noreturn void fail_at(enum step step, uint32_t index) {
   uint32_t failure[3] = {step, (uint32_t)errno, index};
@@ -198,6 +211,29 @@ static void *allocate(size_t count, size_t size) {
   void *p = calloc(count, size);
   if (!p) fail(STEP_ORDERS);
   return p;
+}
+
+/* The orders that are about the door; 0 for one that is none of them. */
+static int take_door_record(uint8_t type, uint8_t *p, uint32_t length, uint32_t at) {
+  int bad = 0;
+  switch (type) {
+  case 'o':
+    if (length < 3) bad_orders(at);
+    bad = door_take_place(p[0], path_at(p + 1, length - 1, at));
+    break;
+  case 'f':
+    if (length < 3) bad_orders(at);
+    bad = door_take_rule(p[0], text_at(p + 1, length - 1, at));
+    break;
+  case 'k': bad = door_take_key(text_at(p, length, at)); break;
+  case 'u':
+    if (length < 18) bad_orders(at);
+    bad = door_take_keep(u64_at(p), u64_at(p + 8), path_at(p + 16, length - 16, at));
+    break;
+  default: return 0;
+  }
+  if (bad) bad_orders(at);
+  return 1;
 }
 
 static void take_record(uint8_t type, uint8_t *p, uint32_t length, uint32_t at) {
@@ -283,7 +319,8 @@ static void take_record(uint8_t type, uint8_t *p, uint32_t length, uint32_t at) 
       orders.servers[orders.server_count++] = u16_at(p + i);
     }
     return;
-  default: bad_orders(at);
+  default:
+    if (!take_door_record(type, p, length, at)) bad_orders(at);
   }
 }
 
@@ -379,6 +416,8 @@ static void attach(int tree, int place, enum step step, uint32_t index) {
 }
 
 static void pin(const struct place *p) {
+  /* Every change goes through the door, which keeps in place what is only to stay there: mounts would part what is one. */
+  if (door_is_on() && !(p->flags & 1)) return;
   int place = open_place(p->path);
   if (place < 0 && is_out_of_reach(p->path)) return;
   if (place < 0) fail_at(STEP_PIN, p->index);
@@ -475,6 +514,7 @@ static int mask_all(void) {
 }
 
 static int joining = -1; /* until the cgroups are joined */
+static int host = -1; /* the host's root, until the door is prepared */
 static int ipc = -1; /* kept open only where servers inside are to be reached */
 
 /* Node takes a socket from its IPC channel in this form, one line of JSON with the descriptor beside it. */
@@ -564,6 +604,19 @@ static void leave_mount_owner(int proc) {
   }
 }
 
+/* With the door, this process reads the memory of the command's, of those too that do not let themselves be traced. */
+static void keep_capability(int cap, int keeps) {
+  struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+  struct __user_cap_data_struct wanted[2], now[2];
+  memset(wanted, 0, sizeof wanted);
+  if (keeps) wanted[CAP_TO_INDEX(cap)].permitted = wanted[CAP_TO_INDEX(cap)].effective = CAP_TO_MASK(cap);
+  if (syscall(SYS_capset, &header, wanted) || syscall(SYS_capget, &header, now)) fail(STEP_CAPABILITIES);
+  if (memcmp(wanted, now, sizeof wanted)) {
+    errno = EPERM;
+    fail(STEP_CAPABILITIES);
+  }
+}
+
 static void drop_capabilities(void) {
   /* uid 0 regains the bounding set at each exec, so the set is emptied and the root rule switched off and locked. */
   unsigned long bits = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP | SECBIT_NO_SETUID_FIXUP_LOCKED |
@@ -571,14 +624,7 @@ static void drop_capabilities(void) {
   if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) || prctl(PR_SET_SECUREBITS, bits, 0, 0, 0)) fail(STEP_CAPABILITIES);
   for (int cap = 0; prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0; cap++)
     if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0)) fail(STEP_CAPABILITIES);
-  struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-  struct __user_cap_data_struct none[2], now[2];
-  memset(none, 0, sizeof none);
-  if (syscall(SYS_capset, &header, none) || syscall(SYS_capget, &header, now)) fail(STEP_CAPABILITIES);
-  if (memcmp(none, now, sizeof none)) {
-    errno = EPERM;
-    fail(STEP_CAPABILITIES);
-  }
+  keep_capability(CAP_SYS_PTRACE, door_is_on());
 }
 
 /* The filter keeps the core limit from being changed, so it comes before the filter; the others bind the command alone. */
@@ -609,6 +655,10 @@ static _Noreturn void run_command(int terminal) {
   environ = orders.envp;
   /* Every descriptor here is close-on-exec already; this holds if one is ever forgotten. */
   if (syscall(SYS_close_range, 3u, ~0u, CLOSE_RANGE_CLOEXEC)) fail(STEP_EXEC);
+  if (door_is_on()) {
+    keep_capability(CAP_SYS_PTRACE, 0);
+    if (door_wall() || door_listen(&orders.filter, exec_report)) fail(STEP_DOOR);
+  }
   execvp(orders.argv[0], orders.argv);
   fail(STEP_EXEC);
 }
@@ -935,6 +985,7 @@ static void kill_and_reap(int signals) {
 
 static _Noreturn void finish(int signals, int master, struct relay *out) {
   kill_and_reap(signals);
+  door_shut();
   drain_pumps();
   give_input_back();
   if (master >= 0) {
@@ -1050,10 +1101,12 @@ static void settle_descriptors(int stdio) {
   if (ipc >= 0) fcntl(ipc, F_SETFD, FD_CLOEXEC);
   fcntl(control, F_SETFL, fcntl(control, F_GETFL) & ~O_NONBLOCK);
   if (joining >= 0) fcntl(joining, F_SETFD, FD_CLOEXEC);
+  if (host >= 0) fcntl(host, F_SETFD, FD_CLOEXEC);
   int last = control > ipc ? control : ipc;
   if (joining > last) last = joining;
+  if (host > last) last = host;
   for (int fd = 3; fd <= last; fd++)
-    if (fd != control && fd != ipc && fd != joining) close(fd);
+    if (fd != control && fd != ipc && fd != joining && fd != host) close(fd);
   if (syscall(SYS_close_range, (unsigned)last + 1, ~0u, 0)) fail(STEP_ORDERS);
 }
 
@@ -1105,7 +1158,7 @@ static int enter_cgroups(int argc, char **argv) {
   while (rest < argc && strcmp(argv[rest], "--")) rest++;
   if (rest + 1 >= argc || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, word)) return FAULT_STATUS;
   if (setsockopt(word[1], SOL_SOCKET, SO_PASSCRED, &one, sizeof one)) return FAULT_STATUS;
-  int kept = fcntl(word[0], F_DUPFD, 9); /* above those that the caller gives */
+  int kept = fcntl(word[0], F_DUPFD, 10); /* above those that the caller gives */
   char **with_word = calloc((size_t)(argc - rest) + 1, sizeof(char *));
   if (kept < 0 || kept > 64 || !with_word) return FAULT_STATUS;
   snprintf(name, sizeof name, "j%d", kept);
@@ -1143,15 +1196,27 @@ static void wait_until_joined(void) {
   if (unshare(CLONE_NEWCGROUP)) fail(STEP_JOIN);
 }
 
+static void prepare_door(void) {
+  for (size_t i = 0; i < orders.place_count; i++) {
+    struct place *p = &orders.places[i];
+    if (p->kind == 'm' && (p->flags & 2)) continue; /* of /proc, where nothing can be moved */
+    if (door_hold(p->path)) fail(STEP_DOOR);
+    if (p->kind == 'p' && (p->flags & 1)) hold_inode(p->path);
+  }
+  if (door_prepare(host)) fail(STEP_DOOR);
+}
+
 int main(int argc, char **argv) {
   if (argc >= 2 && !strcmp(argv[1], "enter")) return enter_cgroups(argc, argv);
   if (argc > 3 && argv[argc - 1][0] == 'j') joining = atoi(argv[--argc] + 1);
+  if (argc > 3 && argv[argc - 1][0] == 'h') host = atoi(argv[--argc] + 1);
   if (argc < 3 || argc > 4 || getpid() != 1) return FAULT_STATUS;
   control = atoi(argv[1]);
   int stdio = atoi(argv[2]);
   ipc = argc == 4 ? atoi(argv[3]) : -1;
   if (control < 3 || stdio < 3 || control > 64 || ipc > 64 || (ipc >= 0 && ipc < 3)) return FAULT_STATUS;
   if (joining > 64 || (joining >= 0 && joining < 3)) return FAULT_STATUS;
+  if (host > 64 || (host >= 0 && host < 3)) return FAULT_STATUS;
   settle_descriptors(stdio);
   greet_joiner();
 
@@ -1166,6 +1231,8 @@ int main(int argc, char **argv) {
   if (proc < 0) fail(STEP_PROC);
   if (orders.process_numbers) limit_process_numbers(proc);
   check_bound();
+  if (door_is_on()) prepare_door();
+  if (host >= 0) close(host);
   int watch = mask_all();
   for (size_t i = 0; i < orders.readonly_count; i++) make_readonly(orders.readonly[i].path, orders.readonly[i].flags & 1);
   if (orders.has_gate) wait_at_gate();
@@ -1184,7 +1251,7 @@ int main(int argc, char **argv) {
   /* The same uid as the command's: a process that cannot be dumped cannot be traced, nor its descriptors be opened in /proc. */
   if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) || prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0)) fail(STEP_CAPABILITIES);
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)) fail(STEP_NO_NEW_PRIVS);
-  if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &orders.filter)) fail(STEP_SECCOMP);
+  if (!door_is_on() && syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &orders.filter)) fail(STEP_SECCOMP);
 
   if (orders.has_listener) await_handover();
   if (ipc >= 0 && !orders.server_count) {
@@ -1200,7 +1267,7 @@ int main(int argc, char **argv) {
   sigaddset(&children, SIGCHLD);
   int signals = signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK);
   int report[2];
-  if (signals < 0 || pipe2(report, O_CLOEXEC)) fail(STEP_FORK);
+  if (signals < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, report)) fail(STEP_FORK);
   command_pid = fork();
   if (command_pid < 0) fail(STEP_FORK);
   if (command_pid == 0) {
@@ -1208,12 +1275,17 @@ int main(int argc, char **argv) {
     run_command(other_side);
   }
   close(report[1]);
+  for (int fd = 0; fd < 3 && master < 0; fd++) door_note_stream(fd);
   if (master < 0) { /* what the command closes must reach the other end: keep no copy of its streams */
     close(0);
     close(1);
   }
   close(2);
   uint32_t failure[3];
+  if (door_is_on() && door_serve(report[0], failure)) {
+    tell('F', failure[0] ? failure[0] : STEP_DOOR, failure[0] ? failure[1] : (uint32_t)errno, failure[2]);
+    _exit(FAULT_STATUS);
+  }
   ssize_t n = read(report[0], failure, sizeof failure);
   if (n == (ssize_t)sizeof failure) {
     tell('F', failure[0], failure[1], failure[2]);

@@ -3,8 +3,8 @@
  * addon of Node's, because `node:child_process` and its streams take a start longer than the sandbox itself.
  *
  *   start(arguments, fds)               starts a program. `arguments` are texts that each end in NUL, the program first;
- *                                       `fds` are five int32: the init, the command's stdin, stdout and stderr, and
- *                                       /dev/null. 0: started; 1: not, for a terminal is among the command's, which is
+ *                                       `fds` are six int32: the init, the command's stdin, stdout and stderr,
+ *                                       /dev/null, and the host's root. 0: started; 1: not, for a terminal is among the command's, which is
  *                                       never handed in; less than 0: not, for this errno.
  *   attend(orders, signals, timeout)    gives the init its orders, passes these signals on (a byte each), ends it all
  *                                       after so many milliseconds (0: never), and waits for the init's last word or for
@@ -44,7 +44,7 @@ extern int napi_create_buffer_copy(napi_env, size_t, const void *, void **, napi
 extern int napi_create_int32(napi_env, int32_t, napi_value *);
 extern int napi_throw_error(napi_env, const char *, const char *);
 
-enum { CONTROL_FD = 3, INIT_FD, STDIO_FD, LAST_FD = STDIO_FD + 2 }; /* as src/sandbox/bwrap/args.ts has them */
+enum { CONTROL_FD = 3, INIT_FD, STDIO_FD, IPC_FD = STDIO_FD + 3, HOST_FD, LAST_FD = HOST_FD }; /* as src/sandbox/bwrap/args.ts has them */
 enum { MESSAGE_BYTES = 16, ORDER_BYTES = 6, COMPLAINT_BYTES = 4096, GRACE_MS = 1000 };
 
 static pid_t child = -1;
@@ -80,7 +80,7 @@ static int spawn_child(char **argv, const int32_t *fds) {
   sigset_t none, all;
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair)) return errno;
   if (pipe2(pipe_ends, O_CLOEXEC)) return errno;
-  const int wanted[] = {fds[4], fds[4], pipe_ends[1], pair[1], fds[0], fds[1], fds[2], fds[3]};
+  const int wanted[] = {fds[4], fds[4], pipe_ends[1], pair[1], fds[0], fds[1], fds[2], fds[3], fds[4], fds[5]};
   posix_spawn_file_actions_init(&layout);
   for (int fd = 0; fd <= LAST_FD; fd++) {
     if ((sources[fd] = lift(wanted[fd])) < 0) return errno;
@@ -114,8 +114,8 @@ static napi_value start(napi_env env, napi_callback_info info) {
   int32_t *fds, outcome = 0;
   if (napi_get_cb_info(env, info, &count, given, NULL, NULL) || count != 2 ||
       napi_get_buffer_info(env, given[0], (void **)&text, &size) || size == 0 || text[size - 1] != 0 ||
-      napi_get_buffer_info(env, given[1], (void **)&fds, &fd_bytes) || fd_bytes != 5 * sizeof *fds || control >= 0) {
-    napi_throw_error(env, NULL, "cordon-launch: start takes one at a time, with arguments that end in NUL, and five descriptors");
+      napi_get_buffer_info(env, given[1], (void **)&fds, &fd_bytes) || fd_bytes != 6 * sizeof *fds || control >= 0) {
+    napi_throw_error(env, NULL, "cordon-launch: start takes one at a time, with arguments that end in NUL, and six descriptors");
     return NULL;
   }
   for (int i = 1; i <= 3; i++)

@@ -1,5 +1,6 @@
 /**
- * Builds dist/: the bundled CLI, the library with its types, and the sandbox's init. All of it is made aside and then put
+ * Builds dist/: the bundled CLI, the library with its types, and the sandbox's init; with `--release` for every platform of
+ * the package, and nothing of an older build stays. All of it is made aside and then put
  * in place by renames, so that a build that fails leaves what was there, and a hook that starts meanwhile has a whole one.
  */
 
@@ -26,6 +27,8 @@ import { errorCode } from '../src/system/fault.ts'
 process.chdir(resolve(import.meta.dirname, '..'))
 // What is built here is run: nobody else may write it.
 process.umask(process.umask() | 0o022)
+
+const release = process.argv.includes('--release')
 
 /** Where this build is made; the name tells whose it is. */
 const draft = `dist/.draft-${process.pid}`
@@ -81,10 +84,23 @@ try {
   step('tsc', ['-p', 'tsconfig.build.json', '--outDir', `${draft}/lib`])
   await writeEntry(await writeChunks())
   if (existsSync('dist/native')) cpSync('dist/native', `${draft}/native`, { recursive: true, preserveTimestamps: true })
-  step('sh', ['native/build.sh', `${draft}/native`])
+  step('sh', ['native/build.sh', `${draft}/native`, ...(release ? ['every'] : [])])
+  writeHashes()
   publish()
 } finally {
   rmSync(draft, { recursive: true, force: true })
+}
+
+/** What the native files are, for those who install them: `sha256sum -c SHA256SUMS`. */
+function writeHashes(): void {
+  const names = readdirSync(`${draft}/native`).filter((name) => name.startsWith('cordon-'))
+  const lines = names.toSorted().map(
+    (name) =>
+      `${createHash('sha256')
+        .update(readFileSync(`${draft}/native/${name}`))
+        .digest('hex')}  ${name}\n`,
+  )
+  writeFileSync(`${draft}/native/SHA256SUMS`, lines.join(''))
 }
 
 /** The first chunk, the file that holds it, and the files for commands of their own. */
@@ -171,7 +187,9 @@ function sourceHash(): string {
 
 /** The system call filters that most sandboxes have, in base64. */
 function filters(): Readonly<Record<string, string>> {
-  const wanted = (['x64', 'arm64'] as const).map((architecture) => ({ architecture, unixSockets: false }))
+  const wanted = (['x64', 'arm64'] as const).flatMap((architecture) =>
+    [true, false].map((changes) => ({ architecture, unixSockets: false, changes })),
+  )
   return Object.fromEntries(
     wanted.map((options) => [filterName(options), Buffer.from(compileFilter(options)).toString('base64')]),
   )
@@ -243,7 +261,7 @@ function publish(): void {
   // A process of the previous build goes on loading its chunks, so those stay until the next one.
   for (const name of readdirSync('dist/chunks')) {
     const chunk = `dist/chunks/${name}`
-    if (!chunks.includes(name) && statSync(chunk).mtimeMs < previous) rmSync(chunk)
+    if (!chunks.includes(name) && (release || statSync(chunk).mtimeMs < previous)) rmSync(chunk)
   }
   renameSync(`${draft}/.built`, 'dist/.built')
 }

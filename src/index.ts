@@ -16,6 +16,29 @@ export {
 export type { PermissionRow, SandboxView, Session, SessionEvent } from './runtime/session/session.ts'
 export { resultText, type ToolFailure, type ToolResult } from './runtime/session/tool-result.ts'
 export { type Files, machineFiles } from './system/files.ts'
+export type { CheckedPath } from './system/guarded/checked-path.ts'
 export { type Machine, thisMachine } from './system/machine.ts'
 export { version } from './system/version.ts'
-export type { Tool, ToolOutput, ToolSpec } from './tools/tool.ts'
+export {
+  ADDS,
+  CHANGES,
+  defineTool,
+  LOOKS_OUT,
+  READS,
+  RUNS,
+  type ToolDeclaration,
+  type ToolDefinition,
+  touchesNothing,
+} from './tools/define-tool.ts'
+export type { InputOf, InputSchema, PropertySchema } from './tools/input-schema.ts'
+export {
+  type Actions,
+  InputError,
+  type Tool,
+  type ToolContext,
+  type ToolFacts,
+  type ToolHints,
+  type ToolLabel,
+  type ToolOutput,
+  type ToolSpec,
+} from './tools/tool.ts'

@@ -2,7 +2,7 @@
 
 import type { Session } from '../runtime/session/session.ts'
 import { resultText, type ToolResult } from '../runtime/session/tool-result.ts'
-import type { InputSchema } from '../tools/tool.ts'
+import type { InputSchema } from '../tools/input-schema.ts'
 
 /** The mark by which the AI SDK knows a JSON Schema that needs no conversion. */
 const SCHEMA = Symbol.for('vercel.ai.schema')

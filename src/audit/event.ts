@@ -69,6 +69,8 @@ export interface AuditViolation {
   readonly kind: 'file' | 'host' | 'syscall' | 'limit'
   readonly subject: string
   readonly pattern?: string
+  /** How often, where that was counted. */
+  readonly count?: number
 }
 
 /** Anything else of a session: its start, modes, answers, grants, taint. */

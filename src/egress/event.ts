@@ -26,6 +26,8 @@ export interface EgressEvent {
   readonly milliseconds: number
   /** Names of the secrets that were put in; never their values. */
   readonly secrets: readonly string[]
+  /** How many decisions this one stands for. */
+  readonly count: number
 }
 
 /** What an event starts from; the rest is nothing yet. */
@@ -58,8 +60,8 @@ export function summarize(events: readonly EgressEvent[]): string[] {
     if (event.verdict === 'allow') continue
     const key = `${event.host}:${event.port}:${event.code}`
     const known = lines.get(key)
-    if (known) known.count++
-    else lines.set(key, { line: summaryLine(event), count: 1 })
+    if (known) known.count += event.count
+    else lines.set(key, { line: summaryLine(event), count: event.count })
   }
   return Array.from(lines.values(), ({ line, count }) => (count === 1 ? line : `${line} [${count} times]`))
 }
@@ -86,5 +88,6 @@ function eventOf(facts: EventFacts, verdict: EgressVerdict, code: EgressCode, me
     down: facts.down ?? 0,
     milliseconds: facts.milliseconds ?? 0,
     secrets: facts.secrets ?? [],
+    count: 1,
   }
 }

@@ -191,7 +191,7 @@ function send(options: RoutedRequest, body: string | Uint8Array | undefined, max
     onUnanswered(request, reject)
     request.once('response', (incoming) => {
       collect(incoming, maxBytes).then(({ bytes, truncated }) => {
-        const headers: Record<string, string> = {}
+        const headers: Record<string, string> = Object.create(null)
         for (const [name, value] of Object.entries(incoming.headers)) headers[name] = [value].flat().join(', ')
         const { statusCode: status = 0, statusMessage: statusText = '' } = incoming
         resolve({ status, statusText, headers, body: bytes, truncated })

@@ -62,6 +62,9 @@ export function createGate(options: GateOptions): Gate {
   async function admit(target: Target): Promise<Admission | { readonly refusal: Refusal }> {
     let rules = options.rules
     let judgement = judgeTarget(rules, target)
+    const keyless = isUndecided(judgement) ? keylessRefusal(rules, target) : null
+    // Nobody is asked: a yes would open the host to anybody's key.
+    if (keyless !== null) return { refusal: keyless }
     if (isUndecided(judgement) && options.ask) {
       const answer = await answerTo(target, judgement)
       if (answer === false) {
@@ -82,6 +85,13 @@ export function createGate(options: GateOptions): Gate {
   }
 
   return { admit }
+}
+
+function keylessRefusal({ keyless = [] }: EgressRules, { host }: Target): Refusal | null {
+  const found = keyless.find((entry) => entry.host === host)
+  if (!found) return null
+  const message = `${quote(host)} takes a key of yours, and ${found.names.join(', ')} ${found.names.length === 1 ? 'is' : 'are'} not set`
+  return { code: 'key-missing', message }
 }
 
 async function askOnce(

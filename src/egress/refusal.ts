@@ -21,7 +21,9 @@ export type EgressCode =
   | 'secret-elsewhere' // a secret's placeholder on the way to a host it was not granted to
   | 'secret-misplaced' // a placeholder in a part of the request where it is not put in
   | 'secret-insecure' // a placeholder over plain HTTP
-  | 'secret-foreign' // another credential for a host whose credential is brokered
+  | 'secret-foreign' // another credential, or what could carry one, for a host whose credential is brokered
+  | 'secret-absent' // a request without the credential that this host takes alone
+  | 'key-missing' // the host of a bundle's key that is not set
   | 'socks-command' // BIND or UDP ASSOCIATE
   | 'socks-malformed' // not SOCKS5, or with authentication
   | 'too-many-connections' // the limit of open connections
@@ -83,6 +85,10 @@ export function remedyFor(code: EgressCode, target: Target | null, command: stri
       return `widen methods or paths of the entry for "${entry}"`
     case 'not-http':
       return `grant the port by name ("${authorityOf(target, null)}")`
+    case 'key-missing':
+      return 'set it where Cordon is started, or name it under [[secrets]]'
+    case 'secret-foreign':
+      return 'if it is none, list it in pass_headers or pass_parameters of the secret in [[secrets]]'
     case 'secret-elsewhere':
       return `add "${entry}" to the hosts of the secret in [[secrets]]`
     default:

@@ -6,6 +6,7 @@ import { type HostJudgement, judgeHost } from '../hosts/judge.ts'
 import { coversName, type HostPattern } from '../hosts/pattern.ts'
 import type { SuffixLookup } from '../hosts/suffix.ts'
 import type { HostRule, HostRules } from '../policy/policy.ts'
+import { isMethodOverride, isPlaceOverride } from './protocol/override-headers.ts'
 import type { Refusal } from './refusal.ts'
 import { authorityOf, type Target, urlOf } from './target.ts'
 
@@ -16,6 +17,8 @@ export interface EgressRules extends HostRules {
   /** Hosts whose TLS is not ended here (pinned or client certificates): only the name is checked then. */
   readonly passthrough?: readonly HostPattern[]
   readonly ownAddresses?: readonly string[]
+  /** Hosts that stay closed because none of these keys is brokered, unless a rule names them. */
+  readonly keyless?: readonly { readonly host: string; readonly names: readonly string[] }[]
   readonly suffixes?: SuffixLookup
 }
 
@@ -27,27 +30,13 @@ export interface RequestFacts {
   readonly rawHeaders: readonly string[]
 }
 
-/** Headers by which frameworks let a POST be another method. */
-const METHOD_OVERRIDES: ReadonlySet<string> = new Set([
+/** Parameters by which frameworks let a POST be another method. */
+const METHOD_PARAMETERS: ReadonlySet<string> = new Set([
+  '_method',
+  '_http_method',
   'x-http-method-override',
   'x-http-method',
   'x-method-override',
-  'x-forwarded-method',
-  'x-original-method',
-])
-/** The same as a parameter. */
-const METHOD_PARAMETERS: ReadonlySet<string> = new Set(['_method', '_http_method', ...METHOD_OVERRIDES])
-/** Headers by which servers let a request be for another path. */
-const PATH_OVERRIDES: ReadonlySet<string> = new Set([
-  'x-original-url',
-  'x-original-uri',
-  'x-rewrite-url',
-  'x-rewrite-uri',
-  'x-override-url',
-  'x-forwarded-url',
-  'x-forwarded-uri',
-  'x-forwarded-path',
-  'x-forwarded-prefix',
 ])
 
 /** Judges a host before (`resolved` absent) or after its addresses are known. */
@@ -84,13 +73,13 @@ export function judgeRequest(rules: EgressRules, target: Target, request: Reques
     return { code: 'method-unlisted', message: `${subject} is granted for ${listed}, not for ${request.method}` }
   }
   const [path, query] = splitQuery(request.path)
-  if (holdsHeader(request.rawHeaders, METHOD_OVERRIDES) || holdsParameter(query, METHOD_PARAMETERS)) {
+  if (holdsHeader(request.rawHeaders, isMethodOverride) || holdsParameter(query, METHOD_PARAMETERS)) {
     return { code: 'method-unlisted', message: `a request to ${subject} overrides its method in a header or parameter` }
   }
   if (methods.some((rule) => rule.paths === undefined)) return null
   const problem = pathProblem(path)
   if (problem !== null) return { code: 'path-unlisted', message: `${quote(path)} ${problem}` }
-  if (holdsHeader(request.rawHeaders, PATH_OVERRIDES)) {
+  if (holdsHeader(request.rawHeaders, isPlaceOverride)) {
     return { code: 'path-unlisted', message: `a request to ${subject} overrides its path in a header` }
   }
   if (methods.some((rule) => rule.paths!.some((glob) => matchesPath(glob, path)))) return null
@@ -132,8 +121,8 @@ function splitQuery(path: string): [path: string, query: string] {
   return mark < 0 ? [path, ''] : [path.slice(0, mark), path.slice(mark + 1)]
 }
 
-function holdsHeader(rawHeaders: readonly string[], names: ReadonlySet<string>): boolean {
-  return rawHeaders.some((name, at) => at % 2 === 0 && names.has(name.toLowerCase().replaceAll('_', '-')))
+function holdsHeader(rawHeaders: readonly string[], isMeant: (name: string) => boolean): boolean {
+  return rawHeaders.some((name, at) => at % 2 === 0 && isMeant(name))
 }
 
 function holdsParameter(query: string, names: ReadonlySet<string>): boolean {

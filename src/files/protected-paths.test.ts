@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { codeRunningGitKey, isProtectedStart, protectedPath } from './protected-paths.ts'
+import { isProtectedStart, protectedPath } from './protected-paths.ts'
 
 const facts = {
   root: '/home/u/p',
@@ -7,7 +7,11 @@ const facts = {
   configDir: '/home/u/.config/cordon',
   stateDir: '/home/u/.local/state/cordon',
   manifestPath: '/home/u/p/cordon.toml',
-}
+  places: [
+    { path: '/home/u/p/bin', kind: 'path', reason: 'a folder on PATH' },
+    { path: '/home/u/p/.venv/bin', kind: 'path', reason: 'a folder on PATH', names: new Set(['git']) },
+  ],
+} as const
 
 const paths: readonly [path: string, kind: string | null, note: string][] = [
   ['/home/u/p/cordon.toml', 'manifest', 'the manifest'],
@@ -37,7 +41,7 @@ const paths: readonly [path: string, kind: string | null, note: string][] = [
   ['/home/u/p/.gitignore', null, ''],
   ['/home/u/p/.gitattributes', null, 'a filter needs a key of the configuration'],
   ['/home/u/p/.gitmodules', null, ''],
-  ['/home/u/p/.husky/pre-commit', null, 'ordinary project code'],
+  ['/home/u/p/.husky/pre-commit', 'git', 'husky runs it as a hook'],
   ['/home/u/.bashrc', 'shell', ''],
   ['/home/u/.config/fish/conf.d/a.fish', 'shell', ''],
   ['/home/u/p/.bashrc', null, 'a fixture in the project is no start-up file'],
@@ -61,6 +65,26 @@ const paths: readonly [path: string, kind: string | null, note: string][] = [
   ['/home/u/p/.cordon/tools/a.json', 'agent', ''],
   ['/home/u/p/src/vscode/tasks.json', null, ''],
   ['/home/u/p/package.json', null, ''],
+  ['/home/u/p/.npmrc', 'packages', 'a proxy or a registry there is given the token'],
+  ['/home/u/p/a/.yarnrc.yml', 'packages', 'yarnPath'],
+  ['/home/u/p/.cargo/config.toml', 'packages', 'rustc-wrapper'],
+  ['/home/u/p/.cargo/registry/x', null, 'only the configuration'],
+  ['/home/u/p/rust-toolchain.toml', 'packages', 'path'],
+  ['/home/u/p/mise.prod.toml', 'packages', 'one of many names'],
+  ['/home/u/p/.pdbrc', 'debugger', ''],
+  ['/home/u/p/.hg/sharedpath', 'git', 'another repository, with hooks'],
+  ['/home/u/p/lefthook.yml', 'git', ''],
+  ['/home/u/p/tools/bazel', 'packages', 'bazel runs the wrapper in its place'],
+  ['/home/u/p/tools/bazel.ts', null, 'another name'],
+  ['/home/u/p/node_modules/a/.npmrc', null, 'what a package brings along'],
+  ['/home/u/p/node_modules/a/.git/hooks/x', 'git', 'but no hook'],
+  ['/home/u/p/node_modules/.husky/x', 'git', 'nor one by another name'],
+  ['/home/u/p/AGENTS.md', null, 'a person is told, and nothing is refused'],
+  ['/home/u/p/.github/workflows/ci.yml', null, 'the same'],
+  ['/home/u/p/bin/git', 'path', 'a folder on PATH'],
+  ['/home/u/p/bin', 'path', 'the folder itself'],
+  ['/home/u/p/.venv/bin/git', 'path', 'stands in the way of another program'],
+  ['/home/u/p/.venv/bin/flask', null, 'a program that a package brings'],
 ]
 
 test.each(paths)('%s is %s (%s)', (path, kind) => {
@@ -89,49 +113,4 @@ test.each([
   ['src', false],
 ])('%s starts a protected path: %s', (name, starts) => {
   expect(isProtectedStart(name)).toBe(starts)
-})
-
-const keys: readonly [key: string, value: string | undefined, runs: boolean, note: string][] = [
-  ['core.hooksPath', '.husky', true, ''],
-  ['CORE.HOOKSPATH', 'x', true, 'case'],
-  ['core.fsmonitor', 'true', false, 'the built-in daemon'],
-  ['core.fsmonitor', 'true\u00a0', true, 'a no-break space makes it a program'],
-  ['core.fsmonitor', 'evil', true, ''],
-  ['core.fsmonitor', undefined, true, 'any value'],
-  ['core.autocrlf', 'true', false, ''],
-  ['core.bare', 'false', false, ''],
-  ['pager.log', 'false', false, 'a switch'],
-  ['pager.log', 'less; evil', true, ''],
-  ['alias.st', 'status', true, 'an alias can be rebase -x'],
-  ['diff.external', 'x', true, ''],
-  ['diff.Word.textconv', 'x', true, ''],
-  ['diff.algorithm', 'patience', false, ''],
-  ['filter.lfs.process', 'x', true, ''],
-  ['merge.ours.driver', 'true', true, ''],
-  ['merge.conflictStyle', 'zdiff3', false, ''],
-  ['credential.helper', 'store', true, ''],
-  ['credential.https://a.b/.helper', 'x', true, ''],
-  ['gpg.ssh.program', 'x', true, ''],
-  ['remote.origin.url', 'https://example.com/a', false, ''],
-  ['remote.origin.url', 'ext::sh -c evil', true, 'a transport that runs a command'],
-  ['remote.origin.url', undefined, false, 'remote add goes on'],
-  ['remote.origin.uploadpack', 'x', true, ''],
-  ['remote.origin.fetch', '+refs/*', false, ''],
-  ['branch.main.remote', 'origin', false, 'push -u'],
-  ['branch.main.merge', 'refs/heads/main', false, ''],
-  ['include.path', 'x', true, ''],
-  ['includeIf.gitdir:/x/.path', 'x', true, ''],
-  ['protocol.ext.allow', 'always', true, ''],
-  ['submodule.a.update', 'checkout', false, ''],
-  ['submodule.a.update', '!evil', true, ''],
-  ['submodule.a.url', 'x', false, ''],
-  ['user.name', 'x', false, ''],
-  ['hook.a.command', 'x', true, 'hooks by configuration'],
-  ['url.ext::sh -c x.insteadOf', 'https://', true, ''],
-  ['url.https://a/.insteadOf', 'git@', false, ''],
-  ['extensions.worktreeConfig', 'true', false, 'that file is checked itself'],
-]
-
-test.each(keys)('%s = %j runs code: %s (%s)', (key, value, runs) => {
-  expect(codeRunningGitKey(key, value)).toBe(runs)
 })

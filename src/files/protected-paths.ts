@@ -1,12 +1,13 @@
 /** Paths that an agent never changes, whatever was granted (F8): Cordon's own places and what runs code for the host. */
 
 import { posix } from 'node:path'
+import { foldName } from './fold-name.ts'
 import { matchSegment } from './glob.ts'
 import { splitPath } from './path-pattern.ts'
-import { type ProtectedKind, type ProtectedName, protectedNames } from './protected-names.ts'
+import { isOfPackage, type ProtectedKind, type ProtectedName, protectedNames } from './protected-names.ts'
 
-export { codeRunningGitKey } from './git-config-keys.ts'
-export { type ProtectedKind, type ProtectedName, protectedNames } from './protected-names.ts'
+export { foldName } from './fold-name.ts'
+export { isOfPackage, type ProtectedKind, type ProtectedName, protectedNames } from './protected-names.ts'
 
 /** Where the project and Cordon's own files are. */
 export interface ProtectedFacts {
@@ -17,6 +18,17 @@ export interface ProtectedFacts {
   readonly manifestPath: string
   /** Cordon's own package, where it is installed among those of a project. */
   readonly program?: string | null
+  /** Further places of this machine and project: folders on PATH, the folder that `core.hooksPath` names. */
+  readonly places?: readonly ProtectedPlace[]
+}
+
+/** A place that is protected on this machine: with everything below it, or only where `names` has the name below it. */
+export interface ProtectedPlace {
+  readonly path: string
+  readonly kind: ProtectedKind
+  readonly reason: string
+  /** In a folder of a package manager's programs: the names that would stand in the way of another program. */
+  readonly names?: ReadonlySet<string>
 }
 
 /** Why a path is protected. */
@@ -61,9 +73,14 @@ export function protectedPath(path: string, facts: ProtectedFacts): ProtectedPat
   if (isManifest(segments, facts)) {
     return { kind: 'manifest', reason: 'the manifest, which only a person changes and signs', unreadable: false }
   }
+  for (const place of facts.places ?? []) {
+    if (isProtectedPlace(segments, place)) return { kind: place.kind, reason: place.reason, unreadable: false }
+  }
   const git = gitInternal(segments)
   if (git !== null) return { kind: 'git', reason: git, unreadable: false }
-  const name = protectedName(segments, splitPath(facts.home).map(foldName))
+  const root = splitPath(facts.root)
+  const below = startsWith(segments, root.map(foldName)) ? segments.slice(root.length) : []
+  const name = protectedName(segments, splitPath(facts.home).map(foldName), isOfPackage(below))
   return name === null ? null : { kind: name.kind, reason: name.reason, unreadable: false }
 }
 
@@ -71,19 +88,12 @@ export function protectedPath(path: string, facts: ProtectedFacts): ProtectedPat
 export function isProtectedStart(name: string): boolean {
   const folded = foldName(name)
   const { firstNames, globNames } = nameIndex()
-  return firstNames.has(folded) || globNames.some((glob) => matchSegment(glob, folded))
+  return firstNames.has(folded) || globNames.some((glob) => mayMatch(glob, folded) && matchSegment(glob, folded))
 }
 
-/** A name as a careless file system or git compares it: lower case, without the code points that HFS+ ignores. */
-export function foldName(name: string): string {
-  return isPlain(name) ? name.toLowerCase() : name.replace(IGNORED_CODE_POINTS, '').normalize('NFC').toLowerCase()
-}
-
-const IGNORED_CODE_POINTS = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g
-
-function isPlain(name: string): boolean {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII as a whole is meant.
-  return /^[\x00-\x7f]*$/.test(name)
+/** Hardly a name ends as one of the globs does: the rest need not be compared. */
+function mayMatch(glob: string, name: string): boolean {
+  return glob.charCodeAt(glob.length - 1) === name.charCodeAt(name.length - 1)
 }
 
 type Place = 'anywhere' | 'home' | 'absolute'
@@ -127,6 +137,13 @@ function placeOf(path: string): Place {
   return path.startsWith('/') ? 'absolute' : 'anywhere'
 }
 
+function isProtectedPlace(segments: readonly string[], place: ProtectedPlace): boolean {
+  const folder = splitPath(place.path).map(foldName)
+  if (!startsWith(segments, folder)) return false
+  const name = segments[folder.length]
+  return place.names === undefined || name === undefined || place.names.has(name)
+}
+
 function isManifest(segments: readonly string[], facts: ProtectedFacts): boolean {
   const manifests = [
     ...MANIFEST_NAMES.map((name) => posix.join(facts.root, name)),
@@ -148,7 +165,7 @@ function gitInternal(segments: readonly string[]): string | null {
   return null
 }
 
-function protectedName(segments: readonly string[], home: readonly string[]): ProtectedName | null {
+function protectedName(segments: readonly string[], home: readonly string[], ofPackage: boolean): ProtectedName | null {
   const { fixed, anywhere, firstNames, globNames } = nameIndex()
   const inHome = startsWith(segments, home)
   for (const { name, folded, place } of fixed) {
@@ -161,6 +178,7 @@ function protectedName(segments: readonly string[], home: readonly string[]): Pr
     for (const { name, folded } of anywhere) {
       // Work inside a repository goes on: only the `.git` entry itself and its internals are protected.
       if (name.path === '.git' && index < segments.length - 1) continue
+      if (ofPackage && name.kind !== 'git') continue
       if (folded.every((part, offset) => matchSegment(part, segments[index + offset] ?? '/'))) return name
     }
   }

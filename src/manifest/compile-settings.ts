@@ -84,6 +84,8 @@ function secret(entry: SecretEntry, lookup: Lookup): SecretSetting {
     hosts: lookup.hosts(entry.hosts),
     header: (entry.header ?? (entry.query === undefined ? 'authorization' : undefined))?.toLowerCase() ?? null,
     ...(entry.query !== undefined && { query: entry.query }),
+    ...(entry.pass_headers && { passHeaders: entry.pass_headers.map((item) => item.value.toLowerCase()) }),
+    ...(entry.pass_parameters && { passParameters: entry.pass_parameters.map((item) => item.value.toLowerCase()) }),
   }
 }
 

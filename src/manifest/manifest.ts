@@ -66,6 +66,8 @@ export interface SecretEntry {
   readonly hosts: readonly Item<string>[]
   readonly header?: string
   readonly query?: string
+  readonly pass_headers?: readonly Item<string>[]
+  readonly pass_parameters?: readonly Item<string>[]
 }
 
 /** The items of a list; none when it was not written. */

@@ -9,9 +9,12 @@ import { SESSION_ID } from '../audit/event.ts'
 import { type AuditLog, openAuditLog } from '../audit/log.ts'
 import { fetchGuarded } from '../egress/fetch.ts'
 import { createUpstream, type Upstream } from '../egress/upstream.ts'
+import { parseUrl } from '../hosts/url.ts'
 import { renderProblem } from '../manifest/check/problem.ts'
 import { reapAmendments } from '../manifest/sign/amend.ts'
 import type { SessionFacts } from '../policy/call.ts'
+import type { HostRule } from '../policy/policy.ts'
+import { takeStance } from '../policy/stance.ts'
 import type { Backend } from '../sandbox/backend.ts'
 import { createRedactor } from '../scan/redact/redact.ts'
 import { machineResolver, type Resolver } from '../system/dns.ts'
@@ -21,8 +24,8 @@ import { openGuardedFiles } from '../system/guarded/guarded-files.ts'
 import { openTemporaryJournal, reapTemporaries } from '../system/guarded/journal.ts'
 import { type Machine, thisMachine } from '../system/machine.ts'
 import { openOwnDirectory, reapHalfWritten } from '../system/state.ts'
-import { builtInTools } from '../tools/registry.ts'
-import type { WebPort } from '../tools/tool.ts'
+import { builtInSpecs, builtInTools } from '../tools/registry.ts'
+import type { Tool, WebPort } from '../tools/tool.ts'
 import { openBackend } from './command/open-runner.ts'
 import { CommandRunner } from './command/runner.ts'
 import { openCustomTools } from './custom/tools.ts'
@@ -45,6 +48,11 @@ export interface CordonOptions {
   readonly manifest?: { readonly file: string } | { readonly object: unknown }
   /** Who is asked. Without one, every ask is a refusal. */
   readonly prompter?: Prompter
+  /**
+   * Tools of your own, made with `defineTool`. Each call goes the guarded way: its name has a level in the manifest and
+   * asks without one, and what its `actions` name is judged by the rules.
+   */
+  readonly tools?: readonly Tool[]
   readonly machine?: Machine
   readonly backend?: Backend
   readonly resolver?: Resolver
@@ -57,6 +65,8 @@ export interface SessionOptions {
   readonly id?: string
   /** `own`: the session writes into a directory of its own instead of the project (F7). */
   readonly sandbox?: 'project' | 'own'
+  /** Tools of this session alone, beside the built-in ones. */
+  readonly tools?: readonly Tool[]
 }
 
 /** A project under Cordon. */
@@ -64,6 +74,8 @@ export interface Cordon {
   readonly root: string
   /** What a person should know about this set-up before anything runs (P5). */
   readonly notes: readonly string[]
+  /** The policy in force; an "always" puts another one in its place. */
+  loaded(): LoadedPolicy
   openSession(options?: SessionOptions): Session
   /** Closes every session. */
   close(): Promise<void>
@@ -72,6 +84,7 @@ export interface Cordon {
 /** Opens a project. Throws a Fault when its manifest does not load or is not signed. */
 export async function createCordon(options: CordonOptions): Promise<Cordon> {
   const machine = options.machine ?? thisMachine()
+  const tools = withOwnTools(options.tools ?? [])
   const project: ProjectPolicy = { loaded: await openProject(options, machine) }
   const { root } = project.loaded
   const backend = options.backend ?? openBackend({ commands: 'many' })
@@ -79,7 +92,7 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
   const upstream = options.upstream ?? createUpstream()
   const queue = options.prompter ? new QuestionQueue(options.prompter) : null
   const saved = openSavedGrants(machine)
-  const custom = openCustomTools(project.loaded, machine, () => new Date())
+  const custom = openCustomTools(project.loaded, machine, () => new Date(), options.tools)
   const journalPlace = join(machine.stateDir, 'writes')
   reapTemporaries(journalPlace)
   reapHalfWritten(openOwnDirectory(machine.stateDir), Date.now())
@@ -92,6 +105,7 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
   return {
     root,
     notes: startNotes(project.loaded, custom.notes),
+    loaded: () => project.loaded,
     openSession(session = {}) {
       const id = session.id ?? `s${Date.now().toString(36)}${randomBytes(6).toString('hex')}`
       if (!SESSION_ID.test(id)) throw new Fault('session-id', `${JSON.stringify(id)} is not a session id`)
@@ -108,7 +122,7 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
               machine,
               files: machineFiles,
               guarded: openGuardedFiles(journal),
-              tools: builtInTools,
+              tools: [...tools, ...unlike(tools, session.tools ?? [])],
               customTools: custom.forSession,
               openRunner: (loaded, ask) =>
                 new CommandRunner(loaded, machine, machineFiles, backend, { resolver, upstream, ...(ask && { ask }) }),
@@ -137,6 +151,29 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
       journal.close()
     },
   }
+}
+
+/** Tools of a session alone; none of them stands in the place of another. */
+function unlike(tools: readonly Tool[], own: readonly Tool[]): readonly Tool[] {
+  const taken = own.find(({ name }) => tools.some((tool) => tool.name === name))
+  if (taken) throw new Fault('tool-name', `there is a tool "${taken.name}" already`)
+  return own
+}
+
+const TOOL_NAME = /^[a-z][a-z0-9_-]{0,47}$/
+
+/** The built-in tools and those of the program; a name stands for one tool. */
+function withOwnTools(own: readonly Tool[]): readonly Tool[] {
+  const names = new Set(builtInSpecs.map((spec) => spec.name))
+  for (const { name } of own) {
+    if (!TOOL_NAME.test(name) || names.has(name)) {
+      throw new Fault('tool-name', `${JSON.stringify(name)} cannot be the name of a tool of your own`, {
+        remedy: 'Use lower-case letters, digits, - and _, and a name that no other tool has.',
+      })
+    }
+    names.add(name)
+  }
+  return [...builtInTools, ...own]
 }
 
 /** Opens, or undoes what was done for it. */
@@ -192,6 +229,21 @@ function openLog(loaded: LoadedPolicy, machine: Machine, session: string): Audit
   })
 }
 
+/** The host that was decided on, and the same with or without `www`, which is where most redirects lead. */
+function hostsAround(url: string): HostRule[] {
+  const parsed = parseUrl(url)
+  if ('problem' in parsed) return []
+  const { host, port, kind } = parsed.url
+  const names = kind === 'name' ? [host, host.startsWith('www.') ? host.slice(4) : `www.${host}`] : [host]
+  const ports = port === 80 ? [80, 443] : [port]
+  return names.flatMap((name) =>
+    ports.map((each): HostRule => {
+      const pattern = { text: `${name}:${each}`, host: name, wildcard: false, port: each, kind }
+      return { rule: 'decided', source: 'session', pattern }
+    }),
+  )
+}
+
 function webPort(
   policy: () => LoadedPolicy,
   facts: () => SessionFacts,
@@ -201,8 +253,14 @@ function webPort(
 ): WebPort {
   return {
     fetch: async (request) => {
-      const { http } = policy().policy
-      const allowed = http.allowed === null ? null : [...http.allowed, ...facts().grants.hosts]
+      const loaded = policy()
+      const { http } = loaded.policy
+      const session = facts()
+      const contained = takeStance(loaded.policy, session, 'webfetch').mode.value === 'contained'
+      // Where a new host asks, a redirect to another one is a request of its own.
+      const open = http.allowed === null && !contained
+      const decided = contained ? hostsAround(request.url) : []
+      const allowed = open ? null : [...(http.allowed ?? []), ...session.grants.hosts, ...decided]
       const rules = { ...http, allowed, command: 'webfetch', ownAddresses: machine.ownAddresses() }
       const answer = await fetchGuarded(request.url, {
         rules,

@@ -2,6 +2,7 @@
 
 import { posix } from 'node:path'
 import { isInside } from '../files/baseline.ts'
+import type { ChangePlan } from './changes.ts'
 import { DEFAULT_SCRATCH_BYTES, type Limits } from './limits.ts'
 
 /** `[sandbox.os] command_fs`. */
@@ -73,6 +74,8 @@ export interface SandboxRequest {
    */
   readonly held?: readonly string[]
   readonly pins: readonly Pin[]
+  /** With it, changes in the writable places go through the init, which judges and keeps. */
+  readonly changes?: ChangePlan | null
   /** Further private in-memory directories. */
   readonly scratch?: readonly string[]
   /** Used where the host has a file at the path and the command would see it. */
@@ -134,6 +137,7 @@ export interface SandboxPlan extends SandboxRoom {
   readonly maskIdentities: ReadonlyMap<string, MaskIdentity>
   /** Parents before children, ancestors of read-only pins included. */
   readonly pins: readonly Pin[]
+  readonly changes: ChangePlan | null
   readonly network: { readonly kind: 'none' } | { readonly kind: 'listener'; readonly port: number }
   /** Each once, ascending. */
   readonly servers: readonly number[]
@@ -365,6 +369,7 @@ export function planSandbox(request: SandboxRequest): SandboxPlan {
     masks: outermost,
     maskIdentities: request.maskIdentities ?? new Map(),
     pins: [...pins].map(([path, mode]) => ({ path, mode })).sort(byPath),
+    changes: request.changes ?? null,
     network: request.network === 'none' ? { kind: 'none' } : { kind: 'listener', port: request.port ?? DEFAULT_PORT },
     servers: [...new Set(request.servers)].sort((a, b) => a - b),
     unixSockets: request.unixSockets,

@@ -17,7 +17,7 @@ async function given(input: ToolInput, limits: { timeoutMs: number; backgroundMs
     },
   }
   const context = { cwd: '/', limits, commands, signal: new AbortController().signal } as unknown as ToolContext
-  await bash({ command: 'true', ...input }, context)
+  await bash.run({ command: 'true', ...input }, context)
   return seen[0]!.timeoutMs
 }
 

@@ -1,6 +1,7 @@
 /** Checks a call's input against its tool's schema, with errors that teach the caller. */
 
-import { InputError, type InputSchema, type PropertySchema, type ToolInput, type ToolSpec } from './tool.ts'
+import type { InputSchema, PropertySchema } from './input-schema.ts'
+import { InputError, type ToolInput, type ToolSpec } from './tool.ts'
 
 const MAX_TEXT = 16 * 1024 * 1024
 const MAX_PATH = 4096

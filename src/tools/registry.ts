@@ -1,64 +1,28 @@
-/** Every built-in tool that runs, in one list. */
+/** Every built-in tool, in one list. */
 
-import { extract } from './archive/extract-tool.ts'
 import { bash } from './bash.ts'
-import { builtInSpec } from './built-in.ts'
-import { chmod } from './files/chmod.ts'
-import { copy } from './files/copy.ts'
-import { deletePath } from './files/delete.ts'
-import { edit } from './files/edit.ts'
-import { list } from './files/list.ts'
-import { mkdir } from './files/mkdir.ts'
-import { move } from './files/move.ts'
-import { read } from './files/read.ts'
-import { stat } from './files/stat.ts'
-import { summary } from './files/summary.ts'
-import { write } from './files/write.ts'
-import { applyPatch } from './patch/apply-patch.ts'
+import { fileTools } from './files/file-tools.ts'
+import { plannedTools } from './planned.ts'
 import { question } from './question.ts'
-import { glob } from './search/glob.ts'
-import { grep } from './search/grep.ts'
 import { todoRead, todoWrite } from './todo.ts'
-import type { Tool, ToolRun } from './tool.ts'
-import { http } from './web/http.ts'
-import { webfetch } from './web/webfetch.ts'
+import type { Tool, ToolSpec } from './tool.ts'
+import { webTools } from './web/web-tools.ts'
 
-const runs: Readonly<Record<string, ToolRun>> = {
-  bash,
-  read,
-  summary,
-  write,
-  edit,
-  apply_patch: applyPatch,
-  extract,
-  list,
-  stat,
-  glob,
-  grep,
-  delete: deletePath,
-  copy,
-  move,
-  mkdir,
-  chmod,
-  webfetch,
-  http,
-  todowrite: todoWrite,
-  todoread: todoRead,
-  question,
-}
+/** The built-in tools that can be run. */
+export const builtInTools: readonly Tool[] = [bash, ...fileTools, ...webTools, todoWrite, todoRead, question]
 
-/** The built-in tools that can be run. A tool that has a spec and is not here is decided, but not offered. */
-export const builtInTools: readonly Tool[] = Object.entries(runs).map(([name, run]) => ({
-  ...builtInSpec(name)!,
-  run: async (input, context) => {
-    context.signal.throwIfAborted()
-    return run(input, context)
-  },
-}))
+/** These and the planned ones: all that a decision can be about. */
+export const builtInSpecs: readonly ToolSpec[] = [...builtInTools, ...plannedTools]
 
-const byName: ReadonlyMap<string, Tool> = new Map(builtInTools.map((tool) => [tool.name, tool]))
+const tools: ReadonlyMap<string, Tool> = new Map(builtInTools.map((tool) => [tool.name, tool]))
+const specs: ReadonlyMap<string, ToolSpec> = new Map(builtInSpecs.map((spec) => [spec.name, spec]))
 
 /** The built-in tool of that name, or null. */
 export function builtInTool(name: string): Tool | null {
-  return byName.get(name) ?? null
+  return tools.get(name) ?? null
+}
+
+/** What is known of the built-in tool of that name, or null. */
+export function builtInSpec(name: string): ToolSpec | null {
+  return specs.get(name) ?? null
 }

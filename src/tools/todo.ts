@@ -1,6 +1,8 @@
 /** `todowrite` and `todoread`: the session's to-do list. */
 
-import { InputError, type ToolContext, type ToolInput, type ToolOutput } from './tool.ts'
+import { ADDS, defineTool, READS, touchesNothing } from './define-tool.ts'
+import { type LooseObject, objects, takes } from './input-schema.ts'
+import { InputError, type Tool } from './tool.ts'
 
 interface Todo {
   readonly content: string
@@ -14,21 +16,39 @@ const MAX_CONTENT = 2000
 const STATUSES: readonly string[] = ['pending', 'in_progress', 'completed', 'cancelled']
 const MARKS: Readonly<Record<string, string>> = { pending: ' ', in_progress: '~', completed: 'x', cancelled: '-' }
 
-export async function todoWrite(input: ToolInput, context: ToolContext): Promise<ToolOutput> {
-  const items = input.todos as readonly Record<string, unknown>[]
-  if (items.length > MAX_TODOS)
-    throw new InputError(`a to-do list holds at most ${MAX_TODOS} items, not ${items.length}`)
-  const todos = items.map(parseTodo)
-  context.store.set(KEY, todos)
-  return { text: show(todos), data: { todos } }
-}
+export const todoWrite: Tool = defineTool({
+  name: 'todowrite',
+  description: 'Writes the to-do list.',
+  input: takes({
+    todos: objects('The items, each { content, status: pending | in_progress | completed | cancelled, priority? }.'),
+  }),
+  labels: [],
+  hints: { title: 'Write the to-do list', ...ADDS },
+  actions: touchesNothing,
+  run: async (input, context) => {
+    const items = input.todos
+    if (items.length > MAX_TODOS)
+      throw new InputError(`a to-do list holds at most ${MAX_TODOS} items, not ${items.length}`)
+    const todos = items.map(parseTodo)
+    context.store.set(KEY, todos)
+    return { text: show(todos), data: { todos } }
+  },
+})
 
-export async function todoRead(_input: ToolInput, context: ToolContext): Promise<ToolOutput> {
-  const todos = (context.store.get(KEY) ?? []) as readonly Todo[]
-  return { text: show(todos), data: { todos } }
-}
+export const todoRead: Tool = defineTool({
+  name: 'todoread',
+  description: 'Reads the to-do list.',
+  input: takes({}),
+  labels: [],
+  hints: { title: 'Read the to-do list', ...READS },
+  actions: touchesNothing,
+  run: async (_input, context) => {
+    const todos = (context.store.get(KEY) ?? []) as readonly Todo[]
+    return { text: show(todos), data: { todos } }
+  },
+})
 
-function parseTodo(item: Record<string, unknown>, index: number): Todo {
+function parseTodo(item: LooseObject, index: number): Todo {
   const { content, status = 'pending', priority } = item
   const where = `item ${index + 1} of "todos"`
   if (typeof content !== 'string' || content.trim() === '') throw new InputError(`${where} needs "content", a text`)

@@ -1,22 +1,22 @@
 /** A tool as Cordon knows it: its name, what it takes, what a call of it touches, and how it is run. */
 
+import type { CheckedPath } from '../system/guarded/checked-path.ts'
 import type { GuardedFiles } from '../system/guarded/guarded-files.ts'
+import type { InputSchema } from './input-schema.ts'
 
-/** The part of JSON Schema that tool inputs use. */
-export interface InputSchema {
-  readonly type: 'object'
-  readonly properties: Readonly<Record<string, PropertySchema>>
-  readonly required: readonly string[]
-}
+/** What a tool can do beyond its answer: it stands in the record, and a custom tool's sandbox enforces it. */
+export type ToolLabel = 'network' | 'filesystem' | 'execute'
 
-export interface PropertySchema {
-  readonly type: 'string' | 'number' | 'integer' | 'boolean' | 'array' | 'object'
-  readonly description: string
-  /** A path is held to what a file can be called. */
-  readonly format?: 'path'
-  readonly minimum?: number
-  readonly items?: { readonly type: 'string' | 'object' }
-  readonly enum?: readonly string[]
+export const toolLabels: readonly ToolLabel[] = ['network', 'filesystem', 'execute']
+
+/** What clients are told about a tool, beside its schema. Hints, not promises: the policy decides. */
+export interface ToolHints {
+  /** What a person reads instead of the name. */
+  readonly title?: string
+  readonly readOnly: boolean
+  readonly destructive: boolean
+  readonly idempotent: boolean
+  readonly openWorld: boolean
 }
 
 /** What a call touches, as it was written: paths are still relative, URLs unparsed, the command unread. */
@@ -35,10 +35,17 @@ export interface Actions {
   readonly ownOnly?: boolean
 }
 
-export interface ToolSpec {
+/** A tool as a model and its client see it. */
+export interface ToolFacts {
   readonly name: string
   readonly description: string
   readonly input: InputSchema
+  readonly labels: readonly ToolLabel[]
+  readonly hints: ToolHints
+}
+
+/** What a decision needs of a tool. */
+export interface ToolSpec extends ToolFacts {
   /** What this input touches; throws an `InputError` when the input contradicts itself. */
   readonly actions: (input: ToolInput) => Actions
 }
@@ -80,6 +87,12 @@ export interface Truncation {
 
 export type PathAccess = 'read' | 'write' | 'list'
 
+/** A path that the policy was asked about; to honour the verdict is the tool's part. */
+export interface JudgedPath {
+  readonly path: CheckedPath
+  readonly verdict: 'allow' | 'ask' | 'deny'
+}
+
 /** What a running tool may reach. Everything a tool does to the machine goes through here. */
 export interface ToolContext {
   /** Canonical directory that relative paths stand under. */
@@ -87,12 +100,12 @@ export interface ToolContext {
   /** Canonical directories of the session: the project root first. */
   readonly roots: readonly string[]
   /** The canonical path that the decision was about, for a path as the input gave it. Throws for any other. */
-  readonly checked: (given: string) => string
+  readonly checked: (given: string) => CheckedPath
   /**
    * What the policy says about a canonical path the decision did not name: a file below a searched, unpacked or
    * deleted directory. An answer stricter than the one for the directory itself is honoured as a no.
    */
-  readonly judge: (access: PathAccess, path: string) => 'allow' | 'ask' | 'deny'
+  readonly judge: (access: PathAccess, path: string) => JudgedPath
   /** `filter_listings`: list, glob and grep show only what may be read. */
   readonly filterListings: boolean
   readonly limits: ToolLimits

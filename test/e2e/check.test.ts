@@ -96,6 +96,8 @@ describe('cordon check', () => {
         input: { url: 'https://a.example/', resolved: ['10.0.0.1'] },
         manifest: { schema_version: 1 },
       },
+      // Unescaped, as JSON allows it: only a line feed ends a line.
+      `{"id":6,"tool":"bash","input":{"command":"echo 'a\u2028b'"}}`,
     ]
     const input = lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n')
     const ran = project.cordon(['check', '--batch'], { input })
@@ -110,6 +112,7 @@ describe('cordon check', () => {
       [null, 'error'],
       ['four', 'allow'],
       [5, 'deny'],
+      [6, 'deny'],
     ])
     expect(answers[1].error).toContain('nonsense')
   })

@@ -109,7 +109,8 @@ describe('cordon run', () => {
 
   it('lets ordinary git work go on, and nothing that runs on the host stay', () => {
     const script = [
-      'git add -A && git commit -qm one && git remote add origin https://example.com/x && git checkout -qb topic',
+      'git add -A && git commit -qm one && git remote add origin ../origin.git && git checkout -qb topic',
+      'git remote add stranger https://example.com/x',
       'git init -q nested && printf "#!/bin/sh\\nid\\n" > nested/.git/hooks/pre-commit && chmod +x nested/.git/hooks/pre-commit',
       'git config core.pager "sh -c id"',
       'mkdir -p .vscode && echo "{}" > .vscode/tasks.json',
@@ -118,7 +119,9 @@ describe('cordon run', () => {
     const ran = project.cordon(['run', '--', 'bash', '-c', script])
     expect(ran.code, ran.err).toBe(0)
     expect(git('log', '--oneline')).toContain('one')
-    expect(git('config', '--get', 'remote.origin.url')).toContain('example.com')
+    expect(git('config', '--get', 'remote.origin.url')).toContain('origin.git')
+    // A host that nobody granted is given the person's credentials with the next push.
+    expect(git('config', '--get-regexp', '^remote\\..*\\.url$')).not.toContain('example.com')
     expect(spawnSync('git', ['config', '--get', 'core.pager'], { cwd: project.directory }).status).toBe(1)
     expect(existsSync(join(project.directory, 'nested/.git/hooks/pre-commit'))).toBe(false)
     expect(existsSync(join(project.directory, '.vscode/tasks.json'))).toBe(false)

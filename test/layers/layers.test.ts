@@ -1,12 +1,12 @@
 /** Holds the import graph of the sources against the table of layers, and shows that each kind of breach is caught. */
 
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { importsOf, readImports } from './imports.ts'
-import { breaches, impurities, pureFiles } from './layers.ts'
+import { breaches, checkers, impurities, isPure, pureFiles } from './layers.ts'
 
 describe('the sources', () => {
   const imports = readImports('src')
@@ -16,9 +16,20 @@ describe('the sources', () => {
     expect(breaches(imports)).toEqual([])
   })
 
+  it('make a checked path only where it is judged', () => {
+    const makes = readdirSync('src', { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts') && name !== 'system/guarded/checked-path.ts')
+      .filter((name) => /\bcheckedPath\b|\bas CheckedPath\b/.test(readFileSync(`src/${name}`, 'utf8')))
+    expect(makes.toSorted()).toEqual(checkers)
+  })
+
   it('keep pure files pure', () => {
     expect(pureFiles.filter((file) => !existsSync(`src/${file}`))).toEqual([])
     expect(impurities(imports)).toEqual([])
+    const claims = readdirSync('src', { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts'))
+      .filter((name) => /^\/\*\*[^/]*\bPURE\b/.test(readFileSync(`src/${name}`, 'utf8')))
+    expect(claims.filter((name) => !isPure(name))).toEqual([])
   })
 })
 
@@ -39,6 +50,10 @@ describe('the table catches', () => {
     ['effect folder into runtime', 'tools/n.ts', "import { x } from '../runtime/session/session.ts'"],
     ['system into Cordon', 'system/keys/o.ts', "import { x } from '../../policy/evaluate.ts'"],
     ['runtime into a surface', 'runtime/session/p.ts', "import { x } from '../../surfaces/cli/main.ts'"],
+    ['surface into surface', 'surfaces/hook/q.ts', "import { x } from '../cli/main.ts'"],
+    ['the same from below', 'surfaces/mcp/gateway/q.ts', "import { x } from '../../hook/answer-hook.ts'"],
+    ['what is shared into a surface', 'surfaces/terminal/q.ts', "import { x } from '../cli/main.ts'"],
+    ['a surface without a row', 'surfaces/new/q.ts', "import { x } from '../../runtime/cordon.ts'"],
     ['surface past the runtime', 'surfaces/cli/q.ts', "import type { x } from '../../sandbox/plan.ts'"],
   ])('%s', (_note, file, code) => {
     expect(breaches(importsOf(file, code))).toHaveLength(1)

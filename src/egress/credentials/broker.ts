@@ -22,8 +22,11 @@ export interface BrokeredSecret {
   readonly header?: string
   /** The query parameter that carries it. */
   readonly query?: string
-  /** No other credential goes to its hosts. */
+  /** Every request to its hosts must carry it, and only what is known to be harmless beside it. */
   readonly exclusive?: boolean
+  /** Headers and query parameters that may go to its hosts although they could carry another credential; `x-*` for all that start so. */
+  readonly passHeaders?: readonly string[]
+  readonly passParameters?: readonly string[]
 }
 
 export interface OutgoingRequest {
@@ -65,6 +68,8 @@ export interface Broker {
 
 interface Held extends BrokeredSecret {
   readonly placeholder: string
+  /** The placeholder as a body may hold it: as it is, in base64 at any offset, in hex, percent-encoded. */
+  readonly shapes: readonly Buffer[]
 }
 
 /** Makes the placeholders of a session. Throws for a value that no header could carry; the message never shows it. */
@@ -76,7 +81,7 @@ export function createBroker(secrets: readonly BrokeredSecret[]): Broker {
     known ??= held.flatMap((secret) => secretForms(secret.value, secret.placeholder))
     return known
   }
-  const overlap = Math.max(0, ...held.map((secret) => secret.placeholder.length - 1))
+  const overlap = Math.max(0, ...held.flatMap((secret) => secret.shapes.map((shape) => shape.length - 1)))
 
   function swap(request: OutgoingRequest): SwappedRequest | { readonly refusal: Refusal } {
     let { path, rawHeaders } = request
@@ -93,7 +98,11 @@ export function createBroker(secrets: readonly BrokeredSecret[]): Broker {
       rawHeaders = rawHeaders.map((text, at) => (headers.includes(at) ? putInHeader(text, secret) : text))
       used.push(secret.name)
     }
-    return { path, rawHeaders, used }
+    if (used.length > 0 || !held.some((secret) => secret.exclusive && isGranted(secret, request.target))) {
+      return { path, rawHeaders, used }
+    }
+    const message = `a request to ${quote(request.target.host)} must carry the brokered credential, and this one carries none`
+    return { refusal: { code: 'secret-absent', message } }
   }
 
   return {
@@ -101,7 +110,9 @@ export function createBroker(secrets: readonly BrokeredSecret[]): Broker {
     swap,
     overlap,
     bodyProblem: (target, bytes) => {
-      const found = held.find((secret) => !isGranted(secret, target) && bytes.includes(secret.placeholder))
+      const found = held.find(
+        (secret) => !isGranted(secret, target) && secret.shapes.some((shape) => bytes.includes(shape)),
+      )
       return found ? elsewhere(found, target) : null
     },
     mayEcho: (target) => held.some((secret) => isGranted(secret, target)),
@@ -116,7 +127,8 @@ function hold(secret: BrokeredSecret): Held {
     const expected = 'expected at least four printable ASCII characters without spaces around them'
     throw new TypeError(`the value of the secret ${secret.name} cannot go into a header: ${expected}`)
   }
-  return { ...secret, placeholder: `cordon_${secret.name.toLowerCase()}_${randomBytes(20).toString('hex')}` }
+  const placeholder = `cordon_${secret.name.toLowerCase()}_${randomBytes(20).toString('hex')}`
+  return { ...secret, placeholder, shapes: secretForms(placeholder, '').map((form) => form.bytes) }
 }
 
 function placeRefusal(
@@ -140,13 +152,15 @@ function placeRefusal(
 
 function foreignRefusal(held: readonly Held[], request: OutgoingRequest): Refusal | null {
   const granted = held.filter((secret) => isGranted(secret, request.target))
-  if (!granted.some((secret) => secret.exclusive)) return null
-  const found = foreignCredential(
-    request,
-    granted.map((secret) => secret.placeholder),
-  )
+  if (granted.length === 0) return null
+  const found = foreignCredential(request, {
+    placeholders: granted.map((secret) => secret.placeholder),
+    strict: granted.some((secret) => secret.exclusive),
+    headers: granted.flatMap((secret) => secret.passHeaders ?? []),
+    parameters: granted.flatMap((secret) => secret.passParameters ?? []),
+  })
   if (found === null) return null
-  const message = `a credential that is not the brokered one was on its way to ${quote(request.target.host)} (${quote(found)})`
+  const message = `${quote(found)} can carry another credential than the brokered one, and was on its way to ${quote(request.target.host)}`
   return { code: 'secret-foreign', message }
 }
 

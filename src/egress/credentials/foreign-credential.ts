@@ -1,24 +1,131 @@
-/** Credentials that are not the person's: with a key of their own, somebody could carry data out through a host that is granted. PURE. */
+/**
+ * What else of a request to a brokered host could say who asks: with a key of their own, somebody could carry data out through
+ * the one host that is granted. PURE.
+ */
 
-/** Headers by which the services that agents talk to know who asks. */
-const HEADERS: ReadonlySet<string> = new Set(['authorization', 'api-key', 'cookie', 'x-api-key', 'x-goog-api-key'])
-const PARAMETERS: ReadonlySet<string> = new Set(['access_token', 'api_key', 'apikey', 'key', 'token'])
+import { isOverride } from '../protocol/override-headers.ts'
 
-/** The name of the header or parameter with a credential that is none of these placeholders; null when there is none. */
-export function foreignCredential(
-  request: { readonly path: string; readonly rawHeaders: readonly string[] },
-  placeholders: readonly string[],
-): string | null {
-  const isOurs = (value: string): boolean => placeholders.includes(value.trim().replace(/^(?:bearer|token) +/i, ''))
-  const { path, rawHeaders } = request
+/** What may go to a host beside the brokered credential. */
+export interface Bystanders {
+  readonly placeholders: readonly string[]
+  /** True: whatever is not known to be harmless stays here. False: what has the name or the look of a credential does. */
+  readonly strict: boolean
+  /** Names that somebody listed; `anthropic-*` for all that start so. Lower-case. */
+  readonly headers: readonly string[]
+  readonly parameters: readonly string[]
+}
+
+interface Parts {
+  readonly path: string
+  readonly rawHeaders: readonly string[]
+}
+
+/** Request fields that name, describe or route, and that no service reads as a login. */
+const HARMLESS: ReadonlySet<string> = new Set(
+  [
+    'accept accept-charset accept-encoding accept-language cache-control connection content-disposition content-encoding',
+    'content-language content-length content-md5 content-range content-type date dnt early-data expect from git-protocol',
+    'grpc-accept-encoding grpc-encoding grpc-timeout host if-match if-modified-since if-none-match if-range',
+    'if-unmodified-since keep-alive max-forwards npm-auth-type npm-command npm-scope npm-session origin pragma prefer',
+    'priority range referer sec-fetch-dest sec-fetch-mode sec-fetch-site sec-fetch-user sec-websocket-extensions',
+    'sec-websocket-key sec-websocket-version te traceparent tracestate trailer transfer-encoding upgrade',
+    'upgrade-insecure-requests user-agent idempotency-key x-request-id x-client-request-id x-requested-with',
+  ].flatMap((line) => line.split(' ')),
+)
+/** Parameters that only sound like a credential. */
+const PAGING: ReadonlySet<string> = new Set(
+  'page_token pagetoken next_token nexttoken next_page_token continuation_token continuationtoken sort_key'.split(' '),
+)
+const CREDENTIAL_NAME =
+  /auth|token|apikey|secret|cookie|session|passw|pwd|credential|signature|jwt|bearer|dpop|(?:^|[-_.])(?:key|keys|sig|sid|pat|pin|otp|login)(?:$|[-_.])/
+/** A body of requests in requests, each with a head of its own. */
+const NESTED_REQUESTS = /^\s*(?:multipart\/(?:mixed|batch|parallel)|application\/http|message\/http)\b/i
+/** What a subprotocol of WebSocket is called; a key is longer, or says what it is. */
+const PLAIN_PROTOCOL = /^(?!.*[\w~+/=]{20})[\w.+/-]{1,48}$/
+
+/** The header, parameter or path segment that must not go to this host; null when there is none. */
+export function foreignCredential(request: Parts, by: Bystanders): string | null {
+  return foreignHeader(request, by) ?? foreignParameter(request, by) ?? foreignPath(request, by)
+}
+
+function foreignHeader({ rawHeaders }: Parts, by: Bystanders): string | null {
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     const name = rawHeaders[at]!.toLowerCase()
-    if (HEADERS.has(name) && !isOurs(rawHeaders[at + 1]!)) return name
-  }
-  const mark = path.indexOf('?')
-  if (mark < 0) return null
-  for (const [name, value] of new URLSearchParams(path.slice(mark + 1))) {
-    if (PARAMETERS.has(name.toLowerCase()) && !isOurs(value)) return name
+    const value = rawHeaders[at + 1]!
+    if (name === 'content-type' && NESTED_REQUESTS.test(value)) return name
+    if (HARMLESS.has(name) || isOurs(value, by) || isListed(name, by.headers)) continue
+    if (by.strict || isOverride(name) || CREDENTIAL_NAME.test(name)) return name
+    if (name === 'sec-websocket-protocol' && !arePlain(value)) return name
   }
   return null
+}
+
+function foreignParameter({ path }: Parts, by: Bystanders): string | null {
+  for (const [name, value] of parametersOf(path)) {
+    const known = name.toLowerCase()
+    if (isOurs(value, by) || isListed(known, by.parameters)) continue
+    if (by.strict || (CREDENTIAL_NAME.test(known) && !PAGING.has(known))) return name
+  }
+  return null
+}
+
+/** Where a service takes requests in requests as JSON; others call other things so, and only agents' services are strict. */
+function foreignPath({ path }: Parts, by: Bystanders): string | null {
+  if (!by.strict) return null
+  const [route = ''] = path.split('?')
+  return (
+    decodedFully(route)
+      .split(/[/\\;]/)
+      .find((segment) => /^\$?batch(?:$|[:.?])/i.test(segment)) ?? null
+  )
+}
+
+/** Name and value of each parameter: after `?`, between `&` or `;`, and those that a path segment carries after a `;`. */
+function parametersOf(path: string): [name: string, value: string][] {
+  const mark = path.indexOf('?')
+  const route = mark < 0 ? path : path.slice(0, mark)
+  const query = mark < 0 ? '' : path.slice(mark + 1)
+  const inPath = decodedFully(route)
+    .split('/')
+    .flatMap((segment) => segment.split(';').slice(1))
+  const pieces = [...query.split(/[&;?]/), ...inPath].filter((piece) => piece !== '')
+  return pieces.map((piece) => {
+    const sign = piece.indexOf('=')
+    const name = sign < 0 ? piece : piece.slice(0, sign)
+    return [decodedFully(name), sign < 0 ? '' : decodedFully(piece.slice(sign + 1))]
+  })
+}
+
+function isListed(name: string, listed: readonly string[]): boolean {
+  return listed.some((entry) => (entry.endsWith('*') ? name.startsWith(entry.slice(0, -1)) : name === entry))
+}
+
+/** A placeholder alone, with a scheme, or as one half of Basic credentials whose other half is only a name. */
+function isOurs(value: string, { placeholders }: Bystanders): boolean {
+  const bare = value.trim()
+  if (placeholders.includes(bare.replace(/^(?:bearer|token) +/i, ''))) return true
+  const encoded = /^basic +([A-Za-z0-9+/=_-]+)$/i.exec(bare)?.[1]
+  if (encoded === undefined) return false
+  const text = Buffer.from(encoded, 'base64').toString('latin1')
+  const colon = text.indexOf(':')
+  const halves = colon < 0 ? [text] : [text.slice(0, colon), text.slice(colon + 1)]
+  return (
+    halves.some((half) => placeholders.includes(half)) &&
+    halves.every((half) => placeholders.includes(half) || /^(?!\w{20})[\w.@-]{0,39}$/.test(half))
+  )
+}
+
+function arePlain(protocols: string): boolean {
+  return protocols.split(',').every((name) => PLAIN_PROTOCOL.test(name.trim()) && !CREDENTIAL_NAME.test(name))
+}
+
+/** Until nothing is left to decode: a server may decode more than once. */
+function decodedFully(text: string): string {
+  let left = text.replaceAll('+', ' ')
+  for (let round = 0; round < 4 && left.includes('%'); round++) {
+    const next = left.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+    if (next === left) break
+    left = next
+  }
+  return left
 }

@@ -1,11 +1,18 @@
 /** Answers of a host that was given a secret: unpacked, and rid of the secret, before they go into the sandbox. */
 
-import type { IncomingHttpHeaders } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { decoded } from '../protocol/decoding.ts'
+import { endToEndHeaders } from '../protocol/request-head.ts'
 import type { Refusal } from '../refusal.ts'
 import type { Broker } from './broker.ts'
 import { grpcHead } from './scrub-frames.ts'
+
+/** For a body that came packed for the way, which no client asked for. */
+export const PACKED_IN_TRANSFER: Refusal = {
+  code: 'upstream-protocol',
+  message: 'the host answered with a transfer coding that was not asked for',
+}
 
 /** For an answer that could hold the secret and cannot be looked into. */
 export const UNREADABLE: Refusal = {
@@ -34,6 +41,33 @@ export function keepsLength(headers: IncomingHttpHeaders): boolean {
 /** True for an answer that has no body, whatever its headers say of one. */
 export function isBodiless(status: number, method: string): boolean {
   return method === 'HEAD' || status === 204 || status === 304
+}
+
+/** A head as the command may see it. */
+export interface CleanHead {
+  readonly statusText: string
+  readonly rawHeaders: readonly string[]
+}
+
+/** The one exit of heads of HTTP/1: what ends at this hop is left out, and so are secrets, in names, values and the status line. */
+export function cleanHead(
+  broker: Broker | null,
+  incoming: IncomingMessage,
+  dropped: readonly string[] = [],
+): CleanHead {
+  const statusText = incoming.statusMessage ?? ''
+  const rawHeaders = endToEndHeaders(incoming.rawHeaders, dropped)
+  if (broker === null) return { statusText, rawHeaders }
+  return {
+    statusText: broker.scrubText(statusText),
+    rawHeaders: rawHeaders.map((text) => broker.scrubText(text)),
+  }
+}
+
+/** True for a body that was packed for the way alone: its coding is not passed on, so what it holds could not be read by anybody. */
+export function isPackedInTransfer({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
+  const coding = headers['transfer-encoding']
+  return coding !== undefined && coding.trim().toLowerCase() !== 'chunked'
 }
 
 /** The body without the session's secrets; null when it cannot be unpacked. */

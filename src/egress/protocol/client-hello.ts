@@ -17,33 +17,54 @@ const HANDSHAKE_RECORD = 0x16
 const CLIENT_HELLO = 1
 const EXTENSION = { serverName: 0, alpn: 16, encryptedHello: 0xfe0d } as const
 const MAX_HELLO = 64 * 1024
+/** A hello is one record, or a few; each one costs a look. */
+const MAX_RECORDS = 64
+const RECORD_HEAD = 5
+const MESSAGE_HEAD = 4
 
 /** The fatal alert `unrecognized_name`: a TLS client shows it as a clean refusal. */
 export const UNRECOGNIZED_NAME: Buffer = Buffer.from([0x15, 3, 3, 0, 2, 2, 112])
 /** The fatal alert `access_denied`. */
 export const ACCESS_DENIED: Buffer = Buffer.from([0x15, 3, 3, 0, 2, 2, 49])
 
-/** Reads the first bytes of a TLS connection; the hello may be spread over several records. */
-export function readClientHello(bytes: Buffer): HelloReading {
+/**
+ * A reader of the first bytes of one TLS connection; the hello may be spread over several records. It is called with all
+ * bytes so far each time more have come, and looks at none of them twice.
+ */
+export function helloReader(): (bytes: Buffer) => HelloReading {
   const parts: Buffer[] = []
+  let records = 0
   let held = 0
-  for (let at = 0; ; ) {
-    if (bytes.length > MAX_HELLO) return bad(`a ClientHello of more than ${MAX_HELLO} bytes`)
-    if (at < bytes.length && bytes[at] !== HANDSHAKE_RECORD) return bad('not a TLS handshake record')
-    if (at + 1 < bytes.length && bytes[at + 1] !== 3) return bad('not a TLS version')
-    if (bytes.length < at + 5) return { state: 'more' }
-    const length = bytes.readUInt16BE(at + 3)
-    if (length === 0 || length > 0x4000) return bad('a TLS record of a wrong length')
-    const content = bytes.subarray(at + 5, at + 5 + length)
-    parts.push(content)
-    held += content.length
-    const whole = Buffer.concat(parts)
-    if (whole.length > 0 && whole[0] !== CLIENT_HELLO) return bad('the first TLS message is not a ClientHello')
-    if (held >= 4 && held >= 4 + whole.readUIntBE(1, 3))
-      return parseHello(whole.subarray(4, 4 + whole.readUIntBE(1, 3)))
-    if (content.length < length) return { state: 'more' }
-    at += 5 + length
+  /** Where the first record starts that is not whole yet. */
+  let at = 0
+
+  return (bytes) => {
+    for (;;) {
+      if (at < bytes.length && bytes[at] !== HANDSHAKE_RECORD) return bad('not a TLS handshake record')
+      if (at + 1 < bytes.length && bytes[at + 1] !== 3) return bad('not a TLS version')
+      if (bytes.length < at + RECORD_HEAD) return bytes.length > MAX_HELLO ? tooLong() : { state: 'more' }
+      const length = bytes.readUInt16BE(at + 3)
+      if (length === 0 || length > 0x4000) return bad('a TLS record of a wrong length')
+      if (at + RECORD_HEAD + length > MAX_HELLO) return tooLong()
+      if (parts.length === 0 && bytes.length > at + RECORD_HEAD && bytes[at + RECORD_HEAD] !== CLIENT_HELLO)
+        return bad('the first TLS message is not a ClientHello')
+      if (bytes.length < at + RECORD_HEAD + length) return { state: 'more' }
+      if (++records > MAX_RECORDS) return bad(`a ClientHello in more than ${MAX_RECORDS} records`)
+      // A copy: the bytes so far may lie elsewhere by the next time.
+      parts.push(Buffer.from(bytes.subarray(at + RECORD_HEAD, at + RECORD_HEAD + length)))
+      held += length
+      at += RECORD_HEAD + length
+      if (held < MESSAGE_HEAD) continue
+      const whole = Buffer.concat(parts)
+      const end = MESSAGE_HEAD + whole.readUIntBE(1, 3)
+      if (end > MAX_HELLO) return tooLong()
+      if (held >= end) return parseHello(whole.subarray(MESSAGE_HEAD, end))
+    }
   }
+}
+
+function tooLong(): HelloReading {
+  return bad(`a ClientHello of more than ${MAX_HELLO} bytes`)
 }
 
 function parseHello(body: Buffer): HelloReading {

@@ -2,7 +2,17 @@
 
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { isBodiless, keepsLength, PACKING, PACKING_OFFERS, scrubbedBody, UNREADABLE } from '../credentials/scrub.ts'
+import {
+  cleanHead,
+  isBodiless,
+  isPackedInTransfer,
+  keepsLength,
+  PACKED_IN_TRANSFER,
+  PACKING,
+  PACKING_OFFERS,
+  scrubbedBody,
+  UNREADABLE,
+} from '../credentials/scrub.ts'
 import {
   type Cleared,
   clearRequest,
@@ -158,6 +168,7 @@ class Exchange {
     request.setTimeout(this.#passage.limits.idleMilliseconds, () => request.destroy(timeoutError()))
     request.once('socket', (socket: Socket) => this.#watchAddress(socket))
     request.once('response', (incoming) => this.#receive(incoming))
+    request.on('information', ({ statusCode, rawHeaders }) => this.#hint(statusCode, rawHeaders))
     request.on('error', (error) => this.#failed(request, error))
     onUnanswered(request, (error) => this.#failed(request, error))
     if (this.#repeatable) request.end()
@@ -182,8 +193,12 @@ class Exchange {
   #receive(incoming: IncomingMessage): void {
     const { scrub } = this.#cleared
     const packed = scrub !== null && !isBodiless(incoming.statusCode!, this.#message.method!)
-    const own = endToEndHeaders(incoming.rawHeaders, packed && !keepsLength(incoming.headers) ? PACKING : [])
-    const headers = scrub ? own.map((text) => scrub.scrubText(text)) : own
+    if (isPackedInTransfer(incoming)) {
+      incoming.destroy()
+      this.#answer(PACKED_IN_TRANSFER)
+      return
+    }
+    const head = cleanHead(scrub, incoming, packed && !keepsLength(incoming.headers) ? PACKING : [])
     const body = packed ? scrubbedBody(scrub, incoming, incoming.headers) : incoming
     if (body === null) {
       incoming.destroy()
@@ -191,8 +206,7 @@ class Exchange {
       return
     }
     try {
-      const reason = incoming.statusMessage ?? ''
-      this.#response.writeHead(incoming.statusCode!, scrub ? scrub.scrubText(reason) : reason, headers)
+      this.#response.writeHead(incoming.statusCode!, head.statusText, [...head.rawHeaders])
     } catch (error) {
       incoming.destroy()
       this.#answer(upstreamRefusal(error, this.#read.target))
@@ -217,7 +231,37 @@ class Exchange {
       this.#refusal ??= UNREADABLE
       this.#response.destroy()
     })
+    body.once('end', () => this.#sendTrailers(incoming))
     body.pipe(this.#response)
+  }
+
+  /** What a host says after a body whose length it did not tell. */
+  #sendTrailers({ rawTrailers }: IncomingMessage): void {
+    if (rawTrailers.length === 0 || this.#response.hasHeader('content-length')) return
+    const { scrub } = this.#cleared
+    const own = endToEndHeaders(rawTrailers, [...PACKING, 'host'])
+    const pairs: [string, string][] = []
+    for (let at = 0; at + 1 < own.length; at += 2) {
+      const [name, value] = [own[at]!, own[at + 1]!]
+      pairs.push(scrub ? [scrub.scrubText(name), scrub.scrubText(value)] : [name, value])
+    }
+    try {
+      this.#response.addTrailers(pairs)
+    } catch {
+      // A trailer that could not be a header is not passed on.
+    }
+  }
+
+  /** 103: what a page will need, told while the host still thinks. */
+  #hint(status: number, rawHeaders: readonly string[]): void {
+    if (status !== 103 || this.#response.headersSent || this.#response.destroyed) return
+    const { scrub } = this.#cleared
+    const links = headerValues(rawHeaders, 'link').map((link) => (scrub ? scrub.scrubText(link) : link))
+    try {
+      if (links.length > 0) this.#response.writeEarlyHints({ link: links })
+    } catch {
+      // Links that Node does not take are the host's mistake; the answer itself comes all the same.
+    }
   }
 
   #failed(request: ClientRequest, error: Error): void {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { readClientHello } from './client-hello.ts'
+import { helloReader } from './client-hello.ts'
 import { speechOf } from './first-bytes.ts'
 import { readGreeting, readRequest } from './socks.ts'
 
@@ -43,7 +43,7 @@ describe('parsers of bytes', () => {
         const buffer = Buffer.from(bytes)
         const tls = Buffer.concat([Buffer.from([0x16, 3, 1, 0, buffer.length & 255, 1, 0, 0]), buffer])
         for (const input of [buffer, tls]) {
-          expect(['more', 'bad', 'hello']).toContain(readClientHello(input).state)
+          expect(['more', 'bad', 'hello']).toContain(helloReader()(input).state)
           expect(['more', 'greeted', 'refused']).toContain(readGreeting(input).state)
           expect(['more', 'request', 'refused']).toContain(readRequest(input).state)
         }

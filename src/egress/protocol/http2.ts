@@ -29,13 +29,18 @@ import { upstreamRefusal } from '../upstream.ts'
 import { watchBody } from './body-watch.ts'
 
 const MAX_STREAMS = 256
+/** In megabytes: what every stream may have under way, which Node's own limit does not hold. */
+const MAX_MEMORY = 64
 const PERMISSION_DENIED = '7'
 const UNAVAILABLE = '14'
 const END_STREAM = constants.NGHTTP2_FLAG_END_STREAM
 
 export function serveHttp2(passage: Passage, socket: Duplex, tunnel: Tunnel): void {
   if (socket.destroyed) return
-  const client = performServerHandshake(socket, { settings: { enablePush: false, maxConcurrentStreams: MAX_STREAMS } })
+  const client = performServerHandshake(socket, {
+    settings: { enablePush: false, maxConcurrentStreams: MAX_STREAMS },
+    maxSessionMemory: MAX_MEMORY,
+  })
   let host: ClientHttp2Session | null = null
   const hostSession = () => {
     if (host === null || host.closed || host.destroyed) host = openSession(passage, tunnel)
@@ -57,7 +62,11 @@ function openSession(passage: Passage, tunnel: Tunnel): ClientHttp2Session {
   const { target, secure, admission } = tunnel
   const socket = passage.agent.dial(admission.route, secure, ['h2'])
   const origin = `${secure ? 'https' : 'http'}://${authorityOf(target, secure ? 443 : 80)}`
-  const session = connect(origin, { createConnection: () => socket, settings: { enablePush: false } })
+  const session = connect(origin, {
+    createConnection: () => socket,
+    settings: { enablePush: false },
+    maxSessionMemory: MAX_MEMORY,
+  })
   session.on('error', () => session.destroy())
   session.once('connect', () => {
     if (secure && (socket as TLSSocket).alpnProtocol !== 'h2')
@@ -118,6 +127,7 @@ function relay(
   request.on('data', (chunk: Buffer) => {
     down += chunk.length
   })
+  request.on('headers', (incoming) => hint(stream, incoming, cleared))
   request.once('response', (incoming, flags) => {
     if (stream.destroyed) return
     const answered = respond(stream, request, incoming, (flags & END_STREAM) !== 0, cleared)
@@ -129,8 +139,10 @@ function relay(
   })
   request.once('close', () => {
     if (stream.destroyed || stream.writableEnded) return
-    // The host reset the stream: so do we, with its own code.
-    if (stream.headersSent) stream.close(request.rstCode)
+    // All of it has come: what is still being looked through ends the stream when it is done.
+    if (stream.headersSent && request.readableEnded && request.rstCode === constants.NGHTTP2_NO_ERROR) return
+    // The host reset the stream: so do we, with its own code; one that merely went away did not say that this was all.
+    if (stream.headersSent) stream.close(request.rstCode || constants.NGHTTP2_INTERNAL_ERROR)
     else if (refusal === null) stop({ code: 'upstream-protocol', message: 'the host broke off the stream' })
   })
   stream.once('close', () => {
@@ -164,8 +176,16 @@ function respond(
   stream.respond(headers, { waitForTrailers: true })
   stream.once('wantTrailers', () => stream.sendTrailers(trailers))
   body.on('error', () => stream.destroy())
-  body.pipe(stream)
+  // A host that went away ends the body as well, and says so by the code.
+  body.once('end', () => (request.rstCode ? stream.close(request.rstCode) : stream.end()))
+  body.pipe(stream, { end: false })
   return true
+}
+
+/** 103: what a page will need, told while the host still thinks. */
+function hint(stream: ServerHttp2Stream, incoming: IncomingHttpHeaders, { scrub }: Cleared): void {
+  if (Number(incoming[':status']) !== 103 || stream.headersSent || stream.destroyed) return
+  stream.additionalHeaders(scrub ? scrubbed(incoming, scrub.scrubText, []) : { ...incoming })
 }
 
 function streamProblem(headers: IncomingHttpHeaders, tunnel: Tunnel): Refusal | null {
@@ -188,12 +208,13 @@ function streamProblem(headers: IncomingHttpHeaders, tunnel: Tunnel): Refusal | 
 
 function outgoingHeaders(headers: IncomingHttpHeaders, cleared: Cleared, tunnel: Tunnel): OutgoingHttpHeaders {
   const { target, secure } = tunnel
-  const own: { [name: string]: string | string[] } = {
+  // Without a prototype: `constructor` is a header's name like any other.
+  const own: { [name: string]: string | string[] } = Object.assign(Object.create(null), {
     ':method': headers[':method']!,
     ':path': cleared.path,
     ':scheme': secure ? 'https' : 'http',
     ':authority': authorityOf(target, secure ? 443 : 80),
-  }
+  })
   for (let at = 0; at + 1 < cleared.rawHeaders.length; at += 2) {
     const name = cleared.rawHeaders[at]!
     const value = cleared.rawHeaders[at + 1]!
@@ -218,7 +239,7 @@ function scrubbed(
   scrub: (text: string) => string,
   dropped: readonly string[],
 ): OutgoingHttpHeaders {
-  const clean: OutgoingHttpHeaders = {}
+  const clean: OutgoingHttpHeaders = Object.create(null)
   for (const [name, value] of Object.entries(headers)) {
     if (!dropped.includes(name)) clean[name] = Array.isArray(value) ? value.map(scrub) : scrub(String(value))
   }

@@ -8,8 +8,9 @@ export type Peeked<T> = { readonly value: T } | 'ended' | 'silent' | 'stalled'
 /** Collects bytes until `read` makes something of them; all of them go back, to be read by whoever comes next. */
 export function peek<T>(socket: Duplex, read: (bytes: Buffer) => T | null, milliseconds: number): Promise<Peeked<T>> {
   return new Promise((resolve) => {
-    let held: Buffer = Buffer.alloc(0)
-    const timer = setTimeout(() => finish(held.length === 0 ? 'silent' : 'stalled'), milliseconds)
+    let space: Buffer = Buffer.alloc(0)
+    let length = 0
+    const timer = setTimeout(() => finish(length === 0 ? 'silent' : 'stalled'), milliseconds)
     socket.on('readable', onReadable)
     socket.on('end', onEnd)
     socket.on('close', onEnd)
@@ -17,16 +18,30 @@ export function peek<T>(socket: Duplex, read: (bytes: Buffer) => T | null, milli
 
     function onReadable(): void {
       for (let chunk: Buffer | null = socket.read(); chunk !== null; chunk = socket.read()) {
-        held = held.length === 0 ? chunk : Buffer.concat([held, chunk])
+        take(chunk)
       }
-      if (held.length === 0) return
+      if (length === 0) return
       try {
-        const value = read(held)
+        const value = read(space.subarray(0, length))
         if (value !== null) finish({ value })
       } catch {
         // Thrown on it would end the whole session, and not just this connection.
         finish('ended')
       }
+    }
+
+    // Room for twice as much each time: a client that sends byte by byte does not make us copy all for each of them.
+    function take(chunk: Buffer): void {
+      if (length === 0) space = chunk
+      else {
+        if (length + chunk.length > space.length) {
+          const grown = Buffer.allocUnsafeSlow(2 * (length + chunk.length))
+          space.copy(grown, 0, 0, length)
+          space = grown
+        }
+        chunk.copy(space, length)
+      }
+      length += chunk.length
     }
 
     function onEnd(): void {
@@ -39,7 +54,7 @@ export function peek<T>(socket: Duplex, read: (bytes: Buffer) => T | null, milli
       socket.off('end', onEnd)
       socket.off('close', onEnd)
       socket.off('error', onEnd)
-      if (held.length > 0 && !socket.destroyed && !socket.readableEnded) socket.unshift(held)
+      if (length > 0 && !socket.destroyed && !socket.readableEnded) socket.unshift(space.subarray(0, length))
       resolve(result)
     }
   })

@@ -19,13 +19,7 @@ import { isPassedThrough, mayCarryRawBytes } from '../rules.ts'
 import { authorityOf, targetOf } from '../target.ts'
 import type { SessionCa } from '../tls/ca.ts'
 import { upstreamRefusal } from '../upstream.ts'
-import {
-  ACCESS_DENIED,
-  type ClientHello,
-  type HelloReading,
-  readClientHello,
-  UNRECOGNIZED_NAME,
-} from './client-hello.ts'
+import { ACCESS_DENIED, type ClientHello, type HelloReading, helloReader, UNRECOGNIZED_NAME } from './client-hello.ts'
 import { type Speech, speechOf } from './first-bytes.ts'
 import { join } from './join.ts'
 import { peek } from './peek.ts'
@@ -50,6 +44,7 @@ export async function carryTunnel(call: TunnelCall, socket: Socket, admission: A
   const raw = mayCarryRawBytes(admission.rules, target)
   const wait = raw ? passage.limits.serverFirstMilliseconds : passage.limits.headMilliseconds
   let hello: WholeReading | null = null
+  const readHello = wholeHello()
   const speech = await peek(
     socket,
     (bytes) => {
@@ -90,7 +85,7 @@ async function carryTls(
   hello: WholeReading | null,
 ): Promise<void> {
   const { target } = admission.route
-  const peeked = hello ? { value: hello } : await peek(socket, readHello, call.passage.limits.headMilliseconds)
+  const peeked = hello ? { value: hello } : await peek(socket, wholeHello(), call.passage.limits.headMilliseconds)
   if (typeof peeked === 'string') return void socket.destroy()
   const reading = peeked.value
   if (reading.state !== 'hello') {
@@ -110,9 +105,12 @@ async function carryTls(
 
 type WholeReading = Exclude<HelloReading, { state: 'more' }>
 
-function readHello(bytes: Buffer): WholeReading | null {
-  const reading = readClientHello(bytes)
-  return reading.state === 'more' ? null : reading
+function wholeHello(): (bytes: Buffer) => WholeReading | null {
+  const read = helloReader()
+  return (bytes) => {
+    const reading = read(bytes)
+    return reading.state === 'more' ? null : reading
+  }
 }
 
 /**

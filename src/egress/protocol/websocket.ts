@@ -3,7 +3,14 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Broker } from '../credentials/broker.ts'
-import { PACKING, PACKING_OFFERS, scrubbedBody, UNREADABLE } from '../credentials/scrub.ts'
+import {
+  cleanHead,
+  isPackedInTransfer,
+  PACKING,
+  PACKING_OFFERS,
+  scrubbedBody,
+  UNREADABLE,
+} from '../credentials/scrub.ts'
 import { websocketHead } from '../credentials/scrub-frames.ts'
 import {
   clearRequest,
@@ -20,7 +27,7 @@ import { timeoutError, upstreamRefusal } from '../upstream.ts'
 import { headOf, outgoing } from './exchange.ts'
 import { http } from './http.ts'
 import { join } from './join.ts'
-import { endToEndHeaders, hasBody, headerValues, readRequest, upstreamHeaders } from './request-head.ts'
+import { hasBody, headerValues, readRequest, upstreamHeaders } from './request-head.ts'
 
 /** True when the only protocol that is asked for is WebSocket. */
 export function isWebSocket(message: IncomingMessage): boolean {
@@ -78,10 +85,9 @@ export async function upgrade(
       host.destroy()
       return refuse(UNREADABLE)
     }
-    const own = endToEndHeaders(incoming.rawHeaders)
-    const scrubbed = passage.broker === null ? own : own.map((text) => passage.broker!.scrubText(text))
+    const { rawHeaders } = cleanHead(passage.broker, incoming)
     socket.write(
-      headBytes('HTTP/1.1 101 Switching Protocols', ['Connection', 'Upgrade', 'Upgrade', 'websocket', ...scrubbed]),
+      headBytes('HTTP/1.1 101 Switching Protocols', ['Connection', 'Upgrade', 'Upgrade', 'websocket', ...rawHeaders]),
     )
     if (early.length > 0) host.unshift(early)
     if (head.length > 0) socket.unshift(head)
@@ -97,17 +103,21 @@ export async function upgrade(
 /** A host that does not switch answers as to any request; the connection ends with it. */
 function answerPlainly(socket: Duplex, incoming: IncomingMessage, broker: Broker | null): Promise<number> {
   let bytes = 0
-  const own = endToEndHeaders(incoming.rawHeaders, broker ? PACKING : [])
-  const headers = [...(broker ? own.map((text) => broker.scrubText(text)) : own), 'Connection', 'close']
-  socket.write(headBytes(`HTTP/1.1 ${incoming.statusCode} ${incoming.statusMessage ?? ''}`, headers))
+  const head = cleanHead(broker, incoming, broker ? PACKING : [])
+  socket.write(
+    headBytes(`HTTP/1.1 ${incoming.statusCode} ${head.statusText}`, [...head.rawHeaders, 'Connection', 'close']),
+  )
   incoming.on('data', (chunk: Buffer) => {
     bytes += chunk.length
   })
   incoming.on('error', () => socket.destroy())
   const body = broker ? scrubbedBody(broker, incoming, incoming.headers) : incoming
-  if (body === null) socket.destroy()
-  else body.on('error', () => socket.destroy()).pipe(socket)
-  incoming.once('end', () => closeSoon(socket))
+  if (body === null || isPackedInTransfer(incoming)) socket.destroy()
+  else
+    body
+      .on('error', () => socket.destroy())
+      .once('end', () => closeSoon(socket))
+      .pipe(socket)
   socket.once('close', () => incoming.destroy())
   return new Promise((resolve) => incoming.once('close', () => resolve(bytes)))
 }

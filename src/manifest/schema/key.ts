@@ -13,6 +13,7 @@ export type Format =
   | 'host'
   | 'method'
   | 'module'
+  | 'pass-name'
   | 'path'
   | 'query'
   | 'secret-source'

@@ -324,6 +324,16 @@ export const SECRETS: Key = {
           type: text('query'),
           doc: 'The parameter in the URL that carries it, for services that take a key as `?key=…`. Servers log URLs: a header is better.',
         },
+        {
+          name: 'pass_headers',
+          type: { kind: 'list', of: text('pass-name') },
+          doc: 'Headers that may go to these hosts although their name sounds like a credential (`cookie`, `x-session-*`). No other credential goes there.',
+        },
+        {
+          name: 'pass_parameters',
+          type: { kind: 'list', of: text('pass-name') },
+          doc: 'The same for parameters of the URL.',
+        },
       ],
     },
   },

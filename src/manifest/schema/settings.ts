@@ -25,8 +25,11 @@ export interface SecretSetting {
   readonly header: string | null
   /** The query parameter that carries it. */
   readonly query?: string
-  /** No other credential goes to its hosts: an agent's provider would take data for somebody else's account. */
+  /** Every request to its hosts carries it: an agent's provider would take data for somebody else's account. */
   readonly exclusive?: boolean
+  /** Headers and parameters that may go to its hosts although they could carry another credential. Lower-case. */
+  readonly passHeaders?: readonly string[]
+  readonly passParameters?: readonly string[]
 }
 
 /** Limits of one command; null means none. Times are seconds, sizes are bytes. */

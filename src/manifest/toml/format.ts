@@ -70,6 +70,14 @@ const CHECKS: Readonly<Record<Format, Check>> = {
     /^[\p{ID_Start}_][\p{ID_Continue}]*(?:\.[\p{ID_Start}_][\p{ID_Continue}]*)*$/u.test(text)
       ? null
       : bad(text, 'is not a Python module', 'a name such as "os.path"'),
+  'pass-name': (text) =>
+    /^[A-Za-z0-9!#$%&'+.^_`|~[\]-]{1,100}\*?$/.test(text)
+      ? null
+      : bad(
+          text,
+          'is not the name of a header or parameter',
+          'a name such as "cookie", or "x-session-*" for all that start so',
+        ),
   query: (text) =>
     /^[A-Za-z0-9._~-]{1,100}$/.test(text)
       ? null

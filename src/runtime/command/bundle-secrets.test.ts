@@ -1,10 +1,12 @@
 /** Which keys of the person a bundle brokers: those of the command's own bundle, when they are set, and nothing else. */
 
 import { expect, it } from 'vitest'
+import { hostsOfCommand } from '../../policy/network-use.ts'
 import { machineFiles } from '../../system/files.ts'
 import { type Machine, thisMachine } from '../../system/machine.ts'
 import { loadPolicy } from '../policy/load.ts'
 import { withBundleSecrets } from './bundle-secrets.ts'
+import { egressRules } from './egress-rules.ts'
 
 const machine: Machine = { ...thisMachine(), env: { ANTHROPIC_API_KEY: 'sk-real', OPENAI_API_KEY: '' } }
 
@@ -43,4 +45,32 @@ it('leaves the manifest’s own entry of that name, and lets no other credential
   expect(await brokered({ ...tools('claude-code'), secrets }, ['curl'])).toEqual([
     'ANTHROPIC_API_KEY authorization gateway.example.com',
   ])
+})
+
+it.each([
+  ['with its key the host is open', tools('claude-code'), ['claude'], ['api.anthropic.com'], []],
+  ['without any of its keys it is closed', tools('codex'), ['codex'], [], ['api.openai.com']],
+  [
+    'a host that takes no key stays open',
+    tools('opencode'),
+    ['opencode'],
+    ['models.dev', 'api.anthropic.com'],
+    undefined,
+  ],
+  [
+    'a key of the manifest opens it too',
+    { ...tools('codex'), secrets: [{ name: 'OPENAI_API_KEY', source: 'env:X', hosts: ['api.openai.com'] }] },
+    ['codex'],
+    ['api.openai.com'],
+    [],
+  ],
+])('hosts: %s', async (_, manifest, command, open, closed) => {
+  const object = { schema_version: 1, ...manifest }
+  const outcome = await loadPolicy({ machine, files: machineFiles, root: '/', choice: { kind: 'object', object } })
+  if ('problems' in outcome) throw new Error(JSON.stringify(outcome.problems))
+  const loaded = withBundleSecrets(outcome.loaded, machine, command)
+  const hosts = hostsOfCommand(loaded.policy, [], command)
+  const { allowed, keyless = [] } = egressRules(loaded, 'x', hosts, command, () => [])
+  expect(allowed?.map(({ pattern }) => pattern.host)).toEqual(open)
+  if (closed) expect(keyless.map(({ host }) => host)).toEqual(closed)
 })

@@ -6,6 +6,7 @@ import type { HostRule, Sourced } from '../../policy/policy.ts'
 import { type AppliedBundle, selectBundles } from '../../sandbox/bundles/bundle.ts'
 import { builtInBundles } from '../../sandbox/bundles/bundles.generated.ts'
 import type { Machine } from '../../system/machine.ts'
+import { withKeyedHosts } from '../policy/keyed-hosts.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
 
 /**
@@ -17,28 +18,38 @@ export function withBundleSecrets(loaded: LoadedPolicy, machine: Machine, comman
   const choices = loaded.sandbox.bundles.map((choice) => choice.value)
   if (choices.length === 0) return loaded
   const applied = selectBundles(choices, command, builtInBundles())
-  const named = new Set(applied.flatMap(({ bundle }) => bundle.secrets.map((secret) => secret.name)))
-  const written = loaded.sandbox.secrets.map((secret) =>
-    named.has(secret.value.name) ? { ...secret, value: { ...secret.value, exclusive: true } } : secret,
-  )
+  const named = new Map(applied.flatMap(({ bundle }) => bundle.secrets.map((secret) => [secret.name, secret] as const)))
+  const written = loaded.sandbox.secrets.map((secret) => {
+    const own = named.get(secret.value.name)
+    if (!own) return secret
+    const { passHeaders = [], passParameters = [] } = secret.value
+    const passed = {
+      passHeaders: [...passHeaders, ...own.passHeaders],
+      passParameters: [...passParameters, ...own.passParameters],
+    }
+    return { ...secret, value: { ...secret.value, exclusive: true, ...passed } }
+  })
   const brokered = applied
     .flatMap((bundle) => secretsOf(bundle))
     .filter(({ value: { name } }) => (machine.env[name] ?? '') !== '')
     .filter(({ value: { name } }) => !written.some((secret) => secret.value.name === name))
   const unique = [...new Map(brokered.map((secret) => [secret.value.name, secret])).values()]
-  return { ...loaded, sandbox: { ...loaded.sandbox, secrets: [...written, ...unique] } }
+  const known = { ...loaded, sandbox: { ...loaded.sandbox, secrets: [...written, ...unique] } }
+  return withKeyedHosts(known, new Set(unique.map((secret) => secret.value.name)))
 }
 
 function secretsOf({ bundle, fetch, defaultDomains }: AppliedBundle): Sourced<SecretSetting>[] {
   if (!fetch || !defaultDomains) return []
   const rule = `bundle ${bundle.tool}`
-  return bundle.secrets.map(({ name, hosts, header }) => ({
+  return bundle.secrets.map(({ name, hosts, header, passHeaders, passParameters }) => ({
     value: {
       name,
       header,
       source: { kind: 'env', name },
       hosts: hosts.flatMap((host) => hostRule(host, rule)),
       exclusive: true,
+      passHeaders,
+      passParameters,
     },
     rule,
     source: 'built-in',

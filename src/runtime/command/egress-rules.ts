@@ -1,31 +1,40 @@
-/** Which hosts a command may reach, from the policy and the grants that cover it. */
+/** What the way out of a command goes by: the hosts it has, and what closes some of them. */
 
 import type { EgressRules } from '../../egress/rules.ts'
-import type { CommandRule, HostRule, Policy } from '../../policy/policy.ts'
+import type { HostRule, Policy } from '../../policy/policy.ts'
+import { keylessHosts } from '../policy/keyed-hosts.ts'
+import type { LoadedPolicy } from '../policy/load.ts'
 
-/**
- * The hosts of one command (N1): the domains of its grants, the default domains unless a grant opts out, and what bundles give
- * its programs. Without any the command has no network.
- */
+/** The rules of one command (N1). Without any host it has no network. */
 export function egressRules(
-  policy: Policy,
+  loaded: Pick<LoadedPolicy, 'policy' | 'sandbox'>,
   command: string,
-  grants: readonly CommandRule[],
+  allowed: readonly HostRule[],
   programs: readonly string[],
   ownAddresses: () => readonly string[],
 ): EgressRules {
-  const inherits = grants.length === 0 || grants.some((grant) => grant.inheritDefaultDomains)
-  const allowed: readonly HostRule[] = [
-    ...grants.flatMap((grant) => grant.domains),
-    ...(inherits ? policy.commands.defaultDomains : []),
-    ...programs.flatMap((program) => policy.commands.toolDomains.get(program) ?? []),
-  ]
+  const { policy } = loaded
+  const keyless = keylessHosts(loaded, programs)
   return {
     command,
     allowed,
     denied: policy.commands.deniedDomains,
     allowPrivate: policy.http.allowPrivate,
     ownAddresses: allowed.length > 0 ? ownAddresses() : [],
+    ...(keyless.length > 0 && { keyless }),
     ...(policy.http.suffixes && { suffixes: policy.http.suffixes }),
   }
+}
+
+/** Every host that the policy or this command's answers grant to some command, as patterns: what a remote of git may name. */
+export function grantedHosts(policy: Policy, rules: EgressRules): readonly string[] {
+  const { commands } = policy
+  const granted = [
+    ...(rules.allowed ?? []),
+    ...commands.defaultDomains,
+    ...commands.allow.flatMap((grant) => grant.domains),
+    ...[...commands.toolDomains.values()].flat(),
+  ]
+  const patterns = granted.map(({ pattern }) => (pattern.wildcard ? `*.${pattern.host}` : pattern.host))
+  return [...new Set(rules.allowed === null ? ['*', ...patterns] : patterns)]
 }

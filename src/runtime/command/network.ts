@@ -178,7 +178,7 @@ function readSecret(secret: SecretSetting, machine: Machine): BrokeredSecret {
       },
     )
   }
-  const { name, hosts, header, query, exclusive = false } = secret
+  const { name, hosts, header, query, exclusive = false, passHeaders, passParameters } = secret
   return {
     name,
     value,
@@ -186,5 +186,7 @@ function readSecret(secret: SecretSetting, machine: Machine): BrokeredSecret {
     ...(header !== null && { header }),
     ...(query !== undefined && { query }),
     exclusive,
+    ...(passHeaders && { passHeaders }),
+    ...(passParameters && { passParameters }),
   }
 }

@@ -3,6 +3,7 @@
 import { mkdirSync } from 'node:fs'
 import type { Door } from '../../egress/door.ts'
 import type { EgressEvent } from '../../egress/event.ts'
+import { createEgressLog } from '../../egress/event-log.ts'
 import type { EgressRules } from '../../egress/rules.ts'
 import { isInside } from '../../files/baseline.ts'
 import {
@@ -31,6 +32,7 @@ import type { Machine } from '../../system/machine.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
 import { ownPackage } from '../policy/own-package.ts'
 import { DevServerPorts } from './dev-server-ports.ts'
+import { grantedHosts } from './egress-rules.ts'
 import { HiddenPaths } from './hidden-paths.ts'
 import type { DoorSettings, NetworkOptions, SessionNetwork } from './network.ts'
 import { namedForWriting, type Placement, placeCommand } from './placement.ts'
@@ -62,7 +64,7 @@ export interface RunOutcome {
   readonly plan: SandboxPlan
   readonly findings: readonly QuarantineFinding[]
   readonly maskChanges: readonly MaskChange[]
-  /** Every decision of the way out. */
+  /** The decisions of the way out, each kind once with a count. */
   readonly egress: readonly EgressEvent[]
   /** The listed ports on which it served. */
   readonly served: readonly ServedPort[]
@@ -150,8 +152,8 @@ export class CommandRunner {
 
   async #attempt(request: RunRequest, io: RunIo): Promise<RunOutcome> {
     const preparing = this.#prepare(request, await this.#doorSettings(request))
-    const egress: EgressEvent[] = []
-    const openDoor = this.#network?.doorFor(request.rules, (event) => egress.push(event))
+    const egress = createEgressLog()
+    const openDoor = this.#network?.doorFor(request.rules, egress.add)
     const ports = new DevServerPorts(io.onNotice ?? (() => {}))
     const underway: { begun: Begun | null; door: Door | null } = { begun: null, door: null }
     const launchIo: LaunchIo = {
@@ -173,6 +175,9 @@ export class CommandRunner {
     try {
       const result = await this.#backend.launch({ ...preparing, complete }, launchIo)
       await ports.closed()
+      // Connections that were open until now are told of as well.
+      if (underway.door) await this.#network?.closeDoor(underway.door)
+      underway.door = null
       settled = true
       const { plan, guard, recovered, watch } = underway.begun!
       const findings = [...recovered, ...guard.end(), ...this.#hidden.madeAgainstRules().map(madeFinding)]
@@ -180,7 +185,7 @@ export class CommandRunner {
         .close(this.#hidden.inProject(), result.exitCode !== 0)
         // A project of nothing but secrets is not for anybody to remove.
         .filter(({ what, path }) => what !== 'kept' || !plan.binds.some((bind) => isInside(bind.path, path)))
-      return { result, plan, findings, maskChanges, egress, served: ports.served() }
+      return { result, plan, findings, maskChanges, egress: egress.events(), served: ports.served() }
     } finally {
       const { begun, door } = underway
       if (begun) this.#running.delete(begun.movable)
@@ -232,7 +237,7 @@ export class CommandRunner {
     const complete = (): Prepared => {
       const { recovered, alive } = this.#guard.look()
       const hidden = this.#hidden.look({ reads, writes }, this.#moving(alive))
-      const guard = this.#guard.begin(this.#protectFacts(), hidden)
+      const guard = this.#guard.begin(this.#protectFacts(request.rules), hidden)
       try {
         // One that began meanwhile may have moved what was being looked for.
         this.#hidden.requireAll(hidden, this.#moving(guard.alive))
@@ -314,13 +319,14 @@ export class CommandRunner {
     }
   }
 
-  #protectFacts(): ProtectFacts {
+  #protectFacts(rules: EgressRules): ProtectFacts {
     const { policy } = this.#loaded
     const { configDir, stateDir } = this.#machine
     return {
       home: this.#machine.home,
       write: this.#placement.writes,
       named: namedForWriting(policy, this.#files),
+      hosts: grantedHosts(policy, rules),
       own: { configDir, stateDir, manifestPath: this.#loaded.manifestPath },
     }
   }

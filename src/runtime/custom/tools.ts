@@ -21,8 +21,9 @@ import {
   toolTrust,
 } from '../../tools/custom/discover.ts'
 import { reapStaged, stageScript } from '../../tools/custom/stage.ts'
-import type { CustomToolManifest, ToolLabel } from '../../tools/custom/tool-manifest.ts'
+import type { CustomToolManifest } from '../../tools/custom/tool-manifest.ts'
 import { createTrustStore, type TrustStore } from '../../tools/custom/trust.ts'
+import { RUNS, touchesNothing } from '../../tools/define-tool.ts'
 import type { Tool, ToolContext, ToolInput, ToolOutput } from '../../tools/tool.ts'
 import type { RunOutcome, RunRequest } from '../command/runner.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
@@ -31,7 +32,6 @@ import { wholeTree } from '../session/policy.ts'
 
 /** What the decision and the record need to know of a custom tool. */
 export interface CustomFacts {
-  readonly labels: readonly ToolLabel[]
   readonly requireConfirmation: boolean
   readonly output: CustomToolManifest['output']
 }
@@ -56,11 +56,16 @@ export interface CustomTools {
 }
 
 /** Finds the tools; one whose bytes changed since it was trusted loses its trust here, and that is saved. */
-export function openCustomTools(loaded: LoadedPolicy, machine: Machine, now: () => Date): CustomTools {
+export function openCustomTools(
+  loaded: LoadedPolicy,
+  machine: Machine,
+  now: () => Date,
+  ofProgram: readonly Tool[] = [],
+): CustomTools {
   const places: ToolPlaces = {
     root: loaded.root,
     configDir: machine.configDir,
-    reserved: new Set(builtInNames),
+    reserved: new Set([...builtInNames, ...ofProgram.map(({ name }) => name)]),
     parseToml: plainToml,
   }
   const store = createTrustStore(machine.stateDir)
@@ -103,9 +108,10 @@ function sessionTool(known: CustomTool, around: Surroundings): SessionTool {
     name: manifest.name,
     description: manifest.description,
     input: manifest.input,
-    actions: () => ({}),
+    labels: manifest.labels,
+    hints: RUNS,
+    actions: touchesNothing,
     custom: {
-      labels: manifest.labels,
       // The user's word can ask for a confirmation; it does not lift the one that the tool asks for.
       requireConfirmation: manifest.requireConfirmation || settings?.requireConfirmation.value === true,
       output: manifest.output,

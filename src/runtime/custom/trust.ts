@@ -3,7 +3,7 @@
 import { toolTrust } from '../../tools/custom/discover.ts'
 import type { CustomToolManifest } from '../../tools/custom/tool-manifest.ts'
 import type { TrustStatus } from '../../tools/custom/trust.ts'
-import type { InputSchema } from '../../tools/tool.ts'
+import type { InputSchema } from '../../tools/input-schema.ts'
 import type { CustomTools } from './tools.ts'
 
 export interface ToolRow {

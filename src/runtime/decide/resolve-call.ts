@@ -5,6 +5,7 @@ import { parseUrl } from '../../hosts/url.ts'
 import type { HostFact, PathFact, ShellFact, ToolCall } from '../../policy/call.ts'
 import type { ShellAnalysis, ShellContext } from '../../shell/facts.ts'
 import { Fault } from '../../system/fault.ts'
+import { type CheckedPath, checkedPath } from '../../system/guarded/checked-path.ts'
 import type { Actions } from '../../tools/tool.ts'
 import { gitInternalAt } from '../command/git-internals.ts'
 
@@ -37,6 +38,11 @@ export function resolveCall(tool: string, actions: Actions, around: Surroundings
     requireConfirmation: false,
     ...(actions.ownOnly && { ownOnly: true }),
   }
+}
+
+/** The paths that a decision is about, by the words that named them: what its tool may reach once it was allowed. */
+export function checkedPaths({ reads, writes, lists }: ToolCall): ReadonlyMap<string, CheckedPath> {
+  return new Map([...reads, ...writes, ...lists].map(({ given, path }) => [given, checkedPath(path)]))
 }
 
 function pathFact(given: string, around: Surroundings): PathFact {

@@ -12,9 +12,9 @@ import { bashSyntaxError } from '../../system/bash.ts'
 import { Fault, messageOf } from '../../system/fault.ts'
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
-import { builtInSpec } from '../../tools/built-in.ts'
 import { parseInput } from '../../tools/input.ts'
-import { type Actions, InputError } from '../../tools/tool.ts'
+import { builtInSpec } from '../../tools/registry.ts'
+import { type Actions, InputError, type ToolLabel, toolLabels } from '../../tools/tool.ts'
 import { openSkillGate } from '../custom/open-skill-gate.ts'
 import { newSession } from '../decide/check-call.ts'
 import { resolveCall } from '../decide/resolve-call.ts'
@@ -59,6 +59,7 @@ export interface HookJudgement {
   readonly facts: ShellFacts | null
   /** What was asked about, in short: the command, path or URL. */
   readonly subject: string
+  readonly labels: readonly ToolLabel[]
 }
 
 /** A judge that was opened, or the sentence that says why there is none: then everything is denied. */
@@ -189,7 +190,8 @@ function guarded(call: HookCall, judge: (call: HookCall) => HookJudgement[]): Ho
 }
 
 function judged(call: HookCall, decision: Decision, facts: ShellFacts | null, subject: string): HookJudgement {
-  return { call, decision, facts, subject }
+  const labels = (call.kind === 'tool' && builtInSpec(call.tool)?.labels) || toolLabels
+  return { call, decision, facts, subject, labels }
 }
 
 function actionsOf(call: HookCall & { kind: 'tool' }): Actions {

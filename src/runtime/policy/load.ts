@@ -9,10 +9,11 @@ import type { Manifest } from '../../manifest/manifest.ts'
 import type { BundleSetting } from '../../manifest/schema/settings.ts'
 import { grantMatches } from '../../policy/command-match.ts'
 import type { CommandPattern } from '../../policy/command-pattern.ts'
-import type { RegistryFacts } from '../../sandbox/bundles/bundle.ts'
+import { onlineCommands, type RegistryFacts } from '../../sandbox/bundles/bundle.ts'
 import { builtInBundles, bundleNames } from '../../sandbox/bundles/bundles.generated.ts'
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
+import { freeHosts, withKeyedHosts } from './keyed-hosts.ts'
 import { findRoot, MANIFEST_NAME } from './project-root.ts'
 import { readManifests, readUserManifest, type WrittenManifest, type WrittenManifests } from './written-manifests.ts'
 
@@ -69,23 +70,27 @@ export async function loadPolicy(request: LoadRequest): Promise<LoadOutcome> {
     suffixes: layers.suffixes,
     realpath: (path) => files.canonical(path),
     bundleHosts,
+    bundleCommands,
   })
   if ('problems' in compiled) return { problems: compiled.problems }
   const { policy } = compiled
   const project = choice.kind === 'project' ? (layers.layers.project ?? null) : null
   return {
-    loaded: {
-      ...compiled,
-      policy: layers.suffixes ? { ...policy, http: { ...policy.http, suffixes: layers.suffixes } } : policy,
-      warnings: [...layers.warnings, ...merged.warnings, ...compiled.warnings],
-      manifest: merged.manifest,
-      project,
-      written: layers.written,
-      ownManifest: project !== null,
-      registries: {},
-      root,
-      manifestPath: choice.kind === 'file' ? files.canonical(resolve(machine.cwd, choice.file)) : manifestPath,
-    },
+    loaded: withKeyedHosts(
+      {
+        ...compiled,
+        policy: layers.suffixes ? { ...policy, http: { ...policy.http, suffixes: layers.suffixes } } : policy,
+        warnings: [...layers.warnings, ...merged.warnings, ...compiled.warnings],
+        manifest: merged.manifest,
+        project,
+        written: layers.written,
+        ownManifest: project !== null,
+        registries: {},
+        root,
+        manifestPath: choice.kind === 'file' ? files.canonical(resolve(machine.cwd, choice.file)) : manifestPath,
+      },
+      new Set(compiled.sandbox.secrets.map((secret) => secret.value.name)),
+    ),
   }
 }
 
@@ -94,7 +99,12 @@ function bundleHosts(choice: BundleSetting): ReadonlyMap<string, readonly string
   const bundle = builtInBundles().find((candidate) => candidate.tool === choice.tool)
   const fetches = bundle && (choice.fetch ?? bundle.fetch) && choice.defaultDomains
   // Without its own hosts a bundle still has what the manifest writes for it, whichever of its programs runs.
-  return new Map((bundle?.programs ?? []).map((program) => [program, fetches ? bundle!.hosts : []]))
+  return new Map((bundle?.programs ?? []).map((program) => [program, fetches ? freeHosts(bundle!) : []]))
+}
+
+function bundleCommands(choice: BundleSetting, program: string): readonly string[] | undefined {
+  const bundle = builtInBundles().find((candidate) => candidate.tool === choice.tool)
+  return bundle && onlineCommands(bundle, program)
 }
 
 type OpenedLayers =

@@ -2,17 +2,18 @@
 
 import type { ToolCall } from '../../policy/call.ts'
 import type { Decision, PartDecision } from '../../policy/decision.ts'
-import { toolKind } from '../../policy/tool-kind.ts'
+import { isBuiltInTool, toolKind } from '../../policy/tool-kind.ts'
 import { analyze } from '../../shell/analyze.ts'
 import type { ShellFacts } from '../../shell/facts.ts'
 import { bashSyntaxError } from '../../system/bash.ts'
 import { Fault } from '../../system/fault.ts'
+import type { CheckedPath } from '../../system/guarded/checked-path.ts'
 import type { Machine } from '../../system/machine.ts'
 import { parseInput } from '../../tools/input.ts'
 import type { ToolInput } from '../../tools/tool.ts'
 import { skillGate } from '../custom/skill-gate.ts'
 import type { SessionTool } from '../custom/tools.ts'
-import { resolveCall } from '../decide/resolve-call.ts'
+import { checkedPaths, resolveCall } from '../decide/resolve-call.ts'
 import type { ToolRequest } from '../run-tool-call.ts'
 import type { SessionView } from './view.ts'
 
@@ -26,7 +27,7 @@ export interface ParsedCall {
   /** The directory a command starts in, when the call names one. */
   readonly where: string | null
   /** Paths as they were given to the canonical ones that are decided. */
-  readonly checked: ReadonlyMap<string, string>
+  readonly checked: ReadonlyMap<string, CheckedPath>
   /** True when it works in the session's own directory rather than the project. */
   readonly moved: boolean
 }
@@ -60,7 +61,7 @@ export function parseCall(
     scriptProblem: skillGate(view.base(false).root, machine),
   })
   const analysis = call.shell?.analysis
-  const checked = new Map([...call.reads, ...call.writes, ...call.lists].map(({ given, path }) => [given, path]))
+  const checked = checkedPaths(call)
   const named =
     actions.command ?? actions.url ?? actions.writes?.[0] ?? actions.reads?.[0] ?? actions.lists?.[0] ?? null
   return {
@@ -68,7 +69,7 @@ export function parseCall(
     input: parsed,
     call: tool.custom ? { ...call, requireConfirmation: tool.custom.requireConfirmation } : call,
     facts: analysis && 'facts' in analysis ? analysis.facts : null,
-    subject: named ?? (tool.custom ? `${name} ${JSON.stringify(parsed)}` : name),
+    subject: named ?? (!isBuiltInTool(name) ? `${name} ${JSON.stringify(parsed)}` : name),
     where: actions.command !== undefined && actions.cwd !== undefined ? checked.get(actions.cwd)! : null,
     checked,
     moved,

@@ -4,6 +4,7 @@ import type { Questions } from '../../approval/question-queue.ts'
 import type { ToolCall } from '../../policy/call.ts'
 import { evaluate } from '../../policy/evaluate.ts'
 import { Fault } from '../../system/fault.ts'
+import { checkedPath } from '../../system/guarded/checked-path.ts'
 import type { GuardedFiles } from '../../system/guarded/guarded-files.ts'
 import type { CommandPort, SessionStore, ToolContext, WebPort } from '../../tools/tool.ts'
 import { gitInternalAt } from '../command/git-internals.ts'
@@ -47,7 +48,8 @@ export function toolContext(parsed: ParsedCall, parts: ContextParts): ToolContex
         shell: null,
         requireConfirmation: false,
       }
-      return evaluate(view.deciding(parsed.moved).policy, view.facts(), call).decision
+      const { decision } = evaluate(view.deciding(parsed.moved).policy, view.facts(), call)
+      return { path: checkedPath(path), verdict: decision }
     },
     filterListings: policy.filterListings.value,
     limits: {

@@ -7,7 +7,7 @@ import type { Decision } from '../../policy/decision.ts'
 import { canonicalJson } from '../../system/canonical-json.ts'
 import { sha256 } from '../../system/sha256.ts'
 import { uniqueName } from '../../system/unique-name.ts'
-import type { ToolInput } from '../../tools/tool.ts'
+import { type ToolInput, type ToolLabel, toolLabels } from '../../tools/tool.ts'
 import type { RunOutcome } from '../command/runner.ts'
 import { savedGrantOf } from './state.ts'
 import type { ToolResult } from './tool-result.ts'
@@ -21,12 +21,14 @@ export interface CallRecord {
 
 export interface BegunCall {
   readonly tool: string
+  /** Of a tool that is not known: all of them. */
+  readonly labels?: readonly ToolLabel[]
   readonly input: ToolInput
   readonly subject: string
   readonly decision: Decision
   readonly agent: string
   /** Of a custom tool. */
-  readonly custom?: { readonly trust: 'trusted'; readonly labels: readonly string[]; readonly output: string }
+  readonly custom?: { readonly trust: 'trusted'; readonly output: string }
 }
 
 export interface SessionRecorder {
@@ -48,7 +50,7 @@ export function auditRecorder(
   options: { readonly arguments: boolean; readonly now: () => number },
 ): SessionRecorder {
   return {
-    begin({ tool, input, subject, decision, agent, custom }) {
+    begin({ tool, labels = toolLabels, input, subject, decision, agent, custom }) {
       const call = uniqueName()
       log.record({
         type: decision.decision === 'deny' ? 'denied' : 'begin',
@@ -65,7 +67,7 @@ export function auditRecorder(
           approver: approverOf(decision),
         },
         trust: custom?.trust ?? 'built-in',
-        ...(custom && { labels: custom.labels }),
+        labels,
       })
       return { call, started: options.now(), parsed: custom?.output ?? 'text' }
     },
@@ -156,14 +158,22 @@ function violationsOf({ result, egress }: RunOutcome): AuditViolation[] {
       kind: violation.path === undefined ? ('syscall' as const) : ('file' as const),
       subject: violation.path ?? violation.message,
     })),
-    ...denied.map((event) => ({
-      seen: 'observed' as const,
-      kind: 'host' as const,
-      subject: event.host ?? 'unknown',
-      pattern: event.command,
-    })),
+    ...deniedHosts(denied),
     ...(result.timedOut ? [{ seen: 'observed' as const, kind: 'limit' as const, subject: 'time' }] : []),
   ].slice(0, MAX_VIOLATIONS)
 }
 
-const MAX_VIOLATIONS = 100
+/** One for each host, whatever was refused of it and how often: many refusals of one must not push another out. */
+function deniedHosts(denied: RunOutcome['egress']): AuditViolation[] {
+  const hosts = Map.groupBy(denied, (event) => event.host ?? 'unknown')
+  return Array.from(hosts, ([subject, events]) => ({
+    seen: 'observed' as const,
+    kind: 'host' as const,
+    subject,
+    pattern: events[0]!.command,
+    count: events.reduce((sum, event) => sum + event.count, 0),
+  }))
+}
+
+/** As many hosts as the way out keeps apart, and room for the rest. */
+const MAX_VIOLATIONS = 2_000

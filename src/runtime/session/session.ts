@@ -13,7 +13,7 @@ import { scanText } from '../../scan/injection/injection.ts'
 import { Fault, messageOf } from '../../system/fault.ts'
 import type { Files } from '../../system/files.ts'
 import type { GuardedFiles } from '../../system/guarded/guarded-files.ts'
-import type { SessionStore, Tool, ToolOutput, WebPort } from '../../tools/tool.ts'
+import type { SessionStore, Tool, ToolFacts, ToolOutput, WebPort } from '../../tools/tool.ts'
 import { openCommands, type SessionCommands } from '../command/port.ts'
 import type { CommandRunner, RunOutcome } from '../command/runner.ts'
 import type { CustomToolHost, SessionTool } from '../custom/tools.ts'
@@ -145,9 +145,11 @@ export class Session {
     return this.#view.mode
   }
 
-  /** Names, descriptions and JSON Schemas, for a model. */
-  tools(): readonly Pick<Tool, 'name' | 'description' | 'input'>[] {
-    return [...this.#tools.values()].map(({ name, description, input }) => ({ name, description, input }))
+  /** Names, descriptions and JSON Schemas, for a model; labels and hints, for a client. */
+  tools(): readonly ToolFacts[] {
+    return [...this.#tools.values()].map(({ name, description, input, labels, hints }) => {
+      return { name, description, input, labels, hints }
+    })
   }
 
   /** Runs one call: done, denied, refused or failed, never anything else. */
@@ -248,9 +250,9 @@ export class Session {
       parse: (request) => parseCall(request, this.#tools, this.#view, this.#parts.machine),
       decide: (parsed) => this.#decide(parsed, underway),
       decideAgain: (parsed) => this.#evaluate(parsed),
-      begin: async ({ tool: { name, custom }, input, subject }, decision) => {
-        const trusted = custom && { trust: 'trusted' as const, labels: custom.labels, output: custom.output }
-        const call = { tool: name, input, subject, decision, agent: this.agent }
+      begin: async ({ tool: { name, labels, custom }, input, subject }, decision) => {
+        const trusted = custom && { trust: 'trusted' as const, output: custom.output }
+        const call = { tool: name, labels, input, subject, decision, agent: this.agent }
         const record = recorder.begin(trusted ? { ...call, custom: trusted } : call)
         underway.call = record.call
         if (decision.decision === 'allow') this.#countUses(decision)

@@ -21,6 +21,11 @@ export const bundleKeys: readonly BundleKey[] = [
   { name: 'env', type: 'texts', doc: 'Variables that pass; a `*` never lets a key or token through.' },
   { name: 'set', type: 'values', doc: 'Variables with fixed values; one that passes from outside comes first.' },
   { name: 'hosts', type: 'texts', doc: 'Hosts that `fetch` opens.' },
+  {
+    name: 'online',
+    type: 'texts',
+    doc: 'Subcommands that use the network; others get no hosts. `-` is a use without one, `npx:*` every use of a program. Without this key every use does.',
+  },
   { name: 'fetch', type: 'switch', doc: 'Whether it may fetch unless the manifest says otherwise.' },
   { name: 'notes', type: 'texts', doc: 'What a person should know.' },
   {
@@ -31,7 +36,7 @@ export const bundleKeys: readonly BundleKey[] = [
   { name: 'registry', type: 'registries', doc: 'Where the tool’s own configuration names its registry.' },
 ]
 
-const SECRET_KEYS: ReadonlySet<string> = new Set(['name', 'hosts', 'header'])
+const SECRET_KEYS: ReadonlySet<string> = new Set(['name', 'hosts', 'header', 'pass_headers', 'pass_parameters'])
 const REGISTRY_KEYS: ReadonlySet<string> = new Set(['command', 'file', 'match', 'subdomains', 'variable'])
 
 /** Turns the plain data of a bundle file into a bundle, or says everything that is wrong with it. */
@@ -77,6 +82,7 @@ export function parseBundle(
     env: texts('env'),
     set: values(data.set ?? {}, say),
     hosts: texts('hosts'),
+    online: data.online === undefined ? null : texts('online'),
     secrets: secrets(data.secret ?? [], say),
     registries: registries(data.registry ?? [], say),
     fetch: data.fetch === undefined ? true : data.fetch === true,
@@ -104,12 +110,14 @@ function secrets(value: unknown, say: Say): readonly BundleSecret[] {
     return []
   }
   return value.flatMap((entry: unknown, index) => {
-    const { name, hosts, header } = isRecord(entry) ? entry : {}
+    const { name, hosts, header, pass_headers = [], pass_parameters = [] } = isRecord(entry) ? entry : {}
     const known = isRecord(entry) && Object.keys(entry).every((key) => SECRET_KEYS.has(key))
     const named = typeof name === 'string' && /^[A-Z][A-Z0-9_]*$/.test(name)
     const carried = typeof header === 'string' && /^[a-z][a-z0-9-]*$/.test(header)
-    if (known && named && carried && isTexts(hosts) && hosts.length > 0) return [{ name, hosts, header }]
-    say(`secret[${index}]`, 'a table of name, hosts and header', entry)
+    const passed = isTexts(pass_headers) && isTexts(pass_parameters)
+    if (known && named && carried && passed && isTexts(hosts) && hosts.length > 0)
+      return [{ name, hosts, header, passHeaders: pass_headers, passParameters: pass_parameters }]
+    say(`secret[${index}]`, 'a table of name, hosts, header, pass_headers and pass_parameters', entry)
     return []
   })
 }

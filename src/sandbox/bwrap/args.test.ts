@@ -57,7 +57,7 @@ describe('compileArguments', () => {
   })
 
   test('the descriptor of the channel comes only with a channel', () => {
-    expect(args.slice(-3)).toEqual(['/proc/self/fd/4', '3', '5'])
-    expect(compileArguments(PLAN, true).slice(-4)).toEqual(['/proc/self/fd/4', '3', '5', '8'])
+    expect(args.slice(-4)).toEqual(['/proc/self/fd/4', '3', '5', 'h9'])
+    expect(compileArguments(PLAN, true).slice(-5)).toEqual(['/proc/self/fd/4', '3', '5', '8', 'h9'])
   })
 })

@@ -8,6 +8,8 @@ export const INIT_FD = 4
 /** The command's stdin; stdout and stderr follow. bubblewrap's own 0 to 2 stay with its monitor. */
 export const STDIO_FD = 5
 export const IPC_FD = 8
+/** The host's root directory, by which the init finds the folder for what a command would lose. */
+export const HOST_FD = 9
 
 /** bubblewrap takes at most 9,000 arguments; one bind takes three. */
 export const MAX_BINDS = 1000
@@ -56,5 +58,6 @@ export function compileArguments(plan: SandboxRoom, channel: boolean): string[] 
 
   args.push('--chdir', '/', '--', `/proc/self/fd/${INIT_FD}`, String(CONTROL_FD), String(STDIO_FD))
   if (channel) args.push(String(IPC_FD))
+  args.push(`h${HOST_FD}`)
   return args
 }

@@ -39,6 +39,9 @@ const CAPABILITIES: ReadonlySet<Capability> = new Set([
   'same-user',
 ])
 
+/** Node has no name for it; the same on x64 and arm64. */
+const O_PATH = 0o10000000
+
 const BWRAP_FOLDERS = ['/usr/bin', '/usr/local/bin', '/bin', '/run/current-system/sw/bin']
 
 function isExecutable(path: string): boolean {
@@ -103,6 +106,7 @@ export function createBwrapBackend(options: BwrapOptions = {}): Backend {
       bwrap: options.bwrap ?? findBwrap(),
       init: { path, fd: openSync(path, constants.O_RDONLY) },
       nothing: openSync('/dev/null', constants.O_RDWR),
+      root: openSync('/', O_PATH | constants.O_DIRECTORY),
       cgroups,
       numbered: options.cgroups !== false && numbersProcesses(readFileSync('/proc/sys/kernel/osrelease', 'latin1')),
     }

@@ -69,7 +69,7 @@ export function beginRoom(
   const argv = compileRoom(room(), false, machine, cgroup)
   // The addon takes the words as one text: a NUL in one would make it two.
   if (argv.some((word) => word.includes('\0'))) throw new SandboxFault('sandbox-plan', 'a path holds a NUL character')
-  const fds = Int32Array.of(machine.init.fd, 0, 1, 2, machine.nothing)
+  const fds = Int32Array.of(machine.init.fd, 0, 1, 2, machine.nothing, machine.root)
   const started = addon.start(Buffer.from(`${argv.join('\0')}\0`), Buffer.from(fds.buffer))
   if (started !== 0) cgroup?.remove()
   if (started > 0) return null

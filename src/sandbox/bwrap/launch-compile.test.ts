@@ -19,6 +19,7 @@ const machine: Machine = {
   bwrap: '/home/ada/work/bin/bwrap',
   init: { path: '/opt/cordon-init', fd: 4 },
   nothing: 5,
+  root: 6,
   cgroups: () => null,
   numbered: false,
 }

@@ -19,6 +19,8 @@ export interface Machine {
   readonly init: { readonly path: string; readonly fd: number }
   /** An open /dev/null: Node leaves descriptors above 2 closed where they are ignored. */
   readonly nothing: number
+  /** The host's root directory, opened for its path alone. */
+  readonly root: number
   /** Looked for when a limit needs them. */
   readonly cgroups: () => CgroupHost | null
   /** Whether a pid namespace can hold the limit of processes. */
@@ -66,7 +68,11 @@ export function compileFurnishing(
   return orFault(() =>
     compileOrders({
       plan,
-      filter: compileFilter({ architecture: machine.architecture, unixSockets: plan.unixSockets }),
+      filter: compileFilter({
+        architecture: machine.architecture,
+        unixSockets: plan.unixSockets,
+        changes: plan.changes !== null,
+      }),
       limits: resourceLimits(
         plan.limits,
         groupLimits(plan.limits, machine.numbered) && (machine.cgroups()?.support ?? null),

@@ -7,7 +7,7 @@ import type { LaunchIo, Output } from '../backend.ts'
 import { cgroupValues, groupLimits } from '../limits.ts'
 import type { Cgroup } from '../limits-cgroup.ts'
 import { handsOutSockets, type SandboxPlan } from '../plan.ts'
-import { CONTROL_FD, INIT_FD, IPC_FD, STDIO_FD } from './args.ts'
+import { CONTROL_FD, HOST_FD, INIT_FD, IPC_FD, STDIO_FD } from './args.ts'
 import { compileRoom, type Machine, openGroup } from './launch-compile.ts'
 
 /** A room whose init waits for its orders, or will. */
@@ -77,6 +77,7 @@ function stdioOf(plan: SandboxPlan, io: LaunchIo, machine: Machine): Extract<Std
   stdio[STDIO_FD] = io.terminal ? 'pipe' : input
   stdio[STDIO_FD + 1] = io.terminal ? 'pipe' : output(io.stdout, 1)
   stdio[STDIO_FD + 2] = output(io.stderr, 2)
-  if (handsOutSockets(plan)) stdio[IPC_FD] = 'ipc'
+  stdio[IPC_FD] = handsOutSockets(plan) ? 'ipc' : machine.nothing
+  stdio[HOST_FD] = machine.root
   return stdio
 }

@@ -1,6 +1,7 @@
 /** PURE. The orders for cordon-init as bytes, and its messages back. The format is documented in native/cordon-init.c. */
 
 import { encodePath } from '../../files/path-bytes.ts'
+import { actionByte, type ChangePlan } from '../changes.ts'
 import { RESOURCE_NUMBERS, type ResourceLimit } from '../limits.ts'
 import type { MaskIdentity, SandboxPlan } from '../plan.ts'
 
@@ -145,6 +146,8 @@ export function compileOrders({
   for (const place of places) writer.record(place.mask ? 'm' : 'p', place.head, pathBytes(place.path))
   for (const path of HIDDEN_PROC) writer.record('m', Uint8Array.of(MASK_OPTIONAL | MASK_UNWATCHED), pathBytes(path))
 
+  if (plan.changes) orderChanges(writer, plan, plan.changes)
+
   // The whole of /proc: to root started here, every file in it that belongs to root is the host's.
   writer.record('r', Uint8Array.of(1), pathBytes('/proc'))
   writer.record('r', Uint8Array.of(0), pathBytes('/dev'))
@@ -193,6 +196,25 @@ export function compileOrders({
   return writer.finish()
 }
 
+const CHANGED_BY_INIT = 1
+const CHANGED_FREELY = 2
+
+/** Where changes go through the init, where they do not, what it judges by, and where it keeps. */
+function orderChanges(writer: Writer, plan: SandboxPlan, { rules, gitKeys, keep, free }: ChangePlan): void {
+  const place = (kind: number, path: string) => writer.record('o', Uint8Array.of(kind), pathBytes(path))
+  for (const path of ['/dev', '/proc', ...plan.scratch]) place(CHANGED_FREELY, path)
+  for (const { path, mode } of plan.binds)
+    if (mode === 'read-write') place(free.includes(path) ? CHANGED_FREELY : CHANGED_BY_INIT, path)
+  for (const rule of rules) writer.record('f', Uint8Array.of(actionByte(rule)), pathBytes(rule.pattern))
+  for (const key of gitKeys) writer.record('k', text(key, 'a git key'))
+  if (!keep) return
+  const limits = numbers(16, (view) => {
+    view.setBigUint64(0, BigInt(keep.fileBytes), true)
+    view.setBigUint64(8, BigInt(keep.totalBytes), true)
+  })
+  writer.record('u', limits, pathBytes(keep.folder))
+}
+
 function serverPorts({ servers, network }: SandboxPlan): Uint8Array {
   if (servers.length > MAX_SERVERS)
     throw new RangeError(`dev_server_ports holds ${servers.length} ports, at most ${MAX_SERVERS} are possible`)
@@ -211,6 +233,7 @@ export type InitMessage =
   | { readonly kind: 'gate' }
   | { readonly kind: 'ready'; readonly watched: boolean }
   | { readonly kind: 'mask'; readonly index: number; readonly event: 'opened' | 'lifted' }
+  | { readonly kind: 'refused'; readonly count: number; readonly errno: number; readonly change: number }
   | { readonly kind: 'server'; readonly port: number; readonly listening: boolean }
   | { readonly kind: 'unconnected'; readonly id: number; readonly errno: number }
   | { readonly kind: 'ended'; readonly code: number | null; readonly signal: number | null }
@@ -230,6 +253,8 @@ export function parseMessage(bytes: Uint8Array): InitMessage | null {
       return { kind: 'ready', watched: a === 1 }
     case 'V':
       return { kind: 'mask', index: a, event: b === 1 ? 'lifted' : 'opened' }
+    case 'D':
+      return { kind: 'refused', count: a, errno: b, change: c }
     case 'L':
       return { kind: 'server', port: a, listening: b === 1 }
     case 'N':

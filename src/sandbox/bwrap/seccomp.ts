@@ -1,12 +1,21 @@
 /** PURE. The seccomp filter of a sandbox, assembled as BPF bytes. */
 
-import { type Architecture, INSPECTED_CALLS, type InspectedCall, LAST_KNOWN_CALL, REFUSED_CALLS } from './syscalls.ts'
+import {
+  type Architecture,
+  CHANGING_CALLS,
+  INSPECTED_CALLS,
+  type InspectedCall,
+  LAST_KNOWN_CALL,
+  REFUSED_CALLS,
+} from './syscalls.ts'
 
 /** What of the plan the filter depends on. */
 export interface FilterOptions {
   readonly architecture: Architecture
   /** True when the plan grants unix sockets. */
   readonly unixSockets: boolean
+  /** True when changes go through the init: calls that make them are sent there. */
+  readonly changes: boolean
 }
 
 interface Instruction {
@@ -39,6 +48,8 @@ const and = (k: number): Instruction => ({ code: 0x54, jt: 0, jf: 0, k })
 const answer = (k: number): Instruction => ({ code: 0x06, jt: 0, jf: 0, k })
 
 const ALLOW = answer(0x7fff0000)
+/** The init answers (SECCOMP_RET_USER_NOTIF). */
+const ASK = answer(0x7fc00000)
 const KILL = answer(0x80000000)
 const refuse = (errno: number): Instruction => answer(0x00050000 | errno)
 /** The call is not made and the caller is told that it was. */
@@ -129,17 +140,21 @@ const S_ISUID = 0o4000
 /** O_CREAT and O_TMPFILE: without them open does not look at its mode. */
 const CREATING = 0o100 | 0o20000000
 
-function modeBlock(argument: number): Instruction[] {
-  return [loadLow(argument), anyBit(S_ISUID, 0, 1), refuse(EPERM), ALLOW]
+/** O_WRONLY, O_RDWR, O_CREAT, O_TRUNC: with none of them nothing is changed, and reads cost nothing. O_TMPFILE goes with one. */
+const CHANGING = 0o1 | 0o2 | 0o100 | 0o1000
+
+function modeBlock(argument: number, otherwise: Instruction): Instruction[] {
+  return [loadLow(argument), anyBit(S_ISUID, 0, 1), refuse(EPERM), otherwise]
 }
 
-function openBlock(flags: number, mode: number): Instruction[] {
-  const check = modeBlock(mode)
-  return [loadLow(flags), anyBit(CREATING, 0, check.length - 1), ...check]
+function openBlock(flags: number, mode: number, changes: boolean): Instruction[] {
+  const rest = changes ? [loadLow(flags), anyBit(CHANGING, 0, 1), ASK, ALLOW] : [ALLOW]
+  return [loadLow(flags), anyBit(CREATING, 0, 3), loadLow(mode), anyBit(S_ISUID, 0, 1), refuse(EPERM), ...rest]
 }
 
 function segments(options: FilterOptions): Segment[] {
-  const { architecture, unixSockets } = options
+  const { architecture, unixSockets, changes } = options
+  const change = changes ? ASK : ALLOW
   const blocks = new Map<number, readonly Instruction[]>()
   for (const call of REFUSED_CALLS) {
     const number = call[architecture]
@@ -154,15 +169,19 @@ function segments(options: FilterOptions): Segment[] {
     personality: [loadLow(0), ...oneOf(PERSONALITIES, ALLOW, refuse(EPERM))],
     setrlimit: SETRLIMIT_BLOCK,
     prlimit64: PRLIMIT_BLOCK,
-    chmod: modeBlock(1),
-    fchmod: modeBlock(1),
-    fchmodat: modeBlock(2),
-    fchmodat2: modeBlock(2),
-    open: openBlock(1, 2),
-    creat: modeBlock(1),
-    openat: openBlock(2, 3),
-    mknod: modeBlock(1),
-    mknodat: modeBlock(2),
+    chmod: modeBlock(1, change),
+    fchmod: modeBlock(1, change),
+    fchmodat: modeBlock(2, change),
+    fchmodat2: modeBlock(2, change),
+    open: openBlock(1, 2, changes),
+    creat: modeBlock(1, change),
+    openat: openBlock(2, 3, changes),
+    mknod: modeBlock(1, change),
+    mknodat: modeBlock(2, change),
+  }
+  for (const call of changes ? CHANGING_CALLS : []) {
+    const number = call[architecture]
+    if (number !== null) blocks.set(number, [ASK])
   }
   for (const [name, block] of Object.entries(inspected)) {
     const number = INSPECTED_CALLS[name as InspectedCall][architecture]
@@ -193,8 +212,8 @@ function search(list: readonly Segment[]): Instruction[] {
 }
 
 /** How a filter is called. */
-export function filterName({ architecture, unixSockets }: FilterOptions): string {
-  return `${architecture} ${unixSockets}`
+export function filterName({ architecture, unixSockets, changes }: FilterOptions): string {
+  return `${architecture} ${unixSockets} ${changes}`
 }
 
 /** The filter as instructions: architecture first, because the same number means different calls on different ones. */

@@ -28,6 +28,7 @@ export const INIT_STEPS = {
   JOIN: 22,
   PLACE: 23,
   STREAM: 24,
+  DOOR: 25,
 } as const
 
 export type InitStep = keyof typeof INIT_STEPS
@@ -98,6 +99,11 @@ export const STEP_MEANINGS: Readonly<Record<InitStep, StepMeaning>> = {
     what: 'the command cannot be given this as its input or output, which would open more to it than bytes',
     remedy:
       'Give it a file, a pipe or /dev/null: a directory leads to all below it, and a device can be told what to do.',
+  },
+  DOOR: {
+    code: 'changes-door',
+    what: 'changes could not be made to go through the sandbox’s init',
+    remedy: 'Run `cordon doctor`: it says what of Landlock or seccomp this machine is missing.',
   },
 }
 

@@ -102,6 +102,39 @@ export const REFUSED_CALLS: readonly RefusedCall[] = [
   row('memfd_secret', 447, 447, 'ENOSYS', 'memory that nobody else can look at'),
 ]
 
+export interface ChangingCall {
+  readonly name: string
+  readonly x64: number | null
+  readonly arm64: number | null
+}
+
+const changing = (name: string, x64: number | null, arm64: number | null): ChangingCall => ({ name, x64, arm64 })
+
+/**
+ * Calls that change the tree, and are sent to the init where changes go through it (native/door.c has the same list; those that
+ * open or set a mode are among the inspected ones).
+ */
+export const CHANGING_CALLS: readonly ChangingCall[] = [
+  changing('mkdir', 83, null),
+  changing('mkdirat', 258, 34),
+  changing('symlink', 88, null),
+  changing('symlinkat', 266, 36),
+  changing('link', 86, null),
+  changing('linkat', 265, 37),
+  changing('unlink', 87, null),
+  changing('unlinkat', 263, 35),
+  changing('rmdir', 84, null),
+  changing('rename', 82, null),
+  changing('renameat', 264, 38),
+  changing('renameat2', 316, 276),
+  changing('truncate', 76, 45),
+  changing('utime', 132, null),
+  changing('utimes', 235, null),
+  changing('futimesat', 261, null),
+  changing('utimensat', 280, 88),
+  changing('umask', 95, 166),
+]
+
 export type InspectedCall =
   | 'clone'
   | 'unshare'

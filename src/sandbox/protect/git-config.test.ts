@@ -111,7 +111,7 @@ function squeeze(line: string): string {
 }
 
 describe('repair', () => {
-  const guarded = guardedKeys('/p/.git', ['/p'])
+  const guarded = guardedKeys('/p/.git', ['/p'], ['example.com', '*.example.org'])
   const base = '[core]\n\tbare = false\n'
 
   const repairs: readonly [string, string, readonly string[], readonly string[], string][] = [
@@ -122,6 +122,16 @@ describe('repair', () => {
     [`${base}\teditor = vim\n`, base, [], ['core.editor'], 'a missing one returns'],
     [base, `${base}\tworktree = ../sub\n`, [], [], 'a work tree inside the project'],
     [base, `${base}\tworktree = /etc\n`, ['core.worktree'], [], 'a work tree elsewhere'],
+    [base, `${base}[remote "o"]\n\turl = https://example.com/a\n`, [], [], 'a granted host'],
+    [base, `${base}[remote "o"]\n\turl = https://a.example.org/a\n`, [], [], 'a host of a granted domain'],
+    [base, `${base}[remote "o"]\n\turl = https://evil.example/a\n`, ['remote.o.url'], [], 'a host that nobody granted'],
+    [
+      '[remote "o"]\n\turl = https://evil.example/a\n',
+      '[remote "o"]\n\turl = https://evil.example/a\n[remote "p"]\n\turl = https://evil.example/b\n',
+      [],
+      [],
+      'a host that was there before',
+    ],
     ['', '[alias]\n\tst = !evil\n', ['alias.st'], [], 'a new file'],
     [
       '[credential]\nhelper = a\nhelper = b\n',
@@ -135,10 +145,23 @@ describe('repair', () => {
   test.each(repairs)('%j to %j takes back %j, restores %j (%s)', (before, after, reverted, restored) => {
     const repair = repairGitConfig(before, after, guarded)
     expect(repair).toMatchObject({ reverted, restored })
-    const guardedIn = (text: string) => (parseGitConfig(text) ?? []).filter((entry) => guarded(entry.key, entry.value))
-    const values = (text: string) => guardedIn(text).map((entry) => [entry.key, entry.value])
+    const isGuarded = guarded(parseGitConfig(before)!)
+    const entries = (text: string) => parseGitConfig(text)!.filter((entry) => isGuarded(entry.key, entry.value))
+    const values = (text: string) => entries(text).map((entry) => [entry.key, entry.value])
     expect(values(repair!.text)).toEqual(values(before))
     expect(git(repair!.text)).not.toBeNull()
+  })
+
+  test('a section that goes as a whole takes its keys along, one that stays does not', () => {
+    const before = '[remote "o"]\n\turl = ../a\n\tpushurl = no-push\n'
+    expect(repairGitConfig(before, '', guarded)).toMatchObject({ text: '', reverted: [], restored: [] })
+    const after = '[remote "o"]\n\turl = ../a\n'
+    expect(repairGitConfig(before, after, guarded)).toMatchObject({ restored: ['remote.o.pushurl'] })
+  })
+
+  test('a million entries are read and repaired in one go', () => {
+    const many = `[a]\n${'x=1\n'.repeat(1_000_000)}`
+    expect(repairGitConfig(base, many, guarded)).toMatchObject({ text: '[a]\n', reverted: ['a.x'] })
   })
 
   test('a text that cannot be read with certainty is not repaired', () => {
@@ -149,7 +172,7 @@ describe('repair', () => {
     const value = fc.string({ maxLength: 20, unit: 'binary-ascii' }).filter((text) => !/[\0\r\v\f]/.test(text))
     fc.assert(
       fc.property(value, (text) => {
-        const before = `[core]\n\teditor = "${text.replace(/["\\]/g, '\\$&').replace(/\n/g, '\\n').replace(/\t/g, '\\t').replaceAll('\b', '\\b')}"\n`
+        const before = `[core]\n\taskpass = "${text.replace(/["\\]/g, '\\$&').replace(/\n/g, '\\n').replace(/\t/g, '\\t').replaceAll('\b', '\\b')}"\n`
         const repair = repairGitConfig(before, '', guarded)
         expect(parseGitConfig(repair!.text)?.map((entry) => entry.value)).toEqual([text])
       }),

@@ -1,7 +1,7 @@
 /** Reads git configuration the way git does, and takes back changes of keys that run code. Pure. */
 
 import { posix } from 'node:path'
-import { codeRunningGitKey } from '../../files/git-config-keys.ts'
+import { type GitKeyFacts, gitAddressHost, isGrantedHost, isHarmlessGitKey } from '../../files/git-keys.ts'
 
 /** One `name = value` of a file, with the span of text that holds it. */
 export interface GitConfigEntry {
@@ -24,6 +24,9 @@ export interface ConfigRepair {
 
 /** Says whether a key with this value must stay as it was. */
 export type GuardedKey = (key: string, value: string) => boolean
+
+/** The same, for a file that held these entries before. */
+export type GuardedIn = (before: readonly GitConfigEntry[]) => GuardedKey
 
 /**
  * Parses a configuration file, given as one character a byte (latin1) so that nothing is lost in between; null when git
@@ -57,36 +60,45 @@ export function parseGitConfig(text: string): readonly GitConfigEntry[] | null {
  * Takes back what a run did to guarded keys: added or changed ones go, missing ones return, everything else stays.
  * Null when the new text cannot be read with certainty.
  */
-export function repairGitConfig(before: string, after: string, guarded: GuardedKey): ConfigRepair | null {
+export function repairGitConfig(before: string, after: string, guardedIn: GuardedIn): ConfigRepair | null {
   const now = parseGitConfig(after)
   if (now === null) return null
-  const then = valuesByKey(parseGitConfig(before) ?? [], guarded)
+  const old = parseGitConfig(before) ?? []
+  const guarded = guardedIn(old)
+  const then = valuesByKey(old, guarded)
   const current = valuesByKey(now, guarded)
-  const changed = [...new Set([...then.keys(), ...current.keys()])].filter(
-    (key) => !sameValues(then.get(key), current.get(key)),
-  )
-  if (changed.length === 0) return { text: after, reverted: [], restored: [] }
-  const wrong = new Set(changed)
-  let text = after
-  for (const entry of [...now].reverse()) {
-    if (wrong.has(entry.key) && guarded(entry.key, entry.value))
-      text = text.slice(0, entry.start) + text.slice(entry.end)
+  const sections = new Set(now.map((entry) => sectionOf(entry.key)))
+  const changed = new Set<string>()
+  for (const key of [...then.keys(), ...current.keys()]) {
+    // `git remote remove` and its kin take the whole section away, and what it said with it.
+    const isGone = !current.has(key) && LEAVES_WHOLE.test(key) && !sections.has(sectionOf(key))
+    if (!isGone && !sameValues(then.get(key), current.get(key))) changed.add(key)
   }
-  for (const key of changed) {
-    const values = then.get(key) ?? []
-    if (values.length > 0) text = `${text.endsWith('\n') || text === '' ? text : `${text}\n`}${renderKey(key, values)}`
+  if (changed.size === 0) return { text: after, reverted: [], restored: [] }
+  const pieces: string[] = []
+  let from = 0
+  for (const entry of now) {
+    if (!changed.has(entry.key) || !guarded(entry.key, entry.value)) continue
+    pieces.push(after.slice(from, entry.start))
+    from = entry.end
   }
+  pieces.push(after.slice(from))
+  const kept = pieces.join('')
+  const returned = [...changed].flatMap((key) => (then.has(key) ? [renderKey(key, then.get(key)!)] : []))
+  const text = [kept, kept === '' || kept.endsWith('\n') || returned.length === 0 ? '' : '\n', ...returned].join('')
   const repaired = parseGitConfig(text)
   if (repaired === null) return null
   const result = valuesByKey(repaired, guarded)
-  const right = changed.every((key) => sameValues(then.get(key), result.get(key)))
-  if (!right) return null
+  for (const key of changed) if (!sameValues(then.get(key), result.get(key))) return null
   return {
     text,
-    reverted: changed.filter((key) => current.has(key)),
-    restored: changed.filter((key) => !current.has(key)),
+    reverted: [...changed].filter((key) => current.has(key)),
+    restored: [...changed].filter((key) => !current.has(key)),
   }
 }
+
+/** Sections that ordinary work removes as a whole. */
+const LEAVES_WHOLE = /^(remote|branch|submodule)\./
 
 /** Files that this configuration includes, whatever the condition; `folder` is where it stands. */
 export function includedFiles(text: string, folder: string, home: string): readonly string[] {
@@ -97,20 +109,31 @@ export function includedFiles(text: string, folder: string, home: string): reado
     .map((path) => (path.startsWith('~/') ? home + path.slice(1) : posix.resolve(folder, path)))
 }
 
-/** The keys guarded in a repository below `roots`: those that run code, and a work tree that leads elsewhere. */
-export function guardedKeys(gitDirectory: string, roots: readonly string[]): GuardedKey {
-  return (key, value) => {
-    if (key === 'core.worktree') {
-      // Every submodule has one; it may point back into the tree.
-      const target = posix.resolve(gitDirectory, value)
-      return !roots.some((root) => target === root || target.startsWith(`${root}/`))
+/**
+ * The keys guarded in a repository below `roots`: all but the harmless ones. A host counts as known when a person granted it or
+ * when the configuration named it before.
+ */
+export function guardedKeys(gitDirectory: string, roots: readonly string[], hosts: readonly string[] = []): GuardedIn {
+  return (before) => {
+    const known = new Set<string>()
+    for (const { key, value } of before) {
+      const host = /^(remote|submodule)\./.test(key) && key.endsWith('.url') ? gitAddressHost(value) : null
+      if (host) known.add(host)
     }
-    return codeRunningGitKey(key, value)
+    const facts: GitKeyFacts = {
+      isKnownHost: (host) => known.has(host) || isGrantedHost(hosts, host),
+      // Every submodule has one; it may point back into the tree.
+      isOwnFolder: (value) => {
+        const target = posix.resolve(gitDirectory, value)
+        return roots.some((root) => target === root || target.startsWith(`${root}/`))
+      },
+    }
+    return (key, value) => !isHarmlessGitKey(key, value, facts)
   }
 }
 
 function readHeader(text: string, start: number): { readonly section: string; readonly end: number } | null {
-  const plain = /^\[([A-Za-z0-9.-]+)\]/.exec(text.slice(start, start + 1024))
+  const plain = /^\[([A-Za-z0-9.-]{1,1000})\]/.exec(text.slice(start, start + 1024))
   if (plain) return { section: plain[1]!.toLowerCase(), end: start + plain[0].length }
   const quoted = /^\[([A-Za-z0-9.-]+)[ \t]+"((?:[^"\\\n]|\\[^\n])*)"\]/.exec(text.slice(start, start + 65_536))
   if (!quoted) return null
@@ -185,9 +208,15 @@ function valuesByKey(entries: readonly GitConfigEntry[], guarded: GuardedKey): M
   const values = new Map<string, string[]>()
   for (const entry of entries) {
     if (!guarded(entry.key, entry.value)) continue
-    values.set(entry.key, [...(values.get(entry.key) ?? []), entry.value])
+    const list = values.get(entry.key)
+    if (list) list.push(entry.value)
+    else values.set(entry.key, [entry.value])
   }
   return values
+}
+
+function sectionOf(key: string): string {
+  return key.slice(0, key.lastIndexOf('.'))
 }
 
 function sameValues(a: readonly string[] = [], b: readonly string[] = []): boolean {

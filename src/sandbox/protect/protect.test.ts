@@ -82,7 +82,13 @@ async function run(script: string): Promise<{ readonly output: string; readonly 
   }
   const index = new MaskIndex({ home, roots: [root], deniedShapes: [] })
   index.refresh()
-  const guarded = new ProjectGuard(index.tree, own.stateDir).begin({ home, write: [root], named: [], own })
+  const guarded = new ProjectGuard(index.tree, own.stateDir).begin({
+    home,
+    write: [root],
+    named: [],
+    own,
+    hosts: ['example.com'],
+  })
   const places = maskPlaces({ home, visible: ['/'], grants: [] })
   const masks = [...index.masks([]).files, ...places.files, ...places.directories, own.configDir, own.stateDir]
   const plan = planOf(['bash', '-c', script], root, [root], masks, guarded.pins)

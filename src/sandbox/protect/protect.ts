@@ -4,7 +4,7 @@ import { type BigIntStats, lstatSync, readdirSync, readFileSync, realpathSync } 
 import { posix } from 'node:path'
 import { matchSegment } from '../../files/glob.ts'
 import { splitPath } from '../../files/path-pattern.ts'
-import { foldName, type ProtectedName, protectedNames } from '../../files/protected-paths.ts'
+import { foldName, isOfPackage, type ProtectedName, protectedNames } from '../../files/protected-paths.ts'
 import { childPath, isBelow, type SecretTree } from '../secrets/tree.ts'
 import { oddProtected } from './odd.ts'
 
@@ -21,6 +21,8 @@ export interface ProtectFacts {
   readonly write: readonly string[]
   /** Literal paths of write grants: what the manifest names is not protected. */
   readonly named: readonly string[]
+  /** Hosts that a person granted: `example.com`, `*.example.com`, or `*`. */
+  readonly hosts?: readonly string[]
   readonly own: { readonly configDir: string; readonly stateDir: string; readonly manifestPath: string }
 }
 
@@ -49,9 +51,6 @@ export interface Protection {
 /** Git takes a pointer padded with line ends; beyond this it is not read. */
 const POINTER_LIMIT = 4n * 1_048_576n
 
-/** Editor and agent settings that a package brings along are not opened from there. */
-const DEPENDENCIES = /\/node_modules\//
-
 /** Finds what is protected in the tree, as it stands after its last refresh. */
 export function protectTree(tree: SecretTree, facts: ProtectFacts): Protection {
   const guarded = new Map<string, Guarded>()
@@ -68,9 +67,10 @@ export function protectTree(tree: SecretTree, facts: ProtectFacts): Protection {
         if (!folder.folders.includes(name)) gitPointers.push(path)
         continue
       }
-      if (isOfDependency(path, tree.roots)) continue
+      const ofPackage = isOfDependency(path, tree.roots)
       const isLink = !folder.folders.includes(name) && lstatOrNull(path)?.isSymbolicLink()
       for (const rule of anywhere) {
+        if (ofPackage && rule.name.kind !== 'git') continue
         // A link gives its name to whatever is put where it leads, now or later, under names that nobody protects.
         const segments = isLink ? rule.segments.slice(0, 1) : rule.segments
         for (const found of matchEntries(folder.path, [name], segments)) add(found, rule.name.reason)
@@ -152,7 +152,15 @@ export function worktreeDirectories(root: string): readonly string[] {
 
 /** What a `.git` file says: `gitdir: PATH`. */
 export function pointerTarget(text: string): string | null {
-  return /^gitdir: (.+?)[\r\n]*$/s.exec(text)?.[1] ?? null
+  const said = text.startsWith('gitdir: ') ? withoutLineEnds(text.slice('gitdir: '.length)) : ''
+  return said === '' ? null : said
+}
+
+/** A pointer's text as git takes it: without line ends, and without nothing else, for a name may end in a blank. */
+export function withoutLineEnds(text: string): string {
+  let end = text.length
+  while (end > 0 && (text.charCodeAt(end - 1) === 10 || text.charCodeAt(end - 1) === 13)) end--
+  return text.slice(0, end)
 }
 
 /** Device and inode of a path, and of what it leads to when it is a link; null when there is nothing. */
@@ -230,7 +238,7 @@ function commonDirectories(gitDirectories: readonly string[], roots: readonly st
 
 function isOfDependency(path: string, roots: readonly string[]): boolean {
   const root = roots.find((candidate) => isBelow(path, candidate)) ?? ''
-  return DEPENDENCIES.test(path.slice(root.length))
+  return isOfPackage(splitPath(path.slice(root.length)).map(foldName))
 }
 
 /** Where a link leads; null for what is none, or leads nowhere. */

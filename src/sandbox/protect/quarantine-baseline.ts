@@ -15,6 +15,8 @@ export interface Baseline {
   readonly home: string
   readonly named: readonly string[]
   readonly own: ProtectFacts['own']
+  /** Hosts that a person granted, as in the manifest: keys of git may name them. */
+  readonly hosts?: readonly string[]
   /** Protected path to device and inode. */
   readonly guarded: Readonly<Record<string, string>>
   /** Configuration file to its text, one character a byte. */
@@ -70,6 +72,7 @@ export function takeBaseline(
     home: facts.home,
     named: facts.named,
     own: facts.own,
+    hosts: facts.hosts ?? [],
     guarded: Object.fromEntries([...protection.guarded.values()].map((guard) => [guard.path, guard.identity])),
     configs: Object.fromEntries(configs),
     pointers: Object.fromEntries(pointers),

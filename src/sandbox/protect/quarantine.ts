@@ -4,7 +4,7 @@ import { accessSync, constants, readdirSync } from 'node:fs'
 import { posix } from 'node:path'
 import { keepSecret, keptSecretsFile } from '../secrets/kept.ts'
 import { childPath, isBelow, MAX_FOLDER_LENGTH, type SecretTree } from '../secrets/tree.ts'
-import { type GuardedKey, guardedKeys, includedFiles, repairGitConfig } from './git-config.ts'
+import { type GuardedIn, guardedKeys, includedFiles, repairGitConfig } from './git-config.ts'
 import { type Guarded, type Protection, pointerTarget, protectTree } from './protect.ts'
 import {
   type Baseline,
@@ -127,11 +127,11 @@ class Settling {
   configs(): void {
     const checked = new Set<string>()
     for (const directory of this.#protection.gitDirectories) {
-      const guarded = guardedKeys(directory, this.#tree.roots)
+      const guarded = guardedKeys(directory, this.#tree.roots, this.#baseline.hosts)
       for (const file of configFiles(directory)) this.#config(file, guarded, checked)
     }
     for (const file of Object.keys(this.#baseline.configs)) {
-      this.#config(file, guardedKeys(posix.dirname(file), this.#tree.roots), checked)
+      this.#config(file, guardedKeys(posix.dirname(file), this.#tree.roots, this.#baseline.hosts), checked)
     }
   }
 
@@ -161,7 +161,7 @@ class Settling {
     }
   }
 
-  #config(file: string, guarded: GuardedKey, checked: Set<string>): void {
+  #config(file: string, guarded: GuardedIn, checked: Set<string>): void {
     if (checked.has(file) || this.#baseline.named.includes(file)) return
     checked.add(file)
     const before = this.#baseline.configs[file] ?? null
@@ -190,9 +190,12 @@ class Settling {
       ...(keys.restored.length > 0 ? [`restored ${keys.restored.join(', ')}`] : []),
     ].join(' and ')
     this.#attempt(file, 'reverted', () => {
-      const kept = this.#store.keepText(file, now, 'keys that run code were changed')
+      const kept = this.#store.keepText(file, now, 'keys that are not harmless were changed')
       replaceText(file, text)
-      return { kept, message: `Cordon ${what} in ${file}: these keys of git run code outside the sandbox.` }
+      return {
+        kept,
+        message: `Cordon ${what} in ${file}: these keys of git can run code outside the sandbox, or send and take code and credentials elsewhere.`,
+      }
     })
   }
 

@@ -80,7 +80,8 @@ function readValue(text: string, keyStart: number, keyEnd: number, joint: Joint,
   const quote = isQuote(text[start]) ? text[start]! : null
   if (quote !== null) start++
   if (grade === 'header' || joint.kind === 'loose' || joint.kind === 'tight') start += schemeLength(text, start)
-  if (quote === null && joint.kind !== 'tag' && endsWithin(text, start, LEAST_VALUE[grade])) return null
+  const least = joint.kind === 'tight' ? 1 : LEAST_VALUE[grade]
+  if (quote === null && joint.kind !== 'tag' && endsWithin(text, start, least)) return null
   const endFrom = (limit: number): number => {
     if (joint.kind === 'tag') return endOfTag(text, start, limit)
     return quote === null
@@ -88,10 +89,13 @@ function readValue(text: string, keyStart: number, keyEnd: number, joint: Joint,
       : endOfQuote(text, start, limit, quote, escaped)
   }
   const end = endFrom(Math.min(text.length, start + MAX_JUDGED))
+  // `--password <password>  the password` is a usage text, not an element.
+  if (joint.kind === 'tag' && isBlank(text[start]) && !text.startsWith('</', end)) return null
   const value = text.slice(start, end)
   const style = {
     quoted: quote !== null || joint.kind === 'tag' || joint.kind === 'space',
     tight: joint.kind === 'tight',
+    named: joint.kind === 'tight' && EXACT_KEY.test(text.slice(keyStart, keyEnd)),
     endsLine: end >= text.length || text[end] === '\n' || text[end] === '\r',
   }
   const isPath = /^(?:old)?pwd$/i.test(text.slice(keyStart, keyEnd)) && /^["']?[/~]/.test(value)
@@ -107,6 +111,9 @@ function readValue(text: string, keyStart: number, keyEnd: number, joint: Joint,
   }
   return { start, end: endFrom(text.length) }
 }
+
+/** Keys whose values are masked however short they are. */
+const EXACT_KEY = /^(?:api[_-]?key|token|secret)$/i
 
 /** True if a word ends before it has so many characters. Most values are counts, and need no closer look. */
 function endsWithin(text: string, start: number, least: number): boolean {
@@ -171,6 +178,10 @@ function wordBefore(text: string, keyStart: number): string {
   const word = text.slice(at, keyStart - 1)
   // Only a word can qualify a key (`API key`); numbers and the like would fill the memory of graded keys.
   return /^[A-Za-z]+$/.test(word) ? word : ''
+}
+
+function isBlank(char: string | undefined): boolean {
+  return char === undefined || char <= ' '
 }
 
 function isQuote(char: string | undefined): boolean {

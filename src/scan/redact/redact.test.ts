@@ -6,6 +6,11 @@ import { ordinaryLog, randomFrom, SECRET_SAMPLES, secretLine } from './samples.f
 
 const redactor = createRedactor()
 
+const PUBLIC_BODY = [
+  'MIIDdzCCAl+gAwIBAgIEAgAAuTANBgkqhkiG9w0BAQUFADBaMQswCQYDVQQGEwJJ',
+  'RTESMBAGA1UEChMJQmFsdGltb3JlMRMwEQYDVQQLEwpDeWJlclRydXN0MSIwIAYD',
+].join('\n')
+
 describe('what is masked', () => {
   const rows: readonly (readonly [name: string, input: string, expected: string])[] = [
     ['shell assignment', 'export API_KEY=supersecret', `export API_KEY=${MASK}`],
@@ -28,6 +33,11 @@ describe('what is masked', () => {
     ['unclosed quote', 'token="abcdef', `token="${MASK}`],
     ['after an escaped line end', `\\nghp_${'a1'.repeat(18)}`, `\\n${MASK}`],
     ['after a colour', `\u001b[31mghp_${'a1'.repeat(18)}`, `\u001b[31m${MASK}`],
+    ['a passphrase of a new key', 'ssh-keygen -t ed25519 -N word -f k', `ssh-keygen -t ed25519 -N ${MASK} -f k`],
+    ['a passphrase in quotes', "ssh-keygen -N 'two words' -f k", `ssh-keygen -N '${MASK}' -f k`],
+    ['a password glued to its option, in quotes', "mysql -u root -p'word' db", `mysql -u root -p'${MASK}' db`],
+    ['a short value of an exact key', 'secret=foo token=b api_key=xy', `secret=${MASK} token=${MASK} api_key=${MASK}`],
+    ['a key in base64', `x ${btoa(`{"key":"ghp_${'ab'.repeat(18)}"}`)} y`, `x ${MASK} y`],
     ['glued to a key', `token-ghp_${'a1'.repeat(18)}`, `token-${MASK}`],
   ]
   it.each(rows)('%s', (_, input, expected) => {
@@ -49,6 +59,16 @@ describe('what is left alone', () => {
     ['commit', 'commit 3f786850e387550fdab836ed7e6dc881de23001b'],
     ['kebab case', 'task-management-something-long-name-here'],
     ['a public key', 'public_key=abc123def456ghi789'],
+    ['a certificate', `-----BEGIN CERTIFICATE-----\n${PUBLIC_BODY}\n-----END CERTIFICATE-----`],
+    ['a public key in its block', `-----BEGIN PUBLIC KEY-----\n${PUBLIC_BODY}\n-----END PUBLIC KEY-----`],
+    [
+      'an OpenPGP public key',
+      `-----BEGIN PGP PUBLIC KEY BLOCK-----\n\n${PUBLIC_BODY}\n-----END PGP PUBLIC KEY BLOCK-----`,
+    ],
+    ['an SSH public key', 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl a@b'],
+    ['a key of the documentation', 'aws_access_key_id = AKIAIOSFODNN7EXAMPLE'],
+    ['a usage text', '  --password <password>   the password of the user\n  -p, --password=PASS  the same'],
+    ['what is to be filled in', 'API_KEY=your-key-here SECRET_KEY=changeme'],
   ])('%s', (_, input) => {
     expect(redactor.redact(input)).toBe(input)
   })
@@ -237,5 +257,26 @@ describe('hostile lines of a megabyte', () => {
   it.each(seeds)('%j over and over is read to its end', (seed) => {
     const text = `${seed.repeat(Math.ceil(1_000_000 / seed.length))}\npassword=hunter2\n`
     expect(redactor.redact(text)).not.toContain('hunter2')
+  })
+})
+
+describe('a certificate that arrives in pieces', () => {
+  const text = `before\n-----BEGIN CERTIFICATE-----\n${PUBLIC_BODY}\n-----END CERTIFICATE-----\nafter ${'aB3'.repeat(20)}\n`
+
+  it('is left alone wherever it is cut, and what follows it is not', () => {
+    const whole = redactor.redact(text)
+    expect(whole).toContain(PUBLIC_BODY)
+    expect(whole).toContain(`after ${MASK}`)
+    for (let at = 1; at < text.length; at += 7) {
+      const stream = redactor.stream()
+      expect(stream.push(text.slice(0, at)) + stream.push(text.slice(at)) + stream.end()).toBe(whole)
+    }
+  })
+
+  it('hides no secret behind an opening that is never closed', () => {
+    const hidden = `-----BEGIN CERTIFICATE-----\n${PUBLIC_BODY}\nand then some prose: ${'aB3'.repeat(20)}\n`
+    expect(redactor.redact(hidden)).not.toContain('aB3aB3')
+    const within = `-----BEGIN CERTIFICATE-----\nghp_${'a1'.repeat(18)}\n-----END CERTIFICATE-----`
+    expect(redactor.redact(within)).not.toContain('ghp_')
   })
 })

@@ -6,6 +6,7 @@ import { readAssignment } from './assignment.ts'
 import { endOfKeyBlock } from './key-block.ts'
 import { secretForms } from './known-secrets.ts'
 import { maskSpans, mergeSpans, type SecretSpan } from './mask.ts'
+import { publicBlocks } from './public-block.ts'
 import { type RedactionStream, redactionStream } from './redaction-stream.ts'
 import { ALPHABETS, type Alphabet, PATTERN_KINDS, PREFIX_KINDS } from './secret-kinds.ts'
 import { findRuns } from './secret-runs.ts'
@@ -46,19 +47,19 @@ export function createRedactor(known: Iterable<string> = []): Redactor {
   }
   addKinds(all, gradeMemo())
   const readBytes = createByteReader()
-  const find = (text: string): SecretSpan[] => {
+  const find = (text: string, inPublicBlock = false): SecretSpan[] => {
     const spans: SecretSpan[] = []
     const read = readBytes(text)
     const lags = findSecrets(text, read, all, spans)
     // A find steps over what it covers: a known value that begins inside it and reaches further is looked for again.
     if (values.anchors.length > 0) for (const { start, end } of [...spans]) findWithin(text, start, end, values, spans)
-    findRuns(text, read, lags, spans)
+    findRuns(text, read, lags, publicBlocks(text, inPublicBlock), spans)
     return spans
   }
   return {
     find: (text) => mergeSpans(find(text)),
     redact: (text) => maskSpans(text, mergeSpans(find(text))),
-    stream: () => redactionStream((text) => maskSpans(text, mergeSpans(find(text)))),
+    stream: () => redactionStream((text, inPublicBlock) => maskSpans(text, mergeSpans(find(text, inPublicBlock)))),
   }
 }
 
@@ -174,8 +175,14 @@ function prefixProbe(kind: string, prefix: string, alphabet: Alphabet, least: nu
     let end = from
     while (end < text.length && members[text.charCodeAt(end)] === 1) end++
     // A short run is not looked at again: what follows it cannot be part of this kind.
-    return end - from >= least ? { start: at, end, kind } : null
+    if (end - from < least || isExample(text, end)) return null
+    return { start: at, end, kind }
   }
+}
+
+/** Documentation writes its keys so that they end in this word. */
+function isExample(text: string, end: number): boolean {
+  return text.startsWith('EXAMPLE', end - 7)
 }
 
 function patternProbe(kind: string, pattern: RegExp): Probe {

@@ -2,6 +2,7 @@
 
 import { isKeyBlockLine } from './key-block.ts'
 import { MASK } from './mask.ts'
+import { endsInPublicBlock } from './public-block.ts'
 
 export interface RedactionStream {
   /** Takes a piece and gives back what is certain by now. */
@@ -15,9 +16,10 @@ const MAX_LINE = 1 << 20
 /** A key block that was cut into pieces is followed for this many lines. */
 const MAX_BLOCK_LINES = 400
 
-/** A stream around a function that redacts whole lines. */
-export function redactionStream(redact: (text: string) => string): RedactionStream {
+/** A stream around a function that redacts whole lines, and is told whether they begin within a certificate or public key. */
+export function redactionStream(redact: (text: string, inPublicBlock: boolean) => string): RedactionStream {
   let rest = ''
+  let inPublicBlock = false
   let blockLines = 0
   const lines = (text: string): string => {
     let out = ''
@@ -37,7 +39,9 @@ export function redactionStream(redact: (text: string) => string): RedactionStre
     }
     const body = text.slice(from)
     if (opensKeyBlock(body)) blockLines = MAX_BLOCK_LINES
-    return out + redact(body)
+    const redacted = redact(body, inPublicBlock)
+    inPublicBlock = endsInPublicBlock(body, inPublicBlock)
+    return out + redacted
   }
   return {
     push(piece) {

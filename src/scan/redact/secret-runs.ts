@@ -3,15 +3,26 @@
 import { characterClass } from '../character-class.ts'
 import type { TextBytes } from '../text-bytes.ts'
 import type { SecretSpan } from './mask.ts'
+import { type Block, isSshPublicKey } from './public-block.ts'
 import { SHAPE_KINDS } from './secret-kinds.ts'
 
 /** No run of token characters this long passes between two steps. */
 const STRIDE = 24
 const RUN: Uint8Array = characterClass('A-Za-z0-9_+/~-', 256)
 const MAX_RANDOM = 512
+const MAX_DECODED = 16_384
 
-/** Adds what it finds to `spans`; `lags` are the places of the bytes that start no character. */
-export function findRuns(text: string, { bytes, size }: TextBytes, lags: readonly number[], spans: SecretSpan[]): void {
+/**
+ * Adds what it finds to `spans`; `lags` are the places of the bytes that start no character. What only looks random is left
+ * alone in `open` blocks.
+ */
+export function findRuns(
+  text: string,
+  { bytes, size }: TextBytes,
+  lags: readonly number[],
+  open: readonly Block[],
+  spans: SecretSpan[],
+): void {
   let lag = 0
   for (let i = STRIDE - 1; i < size; i += STRIDE) {
     if (RUN[bytes[i]!] !== 1) continue
@@ -22,7 +33,7 @@ export function findRuns(text: string, { bytes, size }: TextBytes, lags: readonl
     while (end < size && RUN[bytes[end]!] === 1) end++
     if (end - start >= STRIDE) {
       while (lag < lags.length && lags[lag]! < start) lag++
-      judgeRun(text, start - lag, end - lag, spans)
+      judgeRun(text, start - lag, end - lag, open, spans)
     }
     i = Math.max(i, end - 1)
   }
@@ -30,7 +41,7 @@ export function findRuns(text: string, { bytes, size }: TextBytes, lags: readonl
 
 const LOWER_CASE_KINDS = SHAPE_KINDS.filter(([, where, mark]) => where === 'beside' || !/[A-Z0-9]/.test(mark))
 
-function judgeRun(text: string, start: number, end: number, spans: SecretSpan[]): void {
+function judgeRun(text: string, start: number, end: number, open: readonly Block[], spans: SecretSpan[]): void {
   const from = Math.max(0, start - 40)
   const run = text.slice(start, end)
   // Digests, ids and most paths have no capitals, and then no mark that has some.
@@ -44,15 +55,35 @@ function judgeRun(text: string, start: number, end: number, spans: SecretSpan[])
     const match = marked ? pattern.exec(text.slice(from, Math.min(text.length, end + 64))) : null
     if (match !== null) spans.push({ start: from + match.index, end: from + match.index + match[0].length, kind })
   }
-  if (
-    hasCapitals &&
-    end - start >= 32 &&
-    end - start <= MAX_RANDOM &&
-    isRandom(text, start, end) &&
-    !isDigest(text, start)
-  ) {
+  if (!hasCapitals || open.some((block) => start >= block.start && end <= block.end) || isSshPublicKey(run)) return
+  if (holdsEncodedKey(run)) spans.push({ start, end: end + paddingAt(text, end), kind: 'encoded' })
+  else if (end - start >= 32 && end - start <= MAX_RANDOM && isRandom(text, start, end) && !isDigest(text, start)) {
     spans.push({ start, end, kind: 'random' })
   }
+}
+
+const ENCODED =
+  /sk-[\w-]{20}|gh[pousr]_\w{20}|github_pat_|glpat-|AKIA[A-Z0-9]{16}|xox[abeprs]-|AIza[\w-]{30}|PRIVATE KEY-----/
+
+/** Whether a run is the base64 of a text with a key of a known format in it. */
+function holdsEncodedKey(run: string): boolean {
+  if (run.length < 28 || run.length > MAX_DECODED) return false
+  try {
+    return ENCODED.test(
+      atob(
+        run
+          .replaceAll('-', '+')
+          .replaceAll('_', '/')
+          .slice(0, run.length - (run.length % 4)),
+      ),
+    )
+  } catch {
+    return false
+  }
+}
+
+function paddingAt(text: string, at: number): number {
+  return text[at] !== '=' ? 0 : text[at + 1] === '=' ? 2 : 1
 }
 
 /** Upper case, lower case and digits that change places as often as chance has it, which no identifier or path does. */

@@ -47,7 +47,7 @@ const STOP_VALUES: ReadonlySet<string> = new Set(
   (
     'null nil none true false undefined empty yes no on off ok success successful failed failure error invalid valid missing expired ' +
     'required optional string str number int integer boolean bool object array any unknown void bytes buffer text varchar char ' +
-    'redacted masked hidden secret password token key changed updated created deleted removed rotated revoked refreshed reset ' +
+    'redacted masked hidden secret password pass passwd pwd token key changed updated created deleted removed rotated revoked refreshed reset ' +
     'accepted rejected denied granted disabled enabled unset set not is was has the a an for from to in and or with must should ' +
     'authentication authorization incorrect wrong correct unauthorized forbidden default prompt ask auto never always self this ' +
     'bearer basic digest negotiate ntlm oauth oauth2 apikey query header cookie body env file stdin keychain vault public private ' +
@@ -58,6 +58,9 @@ const STOP_VALUES: ReadonlySet<string> = new Set(
 
 const PLACEHOLDER =
   /^(?:[$%<{[(]|\*{2,}|[xX*.•-]{3,}$|process\.env|os\.environ|os\.getenv|getenv|env[.([]|ENV\[|import\.meta|self\.|this\.|config\.|settings\.|options\.|req\.|request\.|args\.|ctx\.|props\.|state\.|await\b|new\b|function\b|async\b|@|&|!|\\[nrt"])/
+
+/** What a reader is asked to fill in. */
+const TO_FILL_IN = /^(?:your[-_ ]|change[-_]?me$|insert[-_ ]|enter[-_ ]|replace[-_ ]with)|[-_ ](?:goes[-_ ])?here$/i
 
 const ASSIGNED_CODE =
   /^[A-Za-z_$][A-Za-z0-9_$]*(?:\.[A-Za-z_$][A-Za-z0-9_$]*)*\s?[([]|^[A-Za-z_$][A-Za-z0-9_$]*(?:\.[A-Za-z_$][A-Za-z0-9_$]*)+$/
@@ -100,6 +103,8 @@ export interface ValueStyle {
   readonly quoted: boolean
   /** Nothing but `=` stands between key and value, as in a shell, a query string or an INI file. */
   readonly tight: boolean
+  /** Tight, and the key is nothing but `api_key`, `token` or `secret`: any value is one then. */
+  readonly named: boolean
   /** The value ends its line. */
   readonly endsLine: boolean
 }
@@ -109,10 +114,12 @@ export const LEAST_VALUE: Readonly<Record<KeyGrade, number>> = { password: 3, he
 
 /** Whether a value under a key of this grade is to be masked. */
 export function isSecretValue(value: string, grade: KeyGrade, style: ValueStyle): boolean {
-  if (value.length < LEAST_VALUE[grade] || PLACEHOLDER.test(value)) return false
+  if (value.length < (style.named ? 1 : LEAST_VALUE[grade]) || PLACEHOLDER.test(value) || TO_FILL_IN.test(value))
+    return false
   const lower = value.toLowerCase()
   if (STOP_VALUES.has(lower)) return false
   if (!style.quoted && !style.tight && ASSIGNED_CODE.test(value)) return false
+  if (style.named) return !/^[0-9.,]{1,9}$/.test(value) && !/[([]/.test(value)
   switch (grade) {
     case 'password':
       return style.quoted || style.tight || style.endsLine || /[^a-z]/.test(value)

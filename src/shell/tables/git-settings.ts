@@ -1,17 +1,11 @@
 /** Which settings of git make it run programs or reach other places, given on a command line. */
 
-import { codeRunningGitKey } from '../../files/git-config-keys.ts'
+import { isHarmlessGitKey } from '../../files/git-keys.ts'
 
-/** Values that switch a program off rather than name one. */
-const switchedOff: readonly (readonly [keys: RegExp, values: RegExp])[] = [
-  [/^(core\.pager|pager\..*)$/i, /^(cat|true|false|)$/],
-  [/^(core\.editor|sequence\.editor)$/i, /^(true|:)$/],
-]
-const elsewhere =
-  /\.insteadof$|^http\.(.*\.)?(proxy|sslverify|sslcainfo|sslkey|sslcert|cookiefile)$|^remote\..*\.proxy$/i
+/** Hosts of a command line are judged by the host rules, a folder by the file rules; what is written is judged again as a file. */
+const facts = { isKnownHost: () => true, isOwnFolder: () => false }
 
 /** True when the setting can make git run a program, load configuration, or talk to another place. */
 export function gitSettingReaches(key: string, value: string | undefined): boolean {
-  if (switchedOff.some(([keys, values]) => keys.test(key) && value !== undefined && values.test(value))) return false
-  return codeRunningGitKey(key, value) || elsewhere.test(key)
+  return !isHarmlessGitKey(key, value, facts)
 }

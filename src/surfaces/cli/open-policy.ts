@@ -4,8 +4,8 @@ import type { LoadedManifest, LoadedPolicy, ManifestChoice } from '../../runtime
 import { recallPolicy } from '../../runtime/policy/memory.ts'
 import { machineFiles } from '../../system/files.ts'
 import { type Machine, thisMachine } from '../../system/machine.ts'
+import { paint, type Terminal } from '../terminal/terminal.ts'
 import { type Arguments, textFlag } from './arguments.ts'
-import { paint, type Terminal } from './terminal.ts'
 import { UsageError } from './usage.ts'
 
 export interface Opened<Policy extends LoadedPolicy = LoadedManifest> {

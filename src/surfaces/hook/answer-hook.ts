@@ -192,7 +192,7 @@ function wayOut(id: string | null, { call }: HookJudgement): string {
 /** A1: what is decided is written down first. */
 async function record(
   judge: HookJudge,
-  { decision, call, subject }: HookJudgement,
+  { decision, call, subject, labels }: HookJudgement,
   host: Host,
   request: HookRequest,
   machine: Machine,
@@ -202,6 +202,7 @@ async function record(
   try {
     recorder.begin({
       tool: call.kind === 'search' ? 'grep' : call.tool,
+      labels,
       input: call.kind === 'tool' ? call.input : {},
       subject,
       decision,

@@ -6,7 +6,6 @@ import { Fault } from '../../system/fault.ts'
 import { elicitationPrompter } from './elicitation.ts'
 import { ERROR, type Json, RpcError } from './json-rpc.ts'
 import { type Elicit, Rounds } from './rounds.ts'
-import { hintsOf } from './tool-hints.ts'
 
 type Prompter = NonNullable<CordonOptions['prompter']>
 type Session = ReturnType<Cordon['openSession']>
@@ -110,14 +109,21 @@ function describeTool({
   name,
   description,
   input,
+  hints,
 }: ReturnType<ReturnType<Cordon['openSession']>['tools']>[number]): Json {
-  const { title, ...annotations } = hintsOf(name)
+  const { title = name, readOnly, destructive, idempotent, openWorld } = hints
   return {
     name,
     title,
     description,
     inputSchema: { ...input, additionalProperties: false },
     outputSchema: OUTPUT_SCHEMA,
-    annotations: { title, ...annotations },
+    annotations: {
+      title,
+      readOnlyHint: readOnly,
+      destructiveHint: destructive,
+      idempotentHint: idempotent,
+      openWorldHint: openWorld,
+    },
   }
 }

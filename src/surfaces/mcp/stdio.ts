@@ -1,37 +1,22 @@
 /** MCP over stdio: a message a line. Nothing else is ever written to stdout. */
 
 import type { Readable, Writable } from 'node:stream'
+import { linesOf } from '../../system/lines.ts'
 import type { Json } from './json-rpc.ts'
+import type { ServerOptions } from './served-project.ts'
+import { McpServer } from './server.ts'
 
-/** A longer line is no message of anybody who means well. */
-const MAX_LINE: number = 64 * 1024 * 1024
-
-/** Splits a stream into lines, null for one that is not UTF-8; a line that is too long ends it with an error. */
-export async function* linesOf(input: Readable, limit: number = MAX_LINE): AsyncGenerator<string | null> {
-  let parts: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of input as AsyncIterable<Buffer>) {
-    let start = 0
-    for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, start)) {
-      parts.push(chunk.subarray(start, at))
-      const line = decoded(parts)
-      parts = []
-      size = 0
-      start = at + 1
-      if (line?.trim() !== '') yield line
-    }
-    size += chunk.length - start
-    if (size > limit) throw new RangeError(`a line has more than ${limit} bytes`)
-    if (start < chunk.length) parts.push(chunk.subarray(start))
-  }
-  if (parts.length > 0) yield decoded(parts)
-}
-
-function decoded(parts: readonly Uint8Array[]): string | null {
+/** Serves one client until its input ends. */
+export async function serveStdio(
+  options: ServerOptions,
+  input: Readable = process.stdin,
+  output: Writable = process.stdout,
+): Promise<void> {
+  const server = new McpServer(lineWriter(output), options)
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(parts))
-  } catch {
-    return null
+    for await (const line of linesOf(input)) void server.peer.receive(line)
+  } finally {
+    await server.close()
   }
 }
 

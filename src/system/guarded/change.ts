@@ -3,6 +3,7 @@
 import { chmodSync, closeSync, copyFileSync, lstatSync, renameSync, rmdirSync, unlinkSync } from 'node:fs'
 import { posix } from 'node:path'
 import { errorCode, Fault } from '../fault.ts'
+import type { CheckedPath } from './checked-path.ts'
 import {
   descriptorPath,
   type HeldDirectory,
@@ -28,7 +29,7 @@ const MAX_DEPTH = 256
 /** A sparse file takes no room until it is copied, and then the whole disk; nothing else happens meanwhile. */
 const MAX_COPIED = 1024 ** 3
 
-export function makeDirectory(path: string): readonly string[] {
+export function makeDirectory(path: string): readonly CheckedPath[] {
   const directory = holdDirectory(path, { make: true })
   directory.close()
   return directory.made

@@ -13,6 +13,7 @@ import {
 } from 'node:fs'
 import { posix } from 'node:path'
 import { errorCode, Fault, type FaultCode } from '../fault.ts'
+import { type CheckedPath, checkedPath } from './checked-path.ts'
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants
 /** Linux has it; Node does not export it. */
@@ -26,7 +27,7 @@ export interface HeldDirectory {
   readonly path: string
   readonly fd: number
   /** Directories that were made on the way here, outermost first. */
-  readonly made: readonly string[]
+  readonly made: readonly CheckedPath[]
   /** A name below this very directory, wherever its path leads by now. */
   at(name: string): string
   /** The directory itself, as a path for `readdir`. */
@@ -38,7 +39,7 @@ export interface HeldDirectory {
 export function holdDirectory(path: string, options: { readonly make?: boolean } = {}): HeldDirectory {
   const names = segmentsOf(path)
   if (!heldByKernel) return holdByComparison(path, options)
-  const made: string[] = []
+  const made: CheckedPath[] = []
   let fd = openSync('/', O_PATH | O_DIRECTORY)
   try {
     for (const [index, name] of names.entries()) {
@@ -163,7 +164,7 @@ export function removeMade(made: readonly string[]): void {
   }
 }
 
-function openChild(child: string, here: () => string, made: string[] | null): number {
+function openChild(child: string, here: () => string, made: CheckedPath[] | null): number {
   const open = () => openSync(child, (heldByKernel ? O_PATH : O_RDONLY) | O_DIRECTORY | O_NOFOLLOW)
   try {
     return open()
@@ -172,7 +173,7 @@ function openChild(child: string, here: () => string, made: string[] | null): nu
     if (code === 'ENOENT' && made) {
       try {
         mkdirSync(child)
-        made.push(here())
+        made.push(checkedPath(here()))
       } catch (failure) {
         // Somebody else may have made it meanwhile; then it is simply there.
         if (errorCode(failure) !== 'EEXIST') throw systemFault(here(), failure)
@@ -196,7 +197,7 @@ function isLink(path: string): boolean {
   }
 }
 
-function held(path: string, fd: number, made: readonly string[]): HeldDirectory {
+function held(path: string, fd: number, made: readonly CheckedPath[]): HeldDirectory {
   return {
     path,
     fd,
@@ -215,7 +216,7 @@ function held(path: string, fd: number, made: readonly string[]): HeldDirectory 
 // Where the kernel cannot name a child of a descriptor (macOS), the path is resolved again before every use and the
 // descriptor must be what it then names. That narrows a race to microseconds and does not close it; the sandbox does.
 function holdByComparison(path: string, options: { readonly make?: boolean }): HeldDirectory {
-  const made: string[] = []
+  const made: CheckedPath[] = []
   try {
     if (options.make) makeMissing(path, made)
     const fd = openSync(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
@@ -250,13 +251,13 @@ function holdByComparison(path: string, options: { readonly make?: boolean }): H
   }
 }
 
-function makeMissing(path: string, made: string[]): void {
+function makeMissing(path: string, made: CheckedPath[]): void {
   const names = segmentsOf(path)
   for (let length = 1; length <= names.length; length++) {
     const directory = `/${names.slice(0, length).join('/')}`
     try {
       mkdirSync(directory)
-      made.push(directory)
+      made.push(checkedPath(directory))
     } catch (error) {
       if (errorCode(error) !== 'EEXIST' && errorCode(error) !== 'EISDIR') throw error
     }

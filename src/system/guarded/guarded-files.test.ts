@@ -18,13 +18,15 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join as joinPaths } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Fault } from '../fault.ts'
+import { type CheckedPath, checkedPath } from './checked-path.ts'
 import { openGuardedFiles } from './guarded-files.ts'
 import { openTemporaryJournal, reapTemporaries } from './journal.ts'
 
 const files = openGuardedFiles()
+const join = (...parts: readonly string[]): CheckedPath => checkedPath(joinPaths(...parts))
 let base: string
 let root: string
 let outside: string
@@ -66,7 +68,7 @@ describe('a path that changed after it was judged', () => {
       },
     ],
   ]
-  const acts: Readonly<Record<string, (path: string) => unknown>> = {
+  const acts: Readonly<Record<string, (path: CheckedPath) => unknown>> = {
     stat: (path) => files.stat(path),
     read: (path) => files.read(path),
     readStart: (path) => files.readStart(path, 10),
@@ -117,8 +119,8 @@ describe('what is no regular file', () => {
   })
 
   it('a device is not opened by its own path', () => {
-    expect(faultOf(() => files.read('/dev/null'))).toBe('not-a-file')
-    expect(faultOf(() => files.write('/dev/null', Buffer.from('x')))).toBe('not-a-file')
+    expect(faultOf(() => files.read(join('/dev/null')))).toBe('not-a-file')
+    expect(faultOf(() => files.write(join('/dev/null'), Buffer.from('x')))).toBe('not-a-file')
   })
 })
 
@@ -126,14 +128,14 @@ describe('paths that are not canonical', () => {
   it.each(['relative', '/a/../b', '/a/./b', '/a//b', '/a/', '/a\0b', '/a\ud800', `/${'a/'.repeat(3000)}b`, ''])(
     '%j',
     (path) => {
-      expect(faultOf(() => files.read(path))).toBe('not-canonical')
-      expect(faultOf(() => files.write(path, Buffer.from('x')))).toBe('not-canonical')
+      expect(faultOf(() => files.read(checkedPath(path)))).toBe('not-canonical')
+      expect(faultOf(() => files.write(checkedPath(path), Buffer.from('x')))).toBe('not-canonical')
     },
   )
 
   it.each(['/proc/self/environ', '/proc/1/mem', '/sys/kernel/x'])('%s is a file of the kernel', (path) => {
-    expect(faultOf(() => files.read(path))).toBe('kernel-file')
-    expect(faultOf(() => files.list(path))).toBe('kernel-file')
+    expect(faultOf(() => files.read(checkedPath(path)))).toBe('kernel-file')
+    expect(faultOf(() => files.list(checkedPath(path)))).toBe('kernel-file')
   })
 
   it('names with newlines, quotes and odd characters are names', () => {
@@ -267,7 +269,7 @@ describe('the journal of temporary files', () => {
 
   it('does not show a temporary file in a listing', () => {
     const prepared = files.prepare(join(root, 'new'), Buffer.from('x'))
-    expect(files.list(root).map((entry) => entry.name)).toEqual(['dir'])
+    expect(files.list(join(root)).map((entry) => entry.name)).toEqual(['dir'])
     prepared.abort()
   })
 })

@@ -4,6 +4,7 @@ import { closeSync, fstatSync, lstatSync, readFileSync, readSync, symlinkSync } 
 import { posix } from 'node:path'
 import { Fault } from '../fault.ts'
 import { changeMode, copy, makeDirectory, move, type RemoveOptions, remove } from './change.ts'
+import type { CheckedPath } from './checked-path.ts'
 import { changedFault, type HeldDirectory, holdDirectory, reopenForReading } from './directory.ts'
 import {
   type Entry,
@@ -18,6 +19,7 @@ import {
 import { isTemporaryName, noJournal, type TemporaryJournal } from './journal.ts'
 import { type PreparedWrite, prepareWrite, type WriteOptions } from './write.ts'
 
+export type { CheckedPath } from './checked-path.ts'
 export type { Entry, EntryType, FileContent, FileFacts } from './entry.ts'
 
 /**
@@ -26,28 +28,30 @@ export type { Entry, EntryType, FileContent, FileFacts } from './entry.ts'
  */
 export interface GuardedFiles {
   /** What is there, or null. */
-  stat(path: string): FileFacts | null
+  stat(path: CheckedPath): FileFacts | null
   /** The bytes of a regular file of at most `limit` bytes. */
-  read(path: string, limit?: number): FileContent
+  read(path: CheckedPath, limit?: number): FileContent
   /** The first bytes of a regular file. */
-  readStart(path: string, length: number): FileContent
+  readStart(path: CheckedPath, length: number): FileContent
   /** Entries of a directory, sorted by name. Temporary files of a write that is under way are left out. */
-  list(path: string): readonly Entry[]
+  list(path: CheckedPath): readonly Entry[]
   /** Replaces or makes a file as a whole; missing directories are made. */
-  write(path: string, bytes: Uint8Array, options?: WriteOptions): void
+  write(path: CheckedPath, bytes: Uint8Array, options?: WriteOptions): void
   /** The same in two steps: everything that can fail comes before `commit`. */
-  prepare(path: string, bytes: Uint8Array, options?: WriteOptions): PreparedWrite
+  prepare(path: CheckedPath, bytes: Uint8Array, options?: WriteOptions): PreparedWrite
   /** Makes a directory and those above it; returns those that were made, outermost first. */
-  makeDirectory(path: string): readonly string[]
+  makeDirectory(path: CheckedPath): readonly CheckedPath[]
   /** Deletes a file or an empty directory, or with `recursive` a whole one; links below it are unlinked, not followed. */
-  remove(path: string, options?: RemoveOptions): void
+  remove(path: CheckedPath, options?: RemoveOptions): void
+  /** Makes the directories above a path; returns those that were made, outermost first. */
+  makeParents(path: CheckedPath): readonly CheckedPath[]
   /** Makes a symbolic link where nothing is; where it may lead is the caller's to judge. */
-  makeLink(path: string, target: string): void
-  copy(source: string, destination: string): void
+  makeLink(path: CheckedPath, target: string): void
+  copy(source: CheckedPath, destination: CheckedPath): void
   /** Renames; the destination must not exist. */
-  move(source: string, destination: string): void
+  move(source: CheckedPath, destination: CheckedPath): void
   /** Permission bits only; a file with other names elsewhere is refused. */
-  changeMode(path: string, mode: number): void
+  changeMode(path: CheckedPath, mode: number): void
   /** True when the last name of a path as it was written is a link; for messages, never for a decision. */
   isLink(path: string): boolean
 }
@@ -56,7 +60,7 @@ const MAX_READ = 256 * 1024 * 1024
 
 /** Guarded files of this machine. */
 export function openGuardedFiles(journal: TemporaryJournal = noJournal): GuardedFiles {
-  const prepare = (path: string, bytes: Uint8Array, options: WriteOptions = {}) =>
+  const prepare = (path: CheckedPath, bytes: Uint8Array, options: WriteOptions = {}) =>
     prepareWrite(path, bytes, options, journal)
   return {
     stat,
@@ -74,6 +78,7 @@ export function openGuardedFiles(journal: TemporaryJournal = noJournal): Guarded
     },
     prepare,
     makeDirectory,
+    makeParents: (path) => makeDirectory(posix.dirname(path)),
     remove: (path, options) => inParent(path, (parent, name) => remove(parent, name, options ?? {})),
     makeLink: (path, target) => inParent(path, (parent, name) => symlinkSync(target, parent.at(name))),
     copy: (source, destination) => copy(source, destination, journal),

@@ -16,6 +16,7 @@ import {
 } from 'node:fs'
 import { posix } from 'node:path'
 import { Fault } from '../fault.ts'
+import type { CheckedPath } from './checked-path.ts'
 import { type HeldDirectory, holdDirectory, openEntry, removeMade, segmentsOf, systemFault } from './directory.ts'
 import type { TemporaryJournal } from './journal.ts'
 
@@ -37,7 +38,7 @@ export interface PreparedWrite {
   readonly path: string
   readonly created: boolean
   /** Directories that were made for it, outermost first. */
-  readonly made: readonly string[]
+  readonly made: readonly CheckedPath[]
   commit(): void
   /** Takes back what `prepare` left; after `commit` it does nothing. */
   abort(): void

@@ -1,9 +1,8 @@
 /** The manifest of a custom tool: from untrusted JSON or TOML to a checked description, or everything wrong with it (T2). */
 
 import { isRecord } from '../../system/record.ts'
-import type { InputSchema, PropertySchema } from '../tool.ts'
-
-export type ToolLabel = 'network' | 'filesystem' | 'execute'
+import type { InputSchema, PropertySchema } from '../input-schema.ts'
+import { type ToolLabel, toolLabels } from '../tool.ts'
 
 export interface CustomToolManifest {
   readonly name: string
@@ -29,7 +28,6 @@ export interface ToolProblem {
   readonly message: string
 }
 
-const LABELS: readonly ToolLabel[] = ['network', 'filesystem', 'execute']
 const OUTPUTS: readonly CustomToolManifest['output'][] = ['text', 'json', 'lines']
 const KEYS: readonly string[] = [
   'name',
@@ -79,7 +77,7 @@ export function parseToolManifest(
     wrong(key, `must be a list of ${expected}`)
     return []
   }
-  const labels = list('labels', /^(?:network|filesystem|execute)$/, LABELS.join(', ')) as ToolLabel[]
+  const labels = list('labels', /^(?:network|filesystem|execute)$/, toolLabels.join(', ')) as ToolLabel[]
   const confirmation = value.require_confirmation ?? false
   if (typeof confirmation !== 'boolean') wrong('require_confirmation', 'must be true or false')
   const output = (value.output ?? 'text') as CustomToolManifest['output']

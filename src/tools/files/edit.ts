@@ -1,17 +1,24 @@
 /** `edit`: exact text replaced in a file, once or everywhere. */
 
-import { InputError, type ToolContext, type ToolInput, type ToolOutput } from '../tool.ts'
+import { InputError, type ToolContext, type ToolOutput } from '../tool.ts'
 import { type DecodedText, decodeText, encodeText, lineEndOf, withLineEnds } from './text-encoding.ts'
 
 const SHOWN = 10
 
-export async function edit(input: ToolInput, context: ToolContext): Promise<ToolOutput> {
-  const given = input.path as string
-  const path = context.checked(given)
-  const { bytes, facts } = context.files.read(path)
+export interface EditInput {
+  readonly path: string
+  readonly old_string: string
+  readonly new_string: string
+  readonly replace_all?: boolean | undefined
+}
+
+export async function edit(input: EditInput, context: ToolContext): Promise<ToolOutput> {
+  const given = input.path
+  const target = context.checked(given)
+  const { bytes, facts } = context.files.read(target)
   const decoded = decodeText(bytes)
   if ('media' in decoded) throw new InputError(`${given} is not a text file (${decoded.media}); edit changes text only`)
-  const wanted = parse(input, decoded)
+  const wanted = parse(input.old_string, input.new_string, decoded)
   const places = occurrences(decoded.text, wanted.from)
   if (places.length === 0) throw new InputError(notFound(given, decoded.text, wanted.from))
   if (places.length > 1 && input.replace_all !== true) {
@@ -21,27 +28,25 @@ export async function edit(input: ToolInput, context: ToolContext): Promise<Tool
       `"old_string" occurs ${places.length} times in ${given} (lines ${lines}${more}); give more of the text around it so that it occurs once, or set "replace_all": true`,
     )
   }
-  const text = replaceAt(decoded.text, places, wanted.from.length, wanted.to)
-  const encoded = encodeText(text, decoded.encoding)
+  const changed = replaceAt(decoded.text, places, wanted.from.length, wanted.to)
+  const encoded = encodeText(changed, decoded.encoding)
   if (!encoded) {
     throw new InputError(
       `${given} is encoded as ${decoded.encoding}, which cannot hold every character of "new_string"`,
     )
   }
-  context.files.write(path, encoded, { replaces: facts.stamp })
-  const lines = lineNumbers(text, [places[0]!])
+  context.files.write(target, encoded, { replaces: facts.stamp })
+  const lines = lineNumbers(changed, [places[0]!])
   const count = places.length === 1 ? `line ${lines[0]}` : `${places.length} places, the first on line ${lines[0]}`
   return {
     text: `Edited ${given}: ${count}.`,
-    data: { path, replacements: places.length, lines: lineNumbers(decoded.text, places.slice(0, 1000)) },
-    files: { read: [path], written: [path] },
+    data: { path: target, replacements: places.length, lines: lineNumbers(decoded.text, places.slice(0, 1000)) },
+    files: { read: [target], written: [target] },
   }
 }
 
 // Models write LF; in a file of CRLF lines that must still match, and what goes in must not mix line ends.
-function parse(input: ToolInput, decoded: DecodedText): { readonly from: string; readonly to: string } {
-  const from = input.old_string as string
-  const to = input.new_string as string
+function parse(from: string, to: string, decoded: DecodedText): { readonly from: string; readonly to: string } {
   if (from === '') throw new InputError('"old_string" of edit is empty; to make or replace a whole file use write')
   if (from === to) throw new InputError('"old_string" and "new_string" of edit are the same')
   const lineEnd = lineEndOf(decoded.text)

@@ -1,13 +1,17 @@
 /** `mkdir`: a directory and those above it. */
 
-import type { ToolContext, ToolInput, ToolOutput } from '../tool.ts'
+import type { ToolContext, ToolOutput } from '../tool.ts'
 
-export async function mkdir(input: ToolInput, context: ToolContext): Promise<ToolOutput> {
-  const path = context.checked(input.path as string)
-  const made = context.files.makeDirectory(path)
+export interface MkdirInput {
+  readonly path: string
+}
+
+export async function mkdir(input: MkdirInput, context: ToolContext): Promise<ToolOutput> {
+  const directory = context.checked(input.path)
+  const made = context.files.makeDirectory(directory)
   return {
     text: made.length > 0 ? `Made ${input.path}.` : `${input.path} is already there.`,
-    data: { path, made },
+    data: { path: directory, made },
     files: { read: [], written: made },
   }
 }

@@ -1,14 +1,19 @@
 /** `move`: a file or directory under a new name; nothing is overwritten. */
 
-import { InputError, type ToolContext, type ToolInput, type ToolOutput } from '../tool.ts'
+import { InputError, type ToolContext, type ToolOutput } from '../tool.ts'
 import { refuseLink } from './given-link.ts'
 import { requireAsClosed, requireTreeAsClosed } from './renaming.ts'
 import { requireWholeTree } from './tree.ts'
 
-export async function move(input: ToolInput, context: ToolContext): Promise<ToolOutput> {
-  const given = input.source as string
+export interface MoveInput {
+  readonly source: string
+  readonly destination: string
+}
+
+export async function move(input: MoveInput, context: ToolContext): Promise<ToolOutput> {
+  const given = input.source
   const source = context.checked(given)
-  const destination = context.checked(input.destination as string)
+  const destination = context.checked(input.destination)
   refuseLink('move', given, source, context)
   if (context.roots.includes(source)) throw new InputError(`${given} is a root of this session and is not moved`)
   const facts = context.files.stat(source)

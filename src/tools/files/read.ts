@@ -1,23 +1,28 @@
 /** `read`: the lines of a text file, a page at a time. */
 
-import { InputError, type ToolContext, type ToolInput, type ToolOutput } from '../tool.ts'
+import { InputError, type ToolContext, type ToolOutput } from '../tool.ts'
 import { decodeText, lineEndOf } from './text-encoding.ts'
 
-export async function read(input: ToolInput, context: ToolContext): Promise<ToolOutput> {
-  const given = input.path as string
-  const path = context.checked(given)
-  const offset = (input.offset as number | undefined) ?? 1
-  const column = (input.column as number | undefined) ?? 1
-  const limit = (input.limit as number | undefined) ?? Number.POSITIVE_INFINITY
+export interface ReadInput {
+  readonly path: string
+  readonly offset?: number | undefined
+  readonly limit?: number | undefined
+  readonly column?: number | undefined
+}
+
+export async function read(input: ReadInput, context: ToolContext): Promise<ToolOutput> {
+  const given = input.path
+  const target = context.checked(given)
+  const { offset = 1, column = 1, limit = Number.POSITIVE_INFINITY } = input
   if (offset < 1 || column < 1 || limit < 1) throw new InputError('"offset", "column" and "limit" of read begin at 1')
-  const { bytes, facts } = context.files.read(path)
-  const files = { read: [path], written: [] }
+  const { bytes, facts } = context.files.read(target)
+  const files = { read: [target], written: [] }
   const decoded = decodeText(bytes)
   if ('media' in decoded) {
     const kind = decoded.media.startsWith('image/') ? 'an image' : 'a binary file'
     return {
       text: `[${given} is ${kind} (${decoded.media}, ${facts.size} bytes), which read cannot show as text]`,
-      data: { path, media: decoded.media, size: facts.size },
+      data: { path: target, media: decoded.media, size: facts.size },
       files,
     }
   }
@@ -26,7 +31,7 @@ export async function read(input: ToolInput, context: ToolContext): Promise<Tool
   if (!page) {
     const total = countLines(text)
     if (text === '' && offset === 1) {
-      return { text: `[${given} is empty]`, data: { path, text: '', lines: 0, encoding }, files }
+      return { text: `[${given} is empty]`, data: { path: target, text: '', lines: 0, encoding }, files }
     }
     throw new InputError(`${given} has ${total} lines; "offset" ${offset} lies beyond the end`)
   }
@@ -38,7 +43,7 @@ export async function read(input: ToolInput, context: ToolContext): Promise<Tool
   return {
     text: notes.length === 0 ? body : `${body}${body.endsWith('\n') ? '' : '\n'}[${notes.join('; ')}]`,
     data: {
-      path,
+      path: target,
       text: body,
       from: offset,
       to: page.to,

@@ -1,6 +1,7 @@
 /** A new name must not open what is closed under the old one: a secret is often one by its name alone. */
 
 import { posix } from 'node:path'
+import type { CheckedPath } from '../../system/guarded/guarded-files.ts'
 import { InputError, type ToolContext } from '../tool.ts'
 import { walkTree } from './tree.ts'
 
@@ -8,8 +9,8 @@ const STRICTNESS = { allow: 0, ask: 1, deny: 2 } as const
 
 /** Refuses a new name for a file under which reading it would be judged less strictly. */
 export function requireAsClosed(source: string, destination: string, context: ToolContext): void {
-  const before = context.judge('read', source)
-  const after = context.judge('read', destination)
+  const before = context.judge('read', source).verdict
+  const after = context.judge('read', destination).verdict
   if (STRICTNESS[after] >= STRICTNESS[before]) return
   throw new InputError(
     `${source} may not simply be read, and as ${destination} it could be; choose a name that is as closed, or let the user move it`,
@@ -17,10 +18,13 @@ export function requireAsClosed(source: string, destination: string, context: To
 }
 
 /** The same for everything below a directory. */
-export async function requireTreeAsClosed(source: string, destination: string, context: ToolContext): Promise<void> {
+export async function requireTreeAsClosed(
+  source: CheckedPath,
+  destination: CheckedPath,
+  context: ToolContext,
+): Promise<void> {
   requireAsClosed(source, destination, context)
-  const everything = { ...context, filterListings: false, judge: () => 'allow' as const }
-  for await (const entry of walkTree(source, everything, { ignore: false })) {
+  for await (const entry of walkTree(source, context, { ignore: false, everything: true })) {
     requireAsClosed(entry.path, posix.join(destination, entry.relative), context)
   }
 }

@@ -1,25 +1,29 @@
 /** `summary`: what a file is, how long, and what it defines. */
 
 import { posix } from 'node:path'
-import type { ToolContext, ToolInput, ToolOutput } from '../tool.ts'
+import type { ToolContext, ToolOutput } from '../tool.ts'
 import { languageOf, outlineOf } from './outline.ts'
 import { decodeText, lineEndOf } from './text-encoding.ts'
 
-export async function summary(input: ToolInput, context: ToolContext): Promise<ToolOutput> {
-  const given = input.path as string
-  const path = context.checked(given)
-  const { bytes, facts } = context.files.read(path)
-  const files = { read: [path], written: [] }
+export interface SummaryInput {
+  readonly path: string
+}
+
+export async function summary(input: SummaryInput, context: ToolContext): Promise<ToolOutput> {
+  const given = input.path
+  const target = context.checked(given)
+  const { bytes, facts } = context.files.read(target)
+  const files = { read: [target], written: [] }
   const decoded = decodeText(bytes)
   if ('media' in decoded) {
     return {
       text: `${given}: ${decoded.media}, ${facts.size} bytes`,
-      data: { path, size: facts.size, media: decoded.media },
+      data: { path: target, size: facts.size, media: decoded.media },
       files,
     }
   }
   const { text, encoding } = decoded
-  const name = posix.basename(path)
+  const name = posix.basename(target)
   const lines = text === '' ? 0 : text.split('\n').length - (text.endsWith('\n') ? 1 : 0)
   const lineEnd = lineEndOf(text)
   const language = languageOf(name)
@@ -33,7 +37,7 @@ export async function summary(input: ToolInput, context: ToolContext): Promise<T
   ]
   return {
     text: [`${given}: ${head.join(', ')}`, ...outline.map((one) => `${one.line}: ${one.text}`)].join('\n'),
-    data: { path, size: facts.size, lines, language, encoding, lineEnd, outline },
+    data: { path: target, size: facts.size, lines, language, encoding, lineEnd, outline },
     files,
   }
 }

@@ -4,13 +4,12 @@ import { posix } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { secretShape } from '../../files/secret-shapes.ts'
 import { Fault } from '../../system/fault.ts'
-import type { EntryType } from '../../system/guarded/guarded-files.ts'
+import type { CheckedPath, EntryType } from '../../system/guarded/guarded-files.ts'
 import { type IgnoreRule, isIgnored, parseIgnoreFile } from '../search/ignore-file.ts'
-import { InputError, type PathAccess, type ToolContext } from '../tool.ts'
+import { InputError, type JudgedPath, type PathAccess, type ToolContext } from '../tool.ts'
 
 export interface TreeEntry {
-  /** Canonical. */
-  readonly path: string
+  readonly path: CheckedPath
   /** Below the directory the walk began at. */
   readonly relative: string
   readonly name: string
@@ -20,6 +19,8 @@ export interface TreeEntry {
 export interface TreeOptions {
   /** Leave out what `.gitignore` files name, and the folders of version control. */
   readonly ignore: boolean
+  /** Everything counts, also what a listing would not show. */
+  readonly everything?: boolean
   /** False keeps the walk out of a directory. */
   readonly enter?: (entry: TreeEntry) => boolean
 }
@@ -34,14 +35,18 @@ const MAX_PEEK = 5000
  * Walks a directory in the order of names, without following links. What may not be listed is left out, as is what may
  * not be read when listings are filtered. A directory that goes away or may not be opened meanwhile is passed over.
  */
-export async function* walkTree(root: string, context: ToolContext, options: TreeOptions): AsyncGenerator<TreeEntry> {
+export async function* walkTree(
+  root: CheckedPath,
+  context: ToolContext,
+  options: TreeOptions,
+): AsyncGenerator<TreeEntry> {
   const seen = { count: 0 }
   const rules = options.ignore ? readIgnoreFile(root, '', context) : []
   yield* walk(root, '', rules, 0, seen, context, options)
 }
 
 async function* walk(
-  directory: string,
+  directory: CheckedPath,
   prefix: string,
   rules: readonly IgnoreRule[],
   depth: number,
@@ -54,10 +59,11 @@ async function* walk(
     if (++seen.count > MAX_ENTRIES) throw new InputError(`more than ${MAX_ENTRIES} entries; give a narrower "path"`)
     if (seen.count % PAUSE_EVERY === 0) await setImmediate()
     context.signal.throwIfAborted()
-    const entry = { path: posix.join(directory, name), relative: prefix + name, name, type }
-    if (options.ignore && (VERSION_CONTROL.has(name) || isIgnored(rules, entry.relative, type === 'directory')))
-      continue
-    if (!isShown(entry.path, type, context)) continue
+    const relative = prefix + name
+    if (options.ignore && (VERSION_CONTROL.has(name) || isIgnored(rules, relative, type === 'directory'))) continue
+    const judged = context.judge('list', posix.join(directory, name))
+    if (!options.everything && !isShown(judged, type, context)) continue
+    const entry = { path: judged.path, relative, name, type }
     yield entry
     if (type !== 'directory' || !(options.enter?.(entry) ?? true)) continue
     const below = options.ignore ? [...rules, ...readIgnoreFile(entry.path, `${entry.relative}/`, context)] : rules
@@ -65,18 +71,18 @@ async function* walk(
   }
 }
 
-/** True when a listing may name this path. */
-export function isShown(path: string, type: EntryType, context: ToolContext): boolean {
-  if (context.judge('list', path) === 'deny') return false
+/** True when a listing may name this path, which was judged as one to list. */
+export function isShown({ path, verdict }: JudgedPath, type: EntryType, context: ToolContext): boolean {
+  if (verdict === 'deny') return false
   if (!context.filterListings) return true
-  const found = context.judge('read', path)
+  const found = context.judge('read', path).verdict
   // A directory that no grant covers as a whole may still be the way to something that one does.
   return found === 'allow' || (type === 'directory' && found === 'ask')
 }
 
 /** Whether a filtered listing names a directory: something below it may be read. One too large to tell is left out. */
-export async function holdsReadable(path: string, context: ToolContext): Promise<boolean> {
-  if (!context.filterListings || context.judge('read', path) === 'allow') return true
+export async function holdsReadable(path: CheckedPath, context: ToolContext): Promise<boolean> {
+  if (!context.filterListings || context.judge('read', path).verdict === 'allow') return true
   let seen = 0
   for await (const entry of walkTree(path, context, { ignore: false })) {
     if (entry.type !== 'directory') return true
@@ -91,17 +97,14 @@ export async function holdsReadable(path: string, context: ToolContext): Promise
  */
 export async function requireWholeTree(
   access: PathAccess,
-  root: string,
+  root: CheckedPath,
   context: ToolContext,
-  as: string = root,
+  as: CheckedPath = root,
 ): Promise<void> {
-  const granted = context.judge(access, as)
-  // Everything counts here, also what a listing would not show.
-  const everything = { ...context, filterListings: false, judge: () => 'allow' as const }
-  for await (const entry of walkTree(root, everything, { ignore: false })) {
-    const path = posix.join(as, entry.relative)
-    const found = context.judge(access, path)
-    if (found === 'allow' || found === granted) continue
+  const granted = context.judge(access, as).verdict
+  for await (const entry of walkTree(root, context, { ignore: false, everything: true })) {
+    const { path, verdict } = context.judge(access, posix.join(as, entry.relative))
+    if (verdict === 'allow' || verdict === granted) continue
     throw new InputError(
       `${path} may not be ${access === 'read' ? 'read' : 'changed'}, though ${as} may; name the parts of ${root} that you mean instead`,
     )
@@ -112,15 +115,15 @@ export async function requireWholeTree(
  * Which files below a directory may be read, once reading the directory was allowed. Where a person had to say yes to
  * the directory, that yes covers the files for which the same would be asked, and never a secret among them.
  */
-export function readableBelow(root: string, context: ToolContext): (path: string) => boolean {
-  const granted = context.judge('read', root)
+export function readableBelow(root: CheckedPath, context: ToolContext): (path: string) => boolean {
+  const granted = context.judge('read', root).verdict
   return (path) => {
-    const found = context.judge('read', path)
+    const found = context.judge('read', path).verdict
     return found === 'allow' || (found === 'ask' && granted === 'ask' && secretShape(path) === null)
   }
 }
 
-function listed(directory: string, depth: number, context: ToolContext) {
+function listed(directory: CheckedPath, depth: number, context: ToolContext) {
   try {
     return context.files.list(directory)
   } catch (error) {
@@ -130,8 +133,8 @@ function listed(directory: string, depth: number, context: ToolContext) {
 }
 
 function readIgnoreFile(directory: string, prefix: string, context: ToolContext): readonly IgnoreRule[] {
-  const path = posix.join(directory, '.gitignore')
-  if (context.judge('read', path) !== 'allow') return []
+  const { path, verdict } = context.judge('read', posix.join(directory, '.gitignore'))
+  if (verdict !== 'allow') return []
   try {
     return parseIgnoreFile(context.files.read(path, 1024 * 1024).bytes.toString('utf8'), prefix)
   } catch (error) {

@@ -1,24 +1,29 @@
 /** `apply_patch`: several files changed together, or none. */
 
 import { Fault } from '../../system/fault.ts'
+import type { CheckedPath } from '../../system/guarded/guarded-files.ts'
 import type { PreparedWrite } from '../../system/guarded/write.ts'
 import { requireAsClosed } from '../files/renaming.ts'
 import { decodeText, encodeText } from '../files/text-encoding.ts'
-import { InputError, type ToolContext, type ToolInput, type ToolOutput } from '../tool.ts'
+import { InputError, type ToolContext, type ToolOutput } from '../tool.ts'
 import { applyHunks } from './apply.ts'
 import type { FileChange } from './change.ts'
 import { parsePatch } from './parse.ts'
 
 /** A file as it was found, and as it is to be; null where there is none. */
 interface FileState {
-  readonly path: string
+  readonly path: CheckedPath
   readonly before: { readonly bytes: Buffer; readonly stamp: string; readonly mode: number } | null
   after: Buffer | null
   mode: number | undefined
 }
 
-export async function applyPatch(input: ToolInput, context: ToolContext): Promise<ToolOutput> {
-  const changes = parsePatch(input.patch as string)
+export interface ApplyPatchInput {
+  readonly patch: string
+}
+
+export async function applyPatch(input: ApplyPatchInput, context: ToolContext): Promise<ToolOutput> {
+  const changes = parsePatch(input.patch)
   const states = new Map<string, FileState>()
   const done = changes.map((change) => plan(change, states, context))
   context.signal.throwIfAborted()

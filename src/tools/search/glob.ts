@@ -2,14 +2,20 @@
 
 import { walkTree } from '../files/tree.ts'
 import { visibleName } from '../files/visible-name.ts'
-import type { ToolContext, ToolInput, ToolOutput } from '../tool.ts'
+import type { ToolContext, ToolOutput } from '../tool.ts'
 import { parseGlob } from './glob-pattern.ts'
 
 const MAX_MATCHES = 1000
 
-export async function glob(input: ToolInput, context: ToolContext): Promise<ToolOutput> {
-  const root = context.checked((input.path as string | undefined) ?? '.')
-  const pattern = parseGlob(input.pattern as string)
+export interface GlobInput {
+  readonly pattern: string
+  readonly path?: string | undefined
+  readonly ignored?: boolean | undefined
+}
+
+export async function glob(input: GlobInput, context: ToolContext): Promise<ToolOutput> {
+  const root = context.checked(input.path ?? '.')
+  const pattern = parseGlob(input.pattern)
   const found: string[] = []
   let more = false
   const enter = (entry: { readonly relative: string }) => pattern.leadsInto(entry.relative)

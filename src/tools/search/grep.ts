@@ -1,10 +1,11 @@
 /** `grep`: lines that match, in files that may be read. */
 
 import { Fault } from '../../system/fault.ts'
+import type { CheckedPath } from '../../system/guarded/guarded-files.ts'
 import { decodeText, looksLikeText } from '../files/text-encoding.ts'
 import { readableBelow, walkTree } from '../files/tree.ts'
 import { visibleName } from '../files/visible-name.ts'
-import type { ToolContext, ToolInput, ToolOutput } from '../tool.ts'
+import type { ToolContext, ToolOutput } from '../tool.ts'
 import { parseGlob } from './glob-pattern.ts'
 import { type LineSearch, openLineSearch } from './line-search.ts'
 
@@ -26,20 +27,30 @@ interface Wanted {
   readonly filesOnly: boolean
 }
 
+export interface GrepInput {
+  readonly pattern: string
+  readonly path?: string | undefined
+  readonly glob?: string | undefined
+  readonly ignore_case?: boolean | undefined
+  readonly context?: number | undefined
+  readonly files_only?: boolean | undefined
+  readonly ignored?: boolean | undefined
+}
+
 /**
  * Not ripgrep: every file is opened by the path that was judged, and judged one by one, which a program that walks by
  * itself cannot do. What `.gitignore` names is passed over as ripgrep does.
  */
-export async function grep(input: ToolInput, context: ToolContext): Promise<ToolOutput> {
-  const root = context.checked((input.path as string | undefined) ?? '.')
-  const only = input.glob === undefined ? null : parseGlob(input.glob as string, { floating: true })
+export async function grep(input: GrepInput, context: ToolContext): Promise<ToolOutput> {
+  const root = context.checked(input.path ?? '.')
+  const only = input.glob === undefined ? null : parseGlob(input.glob, { floating: true })
   const { timeoutMs } = context.limits
-  const search = openLineSearch(input.pattern as string, {
+  const search = openLineSearch(input.pattern, {
     ignoreCase: input.ignore_case === true,
     timeoutMs,
     signal: context.signal,
   })
-  const wanted = { search, context: (input.context as number | undefined) ?? 0, filesOnly: input.files_only === true }
+  const wanted = { search, context: input.context ?? 0, filesOnly: input.files_only === true }
   const mayRead = readableBelow(root, context)
   const result = new Result(context.limits.maxOutputBytes, wanted.filesOnly)
   try {
@@ -59,7 +70,7 @@ export async function grep(input: ToolInput, context: ToolContext): Promise<Tool
 }
 
 async function searchFile(
-  path: string,
+  path: CheckedPath,
   label: string,
   wanted: Wanted,
   context: ToolContext,

@@ -1,6 +1,7 @@
 /** `http`: one request under the egress rules, with its answer as it came. */
 
-import { InputError, type ToolContext, type ToolInput, type ToolOutput } from '../tool.ts'
+import type { LooseObject } from '../input-schema.ts'
+import { InputError, type ToolContext, type ToolOutput } from '../tool.ts'
 import { decodeBody, isTextual } from './web-text.ts'
 
 const METHOD = /^[A-Z]{1,20}$/
@@ -11,15 +12,22 @@ const MAX_BYTES = 4 * 1024 * 1024
 /** What a model has use for; the rest is in `data`. */
 const SHOWN_HEADERS: readonly string[] = ['content-type', 'content-length', 'location', 'etag', 'retry-after', 'link']
 
-export async function http(input: ToolInput, context: ToolContext): Promise<ToolOutput> {
-  const method = ((input.method as string | undefined) ?? 'GET').toUpperCase()
+export interface HttpInput {
+  readonly url: string
+  readonly method?: string | undefined
+  readonly headers?: LooseObject | undefined
+  readonly body?: string | undefined
+}
+
+export async function http(input: HttpInput, context: ToolContext): Promise<ToolOutput> {
+  const method = (input.method ?? 'GET').toUpperCase()
   if (!METHOD.test(method)) throw new InputError('"method" of http must be a word such as GET or POST')
-  const body = input.body as string | undefined
+  const { body } = input
   if (body !== undefined && (method === 'GET' || method === 'HEAD')) {
     throw new InputError(`a ${method} request has no body; use POST or PUT, or leave "body" out`)
   }
   const answer = await context.web.fetch({
-    url: input.url as string,
+    url: input.url,
     method,
     headers: parseHeaders(input.headers),
     ...(body !== undefined && { body }),
@@ -31,11 +39,13 @@ export async function http(input: ToolInput, context: ToolContext): Promise<Tool
   if ('refused' in answer) return refusedOutput(answer.refused, answer.url)
   const { response } = answer
   const type = response.headers['content-type'] ?? ''
-  const text = isTextual(type, response.body) ? decodeBody(type, response.body) : null
+  const content = isTextual(type, response.body) ? decodeBody(type, response.body) : null
   const limit = context.limits.maxOutputBytes
-  const cut = text !== null && text.length > limit
+  const cut = content !== null && content.length > limit
   const shownBody =
-    text === null ? `[${response.body.length} bytes of ${type || 'unknown type'}]` : text.slice(0, limit).toWellFormed()
+    content === null
+      ? `[${response.body.length} bytes of ${type || 'unknown type'}]`
+      : content.slice(0, limit).toWellFormed()
   const headers = SHOWN_HEADERS.flatMap((name) =>
     response.headers[name] ? [`${name}: ${response.headers[name]}`] : [],
   )
@@ -45,7 +55,7 @@ export async function http(input: ToolInput, context: ToolContext): Promise<Tool
     data: {
       status: response.status,
       headers: response.headers,
-      body: text,
+      body: content,
       url: response.finalUrl,
       hops: response.hops,
     },
@@ -71,8 +81,8 @@ export function hostsOf(urls: readonly string[]): string[] {
   return [...new Set(urls.flatMap((url) => (URL.canParse(url) ? [new URL(url).host] : [])))]
 }
 
-function parseHeaders(given: unknown): Record<string, string> {
-  const entries = Object.entries((given ?? {}) as Record<string, unknown>)
+function parseHeaders(given: LooseObject = {}): Record<string, string> {
+  const entries = Object.entries(given)
   if (entries.length > MAX_HEADERS) throw new InputError(`"headers" of http holds at most ${MAX_HEADERS} headers`)
   for (const [name, value] of entries) {
     if (!HEADER_NAME.test(name))

@@ -1,16 +1,20 @@
 /** `webfetch`: a page as Markdown. */
 
 import { htmlToMarkdown } from '../html/markdown.ts'
-import type { ToolContext, ToolInput, ToolOutput } from '../tool.ts'
+import type { ToolContext, ToolOutput } from '../tool.ts'
 import { hostsOf, refusedOutput } from './http.ts'
 import { decodeBody, isTextual } from './web-text.ts'
 
 const MAX_BYTES = 5 * 1024 * 1024
 const ACCEPT = 'text/markdown, text/html;q=0.9, text/plain;q=0.8, */*;q=0.1'
 
-export async function webfetch(input: ToolInput, context: ToolContext): Promise<ToolOutput> {
+export interface WebfetchInput {
+  readonly url: string
+}
+
+export async function webfetch(input: WebfetchInput, context: ToolContext): Promise<ToolOutput> {
   const answer = await context.web.fetch({
-    url: input.url as string,
+    url: input.url,
     method: 'GET',
     headers: { accept: ACCEPT, 'user-agent': 'cordon-webfetch' },
     maxBytes: MAX_BYTES,

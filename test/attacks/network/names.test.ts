@@ -2,7 +2,7 @@
 
 import { afterEach, describe, expect, it } from 'vitest'
 import { fetchGuarded } from '../../../src/egress/fetch.ts'
-import { readClientHello } from '../../../src/egress/protocol/client-hello.ts'
+import { helloReader } from '../../../src/egress/protocol/client-hello.ts'
 import { createUpstream, type Route } from '../../../src/egress/upstream.ts'
 import type { Resolver } from '../../../src/system/dns.ts'
 import { createWorld, hosts, PUBLIC_ADDRESS, RawClient, type World } from '../../contract/egress/world.ts'
@@ -223,7 +223,7 @@ describe('names in TLS', () => {
     const record = (part: Buffer) =>
       Buffer.concat([Buffer.from([0x16, 3, 1, part.length >> 8, part.length & 255]), part])
     const split = Buffer.concat([record(body.subarray(0, 3)), record(body.subarray(3, 60)), record(body.subarray(60))])
-    expect(readClientHello(split)).toEqual(readClientHello(whole))
+    expect(helloReader()(split)).toEqual(helloReader()(whole))
     const client = await RawClient.connect(port)
     await client.tunnel('github.com:443')
     for (const byte of split) {

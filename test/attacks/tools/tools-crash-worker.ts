@@ -2,6 +2,7 @@
 
 import { join } from 'node:path'
 import { machineFiles } from '../../../src/system/files.ts'
+import { checkedPath } from '../../../src/system/guarded/checked-path.ts'
 import { openGuardedFiles } from '../../../src/system/guarded/guarded-files.ts'
 import { openTemporaryJournal } from '../../../src/system/guarded/journal.ts'
 import { builtInTool } from '../../../src/tools/registry.ts'
@@ -14,7 +15,7 @@ const context = {
   cwd: root,
   roots: [root],
   files,
-  judge: () => 'allow',
+  judge: (_access: string, path: string) => ({ path, verdict: 'allow' }),
   checked: (given: string) => machineFiles.canonical(join(root, given)),
   limits: { readSizeLimit: 1_000_000, maxOutputBytes: 1_000_000, timeoutMs: 10_000 },
   signal: new AbortController().signal,
@@ -22,15 +23,17 @@ const context = {
 
 const run = (tool: string, input: Record<string, unknown>) => builtInTool(tool)!.run(input, context)
 
+// The first run loads what tools do, which would take most of the time until the kill.
+await import('../../../src/tools/runs.ts')
 process.send?.('ready')
-for (let version = versionOf(files.read(join(root, 'a.txt')).bytes.toString())! + 1; ; version++) {
+for (let version = versionOf(files.read(checkedPath(join(root, 'a.txt'))).bytes.toString())! + 1; ; version++) {
   const text = versionText(version)
   await run('write', { path: 'a.txt', content: text })
-  const old = files.read(join(root, 'b.txt')).bytes.toString()
+  const old = files.read(checkedPath(join(root, 'b.txt'))).bytes.toString()
   await run('edit', { path: 'b.txt', old_string: old, new_string: text })
   const minus = (path: string) =>
     files
-      .read(join(root, path))
+      .read(checkedPath(join(root, path)))
       .bytes.toString()
       .split('\n')
       .slice(0, -1)

@@ -56,7 +56,7 @@ describe('brokered secrets', () => {
     )
     expect(seen).toHaveLength(0)
     expect(await ask('api.example.org', `Authorization: Bearer ${placeholder}`)).toContain('200 OK')
-    expect(await ask('api.example.org')).toContain('200 OK')
+    expect(await ask('api.example.org')).toContain('secret-absent')
     expect(await ask('other.example.org', 'X-Api-Key: sk-theirs')).toContain('200 OK')
   })
 

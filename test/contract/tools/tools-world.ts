@@ -14,6 +14,7 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join, posix } from 'node:path'
 import { machineFiles } from '../../../src/system/files.ts'
+import { checkedPath } from '../../../src/system/guarded/checked-path.ts'
 import { openGuardedFiles } from '../../../src/system/guarded/guarded-files.ts'
 import { openTemporaryJournal } from '../../../src/system/guarded/journal.ts'
 import { parseInput } from '../../../src/tools/input.ts'
@@ -45,8 +46,14 @@ export interface World {
   /** Everything below root and outside, with content, mode and link targets. */
   snapshot(): Record<string, string>
   /** Parses, resolves and runs a call as the runtime does, without deciding it. */
-  call(tool: string, input: unknown, changes?: Partial<ToolContext>): Promise<ToolOutput>
+  call(tool: string, input: unknown, changes?: Changes): Promise<ToolOutput>
   close(): void
+}
+
+/** What a test changes about the context of one call. */
+export type Changes = Partial<Omit<ToolContext, 'judge' | 'checked'>> & {
+  readonly judge?: Judge
+  readonly checked?: (given: string) => string
 }
 
 export type Judge = (access: PathAccess, path: string) => 'allow' | 'ask' | 'deny'
@@ -76,7 +83,7 @@ export function openWorld(): World {
       checked: () => {
         throw new Error('no decision was made')
       },
-      judge: (_access, path) => (path === root || path.startsWith(`${root}/`) ? 'allow' : 'deny'),
+      judge: judging((_access, path) => (path === root || path.startsWith(`${root}/`) ? 'allow' : 'deny')),
       filterListings: false,
       limits: { readSizeLimit: 20_000, maxOutputBytes: 1_000_000, timeoutMs: 10_000 },
       files: openGuardedFiles(journal),
@@ -135,7 +142,9 @@ export function openWorld(): World {
         if (path === undefined) throw new Error(`${given} was never decided`)
         return path
       }
-      return tool.run(parsed, { ...world.context, checked, ...changes })
+      const { judge, ...rest } = changes
+      const context = { ...world.context, checked, ...rest, ...(judge && { judge: judging(judge) }) }
+      return tool.run(parsed, { ...context, checked: (given) => checkedPath(context.checked(given)) })
     },
     close() {
       journal.close()
@@ -143,6 +152,10 @@ export function openWorld(): World {
     },
   }
   return world
+}
+
+function judging(judge: Judge): ToolContext['judge'] {
+  return (access, path) => ({ path: checkedPath(path), verdict: judge(access, path) })
 }
 
 function snapshotOf(directory: string, prefix: string): Record<string, string> {

@@ -1,3 +1,4 @@
+import { linesOf } from '../../../system/lines.ts'
 /** `cordon check`: decide without running, for people and for programs. */
 
 import type { Decision } from '../../../policy/decision.ts'
@@ -7,10 +8,10 @@ import { openChecker } from '../../../runtime/decide/check-call.ts'
 import type { LoadedPolicy } from '../../../runtime/policy/load.ts'
 import { machineFiles } from '../../../system/files.ts'
 import { thisMachine } from '../../../system/machine.ts'
+import { paint, type Style, type Terminal, visible } from '../../terminal/terminal.ts'
 import { type Arguments, parseArguments } from '../arguments.ts'
 import { hintAtInit, manifestChoice, type Opened, openPolicy, recalled, sealedPolicy } from '../open-policy.ts'
 import { requestedCall } from '../requested-call.ts'
-import { paint, type Style, type Terminal, visible } from '../terminal.ts'
 import { type CommandContext, commandRow, EXIT } from '../usage.ts'
 
 export const VERDICT_STYLE: Record<Verdict, Style> = { allow: 'green', ask: 'yellow', deny: 'red' }
@@ -42,9 +43,9 @@ async function openToCheck(args: Arguments, terminal: Terminal): Promise<Opened<
 }
 
 async function batch(terminal: Terminal, checker: BatchChecker): Promise<number> {
-  const { createInterface } = await import('node:readline')
-  for await (const line of createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY })) {
-    if (line.trim() !== '') terminal.out(`${JSON.stringify(await checker.answer(line))}\n`)
+  for await (const line of linesOf(process.stdin)) {
+    const answer = line === null ? { id: null, error: 'the line is not UTF-8' } : await checker.answer(line)
+    terminal.out(`${JSON.stringify(answer)}\n`)
   }
   return EXIT.ok
 }

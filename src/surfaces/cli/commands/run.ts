@@ -15,9 +15,9 @@ import {
 import type { LoadedPolicy } from '../../../runtime/policy/load.ts'
 import { machineFiles } from '../../../system/files.ts'
 import type { Machine } from '../../../system/machine.ts'
+import { isTerminalDevice, paint, type Terminal, visible } from '../../terminal/terminal.ts'
 import { type Arguments, parseArguments, textFlag } from '../arguments.ts'
 import { type Opened, openPolicy, recalled, sealedPolicy } from '../open-policy.ts'
-import { isTerminalDevice, paint, type Terminal, visible } from '../terminal.ts'
 import { type CommandContext, commandRow, EXIT, ownWords, UsageError } from '../usage.ts'
 
 /** A search through a tree opens every hidden file in it: the first few say it all. */

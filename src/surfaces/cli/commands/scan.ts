@@ -1,6 +1,7 @@
 /** `cordon scan`: looks for instructions aimed at an agent, in one text or in a batch. */
 
 import { scanText } from '../../../scan/injection/injection.ts'
+import { linesOf } from '../../../system/lines.ts'
 import { parseArguments } from '../arguments.ts'
 import { type CommandContext, commandRow, EXIT } from '../usage.ts'
 
@@ -15,14 +16,12 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
     terminal.out(`${JSON.stringify({ injection, score, findings })}\n`)
     return EXIT.ok
   }
-  const { createInterface } = await import('node:readline')
-  for await (const line of createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY })) {
-    if (line.trim() !== '') terminal.out(`${JSON.stringify(answer(line))}\n`)
-  }
+  for await (const line of linesOf(process.stdin)) terminal.out(`${JSON.stringify(answer(line))}\n`)
   return EXIT.ok
 }
 
-function answer(line: string): Record<string, unknown> {
+function answer(line: string | null): Record<string, unknown> {
+  if (line === null) return { id: null, error: 'the line is not UTF-8' }
   let row: { id?: unknown; text?: unknown }
   try {
     row = JSON.parse(line)

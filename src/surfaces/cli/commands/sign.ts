@@ -11,10 +11,10 @@ import {
 import { Fault } from '../../../system/fault.ts'
 import { machineFiles } from '../../../system/files.ts'
 import type { Machine } from '../../../system/machine.ts'
+import { paint, type Terminal, visible } from '../../terminal/terminal.ts'
 import { parseArguments } from '../arguments.ts'
 import { confirm } from '../confirm.ts'
 import { openPolicy } from '../open-policy.ts'
-import { paint, type Terminal, visible } from '../terminal.ts'
 import { type CommandContext, commandRow, EXIT } from '../usage.ts'
 
 /** Runs `cordon sign`. */

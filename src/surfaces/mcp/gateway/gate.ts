@@ -2,7 +2,7 @@
 
 import type { HookJudge, HookJudgement } from '../../../runtime/hook/judge.ts'
 import type { GatewayRecorder } from '../../../runtime/mcp/record.ts'
-import { visibleLines } from '../../cli/terminal.ts'
+import { visibleLines } from '../../terminal/terminal.ts'
 import { ERROR, isObject, type Json, RpcError } from '../json-rpc.ts'
 import type { Elicit } from '../rounds.ts'
 import type { GuardedResult } from './result.ts'

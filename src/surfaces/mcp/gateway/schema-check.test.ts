@@ -80,3 +80,24 @@ it('looks at a value once, however often its schema asks what it is', () => {
   expect(schemaProblem(schema, value)).toContain('must be one of')
   expect(looks).toBeLessThan(10)
 })
+
+describe('schemas that are made to take for ever', () => {
+  const branches = (part: object) => ({ anyOf: Array.from({ length: 2_000 }, () => part) })
+  const wide = Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`k${at}`, at]))
+  const long = Array.from({ length: 20_000 }, (_, at) => ({ at }))
+  it.each([
+    ['many branches over many fields', branches({ type: 'object', required: ['missing'] }), wide],
+    ['many counts of many fields', branches({ minProperties: 1e9 }), wide],
+    ['many comparisons of many items', branches({ uniqueItems: true, not: {} }), long],
+    ['many measures of a long text', branches({ minLength: 1e9 }), 'x'.repeat(1_000_000)],
+    ['many comparisons with a long text', branches({ enum: ['y'.repeat(100_000)] }), `${'y'.repeat(99_999)}z`],
+  ])('%s: given up, and said so', (_, schema, value) => {
+    expect(schemaProblem(schema, value)).toContain('too involved')
+  })
+
+  it('a large result of an honest one is checked', () => {
+    const schema = { items: { type: 'object', properties: { at: { type: 'integer' } }, required: ['at'] } }
+    expect(schemaProblem(schema, [...long, { at: 'x' }])).toContain('integer')
+    expect(schemaProblem(schema, long)).toBeNull()
+  })
+})

@@ -2,8 +2,8 @@
 
 import { type Pin, pinOf, type ServerPins } from '../../../runtime/mcp/pins.ts'
 import { scanText } from '../../../scan/injection/injection.ts'
-import { visibleLines } from '../../cli/terminal.ts'
-import { lineDiff } from '../../hook/install/line-diff.ts'
+import { lineDiff } from '../../terminal/line-diff.ts'
+import { visibleLines } from '../../terminal/terminal.ts'
 import { ERROR, isObject, type Json, RpcError } from '../json-rpc.ts'
 import type { Elicit } from '../rounds.ts'
 import { withVisibleText } from '../visible-json.ts'

@@ -3,7 +3,7 @@
 import { basename } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { ServerRequest } from '../../../runtime/mcp/servers.ts'
-import { visibleLines } from '../../cli/terminal.ts'
+import { visibleLines } from '../../terminal/terminal.ts'
 import { ERROR, isObject, type Json, RpcError } from '../json-rpc.ts'
 import type { Elicit } from '../rounds.ts'
 import { withVisibleText } from '../visible-json.ts'

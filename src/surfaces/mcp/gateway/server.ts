@@ -8,6 +8,7 @@ import { ERROR, type Json, RpcError } from '../json-rpc.ts'
 import type { Elicit } from '../rounds.ts'
 import type { GatewayGate } from './gate.ts'
 import { LogRelay, reaches } from './log-relay.ts'
+import { ProgressRelay } from './progress-relay.ts'
 import { guardedNote, type Origin } from './result.ts'
 import { ServerCatalog } from './server-catalog.ts'
 import { answerServer } from './server-requests.ts'
@@ -40,8 +41,6 @@ export interface Surroundings {
   readonly log: (params: Json) => void
 }
 
-/** So often is a client told of the progress of one request. */
-const PROGRESS_MS = 100
 const MAX_QUESTIONS = 10
 const QUESTIONS_MS = 60_000
 
@@ -88,16 +87,13 @@ export class GatewayServer {
   async request(method: string, params: Json, context: CallContext, signal: AbortSignal): Promise<Json> {
     const { progress, logLevel } = context
     if (logLevel !== null) await this.setLogLevel(logLevel, signal).catch(() => {})
-    let told = Number.NEGATIVE_INFINITY
-    const cleaned =
-      progress &&
-      ((given: Json) => {
-        const now = this.#around.now()
-        if (now - told < PROGRESS_MS) return
-        told = now
-        progress(this.#progressOf(given))
-      })
-    return this.wrapped.request(method, params, { ...context, progress: cleaned }, signal)
+    const relay = progress && new ProgressRelay((given) => progress(this.#progressOf(given)), this.#around.now)
+    try {
+      const told = relay && ((given: Json) => relay.take(given))
+      return await this.wrapped.request(method, params, { ...context, progress: told }, signal)
+    } finally {
+      relay?.end()
+    }
   }
 
   /** A server of the handshake era is told once; one of the other hears it with each request. */

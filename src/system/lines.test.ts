@@ -2,7 +2,7 @@
 
 import { Readable } from 'node:stream'
 import { expect, it } from 'vitest'
-import { linesOf } from './stdio.ts'
+import { linesOf } from './lines.ts'
 
 async function lines(chunks: readonly (string | Uint8Array)[], limit?: number): Promise<(string | null)[]> {
   const found: (string | null)[] = []
@@ -27,4 +27,9 @@ it('says which line is no text, and goes on', async () => {
 it('ends at a line that has no end', async () => {
   await expect(lines(Array(20).fill('x'.repeat(100)), 1000)).rejects.toThrow('more than 1000 bytes')
   expect(await lines(Array(20).fill(`${'x'.repeat(900)}\n`), 1000)).toHaveLength(20)
+})
+
+it('ends a line at a line feed alone', async () => {
+  const text = '{"a":"x\u2028y\u2029z\u0085\u000b\u000c"}'
+  expect(await lines([`${text}\n{}\n`])).toEqual([text, '{}'])
 })

@@ -4,28 +4,38 @@ import { posix } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { isProtectedStart } from '../../files/protected-paths.ts'
 import { Fault } from '../../system/fault.ts'
-import { InputError, type ToolContext, type ToolInput, type ToolOutput } from '../tool.ts'
+import type { CheckedPath } from '../../system/guarded/guarded-files.ts'
+import { InputError, type ToolContext, type ToolOutput } from '../tool.ts'
 import { ARCHIVE_LIMITS, type ArchiveEntry } from './entry.ts'
 import { type PlacedEntry, placeEntries } from './layout.ts'
 import { gunzip, isGzip, isTar, readTar } from './tar.ts'
 import { isZip, readZip } from './zip.ts'
 
+interface CheckedEntry {
+  readonly entry: ArchiveEntry
+  readonly path: CheckedPath
+}
+
 /** Files that the record names one by one. */
 const MAX_NAMED = 200
 
-export async function extract(input: ToolInput, context: ToolContext): Promise<ToolOutput> {
-  const given = input.path as string
-  const path = context.checked(given)
-  const destination = context.checked(input.destination as string)
-  const entries = readArchive(given, context.files.read(path).bytes)
-  const placed = placeEntries(entries, destination)
-  checkPlaces(placed, destination, context)
+export interface ExtractInput {
+  readonly path: string
+  readonly destination: string
+}
+
+export async function extract(input: ExtractInput, context: ToolContext): Promise<ToolOutput> {
+  const given = input.path
+  const archive = context.checked(given)
+  const destination = context.checked(input.destination)
+  const entries = readArchive(given, context.files.read(archive).bytes)
+  const placed = checkPlaces(placeEntries(entries, destination), destination, context)
   await unpack(placed, destination, context)
   const files = placed.filter(({ entry }) => entry.type !== 'directory').map((one) => one.path)
   return {
     text: `Unpacked ${files.length} files from ${given} into ${input.destination}.`,
     data: { destination, files: files.map((file) => posix.relative(destination, file)) },
-    files: { read: [path], written: files.length > MAX_NAMED ? [destination] : files },
+    files: { read: [archive], written: files.length > MAX_NAMED ? [destination] : files },
   }
 }
 
@@ -39,11 +49,15 @@ function readArchive(given: string, bytes: Buffer): ArchiveEntry[] {
 }
 
 /** The destination was judged; so is every file in it, because a rule may close a part of an open directory. */
-function checkPlaces(placed: readonly PlacedEntry[], destination: string, context: ToolContext): void {
-  const granted = context.judge('write', destination)
-  for (const { entry, path } of placed) {
-    const found = context.judge('write', path)
-    if (found !== 'allow' && found !== granted) {
+function checkPlaces(
+  placed: readonly PlacedEntry[],
+  destination: CheckedPath,
+  context: ToolContext,
+): readonly CheckedEntry[] {
+  const granted = context.judge('write', destination).verdict
+  return placed.map(({ entry, path: wanted }) => {
+    const { path, verdict } = context.judge('write', wanted)
+    if (verdict !== 'allow' && verdict !== granted) {
       throw new InputError(
         `the archive holds ${JSON.stringify(entry.name)}, which may not be written below ${destination}; nothing was unpacked`,
       )
@@ -57,12 +71,13 @@ function checkPlaces(placed: readonly PlacedEntry[], destination: string, contex
     if (there && !(entry.type === 'directory' && there.type === 'directory')) {
       throw new InputError(`${path} already exists, and extract overwrites nothing; choose an empty destination`)
     }
-  }
+    return { entry, path }
+  })
 }
 
-async function unpack(placed: readonly PlacedEntry[], destination: string, context: ToolContext): Promise<void> {
+async function unpack(placed: readonly CheckedEntry[], destination: CheckedPath, context: ToolContext): Promise<void> {
   const { files, signal } = context
-  const made: string[] = []
+  const made: CheckedPath[] = []
   try {
     made.push(...files.makeDirectory(destination))
     for (const [index, { entry, path }] of placed.entries()) {
@@ -85,7 +100,7 @@ async function unpack(placed: readonly PlacedEntry[], destination: string, conte
     // Links come last, so that nothing is ever written through one.
     for (const { entry, path } of placed) {
       if (entry.type !== 'link') continue
-      made.push(...files.makeDirectory(posix.dirname(path)))
+      made.push(...files.makeParents(path))
       files.makeLink(path, entry.target)
       made.push(path)
     }
@@ -95,7 +110,7 @@ async function unpack(placed: readonly PlacedEntry[], destination: string, conte
   }
 }
 
-function takeBack(path: string, context: ToolContext): void {
+function takeBack(path: CheckedPath, context: ToolContext): void {
   try {
     context.files.remove(path, { link: true })
   } catch (error) {

@@ -1,0 +1,251 @@
+/* The calls that make, link, move and remove names, and those that change a file by its path. */
+#define _GNU_SOURCE
+#include "door.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static int is_in_root(const struct spot *s) { return s->place && s->place->kind == PLACE_ROOT; }
+
+static void refuse(const struct call *c, const struct spot *s, enum change change, int error) {
+  journal_refused(s->path, change, error);
+  answer(c, error);
+}
+
+/* Where a new name is to be made. Returns 0 when it may be; the call is answered otherwise. */
+static int begin_making(const struct call *c, const struct spot *s, enum change change) {
+  int error = judge(s, change);
+  if (error) {
+    refuse(c, s, change, error);
+    return -1;
+  }
+  if ((error = journal('c', s, NULL, 0, 0))) {
+    answer(c, error);
+    return -1;
+  }
+  return 0;
+}
+
+static void end_making(const struct call *c, const struct spot *s, int failed) {
+  struct stat made;
+  if (failed) journal_failed(0, 0);
+  int error = failed ? errno : 0;
+  if (!failed && fstatat(s->parent, s->name, &made, AT_SYMLINK_NOFOLLOW) == 0) see(&made, SEEN_MADE);
+  answer(c, error);
+}
+
+/* Finds a name that is to be made. Returns 0 if this process is to make it; the kernel has the answer otherwise. */
+static int find_new(const struct call *c, int at, uint64_t path, struct spot *s) {
+  static char text[PATH_MAX];
+  if (copy_text(c, path, text, sizeof text) || find_spot(c, at, text, 0, s)) {
+    let_go_on(c);
+    return -1;
+  }
+  if (is_in_root(s) && s->object < 0) return 0;
+  let_go_on(c);
+  leave_spot(s);
+  return -1;
+}
+
+void answer_make(const struct call *c, int at, uint64_t path, mode_t mode, dev_t device) {
+  static struct spot s;
+  int is_folder = S_ISDIR(mode);
+  if (find_new(c, at, path, &s)) return;
+  if (begin_making(c, &s, is_folder ? CHANGE_FOLDER : CHANGE_MAKE) == 0) {
+    use_umask(umask_of(c->tid));
+    end_making(c, &s, is_folder ? mkdirat(s.parent, s.name, mode & 07777) : mknodat(s.parent, s.name, mode, device));
+  }
+  leave_spot(&s);
+}
+
+void answer_symlink(const struct call *c, uint64_t text, int at, uint64_t path) {
+  static struct spot s;
+  static char target[PATH_MAX];
+  if (copy_text(c, text, target, sizeof target)) return let_go_on(c);
+  if (find_new(c, at, path, &s)) return;
+  if (begin_making(c, &s, CHANGE_MAKE) == 0) end_making(c, &s, symlinkat(target, s.parent, s.name));
+  leave_spot(&s);
+}
+
+/* The source of a link: a name, where a link leads, or a descriptor of the caller's. */
+static int find_source(const struct call *c, int at, uint64_t path, int flags, struct spot *s) {
+  static char text[PATH_MAX];
+  if (copy_text(c, path, text, sizeof text)) return -1;
+  if (text[0] == 0 && (flags & AT_EMPTY_PATH)) return find_object(c, at, s);
+  return find_spot(c, at, text, flags & AT_SYMLINK_FOLLOW, s);
+}
+
+static int link_source(const struct spot *from, const struct spot *to) {
+  char link[32];
+  if (from->parent >= 0) return linkat(from->parent, from->name, to->parent, to->name, 0);
+  snprintf(link, sizeof link, "/proc/self/fd/%d", from->object);
+  return linkat(AT_FDCWD, link, to->parent, to->name, AT_SYMLINK_FOLLOW);
+}
+
+void answer_link(const struct call *c, int from_at, uint64_t from_path, int to_at, uint64_t to_path, int flags) {
+  static struct spot from, to;
+  if ((flags & ~(AT_EMPTY_PATH | AT_SYMLINK_FOLLOW)) || find_source(c, from_at, from_path, flags, &from)) return let_go_on(c);
+  if (find_new(c, to_at, to_path, &to) == 0) {
+    /* By a second name a protected file could be written. */
+    int error = from.object >= 0 && is_in_root(&from) && from.about.st_nlink > 0 ? judge(&from, CHANGE_WRITE) : 0;
+    if (error) refuse(c, &from, CHANGE_WRITE, error);
+    else if (begin_making(c, &to, CHANGE_MAKE) == 0) {
+      int failed = link_source(&from, &to);
+      if (failed) journal_failed(0, 0);
+      answer(c, failed ? errno : 0);
+    }
+    leave_spot(&to);
+  }
+  leave_spot(&from);
+}
+
+/* One name of a file less: a number that may come again is forgotten with the last. */
+static void after_removal(const struct spot *s) {
+  if (s->object >= 0 && (S_ISDIR(s->about.st_mode) || s->about.st_nlink == 1)) forget(&s->about);
+}
+
+static void remove_spot(const struct call *c, const struct spot *s, int flags) {
+  enum change change = flags & AT_REMOVEDIR ? CHANGE_UNFOLDER : CHANGE_REMOVE;
+  uint32_t number = 0;
+  int error = judge(s, change);
+  if (error) return refuse(c, s, change, error);
+  uint8_t kept = keep_removed(s, &number);
+  if ((error = journal('u', s, NULL, kept, number))) return answer(c, error);
+  if (unlinkat(s->parent, s->name, flags)) {
+    journal_failed(kept, number);
+    return answer(c, errno);
+  }
+  after_removal(s);
+  answer(c, 0);
+}
+
+void answer_remove(const struct call *c, int at, uint64_t path, int flags) {
+  static struct spot s;
+  static char text[PATH_MAX];
+  if ((flags & ~AT_REMOVEDIR) || copy_text(c, path, text, sizeof text) || find_spot(c, at, text, 0, &s)) return let_go_on(c);
+  int is_folder = s.object >= 0 && S_ISDIR(s.about.st_mode);
+  /* What is not there, or of the other kind, the kernel refuses by itself; so it does with names of dots. */
+  if (!is_in_root(&s) || s.object < 0 || is_folder != !!(flags & AT_REMOVEDIR) || !strcmp(s.name, ".") || !strcmp(s.name, "..")) let_go_on(c);
+  else remove_spot(c, &s, flags);
+  leave_spot(&s);
+}
+
+static int judge_rename(const struct spot *from, const struct spot *to, unsigned flags, const struct spot **about) {
+  int error = judge(from, CHANGE_MOVE);
+  *about = from;
+  if (error) return error;
+  if ((error = judge_tree(from, to))) {
+    *about = to;
+    return error;
+  }
+  *about = to;
+  if ((error = judge(to, CHANGE_PLACE))) return error;
+  if (to->object < 0) return 0;
+  /* What was there goes away: it may not be held, nor have something held below it. */
+  if (is_above_held(to->path)) return EBUSY;
+  if (!(flags & RENAME_EXCHANGE)) return 0;
+  if ((error = judge(to, CHANGE_MOVE))) return error;
+  *about = from;
+  if ((error = judge_tree(to, from))) return error;
+  return judge(from, CHANGE_PLACE);
+}
+
+static void rename_spot(const struct call *c, const struct spot *from, const struct spot *to, unsigned flags) {
+  const struct spot *about;
+  uint32_t number = 0;
+  uint8_t kept = 0;
+  int exchanges = (flags & RENAME_EXCHANGE) != 0;
+  int same = to->object >= 0 && from->about.st_ino == to->about.st_ino && from->about.st_dev == to->about.st_dev;
+  int error = judge_rename(from, to, flags, &about);
+  int by_content = is_judged_by_content(to->path) || (exchanges && is_judged_by_content(from->path));
+  /* Two names of one file: the kernel says that it is done, and does nothing. */
+  if (same && !exchanges && !(flags & RENAME_NOREPLACE)) return answer(c, 0);
+  if (!error && by_content && (flags || S_ISDIR(from->about.st_mode))) error = EROFS;
+  if (error) return refuse(c, about, CHANGE_PLACE, error);
+  if (!exchanges) kept = keep_removed(to, &number);
+  if ((error = journal(exchanges ? 'x' : 'r', from, to, kept, number))) return answer(c, error);
+  if (by_content) error = place_config(from, to);
+  else error = syscall(SYS_renameat2, from->parent, from->name, to->parent, to->name, flags) ? errno : 0;
+  if (error) {
+    journal_failed(kept, number);
+    if (by_content && error == EROFS) return refuse(c, to, CHANGE_PLACE, error);
+    return answer(c, error);
+  }
+  if (!exchanges) after_removal(to);
+  answer(c, 0);
+}
+
+void answer_rename(const struct call *c, int from_at, uint64_t from_path, int to_at, uint64_t to_path, unsigned flags) {
+  static struct spot from, to;
+  static char from_text[PATH_MAX], to_text[PATH_MAX];
+  if (copy_text(c, from_path, from_text, sizeof from_text) || copy_text(c, to_path, to_text, sizeof to_text)) return let_go_on(c);
+  if (find_spot(c, from_at, from_text, 0, &from)) return let_go_on(c);
+  if (find_spot(c, to_at, to_text, 0, &to)) let_go_on(c);
+  else {
+    /* From one place to another is from one mount to another; the kernel says so where it is. */
+    int is_ours = is_in_root(&from) && is_in_root(&to) && from.object >= 0 && from.parent >= 0 && to.parent >= 0;
+    if (!is_ours || (flags & RENAME_WHITEOUT) || from.name[0] == 0 || to.name[0] == 0) {
+      if (is_in_root(&from) && !is_in_root(&to) && from.object >= 0 && to.place) answer(c, EXDEV);
+      else if (is_in_root(&to) && !is_in_root(&from) && from.object >= 0 && from.place) answer(c, EXDEV);
+      else let_go_on(c);
+    } else rename_spot(c, &from, &to, flags);
+    leave_spot(&to);
+  }
+  leave_spot(&from);
+}
+
+void answer_truncate(const struct call *c, uint64_t path, off_t length) {
+  static struct spot s;
+  static char text[PATH_MAX];
+  char link[32];
+  uint32_t number;
+  if (copy_text(c, path, text, sizeof text) || find_spot(c, AT_FDCWD, text, 1, &s)) return let_go_on(c);
+  if (!is_in_root(&s) || s.object < 0 || !S_ISREG(s.about.st_mode) || strchr(s.name, '/') || length < 0) let_go_on(c);
+  else {
+    int error = judge(&s, CHANGE_WRITE);
+    snprintf(link, sizeof link, "/proc/self/fd/%d", s.object);
+    if (error) refuse(c, &s, CHANGE_WRITE, error);
+    else if (faccessat(AT_FDCWD, link, W_OK, AT_EACCESS)) answer(c, errno);
+    else {
+      uint8_t kept = keep_written(&s, s.object, &number);
+      if (kept) error = journal('w', &s, NULL, kept, number);
+      if (kept && !error) see(&s.about, SEEN_KEPT | SEEN_MODE);
+      if (!error && truncate(link, length)) error = errno;
+      answer(c, error);
+    }
+  }
+  leave_spot(&s);
+}
+
+/*
+ * Modes and times: Landlock does not know them, so the kernel goes on with the call, and only how it was before is written down.
+ * Who changes the path meanwhile escapes the journal, not the wall.
+ */
+static void note_mode(const struct spot *s) {
+  if (!is_in_root(s) || s->object < 0 || s->about.st_nlink == 0 || (seen(&s->about) & (SEEN_MADE | SEEN_MODE))) return;
+  if (journal('a', s, NULL, 0, 0) == 0) see(&s->about, SEEN_MODE);
+}
+
+void answer_mode(const struct call *c, int at, uint64_t path, int flags) {
+  static struct spot s;
+  static char text[PATH_MAX];
+  if (path == 0) return answer_mode_of(c, at);
+  if (copy_text(c, path, text, sizeof text) == 0 && find_spot(c, at, text, !(flags & AT_SYMLINK_NOFOLLOW), &s) == 0) {
+    note_mode(&s);
+    leave_spot(&s);
+  }
+  let_go_on(c);
+}
+
+void answer_mode_of(const struct call *c, int fd) {
+  static struct spot s;
+  if (find_object(c, fd, &s) == 0) {
+    note_mode(&s);
+    leave_spot(&s);
+  }
+  let_go_on(c);
+}

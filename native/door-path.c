@@ -1,0 +1,281 @@
+/* Where a path of the caller leads: to descriptors, in the caller's own view of the tree. */
+#define _GNU_SOURCE
+#include "door.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statfs.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define MAX_LINKS 40 /* the kernel's own limit */
+#define PROC_ROOT_INODE 1
+#define PAGE 4096
+
+/* Copies a text once: what the caller makes of its memory afterwards has no effect. Never reads into a page that the text does not reach. */
+int copy_text(const struct call *c, uint64_t from, char *into, size_t size) {
+  size_t got = 0;
+  while (got < size) {
+    size_t part = PAGE - ((from + got) & (PAGE - 1));
+    if (part > size - got) part = size - got;
+    struct iovec local = {.iov_base = into + got, .iov_len = part}, remote = {.iov_base = (void *)(uintptr_t)(from + got), .iov_len = part};
+    ssize_t n = process_vm_readv(c->tid, &local, 1, &remote, 1, 0);
+    if (n <= 0) {
+      if (n == 0 || errno != ESRCH) errno = EFAULT;
+      return -1;
+    }
+    if (memchr(into + got, 0, (size_t)n)) return 0;
+    got += (size_t)n;
+  }
+  errno = ENAMETOOLONG;
+  return -1;
+}
+
+void path_of_fd(int fd, char *into) {
+  char link[32];
+  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  ssize_t n = readlink(link, into, PATH_MAX - 1);
+  into[n > 0 ? n : 0] = 0;
+}
+
+/* The directory from which a path of the caller's starts. */
+static int open_start(const struct call *c, int at, const char *path) {
+  char link[64];
+  if (path[0] == '/') return open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (at == AT_FDCWD) snprintf(link, sizeof link, "/proc/%d/cwd", c->tid);
+  else snprintf(link, sizeof link, "/proc/%d/fd/%d", c->tid, at);
+  int fd = open(link, O_PATH | O_CLOEXEC);
+  if (fd < 0 && errno == ENOENT) errno = EBADF;
+  return fd;
+}
+
+static int is_proc(int fd) {
+  struct statfs about;
+  return fstatfs(fd, &about) == 0 && about.f_type == PROC_SUPER_MAGIC;
+}
+
+/* The links below /proc/PID lead to what that process holds, this one among them: its own are nobody's business. */
+static int follow_magic(int folder, const char *name) {
+  char path[PATH_MAX];
+  path_of_fd(folder, path);
+  int pid = strncmp(path, "/proc/", 6) ? 0 : atoi(path + 6);
+  if (pid <= 0 || pid == getpid() || pid == gettid()) {
+    errno = EACCES;
+    return -1;
+  }
+  return openat(folder, name, O_PATH | O_CLOEXEC);
+}
+
+struct walk {
+  const struct call *c;
+  int at;              /* the directory that has been reached */
+  char rest[2 * PATH_MAX]; /* what is still to go */
+  int links;
+};
+
+/* Puts what a link says in front of the rest. */
+static int turn(struct walk *w, const char *text, const char *after) {
+  char rest[2 * PATH_MAX];
+  int length = snprintf(rest, sizeof rest, "%s%s%s", text, *after ? "/" : "", after);
+  if (length < 0 || (size_t)length >= sizeof rest) {
+    errno = ENAMETOOLONG;
+    return -1;
+  }
+  memcpy(w->rest, rest, (size_t)length + 1);
+  if (text[0] != '/') return 0;
+  close(w->at);
+  w->at = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+  return w->at < 0 ? -1 : 0;
+}
+
+/* Returns 1 when the walk goes on by a text, 0 when `*reached` is where the link leads, -1 on failure. */
+static int follow_link(struct walk *w, int link, const char *name, const char *after, int *reached) {
+  char text[PATH_MAX];
+  struct stat folder;
+  if (++w->links > MAX_LINKS) {
+    errno = ELOOP;
+    return -1;
+  }
+  ssize_t n = readlinkat(link, "", text, sizeof text - 1);
+  if (is_proc(w->at)) {
+    if (fstat(w->at, &folder)) return -1;
+    if (folder.st_ino != PROC_ROOT_INODE) return (*reached = follow_magic(w->at, name)) < 0 ? -1 : 0;
+    /* To the kernel these two depend on who reads them. */
+    if (!strcmp(name, "self")) n = snprintf(text, sizeof text, "%d", w->c->tid);
+    if (!strcmp(name, "thread-self")) n = snprintf(text, sizeof text, "%d/task/%d", w->c->tid, w->c->tid);
+  }
+  if (n <= 0) {
+    if (n == 0) errno = ENOENT;
+    return -1;
+  }
+  text[n] = 0;
+  return turn(w, text, after) ? -1 : 1;
+}
+
+/* Where all the directories are plain, the kernel finds the last of them at once. Returns 0 when the walk may go on from there. */
+static int leap(struct walk *w) {
+  char folder[PATH_MAX];
+  size_t end = strlen(w->rest);
+  while (end > 0 && w->rest[end - 1] == '/') end--;
+  while (end > 0 && w->rest[end - 1] != '/') end--;
+  if (end == 0 || end >= sizeof folder) return 0;
+  memcpy(folder, w->rest, end);
+  folder[end] = 0;
+  struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
+  int fd = (int)syscall(SYS_openat2, w->at, folder, &how, sizeof how);
+  if (fd < 0) return errno == ELOOP ? 0 : -1;
+  close(w->at);
+  w->at = fd;
+  memmove(w->rest, w->rest + end, strlen(w->rest + end) + 1);
+  return 0;
+}
+
+static int end_at_name(struct walk *w, struct spot *s, const char *name, size_t length, int slash) {
+  if (length > NAME_MAX) {
+    errno = ENAMETOOLONG;
+    return -1;
+  }
+  memcpy(s->name, name, length);
+  memcpy(s->name + length, slash ? "/" : "", slash ? 2 : 1);
+  s->parent = w->at;
+  w->at = -1;
+  return 0;
+}
+
+/* The canonical path of what was found, and the place that it lies in. */
+static int name_spot(struct spot *s) {
+  size_t length = strcspn(s->name, "/");
+  int is_dot = !strcmp(s->name, ".") || !strcmp(s->name, "..") || !strcmp(s->name, "./") || !strcmp(s->name, "../");
+  s->path[0] = 0;
+  if (s->parent < 0 || (is_dot && s->object >= 0)) path_of_fd(s->object, s->path);
+  else {
+    path_of_fd(s->parent, s->path);
+    size_t at = strlen(s->path);
+    if (at == 1) at = 0;
+    if (at + length + 2 > sizeof s->path) s->path[0] = 0;
+    else {
+      s->path[at] = '/';
+      memcpy(s->path + at + 1, s->name, length);
+      s->path[at + 1 + length] = 0;
+    }
+  }
+  /* Deeper than a path can say: nothing could be judged there, nor put back. */
+  if (s->path[0] == 0) {
+    errno = ENAMETOOLONG;
+    return -1;
+  }
+  s->place = place_of(s->path);
+  /* In a directory that is gone nothing can be made; the kernel says so. */
+  if (s->parent < 0) return 0;
+  if (fstat(s->parent, &s->folder)) return -1;
+  if (s->folder.st_nlink == 0) s->place = NULL;
+  return 0;
+}
+
+static int look_at(struct spot *s, int fd) {
+  s->object = fd;
+  return fstat(fd, &s->about);
+}
+
+static int walk_on(struct walk *w, int follow, struct spot *s) {
+  for (;;) {
+    size_t skip = strspn(w->rest, "/"), length = strcspn(w->rest + skip, "/");
+    char name[NAME_MAX + 1];
+    const char *after = w->rest + skip + length;
+    int slash = *after == '/', last = after[strspn(after, "/")] == 0;
+    if (length == 0) { /* only slashes: the directory itself */
+      if (end_at_name(w, s, ".", 1, 0)) return -1;
+      int self = openat(s->parent, ".", O_PATH | O_CLOEXEC);
+      return self < 0 ? -1 : look_at(s, self);
+    }
+    if (length > NAME_MAX) {
+      errno = ENAMETOOLONG;
+      return -1;
+    }
+    memcpy(name, w->rest + skip, length);
+    name[length] = 0;
+    int fd = openat(w->at, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0) return last && errno == ENOENT ? end_at_name(w, s, name, length, slash) : -1;
+    struct stat about;
+    if (fstat(fd, &about)) {
+      close(fd);
+      return -1;
+    }
+    if (S_ISLNK(about.st_mode) && (!last || follow)) {
+      char rest[2 * PATH_MAX];
+      int reached = -1;
+      snprintf(rest, sizeof rest, "%s", after + strspn(after, "/"));
+      if (last && slash) snprintf(rest, sizeof rest, "%s", "./");
+      int how = follow_link(w, fd, name, rest, &reached);
+      close(fd);
+      if (how < 0) return -1;
+      if (how == 1) continue;
+      if (last && !slash) return look_at(s, reached);
+      close(w->at);
+      w->at = reached;
+      memmove(w->rest, after, strlen(after) + 1);
+      continue;
+    }
+    if (last) {
+      if (look_at(s, fd)) return -1;
+      return end_at_name(w, s, name, length, slash);
+    }
+    close(w->at);
+    w->at = fd;
+    memmove(w->rest, after, strlen(after) + 1);
+  }
+}
+
+/* Finds where a path leads; the last name is followed if it is a link and `follow` says so. -1: errno says why, as for the caller. */
+int find_spot(const struct call *c, int at, const char *path, int follow, struct spot *s) {
+  static struct walk w; /* one call is answered at a time */
+  s->parent = s->object = -1;
+  s->name[0] = 0;
+  s->place = NULL;
+  if (path[0] == 0) {
+    errno = ENOENT;
+    return -1;
+  }
+  w.c = c;
+  w.links = 0;
+  w.at = open_start(c, at, path);
+  if (w.at < 0) return -1;
+  memcpy(w.rest, path, strlen(path) + 1);
+  int bad = leap(&w) || walk_on(&w, follow, s) || name_spot(s);
+  if (w.at >= 0) close(w.at);
+  if (!bad) return 0;
+  int error = errno;
+  leave_spot(s);
+  errno = error;
+  return -1;
+}
+
+/* What a descriptor of the caller's stands for. */
+int find_object(const struct call *c, int fd, struct spot *s) {
+  char link[64];
+  s->parent = s->object = -1;
+  s->name[0] = 0;
+  s->place = NULL;
+  snprintf(link, sizeof link, "/proc/%d/fd/%d", c->tid, fd);
+  int object = open(link, O_PATH | O_CLOEXEC);
+  if (object < 0) {
+    if (errno == ENOENT) errno = EBADF;
+    return -1;
+  }
+  if (look_at(s, object) == 0 && name_spot(s) == 0) return 0;
+  int error = errno;
+  leave_spot(s);
+  errno = error;
+  return -1;
+}
+
+void leave_spot(struct spot *s) {
+  if (s->parent >= 0) close(s->parent);
+  if (s->object >= 0) close(s->object);
+  s->parent = s->object = -1;
+}

@@ -1,0 +1,121 @@
+/*
+ * The door for changes. The command's Landlock domain has no right to change anything in the roots; a seccomp filter sends every
+ * call that would to this program, which looks where it leads, judges it, keeps what would be lost, does it itself and
+ * hands the descriptor in. Where it leads outside the roots the kernel goes on with it, and the wall decides.
+ *
+ * door.c answers the calls, door-open.c those that open, door-change.c the others, door-path.c finds where a path leads,
+ * door-rules.c judges, door-git.c and door-git-key.c read git's configuration, door-keep.c keeps what is lost and writes the journal.
+ */
+#ifndef DOOR_H
+#define DOOR_H
+#include <limits.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+/* One call that waits for its answer. */
+struct call {
+  int listener;
+  uint64_t id;
+  pid_t tid;
+  const uint64_t *args;
+};
+
+/* Where a path leads. */
+struct spot {
+  int parent;             /* the directory that holds the name; -1 when the object came by a descriptor */
+  int object;             /* what is there, itself and not where it leads; -1 when there is nothing */
+  char name[NAME_MAX + 2]; /* as the caller wrote it, with one slash behind it if there were any */
+  struct stat about;      /* of the object */
+  struct stat folder;     /* of the parent */
+  char path[PATH_MAX];    /* canonical, without a slash behind it */
+  const struct door_place *place;
+};
+
+enum place_kind { PLACE_ROOT = 1, PLACE_FREE = 2 };
+
+struct door_place {
+  enum place_kind kind;
+  const char *path;
+  size_t length;
+  int host; /* the same directory by the host's own mount, which also holds the folder for what is kept; -1 */
+};
+
+enum change { CHANGE_MAKE = 1, CHANGE_WRITE, CHANGE_REMOVE, CHANGE_MOVE, CHANGE_PLACE, CHANGE_FOLDER, CHANGE_UNFOLDER, CHANGE_MODE };
+
+/* door.c */
+void answer(const struct call *c, int error);
+void let_go_on(const struct call *c);
+void hand_in(const struct call *c, int fd, int flags);
+mode_t umask_of(pid_t tid);
+void note_umask(unsigned mask);
+void use_umask(mode_t mask);
+int door_take_place(enum place_kind kind, const char *path);
+int door_is_on(void);
+const struct door_place *place_of(const char *path);
+int door_prepare(int host);
+int door_wall(void);
+int door_listen(const void *filter, int report);
+int door_serve(int report, uint32_t failure[3]);
+void door_shut(void);
+void door_tell(uint32_t type, uint32_t a, uint32_t b, uint32_t c); /* given by cordon-init.c */
+
+/* door-open.c */
+void answer_open(const struct call *c, int at, uint64_t path, int flags, mode_t mode);
+void door_note_stream(int fd);
+int has_waiting_opens(void);
+void retry_waiting_opens(int listener);
+
+/* door-change.c */
+void answer_make(const struct call *c, int at, uint64_t path, mode_t mode, dev_t device);
+void answer_symlink(const struct call *c, uint64_t text, int at, uint64_t path);
+void answer_link(const struct call *c, int from_at, uint64_t from, int to_at, uint64_t to, int flags);
+void answer_remove(const struct call *c, int at, uint64_t path, int flags);
+void answer_rename(const struct call *c, int from_at, uint64_t from, int to_at, uint64_t to, unsigned flags);
+void answer_truncate(const struct call *c, uint64_t path, off_t length);
+void answer_mode(const struct call *c, int at, uint64_t path, int flags);
+void answer_mode_of(const struct call *c, int fd);
+
+/* door-path.c */
+int copy_text(const struct call *c, uint64_t from, char *into, size_t size);
+int find_spot(const struct call *c, int at, const char *path, int follow, struct spot *s);
+int find_object(const struct call *c, int fd, struct spot *s);
+void leave_spot(struct spot *s);
+void path_of_fd(int fd, char *into);
+
+/* door-rules.c */
+int door_take_rule(uint8_t action, char *pattern);
+int door_hold(const char *path);
+void door_sort_held(void);
+int judge(const struct spot *s, enum change change);
+int is_judged_by_content(const char *path);
+int judge_tree(const struct spot *from, const struct spot *to);
+int is_above_held(const char *path);
+void hold_inode(const char *path);
+
+/* door-git-key.c */
+int door_take_key(char *line);
+int is_harmless_setting(const char *key, const char *value, const char *before);
+int address_host(const char *address, char *host);
+
+/* door-git.c */
+int is_own_folder(const char *value);
+int was_known_host(const char *before, const char *host);
+int place_config(const struct spot *from, const struct spot *to);
+
+/* door-keep.c */
+enum { KEPT_LINK = 1, KEPT_COPY = 2, KEPT_EMPTY = 4, KEPT_LOST = 8, KEPT_MADE = 16 };
+enum { SEEN_MADE = 1, SEEN_KEPT = 2, SEEN_MODE = 4 };
+int door_take_keep(uint64_t file_bytes, uint64_t all_bytes, const char *path);
+int open_keep(int host);
+int journal(char op, const struct spot *s, const struct spot *to, uint8_t kept, uint32_t number);
+void journal_failed(uint8_t kept, uint32_t number);
+void journal_refused(const char *path, enum change change, int error);
+void journal_end(void);
+uint8_t keep_removed(const struct spot *s, uint32_t *number);
+uint8_t keep_written(const struct spot *s, int fd, uint32_t *number);
+int seen(const struct stat *about);
+void see(const struct stat *about, int how);
+void forget(const struct stat *about);
+#endif

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest'
+import { gitKeyCases } from '../../test/cases/git-key-cases.ts'
+import { gitAddressHost, gitKeyOrders, gitValueRule, harmlessGitKeys, isHarmlessGitKey } from './git-keys.ts'
+
+const facts = {
+  isKnownHost: (host: string) => host === 'example.com',
+  isOwnFolder: (value: string) => value === '../../../sub',
+}
+
+test.each(gitKeyCases)('%s = %j is harmless: %s (%s)', (key, value, harmless) => {
+  expect(isHarmlessGitKey(key, value, facts)).toBe(harmless)
+})
+
+test('every row is reached by a key that it describes', () => {
+  for (const [pattern, rule] of harmlessGitKeys) {
+    expect(pattern).toBe(pattern.toLowerCase())
+    expect([pattern, gitValueRule(pattern.replaceAll('*', 'x'))]).toEqual([pattern, rule])
+  }
+})
+
+test('an address that cannot be told leads to no host', () => {
+  for (const address of ['', ' ext::x', 'https://', 'https://[', 'a\nb:c', 'http://-x/'])
+    expect([address, gitAddressHost(address)]).toEqual([address, undefined])
+})
+
+test('the orders for the init hold every row and every host on a line of its own', () => {
+  const orders = gitKeyOrders(['*.example.org'])
+  expect(orders).toHaveLength(harmlessGitKeys.length + 1)
+  expect(orders).toContain('remote.*.url\turl')
+  expect(orders.at(-1)).toBe('host\t*.example.org')
+  expect(orders.every((line) => /^[^\t\n]+\t[^\t\n]+$/.test(line))).toBe(true)
+})

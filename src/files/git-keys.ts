@@ -1,0 +1,121 @@
+/** Judges keys of git configuration by the allowlist: for command lines and for files, with one table. */
+
+import { parseHost } from '../hosts/host.ts'
+import { type GitValueRule, harmlessGitKeys } from './git-key-table.ts'
+
+export { type GitValueRule, harmlessGitKeys } from './git-key-table.ts'
+
+/** What the value of a key is judged against. */
+export interface GitKeyFacts {
+  /** Whether a person granted this host, or it was known to the repository before. */
+  readonly isKnownHost: (host: string) => boolean
+  /** Whether `core.worktree` with this value leads to a folder of the roots. */
+  readonly isOwnFolder: (value: string) => boolean
+}
+
+const NOTHING_KNOWN: GitKeyFacts = { isKnownHost: () => false, isOwnFolder: () => false }
+
+/**
+ * True when a setting can do nothing but what its name says: run no program, load no configuration, trust nobody, send and take
+ * nothing elsewhere. The key is as git prints it (`section.Sub.name`); the section and the last name ignore case. A value that is
+ * not known is thought of as the worst one.
+ */
+export function isHarmlessGitKey(key: string, value?: string, facts: GitKeyFacts = NOTHING_KNOWN): boolean {
+  const rule = gitValueRule(key)
+  if (rule === null) return false
+  return value === undefined ? rule === 'text' : isHarmlessValue(rule, value, facts)
+}
+
+/** The rule for the values of a key; null for a key that is not on the list. */
+export function gitValueRule(key: string): GitValueRule | null {
+  const first = key.indexOf('.')
+  const last = key.lastIndexOf('.')
+  if (first <= 0 || last === key.length - 1) return null
+  const section = key.slice(0, first).toLowerCase()
+  const name = key.slice(last + 1).toLowerCase()
+  const subsection = first === last ? null : key.slice(first + 1, last)
+  const names = table()
+  if (subsection === null) return names.get(`${section}.${name}`) ?? names.get(`${section}.*`) ?? null
+  return (
+    names.get(`${section}.*.${name}`) ??
+    names.get(`${section}.*.*`) ??
+    names.get(`${section}.${subsection.toLowerCase()}.*`) ??
+    null
+  )
+}
+
+/** The host that an address of git leads to, null for a local path, undefined for what runs a program or cannot be told. */
+export function gitAddressHost(address: string): string | null | undefined {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused.
+  if (address === '' || /[\u0000-\u001f\u007f]/.test(address) || /^\s*-/.test(address)) return undefined
+  // `ext::sh -c …`, `fd::3`, `hg::…`: a transport is a program.
+  if (/^\s*[a-z0-9+.-]*::/i.test(address)) return undefined
+  const url = /^([a-z][a-z0-9+.-]*):\/\/([^/?#]*)/i.exec(address)
+  if (url !== null) return hostOfUrl(url[1]!.toLowerCase(), url[2]!)
+  // `host:path`, unless a slash comes before the colon.
+  const colon = address.indexOf(':')
+  const slash = address.indexOf('/')
+  if (colon >= 0 && (slash < 0 || colon < slash)) return bareHost(address.slice(0, colon))
+  return null
+}
+
+const SCHEMES: ReadonlySet<string> = new Set(['http', 'https', 'ssh', 'git', 'git+ssh', 'ssh+git'])
+
+function hostOfUrl(scheme: string, authority: string): string | null | undefined {
+  if (scheme === 'file') return authority === '' || authority === 'localhost' ? null : undefined
+  if (!SCHEMES.has(scheme)) return undefined
+  return bareHost(authority.replace(/:\d*$/, ''))
+}
+
+function bareHost(authority: string): string | undefined {
+  const host = authority.slice(authority.lastIndexOf('@') + 1)
+  if (host === '' || host.startsWith('-')) return undefined
+  const parsed = parseHost(host.toLowerCase())
+  return 'problem' in parsed ? undefined : parsed.host
+}
+
+/** The table and the granted hosts as lines for the init: `PATTERN<TAB>RULE`, then `host<TAB>NAME` (`*`, `*.example.com`, `example.com`). */
+export function gitKeyOrders(hosts: readonly string[]): readonly string[] {
+  return [...harmlessGitKeys.map(([pattern, rule]) => `${pattern}\t${rule}`), ...hosts.map((host) => `host\t${host}`)]
+}
+
+/** Whether a granted host covers this one: `*` is every host, `*.example.com` every host below that name. */
+export function isGrantedHost(granted: readonly string[], host: string): boolean {
+  return granted.some((pattern) => {
+    if (pattern === '*') return true
+    return pattern.startsWith('*.') ? host.endsWith(pattern.slice(1)) : host === pattern
+  })
+}
+
+function isHarmlessValue(rule: GitValueRule, value: string, facts: GitKeyFacts): boolean {
+  switch (rule) {
+    case 'text':
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: what a terminal obeys is not text.
+      return !/[\u0000-\u0008\u000b-\u001f\u007f]/.test(value)
+    case 'bool':
+      return SWITCHES.has(value.toLowerCase())
+    case 'word':
+      return /^(?!-)[\w./:+,@=%-]*$/.test(value)
+    case 'remote':
+      return /^(?:\.|\w[\w.-]*)$/.test(value) && !value.includes('..')
+    case 'url': {
+      const host = gitAddressHost(value)
+      return host === null || (host !== undefined && facts.isKnownHost(host))
+    }
+    case 'worktree':
+      return facts.isOwnFolder(value)
+    case 'quiet':
+      return QUIET.has(value)
+  }
+}
+
+const SWITCHES: ReadonlySet<string> = new Set(['', 'true', 'false', 'yes', 'no', 'on', 'off', '0', '1'])
+const QUIET: ReadonlySet<string> = new Set(['', 'cat', 'true', 'false', ':'])
+
+let byPattern: ReadonlyMap<string, GitValueRule> | null = null
+
+/** The table prepared for asking; made on first use, because not every start asks. */
+function table(): ReadonlyMap<string, GitValueRule> {
+  byPattern ??= new Map(harmlessGitKeys)
+  return byPattern
+}

@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest'
+import { protectedNames } from './protected-names.ts'
+import { isToldStart, toldName, toldNames } from './told-names.ts'
+
+test.each([
+  ['/p/AGENTS.md', true],
+  ['/p/sub/claude.md', true],
+  ['/p/.github/workflows/ci.yml', true],
+  ['/p/.github/ISSUE_TEMPLATE.md', false],
+  ['/p/.gitmodules', true],
+  ['/p/docs/agents.md.txt', false],
+])('%s is told: %s', (path, told) => {
+  expect(toldName(path) !== null).toBe(told)
+})
+
+test('a name is held or told, not both, and every row says who reads it and how that was seen', () => {
+  const held = new Set(protectedNames.map((name) => name.path.toLowerCase()))
+  expect(toldNames.filter((name) => held.has(name.path.toLowerCase()))).toEqual([])
+  expect(new Set(protectedNames.map((name) => name.path)).size).toBe(protectedNames.length)
+  for (const name of protectedNames) expect([name.path, name.tool !== '']).toEqual([name.path, true])
+  expect(isToldStart('.github')).toBe(true)
+})

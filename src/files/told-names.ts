@@ -1,0 +1,114 @@
+/** Files that may change, but a person wants to know: instructions to agents, workflows of CI, and their kin. */
+
+import { foldName } from './fold-name.ts'
+import { splitPath } from './path-pattern.ts'
+
+/** What a person is told about a changed file. */
+export interface ToldName {
+  /** At any depth; the name stands for everything below it. */
+  readonly path: string
+  /** "instructions to agents": what it is, for the sentence a person reads. */
+  readonly what: string
+}
+
+export const toldNames: readonly ToldName[] = [
+  ...told('instructions to agents', [
+    'AGENTS.md',
+    'AGENTS.override.md',
+    'CLAUDE.md',
+    'CLAUDE.local.md',
+    'GEMINI.md',
+    'QWEN.md',
+    'WARP.md',
+    '.cursorrules',
+    '.cursor/rules',
+    '.windsurfrules',
+    '.windsurf/rules',
+    '.clinerules',
+    '.roorules',
+    '.roo/rules',
+    '.kilocode/rules',
+    '.trae/rules',
+    '.kiro/steering',
+    '.amazonq/rules',
+    '.augment/rules',
+    '.junie/guidelines.md',
+    '.goosehints',
+    '.agents/skills',
+    '.github/copilot-instructions.md',
+    '.github/instructions',
+    '.github/prompts',
+    '.github/chatmodes',
+    '.github/agents',
+  ]),
+  ...told('a workflow that runs elsewhere with the rights of the project', [
+    '.github/workflows',
+    '.github/actions',
+    '.github/dependabot.yml',
+    '.forgejo/workflows',
+    '.gitea/workflows',
+    '.gitlab-ci.yml',
+    '.gitlab/ci',
+    '.circleci',
+    '.travis.yml',
+    'azure-pipelines.yml',
+    '.azure-pipelines',
+    'bitbucket-pipelines.yml',
+    'Jenkinsfile',
+    '.buildkite',
+    '.drone.yml',
+    '.woodpecker',
+    '.woodpecker.yml',
+    'appveyor.yml',
+    '.appveyor.yml',
+    '.cirrus.yml',
+    '.semaphore',
+    '.teamcity',
+    '.tekton',
+    'buildspec.yml',
+    'cloudbuild.yaml',
+    'codemagic.yaml',
+    'bitrise.yml',
+    'wercker.yml',
+    '.gitpod.yml',
+    'renovate.json',
+    'CODEOWNERS',
+  ]),
+  ...told('a setting that decides where the code of the project comes from', ['.gitmodules', 'pnpm-workspace.yaml']),
+]
+
+/** What a person is told about a change of this path; null for every other file. */
+export function toldName(path: string): ToldName | null {
+  const segments = splitPath(path).map(foldName)
+  const { firsts, names } = toldIndex()
+  for (let at = 0; at < segments.length; at++) {
+    if (!firsts.has(segments[at]!)) continue
+    const found = names.find(({ folded }) => folded.every((part, offset) => part === segments[at + offset]))
+    if (found) return found.name
+  }
+  return null
+}
+
+/** True for a name that starts one of them, for walks that see one name at a time. */
+export function isToldStart(name: string): boolean {
+  return toldIndex().firsts.has(foldName(name))
+}
+
+interface ToldIndex {
+  readonly names: readonly { readonly name: ToldName; readonly folded: readonly string[] }[]
+  readonly firsts: ReadonlySet<string>
+}
+
+let index: ToldIndex | null = null
+
+function toldIndex(): ToldIndex {
+  if (index === null) {
+    const names = toldNames.map((name) => ({ name, folded: splitPath(name.path).map(foldName) }))
+    index = { names, firsts: new Set(names.map(({ folded }) => folded[0]!)) }
+  }
+  return index
+}
+
+function told(what: string, paths: readonly string[]): ToldName[] {
+  return paths.map((path) => ({ path, what }))
+}

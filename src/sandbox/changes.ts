@@ -1,0 +1,46 @@
+/** PURE. What a command may change in the tree, in the form that the init judges by while it runs (native/door.h). */
+
+/**
+ * `refuse`: nothing below it is made, written, moved or removed. `judge`: it comes into place only by a rename, and only if its
+ * content is a git configuration of listed keys. `note`: done, with a line in the record. `free`: takes an earlier rule back.
+ */
+export type ChangeAction = 'refuse' | 'judge' | 'note' | 'free'
+
+/** One rule. The last one that fits a path decides. */
+export interface ChangeRule {
+  /**
+   * Folded segments (`foldName`) parted by slashes, for what they name and everything below; `*` in a segment is any text, `**` any
+   * number of segments. With a slash in front it is this very place, otherwise any below the roots.
+   */
+  readonly pattern: string
+  readonly action: ChangeAction
+  /** The thing itself may be made and removed as a folder: only what is in it matters. */
+  readonly folder?: boolean
+}
+
+/** Where what a command would lose is kept, and how much of it. */
+export interface KeepPlan {
+  /** Of this call alone, owner-only, empty. */
+  readonly folder: string
+  /** Larger files are not copied (a file that is removed or replaced is linked, whatever its size). */
+  readonly fileBytes: number
+  readonly totalBytes: number
+}
+
+/** How the changes of one command are held. */
+export interface ChangePlan {
+  readonly rules: readonly ChangeRule[]
+  /** What a command may set in git's configurations, as lines of `gitKeyOrders`. */
+  readonly gitKeys: readonly string[]
+  readonly keep: KeepPlan | null
+  /** Writable places in which nothing is protected and nothing kept: caches of tools. */
+  readonly free: readonly string[]
+}
+
+const ACTIONS: Readonly<Record<ChangeAction, number>> = { refuse: 1, judge: 2, note: 3, free: 4 }
+const FOLDER = 8
+
+/** The action of a rule as the init's orders have it. */
+export function actionByte({ action, folder }: ChangeRule): number {
+  return ACTIONS[action] | (folder ? FOLDER : 0)
+}
