@@ -111,7 +111,9 @@ const NEVER: ReadonlySet<string> = new Set(
 /** Suggestions for a decision that asks, narrowest first; empty when what asks should not be saved at all. */
 export function suggestGrants(decision: Decision, facts: ShellFacts | null, places: GrantPlaces): Suggestion[] {
   const asks = decision.segments.filter((part) => part.decision === 'ask')
-  if (asks.length === 0 || asks.some((ask) => !SAVED_REASONS.has(ask.reason.code))) return []
+  const keeps = (ask: PartDecision): boolean =>
+    SAVED_REASONS.has(ask.reason.code) && (!ask.firm || ask.reason.code === 'secret')
+  if (asks.length === 0 || !asks.every(keeps)) return []
   const each = asks.map((ask) => partSuggestions(ask, facts, places))
   if (each.some((suggestions) => suggestions.length === 0)) return []
   const alike = new Map(each.map((suggestions) => [suggestions.map(nameOf).join('\n'), suggestions]))
