@@ -1,8 +1,9 @@
 /** Opens what a surface needs to run commands: the backend of this platform and a runner for the project. */
 
+import { pathsOfGrants } from '../../policy/carried-paths.ts'
 import { grantMatches } from '../../policy/command-match.ts'
 import { hostsOfCommand } from '../../policy/network-use.ts'
-import type { CommandRule } from '../../policy/policy.ts'
+import type { CommandRule, HostRule } from '../../policy/policy.ts'
 import type { Backend } from '../../sandbox/backend.ts'
 import { createBwrapBackend } from '../../sandbox/bwrap/backend.ts'
 import { describePlan, formatPlan, type PlanReport, type Support } from '../../sandbox/report.ts'
@@ -56,7 +57,8 @@ export function typedGrants(
   loaded: LoadedPolicy,
   machine: Machine,
   command: readonly string[],
-): Pick<RunRequest, 'patterns' | 'grants' | 'envVars' | 'rules'> {
+  hosts: readonly HostRule[] = [],
+): Pick<RunRequest, 'patterns' | 'grants' | 'paths' | 'envVars' | 'rules'> {
   const words = command.map(
     (text): Word => ({
       text,
@@ -73,11 +75,12 @@ export function typedGrants(
   return {
     patterns: [command],
     grants: grants.map((grant) => grant.pattern.text),
+    paths: pathsOfGrants(grants),
     envVars: grants.flatMap((grant) => grant.envVars),
     rules: egressRules(
       loaded,
       shortName(command, grants),
-      hostsOfCommand(loaded.policy, grants, command),
+      [...hostsOfCommand(loaded.policy, grants, command), ...hosts],
       command.slice(0, 1),
       machine.ownAddresses,
     ),

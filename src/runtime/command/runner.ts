@@ -6,6 +6,7 @@ import type { EgressEvent } from '../../egress/event.ts'
 import { createEgressLog } from '../../egress/event-log.ts'
 import type { EgressRules } from '../../egress/rules.ts'
 import { isInside } from '../../files/baseline.ts'
+import type { PathRule } from '../../policy/policy.ts'
 import {
   type Backend,
   type LaunchIo,
@@ -17,11 +18,11 @@ import { type AppliedBundle, type BundleFurnishing, furnish, selectBundles } fro
 import { builtInBundles } from '../../sandbox/bundles/bundles.generated.ts'
 import { commandEnvironment } from '../../sandbox/environment.ts'
 import type { Limits } from '../../sandbox/limits.ts'
-import { planRoom, planSandbox, type SandboxPlan, type TerminalSize } from '../../sandbox/plan.ts'
+import { planRoom, planSandbox, type SandboxPlan, type StandIn, type TerminalSize } from '../../sandbox/plan.ts'
 import type { ProtectFacts } from '../../sandbox/protect/protect.ts'
 import { worktreeDirectories } from '../../sandbox/protect/protect.ts'
 import type { QuarantineFinding } from '../../sandbox/protect/quarantine.ts'
-import type { Baseline } from '../../sandbox/protect/quarantine-baseline.ts'
+import type { TreeBaseline } from '../../sandbox/protect/quarantine-baseline.ts'
 import { type GuardedRun, ProjectGuard } from '../../sandbox/protect/quarantine-run.ts'
 import type { Movable } from '../../sandbox/secrets/masks-moving.ts'
 import { type MaskChange, MaskWatch } from '../../sandbox/secrets/masks-watch.ts'
@@ -34,8 +35,9 @@ import { ownPackage } from '../policy/own-package.ts'
 import { DevServerPorts } from './dev-server-ports.ts'
 import { grantedHosts } from './egress-rules.ts'
 import { HiddenPaths } from './hidden-paths.ts'
+import { NAME_SETTINGS, NO_WAY_OUT, nameFile } from './name-service.ts'
 import type { DoorSettings, NetworkOptions, SessionNetwork } from './network.ts'
-import { namedForWriting, type Placement, placeCommand } from './placement.ts'
+import { namedForWriting, type Placement, placeCarried, placeCommand } from './placement.ts'
 import type { ServedPort } from './served-port.ts'
 
 export interface RunRequest {
@@ -46,6 +48,8 @@ export interface RunRequest {
   readonly patterns: readonly (readonly string[])[]
   /** The patterns that grant the command, as they are written; for the record. */
   readonly grants: readonly string[]
+  /** What the grants carry along: shown, and writable. */
+  readonly paths: readonly PathRule[]
   /** Names of variables that the grants declare. */
   readonly envVars: readonly string[]
   /** Hosts that the command may reach; without any it has no network. */
@@ -173,8 +177,9 @@ export class CommandRunner {
     const launchIo: LaunchIo = {
       ...io,
       ...(this.#running.size > 0 && { verify: () => this.#hidden.isAllOf(underway.begun?.plan.masks ?? []) }),
-      onListener: (listener) => {
-        underway.door = openDoor?.(listener) ?? null
+      onListener: (listener, further) => {
+        if (further === null) underway.door = openDoor?.(listener) ?? null
+        else underway.door?.serve(listener)
       },
       onServer: (server) => ports.open(server),
     }
@@ -192,6 +197,10 @@ export class CommandRunner {
       // Connections that were open until now are told of as well.
       if (underway.door) await this.#network?.closeDoor(underway.door)
       underway.door = null
+      if (result.asked.length > 0) {
+        const { askedEvents } = await import('./asked-events.ts')
+        for (const event of askedEvents(result.asked, request.rules)) egress.add(event)
+      }
       settled = true
       const { plan, guard, recovered, watch } = underway.begun!
       const findings = [...recovered, ...guard.end(), ...this.#hidden.madeAgainstRules().map(madeFinding)]
@@ -243,15 +252,16 @@ export class CommandRunner {
     const applied = this.#bundles(request)
     const furnished = furnish(applied, { home: this.#machine.home, registries: this.#loaded.registries })
     const shown = door ? [...furnished.reads, door.directory] : furnished.reads
-    const reads = [...this.#placement.reads, ...this.#existing(shown)]
-    const writes = [...this.#placement.writes, ...this.#existing(furnished.writes)]
+    const carried = placeCarried(this.#loaded.policy, request.paths, this.#files)
+    const reads = [...this.#placement.reads, ...this.#existing(shown), ...carried]
+    const writes = [...this.#placement.writes, ...this.#existing(furnished.writes), ...carried]
     const sight = {
       baseline: sandbox.commandFs.value,
       home: this.#machine.home,
       cwd: request.cwd,
       reads,
       writes,
-      standIns: door?.standIns ?? [],
+      standIns: [...(door?.standIns ?? []), ...this.#nameSettings()],
       unixSockets: false,
     }
     const limits = this.#limits(request.timeoutMs)
@@ -263,18 +273,21 @@ export class CommandRunner {
       try {
         // One that began meanwhile may have moved what was being looked for.
         this.#hidden.requireAll(hidden, this.#moving(guard.alive))
-        const { masks, held, identities } = hidden
+        const { masks, held, identities, faces, replaced } = hidden
         const plan = planSandbox({
           ...room,
           argv: request.argv,
-          env: this.#environment(request, furnished, door?.variables ?? {}),
+          env: this.#environment(request, furnished, door?.variables ?? NO_WAY_OUT),
           uid: process.getuid?.() ?? 0,
           gid: process.getgid?.() ?? 0,
           masks,
           maskIdentities: identities,
+          maskFaces: faces,
+          replaced,
           held,
           pins: [...guard.pins, ...this.#frozen().map((path) => ({ path, mode: 'read-only' as const }))],
           network: door ? 'listener' : 'none',
+          ...(door && { names: door.names, doors: door.doors }),
           servers: sandbox.devServerPorts.map((port) => port.value),
           ...(request.terminal && { terminal: request.terminal }),
         })
@@ -289,7 +302,7 @@ export class CommandRunner {
   }
 
   /** What commands that run now, here or in other processes, could move of the secrets. */
-  #moving(alive: readonly Baseline[]): readonly Movable[] {
+  #moving(alive: readonly TreeBaseline[]): readonly Movable[] {
     return [...this.#running, ...alive.map((baseline) => baseline.movable ?? {})]
   }
 
@@ -351,6 +364,12 @@ export class CommandRunner {
       hosts: grantedHosts(policy, rules),
       own: { configDir, stateDir, manifestPath: this.#loaded.manifestPath },
     }
+  }
+
+  /** In the place of the machine's resolvers, which nobody inside could reach. */
+  #nameSettings(): readonly StandIn[] {
+    if (!this.#backend.capabilities.has('stand-ins')) return []
+    return [{ path: NAME_SETTINGS, source: nameFile(this.#machine.cacheDir) }]
   }
 
   #existing(paths: readonly string[]): string[] {

@@ -18,7 +18,7 @@ import { type CommandRunner, openBackend, openRunner, type RunRequest, typedGran
 import { runTyped } from '../command/run-typed.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
 import type { SessionRecorder } from '../record/recorder.ts'
-import { type Pin, pinOf } from './pins.ts'
+import { type DescriptionPin, pinOf } from './pins.ts'
 
 export type { ServerRequest } from '../../manifest/schema/settings.ts'
 
@@ -33,7 +33,7 @@ export interface ServerSpec {
   readonly env: Readonly<Record<string, string>>
   readonly requests: readonly ServerRequest[]
   /** The definition as it was found in a file that nobody signed; null where the person typed or signed it. */
-  readonly definition: Pin | null
+  readonly definition: DescriptionPin | null
 }
 
 const MAX_SERVERS = 50
@@ -91,7 +91,7 @@ export function configServers(file: string): readonly ServerSpec[] {
 }
 
 /** Values of variables are often secrets, so only their hashes are kept. */
-function defined(argv: readonly string[], env: Readonly<Record<string, string>>): Pin {
+function defined(argv: readonly string[], env: Readonly<Record<string, string>>): DescriptionPin {
   const hashed = Object.entries(env).map(([name, value]) => [name, createHash('sha256').update(value).digest('hex')])
   return pinOf({ command: argv, env: Object.fromEntries(hashed) })
 }
@@ -188,11 +188,12 @@ function requestOf({ name, argv, grants, env }: ServerSpec, loaded: LoadedPolicy
     grants: typed.grants,
     timeoutMs: Number.POSITIVE_INFINITY,
   }
-  if (!grants) return { ...common, envVars: [...typed.envVars, ...Object.keys(env)], rules: typed.rules }
+  if (!grants)
+    return { ...common, paths: typed.paths, envVars: [...typed.envVars, ...Object.keys(env)], rules: typed.rules }
   const { commands } = loaded.policy
   const tools = (commands.toolDomains.get(argv[0]!) ?? []).filter((rule) => usesNetwork(rule.commands, argv.slice(1)))
   const allowed = [...grants.domains, ...tools]
   const rules = { ...typed.rules, command: `MCP server ${name}`, allowed }
   const ownAddresses = allowed.length > 0 ? machine.ownAddresses() : []
-  return { ...common, envVars: grants.envVars, rules: { ...rules, ownAddresses } }
+  return { ...common, paths: [], envVars: grants.envVars, rules: { ...rules, ownAddresses } }
 }

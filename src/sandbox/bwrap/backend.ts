@@ -9,7 +9,7 @@ import { handsOutSockets } from '../plan.ts'
 import { SandboxFault } from '../sandbox-fault.ts'
 import { launchSandbox } from './launch.ts'
 import { type BegunRoom, beginRoom } from './launch-blocking.ts'
-import { compileFurnishing, compileRoom, type Machine } from './launch-compile.ts'
+import { type BwrapSetup, compileFurnishing, compileRoom } from './launch-compile.ts'
 import { SpareRooms } from './launch-spare.ts'
 import { probeSandbox } from './probe.ts'
 import type { Architecture } from './syscalls.ts'
@@ -90,7 +90,7 @@ function architectureOf(arch: string): Architecture {
 
 /** A backend of its own state: the opened init and the control groups it found. Nothing is opened before it is needed. */
 export function createBwrapBackend(options: BwrapOptions = {}): Backend {
-  let machine: Machine | null = null
+  let machine: BwrapSetup | null = null
   let groups: { readonly host: CgroupHost | null } | null = null
   let expected: { readonly room: PlanUnderway['room']; readonly begun: BegunRoom | null } | null = null
   const spares = options.commands === 'many' ? new SpareRooms() : null
@@ -98,7 +98,7 @@ export function createBwrapBackend(options: BwrapOptions = {}): Backend {
     groups ??= { host: options.cgroups === false ? null : openCgroups() }
     return groups.host
   }
-  const find = (): Machine => {
+  const find = (): BwrapSetup => {
     if (machine) return machine
     const architecture = architectureOf(process.arch)
     const path = options.init ?? findInit(architecture)

@@ -93,6 +93,7 @@ export const commands: readonly CommandRow[] = [
       root,
       { name: '--plan', about: 'Print what the sandbox would be, and do not run.' },
       { name: '--json', about: 'With --plan: print it as JSON.' },
+      { name: '--allow-host', value: 'HOST', about: 'Also let it reach this host, this time; several with commas.' },
       { name: '--timeout', value: 'SECONDS', about: 'Stop it after this time.' },
     ],
     details:

@@ -2,7 +2,7 @@
 
 import { soleDecision } from '../../../src/policy/decision.ts'
 import type { GatewayJudge } from '../../../src/runtime/mcp/judge.ts'
-import type { Pin } from '../../../src/runtime/mcp/pins.ts'
+import type { DescriptionPin } from '../../../src/runtime/mcp/pins.ts'
 import type { ServerRequest } from '../../../src/runtime/mcp/servers.ts'
 import type { SessionRecorder } from '../../../src/runtime/record/recorder.ts'
 import { LiveHistory } from '../../../src/runtime/session/live-history.ts'
@@ -101,7 +101,7 @@ export interface WorldOptions {
   readonly samples?: boolean
   readonly answer?: string
   readonly requests?: readonly ServerRequest[]
-  readonly pins?: Map<string, Pin>
+  readonly pins?: Map<string, DescriptionPin>
   readonly accept?: boolean
 }
 
@@ -115,7 +115,7 @@ export interface World {
   readonly asked: Json[]
   readonly sampled: Json[]
   readonly heard: { readonly method: string; readonly params: Json }[]
-  readonly pins: Map<string, Pin>
+  readonly pins: Map<string, DescriptionPin>
   /** Moves the clock of the gateway. */
   readonly wait: (milliseconds: number) => void
   /** A request of the client; in the stateless era its questions are answered on the way. */
@@ -128,7 +128,7 @@ export interface World {
 export async function openWorld(options: WorldOptions = {}): Promise<World> {
   const servers = options.servers ?? { srv: new PlayedServer() }
   const era = options.client ?? 'handshake'
-  const pins = options.pins ?? new Map<string, Pin>()
+  const pins = options.pins ?? new Map<string, DescriptionPin>()
   const [warnings, recorded] = [[] as string[], [] as string[]]
   const [asked, sampled]: [Json[], Json[]] = [[], []]
   const heard: { method: string; params: Json }[] = []
@@ -243,7 +243,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
   }
 }
 
-function ownPins(pins: ReadonlyMap<string, Pin>, label: string): Record<string, Pin> | null {
+function ownPins(pins: ReadonlyMap<string, DescriptionPin>, label: string): Record<string, DescriptionPin> | null {
   const own = [...pins].filter(([name]) => name.startsWith(`${label} `))
   return own.length === 0 ? null : Object.fromEntries(own.map(([name, pin]) => [name.slice(label.length + 1), pin]))
 }
