@@ -144,5 +144,9 @@ export function readRegistries(
     .split(':')
     .filter((entry) => entry.startsWith('/') && !isInside(entry, loaded.root))
     .join(':')
-  return findRegistries(chosen, { home: machine.home, project: programs === null ? loaded.root : null }, machineRegistries(machine.home, path))
+  return findRegistries(
+    chosen,
+    { home: machine.home, project: programs === null ? loaded.root : null },
+    machineRegistries(machine.home, path),
+  )
 }
