@@ -155,6 +155,7 @@ export function requireCapable({ name, capabilities }: Backend, plan: SandboxPla
     [plan.network.kind === 'listener', 'listener', 'a way to the hosts that are granted'],
     [plan.servers.length > 0, 'servers', 'ports of servers inside'],
     [plan.standIns.length > 0, 'stand-ins', 'files that stand in for others'],
+    [plan.maskFaces.size + plan.replaced.size > 0, 'stand-ins', 'what was committed in the place of secrets'],
     [io.terminal !== undefined, 'terminal', 'a terminal'],
     [io.verify !== undefined, 'moved-files', 'a last look while other commands run'],
   ]
