@@ -76,6 +76,16 @@ export interface CustomToolSettings {
   readonly domains: readonly HostRule[]
 }
 
+/** An agent that is a WASM component (T6). */
+export interface ComponentSetting {
+  readonly name: string
+  readonly sha256: string | null
+  readonly tools: readonly string[]
+  readonly model: boolean
+  readonly storageBytes: number
+  readonly memoryBytes: number
+}
+
 /** Where code of a model runs in containers (T4). */
 export interface ContainerSettings {
   /** In the order of choice; empty after layers met: none. */
@@ -112,6 +122,7 @@ export interface SessionSettings {
   readonly tools: ReadonlyMap<string, CustomToolSettings>
   readonly mcpServers: readonly McpServerSetting[]
   readonly containers: ContainerSettings
+  readonly components: readonly ComponentSetting[]
   readonly python: {
     /** Null: every module; `[]` after layers met: none. */
     readonly allowedModules: readonly string[] | null
