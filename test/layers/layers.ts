@@ -85,6 +85,7 @@ export const pureFiles: readonly string[] = [
   'sandbox/oci/hit.ts',
   'code/declarations.ts',
   'code/frame.ts',
+  'code/component/imports.ts',
   'code/python/bootstrap.ts',
   'code/inside/prelude.ts',
 ]
