@@ -96,7 +96,7 @@ try {
 /** The process of code_exec: two files and the engine, which are all that its sandbox shows of Cordon. */
 async function writeInside(): Promise<void> {
   mkdirSync(`${draft}/inside`)
-  for (const name of ['main', 'worker']) {
+  for (const name of ['main', 'worker', 'component']) {
     const bundle = await rolldown({ input: `src/code/inside/${name}.ts`, platform: 'node', logLevel: 'warn' })
     const { output } = await bundle.generate({ format: 'esm', codeSplitting: false, minify: true })
     writeFileSync(`${draft}/inside/${name}.mjs`, output[0].code)
