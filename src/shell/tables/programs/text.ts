@@ -31,7 +31,7 @@ export function textPrograms(): ProgramTable {
   return {
     'echo seq sleep expr true false : yes basename dirname tr nproc uname whoami id groups pwd exit return': echoKind,
     printf: { ...echoKind, rules: [textRules] },
-    'test [ [[ which whereis type hash getconf locale tput clear reset tty arch factor numfmt cal uptime users who w': {
+    'test [ [[ which whereis type getconf locale tput clear reset tty arch factor numfmt cal uptime users who w': {
       operands: 'text*',
     },
     'printenv export set unset shift break continue wait fg bg cd pushd popd dirs umask ulimit alias unalias declare local readonly typeset read mapfile readarray let getopts trap times shopt enable':
@@ -115,6 +115,11 @@ export function textPrograms(): ProgramTable {
       operands: 'read*',
     },
     'last lastb lastlog utmpdump': { options: '\n  -f --file <read>\n  -n -t -s -p <text>', operands: 'text*' },
+    hash: {
+      effects: `
+  loss         | * | -p | gives another program this name`,
+      operands: 'text*',
+    },
     uniq: {
       rules: [textRules],
       options: '\n  -f --skip-fields -s --skip-chars -w --check-chars <text>\n  --group -D --all-repeated [text]',
