@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { rootProblem } from '../../files/root-place.ts'
 import { Fault } from '../../system/fault.ts'
 import type { Machine } from '../../system/machine.ts'
+import { openOwnDirectory, writeOwnFile } from '../../system/state.ts'
 
 const NAME = 'confirmed-roots'
 
@@ -18,8 +19,7 @@ export function requireProject(root: string, machine: Machine): void {
 }
 
 /** Remembers that a person wants this root. */
-export async function confirmRoot(root: string, machine: Machine): Promise<void> {
-  const { openOwnDirectory, writeOwnFile } = await import('../../system/state.ts')
+export function confirmRoot(root: string, machine: Machine): void {
   const roots = new Set([...confirmedRoots(machine), root])
   writeOwnFile(join(openOwnDirectory(machine.stateDir), NAME), `${[...roots].join('\0')}\0`)
 }

@@ -59,7 +59,7 @@ async function isConfirmed(
   const { confirm } = await import('./confirm.ts')
   const question = `${visible(error.message)}.\nAn agent could change everything in it but what Cordon protects. Use it all the same, from now on? [y/N] `
   if (!(await confirm(terminal, question))) return false
-  await confirmRoot(machineFiles.canonical(resolve(machine.cwd, root)), machine)
+  confirmRoot(machineFiles.canonical(resolve(machine.cwd, root)), machine)
   return true
 }
 
