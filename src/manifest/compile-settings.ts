@@ -29,6 +29,7 @@ export function compileSandbox(lookup: Lookup): SandboxSettings {
       : null,
     envDenied: lookup.texts('capabilities.deny.commands.env_vars'),
     devServerPorts: lookup.items<number>('sandbox.os.dev_server_ports').map(sourced),
+    caFiles: lookup.texts('sandbox.os.ca_files').map((file) => absolute(file.value, lookup)),
     secrets: lookup
       .items<SecretEntry>('secrets')
       .map((item) => ({ ...sourced(item), value: secret(item.value, lookup) })),

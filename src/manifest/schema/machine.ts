@@ -79,6 +79,14 @@ wrappers = ["make"]
       merge: 'later',
     },
     {
+      name: 'ca_files',
+      type: listOf(text('ca-file')),
+      default: [],
+      doc: 'Files with further certificate authorities in PEM, beside the machine’s own: under `~/`, or absolute. Who holds one can stand in for any host.',
+      spec: 'N8',
+      merge: 'concat',
+    },
+    {
       name: 'dev_server_ports',
       type: listOf(integer(1, 65_535)),
       default: [],

@@ -55,6 +55,8 @@ export interface SandboxSettings {
   readonly envDenied: readonly Sourced<string>[]
   readonly devServerPorts: readonly Sourced<number>[]
   readonly secrets: readonly Sourced<SecretSetting>[]
+  /** Files with further certificate authorities, absolute. */
+  readonly caFiles: readonly string[]
   readonly limits: LimitSettings
 }
 
