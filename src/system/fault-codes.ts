@@ -44,6 +44,8 @@ export const FAULT_EXITS = {
   'stream-unfit': 125,
   'engine-failed': 125,
   'no-engine': 125,
+  'bad-component': 125,
+  'unlisted-component': 125,
   'code-failed': 125,
   'working-directory': 125,
 
@@ -93,6 +95,7 @@ export const FAULT_EXITS = {
   'no-space': 2,
   'no-terminal': 2,
   'not-a-file': 2,
+  'not-a-project': 125,
   'not-canonical': 2,
   'not-empty': 2,
   'not-found': 2,
