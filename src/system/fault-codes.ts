@@ -95,6 +95,7 @@ export const FAULT_EXITS = {
   'no-space': 2,
   'no-terminal': 2,
   'not-a-file': 2,
+  'not-a-project': 125,
   'not-canonical': 2,
   'not-empty': 2,
   'not-found': 2,

@@ -178,8 +178,8 @@ export const commands: readonly CommandRow[] = [
   },
   {
     name: 'grants',
-    summary: 'List and revoke what was granted for a session or a time.',
-    usage: 'cordon grants [list] [--json]\n  cordon grants revoke ID',
+    summary: 'List, revoke and clear up what was granted for a session, a time or a project.',
+    usage: 'cordon grants [list] [--json]\n  cordon grants revoke ID\n  cordon grants prune',
     words: 2,
     flags: [json],
     details: 'What stands in a manifest is not listed here: cordon policy show does that.',
