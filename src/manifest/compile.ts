@@ -77,8 +77,22 @@ export function compileManifest(manifest: Manifest, options: CompileOptions): Co
     http: httpRules(lookup, deniedEverywhere),
     maskSecrets: sandbox.maskSecrets.value,
   }
+  warnOfDangers(lookup)
   const { problems, warnings } = lookup
   return problems.length > 0 ? { problems, warnings } : { policy, sandbox, session, warnings }
+}
+
+/** Settings that warn at every load, and why (S4, A6). */
+const DANGERS: readonly (readonly [path: string, why: string])[] = [
+  ['security.privilege_wrappers', 'sudo and doas can be granted, and gain nothing inside the sandbox'],
+  ['debug.dump_provider_payloads', 'prompts, results and answers are written to disk in clear text'],
+]
+
+function warnOfDangers(lookup: Lookup): void {
+  for (const [path, message] of DANGERS) {
+    const setting = lookup.scalar<boolean>(path)
+    if (setting.value) lookup.warn(setting, { code: 'dangerous-setting', message, suggestion: 'delete it' })
+  }
 }
 
 /**

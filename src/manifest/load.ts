@@ -6,12 +6,13 @@ import { type CommandMatcher, checkCommands, type GrantFlags } from './check/com
 import { checkHosts, checkNames } from './check/host-conflicts.ts'
 import { checkPaths } from './check/path-conflicts.ts'
 import { type Problem, Report } from './check/problem.ts'
+import { checkToolLevels } from './check/tool-levels.ts'
 import type { Item, Manifest, PathEntry, Setting } from './manifest.ts'
 import { SCHEMA, SCHEMA_VERSION } from './schema/schema.ts'
 import { type Reading, readTable } from './schema/shape.ts'
 import type { FormatContext } from './toml/format.ts'
 import { parseToml } from './toml/toml.ts'
-import { describeNode, positions, type TableNode, treeFromObject } from './toml/tree.ts'
+import { describeNode, positions, quoteShort, type TableNode, treeFromObject } from './toml/tree.ts'
 
 export interface LoadOptions {
   /** The public suffix list; null until a wildcard host asks for it (`openManifest` sees to that). */
@@ -155,6 +156,7 @@ function finish(root: TableNode, report: Report, options: LoadOptions, complete:
   checkPaths(manifest, formats, report, 'write')
   checkHosts(manifest, formats, report)
   checkNames(manifest, report)
+  checkToolLevels(manifest, report)
   const problems = inOrder(report.problems)
   const warnings = inOrder(report.warnings)
   const { missesSuffixes: needsSuffixes, missesPrograms: needsPrograms } = formats
@@ -219,6 +221,7 @@ function resolveFiles(section: string, reading: Reading): void {
     reading.settings.set(path, { ...defaults, key: pathsKey(section), value: [{ at, rule, source, value }] })
     return
   }
+  if (section.startsWith('deny') && files !== null && !files.includes('*')) tellNarrowed(written, files, reading)
   const items = (
     written.value as readonly Item<{ path: string; files?: readonly Item<string>[]; prompt?: boolean }>[]
   ).map((item): Item<PathEntry> => {
@@ -226,6 +229,20 @@ function resolveFiles(section: string, reading: Reading): void {
     return { ...item, value: { ...item.value, files: own ?? files } }
   })
   reading.settings.set(path, { ...written, value: items })
+}
+
+/** Names beside places deny the names in the places alone (F2): who wrote both may have meant either as a whole. */
+function tellNarrowed(written: Setting, files: readonly string[], reading: Reading): void {
+  const entries = written.value as readonly Item<{ path: string; files?: unknown }>[]
+  const entry = entries.find((item) => item.value.files === undefined)
+  if (entry === undefined) return
+  const names = files.map((name) => JSON.stringify(name)).join(', ')
+  const { path } = entry.value
+  reading.report.warn(entry.at, entry.rule, {
+    code: 'narrow-denial',
+    message: `only ${names} in ${quoteShort(path)} is denied, because of default_files: neither its other files nor these names elsewhere are`,
+    suggestion: `write { path = ${JSON.stringify(path)}, files = ["*"] } to deny all of it, { path = "**", files = [${names}] } for the names everywhere`,
+  })
 }
 
 function pathsKey(section: string): Setting['key'] {

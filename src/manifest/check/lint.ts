@@ -52,7 +52,7 @@ const SECRET_GLOB =
 const PROGRAM_VARIABLES =
   /^(?:LD_|DYLD_|BASH_ENV|ENV$|NODE_OPTIONS|PYTHON(?:PATH|STARTUP|HOME)|PERL5?(?:LIB|OPT)|RUBY(?:OPT|LIB)|GIT_(?:SSH|PAGER|EDITOR|EXTERNAL)|JAVA_TOOL_OPTIONS)/
 
-/** Scalars that are dangerous at a value, and why. */
+/** Scalars that are dangerous at a value, and why; what warns at every load is told there (`compile.ts`). */
 const DANGEROUS: readonly {
   readonly path: string
   readonly value: unknown
@@ -70,12 +70,6 @@ const DANGEROUS: readonly {
     value: true,
     why: 'every ask is answered with yes',
     instead: 'use mode = "contained" and auto_accept = false',
-  },
-  {
-    path: 'security.privilege_wrappers',
-    value: true,
-    why: 'sudo and doas can be granted, and gain nothing inside the sandbox',
-    instead: 'delete it',
   },
   {
     path: 'security.system_python',
@@ -111,12 +105,6 @@ const DANGEROUS: readonly {
     path: 'audit.arguments',
     value: true,
     why: 'the audit keeps the arguments of every call',
-    instead: 'delete it when you no longer need them',
-  },
-  {
-    path: 'debug.dump_provider_payloads',
-    value: true,
-    why: 'prompts, results and answers are written to disk in clear text',
     instead: 'delete it when you no longer need them',
   },
 ]

@@ -19,6 +19,7 @@ export type ProblemCode =
   | 'examples-unchecked'
   | 'layer-ignored'
   | 'missing-key'
+  | 'narrow-denial'
   | 'not-text'
   | 'refused-grant'
   | 'schema-version'

@@ -197,7 +197,7 @@ const LIMITS: Section = {
       name: 'max_output_bytes',
       type: SIZE,
       default: 1_048_576,
-      doc: 'Of stdout and of stderr; the rest goes to a file.',
+      doc: 'Of stdout and of stderr; the rest goes to a file. Commands of hooks are held only to a limit that is written here, and the rest is counted; what you type yourself is not held.',
       spec: 'O7',
       merge: 'later',
       strictness: 'lower',

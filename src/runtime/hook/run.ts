@@ -1,5 +1,7 @@
 /** Runs a command that a hook put into the sandbox: judged once more, with the grants of its own words, in the caller's place. */
 
+import { Writable } from 'node:stream'
+import type { Sourced } from '../../policy/policy.ts'
 import { createRedactor } from '../../scan/redact/redact.ts'
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
@@ -11,6 +13,7 @@ import { openRecord } from '../record/open.ts'
 import type { CallRecord } from '../record/recorder.ts'
 import { runToolCall, type Stages } from '../run-tool-call.ts'
 import { NO_REACH, placingPolicy } from '../session/policy.ts'
+import { HeldOutput } from './held-output.ts'
 import { openHookJudge, type ReadCall } from './judge.ts'
 
 export interface HookRun {
@@ -38,9 +41,10 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
   const admitted = await judge.history?.admit()
   const openFor = admitted && 'openFor' in admitted ? admitted.openFor : null
   const backend = openBackend({ commands: 'one' })
+  const { io, held } = heldStreams(request.io, judge.loaded.sandbox.limits.maxOutputBytes)
   const commands = openCommands({
     placing: (reach) => placingPolicy(judge.loaded, judge.session, reach, memory),
-    openRunner: (loaded) => new CallersRunner(request.io, [loaded, machine, files, backend]),
+    openRunner: (loaded) => new CallersRunner(io, [loaded, machine, files, backend]),
     facts: () => judge.session,
     ownAddresses: machine.ownAddresses,
     home: machine.home,
@@ -64,7 +68,8 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
         heard: (outcome) => void outcomes.push(outcome),
       })
       const { exitCode, notes } = await port.run(command, { cwd: files.canonical(machine.cwd), timeoutMs, signal })
-      return { text: '', exitCode, isError: exitCode !== 0, notes }
+      const cut = held.flatMap((output) => output.note() ?? [])
+      return { text: '', exitCode, isError: exitCode !== 0, notes: [...notes, ...cut] }
     },
     // The host has the output itself; its hook for results looks at it.
     scan: (_, output) => ({ output, notes: output.notes, injection: null }),
@@ -84,6 +89,24 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
     await commands.close()
     await recorder.sign()
     recorder.close()
+  }
+}
+
+/** The caller's streams, held to a limit that somebody wrote; without one they are handed in as they are. */
+function heldStreams(
+  io: HookRun['io'],
+  { value, source }: Sourced<number>,
+): { readonly io: HookRun['io']; readonly held: readonly HeldOutput[] } {
+  if (source === 'built-in' || io.terminal) return { io, held: [] }
+  const hold = (name: 'stdout' | 'stderr'): HeldOutput | null => {
+    const target = io[name] === 'inherit' ? process[name] : io[name]
+    return target instanceof Writable ? new HeldOutput(target, value, name) : null
+  }
+  const stdout = hold('stdout')
+  const stderr = hold('stderr')
+  return {
+    io: { ...io, ...(stdout && { stdout }), ...(stderr && { stderr }) },
+    held: [stdout, stderr].filter((output) => output !== null),
   }
 }
 

@@ -2,10 +2,11 @@
 
 import { readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Problem } from '../../manifest/check/problem.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
 
 /** A sentence for each thing that a person should know before anything runs. */
-export function startNotes({ policy, sandbox }: LoadedPolicy, tools: readonly string[]): readonly string[] {
+export function startNotes({ policy, sandbox, warnings }: LoadedPolicy, tools: readonly string[]): readonly string[] {
   const { mode } = policy
   const bash = policy.tools.get('bash')
   return [
@@ -17,8 +18,15 @@ export function startNotes({ policy, sandbox }: LoadedPolicy, tools: readonly st
     ...(bash?.value === 'allow' ? [`bash is allowed without asking (${bash.source})`] : []),
     ...(policy.http.allowPrivate ? ['private and internal hosts are open to the web tools and commands'] : []),
     ...(sandbox.maskSecrets.value ? [] : [`secrets are not hidden from commands (${sandbox.maskSecrets.source})`]),
+    ...warnings.map(loadWarning),
     ...tools,
   ]
+}
+
+/** What a manifest that loads is warned of, on one line. */
+export function loadWarning({ file, line, key, message, suggestion }: Problem): string {
+  const place = line === null ? key : `${file}:${line}`
+  return `${place}: ${message}${suggestion === null ? '' : ` (${suggestion})`}`
 }
 
 const KEEP_SPILL_MS = 24 * 3600 * 1000

@@ -43,7 +43,10 @@ export async function openInForce(
     if (!(await isConfirmed(error, place.root, terminal, machine))) throw error
     return open()
   })
-  if ('loaded' in opened) return { loaded: opened.loaded, machine }
+  if ('loaded' in opened) {
+    await printWarnings(terminal, opened.loaded)
+    return { loaded: opened.loaded, machine }
+  }
   if ('problems' in opened) await printProblems(args, terminal, opened.problems)
   return null
 }
@@ -72,6 +75,14 @@ export async function openPolicy(args: Arguments, terminal: Terminal): Promise<O
   if ('loaded' in outcome) return { loaded: outcome.loaded, machine }
   await printProblems(args, terminal, outcome.problems)
   return null
+}
+
+/** What a manifest that loads is warned of, each time it does. */
+async function printWarnings(terminal: Terminal, { warnings }: LoadedPolicy): Promise<void> {
+  if (warnings.length === 0) return
+  const { loadWarning } = await import('../../runtime/session/start-notes.ts')
+  for (const warning of warnings)
+    terminal.err(`${paint(terminal, 'yellow', 'cordon:')} ${visible(loadWarning(warning))}\n`)
 }
 
 async function printProblems(args: Arguments, terminal: Terminal, problems: readonly Problem[]): Promise<void> {

@@ -13,6 +13,7 @@ import {
   text,
 } from './host.ts'
 import {
+  asksServer,
   callsOf,
   delegates,
   edits,
@@ -43,7 +44,7 @@ const TOOLS: ToolTable = {
   Glob: globs('path'),
   Grep: searches('path'),
   LS: lists('path'),
-  LSP: reads('filePath', 'file_path'),
+  LSP: asksServer('filePath', 'file_path'),
   WebFetch: fetches,
   WebSearch: searchesWeb,
   Task: delegates,

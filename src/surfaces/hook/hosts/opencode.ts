@@ -3,6 +3,7 @@
 import { trims } from '../path-readings.ts'
 import { expectEvent, type Host, object, optionalText, ProtocolError, text } from './host.ts'
 import {
+  asksServer,
   callsOf,
   delegates,
   edits,
@@ -32,7 +33,7 @@ const TOOLS: ToolTable = {
   glob: globs('path'),
   grep: searches('path'),
   list: lists('path'),
-  lsp: reads('filePath', 'path'),
+  lsp: asksServer('filePath', 'path'),
   webfetch: fetches,
   websearch: searchesWeb,
   task: delegates,

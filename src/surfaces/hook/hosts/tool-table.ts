@@ -57,6 +57,12 @@ export const reads =
   (input) =>
     given(input, names).flatMap((path) => call('read', { path }))
 
+/** A question to a language server about a file, which it reads. */
+export const asksServer =
+  (...names: readonly string[]): ToolRow =>
+  (input) =>
+    given(input, names).flatMap((path) => call('lsp', { path }))
+
 /** A file that is written as a whole. */
 export const writes =
   (...names: readonly string[]): ToolRow =>
