@@ -142,7 +142,8 @@ function ring(number: 1 | 2 | 3, lookup: Lookup): RingSettings {
   return {
     callsPerMinute: lookup.scalar<number | null>(`rings.${number}.calls_per_minute`).value,
     seconds: lookup.scalar<number | null>(`rings.${number}.seconds`).value,
-    memory: lookup.scalar<number | null>(`rings.${number}.memory`).value,
+    // Ring 3 runs nothing that would need memory of its own.
+    memory: number === 3 ? null : lookup.scalar<number | null>(`rings.${number}.memory`).value,
   }
 }
 
@@ -160,12 +161,13 @@ function component(name: string, lookup: Lookup): ComponentSetting {
 
 function customTool(name: string, lookup: Lookup): CustomToolSettings {
   const path = joinKey('tools', name)
+  const written = (key: string): boolean => lookup.manifest.settings.has(`${path}.${key}`)
   return {
     enabled: lookup.scalar(`${path}.enabled`, 'tools.*.enabled'),
     requireConfirmation: lookup.scalar(`${path}.require_confirmation`, 'tools.*.require_confirmation'),
     timeout: lookup.scalar<number | null>(`${path}.timeout`, 'tools.*.timeout').value,
     maxOutputBytes: lookup.scalar<number | null>(`${path}.max_output_bytes`, 'tools.*.max_output_bytes').value,
-    envVars: lookup.texts(`${path}.env_vars`).map((name) => name.value),
-    domains: lookup.hosts(lookup.items<HostEntry>(`${path}.domains`)),
+    envVars: written('env_vars') ? lookup.texts(`${path}.env_vars`).map((name) => name.value) : null,
+    domains: written('domains') ? lookup.hosts(lookup.items<HostEntry>(`${path}.domains`)) : null,
   }
 }

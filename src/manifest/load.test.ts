@@ -560,3 +560,17 @@ test('random bytes and random objects never crash', () => {
     { numRuns: 500 },
   )
 })
+
+test('tells what a denial leaves out when default_files stands beside paths', () => {
+  const text = 'schema_version = 1\n[capabilities.deny.read]\ndefault_files = ["*.sqlite"]\npaths = ["secrets"]\n'
+  const result = loadManifest(text, 'cordon.toml')
+  expect(result.warnings).toMatchObject([
+    { code: 'narrow-denial', line: 4, message: expect.stringContaining('elsewhere') },
+  ])
+})
+
+test('refuses a level of the plan agent that nobody would read', () => {
+  const text = (level: string): string => `schema_version = 1\n[agents.plan.tools]\nbash = "${level}"\n`
+  expect(loadManifest(text('deny'), 'cordon.toml')).toHaveProperty('manifest')
+  expect(loadManifest(text('allow'), 'cordon.toml')).toMatchObject({ problems: [{ code: 'unused', line: 3 }] })
+})

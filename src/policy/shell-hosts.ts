@@ -1,7 +1,7 @@
 /** The hosts that the words of a command name. */
 
 import { classifyAddress } from '../hosts/address.ts'
-import { reachesHost } from '../hosts/pattern.ts'
+import { matchesDenied, reachesHost } from '../hosts/pattern.ts'
 import { parseUrl } from '../hosts/url.ts'
 import type { CommandFact, HostUse } from '../shell/facts.ts'
 import { grantsOf } from './command-grant.ts'
@@ -9,18 +9,21 @@ import { wordsOf } from './command-part.ts'
 import type { PartSubject } from './decision.ts'
 import { hostsOfCommand } from './network-use.ts'
 import type { PartQuestions } from './order.ts'
-import { ref } from './policy.ts'
+import { type HostRule, ref } from './policy.ts'
 import { always, type Scene } from './shell-scene.ts'
 
-/** P10: a host that a command names is asked about in contained mode; in every mode the proxy holds the wire. */
+/** P10: a host that a command names is asked about in contained mode, a denied one denied; in every mode the proxy holds the wire. */
 export function hostUseQuestions(scene: Scene, use: HostUse, fact: CommandFact): PartQuestions[] {
   const { policy, session, stance } = scene
-  if (stance.mode.value !== 'contained') return []
+  const contained = stance.mode.value === 'contained'
   const web = asWeb(use.url)
   const parsed = parseUrl(web)
-  if ('problem' in parsed) return /^https?:/i.test(web) ? [unreadableHost(use, fact, parsed.problem)] : []
+  if ('problem' in parsed) return contained && /^https?:/i.test(web) ? [unreadableHost(use, fact, parsed.problem)] : []
   if (isOwnLoopback(parsed.url.host)) return []
   const { host, port } = parsed.url
+  const denied = policy.commands.deniedDomains.find(({ pattern }) => matchesDenied(pattern, host, port))
+  if (denied) return [deniedHost(use, fact, denied)]
+  if (!contained) return []
   const words = fact.argv.flatMap((word) => word.values?.slice(0, 1) ?? [])
   const rules = [
     ...hostsOfCommand(policy, grantsOf(policy, session, fact) ?? [], words),
@@ -51,6 +54,22 @@ export function hostUseQuestions(scene: Scene, use: HostUse, fact: CommandFact):
       rules: [ref(stance.mode)],
     }),
   ]
+}
+
+/** Nobody is asked about what the proxy would stop all the same (N2). */
+function deniedHost(use: HostUse, fact: CommandFact, rule: HostRule): PartQuestions {
+  return always(
+    { kind: 'host', text: use.url, span: use.span },
+    {
+      decision: 'deny',
+      reason: {
+        code: 'host-denied',
+        message: `\`${wordsOf(fact)}\` reaches for a host that "${rule.pattern.text}" denies.`,
+        remedy: 'Do without it, or ask the user to change that rule.',
+      },
+      rules: [ref(rule)],
+    },
+  )
 }
 
 /** Where other protocols than the web's connect; a scheme that is not listed names no machine (`s3`, `file`), or none that a word holds. */

@@ -9,7 +9,8 @@ import type { Report } from './problem.ts'
 export function checkToolLevels(manifest: Manifest, report: Report): void {
   for (const [path, { at, value }] of manifest.settings) {
     const [section, agent, table, tool] = splitKey(path)
-    if (section !== 'agents' || agent !== 'plan' || table !== 'tools' || tool === undefined || value === 'deny') continue
+    if (section !== 'agents' || agent !== 'plan' || table !== 'tools' || tool === undefined || value === 'deny')
+      continue
     const { kind } = toolKind(tool)
     if (kind !== 'write' && kind !== 'command') continue
     report.error(at, path, {

@@ -234,6 +234,15 @@ const BREAKER: Section = {
   ],
 }
 
+const RING_MEMORY: Key = {
+  name: 'memory',
+  type: SIZE,
+  default: null,
+  doc: 'Memory one call may use; the stricter of this and `limits.memory` holds.',
+  spec: 'P8',
+  merge: 'later',
+}
+
 function ring(number: 1 | 2 | 3): Section {
   return {
     path: `rings.${number}`,
@@ -257,14 +266,7 @@ function ring(number: 1 | 2 | 3): Section {
         spec: 'P8',
         merge: 'later',
       },
-      {
-        name: 'memory',
-        type: SIZE,
-        default: null,
-        doc: 'Memory one call may use; the stricter of this and `limits.memory` holds.',
-        spec: 'P8',
-        merge: 'later',
-      },
+      ...(number === 3 ? [] : [RING_MEMORY]),
     ],
   }
 }

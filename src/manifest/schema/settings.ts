@@ -72,8 +72,9 @@ export interface CustomToolSettings {
   readonly requireConfirmation: Sourced<boolean | null>
   readonly timeout: number | null
   readonly maxOutputBytes: number | null
-  readonly envVars: readonly string[]
-  readonly domains: readonly HostRule[]
+  /** Null: all that the tool declares; else those of them that are listed. The same for hosts. */
+  readonly envVars: readonly string[] | null
+  readonly domains: readonly HostRule[] | null
 }
 
 /** An agent that is a WASM component (T6). */

@@ -120,7 +120,9 @@ function groupOf(
   const grants = facts.flatMap((fact) => grantsOf(loaded.policy, session, fact) ?? [])
   const direct = facts.filter((fact) => fact.via.every((via) => via.kind === 'wrapper'))
   const words = direct.map((fact) => fact.argv.flatMap((word) => word.values?.slice(0, 1) ?? []))
-  const patterns = [...grants.map((grant) => grant.pattern.words), ...(isContained(loaded, session) ? words : [])]
+  // A bundle comes along for what the text itself runs: a shell inside it never counts.
+  const carrying = direct.flatMap((fact) => grantsOf(loaded.policy, session, fact) ?? [])
+  const patterns = [...carrying.map((grant) => grant.pattern.words), ...(isContained(loaded, session) ? words : [])]
   const programs = [...new Set(patterns.flatMap((pattern) => pattern.slice(0, 1)))]
   return {
     text,

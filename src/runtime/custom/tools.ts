@@ -1,7 +1,7 @@
 /** Custom tools in a session (T2, T3): only trusted bytes run, exactly those that were hashed, and the sandbox holds their labels. */
 
 import { dirname } from 'node:path'
-import { parseHostPattern } from '../../hosts/pattern.ts'
+import { containsHost, parseHostPattern } from '../../hosts/pattern.ts'
 import { tldtsSuffixes } from '../../hosts/suffix.ts'
 import type { CustomToolSettings } from '../../manifest/schema/settings.ts'
 import { parseToml } from '../../manifest/toml/toml.ts'
@@ -149,7 +149,7 @@ async function runTool(
         patterns: [],
         grants: [],
         paths: [],
-        envVars: [...manifest.env, ...(settings?.envVars ?? [])],
+        envVars: manifest.env.filter((name) => settings?.envVars?.includes(name) ?? true),
         rules: {
           command: name,
           allowed: manifest.labels.includes('network') ? hostsOf(manifest, settings) : [],
@@ -241,7 +241,15 @@ function hostsOf(manifest: CustomToolManifest, settings: CustomToolSettings | nu
     const parsed = parseHostPattern(text, tldtsSuffixes)
     return 'pattern' in parsed ? [{ pattern: parsed.pattern, rule: 'domains', source: 'tool manifest' }] : []
   })
-  return [...own, ...(settings?.domains ?? [])]
+  const narrowed = settings?.domains ?? null
+  if (narrowed === null) return own
+  // Both must contain a host: the narrower of two patterns is what is left.
+  return own.flatMap((rule) =>
+    narrowed.flatMap((other) => {
+      if (containsHost(rule.pattern, other.pattern)) return [other]
+      return containsHost(other.pattern, rule.pattern) ? [{ ...other, pattern: rule.pattern }] : []
+    }),
+  )
 }
 
 function outputOf(manifest: CustomToolManifest, outcome: RunOutcome): ToolOutput {
