@@ -1,5 +1,9 @@
 /** Every built-in tool, in one list. */
 
+import { lspSpec } from './agent/lsp.ts'
+import { skillSpec } from './agent/skill.ts'
+import { taskSpec } from './agent/task.ts'
+import { websearchSpec } from './agent/websearch.ts'
 import { bash } from './bash.ts'
 import { fileTools } from './files/file-tools.ts'
 import { plannedTools } from './planned.ts'
@@ -11,8 +15,11 @@ import { webTools } from './web/web-tools.ts'
 /** The built-in tools that can be run. */
 export const builtInTools: readonly Tool[] = [bash, ...fileTools, ...webTools, todoWrite, todoRead, question]
 
+/** Tools that an agent of Cordon's own is given with its session: each needs something of it. */
+const agentSpecs: readonly ToolSpec[] = [websearchSpec, taskSpec, skillSpec, lspSpec]
+
 /** These and the planned ones: all that a decision can be about. */
-export const builtInSpecs: readonly ToolSpec[] = [...builtInTools, ...plannedTools]
+export const builtInSpecs: readonly ToolSpec[] = [...builtInTools, ...agentSpecs, ...plannedTools]
 
 const tools: ReadonlyMap<string, Tool> = new Map(builtInTools.map((tool) => [tool.name, tool]))
 const specs: ReadonlyMap<string, ToolSpec> = new Map(builtInSpecs.map((spec) => [spec.name, spec]))

@@ -34,6 +34,7 @@ const LOADERS: Readonly<Record<string, Load>> = {
   mcp: () => import('./commands/mcp.ts'),
   chat: () => import('./commands/chat.ts'),
   login: () => import('./commands/login.ts'),
+  acp: () => import('./commands/acp.ts'),
   completions: () => import('./completions.ts'),
 }
 
