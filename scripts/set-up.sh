@@ -36,8 +36,14 @@ command -v cc >/dev/null || missing+=(gcc libc6-dev)
 if [ "${1:-}" = test ]; then
   for tool in curl wget; do command -v "$tool" >/dev/null || missing+=("$tool"); done
   command -v ssh >/dev/null || missing+=(openssh-client)
+  command -v python3 >/dev/null || missing+=(python3)
   # An ssh server without a service: nothing of it starts by itself.
   [ -x /usr/sbin/dropbear ] || missing+=(dropbear-bin)
+  # Databases come with services that start by themselves where there is a systemd; the tests do without them there.
+  if [ ! -d /run/systemd/system ] && [ "$(id -u)" = 0 ]; then
+    command -v redis-server >/dev/null || missing+=(redis-server)
+    [ -d /usr/lib/postgresql ] || missing+=(postgresql)
+  fi
 fi
 if [ ${#missing[@]} -gt 0 ]; then
   if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
@@ -62,8 +68,7 @@ fi
 lock_stamp=node_modules/.cordon-lock
 if ! cmp -s package-lock.json "$lock_stamp" 2>/dev/null; then
   say "installing npm packages (once; it takes a quarter of a minute)"
-  # Not npm ci: registries that mirror only some platforms leave optional binaries out of the lock file, which ci refuses.
-  if ! npm install --no-save --no-fund --no-audit --no-update-notifier --loglevel=error >&2; then
+  if ! npm ci --no-fund --no-audit --no-update-notifier --loglevel=error >&2; then
     say "npm could not install the packages, for the reason above; put that right, and run this again"
     exit 125
   fi

@@ -1,13 +1,14 @@
 /** What every protocol of a door shares: the gate, the pool, the broker, and where events go. */
 
 import type { Duplex } from 'node:stream'
+import type { Aliases } from './aliases.ts'
 import type { Broker, SwappedRequest } from './credentials/broker.ts'
 import { allowed, type EgressEvent, type EventFacts, refused } from './event.ts'
 import type { Admission, Gate } from './gate.ts'
 import type { DoorLimits } from './limits.ts'
 import { isLoopback } from './loopback.ts'
 import type { RequestTarget, TunnelFacts } from './protocol/request-head.ts'
-import { httpRefusal, type Refusal, refusalBytes } from './refusal.ts'
+import { type EgressDenial, httpRefusal, refusalBytes } from './refusal.ts'
 import type { RouteAgent } from './route-agent.ts'
 import { judgeRequest } from './rules.ts'
 import type { Target } from './target.ts'
@@ -15,6 +16,8 @@ import type { Target } from './target.ts'
 export interface Passage {
   readonly command: string
   readonly gate: Gate
+  /** Addresses inside that stand for hosts; null where there are none. */
+  readonly aliases: Aliases | null
   readonly agent: RouteAgent
   readonly broker: Broker | null
   readonly limits: DoorLimits
@@ -33,6 +36,14 @@ export interface Cleared extends SwappedRequest {
   readonly scrub: Broker | null
 }
 
+/** What a client means that looked the name up by itself: the address of a host inside is that host. */
+export function meant({ aliases }: Passage, target: Target): Target {
+  return (
+    (target.kind === 'ipv4' && target.host.startsWith('127.64.') && aliases?.targetOf(target.host, target.port)) ||
+    target
+  )
+}
+
 /** Judges a request whose target was read: host, addresses, method, path, secrets. */
 export async function clearRequest(
   passage: Passage,
@@ -40,7 +51,7 @@ export async function clearRequest(
   method: string,
   rawHeaders: readonly string[],
   tunnel: Tunnel | null,
-): Promise<Cleared | { readonly refusal: Refusal }> {
+): Promise<Cleared | { readonly refusal: EgressDenial }> {
   const admission = tunnel?.admission ?? (await passage.gate.admit(read.target))
   if ('refusal' in admission) return admission
   const refusal = judgeRequest(admission.rules, read.target, { method, path: read.path, rawHeaders })
@@ -75,7 +86,7 @@ export function recordAllowed(passage: Passage, record: Record, more: Partial<Ev
 export function recordRefused(
   passage: Passage,
   record: Record,
-  refusal: Refusal,
+  refusal: EgressDenial,
   more: Partial<EventFacts> = {},
 ): void {
   passage.onEvent(refused({ ...record.facts, ...more, milliseconds: elapsed(record) }, refusal))
@@ -85,7 +96,7 @@ export function recordRefused(
 export function refuseSocket(
   passage: Passage,
   socket: Duplex,
-  refusal: Refusal,
+  refusal: EgressDenial,
   target: Target | null,
   accept?: string,
 ): void {

@@ -34,7 +34,7 @@ export type EgressCode =
   | 'upstream-timeout' // the host did not answer in time
   | 'upstream-protocol' // the host broke the protocol, or the connection
 
-export interface Refusal {
+export interface EgressDenial {
   readonly code: EgressCode
   readonly message: string
 }
@@ -77,7 +77,7 @@ export function remedyFor(code: EgressCode, target: Target | null, command: stri
     case 'port-unlisted':
     case 'host-below-suffix':
     case 'ask-refused':
-      return `add "${entry}" to the domains of the pattern that grants \`${command}\``
+      return `cordon run --allow-host ${entry} …, or add "${entry}" to the domains of the pattern that grants \`${command}\``
     case 'host-private':
       return `set allow_private_hosts = true in [http] and grant "${entry}"`
     case 'method-unlisted':
@@ -105,7 +105,7 @@ export interface HttpRefusal {
 
 /** A refusal as an HTTP response: the code in the status line, which many clients show, the rest in the body. */
 export function httpRefusal(
-  refusal: Refusal,
+  refusal: EgressDenial,
   target: Target | null,
   command: string,
   accept: string | undefined,

@@ -7,7 +7,7 @@ import { createGate } from './gate.ts'
 import { DEFAULT_LIMITS } from './limits.ts'
 import { decoded } from './protocol/decoding.ts'
 import { http } from './protocol/http.ts'
-import type { Refusal } from './refusal.ts'
+import type { EgressDenial } from './refusal.ts'
 import { RouteAgent, type RoutedRequest } from './route-agent.ts'
 import { type EgressRules, judgeRequest } from './rules.ts'
 import { authorityOf, type Target } from './target.ts'
@@ -37,7 +37,7 @@ export interface StreamedAnswer {
 export async function postStreaming(
   text: string,
   options: StreamOptions,
-): Promise<StreamedAnswer | { readonly refusal: Refusal }> {
+): Promise<StreamedAnswer | { readonly refusal: EgressDenial }> {
   const parsed = parseUrl(text)
   if ('problem' in parsed) return { refusal: { code: 'url-invalid', message: parsed.problem } }
   const { url } = parsed

@@ -3,7 +3,7 @@
 import type { CommandFact, Word } from '../shell/facts.ts'
 import type { SessionFacts } from './call.ts'
 import { grantMatches, variantsOf } from './command-match.ts'
-import { namesPackage } from './open-runner.ts'
+import { namesPackage } from './package-runner.ts'
 import type { CommandRule, Policy } from './policy.ts'
 
 /** The hazard of running elsewhere: a grant that names what runs there (`docker exec web npm test:*`) has answered it. */
@@ -11,6 +11,8 @@ export const ELSEWHERE = 'remote-command'
 
 /** The grants that cover a command: one for each variant of its words, the most literal first; null when one is missing. */
 export function grantsOf(policy: Policy, session: SessionFacts, fact: CommandFact): readonly CommandRule[] | null {
+  const kind = kindGrant(policy, session, fact)
+  if (kind !== null) return [kind]
   const variants = variantsOf(fact.argv)
   if (variants === null || fact.argv.length === 0) return null
   const rules = [...policy.commands.allow, ...session.grants.commands]
@@ -18,6 +20,14 @@ export function grantsOf(policy: Policy, session: SessionFacts, fact: CommandFac
     mostLiteral(rules.filter(({ pattern }) => grantMatches(pattern, argv) && namesPackage(pattern, argv))),
   )
   return found.every((rule) => rule !== null) ? found : null
+}
+
+/** The grant of a kind of change (`git push origin:kind`) that this command is of. */
+function kindGrant(policy: Policy, session: SessionFacts, fact: CommandFact): CommandRule | null {
+  const { kind } = fact
+  if (kind == null || fact.argv.length === 0) return null
+  const rules = [...policy.commands.allow, ...session.grants.commands]
+  return rules.find(({ pattern }) => pattern.kind && pattern.words.join('\n') === kind.join('\n')) ?? null
 }
 
 /**

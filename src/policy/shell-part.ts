@@ -3,6 +3,7 @@
 import type { CommandFact, Hazard, PathUse, ShellFacts, SyntaxUse } from '../shell/facts.ts'
 import { isInterpreterName } from '../shell/tables/interpreter-names.ts'
 import type { SessionFacts, ShellFact } from './call.ts'
+import { carriedPaths } from './carried-paths.ts'
 import { runsElsewhere } from './command-grant.ts'
 import { commandQuestions, wordsOf } from './command-part.ts'
 import type { PartDecision, PartSubject } from './decision.ts'
@@ -16,7 +17,7 @@ import type { Ruling, Stance } from './stance.ts'
 
 /** Decides every part of a command text. */
 export function decideShell(policy: Policy, session: SessionFacts, stance: Stance, shell: ShellFact): PartDecision[] {
-  const scene: Scene = { policy, session, stance, shell }
+  const scene: Scene = { policy, session, stance, shell, carried: carriedPaths(policy, session, shell) }
   const questions = 'rejection' in shell.analysis ? rejected(scene) : questionsOf(scene, shell.analysis.facts)
   return questions.map((part) => decidePart(part, stance))
 }
@@ -80,7 +81,7 @@ function factQuestions(scene: Scene, fact: CommandFact, at: number, all: readonl
   const runs = fact.unwrapped === 'none' ? null : (all.find((other) => other.parent === at) ?? null)
   const wrappers = wrappersOf(fact, all)
   const command = commandQuestions(scene, fact, { wrappers, runs })
-  if (runsElsewhere(wrappers)) return [command]
+  if (runsElsewhere(ancestorsOf(fact, all))) return [command]
   return [
     command,
     ...fact.redirects.flatMap((redirect) => redirectQuestions(scene, redirect)),
@@ -94,6 +95,12 @@ function wrappersOf(fact: CommandFact, all: readonly CommandFact[]): CommandFact
   if (fact.parent === null || fact.via.at(-1)?.kind !== 'wrapper') return []
   const wrapper = all[fact.parent]!
   return [wrapper, ...wrappersOf(wrapper, all)]
+}
+
+/** Everything that a command runs inside of; what another machine runs touches none of these files, in a text of its shell either. */
+function ancestorsOf(fact: CommandFact, all: readonly CommandFact[]): CommandFact[] {
+  const outer = fact.parent === null ? undefined : all[fact.parent]
+  return outer === undefined ? [] : [outer, ...ancestorsOf(outer, all)]
 }
 
 /** T3: a script that a project's skill brings along runs only when its bytes were approved, whichever way it is started. */

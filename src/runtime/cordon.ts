@@ -6,7 +6,6 @@ import { join } from 'node:path'
 import type { Prompter } from '../approval/prompter.ts'
 import { QuestionQueue } from '../approval/question-queue.ts'
 import { SESSION_ID } from '../audit/event.ts'
-import { type AuditLog, openAuditLog } from '../audit/log.ts'
 import { fetchGuarded } from '../egress/fetch.ts'
 import { createUpstream, type Upstream } from '../egress/upstream.ts'
 import { parseUrl } from '../hosts/url.ts'
@@ -16,7 +15,6 @@ import type { SessionFacts } from '../policy/call.ts'
 import type { HostRule } from '../policy/policy.ts'
 import { takeStance } from '../policy/stance.ts'
 import type { Backend } from '../sandbox/backend.ts'
-import { createRedactor } from '../scan/redact/redact.ts'
 import { machineResolver, type Resolver } from '../system/dns.ts'
 import { Fault } from '../system/fault.ts'
 import { machineFiles } from '../system/files.ts'
@@ -26,15 +24,15 @@ import { type Machine, thisMachine } from '../system/machine.ts'
 import { openOwnDirectory, reapHalfWritten } from '../system/state.ts'
 import { builtInSpecs, builtInTools } from '../tools/registry.ts'
 import type { Tool, WebPort } from '../tools/tool.ts'
+import { openSessionCode } from './code/port.ts'
 import { openBackend } from './command/open-runner.ts'
 import { CommandRunner } from './command/runner.ts'
 import { type CustomToolHost, openCustomTools } from './custom/tools.ts'
 import { amendProject } from './policy/amend.ts'
-import { type LoadedPolicy, loadPolicy, type ManifestChoice } from './policy/load.ts'
-import { withRegistries } from './policy/registry-hosts.ts'
+import type { LoadedPolicy, ManifestChoice } from './policy/load.ts'
+import { openPolicy } from './policy/open.ts'
 import { openSavedGrants } from './policy/saved-grants.ts'
-import { judgeTrust } from './policy/trust.ts'
-import { auditRecorder } from './session/recorder.ts'
+import { openRecord } from './record/open.ts'
 import { type ProjectPolicy, Session } from './session/session.ts'
 import { reapSpill, startNotes } from './session/start-notes.ts'
 
@@ -109,10 +107,8 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
     openSession(session = {}) {
       const id = session.id ?? `s${Date.now().toString(36)}${randomBytes(6).toString('hex')}`
       if (!SESSION_ID.test(id)) throw new Fault('session-id', `${JSON.stringify(id)} is not a session id`)
-      const recorder = auditRecorder(openLog(project.loaded, machine, id), {
-        arguments: project.loaded.session.audit.arguments.value,
-        now: Date.now,
-      })
+      const agent = session.agent ?? project.loaded.policy.agent.value
+      const recorder = openRecord(project.loaded, machine, { by: 'session', id, agent })
       const opened: Session = openOr(
         recorder.close,
         () =>
@@ -127,6 +123,7 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
               openRunner: (loaded, ask) =>
                 new CommandRunner(loaded, machine, machineFiles, backend, { resolver, upstream, ...(ask && { ask }) }),
               spillDirectory: join(machineFiles.canonical(spill), id),
+              code: (options) => openSessionCode({ ...options, machine, backend }),
               web: (policy, facts) => webPort(policy, facts, machine, resolver, upstream),
               questions: queue?.open() ?? null,
               saved,
@@ -200,32 +197,14 @@ async function openProject(options: CordonOptions, machine: Machine): Promise<Lo
       : 'file' in options.manifest
         ? { kind: 'file', file: options.manifest.file }
         : { kind: 'object', object: options.manifest.object }
-  const outcome = await loadPolicy({ machine, files: machineFiles, root: options.project, choice })
-  if ('problems' in outcome) {
-    throw new Fault('manifest', `the manifest does not load:\n${outcome.problems.map(renderProblem).join('\n')}`)
+  const place = { machine, files: machineFiles, root: options.project, choice }
+  const opened = await openPolicy({ ...place, unsigned: 'refused' })
+  if ('loaded' in opened) return opened.loaded
+  if ('problems' in opened) {
+    throw new Fault('manifest', `the manifest does not load:\n${opened.problems.map(renderProblem).join('\n')}`)
   }
-  const { loaded } = outcome
-  const report = judgeTrust(loaded, machine, machineFiles)
-  if (report && report.trust.status !== 'signed') {
-    throw new Fault(
-      'unsigned-manifest',
-      `${loaded.manifestPath} is ${report.trust.status}, so it does not take effect`,
-      {
-        remedy: 'Read it, then run: cordon sign',
-      },
-    )
-  }
-  return report ? withRegistries(loaded, report.registries) : loaded
-}
-
-function openLog(loaded: LoadedPolicy, machine: Machine, session: string): AuditLog {
-  const redactor = createRedactor()
-  return openAuditLog({
-    stateDir: machine.stateDir,
-    session,
-    now: () => new Date().toISOString(),
-    redact: (text) => redactor.redact(text),
-    maxBytes: loaded.session.audit.maxBytes,
+  throw new Fault('unsigned-manifest', `${opened.manifestPath} is ${opened.unsigned}, so it does not take effect`, {
+    remedy: 'Read it, then run: cordon sign',
   })
 }
 

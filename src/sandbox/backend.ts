@@ -37,8 +37,8 @@ export interface LaunchIo {
   readonly verify?: () => boolean | Promise<boolean>
   /** Told as they are observed; each is also in the result. */
   readonly onViolation?: (violation: Violation) => void
-  /** With `network: 'listener'`: the listening socket from inside the network namespace, before the command starts. */
-  readonly onListener?: (server: Server) => void
+  /** With `network: 'listener'`: the listening sockets from inside the network namespace, before the command starts; `door` is the port of a further one. */
+  readonly onListener?: (server: Server, door: number | null) => void
   /**
    * With `servers` in the plan: something inside listens on one of these ports now. What it answers is called when that
    * is no longer so, at the latest when the command has ended.
@@ -63,6 +63,14 @@ export interface Captured {
   readonly spill: string | null
 }
 
+/** A name that was asked for, or a host that a connection was meant for, where there was no way to it. */
+export interface Asked {
+  readonly what: 'name' | 'connection'
+  readonly name: string
+  /** 0 for a name. */
+  readonly port: number
+}
+
 export interface LaunchResult {
   /** Null when the command was ended by a signal. */
   readonly code: number | null
@@ -74,6 +82,8 @@ export interface LaunchResult {
   readonly stdout: Captured | null
   readonly stderr: Captured | null
   readonly violations: readonly Violation[]
+  /** What it looked for and does not exist inside, each once. */
+  readonly asked: readonly Asked[]
   /** False when opens of masked files could not be watched (they are hidden all the same). */
   readonly masksWatched: boolean
   readonly milliseconds: number
@@ -133,6 +143,8 @@ export interface Backend {
    * and for the rest is then one moment to every other command.
    */
   launch(plan: SandboxPlan | PlanUnderway, io?: LaunchIo): Promise<LaunchResult>
+  /** A launch of this plan is likely to come, with the same streams: a backend may begin to make ready for it. */
+  expect?(plan: Omit<PlanUnderway, 'complete'>, io: LaunchIo): void
   /** Lets go of what was made ready for commands to come; the next launch may make it ready again. */
   release(): void
 }
@@ -143,6 +155,7 @@ export function requireCapable({ name, capabilities }: Backend, plan: SandboxPla
     [plan.network.kind === 'listener', 'listener', 'a way to the hosts that are granted'],
     [plan.servers.length > 0, 'servers', 'ports of servers inside'],
     [plan.standIns.length > 0, 'stand-ins', 'files that stand in for others'],
+    [plan.maskFaces.size + plan.replaced.size > 0, 'stand-ins', 'what was committed in the place of secrets'],
     [io.terminal !== undefined, 'terminal', 'a terminal'],
     [io.verify !== undefined, 'moved-files', 'a last look while other commands run'],
   ]

@@ -32,6 +32,14 @@ export interface MaskIdentity {
   readonly inode: bigint
 }
 
+/**
+ * What a mask shows in place of nothing: the text that was committed, so that git sees no change, or `closed`, which cannot be
+ * opened: an empty file could be committed in the place of the real one.
+ */
+export type MaskFace =
+  | { readonly kind: 'text'; readonly bytes: Uint8Array; readonly executable: boolean }
+  | { readonly kind: 'closed' }
+
 /** A protected path that exists: read-only, or only held in place so that it cannot be moved away. */
 export interface Pin {
   readonly path: string
@@ -47,6 +55,18 @@ export interface StandIn {
 export interface TerminalSize {
   readonly rows: number
   readonly columns: number
+}
+
+/** A name, and its address of 127.0.0.0/8. */
+export interface NamedAddress {
+  readonly name: string
+  readonly address: string
+}
+
+/** A port of the sandbox's loopback; null for every address of it. */
+export interface DoorPort {
+  readonly address: string | null
+  readonly port: number
 }
 
 export interface SandboxRequest {
@@ -68,6 +88,10 @@ export interface SandboxRequest {
    * in between, as a command that is still running could do to leave the secret open elsewhere.
    */
   readonly maskIdentities?: ReadonlyMap<string, MaskIdentity>
+  /** What masks show; those that are not listed are empty files that can be opened, and an open is observed. */
+  readonly maskFaces?: ReadonlyMap<string, MaskFace>
+  /** Files of the project that the command sees with another text, read-only: git's list of what is not to be added. */
+  readonly replaced?: ReadonlyMap<string, MaskFace>
   /**
    * Masks that are there because of their path, not their name: the directories above them stay in place. Moved along with
    * one, the secret would have another path for the next command, and no mask.
@@ -83,6 +107,10 @@ export interface SandboxRequest {
   readonly network: 'none' | 'listener'
   /** The port of the listener inside; 3128 unless told. */
   readonly port?: number
+  /** Names that have an address inside; every other one does not exist there. */
+  readonly names?: readonly NamedAddress[]
+  /** With `network: 'listener'`: further ports that are served by whoever serves the listener. */
+  readonly doors?: readonly DoorPort[]
   /** Ports of servers inside that may be reached from the host's loopback (`dev_server_ports`). */
   readonly servers?: readonly number[]
   readonly unixSockets: boolean
@@ -135,10 +163,15 @@ export interface SandboxPlan extends SandboxRoom {
   readonly gid: number
   readonly masks: readonly string[]
   readonly maskIdentities: ReadonlyMap<string, MaskIdentity>
+  readonly maskFaces: ReadonlyMap<string, MaskFace>
+  readonly replaced: ReadonlyMap<string, MaskFace>
   /** Parents before children, ancestors of read-only pins included. */
   readonly pins: readonly Pin[]
   readonly changes: ChangePlan | null
-  readonly network: { readonly kind: 'none' } | { readonly kind: 'listener'; readonly port: number }
+  readonly network:
+    | { readonly kind: 'none' }
+    | { readonly kind: 'listener'; readonly port: number; readonly doors: readonly DoorPort[] }
+  readonly names: readonly NamedAddress[]
   /** Each once, ascending. */
   readonly servers: readonly number[]
   readonly unixSockets: boolean
@@ -165,7 +198,8 @@ export const SYSTEM_PATHS: readonly string[] = [
 /** Made anew in every sandbox, never shown from the host. */
 const KERNEL_PATHS = ['/proc', '/sys', '/dev']
 
-const DEFAULT_PORT = 3128
+/** Where the proxy is, and where it is said that there is none. */
+export const DEFAULT_PORT = 3128
 
 /** True when the plan needs a channel over which sockets are handed out of the sandbox. */
 export function handsOutSockets(plan: Pick<SandboxPlan, 'network' | 'servers'>): boolean {
@@ -368,9 +402,15 @@ export function planSandbox(request: SandboxRequest): SandboxPlan {
     ...roomOf(layout, request),
     masks: outermost,
     maskIdentities: request.maskIdentities ?? new Map(),
+    maskFaces: request.maskFaces ?? new Map(),
+    replaced: new Map([...(request.replaced ?? [])].filter(([path]) => isShown(path) && !maskSet.has(path))),
     pins: [...pins].map(([path, mode]) => ({ path, mode })).sort(byPath),
     changes: request.changes ?? null,
-    network: request.network === 'none' ? { kind: 'none' } : { kind: 'listener', port: request.port ?? DEFAULT_PORT },
+    network:
+      request.network === 'none'
+        ? { kind: 'none' }
+        : { kind: 'listener', port: request.port ?? DEFAULT_PORT, doors: request.doors ?? [] },
+    names: request.names ?? [],
     servers: [...new Set(request.servers)].sort((a, b) => a - b),
     unixSockets: request.unixSockets,
     terminal: request.terminal ?? null,

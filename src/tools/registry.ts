@@ -5,21 +5,32 @@ import { skillSpec } from './agent/skill.ts'
 import { taskSpec } from './agent/task.ts'
 import { websearchSpec } from './agent/websearch.ts'
 import { bash } from './bash.ts'
+import { codeExec, pythonExec } from './code/programs.ts'
+import { sandboxRun } from './code/sandbox-run.ts'
 import { fileTools } from './files/file-tools.ts'
-import { plannedTools } from './planned.ts'
 import { question } from './question.ts'
 import { todoRead, todoWrite } from './todo.ts'
 import type { Tool, ToolSpec } from './tool.ts'
 import { webTools } from './web/web-tools.ts'
 
 /** The built-in tools that can be run. */
-export const builtInTools: readonly Tool[] = [bash, ...fileTools, ...webTools, todoWrite, todoRead, question]
+export const builtInTools: readonly Tool[] = [
+  bash,
+  ...fileTools,
+  ...webTools,
+  todoWrite,
+  todoRead,
+  question,
+  pythonExec,
+  codeExec,
+  sandboxRun,
+]
 
 /** Tools that an agent of Cordon's own is given with its session: each needs something of it. */
 const agentSpecs: readonly ToolSpec[] = [websearchSpec, taskSpec, skillSpec, lspSpec]
 
-/** These and the planned ones: all that a decision can be about. */
-export const builtInSpecs: readonly ToolSpec[] = [...builtInTools, ...agentSpecs, ...plannedTools]
+/** All that a decision can be about. */
+export const builtInSpecs: readonly ToolSpec[] = [...builtInTools, ...agentSpecs]
 
 const tools: ReadonlyMap<string, Tool> = new Map(builtInTools.map((tool) => [tool.name, tool]))
 const specs: ReadonlyMap<string, ToolSpec> = new Map(builtInSpecs.map((spec) => [spec.name, spec]))

@@ -14,7 +14,7 @@ import {
   startRecord,
   type Tunnel,
 } from '../passage.ts'
-import type { Refusal } from '../refusal.ts'
+import type { EgressDenial } from '../refusal.ts'
 import { isPassedThrough, mayCarryRawBytes } from '../rules.ts'
 import { authorityOf, targetOf } from '../target.ts'
 import type { SessionCa } from '../tls/ca.ts'
@@ -34,7 +34,7 @@ export interface TunnelCall {
   readonly passage: Passage
   readonly ca: SessionCa
   readonly servers: TunnelServers
-  readonly kind: 'connect' | 'socks'
+  readonly kind: 'connect' | 'socks' | 'direct'
 }
 
 /** Carries a tunnel that was admitted and confirmed to the client. */
@@ -117,7 +117,7 @@ function wholeHello(): (bytes: Buffer) => WholeReading | null {
  * The server name must be the tunnel's host; without one, the Host of each request still must. An encrypted hello (ECH)
  * shows its outer name: where TLS ends here the inner one reaches nobody, and where it is passed through ECH is refused.
  */
-function nameRefusal(hello: ClientHello, admission: Admission): Refusal | null {
+function nameRefusal(hello: ClientHello, admission: Admission): EgressDenial | null {
   const { target } = admission.route
   if (hello.serverName === null || hello.serverName === target.host) return null
   const named = targetOf(hello.serverName, target.port)
@@ -219,7 +219,8 @@ async function carryServerFirst(call: TunnelCall, socket: Duplex, admission: Adm
   host.pipe(socket)
   const speech = await peek(socket, speechOf, passage.limits.idleMilliseconds)
   if (typeof speech === 'string') return void socket.destroy()
-  if (speech.value === 'other') {
+  // A number as its first byte may look like SOCKS, which nobody speaks inside a tunnel.
+  if (speech.value === 'other' || speech.value === 'socks') {
     host.unpipe(socket)
     const address = host.remoteAddress ?? null
     const bytes = await join(socket, host, passage.limits.idleMilliseconds)
@@ -231,14 +232,14 @@ async function carryServerFirst(call: TunnelCall, socket: Duplex, admission: Adm
   socket.destroy()
 }
 
-function refuse(call: TunnelCall, socket: Duplex, admission: Admission, refusal: Refusal): void {
+function refuse(call: TunnelCall, socket: Duplex, admission: Admission, refusal: EgressDenial): void {
   const { passage, kind } = call
   const { target } = admission.route
   recordRefused(passage, startRecord(passage, { kind, target }), refusal)
   refuseSocket(passage, socket, refusal, target)
 }
 
-function refuseTls(call: TunnelCall, socket: Duplex, admission: Admission, refusal: Refusal): void {
+function refuseTls(call: TunnelCall, socket: Duplex, admission: Admission, refusal: EgressDenial): void {
   const { passage, kind } = call
   recordRefused(passage, startRecord(passage, { kind, target: admission.route.target }), refusal)
   socket.end(refusal.code === 'name-mismatch' ? UNRECOGNIZED_NAME : ACCESS_DENIED)

@@ -1,8 +1,9 @@
 /** Opens what a surface needs to run commands: the backend of this platform and a runner for the project. */
 
+import { pathsOfGrants } from '../../policy/carried-paths.ts'
 import { grantMatches } from '../../policy/command-match.ts'
 import { hostsOfCommand } from '../../policy/network-use.ts'
-import type { CommandRule } from '../../policy/policy.ts'
+import type { CommandRule, HostRule } from '../../policy/policy.ts'
 import type { Backend } from '../../sandbox/backend.ts'
 import { createBwrapBackend } from '../../sandbox/bwrap/backend.ts'
 import { describePlan, formatPlan, type PlanReport, type Support } from '../../sandbox/report.ts'
@@ -12,12 +13,11 @@ import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
 import { egressRules } from './egress-rules.ts'
-import { CommandRunner, type RunOutcome, type RunRequest } from './runner.ts'
+import { CommandRunner, type RunRequest } from './runner.ts'
 
 export type { LaunchIo, LaunchResult } from '../../sandbox/backend.ts'
 export { builtInBundles, bundleNames } from '../../sandbox/bundles/bundles.generated.ts'
 export { renderBundle } from '../../sandbox/bundles/doc.ts'
-export { inferViolations, type Violation } from '../../sandbox/violation.ts'
 export { CommandRunner, type RunOutcome, type RunRequest } from './runner.ts'
 export { formatPlan, type PlanReport, type Support }
 
@@ -57,7 +57,8 @@ export function typedGrants(
   loaded: LoadedPolicy,
   machine: Machine,
   command: readonly string[],
-): Pick<RunRequest, 'patterns' | 'envVars' | 'rules'> {
+  hosts: readonly HostRule[] = [],
+): Pick<RunRequest, 'patterns' | 'grants' | 'paths' | 'envVars' | 'rules'> {
   const words = command.map(
     (text): Word => ({
       text,
@@ -73,11 +74,13 @@ export function typedGrants(
   const grants = covering.sort((a, b) => b.pattern.words.length - a.pattern.words.length).slice(0, 1)
   return {
     patterns: [command],
+    grants: grants.map((grant) => grant.pattern.text),
+    paths: pathsOfGrants(grants),
     envVars: grants.flatMap((grant) => grant.envVars),
     rules: egressRules(
       loaded,
       shortName(command, grants),
-      hostsOfCommand(loaded.policy, grants, command),
+      [...hostsOfCommand(loaded.policy, grants, command), ...hosts],
       command.slice(0, 1),
       machine.ownAddresses,
     ),
@@ -88,13 +91,6 @@ export function typedGrants(
 function shortName(command: readonly string[], [grant]: readonly CommandRule[]): string {
   const words = command.slice(0, 3).join(' ')
   return grant?.pattern.text ?? (words.length > 60 || command.length > 3 ? `${words.slice(0, 60)} …` : words)
-}
-
-/** What of the way out did not go through, in lines; loaded only when there was any. */
-export async function summarizeEgress(events: RunOutcome['egress']): Promise<readonly string[]> {
-  if (events.every((event) => event.verdict === 'allow')) return []
-  const { summarize } = await import('../../egress/event.ts')
-  return summarize(events)
 }
 
 /** A plan with what holds of it on this machine. */

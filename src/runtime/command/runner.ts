@@ -6,6 +6,7 @@ import type { EgressEvent } from '../../egress/event.ts'
 import { createEgressLog } from '../../egress/event-log.ts'
 import type { EgressRules } from '../../egress/rules.ts'
 import { isInside } from '../../files/baseline.ts'
+import type { PathRule } from '../../policy/policy.ts'
 import {
   type Backend,
   type LaunchIo,
@@ -17,11 +18,11 @@ import { type AppliedBundle, type BundleFurnishing, furnish, selectBundles } fro
 import { builtInBundles } from '../../sandbox/bundles/bundles.generated.ts'
 import { commandEnvironment } from '../../sandbox/environment.ts'
 import type { Limits } from '../../sandbox/limits.ts'
-import { planRoom, planSandbox, type SandboxPlan, type TerminalSize } from '../../sandbox/plan.ts'
+import { planRoom, planSandbox, type SandboxPlan, type StandIn, type TerminalSize } from '../../sandbox/plan.ts'
 import type { ProtectFacts } from '../../sandbox/protect/protect.ts'
 import { worktreeDirectories } from '../../sandbox/protect/protect.ts'
 import type { QuarantineFinding } from '../../sandbox/protect/quarantine.ts'
-import type { Baseline } from '../../sandbox/protect/quarantine-baseline.ts'
+import type { TreeBaseline } from '../../sandbox/protect/quarantine-baseline.ts'
 import { type GuardedRun, ProjectGuard } from '../../sandbox/protect/quarantine-run.ts'
 import type { Movable } from '../../sandbox/secrets/masks-moving.ts'
 import { type MaskChange, MaskWatch } from '../../sandbox/secrets/masks-watch.ts'
@@ -34,8 +35,9 @@ import { ownPackage } from '../policy/own-package.ts'
 import { DevServerPorts } from './dev-server-ports.ts'
 import { grantedHosts } from './egress-rules.ts'
 import { HiddenPaths } from './hidden-paths.ts'
+import { NAME_SETTINGS, NO_WAY_OUT, nameFile } from './name-service.ts'
 import type { DoorSettings, NetworkOptions, SessionNetwork } from './network.ts'
-import { namedForWriting, type Placement, placeCommand } from './placement.ts'
+import { namedForWriting, type Placement, placeCarried, placeCommand } from './placement.ts'
 import type { ServedPort } from './served-port.ts'
 
 export interface RunRequest {
@@ -44,6 +46,10 @@ export interface RunRequest {
   readonly cwd: string
   /** The words of the patterns that grant the command: they decide which bundles come along. */
   readonly patterns: readonly (readonly string[])[]
+  /** The patterns that grant the command, as they are written; for the record. */
+  readonly grants: readonly string[]
+  /** What the grants carry along: shown, and writable. */
+  readonly paths: readonly PathRule[]
   /** Names of variables that the grants declare. */
   readonly envVars: readonly string[]
   /** Hosts that the command may reach; without any it has no network. */
@@ -60,6 +66,8 @@ export interface RunIo extends LaunchIo {
 
 /** A command that ran, with everything that was stopped or put right on the way. */
 export interface RunOutcome {
+  /** The patterns that granted it. */
+  readonly grants: readonly string[]
   readonly result: LaunchResult
   readonly plan: SandboxPlan
   readonly findings: readonly QuarantineFinding[]
@@ -101,6 +109,7 @@ export class CommandRunner {
   readonly #guard: ProjectGuard
   readonly #networkOptions: NetworkOptions
   #network: SessionNetwork | null = null
+  #expected: { readonly request: RunRequest; readonly preparing: Preparing } | null = null
   /** What each of the commands that run now could move of the secrets. */
   readonly #running = new Set<Movable>()
 
@@ -150,8 +159,17 @@ export class CommandRunner {
     }
   }
 
+  /** A run of this very request is likely to come, once it is decided: its place may be made ready meanwhile. */
+  expect(request: RunRequest, io: RunIo): void {
+    if (hasWayOut(request)) return
+    this.#expected = { request, preparing: this.#prepare(request, null) }
+    this.#backend.expect?.(this.#expected.preparing, io)
+  }
+
   async #attempt(request: RunRequest, io: RunIo): Promise<RunOutcome> {
-    const preparing = this.#prepare(request, await this.#doorSettings(request))
+    const expected = this.#expected?.request === request ? this.#expected.preparing : null
+    this.#expected = null
+    const preparing = expected ?? this.#prepare(request, await this.#doorSettings(request))
     const egress = createEgressLog()
     const openDoor = this.#network?.doorFor(request.rules, egress.add)
     const ports = new DevServerPorts(io.onNotice ?? (() => {}))
@@ -159,8 +177,9 @@ export class CommandRunner {
     const launchIo: LaunchIo = {
       ...io,
       ...(this.#running.size > 0 && { verify: () => this.#hidden.isAllOf(underway.begun?.plan.masks ?? []) }),
-      onListener: (listener) => {
-        underway.door = openDoor?.(listener) ?? null
+      onListener: (listener, further) => {
+        if (further === null) underway.door = openDoor?.(listener) ?? null
+        else underway.door?.serve(listener)
       },
       onServer: (server) => ports.open(server),
     }
@@ -178,6 +197,10 @@ export class CommandRunner {
       // Connections that were open until now are told of as well.
       if (underway.door) await this.#network?.closeDoor(underway.door)
       underway.door = null
+      if (result.asked.length > 0) {
+        const { askedEvents } = await import('./asked-events.ts')
+        for (const event of askedEvents(result.asked, request.rules)) egress.add(event)
+      }
       settled = true
       const { plan, guard, recovered, watch } = underway.begun!
       const findings = [...recovered, ...guard.end(), ...this.#hidden.madeAgainstRules().map(madeFinding)]
@@ -185,7 +208,15 @@ export class CommandRunner {
         .close(this.#hidden.inProject(), result.exitCode !== 0)
         // A project of nothing but secrets is not for anybody to remove.
         .filter(({ what, path }) => what !== 'kept' || !plan.binds.some((bind) => isInside(bind.path, path)))
-      return { result, plan, findings, maskChanges, egress: egress.events(), served: ports.served() }
+      return {
+        grants: request.grants,
+        result,
+        plan,
+        findings,
+        maskChanges,
+        egress: egress.events(),
+        served: ports.served(),
+      }
     } finally {
       const { begun, door } = underway
       if (begun) this.#running.delete(begun.movable)
@@ -206,13 +237,13 @@ export class CommandRunner {
   }
 
   /** The way out is only loaded for a command that has one: it costs more than the sandbox itself. */
-  async #doorSettings({ rules }: RunRequest): Promise<DoorSettings | null> {
-    if (rules.allowed !== null && rules.allowed.length === 0) return null
+  async #doorSettings(request: RunRequest): Promise<DoorSettings | null> {
+    if (!hasWayOut(request)) return null
     if (this.#network === null) {
       const { SessionNetwork } = await import('./network.ts')
       this.#network = new SessionNetwork(this.#networkOptions)
     }
-    return this.#network.settings(rules)
+    return this.#network.settings(request.rules)
   }
 
   /** The first part of a plan, with the way to the rest: a look for the secrets and the protected paths. */
@@ -221,15 +252,16 @@ export class CommandRunner {
     const applied = this.#bundles(request)
     const furnished = furnish(applied, { home: this.#machine.home, registries: this.#loaded.registries })
     const shown = door ? [...furnished.reads, door.directory] : furnished.reads
-    const reads = [...this.#placement.reads, ...this.#existing(shown)]
-    const writes = [...this.#placement.writes, ...this.#existing(furnished.writes)]
+    const carried = placeCarried(this.#loaded.policy, request.paths, this.#files)
+    const reads = [...this.#placement.reads, ...this.#existing(shown), ...carried]
+    const writes = [...this.#placement.writes, ...this.#existing(furnished.writes), ...carried]
     const sight = {
       baseline: sandbox.commandFs.value,
       home: this.#machine.home,
       cwd: request.cwd,
       reads,
       writes,
-      standIns: door?.standIns ?? [],
+      standIns: [...(door?.standIns ?? []), ...this.#nameSettings()],
       unixSockets: false,
     }
     const limits = this.#limits(request.timeoutMs)
@@ -241,18 +273,21 @@ export class CommandRunner {
       try {
         // One that began meanwhile may have moved what was being looked for.
         this.#hidden.requireAll(hidden, this.#moving(guard.alive))
-        const { masks, held, identities } = hidden
+        const { masks, held, identities, faces, replaced } = hidden
         const plan = planSandbox({
           ...room,
           argv: request.argv,
-          env: this.#environment(request, furnished, door?.variables ?? {}),
+          env: this.#environment(request, furnished, door?.variables ?? NO_WAY_OUT),
           uid: process.getuid?.() ?? 0,
           gid: process.getgid?.() ?? 0,
           masks,
           maskIdentities: identities,
+          maskFaces: faces,
+          replaced,
           held,
           pins: [...guard.pins, ...this.#frozen().map((path) => ({ path, mode: 'read-only' as const }))],
           network: door ? 'listener' : 'none',
+          ...(door && { names: door.names, doors: door.doors }),
           servers: sandbox.devServerPorts.map((port) => port.value),
           ...(request.terminal && { terminal: request.terminal }),
         })
@@ -267,7 +302,7 @@ export class CommandRunner {
   }
 
   /** What commands that run now, here or in other processes, could move of the secrets. */
-  #moving(alive: readonly Baseline[]): readonly Movable[] {
+  #moving(alive: readonly TreeBaseline[]): readonly Movable[] {
     return [...this.#running, ...alive.map((baseline) => baseline.movable ?? {})]
   }
 
@@ -331,9 +366,19 @@ export class CommandRunner {
     }
   }
 
+  /** In the place of the machine's resolvers, which nobody inside could reach. */
+  #nameSettings(): readonly StandIn[] {
+    if (!this.#backend.capabilities.has('stand-ins')) return []
+    return [{ path: NAME_SETTINGS, source: nameFile(this.#machine.cacheDir) }]
+  }
+
   #existing(paths: readonly string[]): string[] {
     return paths.filter((path) => this.#files.exists(path)).map(this.#files.canonical)
   }
+}
+
+function hasWayOut({ rules }: RunRequest): boolean {
+  return rules.allowed === null || rules.allowed.length > 0
 }
 
 /** It may as well be the person's own work of this moment, so it stays. */

@@ -23,10 +23,12 @@ export class SessionState {
   readonly #envelope: PathRule[] = []
   #limits = false
   readonly #own: SessionFacts['own']
+  readonly #worktrees: readonly string[]
 
-  constructor(agent: string | null, own: SessionFacts['own']) {
+  constructor(agent: string | null, own: SessionFacts['own'], worktrees: readonly string[] = []) {
     this.agent = agent
     this.#own = own
+    this.#worktrees = worktrees
   }
 
   /** `/perm TOOL LEVEL`. */
@@ -66,7 +68,7 @@ export class SessionState {
       mode: this.mode,
       levels: this.#levels,
       grants: { ...grants, reads: [...grants.reads, spilled] },
-      roots: allowed.filter((grant) => grant.kind === 'directory').map((grant) => grant.value),
+      roots: [...this.#worktrees, ...allowed.filter((grant) => grant.kind === 'directory').map((grant) => grant.value)],
       envelope: this.#envelope,
       breakerOpenFor,
       tainted: this.tainted,
@@ -121,9 +123,4 @@ function savedRules(saved: readonly SavedGrant[], place: Place): SessionFacts['g
     }
   }
   return { reads, writes, commands, hosts }
-}
-
-/** The saved grants that a rule of a decision stands for. */
-export function savedGrantOf(rule: string): string | null {
-  return /^saved grant (g[a-z0-9]+)$/.exec(rule)?.[1] ?? null
 }

@@ -3,10 +3,13 @@
 import { encodePath } from '../../files/path-bytes.ts'
 import { actionByte, type ChangePlan } from '../changes.ts'
 import { RESOURCE_NUMBERS, type ResourceLimit } from '../limits.ts'
-import type { MaskIdentity, SandboxPlan } from '../plan.ts'
+import { DEFAULT_PORT, type MaskFace, type MaskIdentity, type SandboxPlan } from '../plan.ts'
 
 const MAGIC = 'CORDON1\n'
 const MAX_BYTES = 64 * 1024 * 1024
+
+/** About seven weeks: what is longer is no limit. */
+const MAX_MILLISECONDS = 0xffff_ffff
 
 /** As many as the init holds. */
 const MAX_SERVERS = 64
@@ -14,6 +17,9 @@ const MAX_SERVERS = 64
 const MASK_OPTIONAL = 1
 const MASK_UNWATCHED = 2
 const MASK_EXACT = 4
+
+const FACE_EXECUTABLE = 1
+const FACE_CLOSED = 2
 
 /**
  * Parts of /proc that tell root about the whole machine. Hidden as container runtimes do it; where one does not exist
@@ -102,8 +108,16 @@ function pathBytes(path: string): Uint8Array {
   return ended
 }
 
-function maskHead(identity: MaskIdentity | undefined): Uint8Array {
-  return identity ? Uint8Array.of(MASK_EXACT, ...identityBytes(identity)) : Uint8Array.of(0)
+function maskHead(identity: MaskIdentity | undefined, flags = 0): Uint8Array {
+  return identity ? Uint8Array.of(flags | MASK_EXACT, ...identityBytes(identity)) : Uint8Array.of(flags)
+}
+
+function faceBytes(face: MaskFace): Uint8Array {
+  if (face.kind === 'closed') return Uint8Array.of(FACE_CLOSED)
+  const bytes = new Uint8Array(1 + face.bytes.length)
+  bytes[0] = face.executable ? FACE_EXECUTABLE : 0
+  bytes.set(face.bytes, 1)
+  return bytes
 }
 
 function identityBytes({ device, inode }: MaskIdentity): Uint8Array {
@@ -141,9 +155,21 @@ export function compileOrders({
   // Parents before children: what is bound later lies on top.
   const places = [
     ...plan.pins.map((pin) => ({ path: pin.path, mask: false, head: Uint8Array.of(pin.mode === 'read-only' ? 1 : 0) })),
-    ...plan.masks.map((path) => ({ path, mask: true, head: maskHead(plan.maskIdentities.get(path)) })),
+    ...plan.masks.map((path) => {
+      // Reading what was committed is nothing to report, and an open that fails cannot be seen.
+      const flags = plan.maskFaces.has(path) ? MASK_UNWATCHED : 0
+      return { path, mask: true, head: maskHead(plan.maskIdentities.get(path), flags) }
+    }),
   ].sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : Number(a.mask) - Number(b.mask)))
-  for (const place of places) writer.record(place.mask ? 'm' : 'p', place.head, pathBytes(place.path))
+  for (const place of places) {
+    writer.record(place.mask ? 'm' : 'p', place.head, pathBytes(place.path))
+    const face = place.mask ? plan.maskFaces.get(place.path) : undefined
+    if (face) writer.record('j', faceBytes(face))
+  }
+  for (const [path, face] of plan.replaced) {
+    writer.record('m', maskHead(plan.maskIdentities.get(path), MASK_OPTIONAL | MASK_UNWATCHED), pathBytes(path))
+    writer.record('j', faceBytes(face))
+  }
   for (const path of HIDDEN_PROC) writer.record('m', Uint8Array.of(MASK_OPTIONAL | MASK_UNWATCHED), pathBytes(path))
 
   if (plan.changes) orderChanges(writer, plan, plan.changes)
@@ -190,6 +216,9 @@ export function compileOrders({
       numbers(2, (view) => view.setUint16(0, port, true)),
     )
   }
+  writeNames(writer, plan)
+  if (plan.limits.timeoutMs !== undefined && plan.limits.timeoutMs <= MAX_MILLISECONDS)
+    writer.record('w', u32(Math.max(1, Math.ceil(plan.limits.timeoutMs))))
   if (plan.servers.length > 0) writer.record('d', serverPorts(plan))
   if (gate) writer.record('g')
   writer.record('s', filter)
@@ -215,12 +244,36 @@ function orderChanges(writer: Writer, plan: SandboxPlan, { rules, gitKeys, keep,
   writer.record('u', limits, pathBytes(keep.folder))
 }
 
+/** The name service is always there, and so is somebody at the proxy's port: the parent, or the init, which says that there is none. */
+function writeNames(writer: Writer, { network, names, servers }: SandboxPlan): void {
+  const refused = network.kind === 'none' && !servers.includes(DEFAULT_PORT) ? DEFAULT_PORT : 0
+  writer.record('x', u16(refused))
+  for (const { name, address } of names) writer.record('h', u32(addressNumber(address)), text(name, 'a name'))
+  if (network.kind === 'none') return
+  for (const { address, port } of network.doors)
+    writer.record('y', u32(address === null ? 0 : addressNumber(address)), u16(port))
+}
+
+function addressNumber(address: string): number {
+  return address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0)
+}
+
+function u32(value: number): Uint8Array {
+  return numbers(4, (view) => view.setUint32(0, value, true))
+}
+
+function u16(value: number): Uint8Array {
+  return numbers(2, (view) => view.setUint16(0, value, true))
+}
+
 function serverPorts({ servers, network }: SandboxPlan): Uint8Array {
   if (servers.length > MAX_SERVERS)
     throw new RangeError(`dev_server_ports holds ${servers.length} ports, at most ${MAX_SERVERS} are possible`)
-  if (network.kind === 'listener' && servers.includes(network.port))
+  const taken = network.kind === 'listener' ? [network.port, ...network.doors.map((door) => door.port)] : []
+  const both = servers.find((port) => taken.includes(port))
+  if (both !== undefined)
     throw new RangeError(
-      `dev_server_ports holds ${network.port}, which inside the sandbox is the way out: let the server use another port`,
+      `dev_server_ports holds ${both}, which inside the sandbox is the way out: let the server use another port`,
     )
   return numbers(servers.length * 2, (view) => {
     for (const [at, port] of servers.entries()) view.setUint16(at * 2, port, true)
@@ -231,6 +284,9 @@ function serverPorts({ servers, network }: SandboxPlan): Uint8Array {
 export type InitMessage =
   | { readonly kind: 'failed'; readonly step: number; readonly errno: number; readonly index: number }
   | { readonly kind: 'gate' }
+  | { readonly kind: 'timeout' }
+  /** A name that does not exist inside, or a connection that was refused there; so many bytes of it follow, in whole messages. */
+  | { readonly kind: 'asked'; readonly what: 'name' | 'connection'; readonly bytes: number; readonly port: number }
   | { readonly kind: 'ready'; readonly watched: boolean }
   | { readonly kind: 'mask'; readonly index: number; readonly event: 'opened' | 'lifted' }
   | { readonly kind: 'refused'; readonly count: number; readonly errno: number; readonly change: number }
@@ -249,6 +305,10 @@ export function parseMessage(bytes: Uint8Array): InitMessage | null {
       return { kind: 'failed', step: a, errno: b, index: c }
     case 'G':
       return { kind: 'gate' }
+    case 'T':
+      return { kind: 'timeout' }
+    case 'A':
+      return { kind: 'asked', what: a === 0 ? 'name' : 'connection', bytes: b, port: c }
     case 'R':
       return { kind: 'ready', watched: a === 1 }
     case 'V':

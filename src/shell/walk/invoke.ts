@@ -1,12 +1,13 @@
 /** One simple command: what its name resolves to, what it runs in turn, and what it does to the shell. */
 
 import type { Hazard, Word } from '../facts.ts'
-import { Refusal } from '../read/refusal.ts'
+import { UnreadableText } from '../read/unreadable-text.ts'
 import { evaluateText } from '../words/arithmetic-text.ts'
 import { runWrapper } from '../wrap/wrapped-command.ts'
 import { wrapperRows } from '../wrap/wrappers.ts'
 import type { BuiltinCall } from './builtin-call.ts'
 import { BUILTIN_EFFECTS, BUILTINS } from './builtins.ts'
+import { guess } from './guess.ts'
 import { add, type Invocation, look } from './invocation.ts'
 import type { Draft } from './output.ts'
 import { noEffects, type Scope, UNKNOWN } from './scope.ts'
@@ -20,7 +21,7 @@ const MAX_WRAPPERS = 24
 /** Adds the facts of a command, and of everything it is known to run. Returns whether all of that is listed. */
 export function invoke(walk: Walk, call: Invocation): 'all' | 'some' {
   if ((call.depth ?? 0) > MAX_WRAPPERS)
-    throw new Refusal('too-complex', 'wrappers are nested too deeply', call.span.start)
+    throw new UnreadableText('too-complex', 'wrappers are nested too deeply', call.span.start)
   const name = call.argv[0]
   if (name === undefined) {
     if (call.assignments.length > 0 || call.redirects.length > 0 || call.hazards.length > 0) add(walk, call, 'none')
@@ -67,6 +68,7 @@ function unknownName(walk: Walk, call: Invocation, name: Word): 'some' {
   }
   draft.hazards.push(hazard)
   look(walk, draft, call)
+  guess(walk, draft, call.argv.map((word) => (/\s/.test(word.text) ? `'${word.text}'` : word.text)).join(' '))
   if (call.direct !== false) {
     // It may be `cd`, `eval` or a function as well.
     walk.output.removed.add('*')
@@ -94,7 +96,8 @@ function named(walk: Walk, call: Invocation, name: string): 'all' | 'some' {
     if (!wrapped) return runBuiltin(walk, call, draft, index, name)
   }
   for (const row of wrapperRows(name)) {
-    if (row.builtins === true && draft.resolves !== 'builtin') continue
+    // `find -exec command rm` runs the program of that name, which does the same.
+    if (row.builtins === true && draft.resolves !== 'builtin' && name !== 'command') continue
     const result = runWrapper(walk, call, draft, index, row, name, invoke)
     if (result !== null) return result
   }

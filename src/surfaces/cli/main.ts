@@ -3,8 +3,8 @@
 import { Fault, messageOf } from '../../system/fault.ts'
 import { faultExit } from '../../system/fault-codes.ts'
 import { version } from '../../system/version.ts'
+import { paint, processTerminal, type Terminal, visible } from '../terminal/terminal.ts'
 import { crashCode } from './crash-code.ts'
-import { paint, processTerminal, type Terminal, visible } from './terminal.ts'
 import { type CommandContext, commandRow, commands, EXIT, ownWords, UsageError } from './usage.ts'
 
 type Load = () => Promise<{ run: (context: CommandContext) => Promise<number> | number }>

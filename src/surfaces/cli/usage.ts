@@ -1,14 +1,13 @@
 /** The CLI's command table: one row a command, from which help, completions and flags come. */
 
-import type { Terminal } from './terminal.ts'
+import type { Terminal } from '../terminal/terminal.ts'
 
 export interface CommandContext {
   readonly terminal: Terminal
   readonly argv: readonly string[]
 }
 
-/** Exit codes of the CLI. */
-export const EXIT = { ok: 0, failed: 1, usage: 2, ask: 3, deny: 4, fault: 125, refused: 126, notFound: 127 } as const
+export { EXIT } from '../terminal/exit.ts'
 
 export interface CommandRow {
   readonly name: string
@@ -94,6 +93,7 @@ export const commands: readonly CommandRow[] = [
       root,
       { name: '--plan', about: 'Print what the sandbox would be, and do not run.' },
       { name: '--json', about: 'With --plan: print it as JSON.' },
+      { name: '--allow-host', value: 'HOST', about: 'Also let it reach this host, this time; several with commas.' },
       { name: '--timeout', value: 'SECONDS', about: 'Stop it after this time.' },
     ],
     details:

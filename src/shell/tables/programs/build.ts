@@ -71,6 +71,12 @@ export function buildPrograms(): ProgramTable {
       operands: 'text*',
     },
     rake: {
+      verbs: {
+        at: 'a database',
+        under: 'db:|data:|migrate',
+        groups: 'db data schema',
+        reads: 'version abort_if_pending_migrations status charset collation dump',
+      },
       effects: `
   remote-write | db:migrate, db:seed, db:setup, db:create |  | changes a database
   destructive  | db:drop, db:reset, db:rollback |  | deletes data in a database`,

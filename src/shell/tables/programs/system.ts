@@ -125,22 +125,35 @@ export function systemPrograms(): ProgramTable {
   destructive  | * |  | stops the machine`,
     },
     'init telinit': shutdownKind,
-    'mkfs mkfs.ext4 mkfs.ext3 mkfs.xfs mkfs.btrfs mkfs.vfat mke2fs mkswap fdisk sfdisk cfdisk gdisk sgdisk parted wipefs':
+    'mkfs mkfs.ext4 mkfs.ext3 mkfs.ext2 mkfs.xfs mkfs.btrfs mkfs.vfat mkfs.fat mkfs.ntfs mkfs.f2fs mke2fs mkswap newfs':
       {
         ...mkfsKind,
         effects: `
   destructive  | * |  | destroys data on a disk`,
       },
+    'fdisk sfdisk cfdisk gdisk sgdisk parted': {
+      ...mkfsKind,
+      effects: `
+  destructive  | * |  | destroys data on a disk
+  local        | * | -l --list |`,
+    },
+    wipefs: {
+      ...mkfsKind,
+      effects: `
+  destructive  | * | -a --all -o --offset -f --force | destroys data on a disk`,
+    },
     'resize2fs tune2fs fsck e2fsck lvm pvcreate vgcreate lvcreate mdadm': mkfsKind,
     'zpool zfs': {
       ...mkfsKind,
-      effects: `
-  destructive  | destroy |  | destroys data on a disk`,
+      verbs: { at: 'a disk', reads: 'iostat history holds userspace groupspace', local: 'list get status' },
     },
     diskutil: {
       ...mkfsKind,
-      effects: `
-  destructive  | eraseDisk |  | destroys data on a disk`,
+      verbs: {
+        at: 'a disk',
+        local: 'list info activity listFilesystems verifyVolume verifyDisk mount unmount mountDisk unmountDisk eject',
+        deletes: 'eraseDisk eraseVolume reformat partitionDisk secureErase zeroDisk randomDisk eraseCD',
+      },
     },
     'useradd adduser usermod groupadd groupmod gpasswd passwd chpasswd chsh chfn chage vigr newusers': useraddKind,
     'userdel deluser groupdel': {
@@ -600,26 +613,6 @@ export function systemPrograms(): ProgramTable {
           otherwise: 'echo',
           inspect: true,
           run: 'words',
-        },
-      ],
-    },
-    parallel: {
-      ...wrapper(
-        '\n  -a --arg-file <list>\n  --joblog --results <output>\n  -S --sshlogin --sshloginfile <route>\n  -j -I -n -N --jobs --colsep -d <text>',
-      ),
-      wraps: [
-        {
-          options: `
-  -0 -k -q -t -u -v -X -m
-  -j -n -N -L -a -P -C -d <text>
-  -I <mark>
-  --jobs --max-args --halt --delay --colsep --timeout --joblog --arg-file <text>
-  --keep-order --dry-run --bar --eta --tag --will-cite --no-notice --progress --line-buffer --ungroup --quote --null --group --xargs`,
-          input: 'append',
-          ends: [':::', '::::', ':::+', '::::+'],
-          otherwise: 'shell',
-          hazard: { code: 'wrapper', message: '`parallel` passes its words to a shell once more', verdict: 'ask' },
-          run: 'joined',
         },
       ],
     },

@@ -1,7 +1,7 @@
 /** Tool calls and their results as a person sees them flow by: what is called, what changes, what came of it. */
 
 import type { AgentEvent } from '../../../runtime/agent/agent.ts'
-import { lineDiff } from '../../hook/install/line-diff.ts'
+import { lineDiff } from '../../terminal/line-diff.ts'
 import { diffLine } from './highlight.ts'
 import { type Paint, safe } from './style.ts'
 

@@ -4,9 +4,9 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { thisMachine } from '../../../system/machine.ts'
 import type { ChatOptions } from '../../chat/start.ts'
+import { isTerminalDevice } from '../../terminal/terminal.ts'
 import { type Arguments, oneOf, parseArguments, textFlag } from '../arguments.ts'
 import { rootFlag } from '../open-policy.ts'
-import { isTerminalDevice } from '../terminal.ts'
 import { type CommandContext, commandRow, UsageError } from '../usage.ts'
 
 const MODES = ['default', 'auto_accept', 'plan', 'auto', 'contained', 'custom'] as const

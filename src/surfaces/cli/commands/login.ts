@@ -4,8 +4,8 @@ import { deleteKey, openConfig } from '../../../runtime/agent/provider-setup.ts'
 import { thisMachine } from '../../../system/machine.ts'
 import { openChatTerminal } from '../../chat/screen/chat-terminal.ts'
 import { runWizard } from '../../chat/wizard.ts'
+import { isTerminalDevice } from '../../terminal/terminal.ts'
 import { parseArguments } from '../arguments.ts'
-import { isTerminalDevice } from '../terminal.ts'
 import { type CommandContext, commandRow, EXIT, UsageError } from '../usage.ts'
 
 /** Runs `cordon login`. */
