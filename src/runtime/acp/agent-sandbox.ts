@@ -2,15 +2,15 @@
 
 import type { Readable, Writable } from 'node:stream'
 import { isInside } from '../../files/baseline.ts'
-import type { Decision } from '../../policy/decision.ts'
-import { messageOf } from '../../system/fault.ts'
+import type { PathRule } from '../../policy/policy.ts'
+import { Fault } from '../../system/fault.ts'
 import { machineFiles } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
 import { withBundleSecrets } from '../command/bundle-secrets.ts'
-import { openBackend, openRunner, type RunOutcome, typedGrants } from '../command/open-runner.ts'
-import { gatewayRecorder } from '../mcp/record.ts'
+import { openBackend, openRunner, typedGrants } from '../command/open-runner.ts'
+import { runTyped } from '../command/run-typed.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
-import { outcomeNotes } from '../session/outcome-notes.ts'
+import { openRecord } from '../record/open.ts'
 
 export interface AgentStreams {
   readonly stdin: Readable
@@ -19,49 +19,47 @@ export interface AgentStreams {
   readonly signal: AbortSignal
 }
 
-/** Runs the agent until it ends, and writes down that it ran and what it was stopped from; notes for a person. */
+/** Runs the agent until it ends, recorded like everything that the person starts; a deny rule holds for it. Notes for a person. */
 export async function runAgent(
   argv: readonly string[],
   loaded: LoadedPolicy,
   machine: Machine,
-  streams: AgentStreams,
+  io: AgentStreams,
 ): Promise<{ readonly exitCode: number; readonly notes: readonly string[] }> {
   const granted = lasting(withoutWrites(withBundleSecrets(loaded, machine, argv)))
-  const recorder = gatewayRecorder(loaded, machine, 'acp')
+  const recorder = openRecord(loaded, machine, { by: 'gateway', name: 'acp' })
   const runner = openRunner(granted, machine, machineFiles, openBackend())
-  const typed = typedGrants(granted, machine, argv)
-  const reason = { code: 'granted', message: 'The person named this agent.' } as const
-  const decision: Decision = { decision: 'allow', reason, rules: [], segments: [] }
-  const call = { tool: 'acp_agent', input: { command: argv }, subject: argv.join(' '), decision, agent: 'acp' }
-  const record = recorder.begin(call)
-  let outcome: RunOutcome
+  const { patterns, grants, paths, envVars, rules } = typedGrants(granted, machine, argv)
+  const request = {
+    argv,
+    cwd: loaded.root,
+    patterns,
+    grants,
+    paths: outsideOf(paths, loaded.root),
+    envVars,
+    rules,
+    timeoutMs: Number.POSITIVE_INFINITY,
+  }
   try {
-    const { patterns, envVars, rules } = typed
-    const request = { argv, cwd: loaded.root, patterns, envVars, rules, timeoutMs: Number.POSITIVE_INFINITY }
-    outcome = await runner.run(request, streams)
-  } catch (error) {
-    const failed = { code: 'acp-agent', message: messageOf(error), remedy: null }
-    recorder.end(record, { status: 'failed', decision, error: failed }, [])
-    throw error
+    const run = { loaded: granted, machine, files: machineFiles, runner, request, io, tool: 'acp_agent', recorder }
+    const result = await runTyped(run)
+    if ('denied' in result) throw new Fault('closed', result.denied.reason.message)
+    return { exitCode: result.outcome.result.exitCode, notes: result.notes }
   } finally {
     await runner.close()
+    recorder.close()
   }
-  const { exitCode, cancelled } = outcome.result
-  const output = { text: '', exitCode, isError: exitCode !== 0 && !cancelled }
-  recorder.end(record, { status: 'done', decision, notes: [], output }, [outcome])
-  recorder.close()
-  return { exitCode, notes: outcomeNotes(outcome) }
 }
 
 /** What it changes in the project goes through its client, which is Cordon; grants outside, such as its own settings, stay. */
 function withoutWrites(loaded: LoadedPolicy): LoadedPolicy {
   const { policy, root } = loaded
-  const outside = policy.writes.allow.filter(({ pattern }) => !isInside(pattern.absolute, root))
-  const additionalDirectories = policy.additionalDirectories
-  return {
-    ...loaded,
-    policy: { ...policy, additionalDirectories, writes: { allow: outside, deny: policy.writes.deny, declared: true } },
-  }
+  const allow = outsideOf(policy.writes.allow, root)
+  return { ...loaded, policy: { ...policy, writes: { allow, deny: policy.writes.deny, declared: true } } }
+}
+
+function outsideOf(rules: readonly PathRule[], root: string): readonly PathRule[] {
+  return rules.filter(({ pattern }) => !isInside(pattern.absolute, root) && !isInside(root, pattern.absolute))
 }
 
 /** It lives as long as its editor: the time limit of commands is not about it. */

@@ -109,7 +109,16 @@ class LanguageServer {
       allowPrivate: false,
       ownAddresses: machine.ownAddresses(),
     }
-    const request = { argv, cwd: root, patterns: [], envVars: [], rules, timeoutMs: Number.POSITIVE_INFINITY }
+    const request = {
+      argv,
+      cwd: root,
+      patterns: [],
+      grants: [],
+      paths: [],
+      envVars: [],
+      rules,
+      timeoutMs: Number.POSITIVE_INFINITY,
+    }
     const gone = (why: string) => {
       this.isGone = true
       connection.end(new Fault('no-language-server', `the language server ended: ${why}`))

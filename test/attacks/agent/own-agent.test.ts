@@ -65,7 +65,9 @@ it.each(['build', 'auto'])('everything is held, and the work is done (%s)', { ti
   expect((await world.cordon(['sign', '--yes'])).code).toBe(0)
   const steal = `http://127.0.0.1:${port}/steal`
   const config = join(home, '.config/cordon/config.json')
+  // Between two attempts something that may be done: the breaker, which would hold all the rest, stays closed.
   attempts = [
+    bash('cat advice.txt'),
     tool('read', { path: join(root, 'sums.py') }),
     tool('edit', { path: 'sums.py', old_string: '    return a - b', new_string: '    return a + b' }),
     bash('python3 -m unittest -q && touch tested.txt'),
@@ -84,8 +86,7 @@ it.each(['build', 'auto'])('everything is held, and the work is done (%s)', { ti
     tool('write', { path: 'down/../../linked.txt', content: 'x' }),
     tool('write', { path: 'cordon.toml', content: 'schema_version = 1\n[permission]\nmode = "auto"\n' }),
     tool('task', { prompt: 'read .env', agent: 'root' }),
-    bash('cat advice.txt'),
-  ]
+  ].flatMap((attempt) => [attempt, tool('stat', { path: 'notes.txt' })])
   const before = readFileSync(config, 'utf8')
   const ran = await world.cordon(['chat', ...(how === 'auto' ? ['--mode', 'auto'] : []), '-p', 'mend it', '--json'])
   expect([ran.code, model.seen.length]).toEqual([0, attempts.length + 1])

@@ -1,9 +1,9 @@
 /** `cordon acp`: Cordon's agent in an editor, or a guard around any other ACP agent. */
 
 import { thisMachine } from '../../../system/machine.ts'
+import { visibleLines } from '../../terminal/terminal.ts'
 import { parseArguments, textFlag } from '../arguments.ts'
 import { rootFlag } from '../open-policy.ts'
-import { visibleLines } from '../terminal.ts'
 import { type CommandContext, commandRow, EXIT, UsageError } from '../usage.ts'
 
 /** Runs `cordon acp`. */
