@@ -174,7 +174,7 @@ export class HiddenPaths {
   /** What lost the link that made it a secret, unless a grant names it now. */
   #kept(): string[] {
     const named = new Set(this.#grants().map((grant) => grant.absolute))
-    return hiddenByList(this.#machine.stateDir).filter((path) => !named.has(path))
+    return hiddenByList(this.#machine.stateDir, this.#index.tree.roots).filter((path) => !named.has(path))
   }
 
   /** Cordon's own places and what deny rules hide: no setting opens them. */

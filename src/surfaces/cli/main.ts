@@ -33,6 +33,7 @@ const LOADERS: Readonly<Record<string, Load>> = {
   import: () => import('./commands/import.ts'),
   mcp: () => import('./commands/mcp.ts'),
   chat: () => import('./commands/chat.ts'),
+  agent: () => import('./commands/agent.ts'),
   login: () => import('./commands/login.ts'),
   acp: () => import('./commands/acp.ts'),
   completions: () => import('./completions.ts'),
