@@ -12,11 +12,11 @@ import {
 import type { Mode } from '../../policy/policy.ts'
 import type { TurnEnd } from '../../runtime/agent/agent.ts'
 import { type AgentSession, openAgentSession } from '../../runtime/agent/agent-session.ts'
+import { subjectOf } from '../../runtime/agent/call-subject.ts'
 import { trustInstructions } from '../../runtime/agent/project-instructions.ts'
 import { Fault, messageOf } from '../../system/fault.ts'
 import type { Machine } from '../../system/machine.ts'
 import { version } from '../../system/version.ts'
-import { subjectOf } from '../chat/view/tool-view.ts'
 import { editorPrompter } from './editor-prompter.ts'
 import { replay, updateOf } from './updates.ts'
 

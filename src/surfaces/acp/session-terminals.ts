@@ -9,7 +9,6 @@ import {
 import type { Session } from '../../runtime/session/session.ts'
 import { resultText } from '../../runtime/session/tool-result.ts'
 import { recordOf } from '../../system/record.ts'
-import { commandText } from '../cli/arguments.ts'
 
 interface OpenTerminal {
   output: string
@@ -37,11 +36,11 @@ export class SessionTerminals {
     signal: AbortSignal,
   ): Promise<string> {
     // Without words of its own a command is a line for the shell; with them it is a program and its arguments.
-    const line = args.length === 0 ? command : commandText([command, ...args])
+    const line = args.length === 0 ? command : [command, ...args].map(quoted).join(' ')
     const set = env.map(({ name, value }) => {
       if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
         throw RequestError.invalidParams({ name }, 'this is no name of a variable')
-      return `${name}=${commandText([value, '']).replace(/ ''$/, '')} `
+      return `${name}=${quoted(value)} `
     })
     const input = { command: set.join('') + line, background: true, ...(cwd ? { cwd } : {}) }
     const result = await this.#session.call('bash', input, { signal })
@@ -94,4 +93,9 @@ export class SessionTerminals {
     if (running !== true) terminal.exitCode = typeof exitCode === 'number' ? exitCode : 1
     return terminal
   }
+}
+
+/** A word that the shell takes as it is. */
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 }
