@@ -107,6 +107,7 @@ export const FAULT_EXITS = {
   'search-failed': 2,
   'search-timeout': 2,
   'secret-missing': 2,
+  'quarantine-occupied': 2,
   'session-id': 2,
   'special-bits': 2,
   'timed-out': 2,

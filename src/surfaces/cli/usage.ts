@@ -185,6 +185,15 @@ export const commands: readonly CommandRow[] = [
     details: 'What stands in a manifest is not listed here: cordon policy show does that.',
   },
   {
+    name: 'quarantine',
+    summary: 'Show and put back what commands left that would run code.',
+    usage: 'cordon quarantine [list] [--json]\n  cordon quarantine diff ID\n  cordon quarantine restore ID [--force]',
+    words: 2,
+    flags: [json, { name: '--force', about: 'Replace what stands there now.' }],
+    details:
+      'Nothing in it can run. Look at it before you restore it: it is there because a program runs it by itself.',
+  },
+  {
     name: 'redact',
     summary: 'Mask secrets in what comes in on stdin.',
     usage: 'cordon redact < app.log',
