@@ -14,6 +14,7 @@ const parts: Readonly<Record<string, readonly [file: string, run: string | null]
   tools: ['tools.ts', 'benchTools'],
   session: ['session.ts', 'benchSession'],
   chat: ['chat.ts', 'benchChat'],
+  code: ['code.ts', 'benchCode'],
   mcp: ['mcp.ts', 'benchMcp'],
   audit: ['audit.ts', null],
   scan: ['scan.ts', null],

@@ -275,6 +275,7 @@ export class CommandRunner {
         // One that began meanwhile may have moved what was being looked for.
         this.#hidden.requireAll(hidden, this.#moving(guard.alive))
         const { masks, held, identities, faces, replaced } = hidden
+        const servers = sandbox.devServerPorts.map((port) => port.value)
         const plan = planSandbox({
           ...room,
           argv: request.argv,
@@ -288,8 +289,9 @@ export class CommandRunner {
           held,
           pins: [...guard.pins, ...this.#frozen().map((path) => ({ path, mode: 'read-only' as const }))],
           network: door ? 'listener' : 'none',
-          ...(door && { names: door.names, doors: door.doors }),
-          servers: sandbox.devServerPorts.map((port) => port.value),
+          // A port that the command itself may serve is its own; the machine's is then reached through the proxy.
+          ...(door && { names: door.names, doors: door.doors.filter((one) => !servers.includes(one.port)) }),
+          servers,
           ...(request.terminal && { terminal: request.terminal }),
         })
         return { plan, guard, recovered: [...recovered, ...guard.recovered], movable: hidden.movable }

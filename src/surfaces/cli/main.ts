@@ -23,6 +23,7 @@ const LOADERS: Readonly<Record<string, Load>> = {
   keys: () => import('./commands/keys.ts'),
   audit: () => import('./commands/audit.ts'),
   grants: () => import('./commands/grants.ts'),
+  quarantine: () => import('./commands/quarantine.ts'),
   redact: () => import('./commands/redact.ts'),
   scan: () => import('./commands/scan.ts'),
   doctor: () => import('./commands/doctor.ts'),

@@ -178,11 +178,20 @@ export const commands: readonly CommandRow[] = [
   },
   {
     name: 'grants',
-    summary: 'List and revoke what was granted for a session or a time.',
-    usage: 'cordon grants [list] [--json]\n  cordon grants revoke ID',
+    summary: 'List, revoke and clear up what was granted for a session, a time or a project.',
+    usage: 'cordon grants [list] [--json]\n  cordon grants revoke ID\n  cordon grants prune',
     words: 2,
     flags: [json],
     details: 'What stands in a manifest is not listed here: cordon policy show does that.',
+  },
+  {
+    name: 'quarantine',
+    summary: 'Show and put back what commands left that would run code.',
+    usage: 'cordon quarantine [list] [--json]\n  cordon quarantine diff ID\n  cordon quarantine restore ID [--force]',
+    words: 2,
+    flags: [json, { name: '--force', about: 'Replace what stands there now.' }],
+    details:
+      'Nothing in it can run. Look at it before you restore it: it is there because a program runs it by itself.',
   },
   {
     name: 'redact',
