@@ -167,6 +167,19 @@ export const slashCommands: readonly SlashCommand[] = [
     },
   },
   {
+    name: 'mcp',
+    usage: '/mcp',
+    about: 'List the tools of the manifest’s MCP servers.',
+    run: ({ agent, say }) => {
+      const rows = agent.mcpTools()
+      say(
+        rows.length === 0
+          ? ['there are none']
+          : rows.map(({ name, description }) => `${name.padEnd(30)} ${description.split('\n')[0]}`),
+      )
+    },
+  },
+  {
     name: 'cost',
     usage: '/cost',
     about: 'Show tokens and cost of this conversation.',
