@@ -9,6 +9,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/* `.` and `..` are no names: the kernel says what is wrong with them. */
+static int is_dot(const struct spot *s) { return s->name[strspn(s->name, "./")] == 0 && strcspn(s->name, "/") <= 2; }
+
 static int is_in_root(const struct spot *s) { return s->place && s->place->kind == PLACE_ROOT; }
 
 static void refuse(const struct call *c, const struct spot *s, enum change change, int error) {
@@ -129,7 +132,7 @@ void answer_remove(const struct call *c, int at, uint64_t path, int flags) {
   if ((flags & ~AT_REMOVEDIR) || copy_text(c, path, text, sizeof text) || find_spot(c, at, text, 0, &s)) return let_go_on(c);
   int is_folder = s.object >= 0 && S_ISDIR(s.about.st_mode);
   /* What is not there, or of the other kind, the kernel refuses by itself; so it does with names of dots. */
-  if (!is_in_root(&s) || s.object < 0 || is_folder != !!(flags & AT_REMOVEDIR) || !strcmp(s.name, ".") || !strcmp(s.name, "..")) let_go_on(c);
+  if (!is_in_root(&s) || s.object < 0 || is_folder != !!(flags & AT_REMOVEDIR) || is_dot(&s)) let_go_on(c);
   else remove_spot(c, &s, flags);
   leave_spot(&s);
 }
@@ -163,7 +166,7 @@ static void rename_spot(const struct call *c, const struct spot *from, const str
   int error = judge_rename(from, to, flags, &about);
   int by_content = is_judged_by_content(to->path) || (exchanges && is_judged_by_content(from->path));
   /* Two names of one file: the kernel says that it is done, and does nothing. */
-  if (same && !exchanges && !(flags & RENAME_NOREPLACE)) return answer(c, 0);
+  if (same && !exchanges) return answer(c, syscall(SYS_renameat2, from->parent, from->name, to->parent, to->name, flags) ? errno : 0);
   if (!error && by_content && (flags || S_ISDIR(from->about.st_mode))) error = EROFS;
   if (error) return refuse(c, about, CHANGE_PLACE, error);
   if (!exchanges) kept = keep_removed(to, &number);
@@ -186,13 +189,11 @@ void answer_rename(const struct call *c, int from_at, uint64_t from_path, int to
   if (find_spot(c, from_at, from_text, 0, &from)) return let_go_on(c);
   if (find_spot(c, to_at, to_text, 0, &to)) let_go_on(c);
   else {
-    /* From one place to another is from one mount to another; the kernel says so where it is. */
-    int is_ours = is_in_root(&from) && is_in_root(&to) && from.object >= 0 && from.parent >= 0 && to.parent >= 0;
-    if (!is_ours || (flags & RENAME_WHITEOUT) || from.name[0] == 0 || to.name[0] == 0) {
-      if (is_in_root(&from) && !is_in_root(&to) && from.object >= 0 && to.place) answer(c, EXDEV);
-      else if (is_in_root(&to) && !is_in_root(&from) && from.object >= 0 && from.place) answer(c, EXDEV);
-      else let_go_on(c);
-    } else rename_spot(c, &from, &to, flags);
+    int is_plain = from.object >= 0 && !is_dot(&from) && !is_dot(&to) && !(flags & RENAME_WHITEOUT);
+    if (is_plain && is_in_root(&from) && is_in_root(&to)) rename_spot(c, &from, &to, flags);
+    /* From one place to another is from one mount to another; the wall would have another word for it. */
+    else if (is_plain && from.place && to.place && (is_in_root(&from) || is_in_root(&to))) answer(c, EXDEV);
+    else let_go_on(c);
     leave_spot(&to);
   }
   leave_spot(&from);
