@@ -36,6 +36,8 @@ export type CompileResult = Compiled | { readonly problems: readonly Problem[]; 
 export interface CompileOptions extends CompileContext {
   /** The hosts that a bundle brings along, by program; without it bundles bring only their written `domains`. */
   readonly bundleHosts?: (bundle: BundleSetting) => ReadonlyMap<string, readonly string[]>
+  /** The subcommands of a bundle's program that have its hosts; undefined for every use. */
+  readonly bundleCommands?: (bundle: BundleSetting, program: string) => readonly string[] | undefined
 }
 
 /** Compiles an effective manifest for one project in one environment. */
@@ -230,11 +232,13 @@ function toolDomains(
       const names = own.get(program) ?? []
       const parsed = rules.get(names) ?? lookup.hosts(names.map(item))
       rules.set(names, parsed)
-      const hosts = [...bundle.domains, ...parsed]
+      const commands = options.bundleCommands?.(bundle, program)
+      const hosts = [...bundle.domains, ...parsed].map((host) => (commands ? { ...host, commands } : host))
       add(program, hosts)
       // Programs go by their name here; a wrapper of several words is the sandbox's to recognize.
       const wrappers = program === bundle.tool ? bundle.wrappers.filter((wrapper) => !/[\s:]/.test(wrapper)) : []
-      for (const wrapper of wrappers) add(wrapper, hosts)
+      // What a wrapper calls by which word is its own business.
+      for (const wrapper of wrappers) add(wrapper, [...bundle.domains, ...parsed])
     }
   }
   return result

@@ -306,3 +306,41 @@ describe('hosts of the web tools', () => {
     expect(decide(fetched('https://example.com/'), http(hostRule('example.org')), { grants })).toBe('allow granted')
   })
 })
+
+describe('web tools in contained mode ask as curl does', () => {
+  const listed = (...rules: HostRule[]): Partial<Policy> => ({
+    ...contained,
+    http: { ...policyOf().http, allowed: rules },
+  })
+  const agreed: Partial<SessionFacts> = {
+    grants: { reads: [], writes: [], commands: [], hosts: [hostRule('api.example.org')] },
+  }
+  const reads = 'https://api.example.org/x'
+  it.each([
+    ['a new host', fetched(reads), contained, {}, 'ask host-not-granted'],
+    ['a post to a new host', fetched(reads, 'POST'), contained, {}, 'ask remote-write'],
+    ['a host that was agreed to', fetched(reads), contained, agreed, 'allow granted'],
+    ['a post to one', fetched(reads, 'POST'), contained, agreed, 'allow granted'],
+    ['another host than that', fetched('https://evil.example.com/'), contained, agreed, 'ask host-not-granted'],
+    ['a listed host', fetched(reads), listed(hostRule('api.example.org')), {}, 'allow granted'],
+    ['a post to a listed host', fetched(reads, 'POST'), listed(hostRule('api.example.org')), {}, 'ask remote-write'],
+    [
+      'a post that is listed',
+      fetched(reads, 'POST'),
+      listed(hostRule('api.example.org', { methods: ['POST'] })),
+      {},
+      'allow granted',
+    ],
+    [
+      'a host beside the list',
+      fetched('https://b.example.org/'),
+      listed(hostRule('api.example.org')),
+      {},
+      'deny host-denied',
+    ],
+    ['a private address', fetched('http://127.0.0.1/'), contained, agreed, 'deny address-refused'],
+    ['the same without the mode', fetched(reads, 'POST'), {}, {}, 'allow level-allow'],
+  ] as const)('%s', (_, call, policy, session, expected) => {
+    expect(decide(call, policy, session)).toBe(expected)
+  })
+})

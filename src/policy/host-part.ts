@@ -3,6 +3,7 @@
 import { matchSegments } from '../files/glob.ts'
 import { splitPath } from '../files/path-pattern.ts'
 import { type HostCode, judgeHops, judgeHost } from '../hosts/judge.ts'
+import { reachesHost } from '../hosts/pattern.ts'
 import type { HostFact, SessionFacts } from './call.ts'
 import type { PartQuestions } from './order.ts'
 import { type HostRule, type Policy, type RuleRef, ref } from './policy.ts'
@@ -14,16 +15,70 @@ export function hostQuestions(policy: Policy, session: SessionFacts, stance: Sta
   return {
     subject: { kind: 'host', text: fact.given },
     denial: () => (judged.decision === 'allow' ? null : judged),
-    grant: () => (judged.rules.length > 0 ? judged : null),
+    grant: () => granted(policy, session, stance, fact, judged),
     explicit: () => stance.explicit,
-    otherwise: () => ({
-      decision: stance.builtIn,
-      reason: {
-        code: stance.builtIn === 'allow' ? 'level-allow' : 'level-ask',
-        message: `Public hosts are open to ${stance.tool}: no [http] allowed_hosts is set.`,
-      },
-      rules: [{ rule: `level of ${stance.tool}`, source: 'built-in' }],
-    }),
+    otherwise: () => (stance.mode.value === 'contained' ? newHostRuling(stance, fact) : openRuling(stance)),
+  }
+}
+
+/** Requests that ask for something and change nothing. */
+const READING: ReadonlySet<string> = new Set(['GET', 'HEAD'])
+
+/** In contained mode a listed host is one to read from, unless its entry lists the method; a yes of a person is for every request. */
+function granted(policy: Policy, session: SessionFacts, stance: Stance, fact: HostFact, judged: Ruling): Ruling | null {
+  const contained = stance.mode.value === 'contained'
+  if (judged.rules.length > 0 && (!contained || READING.has(fact.method) || listsMethod(policy, fact))) return judged
+  if (!contained || 'problem' in fact.url) return null
+  const { host, port } = fact.url.url
+  const agreed = session.grants.hosts.find(({ pattern }) => reachesHost(pattern, host, port, policy.http.suffixes))
+  if (!agreed) return null
+  return {
+    decision: 'allow',
+    reason: { code: 'granted', message: `"${agreed.pattern.text}" grants ${host}.` },
+    rules: [ref(agreed)],
+  }
+}
+
+function listsMethod({ http }: Policy, { url, method }: HostFact): boolean {
+  if ('problem' in url) return false
+  const { host, port, path } = url.url
+  return (http.allowed ?? []).some(
+    (rule) =>
+      rule.methods !== undefined &&
+      admitsRequest(rule, method, path) &&
+      reachesHost(rule.pattern, host, port, http.suffixes),
+  )
+}
+
+/** P10: what reaches out asks, as it does for `curl`. */
+function newHostRuling(stance: Stance, fact: HostFact): Ruling {
+  const subject = 'problem' in fact.url ? fact.given : fact.url.url.host
+  const reads = READING.has(fact.method)
+  return {
+    decision: 'ask',
+    reason: reads
+      ? {
+          code: 'host-not-granted',
+          message: `${stance.tool} reaches for ${subject}, which no grant names.`,
+          remedy: `Grant it under [http] allowed_hosts = ["${subject}"].`,
+        }
+      : {
+          code: 'remote-write',
+          message: `${stance.tool} sends a ${fact.method} to ${subject}, which may change something there.`,
+          remedy: `Grant it under [http] allowed_hosts = [{ host = "${subject}", methods = ["${fact.method}"] }].`,
+        },
+    rules: [ref(stance.mode)],
+  }
+}
+
+function openRuling(stance: Stance): Ruling {
+  return {
+    decision: stance.builtIn,
+    reason: {
+      code: stance.builtIn === 'allow' ? 'level-allow' : 'level-ask',
+      message: `Public hosts are open to ${stance.tool}: no [http] allowed_hosts is set.`,
+    },
+    rules: [{ rule: `level of ${stance.tool}`, source: 'built-in' }],
   }
 }
 

@@ -7,6 +7,7 @@ import type { CommandFact, HostUse } from '../shell/facts.ts'
 import { grantsOf } from './command-grant.ts'
 import { wordsOf } from './command-part.ts'
 import type { PartSubject } from './decision.ts'
+import { hostsOfCommand } from './network-use.ts'
 import type { PartQuestions } from './order.ts'
 import { ref } from './policy.ts'
 import { always, type Scene } from './shell-scene.ts'
@@ -20,11 +21,10 @@ export function hostUseQuestions(scene: Scene, use: HostUse, fact: CommandFact):
   if ('problem' in parsed) return /^https?:/i.test(web) ? [unreadableHost(use, fact, parsed.problem)] : []
   if (isOwnLoopback(parsed.url.host)) return []
   const { host, port } = parsed.url
-  const tool = fact.argv[0]?.values?.[0] ?? ''
+  const words = fact.argv.flatMap((word) => word.values?.slice(0, 1) ?? [])
   const rules = [
-    ...(grantsOf(policy, session, fact) ?? []).flatMap((grant) => grant.domains),
+    ...hostsOfCommand(policy, grantsOf(policy, session, fact) ?? [], words),
     ...policy.commands.defaultDomains,
-    ...(policy.commands.toolDomains.get(tool) ?? []),
     ...session.grants.hosts,
   ]
   const rule = rules.find((candidate) => reachesHost(candidate.pattern, host, port, policy.http.suffixes))

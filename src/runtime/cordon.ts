@@ -9,9 +9,12 @@ import { SESSION_ID } from '../audit/event.ts'
 import { type AuditLog, openAuditLog } from '../audit/log.ts'
 import { fetchGuarded } from '../egress/fetch.ts'
 import { createUpstream, type Upstream } from '../egress/upstream.ts'
+import { parseUrl } from '../hosts/url.ts'
 import { renderProblem } from '../manifest/check/problem.ts'
 import { reapAmendments } from '../manifest/sign/amend.ts'
 import type { SessionFacts } from '../policy/call.ts'
+import type { HostRule } from '../policy/policy.ts'
+import { takeStance } from '../policy/stance.ts'
 import type { Backend } from '../sandbox/backend.ts'
 import { createRedactor } from '../scan/redact/redact.ts'
 import { machineResolver, type Resolver } from '../system/dns.ts'
@@ -214,6 +217,21 @@ function openLog(loaded: LoadedPolicy, machine: Machine, session: string): Audit
   })
 }
 
+/** The host that was decided on, and the same with or without `www`, which is where most redirects lead. */
+function hostsAround(url: string): HostRule[] {
+  const parsed = parseUrl(url)
+  if ('problem' in parsed) return []
+  const { host, port, kind } = parsed.url
+  const names = kind === 'name' ? [host, host.startsWith('www.') ? host.slice(4) : `www.${host}`] : [host]
+  const ports = port === 80 ? [80, 443] : [port]
+  return names.flatMap((name) =>
+    ports.map((each): HostRule => {
+      const pattern = { text: `${name}:${each}`, host: name, wildcard: false, port: each, kind }
+      return { rule: 'decided', source: 'session', pattern }
+    }),
+  )
+}
+
 function webPort(
   policy: () => LoadedPolicy,
   facts: () => SessionFacts,
@@ -223,8 +241,14 @@ function webPort(
 ): WebPort {
   return {
     fetch: async (request) => {
-      const { http } = policy().policy
-      const allowed = http.allowed === null ? null : [...http.allowed, ...facts().grants.hosts]
+      const loaded = policy()
+      const { http } = loaded.policy
+      const session = facts()
+      const contained = takeStance(loaded.policy, session, 'webfetch').mode.value === 'contained'
+      // Where a new host asks, a redirect to another one is a request of its own.
+      const open = http.allowed === null && !contained
+      const decided = contained ? hostsAround(request.url) : []
+      const allowed = open ? null : [...(http.allowed ?? []), ...session.grants.hosts, ...decided]
       const rules = { ...http, allowed, command: 'webfetch', ownAddresses: machine.ownAddresses() }
       const answer = await fetchGuarded(request.url, {
         rules,

@@ -1,6 +1,7 @@
 /** Which keys of the person a bundle brokers: those of the command's own bundle, when they are set, and nothing else. */
 
 import { expect, it } from 'vitest'
+import { hostsOfCommand } from '../../policy/network-use.ts'
 import { machineFiles } from '../../system/files.ts'
 import { type Machine, thisMachine } from '../../system/machine.ts'
 import { loadPolicy } from '../policy/load.ts'
@@ -68,7 +69,8 @@ it.each([
   const outcome = await loadPolicy({ machine, files: machineFiles, root: '/', choice: { kind: 'object', object } })
   if ('problems' in outcome) throw new Error(JSON.stringify(outcome.problems))
   const loaded = withBundleSecrets(outcome.loaded, machine, command)
-  const { allowed, keyless = [] } = egressRules(loaded, 'x', [], command, () => [])
+  const hosts = hostsOfCommand(loaded.policy, [], command)
+  const { allowed, keyless = [] } = egressRules(loaded, 'x', hosts, command, () => [])
   expect(allowed?.map(({ pattern }) => pattern.host)).toEqual(open)
   if (closed) expect(keyless.map(({ host }) => host)).toEqual(closed)
 })

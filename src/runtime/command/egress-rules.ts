@@ -1,29 +1,20 @@
-/** Which hosts a command may reach, from the policy and the grants that cover it. */
+/** What the way out of a command goes by: the hosts it has, and what closes some of them. */
 
 import type { EgressRules } from '../../egress/rules.ts'
-import type { CommandRule, HostRule, Policy } from '../../policy/policy.ts'
+import type { HostRule, Policy } from '../../policy/policy.ts'
 import { keylessHosts } from '../policy/keyed-hosts.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
 
-/**
- * The hosts of one command (N1): the domains of its grants, the default domains unless a grant opts out, and what bundles give
- * its programs. Without any the command has no network.
- */
+/** The rules of one command (N1). Without any host it has no network. */
 export function egressRules(
   loaded: Pick<LoadedPolicy, 'policy' | 'sandbox'>,
   command: string,
-  grants: readonly CommandRule[],
+  allowed: readonly HostRule[],
   programs: readonly string[],
   ownAddresses: () => readonly string[],
 ): EgressRules {
   const { policy } = loaded
   const keyless = keylessHosts(loaded, programs)
-  const inherits = grants.length === 0 || grants.some((grant) => grant.inheritDefaultDomains)
-  const allowed: readonly HostRule[] = [
-    ...grants.flatMap((grant) => grant.domains),
-    ...(inherits ? policy.commands.defaultDomains : []),
-    ...programs.flatMap((program) => policy.commands.toolDomains.get(program) ?? []),
-  ]
   return {
     command,
     allowed,

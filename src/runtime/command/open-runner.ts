@@ -1,6 +1,7 @@
 /** Opens what a surface needs to run commands: the backend of this platform and a runner for the project. */
 
 import { grantMatches } from '../../policy/command-match.ts'
+import { hostsOfCommand } from '../../policy/network-use.ts'
 import type { CommandRule } from '../../policy/policy.ts'
 import type { Backend } from '../../sandbox/backend.ts'
 import { createBwrapBackend } from '../../sandbox/bwrap/backend.ts'
@@ -73,7 +74,13 @@ export function typedGrants(
   return {
     patterns: [command],
     envVars: grants.flatMap((grant) => grant.envVars),
-    rules: egressRules(loaded, shortName(command, grants), grants, command.slice(0, 1), machine.ownAddresses),
+    rules: egressRules(
+      loaded,
+      shortName(command, grants),
+      hostsOfCommand(loaded.policy, grants, command),
+      command.slice(0, 1),
+      machine.ownAddresses,
+    ),
   }
 }
 

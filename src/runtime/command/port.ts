@@ -1,20 +1,15 @@
 /** Commands for the bash tool: in the sandbox, captured, with background handles that die with the session. */
 
-import { parseUrl } from '../../hosts/url.ts'
 import type { SessionFacts } from '../../policy/call.ts'
-import { grantsOf } from '../../policy/command-grant.ts'
-import type { CommandRule } from '../../policy/policy.ts'
-import { takeStance } from '../../policy/stance.ts'
 import type { LaunchIo } from '../../sandbox/backend.ts'
-import { analyze } from '../../shell/analyze.ts'
 import type { CommandOptions, CommandPort, CommandResult } from '../../tools/tool.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
 import { BackgroundCommands } from '../session/background-commands.ts'
 import { outcomeNotes } from '../session/outcome-notes.ts'
 import type { CallReach } from '../session/policy.ts'
-import { egressRules } from './egress-rules.ts'
 import type { CommandRunner, RunIo, RunOutcome, RunRequest } from './runner.ts'
 import { RunnerPool } from './runner-pool.ts'
+import { type CommandGroup, planText, type TextPlan } from './text-plan.ts'
 
 export interface CommandPortOptions {
   /** The policy that a command is placed by at this moment. */
@@ -64,26 +59,41 @@ export function openCommands(options: CommandPortOptions): SessionCommands {
     }
   }
 
-  function launchText(command: string, how: CommandOptions, call: CommandCall, io: RunIo): Promise<RunOutcome> {
+  function plan(command: string, how: CommandOptions, call: CommandCall): TextPlan {
+    const { facts, ownAddresses, home } = options
     const loaded = options.placing(call.reach)
-    const request: RunRequest = {
-      argv: ['/bin/bash', '-c', '--', command],
-      cwd: how.cwd,
-      timeoutMs: how.timeoutMs,
-      ...carriedAlong(command, how.cwd, loaded, call.reach, options),
-    }
-    return launch(loaded, request, io)
+    return planText(command, { cwd: how.cwd, home, loaded, session: facts(), reach: call.reach, ownAddresses })
+  }
+
+  function launchGroup(group: CommandGroup, how: CommandOptions, call: CommandCall, io: RunIo): Promise<RunOutcome> {
+    const { text, patterns, envVars, rules } = group
+    const { cwd, timeoutMs } = how
+    const argv = ['/bin/bash', '-c', '--', text]
+    return launch(options.placing(call.reach), { argv, cwd, timeoutMs, patterns, envVars, rules }, io)
   }
 
   async function run(command: string, how: CommandOptions, call: CommandCall): Promise<CommandResult> {
-    const outcome = await launchText(command, how, call, {
+    const { groups, note } = plan(command, how, call)
+    const io: RunIo = {
       stdout: 'capture',
       stderr: 'capture',
       signal: how.signal,
       spillDirectory: options.spillDirectory,
-    })
-    call.heard(outcome)
-    return resultOf(outcome)
+    }
+    const started = performance.now()
+    let whole: CommandResult | null = null
+    let moved = ''
+    for (const group of groups) {
+      const status = whole?.exitCode ?? 0
+      if ((group.when === 'success' && status !== 0) || (group.when === 'failure' && status === 0)) continue
+      const left = { ...how, timeoutMs: Math.max(1, how.timeoutMs - (performance.now() - started)) }
+      const outcome = await launchGroup({ ...group, text: `${moved}${group.text}` }, left, call, io)
+      call.heard(outcome)
+      whole = joined(whole, resultOf(outcome))
+      if (whole.timedOut) break
+      if (group.moves && whole.exitCode === 0) moved += `${group.text} && `
+    }
+    return note === null ? whole! : { ...whole!, notes: [...whole!.notes, note] }
   }
 
   return {
@@ -93,7 +103,12 @@ export function openCommands(options: CommandPortOptions): SessionCommands {
       start: async (command, how) =>
         background.start(
           command,
-          (io) => launchText(command, how, call, io),
+          (io) => {
+            // It may serve while it runs: one sandbox, and the hosts of the whole.
+            const { whole, wholeNote } = plan(command, how, call)
+            if (wholeNote !== null) io.onNotice?.(wholeNote)
+            return launchGroup(whole, how, call, io)
+          },
           (outcome) => call.heardLater?.(outcome),
         ),
       list: () => background.list(),
@@ -122,40 +137,15 @@ function resultOf(outcome: RunOutcome): CommandResult {
   }
 }
 
-/** S3: a compound command gets the union of its segments' hosts and variables, and the bundles of their patterns. */
-function carriedAlong(
-  command: string,
-  cwd: string,
-  loaded: LoadedPolicy,
-  reach: CallReach,
-  { facts, ownAddresses, home }: CommandPortOptions,
-): Pick<RunRequest, 'patterns' | 'envVars' | 'rules'> {
-  const analysis = analyze(command, { cwd, home, variables: { HOME: home, PWD: cwd } })
-  const commands = 'facts' in analysis ? analysis.facts.commands : []
-  const session = facts()
-  const grants: CommandRule[] = commands.flatMap((fact) => grantsOf(loaded.policy, session, fact) ?? [])
-  const direct = commands.filter((fact) => fact.via.every((via) => via.kind === 'wrapper'))
-  const words = direct.map((fact) => fact.argv.flatMap((word) => word.values?.slice(0, 1) ?? []))
-  const contained = takeStance(loaded.policy, session, 'bash').mode.value === 'contained'
-  const patterns = [...grants.map((grant) => grant.pattern.words), ...(contained ? words : [])]
-  const programs = [...new Set(patterns.flatMap((pattern) => pattern.slice(0, 1)))]
-  const rules = egressRules(loaded, shorten(command), grants, programs, ownAddresses)
-  // A host that a person agreed to is there for the commands that name it; others do not get it with them.
-  const named = new Set(commands.flatMap((fact) => fact.hosts.map((use) => hostOf(use.url))))
-  const answered = session.grants.hosts.filter(({ pattern }) => named.has(pattern.host))
+/** What two commands one after the other come to. */
+function joined(before: CommandResult | null, after: CommandResult): CommandResult {
+  if (before === null) return after
   return {
-    patterns,
-    envVars: grants.flatMap((grant) => grant.envVars),
-    rules: { ...rules, allowed: [...(rules.allowed ?? []), ...reach.hosts, ...answered] },
+    ...after,
+    stdout: before.stdout + after.stdout,
+    stderr: before.stderr + after.stderr,
+    truncated: before.truncated || after.truncated,
+    spill: after.spill ?? before.spill,
+    notes: [...new Set([...before.notes, ...after.notes])],
   }
-}
-
-function hostOf(url: string): string {
-  const parsed = parseUrl(/^[a-z][a-z0-9+.-]*:\/\//i.test(url) ? url : `https://${url}`)
-  return 'problem' in parsed ? '' : parsed.url.host
-}
-
-function shorten(command: string): string {
-  const line = command.split('\n')[0]!
-  return line.length > 60 || line !== command ? `${line.slice(0, 60)} …` : line
 }

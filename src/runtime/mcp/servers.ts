@@ -9,6 +9,7 @@ import { literalPrefix } from '../../files/path-pattern.ts'
 import { SERVER_NAME } from '../../manifest/compile-servers.ts'
 import type { McpServerSetting, ServerRequest } from '../../manifest/schema/settings.ts'
 import type { Decision } from '../../policy/decision.ts'
+import { usesNetwork } from '../../policy/network-use.ts'
 import { Fault, messageOf } from '../../system/fault.ts'
 import { machineFiles } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
@@ -207,7 +208,8 @@ function requestOf({ name, argv, grants, env }: ServerSpec, loaded: LoadedPolicy
   const common = { argv, cwd: startOf(grants, loaded), patterns: typed.patterns, timeoutMs: Number.POSITIVE_INFINITY }
   if (!grants) return { ...common, envVars: [...typed.envVars, ...Object.keys(env)], rules: typed.rules }
   const { commands } = loaded.policy
-  const allowed = [...grants.domains, ...(commands.toolDomains.get(argv[0]!) ?? [])]
+  const tools = (commands.toolDomains.get(argv[0]!) ?? []).filter((rule) => usesNetwork(rule.commands, argv.slice(1)))
+  const allowed = [...grants.domains, ...tools]
   const rules = { ...typed.rules, command: `MCP server ${name}`, allowed }
   const ownAddresses = allowed.length > 0 ? machine.ownAddresses() : []
   return { ...common, envVars: grants.envVars, rules: { ...rules, ownAddresses } }

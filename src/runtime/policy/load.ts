@@ -9,7 +9,7 @@ import type { Manifest } from '../../manifest/manifest.ts'
 import type { BundleSetting } from '../../manifest/schema/settings.ts'
 import { grantMatches } from '../../policy/command-match.ts'
 import type { CommandPattern } from '../../policy/command-pattern.ts'
-import type { RegistryFacts } from '../../sandbox/bundles/bundle.ts'
+import { onlineCommands, type RegistryFacts } from '../../sandbox/bundles/bundle.ts'
 import { builtInBundles, bundleNames } from '../../sandbox/bundles/bundles.generated.ts'
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
@@ -70,6 +70,7 @@ export async function loadPolicy(request: LoadRequest): Promise<LoadOutcome> {
     suffixes: layers.suffixes,
     realpath: (path) => files.canonical(path),
     bundleHosts,
+    bundleCommands,
   })
   if ('problems' in compiled) return { problems: compiled.problems }
   const { policy } = compiled
@@ -99,6 +100,11 @@ function bundleHosts(choice: BundleSetting): ReadonlyMap<string, readonly string
   const fetches = bundle && (choice.fetch ?? bundle.fetch) && choice.defaultDomains
   // Without its own hosts a bundle still has what the manifest writes for it, whichever of its programs runs.
   return new Map((bundle?.programs ?? []).map((program) => [program, fetches ? freeHosts(bundle!) : []]))
+}
+
+function bundleCommands(choice: BundleSetting, program: string): readonly string[] | undefined {
+  const bundle = builtInBundles().find((candidate) => candidate.tool === choice.tool)
+  return bundle && onlineCommands(bundle, program)
 }
 
 type OpenedLayers =

@@ -2,7 +2,7 @@
 
 import { parseHost } from '../../hosts/host.ts'
 import type { HostRule } from '../../policy/policy.ts'
-import type { RegistryFacts } from '../../sandbox/bundles/bundle.ts'
+import { onlineCommands, type RegistryFacts } from '../../sandbox/bundles/bundle.ts'
 import { builtInBundles } from '../../sandbox/bundles/bundles.generated.ts'
 import type { LoadedPolicy } from './load.ts'
 
@@ -30,7 +30,9 @@ export function withRegistries<T extends LoadedPolicy>(loaded: T, registries: Re
         : [whole]
     })
     for (const program of [...bundle.programs, ...value.wrappers]) {
-      if (hosts.length > 0) toolDomains.set(program, [...(toolDomains.get(program) ?? []), ...hosts])
+      const commands = bundle.programs.includes(program) ? onlineCommands(bundle, program) : undefined
+      const own = commands ? hosts.map((host) => ({ ...host, commands })) : hosts
+      if (own.length > 0) toolDomains.set(program, [...(toolDomains.get(program) ?? []), ...own])
     }
   }
   const { policy } = loaded

@@ -44,6 +44,8 @@ export interface Bundle {
   /** Variables with fixed values, for what the person's environment leaves open. */
   readonly set: Readonly<Record<string, string>>
   readonly hosts: readonly string[]
+  /** The subcommands that use the network, `-` for none at all, `npx:*` for every use of a program; null for every use. */
+  readonly online: readonly string[] | null
   readonly secrets: readonly BundleSecret[]
   readonly registries: readonly RegistrySource[]
   /** Whether it may fetch unless the manifest says otherwise. */
@@ -93,6 +95,12 @@ export interface RegistryFact {
   readonly host: string
   readonly subdomains: boolean
   readonly variable: string | null
+}
+
+/** The subcommands of one of a bundle's programs that have its hosts; undefined for every use. */
+export function onlineCommands({ online }: Pick<Bundle, 'online'>, program: string): readonly string[] | undefined {
+  if (online === null || online.includes(`${program}:*`)) return undefined
+  return online.filter((entry) => !entry.endsWith(':*'))
 }
 
 /** Programs that run anything: a bundle never comes alive in them, whatever `wrappers` says. */

@@ -49,6 +49,7 @@ export function renderBundle(bundle: Bundle): string {
     ['Variables', code(bundle.env)],
     ['Sets', code(Object.entries(bundle.set).map(([name, value]) => `${name}=${value}`))],
     [bundle.fetch ? 'Hosts' : 'Hosts with `fetch = true`', code(bundle.hosts)],
+    ['Subcommands that have them', code(bundle.online ?? [])],
     ['Keys brokered by `cordon run`', code(bundle.secrets.map((secret) => secret.name))],
     ['Registry', bundle.registries.map(registrySentence).join('; ')],
   ]

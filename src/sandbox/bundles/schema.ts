@@ -21,6 +21,11 @@ export const bundleKeys: readonly BundleKey[] = [
   { name: 'env', type: 'texts', doc: 'Variables that pass; a `*` never lets a key or token through.' },
   { name: 'set', type: 'values', doc: 'Variables with fixed values; one that passes from outside comes first.' },
   { name: 'hosts', type: 'texts', doc: 'Hosts that `fetch` opens.' },
+  {
+    name: 'online',
+    type: 'texts',
+    doc: 'Subcommands that use the network; others get no hosts. `-` is a use without one, `npx:*` every use of a program. Without this key every use does.',
+  },
   { name: 'fetch', type: 'switch', doc: 'Whether it may fetch unless the manifest says otherwise.' },
   { name: 'notes', type: 'texts', doc: 'What a person should know.' },
   {
@@ -77,6 +82,7 @@ export function parseBundle(
     env: texts('env'),
     set: values(data.set ?? {}, say),
     hosts: texts('hosts'),
+    online: data.online === undefined ? null : texts('online'),
     secrets: secrets(data.secret ?? [], say),
     registries: registries(data.registry ?? [], say),
     fetch: data.fetch === undefined ? true : data.fetch === true,

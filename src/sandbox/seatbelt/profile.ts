@@ -1,14 +1,22 @@
-/** PURE. A plan as a profile for macOS's sandbox-exec. The last rule that matches decides, so denials come last. */
+/**
+ * PURE. A plan as a profile for macOS's sandbox-exec. Which of two rules that match wins is not simply the later one: a
+ * specific denial stands against a later wider allow. So the profile is written such that every order reads the same:
+ * first denials of whole operations, then allows that name what they leave out, last denials that nothing follows.
+ */
 
 import { posix } from 'node:path'
+import { isInside } from '../../files/baseline.ts'
 import type { SandboxPlan } from '../plan.ts'
 
 /** What programs need of the system to start at all, read-only. */
-const SYSTEM_READS: readonly string[] = [
+export const SYSTEM_READS: readonly string[] = [
   '/usr',
   '/bin',
   '/sbin',
   '/System',
+  // Where the shared library cache lies since macOS 13.
+  '/System/Volumes/Preboot/Cryptexes',
+  '/private/preboot/Cryptexes',
   '/Library/Apple',
   '/Library/Developer/CommandLineTools',
   '/Applications/Xcode.app/Contents/Developer',
@@ -20,15 +28,28 @@ const SYSTEM_READS: readonly string[] = [
   '/private/var/select',
 ]
 
+/** Parts of what is shown that lead to all the rest by another name: the data volume is mounted below /System. */
+const LEFT_OUT: readonly string[] = ['/System/Volumes']
+
+/** Links of the system that paths go through; each is read as a link, and no more. */
+const SYSTEM_LINKS: readonly string[] = ['/etc', '/tmp', '/var']
+
+/** What bubblewrap makes anew in every sandbox: the host's is not shown, whatever lies above it. */
+const PRIVATE: readonly string[] = ['/dev', '/private/tmp', '/private/var/tmp', '/private/var/run', '/Volumes']
+
 const DEVICES: readonly string[] = ['/dev/null', '/dev/zero', '/dev/random', '/dev/urandom', '/dev/dtracehelper']
 
-/** Services without which the C library cannot look up users or localise; none of them starts a program. */
+/** Services without which the C library cannot look up users or localise, and TLS cannot verify; none starts a program. */
 const SERVICES: readonly string[] = [
   'com.apple.system.opendirectoryd.libinfo',
+  'com.apple.system.opendirectoryd.membership',
   'com.apple.system.notification_center',
   'com.apple.system.logger',
   'com.apple.trustd.agent',
 ]
+
+/** These lie outside `(deny default)`, so they are denied by name. */
+const OUTSIDE_DEFAULT: readonly string[] = ['process-info*', 'nvram*', 'iokit-get-properties', 'file-map-executable']
 
 /** A string of the profile's language. */
 export function quote(text: string): string {
@@ -54,19 +75,39 @@ function rule(verb: 'allow' | 'deny', operations: string, filters: readonly stri
   return filters.length === 0 ? [] : [`(${verb} ${operations}`, ...filters.map((filter) => `  ${filter}`), ')']
 }
 
+/** What lies below a path, without what lies below the excluded ones. */
+function below(path: string, excluded: readonly string[]): string {
+  const without = excluded.filter((part) => isInside(part, path))
+  if (without.length === 0) return subpath(path)
+  return `(require-all ${subpath(path)} ${without.map((part) => `(require-not ${subpath(part)})`).join(' ')})`
+}
+
 /** Compiles the profile. */
 export function compileProfile(plan: SandboxPlan): string {
   const system = plan.baseline === 'none' ? [] : SYSTEM_READS
-  const reads = plan.binds.map((bind) => bind.path)
   const writes = plan.binds.filter((bind) => bind.mode === 'read-write').map((bind) => bind.path)
+  const hidden = [...new Set([...LEFT_OUT, ...PRIVATE, ...plan.scratch, ...plan.emptied])]
+  // What is shown below something private is an allow of its own, with what is private below that left out again.
+  const around = (path: string) =>
+    below(
+      path,
+      hidden.filter((part) => part !== path),
+    )
+  const reads = [...new Set([...system, ...plan.binds.map((bind) => bind.path)])]
+  const readFilters = reads.map(around)
   const pinned = plan.pins.filter((pin) => pin.mode === 'read-only').map((pin) => pin.path)
-  // A rename needs the right to unlink its source, of the thing itself and of everything above it.
-  const held = [...plan.pins.map((pin) => pin.path), ...plan.masks]
+  // A denial is bound to a path. Whatever can be moved takes its contents out of it, so all that lies above stays in place.
+  const kept = [...plan.pins.map((pin) => pin.path), ...plan.masks]
+  const inPlace = [...kept, ...ancestorsOf(kept).filter((path) => writes.some((write) => isInside(path, write)))]
   const lines = [
     '(version 1)',
     '(deny default)',
-    '(allow process-exec process-fork)',
-    '(allow process-info* signal (target same-sandbox))',
+    ...OUTSIDE_DEFAULT.map((operation) => `(deny ${operation})`),
+    '(allow process-fork)',
+    ...rule('allow', 'process-exec', readFilters),
+    ...rule('allow', 'file-map-executable', readFilters),
+    '(allow process-info* (target same-sandbox))',
+    '(allow signal (target same-sandbox))',
     '(allow sysctl-read)',
     ...rule(
       'allow',
@@ -74,28 +115,42 @@ export function compileProfile(plan: SandboxPlan): string {
       SERVICES.map((name) => `(global-name ${quote(name)})`),
     ),
     ...rule('allow', 'file-read* file-write-data file-ioctl', DEVICES.map(literal)),
-    ...rule('allow', 'file-read*', [...system, ...reads].map(subpath)),
-    ...rule('allow', 'file-read-metadata', ancestorsOf([...system, ...reads, ...DEVICES, plan.cwd]).map(literal)),
-    ...rule('allow', 'file-write*', writes.map(subpath)),
-    ...(plan.terminal
-      ? ['(allow pseudo-tty)', '(allow file-read* file-write* file-ioctl (regex #"^/dev/(tty|ptmx|ttys[0-9]+)$"))']
-      : []),
-    ...network(plan),
+    ...rule('allow', 'file-read*', readFilters),
+    ...rule(
+      'allow',
+      'file-read-metadata',
+      [
+        ...new Set([
+          ...ancestorsOf([...reads, ...DEVICES, plan.cwd]),
+          ...SYSTEM_LINKS,
+          ...plan.links.map(({ path }) => path),
+        ]),
+      ].map(literal),
+    ),
+    ...rule('allow', 'file-write*', writes.map(around)),
+    ...(plan.terminal ? rule('allow', 'file-read* file-write-data file-ioctl', [TERMINALS]) : []),
+    ...network(plan, writes.map(around)),
     ...rule('deny', 'file-write*', pinned.map(subpath)),
-    ...rule('deny', 'file-write-unlink', [...new Set(held)].sort().map(literal)),
-    ...rule('deny', 'file-read* file-write*', plan.masks.map(subpath)),
+    ...rule('deny', 'file-write-unlink', [...new Set(inPlace)].sort().map(literal)),
+    ...rule('deny', 'file-read* file-write* process-exec file-map-executable', plan.masks.map(subpath)),
   ]
   return `${lines.join('\n')}\n`
 }
 
-/** One way out: the loopback port of Cordon's proxy. Names are resolved there, so DNS stays denied. */
-function network(plan: SandboxPlan): string[] {
-  const lines = ['(deny network*)']
-  if (plan.network.kind === 'listener')
-    lines.push(`(allow network-outbound (remote ip ${quote(`localhost:${plan.network.port}`)}))`)
-  if (plan.unixSockets) {
-    const places = plan.binds.filter((bind) => bind.mode === 'read-write').map((bind) => subpath(bind.path))
-    lines.push(...rule('allow', 'network-bind network-outbound', places))
-  }
-  return lines
+/** The terminal was made outside: it is used, and no other can be opened. */
+const TERMINALS = '(regex #"^/dev/(tty|ttys[0-9]+)$")'
+
+/**
+ * One way out: the loopback port of Cordon's proxy, on 127.0.0.1 and ::1 (the language knows no other word for them). Names
+ * are resolved there, so DNS stays denied. No `(local ip …)` on outbound: it admits everything.
+ */
+function network(plan: SandboxPlan, places: readonly string[]): string[] {
+  const served = plan.servers.map((port) => `(local ip ${quote(`localhost:${port}`)})`)
+  return [
+    ...(plan.network.kind === 'listener'
+      ? rule('allow', 'network-outbound', [`(remote ip ${quote(`localhost:${plan.network.port}`)})`])
+      : []),
+    ...rule('allow', 'network-bind network-inbound', served),
+    ...(plan.unixSockets ? rule('allow', 'network-bind network-outbound', places) : []),
+  ]
 }

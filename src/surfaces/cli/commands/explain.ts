@@ -1,9 +1,11 @@
 /** `cordon explain`: the same decision as `check`, drawn as a tree that a person can follow. */
 
 import type { Decision, PartDecision } from '../../../policy/decision.ts'
-import { type CheckedCall, openChecker } from '../../../runtime/decide/check-call.ts'
+import { type CheckedCall, newSession, openChecker } from '../../../runtime/decide/check-call.ts'
+import type { LoadedPolicy } from '../../../runtime/policy/load.ts'
 import type { CommandFact, ShellFacts, Word } from '../../../shell/facts.ts'
 import { machineFiles } from '../../../system/files.ts'
+import type { Machine } from '../../../system/machine.ts'
 import { parseArguments } from '../arguments.ts'
 import { hintAtInit, openPolicy } from '../open-policy.ts'
 import { requestedCall } from '../requested-call.ts'
@@ -21,10 +23,35 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const cwd = args.flags.root ? loaded.root : machineFiles.canonical(machine.cwd)
   const checker = await openChecker(loaded, machine, machineFiles, call.tool)
   const checked = checker.check({ ...call, cwd })
-  if (args.flags.json) terminal.out(`${JSON.stringify({ ...checked.decision, facts: checked.facts })}\n`)
-  else terminal.out(draw(terminal, checked, loaded.root))
+  const network = checked.facts ? await networkOf(checked.facts.source, loaded, machine, cwd) : null
+  if (args.flags.json) {
+    const hosts = network && { network: network.json }
+    terminal.out(`${JSON.stringify({ ...checked.decision, facts: checked.facts, ...hosts })}\n`)
+  } else
+    terminal.out(`${draw(terminal, checked, loaded.root)}${network?.lines.map((line) => `  ${line}\n`).join('') ?? ''}`)
   hintAtInit(args, loaded, terminal)
   return VERDICT_EXIT[checked.decision.decision]
+}
+
+/** Which part of a text has which hosts, and whether its parts run apart for that (S3). */
+async function networkOf(
+  text: string,
+  loaded: LoadedPolicy,
+  machine: Machine,
+  cwd: string,
+): Promise<{ readonly lines: readonly string[]; readonly json: object }> {
+  const { planText } = await import('../../../runtime/command/text-plan.ts')
+  const session = newSession(loaded, machine)
+  const reach = { roots: [], readOnly: [], hosts: [] }
+  const place = { cwd, home: machine.home, loaded, session, reach, ownAddresses: () => [] }
+  const { groups, note } = planText(text, place)
+  const parts = groups.map((group) => ({
+    command: group.text,
+    hosts: (group.rules.allowed ?? []).map((rule) => rule.pattern.text),
+  }))
+  const apart = groups.length > 1 ? ['network: the parts run one by one, each with its own hosts'] : []
+  const lines = parts.map(({ command, hosts }) => `network: ${visible(command)}: ${hosts.join(', ') || 'none'}`)
+  return { lines: [...apart, ...lines, ...(note === null ? [] : [`network: ${visible(note)}`])], json: { parts, note } }
 }
 
 const STEPS = ['', 'denials and places', 'grants', 'explicit levels and the mode', 'declared kinds and built-in levels']
