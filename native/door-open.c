@@ -100,7 +100,7 @@ static void make_file(const struct call *c, const struct spot *s, int flags, mod
   use_umask(umask_of(c->tid));
   int fd = openat(s->parent, s->name, flags | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
   if (fd < 0) {
-    journal_failed(0, 0);
+    journal_failed(s, 0, 0);
     return answer(c, errno);
   }
   struct stat made;
@@ -164,7 +164,7 @@ void answer_open(const struct call *c, int at, uint64_t path, int flags, mode_t 
   if (find_spot(c, at, text, is_tmpfile || (!(flags & O_NOFOLLOW) && !is_new_only), &s)) return let_go_on(c);
   int is_there = s.object >= 0;
   if (is_stream(&s)) open_stream(c, &s, flags);
-  else if (!s.place || s.place->kind != PLACE_ROOT) let_go_on(c);
+  else if (!is_ours(&s)) let_go_on(c);
   else if (is_tmpfile && is_there && S_ISDIR(s.about.st_mode)) make_nameless(c, &s, flags, mode);
   else if (is_tmpfile || (flags & O_DIRECTORY) || strchr(s.name, '/')) let_go_on(c);
   else if (!is_there && (flags & O_CREAT)) make_file(c, &s, flags, mode);

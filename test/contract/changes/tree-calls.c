@@ -100,7 +100,7 @@ static void one_call(uint32_t step, const char *start) {
   make_path(a, sizeof a, start);
   make_path(b, sizeof b, start);
   int at = some_dir(), to = some_dir(), flags = 0;
-  static const unsigned renames[] = {0, 0, 0, 0, 1, 2, 4, 3};
+  static const unsigned renames[] = {0, 0, 0, 0, 1, 2, 2, 3};
   static const mode_t kinds[] = {S_IFREG, S_IFIFO, 0, S_IFSOCK, S_IFCHR};
   switch (pick(22)) {
   case 0: case 1: case 2: case 3: {
@@ -154,8 +154,8 @@ static void one_call(uint32_t step, const char *start) {
     case 1: say(step, "rename", a, b, 0, done(syscall(SYS_rename, a, b)), 0); return;
     case 2: say(step, "mkdir", a, "", 0, done(syscall(SYS_mkdir, a, 0777)), 0); return;
     default: {
-      long fd = syscall(SYS_creat, a, 0666), error = done(fd);
-      say(step, "creat", a, "", 0, error, 0);
+      long fd = syscall(SYS_open, a, O_CREAT | O_WRONLY | O_TRUNC | O_NONBLOCK, 0666), error = done(fd);
+      say(step, "open", a, "", 0, error, 0);
       if (fd >= 0) close((int)fd);
       return;
     }
