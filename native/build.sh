@@ -1,18 +1,34 @@
 #!/bin/sh
-# Builds cordon-init and cordon-launch for this machine into dist/native, unless they are there and newer than their sources.
+# Builds cordon-init and cordon-launch, unless they are there and newer than their sources.
+#   build.sh [FOLDER]       for this machine, into dist/native or FOLDER
+#   build.sh FOLDER every   for every platform of the package: static inits only, and a missing cross-compiler is an error
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 case $(uname -m) in
-  x86_64) arch=x64 ;;
-  aarch64) arch=arm64 ;;
+  x86_64) own=x64 ;;
+  aarch64) own=arm64 ;;
   *) echo "native/build.sh: expected x86_64 or aarch64, found $(uname -m): Cordon has no sandbox for it" >&2; exit 1 ;;
 esac
 folder=${1:-$here/../dist/native}
-flags="-std=gnu11 -O2 -Wall -Wextra -Werror -fstack-protector-strong -D_FORTIFY_SOURCE=2"
-compiler=${CC:-}
-for candidate in cc gcc clang; do
-  if [ -z "$compiler" ] && command -v "$candidate" >/dev/null 2>&1; then compiler=$candidate; fi
-done
+platforms=$own
+if [ "${2:-}" = every ]; then platforms="x64 arm64"; fi
+# The paths of this checkout stay out of the files, so that two builds of the same sources are the same.
+flags="-std=gnu11 -O2 -Wall -Wextra -Werror -fstack-protector-strong -D_FORTIFY_SOURCE=2 -ffile-prefix-map=$here=. -Wl,--build-id=none"
+
+# compiler_for PLATFORM: this machine's own compiler, or Debian's for the other.
+compiler_for() {
+  if [ "$1" = "$own" ]; then
+    for candidate in ${CC:-} cc gcc clang; do
+      if command -v "$candidate" >/dev/null 2>&1; then echo "$candidate"; return; fi
+    done
+    echo "native/build.sh: expected a C compiler (cc, gcc or clang), found none; install one, such as: apt install gcc libc6-dev" >&2
+  else
+    case $1 in x64) prefix=x86_64-linux-gnu package=x86-64-linux-gnu ;; arm64) prefix=aarch64-linux-gnu package=aarch64-linux-gnu ;; esac
+    if command -v "$prefix-gcc" >/dev/null 2>&1; then echo "$prefix-gcc"; return; fi
+    echo "native/build.sh: the package holds files for $1 too, and there is no $prefix-gcc; install it: apt install gcc-$package" >&2
+  fi
+  return 1
+}
 
 # is_current TARGET SOURCE...
 is_current() {
@@ -22,18 +38,14 @@ is_current() {
   for source; do if [ "$source" -nt "$target" ]; then return 1; fi; done
 }
 
-# compile TARGET SOURCE FLAGS...: written aside and renamed, so that a running sandbox keeps the old file, and a
+# compile COMPILER TARGET WORDS...: written aside and renamed, so that a running sandbox keeps the old file, and a
 # half-written one is never started.
 compile() {
-  target=$1 source=$2
+  compiler=$1 target=$2
   shift 2
-  if [ -z "$compiler" ]; then
-    echo "native/build.sh: expected a C compiler (cc, gcc or clang), found none; install one, such as: apt install gcc libc6-dev" >&2
-    exit 1
-  fi
   mkdir -p "$folder"
   built=$target.$$
-  if "$compiler" $flags "$@" -o "$built" "$source" 2>"$built.log"; then
+  if "$compiler" $flags "$@" -o "$built" 2>"$built.log"; then
     chmod 755 "$built"
     mv "$built" "$target"
     rm -f "$built.log"
@@ -44,15 +56,32 @@ compile() {
   fi
 }
 
-init=$folder/cordon-init-$arch
-set -- "$here"/door*.c
-if ! is_current "$init" "$here/cordon-init.c" "$@" "$here/door.h"; then
-  if ! compile "$init" "$here/cordon-init.c" -static -pthread "$@" 2>/dev/null; then
-    compile "$init" "$here/cordon-init.c" -pthread "$@"
-    echo "native/build.sh: no static libc, so cordon-init is linked dynamically; it then works only where the sandbox shows the libraries (command_fs other than none)" >&2
+# The init is every C file but the addon.
+set --
+for source in "$here"/*.c; do case $source in */cordon-launch.c) ;; *) set -- "$@" "$source" ;; esac; done
+headers=
+for header in "$here"/*.h; do if [ -e "$header" ]; then headers="$headers $header"; fi; done
+
+for platform in $platforms; do
+  # Before anything is built: half a package is none.
+  compiler_for "$platform" >/dev/null
+done
+for platform in $platforms; do
+  init=$folder/cordon-init-$platform
+  if ! is_current "$init" "$@" $headers; then
+    compiler=$(compiler_for "$platform")
+    if ! compile "$compiler" "$init" -static -pthread "$@" 2>/dev/null; then
+      if [ "$platforms" != "$own" ]; then
+        compile "$compiler" "$init" -static -pthread "$@" || true
+        echo "native/build.sh: the package needs a static init for $platform, and it cannot be built, for the reason above" >&2
+        exit 1
+      fi
+      compile "$compiler" "$init" -pthread "$@"
+      echo "native/build.sh: no static libc, so cordon-init is linked dynamically; it then works only where the sandbox shows the libraries (command_fs other than none)" >&2
+    fi
   fi
-fi
-launch=$folder/cordon-launch-$arch
-if ! is_current "$launch" "$here/cordon-launch.c"; then
-  compile "$launch" "$here/cordon-launch.c" -fvisibility=hidden -shared -fPIC
-fi
+  launch=$folder/cordon-launch-$platform
+  if ! is_current "$launch" "$here/cordon-launch.c"; then
+    compile "$(compiler_for "$platform")" "$launch" -fvisibility=hidden -shared -fPIC "$here/cordon-launch.c"
+  fi
+done

@@ -1,5 +1,6 @@
 /**
- * Builds dist/: the bundled CLI, the library with its types, and the sandbox's init. All of it is made aside and then put
+ * Builds dist/: the bundled CLI, the library with its types, and the sandbox's init; with `--release` for every platform of
+ * the package, and nothing of an older build stays. All of it is made aside and then put
  * in place by renames, so that a build that fails leaves what was there, and a hook that starts meanwhile has a whole one.
  */
 
@@ -27,6 +28,8 @@ process.chdir(resolve(import.meta.dirname, '..'))
 // What is built here is run: nobody else may write it.
 process.umask(process.umask() | 0o022)
 
+const release = process.argv.includes('--release')
+
 /** Where this build is made; the name tells whose it is. */
 const draft = `dist/.draft-${process.pid}`
 removeDrafts()
@@ -51,13 +54,13 @@ const PARTS = {
   main: ['src/surfaces/cli/main.ts'],
   open: ['src/surfaces/cli/open-policy.ts'],
   checked: ['src/surfaces/cli/commands/run.ts', 'src/surfaces/cli/commands/check.ts'],
-  recorded: ['src/surfaces/cli/commands/run.ts', 'src/runtime/hook/record.ts'],
   loaded: ['src/surfaces/cli/commands/run.ts', 'src/runtime/policy/load.ts'],
   core: ['src/surfaces/cli/commands/check.ts'],
   shell: ['src/shell/analyze.ts'],
   suffix: ['src/hosts/suffix.ts'],
   hook: ['src/surfaces/cli/commands/hook.ts'],
-  record: ['src/runtime/hook/record.ts'],
+  record: ['src/runtime/record/open.ts'],
+  typed: ['src/runtime/command/typed-call.ts'],
   manifest: ['src/runtime/policy/load.ts'],
   trust: ['src/runtime/policy/trust.ts'],
   run: ['src/surfaces/cli/commands/run.ts'],
@@ -66,8 +69,8 @@ const PARTS = {
 /** What commands that start often need at once, in one file each. */
 const STARTS: Readonly<Record<string, readonly (keyof typeof PARTS)[]>> = {
   check: ['open', 'checked', 'core'],
-  hook: ['open', 'checked', 'recorded', 'core', 'hook'],
-  run: ['open', 'checked', 'recorded', 'loaded', 'run'],
+  hook: ['open', 'checked', 'core', 'hook'],
+  run: ['open', 'checked', 'loaded', 'run'],
 }
 
 /** CommonJS, because Node loads it about 8 ms faster than ESM; ASCII, so that it is read without decoding. */
@@ -81,10 +84,23 @@ try {
   step('tsc', ['-p', 'tsconfig.build.json', '--outDir', `${draft}/lib`])
   await writeEntry(await writeChunks())
   if (existsSync('dist/native')) cpSync('dist/native', `${draft}/native`, { recursive: true, preserveTimestamps: true })
-  step('sh', ['native/build.sh', `${draft}/native`])
+  step('sh', ['native/build.sh', `${draft}/native`, ...(release ? ['every'] : [])])
+  writeHashes()
   publish()
 } finally {
   rmSync(draft, { recursive: true, force: true })
+}
+
+/** What the native files are, for those who install them: `sha256sum -c SHA256SUMS`. */
+function writeHashes(): void {
+  const names = readdirSync(`${draft}/native`).filter((name) => name.startsWith('cordon-'))
+  const lines = names.toSorted().map(
+    (name) =>
+      `${createHash('sha256')
+        .update(readFileSync(`${draft}/native/${name}`))
+        .digest('hex')}  ${name}\n`,
+  )
+  writeFileSync(`${draft}/native/SHA256SUMS`, lines.join(''))
 }
 
 /** The first chunk, the file that holds it, and the files for commands of their own. */
@@ -245,7 +261,7 @@ function publish(): void {
   // A process of the previous build goes on loading its chunks, so those stay until the next one.
   for (const name of readdirSync('dist/chunks')) {
     const chunk = `dist/chunks/${name}`
-    if (!chunks.includes(name) && statSync(chunk).mtimeMs < previous) rmSync(chunk)
+    if (!chunks.includes(name) && (release || statSync(chunk).mtimeMs < previous)) rmSync(chunk)
   }
   renameSync(`${draft}/.built`, 'dist/.built')
 }

@@ -62,8 +62,7 @@ fi
 lock_stamp=node_modules/.cordon-lock
 if ! cmp -s package-lock.json "$lock_stamp" 2>/dev/null; then
   say "installing npm packages (once; it takes a quarter of a minute)"
-  # Not npm ci: registries that mirror only some platforms leave optional binaries out of the lock file, which ci refuses.
-  if ! npm install --no-save --no-fund --no-audit --no-update-notifier --loglevel=error >&2; then
+  if ! npm ci --no-fund --no-audit --no-update-notifier --loglevel=error >&2; then
     say "npm could not install the packages, for the reason above; put that right, and run this again"
     exit 125
   fi

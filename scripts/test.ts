@@ -4,12 +4,26 @@
  */
 
 import { spawnSync } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { closedFolder, runReachable } from './reachable.ts'
 
 /** Caches of programs that are not ours, which they keep on purpose. */
 const CACHES: readonly RegExp[] = [/^node-compile-cache$/, /^v8-compile-cache-\d+$/]
+
+// Tests that become another user need the checkout: below a home of mode 0700 they cannot even start.
+const checkout = realpathSync('.')
+const closed = process.getuid?.() === 0 ? closedFolder(checkout) : null
+if (closed !== null) {
+  const status = runReachable(checkout, ['node', 'scripts/test.ts', ...process.argv.slice(2)], process.env)
+  if (status === null) {
+    console.error(
+      `Tests also run as an ordinary user, who cannot pass ${closed} to reach this checkout: move it (to /srv, say), or run npm test as the user it belongs to.`,
+    )
+  }
+  process.exit(status ?? 1)
+}
 
 const scratch = mkdtempSync(join(tmpdir(), 'cordon-test-'))
 const report = join(scratch, 'report.json')

@@ -1,8 +1,8 @@
 /** The question as a person sees it: rows for a terminal of any size, from a request and where the person is in it. */
 
 import type { PartDecision } from '../policy/decision.ts'
+import { cutTo, type Piece, pieces, wrap, wrapWords } from '../scan/display-text.ts'
 import type { Span } from '../shell/facts.ts'
-import { cutTo, type Piece, pieces, wrap, wrapWords } from './display-text.ts'
 import type { ApprovalRequest } from './prompter.ts'
 
 /** Where the person is. */

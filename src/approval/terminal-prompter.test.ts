@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { PartDecision } from '../policy/decision.ts'
-import { cutTo, pieces, widthOf, wrapWords } from './display-text.ts'
+import { cutTo, pieces, widthOf, wrapWords } from '../scan/display-text.ts'
 import { type PromptState, promptRows } from './prompt-view.ts'
 import type { Answer, ApprovalRequest } from './prompter.ts'
 import { answerTo, type PromptTerminal, terminalPrompter } from './terminal-prompter.ts'

@@ -2,8 +2,8 @@
 
 import { closeSync, constants, openSync, readSync } from 'node:fs'
 import { ReadStream, WriteStream } from 'node:tty'
+import { pieces, wrap, wrapWords } from '../scan/display-text.ts'
 import { Fault, messageOf } from '../system/fault.ts'
-import { pieces, wrap, wrapWords } from './display-text.ts'
 import { maskedRequest } from './masked-request.ts'
 import { maximumScroll, type PromptState, promptRows, type Screen, scrollOf, TIMES } from './prompt-view.ts'
 import type { Answer, ApprovalRequest, Prompter } from './prompter.ts'

@@ -8,10 +8,11 @@ export interface AuditDecision {
   readonly verdict: 'allow' | 'ask' | 'deny'
   /** The reason code. */
   readonly reason: string
+  /** Where arguments are stored: it may name what was asked for. */
   readonly message?: string
   /** `rule (source)`, deciding ones first. */
   readonly rules?: readonly string[]
-  /** Who answered an ask: `terminal`, `elicitation`, `grant:ID`, `auto`; null when nobody was asked. */
+  /** Who answered an ask: `terminal`, `elicitation`, `grant:ID`, `auto`, `host`, `typed`; null when nobody was asked. */
   readonly approver?: string | null
 }
 
@@ -21,6 +22,8 @@ export interface CallEvent {
   /** Joins a begin with its end. */
   readonly call: string
   readonly agent?: string
+  /** The root of the project. */
+  readonly project?: string
   readonly tool: string
   /** SHA-256 of the canonical arguments. */
   readonly args_hash: string
@@ -29,7 +32,7 @@ export interface CallEvent {
   /** The command, path or URL in short; where arguments are stored. */
   readonly subject?: string
   readonly decision: AuditDecision
-  /** Of a custom tool or skill: whether its bytes were the trusted ones. */
+  /** Whose tool it is: Cordon's own, a custom one whose bytes were the trusted ones, or a stranger's. */
   readonly trust?: 'built-in' | 'trusted' | 'untrusted' | 'mismatch'
   readonly labels?: readonly string[]
   readonly files?: readonly string[]
@@ -48,8 +51,14 @@ export interface EndEvent {
   readonly output?: { readonly parsed: string; readonly bytes: number; readonly truncated: boolean }
   readonly files?: readonly string[]
   readonly hosts?: readonly string[]
+  /** Hosts that it reached for and did not get. */
+  readonly refused_hosts?: readonly string[]
   /** What the kernel or the proxy stopped. */
   readonly violations?: readonly AuditViolation[]
+  /** What it left behind that would have run later: taken back, or put aside. */
+  readonly quarantine?: readonly { readonly path: string; readonly action: string }[]
+  /** Of a fault or a failure. */
+  readonly error_code?: string
   /** Ports on which the command served, reachable on this machine's loopback, and what came of them. */
   readonly served?: readonly AuditPort[]
   readonly injection?: { readonly score: number; readonly rules: readonly string[] }
@@ -68,6 +77,7 @@ export interface AuditViolation {
   readonly seen: 'observed' | 'inferred'
   readonly kind: 'file' | 'host' | 'syscall' | 'limit'
   readonly subject: string
+  /** The patterns that granted the command. */
   readonly pattern?: string
   /** How often, where that was counted. */
   readonly count?: number

@@ -39,6 +39,8 @@ export interface AuditOptions {
   readonly sync?: 'lines' | 'checkpoints' | 'never'
   /** Lines between two checkpoints. */
   readonly checkpointEvery?: number
+  /** What a new log begins with: whose it is, and of which project. */
+  readonly first?: AuditEvent
   /**
    * Several processes write this session (hooks): each append takes the lock and looks for the end anew. Otherwise the log
    * is this process's own until it is closed.
@@ -124,6 +126,7 @@ export class LogWriter {
   append(event: AuditEvent): void {
     const { maxBytes = 0, checkpointEvery = 1000 } = this.#options
     if (this.#broken !== null) throw this.#broken
+    if (this.#head.seq === 0 && this.#options.first) this.#writeEvent(this.#options.first)
     if (maxBytes > 0 && this.#head.size >= maxBytes) this.#rotate()
     this.#writeEvent(event)
     // By the number, not by a count of ours: in a shared log each process writes only a few lines.
@@ -135,7 +138,7 @@ export class LogWriter {
       if (this.#broken === null && this.#head.seq > 0) {
         this.#checkpoint()
         this.#writeEvent({ type: 'closed' })
-        this.#headFile.write({ ...this.#head, closed: true })
+        this.#writeHead({ ...this.#head, closed: true })
         if (this.#options.sync !== 'never') fdatasyncSync(this.#fd!)
       }
     } finally {
@@ -183,7 +186,15 @@ export class LogWriter {
 
   #advance(last: string, bytes: number): void {
     this.#head = { ...this.#head, seq: this.#head.seq + 1, size: this.#head.size + bytes, hash: last }
-    this.#headFile.write(this.#head)
+    this.#writeHead(this.#head)
+  }
+
+  #writeHead(head: Head): void {
+    try {
+      this.#headFile.write(head)
+    } catch (error) {
+      throw unwritable(join(auditPlaces(this.#options.stateDir).heads, `${head.session}.head`), error)
+    }
   }
 
   /** Half a line on a full disk is removed again; where that fails too, nothing more is written here. */

@@ -1,7 +1,7 @@
 /** Events of the way out: one for every decision, allowed or denied, and the lines that a run's summary shows. PURE. */
 
 import { visible } from '../scan/visible-text.ts'
-import { type EgressCode, isFault, type Refusal, remedyFor } from './refusal.ts'
+import { type EgressCode, type EgressDenial, isFault, remedyFor } from './refusal.ts'
 import { authorityOf, type Target } from './target.ts'
 
 export type EgressVerdict = 'allow' | 'deny' | 'fault'
@@ -38,7 +38,7 @@ export function allowed(facts: EventFacts): EgressEvent {
   return eventOf(facts, 'allow', 'granted', facts.message ?? 'went through')
 }
 
-export function refused(facts: EventFacts, refusal: Refusal): EgressEvent {
+export function refused(facts: EventFacts, refusal: EgressDenial): EgressEvent {
   return eventOf(facts, isFault(refusal.code) ? 'fault' : 'deny', refusal.code, refusal.message)
 }
 

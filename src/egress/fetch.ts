@@ -8,7 +8,7 @@ import { type AskHost, createGate, type Gate } from './gate.ts'
 import { DEFAULT_LIMITS } from './limits.ts'
 import { decoded } from './protocol/decoding.ts'
 import { http } from './protocol/http.ts'
-import type { Refusal } from './refusal.ts'
+import type { EgressDenial } from './refusal.ts'
 import { RouteAgent, type RoutedRequest } from './route-agent.ts'
 import { type EgressRules, judgeRequest } from './rules.ts'
 import { authorityOf, type Target } from './target.ts'
@@ -48,7 +48,7 @@ export interface GuardedResponse {
 
 export type GuardedFetch =
   | { readonly response: GuardedResponse }
-  | { readonly refusal: Refusal; readonly url: string; readonly hops: readonly string[] }
+  | { readonly refusal: EgressDenial; readonly url: string; readonly hops: readonly string[] }
 
 interface Hop {
   readonly method: string
@@ -138,11 +138,11 @@ async function visit(
   gate: Gate,
   agent: RouteAgent,
   signal: AbortSignal,
-): Promise<Answer | { readonly refusal: Refusal }> {
+): Promise<Answer | { readonly refusal: EgressDenial }> {
   const started = performance.now()
   const target: Target = { host: url.host, port: url.port, kind: url.kind }
   const facts = { command: options.rules.command, kind: 'fetch' as const, target, method: hop.method, path: url.path }
-  const refuse = (refusal: Refusal) => {
+  const refuse = (refusal: EgressDenial) => {
     options.onEvent?.(refused({ ...facts, milliseconds: performance.now() - started }, refusal))
     return { refusal }
   }

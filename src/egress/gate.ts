@@ -6,7 +6,7 @@ import type { HostJudgement } from '../hosts/judge.ts'
 import type { HostRule } from '../policy/policy.ts'
 import type { Resolver } from '../system/dns.ts'
 import { messageOf } from '../system/fault.ts'
-import type { Refusal } from './refusal.ts'
+import type { EgressDenial } from './refusal.ts'
 import { type EgressRules, isUndecided, judgeTarget, withAnswer } from './rules.ts'
 import type { Target } from './target.ts'
 import type { Route } from './upstream.ts'
@@ -29,7 +29,7 @@ export interface Admission {
 }
 
 export interface Gate {
-  admit(target: Target): Promise<Admission | { readonly refusal: Refusal }>
+  admit(target: Target): Promise<Admission | { readonly refusal: EgressDenial }>
 }
 
 export interface GateOptions {
@@ -59,7 +59,7 @@ export function createGate(options: GateOptions): Gate {
     })
   }
 
-  async function admit(target: Target): Promise<Admission | { readonly refusal: Refusal }> {
+  async function admit(target: Target): Promise<Admission | { readonly refusal: EgressDenial }> {
     let rules = options.rules
     let judgement = judgeTarget(rules, target)
     const keyless = isUndecided(judgement) ? keylessRefusal(rules, target) : null
@@ -87,7 +87,7 @@ export function createGate(options: GateOptions): Gate {
   return { admit }
 }
 
-function keylessRefusal({ keyless = [] }: EgressRules, { host }: Target): Refusal | null {
+function keylessRefusal({ keyless = [] }: EgressRules, { host }: Target): EgressDenial | null {
   const found = keyless.find((entry) => entry.host === host)
   if (!found) return null
   const message = `${quote(host)} takes a key of yours, and ${found.names.join(', ')} ${found.names.length === 1 ? 'is' : 'are'} not set`
@@ -111,7 +111,7 @@ async function askOnce(
 async function resolveTarget(
   resolver: Resolver,
   target: Target,
-): Promise<readonly string[] | { readonly refusal: Refusal }> {
+): Promise<readonly string[] | { readonly refusal: EgressDenial }> {
   if (target.kind !== 'name') return [target.host]
   try {
     const answers = await resolver.resolve(target.host)

@@ -7,7 +7,7 @@ import type { Admission, Gate } from './gate.ts'
 import type { DoorLimits } from './limits.ts'
 import { isLoopback } from './loopback.ts'
 import type { RequestTarget, TunnelFacts } from './protocol/request-head.ts'
-import { httpRefusal, type Refusal, refusalBytes } from './refusal.ts'
+import { type EgressDenial, httpRefusal, refusalBytes } from './refusal.ts'
 import type { RouteAgent } from './route-agent.ts'
 import { judgeRequest } from './rules.ts'
 import type { Target } from './target.ts'
@@ -40,7 +40,7 @@ export async function clearRequest(
   method: string,
   rawHeaders: readonly string[],
   tunnel: Tunnel | null,
-): Promise<Cleared | { readonly refusal: Refusal }> {
+): Promise<Cleared | { readonly refusal: EgressDenial }> {
   const admission = tunnel?.admission ?? (await passage.gate.admit(read.target))
   if ('refusal' in admission) return admission
   const refusal = judgeRequest(admission.rules, read.target, { method, path: read.path, rawHeaders })
@@ -75,7 +75,7 @@ export function recordAllowed(passage: Passage, record: Record, more: Partial<Ev
 export function recordRefused(
   passage: Passage,
   record: Record,
-  refusal: Refusal,
+  refusal: EgressDenial,
   more: Partial<EventFacts> = {},
 ): void {
   passage.onEvent(refused({ ...record.facts, ...more, milliseconds: elapsed(record) }, refusal))
@@ -85,7 +85,7 @@ export function recordRefused(
 export function refuseSocket(
   passage: Passage,
   socket: Duplex,
-  refusal: Refusal,
+  refusal: EgressDenial,
   target: Target | null,
   accept?: string,
 ): void {

@@ -20,7 +20,7 @@ import {
 } from './protocol/socks.ts'
 import { carryTunnel, type TunnelCall, type TunnelServers } from './protocol/tunnel.ts'
 import { isWebSocket, upgrade } from './protocol/websocket.ts'
-import type { Refusal } from './refusal.ts'
+import type { EgressDenial } from './refusal.ts'
 import { agrees, parseAuthority, type Target, targetOf } from './target.ts'
 import type { SessionCa } from './tls/ca.ts'
 
@@ -30,7 +30,7 @@ export interface Proxy {
   close(): void
 }
 
-const TOO_MANY_PIPELINED: Refusal = {
+const TOO_MANY_PIPELINED: EgressDenial = {
   code: 'too-many-connections',
   message: 'more requests at once on one connection than are held',
 }
@@ -146,7 +146,7 @@ async function connect(call: TunnelCall, head: RequestHead, socket: Socket, tunn
   const named = 'problem' in target ? null : target
   const record = startRecord(passage, { kind: 'connect', target: tunnel?.target ?? named, method: 'CONNECT' })
   socket.on('error', () => socket.destroy())
-  const refuse = (refusal: Refusal) => {
+  const refuse = (refusal: EgressDenial) => {
     recordRefused(passage, record, refusal)
     refuseSocket(passage, socket, refusal, named, headerValues(head.rawHeaders, 'accept')[0])
   }
@@ -162,7 +162,7 @@ async function connect(call: TunnelCall, head: RequestHead, socket: Socket, tunn
   await carryTunnel(call, socket, admission)
 }
 
-function connectProblem({ rawHeaders, httpVersion }: RequestHead, target: Target): Refusal | null {
+function connectProblem({ rawHeaders, httpVersion }: RequestHead, target: Target): EgressDenial | null {
   if (httpVersion !== '1.1' && httpVersion !== '1.0') {
     return { code: 'malformed-request', message: `CONNECT of HTTP/${httpVersion} on an HTTP/1 connection` }
   }
@@ -232,7 +232,7 @@ async function takeSocks(
 function refuseBroken(passage: Passage, error: Error, socket: Duplex, tunnel: Tunnel | null): void {
   const code = errorCode(error) ?? ''
   if (code === 'ECONNRESET' || code === 'EPIPE' || socket.destroyed) return void socket.destroy()
-  const refusal: Refusal =
+  const refusal: EgressDenial =
     code === 'ERR_HTTP_REQUEST_TIMEOUT'
       ? { code: 'client-timeout', message: 'the request head was not complete in time' }
       : { code: 'malformed-request', message: `not a request that can be read in only one way (${code})` }
@@ -241,7 +241,7 @@ function refuseBroken(passage: Passage, error: Error, socket: Duplex, tunnel: Tu
   refuseSocket(passage, socket, refusal, target)
 }
 
-function refuseOutright(passage: Passage, socket: Socket, refusal: Refusal): void {
+function refuseOutright(passage: Passage, socket: Socket, refusal: EgressDenial): void {
   recordRefused(passage, startRecord(passage, { kind: 'connect' }), refusal)
   refuseSocket(passage, socket, refusal, null)
 }

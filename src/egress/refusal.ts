@@ -34,7 +34,7 @@ export type EgressCode =
   | 'upstream-timeout' // the host did not answer in time
   | 'upstream-protocol' // the host broke the protocol, or the connection
 
-export interface Refusal {
+export interface EgressDenial {
   readonly code: EgressCode
   readonly message: string
 }
@@ -105,7 +105,7 @@ export interface HttpRefusal {
 
 /** A refusal as an HTTP response: the code in the status line, which many clients show, the rest in the body. */
 export function httpRefusal(
-  refusal: Refusal,
+  refusal: EgressDenial,
   target: Target | null,
   command: string,
   accept: string | undefined,

@@ -7,7 +7,7 @@ import { coversName, type HostPattern } from '../hosts/pattern.ts'
 import type { SuffixLookup } from '../hosts/suffix.ts'
 import type { HostRule, HostRules } from '../policy/policy.ts'
 import { isMethodOverride, isPlaceOverride } from './protocol/override-headers.ts'
-import type { Refusal } from './refusal.ts'
+import type { EgressDenial } from './refusal.ts'
 import { authorityOf, type Target, urlOf } from './target.ts'
 
 /** `allowed` is the union of the command's grants, the inherited default domains and its bundles' hosts; `[]` is no network. */
@@ -61,7 +61,7 @@ export function withAnswer(rules: EgressRules, target: Target): EgressRules {
 }
 
 /** Judges a request to a host that was admitted: one rule must admit its method and its path together. */
-export function judgeRequest(rules: EgressRules, target: Target, request: RequestFacts): Refusal | null {
+export function judgeRequest(rules: EgressRules, target: Target, request: RequestFacts): EgressDenial | null {
   // Most rules are not narrowed, and every request comes by here.
   if (rules.allowed === null || !rules.allowed.some(isNarrowed)) return null
   const admitting = admittingRules(rules, target) ?? []

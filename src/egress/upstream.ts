@@ -8,7 +8,7 @@ import { type ConnectionOptions, rootCertificates, type TLSSocket, connect as tl
 import { parseIpv4 } from '../hosts/address.ts'
 import { errorCode, messageOf } from '../system/fault.ts'
 import { createFeed, fedSocket } from './protocol/feed.ts'
-import type { Refusal } from './refusal.ts'
+import type { EgressDenial } from './refusal.ts'
 import { authorityOf, type Target } from './target.ts'
 import { createTrust } from './tls/trust.ts'
 
@@ -133,7 +133,7 @@ function identityProblem({ host, kind }: Target, certificate: X509Certificate | 
 }
 
 /** A failed connection as a refusal that says which side failed and how. */
-export function upstreamRefusal(error: unknown, target: Target): Refusal {
+export function upstreamRefusal(error: unknown, target: Target): EgressDenial {
   const code = errorCode(error) ?? ''
   const subject = authorityOf(target, null)
   if (code === 'ETIMEDOUT' || code === 'ERR_CORDON_TIMEOUT') {

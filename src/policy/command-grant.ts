@@ -3,7 +3,7 @@
 import type { CommandFact, Word } from '../shell/facts.ts'
 import type { SessionFacts } from './call.ts'
 import { grantMatches, variantsOf } from './command-match.ts'
-import { namesPackage } from './open-runner.ts'
+import { namesPackage } from './package-runner.ts'
 import type { CommandRule, Policy } from './policy.ts'
 
 /** The hazard of running elsewhere: a grant that names what runs there (`docker exec web npm test:*`) has answered it. */

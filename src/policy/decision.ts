@@ -43,6 +43,26 @@ export interface Decision {
   readonly segments: readonly PartDecision[]
 }
 
+/** A decision about a call as a whole, made outside the rules: one part, and that decides. */
+export function soleDecision(
+  decision: Verdict,
+  subject: PartSubject,
+  reason: Reason,
+  rules: readonly RuleRef[] = [],
+): Decision {
+  return { decision, reason, rules, segments: [{ ...subject, decision, reason, rules, step: 1 }] }
+}
+
+/** The denial of a call before, or beside, any rule: what cannot be read, is not there, or comes too often. */
+export function denial(
+  text: string,
+  reason: Reason,
+  kind: PartSubject['kind'] = 'tool',
+  rules: readonly RuleRef[] = [],
+): Decision {
+  return soleDecision('deny', { kind, text }, reason, rules)
+}
+
 /** Combines the parts of a call: the strictest decides, and the first of the strictest gives the reason. */
 export function combine(parts: readonly PartDecision[]): Decision {
   const first = parts[0]

@@ -22,6 +22,7 @@ export type ReasonCode =
   | 'maybe-denied' // a deny rule may match; the words cannot be known
   | 'tainted' // the session read text that tries to steer the agent
   | 'needs-confirmation' // the tool asks for confirmation
+  | 'outside-sandbox' // the host would run it outside the sandbox, and its command cannot be changed
   | 'unapproved-script' // a script of a project's skill whose bytes nobody approved
   // deny
   | 'denied-by-rule' // a deny rule of any layer

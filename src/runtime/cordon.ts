@@ -6,7 +6,6 @@ import { join } from 'node:path'
 import type { Prompter } from '../approval/prompter.ts'
 import { QuestionQueue } from '../approval/question-queue.ts'
 import { SESSION_ID } from '../audit/event.ts'
-import { type AuditLog, openAuditLog } from '../audit/log.ts'
 import { fetchGuarded } from '../egress/fetch.ts'
 import { createUpstream, type Upstream } from '../egress/upstream.ts'
 import { parseUrl } from '../hosts/url.ts'
@@ -16,7 +15,6 @@ import type { SessionFacts } from '../policy/call.ts'
 import type { HostRule } from '../policy/policy.ts'
 import { takeStance } from '../policy/stance.ts'
 import type { Backend } from '../sandbox/backend.ts'
-import { createRedactor } from '../scan/redact/redact.ts'
 import { machineResolver, type Resolver } from '../system/dns.ts'
 import { Fault } from '../system/fault.ts'
 import { machineFiles } from '../system/files.ts'
@@ -30,11 +28,10 @@ import { openBackend } from './command/open-runner.ts'
 import { CommandRunner } from './command/runner.ts'
 import { openCustomTools } from './custom/tools.ts'
 import { amendProject } from './policy/amend.ts'
-import { type LoadedPolicy, loadPolicy, type ManifestChoice } from './policy/load.ts'
-import { withRegistries } from './policy/registry-hosts.ts'
+import type { LoadedPolicy, ManifestChoice } from './policy/load.ts'
+import { openPolicy } from './policy/open.ts'
 import { openSavedGrants } from './policy/saved-grants.ts'
-import { judgeTrust } from './policy/trust.ts'
-import { auditRecorder } from './session/recorder.ts'
+import { openRecord } from './record/open.ts'
 import { type ProjectPolicy, Session } from './session/session.ts'
 import { reapSpill, startNotes } from './session/start-notes.ts'
 
@@ -65,6 +62,8 @@ export interface SessionOptions {
   readonly id?: string
   /** `own`: the session writes into a directory of its own instead of the project (F7). */
   readonly sandbox?: 'project' | 'own'
+  /** Tools of this session alone, beside the built-in ones. */
+  readonly tools?: readonly Tool[]
 }
 
 /** A project under Cordon. */
@@ -72,6 +71,8 @@ export interface Cordon {
   readonly root: string
   /** What a person should know about this set-up before anything runs (P5). */
   readonly notes: readonly string[]
+  /** The policy in force; an "always" puts another one in its place. */
+  loaded(): LoadedPolicy
   openSession(options?: SessionOptions): Session
   /** Closes every session. */
   close(): Promise<void>
@@ -101,13 +102,12 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
   return {
     root,
     notes: startNotes(project.loaded, custom.notes),
+    loaded: () => project.loaded,
     openSession(session = {}) {
       const id = session.id ?? `s${Date.now().toString(36)}${randomBytes(6).toString('hex')}`
       if (!SESSION_ID.test(id)) throw new Fault('session-id', `${JSON.stringify(id)} is not a session id`)
-      const recorder = auditRecorder(openLog(project.loaded, machine, id), {
-        arguments: project.loaded.session.audit.arguments.value,
-        now: Date.now,
-      })
+      const agent = session.agent ?? project.loaded.policy.agent.value
+      const recorder = openRecord(project.loaded, machine, { by: 'session', id, agent })
       const opened: Session = openOr(
         recorder.close,
         () =>
@@ -117,7 +117,7 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
               machine,
               files: machineFiles,
               guarded: openGuardedFiles(journal),
-              tools,
+              tools: [...tools, ...unlike(tools, session.tools ?? [])],
               customTools: custom.forSession,
               openRunner: (loaded, ask) =>
                 new CommandRunner(loaded, machine, machineFiles, backend, { resolver, upstream, ...(ask && { ask }) }),
@@ -146,6 +146,13 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
       journal.close()
     },
   }
+}
+
+/** Tools of a session alone; none of them stands in the place of another. */
+function unlike(tools: readonly Tool[], own: readonly Tool[]): readonly Tool[] {
+  const taken = own.find(({ name }) => tools.some((tool) => tool.name === name))
+  if (taken) throw new Fault('tool-name', `there is a tool "${taken.name}" already`)
+  return own
 }
 
 const TOOL_NAME = /^[a-z][a-z0-9_-]{0,47}$/
@@ -188,32 +195,14 @@ async function openProject(options: CordonOptions, machine: Machine): Promise<Lo
       : 'file' in options.manifest
         ? { kind: 'file', file: options.manifest.file }
         : { kind: 'object', object: options.manifest.object }
-  const outcome = await loadPolicy({ machine, files: machineFiles, root: options.project, choice })
-  if ('problems' in outcome) {
-    throw new Fault('manifest', `the manifest does not load:\n${outcome.problems.map(renderProblem).join('\n')}`)
+  const place = { machine, files: machineFiles, root: options.project, choice }
+  const opened = await openPolicy({ ...place, unsigned: 'refused' })
+  if ('loaded' in opened) return opened.loaded
+  if ('problems' in opened) {
+    throw new Fault('manifest', `the manifest does not load:\n${opened.problems.map(renderProblem).join('\n')}`)
   }
-  const { loaded } = outcome
-  const report = judgeTrust(loaded, machine, machineFiles)
-  if (report && report.trust.status !== 'signed') {
-    throw new Fault(
-      'unsigned-manifest',
-      `${loaded.manifestPath} is ${report.trust.status}, so it does not take effect`,
-      {
-        remedy: 'Read it, then run: cordon sign',
-      },
-    )
-  }
-  return report ? withRegistries(loaded, report.registries) : loaded
-}
-
-function openLog(loaded: LoadedPolicy, machine: Machine, session: string): AuditLog {
-  const redactor = createRedactor()
-  return openAuditLog({
-    stateDir: machine.stateDir,
-    session,
-    now: () => new Date().toISOString(),
-    redact: (text) => redactor.redact(text),
-    maxBytes: loaded.session.audit.maxBytes,
+  throw new Fault('unsigned-manifest', `${opened.manifestPath} is ${opened.unsigned}, so it does not take effect`, {
+    remedy: 'Read it, then run: cordon sign',
   })
 }
 

@@ -133,6 +133,8 @@ export interface Backend {
    * and for the rest is then one moment to every other command.
    */
   launch(plan: SandboxPlan | PlanUnderway, io?: LaunchIo): Promise<LaunchResult>
+  /** A launch of this plan is likely to come, with the same streams: a backend may begin to make ready for it. */
+  expect?(plan: Omit<PlanUnderway, 'complete'>, io: LaunchIo): void
   /** Lets go of what was made ready for commands to come; the next launch may make it ready again. */
   release(): void
 }

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { pieces, wrapWords } from '../approval/display-text.ts'
 import { PAGE_SCRIPT } from '../audit/report-page.ts'
 import { quoteShort } from '../manifest/toml/tree.ts'
 import { visibleName } from '../tools/files/visible-name.ts'
+import { pieces, wrapWords } from './display-text.ts'
 import { hidesSomething, shownCharacters, visible, visibleLines } from './visible-text.ts'
 
 interface Row {

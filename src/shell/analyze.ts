@@ -2,7 +2,7 @@
 
 import type { ShellAnalysis, ShellContext } from './facts.ts'
 import { type ParsedText, parseText } from './read/parse.ts'
-import { Refusal } from './read/refusal.ts'
+import { UnreadableText } from './read/unreadable-text.ts'
 import { Output } from './walk/output.ts'
 import { Scope } from './walk/scope.ts'
 import type { Start } from './walk/start.ts'
@@ -45,7 +45,7 @@ export function analyze(source: string, context: ShellContext): ShellAnalysis {
       },
     }
   } catch (error) {
-    if (error instanceof Refusal) return { rejection: error.rejection }
+    if (error instanceof UnreadableText) return { rejection: error.rejection }
     if (error instanceof RangeError) {
       return {
         rejection: { code: 'too-complex', message: 'the command is nested too deeply (position 0)', position: 0 },

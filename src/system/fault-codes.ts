@@ -44,6 +44,17 @@ export const FAULT_EXITS = {
   'stream-unfit': 125,
   'working-directory': 125,
 
+  // The model's side.
+  'provider-cut': 125,
+  'provider-error': 125,
+  'provider-key': 125,
+  'provider-limit': 125,
+  'provider-malformed': 125,
+  'provider-refused': 125,
+  'provider-silent': 125,
+  'provider-status': 125,
+  'provider-unreachable': 125,
+
   // The command itself.
   'command-not-executable': 126,
   'command-not-found': 127,
@@ -68,8 +79,11 @@ export const FAULT_EXITS = {
   'manifest-busy': 2,
   'manifest-unreadable': 2,
   'no-directory': 2,
+  'no-chat': 2,
   'no-home': 2,
+  'no-key': 2,
   'no-manifest': 2,
+  'no-provider': 2,
   'no-servers': 2,
   'no-shell': 2,
   'no-skill': 2,

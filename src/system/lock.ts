@@ -3,7 +3,7 @@
 import { linkSync, readdirSync, readFileSync, readlinkSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isSameProcess, startOf } from './alive.ts'
-import { errorCode, Fault } from './fault.ts'
+import { errorCode, Fault, unwritable } from './fault.ts'
 import { makeDirectories } from './state.ts'
 import { uniqueName } from './unique-name.ts'
 
@@ -36,7 +36,12 @@ const UNKNOWN_HOLDER_MS = 30_000
 function acquire(directory: string, timeoutMs: number): () => void {
   makeDirectories(directory)
   const own = join(directory, `.${process.pid}.${uniqueName()}`)
-  writeFileSync(own, JSON.stringify(describeOwner()), { mode: 0o600, flag: 'wx' })
+  try {
+    writeFileSync(own, JSON.stringify(describeOwner()), { mode: 0o600, flag: 'wx' })
+  } catch (error) {
+    unlinkQuietly(own)
+    throw unwritable(own, error)
+  }
   const deadline = performance.now() + timeoutMs
   let pause = FIRST_PAUSE_MS
   try {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { importsOf, readImports } from './imports.ts'
-import { breaches, checkers, impurities, pureFiles } from './layers.ts'
+import { breaches, checkers, impurities, isPure, pureFiles } from './layers.ts'
 
 describe('the sources', () => {
   const imports = readImports('src')
@@ -26,6 +26,10 @@ describe('the sources', () => {
   it('keep pure files pure', () => {
     expect(pureFiles.filter((file) => !existsSync(`src/${file}`))).toEqual([])
     expect(impurities(imports)).toEqual([])
+    const claims = readdirSync('src', { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts'))
+      .filter((name) => /^\/\*\*[^/]*\bPURE\b/.test(readFileSync(`src/${name}`, 'utf8')))
+    expect(claims.filter((name) => !isPure(name))).toEqual([])
   })
 })
 
@@ -46,6 +50,10 @@ describe('the table catches', () => {
     ['effect folder into runtime', 'tools/n.ts', "import { x } from '../runtime/session/session.ts'"],
     ['system into Cordon', 'system/keys/o.ts', "import { x } from '../../policy/evaluate.ts'"],
     ['runtime into a surface', 'runtime/session/p.ts', "import { x } from '../../surfaces/cli/main.ts'"],
+    ['surface into surface', 'surfaces/hook/q.ts', "import { x } from '../cli/main.ts'"],
+    ['the same from below', 'surfaces/mcp/gateway/q.ts', "import { x } from '../../hook/answer-hook.ts'"],
+    ['what is shared into a surface', 'surfaces/terminal/q.ts', "import { x } from '../cli/main.ts'"],
+    ['a surface without a row', 'surfaces/new/q.ts', "import { x } from '../../runtime/cordon.ts'"],
     ['surface past the runtime', 'surfaces/cli/q.ts', "import type { x } from '../../sandbox/plan.ts'"],
   ])('%s', (_note, file, code) => {
     expect(breaches(importsOf(file, code))).toHaveLength(1)

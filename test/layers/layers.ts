@@ -14,7 +14,10 @@ export interface Layer {
 }
 
 const pure = ['shell', 'files', 'hosts', 'policy', 'scan']
-const effects = ['manifest', 'approval', 'sandbox', 'egress', 'audit', 'tools']
+const effects = ['manifest', 'approval', 'sandbox', 'egress', 'audit', 'tools', 'providers']
+
+/** What surfaces have in common. */
+const shared = ['surfaces/terminal', 'surfaces/loopback']
 
 const PURE_WHY = 'Pure folders import pure folders, node:path and their parser only: effects belong in system/.'
 const EFFECT_WHY = 'Effect folders import pure folders and system/, never each other: runtime/ composes them.'
@@ -26,11 +29,18 @@ export const layers: readonly Layer[] = [
   { folder: 'system', may: [], why: 'system/ is the ground: it imports nothing of Cordon.' },
   ...effects.map((folder) => ({ folder, may: [...pure, 'system'], why: EFFECT_WHY })),
   { folder: 'runtime', may: [...pure, ...effects, 'system'], why: 'runtime/ does not know its surfaces.' },
+  ...shared.map((folder) => ({ folder, may: [...pure, 'system'], why: 'What surfaces share knows none of them.' })),
+  ...['surfaces/chat', 'surfaces/hook', 'surfaces/mcp'].map((folder) => ({
+    folder,
+    may: [...pure, 'system', 'runtime', ...shared],
+    why: 'A surface talks to runtime/ and to what surfaces share, never to another surface.',
+  })),
   {
-    folder: 'surfaces',
-    may: [...pure, 'system', 'runtime'],
-    why: 'Surfaces talk to runtime/, which composes the rest.',
+    folder: 'surfaces/cli',
+    may: [...pure, 'system', 'runtime', ...shared, 'surfaces/chat', 'surfaces/hook', 'surfaces/mcp'],
+    why: 'The command line starts every other surface, and none of them knows it.',
   },
+  { folder: 'surfaces', may: [], why: 'A surface is a folder with a row of its own in this table.' },
   {
     folder: 'adapters',
     may: [...pure, 'system', 'runtime', 'tools'],
@@ -62,6 +72,9 @@ export const pureFiles: readonly string[] = [
   'egress/protocol/request-head.ts',
   'egress/protocol/override-headers.ts',
   'egress/protocol/connect-request.ts',
+  'egress/clients/ssh-connect.ts',
+  'egress/tls/der.ts',
+  'egress/tls/pkcs12.ts',
   'egress/refusal.ts',
   'egress/target.ts',
   'egress/loopback.ts',
@@ -94,9 +107,13 @@ export function breaches(imports: readonly Import[]): readonly string[] {
   })
 }
 
+/** Whether a file is held to be pure, by its folder or by itself. */
+export function isPure(file: string): boolean {
+  return pure.includes(layerOf(file).folder) || pureFiles.includes(file)
+}
+
 /** What pure files of effect folders import beyond what is pure. */
 export function impurities(imports: readonly Import[]): readonly string[] {
-  const isPure = (file: string) => pure.includes(layerOf(file).folder) || pureFiles.includes(file)
   return imports
     .filter(({ file }) => pureFiles.includes(file))
     .filter((one) => (one.isModule ? one.target !== 'node:path' : !isPure(one.target)))

@@ -1,4 +1,4 @@
-/** What each client needs to find the proxy and to trust the session's CA: variables and files for the sandbox. PURE. */
+/** What each client needs to find the proxy and to trust the session's CA: variables and files for the sandbox. */
 
 import { fromPem } from '../tls/certificate.ts'
 import { trustStore } from '../tls/pkcs12.ts'

@@ -5,7 +5,7 @@ import type { Transform } from 'node:stream'
 import { quote } from '../../hosts/host.ts'
 import { type HostPattern, reachesHost } from '../../hosts/pattern.ts'
 import type { SuffixLookup } from '../../hosts/suffix.ts'
-import type { Refusal } from '../refusal.ts'
+import type { EgressDenial } from '../refusal.ts'
 import { authorityOf, type Target } from '../target.ts'
 import { foreignCredential } from './foreign-credential.ts'
 import { type ReadFrameHead, scrubFrames } from './scrub-frames.ts'
@@ -51,9 +51,9 @@ export interface Broker {
   /** Variables for the sandbox: name and placeholder. */
   readonly environment: Readonly<Record<string, string>>
   /** Puts the values in where they may go, or says why the request must not leave. */
-  swap(request: OutgoingRequest): SwappedRequest | { readonly refusal: Refusal }
+  swap(request: OutgoingRequest): SwappedRequest | { readonly refusal: EgressDenial }
   /** The refusal for a placeholder in these body bytes, or null. `bytes` may hold the end of the piece before. */
-  bodyProblem(target: Target, bytes: Buffer): Refusal | null
+  bodyProblem(target: Target, bytes: Buffer): EgressDenial | null
   /** How many bytes of a body piece the next look must see again; 0 when there are no secrets. */
   readonly overlap: number
   /** True for a host that a secret may go to: what it sends back may hold one, whoever asked and when. */
@@ -83,7 +83,7 @@ export function createBroker(secrets: readonly BrokeredSecret[]): Broker {
   }
   const overlap = Math.max(0, ...held.flatMap((secret) => secret.shapes.map((shape) => shape.length - 1)))
 
-  function swap(request: OutgoingRequest): SwappedRequest | { readonly refusal: Refusal } {
+  function swap(request: OutgoingRequest): SwappedRequest | { readonly refusal: EgressDenial } {
     let { path, rawHeaders } = request
     const used: string[] = []
     const foreign = foreignRefusal(held, request)
@@ -136,7 +136,7 @@ function placeRefusal(
   request: OutgoingRequest,
   inPath: boolean,
   headers: readonly number[],
-): Refusal | null {
+): EgressDenial | null {
   if (!isGranted(secret, request.target, request.suffixes)) return elsewhere(secret, request.target)
   if (!request.secure) {
     const message = `the secret ${secret.name} does not go over plain HTTP to ${quote(request.target.host)}`
@@ -150,7 +150,7 @@ function placeRefusal(
   return { code: 'secret-misplaced', message }
 }
 
-function foreignRefusal(held: readonly Held[], request: OutgoingRequest): Refusal | null {
+function foreignRefusal(held: readonly Held[], request: OutgoingRequest): EgressDenial | null {
   const granted = held.filter((secret) => isGranted(secret, request.target))
   if (granted.length === 0) return null
   const found = foreignCredential(request, {
@@ -168,7 +168,7 @@ function isGranted(secret: Held, { host, port }: Target, suffixes?: SuffixLookup
   return secret.hosts.some((pattern) => reachesHost(pattern, host, port, suffixes))
 }
 
-function elsewhere(secret: Held, target: Target): Refusal {
+function elsewhere(secret: Held, target: Target): EgressDenial {
   const message = `the placeholder of the secret ${secret.name} was on its way to ${quote(authorityOf(target, null))}`
   return { code: 'secret-elsewhere', message }
 }

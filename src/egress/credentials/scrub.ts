@@ -4,18 +4,18 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { decoded } from '../protocol/decoding.ts'
 import { endToEndHeaders } from '../protocol/request-head.ts'
-import type { Refusal } from '../refusal.ts'
+import type { EgressDenial } from '../refusal.ts'
 import type { Broker } from './broker.ts'
 import { grpcHead } from './scrub-frames.ts'
 
 /** For a body that came packed for the way, which no client asked for. */
-export const PACKED_IN_TRANSFER: Refusal = {
+export const PACKED_IN_TRANSFER: EgressDenial = {
   code: 'upstream-protocol',
   message: 'the host answered with a transfer coding that was not asked for',
 }
 
 /** For an answer that could hold the secret and cannot be looked into. */
-export const UNREADABLE: Refusal = {
+export const UNREADABLE: EgressDenial = {
   code: 'upstream-protocol',
   message: 'the host was given a secret and answered in an encoding that cannot be looked into',
 }

@@ -2,7 +2,7 @@
 
 import type { Readable } from 'node:stream'
 import type { Broker } from '../credentials/broker.ts'
-import type { Refusal } from '../refusal.ts'
+import type { EgressDenial } from '../refusal.ts'
 import type { Target } from '../target.ts'
 
 /** Calls `onBytes` for every piece and `onRefusal` once, when the body must not go on. */
@@ -11,7 +11,7 @@ export function watchBody(
   broker: Broker | null,
   target: Target,
   onBytes: (count: number) => void,
-  onRefusal: (refusal: Refusal) => void,
+  onRefusal: (refusal: EgressDenial) => void,
 ): void {
   let tail: Buffer = Buffer.alloc(0)
   let stopped = false

@@ -23,7 +23,7 @@ import {
   startRecord,
   type Tunnel,
 } from '../passage.ts'
-import { httpRefusal, type Refusal } from '../refusal.ts'
+import { type EgressDenial, httpRefusal } from '../refusal.ts'
 import type { RoutedRequest } from '../route-agent.ts'
 import type { Target } from '../target.ts'
 import { onUnanswered, timeoutError, upstreamRefusal } from '../upstream.ts'
@@ -90,7 +90,7 @@ function refuse(
   record: Record,
   message: IncomingMessage,
   response: ServerResponse,
-  refusal: Refusal,
+  refusal: EgressDenial,
   target: Target | null,
 ): void {
   recordRefused(passage, record, refusal)
@@ -137,7 +137,7 @@ class Exchange {
   #up = 0
   #down = 0
   #address: string | null = null
-  #refusal: Refusal | null = null
+  #refusal: EgressDenial | null = null
   #request: ClientRequest | null = null
 
   constructor(
@@ -184,7 +184,7 @@ class Exchange {
   }
 
   /** Stops a request that is under way: what has left is incomplete, and the host sees it broken off. */
-  #stop(refusal: Refusal): void {
+  #stop(refusal: EgressDenial): void {
     this.#message.unpipe()
     this.#answer(refusal)
     this.#request?.destroy()
@@ -272,7 +272,7 @@ class Exchange {
     else this.#answer(upstreamRefusal(error, this.#read.target))
   }
 
-  #answer(refusal: Refusal): void {
+  #answer(refusal: EgressDenial): void {
     this.#refusal = refusal
     if (this.#response.headersSent || this.#response.destroyed) return void this.#response.destroy()
     const { target } = this.#read

@@ -23,7 +23,7 @@ import {
   startRecord,
   type Tunnel,
 } from '../passage.ts'
-import { httpRefusal, type Refusal } from '../refusal.ts'
+import { type EgressDenial, httpRefusal } from '../refusal.ts'
 import { agrees, authorityOf } from '../target.ts'
 import { upstreamRefusal } from '../upstream.ts'
 import { watchBody } from './body-watch.ts'
@@ -113,8 +113,8 @@ function relay(
   const request = session.request(outgoingHeaders(headers, cleared, tunnel), { endStream: stream.readableEnded })
   let up = 0
   let down = 0
-  let refusal: Refusal | null = null
-  const stop = (reason: Refusal) => {
+  let refusal: EgressDenial | null = null
+  const stop = (reason: EgressDenial) => {
     refusal = reason
     answer(passage, stream, headers, reason, tunnel)
     request.close(constants.NGHTTP2_CANCEL)
@@ -188,7 +188,7 @@ function hint(stream: ServerHttp2Stream, incoming: IncomingHttpHeaders, { scrub 
   stream.additionalHeaders(scrub ? scrubbed(incoming, scrub.scrubText, []) : { ...incoming })
 }
 
-function streamProblem(headers: IncomingHttpHeaders, tunnel: Tunnel): Refusal | null {
+function streamProblem(headers: IncomingHttpHeaders, tunnel: Tunnel): EgressDenial | null {
   const method = headers[':method'] ?? ''
   const path = headers[':path'] ?? ''
   if (method === 'CONNECT') return { code: 'nested-connect', message: 'CONNECT inside a tunnel is not passed on' }
@@ -251,7 +251,7 @@ function refuse(
   record: Record,
   stream: ServerHttp2Stream,
   headers: IncomingHttpHeaders,
-  refusal: Refusal,
+  refusal: EgressDenial,
   tunnel: Tunnel,
 ): void {
   recordRefused(passage, record, refusal)
@@ -263,7 +263,7 @@ function answer(
   passage: Passage,
   stream: ServerHttp2Stream,
   headers: IncomingHttpHeaders,
-  refusal: Refusal,
+  refusal: EgressDenial,
   tunnel: Tunnel,
 ): void {
   if (stream.destroyed) return

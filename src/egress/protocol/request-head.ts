@@ -2,7 +2,7 @@
 
 import { quote } from '../../hosts/host.ts'
 import { parseUrl } from '../../hosts/url.ts'
-import type { Refusal } from '../refusal.ts'
+import type { EgressDenial } from '../refusal.ts'
 import { agrees, authorityOf, type Target } from '../target.ts'
 
 export interface RequestHead {
@@ -47,7 +47,7 @@ const ECHOING_METHODS: ReadonlySet<string> = new Set(['TRACE', 'TRACK'])
 export function readRequest(
   head: RequestHead,
   tunnel: TunnelFacts | null,
-): RequestTarget | { readonly refusal: Refusal } {
+): RequestTarget | { readonly refusal: EgressDenial } {
   const problem = headProblem(head)
   if (problem !== null) return malformed(problem)
   const read = tunnel === null ? readProxied(head) : readTunnelled(head, tunnel)
@@ -128,7 +128,7 @@ function headProblem(head: RequestHead): string | null {
   return null
 }
 
-function readProxied(head: RequestHead): RequestTarget | { readonly refusal: Refusal } {
+function readProxied(head: RequestHead): RequestTarget | { readonly refusal: EgressDenial } {
   if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(head.url)) {
     return malformed(`${quote(head.url)} names no host; this is a proxy, and requests to it carry a whole URL`)
   }
@@ -141,7 +141,7 @@ function readProxied(head: RequestHead): RequestTarget | { readonly refusal: Ref
   return { target: { host: url.host, port: url.port, kind: url.kind }, secure: false, path: originForm(url.href) }
 }
 
-function readTunnelled(head: RequestHead, tunnel: TunnelFacts): RequestTarget | { readonly refusal: Refusal } {
+function readTunnelled(head: RequestHead, tunnel: TunnelFacts): RequestTarget | { readonly refusal: EgressDenial } {
   const { target, secure } = tunnel
   if (head.url.startsWith('/')) {
     // biome-ignore lint/suspicious/noControlCharactersInRegex: what may not stand in a request line.
@@ -164,6 +164,6 @@ function originForm(href: string): string {
   return href.slice(href.indexOf('/', href.indexOf('://') + 3))
 }
 
-function malformed(message: string): { readonly refusal: Refusal } {
+function malformed(message: string): { readonly refusal: EgressDenial } {
   return { refusal: { code: 'malformed-request', message } }
 }

@@ -14,7 +14,7 @@ import {
   startRecord,
   type Tunnel,
 } from '../passage.ts'
-import type { Refusal } from '../refusal.ts'
+import type { EgressDenial } from '../refusal.ts'
 import { isPassedThrough, mayCarryRawBytes } from '../rules.ts'
 import { authorityOf, targetOf } from '../target.ts'
 import type { SessionCa } from '../tls/ca.ts'
@@ -117,7 +117,7 @@ function wholeHello(): (bytes: Buffer) => WholeReading | null {
  * The server name must be the tunnel's host; without one, the Host of each request still must. An encrypted hello (ECH)
  * shows its outer name: where TLS ends here the inner one reaches nobody, and where it is passed through ECH is refused.
  */
-function nameRefusal(hello: ClientHello, admission: Admission): Refusal | null {
+function nameRefusal(hello: ClientHello, admission: Admission): EgressDenial | null {
   const { target } = admission.route
   if (hello.serverName === null || hello.serverName === target.host) return null
   const named = targetOf(hello.serverName, target.port)
@@ -231,14 +231,14 @@ async function carryServerFirst(call: TunnelCall, socket: Duplex, admission: Adm
   socket.destroy()
 }
 
-function refuse(call: TunnelCall, socket: Duplex, admission: Admission, refusal: Refusal): void {
+function refuse(call: TunnelCall, socket: Duplex, admission: Admission, refusal: EgressDenial): void {
   const { passage, kind } = call
   const { target } = admission.route
   recordRefused(passage, startRecord(passage, { kind, target }), refusal)
   refuseSocket(passage, socket, refusal, target)
 }
 
-function refuseTls(call: TunnelCall, socket: Duplex, admission: Admission, refusal: Refusal): void {
+function refuseTls(call: TunnelCall, socket: Duplex, admission: Admission, refusal: EgressDenial): void {
   const { passage, kind } = call
   recordRefused(passage, startRecord(passage, { kind, target: admission.route.target }), refusal)
   socket.end(refusal.code === 'name-mismatch' ? UNRECOGNIZED_NAME : ACCESS_DENIED)

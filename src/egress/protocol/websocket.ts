@@ -22,7 +22,7 @@ import {
   startRecord,
   type Tunnel,
 } from '../passage.ts'
-import type { Refusal } from '../refusal.ts'
+import type { EgressDenial } from '../refusal.ts'
 import { timeoutError, upstreamRefusal } from '../upstream.ts'
 import { headOf, outgoing } from './exchange.ts'
 import { http } from './http.ts'
@@ -48,7 +48,7 @@ export async function upgrade(
   const target = 'refusal' in read ? (tunnel?.target ?? null) : read.target
   const path = 'refusal' in read ? null : read.path.replace(/\?.*$/s, '')
   const record = startRecord(passage, { kind: 'websocket', target, method: facts.method, path })
-  const refuse = (refusal: Refusal) => {
+  const refuse = (refusal: EgressDenial) => {
     recordRefused(passage, record, refusal)
     refuseSocket(passage, socket, refusal, target, message.headers.accept)
   }

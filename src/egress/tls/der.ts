@@ -57,8 +57,14 @@ export function bmp(text: string): Buffer {
   return der(0x1e, Buffer.from(text, 'utf16le').swap16())
 }
 
+/** A point of time, given by who has a clock. */
+export interface Moment {
+  toISOString(): string
+  getUTCFullYear(): number
+}
+
 /** A Time: UTCTime until 2049, GeneralizedTime after, as RFC 5280 asks. */
-export function time(at: Date): Buffer {
+export function time(at: Moment): Buffer {
   const iso = at.toISOString()
   const digits = `${iso.slice(0, 19).replaceAll('-', '').replace('T', '').replaceAll(':', '')}Z`
   return at.getUTCFullYear() < 2050 ? der(0x17, Buffer.from(digits.slice(2))) : der(0x18, Buffer.from(digits))

@@ -12,12 +12,11 @@ import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
 import { egressRules } from './egress-rules.ts'
-import { CommandRunner, type RunOutcome, type RunRequest } from './runner.ts'
+import { CommandRunner, type RunRequest } from './runner.ts'
 
 export type { LaunchIo, LaunchResult } from '../../sandbox/backend.ts'
 export { builtInBundles, bundleNames } from '../../sandbox/bundles/bundles.generated.ts'
 export { renderBundle } from '../../sandbox/bundles/doc.ts'
-export { inferViolations, type Violation } from '../../sandbox/violation.ts'
 export { CommandRunner, type RunOutcome, type RunRequest } from './runner.ts'
 export { formatPlan, type PlanReport, type Support }
 
@@ -57,7 +56,7 @@ export function typedGrants(
   loaded: LoadedPolicy,
   machine: Machine,
   command: readonly string[],
-): Pick<RunRequest, 'patterns' | 'envVars' | 'rules'> {
+): Pick<RunRequest, 'patterns' | 'grants' | 'envVars' | 'rules'> {
   const words = command.map(
     (text): Word => ({
       text,
@@ -73,6 +72,7 @@ export function typedGrants(
   const grants = covering.sort((a, b) => b.pattern.words.length - a.pattern.words.length).slice(0, 1)
   return {
     patterns: [command],
+    grants: grants.map((grant) => grant.pattern.text),
     envVars: grants.flatMap((grant) => grant.envVars),
     rules: egressRules(
       loaded,
@@ -88,13 +88,6 @@ export function typedGrants(
 function shortName(command: readonly string[], [grant]: readonly CommandRule[]): string {
   const words = command.slice(0, 3).join(' ')
   return grant?.pattern.text ?? (words.length > 60 || command.length > 3 ? `${words.slice(0, 60)} …` : words)
-}
-
-/** What of the way out did not go through, in lines; loaded only when there was any. */
-export async function summarizeEgress(events: RunOutcome['egress']): Promise<readonly string[]> {
-  if (events.every((event) => event.verdict === 'allow')) return []
-  const { summarize } = await import('../../egress/event.ts')
-  return summarize(events)
 }
 
 /** A plan with what holds of it on this machine. */

@@ -2,11 +2,13 @@
 
 import type { SessionFacts } from '../../policy/call.ts'
 import type { LaunchIo } from '../../sandbox/backend.ts'
+import type { ShellFacts } from '../../shell/facts.ts'
+import { Fault } from '../../system/fault.ts'
 import type { CommandOptions, CommandPort, CommandResult } from '../../tools/tool.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
 import { BackgroundCommands } from '../session/background-commands.ts'
-import { outcomeNotes } from '../session/outcome-notes.ts'
 import type { CallReach } from '../session/policy.ts'
+import { outcomeNotes } from './outcome-notes.ts'
 import type { CommandRunner, RunIo, RunOutcome, RunRequest } from './runner.ts'
 import { RunnerPool } from './runner-pool.ts'
 import { type CommandGroup, planText, type TextPlan } from './text-plan.ts'
@@ -23,6 +25,8 @@ export interface CommandPortOptions {
 
 /** What one call's commands may reach, and who hears how they came out. */
 export interface CommandCall {
+  /** The command as it was decided, with what was found out about it then: nothing else is run. */
+  readonly decided: { readonly command: string; readonly facts: ShellFacts | null }
   readonly reach: CallReach
   readonly heard: (outcome: RunOutcome) => void
   /** The same for a command in the background, after the call itself has ended. */
@@ -60,16 +64,19 @@ export function openCommands(options: CommandPortOptions): SessionCommands {
   }
 
   function plan(command: string, how: CommandOptions, call: CommandCall): TextPlan {
+    if (command !== call.decided.command)
+      throw new Fault('unchecked-command', 'the command is not the one that was decided')
     const { facts, ownAddresses, home } = options
     const loaded = options.placing(call.reach)
-    return planText(command, { cwd: how.cwd, home, loaded, session: facts(), reach: call.reach, ownAddresses })
+    const place = { cwd: how.cwd, home, loaded, session: facts(), reach: call.reach, ownAddresses }
+    return planText(command, call.decided.facts, place)
   }
 
   function launchGroup(group: CommandGroup, how: CommandOptions, call: CommandCall, io: RunIo): Promise<RunOutcome> {
-    const { text, patterns, envVars, rules } = group
+    const { text, patterns, grants, envVars, rules } = group
     const { cwd, timeoutMs } = how
     const argv = ['/bin/bash', '-c', '--', text]
-    return launch(options.placing(call.reach), { argv, cwd, timeoutMs, patterns, envVars, rules }, io)
+    return launch(options.placing(call.reach), { argv, cwd, timeoutMs, patterns, grants, envVars, rules }, io)
   }
 
   async function run(command: string, how: CommandOptions, call: CommandCall): Promise<CommandResult> {

@@ -21,7 +21,7 @@ import { planRoom, planSandbox, type SandboxPlan, type TerminalSize } from '../.
 import type { ProtectFacts } from '../../sandbox/protect/protect.ts'
 import { worktreeDirectories } from '../../sandbox/protect/protect.ts'
 import type { QuarantineFinding } from '../../sandbox/protect/quarantine.ts'
-import type { Baseline } from '../../sandbox/protect/quarantine-baseline.ts'
+import type { TreeBaseline } from '../../sandbox/protect/quarantine-baseline.ts'
 import { type GuardedRun, ProjectGuard } from '../../sandbox/protect/quarantine-run.ts'
 import type { Movable } from '../../sandbox/secrets/masks-moving.ts'
 import { type MaskChange, MaskWatch } from '../../sandbox/secrets/masks-watch.ts'
@@ -44,6 +44,8 @@ export interface RunRequest {
   readonly cwd: string
   /** The words of the patterns that grant the command: they decide which bundles come along. */
   readonly patterns: readonly (readonly string[])[]
+  /** The patterns that grant the command, as they are written; for the record. */
+  readonly grants: readonly string[]
   /** Names of variables that the grants declare. */
   readonly envVars: readonly string[]
   /** Hosts that the command may reach; without any it has no network. */
@@ -60,6 +62,8 @@ export interface RunIo extends LaunchIo {
 
 /** A command that ran, with everything that was stopped or put right on the way. */
 export interface RunOutcome {
+  /** The patterns that granted it. */
+  readonly grants: readonly string[]
   readonly result: LaunchResult
   readonly plan: SandboxPlan
   readonly findings: readonly QuarantineFinding[]
@@ -101,6 +105,7 @@ export class CommandRunner {
   readonly #guard: ProjectGuard
   readonly #networkOptions: NetworkOptions
   #network: SessionNetwork | null = null
+  #expected: { readonly request: RunRequest; readonly preparing: Preparing } | null = null
   /** What each of the commands that run now could move of the secrets. */
   readonly #running = new Set<Movable>()
 
@@ -150,8 +155,17 @@ export class CommandRunner {
     }
   }
 
+  /** A run of this very request is likely to come, once it is decided: its place may be made ready meanwhile. */
+  expect(request: RunRequest, io: RunIo): void {
+    if (hasWayOut(request)) return
+    this.#expected = { request, preparing: this.#prepare(request, null) }
+    this.#backend.expect?.(this.#expected.preparing, io)
+  }
+
   async #attempt(request: RunRequest, io: RunIo): Promise<RunOutcome> {
-    const preparing = this.#prepare(request, await this.#doorSettings(request))
+    const expected = this.#expected?.request === request ? this.#expected.preparing : null
+    this.#expected = null
+    const preparing = expected ?? this.#prepare(request, await this.#doorSettings(request))
     const egress = createEgressLog()
     const openDoor = this.#network?.doorFor(request.rules, egress.add)
     const ports = new DevServerPorts(io.onNotice ?? (() => {}))
@@ -185,7 +199,15 @@ export class CommandRunner {
         .close(this.#hidden.inProject(), result.exitCode !== 0)
         // A project of nothing but secrets is not for anybody to remove.
         .filter(({ what, path }) => what !== 'kept' || !plan.binds.some((bind) => isInside(bind.path, path)))
-      return { result, plan, findings, maskChanges, egress: egress.events(), served: ports.served() }
+      return {
+        grants: request.grants,
+        result,
+        plan,
+        findings,
+        maskChanges,
+        egress: egress.events(),
+        served: ports.served(),
+      }
     } finally {
       const { begun, door } = underway
       if (begun) this.#running.delete(begun.movable)
@@ -206,13 +228,13 @@ export class CommandRunner {
   }
 
   /** The way out is only loaded for a command that has one: it costs more than the sandbox itself. */
-  async #doorSettings({ rules }: RunRequest): Promise<DoorSettings | null> {
-    if (rules.allowed !== null && rules.allowed.length === 0) return null
+  async #doorSettings(request: RunRequest): Promise<DoorSettings | null> {
+    if (!hasWayOut(request)) return null
     if (this.#network === null) {
       const { SessionNetwork } = await import('./network.ts')
       this.#network = new SessionNetwork(this.#networkOptions)
     }
-    return this.#network.settings(rules)
+    return this.#network.settings(request.rules)
   }
 
   /** The first part of a plan, with the way to the rest: a look for the secrets and the protected paths. */
@@ -267,7 +289,7 @@ export class CommandRunner {
   }
 
   /** What commands that run now, here or in other processes, could move of the secrets. */
-  #moving(alive: readonly Baseline[]): readonly Movable[] {
+  #moving(alive: readonly TreeBaseline[]): readonly Movable[] {
     return [...this.#running, ...alive.map((baseline) => baseline.movable ?? {})]
   }
 
@@ -334,6 +356,10 @@ export class CommandRunner {
   #existing(paths: readonly string[]): string[] {
     return paths.filter((path) => this.#files.exists(path)).map(this.#files.canonical)
   }
+}
+
+function hasWayOut({ rules }: RunRequest): boolean {
+  return rules.allowed === null || rules.allowed.length > 0
 }
 
 /** It may as well be the person's own work of this moment, so it stays. */

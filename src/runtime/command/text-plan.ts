@@ -7,7 +7,7 @@ import type { HostRule } from '../../policy/policy.ts'
 import { takeStance } from '../../policy/stance.ts'
 import { hostsOfText, type TextHosts } from '../../policy/text-hosts.ts'
 import { analyze } from '../../shell/analyze.ts'
-import type { CommandFact } from '../../shell/facts.ts'
+import type { CommandFact, ShellFacts } from '../../shell/facts.ts'
 import { splitText, type TextPart } from '../../shell/split.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
 import type { CallReach } from '../session/policy.ts'
@@ -20,6 +20,8 @@ export interface CommandGroup {
   readonly moves: boolean
   /** The words of the patterns that grant its commands: they decide which bundles come along. */
   readonly patterns: readonly (readonly string[])[]
+  /** The same patterns as they are written, for the record. */
+  readonly grants: readonly string[]
   readonly envVars: readonly string[]
   readonly rules: EgressRules
 }
@@ -43,8 +45,9 @@ export interface TextPlace {
   readonly ownAddresses: () => readonly string[]
 }
 
-export function planText(command: string, place: TextPlace): TextPlan {
-  const all = lookAt(command, place)
+/** Plans a text by what was found out about it when it was decided. */
+export function planText(command: string, decided: ShellFacts | null, place: TextPlace): TextPlan {
+  const all = lookAt(decided?.commands ?? [], place)
   const agreed = place.reach.hosts
   // Who was asked about this text saw all of it.
   const whole = groupOf(command, all, [...all.hosts.hosts, ...agreed], place, { when: 'always', moves: false })
@@ -61,9 +64,14 @@ interface Look {
   readonly hosts: TextHosts
 }
 
-function lookAt(text: string, { cwd, home, loaded, session, reach }: TextPlace): Look {
+/** A part of a text by itself. */
+function lookAtPart(text: string, place: TextPlace): Look {
+  const { cwd, home } = place
   const analysis = analyze(text, { cwd, home, variables: { HOME: home, PWD: cwd } })
-  const facts = 'facts' in analysis ? analysis.facts.commands : []
+  return lookAt('facts' in analysis ? analysis.facts.commands : [], place)
+}
+
+function lookAt(facts: readonly CommandFact[], { loaded, session, reach }: TextPlace): Look {
   const answered = { ...session, grants: { ...session.grants, hosts: [...session.grants.hosts, ...reach.hosts] } }
   return { facts, hosts: hostsOfText(loaded.policy, answered, facts, isContained(loaded, session)) }
 }
@@ -80,11 +88,11 @@ function partByPart(command: string, place: TextPlace): CommandGroup[] | null {
   for (const part of parts) {
     const last = groups.at(-1)
     const together =
-      last && mayFollow(last.first, part) ? lookAt(command.slice(last.first.start, part.end), place) : null
+      last && mayFollow(last.first, part) ? lookAtPart(command.slice(last.first.start, part.end), place) : null
     if (together && together.hosts.withheld.length === 0)
       groups[groups.length - 1] = { first: last!.first, end: part.end, look: together }
     else {
-      const look = lookAt(part.text, place)
+      const look = lookAtPart(part.text, place)
       if (look.hosts.withheld.length > 0) return null
       groups.push({ first: part, end: part.end, look })
     }
@@ -117,6 +125,7 @@ function groupOf(
     when,
     moves,
     patterns,
+    grants: [...new Set(grants.map((grant) => grant.pattern.text))],
     envVars: grants.flatMap((grant) => grant.envVars),
     rules: egressRules(loaded, shorten(text), hosts, programs, ownAddresses),
   }

@@ -25,9 +25,9 @@ import type { CustomToolManifest } from '../../tools/custom/tool-manifest.ts'
 import { createTrustStore, type TrustStore } from '../../tools/custom/trust.ts'
 import { RUNS, touchesNothing } from '../../tools/define-tool.ts'
 import type { Tool, ToolContext, ToolInput, ToolOutput } from '../../tools/tool.ts'
+import { outcomeNotes } from '../command/outcome-notes.ts'
 import type { RunOutcome, RunRequest } from '../command/runner.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
-import { outcomeNotes } from '../session/outcome-notes.ts'
 import { wholeTree } from '../session/policy.ts'
 
 /** What the decision and the record need to know of a custom tool. */
@@ -147,6 +147,7 @@ async function runTool(
         argv: startsItself(script) ? [staged.path] : ['/bin/sh', staged.path],
         cwd: manifest.labels.includes('filesystem') ? context.cwd : '/tmp',
         patterns: [],
+        grants: [],
         envVars: [...manifest.env, ...(settings?.envVars ?? [])],
         rules: {
           command: name,

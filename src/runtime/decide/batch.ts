@@ -6,7 +6,8 @@ import { renderProblem } from '../../manifest/check/problem.ts'
 import { Fault, messageOf } from '../../system/fault.ts'
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
-import { loadPolicy, type ManifestChoice } from '../policy/load.ts'
+import type { ManifestChoice } from '../policy/load.ts'
+import { openPolicy } from '../policy/open.ts'
 import { type CallChecker, openChecker } from './check-call.ts'
 
 interface BatchLine {
@@ -65,9 +66,11 @@ export class BatchChecker {
   }
 
   async #load(root: string | null, choice: ManifestChoice): Promise<CallChecker | { readonly error: string }> {
-    const outcome = await loadPolicy({ machine: this.#machine, files: this.#files, root, choice })
-    if ('problems' in outcome) return { error: outcome.problems.map(renderProblem).join('\n') }
-    return openChecker(outcome.loaded, this.#machine, this.#files)
+    const place = { machine: this.#machine, files: this.#files, root, choice }
+    const opened = await openPolicy({ ...place, unsigned: 'as-written' })
+    if ('problems' in opened) return { error: opened.problems.map(renderProblem).join('\n') }
+    if ('unsigned' in opened) return { error: `${opened.manifestPath} is ${opened.unsigned}` }
+    return openChecker(opened.loaded, this.#machine, this.#files)
   }
 }
 

@@ -1,7 +1,7 @@
 /** Decides a tool call without running it: parse, resolve, evaluate. */
 
 import type { SessionFacts } from '../../policy/call.ts'
-import type { Decision, PartDecision } from '../../policy/decision.ts'
+import { type Decision, denial } from '../../policy/decision.ts'
 import { evaluate } from '../../policy/evaluate.ts'
 import type { ReasonCode } from '../../policy/reason.ts'
 import type { ShellFacts } from '../../shell/facts.ts'
@@ -103,7 +103,5 @@ export function newSession(loaded: LoadedPolicy, machine: Machine): SessionFacts
 }
 
 function refused(tool: string, code: ReasonCode, message: string, remedy?: string): CheckedCall {
-  const reason = { code, message, ...(remedy && { remedy }) }
-  const part: PartDecision = { kind: 'tool', text: tool, decision: 'deny', reason, rules: [], step: 1 }
-  return { decision: { decision: 'deny', reason, rules: [], segments: [part] }, facts: null }
+  return { decision: denial(tool, { code, message, ...(remedy && { remedy }) }), facts: null }
 }

@@ -40,6 +40,11 @@ export function resolveCall(tool: string, actions: Actions, around: Surroundings
   }
 }
 
+/** A call of which nothing but the tool's name is known: only levels decide. */
+export function bareCall(tool: string): ToolCall {
+  return { tool, reads: [], writes: [], lists: [], hosts: [], shell: null, requireConfirmation: false }
+}
+
 /** The paths that a decision is about, by the words that named them: what its tool may reach once it was allowed. */
 export function checkedPaths({ reads, writes, lists }: ToolCall): ReadonlyMap<string, CheckedPath> {
   return new Map([...reads, ...writes, ...lists].map(({ given, path }) => [given, checkedPath(path)]))

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import type { SessionFacts, ToolCall } from '../../policy/call.ts'
-import type { Decision } from '../../policy/decision.ts'
+import { type Decision, denial } from '../../policy/decision.ts'
 import { evaluate } from '../../policy/evaluate.ts'
 import type { PathRule } from '../../policy/policy.ts'
 import { settle } from '../../policy/settle.ts'
@@ -16,11 +16,12 @@ import { parseInput } from '../../tools/input.ts'
 import { builtInSpec } from '../../tools/registry.ts'
 import { type Actions, InputError, type ToolLabel, toolLabels } from '../../tools/tool.ts'
 import { openSkillGate } from '../custom/open-skill-gate.ts'
+import type { CallHistory } from '../decide/admission.ts'
 import { newSession } from '../decide/check-call.ts'
-import { resolveCall } from '../decide/resolve-call.ts'
-import type { Force, ForceRequest } from '../policy/in-force.ts'
+import { bareCall, resolveCall, type Surroundings } from '../decide/resolve-call.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
-import { recallPolicy } from '../policy/memory.ts'
+import { type OpenedPolicy, openPolicy } from '../policy/open.ts'
+import { hostHistory } from './history.ts'
 import { filesNotToRead } from './search.ts'
 import type { HookSessionKey } from './session.ts'
 
@@ -53,13 +54,18 @@ export interface HookPlace {
   readonly inside?: boolean
 }
 
-export interface HookJudgement {
-  readonly decision: Decision
+/** A call of the host as it was read: what it touches, or why it cannot be known. */
+export interface ReadCall {
   readonly call: HookCall
   readonly facts: ShellFacts | null
-  /** What was asked about, in short: the command, path or URL. */
+  /** What is asked about, in short: the command, path or URL. */
   readonly subject: string
   readonly labels: readonly ToolLabel[]
+  readonly touches: ToolCall | { readonly denied: Decision }
+}
+
+export interface HookJudgement extends Pick<ReadCall, 'call' | 'facts' | 'subject' | 'labels'> {
+  readonly decision: Decision
 }
 
 /** A judge that was opened, or the sentence that says why there is none: then everything is denied. */
@@ -68,28 +74,31 @@ export type OpenedJudge = { readonly judge: HookJudge } | { readonly closed: str
 export interface HookJudge {
   readonly loaded: LoadedPolicy
   readonly session: SessionFacts
+  /** The agent's calls before this one; null inside a sandbox, where nothing can be remembered. */
+  readonly history: CallHistory | null
+  /** Reads calls. Whatever goes wrong on the way is a denial. */
+  read(calls: readonly HookCall[]): readonly ReadCall[]
   /** The strictest judgement of all calls; null when there is nothing to judge. */
-  strictest(calls: readonly HookCall[]): HookJudgement | null
+  strictest(calls: readonly ReadCall[], breakerOpenFor: number | null): HookJudgement | null
   /** Why nobody may be asked although the decision is an ask; null when somebody may. */
   whyNotAsked(decision: Decision): string | null
-  /** Remembers how the call was judged, for the session's circuit breaker. */
-  note(decision: Decision): Promise<void>
 }
 
 /** Opens the project's policy. An unsigned manifest takes no effect, and neither does anything else then (M3). */
 export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
   const { machine, files } = place
-  const there = { ...machine, cwd: place.root }
-  const root = place.exact ? place.root : null
-  const recalled = place.inside ? null : recallPolicy(there, files, root)
-  const opened = recalled
-    ? { loaded: recalled }
-    : await readPolicy({ machine: there, files, root, inside: place.inside ?? false })
-  if ('closed' in opened) return opened
+  const opened = await openPolicy({
+    machine: { ...machine, cwd: place.root },
+    files,
+    root: place.exact ? place.root : null,
+    choice: { kind: 'project' },
+    unsigned: place.inside ? 'in-force' : 'refused',
+  })
+  if (!('loaded' in opened)) return { closed: await whyClosed(opened, place.root) }
   const answered = await withAnswers(opened.loaded, place)
   const { loaded } = answered
-  const memory = await recall(place, loaded)
-  const session = { ...answered.session, ...memory?.facts }
+  const history = place.inside ? null : await openHistory(place, loaded)
+  const session = { ...answered.session, tainted: history?.tainted ?? false }
   const shell = place.shell ? await import('../../shell/analyze.ts') : null
   const cwd = files.canonical(place.cwd)
   const around = {
@@ -102,35 +111,26 @@ export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
     ownAddresses: machine.ownAddresses,
     ...(await openSkillGate(loaded.root, machine, files)),
   }
-  const judge = (call: HookCall): HookJudgement[] => {
-    if (call.kind === 'foreign')
-      return [judged(call, evaluate(loaded.policy, session, bare(call.tool)), null, call.tool)]
-    const actions = call.kind === 'search' ? { reads: [call.path] } : actionsOf(call)
-    const tool = call.kind === 'search' ? 'grep' : call.tool
-    const resolved = resolveCall(tool, actions, around)
-    const analysis = resolved.shell?.analysis
-    const decision = evaluate(loaded.policy, session, resolved)
-    const own = judged(
-      call,
-      decision,
-      analysis && 'facts' in analysis ? analysis.facts : null,
-      subjectOf(actions, tool),
-    )
-    const read = resolved.reads[0]
-    if (call.kind !== 'search' || decision.decision === 'deny' || !read || !files.isDirectory(read.path)) return [own]
-    const hidden = filesNotToRead(read.path, loaded.policy, session)
-    return hidden ? [own, judged(call, hidden, null, call.path)] : [own]
+  const judge = ({ touches, ...read }: ReadCall, breakerOpenFor: number | null): HookJudgement[] => {
+    const { call } = read
+    if ('denied' in touches) return [{ ...read, decision: touches.denied }]
+    const decision = evaluate(loaded.policy, { ...session, breakerOpenFor }, touches)
+    const own = { ...read, decision }
+    const path = touches.reads[0]?.path
+    if (call.kind !== 'search' || decision.decision === 'deny' || !path || !files.isDirectory(path)) return [own]
+    const hidden = filesNotToRead(path, loaded.policy, session)
+    return hidden ? [own, { ...read, facts: null, subject: call.path, decision: hidden }] : [own]
   }
   return {
     judge: {
       loaded,
       session,
-      strictest(calls) {
+      history,
+      read: (calls) => calls.map((call) => readCall(call, around)),
+      strictest(calls, breakerOpenFor) {
         let worst: HookJudgement | null = null
-        for (const call of calls) {
-          for (const next of guarded(call, judge)) {
-            if (!worst || compareVerdicts(next.decision.decision, worst.decision.decision) > 0) worst = next
-          }
+        for (const next of calls.flatMap((call) => judge(call, breakerOpenFor))) {
+          if (!worst || compareVerdicts(next.decision.decision, worst.decision.decision) > 0) worst = next
         }
         return worst
       },
@@ -138,34 +138,46 @@ export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
         const settled = settle(decision, loaded.policy, true)
         return settled.outcome === 'refuse' ? settled.message : null
       },
-      async note({ decision, reason }) {
-        // Most sessions have nothing to remember, and then nothing is written or loaded.
-        const outcome = decision === 'deny' ? 'bad' : 'good'
-        if (place.inside || decision === 'ask' || reason.code === 'breaker' || (outcome === 'good' && !memory)) return
-        const { noteCall } = await import('./session.ts')
-        noteCall(sessionKey(place, loaded), loaded.session.breaker, outcome, Date.now())
-      },
     },
   }
 }
 
-/** The long way, which only a changed manifest, a new build or an unsigned project needs. */
-async function readPolicy(request: ForceRequest): Promise<Force> {
-  const { policyInForce } = await import('../policy/in-force.ts')
-  return policyInForce(request)
+/** Why there is no policy, for those who can only be told. */
+async function whyClosed(opened: Exclude<OpenedPolicy, { loaded: unknown }>, root: string): Promise<string> {
+  if ('unsigned' in opened) {
+    const state = opened.unsigned === 'changed' ? 'was changed after it was signed' : `is ${opened.unsigned}`
+    return `${opened.manifestPath} ${state}, so it does not take effect and nothing may run. The user has to read it and run \`cordon sign\` in ${opened.root}, in a terminal of their own.`
+  }
+  const { renderProblem } = await import('../policy/problems.ts')
+  const problems = opened.problems.map(renderProblem).join('; ')
+  return `The manifest of ${root} does not load, so nothing may run: ${problems}`
 }
 
-/** What the session remembers of its calls before this one; null when there is nothing. */
-async function recall(
+function readCall(call: HookCall, around: Surroundings): ReadCall {
+  const tool = call.kind === 'search' ? 'grep' : call.tool
+  const labels = (call.kind === 'tool' && builtInSpec(tool)?.labels) || toolLabels
+  if (call.kind === 'foreign') return { call, labels, facts: null, subject: tool, touches: bareCall(tool) }
+  try {
+    const actions = call.kind === 'search' ? { reads: [call.path] } : actionsOf(call)
+    const touches = resolveCall(tool, actions, around)
+    const analysis = touches.shell?.analysis
+    const facts = analysis && 'facts' in analysis ? analysis.facts : null
+    return { call, labels, facts, subject: subjectOf(actions, tool), touches }
+  } catch (error) {
+    if (!(error instanceof InputError || error instanceof Fault)) throw error
+    const denied = denial(tool, { code: 'bad-input', message: `${messageOf(error)}.` })
+    return { call, labels, facts: null, subject: tool, touches: { denied } }
+  }
+}
+
+/** What the session remembers of its calls before this one; most have nothing, and then nothing is loaded. */
+async function openHistory(
   place: HookPlace,
   loaded: LoadedPolicy,
-): Promise<{ readonly facts: Pick<SessionFacts, 'breakerOpenFor' | 'tainted'> } | null> {
+): Promise<CallHistory & { readonly tainted: boolean }> {
   const key = sessionKey(place, loaded)
-  if (place.inside || !place.files.exists(key.directory)) return null
-  const { breakerOpenFor, hookMemory } = await import('./session.ts')
-  const memory = hookMemory(key)
-  const tainted = memory.tainted && loaded.session.taintAsks.value
-  return { facts: { breakerOpenFor: breakerOpenFor(memory, Date.now()), tainted } }
+  const known = place.files.exists(key.directory) ? (await import('./session.ts')).hookMemory(key) : null
+  return hostHistory(key, known, loaded, place.host, Date.now)
 }
 
 /** Where a host's session is remembered. */
@@ -176,24 +188,6 @@ export function sessionKey(
   return { directory: join(machine.stateDir, 'hook-sessions'), host, session, root }
 }
 
-/** Whatever goes wrong on the way is a denial. */
-function guarded(call: HookCall, judge: (call: HookCall) => HookJudgement[]): HookJudgement[] {
-  try {
-    return judge(call)
-  } catch (error) {
-    if (!(error instanceof InputError || error instanceof Fault)) throw error
-    const reason = { code: 'bad-input', message: `${messageOf(error)}.` } as const
-    const name = call.kind === 'search' ? 'grep' : call.tool
-    const part = { kind: 'tool', text: name, decision: 'deny', reason, rules: [], step: 1 } as const
-    return [judged(call, { decision: 'deny', reason, rules: [], segments: [part] }, null, name)]
-  }
-}
-
-function judged(call: HookCall, decision: Decision, facts: ShellFacts | null, subject: string): HookJudgement {
-  const labels = (call.kind === 'tool' && builtInSpec(call.tool)?.labels) || toolLabels
-  return { call, decision, facts, subject, labels }
-}
-
 function actionsOf(call: HookCall & { kind: 'tool' }): Actions {
   const spec = builtInSpec(call.tool)
   if (!spec) throw new Fault('unknown-tool', `there is no tool "${call.tool}"`)
@@ -202,11 +196,6 @@ function actionsOf(call: HookCall & { kind: 'tool' }): Actions {
 
 function subjectOf(actions: Actions, tool: string): string {
   return actions.command ?? actions.url ?? actions.writes?.[0] ?? actions.reads?.[0] ?? actions.lists?.[0] ?? tool
-}
-
-/** A call of which nothing but the tool's name is known. */
-function bare(tool: string): ToolCall {
-  return { tool, reads: [], writes: [], lists: [], hosts: [], shell: null, requireConfirmation: false }
 }
 
 /** A session keeps the whole output of commands for reading; a hook has none. The pattern has no path to match. */
@@ -225,13 +214,19 @@ async function withAnswers(
   const fresh = newSession(loaded, machine)
   // An agent section of the host's name can only be meant for it; the plan agent stays the plan agent.
   const agent = loaded.policy.agent.value !== 'plan' && loaded.policy.agents.has(host) ? host : null
-  if (inside || !files.exists(join(machine.stateDir, 'grants.json'))) return { loaded, session: { ...fresh, agent } }
+  const brief = loaded.session.discoveryBrief
+  const saves = !inside && files.exists(join(machine.stateDir, 'grants.json'))
+  if (!saves && brief === null) return { loaded, session: { ...fresh, agent } }
   const { openSavedGrants } = await import('../policy/saved-grants.ts')
   const { SessionState, savedDenials } = await import('../session/state.ts')
   const { decidingPolicy } = await import('../session/policy.ts')
   const place = { root: loaded.root, home: machine.home }
-  const saved = openSavedGrants(machine).forSession(loaded.root, session ?? '')
+  const saved = saves ? openSavedGrants(machine).forSession(loaded.root, session ?? '') : []
   const state = new SessionState(agent, fresh.own)
+  if (brief !== null) {
+    const { readBrief } = await import('../session/discovery-brief.ts')
+    state.widenEnvelope(readBrief(brief, files), 'discovery brief', place, true)
+  }
   return {
     loaded: decidingPolicy(loaded, savedDenials(saved, place), state.envelope()),
     session: state.facts(saved, null, place, NOTHING_SPILLED),

@@ -1,15 +1,17 @@
 /** Runs a command that a hook put into the sandbox: judged once more, with the grants of its own words, in the caller's place. */
 
-import type { Decision } from '../../policy/decision.ts'
 import { createRedactor } from '../../scan/redact/redact.ts'
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
+import type { ToolOutput } from '../../tools/tool.ts'
 import { openBackend } from '../command/open-runner.ts'
 import { openCommands } from '../command/port.ts'
 import { CommandRunner, type RunOutcome, type RunRequest } from '../command/runner.ts'
+import { openRecord } from '../record/open.ts'
+import type { CallRecord } from '../record/recorder.ts'
+import { runToolCall, type Stages } from '../run-tool-call.ts'
 import { NO_REACH, placingPolicy } from '../session/policy.ts'
-import { openHookJudge } from './judge.ts'
-import { hookRecorder } from './record.ts'
+import { openHookJudge, type ReadCall } from './judge.ts'
 
 export interface HookRun {
   readonly machine: Machine
@@ -23,50 +25,70 @@ export interface HookRun {
 
 export type HookRunResult =
   | { readonly exitCode: number; readonly notes: readonly string[] }
-  | { readonly denied: string; readonly decision: Decision | null }
+  | { readonly denied: string }
 
 /** Runs it. An ask was answered in the host before it came here; a deny is never answered. */
 export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
   const { machine, files, host, root, session, command } = request
   const place = { machine, files, host, root, session, exact: true, cwd: machine.cwd, shell: true, inside: false }
   const opened = await openHookJudge(place)
-  if ('closed' in opened) return { denied: opened.closed, decision: null }
+  if ('closed' in opened) return { denied: opened.closed }
   const { judge } = opened
-  const judgement = judge.strictest([{ kind: 'tool', tool: 'bash', input: { command } }])!
-  if (judgement.decision.decision === 'deny') {
-    return { denied: judgement.decision.reason.message, decision: judgement.decision }
-  }
+  const { seconds, memory } = judge.history?.ring().limits ?? { seconds: null, memory: null }
+  const admitted = await judge.history?.admit()
+  const openFor = admitted && 'openFor' in admitted ? admitted.openFor : null
   const backend = openBackend({ commands: 'one' })
   const commands = openCommands({
-    placing: (reach) => placingPolicy(judge.loaded, judge.session, reach, null),
+    placing: (reach) => placingPolicy(judge.loaded, judge.session, reach, memory),
     openRunner: (loaded) => new CallersRunner(request.io, [loaded, machine, files, backend]),
     facts: () => judge.session,
     ownAddresses: machine.ownAddresses,
     home: machine.home,
     spillDirectory: machine.cacheDir,
   })
-  const recorder = hookRecorder(judge.loaded, machine, host, session)
-  const record = recorder.begin({
-    tool: 'bash',
-    input: { command },
-    subject: command,
-    decision: judgement.decision,
-    agent: host,
-  })
+  const recorder = openRecord(judge.loaded, machine, { by: 'host', host, session })
+  const outcomes: RunOutcome[] = []
+  const stages: Stages<readonly ReadCall[], CallRecord, HookRunOutput> = {
+    // The call was counted when the host asked its hook; a breaker that is open holds here as well.
+    history: null,
+    parse: () => judge.read([{ kind: 'tool', tool: 'bash', input: { command } }]),
+    decide: (calls) => judge.strictest(calls, openFor)!.decision,
+    begin: (_, decision) =>
+      recorder.begin({ tool: 'bash', input: { command }, subject: command, decision, agent: host, approver: 'host' }),
+    approve: async () => ({ approved: true, remember: null }),
+    run: async ([call], _, signal) => {
+      const timeoutMs = seconds === null ? Number.POSITIVE_INFINITY : seconds * 1000
+      const port = commands.forCall({
+        decided: { command, facts: call!.facts },
+        reach: NO_REACH,
+        heard: (outcome) => void outcomes.push(outcome),
+      })
+      const { exitCode, notes } = await port.run(command, { cwd: files.canonical(machine.cwd), timeoutMs, signal })
+      return { text: '', exitCode, isError: exitCode !== 0, notes }
+    },
+    // The host has the output itself; its hook for results looks at it.
+    scan: (_, output) => ({ output, notes: output.notes, injection: null }),
+    tainted: () => {},
+    end: (record, result) => recorder.end(record, result, outcomes),
+  }
   try {
     const signal = request.io.signal ?? new AbortController().signal
-    const options = { cwd: files.canonical(machine.cwd), timeoutMs: Number.POSITIVE_INFINITY, signal }
-    const outcomes: RunOutcome[] = []
-    const call = { reach: NO_REACH, heard: (outcome: RunOutcome) => void outcomes.push(outcome) }
-    const { exitCode, notes } = await commands.forCall(call).run(command, options)
-    const redact = createRedactor()
-    const output = { text: '', exitCode, isError: exitCode !== 0 }
-    recorder.end(record, { status: 'done', decision: judgement.decision, notes, output }, outcomes)
-    return { exitCode, notes: notes.map((note) => redact.redact(note)) }
+    const result = await runToolCall(stages, { tool: 'bash', input: { command }, signal })
+    if (result.status === 'done') {
+      const redact = createRedactor()
+      return { exitCode: result.output.exitCode, notes: result.notes.map((note) => redact.redact(note)) }
+    }
+    if (result.status === 'failed') throw result.error.cause
+    return { denied: result.decision.reason.message }
   } finally {
     await commands.close()
     recorder.close()
   }
+}
+
+interface HookRunOutput extends ToolOutput {
+  readonly exitCode: number
+  readonly notes: readonly string[]
 }
 
 /** A runner whose commands talk to the caller's own streams: the host reads them as if it had started the command itself. */

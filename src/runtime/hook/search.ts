@@ -4,7 +4,7 @@ import { type Dirent, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { secretOf } from '../../files/secret-shapes.ts'
 import type { SessionFacts } from '../../policy/call.ts'
-import type { Decision, Reason } from '../../policy/decision.ts'
+import { type Decision, denial } from '../../policy/decision.ts'
 import { evaluate } from '../../policy/evaluate.ts'
 import type { Policy } from '../../policy/policy.ts'
 
@@ -22,7 +22,7 @@ export function filesNotToRead(directory: string, policy: Policy, session: Sessi
     for (const entry of entries(place)) {
       if (++seen > MAX_ENTRIES) {
         const message = `${directory} holds more than ${MAX_ENTRIES} files, too many to know whether secrets are among them.`
-        return denial(directory, { code: 'secret', message, remedy: REMEDY })
+        return denial(directory, { code: 'secret', message, remedy: REMEDY }, 'read')
       }
       const path = join(place, entry.name)
       // Links are not followed by the hosts' searches; the repository itself is left out by them.
@@ -34,7 +34,7 @@ export function filesNotToRead(directory: string, policy: Policy, session: Sessi
       const { decision, reason } = evaluate(policy, session, readOf(path))
       if (decision === 'allow') continue
       const message = `The search would read ${path}: ${reason.message}`
-      return denial(path, { code: reason.code, message, remedy: REMEDY })
+      return denial(path, { code: reason.code, message, remedy: REMEDY }, 'read')
     }
   }
   return null
@@ -52,13 +52,4 @@ function entries(directory: string): Dirent[] {
 function readOf(path: string): Parameters<typeof evaluate>[2] {
   const fact = { given: path, path }
   return { tool: 'grep', reads: [fact], writes: [], lists: [], hosts: [], shell: null, requireConfirmation: false }
-}
-
-function denial(text: string, reason: Reason): Decision {
-  return {
-    decision: 'deny',
-    reason,
-    rules: [],
-    segments: [{ kind: 'read', text, decision: 'deny', reason, rules: [], step: 1 }],
-  }
 }

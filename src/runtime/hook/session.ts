@@ -1,10 +1,11 @@
-/** What a host's session has to remember between its hooks, each of which is a process of its own: the breaker (P8) and the taint (A3). */
+/** What a host's session has to remember between its hooks, each of which is a process of its own: the breaker and the rate (P8), the taint (A3). */
 
 import { createHash } from 'node:crypto'
 import { readdirSync, rmdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { withLock } from '../../system/lock.ts'
 import { openOwnDirectory, readOwnJson, removeIfThere, writeOwnJson } from '../../system/state.ts'
+import { CallRate } from '../session/call-rate.ts'
 import {
   type BreakerSettings,
   type BreakerState,
@@ -24,6 +25,8 @@ export interface HookSessionKey {
 export interface HookMemory {
   readonly breaker: BreakerState
   readonly tainted: boolean
+  /** When its calls of the last minute came, in milliseconds since 1970; only where a ring limits them. */
+  readonly calls?: readonly number[]
 }
 
 interface MemoryFile extends HookMemory {
@@ -54,6 +57,17 @@ export function noteCall(key: HookSessionKey, settings: BreakerSettings, outcome
   })
 }
 
+/** Takes a call into the rate of the session's calls; or seconds until the next one may come (P8). */
+export function takeCall(key: HookSessionKey, perMinute: number, now: number): number | null {
+  let wait: number | null = null
+  change(key, now, (memory) => {
+    const rate = new CallRate(() => now, memory.calls)
+    wait = rate.take(perMinute)
+    return { ...memory, calls: rate.calls }
+  })
+  return wait
+}
+
 /** Notes that the session has read text which tries to steer its agent. */
 export function noteTaint(key: HookSessionKey, now: number): void {
   change(key, now, (memory) => ({ ...memory, tainted: true }))
@@ -64,7 +78,7 @@ function change(key: HookSessionKey, now: number, how: (memory: HookMemory) => H
   withLock(`${key.directory}.lock`, () => {
     const file = fileOf(key)
     const memory = how(hookMemory(key))
-    if (memory.tainted || memory.breaker.inARow > 0 || memory.breaker.openUntil !== null) {
+    if (memory.tainted || memory.calls || memory.breaker.inARow > 0 || memory.breaker.openUntil !== null) {
       writeOwnJson(file, { version: 1, ...memory } satisfies MemoryFile)
     } else removeIfThere(file)
     forgetOld(key.directory, now)
@@ -104,10 +118,12 @@ function entriesOf(directory: string): readonly string[] {
 }
 
 function isMemory(value: unknown): value is MemoryFile {
-  const { version, breaker, tainted } = (value ?? {}) as Partial<MemoryFile>
+  const { version, breaker, tainted, calls = [] } = (value ?? {}) as Partial<MemoryFile>
   return (
     version === 1 &&
     typeof tainted === 'boolean' &&
+    Array.isArray(calls) &&
+    calls.every((time) => typeof time === 'number') &&
     typeof breaker?.inARow === 'number' &&
     (breaker.openUntil === null || typeof breaker.openUntil === 'number')
   )

@@ -8,13 +8,13 @@ import type { Machine } from '../../system/machine.ts'
 import { openOwnDirectory, readOwnJson, writeOwnJson } from '../../system/state.ts'
 
 /** A tool's definition as it was accepted. */
-export interface Pin {
+export interface DescriptionPin {
   readonly hash: string
   /** The definition itself, so that a change can be shown. */
   readonly text: string
 }
 
-type Pins = Readonly<Record<string, Pin>>
+type Pins = Readonly<Record<string, DescriptionPin>>
 
 interface PinFile {
   readonly version: 1
@@ -57,7 +57,7 @@ export class ServerPins {
 }
 
 /** The pin of a definition: order of fields does not matter, every field does. */
-export function pinOf(definition: unknown): Pin {
+export function pinOf(definition: unknown): DescriptionPin {
   const text = canonicalJson(definition)
   return { text, hash: createHash('sha256').update(text).digest('hex') }
 }

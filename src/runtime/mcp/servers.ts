@@ -8,25 +8,17 @@ import { isInside } from '../../files/baseline.ts'
 import { literalPrefix } from '../../files/path-pattern.ts'
 import { SERVER_NAME } from '../../manifest/compile-servers.ts'
 import type { McpServerSetting, ServerRequest } from '../../manifest/schema/settings.ts'
-import type { Decision } from '../../policy/decision.ts'
 import { usesNetwork } from '../../policy/network-use.ts'
 import { Fault, messageOf } from '../../system/fault.ts'
 import { machineFiles } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
 import { isRecord } from '../../system/record.ts'
 import { withBundleSecrets } from '../command/bundle-secrets.ts'
-import {
-  type CommandRunner,
-  openBackend,
-  openRunner,
-  type RunOutcome,
-  type RunRequest,
-  summarizeEgress,
-  typedGrants,
-} from '../command/open-runner.ts'
+import { type CommandRunner, openBackend, openRunner, type RunRequest, typedGrants } from '../command/open-runner.ts'
+import { runTyped } from '../command/run-typed.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
-import { type Pin, pinOf } from './pins.ts'
-import type { GatewayRecorder } from './record.ts'
+import type { SessionRecorder } from '../record/recorder.ts'
+import { type DescriptionPin, pinOf } from './pins.ts'
 
 export type { ServerRequest } from '../../manifest/schema/settings.ts'
 
@@ -41,7 +33,7 @@ export interface ServerSpec {
   readonly env: Readonly<Record<string, string>>
   readonly requests: readonly ServerRequest[]
   /** The definition as it was found in a file that nobody signed; null where the person typed or signed it. */
-  readonly definition: Pin | null
+  readonly definition: DescriptionPin | null
 }
 
 const MAX_SERVERS = 50
@@ -99,7 +91,7 @@ export function configServers(file: string): readonly ServerSpec[] {
 }
 
 /** Values of variables are often secrets, so only their hashes are kept. */
-function defined(argv: readonly string[], env: Readonly<Record<string, string>>): Pin {
+function defined(argv: readonly string[], env: Readonly<Record<string, string>>): DescriptionPin {
   const hashed = Object.entries(env).map(([name, value]) => [name, createHash('sha256').update(value).digest('hex')])
   return pinOf({ command: argv, env: Object.fromEntries(hashed) })
 }
@@ -120,62 +112,46 @@ export class ServerSandbox {
   readonly #spec: ServerSpec
   readonly #runner: CommandRunner
   readonly #request: RunRequest
-  readonly #recorder: Pick<GatewayRecorder, 'begin' | 'end'>
+  readonly #loaded: LoadedPolicy
+  readonly #machine: Machine
+  readonly #recorder: Pick<SessionRecorder, 'begin' | 'end'>
 
   constructor(
     spec: ServerSpec,
     loaded: LoadedPolicy,
     machine: Machine,
-    recorder: Pick<GatewayRecorder, 'begin' | 'end'>,
+    recorder: Pick<SessionRecorder, 'begin' | 'end'>,
   ) {
     const own = { ...machine, env: { ...machine.env, ...spec.env } }
     const granted = lasting(spec.grants ? narrowed(loaded, spec.grants) : withBundleSecrets(loaded, own, spec.argv))
     this.#spec = spec
     this.#recorder = recorder
+    this.#loaded = granted
+    this.#machine = own
     this.#runner = openRunner(granted, own, machineFiles, openBackend())
     this.#request = requestOf(spec, granted, own)
   }
 
-  /** Runs the server until it ends, and writes down that it ran and which hosts it reached; what was stopped on the way. */
+  /** Runs the server until it ends; what was stopped on the way. A deny rule holds for it as for every command. */
   async run({ stdin, stdout, stderr, signal }: ServerStreams): Promise<readonly string[]> {
-    const { name, argv, grants } = this.#spec
-    const message = grants ? 'The signed manifest names this server.' : 'The person named this server.'
-    const decision: Decision = { decision: 'allow', reason: { code: 'granted', message }, rules: [], segments: [] }
-    const tool = `mcp_server__${name}`
-    const record = this.#recorder.begin({
-      tool,
-      input: { command: argv },
-      subject: argv.join(' '),
-      decision,
-      agent: 'mcp',
+    const result = await runTyped({
+      loaded: this.#loaded,
+      machine: this.#machine,
+      files: machineFiles,
+      runner: this.#runner,
+      request: this.#request,
+      io: { stdin, stdout, stderr, signal },
+      tool: `mcp_server__${this.#spec.name}`,
+      recorder: this.#recorder,
     })
-    let outcome: RunOutcome
-    try {
-      outcome = await this.#runner.run(this.#request, { stdin, stdout, stderr, signal })
-    } catch (error) {
-      const failed = { code: 'mcp-server', message: messageOf(error), remedy: null }
-      this.#recorder.end(record, { status: 'failed', decision, error: failed }, [])
-      throw error
-    }
-    const { exitCode, cancelled } = outcome.result
-    const output = { text: '', exitCode, isError: exitCode !== 0 && !cancelled }
-    this.#recorder.end(record, { status: 'done', decision, notes: [], output }, [outcome])
-    return notesOf(outcome)
+    if ('denied' in result) throw new Fault('no-servers', result.denied.reason.message)
+    const { exitCode, cancelled } = result.outcome.result
+    return [...result.notes, ...(cancelled ? [] : [`it ended with ${exitCode}`])]
   }
 
   async close(): Promise<void> {
     await this.#runner.close()
   }
-}
-
-async function notesOf({ result, findings, maskChanges, egress }: RunOutcome): Promise<readonly string[]> {
-  return [
-    ...result.violations.map((violation) => `${violation.certainty}: ${violation.message}`),
-    ...findings.map((finding) => finding.message),
-    ...maskChanges.map((change) => `${change.path} ${change.message}`),
-    ...(await summarizeEgress(egress)),
-    ...(result.cancelled ? [] : [`it ended with ${result.exitCode}`]),
-  ]
 }
 
 /** The policy with a server's own files and secrets in place of those of commands. Denials stand. */
@@ -205,7 +181,13 @@ function startOf(grants: McpServerSetting | null, { root }: LoadedPolicy): strin
 
 function requestOf({ name, argv, grants, env }: ServerSpec, loaded: LoadedPolicy, machine: Machine): RunRequest {
   const typed = typedGrants(loaded, machine, argv)
-  const common = { argv, cwd: startOf(grants, loaded), patterns: typed.patterns, timeoutMs: Number.POSITIVE_INFINITY }
+  const common = {
+    argv,
+    cwd: startOf(grants, loaded),
+    patterns: typed.patterns,
+    grants: typed.grants,
+    timeoutMs: Number.POSITIVE_INFINITY,
+  }
   if (!grants) return { ...common, envVars: [...typed.envVars, ...Object.keys(env)], rules: typed.rules }
   const { commands } = loaded.policy
   const tools = (commands.toolDomains.get(argv[0]!) ?? []).filter((rule) => usesNetwork(rule.commands, argv.slice(1)))

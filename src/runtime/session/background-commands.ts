@@ -2,9 +2,9 @@
 
 import { Fault, messageOf } from '../../system/fault.ts'
 import type { BackgroundOutput } from '../../tools/tool.ts'
+import { outcomeNotes } from '../command/outcome-notes.ts'
 import { CommandOutput } from '../command/output.ts'
 import type { RunIo, RunOutcome } from '../command/runner.ts'
-import { outcomeNotes } from './outcome-notes.ts'
 
 interface Background {
   readonly handle: string

@@ -4,10 +4,16 @@ const MINUTE_MS = 60_000
 
 export class CallRate {
   readonly #now: () => number
-  readonly #calls: number[] = []
+  readonly #calls: number[]
 
-  constructor(now: () => number) {
+  constructor(now: () => number, calls: readonly number[] = []) {
     this.#now = now
+    this.#calls = [...calls]
+  }
+
+  /** When the calls of the last minute came. */
+  get calls(): readonly number[] {
+    return this.#calls
   }
 
   /** Takes a call; or seconds until the next one may come. */

@@ -1,7 +1,6 @@
 /** A call of a session before it is decided: the tool, its checked input, and the facts that the decision is made on. */
 
 import type { ToolCall } from '../../policy/call.ts'
-import type { Decision, PartDecision } from '../../policy/decision.ts'
 import { isBuiltInTool, toolKind } from '../../policy/tool-kind.ts'
 import { analyze } from '../../shell/analyze.ts'
 import type { ShellFacts } from '../../shell/facts.ts'
@@ -74,16 +73,4 @@ export function parseCall(
     checked,
     moved,
   }
-}
-
-/** The denial of a call that comes too soon for the agent's ring (P8). */
-export function tooOften(tool: string, ring: number, perMinute: number, wait: number): Decision {
-  const reason = {
-    code: 'ring',
-    message: `Ring ${ring} allows ${perMinute} calls a minute, and they are used up.`,
-    remedy: `Wait ${wait} s; one call that does more is better than many small ones.`,
-  } as const
-  const rules = [{ rule: `rings.${ring}.calls_per_minute`, source: 'manifest' }]
-  const part: PartDecision = { kind: 'tool', text: tool, decision: 'deny', reason, rules, step: 1 }
-  return { decision: 'deny', reason, rules, segments: [part] }
 }

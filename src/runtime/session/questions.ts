@@ -9,9 +9,9 @@ import { settle } from '../../policy/settle.ts'
 import { takeStance } from '../../policy/stance.ts'
 import type { Machine } from '../../system/machine.ts'
 import type { Amended } from '../policy/amend.ts'
+import type { SessionRecorder } from '../record/recorder.ts'
 import type { SessionEvent } from './event.ts'
 import { hostQuestion } from './reach.ts'
-import type { SessionRecorder } from './recorder.ts'
 import type { ProjectPolicy, SessionView } from './view.ts'
 
 /** What asking takes. */
@@ -92,7 +92,7 @@ export class SessionQuestions {
       })
     }
     const kept = amended && 'kept' in amended ? amended.kept : null
-    recorder.note({ type: 'grant', verdict, scope, kind: grant.kind, value: grant.value, ...(kept && { kept }) })
+    recorder.granted({ type: 'grant', verdict, scope, kind: grant.kind, value: grant.value, ...(kept && { kept }) })
     this.#tell({ type: 'grant', remembered, kept })
   }
 

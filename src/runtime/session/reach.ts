@@ -4,7 +4,7 @@ import type { Question } from '../../approval/approve.ts'
 import { hostOfPart } from '../../approval/suggestion.ts'
 import type { HostQuestion } from '../../egress/gate.ts'
 import { parseHostPattern } from '../../hosts/pattern.ts'
-import type { Decision, PartDecision } from '../../policy/decision.ts'
+import { type Decision, type PartDecision, soleDecision } from '../../policy/decision.ts'
 import type { HostRule } from '../../policy/policy.ts'
 import type { ShellFacts } from '../../shell/facts.ts'
 import type { Files } from '../../system/files.ts'
@@ -44,6 +44,5 @@ export function hostQuestion({ command, target }: HostQuestion): Pick<Question, 
     code: 'host-not-granted',
     message: `A running command reaches for ${host}, which no grant names.`,
   } as const
-  const part: PartDecision = { kind: 'host', text: host, decision: 'ask', reason, rules: [], step: 1 }
-  return { tool: 'bash', subject: command, decision: { decision: 'ask', reason, rules: [], segments: [part] } }
+  return { tool: 'bash', subject: command, decision: soleDecision('ask', { kind: 'host', text: host }, reason) }
 }

@@ -113,8 +113,3 @@ function savedRules(saved: readonly SavedGrant[], place: Place): SessionFacts['g
   }
   return { reads, writes, commands, hosts }
 }
-
-/** The saved grants that a rule of a decision stands for. */
-export function savedGrantOf(rule: string): string | null {
-  return /^saved grant (g[a-z0-9]+)$/.exec(rule)?.[1] ?? null
-}

@@ -4,10 +4,10 @@ import type { Refusal } from '../../approval/approve.ts'
 import type { Decision } from '../../policy/decision.ts'
 import type { ToolOutput } from '../../tools/tool.ts'
 
-export type ToolResult =
+export type CallResult<Output> =
   | {
       readonly status: 'done'
-      readonly output: ToolOutput
+      readonly output: Output
       readonly decision: Decision
       /** What was stopped or put right on the way, a sentence each. */
       readonly notes: readonly string[]
@@ -16,10 +16,15 @@ export type ToolResult =
   | { readonly status: 'refused'; readonly decision: Decision; readonly refusal: Refusal }
   | { readonly status: 'failed'; readonly decision: Decision | null; readonly error: ToolFailure }
 
+/** What becomes of a call of a tool. */
+export type ToolResult = CallResult<ToolOutput>
+
 export interface ToolFailure {
   readonly code: string
   readonly message: string
   readonly remedy: string | null
+  /** What was thrown, for a surface that reports faults its own way. */
+  readonly cause?: unknown
 }
 
 /** A result as a model reads it: what was refused, why, and what would be allowed instead. */

@@ -4,12 +4,12 @@ import { mkdirSync } from 'node:fs'
 import { posix } from 'node:path'
 import type { SavedGrants } from '../../approval/saved-grants.ts'
 import { isInside } from '../../files/baseline.ts'
-import type { RingSettings } from '../../manifest/schema/settings.ts'
 import type { SessionFacts } from '../../policy/call.ts'
 import type { Mode, PathRule } from '../../policy/policy.ts'
-import { DEFAULT_TRUST_SCORE, ringOf, takeStance } from '../../policy/stance.ts'
+import { takeStance } from '../../policy/stance.ts'
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
+import { type Ring, ringFor } from '../decide/admission.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
 import { type CallReach, decidingPolicy, movedPolicy, placingPolicy, wholeTree } from './policy.ts'
 import { type SessionState, savedDenials } from './state.ts'
@@ -76,10 +76,8 @@ export class SessionView {
   }
 
   /** The ring of the agent (P8), and its limits. */
-  ring(): { readonly number: 1 | 2 | 3; readonly limits: RingSettings } {
-    const { policy, session } = this.#parts.project.loaded
-    const number = ringOf(policy.agents.get(this.agent)?.trustScore.value ?? DEFAULT_TRUST_SCORE)
-    return { number, limits: session.rings[number] }
+  ring(agent: string = this.agent): Ring {
+    return ringFor(this.#parts.project.loaded, agent)
   }
 
   /** What decisions are made on; the breaker is asked once a call, when it is decided. */

@@ -2,14 +2,14 @@
 
 import { accessSync, constants, openSync, readFileSync, realpathSync } from 'node:fs'
 import { delimiter, isAbsolute, join } from 'node:path'
-import type { Backend, Capability, CompiledSandbox } from '../backend.ts'
+import type { Backend, Capability, CompiledSandbox, PlanUnderway } from '../backend.ts'
 import { numbersProcesses } from '../limits.ts'
 import { type CgroupHost, openCgroups } from '../limits-cgroup.ts'
 import { handsOutSockets } from '../plan.ts'
 import { SandboxFault } from '../sandbox-fault.ts'
 import { launchSandbox } from './launch.ts'
-import { beginRoom } from './launch-blocking.ts'
-import { compileFurnishing, compileRoom, type Machine } from './launch-compile.ts'
+import { type BegunRoom, beginRoom } from './launch-blocking.ts'
+import { type BwrapSetup, compileFurnishing, compileRoom } from './launch-compile.ts'
 import { SpareRooms } from './launch-spare.ts'
 import { probeSandbox } from './probe.ts'
 import type { Architecture } from './syscalls.ts'
@@ -90,14 +90,15 @@ function architectureOf(arch: string): Architecture {
 
 /** A backend of its own state: the opened init and the control groups it found. Nothing is opened before it is needed. */
 export function createBwrapBackend(options: BwrapOptions = {}): Backend {
-  let machine: Machine | null = null
+  let machine: BwrapSetup | null = null
   let groups: { readonly host: CgroupHost | null } | null = null
+  let expected: { readonly room: PlanUnderway['room']; readonly begun: BegunRoom | null } | null = null
   const spares = options.commands === 'many' ? new SpareRooms() : null
   const cgroups = (): CgroupHost | null => {
     groups ??= { host: options.cgroups === false ? null : openCgroups() }
     return groups.host
   }
-  const find = (): Machine => {
+  const find = (): BwrapSetup => {
     if (machine) return machine
     const architecture = architectureOf(process.arch)
     const path = options.init ?? findInit(architecture)
@@ -126,10 +127,16 @@ export function createBwrapBackend(options: BwrapOptions = {}): Backend {
       const [program, ...args] = compileRoom(plan, handsOutSockets(plan), found, null)
       return { program, args, orders: compileFurnishing(plan, found) }
     },
+    expect: (planned, io) => {
+      expected?.begun?.abandon()
+      expected = options.commands === 'one' ? { room: planned.room, begun: beginRoom(planned, io, find()) } : null
+    },
     launch: async (planned, io = {}) => {
       if (!('complete' in planned)) return launchSandbox(planned, io, find(), spares)
       // Bubblewrap works while the rest of the plan is made.
-      const begun = options.commands === 'one' ? beginRoom(planned, io, find()) : null
+      const ready = expected?.room === planned.room && !io.verify ? expected.begun : null
+      if (ready) expected = null
+      const begun = ready ?? (options.commands === 'one' ? beginRoom(planned, io, find()) : null)
       if (!begun) return launchSandbox(planned.complete(), io, find(), spares)
       try {
         return begun.launch(planned.complete())
@@ -137,7 +144,11 @@ export function createBwrapBackend(options: BwrapOptions = {}): Backend {
         begun.abandon()
       }
     },
-    release: () => spares?.close(),
+    release: () => {
+      spares?.close()
+      expected?.begun?.abandon()
+      expected = null
+    },
   }
   return backend
 }

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import type { LaunchIo, LaunchResult, PlanUnderway } from '../backend.ts'
 import type { SandboxPlan } from '../plan.ts'
 import { SandboxFault } from '../sandbox-fault.ts'
-import { compileFurnishing, compileRoom, type Machine, openGroup } from './launch-compile.ts'
+import { type BwrapSetup, compileFurnishing, compileRoom, openGroup } from './launch-compile.ts'
 import { LaunchProgress } from './launch-progress.ts'
 
 /** What native/cordon-launch.c gives Node. */
@@ -58,7 +58,7 @@ function mayBlock(io: LaunchIo): boolean {
 export function beginRoom(
   { room, limits, sockets }: Omit<PlanUnderway, 'complete'>,
   io: LaunchIo,
-  machine: Machine,
+  machine: BwrapSetup,
 ): BegunRoom | null {
   const addon =
     !sockets && mayBlock(io)

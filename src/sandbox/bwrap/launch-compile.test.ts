@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Bind, SandboxRoom } from '../plan.ts'
 import { SandboxFault } from '../sandbox-fault.ts'
-import { compileRoom, type Machine } from './launch-compile.ts'
+import { type BwrapSetup, compileRoom } from './launch-compile.ts'
 
 const room = (binds: readonly Bind[]): SandboxRoom => ({
   hostname: 'localhost',
@@ -14,7 +14,7 @@ const room = (binds: readonly Bind[]): SandboxRoom => ({
   skipped: [],
   scratchBytes: 1,
 })
-const machine: Machine = {
+const machine: BwrapSetup = {
   architecture: 'x64',
   bwrap: '/home/ada/work/bin/bwrap',
   init: { path: '/opt/cordon-init', fd: 4 },

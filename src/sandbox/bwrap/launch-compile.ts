@@ -13,7 +13,7 @@ import { compileFilter } from './seccomp.ts'
 import type { Architecture } from './syscalls.ts'
 
 /** The programs that a launch needs, found once. */
-export interface Machine {
+export interface BwrapSetup {
   readonly architecture: Architecture
   readonly bwrap: string
   readonly init: { readonly path: string; readonly fd: number }
@@ -35,7 +35,7 @@ const STDERR_TERMINAL = 4
 export function compileRoom(
   room: SandboxRoom,
   channel: boolean,
-  machine: Machine,
+  machine: BwrapSetup,
   cgroup: Cgroup | null,
 ): readonly [program: string, ...args: string[]] {
   const writable = room.binds.find(({ path, mode }) => mode === 'read-write' && isInside(machine.bwrap, path))
@@ -50,7 +50,7 @@ export function compileRoom(
 }
 
 /** The control group that a room needs; null when none of its limits does, or none can be had. */
-export function openGroup(limits: Limits, machine: Machine): Cgroup | null {
+export function openGroup(limits: Limits, machine: BwrapSetup): Cgroup | null {
   const left = groupLimits(limits, machine.numbered)
   const host = left && machine.cgroups()
   return left && host ? makeCgroup(host, left) : null
@@ -59,7 +59,7 @@ export function openGroup(limits: Limits, machine: Machine): Cgroup | null {
 /** The orders for the init. Throws a fault for a plan that cannot be expressed. */
 export function compileFurnishing(
   plan: SandboxPlan,
-  machine: Pick<Machine, 'architecture' | 'cgroups' | 'numbered'>,
+  machine: Pick<BwrapSetup, 'architecture' | 'cgroups' | 'numbered'>,
   io: Pick<LaunchIo, 'terminal' | 'stderr' | 'verify'> = {},
 ): Uint8Array {
   const terminalFds = io.terminal

@@ -8,7 +8,7 @@ import { cgroupValues, groupLimits } from '../limits.ts'
 import type { Cgroup } from '../limits-cgroup.ts'
 import { handsOutSockets, type SandboxPlan } from '../plan.ts'
 import { CONTROL_FD, HOST_FD, INIT_FD, IPC_FD, STDIO_FD } from './args.ts'
-import { compileRoom, type Machine, openGroup } from './launch-compile.ts'
+import { type BwrapSetup, compileRoom, openGroup } from './launch-compile.ts'
 
 /** A room whose init waits for its orders, or will. */
 export interface StartedRoom {
@@ -24,7 +24,7 @@ export interface Streams {
 }
 
 /** Starts the room of a plan. Its control group goes when it does. */
-export function startRoom(plan: SandboxPlan, io: LaunchIo, machine: Machine): StartedRoom {
+export function startRoom(plan: SandboxPlan, io: LaunchIo, machine: BwrapSetup): StartedRoom {
   const cgroup = openGroup(plan.limits, machine)
   const [program, ...args] = compileRoom(plan, handsOutSockets(plan), machine, cgroup)
   const child = spawn(program, args, {
@@ -39,7 +39,7 @@ export function startRoom(plan: SandboxPlan, io: LaunchIo, machine: Machine): St
 }
 
 /** Two plans with the same name can have the same room: the same places, the same streams, the same limits as a whole. */
-export function roomName(plan: SandboxPlan, io: LaunchIo, machine: Machine): string {
+export function roomName(plan: SandboxPlan, io: LaunchIo, machine: BwrapSetup): string {
   const left = groupLimits(plan.limits, machine.numbered)
   const host = left && machine.cgroups()
   const limits = left && host ? cgroupValues(left, host.support) : []
@@ -66,7 +66,7 @@ function passable(fd: number): number | 'pipe' {
 }
 
 /** bubblewrap's own descriptors carry only its complaints; the command's follow from STDIO_FD on. */
-function stdioOf(plan: SandboxPlan, io: LaunchIo, machine: Machine): Extract<StdioOptions, unknown[]> {
+function stdioOf(plan: SandboxPlan, io: LaunchIo, machine: BwrapSetup): Extract<StdioOptions, unknown[]> {
   const output = (choice: Output | undefined, fd: number) =>
     choice === 'inherit' ? passable(fd) : choice === 'discard' || choice === undefined ? machine.nothing : 'pipe'
   const none = io.stdin === undefined || io.stdin === 'none'

@@ -9,7 +9,7 @@ import type { SandboxPlan } from '../plan.ts'
 import { SandboxFault } from '../sandbox-fault.ts'
 import { CONTROL_FD } from './args.ts'
 import { Capture } from './launch-capture.ts'
-import { compileFurnishing, type Machine } from './launch-compile.ts'
+import { type BwrapSetup, compileFurnishing } from './launch-compile.ts'
 import { faultOfStep } from './launch-fault.ts'
 import { LaunchProgress } from './launch-progress.ts'
 import { keepAlive, roomName, type StartedRoom, type Streams, startRoom, streamsOf } from './launch-room.ts'
@@ -26,7 +26,7 @@ const QUIT_GRACE_MS = 1000
 export async function launchSandbox(
   plan: SandboxPlan,
   io: LaunchIo,
-  machine: Machine,
+  machine: BwrapSetup,
   spares: SpareRooms | null = null,
 ): Promise<LaunchResult> {
   const orders = compileFurnishing(plan, machine, io)

@@ -9,7 +9,7 @@ import { childPath, isBelow, type SecretTree } from '../secrets/tree.ts'
 import { oddProtected } from './odd.ts'
 
 /** A mount that keeps something as it is: `read-only` cannot be written, `in-place` cannot be moved or removed. */
-export interface Pin {
+export interface MountPin {
   readonly path: string
   readonly mode: 'read-only' | 'in-place'
   readonly kind: 'file' | 'directory'
@@ -109,8 +109,8 @@ export function protectTree(tree: SecretTree, facts: ProtectFacts): Protection {
  * The pins of a protection: each protected path read-only, and every directory between it and the write grant held in
  * place, because a mount point moves along when a directory above it is renamed.
  */
-export function pinsOf(protection: Protection, facts: ProtectFacts): readonly Pin[] {
-  const pins = new Map<string, Pin>()
+export function pinsOf(protection: Protection, facts: ProtectFacts): readonly MountPin[] {
+  const pins = new Map<string, MountPin>()
   for (const guard of protection.guarded.values()) {
     const path = resolved(guard.path)
     if (path === null || !isWritable(path, facts.write)) continue
@@ -210,7 +210,7 @@ function guardsAt(path: string, reason: string, facts: ProtectFacts): Guarded[] 
   return [{ path, reason, identity: identityOf(path) ?? '', directory, hidden: false }]
 }
 
-function hold(path: string, write: readonly string[], pins: Map<string, Pin>): void {
+function hold(path: string, write: readonly string[], pins: Map<string, MountPin>): void {
   for (const above of ancestorsOf(path)) {
     // The grant itself is a mount already, and what is above it cannot be written.
     if (write.includes(above) || !isWritable(above, write)) continue
@@ -218,7 +218,7 @@ function hold(path: string, write: readonly string[], pins: Map<string, Pin>): v
   }
 }
 
-function inPlace(path: string): Pin {
+function inPlace(path: string): MountPin {
   return { path, mode: 'in-place', kind: 'directory' }
 }
 

@@ -10,7 +10,7 @@ import { type ProtectFacts, type Protection, protectTree } from './protect.ts'
 import { SEQUENCE_FOLDERS, sequenceFiles } from './quarantine-sequence.ts'
 
 /** Plain data, so that another process can settle a run whose own process was killed. */
-export interface Baseline {
+export interface TreeBaseline {
   readonly roots: readonly string[]
   readonly home: string
   readonly named: readonly string[]
@@ -56,7 +56,7 @@ export function takeBaseline(
   tree: SecretTree,
   facts: Omit<ProtectFacts, 'write'>,
   { linked, movable }: HiddenFacts = NOTHING_HIDDEN,
-): Baseline {
+): TreeBaseline {
   const protection = protectTree(tree, wholeTree(tree, facts))
   const configs = new Map<string, string>()
   const pointers = readPointers(protection)
@@ -130,7 +130,7 @@ export function readSequences(protection: Protection): Map<string, string | unde
  * The baseline for a run that starts while others are under way: what they may have planted since does not count as
  * having been there. `others` are the baselines of those runs.
  */
-export function narrowBaseline(own: Baseline, others: readonly Baseline[]): Baseline {
+export function narrowBaseline(own: TreeBaseline, others: readonly TreeBaseline[]): TreeBaseline {
   let narrowed = own
   for (const other of others) {
     const shared = (path: string): boolean => other.roots.some((root) => path === root || isBelow(path, root))

@@ -6,18 +6,18 @@ import { isSameProcess, startOf } from '../../system/alive.ts'
 import { unwritable } from '../../system/fault.ts'
 import { uniqueName } from '../../system/unique-name.ts'
 import { isBelow } from '../secrets/tree.ts'
-import type { Baseline } from './quarantine-baseline.ts'
+import type { TreeBaseline } from './quarantine-baseline.ts'
 
 /** A run that some process began and has not settled. */
 export interface JournalEntry {
   readonly file: string
-  readonly baseline: Baseline
+  readonly baseline: TreeBaseline
   /** False when the process that began it is gone. */
   readonly alive: boolean
 }
 
 /** Notes a run under way; returns the file to remove when it has been settled. */
-export function writeJournal(stateDir: string, baseline: Baseline): string {
+export function writeJournal(stateDir: string, baseline: TreeBaseline): string {
   const folder = posix.join(stateDir, 'runs')
   const file = posix.join(folder, `${process.pid}-${uniqueName()}.json`)
   const owner = { pid: process.pid, started: startOf(process.pid) }
@@ -58,7 +58,7 @@ function readEntry(file: string): JournalEntry | null {
   try {
     const parsed = JSON.parse(readFileSync(file, 'utf8')) as {
       owner: { pid: number; started: string | null }
-      baseline: Baseline
+      baseline: TreeBaseline
     }
     return { file, baseline: parsed.baseline, alive: isSameProcess(parsed.owner.pid, parsed.owner.started) }
   } catch {

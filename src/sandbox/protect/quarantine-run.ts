@@ -1,9 +1,9 @@
 /** Guards the protected paths of a project around every run: pins before it, settles after it. */
 
 import { SecretTree } from '../secrets/tree.ts'
-import { type Pin, type ProtectFacts, pinsOf, protectTree } from './protect.ts'
+import { type MountPin, type ProtectFacts, pinsOf, protectTree } from './protect.ts'
 import { type QuarantineFinding, settleRun } from './quarantine.ts'
-import { type Baseline, type HiddenFacts, narrowBaseline, takeBaseline } from './quarantine-baseline.ts'
+import { type HiddenFacts, narrowBaseline, type TreeBaseline, takeBaseline } from './quarantine-baseline.ts'
 import { readJournals, removeJournal, writeJournal } from './quarantine-journal.ts'
 
 /** What other processes do in the project. */
@@ -11,12 +11,12 @@ export interface OtherRuns {
   /** What an earlier, killed run had left and was put right just now. */
   readonly recovered: readonly QuarantineFinding[]
   /** Of the runs that are under way. */
-  readonly alive: readonly Baseline[]
+  readonly alive: readonly TreeBaseline[]
 }
 
 /** A run that has begun. */
 export interface GuardedRun extends OtherRuns {
-  readonly pins: readonly Pin[]
+  readonly pins: readonly MountPin[]
   /** Settles the run once every process of it is gone; call it exactly once, before the result returns. */
   end(): readonly QuarantineFinding[]
 }
@@ -25,7 +25,7 @@ export interface GuardedRun extends OtherRuns {
 export class ProjectGuard {
   readonly #tree: SecretTree
   readonly #stateDir: string
-  #baseline: Baseline | null = null
+  #baseline: TreeBaseline | null = null
   #journal: string | null = null
   #active = 0
 
@@ -77,7 +77,7 @@ export class ProjectGuard {
     return findings
   }
 
-  #recover(baseline: Baseline, file: string): readonly QuarantineFinding[] {
+  #recover(baseline: TreeBaseline, file: string): readonly QuarantineFinding[] {
     const tree = new SecretTree(baseline.roots)
     try {
       const findings = settleRun(tree, baseline, this.#stateDir)

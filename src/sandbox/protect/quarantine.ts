@@ -7,7 +7,6 @@ import { childPath, isBelow, MAX_FOLDER_LENGTH, type SecretTree } from '../secre
 import { type GuardedIn, guardedKeys, includedFiles, repairGitConfig } from './git-config.ts'
 import { type Guarded, type Protection, pointerTarget, protectTree } from './protect.ts'
 import {
-  type Baseline,
   closedFolders,
   configFiles,
   folderName,
@@ -17,6 +16,7 @@ import {
   readPointers,
   readSequences,
   realPath,
+  type TreeBaseline,
   wholeTree,
 } from './quarantine-baseline.ts'
 import { judgeSequence } from './quarantine-sequence.ts'
@@ -39,7 +39,7 @@ export interface QuarantineFinding {
 const SEQUENCE_REASON = 'a stopped rebase or pick, with which git goes on outside the sandbox'
 
 /** Compares the project with the baseline and puts right what a run may not leave. The tree is refreshed here. */
-export function settleRun(tree: SecretTree, baseline: Baseline, stateDir: string): readonly QuarantineFinding[] {
+export function settleRun(tree: SecretTree, baseline: TreeBaseline, stateDir: string): readonly QuarantineFinding[] {
   const failures = openClosed(tree, baseline)
   const settling = new Settling(tree, baseline, new QuarantineStore(stateDir))
   settling.findings.push(...failures)
@@ -59,7 +59,7 @@ const MOST_ROUNDS = 64
  * Opens folders that the run closed: git and editors find what they run in there by name, without listing it, but it cannot be
  * judged. Those that were closed before were hidden from the run, and stay as they are.
  */
-function openClosed(tree: SecretTree, baseline: Baseline): readonly QuarantineFinding[] {
+function openClosed(tree: SecretTree, baseline: TreeBaseline): readonly QuarantineFinding[] {
   const before = new Set(baseline.closed ?? [])
   const failures = new Map<string, QuarantineFinding>()
   for (let round = 0; round < MOST_ROUNDS; round++) {
@@ -85,11 +85,11 @@ function openClosed(tree: SecretTree, baseline: Baseline): readonly QuarantineFi
 class Settling {
   readonly findings: QuarantineFinding[] = []
   readonly #tree: SecretTree
-  readonly #baseline: Baseline
+  readonly #baseline: TreeBaseline
   readonly #store: QuarantineStore
   readonly #protection: Protection
 
-  constructor(tree: SecretTree, baseline: Baseline, store: QuarantineStore) {
+  constructor(tree: SecretTree, baseline: TreeBaseline, store: QuarantineStore) {
     this.#tree = tree
     this.#baseline = baseline
     this.#store = store

@@ -3,8 +3,8 @@
 import { forEachChild, type ParsedScript, parse, type SyntaxNode } from 'unbash'
 import type { Hazard, ShellRejection, SyntaxUse } from '../facts.ts'
 import { gate } from './gate.ts'
-import { Refusal, refuse } from './refusal.ts'
 import { TreeCheck } from './tree-check.ts'
+import { refuse, UnreadableText } from './unreadable-text.ts'
 
 /** A text whose every node is understood. */
 export interface ParsedText {
@@ -26,7 +26,7 @@ export function parseText(source: string): ParsedText | ShellRejection {
     const { syntax, hazards, checks, bashOnly } = new TreeCheck(source).run(script)
     return { script, syntax, hazards, needsSyntaxCheck: checks || !plainSkeleton(source, script), bashOnly }
   } catch (error) {
-    if (error instanceof Refusal) return error.rejection
+    if (error instanceof UnreadableText) return error.rejection
     if (error instanceof RangeError) return refuse('too-complex', 'the command is nested too deeply', 0)
     throw error
   }

@@ -2,9 +2,9 @@
 
 import { forEachChild, type ParsedScript, type SyntaxNode } from 'unbash'
 import type { Hazard, ShellRejection, Span, SyntaxKind, SyntaxUse } from '../facts.ts'
-import { Refusal } from './refusal.ts'
 import { hiddenBrace, hiddenHereDocOpener, hiddenInLiteral, hiddenOpener } from './residual.ts'
 import { BASH_ONLY, COMPOUND, MAX_TREE_DEPTH, NODES } from './syntax-nodes.ts'
+import { UnreadableText } from './unreadable-text.ts'
 
 /** What a tree that is trusted holds. */
 export interface Checked {
@@ -35,7 +35,7 @@ export class TreeCheck {
     this.#source = source
   }
 
-  /** What the tree holds; throws a `Refusal`. */
+  /** What the tree holds; throws a `UnreadableText`. */
   run(script: ParsedScript): Checked {
     this.#visit(script)
     return { syntax: this.#syntax, hazards: this.#hazards, checks: this.#check, bashOnly: this.#bashOnly }
@@ -46,7 +46,7 @@ export class TreeCheck {
   }
 
   #refuse(code: ShellRejection['code'], message: string, position: number): never {
-    throw new Refusal(code, message, this.#within?.start ?? position)
+    throw new UnreadableText(code, message, this.#within?.start ?? position)
   }
 
   #uses(kind: SyntaxKind, node: { pos: number; end: number }): void {

@@ -1,7 +1,7 @@
 /** One simple command: what its name resolves to, what it runs in turn, and what it does to the shell. */
 
 import type { Hazard, Word } from '../facts.ts'
-import { Refusal } from '../read/refusal.ts'
+import { UnreadableText } from '../read/unreadable-text.ts'
 import { evaluateText } from '../words/arithmetic-text.ts'
 import { runWrapper } from '../wrap/wrapped-command.ts'
 import { wrapperRows } from '../wrap/wrappers.ts'
@@ -20,7 +20,7 @@ const MAX_WRAPPERS = 24
 /** Adds the facts of a command, and of everything it is known to run. Returns whether all of that is listed. */
 export function invoke(walk: Walk, call: Invocation): 'all' | 'some' {
   if ((call.depth ?? 0) > MAX_WRAPPERS)
-    throw new Refusal('too-complex', 'wrappers are nested too deeply', call.span.start)
+    throw new UnreadableText('too-complex', 'wrappers are nested too deeply', call.span.start)
   const name = call.argv[0]
   if (name === undefined) {
     if (call.assignments.length > 0 || call.redirects.length > 0 || call.hazards.length > 0) add(walk, call, 'none')

@@ -13,7 +13,7 @@ import type {
   Via,
   Word,
 } from '../facts.ts'
-import { Refusal } from '../read/refusal.ts'
+import { UnreadableText } from '../read/unreadable-text.ts'
 import type { Effects } from './scope.ts'
 
 /** A command fact while it is being made. */
@@ -65,12 +65,13 @@ export class Output {
 
   /** Counts one command; every command of a text that is looked at several times counts again. */
   step(position: number): void {
-    if (++this.#steps > MAX_COMMANDS * 4) throw new Refusal('too-complex', 'the command does too many things', position)
+    if (++this.#steps > MAX_COMMANDS * 4)
+      throw new UnreadableText('too-complex', 'the command does too many things', position)
   }
 
   add(draft: Draft): number {
     if (this.commands.length >= MAX_COMMANDS) {
-      throw new Refusal('too-complex', 'the command consists of too many commands', draft.span.start)
+      throw new UnreadableText('too-complex', 'the command consists of too many commands', draft.span.start)
     }
     return this.commands.push(draft) - 1
   }
@@ -79,7 +80,7 @@ export class Output {
   nest(text: string, position: number): void {
     this.#nested += text.length
     if (this.#nested > MAX_NESTED || ++this.#texts > MAX_NESTED_TEXTS) {
-      throw new Refusal('too-complex', 'too much text is run inside the text', position)
+      throw new UnreadableText('too-complex', 'too much text is run inside the text', position)
     }
   }
 }

@@ -2,7 +2,7 @@
 
 import type { Command, Redirected, Redirection } from 'unbash'
 import type { AssignmentFact, Hazard, RedirectFact, Word } from '../facts.ts'
-import { Refusal } from '../read/refusal.ts'
+import { UnreadableText } from '../read/unreadable-text.ts'
 import { expandArguments } from '../words/word.ts'
 import { assign, assignmentWord, temporary } from './assign.ts'
 import { invoke } from './invoke.ts'
@@ -39,7 +39,8 @@ export function walkSimple(walk: Walk, node: Command): void {
   const hazards: Hazard[] = []
   walk.sink = hazards
   const argv = wordsOf(walk, node)
-  if (argv.length > MAX_WORDS) throw new Refusal('too-complex', `a command has more than ${MAX_WORDS} words`, node.pos)
+  if (argv.length > MAX_WORDS)
+    throw new UnreadableText('too-complex', `a command has more than ${MAX_WORDS} words`, node.pos)
   const before = node.redirects.length > 0 ? walk.scope.branch() : null
   const assignments: AssignmentFact[] = []
   const bare = argv.length === 0

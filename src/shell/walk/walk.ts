@@ -3,8 +3,8 @@
 import type { CompoundList, ParsedScript, Statement, SyntaxNode } from 'unbash'
 import type { AssignmentFact, Hazard, Span, Via, Word } from '../facts.ts'
 import { parseText } from '../read/parse.ts'
-import { Refusal } from '../read/refusal.ts'
 import { MAX_TREE_DEPTH } from '../read/syntax-nodes.ts'
+import { UnreadableText } from '../read/unreadable-text.ts'
 import { assignmentHazard, environmentHazard } from '../tables/environment.ts'
 import { evaluate, isPlainArithmetic, mayFail } from '../words/arithmetic.ts'
 import { walkData } from '../words/arithmetic-text.ts'
@@ -124,10 +124,15 @@ export class Walk implements WordHost {
       within: this.frame.within ?? span,
       depth: this.frame.depth + 1,
     }
-    if (frame.depth > MAX_TEXT_DEPTH) throw new Refusal('too-complex', 'text is run inside text too often', span.start)
+    if (frame.depth > MAX_TEXT_DEPTH)
+      throw new UnreadableText('too-complex', 'text is run inside text too often', span.start)
     const parsed = parseText(text)
     if ('code' in parsed) {
-      throw new Refusal(parsed.code, `the text that \`${via.name}\` runs is refused: ${parsed.message}`, span.start)
+      throw new UnreadableText(
+        parsed.code,
+        `the text that \`${via.name}\` runs is refused: ${parsed.message}`,
+        span.start,
+      )
     }
     const walk = new Walk(text, scope, frame, this.start, this.output)
     for (const hazard of parsed.hazards) walk.output.hazards.push({ ...hazard, span: frame.within })
@@ -137,7 +142,7 @@ export class Walk implements WordHost {
   }
 
   substitution(node: { text: string; script: ParsedScript | undefined; pos: number; end: number }): void {
-    if (node.script === undefined) throw new Refusal('syntax', 'a substitution could not be read', node.pos)
+    if (node.script === undefined) throw new UnreadableText('syntax', 'a substitution could not be read', node.pos)
     const name = node.text.startsWith('<(') ? '<(…)' : node.text.startsWith('>(') ? '>(…)' : '$(…)'
     const inner = node.script.source
     const frame = {
@@ -152,7 +157,8 @@ export class Walk implements WordHost {
   }
 
   #statement(node: Statement): void {
-    if (++this.#depth > MAX_TREE_DEPTH) throw new Refusal('too-complex', 'the command is nested too deeply', node.pos)
+    if (++this.#depth > MAX_TREE_DEPTH)
+      throw new UnreadableText('too-complex', 'the command is nested too deeply', node.pos)
     if (node.background === true) {
       const frame = { ...this.frame, background: true }
       this.apart(frame, () => this.node(node.command))
@@ -245,7 +251,7 @@ export class Walk implements WordHost {
         if (node.expression !== undefined) evaluate(node.expression, arithmeticHost(this), !mayFail(node.body))
         return
       default:
-        throw new Refusal('unsupported-syntax', `the syntax \`${node.type}\` is not supported here`, node.pos)
+        throw new UnreadableText('unsupported-syntax', `the syntax \`${node.type}\` is not supported here`, node.pos)
     }
   }
 

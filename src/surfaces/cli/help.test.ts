@@ -1,6 +1,6 @@
 import { expect, it, test } from 'vitest'
+import type { Terminal } from '../terminal/terminal.ts'
 import { help } from './help.ts'
-import type { Terminal } from './terminal.ts'
 import { commands } from './usage.ts'
 
 const terminal = (width: number): Terminal => ({ out: () => {}, err: () => {}, color: false, width })

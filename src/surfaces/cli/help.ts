@@ -1,6 +1,6 @@
 /** Help texts, made from the command table and as wide as the terminal. */
 
-import { paint, type Terminal } from './terminal.ts'
+import { paint, type Terminal } from '../terminal/terminal.ts'
 import { type CommandRow, commandRow, commands } from './usage.ts'
 
 /** Lines longer than this are hard to read, however wide the terminal is. */

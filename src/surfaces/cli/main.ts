@@ -3,8 +3,8 @@
 import { Fault, messageOf } from '../../system/fault.ts'
 import { faultExit } from '../../system/fault-codes.ts'
 import { version } from '../../system/version.ts'
+import { paint, processTerminal, type Terminal, visible } from '../terminal/terminal.ts'
 import { crashCode } from './crash-code.ts'
-import { paint, processTerminal, type Terminal, visible } from './terminal.ts'
 import { type CommandContext, commandRow, commands, EXIT, ownWords, UsageError } from './usage.ts'
 
 type Load = () => Promise<{ run: (context: CommandContext) => Promise<number> | number }>
@@ -32,6 +32,8 @@ const LOADERS: Readonly<Record<string, Load>> = {
   approvals: () => import('./commands/approvals.ts'),
   import: () => import('./commands/import.ts'),
   mcp: () => import('./commands/mcp.ts'),
+  chat: () => import('./commands/chat.ts'),
+  login: () => import('./commands/login.ts'),
   completions: () => import('./completions.ts'),
 }
 

@@ -1,11 +1,12 @@
 /** Opens the policy a command works with, and prints what is wrong with it. */
 
 import type { LoadedManifest, LoadedPolicy, ManifestChoice } from '../../runtime/policy/load.ts'
-import { recallPolicy } from '../../runtime/policy/memory.ts'
+import { type OpenRequest, openPolicy as openInRuntime } from '../../runtime/policy/open.ts'
+import type { Problem } from '../../runtime/policy/problems.ts'
 import { machineFiles } from '../../system/files.ts'
 import { type Machine, thisMachine } from '../../system/machine.ts'
+import { paint, type Terminal } from '../terminal/terminal.ts'
 import { type Arguments, textFlag } from './arguments.ts'
-import { paint, type Terminal } from './terminal.ts'
 import { UsageError } from './usage.ts'
 
 export interface Opened<Policy extends LoadedPolicy = LoadedManifest> {
@@ -26,12 +27,18 @@ export function rootFlag(args: Arguments): string | null {
   return root
 }
 
-/** The policy in force, when it is remembered; null: it has to be opened. */
-export function recalled(args: Arguments): Opened<LoadedPolicy> | null {
-  if (manifestChoice(args).kind !== 'project') return null
+/** Opens the policy that holds, with what an unsigned one means here; null after it was said why there is none. */
+export async function openInForce(
+  args: Arguments,
+  terminal: Terminal,
+  how: Pick<OpenRequest, 'unsigned' | 'programs'>,
+): Promise<Opened<LoadedPolicy> | null> {
   const machine = thisMachine()
-  const loaded = recallPolicy(machine, machineFiles, rootFlag(args))
-  return loaded && { loaded, machine }
+  const place = { machine, files: machineFiles, root: rootFlag(args), choice: manifestChoice(args) }
+  const opened = await openInRuntime({ ...place, ...how })
+  if ('loaded' in opened) return { loaded: opened.loaded, machine }
+  if ('problems' in opened) await printProblems(args, terminal, opened.problems)
+  return null
 }
 
 /** Opens the policy from its manifests; null after the problems were printed. */
@@ -41,24 +48,18 @@ export async function openPolicy(args: Arguments, terminal: Terminal): Promise<O
   const root = rootFlag(args)
   const outcome = await loadPolicy({ machine, files: machineFiles, root, choice: manifestChoice(args) })
   if ('loaded' in outcome) return { loaded: outcome.loaded, machine }
-  if (args.flags.json)
-    terminal.out(`${JSON.stringify({ error: 'the manifest does not load', problems: outcome.problems })}\n`)
-  const count = outcome.problems.length
+  await printProblems(args, terminal, outcome.problems)
+  return null
+}
+
+async function printProblems(args: Arguments, terminal: Terminal, problems: readonly Problem[]): Promise<void> {
+  if (args.flags.json) terminal.out(`${JSON.stringify({ error: 'the manifest does not load', problems })}\n`)
+  const count = problems.length
   terminal.err(
     `${paint(terminal, 'red', 'cordon:')} the manifest does not load (${count} ${count === 1 ? 'problem' : 'problems'})\n`,
   )
   const { renderProblem } = await import('../../runtime/policy/problems.ts')
-  for (const problem of outcome.problems) terminal.err(`  ${renderProblem(problem).replaceAll('\n', '\n  ')}\n`)
-  return null
-}
-
-/** The opened policy with its registries, when its signature was verified before and still stands; null: it has to be judged. */
-export async function sealedPolicy({ loaded, machine }: Opened): Promise<Opened<LoadedPolicy> | null> {
-  const { sealedRegistries } = await import('../../runtime/policy/seal.ts')
-  const registries = sealedRegistries(loaded, machine)
-  if (registries === null) return null
-  const { withRegistries } = await import('../../runtime/policy/registry-hosts.ts')
-  return { loaded: withRegistries(loaded, registries), machine }
+  for (const problem of problems) terminal.err(`  ${renderProblem(problem).replaceAll('\n', '\n  ')}\n`)
 }
 
 /** Without a manifest nearly everything asks, and a newcomer should know why. */

@@ -1,14 +1,13 @@
 /** The CLI's command table: one row a command, from which help, completions and flags come. */
 
-import type { Terminal } from './terminal.ts'
+import type { Terminal } from '../terminal/terminal.ts'
 
 export interface CommandContext {
   readonly terminal: Terminal
   readonly argv: readonly string[]
 }
 
-/** Exit codes of the CLI. */
-export const EXIT = { ok: 0, failed: 1, usage: 2, ask: 3, deny: 4, fault: 125, refused: 126, notFound: 127 } as const
+export { EXIT } from '../terminal/exit.ts'
 
 export interface CommandRow {
   readonly name: string
@@ -294,6 +293,41 @@ export const commands: readonly CommandRow[] = [
     ],
     details:
       'The project’s manifest must be signed. Approvals are asked by elicitation where the client has it. `wrap` without a\nserver runs those of the manifest, [mcp_servers.NAME], each with its own grants.',
+  },
+  {
+    name: 'chat',
+    summary: 'Work with Cordon’s own agent: every deed of it goes the guarded way.',
+    usage:
+      'cordon chat [--resume [ID]] [--provider NAME] [--model NAME]\n  cordon chat -p TEXT [--json] [--max-turns N] [--budget DOLLARS]',
+    words: 1,
+    flags: [
+      { name: '--prompt', value: 'TEXT', about: 'One task without a prompt, also -p; “-” reads it from stdin.' },
+      { name: '--json', about: 'With -p: print one JSON object at the end.' },
+      {
+        name: '--resume',
+        about: 'Go on with the newest conversation of this project, or with the one whose ID follows.',
+      },
+      { name: '--provider', value: 'NAME', about: 'The API profile.' },
+      { name: '--model', value: 'NAME', about: 'Another model than the profile’s.' },
+      { name: '--mode', value: 'MODE', about: 'The mode to start in.' },
+      { name: '--agent', value: 'NAME', about: 'The agent to start as: build, plan or one of the manifest.' },
+      { name: '--max-turns', value: 'N', about: 'Stop after so many answers of the model to one message.' },
+      { name: '--budget', value: 'DOLLARS', about: 'Stop when the conversation has cost so much.' },
+      { name: '--vscode', about: 'Take the key from CORDON_API_KEY alone.' },
+      manifest,
+      root,
+    ],
+    details:
+      'Without a provider a wizard asks for one. With -p nobody is asked: an ask is a refusal.\nExit code of -p: 0 done, 1 stopped by a limit or refused, 125 the model or the machine failed, 130 interrupted.',
+  },
+  {
+    name: 'login',
+    summary: 'Set a model provider up and store its key.',
+    usage: 'cordon login [PROVIDER]\n  cordon login --forget PROVIDER',
+    words: 1,
+    flags: [{ name: '--forget', about: 'Remove the stored key.' }],
+    details:
+      'The key goes into the system’s keychain, or into a file for you alone, with a warning. It is checked with one request.',
   },
   {
     name: 'completions',

@@ -2,15 +2,17 @@
 
 import { closeSync, constants, openSync, readSync } from 'node:fs'
 import { posix } from 'node:path'
-import { type HookCall, type HookJudge, type HookJudgement, openHookJudge } from '../../runtime/hook/judge.ts'
-import { visible } from '../../scan/visible-text.ts'
+import { type HookCall, type HookJudgement, openHookJudge } from '../../runtime/hook/judge.ts'
+import { runToolCall } from '../../runtime/run-tool-call.ts'
 import { messageOf } from '../../system/fault.ts'
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
+import { hookStages } from './hook-stages.ts'
 import { cursor } from './hosts/cursor.ts'
 import { type HookRequest, type Host, isObject, type Json, type Outcome, ProtocolError } from './hosts/host.ts'
 import { directoryAfter } from './moved-directory.ts'
 import { everyReading } from './path-readings.ts'
+import { oneLine, reasonText } from './reason-text.ts'
 import { commandInside, type Move, type SandboxedForm, sandboxedCommand } from './sandboxed-command.ts'
 
 export interface HookSetting {
@@ -30,9 +32,6 @@ export interface HookAnswer {
   readonly stderr: string
   readonly exitCode: number
 }
-
-/** Longer reasons are cut: a host shows them, and a model pays for them. */
-const MAX_REASON = 2000
 
 /** Answers one call. Never throws: a failure of our own is exit code 2 with a sentence, which every host takes as a block. */
 export async function answerHook(named: Host, text: string, setting: HookSetting): Promise<HookAnswer> {
@@ -107,19 +106,29 @@ async function decide(host: Host, request: HookRequest, input: Json, setting: Ho
   const inside = request.command && commandInside(request.command.text, form)
   const calls = typeof inside === 'string' ? request.calls.map((call) => withCommand(call, inside)) : request.calls
   const reading = { cwd: request.cwd ?? root, home: machine.home, habits: host.paths }
-  const judgement = judge.strictest(everyReading(calls, reading))
-  if (judgement === null) return { kind: 'pass' }
-  const wrapped =
-    request.command === null || typeof inside === 'string' || setting.inside
-      ? null
-      : request.command.replaced(
-          sandboxedCommand(request.command.text, form, moveOf(request, judgement, setting, form)),
-        )
-  const outcome = await settled(judge, judgement, wrapped, { host, request, setting })
-  await judge.note(judgement.decision)
-  // What goes into the sandbox is written down there, with how it ended; inside one, the record is out of reach.
-  if (outcome.kind !== 'sandboxed' && !setting.inside) await record(judge, judgement, host, request, machine)
-  return outcome
+  const read = judge.read(everyReading(calls, reading))
+  if (read.length === 0) return { kind: 'pass' }
+  const isWrapped = request.command !== null && typeof inside !== 'string' && !setting.inside
+  const wrap = (judgement: HookJudgement): Json | null => {
+    if (!isWrapped) return null
+    const { text, replaced } = request.command!
+    return replaced(sandboxedCommand(text, form, moveOf(request, judgement, setting, form)))
+  }
+  const result = await runToolCall(hookStages(judge, read, wrap, { host, request, setting }), {
+    tool: request.tool,
+    input: {},
+    signal: new AbortController().signal,
+  })
+  switch (result.status) {
+    case 'done':
+      return result.output
+    case 'denied':
+      return { kind: 'deny', reason: reasonText(result.decision.reason.message, result.decision.reason.remedy) }
+    case 'refused':
+      return { kind: 'deny', reason: reasonText(result.refusal.message) }
+    case 'failed':
+      throw result.error.cause
+  }
 }
 
 /** The call with another command in the place where it would run. */
@@ -137,36 +146,6 @@ function requireFound(host: Host, { soughtElsewhere = [], cwd }: HookRequest, { 
   }
 }
 
-async function settled(
-  judge: HookJudge,
-  judgement: HookJudgement,
-  input: Json | null,
-  { host, request, setting }: { readonly host: Host; readonly request: HookRequest; readonly setting: HookSetting },
-): Promise<Outcome> {
-  const { decision, reason } = judgement.decision
-  if (decision === 'deny') return { kind: 'deny', reason: reasonText(reason.message, reason.remedy) }
-  if (input !== null && !request.canRewrite) {
-    // What was decided holds for a command in the sandbox; this one would run outside.
-    const instead = `Every command runs in the sandbox, and here the command has to say so itself: ${input.command}`
-    return { kind: 'deny', reason: reasonText(instead) }
-  }
-  if (decision === 'allow') return input ? { kind: 'sandboxed', input } : { kind: 'pass' }
-  const refused = judge.whyNotAsked(judgement.decision)
-  if (refused !== null) return { kind: 'deny', reason: reasonText(`${reason.message} It was not asked: ${refused}.`) }
-  if (request.canAsk) return { kind: 'ask', reason: reasonText(reason.message), input }
-  if (setting.inside) {
-    const where = 'Inside `cordon run` nobody can be asked: the user can grant it in cordon.toml and sign that.'
-    return { kind: 'deny', reason: reasonText(`This needs a yes from the user: ${reason.message}`, where) }
-  }
-  const { machine } = setting
-  const { askOf, keepAsk } = await import('../../runtime/hook/asks.ts')
-  const id = keepAsk(machine, askOf(machine, host.name, judge.loaded.root, judgement), Date.now())
-  return {
-    kind: 'deny',
-    reason: reasonText(`This needs a yes from the user: ${reason.message}`, wayOut(id, judgement)),
-  }
-}
-
 /** Where the host's shell has to be left, when the host goes on from there. */
 function moveOf(
   { command, cwd }: HookRequest,
@@ -177,40 +156,6 @@ function moveOf(
   if (!command?.keepsDirectory || cwd === null) return null
   const to = directoryAfter(facts, { cwd, root, files })
   return to === null ? null : { from: cwd, to }
-}
-
-/** How the user can allow what nobody could be asked about. */
-function wayOut(id: string | null, { call }: HookJudgement): string {
-  if (id !== null) {
-    return `Tell the user to run \`cordon approvals allow ${id}\` in a terminal of their own, or to grant it in cordon.toml and sign that; then try again.`
-  }
-  return call.kind === 'foreign'
-    ? `The user can allow the tool in cordon.toml ([permission.tools] ${JSON.stringify(call.tool)} = "allow") and sign that.`
-    : 'The user can grant it in cordon.toml and sign that; do without it otherwise.'
-}
-
-/** A1: what is decided is written down first. */
-async function record(
-  judge: HookJudge,
-  { decision, call, subject, labels }: HookJudgement,
-  host: Host,
-  request: HookRequest,
-  machine: Machine,
-): Promise<void> {
-  const { hookRecorder } = await import('../../runtime/hook/record.ts')
-  const recorder = hookRecorder(judge.loaded, machine, host.name, request.session)
-  try {
-    recorder.begin({
-      tool: call.kind === 'search' ? 'grep' : call.tool,
-      labels,
-      input: call.kind === 'tool' ? call.input : {},
-      subject,
-      decision,
-      agent: host.name,
-    })
-  } finally {
-    recorder.close()
-  }
 }
 
 /** Where a Codex session was started, from the record that Codex keeps of it. */
@@ -244,15 +189,4 @@ function parseJson(input: string): Json {
   }
   if (!isObject(value)) throw new ProtocolError('the host’s input is not a JSON object')
   return value
-}
-
-/** Never empty: a denial without a reason is an allow in Codex. */
-function reasonText(...sentences: readonly (string | undefined)[]): string {
-  const text = oneLine(`Cordon: ${sentences.filter(Boolean).join(' ')}`)
-  return text.length > MAX_REASON ? `${text.slice(0, MAX_REASON)} …` : text
-}
-
-/** What hides or acts in an agent's own text does not reach the host's screen. */
-function oneLine(text: string): string {
-  return visible(text.replace(/\s+/g, ' '))
 }

@@ -23,7 +23,7 @@ export async function answerResult(
   try {
     const place = placeOf(host, result, setting, setting.root ?? result.project ?? started())
     const { rememberFinding } = await import('../../runtime/hook/finding.ts')
-    if (place !== null) await rememberFinding(place, result.tool, finding, Date.now())
+    if (place !== null) await rememberFinding(place, result.tool, finding)
   } catch {
     // The agent is told even where nothing can be written down.
   }

@@ -4,8 +4,8 @@ import { PASSED_SIGNALS } from '../../runtime/command/open-runner.ts'
 import { runHookCommand } from '../../runtime/hook/run.ts'
 import { machineFiles } from '../../system/files.ts'
 import { thisMachine } from '../../system/machine.ts'
-import { isTerminalDevice, type Terminal, visible } from '../cli/terminal.ts'
-import { EXIT } from '../cli/usage.ts'
+import { EXIT } from '../terminal/exit.ts'
+import { isTerminalDevice, type Terminal, visible } from '../terminal/terminal.ts'
 
 export interface InPlace {
   readonly root: string

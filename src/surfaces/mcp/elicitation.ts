@@ -1,7 +1,7 @@
 /** Approvals by elicitation: the client shows the question to its person. An answer from the client, not proof of a person. */
 
 import type { CordonOptions } from '../../runtime/cordon.ts'
-import { visible } from '../cli/terminal.ts'
+import { visible } from '../terminal/terminal.ts'
 import { isObject } from './json-rpc.ts'
 import type { Elicit } from './rounds.ts'
 

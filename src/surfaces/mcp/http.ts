@@ -1,8 +1,9 @@
 /** MCP over streamable HTTP, on loopback only: a token, no foreign origins, no foreign host names, a session for each client that shakes hands. */
 
-import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { loopbackRefusal } from '../loopback/loopback-guard.ts'
 import { headerProblem, isStateless, postStateless } from './http-stateless.ts'
 import { ERROR, errorObject, isId, isObject, type Json, RpcError } from './json-rpc.ts'
 import { REVISIONS, unsupported } from './revision.ts'
@@ -90,24 +91,10 @@ async function handle(request: IncomingMessage, response: ServerResponse, around
   response.writeHead(204).end()
 }
 
-/** A page in the user's browser must not reach this server: not by its origin, not by a name that was bound again. */
 function refusalOf(request: IncomingMessage, { token, http }: Around): { status: number; why: string } | null {
-  const { port } = http.address() as AddressInfo
-  const names = [`127.0.0.1:${port}`, `localhost:${port}`]
-  const { origin, host } = request.headers
-  if (!names.includes(host ?? '')) return { status: 403, why: 'this server is called 127.0.0.1' }
-  if (origin !== undefined && !names.some((name) => origin === `http://${name}`)) {
-    return { status: 403, why: 'requests of web pages are not taken' }
-  }
-  if (!isToken(request.headers.authorization, token)) return { status: 401, why: 'a bearer token is needed' }
-  if (request.url !== '/mcp') return { status: 404, why: 'the address is /mcp' }
-  return null
-}
-
-function isToken(given: string | undefined, token: string): boolean {
-  const wanted = Buffer.from(`Bearer ${token}`)
-  const found = Buffer.from(given ?? '')
-  return found.length === wanted.length && timingSafeEqual(found, wanted)
+  const refusal = loopbackRefusal(request, (http.address() as AddressInfo).port, token)
+  if (refusal) return refusal
+  return request.url === '/mcp' ? null : { status: 404, why: 'the address is /mcp' }
 }
 
 async function post(

@@ -1,7 +1,24 @@
 /** MCP over stdio: a message a line. Nothing else is ever written to stdout. */
 
-import type { Writable } from 'node:stream'
+import type { Readable, Writable } from 'node:stream'
+import { linesOf } from '../../system/lines.ts'
 import type { Json } from './json-rpc.ts'
+import type { ServerOptions } from './served-project.ts'
+import { McpServer } from './server.ts'
+
+/** Serves one client until its input ends. */
+export async function serveStdio(
+  options: ServerOptions,
+  input: Readable = process.stdin,
+  output: Writable = process.stdout,
+): Promise<void> {
+  const server = new McpServer(lineWriter(output), options)
+  try {
+    for await (const line of linesOf(input)) void server.peer.receive(line)
+  } finally {
+    await server.close()
+  }
+}
 
 /** Writes messages, each on a line of its own. */
 export function lineWriter(output: Writable): (message: Json) => void {

@@ -1,6 +1,6 @@
 /** JSON of a stranger in which nothing is hidden: characters that a person would not see are written out. */
 
-import { visibleLines } from '../cli/terminal.ts'
+import { visibleLines } from '../terminal/terminal.ts'
 import { isObject } from './json-rpc.ts'
 
 export function withVisibleText(value: unknown): unknown {

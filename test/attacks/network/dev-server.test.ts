@@ -50,12 +50,20 @@ class Inside {
   readonly #child: ReturnType<typeof spawn>
   readonly #waiting = new Set<() => void>()
   #rest = ''
+  #dead: string | null = null
 
   constructor(user: User, orders: ServeOrders) {
     const script = PRELUDE + orders.script
     const [program, ...args] = asUser(user, [process.execPath, DRIVER, JSON.stringify({ ...orders, script })])
     this.#child = spawn(program!, args, { stdio: ['pipe', 'pipe', 'inherit'], env: { PATH: process.env.PATH } })
     this.#child.stdout!.on('data', (chunk: Buffer) => this.#take(chunk.toString('utf8')))
+    this.#child.once('error', (error) => this.#die(error.message))
+    this.#child.once('close', (code, signal) => this.#die(`it ended with ${signal ?? code}`))
+  }
+
+  #die(why: string): void {
+    this.#dead = why
+    for (const wake of this.#waiting) wake()
   }
 
   #take(text: string): void {
@@ -71,6 +79,7 @@ class Inside {
       const found = this.told.find((told) => (told.kind === 'ended' ? 'ended' : told.text).includes(wanted))
       if (found) return found.kind === 'ended' ? 'ended' : found.text
       if (this.told.some((told) => told.kind === 'ended')) throw new Error(`ended: ${JSON.stringify(this.told)}`)
+      if (this.#dead !== null) throw new Error(`${this.#dead}, and said only ${JSON.stringify(this.told)}`)
       await new Promise<void>((resolve) => {
         const wake = () => {
           this.#waiting.delete(wake)

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { planText } from '../../../src/runtime/command/text-plan.ts'
 import { newSession } from '../../../src/runtime/decide/check-call.ts'
 import { loadPolicy } from '../../../src/runtime/policy/load.ts'
+import { analyze } from '../../../src/shell/analyze.ts'
 import { machineFiles } from '../../../src/system/files.ts'
 import { thisMachine } from '../../../src/system/machine.ts'
 
@@ -21,7 +22,15 @@ const { loaded } = outcome
 function plan(text: string) {
   const session = newSession(loaded, machine)
   const reach = { hosts: [], roots: [] } as never
-  return planText(text, { cwd: '/p', home: '/h', loaded, session, reach, ownAddresses: () => [] })
+  const analysis = analyze(text, { cwd: '/p', home: '/h', variables: { HOME: '/h', PWD: '/p' } })
+  return planText(text, 'facts' in analysis ? analysis.facts : null, {
+    cwd: '/p',
+    home: '/h',
+    loaded,
+    session,
+    reach,
+    ownAddresses: () => [],
+  })
 }
 
 /** The groups of a text: what each runs, and the first host that it has. */

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Limits } from '../../../src/sandbox/limits.ts'
+import { firstWord } from '../../first-word.ts'
 import { asUser, buildProber, usersToTest } from './fixture.ts'
 import type { OneInput } from './launch-one.ts'
 
@@ -188,7 +189,7 @@ describe.each(usersToTest())('as $name', (user) => {
   test('a wrapper killed while its command runs leaves nothing', async () => {
     const mark = randomBytes(8).toString('hex')
     const wrapper = start(`( setsid bash -c 'sleep 600; : ${mark}' & ); echo started; sleep 600; : ${mark}`)
-    await new Promise((resolve) => wrapper.stdout!.once('data', resolve))
+    await firstWord(wrapper)
     expect(processesWith(mark).length).toBeGreaterThan(1)
     wrapper.kill('SIGKILL')
     expect(await remaining(mark)).toEqual([])
@@ -227,7 +228,7 @@ test('control: without a sandbox, a child outlives its killed wrapper', async ()
   const wrapper = spawn('bash', ['-c', `setsid sleep ${mark} & echo started; wait`], {
     stdio: ['ignore', 'pipe', 'ignore'],
   })
-  await new Promise((resolve) => wrapper.stdout!.once('data', resolve))
+  await firstWord(wrapper)
   wrapper.kill('SIGKILL')
   await sleep(200)
   const left = processesWith(`sleep\0${mark}`)

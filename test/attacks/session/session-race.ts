@@ -8,6 +8,7 @@ import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from
 import { join } from 'node:path'
 import { resultText, type ToolResult } from '../../../src/runtime/session/tool-result.ts'
 import { openSessionWorld, type SessionWorld } from '../../contract/session/session-world.ts'
+import { firstWord } from '../../first-word.ts'
 
 const SECRET = 'SECRET-OF-THE-OUTSIDE'
 const INSIDE = 'inside the project'
@@ -92,7 +93,7 @@ function contents(directory: string): [string, string][] {
 
 async function startFlipper(world: SessionWorld): Promise<ChildProcess> {
   const flipper = fork(join(import.meta.dirname, '../tools/tools-flipper.ts'), [world.root], { execArgv: [] })
-  await new Promise((resolve) => flipper.once('message', resolve))
+  await firstWord(flipper)
   return flipper
 }
 

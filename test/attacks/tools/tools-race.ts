@@ -10,6 +10,7 @@ import { Fault } from '../../../src/system/fault.ts'
 import { machineFiles } from '../../../src/system/files.ts'
 import { InputError } from '../../../src/tools/tool.ts'
 import { openWorld, type World } from '../../contract/tools/tools-world.ts'
+import { firstWord } from '../../first-word.ts'
 
 const SECRET = 'SECRET-OF-THE-OUTSIDE'
 const INSIDE = 'inside the project'
@@ -136,7 +137,7 @@ async function startFlipper(world: World): Promise<ChildProcess> {
   writeFileSync(join(world.outside, 'file.txt'), `${SECRET}\n${INSIDE}\n`, { mode: 0o600 })
   writeFileSync(join(world.outside, 'new', 'deep.txt'), SECRET)
   const flipper = fork(join(import.meta.dirname, 'tools-flipper.ts'), [world.root], { execArgv: [] })
-  await new Promise((resolve) => flipper.once('message', resolve))
+  await firstWord(flipper)
   return flipper
 }
 

@@ -18,10 +18,10 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { makeSigningKey } from '../../../src/manifest/sign/signature.ts'
 import { signaturePath } from '../../../src/manifest/sign/signature-file.ts'
 import { builtInPolicy } from '../../../src/runtime/policy/built-in.ts'
-import { policyInForce } from '../../../src/runtime/policy/in-force.ts'
 import { type LoadedPolicy, loadPolicy } from '../../../src/runtime/policy/load.ts'
 import { recallPolicy, sealPath, verifiedFiles } from '../../../src/runtime/policy/memory.ts'
-import { sealVerified } from '../../../src/runtime/policy/seal.ts'
+import { withRegistries } from '../../../src/runtime/policy/registry-hosts.ts'
+import { sealedRegistries, sealVerified } from '../../../src/runtime/policy/seal.ts'
 import { judgeTrust, signProject } from '../../../src/runtime/policy/trust.ts'
 import { machineFiles } from '../../../src/system/files.ts'
 import { type Machine, thisMachine } from '../../../src/system/machine.ts'
@@ -98,9 +98,12 @@ async function opened(manifest: string): Promise<LoadedPolicy> {
 }
 
 async function read(): Promise<LoadedPolicy> {
-  const outcome = await policyInForce({ machine, files: machineFiles, root, inside: false })
-  if ('closed' in outcome) throw new Error(outcome.closed)
-  return outcome.loaded
+  const outcome = await loadPolicy({ machine, files: machineFiles, root, choice: { kind: 'project' } })
+  if ('problems' in outcome) throw new Error('the manifest does not load')
+  const sealed = sealedRegistries(outcome.loaded, machine)
+  const report = sealed ? null : judgeTrust(outcome.loaded, machine, machineFiles)
+  if (report && report.trust.status !== 'signed') throw new Error(`it is ${report.trust.status}`)
+  return withRegistries(outcome.loaded, sealed ?? report?.registries ?? {})
 }
 
 const recalled = (from = machine, at: string | null = root) => recallPolicy(from, machineFiles, at)

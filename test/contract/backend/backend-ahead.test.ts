@@ -21,6 +21,7 @@ import { createBwrapBackend } from '../../../src/sandbox/bwrap/backend.ts'
 import { planSandbox, type SandboxRequest } from '../../../src/sandbox/plan.ts'
 import { readHostFacts } from '../../../src/sandbox/session.ts'
 import { buildProber } from '../../attacks/sandbox/fixture.ts'
+import { firstWord } from '../../first-word.ts'
 import { openSessionWorld } from '../session/session-world.ts'
 
 const AHEAD = fileURLToPath(new URL('./backend-ahead.ts', import.meta.url))
@@ -233,7 +234,7 @@ test('a session leaves nothing when it is closed, and hides a secret that came a
 test.each(['exit', 'SIGKILL', 'SIGTERM'] as const)('a process that ends by %s leaves nothing', async (how) => {
   const child = spawn(process.execPath, [AHEAD, project], { stdio: ['pipe', 'pipe', 'inherit'] })
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve))
-  await new Promise((resolve) => child.stdout.once('data', resolve))
+  await firstWord(child)
   expect(await until(() => rooms().length > 0)).toBe(true)
   if (how === 'exit') child.stdin.end()
   else child.kill(how)

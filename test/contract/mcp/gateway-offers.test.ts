@@ -52,7 +52,7 @@ describe.each(pairs)('a %s client, a %s server', (client, era) => {
     expect(JSON.stringify(messages)).toContain('cordon://srv/file:///a')
     expect(JSON.stringify(messages)).not.toContain('"system"')
     expect(JSON.stringify((messages as unknown[]).at(-1))).toContain('not an order')
-    expect(at.recorded).toEqual(['mcp_prompts__srv allow', 'done'])
+    expect(at.recorded).toEqual(['mcp_prompts__srv allow', 'taint mcp_prompts__srv', 'done'])
   })
 
   it('reads a resource: cleaned, marked, recorded', async () => {
@@ -67,7 +67,7 @@ describe.each(pairs)('a %s client, a %s server', (client, era) => {
     expect(at.server.asked.at(-1)!.params.uri).toBe('db://rows/1')
     expect(contents).toMatchObject([{ uri: 'cordon://srv/db://rows/1' }, { blob: 'AAAA' }, { mimeType: 'text/plain' }])
     expect(JSON.stringify(contents)).not.toContain(TOKEN)
-    expect(at.recorded).toEqual(['mcp_resources__srv allow', 'done'])
+    expect(at.recorded).toEqual(['mcp_resources__srv allow', 'taint mcp_resources__srv', 'done'])
   })
 
   it.each([

@@ -1,9 +1,11 @@
 /** A gateway between a client and servers that a test plays, of either era, without processes. */
 
-import type { HookJudge } from '../../../src/runtime/hook/judge.ts'
-import type { Pin } from '../../../src/runtime/mcp/pins.ts'
-import type { GatewayRecorder } from '../../../src/runtime/mcp/record.ts'
+import { soleDecision } from '../../../src/policy/decision.ts'
+import type { GatewayJudge } from '../../../src/runtime/mcp/judge.ts'
+import type { DescriptionPin } from '../../../src/runtime/mcp/pins.ts'
 import type { ServerRequest } from '../../../src/runtime/mcp/servers.ts'
+import type { SessionRecorder } from '../../../src/runtime/record/recorder.ts'
+import { LiveHistory } from '../../../src/runtime/session/live-history.ts'
 import { GatewaySession } from '../../../src/surfaces/mcp/gateway/session.ts'
 import { ERROR, type Json, RpcError, RpcPeer } from '../../../src/surfaces/mcp/json-rpc.ts'
 import { META, STATELESS_REVISION } from '../../../src/surfaces/mcp/revision.ts'
@@ -99,7 +101,7 @@ export interface WorldOptions {
   readonly samples?: boolean
   readonly answer?: string
   readonly requests?: readonly ServerRequest[]
-  readonly pins?: Map<string, Pin>
+  readonly pins?: Map<string, DescriptionPin>
   readonly accept?: boolean
 }
 
@@ -113,7 +115,7 @@ export interface World {
   readonly asked: Json[]
   readonly sampled: Json[]
   readonly heard: { readonly method: string; readonly params: Json }[]
-  readonly pins: Map<string, Pin>
+  readonly pins: Map<string, DescriptionPin>
   /** Moves the clock of the gateway. */
   readonly wait: (milliseconds: number) => void
   /** A request of the client; in the stateless era its questions are answered on the way. */
@@ -126,7 +128,7 @@ export interface World {
 export async function openWorld(options: WorldOptions = {}): Promise<World> {
   const servers = options.servers ?? { srv: new PlayedServer() }
   const era = options.client ?? 'handshake'
-  const pins = options.pins ?? new Map<string, Pin>()
+  const pins = options.pins ?? new Map<string, DescriptionPin>()
   const [warnings, recorded] = [[] as string[], [] as string[]]
   const [asked, sampled]: [Json[], Json[]] = [[], []]
   const heard: { method: string; params: Json }[] = []
@@ -241,26 +243,39 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
   }
 }
 
-function ownPins(pins: ReadonlyMap<string, Pin>, label: string): Record<string, Pin> | null {
+function ownPins(pins: ReadonlyMap<string, DescriptionPin>, label: string): Record<string, DescriptionPin> | null {
   const own = [...pins].filter(([name]) => name.startsWith(`${label} `))
   return own.length === 0 ? null : Object.fromEntries(own.map(([name, pin]) => [name.slice(label.length + 1), pin]))
 }
 
-function judge(levels: Readonly<Record<string, 'allow' | 'deny'>>): HookJudge {
+function judge(levels: Readonly<Record<string, 'allow' | 'deny'>>): Omit<GatewayJudge, 'loaded'> {
+  const live = new LiveHistory({
+    breaker: () => ({ failures: 1000, cooldown: 30 }),
+    ring: () => ({ number: 2, limits: { callsPerMinute: null, seconds: null, memory: null } }),
+    taint: () => {},
+    now: () => 0,
+  })
   return {
-    strictest: ([call]: readonly { tool: string }[]) => ({
-      decision: { decision: levels[call!.tool] ?? 'ask', reason: { code: 'level-ask', message: 'its level' } },
-    }),
+    history: live.of('mcp'),
+    decide: (called) =>
+      soleDecision(
+        levels[called] ?? 'ask',
+        { kind: 'tool', text: called },
+        { code: 'level-ask', message: 'its level' },
+      ),
     whyNotAsked: () => null,
-  } as unknown as HookJudge
+  }
 }
 
-function recorder(recorded: string[]): GatewayRecorder {
+function recorder(recorded: string[]): Pick<SessionRecorder, 'begin' | 'end' | 'answered' | 'tainted'> {
   return {
-    begin: ({ tool, decision }: { tool: string; decision: { decision: string } }) => {
+    begin: ({ tool, decision }) => {
       recorded.push(`${tool} ${decision.decision}`)
-      return { call: '', started: 0 }
+      return { call: '', started: 0, parsed: 'text' }
     },
-    end: (_: unknown, { status }: { status: string }) => void recorded.push(status),
-  } as unknown as GatewayRecorder
+    // As the real one: a denial is one line.
+    end: (_, { status }) => void (status === 'denied' || recorded.push(status)),
+    answered: () => {},
+    tainted: (tool) => void recorded.push(`taint ${tool}`),
+  }
 }

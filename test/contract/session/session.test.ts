@@ -441,6 +441,7 @@ async function brokenLog(room: SessionWorld): Promise<Session> {
         end: () => {},
         settled: () => {},
         answered: () => {},
+        granted: () => {},
         tainted: () => {},
         note: () => {},
         close: () => {},

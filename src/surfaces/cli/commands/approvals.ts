@@ -2,9 +2,9 @@
 
 import { dropAsk, grantAsk, type OpenAsk, openAsks } from '../../../runtime/hook/asks.ts'
 import { thisMachine } from '../../../system/machine.ts'
+import { paint, type Terminal, visible } from '../../terminal/terminal.ts'
 import { oneOf, parseArguments, textFlag } from '../arguments.ts'
 import { confirm } from '../confirm.ts'
-import { paint, type Terminal, visible } from '../terminal.ts'
 import { type CommandContext, commandRow, EXIT, UsageError } from '../usage.ts'
 
 const MAX_MINUTES = 30 * 24 * 60

@@ -9,8 +9,8 @@ import {
 } from '../../../runtime/report/audit-trail.ts'
 import { machineFiles } from '../../../system/files.ts'
 import { thisMachine } from '../../../system/machine.ts'
+import { paint, type Style, type Terminal, visible } from '../../terminal/terminal.ts'
 import { type Arguments, oneOf, parseArguments, textFlag } from '../arguments.ts'
-import { paint, type Style, type Terminal, visible } from '../terminal.ts'
 import { type CommandContext, commandRow, EXIT, UsageError } from '../usage.ts'
 
 /** Runs `cordon audit tail|query|verify|report`. */

@@ -2,8 +2,8 @@
 
 import { builtInBundles, bundleNames, renderBundle } from '../../../runtime/command/open-runner.ts'
 import { nearest } from '../../../runtime/policy/near-word.ts'
+import { paint } from '../../terminal/terminal.ts'
 import { parseArguments } from '../arguments.ts'
-import { paint } from '../terminal.ts'
 import { type CommandContext, commandRow, EXIT, UsageError } from '../usage.ts'
 
 /** Runs `cordon bundles`. */

@@ -5,13 +5,12 @@ import type { Decision } from '../../../policy/decision.ts'
 import type { Verdict } from '../../../policy/verdict.ts'
 import type { BatchChecker } from '../../../runtime/decide/batch.ts'
 import { openChecker } from '../../../runtime/decide/check-call.ts'
-import type { LoadedPolicy } from '../../../runtime/policy/load.ts'
 import { machineFiles } from '../../../system/files.ts'
 import { thisMachine } from '../../../system/machine.ts'
-import { type Arguments, parseArguments } from '../arguments.ts'
-import { hintAtInit, manifestChoice, type Opened, openPolicy, recalled, sealedPolicy } from '../open-policy.ts'
+import { paint, type Style, type Terminal, visible } from '../../terminal/terminal.ts'
+import { parseArguments } from '../arguments.ts'
+import { hintAtInit, manifestChoice, openInForce } from '../open-policy.ts'
 import { requestedCall } from '../requested-call.ts'
-import { paint, type Style, type Terminal, visible } from '../terminal.ts'
 import { type CommandContext, commandRow, EXIT } from '../usage.ts'
 
 export const VERDICT_STYLE: Record<Verdict, Style> = { allow: 'green', ask: 'yellow', deny: 'red' }
@@ -25,7 +24,8 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
     return batch(terminal, new BatchChecker(thisMachine(), machineFiles, manifestChoice(args)))
   }
   const call = requestedCall(args)
-  const opened = recalled(args) ?? (await openToCheck(args, terminal))
+  // An unsigned manifest is checked as it is written; a signed one with the registries that it was signed with.
+  const opened = await openInForce(args, terminal, { unsigned: 'as-written' })
   if (!opened) return EXIT.usage
   const { loaded, machine } = opened
   const cwd = args.flags.root ? loaded.root : machineFiles.canonical(machine.cwd)
@@ -34,12 +34,6 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   terminal.out(args.flags.json ? `${JSON.stringify(decision)}\n` : describe(terminal, decision))
   hintAtInit(args, loaded, terminal)
   return VERDICT_EXIT[decision.decision]
-}
-
-/** An unsigned manifest is checked as it is written; a signed one with the registries that it was signed with. */
-async function openToCheck(args: Arguments, terminal: Terminal): Promise<Opened<LoadedPolicy> | null> {
-  const opened = await openPolicy(args, terminal)
-  return opened?.loaded.ownManifest ? ((await sealedPolicy(opened)) ?? opened) : opened
 }
 
 async function batch(terminal: Terminal, checker: BatchChecker): Promise<number> {

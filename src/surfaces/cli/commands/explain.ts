@@ -6,10 +6,10 @@ import type { LoadedPolicy } from '../../../runtime/policy/load.ts'
 import type { CommandFact, ShellFacts, Word } from '../../../shell/facts.ts'
 import { machineFiles } from '../../../system/files.ts'
 import type { Machine } from '../../../system/machine.ts'
+import { paint, type Terminal, visible, visibleLines } from '../../terminal/terminal.ts'
 import { parseArguments } from '../arguments.ts'
 import { hintAtInit, openPolicy } from '../open-policy.ts'
 import { requestedCall } from '../requested-call.ts'
-import { paint, type Terminal, visible, visibleLines } from '../terminal.ts'
 import { type CommandContext, commandRow, EXIT } from '../usage.ts'
 import { VERDICT_EXIT, VERDICT_STYLE } from './check.ts'
 
@@ -23,7 +23,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const cwd = args.flags.root ? loaded.root : machineFiles.canonical(machine.cwd)
   const checker = await openChecker(loaded, machine, machineFiles, call.tool)
   const checked = checker.check({ ...call, cwd })
-  const network = checked.facts ? await networkOf(checked.facts.source, loaded, machine, cwd) : null
+  const network = checked.facts ? await networkOf(checked.facts, loaded, machine, cwd) : null
   if (args.flags.json) {
     const hosts = network && { network: network.json }
     terminal.out(`${JSON.stringify({ ...checked.decision, facts: checked.facts, ...hosts })}\n`)
@@ -35,7 +35,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
 
 /** Which part of a text has which hosts, and whether its parts run apart for that (S3). */
 async function networkOf(
-  text: string,
+  facts: ShellFacts,
   loaded: LoadedPolicy,
   machine: Machine,
   cwd: string,
@@ -44,7 +44,7 @@ async function networkOf(
   const session = newSession(loaded, machine)
   const reach = { roots: [], readOnly: [], hosts: [] }
   const place = { cwd, home: machine.home, loaded, session, reach, ownAddresses: () => [] }
-  const { groups, note } = planText(text, place)
+  const { groups, note } = planText(facts.source, facts, place)
   const parts = groups.map((group) => ({
     command: group.text,
     hosts: (group.rules.allowed ?? []).map((rule) => rule.pattern.text),

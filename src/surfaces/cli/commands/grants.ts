@@ -2,8 +2,8 @@
 
 import { openSavedGrants } from '../../../runtime/policy/saved-grants.ts'
 import { thisMachine } from '../../../system/machine.ts'
+import { paint, visible } from '../../terminal/terminal.ts'
 import { oneOf, parseArguments } from '../arguments.ts'
-import { paint, visible } from '../terminal.ts'
 import { type CommandContext, commandRow, EXIT, UsageError } from '../usage.ts'
 
 /** Runs `cordon grants list|revoke`. */

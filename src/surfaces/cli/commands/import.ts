@@ -10,8 +10,8 @@ import { Fault, messageOf } from '../../../system/fault.ts'
 import { machineFiles } from '../../../system/files.ts'
 import { type Machine, thisMachine } from '../../../system/machine.ts'
 import { parseSettings } from '../../hook/install/settings-json.ts'
+import { paint, visible } from '../../terminal/terminal.ts'
 import { oneOf, parseArguments, textFlag } from '../arguments.ts'
-import { paint, visible } from '../terminal.ts'
 import { type CommandContext, commandRow, EXIT } from '../usage.ts'
 
 /** Where each keeps its settings, the nearest first; all that are there count. */

@@ -5,8 +5,8 @@ import { MANIFEST_NAME } from '../../../runtime/policy/project-root.ts'
 import { proposeForProject } from '../../../runtime/policy/propose.ts'
 import { Fault } from '../../../system/fault.ts'
 import { machineFiles } from '../../../system/files.ts'
+import { paint } from '../../terminal/terminal.ts'
 import { parseArguments } from '../arguments.ts'
-import { paint } from '../terminal.ts'
 import { type CommandContext, commandRow, EXIT, UsageError } from '../usage.ts'
 
 /** Runs `cordon init`. */

@@ -23,10 +23,10 @@ import {
   trustedFoldersFile,
 } from '../../hook/install/host-settings.ts'
 import { forgetTrust, keepTrust, type TrustEntry, trustOf, withoutTrust } from '../../hook/install/installed-trust.ts'
-import { lineDiff } from '../../hook/install/line-diff.ts'
+import { lineDiff } from '../../terminal/line-diff.ts'
+import { paint, type Terminal, visible } from '../../terminal/terminal.ts'
 import { type Arguments, oneOf, parseArguments } from '../arguments.ts'
 import { confirm } from '../confirm.ts'
-import { paint, type Terminal, visible } from '../terminal.ts'
 import { type CommandContext, commandRow, EXIT, UsageError } from '../usage.ts'
 
 /** Runs `cordon install`. */

@@ -2,9 +2,9 @@
 
 import { openKeys } from '../../../runtime/policy/keys.ts'
 import { thisMachine } from '../../../system/machine.ts'
+import { paint, visible } from '../../terminal/terminal.ts'
 import { oneOf, parseArguments } from '../arguments.ts'
 import { confirm } from '../confirm.ts'
-import { paint, visible } from '../terminal.ts'
 import { type CommandContext, commandRow, EXIT, UsageError } from '../usage.ts'
 
 /** Runs `cordon keys [list|trust|untrust|reset]`. */

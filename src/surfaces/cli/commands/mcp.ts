@@ -3,14 +3,12 @@
 import { createCordon } from '../../../runtime/cordon.ts'
 import { keepAsk } from '../../../runtime/hook/asks.ts'
 import { machineFiles } from '../../../system/files.ts'
-import { linesOf } from '../../../system/lines.ts'
 import { thisMachine } from '../../../system/machine.ts'
 import type { ServerOptions } from '../../mcp/served-project.ts'
-import { McpServer } from '../../mcp/server.ts'
-import { lineWriter } from '../../mcp/stdio.ts'
+import { serveStdio } from '../../mcp/stdio.ts'
+import { type Terminal, visible } from '../../terminal/terminal.ts'
 import { parseArguments, textFlag } from '../arguments.ts'
 import { rootFlag } from '../open-policy.ts'
-import { type Terminal, visible } from '../terminal.ts'
 import { type CommandContext, commandRow, EXIT, UsageError } from '../usage.ts'
 
 /** Runs `cordon mcp`. */
@@ -34,7 +32,9 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   if (verb !== undefined) throw new UsageError('say cordon mcp, or cordon mcp wrap -- SERVER')
   if (args.flags.port !== undefined && !args.flags.http) throw new UsageError('--port goes with --http')
   const options = serverOptions(root)
-  return args.flags.http ? overHttp(terminal, options, textFlag(args, 'port') ?? '0') : overStdio(options)
+  if (args.flags.http) return overHttp(terminal, options, textFlag(args, 'port') ?? '0')
+  await serveStdio(options)
+  return EXIT.ok
 }
 
 function serverOptions(root: string): ServerOptions {
@@ -55,16 +55,6 @@ function serverOptions(root: string): ServerOptions {
       },
     },
   }
-}
-
-async function overStdio(options: ServerOptions): Promise<number> {
-  const server = new McpServer(lineWriter(process.stdout), options)
-  try {
-    for await (const line of linesOf(process.stdin)) void server.peer.receive(line)
-  } finally {
-    await server.close()
-  }
-  return EXIT.ok
 }
 
 async function overHttp(terminal: Terminal, options: ServerOptions, port: string): Promise<number> {

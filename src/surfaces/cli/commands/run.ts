@@ -1,27 +1,23 @@
 /** `cordon run`: a command in the sandbox, as transparent as a wrapper can be. */
 
+import type { Decision } from '../../../policy/decision.ts'
 import {
   builtInBundles,
   formatPlan,
-  inferViolations,
   openBackend,
   openRunner,
   PASSED_SIGNALS,
-  type RunOutcome,
   reportPlan,
-  summarizeEgress,
   typedGrants,
 } from '../../../runtime/command/open-runner.ts'
+import { runTyped } from '../../../runtime/command/run-typed.ts'
 import type { LoadedPolicy } from '../../../runtime/policy/load.ts'
 import { machineFiles } from '../../../system/files.ts'
-import type { Machine } from '../../../system/machine.ts'
+import { type Machine, thisMachine } from '../../../system/machine.ts'
+import { isTerminalDevice, paint, type Terminal, visible } from '../../terminal/terminal.ts'
 import { type Arguments, parseArguments, textFlag } from '../arguments.ts'
-import { type Opened, openPolicy, recalled, sealedPolicy } from '../open-policy.ts'
-import { isTerminalDevice, paint, type Terminal, visible } from '../terminal.ts'
+import { openInForce } from '../open-policy.ts'
 import { type CommandContext, commandRow, EXIT, ownWords, UsageError } from '../usage.ts'
-
-/** A search through a tree opens every hidden file in it: the first few say it all. */
-const MAX_VIOLATIONS = 20
 
 /** Runs `cordon run`. */
 export async function run({ terminal, argv }: CommandContext): Promise<number> {
@@ -32,10 +28,16 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
     )
     return EXIT.notFound
   }
-  const opened = recalled(args) ?? (await openInForce(args, terminal, command))
+  const opened = await openInForce(args, terminal, {
+    unsigned: async (loaded, report) => {
+      const { requireSigned } = await import('./sign.ts')
+      return requireSigned(terminal, loaded, report, thisMachine())
+    },
+    programs: command.slice(0, 1),
+  })
   if (!opened) return EXIT.fault
   const { machine } = opened
-  const loaded = await withKeys(opened.loaded, machine, command)
+  const loaded = await withKeys(await briefed(opened.loaded, machine), machine, command)
   const backend = openBackend({ commands: 'one' })
   const timeout = textFlag(args, 'timeout')
   const runner = openRunner(loaded, machine, machineFiles, backend)
@@ -54,9 +56,14 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
       terminal.out(args.flags.json ? `${JSON.stringify(report)}\n` : formatPlan(report))
       return EXIT.ok
     }
-    const outcome = await runner.run(request, {
+    const told = new Set<string>()
+    const tell = (line: string): void => {
+      if (!told.has(line)) say(terminal, line)
+      told.add(line)
+    }
+    const io = {
       forwardSignals: PASSED_SIGNALS,
-      onNotice: (line) => say(terminal, line),
+      onNotice: tell,
       ...(interactive
         ? {
             terminal: { input: process.stdin, output: process.stdout },
@@ -64,8 +71,11 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
             ...(!isTerminalDevice(2) && { stderr: 'inherit' as const }),
           }
         : { stdin: 'inherit' as const, stdout: 'inherit' as const, stderr: 'inherit' as const }),
-    })
-    await tell(terminal, outcome)
+    }
+    const result = await runTyped({ loaded, machine, files: machineFiles, runner, request, io })
+    if ('denied' in result) return refuse(terminal, result.denied)
+    const { outcome, notes } = result
+    for (const note of notes) tell(note)
     if (outcome.result.exitCode !== 0 && outcome.plan.network.kind === 'none')
       await hintAtBundle(terminal, command, loaded)
     return outcome.result.exitCode
@@ -77,26 +87,18 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   }
 }
 
-/** The policy as it may take effect: a project's manifest signed, the registries of the bundles known; null: refused. */
-async function openInForce(
-  args: Arguments,
-  terminal: Terminal,
-  command: readonly string[],
-): Promise<Opened<LoadedPolicy> | null> {
-  const opened = await openPolicy(args, terminal)
-  if (!opened) return null
-  const { loaded, machine } = opened
-  const { withRegistries } = await import('../../../runtime/policy/registry-hosts.ts')
-  if (loaded.ownManifest) {
-    const sealed = await sealedPolicy(opened)
-    if (sealed) return sealed
-    const { requireSigned } = await import('./sign.ts')
-    const report = await requireSigned(terminal, loaded, machine)
-    return report === false ? null : { loaded: withRegistries(loaded, report?.registries ?? {}), machine }
-  }
-  if (loaded.sandbox.bundles.length === 0) return opened
-  const { readRegistries } = await import('../../../runtime/policy/trust.ts')
-  return { loaded: withRegistries(loaded, readRegistries(loaded, machine, command.slice(0, 1))), machine }
+/** A denial, with the rules that say so: what is denied to agents is denied to everybody in the project. */
+function refuse(terminal: Terminal, { reason, rules }: Decision): number {
+  const named = rules.map(({ rule, source }) => `${rule} (${source})`).join(', ')
+  say(terminal, `${reason.message}${named === '' ? '' : ` ${named}`} [${reason.code}]`)
+  return EXIT.refused
+}
+
+/** With the discovery brief, where there is one. */
+async function briefed(loaded: LoadedPolicy, machine: Machine): Promise<LoadedPolicy> {
+  if (loaded.session.discoveryBrief === null) return loaded
+  const { withBrief } = await import('../../../runtime/command/typed-call.ts')
+  return withBrief(loaded, machine, machineFiles)
 }
 
 /** With the keys of the person that the command's bundles broker; those exist only where bundles do. */
@@ -120,22 +122,6 @@ function splitCommand(argv: readonly string[]): { args: Arguments; command: read
   if (args.flags.json && !args.flags.plan)
     throw new UsageError('--json goes with --plan: what is run has its own output')
   return { args, command }
-}
-
-async function tell(terminal: Terminal, { result, plan, findings, maskChanges, egress }: RunOutcome): Promise<void> {
-  const inferred = result.stderr ? inferViolations(result.stderr.bytes.toString('utf8'), plan) : []
-  const violations = new Set(
-    [...result.violations, ...inferred].map(({ certainty, message }) => `${certainty}: ${message}`),
-  )
-  const lines = [
-    ...[...violations].slice(0, MAX_VIOLATIONS),
-    ...(violations.size > MAX_VIOLATIONS ? [`and ${violations.size - MAX_VIOLATIONS} more were stopped`] : []),
-    ...findings.map((finding) => finding.message),
-    ...maskChanges.map((change) => change.message),
-    ...(await summarizeEgress(egress)),
-    ...(result.timedOut ? ['stopped: the time limit was reached'] : []),
-  ]
-  for (const line of new Set(lines)) say(terminal, line)
 }
 
 const chosenBundles = ({ sandbox }: LoadedPolicy) => sandbox.bundles.map(({ value }) => value)

@@ -11,10 +11,10 @@ import {
 import { Fault } from '../../../system/fault.ts'
 import { machineFiles } from '../../../system/files.ts'
 import type { Machine } from '../../../system/machine.ts'
+import { paint, type Terminal, visible } from '../../terminal/terminal.ts'
 import { parseArguments } from '../arguments.ts'
 import { confirm } from '../confirm.ts'
 import { openPolicy } from '../open-policy.ts'
-import { paint, type Terminal, visible } from '../terminal.ts'
 import { type CommandContext, commandRow, EXIT } from '../usage.ts'
 
 /** Runs `cordon sign`. */
@@ -68,14 +68,13 @@ function sign(terminal: Terminal, loaded: LoadedManifest, machine: Machine): num
   return EXIT.ok
 }
 
-/** Sees to it that the project's manifest is signed, offering that at a terminal; false: nothing may run on it. */
+/** Offers at a terminal to sign a manifest that is not; the report of what was signed, or null: nothing may run on it. */
 export async function requireSigned(
   terminal: Terminal,
   loaded: LoadedManifest,
+  report: TrustReport,
   machine: Machine,
-): Promise<TrustReport | null | false> {
-  const report = judgeTrust(loaded, machine, machineFiles)
-  if (!report || report.trust.status === 'signed') return report
+): Promise<TrustReport | null> {
   const what =
     report.trust.status === 'changed'
       ? 'has changed since it was signed'
@@ -93,7 +92,7 @@ export async function requireSigned(
     }
   }
   terminal.err('  Read it, then run: cordon sign (or name it for this one run: --manifest cordon.toml)\n')
-  return false
+  return null
 }
 
 /** What a manifest opens and closes, in plain words. */

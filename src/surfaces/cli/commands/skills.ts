@@ -4,8 +4,8 @@ import { approveSkill, skillRows } from '../../../runtime/custom/skill-gate.ts'
 import { findRoot } from '../../../runtime/policy/project-root.ts'
 import { machineFiles } from '../../../system/files.ts'
 import { thisMachine } from '../../../system/machine.ts'
+import { visible } from '../../terminal/terminal.ts'
 import { oneOf, parseArguments } from '../arguments.ts'
-import { visible } from '../terminal.ts'
 import { type CommandContext, commandRow, EXIT, UsageError } from '../usage.ts'
 
 /** Runs `cordon skills [list|approve]`. */

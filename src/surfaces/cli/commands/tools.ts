@@ -4,10 +4,10 @@ import { createCordon, type Prompter, terminalPrompter } from '../../../runtime/
 import { openCustomTools } from '../../../runtime/custom/tools.ts'
 import { type ToolRow, toolRows, trustTool, untrustTool } from '../../../runtime/custom/trust.ts'
 import { resultText } from '../../../runtime/session/tool-result.ts'
+import { paint, type Terminal, visible, visibleLines } from '../../terminal/terminal.ts'
 import { type Arguments, oneOf, parseArguments, textFlag } from '../arguments.ts'
 import { confirm } from '../confirm.ts'
 import { type Opened, openPolicy } from '../open-policy.ts'
-import { paint, type Terminal, visible, visibleLines } from '../terminal.ts'
 import { type CommandContext, commandRow, EXIT, UsageError } from '../usage.ts'
 
 const VERBS = ['list', 'show', 'run', 'trust', 'untrust', 'trust-status'] as const

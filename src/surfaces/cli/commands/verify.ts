@@ -2,9 +2,9 @@
 
 import { judgeTrust } from '../../../runtime/policy/trust.ts'
 import { machineFiles } from '../../../system/files.ts'
+import { visible } from '../../terminal/terminal.ts'
 import { parseArguments } from '../arguments.ts'
 import { openPolicy } from '../open-policy.ts'
-import { visible } from '../terminal.ts'
 import { type CommandContext, commandRow, EXIT } from '../usage.ts'
 import { describeDiff } from './sign.ts'
 

@@ -2,12 +2,12 @@
 
 import { spawnSync } from 'node:child_process'
 import { expect, it } from 'vitest'
+import { lineDiff } from '../../terminal/line-diff.ts'
 import { hookCommand, resultCommand } from '../hook-command.ts'
 import { tomlValue, withoutTomlValue, withTomlValue } from '../hosts/codex-trust.ts'
 import { HOST_NAMES } from '../hosts/host.ts'
 import { LOCAL_ENV, planSettings, SettingsError } from './host-settings.ts'
 import { type TrustEntry, withoutTrust } from './installed-trust.ts'
-import { lineDiff } from './line-diff.ts'
 
 const place = {
   scope: 'project',

@@ -91,7 +91,7 @@ export class GatewayCalls {
           await server.request('completion/complete', sent, context, signal),
           server.origin,
         )
-        return { json, text: '', isError: false }
+        return { json, text: '', isError: false, injection: null }
       },
       signal,
     )

@@ -1,15 +1,18 @@
 /** Between a call and the server: the level decides, the person is asked, and what happened is written down. */
 
-import type { HookJudge, HookJudgement } from '../../../runtime/hook/judge.ts'
-import type { GatewayRecorder } from '../../../runtime/mcp/record.ts'
-import { visibleLines } from '../../cli/terminal.ts'
+import type { Decision } from '../../../policy/decision.ts'
+import { GATEWAY_AGENT, type GatewayJudge } from '../../../runtime/mcp/judge.ts'
+import type { CallRecord, SessionRecorder } from '../../../runtime/record/recorder.ts'
+import { type Approval, runToolCall, type Stages } from '../../../runtime/run-tool-call.ts'
+import { Fault } from '../../../system/fault.ts'
+import { visibleLines } from '../../terminal/terminal.ts'
 import { ERROR, isObject, type Json, RpcError } from '../json-rpc.ts'
 import type { Elicit } from '../rounds.ts'
 import type { GuardedResult } from './result.ts'
 
 export interface GateParts {
-  readonly judge: HookJudge
-  readonly recorder: GatewayRecorder
+  readonly judge: Omit<GatewayJudge, 'loaded'>
+  readonly recorder: Pick<SessionRecorder, 'begin' | 'end' | 'answered' | 'tainted'>
 }
 
 /** Something that is about to be asked of a server. */
@@ -47,28 +50,35 @@ export class GatewayGate {
 
   /** Does the work if it may be done. */
   async pass(call: GatedCall, work: () => Promise<GuardedResult>, signal: AbortSignal): Promise<Gated> {
-    const { recorder } = this.#parts
+    const { recorder, judge } = this.#parts
     const { called, input, server } = call
-    const decision = this.#decide(called)
-    const record = recorder.begin({ tool: called, input, subject: called, decision, agent: 'mcp' })
-    const refused = await this.#refusal(call, decision, signal)
-    if (refused !== null) {
-      recorder.end(record, { status: 'refused', decision, refusal: { kind: 'absent', message: refused } }, [])
-      return { refused }
+    let begun: CallRecord | null = null
+    const stages: Stages<GatedCall, CallRecord, GuardedResult> = {
+      history: judge.history,
+      parse: () => call,
+      decide: (_, breakerOpenFor) => judge.decide(called, breakerOpenFor),
+      begin: (_, decision) => {
+        begun = recorder.begin({ tool: called, input, subject: called, decision, agent: GATEWAY_AGENT })
+        return begun
+      },
+      approve: (_, decision) => this.#approve(call, decision, begun, signal),
+      run: work,
+      scan: (_, output) => ({ output, notes: [], injection: output.injection }),
+      tainted: (_, score) => recorder.tainted(called, score),
+      end: (record, result) => recorder.end(record, result, []),
     }
-    try {
-      const result = await work()
-      const output = { text: result.text, isError: result.isError }
-      recorder.end(record, { status: 'done', decision, notes: [], output }, [])
-      return { result }
-    } catch (error) {
-      const failed = `${server} failed: ${error instanceof Error ? error.message : String(error)}`
-      recorder.end(
-        record,
-        { status: 'failed', decision, error: { code: 'mcp-server', message: failed, remedy: null } },
-        [],
-      )
-      return { failed }
+    const result = await runToolCall(stages, { tool: called, input, signal })
+    switch (result.status) {
+      case 'done':
+        return { result: result.output }
+      case 'denied':
+        return { refused: `Denied: ${result.decision.reason.message}` }
+      case 'refused':
+        return { refused: result.refusal.message }
+      case 'failed': {
+        const { cause, message } = result.error
+        return { failed: cause instanceof Fault ? message : `${server} failed: ${message}` }
+      }
     }
   }
 
@@ -77,29 +87,29 @@ export class GatewayGate {
     return (await this.#answer(message, ['yes', 'no'], elicit, signal)) === 'yes'
   }
 
-  #decide(called: string): HookJudgement['decision'] {
-    return this.#parts.judge.strictest([{ kind: 'foreign', tool: called }])!.decision
+  #decide(called: string): Decision {
+    return this.#parts.judge.decide(called, null)
   }
 
-  /** Why a call does not go through; null when it does. */
-  async #refusal(
+  async #approve(
     { called, input, elicit }: GatedCall,
-    decision: HookJudgement['decision'],
+    decision: Decision,
+    begun: CallRecord | null,
     signal: AbortSignal,
-  ): Promise<string | null> {
-    if (decision.decision === 'allow') return null
-    if (decision.decision === 'deny') return `Denied: ${decision.reason.message}`
-    if (this.#allowed.has(called)) return null
+  ): Promise<Approval> {
+    if (this.#allowed.has(called)) return YES
     const level = `[permission.tools] ${JSON.stringify(called)} = "allow" in cordon.toml, signed, allows it`
     const refusal = this.#parts.judge.whyNotAsked(decision)
-    if (refusal) return `Not run: ${refusal}; ${level}.`
-    if (!elicit) return `Not run: it needs a yes from the user, and nobody could be asked; ${level}.`
+    if (refusal) return no(`Not run: ${refusal}; ${level}.`)
+    if (!elicit) return no(`Not run: it needs a yes from the user, and nobody could be asked; ${level}.`)
     const given = JSON.stringify(input)
     const shown = given.length > MAX_SHOWN ? `${given.slice(0, MAX_SHOWN)} … (${given.length} characters)` : given
     const question = `Cordon asks before ${called} runs:\n    ${shown}\nWhy: ${decision.reason.message}`
     const answer = await this.#answer(question, ['yes', 'session', 'no'], elicit, signal)
     if (answer === 'session') this.#allowed.add(called)
-    return answer === 'yes' || answer === 'session' ? null : 'Not run: the user said no.'
+    const approval = answer === 'yes' || answer === 'session' ? YES : no('Not run: the user said no.', 'declined')
+    this.#parts.recorder.answered(begun?.call ?? null, called, 'elicitation', approval)
+    return approval
   }
 
   async #answer(
@@ -118,6 +128,12 @@ export class GatewayGate {
       return null
     }
   }
+}
+
+const YES: Approval = { approved: true, remember: null }
+
+function no(message: string, kind: 'absent' | 'declined' = 'absent'): Approval {
+  return { approved: false, refusal: { kind, message }, remember: null }
 }
 
 const MAX_SHOWN = 10_000

@@ -1,9 +1,8 @@
 /** The gateway: other MCP servers, each in a sandbox of its own, and one conversation that speaks for all of them. */
 
 import { PassThrough } from 'node:stream'
-import { type HookJudge, openHookJudge } from '../../../runtime/hook/judge.ts'
+import { type GatewayJudge, openGatewayJudge } from '../../../runtime/mcp/judge.ts'
 import { ServerPins } from '../../../runtime/mcp/pins.ts'
-import { gatewayRecorder } from '../../../runtime/mcp/record.ts'
 import {
   configServers,
   manifestServers,
@@ -11,12 +10,12 @@ import {
   type ServerSpec,
   typedServer,
 } from '../../../runtime/mcp/servers.ts'
+import { openRecord } from '../../../runtime/record/open.ts'
 import { Fault, messageOf } from '../../../system/fault.ts'
-import { machineFiles } from '../../../system/files.ts'
 import { linesOf } from '../../../system/lines.ts'
 import { type Machine, thisMachine } from '../../../system/machine.ts'
-import { type Terminal, visibleLines } from '../../cli/terminal.ts'
-import { EXIT } from '../../cli/usage.ts'
+import { EXIT } from '../../terminal/exit.ts'
+import { type Terminal, visibleLines } from '../../terminal/terminal.ts'
 import { lineWriter } from '../stdio.ts'
 import { definitionDiff } from './server-catalog.ts'
 import { serverStderr } from './server-stderr.ts'
@@ -46,13 +45,14 @@ const MIN_SECRET = 8
 /** Runs the servers in their sandboxes and speaks for them on this process's own stdio. */
 export async function wrapServers(request: WrapRequest): Promise<number> {
   const machine = thisMachine()
-  const judge = await openJudge(request.root, machine)
+  const judge = await openGatewayJudge(request.root, machine)
   const { loaded } = judge
   const warn = (text: string): void => request.terminal.err(`cordon: ${visibleLines(text)}\n`)
   const specs = wantedServers(request, judge)
   const trusted = specs.filter((spec) => isKnown(spec, request.accept, loaded.root, machine, warn))
   if (trusted.length === 0) throw new Fault('no-servers', 'no MCP server is left to run')
-  const recorder = gatewayRecorder(loaded, machine, trusted.length === 1 ? trusted[0]!.name : 'gateway')
+  const name = trusted.length === 1 ? trusted[0]!.name : 'gateway'
+  const recorder = openRecord(loaded, machine, { by: 'gateway', name })
   const session = new GatewaySession({
     judge,
     recorder,
@@ -86,7 +86,7 @@ export async function wrapServers(request: WrapRequest): Promise<number> {
   return EXIT.ok
 }
 
-function wantedServers({ server, config, name }: WrapRequest, { loaded }: HookJudge): readonly ServerSpec[] {
+function wantedServers({ server, config, name }: WrapRequest, { loaded }: GatewayJudge): readonly ServerSpec[] {
   if (server.length > 0) return [typedServer(server, name)]
   const all = config === null ? manifestServers(loaded) : configServers(config)
   if (all.length === 0) {
@@ -167,12 +167,4 @@ function launched(
       clearTimeout(timer)
     },
   }
-}
-
-async function openJudge(root: string, machine: Machine): Promise<HookJudge> {
-  const place = { machine, files: machineFiles, root: machineFiles.canonical(root), exact: false, cwd: root }
-  const opened = await openHookJudge({ ...place, host: 'mcp', session: null, shell: false })
-  if ('closed' in opened)
-    throw new Fault('closed', opened.closed, { remedy: 'Read the manifest, then run: cordon sign' })
-  return opened.judge
 }

@@ -16,6 +16,8 @@ export interface GuardedResult {
   readonly json: Json
   readonly text: string
   readonly isError: boolean
+  /** How much it reads like orders to the agent; null when it does not. */
+  readonly injection: number | null
 }
 
 const MAX_TEXT = 1024 * 1024
@@ -51,7 +53,7 @@ class Cleaning {
   readonly #origin: Origin
   #left = MAX_TEXT
   readonly #kept: string[] = []
-  #flagged = false
+  #score: number | null = null
   #dropped = 0
 
   constructor(origin: Origin) {
@@ -64,14 +66,25 @@ class Cleaning {
 
   /** Whether it reads like orders: each text by itself, and all of them after one another, for an order that was cut into parts. */
   get flagged(): boolean {
-    return this.#flagged || (this.#kept.length > 1 && scanText(this.#kept.join(' ')).injection)
+    if (this.#score === null && this.#kept.length > 1) this.#scan(this.#kept.join(' '))
+    return this.#score !== null
+  }
+
+  /** The score of what reads like orders; null when nothing does. */
+  get injection(): number | null {
+    return this.flagged ? this.#score : null
+  }
+
+  #scan(text: string): void {
+    const { injection, score } = scanText(text)
+    if (injection) this.#score = Math.max(this.#score ?? 0, score)
   }
 
   text(text: string): string {
     const kept = text.slice(0, Math.max(0, this.#left))
     this.#left -= text.length
     if (kept !== '') this.#kept.push(kept)
-    this.#flagged ||= scanText(kept).injection
+    if (this.#score === null) this.#scan(kept)
     return this.#origin.redactor.redact(kept)
   }
 
@@ -155,7 +168,7 @@ export function guardedResult(given: unknown, outputSchema: unknown, tool: strin
   // A client that was promised structure takes a result without it only as an error.
   const isError = given.isError === true || (structured !== undefined && !kept)
   const json = { content, ...(kept && { structuredContent: structured }), ...(isError && { isError }) }
-  return { json, isError, text: textOf(content) }
+  return { json, isError, text: textOf(content), injection: cleaning.injection }
 }
 
 /** The messages of a prompt. */
@@ -170,7 +183,7 @@ export function guardedPrompt(given: Json, origin: Origin): GuardedResult {
   const description = typeof given.description === 'string' ? { description: cleaning.text(given.description) } : {}
   messages.push(...cleaning.notes().map((text) => ({ role: 'user', content: { type: 'text', text } })))
   const text = textOf(messages.map((message) => message.content as Json))
-  return { json: { ...description, messages }, isError: false, text }
+  return { json: { ...description, messages }, isError: false, text, injection: cleaning.injection }
 }
 
 /** What was read of a resource. */
@@ -181,7 +194,7 @@ export function guardedContents(given: Json, origin: Origin): GuardedResult {
   const kept = contents.map((part) => cleaning.contents(part))
   const uri = kept[0]?.uri ?? outerUri(origin.label, '')
   const notes = cleaning.notes().map((text) => ({ uri, mimeType: 'text/plain', text }))
-  return { json: { contents: [...kept, ...notes] }, isError: false, text: textOf(kept) }
+  return { json: { contents: [...kept, ...notes] }, isError: false, text: textOf(kept), injection: cleaning.injection }
 }
 
 /** The values that complete an argument. */

@@ -1,9 +1,9 @@
 /** What a wrapped server offers: tools, prompts and templates as they were accepted, resources as they are now. */
 
-import { type Pin, pinOf, type ServerPins } from '../../../runtime/mcp/pins.ts'
+import { type DescriptionPin, pinOf, type ServerPins } from '../../../runtime/mcp/pins.ts'
 import { scanText } from '../../../scan/injection/injection.ts'
-import { visibleLines } from '../../cli/terminal.ts'
-import { lineDiff } from '../../hook/install/line-diff.ts'
+import { lineDiff } from '../../terminal/line-diff.ts'
+import { visibleLines } from '../../terminal/terminal.ts'
 import { ERROR, isObject, type Json, RpcError } from '../json-rpc.ts'
 import type { Elicit } from '../rounds.ts'
 import { withVisibleText } from '../visible-json.ts'
@@ -13,7 +13,7 @@ import { ALONE, type WrappedServer } from './wrapped-server.ts'
 /** One thing on offer. */
 export interface Offer {
   readonly definition: Json
-  readonly pin: Pin
+  readonly pin: DescriptionPin
 }
 
 export interface CatalogParts {
@@ -184,7 +184,7 @@ export class ServerCatalog {
   async #acceptChange(
     kind: Kind,
     name: string,
-    before: Pin | null,
+    before: DescriptionPin | null,
     { definition, pin }: Offer,
     elicit: Elicit | null,
     signal: AbortSignal,
@@ -213,7 +213,7 @@ export class ServerCatalog {
 }
 
 /** Pins of an older Cordon hold tools without a mark. */
-function isSeen(kind: Pinned, known: Readonly<Record<string, Pin>>): boolean {
+function isSeen(kind: Pinned, known: Readonly<Record<string, DescriptionPin>>): boolean {
   if (Object.hasOwn(known, SEEN[kind])) return true
   return kind === 'tools' && Object.keys(known).some((name) => NAME.test(name))
 }

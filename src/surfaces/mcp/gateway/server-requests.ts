@@ -3,7 +3,7 @@
 import { basename } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { ServerRequest } from '../../../runtime/mcp/servers.ts'
-import { visibleLines } from '../../cli/terminal.ts'
+import { visibleLines } from '../../terminal/terminal.ts'
 import { ERROR, isObject, type Json, RpcError } from '../json-rpc.ts'
 import type { Elicit } from '../rounds.ts'
 import { withVisibleText } from '../visible-json.ts'
@@ -79,7 +79,7 @@ function elicited(
     if (!isObject(answer) || typeof answer.action !== 'string') throw new Error('the client gave no answer')
     const { action, content } = answer
     const json = { action, ...(action === 'accept' && isObject(content) && { content }) }
-    return { json, text: action, isError: false }
+    return { json, text: action, isError: false, injection: null }
   }
 }
 
@@ -103,6 +103,6 @@ function sampled(
     }
     const given = await sample(asked, signal)
     if (!isObject(given)) throw new Error('the client gave no answer')
-    return { json: guardedValue(given, origin) as Json, text: '', isError: false }
+    return { json: guardedValue(given, origin) as Json, text: '', isError: false, injection: null }
   }
 }

@@ -1,7 +1,7 @@
 /** The stderr of a wrapped server: whose it is stands before each line, nothing in it steers a terminal, and a flood is dropped. */
 
 import { Writable } from 'node:stream'
-import { visible } from '../../cli/terminal.ts'
+import { visible } from '../../terminal/terminal.ts'
 
 const WINDOW_MS = 10_000
 const MAX_LINES = 200

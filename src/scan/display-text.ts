@@ -1,6 +1,6 @@
 /** Text of strangers in rows on a person's terminal: each piece knows its width, and where it stands in the source. */
 
-import { shownCharacters, visible } from '../scan/visible-text.ts'
+import { shownCharacters, visible } from './visible-text.ts'
 
 /** A piece of a row: plain, or an escape that stands for a character which is not shown. */
 export interface Piece {

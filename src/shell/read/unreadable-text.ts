@@ -3,7 +3,7 @@
 import type { ShellRejection } from '../facts.ts'
 
 /** Carries a rejection out of a deep walk. */
-export class Refusal extends Error {
+export class UnreadableText extends Error {
   readonly rejection: ShellRejection
 
   constructor(code: ShellRejection['code'], message: string, position: number) {

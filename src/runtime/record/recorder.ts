@@ -1,16 +1,17 @@
-/** What a session writes down: a line before each call, one after it, and one for everything that changes in between. */
+/** What a surface writes down of its calls: a line before each, one after it, and one for everything that changes in between. */
 
 import type { Approval } from '../../approval/approve.ts'
-import type { AuditViolation, EndEvent, NoteEvent } from '../../audit/event.ts'
-import type { AuditLog } from '../../audit/log.ts'
+import type { AuditEvent, EndEvent, NoteEvent } from '../../audit/event.ts'
 import type { Decision } from '../../policy/decision.ts'
+import { isBuiltInTool } from '../../policy/tool-kind.ts'
 import { canonicalJson } from '../../system/canonical-json.ts'
 import { sha256 } from '../../system/sha256.ts'
 import { uniqueName } from '../../system/unique-name.ts'
 import { type ToolInput, type ToolLabel, toolLabels } from '../../tools/tool.ts'
 import type { RunOutcome } from '../command/runner.ts'
-import { savedGrantOf } from './state.ts'
-import type { ToolResult } from './tool-result.ts'
+import type { ToolResult } from '../session/tool-result.ts'
+import { savedGrantOf } from './approver.ts'
+import { runFields } from './run-fields.ts'
 
 export interface CallRecord {
   readonly call: string
@@ -27,6 +28,8 @@ export interface BegunCall {
   readonly subject: string
   readonly decision: Decision
   readonly agent: string
+  /** Who answers an ask of this surface beforehand: the person who `typed` the command, the `host` that asked. */
+  readonly approver?: 'typed' | 'host'
   /** Of a custom tool. */
   readonly custom?: { readonly trust: 'trusted'; readonly output: string }
 }
@@ -39,34 +42,47 @@ export interface SessionRecorder {
   settled(call: string | null, outcome: RunOutcome): void
   /** `call` joins the answer with the call; null for a question of a command that runs already. */
   answered(call: string | null, subject: string, approver: string, approval: Approval): void
+  /** What an answer grants from now on. */
+  granted(grant: NoteEvent & { readonly type: 'grant'; readonly value: string }): void
   tainted(tool: string, score: number): void
   note(event: NoteEvent): void
   close(): void
 }
 
-/** A recorder that writes into the audit log. */
-export function auditRecorder(
-  log: AuditLog,
-  options: { readonly arguments: boolean; readonly now: () => number },
-): SessionRecorder {
+/** Where lines go. */
+export interface RecordLog {
+  record(event: AuditEvent): void
+  close(): void
+}
+
+export interface RecorderOptions {
+  /** `[audit] arguments`: without it no line holds what was asked for, in whatever words. */
+  readonly arguments: boolean
+  readonly project: string
+  readonly now: () => number
+}
+
+/** A recorder that writes into a log. */
+export function auditRecorder(log: RecordLog, options: RecorderOptions): SessionRecorder {
   return {
-    begin({ tool, labels = toolLabels, input, subject, decision, agent, custom }) {
+    begin({ tool, labels = toolLabels, input, subject, decision, agent, approver, custom }) {
       const call = uniqueName()
       log.record({
         type: decision.decision === 'deny' ? 'denied' : 'begin',
         call,
         agent,
+        project: options.project,
         tool,
         args_hash: sha256(canonicalJson(input)),
         ...(options.arguments && { args: input, subject }),
         decision: {
           verdict: decision.decision,
           reason: decision.reason.code,
-          message: decision.reason.message,
+          ...(options.arguments && { message: decision.reason.message }),
           rules: decision.rules.map(({ rule, source }) => `${rule} (${source})`),
-          approver: approverOf(decision),
+          approver: approverOf(decision, approver ?? null),
         },
-        trust: custom?.trust ?? 'built-in',
+        trust: custom?.trust ?? (isBuiltInTool(tool) ? 'built-in' : 'untrusted'),
         labels,
       })
       return { call, started: options.now(), parsed: custom?.output ?? 'text' }
@@ -74,9 +90,7 @@ export function auditRecorder(
     end(record, result, outcomes) {
       if (!record || result.status === 'denied') return
       const output = result.status === 'done' ? result.output : null
-      const hosts = new Set([...(output?.hosts ?? []), ...outcomes.flatMap(hostsOf)])
-      const violations = outcomes.flatMap(violationsOf)
-      const served = outcomes.flatMap((outcome) => outcome.served)
+      const error = errorOf(result)
       log.record({
         type: 'end',
         call: record.call,
@@ -91,25 +105,18 @@ export function auditRecorder(
           },
         }),
         ...(output?.files && { files: [...output.files.read, ...output.files.written] }),
-        ...(hosts.size > 0 && { hosts: [...hosts] }),
-        ...(violations.length > 0 && { violations }),
-        ...(served.length > 0 && { served }),
-        ...(result.status === 'refused' && { error: result.refusal.message }),
-        ...(result.status === 'failed' && { error: result.error.message }),
+        ...runFields(outcomes, output?.hosts),
+        ...(error && { error_code: error.code, ...(options.arguments && { error: error.message }) }),
       })
     },
     settled(call, outcome) {
-      const hosts = [...new Set(hostsOf(outcome))]
-      const violations = violationsOf(outcome)
-      const { served, result } = outcome
+      const { exitCode, milliseconds } = outcome.result
       log.record({
         type: 'background',
         ...(call !== null && { call }),
-        exit_code: result.exitCode,
-        duration_ms: Math.round(result.milliseconds),
-        ...(hosts.length > 0 && { hosts }),
-        ...(violations.length > 0 && { violations }),
-        ...(served.length > 0 && { served }),
+        exit_code: exitCode,
+        duration_ms: Math.round(milliseconds),
+        ...runFields([outcome]),
       })
     },
     answered: (call, subject, approver, approval) =>
@@ -122,18 +129,26 @@ export function auditRecorder(
         ...(approval.remember && { scope: approval.remember.scope, verdict: approval.remember.verdict }),
         ...(options.arguments && { subject }),
       }),
+    granted: ({ value, ...grant }) =>
+      log.record({ ...grant, value_hash: sha256(value), ...(options.arguments && { value }) }),
     tainted: (tool, score) => log.record({ type: 'taint', tool, score }),
     note: (event) => log.record(event),
     close: () => log.close(),
   }
 }
 
-/** Who answered beforehand: a saved grant, or auto mode; an answer of now has a line of its own. */
-function approverOf({ decision, reason, rules }: Decision): string | null {
-  if (decision !== 'allow') return null
+/** Who answered beforehand: a saved grant, auto mode, or the surface's own; an answer of now has a line of its own. */
+function approverOf({ decision, reason, rules }: Decision, surface: string | null): string | null {
+  if (decision === 'deny') return null
+  if (decision === 'ask') return surface
   const grant = rules.flatMap(({ rule }) => savedGrantOf(rule) ?? [])[0]
   if (grant !== undefined) return `grant:${grant}`
-  return reason.code === 'auto-accepted' ? 'auto' : null
+  return reason.code === 'auto-accepted' ? 'auto' : surface === 'typed' ? surface : null
+}
+
+function errorOf(result: ToolResult): { readonly code: string; readonly message: string } | null {
+  if (result.status === 'refused') return { code: result.refusal.kind, message: result.refusal.message }
+  return result.status === 'failed' ? result.error : null
 }
 
 function outcomeOf(result: ToolResult, outcomes: readonly RunOutcome[]): EndEvent['outcome'] {
@@ -145,35 +160,3 @@ function outcomeOf(result: ToolResult, outcomes: readonly RunOutcome[]): EndEven
   if (outcomes.some((outcome) => outcome.result.timedOut)) return 'timeout'
   return result.output.isError ? 'failed' : 'ok'
 }
-
-function hostsOf({ egress }: RunOutcome): string[] {
-  return egress.flatMap(({ verdict, host }) => (verdict === 'allow' && host !== null ? [host] : []))
-}
-
-function violationsOf({ result, egress }: RunOutcome): AuditViolation[] {
-  const denied = egress.filter((event) => event.verdict === 'deny')
-  return [
-    ...result.violations.map((violation) => ({
-      seen: violation.certainty,
-      kind: violation.path === undefined ? ('syscall' as const) : ('file' as const),
-      subject: violation.path ?? violation.message,
-    })),
-    ...deniedHosts(denied),
-    ...(result.timedOut ? [{ seen: 'observed' as const, kind: 'limit' as const, subject: 'time' }] : []),
-  ].slice(0, MAX_VIOLATIONS)
-}
-
-/** One for each host, whatever was refused of it and how often: many refusals of one must not push another out. */
-function deniedHosts(denied: RunOutcome['egress']): AuditViolation[] {
-  const hosts = Map.groupBy(denied, (event) => event.host ?? 'unknown')
-  return Array.from(hosts, ([subject, events]) => ({
-    seen: 'observed' as const,
-    kind: 'host' as const,
-    subject,
-    pattern: events[0]!.command,
-    count: events.reduce((sum, event) => sum + event.count, 0),
-  }))
-}
-
-/** As many hosts as the way out keeps apart, and room for the rest. */
-const MAX_VIOLATIONS = 2_000

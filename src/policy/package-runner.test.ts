@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { plainWord, unknownWord } from '../shell/words/pieces.ts'
 import { parseCommandPattern } from './command-pattern.ts'
-import { namesPackage } from './open-runner.ts'
+import { namesPackage } from './package-runner.ts'
 
 const span = { start: 0, end: 0 }
 

@@ -1,0 +1,101 @@
+/** A request whose answer is read as it comes, for Cordon's own talk with a model: judged, resolved once, never redirected. */
+
+import type { IncomingMessage } from 'node:http'
+import { parseUrl } from '../hosts/url.ts'
+import type { Resolver } from '../system/dns.ts'
+import { createGate } from './gate.ts'
+import { DEFAULT_LIMITS } from './limits.ts'
+import { decoded } from './protocol/decoding.ts'
+import { http } from './protocol/http.ts'
+import type { EgressDenial } from './refusal.ts'
+import { RouteAgent, type RoutedRequest } from './route-agent.ts'
+import { type EgressRules, judgeRequest } from './rules.ts'
+import { authorityOf, type Target } from './target.ts'
+import { onUnanswered, type Upstream } from './upstream.ts'
+
+export interface StreamOptions {
+  readonly rules: EgressRules
+  readonly resolver: Resolver
+  readonly upstream: Upstream
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+  readonly signal: AbortSignal
+}
+
+export interface StreamedAnswer {
+  readonly status: number
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>
+  /** Throws what the connection failed with; leaving it early closes the connection. */
+  readonly body: AsyncIterable<Uint8Array>
+}
+
+/**
+ * Posts to a URL. A redirect is an answer like any other: a key that was meant for one host must not follow it to the next.
+ * Throws what the network did.
+ */
+export async function postStreaming(
+  text: string,
+  options: StreamOptions,
+): Promise<StreamedAnswer | { readonly refusal: EgressDenial }> {
+  const parsed = parseUrl(text)
+  if ('problem' in parsed) return { refusal: { code: 'url-invalid', message: parsed.problem } }
+  const { url } = parsed
+  const target: Target = { host: url.host, port: url.port, kind: url.kind }
+  const { rules, resolver, signal } = options
+  const admission = await createGate({ rules, resolver, signal }).admit(target)
+  signal.throwIfAborted()
+  if ('refusal' in admission) return { refusal: admission.refusal }
+  const secure = url.scheme === 'https'
+  const rawHeaders = [
+    'Host',
+    authorityOf(target, secure ? 443 : 80),
+    ...Object.entries(options.headers).flat(),
+    'Content-Length',
+    String(Buffer.byteLength(options.body)),
+  ]
+  const path = url.href.slice(url.href.indexOf('/', url.href.indexOf('://') + 3))
+  const narrowed = judgeRequest(admission.rules, target, { method: 'POST', path, rawHeaders })
+  if (narrowed !== null) return { refusal: narrowed }
+  const agent = new RouteAgent(options.upstream, DEFAULT_LIMITS)
+  const request: RoutedRequest = {
+    agent,
+    route: admission.route,
+    secure,
+    method: 'POST',
+    path,
+    headers: rawHeaders,
+    setHost: false,
+    signal,
+  }
+  try {
+    const incoming = await send(request, options.body)
+    const headers: Record<string, string> = {}
+    for (const [name, value] of Object.entries(incoming.headers)) headers[name] = [value].flat().join(', ')
+    return { status: incoming.statusCode ?? 0, headers, body: bodyOf(incoming, agent) }
+  } catch (error) {
+    agent.destroy()
+    signal.throwIfAborted()
+    throw error
+  }
+}
+
+function send(options: RoutedRequest, body: string): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const request = http.request(options)
+    request.once('error', reject)
+    onUnanswered(request, reject)
+    request.once('response', resolve)
+    request.end(body)
+  })
+}
+
+async function* bodyOf(incoming: IncomingMessage, agent: RouteAgent): AsyncGenerator<Uint8Array> {
+  try {
+    const body = decoded(incoming, incoming.headers['content-encoding']) ?? incoming
+    for await (const bytes of body as AsyncIterable<Buffer>) yield bytes
+  } finally {
+    incoming.destroy()
+    agent.destroy()
+  }
+}

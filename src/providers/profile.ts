@@ -1,0 +1,172 @@
+/** API profiles: which endpoint, which model, which headers. Read from the user's own configuration, never from a project. */
+
+import { Fault } from '../system/fault.ts'
+import { isRecord, recordOf } from '../system/record.ts'
+import { type KnownProvider, knownProvider, knownProviders, modelFacts, type Price } from './catalog.ts'
+import type { WireName } from './conversation.ts'
+
+export interface Profile {
+  readonly name: string
+  readonly wire: WireName
+  readonly baseUrl: string
+  /** Null: none is set yet. */
+  readonly model: string | null
+  /** `${ENV_VAR}` is still in them. */
+  readonly headers: Readonly<Record<string, string>>
+  /** Fields of the provider's own for every request. */
+  readonly extra: Readonly<Record<string, unknown>>
+  readonly maxTokens: number
+  readonly context: number
+  readonly price: Price | null
+  /** Names under which a key may be stored, in order. */
+  readonly keyNames: readonly string[]
+  /** The variable that holds the key where none is stored. */
+  readonly keyVariable: string | null
+  readonly needsKey: boolean
+}
+
+export interface ChatConfig {
+  /** The profile that is used unless another one is named. */
+  readonly profile: string | null
+  readonly profiles: ReadonlyMap<string, Profile>
+  /** Where `websearch` asks. */
+  readonly searchUrl: string | null
+  /** As it was written. */
+  readonly written: Readonly<Record<string, unknown>>
+}
+
+const NAME = /^[a-z0-9][a-z0-9._-]{0,39}$/
+const WIRES: readonly WireName[] = ['anthropic', 'openai-chat', 'openai-responses', 'gemini']
+const MAX_TOKENS = 16_384
+
+/** Reads a configuration: `{provider, model, endpoint}` for the usual, `profiles` for more. Every problem names its place. */
+export function parseConfig(value: unknown, file: string): ChatConfig {
+  const bad = (what: string): Fault =>
+    new Fault('bad-config', `${file}: ${what}`, { remedy: 'docs/CHAT.md shows what it holds.' })
+  if (!isRecord(value)) throw bad('it is not a JSON object')
+  const known = ['provider', 'model', 'endpoint', 'profile', 'profiles', 'search']
+  const odd = Object.keys(value).find((name) => !known.includes(name))
+  if (odd !== undefined) throw bad(`there is no setting "${odd}"; it takes ${known.join(', ')}`)
+  const profiles = new Map<string, Profile>()
+  const { provider, endpoint, profiles: written = {}, search } = value
+  if (!isRecord(written)) throw bad('"profiles" is not a table')
+  for (const [name, entry] of Object.entries(written)) {
+    if (!NAME.test(name)) throw bad(`profile ${JSON.stringify(name)}: small letters, digits, dots and dashes`)
+    profiles.set(
+      name,
+      profileOf(name, entry, (what) => bad(`profile "${name}": ${what}`), false),
+    )
+  }
+  if (provider !== undefined) {
+    if (typeof provider !== 'string' || !NAME.test(provider)) throw bad('"provider" is not a name')
+    const entry = { provider, ...(value.model !== undefined && { model: value.model }) }
+    const whole = endpoint === undefined ? entry : { ...entry, base_url: endpoint }
+    if (!profiles.has(provider)) profiles.set(provider, profileOf(provider, whole, bad, true))
+  }
+  for (const one of knownProviders) if (!profiles.has(one.name)) profiles.set(one.name, fromCatalog(one))
+  const chosen = value.profile ?? provider ?? null
+  if (chosen !== null && (typeof chosen !== 'string' || !profiles.has(chosen))) {
+    throw bad(`there is no profile ${JSON.stringify(chosen)}; there are ${[...profiles.keys()].join(', ')}`)
+  }
+  const { url: searchUrl = null } = recordOf(search)
+  if (searchUrl !== null && (typeof searchUrl !== 'string' || !/^https?:\/\//.test(searchUrl))) {
+    throw bad('"search.url" is not an http or https URL')
+  }
+  return { profile: chosen, profiles, searchUrl, written: value }
+}
+
+/** The configuration of somebody who has none yet. */
+export function emptyConfig(): ChatConfig {
+  return parseConfig({}, 'config.json')
+}
+
+function fromCatalog(provider: KnownProvider): Profile {
+  return profileOf(provider.name, { provider: provider.name }, () => new Fault('bad-config', provider.name), false)
+}
+
+const KEYS = ['provider', 'wire', 'base_url', 'model', 'headers', 'body', 'max_tokens', 'context', 'price', 'key_env']
+
+function profileOf(name: string, entry: unknown, bad: (what: string) => Fault, top: boolean): Profile {
+  if (!isRecord(entry)) throw bad('it is not a table')
+  const odd = Object.keys(entry).find((key) => !KEYS.includes(key))
+  if (odd !== undefined) throw bad(`there is no setting "${odd}"; it takes ${KEYS.join(', ')}`)
+  const text = (key: string): string | null => {
+    const value = entry[key]
+    if (value === undefined) return null
+    if (typeof value !== 'string' || value === '') throw bad(`"${key}" is not a text`)
+    return value
+  }
+  const count = (key: string, otherwise: number): number => {
+    const value = entry[key] ?? otherwise
+    if (typeof value !== 'number' || !Number.isInteger(value) || value < 1) throw bad(`"${key}" is not a whole number`)
+    return value
+  }
+  const base = knownProvider(text('provider') ?? name)
+  const baseUrl = text('base_url') ?? base?.baseUrl
+  if (baseUrl === undefined) throw bad('it needs "base_url", or a "provider" that Cordon knows')
+  if (!/^https?:\/\/[^/]/.test(baseUrl)) throw bad('"base_url" is not an http or https URL')
+  const wire = (text('wire') ?? base?.wire ?? 'openai-chat') as WireName
+  if (!WIRES.includes(wire)) throw bad(`"wire" is one of ${WIRES.join(', ')}`)
+  const headers = entry.headers ?? {}
+  if (!isRecord(headers) || !Object.entries(headers).every(([key, value]) => isHeader(key, value))) {
+    throw bad('"headers" is not a table of header texts')
+  }
+  const extra = entry.body ?? {}
+  if (!isRecord(extra)) throw bad('"body" is not a table')
+  const model = text('model') ?? base?.model ?? null
+  const facts = modelFacts(model ?? '')
+  // A key goes where it was stored for, and nowhere else: a profile with another endpoint has keys of its own.
+  const usual = base !== null && baseUrl === base.baseUrl
+  return {
+    name,
+    wire,
+    baseUrl,
+    model,
+    headers: headers as Readonly<Record<string, string>>,
+    extra,
+    maxTokens: count('max_tokens', MAX_TOKENS),
+    context: count('context', facts.context),
+    price: entry.price === undefined ? facts.price : priceOf(entry.price, bad),
+    keyNames: [
+      ...new Set([
+        `api-key.profiles.${name}`,
+        `api-key.${name}`,
+        ...(usual ? [`api-key.${base.name}`] : []),
+        ...(top ? ['api-key'] : []),
+      ]),
+    ],
+    keyVariable: text('key_env') ?? (usual ? base.keyVariable : null),
+    needsKey: usual ? base.keyVariable !== null : entry.key_env !== undefined,
+  }
+}
+
+function isHeader(name: string, value: unknown): boolean {
+  return /^[A-Za-z0-9-]+$/.test(name) && typeof value === 'string' && !/[\r\n\0]/.test(value)
+}
+
+function priceOf(value: unknown, bad: (what: string) => Fault): Price {
+  const found = recordOf(value)
+  const wrong = ['input', 'output'].some((key) => typeof found[key] !== 'number')
+  if (wrong || !Object.values(found).every((one) => typeof one === 'number' && one >= 0)) {
+    throw bad('"price" is {"input": DOLLARS, "output": DOLLARS} for a million tokens')
+  }
+  return found as unknown as Price
+}
+
+/** The headers with their variables; one that is not set is a fault, since half a header tells a stranger something. */
+export function expandHeaders(
+  { name, headers }: Profile,
+  env: Readonly<Record<string, string | undefined>>,
+): Readonly<Record<string, string>> {
+  const expand = (value: string): string =>
+    value.replace(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_, variable: string) => {
+      const found = env[variable]
+      if (found === undefined || found === '' || /[\r\n\0]/.test(found)) {
+        throw new Fault('bad-config', `profile "${name}" needs the variable ${variable} for its headers`, {
+          remedy: `Set ${variable}, or take the header out of the profile.`,
+        })
+      }
+      return found
+    })
+  return Object.fromEntries(Object.entries(headers).map(([key, value]) => [key.toLowerCase(), expand(value)]))
+}

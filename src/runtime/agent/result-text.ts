@@ -1,0 +1,27 @@
+/** A result as the model reads it: of a length that fits, and the whole of it in a file that the agent may read. */
+
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { uniqueName } from '../../system/unique-name.ts'
+import { resultText, type ToolResult } from '../session/tool-result.ts'
+
+const MAX_CHARACTERS = 60_000
+
+/** The text of a result; what does not fit is spilled into the session's own directory for that. */
+export function cappedText(result: ToolResult, spillDirectory: string): string {
+  const text = resultText(result)
+  if (text.length <= MAX_CHARACTERS) return text
+  const half = MAX_CHARACTERS / 2
+  const left = text.length - MAX_CHARACTERS
+  let where = ''
+  try {
+    mkdirSync(spillDirectory, { recursive: true, mode: 0o700 })
+    const file = join(spillDirectory, `result-${uniqueName()}.txt`)
+    writeFileSync(file, text, { mode: 0o600, flag: 'wx' })
+    where = `; all of it is in ${file}`
+  } catch {
+    // The model is told what is missing all the same.
+  }
+  const start = text.slice(0, half).toWellFormed()
+  return `${start}\n[cordon] ${left} characters are left out here${where}\n${text.slice(-half).toWellFormed()}`
+}

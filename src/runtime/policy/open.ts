@@ -1,0 +1,67 @@
+/** Opens the policy that holds in a project, from memory or from its manifests. The one question: what if it is unsigned? */
+
+import type { Problem } from '../../manifest/check/problem.ts'
+import type { RegistryFacts } from '../../sandbox/bundles/bundle.ts'
+import type { LoadedManifest, LoadedPolicy, LoadRequest } from './load.ts'
+import { recallPolicy } from './memory.ts'
+import type { TrustReport } from './trust.ts'
+
+/** What a project's manifest that nobody signed means to the one who opens it (M3). */
+export type Unsigned =
+  /** It takes no effect, and neither does anything else. */
+  | 'refused'
+  /** It is looked at as it is written; nothing runs on it. */
+  | 'as-written'
+  /** It was put in force before the sandbox was made that this runs in, and cannot be changed from inside. */
+  | 'in-force'
+  /** A person is shown it; the report of what they signed, or null. */
+  | ((loaded: LoadedManifest, report: TrustReport) => Promise<TrustReport | null>)
+
+export interface OpenRequest extends LoadRequest {
+  readonly unsigned: Unsigned
+  /** Of a manifest that the person named: the programs whose registries are asked for now, where bundles reach them. */
+  readonly programs?: readonly string[]
+}
+
+export type OpenedPolicy =
+  | { readonly loaded: LoadedPolicy }
+  | { readonly problems: readonly Problem[] }
+  | { readonly unsigned: TrustReport['trust']['status']; readonly manifestPath: string; readonly root: string }
+
+/** Opens it. Throws a Fault when a manifest cannot be read at all. */
+export async function openPolicy(request: OpenRequest): Promise<OpenedPolicy> {
+  const { machine, files, root, choice, unsigned } = request
+  // Inside a sandbox the memory is out of reach.
+  const known = choice.kind === 'project' && unsigned !== 'in-force' ? recallPolicy(machine, files, root) : null
+  if (known) return { loaded: known }
+  const { loadPolicy } = await import('./load.ts')
+  const outcome = await loadPolicy(request)
+  if ('problems' in outcome) return outcome
+  const { loaded } = outcome
+  if (!loaded.ownManifest) return { loaded: await withNamedRegistries(loaded, request) }
+  if (unsigned === 'in-force') return { loaded }
+  const { sealedRegistries } = await import('./seal.ts')
+  const sealed = sealedRegistries(loaded, machine)
+  if (sealed) return { loaded: await reaching(loaded, sealed) }
+  if (unsigned === 'as-written') return { loaded }
+  const { judgeTrust } = await import('./trust.ts')
+  const report = judgeTrust(loaded, machine, files)
+  if (!report || report.trust.status === 'signed') return { loaded: await reaching(loaded, report?.registries ?? {}) }
+  const signed = typeof unsigned === 'function' ? await unsigned(loaded, report) : null
+  if (signed?.trust.status === 'signed') return { loaded: await reaching(loaded, signed.registries) }
+  return { unsigned: report.trust.status, manifestPath: loaded.manifestPath, root: loaded.root }
+}
+
+async function withNamedRegistries(
+  loaded: LoadedPolicy,
+  { machine, programs }: Pick<OpenRequest, 'machine' | 'programs'>,
+): Promise<LoadedPolicy> {
+  if (!programs || loaded.sandbox.bundles.length === 0) return loaded
+  const { readRegistries } = await import('./trust.ts')
+  return reaching(loaded, readRegistries(loaded, machine, programs))
+}
+
+async function reaching(loaded: LoadedPolicy, registries: RegistryFacts): Promise<LoadedPolicy> {
+  const { withRegistries } = await import('./registry-hosts.ts')
+  return withRegistries(loaded, registries)
+}

@@ -1,0 +1,55 @@
+/** What the record says of commands that ran: hosts reached and refused, what was stopped, put aside or served. */
+
+import type { AuditViolation, EndEvent } from '../../audit/event.ts'
+import type { RunOutcome } from '../command/runner.ts'
+
+/** As many hosts as the way out keeps apart, and room for the rest. */
+const MAX_LISTED = 2_000
+
+type RunFields = Pick<EndEvent, 'hosts' | 'refused_hosts' | 'violations' | 'quarantine' | 'served'>
+
+/** The fields of an end, each only where there is something to say. `reached`: hosts that the tool itself reached. */
+export function runFields(outcomes: readonly RunOutcome[], reached: readonly string[] = []): RunFields {
+  const hosts = [...new Set([...reached, ...outcomes.flatMap((outcome) => hostsOf(outcome, 'allow'))])]
+  const refused = [...new Set(outcomes.flatMap((outcome) => hostsOf(outcome, 'deny')))]
+  const violations = outcomes.flatMap(violationsOf).slice(0, MAX_LISTED)
+  const quarantine = outcomes.flatMap(({ findings }) => findings.map(({ path, action }) => ({ path, action })))
+  const served = outcomes.flatMap((outcome) => outcome.served)
+  return {
+    ...(hosts.length > 0 && { hosts: hosts.slice(0, MAX_LISTED) }),
+    ...(refused.length > 0 && { refused_hosts: refused.slice(0, MAX_LISTED) }),
+    ...(violations.length > 0 && { violations }),
+    ...(quarantine.length > 0 && { quarantine: quarantine.slice(0, MAX_LISTED) }),
+    ...(served.length > 0 && { served }),
+  }
+}
+
+function hostsOf({ egress }: RunOutcome, wanted: 'allow' | 'deny'): string[] {
+  return egress.flatMap(({ verdict, host }) => (verdict === wanted && host !== null ? [host] : []))
+}
+
+function violationsOf({ result, egress, grants }: RunOutcome): AuditViolation[] {
+  const granted = grants.length === 0 ? {} : { pattern: grants.join(', ') }
+  const denied = egress.filter((event) => event.verdict === 'deny')
+  return [
+    ...result.violations.map((violation) => ({
+      seen: violation.certainty,
+      kind: violation.path === undefined ? ('syscall' as const) : ('file' as const),
+      subject: violation.path ?? violation.message,
+      ...granted,
+    })),
+    ...deniedHosts(denied).map((violation) => ({ ...violation, ...granted })),
+    ...(result.timedOut ? [{ seen: 'observed' as const, kind: 'limit' as const, subject: 'time', ...granted }] : []),
+  ]
+}
+
+/** One for each host, whatever was refused of it and how often: many refusals of one must not push another out. */
+function deniedHosts(denied: RunOutcome['egress']): AuditViolation[] {
+  const hosts = Map.groupBy(denied, (event) => event.host ?? 'unknown')
+  return Array.from(hosts, ([subject, events]) => ({
+    seen: 'observed' as const,
+    kind: 'host' as const,
+    subject,
+    count: events.reduce((sum, event) => sum + event.count, 0),
+  }))
+}

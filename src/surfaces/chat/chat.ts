@@ -1,0 +1,370 @@
+/** The chat: an agent behind the prompt. What it says flows into scrollback, what it does goes through its guarded session. */
+
+import type { Mode } from '../../policy/policy.ts'
+import { type AgentEvent, endText } from '../../runtime/agent/agent.ts'
+import { type AgentSession, openAgentSession } from '../../runtime/agent/agent-session.ts'
+import { trustInstructions } from '../../runtime/agent/project-instructions.ts'
+import { type Prompter, terminalPrompter } from '../../runtime/cordon.ts'
+import { messageOf } from '../../system/fault.ts'
+import { type Machine, thisMachine } from '../../system/machine.ts'
+import { chatCompleter } from './input/completion.ts'
+import type { ComposerAction } from './input/composer.ts'
+import { addHistory, readHistory } from './input/history.ts'
+import { CommandError, type CommandHost, runSlashCommand, slashCommands } from './slash-commands.ts'
+import type { ChatFront, ChatOptions } from './start.ts'
+import { MarkdownView } from './view/markdown.ts'
+import { statusText } from './view/status.ts'
+import { safe } from './view/style.ts'
+import { callLines, resultLines } from './view/tool-view.ts'
+
+/** Text is drawn at most this often; more nobody sees. */
+const FRAME_MS = 33
+/** A second Ctrl-C within this time leaves. */
+const TWICE_MS = 2000
+
+/** Runs a chat until the person leaves. */
+export async function runChat(front: ChatFront, options: ChatOptions): Promise<number> {
+  const chat = await Chat.open(front, options, thisMachine())
+  try {
+    return await chat.run()
+  } finally {
+    await chat.close()
+  }
+}
+
+class Chat {
+  readonly #front: ChatFront
+  readonly #options: ChatOptions
+  readonly #machine: Machine
+  #agent!: AgentSession
+  #view: MarkdownView
+  #turn: AbortController | null = null
+  #doing: string | null = null
+  /** What was sent while the agent was busy. */
+  readonly #queue: string[] = []
+  #answer: ((text: string | null) => void) | null = null
+  #interrupted = 0
+  #lines: string[] = []
+  #frame: NodeJS.Timeout | null = null
+  #leave!: (code: number) => void
+  readonly #left: Promise<number>
+
+  static async open(front: ChatFront, options: ChatOptions, machine: Machine): Promise<Chat> {
+    const chat = new Chat(front, options, machine)
+    await chat.#openAgent(options.resume)
+    return chat
+  }
+
+  private constructor(front: ChatFront, options: ChatOptions, machine: Machine) {
+    this.#front = front
+    this.#options = options
+    this.#machine = machine
+    this.#view = new MarkdownView(front.paint, () => front.terminal.size.columns)
+    this.#left = new Promise((resolve) => {
+      this.#leave = resolve
+    })
+  }
+
+  async #openAgent(resume: string | undefined): Promise<void> {
+    const { root, manifest, profile, model, fromEditor, agent, mode } = this.#options
+    this.#agent = await openAgentSession({
+      machine: this.#machine,
+      project: root,
+      prompter: this.#prompter(),
+      fromEditor,
+      ...(manifest !== undefined && { manifest: { file: manifest } }),
+      ...(profile !== undefined && { profile }),
+      ...(model !== undefined && { model }),
+      ...(agent !== undefined && { agent }),
+      ...(mode !== undefined && { mode: mode as Mode }),
+      ...(resume !== undefined && { resume }),
+      tell: (event) => this.#heard(event),
+    })
+  }
+
+  /** The same prompt as everywhere, while ours lets go of the terminal. */
+  #prompter(): Prompter {
+    const inner = terminalPrompter()
+    return {
+      name: inner.name,
+      ask: (request, signal) => this.#front.lend(() => inner.ask(request, signal)),
+      question: (text, options, signal) => this.#front.lend(() => inner.question!(text, options, signal)),
+    }
+  }
+
+  async run(): Promise<number> {
+    this.#greet()
+    this.#front.composer.remember(readHistory(this.#machine))
+    const completed = slashCommands.map(({ name, words }) => ({
+      name,
+      ...(words && { words: () => words(this.#agent) }),
+    }))
+    this.#front.composer.completeWith(chatCompleter(this.#agent.cordon.root, completed))
+    this.#status()
+    this.#front.attach((action) => this.#act(action))
+    await this.#askAboutInstructions()
+    return this.#left
+  }
+
+  async close(): Promise<void> {
+    this.#turn?.abort()
+    this.#flush()
+    await this.#agent.close()
+  }
+
+  #greet(): void {
+    const { notes, agent, id } = this.#agent
+    const said = agent.messages.length
+    const dim = (text: string) => this.#front.paint('dim', safe(text))
+    this.#print([
+      ...notes.map((note) => this.#front.paint('yellow', `note: ${safe(note)}`)),
+      ...(said > 0 ? [dim(`resumed ${id}: ${said} messages`)] : []),
+    ])
+  }
+
+  /** Instructions of the project steer the agent: the person reads them first. */
+  async #askAboutInstructions(): Promise<void> {
+    const { paint } = this.#front
+    for (const found of this.#agent.untrusted) {
+      const lines = found.text.split('\n')
+      const what = found.status === 'new' ? 'is new to you' : 'has changed since you agreed to it'
+      this.#print([
+        paint('yellow', `${found.name} of this project ${what}. It would steer the agent:`),
+        ...lines.slice(0, 60).map((line) => `  ${paint('dim', safe(line))}`),
+        ...(lines.length > 60 ? [`  ${paint('dim', `… ${lines.length - 60} more lines`)}`] : []),
+        ...(found.suspicious ? [paint('red', 'It reads like an attack on the agent.')] : []),
+      ])
+      if (/^y(es)?$/i.test((await this.#ask(`use ${found.name}? yes or no`)) ?? '')) {
+        trustInstructions(this.#agent.cordon.root, this.#machine, found, new Date())
+      } else this.#print([paint('dim', `${found.name} is left out`)])
+    }
+    this.#agent.reread()
+    this.#status()
+  }
+
+  /** A question of ours at the prompt; null when it was interrupted. */
+  async #ask(question: string): Promise<string | null> {
+    this.#front.status = question
+    const answer = await new Promise<string | null>((resolve) => {
+      this.#answer = resolve
+    })
+    this.#answer = null
+    this.#status()
+    return answer?.trim() ?? null
+  }
+
+  #act(action: ComposerAction): void {
+    switch (action.type) {
+      case 'submit':
+        if (this.#answer) this.#answer(action.text)
+        else if (this.#turn) this.#enqueue(action.text)
+        else void this.#submit(action.text)
+        break
+      case 'interrupt':
+        this.#interrupt()
+        break
+      case 'escape':
+        if (this.#turn) this.#turn.abort()
+        break
+      case 'leave':
+        this.#turn?.abort()
+        this.#leave(0)
+        break
+      case 'switch-agent':
+        this.#command(() => this.#agent.setAgent(this.#agent.session.agent === 'plan' ? 'build' : 'plan'))
+        break
+      default:
+        break
+    }
+  }
+
+  #interrupt(): void {
+    const twice = Date.now() - this.#interrupted < TWICE_MS
+    this.#interrupted = Date.now()
+    if (this.#answer) this.#answer(null)
+    else if (twice) {
+      this.#turn?.abort()
+      this.#leave(this.#turn ? 130 : 0)
+    } else if (this.#turn) {
+      this.#turn.abort()
+      this.#queue.length = 0
+    } else if (this.#front.composer.text !== '') {
+      this.#front.composer.clear()
+      this.#interrupted = 0
+    } else this.#front.status = 'Ctrl-C again leaves'
+  }
+
+  #enqueue(text: string): void {
+    this.#queue.push(text)
+    this.#print([this.#front.paint('dim', `next: ${safe(text.split('\n')[0]!)}`)])
+  }
+
+  async #submit(text: string): Promise<void> {
+    this.#print(
+      text.split('\n').map((line, index) => this.#front.paint('bold', `${index === 0 ? '› ' : '  '}${safe(line)}`)),
+    )
+    try {
+      addHistory(this.#machine, text)
+    } catch (error) {
+      this.#problem(error)
+    }
+    if (text.startsWith('/')) await this.#slash(text)
+    else await this.#say(text)
+    const next = this.#queue.shift()
+    if (next !== undefined) await this.#submit(next)
+  }
+
+  async #say(text: string): Promise<void> {
+    const { maxTurns, budget } = this.#options
+    const end = await this.#working('thinking', (signal) =>
+      this.#agent.agent.turn(
+        { role: 'user', parts: [{ type: 'text', text }] },
+        { signal, ...(maxTurns !== undefined && { maxTurns }), ...(budget !== undefined && { budget }) },
+      ),
+    )
+    this.#print(this.#view.end())
+    const problem = endText(end)
+    if (problem === null) return
+    if (end.reason === 'failed') this.#problem(end.error)
+    else this.#print([this.#front.paint('yellow', safe(problem))])
+  }
+
+  async #working<Result>(doing: string, work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
+    this.#turn = new AbortController()
+    this.#doing = doing
+    this.#status()
+    try {
+      return await work(this.#turn.signal)
+    } finally {
+      this.#turn = null
+      this.#doing = null
+      this.#flush()
+      this.#status()
+    }
+  }
+
+  async #slash(line: string): Promise<void> {
+    const host: CommandHost = {
+      machine: this.#machine,
+      agent: this.#agent,
+      say: (lines) => this.#print(lines.map((text) => `  ${safe(text)}`)),
+      resume: (id) => this.#resume(id),
+      compact: async () => {
+        await this.#working('compacting', (signal) => this.#agent.agent.compact(signal))
+      },
+      leave: () => this.#leave(0),
+    }
+    try {
+      await runSlashCommand(line, host)
+    } catch (error) {
+      this.#problem(error)
+    }
+    this.#status()
+  }
+
+  async #resume(id: string): Promise<void> {
+    await this.#agent.close()
+    try {
+      await this.#openAgent(id)
+    } catch (error) {
+      this.#problem(error)
+      await this.#openAgent(undefined)
+    }
+    this.#greet()
+  }
+
+  #command(work: () => void): void {
+    try {
+      work()
+    } catch (error) {
+      this.#problem(error)
+    }
+    this.#status()
+  }
+
+  #heard(event: AgentEvent): void {
+    const { paint } = this.#front
+    const dim = (text: string) => this.#print([paint('dim', safe(text))])
+    switch (event.type) {
+      case 'text':
+        this.#doing = 'writing'
+        this.#later(this.#view.take(event.text))
+        return
+      case 'thinking':
+        this.#doing = 'thinking'
+        return
+      case 'preparing':
+        this.#doing = `preparing ${event.name}`
+        this.#later([])
+        return
+      case 'answered':
+        this.#print(this.#view.end())
+        break
+      case 'calling':
+        this.#doing = `running ${event.call.name}`
+        this.#print(callLines(event, paint))
+        break
+      case 'result':
+        this.#print(resultLines(event, paint))
+        break
+      case 'retry':
+        dim(`${event.problem}; trying again in ${Math.ceil(event.waitMs / 1000)} s`)
+        break
+      case 'again':
+        this.#print(this.#view.end())
+        dim(`${event.problem}; asking again`)
+        break
+      case 'compacting':
+        this.#doing = 'compacting'
+        break
+      case 'compacted':
+        dim(`compacted: ${event.before} messages became ${event.after}`)
+        break
+    }
+    this.#status()
+  }
+
+  /** Streamed text is gathered and drawn a frame at a time. */
+  #later(lines: readonly string[]): void {
+    this.#lines.push(...lines)
+    this.#frame ??= setTimeout(() => {
+      this.#status()
+      this.#flush()
+    }, FRAME_MS)
+  }
+
+  #flush(): void {
+    if (this.#frame) clearTimeout(this.#frame)
+    this.#frame = null
+    const { columns } = this.#front.terminal.size
+    // Half a line is shown as far as a few rows; the whole of it flows up once it is one.
+    const half = safe(this.#view.half).slice(-(columns - 1) * 3)
+    const rows: { text: string; plain: string }[] = []
+    for (let at = 0; at < half.length; at += columns - 1) {
+      const part = half.slice(at, at + columns - 1)
+      rows.push({ text: part, plain: part })
+    }
+    this.#front.live = rows
+    this.#front.print(this.#lines.splice(0))
+  }
+
+  #print(lines: readonly string[]): void {
+    this.#lines.push(...lines)
+    this.#flush()
+  }
+
+  #status(): void {
+    this.#front.status = statusText(this.#agent, this.#doing)
+  }
+
+  #problem(error: unknown): void {
+    const remedy = error instanceof Error && 'remedy' in error && typeof error.remedy === 'string' ? error.remedy : null
+    const lead = error instanceof CommandError ? '' : 'problem: '
+    this.#print([
+      ...messageOf(error)
+        .split('\n')
+        .map((line) => this.#front.paint('red', `${lead}${safe(line)}`)),
+      ...(remedy ? [`  ${safe(remedy)}`] : []),
+    ])
+  }
+}

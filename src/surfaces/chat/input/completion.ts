@@ -1,0 +1,60 @@
+/** What Tab completes: slash commands and their words, and files after an @. */
+
+import { readdirSync } from 'node:fs'
+import { posix } from 'node:path'
+import type { Completer, Completion } from './composer.ts'
+
+export interface CompletedCommand {
+  readonly name: string
+  readonly words?: () => readonly string[]
+}
+
+const MAX_CHOICES = 200
+/** Nobody means these when they name a file of the project. */
+const SKIPPED: ReadonlySet<string> = new Set(['.git', 'node_modules'])
+
+/** Completes for a project. */
+export function chatCompleter(root: string, commands: readonly CompletedCommand[]): Completer {
+  return (text, cursor) => {
+    const before = text.slice(0, cursor)
+    return commandAt(before, commands) ?? fileAt(before, root)
+  }
+}
+
+function commandAt(before: string, commands: readonly CompletedCommand[]): Completion | null {
+  const name = /^\/(\S*)$/.exec(before)
+  if (name) {
+    const choices = commands.map((command) => `/${command.name}`).filter((one) => one.startsWith(before))
+    return { start: 0, choices: choices.length === 1 ? [`${choices[0]} `] : choices }
+  }
+  const word = /^\/(\S+)\s+(?:\S+\s+)*(\S*)$/.exec(before)
+  const words = word && commands.find((command) => command.name === word[1])?.words?.()
+  if (!word || !words) return null
+  return { start: before.length - word[2]!.length, choices: words.filter((one) => one.startsWith(word[2]!)) }
+}
+
+function fileAt(before: string, root: string): Completion | null {
+  const found = /(?:^|\s)@(\S*)$/.exec(before)
+  if (!found) return null
+  const typed = found[1]!
+  const folder = typed.slice(0, typed.lastIndexOf('/') + 1)
+  const start = before.length - typed.length
+  // Names of the project only: what lies outside is not to be found out by Tab.
+  const directory = posix.resolve(root, folder)
+  if (directory !== root && !directory.startsWith(`${root}/`)) return null
+  const last = typed.slice(folder.length)
+  return { start, choices: namesIn(directory, last).map((name) => folder + name) }
+}
+
+function namesIn(directory: string, prefix: string): string[] {
+  try {
+    return readdirSync(directory, { withFileTypes: true })
+      .filter(({ name }) => name.startsWith(prefix) && !SKIPPED.has(name) && (prefix !== '' || !name.startsWith('.')))
+      .map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name))
+      .filter((name) => !/\s|\p{Cc}/u.test(name))
+      .sort()
+      .slice(0, MAX_CHOICES)
+  } catch {
+    return []
+  }
+}

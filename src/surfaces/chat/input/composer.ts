@@ -1,0 +1,213 @@
+/** The prompt: what is being written, with history and completion. Keys in, actions out, rows to draw. No I/O. */
+
+import { pieces, widthOf } from '../../../scan/display-text.ts'
+import type { LiveRow, LiveView } from '../screen/live-screen.ts'
+import type { Paint } from '../view/style.ts'
+import type { Key } from './keys.ts'
+import { type Draft, draftOf, EMPTY, edit, insert, moveLine } from './line-editor.ts'
+
+export type ComposerAction =
+  | { readonly type: 'submit'; readonly text: string }
+  | { readonly type: 'interrupt' | 'leave' | 'switch-agent' | 'redraw' | 'escape' | 'changed' }
+
+/** What could stand in the place of the text before the cursor. */
+export interface Completion {
+  /** Where the word begins that is completed. */
+  readonly start: number
+  readonly choices: readonly string[]
+}
+
+export type Completer = (text: string, cursor: number) => Completion | null
+
+interface Choosing {
+  readonly before: Draft
+  readonly completion: Completion
+  readonly index: number
+}
+
+const MARK = '› '
+const INDENT = '  '
+
+/** The state of the prompt. */
+export class Composer {
+  #draft: Draft = EMPTY
+  #choosing: Choosing | null = null
+  /** Null while the newest text is edited; else where in the history. */
+  #at: number | null = null
+  #kept: Draft = EMPTY
+  readonly #history: string[]
+  #complete: Completer = () => null
+
+  constructor(history: readonly string[] = []) {
+    this.#history = [...history]
+  }
+
+  get text(): string {
+    return this.#draft.text
+  }
+
+  /** What earlier sessions sent; it comes after the first keys, because reading it takes time. */
+  remember(history: readonly string[]): void {
+    this.#history.unshift(...history)
+  }
+
+  completeWith(complete: Completer): void {
+    this.#complete = complete
+  }
+
+  clear(): void {
+    this.#draft = EMPTY
+    this.#choosing = null
+    this.#at = null
+  }
+
+  take(key: Key): ComposerAction {
+    if (key.kind !== 'key') {
+      this.#choosing = null
+      this.#draft = insert(this.#draft, key.text)
+      return { type: 'changed' }
+    }
+    const { name } = key
+    if (name === 'tab' || name === 'back-tab') return this.#tab(name === 'tab' ? 1 : -1)
+    this.#choosing = null
+    switch (name) {
+      case 'enter':
+        return this.#enter()
+      case 'interrupt':
+      case 'escape':
+      case 'redraw':
+        return { type: name }
+      case 'leave':
+        if (this.#draft.text === '') return { type: 'leave' }
+        this.#draft = edit(this.#draft, 'delete')!
+        return { type: 'changed' }
+      case 'up':
+      case 'down':
+        this.#draft = moveLine(this.#draft, name === 'up' ? -1 : 1) ?? this.#travel(name === 'up' ? -1 : 1)
+        return { type: 'changed' }
+      case 'search':
+        return { type: 'changed' }
+      default:
+        this.#draft = edit(this.#draft, name) ?? this.#draft
+        return { type: 'changed' }
+    }
+  }
+
+  #enter(): ComposerAction {
+    const { text, cursor } = this.#draft
+    // A backslash at the end of a line asks for another one, in terminals that know no other way.
+    if (text.slice(0, cursor).endsWith('\\') && cursor === text.length) {
+      this.#draft = insert({ text: text.slice(0, -1), cursor: cursor - 1 }, '\n')
+      return { type: 'changed' }
+    }
+    if (text.trim() === '') return { type: 'changed' }
+    if (this.#history.at(-1) !== text) this.#history.push(text)
+    this.clear()
+    return { type: 'submit', text }
+  }
+
+  #travel(step: -1 | 1): Draft {
+    if (this.#at === null) {
+      if (step > 0 || this.#history.length === 0) return this.#draft
+      this.#kept = this.#draft
+      this.#at = this.#history.length
+    }
+    const next = this.#at + step
+    if (next < 0) return this.#draft
+    if (next >= this.#history.length) {
+      this.#at = null
+      return this.#kept
+    }
+    this.#at = next
+    return draftOf(this.#history[next]!)
+  }
+
+  #tab(step: 1 | -1): ComposerAction {
+    if (this.#choosing) {
+      const { before, completion, index } = this.#choosing
+      const count = completion.choices.length
+      this.#choose(before, completion, (index + step + count) % count)
+      return { type: 'changed' }
+    }
+    if (this.#draft.text === '') return { type: 'switch-agent' }
+    const completion = this.#complete(this.#draft.text, this.#draft.cursor)
+    if (!completion || completion.choices.length === 0) return { type: 'changed' }
+    this.#choose(this.#draft, completion, 0)
+    if (completion.choices.length === 1) this.#choosing = null
+    return { type: 'changed' }
+  }
+
+  #choose(before: Draft, completion: Completion, index: number): void {
+    const text = before.text.slice(0, completion.start)
+    const rest = before.text.slice(before.cursor)
+    const chosen = completion.choices[index]!
+    this.#draft = { text: text + chosen + rest, cursor: text.length + chosen.length }
+    this.#choosing = { before, completion, index }
+  }
+
+  /** The rows of the prompt. `status` stands below; without colours nothing is painted. */
+  view(columns: number, maxRows: number, paint: Paint, status: string): LiveView {
+    const { rows, cursor } = this.#rows(Math.max(10, columns - INDENT.length - 1))
+    const room = Math.max(1, maxRows)
+    // The rows around the cursor, when there are more than fit.
+    const first = Math.max(0, Math.min(rows.length - room, cursor.row - Math.floor(room / 2)))
+    const shown = rows.slice(first, first + room).map((text, index): LiveRow => {
+      const lead = index + first === 0 ? MARK : INDENT
+      return { text: `${index + first === 0 ? paint('cyan', lead) : lead}${text}`, plain: lead + text }
+    })
+    const below = [
+      ...this.#choices(columns, paint),
+      row(paint('dim', cut(status, columns - 1)), cut(status, columns - 1)),
+    ]
+    return { rows: [...shown, ...below], cursor: { row: cursor.row - first, column: cursor.column + INDENT.length } }
+  }
+
+  #choices(columns: number, paint: Paint): LiveRow[] {
+    if (!this.#choosing) return []
+    const { completion, index } = this.#choosing
+    const from = Math.max(0, index - 3)
+    const names = completion.choices.slice(from, from + 8)
+    const plain = cut(names.join('  '), columns - 3)
+    const painted = names.map((name, at) => (at + from === index ? paint('underline', name) : name)).join('  ')
+    return [row(`  ${plain === names.join('  ') ? painted : plain}`, `  ${plain}`)]
+  }
+
+  /** The draft in rows of at most `columns` cells, and where the cursor stands in them. */
+  #rows(columns: number): { rows: string[]; cursor: { row: number; column: number } } {
+    const rows: string[] = ['']
+    let used = 0
+    let cursor: { row: number; column: number } | null = null
+    for (const piece of pieces(this.#draft.text)) {
+      if (piece.at >= this.#draft.cursor && cursor === null) cursor = { row: rows.length - 1, column: used }
+      if (piece.breaks) {
+        rows.push('')
+        used = 0
+        continue
+      }
+      if (used + piece.width > columns) {
+        rows.push('')
+        used = 0
+        if (cursor !== null && piece.at === this.#draft.cursor) cursor = { row: rows.length - 1, column: 0 }
+      }
+      rows[rows.length - 1] += piece.text
+      used += piece.width
+    }
+    return { rows, cursor: cursor ?? { row: rows.length - 1, column: used } }
+  }
+}
+
+function row(text: string, plain: string): LiveRow {
+  return { text, plain }
+}
+
+function cut(text: string, columns: number): string {
+  if (widthOf(text) <= columns) return text
+  let used = 0
+  let kept = ''
+  for (const piece of pieces(text)) {
+    used += piece.width
+    if (used > columns - 1) break
+    kept += piece.text
+  }
+  return `${kept}…`
+}

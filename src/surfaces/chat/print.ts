@@ -1,0 +1,80 @@
+/** `cordon chat -p`: one task without a prompt, for scripts and CI. Nobody is asked, and the exit code says how it ended. */
+
+import type { Mode } from '../../policy/policy.ts'
+import { type AgentEvent, endText, type TurnEnd } from '../../runtime/agent/agent.ts'
+import { openAgentSession } from '../../runtime/agent/agent-session.ts'
+import { thisMachine } from '../../system/machine.ts'
+import type { ChatOptions } from './start.ts'
+import { safe } from './view/style.ts'
+
+/** Where it is written to. */
+export interface PrintOutput {
+  out(text: string): void
+  err(text: string): void
+}
+
+/** 0 done, 1 stopped by a limit or refused, 125 the model or the machine failed, 130 interrupted. */
+const EXITS: Readonly<Record<TurnEnd['reason'], number>> = {
+  done: 0,
+  'max-turns': 1,
+  budget: 1,
+  length: 1,
+  refused: 1,
+  failed: 125,
+  interrupted: 130,
+}
+
+/** Runs one task and gives the exit code. */
+export async function runPrint(
+  text: string,
+  options: ChatOptions & { readonly json: boolean },
+  output: PrintOutput,
+): Promise<number> {
+  const calls: { tool: string; status: string }[] = []
+  const tell = (event: AgentEvent) => {
+    if (event.type === 'result') calls.push({ tool: event.call.name, status: event.result?.status ?? 'malformed' })
+    if (options.json) return
+    if (event.type === 'text') output.out(event.text.split('\n').map(safe).join('\n'))
+    if (event.type === 'answered') output.out('\n')
+    if (event.type === 'calling') output.err(`● ${safe(event.call.name)}\n`)
+    if (event.type === 'retry' || event.type === 'again') output.err(`${safe(event.problem)}; trying again\n`)
+  }
+  const { root, manifest, profile, model, fromEditor, resume, agent: agentName, mode, maxTurns, budget } = options
+  const agent = await openAgentSession({
+    machine: thisMachine(),
+    project: root,
+    fromEditor,
+    tell,
+    ...(manifest !== undefined && { manifest: { file: manifest } }),
+    ...(profile !== undefined && { profile }),
+    ...(model !== undefined && { model }),
+    ...(resume !== undefined && { resume }),
+    ...(agentName !== undefined && { agent: agentName }),
+    ...(mode !== undefined && { mode: mode as Mode }),
+  })
+  const abort = new AbortController()
+  const stop = () => abort.abort()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
+  try {
+    for (const note of agent.notes) output.err(`note: ${safe(note)}\n`)
+    for (const { name } of agent.untrusted) {
+      output.err(`note: ${name} is left out: nobody has read it yet. Run cordon chat here once, and say yes to it.\n`)
+    }
+    const end = await agent.agent.turn(
+      { role: 'user', parts: [{ type: 'text', text }] },
+      { signal: abort.signal, ...(maxTurns !== undefined && { maxTurns }), ...(budget !== undefined && { budget }) },
+    )
+    const problem = endText(end)
+    if (options.json) {
+      const { usage, cost, turns } = agent.agent.spent
+      const said = end.reason === 'done' ? end.text : null
+      output.out(
+        `${JSON.stringify({ session: agent.id, end: end.reason, text: said, problem, calls, turns, usage, cost })}\n`,
+      )
+    } else if (problem !== null) output.err(`cordon: ${safe(problem)}\n`)
+    return EXITS[end.reason]
+  } finally {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.removeListener(signal, stop)
+    await agent.close()
+  }
+}

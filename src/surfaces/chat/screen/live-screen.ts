@@ -1,0 +1,99 @@
+/**
+ * The terminal as a place where text flows into scrollback and only a few live rows below it are redrawn: no full screen, no
+ * flicker, and nothing that was shown is ever taken back.
+ */
+
+import { widthOf } from '../../../scan/display-text.ts'
+
+export interface LiveRow {
+  /** Made safe already; may hold styles of ours. */
+  readonly text: string
+  /** The same without styles, for its width. */
+  readonly plain: string
+}
+
+export interface LiveView {
+  readonly rows: readonly LiveRow[]
+  /** Where the cursor stands in them, in cells; null: it is hidden. */
+  readonly cursor: { readonly row: number; readonly column: number } | null
+}
+
+export interface ScreenSize {
+  readonly columns: number
+  readonly rows: number
+}
+
+const SYNC_ON = '\u001b[?2026h'
+const SYNC_OFF = '\u001b[?2026l'
+const HIDE = '\u001b[?25l'
+const SHOW = '\u001b[?25h'
+const CLEAR_BELOW = '\u001b[J'
+
+/** Writes to a terminal. Everything goes out in one piece, so that nobody sees half of it. */
+export class LiveScreen {
+  readonly #write: (text: string) => void
+  readonly #size: () => ScreenSize
+  #drawn: LiveView = { rows: [], cursor: null }
+  #away = false
+
+  constructor(write: (text: string) => void, size: () => ScreenSize) {
+    this.#write = write
+    this.#size = size
+  }
+
+  get size(): ScreenSize {
+    return this.#size()
+  }
+
+  /** Puts whole lines into scrollback, and draws the live rows below them again. */
+  print(lines: readonly string[], view: LiveView): void {
+    const above = lines.map((line) => `${line}\r\n`).join('')
+    if (this.#away) {
+      this.#write(above)
+      return
+    }
+    this.#write(`${SYNC_ON}${HIDE}${this.#back()}${above}${this.#draw(view)}${SYNC_OFF}`)
+  }
+
+  /** Takes the live rows away, for another program or the end. */
+  leave(): void {
+    if (this.#away) return
+    this.#write(`${this.#back()}${SHOW}`)
+    this.#drawn = { rows: [], cursor: null }
+    this.#away = true
+  }
+
+  /** Draws again after another program had the terminal. */
+  comeBack(view: LiveView): void {
+    this.#away = false
+    this.print([], view)
+  }
+
+  get isAway(): boolean {
+    return this.#away
+  }
+
+  /** To where the live rows begin. The terminal may have another width than when they were drawn. */
+  #back(): string {
+    const { rows, cursor } = this.#drawn
+    const { columns } = this.#size()
+    const tall = (row: LiveRow) => Math.max(1, Math.ceil(widthOf(row.plain) / columns))
+    const upTo = cursor ? rows.slice(0, cursor.row) : rows.slice(0, -1)
+    const above = upTo.reduce((sum, row) => sum + tall(row), 0) + (cursor ? Math.floor(cursor.column / columns) : 0)
+    return `\r${above > 0 ? `\u001b[${above}A` : ''}${CLEAR_BELOW}`
+  }
+
+  #draw(view: LiveView): string {
+    // More rows than the terminal has would scroll, and could not be taken back.
+    const room = Math.max(1, this.#size().rows - 1)
+    const skipped = Math.max(0, view.rows.length - room)
+    const rows = view.rows.slice(skipped)
+    const cursor = view.cursor && view.cursor.row >= skipped ? { ...view.cursor, row: view.cursor.row - skipped } : null
+    this.#drawn = { rows, cursor }
+    const text = rows.map((row) => row.text).join('\r\n')
+    if (!cursor) return text
+    const up = rows.length - 1 - cursor.row
+    const right = cursor.column > 0 ? `\u001b[${cursor.column}C` : ''
+    return `${text}\r${up > 0 ? `\u001b[${up}A` : ''}${right}${SHOW}`
+  }
+}

@@ -1,0 +1,210 @@
+/** The slash commands: one row each, from which help and completion come. */
+
+import type { AgentSession } from '../../runtime/agent/agent-session.ts'
+import { listTranscripts } from '../../runtime/agent/transcript.ts'
+import type { Machine } from '../../system/machine.ts'
+import { spentText } from './view/status.ts'
+
+/** What a command may do beyond the agent itself. */
+export interface CommandHost {
+  readonly machine: Machine
+  readonly agent: AgentSession
+  /** Lines of our own; text of others in them is made safe by whoever prints. */
+  say(lines: readonly string[]): void
+  /** Goes on with another conversation. */
+  resume(id: string): Promise<void>
+  /** Shortens the conversation; can be interrupted. */
+  compact(): Promise<void>
+  leave(): void
+}
+
+export interface SlashCommand {
+  readonly name: string
+  readonly usage: string
+  readonly about: string
+  /** What Tab offers after it. */
+  readonly words?: (agent: AgentSession) => readonly string[]
+  readonly run: (host: CommandHost, words: readonly string[]) => void | Promise<void>
+}
+
+/** A command that was typed wrongly. */
+export class CommandError extends Error {
+  override readonly name = 'CommandError'
+}
+
+const MODES = ['default', 'auto_accept', 'plan', 'auto', 'contained', 'custom'] as const
+const LEVELS = ['allow', 'ask', 'deny'] as const
+
+export const slashCommands: readonly SlashCommand[] = [
+  {
+    name: 'mode',
+    usage: '/mode [NAME]',
+    about: 'Show or change the mode: how much is asked.',
+    words: () => MODES,
+    run: ({ agent, say }, [name]) => {
+      if (name !== undefined) agent.setMode(oneOf(MODES, name, 'mode'))
+      say([`mode: ${agent.session.mode}`])
+    },
+  },
+  {
+    name: 'agent',
+    usage: '/agent [NAME]',
+    about: 'Show or change the agent; Tab at an empty prompt switches build and plan.',
+    words: (agent) => ['build', 'plan', ...agent.cordon.loaded().policy.agents.keys()],
+    run: ({ agent, say }, [name]) => {
+      if (name !== undefined) agent.setAgent(name)
+      say([`agent: ${agent.session.agent}`])
+    },
+  },
+  {
+    name: 'perm',
+    usage: '/perm TOOL LEVEL',
+    about: 'Set a tool to allow, ask or deny for this session.',
+    words: (agent) => [...agent.session.tools().map(({ name }) => name), ...LEVELS],
+    run: ({ agent, say }, [tool, level]) => {
+      if (tool === undefined || level === undefined) throw new CommandError('say /perm TOOL LEVEL')
+      const names = agent.session.tools().map(({ name }) => name)
+      agent.session.setLevel(oneOf(names, tool, 'tool'), oneOf(LEVELS, level, 'level'))
+      say([`${tool}: ${agent.session.permissions().find((row) => row.tool === tool)?.level}`])
+    },
+  },
+  {
+    name: 'perms',
+    usage: '/perms',
+    about: 'Show every tool’s level and where it comes from.',
+    run: ({ agent, say }) =>
+      say(
+        agent.session
+          .permissions()
+          .map(({ tool, level, rule, source }) => `${tool.padEnd(14)} ${level.padEnd(6)} ${rule} (${source})`),
+      ),
+  },
+  {
+    name: 'sandbox',
+    usage: '/sandbox',
+    about: 'Show where the agent works and what it can write.',
+    run: ({ agent, say }) => {
+      const { directory, enforced, roots } = agent.session.sandbox()
+      say([
+        `works in ${directory}${enforced ? '' : ' (from the first write on)'}`,
+        ...roots.map((root) => `root ${root}`),
+      ])
+    },
+  },
+  {
+    name: 'provider',
+    usage: '/provider [NAME]',
+    about: 'Show the profiles, or change to one.',
+    words: ({ config }) => [...config.profiles.keys()],
+    run: ({ agent, say }, [name]) => {
+      if (name !== undefined) agent.setProfile(name)
+      const { profiles } = agent.config
+      say(
+        [...profiles.values()].map(
+          (one) =>
+            `${one.name === agent.model.profile ? '*' : ' '} ${one.name.padEnd(14)} ${one.baseUrl}  ${one.name === agent.model.profile ? agent.model.name : (one.model ?? '')}`,
+        ),
+      )
+    },
+  },
+  {
+    name: 'model',
+    usage: '/model [NAME]',
+    about: 'Show or change the model.',
+    run: ({ agent, say }, [name]) => {
+      if (name !== undefined) agent.setModel(name)
+      say([`model: ${agent.model.name} (${agent.model.profile}, window ${agent.model.context} tokens)`])
+    },
+  },
+  {
+    name: 'compact',
+    usage: '/compact',
+    about: 'Replace the older part of the conversation by a summary.',
+    run: (host) => host.compact(),
+  },
+  {
+    name: 'resume',
+    usage: '/resume [ID]',
+    about: 'List the conversations of this project, or go on with one.',
+    words: ({ cordon, machine }) => listTranscripts(machine, cordon.root).map(({ id }) => id),
+    run: async ({ agent, machine, say, resume }, [id]) => {
+      if (id !== undefined) return resume(id)
+      const rows = listTranscripts(machine, agent.cordon.root).slice(0, 20)
+      const line = (row: (typeof rows)[number]) =>
+        `${row.id}  ${new Date(row.changed).toISOString().slice(0, 16).replace('T', ' ')}  ${row.title.slice(0, 60)}`
+      say(rows.length === 0 ? ['there are none yet'] : rows.map(line))
+    },
+  },
+  {
+    name: 'clear',
+    usage: '/clear',
+    about: 'Start the conversation anew; levels, taint and cost stay.',
+    run: ({ agent, say }) => {
+      agent.agent.clear()
+      say(['cleared'])
+    },
+  },
+  {
+    name: 'tools',
+    usage: '/tools',
+    about: 'List the tools that the model is offered.',
+    run: ({ agent, say }) => {
+      const levels = new Map(agent.session.permissions().map(({ tool, level }) => [tool, level]))
+      say(
+        agent.session
+          .tools()
+          .map(({ name, description }) => `${name.padEnd(14)} ${(levels.get(name) ?? '').padEnd(6)} ${description}`),
+      )
+    },
+  },
+  {
+    name: 'skills',
+    usage: '/skills',
+    about: 'List the skills.',
+    run: ({ agent, say }) => {
+      const rows = agent.skills()
+      say(rows.length === 0 ? ['there are none'] : rows.map(({ name, about }) => `${name.padEnd(20)} ${about}`))
+    },
+  },
+  {
+    name: 'cost',
+    usage: '/cost',
+    about: 'Show tokens and cost of this conversation.',
+    run: ({ agent, say }) => {
+      const { usage, cost, turns } = agent.agent.spent
+      say([
+        `${turns} answers, ${usage.input} tokens in, ${usage.cacheRead} from the cache, ${usage.cacheWrite} into it, ${usage.output} out`,
+        cost === null
+          ? 'cost: unknown, because the model has no known price (set "price" in its profile)'
+          : `cost: ${spentText(cost)}`,
+        `window: ${Math.round(agent.agent.fullness * 100)}% of ${agent.model.context} tokens`,
+      ])
+    },
+  },
+  {
+    name: 'help',
+    usage: '/help',
+    about: 'Show this.',
+    run: ({ say }) =>
+      say([
+        ...slashCommands.map(({ usage, about }) => `${usage.padEnd(18)} ${about}`),
+        'Enter sends; Alt-Enter, Shift-Enter or a \\ at the end starts a new line; @ and Tab complete a file.',
+        'Ctrl-C stops the turn, twice leaves; Ctrl-D leaves.',
+      ]),
+  },
+  { name: 'exit', usage: '/exit', about: 'Leave.', run: ({ leave }) => leave() },
+]
+
+/** Runs what was typed; a message for the model when it is no command. */
+export async function runSlashCommand(line: string, host: CommandHost): Promise<void> {
+  const [name = '', ...words] = line.slice(1).trim().split(/\s+/)
+  const found = slashCommands.find((command) => command.name === name)
+  if (!found) throw new CommandError(`there is no command /${name}; /help lists them`)
+  await found.run(host, words)
+}
+
+function oneOf<Name extends string>(names: readonly Name[], given: string, what: string): Name {
+  const found = names.find((name) => name === given)
+  if (found === undefined) throw new CommandError(`there is no ${what} "${given}"; there are ${names.join(', ')}`)
+  return found
+}

@@ -1,0 +1,117 @@
+/** The start of the chat: the prompt is there at once and takes keys, while everything behind it is still being loaded. */
+
+import { Composer, type ComposerAction } from './input/composer.ts'
+import { type ChatTerminal, openChatTerminal } from './screen/chat-terminal.ts'
+import { type LiveRow, LiveScreen, type LiveView } from './screen/live-screen.ts'
+import { type Paint, painter } from './view/style.ts'
+
+/** What was typed after `cordon chat`. */
+export interface ChatOptions {
+  readonly root: string
+  readonly manifest?: string
+  readonly profile?: string
+  readonly model?: string
+  readonly fromEditor: boolean
+  readonly resume?: string
+  readonly agent?: string
+  readonly mode?: string
+  readonly maxTurns?: number
+  readonly budget?: number
+}
+
+/** The front of the chat: the prompt and what flows above it. What stands behind it can come later. */
+export class ChatFront {
+  readonly terminal: ChatTerminal
+  readonly paint: Paint
+  readonly composer: Composer = new Composer()
+  readonly #screen: LiveScreen
+  /** What was sent before anybody could take it. */
+  readonly #early: ComposerAction[] = []
+  #take: ((action: ComposerAction) => void) | null = null
+  #status = 'starting…'
+  #live: readonly LiveRow[] = []
+
+  constructor(terminal: ChatTerminal) {
+    this.terminal = terminal
+    this.paint = painter(terminal.color)
+    this.#screen = new LiveScreen(
+      (text) => terminal.write(text),
+      () => terminal.size,
+    )
+    terminal.listen(
+      (key) => this.#heard(key === null ? { type: 'leave' } : this.composer.take(key)),
+      () => this.draw(),
+    )
+    this.draw()
+  }
+
+  #heard(action: ComposerAction): void {
+    if (this.#take) this.#take(action)
+    else if (action.type === 'interrupt' || action.type === 'leave') {
+      this.close()
+      process.exit(130)
+    } else if (action.type === 'submit') this.#early.push(action)
+    this.draw()
+  }
+
+  /** Who acts on what is typed from now on. */
+  attach(take: (action: ComposerAction) => void): void {
+    this.#take = take
+    for (const action of this.#early.splice(0)) take(action)
+  }
+
+  set status(text: string) {
+    this.#status = text
+    this.draw()
+  }
+
+  /** Rows between what has flown and the prompt: what is still on its way. */
+  set live(rows: readonly LiveRow[]) {
+    this.#live = rows
+  }
+
+  /** Lets text flow into scrollback. */
+  print(lines: readonly string[]): void {
+    this.#screen.print(lines, this.#view())
+  }
+
+  draw(): void {
+    if (!this.#screen.isAway) this.#screen.print([], this.#view())
+  }
+
+  /** Gives the terminal to another prompt while it works. */
+  async lend<Result>(work: () => Promise<Result>): Promise<Result> {
+    this.#screen.leave()
+    this.terminal.suspend()
+    try {
+      return await work()
+    } finally {
+      this.terminal.resume()
+      this.#screen.comeBack(this.#view())
+    }
+  }
+
+  close(): void {
+    this.#screen.leave()
+    this.terminal.close()
+  }
+
+  #view(): LiveView {
+    const { columns, rows } = this.terminal.size
+    const prompt = this.composer.view(columns, Math.max(3, Math.floor(rows / 2)), this.paint, this.#status)
+    const live = this.#live.slice(-Math.max(0, rows - prompt.rows.length - 1))
+    const cursor = prompt.cursor && { ...prompt.cursor, row: prompt.cursor.row + live.length }
+    return { rows: [...live, ...prompt.rows], cursor }
+  }
+}
+
+/** Runs the chat at the terminal of this process, and gives its exit code. */
+export async function startChat(options: ChatOptions): Promise<number> {
+  const front = new ChatFront(openChatTerminal())
+  try {
+    const { runChat } = await import('./chat.ts')
+    return await runChat(front, options)
+  } finally {
+    front.close()
+  }
+}

@@ -1,0 +1,125 @@
+/** Markdown on a terminal, line by line as it streams: what is written is never taken back. */
+
+import { pieces, widthOf } from '../../../scan/display-text.ts'
+import { Highlighter } from './highlight.ts'
+import { type Paint, safe } from './style.ts'
+
+/** Renders whole lines; half a line waits until the rest of it comes. */
+export class MarkdownView {
+  readonly #paint: Paint
+  readonly #width: () => number
+  #half = ''
+  #fence: { readonly mark: string; readonly code: Highlighter } | null = null
+
+  constructor(paint: Paint, width: () => number) {
+    this.#paint = paint
+    this.#width = width
+  }
+
+  /** The lines that are whole by now. */
+  take(text: string): string[] {
+    const lines = (this.#half + text).split('\n')
+    this.#half = lines.pop()!
+    return lines.flatMap((line) => this.#line(line))
+  }
+
+  /** What is still on the way, as it looks so far. */
+  get half(): string {
+    return this.#half
+  }
+
+  /** No more comes: the half line is a line. */
+  end(): string[] {
+    const rest = this.#half
+    this.#half = ''
+    const lines = rest === '' ? [] : this.#line(rest)
+    this.#fence = null
+    return lines
+  }
+
+  #line(line: string): string[] {
+    const paint = this.#paint
+    const fence = /^\s{0,3}(`{3,}|~{3,})\s*([\w+#.-]*)/.exec(line)
+    if (this.#fence) {
+      if (fence && fence[2] === '' && fence[1]!.startsWith(this.#fence.mark)) {
+        this.#fence = null
+        return []
+      }
+      return [`  ${this.#fence.code.line(line)}`]
+    }
+    if (fence) {
+      this.#fence = { mark: fence[1]!, code: new Highlighter(fence[2]!, paint) }
+      return fence[2] === '' ? [] : [paint('dim', `  ${safe(fence[2]!)}`)]
+    }
+    const heading = /^(#{1,6})\s+(.*?)\s*#*$/.exec(line)
+    if (heading) return [paint('bold', paint('cyan', safe(heading[2]!)))]
+    if (/^\s*([-*_])(?:\s*\1){2,}\s*$/.test(line)) return [paint('dim', '─'.repeat(Math.min(40, this.#width())))]
+    if (/^\s*\|/.test(line)) return [/^[\s|:-]+$/.test(line) ? paint('dim', safe(line)) : this.#inline(line)]
+    const quote = /^\s{0,3}>\s?(.*)$/.exec(line)
+    if (quote) return this.#wrapped(quote[1]!, paint('dim', '│ '), paint('dim', '│ '), 2)
+    const item = /^(\s*)([-*+]|\d{1,9}[.)])\s+(.*)$/.exec(line)
+    if (item) {
+      const indent = item[1]!.replace(/\t/g, '  ')
+      const mark = /^\d/.test(item[2]!) ? item[2]! : '•'
+      const width = indent.length + mark.length + 1
+      return this.#wrapped(item[3]!, `${indent}${paint('cyan', mark)} `, ' '.repeat(width), width)
+    }
+    return this.#wrapped(line, '', '', 0)
+  }
+
+  /** Prose, broken between words. */
+  #wrapped(text: string, first: string, other: string, indent: number): string[] {
+    const columns = Math.max(20, this.#width() - 1 - indent)
+    return rowsOf(text, columns).map((row, index) => (index === 0 ? first : other) + this.#inline(row))
+  }
+
+  #inline(text: string): string {
+    const paint = this.#paint
+    return text
+      .split(/(`[^`]+`)/)
+      .map((part) => (/^`[^`]+`$/.test(part) ? paint('cyan', safe(part.slice(1, -1))) : this.#marks(part)))
+      .join('')
+  }
+
+  #marks(text: string): string {
+    const paint = this.#paint
+    return safe(text)
+      .replace(/\*\*([^*\s](?:[^*]*[^*\s])?)\*\*/g, (_, inner: string) => paint('bold', inner))
+      .replace(/(?<![\w*])\*([^*\s](?:[^*]*[^*\s])?)\*(?![\w*])/g, (_, inner: string) => paint('italic', inner))
+      .replace(/(?<!\w)_([^_\s](?:[^_]*[^_\s])?)_(?!\w)/g, (_, inner: string) => paint('italic', inner))
+      .replace(/\[([^\]]+)\]\(([^)\s]+)\)/g, (_, label: string, url: string) => `${paint('underline', label)} (${url})`)
+  }
+}
+
+/** Rows of the source text, broken between words, each no wider than `columns`; marks of Markdown are not split from their words. */
+function rowsOf(text: string, columns: number): string[] {
+  if (text.length <= columns && /^[\x20-\x7e]*$/.test(text)) return [text]
+  const rows: string[] = []
+  let row: string | null = null
+  for (const word of text.split(' ')) {
+    if (row !== null && widthOf(row) + 1 + widthOf(word) > columns) {
+      rows.push(row)
+      row = null
+    }
+    const whole: string = row === null ? word : `${row} ${word}`
+    const parts: string[] = widthOf(whole) > columns ? split(whole, columns) : [whole]
+    rows.push(...parts.slice(0, -1))
+    row = parts.at(-1)!
+  }
+  return [...rows, row ?? '']
+}
+
+function split(word: string, columns: number): string[] {
+  const parts: string[] = ['']
+  let used = 0
+  for (const piece of pieces(word)) {
+    if (used + piece.width > columns) {
+      parts.push('')
+      used = 0
+    }
+    const end = piece.at + (word.codePointAt(piece.at)! > 0xffff ? 2 : 1)
+    parts[parts.length - 1] += word.slice(piece.at, end)
+    used += piece.width
+  }
+  return parts
+}

@@ -1,0 +1,88 @@
+/** Tool calls and their results as a person sees them flow by: what is called, what changes, what came of it. */
+
+import type { AgentEvent } from '../../../runtime/agent/agent.ts'
+import { lineDiff } from '../../terminal/line-diff.ts'
+import { diffLine } from './highlight.ts'
+import { type Paint, safe } from './style.ts'
+
+type Calling = Extract<AgentEvent, { type: 'calling' }>
+type Resulting = Extract<AgentEvent, { type: 'result' }>
+
+const MAX_DIFF = 40
+const MAX_RESULT = 6
+const MAX_LINE = 400
+
+/** The lines of a call that begins. */
+export function callLines({ call: { name, input } }: Calling, paint: Paint): string[] {
+  const subject = subjectOf(name, input)
+  const head = `${paint('cyan', '●')} ${paint('bold', safe(name))}${subject === '' ? '' : ` ${safe(short(subject))}`}`
+  return [head, ...changeLines(name, input, paint)]
+}
+
+/** The lines of what became of it. */
+export function resultLines({ call, result, text }: Resulting, paint: Paint): string[] {
+  const indent = (line: string) => `  ${line}`
+  if (result?.status === 'denied')
+    return [indent(paint('red', `denied: ${safe(short(result.decision.reason.message))}`))]
+  if (result?.status === 'refused') return [indent(paint('yellow', `not run: ${safe(short(result.refusal.message))}`))]
+  if (result?.status === 'failed') return [indent(paint('red', `failed: ${safe(short(result.error.message))}`))]
+  // What was written was shown when it was called.
+  const quiet = result?.status === 'done' && !result.output.isError && CHANGES.has(call.name)
+  const lines = quiet ? result.notes.map((note) => `[cordon] ${note}`) : text.split('\n')
+  const shown = lines.slice(0, MAX_RESULT).map((line) => indent(paint('dim', safe(short(line)))))
+  const left = lines.length - MAX_RESULT
+  return left > 0 ? [...shown, indent(paint('dim', `… ${left} more ${left === 1 ? 'line' : 'lines'}`))] : shown
+}
+
+const CHANGES: ReadonlySet<string> = new Set(['write', 'edit', 'apply_patch'])
+
+/** What a call is about, in one line. */
+export function subjectOf(name: string, input: Readonly<Record<string, unknown>>): string {
+  if (name === 'apply_patch') return ''
+  for (const key of [
+    'command',
+    'path',
+    'pattern',
+    'url',
+    'query',
+    'name',
+    'question',
+    'description',
+    'prompt',
+    'source',
+    'handle',
+  ]) {
+    const value = input[key]
+    if (typeof value === 'string' && value !== '') return value
+  }
+  return Object.keys(input).length === 0 ? '' : JSON.stringify(input)
+}
+
+function changeLines(name: string, input: Readonly<Record<string, unknown>>, paint: Paint): string[] {
+  const text = (key: string) => (typeof input[key] === 'string' ? (input[key] as string) : '')
+  if (name === 'apply_patch') return clipped(text('patch').split('\n'), paint)
+  if (name === 'write')
+    return clipped(
+      text('content')
+        .split('\n')
+        .map((line) => `+${line}`),
+      paint,
+    )
+  if (name !== 'edit') return []
+  const diff = lineDiff(text('old_string').split('\n'), text('new_string').split('\n'))
+  return clipped(
+    diff.map(({ sign, text: line }) => sign + line),
+    paint,
+  )
+}
+
+function clipped(lines: readonly string[], paint: Paint): string[] {
+  const shown = lines.slice(0, MAX_DIFF).map((line) => `  ${diffLine(line.slice(0, MAX_LINE), paint)}`)
+  const left = lines.length - MAX_DIFF
+  return left > 0 ? [...shown, `  ${paint('dim', `… ${left} more lines`)}`] : shown
+}
+
+function short(text: string): string {
+  const line = text.length > MAX_LINE ? `${text.slice(0, MAX_LINE).toWellFormed()}…` : text
+  return line.split('\n')[0]! + (line.includes('\n') ? ' …' : '')
+}

@@ -1,0 +1,93 @@
+/** Setting a provider up: which one, its key, the model; checked with one request before anything is kept. */
+
+import {
+  changeConfig,
+  checkProfile,
+  configPath,
+  keyOf,
+  knownProvider,
+  knownProviders,
+  openConfig,
+  profileFor,
+  storeKey,
+} from '../../runtime/agent/provider-setup.ts'
+import { Fault, messageOf } from '../../system/fault.ts'
+import type { Machine } from '../../system/machine.ts'
+import { askLine } from './ask-line.ts'
+import type { ChatTerminal } from './screen/chat-terminal.ts'
+import { safe } from './view/style.ts'
+
+/** Asks for what is missing; true once a provider works. */
+export async function runWizard(terminal: ChatTerminal, machine: Machine, wanted: string | null): Promise<boolean> {
+  const say = (text: string) => terminal.write(`${text.split('\n').map(safe).join('\r\n')}\r\n`)
+  const name = wanted ?? (await chooseProvider(terminal, say))
+  if (name === null) return false
+  const known = knownProvider(name)
+  const { config } = openConfig(machine)
+  const existing = config.profiles.get(name)
+  let endpoint: string | null = null
+  if (!known && !existing) {
+    endpoint = await askLine(terminal, 'base URL (such as http://127.0.0.1:8080/v1): ')
+    if (!endpoint) return false
+  }
+  const proposed = existing?.model ?? known?.model ?? null
+  for (;;) {
+    const needed = known ? known.keyVariable !== null : true
+    const key = needed ? await askLine(terminal, `key of ${safe(name)}${known ? '' : ' (empty: none)'}: `, true) : ''
+    if (key === null) return false
+    const model = await askLine(terminal, `model${proposed ? ` [${safe(proposed)}]` : ''}: `)
+    if (model === null) return false
+    const chosen = model || proposed
+    if (!chosen) {
+      say('a model is needed')
+      continue
+    }
+    try {
+      const profile = profileFor(machine, name, chosen, endpoint)
+      const used = key || (needed && known ? keyOf(profile, machine, false) : null)
+      terminal.write(`asking ${safe(chosen)} … `)
+      const answer = await checkProfile(profile, used, machine, AbortSignal.timeout(60_000))
+      say(`it answered in ${answer.milliseconds} ms`)
+      const warning = key ? storeKey(machine, name, key) : null
+      changeConfig(machine, settingsFor(machine, name, chosen, endpoint))
+      if (warning) say(`warning: ${warning}`)
+      say(`kept in ${configPath(machine)}`)
+      return true
+    } catch (error) {
+      say(`\nthat did not work: ${messageOf(error)}`)
+      if (error instanceof Fault && error.remedy) say(`  ${error.remedy}`)
+    }
+  }
+}
+
+async function chooseProvider(terminal: ChatTerminal, say: (text: string) => void): Promise<string | null> {
+  say('No provider is set up yet. Which one?')
+  for (const [index, { name, title }] of knownProviders.entries()) say(`  ${index + 1}  ${title} (${name})`)
+  say('  or the name of your own endpoint')
+  for (;;) {
+    const answer = await askLine(terminal, 'provider: ')
+    if (answer === null) return null
+    const picked = knownProviders[Number(answer) - 1]?.name ?? answer.toLowerCase()
+    if (/^[a-z0-9][a-z0-9._-]{0,39}$/.test(picked)) return picked
+    say('small letters, digits, dots and dashes')
+  }
+}
+
+/** The usual provider is `provider`, `model` and `endpoint`; what is there already stays beside it. */
+function settingsFor(machine: Machine, name: string, model: string, endpoint: string | null) {
+  const { config } = openConfig(machine)
+  const written = config.written
+  const isProfile = written.profiles !== undefined && name in (written.profiles as object)
+  if (isProfile) {
+    const profiles = written.profiles as Record<string, object>
+    return { profile: name, profiles: { ...profiles, [name]: { ...profiles[name], model } } }
+  }
+  const { profile: _, ...rest } = written
+  return {
+    ...rest,
+    profile: undefined,
+    provider: name,
+    model,
+    endpoint: endpoint ?? (written.provider === name ? written.endpoint : undefined),
+  }
+}

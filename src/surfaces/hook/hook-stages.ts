@@ -1,0 +1,116 @@
+/** The stages of a host's call: judged here, asked, run and shown by the host. */
+
+import { type Decision, soleDecision } from '../../policy/decision.ts'
+import type { HookJudge, HookJudgement, ReadCall } from '../../runtime/hook/judge.ts'
+import type { CallRecord, SessionRecorder } from '../../runtime/record/recorder.ts'
+import type { Approval, Stages } from '../../runtime/run-tool-call.ts'
+import type { HookSetting } from './answer-hook.ts'
+import type { HookRequest, Host, Json, Outcome } from './hosts/host.ts'
+import { reasonText } from './reason-text.ts'
+
+export interface Asked {
+  readonly host: Host
+  readonly request: HookRequest
+  readonly setting: HookSetting
+}
+
+/** The stages of a host's call. It is the host that runs it and shows what came back, each to a hook of its own. */
+export function hookStages(
+  judge: HookJudge,
+  read: readonly ReadCall[],
+  wrap: (judgement: HookJudgement) => Json | null,
+  asked: Asked,
+): Stages<readonly ReadCall[], CallRecord | null, Outcome> {
+  const { host, request, setting } = asked
+  // The last word of `decide`, for the stages after it.
+  let judgement: HookJudgement
+  let recorder: SessionRecorder | null = null
+  return {
+    history: judge.history,
+    parse: () => read,
+    decide: (calls, breakerOpenFor) => {
+      judgement = judge.strictest(calls, breakerOpenFor)!
+      if (judgement.decision.decision !== 'allow' || request.canRewrite || wrap(judgement) === null)
+        return judgement.decision
+      return mustSayItself(judgement, wrap(judgement)!)
+    },
+    begin: async (_, decision) => {
+      // What goes into the sandbox is written down there, with how it ended; inside one, the record is out of reach.
+      const elsewhere = decision.decision === 'allow' && request.canRewrite && wrap(judgement) !== null
+      if (elsewhere || setting.inside) return null
+      const { openRecord } = await import('../../runtime/record/open.ts')
+      recorder = openRecord(judge.loaded, setting.machine, { by: 'host', host: host.name, session: request.session })
+      const { call, subject, labels } = judgement
+      return recorder.begin({
+        tool: call.kind === 'search' ? 'grep' : call.tool,
+        labels,
+        input: call.kind === 'tool' ? call.input : {},
+        subject,
+        decision,
+        agent: host.name,
+        approver: 'host',
+      })
+    },
+    approve: (_, decision) => approved(judge, judgement, decision, wrap(judgement), asked),
+    run: async (_, decision) => {
+      const input = wrap(judgement)
+      if (decision.decision === 'ask') return { kind: 'ask', reason: reasonText(decision.reason.message), input }
+      return input ? { kind: 'sandboxed', input } : { kind: 'pass' }
+    },
+    scan: (_, output) => ({ output, notes: [], injection: null }),
+    tainted: () => {},
+    // How it ended is the host's to know, unless it did not begin.
+    end: (record, result) => {
+      if (record && (result.status === 'refused' || result.status === 'failed')) recorder?.end(record, result, [])
+      recorder?.close()
+    },
+  }
+}
+
+/** What was decided holds for a command in the sandbox; this one would run outside, and nobody can answer that. */
+function mustSayItself({ call }: HookJudgement, input: Json): Decision {
+  const message = `Every command runs in the sandbox, and here the command has to say so itself: ${input.command}`
+  const text = call.kind === 'search' ? 'grep' : call.tool
+  return soleDecision('ask', { kind: 'tool', text }, { code: 'outside-sandbox', message })
+}
+
+/** Whether an ask goes on to the host, which puts it to its person; else it is kept, and refused with the way out. */
+async function approved(
+  judge: HookJudge,
+  judgement: HookJudgement,
+  decision: Decision,
+  input: Json | null,
+  { host, request, setting }: Asked,
+): Promise<Approval> {
+  const refused = (...sentences: readonly (string | undefined)[]): Approval => ({
+    approved: false,
+    refusal: { kind: 'absent', message: sentences.filter(Boolean).join(' ') },
+    remember: null,
+  })
+  const { reason } = decision
+  if (input !== null && !request.canRewrite) return refused(mustSayItself(judgement, input).reason.message)
+  const notAsked = judge.whyNotAsked(decision)
+  if (notAsked !== null) return refused(`${reason.message} It was not asked: ${notAsked}.`)
+  if (request.canAsk) return { approved: true, remember: null }
+  const needed = `This needs a yes from the user: ${reason.message}`
+  if (setting.inside) {
+    return refused(
+      needed,
+      'Inside `cordon run` nobody can be asked: the user can grant it in cordon.toml and sign that.',
+    )
+  }
+  const { machine } = setting
+  const { askOf, keepAsk } = await import('../../runtime/hook/asks.ts')
+  const id = keepAsk(machine, askOf(machine, host.name, judge.loaded.root, judgement), Date.now())
+  return refused(needed, wayOut(id, judgement))
+}
+
+/** How the user can allow what nobody could be asked about. */
+function wayOut(id: string | null, { call }: HookJudgement): string {
+  if (id !== null) {
+    return `Tell the user to run \`cordon approvals allow ${id}\` in a terminal of their own, or to grant it in cordon.toml and sign that; then try again.`
+  }
+  return call.kind === 'foreign'
+    ? `The user can allow the tool in cordon.toml ([permission.tools] ${JSON.stringify(call.tool)} = "allow") and sign that.`
+    : 'The user can grant it in cordon.toml and sign that; do without it otherwise.'
+}
