@@ -129,8 +129,9 @@ void answer_remove(const struct call *c, int at, uint64_t path, int flags) {
   static char text[PATH_MAX];
   if ((flags & ~AT_REMOVEDIR) || copy_text(c, path, text, sizeof text) || find_spot(c, at, text, 0, &s)) return let_go_on(c);
   int is_folder = s.object >= 0 && S_ISDIR(s.about.st_mode);
-  /* What is not there, or of the other kind, the kernel refuses by itself; so it does with names of dots. */
-  if (!is_ours(&s) || s.object < 0 || is_folder != !!(flags & AT_REMOVEDIR) || is_dot(&s)) let_go_on(c);
+  if (!is_ours(&s) || s.object < 0 || is_dot(&s)) let_go_on(c);
+  /* Of the other kind it fails; the wall would have another word for it. */
+  else if (is_folder != !!(flags & AT_REMOVEDIR)) answer(c, unlinkat(s.parent, s.name, flags) ? errno : 0);
   else remove_spot(c, &s, flags);
   leave_spot(&s);
 }

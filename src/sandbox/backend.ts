@@ -109,6 +109,8 @@ export type Capability =
   | 'signals'
   /** The user inside is the user outside. */
   | 'same-user'
+  /** `changes`: they go through the init. */
+  | 'held-changes'
 
 /** A plan whose first part is known: a backend may work on that while the rest is still being made. */
 export interface PlanUnderway {
@@ -144,6 +146,7 @@ export function requireCapable({ name, capabilities }: Backend, plan: SandboxPla
   const needed: readonly (readonly [boolean, Capability, string])[] = [
     [plan.network.kind === 'listener', 'listener', 'a way to the hosts that are granted'],
     [plan.servers.length > 0, 'servers', 'ports of servers inside'],
+    [plan.changes !== null, 'held-changes', 'changes that are held while it runs'],
     [plan.standIns.length > 0, 'stand-ins', 'files that stand in for others'],
     [io.terminal !== undefined, 'terminal', 'a terminal'],
     [io.verify !== undefined, 'moved-files', 'a last look while other commands run'],

@@ -33,7 +33,7 @@ export interface PruneLimits {
 /** A week, and two gigabytes. */
 export const DEFAULT_PRUNE: PruneLimits = { olderThanMs: 7 * 24 * 3_600_000, bytes: 2 * 1024 ** 3 }
 
-const ID = /^\d{8}-\d{6}-\d{3}-[a-z0-9]+$/
+const ID: RegExp = /^\d{8}-\d{6}-\d{3}-[a-z0-9]+$/
 
 /** The calls of one state directory. */
 export class CallStore {
@@ -93,6 +93,12 @@ export class CallStore {
     rmSync(this.folderOf(id), { recursive: true, force: true })
   }
 
+  /** Removes the kept files of a call that has been put back; its journal stays. */
+  dropKept(id: string): void {
+    const folder = this.folderOf(id)
+    for (const name of readdirSync(folder)) if (/^\d+$/.test(name)) unlinkSync(join(folder, name))
+  }
+
   /** Removes what is too old, and the oldest while there is too much. Returns the calls that can no longer be undone. */
   prune({ olderThanMs, bytes }: PruneLimits, now: Date = new Date()): string[] {
     const removed: string[] = []
@@ -140,14 +146,5 @@ export class CallStore {
     } catch {
       return null
     }
-  }
-}
-
-/** Removes one kept file that stands in its place again. */
-export function dropKept(folder: string, number: number): void {
-  try {
-    unlinkSync(join(folder, String(number)))
-  } catch {
-    // It takes room until it is pruned, and that is all.
   }
 }

@@ -16,6 +16,13 @@ export function netChanges(records: readonly JournalRecord[]): NetChanges {
   const changed = new Set<string>()
   const removed = new Set<string>()
   const lost = new Set<string>()
+  const came = new Set<string>()
+  let work = 0
+  /** A command that moves full folders about all the time gets a rougher list, not a slow one. */
+  const isWorthIt = (set: ReadonlySet<string>) => {
+    work += set.size
+    return work < MAX_WORK
+  }
   const gone = (path: string) => {
     if (made.delete(path)) return
     changed.delete(path)
@@ -24,6 +31,7 @@ export function netChanges(records: readonly JournalRecord[]): NetChanges {
   const come = (path: string) => {
     if (removed.delete(path)) changed.add(path)
     else made.add(path)
+    came.add(path)
   }
   for (const record of records) {
     const { op, path, other } = record
@@ -33,7 +41,7 @@ export function netChanges(records: readonly JournalRecord[]): NetChanges {
     else if ((op === 'written' || op === 'mode') && !made.has(path)) changed.add(path)
     else if (op === 'exchanged') {
       const wasMade = [made.delete(path), made.delete(other)]
-      for (const set of [made, changed]) exchangeBelow(set, path, other)
+      for (const set of [made, changed]) if (isWorthIt(set)) exchangeBelow(set, path, other)
       // What the call had made is now under the other name, in the place of something that was there.
       for (const [one, theirs] of [
         [path, wasMade[1]],
@@ -44,13 +52,24 @@ export function netChanges(records: readonly JournalRecord[]): NetChanges {
     }
     if (op !== 'renamed') continue
     if (record.before.mode !== 0) gone(other)
-    for (const set of [made, changed]) moveBelow(set, path, other)
+    for (const set of [made, changed]) if (isWorthIt(set)) moveBelow(set, path, other)
     const wasMade = made.delete(path)
     if (!wasMade) gone(path)
     come(other)
   }
   const list = (set: ReadonlySet<string>) => [...set].sort()
-  return { made: list(made), changed: list(changed), removed: list(removed), lost: list(lost) }
+  // What was below something that came anew went with it.
+  const gonePaths = list(removed).filter((path) => !above(path).some((one) => came.has(one)))
+  return { made: list(made), changed: list(changed), removed: gonePaths, lost: list(lost) }
+}
+
+const MAX_WORK = 5_000_000
+
+/** The folders above a path. */
+function above(path: string): string[] {
+  const folders: string[] = []
+  for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1)) folders.push(path.slice(0, at))
+  return folders
 }
 
 function exchangeBelow(set: Set<string>, one: string, other: string): void {

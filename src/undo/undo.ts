@@ -16,7 +16,7 @@ import {
 } from 'node:fs'
 import { join, posix } from 'node:path'
 import { errorCode } from '../system/fault.ts'
-import { type CallStore, dropKept } from './call-store.ts'
+import type { CallStore } from './call-store.ts'
 import type { FileTime, Journal, JournalRecord } from './journal.ts'
 import { Keeper, lookAt, raw } from './keeper.ts'
 import { netChanges } from './net-changes.ts'
@@ -54,7 +54,7 @@ export function conflictsOf({ records, ended }: Journal): Conflict[] {
 }
 
 /** Puts one call back. Without `force` nothing is touched when anything is no longer as the call left it. */
-export function undoCall(store: CallStore, id: string, { force = false } = {}): UndoResult {
+export function undoCall(store: CallStore, id: string, { force = false }: { force?: boolean } = {}): UndoResult {
   const journal = store.journalOf(id)
   const call = store.list().find((one) => one.id === id)
   const conflicts = conflictsOf(journal)
@@ -64,7 +64,8 @@ export function undoCall(store: CallStore, id: string, { force = false } = {}): 
   const replay = new Replay(keeper, store.folderOf(id))
   for (const record of journal.records.toReversed()) replay.reverse(record)
   keeper.close()
-  replay.end()
+  // What stands in its place again needs no second name.
+  if (replay.failed.length === 0) store.dropKept(id)
   store.markUndone(id, undo.id)
   if (call.about.undoes !== undefined) store.unmarkUndone(call.about.undoes)
   return { id: undo.id, conflicts, failed: replay.failed, steps: replay.steps }
@@ -82,7 +83,6 @@ class Replay {
   readonly #folder: string
   /** Names of things that the call had made and removed again: they stand for nothing. */
   readonly #absent = new Set<string>()
-  readonly #linked: number[] = []
 
   constructor(keeper: Keeper, folder: string) {
     this.#keeper = keeper
@@ -100,29 +100,16 @@ class Replay {
     if (record.other !== '') this.#setFolderTime(record.other, record.otherFolderTime)
   }
 
-  /** What stands in its place again needs no second name. */
-  end(): void {
-    for (const number of this.#linked) dropKept(this.#folder, number)
-  }
-
   #reverse(record: JournalRecord): void {
-    switch (record.op) {
-      case 'made':
-        return this.#removeMade(record.path)
-      case 'removed':
-        return this.#putBack(record.path, record)
-      case 'renamed':
-        this.#moveBack(record)
-        if (record.before.mode !== 0) this.#putBack(record.other, record)
-        return
-      case 'exchanged':
-        return this.#exchange(record)
-      case 'written':
-        return this.#restore(record)
-      case 'mode':
-        return this.#setMode(record.path, record)
-      default:
-    }
+    const { op, path, other, before } = record
+    if (op === 'made') this.#removeMade(path)
+    else if (op === 'removed') this.#putBack(path, record)
+    else if (op === 'exchanged') this.#exchange(record)
+    else if (op === 'written') this.#restore(record)
+    else if (op === 'mode') this.#setMode(path, record)
+    if (op !== 'renamed') return
+    this.#moveBack(record)
+    if (before.mode !== 0) this.#putBack(other, record)
   }
 
   #removeMade(path: string): void {
@@ -166,7 +153,6 @@ class Replay {
   #link(path: string, number: number): boolean {
     try {
       linkSync(join(this.#folder, String(number)), raw(path))
-      this.#linked.push(number)
       return true
     } catch (error) {
       if (errorCode(error) === 'EXDEV') return false

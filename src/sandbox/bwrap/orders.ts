@@ -208,8 +208,7 @@ function orderChanges(writer: Writer, plan: SandboxPlan, { rules, gitKeys, keep,
   const writable = plan.binds.filter(({ mode }) => mode === 'read-write').map(({ path }) => path)
   const roots = writable.filter((path) => !free.includes(path))
   const freely = ['/dev', '/proc', ...plan.scratch, ...writable.filter((path) => free.includes(path))]
-  for (const path of freely)
-    place(roots.some((root) => isInside(root, path)) ? CHANGED_LOOSELY : CHANGED_FREELY, path)
+  for (const path of freely) place(roots.some((root) => isInside(root, path)) ? CHANGED_LOOSELY : CHANGED_FREELY, path)
   for (const path of roots) place(CHANGED_BY_INIT, path)
   for (const part of rules) if (part !== '') writer.record('f', encodePath(part))
   if (gitKeys !== '') writer.record('k', encoder.encode(gitKeys))
