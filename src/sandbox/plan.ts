@@ -320,6 +320,10 @@ export function planRoom(request: RoomRequest): SandboxRoom {
   return roomOf(layOut(request), request)
 }
 
+function isHeld({ path, mode }: Bind, changes: ChangePlan | null | undefined): boolean {
+  return mode === 'read-write' && !changes?.free.includes(path)
+}
+
 /** Turns a request into a plan: the room, and what the init puts into it. */
 export function planSandbox(request: SandboxRequest): SandboxPlan {
   const { baseline, facts } = request
@@ -369,7 +373,8 @@ export function planSandbox(request: SandboxRequest): SandboxPlan {
     masks: outermost,
     maskIdentities: request.maskIdentities ?? new Map(),
     pins: [...pins].map(([path, mode]) => ({ path, mode })).sort(byPath),
-    changes: request.changes ?? null,
+    // Where nothing can be changed there is nothing to hold.
+    changes: (layout.binds.some((bind) => isHeld(bind, request.changes)) && request.changes) || null,
     network: request.network === 'none' ? { kind: 'none' } : { kind: 'listener', port: request.port ?? DEFAULT_PORT },
     servers: [...new Set(request.servers)].sort((a, b) => a - b),
     unixSockets: request.unixSockets,
