@@ -14,7 +14,7 @@ const config: ReturnType<typeof defineConfig> = defineConfig({
       },
       { test: { name: 'soundness', include: ['test/soundness/**/*.test.ts'], ...patient } },
       { test: { name: 'contract', include: ['test/contract/**/*.test.ts'], ...patient } },
-      { test: { name: 'attacks', include: ['test/attacks/**/*.test.ts'], ...patient } },
+      { test: { name: 'attacks', include: ['test/{attacks,egress}/**/*.test.ts'], ...patient } },
       { test: { name: 'e2e', include: ['test/e2e/**/*.test.ts'], ...patient } },
     ],
   },

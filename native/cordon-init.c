@@ -19,12 +19,24 @@
  *   q numbers    u32 end of the process numbers inside
  *   l rlimit     u32 which, u64 limit       s seccomp       sock_filter[]         i ids                 u32 uid, u32 gid
  *   t terminal   u8 fds, u16 rows, u16 cols n listener      u16 port              d servers             u16 port...
+<<<<<<< HEAD
  *   o place      u8 kind, text: 1 = changes in it go through the door, 2 = it may be changed freely, 3 = freely, but through
  *                the door, for one of the first kind lies in it; with any of that kind the door is there (door.h)
  *   f rules      { u8 action, text pattern }...: 1 = refused, 2 = judged by its content, 3 = noted, 4 = free; + 8 = as a folder it
  *                may be made and removed, + 16 = only below the places of kind 1. The last rule that fits decides; a pattern is
  *                folded, and stands for all below it
  *   k git keys   { text }...: PATTERN<TAB>RULE of a setting that git's configuration may get, or host<TAB>NAME
+=======
+ *   w time       u32 milliseconds after which everything is ended
+ *   x names      u16 port: the name service is there (names.h), and refuses connections to this port unless it is 0
+ *   h name       u32 address of 127.0.0.0/8, text: the name has this address inside
+ *   y listener   u32 address or 0 for any, u16 port: one more that the parent serves
+ *   o place      u8 kind, text: 1 = changes in it go through the door, 2 = it may be changed freely; with any of the
+ *                first kind the door is there (door.h)
+ *   f rule       u8 action, text pattern: 1 = refused, 2 = judged by its content, 3 = noted, 4 = free; + 8 = as a folder it
+ *                may be made and removed. The last rule that fits decides; a pattern is folded, and stands for all below it
+ *   k git key    text PATTERN<TAB>RULE of a setting that git's configuration may get, or host<TAB>NAME
+>>>>>>> main
  *   u keep       u64 largest file that is copied, u64 most that is copied, text: folder for the journal and what is kept
  *   z end        (empty)
  * Flags: m 1 = may be missing, 2 = not watched, 4 = only this very file; p 1 = read-only (otherwise only held in place); r 1 = with submounts.
@@ -35,14 +47,18 @@
  *   F a = step, b = errno, c = index     R a = 1 if masks are watched     V a = mask index, b = 0 opened, 1 lifted
  *   X a = 0 exited, 1 signalled, b = code or signal     G at the gate: masks and pins are in place, nothing runs yet
  *   D a = how many were refused so far, b = errno, c = which change; the journal has the path
+ *   T the time is up     A a = kind, b = length, c = port: a name that does not exist (0), a connection that was refused (1);
+ *     the name follows, filled up with zeros to whole messages
  *   L a = port of d, b = 1 if something inside listens on it now, 0 if no longer     N a = id, b = errno: not connected
- * The listener, and each connection that C asked for, go over IPC_FD as Node's handles.
+ * The listeners, and each connection that C asked for, go over IPC_FD as Node's handles.
  * The command's streams are the caller's own only where they carry bytes and nothing else: other files and internet sockets are
  * relayed through pipes, and a directory or a device ends it all (see hand_in_streams).
  * The parent's death closes CONTROL_FD, and that ends the sandbox, whatever became of the parent-death signals.
  */
 #define _GNU_SOURCE
 #include "door.h"
+#include "listening.h"
+#include "names.h"
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -81,7 +97,7 @@
 #define STAGE "/dev/shm"
 #define FAULT_STATUS 125
 #define MAX_SERVERS 64
-#define MAX_LISTENERS 1024    /* a command with more is not looked through to the end */
+#define MAX_LISTENERS 256     /* that the parent serves */
 #define SERVER_LOOK_MS 100    /* how often it is looked which servers there are */
 #define SERVER_CONNECT_MS 50 /* on loopback a connection is there at once, unless the server takes none */
 
@@ -138,6 +154,11 @@ static struct {
   uint16_t rows, cols, port;
   uint16_t servers[MAX_SERVERS];
   size_t server_count;
+  struct { uint32_t address; uint16_t port; } listeners[MAX_LISTENERS];
+  size_t listener_count;
+  uint32_t milliseconds;
+  uint16_t refused_port;
+  int has_names;
   uint8_t terminal_fds;
   uint32_t process_numbers;
   int has_ids, has_terminal, has_listener, has_gate;
@@ -159,6 +180,23 @@ static void tell(uint32_t type, uint32_t a, uint32_t b, uint32_t c) {
 
 /* Two threads speak: a message is one send, and the socket keeps those apart. */
 void door_tell(uint32_t type, uint32_t a, uint32_t b, uint32_t c) { tell(type, a, b, c); }
+
+/* One send, so that nothing comes in between. */
+void names_tell(uint32_t kind, const char *name, uint16_t port) {
+  uint8_t frame[16 + 256 + 16] = {0};
+  size_t length = strlen(name);
+  if (length > 255) return;
+  uint32_t head[4] = {'A', kind, (uint32_t)length, port};
+  memcpy(frame, head, sizeof head);
+  memcpy(frame + sizeof head, name, length);
+  size_t whole = sizeof head + (length + 15) / 16 * 16;
+  for (size_t done = 0; done < whole;) {
+    ssize_t n = send(control, frame + done, whole - done, MSG_NOSIGNAL);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) _exit(FAULT_STATUS);
+    done += (size_t)n;
+  }
+}
 
 static _Noreturn void fail_at(enum step step, uint32_t index) {
   uint32_t failure[3] = {step, (uint32_t)errno, index};
@@ -317,6 +355,24 @@ static void take_record(uint8_t type, uint8_t *p, uint32_t length, uint32_t at) 
     orders.port = u16_at(p);
     orders.has_listener = 1;
     return;
+  case 'w':
+    if (length != 4 || orders.milliseconds || u32_at(p) == 0) bad_orders(at);
+    orders.milliseconds = u32_at(p);
+    return;
+  case 'x':
+    if (length != 2 || orders.has_names || (u16_at(p) && u16_at(p) < 1024)) bad_orders(at);
+    orders.refused_port = u16_at(p);
+    orders.has_names = 1;
+    return;
+  case 'h':
+    if (length < 6 || names_add(u32_at(p), text_at(p + 4, length - 4, at))) bad_orders(at);
+    return;
+  case 'y':
+    if (length != 6 || orders.listener_count == MAX_LISTENERS || u16_at(p + 4) == 0) bad_orders(at);
+    if (u32_at(p) && u32_at(p) >> 24 != 127) bad_orders(at);
+    orders.listeners[orders.listener_count].address = u32_at(p);
+    orders.listeners[orders.listener_count++].port = u16_at(p + 4);
+    return;
   case 'd':
     if (orders.server_count || length == 0 || length % 2 || length / 2 > MAX_SERVERS) bad_orders(at);
     for (uint32_t i = 0; i < length; i += 2) {
@@ -362,9 +418,15 @@ static void read_orders(void) {
     take_record(body[at], body + at + 5, u32_at(body + at + 1), at);
   /* A sandbox without a filter, without ids or without a place to stand was not meant. */
   if (!orders.argc || !orders.argv[0][0] || !orders.cwd || !orders.filter.filter || !orders.has_ids) bad_orders(size);
-  /* The parent's own listener is no server of the command: nobody outside may come in by it. */
-  for (size_t i = 0; i < orders.server_count; i++)
+  if (orders.listener_count && !orders.has_listener) bad_orders(size);
+  if (orders.has_listener && orders.refused_port) bad_orders(size);
+  /* A listener of ours is no server of the command: nobody outside may come in by it. */
+  for (size_t i = 0; i < orders.server_count; i++) {
     if (orders.has_listener && orders.servers[i] == orders.port) bad_orders(size);
+    if (orders.refused_port && orders.servers[i] == orders.refused_port) bad_orders(size);
+    for (size_t j = 0; j < orders.listener_count; j++)
+      if (orders.servers[i] == orders.listeners[j].port) bad_orders(size);
+  }
 }
 
 static void make_readonly(const char *path, int recursive) {
@@ -536,17 +598,26 @@ static int send_handle(const char *message, int handle) {
 }
 
 /* Early, so that the parent gets ready for connections while the room is still being furnished. */
-static void hand_over_listener(void) {
-  struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(orders.port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+static void hand_over_listener(uint32_t bound, uint16_t port, const char *message) {
+  struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(bound)};
   int one = 1;
   int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (listener < 0 || setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one)) fail(STEP_LISTENER);
   if (bind(listener, (struct sockaddr *)&address, sizeof address) || listen(listener, 512)) fail(STEP_LISTENER);
-  if (!send_handle("{\"cmd\":\"NODE_HANDLE\",\"type\":\"net.Server\",\"msg\":\"listener\"}\n", listener)) fail(STEP_HANDOVER);
+  if (!send_handle(message, listener)) fail(STEP_HANDOVER);
   close(listener); /* the parent holds it; nothing in here may accept its own connections */
 }
 
-/* Nothing runs before the parent has said that it has the listener. */
+static void hand_over_listeners(void) {
+  char message[128];
+  hand_over_listener(INADDR_LOOPBACK, orders.port, "{\"cmd\":\"NODE_HANDLE\",\"type\":\"net.Server\",\"msg\":\"listener\"}\n");
+  for (size_t i = 0; i < orders.listener_count; i++) {
+    snprintf(message, sizeof message, "{\"cmd\":\"NODE_HANDLE\",\"type\":\"net.Server\",\"msg\":\"%u\"}\n", orders.listeners[i].port);
+    hand_over_listener(orders.listeners[i].address, orders.listeners[i].port, message);
+  }
+}
+
+/* Nothing runs before the parent has said that it has each of the listeners. */
 static void await_handover(void) {
   static const char ack[] = "{\"cmd\":\"NODE_HANDLE_ACK\"}\n";
   char answer[sizeof ack - 1];
@@ -743,30 +814,15 @@ static void wait_at_gate(void) {
 
 static uint8_t serving[MAX_SERVERS];
 
-/* Marks the listed ports on which a socket of this table listens where a connection to loopback would find it. */
-static void find_servers(const char *table, uint8_t *found) {
-  /* As the kernel prints them: 127.0.0.1, ::1, and 127.0.0.1 or any address in the form of IPv6, which Java uses. */
-  static const char *const loopback[] = {"0100007F", "00000000000000000000000001000000", "0000000000000000FFFF00000100007F",
-                                         "0000000000000000FFFF000000000000"};
-  char line[512], address[33];
-  unsigned port, state;
-  FILE *file = fopen(table, "re");
-  if (!file) return;
-  /* The kernel lists listening sockets before all others: what follows them need not be read. */
-  for (int lines = 0; lines <= MAX_LISTENERS && fgets(line, sizeof line, file); lines++) {
-    if (lines == 0) continue; /* the names of the columns */
-    if (sscanf(line, " %*[0-9]: %32[0-9A-F]:%4x %*32[0-9A-F]:%*4x %2x", address, &port, &state) != 3 || state != 0x0a) break;
-    int reachable = address[strspn(address, "0")] == 0;
-    for (size_t i = 0; i < sizeof loopback / sizeof *loopback; i++) reachable |= !strcmp(address, loopback[i]);
-    for (size_t i = 0; reachable && i < orders.server_count; i++) found[i] |= orders.servers[i] == port;
-  }
-  fclose(file);
+static uint64_t now_ms(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
 static void report_servers(void) {
   uint8_t found[MAX_SERVERS] = {0};
-  find_servers("/proc/net/tcp", found);
-  find_servers("/proc/net/tcp6", found);
+  listening_find(orders.servers, orders.server_count, found);
   for (size_t i = 0; i < orders.server_count; i++) {
     if (found[i] == serving[i]) continue;
     serving[i] = found[i];
@@ -777,9 +833,7 @@ static void report_servers(void) {
 /* At most every SERVER_LOOK_MS, however busy the loop is. */
 static void look_for_servers(void) {
   static uint64_t next;
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  uint64_t ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+  uint64_t ms = now_ms();
   if (ms < next) return;
   next = ms + SERVER_LOOK_MS;
   report_servers();
@@ -1039,11 +1093,22 @@ static void relay_terminal(int master, struct relay *in, struct relay *out, int 
   }
 }
 
+static uint64_t deadline; /* kept here: the parent may be busy, and the command must not win time by that */
+
+static int wait_at_most(void) {
+  int look = orders.server_count ? SERVER_LOOK_MS : -1;
+  if (!orders.milliseconds) return look;
+  uint64_t now = now_ms();
+  uint64_t left = deadline > now ? deadline - now : 0;
+  if (left > 1000u * 3600) left = 1000u * 3600;
+  return look >= 0 && (uint64_t)look < left ? look : (int)left;
+}
+
 static _Noreturn void watch_over(int signals, int watch, int mounts, int master) {
   static struct relay in, out;
   int in_open = master >= 0, out_open = master >= 0;
   for (;;) {
-    struct pollfd fds[11] = {
+    struct pollfd fds[11 + NAMES_FDS] = {
         {.fd = control, .events = POLLIN},
         {.fd = signals, .events = POLLIN},
         {.fd = watch, .events = POLLIN},
@@ -1058,13 +1123,20 @@ static _Noreturn void watch_over(int signals, int watch, int mounts, int master)
       fds[8 + i].fd = pumps[i].from < 0 ? -1 : pending ? pumps[i].to : pumps[i].from;
       fds[8 + i].events = pending ? POLLOUT : POLLIN;
     }
-    if (poll(fds, 11, orders.server_count ? SERVER_LOOK_MS : -1) < 0 && errno != EINTR) _exit(FAULT_STATUS);
+    names_watch(fds + 11);
+    if (poll(fds, 11 + NAMES_FDS, wait_at_most()) < 0 && errno != EINTR) _exit(FAULT_STATUS);
+    names_serve(fds + 11);
     for (int i = 0; i < 3; i++)
       if (fds[8 + i].revents) run_pump(&pumps[i]);
     if (fds[7].revents) drain_acks();
     if (orders.server_count) look_for_servers();
     if (fds[2].revents & POLLIN) report_opens(watch);
     if (fds[3].revents & (POLLPRI | POLLERR)) report_lifted();
+    if (orders.milliseconds && now_ms() >= deadline) {
+      tell('T', 0, 0, 0);
+      final_status = SIGKILL;
+      finish(signals, -1, &out);
+    }
     if (fds[0].revents && !take_message(master)) {
       final_status = SIGKILL; /* as waitpid would say it */
       finish(signals, -1, &out);
@@ -1229,7 +1301,9 @@ int main(int argc, char **argv) {
   if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL)) fail(STEP_PRIVATE);
   read_orders();
   if ((orders.has_listener || orders.server_count) != (ipc >= 0)) bad_orders(0);
-  if (orders.has_listener) hand_over_listener();
+  if (orders.has_listener) hand_over_listeners();
+  if (orders.has_names && names_open(orders.refused_port)) fail(STEP_LISTENER);
+  if (orders.server_count && listening_open()) fail(STEP_LISTENER);
 
   /* A second, bare view of /proc for this program's own writes; the visible one becomes read-only. */
   int proc = (int)syscall(SYS_open_tree, AT_FDCWD, "/proc", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
@@ -1258,7 +1332,8 @@ int main(int argc, char **argv) {
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)) fail(STEP_NO_NEW_PRIVS);
   if (!door_is_on() && syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &orders.filter)) fail(STEP_SECCOMP);
 
-  if (orders.has_listener) await_handover();
+  if (orders.has_listener)
+    for (size_t i = 0; i <= orders.listener_count; i++) await_handover();
   if (ipc >= 0 && !orders.server_count) {
     close(ipc);
     ipc = -1;
@@ -1273,6 +1348,7 @@ int main(int argc, char **argv) {
   int signals = signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK);
   int report[2];
   if (signals < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, report)) fail(STEP_FORK);
+  deadline = now_ms() + orders.milliseconds;
   command_pid = fork();
   if (command_pid < 0) fail(STEP_FORK);
   if (command_pid == 0) {

@@ -169,8 +169,12 @@ static void take_complaints(struct bytes *into) {
 
 /* True with the last word: ended, or failed. */
 static int has_ended(const struct bytes *messages) {
-  for (size_t at = 0; at + MESSAGE_BYTES <= messages->length; at += MESSAGE_BYTES)
-    if (messages->at[at] == 'X' || messages->at[at] == 'F') return 1;
+  for (size_t at = 0; at + MESSAGE_BYTES <= messages->length; at += MESSAGE_BYTES) {
+    const unsigned char *message = (const unsigned char *)messages->at + at;
+    if (message[0] == 'X' || message[0] == 'F') return 1;
+    /* A name that the command chose follows: what it looks like means nothing. */
+    if (message[0] == 'A') at += ((size_t)(message[8] | message[9] << 8) + MESSAGE_BYTES - 1) / MESSAGE_BYTES * MESSAGE_BYTES;
+  }
   return 0;
 }
 

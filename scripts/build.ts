@@ -86,9 +86,21 @@ try {
   if (existsSync('dist/native')) cpSync('dist/native', `${draft}/native`, { recursive: true, preserveTimestamps: true })
   step('sh', ['native/build.sh', `${draft}/native`, ...(release ? ['every'] : [])])
   writeHashes()
+  await writeInside()
   publish()
 } finally {
   rmSync(draft, { recursive: true, force: true })
+}
+
+/** The process of code_exec: two files and the engine, which are all that its sandbox shows of Cordon. */
+async function writeInside(): Promise<void> {
+  mkdirSync(`${draft}/inside`)
+  for (const name of ['main', 'worker']) {
+    const bundle = await rolldown({ input: `src/code/inside/${name}.ts`, platform: 'node', logLevel: 'warn' })
+    const { output } = await bundle.generate({ format: 'esm', codeSplitting: false, minify: true })
+    writeFileSync(`${draft}/inside/${name}.mjs`, output[0].code)
+  }
+  cpSync('node_modules/quickjs-wasi/quickjs.wasm', `${draft}/inside/quickjs.wasm`)
 }
 
 /** What the native files are, for those who install them: `sha256sum -c SHA256SUMS`. */
@@ -255,6 +267,7 @@ function publish(): void {
   const previous = statSync('dist/.built', { throwIfNoEntry: false })?.mtimeMs ?? 0
   const chunks = moveFiles('chunks')
   moveFiles('native')
+  moveFiles('inside')
   replaceFolder('lib')
   renameSync(`${draft}/cordon.cjs`, 'dist/cordon.cjs')
   rmSync('dist/.code-cache', { recursive: true, force: true })

@@ -36,8 +36,14 @@ command -v cc >/dev/null || missing+=(gcc libc6-dev)
 if [ "${1:-}" = test ]; then
   for tool in curl wget; do command -v "$tool" >/dev/null || missing+=("$tool"); done
   command -v ssh >/dev/null || missing+=(openssh-client)
+  command -v python3 >/dev/null || missing+=(python3)
   # An ssh server without a service: nothing of it starts by itself.
   [ -x /usr/sbin/dropbear ] || missing+=(dropbear-bin)
+  # Databases come with services that start by themselves where there is a systemd; the tests do without them there.
+  if [ ! -d /run/systemd/system ] && [ "$(id -u)" = 0 ]; then
+    command -v redis-server >/dev/null || missing+=(redis-server)
+    [ -d /usr/lib/postgresql ] || missing+=(postgresql)
+  fi
 fi
 if [ ${#missing[@]} -gt 0 ]; then
   if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then

@@ -21,6 +21,8 @@ export interface CallEvent {
   readonly type: 'begin' | 'denied'
   /** Joins a begin with its end. */
   readonly call: string
+  /** The call whose program made this one. */
+  readonly within?: string
   readonly agent?: string
   /** The root of the project. */
   readonly project?: string

@@ -2,6 +2,7 @@
 
 import type { Server, Socket } from 'node:net'
 import type { Resolver } from '../system/dns.ts'
+import type { Aliases } from './aliases.ts'
 import type { Broker } from './credentials/broker.ts'
 import type { EgressEvent } from './event.ts'
 import { type AskHost, createGate } from './gate.ts'
@@ -17,6 +18,8 @@ export interface DoorOptions {
   /** Bound inside the command's network namespace; the door owns it from now on. */
   readonly listener: Server
   readonly rules: EgressRules
+  /** Addresses inside that stand for granted hosts. */
+  readonly aliases?: Aliases
   /** Shared by the doors of a session. */
   readonly ca: SessionCa
   readonly upstream: Upstream
@@ -44,6 +47,8 @@ export interface DoorStats {
 }
 
 export interface Door {
+  /** Serves one more listener of the sandbox: connections to the address of a granted host, by programs that know no proxy. */
+  serve(listener: Server): void
   /** Ends every connection and gives up the listener; resolves when nothing is left. */
   close(): Promise<void>
   stats(): DoorStats
@@ -69,6 +74,7 @@ export function openDoor(options: DoorOptions): Door {
   const passage: Passage = {
     command: rules.command,
     gate: createGate({ rules, resolver: options.resolver, ask: options.ask, signal: ended.signal }),
+    aliases: options.aliases ?? null,
     agent,
     broker: options.broker ?? null,
     limits,
@@ -81,7 +87,17 @@ export function openDoor(options: DoorOptions): Door {
   }
   const proxy = createProxy(passage, options.ca)
 
+  const listeners: Server[] = [listener]
+
   function accept(socket: Socket): void {
+    take(socket, proxy.serve)
+  }
+
+  function acceptDirect(socket: Socket): void {
+    take(socket, proxy.serveDirect)
+  }
+
+  function take(socket: Socket, serve: (socket: Socket) => void): void {
     counts.accepted++
     if (closed !== null || clients.size >= limits.connections) {
       if (closed === null) {
@@ -92,7 +108,7 @@ export function openDoor(options: DoorOptions): Door {
     }
     clients.add(socket)
     socket.once('close', () => clients.delete(socket))
-    proxy.serve(socket)
+    serve(socket)
   }
 
   function close(): Promise<void> {
@@ -104,7 +120,7 @@ export function openDoor(options: DoorOptions): Door {
     signal?.removeEventListener('abort', onAbort)
     clearTimeout(warming)
     ended.abort()
-    const gone = new Promise<void>((resolve) => listener.close(() => resolve()))
+    const gone = listeners.map((one) => new Promise<void>((resolve) => one.close(() => resolve())))
     proxy.close()
     const closing = Array.from(
       clients,
@@ -113,7 +129,7 @@ export function openDoor(options: DoorOptions): Door {
     for (const socket of clients) socket.destroy()
     const dropped = agent.closed()
     agent.destroy()
-    await Promise.all([gone, dropped, ...closing])
+    await Promise.all([...gone, dropped, ...closing])
     listener.off('connection', accept)
   }
 
@@ -143,6 +159,12 @@ export function openDoor(options: DoorOptions): Door {
   else signal?.addEventListener('abort', onAbort, { once: true })
   return {
     close,
+    serve: (further) => {
+      listeners.push(further)
+      further.on('connection', acceptDirect)
+      further.on('error', onAbort)
+      if (closed !== null) further.close()
+    },
     stats: () => ({ ...counts, open: clients.size, upstream: agent.open }),
   }
 }

@@ -1,6 +1,7 @@
 /** What every protocol of a door shares: the gate, the pool, the broker, and where events go. */
 
 import type { Duplex } from 'node:stream'
+import type { Aliases } from './aliases.ts'
 import type { Broker, SwappedRequest } from './credentials/broker.ts'
 import { allowed, type EgressEvent, type EventFacts, refused } from './event.ts'
 import type { Admission, Gate } from './gate.ts'
@@ -15,6 +16,8 @@ import type { Target } from './target.ts'
 export interface Passage {
   readonly command: string
   readonly gate: Gate
+  /** Addresses inside that stand for hosts; null where there are none. */
+  readonly aliases: Aliases | null
   readonly agent: RouteAgent
   readonly broker: Broker | null
   readonly limits: DoorLimits
@@ -31,6 +34,14 @@ export interface Cleared extends SwappedRequest {
   readonly admission: Admission
   /** What takes secrets out of the answer; null where none can be in it. */
   readonly scrub: Broker | null
+}
+
+/** What a client means that looked the name up by itself: the address of a host inside is that host. */
+export function meant({ aliases }: Passage, target: Target): Target {
+  return (
+    (target.kind === 'ipv4' && target.host.startsWith('127.64.') && aliases?.targetOf(target.host, target.port)) ||
+    target
+  )
 }
 
 /** Judges a request whose target was read: host, addresses, method, path, secrets. */

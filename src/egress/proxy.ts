@@ -4,7 +4,8 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { errorCode } from '../system/fault.ts'
-import { closeSoon, type Passage, recordRefused, refuseSocket, startRecord, type Tunnel } from './passage.ts'
+import { closeSoon, meant, type Passage, recordRefused, refuseSocket, startRecord, type Tunnel } from './passage.ts'
+import { ACCESS_DENIED } from './protocol/client-hello.ts'
 import { readConnect } from './protocol/connect-request.ts'
 import { exchange, headOf } from './protocol/exchange.ts'
 import { speechOf } from './protocol/first-bytes.ts'
@@ -15,6 +16,8 @@ import {
   readGreeting,
   readRequest as readSocksRequest,
   SOCKS_REPLY,
+  SOCKS4_GRANTED,
+  SOCKS4_REFUSED,
   type SocksReading,
   socksReply,
 } from './protocol/socks.ts'
@@ -27,6 +30,8 @@ import type { SessionCa } from './tls/ca.ts'
 export interface Proxy {
   /** Takes over a connection that a client made. */
   serve(socket: Socket): void
+  /** Takes over a connection to an address that stands for a host. */
+  serveDirect(socket: Socket): void
   close(): void
 }
 
@@ -89,6 +94,12 @@ export function createProxy(passage: Passage, ca: SessionCa): Proxy {
       socket.on('error', () => socket.destroy())
       serve({ passage, ca, servers }, server, socket).catch(() => socket.destroy())
     },
+    serveDirect: (socket) => {
+      socket.allowHalfOpen = true
+      socket.setNoDelay(true)
+      socket.on('error', () => socket.destroy())
+      serveDirect({ passage, ca, servers, kind: 'direct' }, socket).catch(() => socket.destroy())
+    },
     close: () => {
       server.closeAllConnections()
       // It never listened, so the only thing that close does is to stop its timer.
@@ -136,13 +147,34 @@ async function serve(parts: Omit<TunnelCall, 'kind'>, server: Server, socket: So
   }
   if (speech.value === 'http') return void server.emit('connection', socket)
   if (speech.value === 'socks') return serveSocks({ ...parts, kind: 'socks' }, socket)
-  const message = 'this is a proxy for HTTP, CONNECT and SOCKS5; something else was sent'
+  const message = 'this is a proxy for HTTP, CONNECT and SOCKS; something else was sent'
   refuseOutright(passage, socket, { code: 'malformed-request', message })
+}
+
+/** A program that knows no proxy connected to the address of a host: the same tunnel, with nobody to confirm it to. */
+async function serveDirect(call: TunnelCall, socket: Socket): Promise<void> {
+  const { passage } = call
+  const { localAddress = '', localPort = 0 } = socket
+  const target = passage.aliases?.targetOf(localAddress, localPort) ?? null
+  const admission =
+    target === null
+      ? { refusal: { code: 'host-unlisted', message: `no host stands at ${localAddress}:${localPort}` } as const }
+      : await passage.gate.admit(target)
+  if (socket.destroyed) return
+  if ('refusal' in admission) {
+    recordRefused(passage, startRecord(passage, { kind: 'direct', target }), admission.refusal)
+    if (localPort === 80) return refuseSocket(passage, socket, admission.refusal, target)
+    if (localPort !== 443) return void socket.resetAndDestroy()
+    socket.end(ACCESS_DENIED)
+    return closeSoon(socket)
+  }
+  await carryTunnel(call, socket, admission)
 }
 
 async function connect(call: TunnelCall, head: RequestHead, socket: Socket, tunnel: Tunnel | null): Promise<void> {
   const { passage } = call
-  const target = parseAuthority(head.url, null)
+  const given = parseAuthority(head.url, null)
+  const target = 'problem' in given ? given : meant(passage, given)
   const named = 'problem' in target ? null : target
   const record = startRecord(passage, { kind: 'connect', target: tunnel?.target ?? named, method: 'CONNECT' })
   socket.on('error', () => socket.destroy())
@@ -152,7 +184,7 @@ async function connect(call: TunnelCall, head: RequestHead, socket: Socket, tunn
   }
   if (tunnel !== null) return refuse({ code: 'nested-connect', message: 'CONNECT inside a tunnel is not passed on' })
   if ('problem' in target) return refuse({ code: 'malformed-request', message: target.problem })
-  const problem = connectProblem(head, target)
+  const problem = connectProblem(head, given as Target)
   if (problem !== null) return refuse(problem)
   const admission = await passage.gate.admit(target)
   if ('refusal' in admission) return refuse(admission.refusal)
@@ -179,11 +211,12 @@ function connectProblem({ rawHeaders, httpVersion }: RequestHead, target: Target
 
 async function serveSocks(call: TunnelCall, socket: Socket): Promise<void> {
   const { passage } = call
-  const greeting = await takeSocks(call, socket, readGreeting)
-  if (greeting === null) return
-  const request = await takeSocks(call, socket, readSocksRequest)
+  const first = await takeSocks(call, socket, readGreeting)
+  if (first === null) return
+  const request = first.state === 'request' ? first : await takeSocks(call, socket, readSocksRequest)
   if (request === null || request.state !== 'request') return
-  const target = targetOf(request.host, request.port)
+  const given = targetOf(request.host, request.port)
+  const target = 'problem' in given ? given : meant(passage, given)
   const named = 'problem' in target ? null : target
   const record = startRecord(passage, { kind: 'socks', target: named })
   const admission =
@@ -194,10 +227,14 @@ async function serveSocks(call: TunnelCall, socket: Socket): Promise<void> {
   if ('refusal' in admission) {
     recordRefused(passage, record, admission.refusal)
     const unresolved = admission.refusal.code === 'host-unresolved'
-    socket.end(socksReply(unresolved ? SOCKS_REPLY.unreachable : SOCKS_REPLY.notAllowed))
+    socket.end(
+      request.version === 4
+        ? SOCKS4_REFUSED
+        : socksReply(unresolved ? SOCKS_REPLY.unreachable : SOCKS_REPLY.notAllowed),
+    )
     return closeSoon(socket)
   }
-  socket.write(socksReply(SOCKS_REPLY.granted))
+  socket.write(request.version === 4 ? SOCKS4_GRANTED : socksReply(SOCKS_REPLY.granted))
   await carryTunnel(call, socket, admission)
 }
 

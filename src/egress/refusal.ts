@@ -77,7 +77,7 @@ export function remedyFor(code: EgressCode, target: Target | null, command: stri
     case 'port-unlisted':
     case 'host-below-suffix':
     case 'ask-refused':
-      return `add "${entry}" to the domains of the pattern that grants \`${command}\``
+      return `cordon run --allow-host ${entry} …, or add "${entry}" to the domains of the pattern that grants \`${command}\``
     case 'host-private':
       return `set allow_private_hosts = true in [http] and grant "${entry}"`
     case 'method-unlisted':

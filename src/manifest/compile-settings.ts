@@ -114,6 +114,14 @@ export function compileSession(lookup: Lookup): SessionSettings {
     },
     tools: new Map(lookup.namesUnder('tools').map((name) => [name, customTool(name, lookup)])),
     mcpServers: compileServers(lookup),
+    containers: {
+      engines: lookup.manifest.settings.has('sandbox.run.engines')
+        ? lookup.texts('sandbox.run.engines').map((engine) => engine.value)
+        : ALL_ENGINES,
+      image: lookup.scalar<string | null>('sandbox.run.image').value,
+      memoryBytes: lookup.scalar<number>('sandbox.run.memory').value,
+      seconds: lookup.scalar<number>('sandbox.run.timeout').value,
+    },
     python: {
       allowedModules: allowed.length === 0 && !modules?.closed ? null : allowed,
       blockedModules: lookup.texts('capabilities.python.blocked_modules').map((module) => module.value),
@@ -122,6 +130,9 @@ export function compileSession(lookup: Lookup): SessionSettings {
     dumpProviderPayloads: lookup.scalar('debug.dump_provider_payloads'),
   }
 }
+
+/** The strongest wall first. */
+const ALL_ENGINES: readonly string[] = ['runsc', 'runc', 'crun', 'podman', 'docker', 'os']
 
 function ring(number: 1 | 2 | 3, lookup: Lookup): RingSettings {
   return {

@@ -165,6 +165,7 @@ function listCoverage(path: string, suffixes: SuffixLookup | null): (outer: unkn
   if (path === 'http.allowed_hosts')
     return (outer, inner) => coversHostEntry(outer as HostEntry, inner as HostEntry, suffixes)
   if (path === 'files.change_envelope') return (outer, inner) => coversGlob(outer as string, inner as string)
+  if (path === 'sandbox.run.engines') return () => false
   if (path === 'capabilities.python.allowed_modules') {
     return (outer, inner) => (inner as string).startsWith(`${outer}.`)
   }

@@ -24,6 +24,7 @@ import { type Machine, thisMachine } from '../system/machine.ts'
 import { openOwnDirectory, reapHalfWritten } from '../system/state.ts'
 import { builtInSpecs, builtInTools } from '../tools/registry.ts'
 import type { Tool, WebPort } from '../tools/tool.ts'
+import { openSessionCode } from './code/port.ts'
 import { openBackend } from './command/open-runner.ts'
 import { CommandRunner } from './command/runner.ts'
 import { openCustomTools } from './custom/tools.ts'
@@ -122,6 +123,7 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
               openRunner: (loaded, ask) =>
                 new CommandRunner(loaded, machine, machineFiles, backend, { resolver, upstream, ...(ask && { ask }) }),
               spillDirectory: join(machineFiles.canonical(spill), id),
+              code: (options) => openSessionCode({ ...options, machine, backend }),
               web: (policy, facts) => webPort(policy, facts, machine, resolver, upstream),
               questions: queue?.open() ?? null,
               saved,

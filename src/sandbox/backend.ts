@@ -37,8 +37,8 @@ export interface LaunchIo {
   readonly verify?: () => boolean | Promise<boolean>
   /** Told as they are observed; each is also in the result. */
   readonly onViolation?: (violation: Violation) => void
-  /** With `network: 'listener'`: the listening socket from inside the network namespace, before the command starts. */
-  readonly onListener?: (server: Server) => void
+  /** With `network: 'listener'`: the listening sockets from inside the network namespace, before the command starts; `door` is the port of a further one. */
+  readonly onListener?: (server: Server, door: number | null) => void
   /**
    * With `servers` in the plan: something inside listens on one of these ports now. What it answers is called when that
    * is no longer so, at the latest when the command has ended.
@@ -63,6 +63,14 @@ export interface Captured {
   readonly spill: string | null
 }
 
+/** A name that was asked for, or a host that a connection was meant for, where there was no way to it. */
+export interface Asked {
+  readonly what: 'name' | 'connection'
+  readonly name: string
+  /** 0 for a name. */
+  readonly port: number
+}
+
 export interface LaunchResult {
   /** Null when the command was ended by a signal. */
   readonly code: number | null
@@ -74,6 +82,8 @@ export interface LaunchResult {
   readonly stdout: Captured | null
   readonly stderr: Captured | null
   readonly violations: readonly Violation[]
+  /** What it looked for and does not exist inside, each once. */
+  readonly asked: readonly Asked[]
   /** False when opens of masked files could not be watched (they are hidden all the same). */
   readonly masksWatched: boolean
   readonly milliseconds: number

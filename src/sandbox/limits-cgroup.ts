@@ -109,6 +109,8 @@ export interface Cgroup {
   remove(): void
   /** The same, while this process goes on: the kernel can take milliseconds. */
   removeLater(): void
+  /** Which of its limits the kernel has held somebody to. */
+  hits(): readonly ('memory' | 'processes')[]
 }
 
 /** Makes a group with these limits; null when none of them needs one. */
@@ -140,7 +142,27 @@ export function makeCgroup(host: CgroupHost, limits: Limits): Cgroup | null {
     removeLater: () => {
       for (const folder of folders) removeOnceEmpty(folder, REMOVAL_TRIES)
     },
+    hits: () => {
+      const all = [...folders]
+      const killed = all.some((folder) => countOf(folder, ['memory.events', 'memory.oom_control'], 'oom_kill') > 0)
+      const refused = all.some((folder) => countOf(folder, ['pids.events'], 'max') > 0)
+      return [...(killed ? ['memory' as const] : []), ...(refused ? ['processes' as const] : [])]
+    },
   }
+}
+
+/** One counter of the first of these files that is there. */
+function countOf(folder: string, files: readonly string[], key: string): number {
+  for (const file of files)
+    try {
+      const line = readFileSync(join(folder, file), 'latin1')
+        .split('\n')
+        .find((text) => text.startsWith(`${key} `))
+      if (line !== undefined) return Number(line.slice(key.length + 1))
+    } catch {
+      // The other version's, or another controller's.
+    }
+  return 0
 }
 
 const REMOVAL_TRIES = 20

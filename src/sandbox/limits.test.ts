@@ -33,14 +33,14 @@ describe('cgroupValues', () => {
         'memory.limit_in_bytes': '1000',
         'memory.memsw.limit_in_bytes': '1000',
         'pids.max': '12',
-        'cpu.cfs_period_us': '100000',
-        'cpu.cfs_quota_us': '150000',
+        'cpu.cfs_period_us': '1000000',
+        'cpu.cfs_quota_us': '1500000',
       },
     },
     {
       name: 'version 2',
       cgroup: V2,
-      expected: { 'memory.max': '1000', 'memory.swap.max': '0', 'pids.max': '12', 'cpu.max': '150000 100000' },
+      expected: { 'memory.max': '1000', 'memory.swap.max': '0', 'pids.max': '12', 'cpu.max': '1500000 1000000' },
     },
     { name: 'only pids', cgroup: { ...V1, memory: false, cpu: false }, expected: { 'pids.max': '12' } },
   ])('$name', ({ cgroup, expected }) => {

@@ -88,7 +88,8 @@ export interface CgroupValue {
   readonly optional: boolean
 }
 
-const CPU_PERIOD_US = 100_000
+/** The longest there is: what starts and ends within its share is not slowed down. */
+const CPU_PERIOD_US = 1_000_000
 
 /** What to write into a control group, in this order. */
 export function cgroupValues(limits: Limits, cgroup: CgroupSupport): CgroupValue[] {

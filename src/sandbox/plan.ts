@@ -49,6 +49,18 @@ export interface TerminalSize {
   readonly columns: number
 }
 
+/** A name, and its address of 127.0.0.0/8. */
+export interface NamedAddress {
+  readonly name: string
+  readonly address: string
+}
+
+/** A port of the sandbox's loopback; null for every address of it. */
+export interface DoorPort {
+  readonly address: string | null
+  readonly port: number
+}
+
 export interface SandboxRequest {
   readonly argv: readonly string[]
   readonly cwd: string
@@ -83,6 +95,10 @@ export interface SandboxRequest {
   readonly network: 'none' | 'listener'
   /** The port of the listener inside; 3128 unless told. */
   readonly port?: number
+  /** Names that have an address inside; every other one does not exist there. */
+  readonly names?: readonly NamedAddress[]
+  /** With `network: 'listener'`: further ports that are served by whoever serves the listener. */
+  readonly doors?: readonly DoorPort[]
   /** Ports of servers inside that may be reached from the host's loopback (`dev_server_ports`). */
   readonly servers?: readonly number[]
   readonly unixSockets: boolean
@@ -138,7 +154,10 @@ export interface SandboxPlan extends SandboxRoom {
   /** Parents before children, ancestors of read-only pins included. */
   readonly pins: readonly Pin[]
   readonly changes: ChangePlan | null
-  readonly network: { readonly kind: 'none' } | { readonly kind: 'listener'; readonly port: number }
+  readonly network:
+    | { readonly kind: 'none' }
+    | { readonly kind: 'listener'; readonly port: number; readonly doors: readonly DoorPort[] }
+  readonly names: readonly NamedAddress[]
   /** Each once, ascending. */
   readonly servers: readonly number[]
   readonly unixSockets: boolean
@@ -165,7 +184,8 @@ export const SYSTEM_PATHS: readonly string[] = [
 /** Made anew in every sandbox, never shown from the host. */
 const KERNEL_PATHS = ['/proc', '/sys', '/dev']
 
-const DEFAULT_PORT = 3128
+/** Where the proxy is, and where it is said that there is none. */
+export const DEFAULT_PORT = 3128
 
 /** True when the plan needs a channel over which sockets are handed out of the sandbox. */
 export function handsOutSockets(plan: Pick<SandboxPlan, 'network' | 'servers'>): boolean {
@@ -373,9 +393,18 @@ export function planSandbox(request: SandboxRequest): SandboxPlan {
     masks: outermost,
     maskIdentities: request.maskIdentities ?? new Map(),
     pins: [...pins].map(([path, mode]) => ({ path, mode })).sort(byPath),
+<<<<<<< HEAD
     // Where nothing can be changed there is nothing to hold.
     changes: (layout.binds.some((bind) => isHeld(bind, request.changes)) && request.changes) || null,
     network: request.network === 'none' ? { kind: 'none' } : { kind: 'listener', port: request.port ?? DEFAULT_PORT },
+=======
+    changes: request.changes ?? null,
+    network:
+      request.network === 'none'
+        ? { kind: 'none' }
+        : { kind: 'listener', port: request.port ?? DEFAULT_PORT, doors: request.doors ?? [] },
+    names: request.names ?? [],
+>>>>>>> main
     servers: [...new Set(request.servers)].sort((a, b) => a - b),
     unixSockets: request.unixSockets,
     terminal: request.terminal ?? null,

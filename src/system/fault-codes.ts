@@ -42,6 +42,9 @@ export const FAULT_EXITS = {
   'sandbox-unable': 125,
   'sandbox-userns': 125,
   'stream-unfit': 125,
+  'engine-failed': 125,
+  'no-engine': 125,
+  'code-failed': 125,
   'working-directory': 125,
 
   // The model's side.

@@ -84,7 +84,7 @@ describe('labels', () => {
     const labelled = (label: ToolLabel) =>
       builtInSpecs.filter((spec) => spec.labels.includes(label)).map(({ name }) => name)
     expect(labelled('network')).toEqual(['bash', 'webfetch', 'http', 'websearch', 'task'])
-    expect(labelled('execute')).toEqual(['bash', 'task', 'lsp', 'python_exec', 'code_exec', 'sandbox_run'])
+    expect(labelled('execute')).toEqual(['bash', 'python_exec', 'code_exec', 'sandbox_run', 'task', 'lsp'])
     expect(builtInSpecs.filter(({ labels }) => labels.length === 0).map(({ name }) => name)).toEqual([
       'todowrite',
       'todoread',

@@ -36,28 +36,4 @@ export const plannedTools: readonly ToolSpec[] = [
     hints: READS,
     actions: (input) => ({ reads: [input.path] }),
   }),
-  declareTool({
-    name: 'python_exec',
-    description: 'Runs Python in the sandbox, without network.',
-    input: takes({ code: text('The code.') }),
-    labels: ['execute', 'filesystem'],
-    hints: RUNS,
-    actions: touchesNothing,
-  }),
-  declareTool({
-    name: 'code_exec',
-    description: 'Runs JavaScript in a WASM engine.',
-    input: takes({ code: text('The code.') }),
-    labels: ['execute'],
-    hints: RUNS,
-    actions: touchesNothing,
-  }),
-  declareTool({
-    name: 'sandbox_run',
-    description: 'Runs code in a fresh container.',
-    input: takes({ language: text('The language.'), code: text('The code.') }),
-    labels: ['execute'],
-    hints: RUNS,
-    actions: touchesNothing,
-  }),
 ]

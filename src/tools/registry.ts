@@ -1,6 +1,8 @@
 /** Every built-in tool, in one list. */
 
 import { bash } from './bash.ts'
+import { codeExec, pythonExec } from './code/programs.ts'
+import { sandboxRun } from './code/sandbox-run.ts'
 import { fileTools } from './files/file-tools.ts'
 import { plannedTools } from './planned.ts'
 import { question } from './question.ts'
@@ -9,7 +11,17 @@ import type { Tool, ToolSpec } from './tool.ts'
 import { webTools } from './web/web-tools.ts'
 
 /** The built-in tools that can be run. */
-export const builtInTools: readonly Tool[] = [bash, ...fileTools, ...webTools, todoWrite, todoRead, question]
+export const builtInTools: readonly Tool[] = [
+  bash,
+  ...fileTools,
+  ...webTools,
+  todoWrite,
+  todoRead,
+  question,
+  pythonExec,
+  codeExec,
+  sandboxRun,
+]
 
 /** These and the planned ones: all that a decision can be about. */
 export const builtInSpecs: readonly ToolSpec[] = [...builtInTools, ...plannedTools]

@@ -114,6 +114,7 @@ export interface ToolContext {
   readonly web: WebPort
   readonly store: SessionStore
   readonly ask: QuestionPort
+  readonly code: CodePort
   readonly signal: AbortSignal
 }
 
@@ -207,6 +208,76 @@ export interface WebResponse {
 export interface SessionStore {
   get(key: string): unknown
   set(key: string, value: unknown): void
+}
+
+/** Code of the model: in a container of its own, in Python, in a JavaScript engine. None of it sees the project or a network. */
+export interface CodePort {
+  /** Languages that containers have here. */
+  languages(): readonly string[]
+  container(request: ContainerRequest): Promise<ContainerAnswer>
+  /** `cordon` inside makes guarded calls of this session. `keep`: the interpreter and its state stay for the next call. */
+  python(request: ProgramRequest & { readonly keep: boolean }): Promise<ProgramAnswer>
+  /** `tools` inside makes guarded calls of this session. */
+  script(request: ProgramRequest): Promise<ProgramAnswer>
+  /** What programs can call, as TypeScript declarations. */
+  declarations(): string
+}
+
+export interface CodeFile {
+  readonly name: string
+  readonly bytes: Uint8Array
+}
+
+/** A file that a program made, where the agent can read it. */
+export interface MadeFile {
+  readonly name: string
+  readonly path: string
+  readonly bytes: number
+}
+
+export interface ContainerRequest {
+  readonly language: string
+  readonly code: string
+  readonly stdin: string
+  readonly files: readonly CodeFile[]
+  readonly outputs: readonly string[]
+  readonly timeoutMs: number
+  readonly signal: AbortSignal
+}
+
+export interface ContainerAnswer {
+  readonly exitCode: number
+  readonly stdout: string
+  readonly stderr: string
+  readonly truncated: boolean
+  /** The limit that it met with, and how that is known. */
+  readonly hit: { readonly limit: string; readonly certainty: 'observed' | 'inferred' } | null
+  readonly files: readonly MadeFile[]
+  readonly engine: string
+  readonly wall: string
+  /** Limits that this engine cannot hold here, a sentence each. */
+  readonly notHeld: readonly string[]
+}
+
+export interface ProgramRequest {
+  readonly code: string
+  readonly timeoutMs: number
+  readonly signal: AbortSignal
+}
+
+export interface ProgramAnswer {
+  /** Null when it came to nothing. */
+  readonly value: string | null
+  readonly error: string | null
+  readonly limit: string | null
+  readonly stdout: string
+  readonly stderr: string
+  readonly truncated: boolean
+  readonly files: readonly MadeFile[]
+  /** Guarded calls that it made. */
+  readonly calls: number
+  readonly wall: string
+  readonly notes: readonly string[]
 }
 
 /** A person to ask; null when there is none or they gave no answer. */

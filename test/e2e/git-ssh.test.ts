@@ -129,7 +129,7 @@ describe('git over ssh', () => {
       name: 'without the port, and says how to grant it',
       domains: [HOST],
       reads: KEY,
-      says: /port-unlisted|to allow: add "git\.example\.org:22"/,
+      says: /port-unlisted|or add "git\.example\.org:22"/,
     },
     { name: 'for a host that is not granted', domains: ['example.com'], reads: KEY, says: /not granted|host-unlisted/ },
     {

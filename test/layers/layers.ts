@@ -14,7 +14,7 @@ export interface Layer {
 }
 
 const pure = ['shell', 'files', 'hosts', 'policy', 'scan']
-const effects = ['manifest', 'approval', 'sandbox', 'egress', 'audit', 'tools', 'undo', 'providers']
+const effects = ['manifest', 'approval', 'sandbox', 'egress', 'audit', 'tools', 'undo', 'providers', 'code']
 
 /** What surfaces have in common. */
 const shared = ['surfaces/terminal', 'surfaces/loopback']
@@ -61,6 +61,7 @@ export const pureFiles: readonly string[] = [
   'audit/event.ts',
   'egress/rules.ts',
   'egress/event.ts',
+  'egress/aliases.ts',
   'egress/event-log.ts',
   'sandbox/limits.ts',
   'sandbox/report.ts',
@@ -81,6 +82,12 @@ export const pureFiles: readonly string[] = [
   'egress/target.ts',
   'egress/loopback.ts',
   'sandbox/protect/git-config.ts',
+  'sandbox/oci/entry.ts',
+  'sandbox/oci/hit.ts',
+  'code/declarations.ts',
+  'code/frame.ts',
+  'code/python/bootstrap.ts',
+  'code/inside/prelude.ts',
 ]
 
 /** Who may make a `CheckedPath`: those that judge a path, and guarded files of what they made themselves. */

@@ -10,7 +10,7 @@ describe('first bytes', () => {
     { bytes: '\x16', speech: null, note: 'too little to tell' },
     { bytes: '\x16\x09', speech: 'other', note: 'not a TLS version' },
     { bytes: '\x05\x01\x00', speech: 'socks', note: 'SOCKS5' },
-    { bytes: '\x04\x01', speech: 'other', note: 'SOCKS4' },
+    { bytes: '\x04\x01', speech: 'socks', note: 'SOCKS4' },
     { bytes: 'GET / HTTP/1.1', speech: 'http', note: 'a request' },
     { bytes: 'CONNECT a:1', speech: 'http', note: 'a tunnel' },
     { bytes: 'GE', speech: null, note: 'may become one' },

@@ -12,7 +12,7 @@ export function speechOf(bytes: Buffer): Speech | null {
   const first = bytes[0]
   if (first === undefined) return null
   if (first === 0x16) return bytes.length < 2 ? null : bytes[1] === 3 ? 'tls' : 'other'
-  if (first === 5) return 'socks'
+  if (first === 5 || first === 4) return 'socks'
   const text = bytes.subarray(0, LONGEST_METHOD + 1).toString('latin1')
   const token = /^[A-Z-]*/.exec(text)![0]
   if (token.length === text.length) return text.length > LONGEST_METHOD ? 'other' : null

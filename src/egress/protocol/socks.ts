@@ -1,10 +1,16 @@
-/** SOCKS5 as a state machine over bytes: no sockets here, only what was asked and what to answer. */
+/** SOCKS5, 4 and 4a as a state machine over bytes: no sockets here, only what was asked and what to answer. */
 
 export type SocksReading =
   | { readonly state: 'more' }
   /** The greeting is complete: send `reply`, go on with the request after `used` bytes. */
   | { readonly state: 'greeted'; readonly reply: Buffer; readonly used: number }
-  | { readonly state: 'request'; readonly host: string; readonly port: number; readonly used: number }
+  | {
+      readonly state: 'request'
+      readonly version: 4 | 5
+      readonly host: string
+      readonly port: number
+      readonly used: number
+    }
   /** Send `reply` and close. */
   | {
       readonly state: 'refused'
@@ -34,7 +40,43 @@ export function socksReply(code: number): Buffer {
   return Buffer.from([VERSION, code, 0, 1, 0, 0, 0, 0, 0, 0])
 }
 
+export const SOCKS4_GRANTED: Buffer = Buffer.from([0, 0x5a, 0, 0, 0, 0, 0, 0])
+export const SOCKS4_REFUSED: Buffer = Buffer.from([0, 0x5b, 0, 0, 0, 0, 0, 0])
+/** A user's name, and a host's in 4a. */
+const LONGEST_TEXT = 255
+
+/** Version 4 says all at once: command, port, address, a user's name, and in 4a the host's name after an address of 0.0.0.x. */
+function readSocks4(bytes: Buffer): SocksReading {
+  if (bytes.length < 9) return { state: 'more' }
+  const refused = (code: 'socks-command' | 'socks-malformed', problem: string): SocksReading => ({
+    state: 'refused',
+    reply: SOCKS4_REFUSED,
+    code,
+    problem,
+  })
+  if (bytes[1] !== CONNECT) return refused('socks-command', 'SOCKS4 BIND is not offered; only CONNECT is')
+  const userEnd = bytes.indexOf(0, 8)
+  if (userEnd < 0 || userEnd > 8 + LONGEST_TEXT) {
+    return bytes.length > 8 + LONGEST_TEXT
+      ? refused('socks-malformed', 'a user name without an end')
+      : { state: 'more' }
+  }
+  const port = bytes.readUInt16BE(2)
+  const address = bytes.subarray(4, 8)
+  const named = address[0] === 0 && address[1] === 0 && address[2] === 0 && address[3] !== 0
+  if (!named) return { state: 'request', version: 4, host: address.join('.'), port, used: userEnd + 1 }
+  const nameEnd = bytes.indexOf(0, userEnd + 1)
+  if (nameEnd < 0 || nameEnd > userEnd + 1 + LONGEST_TEXT) {
+    const tooLong = bytes.length > userEnd + 1 + LONGEST_TEXT
+    return tooLong ? refused('socks-malformed', 'a host name without an end') : { state: 'more' }
+  }
+  const host = bytes.toString('latin1', userEnd + 1, nameEnd)
+  return { state: 'request', version: 4, host, port, used: nameEnd + 1 }
+}
+
+/** The greeting of version 5, or the whole request of version 4. */
 export function readGreeting(bytes: Buffer): SocksReading {
+  if (bytes[0] === 4) return readSocks4(bytes)
   if (bytes.length < 2 || bytes.length < 2 + bytes[1]!) return { state: 'more' }
   const used = 2 + bytes[1]!
   if (bytes.subarray(2, used).includes(NO_AUTHENTICATION)) {
@@ -66,7 +108,7 @@ export function readRequest(bytes: Buffer): SocksReading {
   if (bytes.length < start + size + 2) return { state: 'more' }
   const address = bytes.subarray(start, start + size)
   const port = bytes.readUInt16BE(start + size)
-  return { state: 'request', host: hostText(type, address), port, used: start + size + 2 }
+  return { state: 'request', version: 5, host: hostText(type, address), port, used: start + size + 2 }
 }
 
 function hostText(type: number, address: Buffer): string {

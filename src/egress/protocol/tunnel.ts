@@ -34,7 +34,7 @@ export interface TunnelCall {
   readonly passage: Passage
   readonly ca: SessionCa
   readonly servers: TunnelServers
-  readonly kind: 'connect' | 'socks'
+  readonly kind: 'connect' | 'socks' | 'direct'
 }
 
 /** Carries a tunnel that was admitted and confirmed to the client. */
@@ -219,7 +219,8 @@ async function carryServerFirst(call: TunnelCall, socket: Duplex, admission: Adm
   host.pipe(socket)
   const speech = await peek(socket, speechOf, passage.limits.idleMilliseconds)
   if (typeof speech === 'string') return void socket.destroy()
-  if (speech.value === 'other') {
+  // A number as its first byte may look like SOCKS, which nobody speaks inside a tunnel.
+  if (speech.value === 'other' || speech.value === 'socks') {
     host.unpipe(socket)
     const address = host.remoteAddress ?? null
     const bytes = await join(socket, host, passage.limits.idleMilliseconds)

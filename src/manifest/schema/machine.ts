@@ -80,6 +80,49 @@ wrappers = ["make"]
   ],
 }
 
+const RUN: Section = {
+  path: 'sandbox.run',
+  doc: 'Where `sandbox_run` runs code: a fresh container for each call, without network. `cordon doctor` says which engines work here.',
+  spec: 'T4',
+  example: '[sandbox.run]\nengines = ["runsc", "runc"]\n',
+  keys: [
+    {
+      name: 'engines',
+      type: listOf(choice('runsc', 'runc', 'crun', 'podman', 'docker', 'os')),
+      default: ['runsc', 'runc', 'crun', 'podman', 'docker', 'os'],
+      doc: 'In this order; the first that was seen to work here is used. `os` is the sandbox of commands. A project can only leave out what the user has listed.',
+      spec: 'T4',
+      merge: 'meet',
+    },
+    {
+      name: 'image',
+      type: text(),
+      default: null,
+      doc: 'An image that is there already, by digest (`name@sha256:…`), in place of the programs of this machine; docker runs it.',
+      spec: 'T4',
+      merge: 'later',
+    },
+    {
+      name: 'memory',
+      type: SIZE,
+      default: 268_435_456,
+      doc: 'Memory of a container.',
+      spec: 'T4',
+      merge: 'later',
+      strictness: 'lower',
+    },
+    {
+      name: 'timeout',
+      type: SECONDS,
+      default: 30,
+      doc: 'Time of one program; `command_timeout` holds as well.',
+      spec: 'T4',
+      merge: 'later',
+      strictness: 'lower',
+    },
+  ],
+}
+
 const LIMITS: Section = {
   path: 'limits',
   doc: 'Limits of one command. A project can only make what the user has set here stricter.',
@@ -294,4 +337,4 @@ read = ["docs/**"]
   ],
 }
 
-export const MACHINE_SECTIONS: readonly Section[] = [SANDBOX, LIMITS, AUDIT, TOOLS, MCP_SERVERS, DEBUG]
+export const MACHINE_SECTIONS: readonly Section[] = [SANDBOX, RUN, LIMITS, AUDIT, TOOLS, MCP_SERVERS, DEBUG]

@@ -72,6 +72,16 @@ export interface CustomToolSettings {
   readonly domains: readonly HostRule[]
 }
 
+/** Where code of a model runs in containers (T4). */
+export interface ContainerSettings {
+  /** In the order of choice; empty after layers met: none. */
+  readonly engines: readonly string[]
+  /** By digest; null: the programs of this machine. */
+  readonly image: string | null
+  readonly memoryBytes: number
+  readonly seconds: number
+}
+
 export type ServerRequest = 'elicitation' | 'sampling' | 'roots'
 
 /** An MCP server and what it gets in its sandbox (X2). */
@@ -97,6 +107,7 @@ export interface SessionSettings {
   readonly audit: { readonly maxBytes: number; readonly arguments: Sourced<boolean> }
   readonly tools: ReadonlyMap<string, CustomToolSettings>
   readonly mcpServers: readonly McpServerSetting[]
+  readonly containers: ContainerSettings
   readonly python: {
     /** Null: every module; `[]` after layers met: none. */
     readonly allowedModules: readonly string[] | null

@@ -4,6 +4,7 @@ import { AsyncResource } from 'node:async_hooks'
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import type { Server } from 'node:net'
 import { join } from 'node:path'
+import { type Aliases, aliasesOf } from '../../egress/aliases.ts'
 import { clientSettings } from '../../egress/clients/clients.ts'
 import { knownHostsFor, sshPatterns } from '../../egress/clients/known-hosts.ts'
 import { type Broker, type BrokeredSecret, createBroker } from '../../egress/credentials/broker.ts'
@@ -29,6 +30,8 @@ export interface DoorSettings {
   readonly directory: string
   /** Files of the machine in whose place the command sees one of the directory. */
   readonly standIns: readonly { readonly path: string; readonly source: string }[]
+  readonly names: Aliases['names']
+  readonly doors: Aliases['doors']
 }
 
 export interface NetworkOptions {
@@ -47,7 +50,7 @@ export class SessionNetwork {
   readonly #doors = new Set<Door>()
   #ca: SessionCa | null = null
   #broker: Broker | null = null
-  readonly #settings = new Map<string, DoorSettings>()
+  readonly #settings = new Map<string, Omit<DoorSettings, 'names' | 'doors'>>()
 
   constructor(options: NetworkOptions) {
     this.#options = options
@@ -60,11 +63,10 @@ export class SessionNetwork {
     const hostLoopback = reachesLoopback(rules)
     const knownHosts = this.#knownHosts(rules)
     const key = `${hostLoopback} ${knownHosts}`
-    const known = this.#settings.get(key)
-    if (known) return known
-    const made = this.#makeSettings(hostLoopback, knownHosts)
-    this.#settings.set(key, made)
-    return made
+    const { names, doors } = aliasesOf(rules)
+    const known = this.#settings.get(key) ?? this.#makeSettings(hostLoopback, knownHosts)
+    this.#settings.set(key, known)
+    return { ...known, names, doors }
   }
 
   /** Opens the door of one command, once the listener from inside its sandbox is there. */
@@ -75,6 +77,7 @@ export class SessionNetwork {
       const door = openDoor({
         listener,
         rules,
+        aliases: aliasesOf(rules),
         ca: this.#authority(),
         upstream: this.#upstream,
         resolver: this.#resolver,
@@ -120,7 +123,7 @@ export class SessionNetwork {
     }
   }
 
-  #makeSettings(hostLoopback: boolean, knownHosts: string): DoorSettings {
+  #makeSettings(hostLoopback: boolean, knownHosts: string): Omit<DoorSettings, 'names' | 'doors'> {
     const runs = join(this.#options.machine.cacheDir, 'run')
     reap(runs)
     const directory = join(runs, `${process.pid}-${Math.random().toString(36).slice(2)}`)

@@ -2,7 +2,7 @@
 
 import { grantMatches } from '../../policy/command-match.ts'
 import { hostsOfCommand } from '../../policy/network-use.ts'
-import type { CommandRule } from '../../policy/policy.ts'
+import type { CommandRule, HostRule } from '../../policy/policy.ts'
 import type { Backend } from '../../sandbox/backend.ts'
 import { createBwrapBackend } from '../../sandbox/bwrap/backend.ts'
 import { describePlan, formatPlan, type PlanReport, type Support } from '../../sandbox/report.ts'
@@ -56,6 +56,7 @@ export function typedGrants(
   loaded: LoadedPolicy,
   machine: Machine,
   command: readonly string[],
+  hosts: readonly HostRule[] = [],
 ): Pick<RunRequest, 'patterns' | 'grants' | 'envVars' | 'rules'> {
   const words = command.map(
     (text): Word => ({
@@ -77,7 +78,7 @@ export function typedGrants(
     rules: egressRules(
       loaded,
       shortName(command, grants),
-      hostsOfCommand(loaded.policy, grants, command),
+      [...hostsOfCommand(loaded.policy, grants, command), ...hosts],
       command.slice(0, 1),
       machine.ownAddresses,
     ),

@@ -17,7 +17,7 @@ import { type AppliedBundle, type BundleFurnishing, furnish, selectBundles } fro
 import { builtInBundles } from '../../sandbox/bundles/bundles.generated.ts'
 import { commandEnvironment } from '../../sandbox/environment.ts'
 import type { Limits } from '../../sandbox/limits.ts'
-import { planRoom, planSandbox, type SandboxPlan, type TerminalSize } from '../../sandbox/plan.ts'
+import { planRoom, planSandbox, type SandboxPlan, type StandIn, type TerminalSize } from '../../sandbox/plan.ts'
 import type { ProtectFacts } from '../../sandbox/protect/protect.ts'
 import { worktreeDirectories } from '../../sandbox/protect/protect.ts'
 import type { QuarantineFinding } from '../../sandbox/protect/quarantine.ts'
@@ -35,6 +35,7 @@ import { DevServerPorts } from './dev-server-ports.ts'
 import { grantedHosts } from './egress-rules.ts'
 import { type CommandChanges, HeldChanges } from './held-changes.ts'
 import { HiddenPaths } from './hidden-paths.ts'
+import { NAME_SETTINGS, NO_WAY_OUT, nameFile } from './name-service.ts'
 import type { DoorSettings, NetworkOptions, SessionNetwork } from './network.ts'
 import { namedForWriting, type Placement, placeCommand } from './placement.ts'
 import type { ServedPort } from './served-port.ts'
@@ -184,8 +185,9 @@ export class CommandRunner {
     const launchIo: LaunchIo = {
       ...io,
       ...(this.#running.size > 0 && { verify: () => this.#hidden.isAllOf(underway.begun?.plan.masks ?? []) }),
-      onListener: (listener) => {
-        underway.door = openDoor?.(listener) ?? null
+      onListener: (listener, further) => {
+        if (further === null) underway.door = openDoor?.(listener) ?? null
+        else underway.door?.serve(listener)
       },
       onServer: (server) => ports.open(server),
     }
@@ -203,6 +205,10 @@ export class CommandRunner {
       // Connections that were open until now are told of as well.
       if (underway.door) await this.#network?.closeDoor(underway.door)
       underway.door = null
+      if (result.asked.length > 0) {
+        const { askedEvents } = await import('./asked-events.ts')
+        for (const event of askedEvents(result.asked, request.rules)) egress.add(event)
+      }
       settled = true
       const { plan, guard, recovered, watch, held } = underway.begun!
       const changes = held?.end() ?? null
@@ -265,7 +271,7 @@ export class CommandRunner {
       cwd: request.cwd,
       reads,
       writes,
-      standIns: door?.standIns ?? [],
+      standIns: [...(door?.standIns ?? []), ...this.#nameSettings()],
       unixSockets: false,
     }
     const limits = this.#limits(request.timeoutMs)
@@ -286,7 +292,7 @@ export class CommandRunner {
         const plan = planSandbox({
           ...room,
           argv: request.argv,
-          env: this.#environment(request, furnished, door?.variables ?? {}),
+          env: this.#environment(request, furnished, door?.variables ?? NO_WAY_OUT),
           uid: process.getuid?.() ?? 0,
           gid: process.getgid?.() ?? 0,
           masks,
@@ -295,6 +301,7 @@ export class CommandRunner {
           pins: [...guard.pins, ...this.#frozen().map((path) => ({ path, mode: 'read-only' as const }))],
           changes: changes?.plan ?? null,
           network: door ? 'listener' : 'none',
+          ...(door && { names: door.names, doors: door.doors }),
           servers: sandbox.devServerPorts.map((port) => port.value),
           ...(request.terminal && { terminal: request.terminal }),
         })
@@ -372,6 +379,12 @@ export class CommandRunner {
       hosts: grantedHosts(policy, rules),
       own: { configDir, stateDir, manifestPath: this.#loaded.manifestPath },
     }
+  }
+
+  /** In the place of the machine's resolvers, which nobody inside could reach. */
+  #nameSettings(): readonly StandIn[] {
+    if (!this.#backend.capabilities.has('stand-ins')) return []
+    return [{ path: NAME_SETTINGS, source: nameFile(this.#machine.cacheDir) }]
   }
 
   #existing(paths: readonly string[]): string[] {

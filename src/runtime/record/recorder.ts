@@ -28,6 +28,8 @@ export interface BegunCall {
   readonly subject: string
   readonly decision: Decision
   readonly agent: string
+  /** The call whose program made this one. */
+  readonly within?: string
   /** Who answers an ask of this surface beforehand: the person who `typed` the command, the `host` that asked. */
   readonly approver?: 'typed' | 'host'
   /** Of a custom tool. */
@@ -65,11 +67,12 @@ export interface RecorderOptions {
 /** A recorder that writes into a log. */
 export function auditRecorder(log: RecordLog, options: RecorderOptions): SessionRecorder {
   return {
-    begin({ tool, labels = toolLabels, input, subject, decision, agent, approver, custom }) {
+    begin({ tool, labels = toolLabels, input, subject, decision, agent, within, approver, custom }) {
       const call = uniqueName()
       log.record({
         type: decision.decision === 'deny' ? 'denied' : 'begin',
         call,
+        ...(within !== undefined && { within }),
         agent,
         project: options.project,
         tool,

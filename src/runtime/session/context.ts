@@ -6,7 +6,7 @@ import { evaluate } from '../../policy/evaluate.ts'
 import { Fault } from '../../system/fault.ts'
 import { checkedPath } from '../../system/guarded/checked-path.ts'
 import type { GuardedFiles } from '../../system/guarded/guarded-files.ts'
-import type { CommandPort, SessionStore, ToolContext, WebPort } from '../../tools/tool.ts'
+import type { CodePort, CommandPort, SessionStore, ToolContext, WebPort } from '../../tools/tool.ts'
 import { gitInternalAt } from '../command/git-internals.ts'
 import type { ParsedCall } from './call.ts'
 import type { SessionView } from './view.ts'
@@ -18,6 +18,7 @@ export interface ContextParts {
   readonly web: WebPort
   readonly store: SessionStore
   readonly questions: Questions | null
+  readonly code: CodePort
   readonly signal: AbortSignal
 }
 
@@ -69,6 +70,7 @@ export function toolContext(parsed: ParsedCall, parts: ContextParts): ToolContex
           prompter.question ? prompter.question(question, options, shared) : null,
         ) ?? null,
     },
+    code: parts.code,
     signal: parts.signal,
   }
 }

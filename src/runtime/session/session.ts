@@ -14,6 +14,7 @@ import { Fault, messageOf } from '../../system/fault.ts'
 import type { Files } from '../../system/files.ts'
 import type { GuardedFiles } from '../../system/guarded/guarded-files.ts'
 import type { SessionStore, Tool, ToolFacts, ToolOutput, WebPort } from '../../tools/tool.ts'
+import type { CodeOptions, SessionCode } from '../code/port.ts'
 import { openCommands, type SessionCommands } from '../command/port.ts'
 import type { CommandRunner, RunOutcome } from '../command/runner.ts'
 import type { CustomToolHost, SessionTool } from '../custom/tools.ts'
@@ -46,6 +47,7 @@ export interface SessionParts extends QuestionParts {
   readonly customTools: (host: CustomToolHost) => readonly SessionTool[]
   readonly openRunner: (loaded: LoadedPolicy, ask: AskHost | null) => CommandRunner
   readonly spillDirectory: string
+  readonly code: (session: Omit<CodeOptions, 'machine' | 'backend'>) => SessionCode
   readonly web: (policy: () => LoadedPolicy, facts: () => SessionFacts) => WebPort
   /** Told when the session is closed. */
   readonly closed: () => void
@@ -58,10 +60,18 @@ export interface SessionSettings {
   readonly directory?: string
 }
 
+export interface CallOptions {
+  readonly signal?: AbortSignal
+  /** The call, by its name in the record, whose program makes this one. */
+  readonly within?: string | null
+}
+
 /** What one call gathers on its way. */
 interface Underway {
   /** Its name in the record. */
   call: string | null
+  /** The call whose program made it. */
+  readonly within: string | null
   reach: CallReach
   readonly outcomes: RunOutcome[]
 }
@@ -74,6 +84,7 @@ export class Session {
   readonly #view: SessionView
   readonly #commands: SessionCommands
   readonly #web: WebPort
+  readonly #code: SessionCode
   readonly #tools: ReadonlyMap<string, SessionTool>
   readonly #store: SessionStore
   readonly #history: LiveHistory
@@ -126,6 +137,12 @@ export class Session {
       () => view.deciding(view.entered),
       () => view.facts(),
     )
+    this.#code = parts.code({
+      loaded: () => view.placing(NO_REACH),
+      spillDirectory,
+      tools: () => this.tools(),
+      call: (tool, input, signal, within) => this.call(tool, input, { signal, within }),
+    })
     const custom = parts.customTools({
       launch: (policy, request, io) => this.#commands.launch(policy, request, io),
       placing: () => view.placing(NO_REACH),
@@ -155,9 +172,9 @@ export class Session {
   }
 
   /** Runs one call: done, denied, refused or failed, never anything else. */
-  async call(tool: string, input: unknown, options: { readonly signal?: AbortSignal } = {}): Promise<ToolResult> {
+  async call(tool: string, input: unknown, options: CallOptions = {}): Promise<ToolResult> {
     const signal = options.signal ? AbortSignal.any([options.signal, this.#ended.signal]) : this.#ended.signal
-    const underway: Underway = { call: null, reach: NO_REACH, outcomes: [] }
+    const underway: Underway = { call: null, within: options.within ?? null, reach: NO_REACH, outcomes: [] }
     const running = runToolCall(this.#stages(underway), { tool, input, signal })
     this.#running.add(running)
     try {
@@ -234,7 +251,7 @@ export class Session {
 
   async #close(): Promise<void> {
     this.#ended.abort()
-    await this.#commands.close()
+    await Promise.all([this.#commands.close(), this.#code.close()])
     // Calls that are still under way write their last line before the record is closed.
     await Promise.allSettled(this.#running)
     this.#parts.saved.endSession(this.id)
@@ -250,7 +267,16 @@ export class Session {
       decide: (parsed, breakerOpenFor) => this.#evaluate(parsed, breakerOpenFor),
       begin: ({ tool: { name, labels, custom }, input, subject }, decision) => {
         const trusted = custom && { trust: 'trusted' as const, output: custom.output }
-        const call = { tool: name, labels, input, subject, decision, agent: this.agent }
+        const { within } = underway
+        const call = {
+          tool: name,
+          labels,
+          input,
+          subject,
+          decision,
+          agent: this.agent,
+          ...(within !== null && { within }),
+        }
         const record = recorder.begin(trusted ? { ...call, custom: trusted } : call)
         underway.call = record.call
         if (decision.decision === 'allow') this.#countUses(decision)
@@ -303,6 +329,7 @@ export class Session {
         heardLater: (outcome) => this.#noteSettled(underway.call, outcome),
       }),
       web: this.#web,
+      code: this.#code.forCall(() => underway.call),
       store: this.#store,
       questions: this.#parts.questions,
       signal: limit ? AbortSignal.any([signal, limit]) : signal,

@@ -14,8 +14,8 @@ export const HOST_FD = 9
 /** bubblewrap takes at most 9,000 arguments; one bind takes three. */
 export const MAX_BINDS = 1000
 
-/** What the init needs for mounts, limits, the second user namespace; it drops all of it before the command starts. */
-const INIT_CAPABILITIES = ['CAP_SYS_ADMIN', 'CAP_SETPCAP', 'CAP_SYS_RESOURCE', 'CAP_SETFCAP']
+/** What the init needs for mounts, limits, the second user namespace, the ports of the name service; it drops all of it before the command starts. */
+const INIT_CAPABILITIES = ['CAP_SYS_ADMIN', 'CAP_SETPCAP', 'CAP_SYS_RESOURCE', 'CAP_SETFCAP', 'CAP_NET_BIND_SERVICE']
 
 /** Compiles the arguments, without the program's own name; `channel`: the init has sockets to hand out. */
 export function compileArguments(plan: SandboxRoom, channel: boolean): string[] {

@@ -1,7 +1,7 @@
 /** What is known of a sandbox under way: its init's messages, and what they come to in the end. */
 
 import { constants } from 'node:os'
-import type { Captured, LaunchIo, LaunchResult } from '../backend.ts'
+import type { Asked, Captured, LaunchIo, LaunchResult } from '../backend.ts'
 import type { SandboxPlan } from '../plan.ts'
 import { maskViolation, type Violation } from '../violation.ts'
 import { faultOfBwrap, faultOfStep } from './launch-fault.ts'
@@ -23,6 +23,8 @@ export class LaunchProgress {
   readonly #plan: SandboxPlan
   readonly #onViolation: LaunchIo['onViolation']
   readonly #violations: Violation[] = []
+  readonly #asked: Asked[] = []
+  #timedOut = false
   #ready: { watched: boolean } | null = null
   #failed: Extract<InitMessage, { kind: 'failed' }> | null = null
   #ended: Extract<InitMessage, { kind: 'ended' }> | null = null
@@ -38,6 +40,15 @@ export class LaunchProgress {
     for (; at + MESSAGE_BYTES <= bytes.length; at += MESSAGE_BYTES) {
       const message = parseMessage(bytes.subarray(at, at + MESSAGE_BYTES))
       if (!message) continue
+      if (message.kind === 'asked') {
+        const follows = Math.ceil(message.bytes / MESSAGE_BYTES) * MESSAGE_BYTES
+        const from = at + MESSAGE_BYTES
+        if (from + follows > bytes.length) break
+        const name = bytes.toString('latin1', from, from + message.bytes)
+        this.#asked.push({ what: message.what, name, port: message.port })
+        at += follows
+        continue
+      }
       this.#note(message)
       pass(message)
     }
@@ -58,11 +69,12 @@ export class LaunchProgress {
       code,
       signal: signal === null ? null : signalName(signal),
       exitCode: code ?? 128 + (signal ?? 0),
-      timedOut,
+      timedOut: timedOut || this.#timedOut,
       cancelled,
       stdout,
       stderr,
       violations: this.#violations,
+      asked: this.#asked,
       masksWatched: this.#ready?.watched ?? false,
       milliseconds: performance.now() - this.#started,
     }
@@ -70,6 +82,7 @@ export class LaunchProgress {
 
   #note(message: InitMessage): void {
     if (message.kind === 'failed') this.#failed ??= message
+    else if (message.kind === 'timeout') this.#timedOut = true
     else if (message.kind === 'ready') this.#ready = { watched: message.watched }
     else if (message.kind === 'ended') this.#ended = message
     else if (message.kind === 'mask') this.#violate(this.#plan.masks[message.index], message.event)

@@ -106,7 +106,7 @@ async function attend(room: StartedRoom, plan: SandboxPlan, io: LaunchIo, orders
       const server = handle as Server | undefined
       if (!server) return
       servers.push(server)
-      io.onListener?.(server)
+      io.onListener?.(server, word === 'listener' ? null : Number(word))
     })
 
     const streams = streamsOf(room)

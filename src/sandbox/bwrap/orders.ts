@@ -4,10 +4,13 @@ import { isInside } from '../../files/baseline.ts'
 import { encodePath } from '../../files/path-bytes.ts'
 import type { ChangePlan } from '../changes.ts'
 import { RESOURCE_NUMBERS, type ResourceLimit } from '../limits.ts'
-import type { MaskIdentity, SandboxPlan } from '../plan.ts'
+import { DEFAULT_PORT, type MaskIdentity, type SandboxPlan } from '../plan.ts'
 
 const MAGIC = 'CORDON1\n'
 const MAX_BYTES = 64 * 1024 * 1024
+
+/** About seven weeks: what is longer is no limit. */
+const MAX_MILLISECONDS = 0xffff_ffff
 
 /** As many as the init holds. */
 const MAX_SERVERS = 64
@@ -191,6 +194,9 @@ export function compileOrders({
       numbers(2, (view) => view.setUint16(0, port, true)),
     )
   }
+  writeNames(writer, plan)
+  if (plan.limits.timeoutMs !== undefined && plan.limits.timeoutMs <= MAX_MILLISECONDS)
+    writer.record('w', u32(Math.max(1, Math.ceil(plan.limits.timeoutMs))))
   if (plan.servers.length > 0) writer.record('d', serverPorts(plan))
   if (gate) writer.record('g')
   writer.record('s', filter)
@@ -220,12 +226,36 @@ function orderChanges(writer: Writer, plan: SandboxPlan, { rules, gitKeys, keep,
   writer.record('u', limits, pathBytes(keep.folder))
 }
 
+/** The name service is always there, and so is somebody at the proxy's port: the parent, or the init, which says that there is none. */
+function writeNames(writer: Writer, { network, names, servers }: SandboxPlan): void {
+  const refused = network.kind === 'none' && !servers.includes(DEFAULT_PORT) ? DEFAULT_PORT : 0
+  writer.record('x', u16(refused))
+  for (const { name, address } of names) writer.record('h', u32(addressNumber(address)), text(name, 'a name'))
+  if (network.kind === 'none') return
+  for (const { address, port } of network.doors)
+    writer.record('y', u32(address === null ? 0 : addressNumber(address)), u16(port))
+}
+
+function addressNumber(address: string): number {
+  return address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0)
+}
+
+function u32(value: number): Uint8Array {
+  return numbers(4, (view) => view.setUint32(0, value, true))
+}
+
+function u16(value: number): Uint8Array {
+  return numbers(2, (view) => view.setUint16(0, value, true))
+}
+
 function serverPorts({ servers, network }: SandboxPlan): Uint8Array {
   if (servers.length > MAX_SERVERS)
     throw new RangeError(`dev_server_ports holds ${servers.length} ports, at most ${MAX_SERVERS} are possible`)
-  if (network.kind === 'listener' && servers.includes(network.port))
+  const taken = network.kind === 'listener' ? [network.port, ...network.doors.map((door) => door.port)] : []
+  const both = servers.find((port) => taken.includes(port))
+  if (both !== undefined)
     throw new RangeError(
-      `dev_server_ports holds ${network.port}, which inside the sandbox is the way out: let the server use another port`,
+      `dev_server_ports holds ${both}, which inside the sandbox is the way out: let the server use another port`,
     )
   return numbers(servers.length * 2, (view) => {
     for (const [at, port] of servers.entries()) view.setUint16(at * 2, port, true)
@@ -236,6 +266,9 @@ function serverPorts({ servers, network }: SandboxPlan): Uint8Array {
 export type InitMessage =
   | { readonly kind: 'failed'; readonly step: number; readonly errno: number; readonly index: number }
   | { readonly kind: 'gate' }
+  | { readonly kind: 'timeout' }
+  /** A name that does not exist inside, or a connection that was refused there; so many bytes of it follow, in whole messages. */
+  | { readonly kind: 'asked'; readonly what: 'name' | 'connection'; readonly bytes: number; readonly port: number }
   | { readonly kind: 'ready'; readonly watched: boolean }
   | { readonly kind: 'mask'; readonly index: number; readonly event: 'opened' | 'lifted' }
   | { readonly kind: 'refused'; readonly count: number; readonly errno: number; readonly change: number }
@@ -254,6 +287,10 @@ export function parseMessage(bytes: Uint8Array): InitMessage | null {
       return { kind: 'failed', step: a, errno: b, index: c }
     case 'G':
       return { kind: 'gate' }
+    case 'T':
+      return { kind: 'timeout' }
+    case 'A':
+      return { kind: 'asked', what: a === 0 ? 'name' : 'connection', bytes: b, port: c }
     case 'R':
       return { kind: 'ready', watched: a === 1 }
     case 'V':

@@ -53,6 +53,8 @@ export interface World {
   readonly events: EgressEvent[]
   /** Serves a port of the test internet; the same server stands behind every name. */
   serve(port: number, server: Server): Promise<number>
+  /** Lets a port of the test internet be one of this machine, where another program serves. */
+  route(port: number, own: number): void
   /** TLS on port 443 with the right certificate for whichever name is asked for. */
   serveHttps(listener: RequestListener, port?: number): Promise<HttpServer>
   serveHttp(listener: RequestListener): Promise<HttpServer>
@@ -106,6 +108,7 @@ export function createWorld(options: WorldOptions = {}): World {
     resolver,
     events,
     serve,
+    route: (port, own) => void ports.set(port, own),
     serveHttps: async (listener, port = 443) => {
       const server = createHttps({ ...authority.issue('default.test'), SNICallback: authority.contexts() }, listener)
       await serve(port, server)

@@ -47,6 +47,9 @@ export function furnish(world: World): void {
 const patch = (...lines: string[]) => ['*** Begin Patch', ...lines, '*** End Patch', ''].join('\n')
 const missing = ['a path that is not there', { path: 'nope' }, /does not exist/] as const
 
+/** Tools that run programs of a model: they have no row here. */
+export const codeTools: readonly string[] = ['python_exec', 'code_exec', 'sandbox_run']
+
 export const toolRows: readonly ToolRow[] = [
   {
     tool: 'bash',

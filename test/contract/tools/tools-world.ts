@@ -58,6 +58,19 @@ export type Changes = Partial<Omit<ToolContext, 'judge' | 'checked'>> & {
 
 export type Judge = (access: PathAccess, path: string) => 'allow' | 'ask' | 'deny'
 
+/** Code runs in sessions: `test/contract/code`. */
+function noEngine(): never {
+  throw new Error('no engine in this room')
+}
+
+const noCode: ToolContext['code'] = {
+  languages: () => [],
+  declarations: () => '',
+  container: noEngine,
+  python: noEngine,
+  script: noEngine,
+}
+
 export function openWorld(): World {
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'cordon-tools-')))
   const root = join(base, 'project')
@@ -114,6 +127,7 @@ export function openWorld(): World {
       },
       store: { get: (key) => state.get(key), set: (key, value) => void state.set(key, value) },
       ask: { ask: async () => world.answer },
+      code: noCode,
       signal: new AbortController().signal,
     },
     file(path, content) {

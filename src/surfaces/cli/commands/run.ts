@@ -1,6 +1,8 @@
 /** `cordon run`: a command in the sandbox, as transparent as a wrapper can be. */
 
+import { parseHostPattern } from '../../../hosts/pattern.ts'
 import type { Decision } from '../../../policy/decision.ts'
+import type { HostRule } from '../../../policy/policy.ts'
 import {
   builtInBundles,
   formatPlan,
@@ -46,7 +48,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
     const request = {
       argv: command,
       cwd: machineFiles.canonical(machine.cwd),
-      ...typedGrants(loaded, machine, command),
+      ...typedGrants(loaded, machine, command, typedHosts(textFlag(args, 'allow-host'))),
       // A person can stop what they typed: only a limit that somebody wrote holds.
       timeoutMs: timeout === undefined ? Number.POSITIVE_INFINITY : Number(timeout) * 1000,
       ...(interactive && { terminal: { rows: process.stdout.rows ?? 24, columns: process.stdout.columns ?? 80 } }),
@@ -122,6 +124,16 @@ function splitCommand(argv: readonly string[]): { args: Arguments; command: read
   if (args.flags.json && !args.flags.plan)
     throw new UsageError('--json goes with --plan: what is run has its own output')
   return { args, command }
+}
+
+/** `--allow-host`: plain names, which the person typed for this one run. */
+function typedHosts(text: string | undefined): HostRule[] {
+  return (text?.split(',') ?? []).map((name) => {
+    const parsed = parseHostPattern(name.trim(), null)
+    if ('pattern' in parsed && !parsed.pattern.wildcard)
+      return { pattern: parsed.pattern, rule: '--allow-host', source: 'command line' }
+    throw new UsageError(`--allow-host takes hosts such as api.example.org or db.example.org:5432, not “${name}”`)
+  })
 }
 
 const chosenBundles = ({ sandbox }: LoadedPolicy) => sandbox.bundles.map(({ value }) => value)

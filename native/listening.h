@@ -1,0 +1,9 @@
+#ifndef LISTENING_H
+#define LISTENING_H
+#include <stddef.h>
+#include <stdint.h>
+
+int listening_open(void);
+/* Sets found[i] where something listens on ports[i] that a connection to loopback would reach. */
+void listening_find(const uint16_t *ports, size_t count, uint8_t *found);
+#endif

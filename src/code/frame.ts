@@ -1,0 +1,106 @@
+/** PURE. What an interpreter in its sandbox and Cordon say to each other: a line of JSON each. Nothing from inside is believed. */
+
+/** From inside. `run` names the program that it is about. */
+export type InsideFrame =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'call'; readonly run: number; readonly id: number; readonly tool: string; readonly input: unknown }
+  | { readonly kind: 'out'; readonly run: number; readonly stream: 'stdout' | 'stderr'; readonly text: string }
+  | {
+      readonly kind: 'done'
+      readonly run: number
+      /** JSON of what the program came to; null when it came to nothing. */
+      readonly value: string | null
+      readonly error: string | null
+      readonly limit: ProgramLimit | null
+      readonly files: readonly InsideFile[]
+    }
+
+export type ProgramLimit = 'time' | 'memory' | 'output' | 'processes' | 'calls'
+
+export interface InsideFile {
+  readonly name: string
+  readonly bytes: Uint8Array
+}
+
+/** To inside. */
+export type OutsideFrame =
+  | {
+      readonly kind: 'run'
+      readonly run: number
+      readonly code: string
+      readonly tools: readonly ToolName[]
+      readonly limits: { readonly milliseconds: number; readonly memoryBytes: number; readonly outputBytes: number }
+    }
+  | {
+      readonly kind: 'answer'
+      readonly run: number
+      readonly id: number
+      readonly ok: boolean
+      readonly value: CallAnswer
+    }
+  | { readonly kind: 'stop'; readonly run: number }
+
+/** A tool as a program calls it: by its name, with the property that a bare first argument is. */
+export interface ToolName {
+  readonly name: string
+  readonly first: string | null
+}
+
+/** What a guarded call came to, as a program sees it. */
+export interface CallAnswer {
+  readonly text: string
+  readonly data?: unknown
+  readonly isError?: boolean
+  /** Why it was not done: `denied`, `refused`, or the code of what failed. */
+  readonly code?: string
+}
+
+const LIMITS: ReadonlySet<unknown> = new Set<ProgramLimit>(['time', 'memory', 'output', 'processes', 'calls'])
+const MAX_FILES = 16
+/** A plain name: no path, nothing hidden, nothing that a terminal would act on. */
+export const FILE_NAME: RegExp = /^[\w][\w. +-]{0,99}$/
+
+/** Reads a line from inside; null for what is none of these. */
+export function parseFrame(line: string): InsideFrame | null {
+  let value: Record<string, unknown>
+  try {
+    const parsed: unknown = JSON.parse(line)
+    if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return null
+    value = parsed as Record<string, unknown>
+  } catch {
+    return null
+  }
+  const { kind, run } = value
+  if (kind === 'ready') return { kind }
+  if (typeof run !== 'number' || !Number.isSafeInteger(run)) return null
+  switch (kind) {
+    case 'call': {
+      const { id, tool, input } = value
+      if (typeof id !== 'number' || !Number.isSafeInteger(id) || typeof tool !== 'string') return null
+      return { kind, run, id, tool: tool.slice(0, 200), input: input ?? {} }
+    }
+    case 'out': {
+      const { stream, text } = value
+      if ((stream !== 'stdout' && stream !== 'stderr') || typeof text !== 'string') return null
+      return { kind, run, stream, text }
+    }
+    case 'done':
+      return {
+        kind,
+        run,
+        value: typeof value.value === 'string' ? value.value : null,
+        error: typeof value.error === 'string' ? value.error : null,
+        limit: LIMITS.has(value.limit) ? (value.limit as ProgramLimit) : null,
+        files: Array.isArray(value.files) ? value.files.slice(0, MAX_FILES).flatMap(fileOf) : [],
+      }
+    default:
+      return null
+  }
+}
+
+function fileOf(value: unknown): InsideFile[] {
+  if (typeof value !== 'object' || value === null) return []
+  const { name, base64 } = value as Record<string, unknown>
+  if (typeof name !== 'string' || typeof base64 !== 'string' || !FILE_NAME.test(name)) return []
+  return [{ name, bytes: Buffer.from(base64, 'base64') }]
+}

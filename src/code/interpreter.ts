@@ -1,0 +1,305 @@
+/** An interpreter in its sandbox as its host sees it: programs go in, guarded calls come out, and every limit has an end. */
+
+import { PassThrough, Writable } from 'node:stream'
+import { StringDecoder } from 'node:string_decoder'
+import { Fault } from '../system/fault.ts'
+import {
+  type CallAnswer,
+  type InsideFile,
+  type InsideFrame,
+  type OutsideFrame,
+  type ProgramLimit,
+  parseFrame,
+  type ToolName,
+} from './frame.ts'
+import { Stopwatch } from './stopwatch.ts'
+
+/** Runs the interpreter's process in its sandbox; resolves when it and all that it started are gone. */
+export type LaunchInside = (io: InsideIo) => Promise<InsideEnd>
+
+export interface InsideIo {
+  readonly stdin: PassThrough
+  readonly stdout: Writable
+  readonly stderr: Writable
+  readonly signal: AbortSignal
+}
+
+export interface InsideEnd {
+  readonly exitCode: number
+  /** What the sandbox has to say: what was stopped, what held. */
+  readonly notes: readonly string[]
+}
+
+export interface ProgramLimits {
+  /** Of the program itself; the time that its calls take is not counted. */
+  readonly milliseconds: number
+  readonly memoryBytes: number
+  /** Of all that it prints, and of what it comes to. */
+  readonly outputBytes: number
+  /** Guarded calls of one program. */
+  readonly calls: number
+}
+
+export interface Program {
+  readonly code: string
+  readonly tools: readonly ToolName[]
+  readonly limits: ProgramLimits
+  /** A guarded call of the session. Never throws: whatever became of it is an answer. */
+  readonly call: (tool: string, input: unknown, signal: AbortSignal) => Promise<CallAnswer & { readonly ok: boolean }>
+  readonly signal: AbortSignal
+}
+
+export interface ProgramResult {
+  readonly value: string | null
+  readonly error: string | null
+  readonly limit: ProgramLimit | null
+  readonly stdout: string
+  readonly stderr: string
+  readonly truncated: boolean
+  readonly files: readonly InsideFile[]
+  readonly calls: number
+  readonly notes: readonly string[]
+}
+
+export interface Interpreter {
+  /** Runs one program; several at once where the interpreter can. */
+  run(program: Program): Promise<ProgramResult>
+  /** False once it has ended: the next program needs another. */
+  readonly alive: boolean
+  /** Ends it; resolves when nothing of it is left. */
+  end(): Promise<void>
+}
+
+/** One line from inside holds at most a result with its files. */
+const MAX_LINE: number = 48 * 1024 * 1024
+/** Calls that are answered at once; others wait inside the pipe. */
+const CALLS_AT_ONCE = 16
+/** For an interpreter to end a program by itself before all of it is ended. */
+const GRACE_MS = 700
+const MAX_STRAY = 64 * 1024
+
+/** Starts an interpreter. */
+export function startInterpreter(launch: LaunchInside): Interpreter {
+  const ending = new AbortController()
+  const stdin = new PassThrough()
+  const runs = new Map<number, Run>()
+  let stray = ''
+  let serial = 0
+  let alive = true
+  let waiting = 0
+  let resume: (() => void) | null = null
+
+  const send = (frame: OutsideFrame) => void (alive && stdin.write(`${JSON.stringify(frame)}\n`))
+  const take = (frame: InsideFrame) => {
+    if (frame.kind === 'ready') return
+    const run = runs.get(frame.run)
+    if (!run) return
+    if (frame.kind === 'out') return run.print(frame.stream, frame.text)
+    if (frame.kind === 'done') return run.finish(frame)
+    waiting += 1
+    void run.answer(frame.id, frame.tool, frame.input).then((answer) => {
+      waiting -= 1
+      if (answer) send({ kind: 'answer', run: frame.run, id: frame.id, ...answer })
+      resume?.()
+      resume = null
+    })
+  }
+  const stdout = lineSink(
+    take,
+    () => ending.abort(),
+    (done) => {
+      if (waiting < CALLS_AT_ONCE) done()
+      else resume = done
+    },
+  )
+  const stderr = new Writable({
+    write: (chunk: Buffer, _, done) => {
+      // What a program writes past its interpreter belongs to the one that runs.
+      const text = chunk.toString('utf8')
+      if (runs.size === 1) for (const run of runs.values()) run.print('stderr', text)
+      else if (stray.length < MAX_STRAY) stray += text
+      done()
+    },
+  })
+  const ended = launch({ stdin, stdout, stderr, signal: ending.signal })
+    .then(
+      (end) => ({ end, error: null }),
+      (error: unknown) => ({ end: null, error }),
+    )
+    .then((outcome) => {
+      alive = false
+      stdin.destroy()
+      for (const run of runs.values()) run.lost(outcome)
+      runs.clear()
+    })
+
+  return {
+    get alive() {
+      return alive && !ending.signal.aborted
+    },
+    run: async (program) => {
+      program.signal.throwIfAborted()
+      if (!alive)
+        throw new Fault('code-failed', `the interpreter has ended${stray === '' ? '' : `: ${stray.slice(0, 400)}`}`)
+      const number = serial++
+      const { milliseconds, memoryBytes, outputBytes } = program.limits
+      const run = new Run(program, {
+        stop: () => send({ kind: 'stop', run: number }),
+        kill: () => ending.abort(),
+      })
+      runs.set(number, run)
+      send({
+        kind: 'run',
+        run: number,
+        code: program.code,
+        tools: program.tools,
+        limits: { milliseconds, memoryBytes, outputBytes },
+      })
+      try {
+        return await run.result
+      } finally {
+        runs.delete(number)
+        run.close()
+      }
+    },
+    end: async () => {
+      ending.abort()
+      await ended
+    },
+  }
+}
+
+/** Lines of a stream, each at most so long; what comes in waits for `pace`. */
+function lineSink(take: (frame: InsideFrame) => void, tooLong: () => void, pace: (done: () => void) => void): Writable {
+  const decoder = new StringDecoder('utf8')
+  let rest: string[] = []
+  let length = 0
+  return new Writable({
+    write: (chunk: Buffer, _, done) => {
+      const pieces = decoder.write(chunk).split('\n')
+      for (const [index, piece] of pieces.entries()) {
+        rest.push(piece)
+        length += piece.length
+        if (length > MAX_LINE) {
+          tooLong()
+          break
+        }
+        if (index === pieces.length - 1) break
+        const frame = parseFrame(rest.join(''))
+        rest = []
+        length = 0
+        if (frame) take(frame)
+      }
+      pace(done)
+    },
+  })
+}
+
+interface Handles {
+  readonly stop: () => void
+  readonly kill: () => void
+}
+
+/** One program under way. */
+class Run {
+  readonly result: Promise<ProgramResult>
+  readonly #program: Program
+  readonly #handles: Handles
+  readonly #watch: Stopwatch
+  readonly #calls = new AbortController()
+  readonly #texts = { stdout: '', stderr: '' }
+  #settle!: (result: ProgramResult) => void
+  #fail!: (error: unknown) => void
+  #printed = 0
+  #count = 0
+  #limit: ProgramLimit | null = null
+  #grace: NodeJS.Timeout | null = null
+
+  constructor(program: Program, handles: Handles) {
+    this.#program = program
+    this.#handles = handles
+    this.result = new Promise((resolve, reject) => {
+      this.#settle = resolve
+      this.#fail = reject
+    })
+    this.#watch = new Stopwatch(program.limits.milliseconds, () => this.#exceed('time'))
+    program.signal.addEventListener('abort', this.#cancel, { once: true })
+  }
+
+  readonly #cancel = (): void => {
+    this.#handles.kill()
+    this.#fail(this.#program.signal.reason)
+  }
+
+  print(stream: 'stdout' | 'stderr', text: string): void {
+    const room = this.#program.limits.outputBytes - this.#printed
+    this.#printed += text.length
+    if (room > 0) this.#texts[stream] += text.slice(0, room)
+    if (this.#printed > 64 * this.#program.limits.outputBytes) this.#exceed('output')
+  }
+
+  /** The clock stands still meanwhile: a person may be asked. */
+  async answer(id: number, tool: string, input: unknown): Promise<{ ok: boolean; value: CallAnswer } | null> {
+    void id
+    this.#count += 1
+    if (this.#count > this.#program.limits.calls) {
+      this.#exceed('calls')
+      return null
+    }
+    this.#watch.pause()
+    try {
+      const { ok, ...value } = await this.#program.call(tool, input, this.#calls.signal)
+      return { ok, value }
+    } finally {
+      this.#watch.resume()
+    }
+  }
+
+  finish(frame: Extract<InsideFrame, { kind: 'done' }>): void {
+    const over = (frame.value?.length ?? 0) > this.#program.limits.outputBytes
+    this.#settle({
+      value: over ? null : frame.value,
+      error: frame.error?.slice(0, this.#program.limits.outputBytes) ?? null,
+      limit: this.#limit ?? frame.limit ?? (over ? 'output' : null),
+      ...this.#printedSoFar(),
+      files: frame.files,
+      notes: [],
+    })
+  }
+
+  /** The interpreter ended before the program did. */
+  lost({ end, error }: { readonly end: InsideEnd | null; readonly error: unknown }): void {
+    if (end === null) {
+      this.#fail(error)
+      return
+    }
+    const killed = end.exitCode === 137 || end.exitCode === 9
+    this.#settle({
+      value: null,
+      error: this.#limit === null ? `the interpreter ended with exit code ${end.exitCode}` : null,
+      limit: this.#limit ?? (killed ? 'memory' : null),
+      ...this.#printedSoFar(),
+      files: [],
+      notes: end.notes,
+    })
+  }
+
+  close(): void {
+    this.#watch.stop()
+    this.#calls.abort()
+    if (this.#grace) clearTimeout(this.#grace)
+    this.#program.signal.removeEventListener('abort', this.#cancel)
+  }
+
+  #printedSoFar() {
+    return { ...this.#texts, truncated: this.#printed > this.#program.limits.outputBytes, calls: this.#count }
+  }
+
+  #exceed(limit: ProgramLimit): void {
+    if (this.#limit !== null) return
+    this.#limit = limit
+    this.#calls.abort()
+    this.#handles.stop()
+    this.#grace = setTimeout(this.#handles.kill, GRACE_MS)
+  }
+}

@@ -1,0 +1,43 @@
+/** The OS sandbox for code of a model: the machine's programs, nothing of the project, no network, a directory in memory to work in. */
+
+import type { Limits } from '../limits.ts'
+import { planSandbox, type SandboxPlan } from '../plan.ts'
+import { readHostFacts } from '../session.ts'
+import { ENTRY_ENVIRONMENT, WORK } from './entry.ts'
+import { containerRoom } from './room.ts'
+
+export interface CodeRoom {
+  readonly argv: readonly string[]
+  /** Shown read-only, beside the machine's programs. */
+  readonly reads: readonly string[]
+  /** Single files that it may fill. */
+  readonly writes?: readonly string[]
+  readonly env?: Readonly<Record<string, string>>
+  readonly limits: Limits
+}
+
+/** No secret is in sight of it, so that there is nothing to mask, and nothing to protect. */
+export function planCodeRoom({ argv, reads, writes = [], env = {}, limits }: CodeRoom): SandboxPlan {
+  const room = containerRoom()
+  const sight = {
+    baseline: 'none' as const,
+    home: WORK,
+    cwd: WORK,
+    reads: [...room.shown, ...room.links.map(({ path }) => path), ...reads],
+    writes,
+    scratch: [WORK],
+    unixSockets: false,
+  }
+  return planSandbox({
+    ...sight,
+    argv,
+    env: { ...ENTRY_ENVIRONMENT, ...env },
+    uid: process.getuid?.() ?? 0,
+    gid: process.getgid?.() ?? 0,
+    masks: [],
+    pins: [],
+    network: 'none',
+    limits,
+    facts: readHostFacts(sight),
+  })
+}

@@ -1,0 +1,95 @@
+/** Runs an engine's program so that it and all it starts end with this process, as a user of nobody's, under the limits. */
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { constants } from 'node:os'
+import type { Captured } from '../backend.ts'
+import type { Cgroup } from '../limits-cgroup.ts'
+import type { ContainerLimits } from './engine.ts'
+import { KeptOutput } from './kept-output.ts'
+
+export interface Confinement {
+  readonly argv: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+  /** Whom root becomes; null: as this process is. */
+  readonly user: number | null
+  readonly cgroup: Cgroup | null
+  readonly limits: Pick<ContainerLimits, 'timeoutMs' | 'outputBytes'>
+  readonly signal: AbortSignal
+}
+
+export interface ConfinedResult {
+  readonly exitCode: number
+  readonly stdout: Captured
+  readonly stderr: Captured
+  /** What ended it from here. */
+  readonly stopped: 'time' | 'output' | 'cancelled' | null
+  readonly milliseconds: number
+}
+
+/** Where an engine keeps its state: in memory, private to the call. */
+export const ENGINE_STATE = '/dev/shm'
+
+/** Joins the control groups, then becomes the rest of its words. */
+const JOIN = 'while [ "$1" != -- ]; do echo 0 >"$1" || exit 125; shift; done; shift; exec "$@"'
+
+/**
+ * A process number namespace of its own whose first process dies with `unshare`, which dies with this process: whatever is
+ * killed, the kernel ends all of it. Mounts are its own too, and so is the state of the engine.
+ */
+export function confinedArgv({ argv, user, cgroup }: Pick<Confinement, 'argv' | 'user' | 'cgroup'>): string[] {
+  const become = user === null ? [] : [`--reuid=${user}`, `--regid=${user}`, '--clear-groups']
+  return [
+    ...(cgroup ? ['/bin/sh', '-c', JOIN, 'join', ...cgroup.procs, '--'] : []),
+    'setpriv',
+    ...become,
+    '--pdeathsig=KILL',
+    'unshare',
+    ...['--user', '--map-root-user', '--mount', '--pid', '--fork', '--kill-child=KILL', '--mount-proc'],
+    ...['--', '/bin/sh', '-c', `mount -t tmpfs tmpfs ${ENGINE_STATE} && exec "$@"`, 'engine', ...argv],
+  ]
+}
+
+/** Runs it to its end, or ends it. */
+export async function runConfined(confinement: Confinement): Promise<ConfinedResult> {
+  return endOnTime(confinedArgv(confinement), confinement.env, confinement.limits, confinement.signal)
+}
+
+/** Runs a program, and ends it at its time limit, when it talks without end, or when it is cancelled. */
+export async function endOnTime(
+  [program, ...args]: readonly string[],
+  env: Readonly<Record<string, string>>,
+  limits: Confinement['limits'],
+  signal: AbortSignal,
+): Promise<ConfinedResult> {
+  signal.throwIfAborted()
+  const started = performance.now()
+  const child = spawn(program!, args, { env, cwd: '/', stdio: ['ignore', 'pipe', 'pipe'] })
+  let stopped: ConfinedResult['stopped'] = null
+  const stop = (why: NonNullable<ConfinedResult['stopped']>) => {
+    stopped ??= why
+    child.kill('SIGKILL')
+  }
+  const timer = setTimeout(() => stop('time'), limits.timeoutMs)
+  const abort = () => stop('cancelled')
+  signal.addEventListener('abort', abort, { once: true })
+  const flood = new AbortController()
+  flood.signal.addEventListener('abort', () => stop('output'), { once: true })
+  const [out, err] = [new KeptOutput(limits.outputBytes, flood), new KeptOutput(limits.outputBytes, flood)]
+  child.stdout!.pipe(out)
+  child.stderr!.pipe(err)
+  try {
+    const exitCode = await endOf(child)
+    const milliseconds = performance.now() - started
+    return { exitCode, stdout: out.captured(), stderr: err.captured(), stopped, milliseconds }
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', abort)
+  }
+}
+
+function endOf(child: ChildProcess): Promise<number> {
+  return new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (code, name) => resolve(code ?? 128 + (name ? constants.signals[name] : 0)))
+  })
+}

@@ -1,0 +1,222 @@
+/** Engines without a daemon: an OCI runtime called directly (runc, crun, runsc), or podman with a store of its own for each call. */
+
+import { accessSync, constants, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { Fault } from '../../system/fault.ts'
+import { type CgroupSupport, type LimitReport, reportLimits, resourceLimits } from '../limits.ts'
+import { type CgroupHost, makeCgroup } from '../limits-cgroup.ts'
+import { type ConfinedResult, ENGINE_STATE, runConfined } from './confined.ts'
+import type { ContainerEngine, ContainerLimits, ContainerOutcome, ContainerRun, EngineName } from './engine.ts'
+import { CONTAINER_PLACES, entryArgv, WORK } from './entry.ts'
+import { limitHit } from './hit.ts'
+import { podmanArgv } from './podman.ts'
+import { probeEngine } from './probe.ts'
+import { type ContainerRoom, containerRoom } from './room.ts'
+import { containerSpec } from './spec.ts'
+import { containerUser, openStage, type Stage } from './stage.ts'
+
+export type LocalEngineName = Extract<EngineName, 'runc' | 'crun' | 'runsc' | 'podman'>
+
+export interface LocalEngineOptions {
+  /** Where the files of containers lie meanwhile. */
+  readonly place: string
+  /** The control groups of this machine; asked once they are needed. */
+  readonly cgroups: () => CgroupHost | null
+  /** Folders in which programs are looked for. */
+  readonly folders?: readonly string[]
+}
+
+/** Where programs of the system lie. Not the PATH: `npm run` puts the project's own programs first. */
+const SYSTEM_FOLDERS: readonly string[] = [
+  '/usr/bin',
+  '/usr/sbin',
+  '/usr/local/bin',
+  '/usr/local/sbin',
+  '/bin',
+  '/sbin',
+]
+
+/** Processes and threads of the engine itself, which the control group counts too; gVisor's kernel is one of them. */
+const OWN_PROCESSES: Readonly<Record<LocalEngineName, number>> = { runc: 40, crun: 8, runsc: 200, podman: 100 }
+/** Memory of the engine itself, likewise. */
+const OWN_MEMORY: Readonly<Record<LocalEngineName, number>> = {
+  runc: 24 * 1024 ** 2,
+  crun: 4 * 1024 ** 2,
+  runsc: 48 * 1024 ** 2,
+  podman: 96 * 1024 ** 2,
+}
+
+const WALLS: Readonly<Record<LocalEngineName, string>> = {
+  runsc: 'gVisor: a kernel of its own in user space; the host’s kernel sees few of the program’s calls',
+  runc: 'a container of the host’s kernel, as a user of nobody’s, with the sandbox’s system call filter',
+  crun: 'a container of the host’s kernel, as a user of nobody’s, with the sandbox’s system call filter',
+  podman: 'a podman container of the host’s kernel, as a user of nobody’s',
+}
+
+/** The program of an engine, or null. */
+export function findEngineProgram(name: string, folders: readonly string[] = SYSTEM_FOLDERS): string | null {
+  const found = folders.map((folder) => join(folder, name)).find(isExecutable)
+  return found ?? null
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** An engine by its name. Whether it is there and works is what its probe says. */
+export function localEngine(name: LocalEngineName, options: LocalEngineOptions): ContainerEngine {
+  const programOf = (wanted: string) => findEngineProgram(wanted, options.folders)
+  const engine: ContainerEngine = {
+    name,
+    images: false,
+    probe: (limits) => {
+      const program = programOf(name)
+      if (program === null) return Promise.resolve({ works: false, why: `${name} is not installed` })
+      return probeEngine(engine, limits, WALLS[name], reports(limits, options.cgroups()?.support ?? null))
+    },
+    run: (run) => runLocally(name, run, options, programOf),
+  }
+  return engine
+}
+
+function reports(limits: ContainerLimits, support: CgroupSupport | null): LimitReport[] {
+  const { memoryBytes, cpus, processes, fileBytes } = limits
+  // It never runs as root, so that the count of processes of a user is its own.
+  return reportLimits({ memoryBytes, cpus, processes, fileBytes }, support, 1, false)
+}
+
+async function runLocally(
+  name: LocalEngineName,
+  run: ContainerRun,
+  { place, cgroups }: LocalEngineOptions,
+  programOf: (name: string) => string | null,
+): Promise<ContainerOutcome> {
+  if (run.image !== null) throw new Fault('no-engine', `${name} is called without a store of images`)
+  const user = containerUser()
+  const stage = openStage(place, run, user)
+  const host = cgroups()
+  const { memoryBytes, cpus, processes, fileBytes } = run.limits
+  try {
+    const group =
+      host &&
+      makeCgroup(host, {
+        memoryBytes: memoryBytes + OWN_MEMORY[name],
+        cpus,
+        processes: processes + OWN_PROCESSES[name],
+      })
+    try {
+      const rlimits = resourceLimits(
+        { memoryBytes, processes: processes + OWN_PROCESSES[name], fileBytes },
+        host?.support ?? null,
+      )
+      const room = containerRoom()
+      const bundle = stage.bundle(room, ['/in', '/out', WORK])
+      const argv = entryArgv(run.argv, run.outputs, CONTAINER_PLACES)
+      const words =
+        name === 'podman'
+          ? podmanArgv({
+              program: found(programOf, name),
+              runtime: runtimeOf(programOf),
+              bundle,
+              argv,
+              room,
+              stage,
+              fileBytes,
+              rlimits,
+            })
+          : runtimeArgv(name, found(programOf, name), stage, bundle, { argv, room, stage, fileBytes, rlimits })
+      const result = await runConfined({
+        argv: words,
+        env: engineEnvironment(user),
+        user,
+        cgroup: group,
+        limits: run.limits,
+        signal: run.signal,
+      })
+      run.signal.throwIfAborted()
+      requireStarted(name, result)
+      return {
+        engine: name,
+        exitCode: result.exitCode,
+        stdout: result.stdout,
+        stderr: result.stderr,
+        hit: limitHit(result, group?.hits() ?? []),
+        files: stage.collect(fileBytes),
+        milliseconds: result.milliseconds,
+      }
+    } finally {
+      group?.removeLater()
+    }
+  } finally {
+    stage.remove()
+  }
+}
+
+/** podman is told that the user namespace it is in was made for it, so that it leaves control groups alone as for any user. */
+function engineEnvironment(user: number | null): Record<string, string> {
+  const uid = String(user ?? process.getuid?.() ?? 0)
+  const places = { HOME: ENGINE_STATE, XDG_RUNTIME_DIR: ENGINE_STATE, TMPDIR: ENGINE_STATE }
+  const own = { _CONTAINERS_USERNS_CONFIGURED: 'done', _CONTAINERS_ROOTLESS_UID: uid, _CONTAINERS_ROOTLESS_GID: uid }
+  return { PATH: SYSTEM_FOLDERS.join(':'), ...places, ...own }
+}
+
+interface Contents {
+  readonly argv: readonly string[]
+  readonly room: ContainerRoom
+  readonly stage: Stage
+  readonly fileBytes: number
+  readonly rlimits: Parameters<typeof containerSpec>[0]['rlimits']
+}
+
+function runtimeArgv(
+  name: 'runc' | 'crun' | 'runsc',
+  program: string,
+  stage: Stage,
+  bundle: string,
+  { argv, room, fileBytes, rlimits }: Contents,
+): string[] {
+  const seccomp = name !== 'runsc'
+  const spec = containerSpec({ argv, room, in: stage.in, outs: stage.outs, fileBytes, rlimits, seccomp })
+  writeFileSync(join(bundle, 'config.json'), JSON.stringify(spec))
+  const own = {
+    runc: [],
+    crun: ['--cgroup-manager=disabled'],
+    // systrap needs no /dev/kvm, which may open and not work.
+    runsc: ['--ignore-cgroups', '--network=none', '--platform=systrap', '--overlay2=none'],
+  }[name]
+  return [program, ...own, '--root', `${ENGINE_STATE}/state`, 'run', '--bundle', bundle, basename(stage.path)]
+}
+
+function found(programOf: (name: string) => string | null, name: string): string {
+  const program = programOf(name)
+  if (program === null) throw new Fault('no-engine', `${name} is not installed`)
+  return program
+}
+
+/** crun refuses hybrid control groups even where it is to make none, so runc comes first. */
+function runtimeOf(programOf: (name: string) => string | null): string {
+  return programOf('runc') ?? found(programOf, 'crun')
+}
+
+/** What the engines themselves say when no container came to be: the program's own words never count as theirs alone. */
+const REFUSED: Readonly<Record<LocalEngineName, RegExp>> = {
+  runc: /level=error msg="runc run failed/,
+  crun: /^(?:cgroups in hybrid mode|.*: (?:Operation not permitted|No such file))/m,
+  runsc: /^(?:running|creating|starting) container: /m,
+  podman: /^Error: /m,
+}
+
+function requireStarted(name: LocalEngineName, { exitCode, stdout, stderr, stopped }: ConfinedResult): void {
+  if (stopped !== null || exitCode === 0 || stdout.total > 0) return
+  const said = stderr.bytes.toString('utf8')
+  if (!REFUSED[name].test(said) && exitCode !== 125) return
+  throw new Fault(
+    'engine-failed',
+    `${name} could not start a container: ${said.trim().slice(0, 400) || `exit ${exitCode}`}`,
+  )
+}

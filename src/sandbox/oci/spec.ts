@@ -1,0 +1,104 @@
+/** The configuration of an OCI runtime for one container, as data. */
+
+import { REFUSED_CALLS } from '../bwrap/syscalls.ts'
+import type { ResourceLimit } from '../limits.ts'
+import { CONTAINER_PLACES, ENTRY_ENVIRONMENT, WORK } from './entry.ts'
+import type { ContainerRoom } from './room.ts'
+
+export interface SpecRequest {
+  readonly argv: readonly string[]
+  readonly room: ContainerRoom
+  /** Directory on the host of what is handed in, read-only. */
+  readonly in: string
+  /** Files on the host that the container may fill. */
+  readonly outs: readonly { readonly path: string; readonly name: string }[]
+  readonly fileBytes: number
+  readonly rlimits: readonly ResourceLimit[]
+  /** False where the runtime is a kernel of its own, which needs no filter inside. */
+  readonly seccomp: boolean
+}
+
+interface Mount {
+  readonly destination: string
+  readonly type: string
+  readonly source: string
+  readonly options: readonly string[]
+}
+
+const bind = (source: string, destination: string, mode: 'ro' | 'rw'): Mount => ({
+  destination,
+  type: 'bind',
+  source,
+  options: ['bind', mode, 'nosuid', 'nodev'],
+})
+
+const scratch = (destination: string, bytes: number): Mount => ({
+  destination,
+  type: 'tmpfs',
+  source: 'tmpfs',
+  options: ['nosuid', 'nodev', 'mode=1777', `size=${bytes}`, 'nr_inodes=65536'],
+})
+
+/**
+ * No capability, no new privileges, no network but an empty namespace, no cgroup of its own (the container stays in the
+ * one that Cordon made), and the calls that the OS sandbox refuses.
+ */
+export function containerSpec(request: SpecRequest): object {
+  const { argv, room, outs, fileBytes, rlimits } = request
+  const none = { bounding: [], effective: [], permitted: [], inheritable: [], ambient: [] }
+  return {
+    ociVersion: '1.0.2',
+    process: {
+      terminal: false,
+      user: { uid: 0, gid: 0 },
+      args: argv,
+      env: Object.entries(ENTRY_ENVIRONMENT).map(([name, value]) => `${name}=${value}`),
+      cwd: WORK,
+      capabilities: none,
+      noNewPrivileges: true,
+      rlimits: [
+        { type: 'RLIMIT_NOFILE', soft: 1024, hard: 1024 },
+        ...rlimits.map(({ name, limit }) => ({ type: `RLIMIT_${name}`, soft: limit, hard: limit })),
+      ],
+    },
+    root: { path: 'rootfs', readonly: true },
+    hostname: 'localhost',
+    mounts: [
+      { destination: '/proc', type: 'proc', source: 'proc', options: ['nosuid', 'noexec', 'nodev'] },
+      { destination: '/dev', type: 'tmpfs', source: 'tmpfs', options: ['nosuid', 'noexec', 'mode=755', 'size=65536'] },
+      ...room.shown.map((path) => bind(path, path, 'ro')),
+      scratch('/tmp', fileBytes),
+      scratch('/dev/shm', fileBytes),
+      scratch(WORK, fileBytes),
+      bind(request.in, CONTAINER_PLACES.in, 'ro'),
+      ...outs.map(({ path, name }) => bind(path, `${CONTAINER_PLACES.out}/${name}`, 'rw')),
+    ],
+    linux: {
+      namespaces: ['pid', 'network', 'ipc', 'uts', 'mount'].map((type) => ({ type })),
+      maskedPaths: ['/proc/acpi', '/proc/kcore', '/proc/keys', '/proc/latency_stats', '/proc/timer_list', '/proc/scsi'],
+      readonlyPaths: ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger'],
+      ...(request.seccomp && { seccomp: refusedCalls() }),
+    },
+  }
+}
+
+/** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. */
+const NAMESPACE_FLAGS = [0x00020000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000]
+
+/** `ENOSYS` where a program should fall back, as in the OS sandbox. Other architectures are refused by the runtime itself. */
+function refusedCalls(): object {
+  const named = (errno: 'EPERM' | 'ENOSYS') =>
+    REFUSED_CALLS.filter((call) => call.errno === errno).map(({ name }) => name)
+  const refuse = (names: readonly string[], errnoRet: number) => ({ names, action: 'SCMP_ACT_ERRNO', errnoRet })
+  return {
+    defaultAction: 'SCMP_ACT_ALLOW',
+    syscalls: [
+      refuse([...named('EPERM'), 'unshare'], 1),
+      refuse(named('ENOSYS'), 38),
+      ...NAMESPACE_FLAGS.map((flag) => ({
+        ...refuse(['clone'], 1),
+        args: [{ index: 0, value: flag, valueTwo: flag, op: 'SCMP_CMP_MASKED_EQ' }],
+      })),
+    ],
+  }
+}

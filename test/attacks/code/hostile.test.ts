@@ -1,0 +1,130 @@
+/** Hostile programs in every way to run code, as root and as a user: each is stopped, with the limit's name, and leaves nothing. */
+
+import { spawnSync } from 'node:child_process'
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { enginesHere } from '../../contract/code/engines-here.ts'
+import { runAside } from '../../contract/code/run-aside.ts'
+import { asUser, type User, usersToTest } from '../sandbox/fixture.ts'
+import { type Hostile, IN_CONTAINERS, IN_PYTHON, IN_SCRIPTS, type Target } from './hostile.ts'
+
+interface Came {
+  readonly name: string
+  readonly status: string
+  readonly isError: boolean
+  readonly text: string
+  readonly limit: string | null
+  readonly milliseconds: number
+  readonly left: readonly string[]
+  readonly stages?: readonly string[]
+  readonly groups?: readonly string[]
+}
+
+let base: string
+let server: Server
+let target: Target
+let serial = 0
+
+beforeAll(async () => {
+  base = realpathSync(mkdtempSync(join(tmpdir(), 'cordon-hostile-')))
+  chmodSync(base, 0o755)
+  const canary = join(base, 'canary')
+  writeFileSync(canary, 'tweet-4711\n', { mode: 0o644 })
+  server = createServer((socket) =>
+    socket.end('HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n').on('error', () => {}),
+  )
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  target = { canary, port: typeof address === 'object' && address ? address.port : 0, mark: `7${process.pid}.25` }
+})
+afterAll(async () => {
+  await new Promise((resolve) => server.close(resolve))
+  rmSync(base, { recursive: true, force: true })
+})
+
+async function attack(way: string, engine: string, user: User): Promise<readonly Came[]> {
+  const home = join(base, `home-${serial++}`)
+  const root = join(home, 'project')
+  mkdirSync(root, { recursive: true })
+  for (const path of [home, root]) chownSync(path, user.uid, user.gid)
+  const worker = join(import.meta.dirname, 'hostile-worker.ts')
+  const words = asUser(user, [process.execPath, worker, way, engine, root, JSON.stringify(target)])
+  const { stdout, stderr, status } = await runAside(words, { PATH: process.env.PATH ?? '', HOME: home })
+  expect(status, stderr).toBe(0)
+  return stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Came)
+}
+
+function judge(table: readonly Hostile[], came: readonly Came[]): void {
+  for (const hostile of table) {
+    const result = came.find(({ name }) => name === hostile.name)!
+    const told = `${hostile.name}: ${JSON.stringify(result)}`
+    expect(result.status, told).toBe('done')
+    if (hostile.name !== 'outlives its call') expect(result.text, told).not.toMatch(hostile.works)
+    if (hostile.limits.length > 0) expect(hostile.limits, told).toContain(result.limit)
+    expect(result.left, told).toEqual([])
+  }
+  const end = came.at(-1)!
+  expect(end).toMatchObject({ name: 'end', stages: [], left: [] })
+}
+
+describe.each(usersToTest())('as $name', (user) => {
+  test.each(enginesHere())('sandbox_run in %s', async (engine) => {
+    judge(IN_CONTAINERS, await attack('container', engine, user))
+  })
+  test('python_exec', async () => {
+    judge(IN_PYTHON, await attack('python', 'os', user))
+  })
+  test('code_exec', async () => {
+    judge(IN_SCRIPTS, await attack('script', 'os', user))
+  })
+})
+
+describe('without the wall', () => {
+  const inBash = IN_CONTAINERS.filter(({ name }) => name !== 'outlives its call')
+  test.each(inBash)('$name ($note)', async ({ code, works }) => {
+    const cwd = mkdtempSync(join(base, 'control-'))
+    const { stdout, stderr } = await runAside(
+      ['bash', '-c', code(target)],
+      { PATH: process.env.PATH ?? '', HOME: base },
+      cwd,
+    )
+    expect(`${stdout.slice(-400)}\n${stderr.slice(0, 400)}`).toMatch(works)
+  })
+  const inPython = IN_PYTHON.filter(({ name }) => name !== 'outlives its call')
+  test.each(inPython)('python $name ($note)', async ({ code, works }) => {
+    const { stdout } = await runAside(['/usr/bin/python3', '-c', code(target)], { PATH: process.env.PATH ?? '' })
+    expect(stdout.slice(-400)).toMatch(works)
+  })
+  test.each(IN_SCRIPTS)('node $name ($note)', async ({ code, works }) => {
+    const text = JSON.stringify(code(target))
+    const script = `const { runInThisContext } = require("node:vm"); require("node:repl"); (async () => { const s = ${text}; const at = s.lastIndexOf("; "); const body = s.slice(0, at + 1) + " return (" + s.slice(at + 1) + ")"; const AsyncFunction = (async () => {}).constructor; process.stdout.write("\\n" + String(await new AsyncFunction(body)()).slice(-400)) })()`
+    const { stdout } = await runAside([process.execPath, '-e', script], { PATH: process.env.PATH ?? '' })
+    expect(stdout.slice(-400)).toMatch(works)
+  })
+  test('what outlives its call is there', () => {
+    const { pid } = spawnAside(target.mark)
+    expect(processIsThere(pid)).toBe(true)
+    process.kill(pid, 'SIGKILL')
+  })
+})
+
+function spawnAside(mark: string): { readonly pid: number } {
+  const { stdout } = spawnSync('bash', ['-c', `setsid sleep ${mark} >/dev/null 2>&1 </dev/null & echo $!`], {
+    encoding: 'utf8',
+  })
+  return { pid: Number(stdout) }
+}
+
+function processIsThere(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}

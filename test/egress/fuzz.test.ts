@@ -1,0 +1,15 @@
+/** A short run of the fuzzers of the way out; `npm run fuzz:egress` is the long one. */
+
+import { describe, expect, it } from 'vitest'
+import { GRANTED, KINDS } from './generator.ts'
+import { playRounds } from './rounds.ts'
+
+const HOSTS = new Set([GRANTED, `${GRANTED}:80`])
+
+describe.each(KINDS)('%s', (kind) => {
+  it.each([1, 2])('seed %i: only the granted host is reached, and the door goes on', async (seed) => {
+    const { reached, left, serves } = await playRounds(seed, 100, [kind])
+    expect(reached.filter((name) => !HOSTS.has(name))).toEqual([])
+    expect({ left, serves }).toEqual({ left: 0, serves: true })
+  })
+})
