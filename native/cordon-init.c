@@ -19,24 +19,16 @@
  *   q numbers    u32 end of the process numbers inside
  *   l rlimit     u32 which, u64 limit       s seccomp       sock_filter[]         i ids                 u32 uid, u32 gid
  *   t terminal   u8 fds, u16 rows, u16 cols n listener      u16 port              d servers             u16 port...
-<<<<<<< HEAD
+ *   w time       u32 milliseconds after which everything is ended
+ *   x names      u16 port: the name service is there (names.h), and refuses connections to this port unless it is 0
+ *   h name       u32 address of 127.0.0.0/8, text: the name has this address inside
+ *   y listener   u32 address or 0 for any, u16 port: one more that the parent serves
  *   o place      u8 kind, text: 1 = changes in it go through the door, 2 = it may be changed freely, 3 = freely, but through
  *                the door, for one of the first kind lies in it; with any of that kind the door is there (door.h)
  *   f rules      { u8 action, text pattern }...: 1 = refused, 2 = judged by its content, 3 = noted, 4 = free; + 8 = as a folder it
  *                may be made and removed, + 16 = only below the places of kind 1. The last rule that fits decides; a pattern is
  *                folded, and stands for all below it
  *   k git keys   { text }...: PATTERN<TAB>RULE of a setting that git's configuration may get, or host<TAB>NAME
-=======
- *   w time       u32 milliseconds after which everything is ended
- *   x names      u16 port: the name service is there (names.h), and refuses connections to this port unless it is 0
- *   h name       u32 address of 127.0.0.0/8, text: the name has this address inside
- *   y listener   u32 address or 0 for any, u16 port: one more that the parent serves
- *   o place      u8 kind, text: 1 = changes in it go through the door, 2 = it may be changed freely; with any of the
- *                first kind the door is there (door.h)
- *   f rule       u8 action, text pattern: 1 = refused, 2 = judged by its content, 3 = noted, 4 = free; + 8 = as a folder it
- *                may be made and removed. The last rule that fits decides; a pattern is folded, and stands for all below it
- *   k git key    text PATTERN<TAB>RULE of a setting that git's configuration may get, or host<TAB>NAME
->>>>>>> main
  *   u keep       u64 largest file that is copied, u64 most that is copied, text: folder for the journal and what is kept
  *   z end        (empty)
  * Flags: m 1 = may be missing, 2 = not watched, 4 = only this very file; p 1 = read-only (otherwise only held in place); r 1 = with submounts.

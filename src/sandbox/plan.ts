@@ -393,18 +393,13 @@ export function planSandbox(request: SandboxRequest): SandboxPlan {
     masks: outermost,
     maskIdentities: request.maskIdentities ?? new Map(),
     pins: [...pins].map(([path, mode]) => ({ path, mode })).sort(byPath),
-<<<<<<< HEAD
     // Where nothing can be changed there is nothing to hold.
     changes: (layout.binds.some((bind) => isHeld(bind, request.changes)) && request.changes) || null,
-    network: request.network === 'none' ? { kind: 'none' } : { kind: 'listener', port: request.port ?? DEFAULT_PORT },
-=======
-    changes: request.changes ?? null,
     network:
       request.network === 'none'
         ? { kind: 'none' }
         : { kind: 'listener', port: request.port ?? DEFAULT_PORT, doors: request.doors ?? [] },
     names: request.names ?? [],
->>>>>>> main
     servers: [...new Set(request.servers)].sort((a, b) => a - b),
     unixSockets: request.unixSockets,
     terminal: request.terminal ?? null,

@@ -216,7 +216,8 @@ export const commands: readonly CommandRow[] = [
   {
     name: 'undo',
     summary: 'Put back what a call changed: files, modes, times, links, folders.',
-    usage: 'cordon undo --list\n  cordon undo --last | CALL [--since] [--force]\n  cordon undo --diff [CALL]\n  cordon undo --redo [CALL]\n  cordon undo --prune',
+    usage:
+      'cordon undo --list\n  cordon undo --last | CALL [--since] [--force]\n  cordon undo --diff [CALL]\n  cordon undo --redo [CALL]\n  cordon undo --prune',
     words: 1,
     flags: [
       { name: '--list', about: 'List the calls that can be put back, the last one first.' },

@@ -55,10 +55,12 @@ function choose(calls: readonly KeptCall[], { flags, words }: Arguments): KeptCa
     return [found]
   }
   const open = calls.filter(({ about, undoneBy }) => about.undoes === undefined && undoneBy === null)
-  if (id === undefined && !flags.last && !flags.diff) throw new UsageError('name a call (cordon undo --list), or --last')
+  if (id === undefined && !flags.last && !flags.diff)
+    throw new UsageError('name a call (cordon undo --list), or --last')
   const at = id === undefined ? 0 : open.findIndex((call) => call.id === id)
   const call = open[at]
-  if (!call) throw new UsageError(id === undefined ? 'nothing is kept for this project' : `no call ${id} can be put back`)
+  if (!call)
+    throw new UsageError(id === undefined ? 'nothing is kept for this project' : `no call ${id} can be put back`)
   return flags.since ? open.slice(0, at + 1) : [call]
 }
 
