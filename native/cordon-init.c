@@ -14,6 +14,7 @@
  * Text in a payload ends in its only NUL. Whatever is not listed here, is out of bounds or comes twice is a failure.
  *   a argument   text                       e environment   text NAME=VALUE       c working directory   text
  *   m mask       u8 flags, [u64 dev, u64 ino,] text         p pin           u8 flags, text
+ *   j face       u8 flags, bytes: what the mask before it shows, in place of nothing (1 = executable, 2 = cannot be opened)
  *   b bound      u64 dev, u64 ino, text: this very file or directory is what bubblewrap must have shown there
  *   r read-only  u8 flags, text             g gate          (empty)
  *   q numbers    u32 end of the process numbers inside
@@ -128,7 +129,9 @@ struct place {
   const char *path;
   uint32_t index; /* among masks, or among pins */
   uint64_t device, inode;
-  uint8_t reported;
+  uint8_t reported, has_face, face_flags;
+  const uint8_t *face;
+  uint32_t face_length;
 };
 
 static struct {
@@ -294,6 +297,15 @@ static void take_record(uint8_t type, uint8_t *p, uint32_t length, uint32_t at) 
     place->index = (uint32_t)(type == 'm' ? orders.mask_count : orders.place_count - orders.mask_count);
     orders.place_count++;
     if (type == 'm') orders.mask_count++;
+    return;
+  }
+  case 'j': {
+    struct place *place = orders.place_count ? &orders.places[orders.place_count - 1] : NULL;
+    if (!place || place->kind != 'm' || place->has_face || length < 1 || p[0] > 3) bad_orders(at);
+    place->has_face = 1;
+    place->face_flags = p[0];
+    place->face = p + 1;
+    place->face_length = length - 1;
     return;
   }
   case 'b': {
@@ -526,8 +538,15 @@ static int mask_all(void) {
       if (S_ISDIR(target.st_mode)) {
         if (mkdirat(stage, name, 0555)) fail(STEP_STAGE);
       } else {
-        int file = openat(stage, name, O_CREAT | O_EXCL | O_RDONLY | O_CLOEXEC, 0444);
+        /* What git would take for a change has its own face, or none that can be opened: an empty one could be committed. */
+        mode_t mode = p->face_flags & 2 ? 0 : p->face_flags & 1 ? 0555 : 0444;
+        int file = openat(stage, name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode);
         if (file < 0) fail(STEP_STAGE);
+        for (uint32_t done = 0; done < p->face_length;) {
+          ssize_t n = write(file, p->face + done, p->face_length - done);
+          if (n <= 0) fail(STEP_STAGE);
+          done += (uint32_t)n;
+        }
         close(file);
       }
     }

@@ -14,7 +14,7 @@ export const protectedProjectNames: readonly ProtectedName[] = [
     ['Breezy', 'documented', '.bzr/branch/branch.conf'],
     ['repo', 'documented', '.repo/repo', '.repo/manifests', '.repo/project-objects'],
   ]),
-  ...group('git', 'a git hook by another name, which git runs outside the sandbox', [
+  ...group('hooks', 'a git hook by another name, which git runs outside the sandbox', [
     ['husky', 'run', '.husky'],
     [
       'lefthook',

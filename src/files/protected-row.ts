@@ -4,6 +4,7 @@ export type ProtectedKind =
   | 'cordon'
   | 'manifest'
   | 'git'
+  | 'hooks'
   | 'shell'
   | 'editor'
   | 'agent'

@@ -28,6 +28,41 @@ export const secretShapes: readonly string[] = [
   '.pypirc',
   '.netrc',
   '.htpasswd',
+  '*.env',
+  '.env_*',
+  '.env-*',
+  '.pgpass',
+  '.boto',
+  '.git-credentials',
+  'credentials.json',
+]
+
+/** Folders of a project that are secret as a whole. */
+const SECRET_FOLDERS: ReadonlySet<string> = new Set(['.ssh', '.gnupg'])
+
+/** Names that are secret in a folder of this name alone. */
+const SECRET_BELOW: Readonly<Record<string, ReadonlySet<string>>> = { '.aws': new Set(['credentials']) }
+
+/** True for a folder that is secret as a whole, by its name. */
+export function isSecretFolder(name: string): boolean {
+  return SECRET_FOLDERS.has(name.toLowerCase())
+}
+
+/** The shape of a name that is secret because of the folder it is in: `.aws/credentials`. */
+export function shapeBelow(folder: string, name: string): string | null {
+  const above = posix.basename(folder).toLowerCase()
+  return SECRET_BELOW[above]?.has(name.toLowerCase()) ? `${above}/${name.toLowerCase()}` : null
+}
+
+/** What stands behind the name of an example: nobody writes a secret into it. */
+const EXAMPLE = /^\.?env[._-](.*[._-])?(example|sample|template|dist|tmpl|tpl|schema)$|^(example|sample|template)\.env$/
+
+/** What editors and people put behind or around the name of a copy. */
+const COPIES: readonly RegExp[] = [
+  /^(.+)~$/,
+  /^(.+?)[._-](?:bak|old|orig|backup|save|saved|copy|prev)\d*$/,
+  /^#(.+)#$/,
+  /^\.(.+)\.sw[a-p]$/,
 ]
 
 /** Which secret a path is: the shape or the place that says so. */
@@ -59,8 +94,7 @@ export function compileShapes(denied: readonly string[] = []): ShapeOf {
     else if (/^[^*?]+\*$/.test(folded)) beginnings.push([folded.slice(0, -1), shape])
     else globs.push(folded)
   }
-  return (basename) => {
-    const name = basename.toLowerCase()
+  const shapeOf = (name: string): string | null => {
     const dot = name.lastIndexOf('.')
     const known = exact.get(name) ?? (dot < 0 ? undefined : extensions.get(name.slice(dot + 1)))
     if (known !== undefined) return known
@@ -69,6 +103,24 @@ export function compileShapes(denied: readonly string[] = []): ShapeOf {
     for (const glob of globs) if (matchSegment(glob, name)) return glob
     return null
   }
+  return (basename) => {
+    const name = basename.toLowerCase()
+    const shape = shapeOf(name)
+    if (shape !== null) return name.includes('env') && EXAMPLE.test(name) && !denied.includes(shape) ? null : shape
+    return MAYBE_COPY.test(name) ? copiedShape(name, shapeOf) : null
+  }
+}
+
+/** Cheap to ask of every name of a tree. */
+const MAYBE_COPY = /~$|#$|\.sw[a-p]$|(?:bak|old|orig|backup|saved?|copy|prev)\d*$/
+
+function copiedShape(name: string, shapeOf: ShapeOf): string | null {
+  for (const copy of COPIES) {
+    const original = copy.exec(name)?.[1]
+    const shape = original === undefined ? null : shapeOf(original)
+    if (shape !== null) return shape
+  }
+  return null
 }
 
 let builtIn: ShapeOf | null = null
@@ -80,7 +132,14 @@ function builtInShapes(): ShapeOf {
 
 /** The built-in shape that the basename of this path has, or null. */
 export function secretShape(path: string): string | null {
-  return builtInShapes()(posix.basename(path))
+  return builtInShapes()(posix.basename(path)) ?? shapeAbove(path)
+}
+
+/** The shape that a path has because of the folders above it. */
+function shapeAbove(path: string): string | null {
+  const segments = path.split('/')
+  const folder = segments.slice(0, -1).find(isSecretFolder)
+  return folder === undefined ? shapeBelow(posix.dirname(path), posix.basename(path)) : `${folder.toLowerCase()}/`
 }
 
 /** What of `[capabilities.deny.read] default_files` joins the masks: entries of the form `*.ext`. */
@@ -106,7 +165,7 @@ export function secretPlace(path: string, home: string): SecretPlace | null {
 export function secretOf(path: string, facts: { readonly home: string; readonly shapeOf?: ShapeOf }): Secret | null {
   const place = secretPlace(path, facts.home)
   if (place) return { shape: place.path, what: place.what, kind: 'place' }
-  const shape = (facts.shapeOf ?? builtInShapes())(posix.basename(path))
+  const shape = (facts.shapeOf ?? builtInShapes())(posix.basename(path)) ?? shapeAbove(path)
   return shape === null ? null : { shape, what: `a file of the shape ${shape}`, kind: 'name' }
 }
 

@@ -20,6 +20,7 @@ export function compileSandbox(lookup: Lookup): SandboxSettings {
   return {
     commandFs: lookup.scalar('sandbox.os.command_fs'),
     maskSecrets: lookup.scalar('sandbox.os.command_mask_secrets'),
+    maskTracked: lookup.scalar('sandbox.os.mask_tracked'),
     maskedNames: maskedNames(lookup),
     bundles: bundles(lookup),
     envAllowlist: lookup.manifest.settings.has('sandbox.os.env_allowlist')

@@ -30,6 +30,8 @@ export interface PathScene {
   readonly access: PathAccess
   readonly fact: PathFact
   readonly actor: PathActor
+  /** Grants that a command brings along for itself. */
+  readonly carried?: readonly PathRule[]
 }
 
 /** The four questions of P0 about a path. */
@@ -60,11 +62,11 @@ export function isInsideRoots(policy: Policy, session: SessionFacts, path: strin
   )
 }
 
-function grantOf({ policy, session, access, fact }: PathScene): PathRule | null {
+function grantOf({ policy, session, access, fact, carried = [] }: PathScene): PathRule | null {
   const rules =
     access === 'write'
-      ? [...policy.writes.allow, ...session.grants.writes]
-      : [...policy.reads.allow, ...session.grants.reads]
+      ? [...policy.writes.allow, ...session.grants.writes, ...carried]
+      : [...policy.reads.allow, ...session.grants.reads, ...carried]
   const covering = rules.filter((rule) => coversPath(rule.pattern, fact.path))
   // The narrower answer of two grants: one that does not prompt was given on purpose for these files.
   return covering.find((rule) => !rule.prompt) ?? covering[0] ?? null

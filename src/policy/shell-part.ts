@@ -3,6 +3,7 @@
 import type { CommandFact, Hazard, PathUse, ShellFacts, SyntaxUse } from '../shell/facts.ts'
 import { isInterpreterName } from '../shell/tables/interpreter-names.ts'
 import type { SessionFacts, ShellFact } from './call.ts'
+import { carriedPaths } from './carried-paths.ts'
 import { runsElsewhere } from './command-grant.ts'
 import { commandQuestions, wordsOf } from './command-part.ts'
 import type { PartDecision, PartSubject } from './decision.ts'
@@ -16,7 +17,7 @@ import type { Ruling, Stance } from './stance.ts'
 
 /** Decides every part of a command text. */
 export function decideShell(policy: Policy, session: SessionFacts, stance: Stance, shell: ShellFact): PartDecision[] {
-  const scene: Scene = { policy, session, stance, shell }
+  const scene: Scene = { policy, session, stance, shell, carried: carriedPaths(policy, session, shell) }
   const questions = 'rejection' in shell.analysis ? rejected(scene) : questionsOf(scene, shell.analysis.facts)
   return questions.map((part) => decidePart(part, stance))
 }

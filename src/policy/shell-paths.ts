@@ -99,7 +99,7 @@ function isLinkedProgram({ policy, shell }: Scene, path: string): boolean {
 }
 
 function pathPart(
-  { policy, session, stance, shell }: Scene,
+  { policy, session, stance, shell, carried }: Scene,
   access: 'read' | 'write',
   absolute: string,
   given: string,
@@ -123,6 +123,7 @@ function pathPart(
     stance,
     access,
     fact: { given, path },
+    carried,
     actor: { by: 'command', ...how, subject: { text: subject.text, ...(subject.span && { span: subject.span }) } },
   })
 }

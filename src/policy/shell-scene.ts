@@ -3,7 +3,7 @@
 import type { SessionFacts, ShellFact } from './call.ts'
 import type { PartSubject } from './decision.ts'
 import type { PartQuestions } from './order.ts'
-import { type Policy, ref } from './policy.ts'
+import { type PathRule, type Policy, ref } from './policy.ts'
 import type { Ruling, Stance } from './stance.ts'
 
 /** The text and what it is judged by. */
@@ -12,6 +12,8 @@ export interface Scene {
   readonly session: SessionFacts
   readonly stance: Stance
   readonly shell: ShellFact
+  /** What the grants of the text's commands carry along: files that it may read and write as well (S3). */
+  readonly carried: readonly PathRule[]
 }
 
 /** What only shows at run time: the kernel holds it, so contained mode and an allow level run it; otherwise a person is asked. */

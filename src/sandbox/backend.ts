@@ -158,6 +158,7 @@ export function requireCapable({ name, capabilities }: Backend, plan: SandboxPla
     [plan.servers.length > 0, 'servers', 'ports of servers inside'],
     [plan.changes !== null, 'held-changes', 'changes that are held while it runs'],
     [plan.standIns.length > 0, 'stand-ins', 'files that stand in for others'],
+    [plan.maskFaces.size + plan.replaced.size > 0, 'stand-ins', 'what was committed in the place of secrets'],
     [io.terminal !== undefined, 'terminal', 'a terminal'],
     [io.verify !== undefined, 'moved-files', 'a last look while other commands run'],
   ]

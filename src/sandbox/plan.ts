@@ -32,6 +32,14 @@ export interface MaskIdentity {
   readonly inode: bigint
 }
 
+/**
+ * What a mask shows in place of nothing: the text that was committed, so that git sees no change, or `closed`, which cannot be
+ * opened: an empty file could be committed in the place of the real one.
+ */
+export type MaskFace =
+  | { readonly kind: 'text'; readonly bytes: Uint8Array; readonly executable: boolean }
+  | { readonly kind: 'closed' }
+
 /** A protected path that exists: read-only, or only held in place so that it cannot be moved away. */
 export interface Pin {
   readonly path: string
@@ -80,6 +88,10 @@ export interface SandboxRequest {
    * in between, as a command that is still running could do to leave the secret open elsewhere.
    */
   readonly maskIdentities?: ReadonlyMap<string, MaskIdentity>
+  /** What masks show; those that are not listed are empty files that can be opened, and an open is observed. */
+  readonly maskFaces?: ReadonlyMap<string, MaskFace>
+  /** Files of the project that the command sees with another text, read-only: git's list of what is not to be added. */
+  readonly replaced?: ReadonlyMap<string, MaskFace>
   /**
    * Masks that are there because of their path, not their name: the directories above them stay in place. Moved along with
    * one, the secret would have another path for the next command, and no mask.
@@ -151,6 +163,8 @@ export interface SandboxPlan extends SandboxRoom {
   readonly gid: number
   readonly masks: readonly string[]
   readonly maskIdentities: ReadonlyMap<string, MaskIdentity>
+  readonly maskFaces: ReadonlyMap<string, MaskFace>
+  readonly replaced: ReadonlyMap<string, MaskFace>
   /** Parents before children, ancestors of read-only pins included. */
   readonly pins: readonly Pin[]
   readonly changes: ChangePlan | null
@@ -392,6 +406,8 @@ export function planSandbox(request: SandboxRequest): SandboxPlan {
     ...roomOf(layout, request),
     masks: outermost,
     maskIdentities: request.maskIdentities ?? new Map(),
+    maskFaces: request.maskFaces ?? new Map(),
+    replaced: new Map([...(request.replaced ?? [])].filter(([path]) => isShown(path) && !maskSet.has(path))),
     pins: [...pins].map(([path, mode]) => ({ path, mode })).sort(byPath),
     // Where nothing can be changed there is nothing to hold.
     changes: (layout.binds.some((bind) => isHeld(bind, request.changes)) && request.changes) || null,

@@ -1,7 +1,17 @@
 /** `cordon run` as a person uses it: transparent where it may be, closed where it must be. */
 
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
-import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CLI, Project } from './cordon.ts'
@@ -33,6 +43,22 @@ describe('cordon run', () => {
     ['success', ['true'], 0],
   ])('%s', (_, command, code) => {
     expect(project.cordon(['run', '--', ...command]).code).toBe(code)
+  })
+
+  it('shows a command what its grant names beside the project', () => {
+    const outside = join(project.directory, '../beside')
+    mkdirSync(outside)
+    const manifest = join(project.directory, '../paths.toml')
+    writeFileSync(
+      manifest,
+      `schema_version = 1\n[capabilities.allow.commands]\npatterns = [{ command = "cp:*", paths = ["${outside}/**"] }]\n`,
+    )
+    expect(project.cordon(['run', '--manifest', manifest, '--', 'cp', 'src/a.txt', outside]).code).toBe(0)
+    expect(readFileSync(join(outside, 'a.txt'), 'utf8')).toBe('hello\n')
+    expect(project.cordon(['run', '--manifest', manifest, '--', 'tee', `${outside}/b`], { input: 'x' }).code).not.toBe(
+      0,
+    )
+    expect(existsSync(join(outside, 'b'))).toBe(false)
   })
 
   it('passes stdin, stdout and stderr through', () => {

@@ -46,6 +46,15 @@ wrappers = ["make"]
       merge: 'later',
     },
     {
+      name: 'mask_tracked',
+      type: BOOLEAN,
+      default: false,
+      doc: 'Also hides secret-shaped files that git has in HEAD as they are. They can be read from the repository, so by default they are shown; hidden ones cannot be opened, and git reports them as changed.',
+      spec: 'O4',
+      merge: 'later',
+      strictness: 'true',
+    },
+    {
       name: 'command_tools',
       type: listOf(BUNDLE),
       default: [],

@@ -44,6 +44,8 @@ export interface LimitSettings {
 export interface SandboxSettings {
   readonly commandFs: Sourced<CommandFs>
   readonly maskSecrets: Sourced<boolean>
+  /** `mask_tracked`: what git has in HEAD is hidden as well. */
+  readonly maskTracked: Sourced<boolean>
   /** Basename globs that the manifest denies to read at any depth: they are masked like secrets (O4). */
   readonly maskedNames: readonly Sourced<string>[]
   readonly bundles: readonly Sourced<BundleSetting>[]

@@ -3,11 +3,12 @@
 import { isInside } from '../../files/baseline.ts'
 import type { PathPattern } from '../../files/path-pattern.ts'
 import { deniedShapes } from '../../files/secret-shapes.ts'
-import { type MaskIdentity, SYSTEM_PATHS } from '../../sandbox/plan.ts'
+import { type MaskFace, type MaskIdentity, SYSTEM_PATHS } from '../../sandbox/plan.ts'
 import { hiddenByList } from '../../sandbox/secrets/kept.ts'
 import { type MaskFacts, MaskIndex } from '../../sandbox/secrets/masks.ts'
 import { readIndexCache, writeIndexCache } from '../../sandbox/secrets/masks-cache.ts'
 import { type Movable, movableOf, unseenSecrets } from '../../sandbox/secrets/masks-moving.ts'
+import { SecretMemory } from '../../sandbox/secrets/memory.ts'
 import { maskPlaces, PlaceListings } from '../../sandbox/secrets/secrets.ts'
 import type { SecretTree } from '../../sandbox/secrets/tree.ts'
 import { readIdentities } from '../../sandbox/session.ts'
@@ -26,11 +27,15 @@ export interface Hidden {
   /** What is hidden because of a link, to that link. */
   readonly linked: ReadonlyMap<string, string>
   readonly movable: Movable
-  /** Secrets that a grant names. */
+  /** Secrets that are shown: a grant names them, git has them in HEAD, or they came with an installed package. */
   readonly opened: readonly string[]
+  readonly faces: ReadonlyMap<string, MaskFace>
+  readonly replaced: ReadonlyMap<string, MaskFace>
   /** Whether it was looked for in a tree in which nothing moved. */
   readonly quiet: boolean
 }
+
+const NO_FACES = { faces: new Map<string, MaskFace>(), replaced: new Map<string, MaskFace>() }
 
 /** How often a tree that is being changed is looked through, and how long between: as long as its changes need to settle. */
 const MOST_LOOKS = 5
@@ -56,6 +61,8 @@ export class HiddenPaths {
       home: machine.home,
       roots: [...new Set([...placement.reads, ...placement.writes])],
       deniedShapes: deniedShapes(loaded.sandbox.maskedNames.map((name) => name.value)),
+      hideTracked: loaded.sandbox.maskTracked.value,
+      memory: new SecretMemory(machine.stateDir),
     }
     this.#index = new MaskIndex(this.#facts)
     readIndexCache(machine.stateDir, this.#facts, this.#index.tree)
@@ -151,14 +158,16 @@ export class HiddenPaths {
     const byPlace = [...places.files, ...places.directories]
     const kept = this.#kept()
     const masks = [...always.masks, ...byPlace, ...project.files, ...project.directories, ...kept]
-    const identities = readIdentities(masks)
+    const identities = readIdentities([...masks, ...project.replaced.keys()])
     return {
       masks,
+      faces: project.faces,
+      replaced: project.replaced,
       identities,
       held: [...always.held, ...byPlace, ...project.linked.keys(), ...kept],
       linked: new Map([...places.linked, ...project.linked]),
       movable: movableOf(project, identities),
-      opened: project.opened,
+      opened: [...project.opened, ...project.committed, ...project.installed],
     }
   }
 
@@ -172,7 +181,15 @@ export class HiddenPaths {
   #always(): Omit<Hidden, 'quiet'> {
     const own = [this.#machine.configDir, this.#machine.stateDir].filter((path) => this.#files.exists(path))
     const masks = [...own.map(this.#files.canonical), ...(this.#restriction?.hidden ?? [])]
-    return { masks, identities: readIdentities(masks), held: masks, linked: new Map(), movable: {}, opened: [] }
+    return {
+      masks,
+      identities: readIdentities(masks),
+      held: masks,
+      linked: new Map(),
+      movable: {},
+      opened: [],
+      ...NO_FACES,
+    }
   }
 
   #grants(): PathPattern[] {

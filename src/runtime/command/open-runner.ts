@@ -1,5 +1,6 @@
 /** Opens what a surface needs to run commands: the backend of this platform and a runner for the project. */
 
+import { pathsOfGrants } from '../../policy/carried-paths.ts'
 import { grantMatches } from '../../policy/command-match.ts'
 import { hostsOfCommand } from '../../policy/network-use.ts'
 import type { CommandRule, HostRule } from '../../policy/policy.ts'
@@ -57,7 +58,7 @@ export function typedGrants(
   machine: Machine,
   command: readonly string[],
   hosts: readonly HostRule[] = [],
-): Pick<RunRequest, 'patterns' | 'grants' | 'envVars' | 'rules'> {
+): Pick<RunRequest, 'patterns' | 'grants' | 'paths' | 'envVars' | 'rules'> {
   const words = command.map(
     (text): Word => ({
       text,
@@ -74,6 +75,7 @@ export function typedGrants(
   return {
     patterns: [command],
     grants: grants.map((grant) => grant.pattern.text),
+    paths: pathsOfGrants(grants),
     envVars: grants.flatMap((grant) => grant.envVars),
     rules: egressRules(
       loaded,

@@ -45,6 +45,12 @@ export function placeCommand(policy: Policy, files: Files): Placement {
   }
 }
 
+/** Where the paths lead that a command's own grant carries along. */
+export function placeCarried(policy: Policy, paths: readonly PathRule[], files: Files): string[] {
+  if (paths.length === 0) return []
+  return grantedPlaces(paths, [policy.root, ...policy.additionalDirectories.map(({ value }) => value)], files)
+}
+
 /** The paths that write grants name by themselves: those stay open although they are protected (F8). */
 export function namedForWriting(policy: Policy, files: Files): string[] {
   return policy.writes.allow.flatMap(({ pattern }) => {

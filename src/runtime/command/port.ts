@@ -73,10 +73,10 @@ export function openCommands(options: CommandPortOptions): SessionCommands {
   }
 
   function launchGroup(group: CommandGroup, how: CommandOptions, call: CommandCall, io: RunIo): Promise<RunOutcome> {
-    const { text, patterns, grants, envVars, rules } = group
+    const { text, patterns, grants, paths, envVars, rules } = group
     const { cwd, timeoutMs } = how
     const argv = ['/bin/bash', '-c', '--', text]
-    return launch(options.placing(call.reach), { argv, cwd, timeoutMs, patterns, grants, envVars, rules }, io)
+    return launch(options.placing(call.reach), { argv, cwd, timeoutMs, patterns, grants, paths, envVars, rules }, io)
   }
 
   async function run(command: string, how: CommandOptions, call: CommandCall): Promise<CommandResult> {

@@ -6,6 +6,7 @@ import type { EgressEvent } from '../../egress/event.ts'
 import { createEgressLog } from '../../egress/event-log.ts'
 import type { EgressRules } from '../../egress/rules.ts'
 import { isInside } from '../../files/baseline.ts'
+import type { PathRule } from '../../policy/policy.ts'
 import {
   type Backend,
   type LaunchIo,
@@ -37,7 +38,7 @@ import { type CommandChanges, HeldChanges } from './held-changes.ts'
 import { HiddenPaths } from './hidden-paths.ts'
 import { NAME_SETTINGS, NO_WAY_OUT, nameFile } from './name-service.ts'
 import type { DoorSettings, NetworkOptions, SessionNetwork } from './network.ts'
-import { namedForWriting, type Placement, placeCommand } from './placement.ts'
+import { namedForWriting, type Placement, placeCarried, placeCommand } from './placement.ts'
 import type { ServedPort } from './served-port.ts'
 
 export interface RunRequest {
@@ -48,6 +49,8 @@ export interface RunRequest {
   readonly patterns: readonly (readonly string[])[]
   /** The patterns that grant the command, as they are written; for the record. */
   readonly grants: readonly string[]
+  /** What the grants carry along: shown, and writable. */
+  readonly paths: readonly PathRule[]
   /** Names of variables that the grants declare. */
   readonly envVars: readonly string[]
   /** Hosts that the command may reach; without any it has no network. */
@@ -263,8 +266,9 @@ export class CommandRunner {
     const applied = this.#bundles(request)
     const furnished = furnish(applied, { home: this.#machine.home, registries: this.#loaded.registries })
     const shown = door ? [...furnished.reads, door.directory] : furnished.reads
-    const reads = [...this.#placement.reads, ...this.#existing(shown)]
-    const writes = [...this.#placement.writes, ...this.#existing(furnished.writes)]
+    const carried = placeCarried(this.#loaded.policy, request.paths, this.#files)
+    const reads = [...this.#placement.reads, ...this.#existing(shown), ...carried]
+    const writes = [...this.#placement.writes, ...this.#existing(furnished.writes), ...carried]
     const sight = {
       baseline: sandbox.commandFs.value,
       home: this.#machine.home,
@@ -288,7 +292,7 @@ export class CommandRunner {
           : null
         // One that began meanwhile may have moved what was being looked for.
         this.#hidden.requireAll(hidden, this.#moving(guard.alive))
-        const { masks, held, identities } = hidden
+        const { masks, held, identities, faces, replaced } = hidden
         const plan = planSandbox({
           ...room,
           argv: request.argv,
@@ -297,6 +301,8 @@ export class CommandRunner {
           gid: process.getgid?.() ?? 0,
           masks,
           maskIdentities: identities,
+          maskFaces: faces,
+          replaced,
           held,
           pins: [...guard.pins, ...this.#frozen().map((path) => ({ path, mode: 'read-only' as const }))],
           changes: changes?.plan ?? null,

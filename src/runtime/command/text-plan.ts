@@ -2,8 +2,9 @@
 
 import type { EgressRules } from '../../egress/rules.ts'
 import type { SessionFacts } from '../../policy/call.ts'
+import { pathsOfGrants } from '../../policy/carried-paths.ts'
 import { grantsOf } from '../../policy/command-grant.ts'
-import type { HostRule } from '../../policy/policy.ts'
+import type { HostRule, PathRule } from '../../policy/policy.ts'
 import { takeStance } from '../../policy/stance.ts'
 import { hostsOfText, type TextHosts } from '../../policy/text-hosts.ts'
 import { analyze } from '../../shell/analyze.ts'
@@ -22,6 +23,7 @@ export interface CommandGroup {
   readonly patterns: readonly (readonly string[])[]
   /** The same patterns as they are written, for the record. */
   readonly grants: readonly string[]
+  readonly paths: readonly PathRule[]
   readonly envVars: readonly string[]
   readonly rules: EgressRules
 }
@@ -126,6 +128,7 @@ function groupOf(
     moves,
     patterns,
     grants: [...new Set(grants.map((grant) => grant.pattern.text))],
+    paths: pathsOfGrants(grants),
     envVars: grants.flatMap((grant) => grant.envVars),
     rules: egressRules(loaded, shorten(text), hosts, programs, ownAddresses),
   }

@@ -148,6 +148,7 @@ async function runTool(
         cwd: manifest.labels.includes('filesystem') ? context.cwd : '/tmp',
         patterns: [],
         grants: [],
+        paths: [],
         envVars: [...manifest.env, ...(settings?.envVars ?? [])],
         rules: {
           command: name,

@@ -188,11 +188,12 @@ function requestOf({ name, argv, grants, env }: ServerSpec, loaded: LoadedPolicy
     grants: typed.grants,
     timeoutMs: Number.POSITIVE_INFINITY,
   }
-  if (!grants) return { ...common, envVars: [...typed.envVars, ...Object.keys(env)], rules: typed.rules }
+  if (!grants)
+    return { ...common, paths: typed.paths, envVars: [...typed.envVars, ...Object.keys(env)], rules: typed.rules }
   const { commands } = loaded.policy
   const tools = (commands.toolDomains.get(argv[0]!) ?? []).filter((rule) => usesNetwork(rule.commands, argv.slice(1)))
   const allowed = [...grants.domains, ...tools]
   const rules = { ...typed.rules, command: `MCP server ${name}`, allowed }
   const ownAddresses = allowed.length > 0 ? machine.ownAddresses() : []
-  return { ...common, envVars: grants.envVars, rules: { ...rules, ownAddresses } }
+  return { ...common, paths: [], envVars: grants.envVars, rules: { ...rules, ownAddresses } }
 }

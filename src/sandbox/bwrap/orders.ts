@@ -4,7 +4,7 @@ import { isInside } from '../../files/baseline.ts'
 import { encodePath } from '../../files/path-bytes.ts'
 import type { ChangePlan } from '../changes.ts'
 import { RESOURCE_NUMBERS, type ResourceLimit } from '../limits.ts'
-import { DEFAULT_PORT, type MaskIdentity, type SandboxPlan } from '../plan.ts'
+import { DEFAULT_PORT, type MaskFace, type MaskIdentity, type SandboxPlan } from '../plan.ts'
 
 const MAGIC = 'CORDON1\n'
 const MAX_BYTES = 64 * 1024 * 1024
@@ -18,6 +18,9 @@ const MAX_SERVERS = 64
 const MASK_OPTIONAL = 1
 const MASK_UNWATCHED = 2
 const MASK_EXACT = 4
+
+const FACE_EXECUTABLE = 1
+const FACE_CLOSED = 2
 
 /**
  * Parts of /proc that tell root about the whole machine. Hidden as container runtimes do it; where one does not exist
@@ -106,8 +109,16 @@ function pathBytes(path: string): Uint8Array {
   return ended
 }
 
-function maskHead(identity: MaskIdentity | undefined): Uint8Array {
-  return identity ? Uint8Array.of(MASK_EXACT, ...identityBytes(identity)) : Uint8Array.of(0)
+function maskHead(identity: MaskIdentity | undefined, flags = 0): Uint8Array {
+  return identity ? Uint8Array.of(flags | MASK_EXACT, ...identityBytes(identity)) : Uint8Array.of(flags)
+}
+
+function faceBytes(face: MaskFace): Uint8Array {
+  if (face.kind === 'closed') return Uint8Array.of(FACE_CLOSED)
+  const bytes = new Uint8Array(1 + face.bytes.length)
+  bytes[0] = face.executable ? FACE_EXECUTABLE : 0
+  bytes.set(face.bytes, 1)
+  return bytes
 }
 
 function identityBytes({ device, inode }: MaskIdentity): Uint8Array {
@@ -145,9 +156,21 @@ export function compileOrders({
   // Parents before children: what is bound later lies on top.
   const places = [
     ...plan.pins.map((pin) => ({ path: pin.path, mask: false, head: Uint8Array.of(pin.mode === 'read-only' ? 1 : 0) })),
-    ...plan.masks.map((path) => ({ path, mask: true, head: maskHead(plan.maskIdentities.get(path)) })),
+    ...plan.masks.map((path) => {
+      // Reading what was committed is nothing to report, and an open that fails cannot be seen.
+      const flags = plan.maskFaces.has(path) ? MASK_UNWATCHED : 0
+      return { path, mask: true, head: maskHead(plan.maskIdentities.get(path), flags) }
+    }),
   ].sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : Number(a.mask) - Number(b.mask)))
-  for (const place of places) writer.record(place.mask ? 'm' : 'p', place.head, pathBytes(place.path))
+  for (const place of places) {
+    writer.record(place.mask ? 'm' : 'p', place.head, pathBytes(place.path))
+    const face = place.mask ? plan.maskFaces.get(place.path) : undefined
+    if (face) writer.record('j', faceBytes(face))
+  }
+  for (const [path, face] of plan.replaced) {
+    writer.record('m', maskHead(plan.maskIdentities.get(path), MASK_OPTIONAL | MASK_UNWATCHED), pathBytes(path))
+    writer.record('j', faceBytes(face))
+  }
   for (const path of HIDDEN_PROC) writer.record('m', Uint8Array.of(MASK_OPTIONAL | MASK_UNWATCHED), pathBytes(path))
 
   if (plan.changes) orderChanges(writer, plan, plan.changes)

@@ -14,11 +14,12 @@ import {
 import { join } from 'node:path'
 import { protectedNames } from '../../files/protected-paths.ts'
 import { secretShapes } from '../../files/secret-shapes.ts'
+import { toldNames } from '../../files/told-names.ts'
 import { uniqueName } from '../../system/unique-name.ts'
 import type { MaskFacts } from './masks.ts'
 import type { Folder, SecretTree } from './tree.ts'
 
-const VERSION = 3
+const VERSION = 4
 /** Below this many folders a walk is as fast as reading the index. */
 const WORTHWHILE = 500
 
@@ -75,7 +76,7 @@ type Row = [
   inode: number,
   device: number,
   folders: string[],
-  secrets: [name: string, shape: string, link: boolean][],
+  secrets: [name: string, shape: string, link: boolean, folder?: boolean][],
   guarded: string[],
   gitDirectory: boolean,
   raw: string[],
@@ -87,7 +88,7 @@ const READ_AGAIN = -1
 function toRow(folder: Folder): unknown[] {
   const ctime = folder.settled && !folder.unreadable ? folder.ctime : READ_AGAIN
   const row: unknown[] = [folder.path, ctime, folder.inode, folder.device, folder.folders]
-  const secrets = folder.secrets.map((entry) => [entry.name, entry.shape, entry.link])
+  const secrets = folder.secrets.map((entry) => [entry.name, entry.shape, entry.link, ...(entry.folder ? [true] : [])])
   const rest = secrets.length > 0 || folder.guarded.length > 0 || folder.gitDirectory || folder.raw.length > 0
   if (rest) row.push(secrets, folder.guarded, folder.gitDirectory, folder.raw)
   return row
@@ -102,7 +103,7 @@ function fromRow(value: unknown): Folder {
     device,
     settled: true,
     folders,
-    secrets: secrets.map(([name, shape, link]) => ({ name, shape, link })),
+    secrets: secrets.map(([name, shape, link, folder]) => ({ name, shape, link, ...(folder && { folder }) })),
     guarded,
     gitDirectory,
     unreadable: false,
@@ -116,7 +117,7 @@ function cacheFile(stateDir: string, facts: MaskFacts): string {
 
 function cacheKey(facts: MaskFacts): string {
   // An index made with other shapes or protected names does not know what to look for now.
-  return JSON.stringify([...question(facts), secretShapes, protectedNames.map((name) => name.path)])
+  return JSON.stringify([...question(facts), secretShapes, [...protectedNames, ...toldNames].map((name) => name.path)])
 }
 
 /** What differs from one index to another. */

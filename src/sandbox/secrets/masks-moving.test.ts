@@ -10,7 +10,11 @@ test('what is hidden for its path is not movable, and folders are told from file
     directories: ['/p/closed'],
     linked: new Map([['/p/vault/prod.txt', '/p/a/.env']]),
     opened: [],
-    skipped: { broken: 0, cycles: 0, directories: 0, certificates: 0, opened: 0 },
+    committed: [],
+    installed: [],
+    faces: new Map(),
+    replaced: new Map(),
+    skipped: { broken: 0, cycles: 0, directories: 0, certificates: 0, opened: 0, system: 0, installed: 0 },
   }
   const identities = new Map([
     ['/p/.env', identity(1)],

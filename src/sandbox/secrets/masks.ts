@@ -12,10 +12,22 @@ import {
   statSync,
 } from 'node:fs'
 import { posix } from 'node:path'
+import { isBaselineRead } from '../../files/baseline.ts'
 import { decodePath } from '../../files/path-bytes.ts'
 import type { PathPattern } from '../../files/path-pattern.ts'
-import { compileShapes, holdsOnlyCertificates, openedByGrant, type ShapeOf } from '../../files/secret-shapes.ts'
+import {
+  compileShapes,
+  holdsOnlyCertificates,
+  openedByGrant,
+  type ShapeOf,
+  secretPlace,
+} from '../../files/secret-shapes.ts'
+import type { MaskFace } from '../plan.ts'
+import { identityOf } from '../protect/protect.ts'
+import { cameWithPackage } from './installed.ts'
+import type { SecretMemory } from './memory.ts'
 import { withoutCovered } from './secrets.ts'
+import { TrackedFiles } from './tracked.ts'
 import {
   childPath,
   type Folder,
@@ -38,6 +50,14 @@ export interface Masks {
   readonly linked: ReadonlyMap<string, string>
   /** Secrets that a grant names, which are therefore not hidden. */
   readonly opened: readonly string[]
+  /** Those that git has in HEAD as they are, which are therefore not hidden. */
+  readonly committed: readonly string[]
+  /** Those that came with an installed package, and are not hidden either. */
+  readonly installed: readonly string[]
+  /** What masks show in place of nothing. */
+  readonly faces: ReadonlyMap<string, MaskFace>
+  /** Files that commands see with another text: git's lists of what is not to be added. */
+  readonly replaced: ReadonlyMap<string, MaskFace>
   readonly skipped: SkippedCount
 }
 
@@ -48,6 +68,10 @@ export interface SkippedCount {
   readonly directories: number
   readonly certificates: number
   readonly opened: number
+  /** Files of the system that a link leads to. */
+  readonly system: number
+  /** Files that came with an installed package. */
+  readonly installed: number
 }
 
 export interface MaskFacts {
@@ -56,6 +80,10 @@ export interface MaskFacts {
   readonly roots: readonly string[]
   /** `*.ext` entries that the manifest denies for reading. */
   readonly deniedShapes: readonly string[]
+  /** `mask_tracked`: what git has in HEAD is hidden too. */
+  readonly hideTracked?: boolean
+  /** What was hidden before stays hidden; without it nothing is taken for a part of an installed package. */
+  readonly memory?: SecretMemory
 }
 
 /** The certificate question is answered from at most this many bytes; a bigger `.pem` counts as a secret. */
@@ -87,7 +115,14 @@ export class MaskIndex {
       for (const entry of folder.secrets) this.#judge(folder, entry, grants, collected)
       if (folder.raw.length > 0) collectRaw(Buffer.from(folder.path), this.#shapeOf, true, collected)
     }
-    return collected.result()
+    const tracked = new TrackedFiles(this.tree, this.#facts.hideTracked ?? false)
+    try {
+      for (const path of collected.files) this.#settle(path, tracked, collected)
+      return collected.result(tracked.excludes())
+    } finally {
+      tracked.close()
+      this.#facts.memory?.keep()
+    }
   }
 
   /** Whether a file at this path would be hidden for its name. */
@@ -99,10 +134,45 @@ export class MaskIndex {
     this.tree.close()
   }
 
+  /** Takes out what came with a package or is in HEAD as it is, and says what the others show. */
+  #settle(path: string, tracked: TrackedFiles, collected: Collected): void {
+    if (!this.#isInTree(path)) return
+    const identity = identityOf(path)
+    const { memory } = this.#facts
+    if (memory && identity !== null) {
+      if (!memory.has(identity) && cameWithPackage(path, this.tree.roots)) {
+        collected.files.delete(path)
+        collected.linked.delete(path)
+        collected.installed.push(path)
+        return
+      }
+      memory.note(identity)
+    }
+    const answer = tracked.judge(path)
+    if (answer === 'shown') {
+      collected.files.delete(path)
+      collected.linked.delete(path)
+      collected.committed.push(path)
+    } else if (answer !== null) collected.faces.set(path, answer)
+  }
+
+  #isInTree(path: string): boolean {
+    return this.tree.roots.some((root) => path === root || isBelow(path, root))
+  }
+
   #judge(folder: Folder, entry: SecretEntry, grants: readonly PathPattern[], collected: Collected): void {
     const path = childPath(folder.path, entry.name)
+    if (entry.folder) {
+      if (!openedByGrant(path, grants, { home: this.#facts.home, shapeOf: this.#shapeOf }))
+        collected.directories.add(path)
+      return
+    }
     const target = entry.link ? resolveLink(path, collected) : path
     if (target === null) return
+    if (entry.link && this.#isOfSystem(target)) {
+      collected.system++
+      return
+    }
     if (this.#isOpened(path, target, entry, grants)) {
       collected.opened.push(target)
       return
@@ -117,12 +187,22 @@ export class MaskIndex {
     if (entry.link && !this.#isIndexed(target)) collected.linked.set(target, path)
   }
 
+  /** A link hides no file of the system: everybody can read it, and every command needs some of them. */
+  #isOfSystem(target: string): boolean {
+    if (this.#isInTree(target) || !isBaselineRead(target) || secretPlace(target, this.#facts.home) !== null)
+      return false
+    const stat = statSync(target, { throwIfNoEntry: false })
+    return (
+      stat !== undefined &&
+      stat.uid === 0 &&
+      (stat.mode & 0o004) !== 0 &&
+      this.#shapeOf(posix.basename(target)) === null
+    )
+  }
+
   /** Whether a file is hidden by its own name, wherever in the tree it is moved. */
   #isIndexed(path: string): boolean {
-    return (
-      this.#shapeOf(posix.basename(path)) !== null &&
-      this.tree.roots.some((root) => path === root || isBelow(path, root))
-    )
+    return this.#shapeOf(posix.basename(path)) !== null && this.#isInTree(path)
   }
 
   #isOpened(path: string, target: string, entry: SecretEntry, grants: readonly PathPattern[]): boolean {
@@ -151,10 +231,18 @@ class Collected {
   cycles = 0
   folders = 0
   certificates = 0
+  system = 0
+  readonly installed: string[] = []
   readonly opened: string[] = []
+  readonly committed: string[] = []
+  readonly faces = new Map<string, MaskFace>()
 
-  result(): Masks {
+  result(replaced: ReadonlyMap<string, MaskFace>): Masks {
     return {
+      committed: this.committed,
+      installed: this.installed,
+      faces: this.faces,
+      replaced,
       files: withoutCovered(this.files, this.directories),
       directories: withoutCovered(this.directories, this.directories),
       linked: this.linked,
@@ -165,6 +253,8 @@ class Collected {
         directories: this.folders,
         certificates: this.certificates,
         opened: this.opened.length,
+        system: this.system,
+        installed: this.installed.length,
       },
     }
   }

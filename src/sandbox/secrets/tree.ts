@@ -3,7 +3,8 @@
 import { accessSync, constants, lstatSync, readdirSync, readlinkSync, type Stats } from 'node:fs'
 import { posix } from 'node:path'
 import { foldName, isProtectedStart } from '../../files/protected-paths.ts'
-import { compileShapes, type ShapeOf } from '../../files/secret-shapes.ts'
+import { compileShapes, isSecretFolder, type ShapeOf, shapeBelow } from '../../files/secret-shapes.ts'
+import { isToldStart } from '../../files/told-names.ts'
 import { FolderClock, folderState, isSameState } from './clock.ts'
 
 /** An entry that looks like a secret: by its own name, or by the name it links to. */
@@ -11,6 +12,8 @@ export interface SecretEntry {
   readonly name: string
   readonly shape: string
   readonly link: boolean
+  /** A folder that is secret as a whole: `.ssh`. */
+  readonly folder?: boolean
 }
 
 /** What is remembered of one folder. */
@@ -230,14 +233,15 @@ function readFolder(path: string, shapeOf: ShapeOf): Folder | null {
     const directory = entry.isDirectory()
     if (directory && path === '/' && MADE_ANEW.has(name)) continue
     if (directory) folders.push(name)
-    const shape = directory ? null : shapeOf(name)
+    if (directory && isSecretFolder(name)) secrets.push({ name, shape: `${name}/`, link: false, folder: true })
+    const shape = directory ? null : (shapeOf(name) ?? shapeBelow(path, name))
     if (shape !== null) secrets.push({ name, shape, link: entry.isSymbolicLink() })
     else if (!directory && entry.isSymbolicLink()) {
       const target = linkedShape(path, name, shapeOf)
       if (target !== null) secrets.push({ name, shape: target, link: true })
     }
     if (name.includes('\ufffd') && (directory || shape !== null)) raw.push(name)
-    if (isProtectedStart(name)) guarded.push(name)
+    if (isProtectedStart(name) || isToldStart(name)) guarded.push(name)
     if (name === 'objects') marks.objects = true
     else if (name === 'refs') marks.refs = true
     else if (name === 'HEAD') marks.head = true
@@ -252,7 +256,7 @@ function readFolder(path: string, shapeOf: ShapeOf): Folder | null {
     raw,
     // A `.git` without these is no repository yet; the person's next `git init` keeps the hooks and the keys that it finds there.
     gitDirectory:
-      (marks.head && ((marks.objects && marks.refs) || marks.commondir)) || foldName(posix.basename(path)) === '.git',
+      marks.commondir || (marks.head && marks.objects && marks.refs) || foldName(posix.basename(path)) === '.git',
     unreadable: false,
   }
 }

@@ -161,6 +161,33 @@ describe('what an answer opens', () => {
   })
 })
 
+describe('paths of a command grant', () => {
+  it('are there for that command, to read and to write, and for no other', async () => {
+    const outside = join(world.base, 'backups')
+    mkdirSync(join(outside, 'private'), { recursive: true })
+    writeFileSync(join(outside, 'old.txt'), 'old')
+    writeFileSync(join(outside, '.env'), 'KEY=1')
+    const session = await sessionOf({
+      schema_version: 1,
+      capabilities: {
+        allow: { commands: { patterns: [{ command: 'cp:*', paths: [`${outside}/**`] }, 'cat:*'] } },
+        deny: { read: { paths: [`${outside}/private/**`] } },
+      },
+    })
+    const run = async (command: string) => {
+      const result = await session.call('bash', { command })
+      return result.status === 'done' ? resultText(result) : result.status
+    }
+    expect(await run(`cp a.txt ${outside}/new.txt`)).not.toMatch(/denied|refused/)
+    expect(readFileSync(join(outside, 'new.txt'), 'utf8')).toBe('one\n')
+    expect(await run(`cp ${outside}/old.txt b.txt && cat b.txt`)).toContain('old')
+    expect(await run(`cat ${outside}/old.txt`)).toBe('denied')
+    expect(await run(`cp ${outside}/private/x b.txt`)).toBe('denied')
+    // A secret is one there too.
+    expect(await run(`cp ${outside}/.env c.txt`)).toBe('refused')
+  })
+})
+
 describe('hosts that nobody granted', () => {
   const contained = () => ({
     schema_version: 1,

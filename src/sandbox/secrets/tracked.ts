@@ -1,0 +1,117 @@
+/**
+ * Secret-shaped files that git tracks. What HEAD holds can be read from the repository by whoever can read that, so a file that is
+ * as it was committed is shown; a changed one shows what was committed; and no mask can be committed in the place of a file.
+ */
+
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
+import { posix } from 'node:path'
+import type { MaskFace } from '../plan.ts'
+import { GitHead } from './git-head.ts'
+import type { SecretTree } from './tree.ts'
+
+/** `shown`: nothing is hidden; null: an empty mask does. */
+export type TrackedAnswer = 'shown' | MaskFace | null
+
+const CLOSED: MaskFace = { kind: 'closed' }
+const MOST_EXCLUDE = 1_048_576
+
+/** The repositories of one look for secrets. */
+export class TrackedFiles {
+  readonly #tree: SecretTree
+  readonly #hideTracked: boolean
+  readonly #heads = new Map<string, GitHead | null>()
+  readonly #untracked = new Map<GitHead, string[]>()
+
+  /** `hideTracked` is `mask_tracked`: a committed file is hidden too, and cannot be opened. */
+  constructor(tree: SecretTree, hideTracked: boolean) {
+    this.#tree = tree
+    this.#hideTracked = hideTracked
+  }
+
+  /** How a secret-shaped file of the tree is to be hidden. */
+  judge(path: string): TrackedAnswer {
+    const head = this.#headOf(posix.dirname(path))
+    if (head === null) return null
+    const committed = head.at(path)
+    if (committed === 'unknown') return CLOSED
+    if (committed === 'none') return this.#exclude(head, path) ? null : CLOSED
+    if (this.#hideTracked) return CLOSED
+    if (holds(path, committed.bytes)) return 'shown'
+    return { kind: 'text', bytes: committed.bytes, executable: committed.executable }
+  }
+
+  /** The lists of what is not to be added, as commands see them: with the hidden files that git does not track. */
+  excludes(): ReadonlyMap<string, MaskFace> {
+    const replaced = new Map<string, MaskFace>()
+    for (const [head, paths] of this.#untracked) {
+      const file = excludeFile(head)
+      const before = readWhole(file, MOST_EXCLUDE)
+      if (before === null) continue
+      const known = replaced.get(file)
+      const text = known?.kind === 'text' ? Buffer.from(known.bytes) : before
+      const lines = paths.map((path) => `/${escaped(path.slice(head.folder.length + 1))}\n`)
+      const bytes = Buffer.concat([text, Buffer.from(`\n# Hidden by Cordon while a command runs.\n${lines.join('')}`)])
+      replaced.set(file, { kind: 'text', bytes, executable: false })
+    }
+    return replaced
+  }
+
+  close(): void {
+    for (const head of this.#heads.values()) head?.close()
+  }
+
+  #exclude(head: GitHead, path: string): boolean {
+    if (/[\n\r\ufffd]/.test(path) || readWhole(excludeFile(head), MOST_EXCLUDE) === null) return false
+    const paths = this.#untracked.get(head)
+    if (paths) paths.push(path)
+    else this.#untracked.set(head, [path])
+    return true
+  }
+
+  #headOf(folder: string): GitHead | null {
+    const known = this.#heads.get(folder)
+    if (known !== undefined) return known
+    const remembered = this.#tree.folder(folder)
+    let head: GitHead | null = null
+    if (remembered !== undefined) {
+      const isTop = remembered.guarded.includes('.git')
+      head = isTop ? GitHead.of(folder, this.#tree.roots) : this.#headOf(posix.dirname(folder))
+    }
+    this.#heads.set(folder, head)
+    return head
+  }
+}
+
+function excludeFile(head: GitHead): string {
+  return posix.join(head.common, 'info/exclude')
+}
+
+/** A path as a pattern of git that means it alone. */
+function escaped(path: string): string {
+  return path.replace(/[\\*?[\]]/g, '\\$&').replace(/ $/, '\\ ')
+}
+
+function holds(path: string, bytes: Buffer): boolean {
+  return readWhole(path, bytes.length)?.equals(bytes) ?? false
+}
+
+/** A plain file of at most so many bytes. */
+function readWhole(path: string, most: number): Buffer | null {
+  let descriptor: number
+  try {
+    descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  } catch {
+    return null
+  }
+  try {
+    const stat = fstatSync(descriptor)
+    if (!stat.isFile() || stat.size > most) return null
+    const bytes = Buffer.alloc(stat.size + 1)
+    const length = readSync(descriptor, bytes, 0, bytes.length, 0)
+    return length === stat.size ? bytes.subarray(0, length) : null
+  } catch {
+    return null
+  } finally {
+    closeSync(descriptor)
+  }
+}
