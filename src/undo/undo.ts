@@ -5,17 +5,16 @@ import {
   constants,
   copyFileSync,
   linkSync,
-  lutimesSync,
   mkdirSync,
   readdirSync,
   renameSync,
   rmdirSync,
   unlinkSync,
-  utimesSync,
   writeFileSync,
 } from 'node:fs'
 import { join, posix } from 'node:path'
 import { errorCode } from '../system/fault.ts'
+import { setFileTime } from '../system/file-times.ts'
 import type { CallStore } from './call-store.ts'
 import type { FileTime, Journal, JournalRecord } from './journal.ts'
 import { Keeper, lookAt, raw } from './keeper.ts'
@@ -220,25 +219,16 @@ class Replay {
   }
 
   #dress(path: string, mode: number, time: FileTime): void {
-    if ((mode & FORMAT) === LINK) {
-      lutimesSync(raw(path), secondsOf(time), secondsOf(time))
-      return
-    }
-    chmodSync(raw(path), mode & 0o7777)
-    utimesSync(raw(path), secondsOf(time), secondsOf(time))
+    if ((mode & FORMAT) !== LINK) chmodSync(raw(path), mode & 0o7777)
+    setFileTime(raw(path), time.seconds, time.nanoseconds)
   }
 
   #setFolderTime(path: string, time: FileTime): void {
     if (time.seconds === 0n) return
     try {
-      utimesSync(raw(posix.dirname(path)), secondsOf(time), secondsOf(time))
+      setFileTime(raw(posix.dirname(path)), time.seconds, time.nanoseconds)
     } catch {
       // A folder that is gone has no time.
     }
   }
-}
-
-/** Node takes times as floating point seconds: they come out right to a fraction of a microsecond. */
-function secondsOf({ seconds, nanoseconds }: FileTime): number {
-  return Number(seconds) + nanoseconds / 1e9
 }
