@@ -62,9 +62,9 @@ export function undoCall(store: CallStore, id: string, { force = false }: { forc
   const keeper = new Keeper(undo.folder)
   const replay = new Replay(keeper, store.folderOf(id))
   for (const record of journal.records.toReversed()) replay.reverse(record)
-  keeper.close()
-  // What stands in its place again needs no second name.
+  // What stands in its place again needs no second name. Before the end: it changes the time by which changes since are told.
   if (replay.failed.length === 0) store.dropKept(id)
+  keeper.close()
   store.markUndone(id, undo.id)
   if (call.about.undoes !== undefined) store.unmarkUndone(call.about.undoes)
   return { id: undo.id, conflicts, failed: replay.failed, steps: replay.steps }

@@ -37,6 +37,11 @@ export function stormOnce(place: Place, program: string, seed: number, count: nu
   empty(place, uid)
   const { status, errors } = runInside(place, [program, String(seed), String(count), 'storm'], { uid })
   if (status !== 0) return [`ended with ${status}: ${errors}`]
-  const found = lookAtTree(place.project, 'no times').map((line) => line.slice(place.project.length).toLowerCase())
-  return found.filter((path) => /\/(\u00e2\u0080\u008c)?\.envrc[ /]|\/\.git\/hooks\/x[ /]/.test(path))
+  const found = lookAtTree(place.project, 'no times').map((line) =>
+    line
+      .slice(place.project.length)
+      .split(/ \d{5,6} /)[0]!
+      .toLowerCase(),
+  )
+  return found.filter((path) => /\/(\u00e2\u0080\u008c)?\.envrc($|\/)|\/\.git\/hooks\/x($|\/)/.test(path))
 }
