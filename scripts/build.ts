@@ -55,6 +55,7 @@ const PARTS = {
   open: ['src/surfaces/cli/open-policy.ts'],
   checked: ['src/surfaces/cli/commands/run.ts', 'src/surfaces/cli/commands/check.ts'],
   loaded: ['src/surfaces/cli/commands/run.ts', 'src/runtime/policy/load.ts'],
+  guarded: ['src/surfaces/cli/commands/run.ts', 'src/surfaces/cli/commands/hook.ts'],
   core: ['src/surfaces/cli/commands/check.ts'],
   shell: ['src/shell/analyze.ts'],
   suffix: ['src/hosts/suffix.ts'],
@@ -69,8 +70,8 @@ const PARTS = {
 /** What commands that start often need at once, in one file each. */
 const STARTS: Readonly<Record<string, readonly (keyof typeof PARTS)[]>> = {
   check: ['open', 'checked', 'core'],
-  hook: ['open', 'checked', 'core', 'hook'],
-  run: ['open', 'checked', 'loaded', 'run'],
+  hook: ['open', 'checked', 'guarded', 'core', 'hook'],
+  run: ['open', 'checked', 'loaded', 'guarded', 'run'],
 }
 
 /** CommonJS, because Node loads it about 8 ms faster than ESM; ASCII, so that it is read without decoding. */
@@ -95,7 +96,7 @@ try {
 /** The process of code_exec: two files and the engine, which are all that its sandbox shows of Cordon. */
 async function writeInside(): Promise<void> {
   mkdirSync(`${draft}/inside`)
-  for (const name of ['main', 'worker']) {
+  for (const name of ['main', 'worker', 'component']) {
     const bundle = await rolldown({ input: `src/code/inside/${name}.ts`, platform: 'node', logLevel: 'warn' })
     const { output } = await bundle.generate({ format: 'esm', codeSplitting: false, minify: true })
     writeFileSync(`${draft}/inside/${name}.mjs`, output[0].code)

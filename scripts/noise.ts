@@ -72,9 +72,23 @@ const base = objectForm(loaded.manifest)
 const checker = new BatchChecker({ ...thisMachine(), home: '/home/dev' }, machineFiles, { kind: 'project' })
 let errors = 0
 
+const sharedRoots = sharedBySource(rows<NoiseCase>(noiseFile))
 if (!values.guards) await noise(rows<NoiseCase>(noiseFile))
 await guards(rows<GuardCase>(guardFile))
 process.exitCode = errors > 0 ? 1 : 0
+
+/** What the guessed roots of a source have in common. */
+function sharedBySource(cases: readonly NoiseCase[]): ReadonlyMap<string, string> {
+  const shared = new Map<string, string>()
+  for (const { source, roots } of cases)
+    for (const root of roots) {
+      const before = shared.get(source)?.split('/') ?? root.split('/')
+      const parts = root.split('/')
+      const end = before.findIndex((part, index) => part !== parts[index])
+      shared.set(source, (end < 0 ? before : before.slice(0, end)).join('/'))
+    }
+  return shared
+}
 
 /** The three numbers, and what still asks across a project. */
 async function noise(cases: readonly NoiseCase[]): Promise<void> {
@@ -129,15 +143,18 @@ async function replay(
   return { asks, denials }
 }
 
-/** The repository's own folder: the part of a guessed root up to the repository's name. */
+/** The repository's own folder: the part of a guessed root up to the repository's name, else what the guesses of its log share. */
 function rootOf({ source, roots }: NoiseCase): string {
   const name = source.split('/').at(-1) ?? ''
   for (const root of roots) {
     const parts = root.split('/')
-    const at = parts.indexOf(name)
-    if (at > 0) return parts.slice(0, at + 1).join('/')
+    const at = parts.findIndex((part) => part === name || /^(\.|__|-|_)worktrees$/.test(part.replace(name, '')))
+    if (at > 0) return [...parts.slice(0, at), name].join('/')
   }
-  return roots[0] ?? '/project'
+  const [first] = roots
+  if (first === undefined) return '/project'
+  const shared = sharedRoots.get(source) ?? ''
+  return first.startsWith(`${shared}/`) && shared.split('/').length > 4 ? shared : first
 }
 
 /** Where other guards' wants and Cordon's answers differ. */
@@ -148,7 +165,7 @@ async function guards(cases: readonly GuardCase[]): Promise<void> {
     totals.set(want, (totals.get(want) ?? 0) + 1)
     const answer = await judge(id, command, '/project', [])
     const allowed = answer.decision === 'allow'
-    if (want === 'allow' ? allowed : !allowed) continue
+    if (want === 'allow' ? allowed : !allowed || (want === 'ask-or-undo' && values.undo)) continue
     const reason = answer.reason as { message: string }
     const key = `${want}, ${source}`
     wrong.set(key, [

@@ -11,6 +11,7 @@ import type { ReasonCode } from '../policy/reason.ts'
 import type { CommandFact, ShellFacts } from '../shell/facts.ts'
 import { grantRefusal, interpreterOf } from '../shell/tables/interpreters.ts'
 import { wrapperRows } from '../shell/wrap/wrappers.ts'
+import { isCredentialPlace, otherPlace, type Surroundings } from './other-place.ts'
 
 /** Something that can be granted, as the manifest would write it. */
 export interface Suggestion {
@@ -23,10 +24,7 @@ export interface Suggestion {
 }
 
 /** Where paths of a question stand. */
-export interface GrantPlaces {
-  /** Canonical project root. */
-  readonly root: string
-  readonly home: string
+export interface GrantPlaces extends Surroundings {
   /** The canonical path of one as it was written. */
   readonly resolve: (given: string) => string
 }
@@ -113,35 +111,52 @@ const NEVER: ReadonlySet<string> = new Set(
 /** Suggestions for a decision that asks, narrowest first; empty when what asks should not be saved at all. */
 export function suggestGrants(decision: Decision, facts: ShellFacts | null, places: GrantPlaces): Suggestion[] {
   const asks = decision.segments.filter((part) => part.decision === 'ask')
-  const kinds = new Set(asks.map((part) => `${part.kind} ${part.text}`))
-  const part = asks[0]
-  if (part === undefined || asks.some((ask) => ask.firm || !SAVED_REASONS.has(ask.reason.code))) return []
-  if (kinds.size !== 1) return asks.every((ask) => ask.kind === 'command') ? togetherSuggestions(asks, facts) : []
-  if (part.kind === 'host') return hostSuggestions(part, facts)
-  if (part.kind === 'read' || part.kind === 'write' || part.kind === 'list') return pathSuggestions(part, places)
-  const fact = part.command === undefined ? null : (facts?.commands[part.command] ?? null)
-  return part.kind === 'command' && fact ? commandSuggestions(fact) : []
+  const keeps = (ask: PartDecision): boolean =>
+    SAVED_REASONS.has(ask.reason.code) && (!ask.firm || ask.reason.code === 'secret')
+  if (asks.length === 0 || !asks.every(keeps)) return []
+  const each = asks.map((ask) => partSuggestions(ask, facts, places))
+  if (each.some((suggestions) => suggestions.length === 0)) return []
+  const alike = new Map(each.map((suggestions) => [suggestions.map(nameOf).join('\n'), suggestions]))
+  const [only, ...others] = alike.values()
+  if (only !== undefined && others.length === 0) return [...only]
+  return together([...alike.values()])
 }
 
-/** One answer for a text with several commands that ask: each as narrow as it can be, then each as broad as it may be. */
-function togetherSuggestions(asks: readonly PartDecision[], facts: ShellFacts | null): Suggestion[] {
-  const each = asks.map((ask) => {
-    const fact = ask.command === undefined ? null : (facts?.commands[ask.command] ?? null)
-    return fact === null ? [] : commandSuggestions(fact)
-  })
-  if (each.some((suggestions) => suggestions.length === 0)) return []
+/** One answer for a text with several parts that ask: each as narrow as it can be, then each as broad as it may be. */
+function together(each: readonly (readonly Suggestion[])[]): Suggestion[] {
   const sets = [each.map((suggestions) => suggestions[0]!), each.map((suggestions) => suggestions.at(-1)!)]
   const found = new Map<string, Suggestion>()
   for (const set of sets) {
-    const [first, ...also] = [...new Map(set.map((one) => [one.value, one])).values()]
-    const others = also.map((one) => `${one.value} (${one.admits})`).join('; ')
+    const [first, ...also] = withoutCovered([...new Map(set.map((one) => [nameOf(one), one])).values()])
     if (first === undefined) continue
+    const others = also.map((one) => `${one.value} (${one.admits})`).join('; ')
     found.set(
-      [first, ...also].map((one) => one.value).join('\n'),
+      [first, ...also].map(nameOf).join('\n'),
       also.length === 0 ? first : { ...first, admits: `${first.admits}; and with it: ${others}`, also },
     )
   }
   return [...found.values()]
+}
+
+const nameOf = ({ kind, value }: Suggestion): string => `${kind} ${value}`
+
+/** A directory to work in is one to read as well, and holds those below it. */
+function withoutCovered(set: readonly Suggestion[]): readonly Suggestion[] {
+  const directories = set.filter(({ kind }) => kind === 'directory').map(({ value }) => value)
+  return set.filter(({ kind, value }) => {
+    if (kind !== 'directory' && kind !== 'read') return true
+    const path = value.replace(/\/\*\*$/, '')
+    return !directories.some((directory) => isInside(path, directory) && !(kind === 'directory' && directory === path))
+  })
+}
+
+function partSuggestions(part: PartDecision, facts: ShellFacts | null, places: GrantPlaces): readonly Suggestion[] {
+  const fact = part.command === undefined ? null : (facts?.commands[part.command] ?? null)
+  if (part.reason.code === 'outside-cwd') return fact?.cwd == null ? [] : workingPlace(fact.cwd, places)
+  if (part.kind === 'host') return hostSuggestions(part, facts)
+  if (part.reason.code === 'secret') return secretSuggestions(part, facts, places)
+  if (part.kind === 'read' || part.kind === 'write' || part.kind === 'list') return pathSuggestions(part, facts, places)
+  return part.kind === 'command' && fact ? commandSuggestions(fact) : []
 }
 
 /** Asks that a grant answers. A grant that prompts, a taint or a confirmation is asked every time, whatever was saved. */
@@ -149,10 +164,27 @@ const SAVED_REASONS: ReadonlySet<string> = new Set([
   'level-ask',
   'not-granted',
   'outside-roots',
+  'outside-cwd',
+  'secret',
   'remote-write',
   'destructive',
   'host-not-granted',
 ] satisfies ReasonCode[])
+
+/** Another directory to work in. */
+function workingPlace(path: string, places: GrantPlaces): Suggestion[] {
+  const place = otherPlace(places.resolve(path), places)
+  if (place === null || !isPlainPattern(place, places.root, places.home)) return []
+  return [{ kind: 'directory', value: place, admits: `work in ${place} and everything below it` }]
+}
+
+/** A secret is opened by its own name alone. */
+function secretSuggestions(part: PartDecision, facts: ShellFacts | null, places: GrantPlaces): Suggestion[] {
+  const path = pathOfPart(part, facts, places)
+  if (path === null || isGlob(path) || !isInside(path, places.root) || !isPlainPattern(path, places.root, places.home))
+    return []
+  return [{ kind: 'read', value: posix.relative(places.root, path), admits: 'this file, which looks like a secret' }]
+}
 
 function hostSuggestions(part: PartDecision, facts: ShellFacts | null): Suggestion[] {
   const value = hostOfPart(part, facts)
@@ -179,6 +211,9 @@ function commandSuggestions(fact: CommandFact): Suggestion[] {
     words.push(word.values[0]!)
   }
   const name = words[0]
+  if (fact.kind != null) return kindSuggestions(fact.kind)
+  // What forces, deletes or publishes elsewhere is asked each time.
+  if (fact.effect === 'destructive' || PUBLISHES.test(fact.effectNote)) return []
   if (name === undefined || fact.hazards.length > 0) return []
   const program = posix.basename(name)
   const known = MINIMUM_WORDS[program] !== undefined || EXACT_ONLY.has(program)
@@ -189,7 +224,7 @@ function commandSuggestions(fact: CommandFact): Suggestion[] {
   const exact = complete ? commandSuggestion(words, false) : null
   const subcommand = words.slice(0, 2).join(' ')
   // What reaches another machine or cannot be undone is granted as it stands, never with other words.
-  const pinned = fact.effect === 'remote-write' || fact.effect === 'destructive'
+  const pinned = fact.effect === 'remote-write' || fact.effect === 'loss'
   if (pinned || EXACT_ONLY.has(program) || EXACT_SUBCOMMANDS.has(subcommand)) return exact ? [exact] : []
   const minimum = (MINIMUM_WORDS[program] ?? 1) + (RUNNERS.has(subcommand) ? 1 : 0)
   const open: Suggestion[] = []
@@ -201,6 +236,16 @@ function commandSuggestions(fact: CommandFact): Suggestion[] {
     if (suggestion) open.push(suggestion)
   }
   return [...(exact ? [exact] : []), ...open]
+}
+
+const PUBLISHES = /\b(publish|changes a package registry|uploads data)/
+
+/** A kind of change, however it is written: `git push` to origin, a comment at the forge. */
+function kindSuggestions(kind: readonly string[]): Suggestion[] {
+  const value = `${kind.map(quoted).join(' ')}:kind`
+  const parsed = parseCommandPattern(value)
+  if (!('pattern' in parsed) || JSON.stringify(parsed.pattern.words) !== JSON.stringify(kind)) return []
+  return [{ kind: 'command', value, admits: `every \`${kind.join(' ')}\` that forces and deletes nothing` }]
 }
 
 /** INVARIANT: the text of a suggestion parses back to the very words it was made of. */
@@ -218,22 +263,35 @@ function quoted(word: string): string {
   return word.includes("'") ? `"${word}"` : `'${word}'`
 }
 
-function pathSuggestions(part: PartDecision, { root, home, resolve }: GrantPlaces): Suggestion[] {
-  const kind = part.kind === 'read' ? 'read' : 'write'
-  const path = resolve(part.text)
-  if (isGlob(path) || !isPlainPattern(path, root, home)) return []
-  const parent = posix.dirname(path)
+/** The path that a part is about: a redirect shows the words it was written with. */
+function pathOfPart(part: PartDecision, facts: ShellFacts | null, { resolve }: GrantPlaces): string | null {
+  const redirects = [...(facts?.redirects ?? []), ...(facts?.commands.flatMap((fact) => fact.redirects) ?? [])]
+  const redirect = redirects.find(({ span }) => span.start === part.span?.start && span.end === part.span.end)
+  if (redirect === undefined) return resolve(part.text.replace(/ \(.*\)$/, ''))
+  const target = redirect.target?.values?.length === 1 ? redirect.target.values[0]! : null
+  return target === null ? null : resolve(posix.resolve(redirect.cwd ?? '/', target))
+}
+
+function pathSuggestions(part: PartDecision, facts: ShellFacts | null, places: GrantPlaces): Suggestion[] {
+  const { root, home } = places
+  const kind = part.kind === 'write' ? 'write' : 'read'
+  const given = pathOfPart(part, facts, places)
+  // A pattern is meant as the folder that it looks through.
+  const path = given === null ? null : isGlob(given) ? posix.dirname(given.slice(0, given.search(/[*?[]/) + 1)) : given
+  if (path === null || !isPlainPattern(path, root, home)) return []
   if (part.reason.code === 'outside-roots') {
-    // A directory above the project or the home is no place to hand out because one file of it was wanted.
-    const broad = parent === '/' || posix.dirname(parent) === '/' || isInside(root, parent) || isInside(home, parent)
-    return [
-      ...(isInside(root, path) || isInside(home, path)
+    if (isCredentialPlace(path, places)) return []
+    const place = otherPlace(path, places)
+    const file: Suggestion[] =
+      isInside(root, path) || isInside(home, path)
         ? []
-        : [{ kind: 'directory', value: path, admits: `${path} and everything below it` } as const]),
-      ...(broad ? [] : [{ kind: 'directory', value: parent, admits: `everything below ${parent}` } as const]),
-    ]
+        : [{ kind: kind === 'read' ? 'read' : 'directory', value: path, admits: `${path} alone` }]
+    if (place === null || !isPlainPattern(place, root, home)) return given !== path ? [] : file
+    const work: Suggestion = { kind: 'directory', value: place, admits: `work in ${place} and everything below it` }
+    if (kind === 'write') return [work]
+    return [{ kind: 'read', value: `${place}/**`, admits: `reading everything below ${place}` }, work]
   }
-  if (!isInside(path, root) || path === root || part.kind === 'list') return []
+  if (given !== path || !isInside(path, root) || path === root || part.kind === 'list') return []
   const relative = posix.relative(root, path)
   const above = posix.dirname(relative)
   return [

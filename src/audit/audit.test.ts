@@ -268,7 +268,7 @@ describe('tampering is found, and where', () => {
     const log = open('s1', { signer: () => makeSigningKey().key })
     record(log, 3)
     log.close()
-    expect(verify().sessions[0]!.damage.map((damage) => damage.kind)).toEqual(['unknown-key'])
+    expect(verify().sessions[0]!.damage.map((damage) => damage.kind)).toEqual(['unknown-key', 'unsigned'])
   })
 })
 

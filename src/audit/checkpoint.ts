@@ -3,13 +3,13 @@
 import { isSignedBy } from '../system/keys/ed25519.ts'
 import { type AuditLine, checkpointMessage } from './event.ts'
 
-/** What is wrong with a checkpoint; null when its signature is good, or when it has none because no key was there. */
+/** What is wrong with a checkpoint; null when its signature is good. One without a signature vouches for nothing, and Cordon writes none. */
 export function checkpointProblem(
   event: AuditLine,
   keys: readonly string[],
-): { kind: 'bad-signature' | 'unknown-key'; message: string } | null {
+): { kind: 'bad-signature' | 'unknown-key' | 'unsigned'; message: string } | null {
   const { key, signature, session, seq, prev } = event
-  if (key === undefined && signature === undefined) return null
+  if (key === undefined && signature === undefined) return { kind: 'unsigned', message: 'the checkpoint is not signed' }
   if (typeof key !== 'string' || typeof signature !== 'string') {
     return { kind: 'bad-signature', message: 'the checkpoint has half a signature' }
   }

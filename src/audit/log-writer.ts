@@ -49,6 +49,8 @@ export interface AuditOptions {
 }
 
 const MAX_LINE = 1024 * 1024
+/** A log that the person's key does not vouch for so often was not written by Cordon, or by one without the key. */
+export const CHECKPOINT_EVERY = 256
 
 /** The end of a session's log, and what is put there. */
 export class LogWriter {
@@ -124,7 +126,7 @@ export class LogWriter {
   }
 
   append(event: AuditEvent): void {
-    const { maxBytes = 0, checkpointEvery = 1000 } = this.#options
+    const { maxBytes = 0, checkpointEvery = CHECKPOINT_EVERY } = this.#options
     if (this.#broken !== null) throw this.#broken
     if (this.#head.seq === 0 && this.#options.first) this.#writeEvent(this.#options.first)
     if (maxBytes > 0 && this.#head.size >= maxBytes) this.#rotate()
@@ -206,15 +208,33 @@ export class LogWriter {
     }
   }
 
-  #checkpoint(): void {
-    const signer = this.#options.signer?.() ?? null
+  /** Whether so many lines came since the last checkpoint that one is due, in a log whose writers have no key at hand. */
+  get isDue(): boolean {
+    return this.#head.seq > 0 && this.#head.seq % (this.#options.checkpointEvery ?? CHECKPOINT_EVERY) === 0
+  }
+
+  /** Vouches for every line up to here; not where the last one does already. */
+  checkpoint(signer: AuditSigner): void {
     const { session, seq, hash: last } = this.#head
+    if (seq === 0 || this.#endsWithCheckpoint()) return
     const message = checkpointMessage(session, seq + 1, last)
-    const signed = signer === null ? {} : { key: signer.publicKey, signature: signer.sign(message) }
     // Not through the redactor: to it a signature looks like a secret.
-    const payload = JSON.stringify({ type: 'checkpoint', ...signed })
+    const payload = JSON.stringify({ type: 'checkpoint', key: signer.publicKey, signature: signer.sign(message) })
     this.#write(`${formatLine(seq + 1, this.#options.now(), session, payload, last)}\n`, 0)
     if (this.#options.sync !== 'never') fdatasyncSync(this.#fd!)
+  }
+
+  #endsWithCheckpoint(): boolean {
+    const tail = Buffer.alloc(Math.min(this.#head.size, 1024))
+    readSync(this.#fd!, tail, 0, tail.length, this.#head.size - tail.length)
+    const line = parseLine(tail.toString('utf8').trimEnd().split('\n').at(-1) ?? '')
+    return line?.type === 'checkpoint' && typeof line.signature === 'string'
+  }
+
+  /** Without a key there is nothing to vouch with, and nothing is written. */
+  #checkpoint(): void {
+    const signer = this.#options.signer?.() ?? null
+    if (signer) this.checkpoint(signer)
   }
 
   #rotate(): void {

@@ -6,7 +6,7 @@ import { holdLock, withLock } from '../system/lock.ts'
 import { openOwnDirectory } from '../system/state.ts'
 import { type AuditEvent, SESSION_ID } from './event.ts'
 import { auditPlaces } from './log-files.ts'
-import { type AuditOptions, LogWriter } from './log-writer.ts'
+import { type AuditOptions, type AuditSigner, LogWriter } from './log-writer.ts'
 
 export type { AuditOptions, AuditSigner } from './log-writer.ts'
 
@@ -14,6 +14,10 @@ export interface AuditLog {
   readonly session: string
   /** Appends an event; a Fault means that nothing was recorded, and what was to be recorded must not happen. */
   record(event: AuditEvent): void
+  /** Signs every line up to here. */
+  checkpoint(signer: AuditSigner): void
+  /** Whether a checkpoint is due that nobody had the key for. */
+  readonly isDue: boolean
   /** Writes the last checkpoint and marks the log as ended. In a shared log only this process's part of it ends. */
   close(): void
 }
@@ -35,6 +39,14 @@ export function openAuditLog(options: AuditOptions): AuditLog {
           writer.findEnd()
           writer.append(event)
         }),
+      checkpoint: (signer) =>
+        withLock(lock, () => {
+          writer.findEnd()
+          writer.checkpoint(signer)
+        }),
+      get isDue() {
+        return writer.isDue
+      },
       close: () => writer.closeFiles(),
     }
   }
@@ -57,6 +69,8 @@ function ownLog(session: string, lock: string, writer: LogWriter): AuditLog {
       if (!open) throw new Fault('audit-closed', `the audit log of ${session} is closed`)
       writer.append(event)
     },
+    checkpoint: (signer) => writer.checkpoint(signer),
+    isDue: false,
     close() {
       if (!open) return
       open = false

@@ -6,6 +6,7 @@ import { checkpointProblem } from './checkpoint.ts'
 import { type AuditLine, genesis, parseLine } from './event.ts'
 import { type Head, readHead } from './head.ts'
 import { auditPlaces, auditSessions, partName, readLog, sessionParts } from './log-files.ts'
+import { CHECKPOINT_EVERY } from './log-writer.ts'
 
 export type DamageKind =
   | 'edited'
@@ -18,6 +19,7 @@ export type DamageKind =
   | 'torn'
   | 'bad-signature'
   | 'unknown-key'
+  | 'unsigned'
   | 'head-missing'
   | 'head-damaged'
   | 'beyond-head'
@@ -40,6 +42,10 @@ export interface SessionVerification {
   /** Checkpoints whose signature was good, and the last line one of them vouches for. */
   readonly checkpoints: number
   readonly signedUpTo: number
+  /** Lines that no signature vouches for yet. */
+  readonly unsigned: number
+  /** The project, as the first line says. */
+  readonly project: string | null
   readonly damage: readonly Damage[]
   /** A torn line that was found and closed at the next start: a crash, not tampering. */
   readonly recovered: number
@@ -78,6 +84,8 @@ function missingSession({ stateDir }: VerifyOptions, session: string): SessionVe
     closed: false,
     checkpoints: 0,
     signedUpTo: 0,
+    unsigned: 0,
+    project: null,
     damage: [damage],
     recovered: 0,
   }
@@ -112,16 +120,46 @@ function verifySession(options: VerifyOptions, session: string): SessionVerifica
   const walk = walkChain(session, rows, options.keys, note)
   const stored = readHead(join(heads, `${session}.head`))
   checkHead(session, stored, rows, walk.last, note)
+  const closed = typeof stored === 'object' && stored !== null && stored.closed
+  const unsigned = checkSigned(rows, walk, closed, options.keys, note)
   return {
     session,
     lines: rows.length,
     files: parts.map((part) => join(logs, partName(session, part))),
-    closed: typeof stored === 'object' && stored !== null && stored.closed,
+    closed,
     checkpoints: walk.checkpoints,
     signedUpTo: walk.signedUpTo,
+    unsigned,
+    project: projectOf(rows),
     damage,
     recovered: walk.recovered,
   }
+}
+
+/**
+ * Lines without a signature. Where the person has a key, a log is signed so often and when it is closed: one that is not was
+ * written anew by somebody without the key, who can chain lines and replace the head, but not sign.
+ */
+function checkSigned(rows: readonly Row[], walk: Walk, closed: boolean, keys: readonly string[], note: Note): number {
+  const seq = walk.last?.seq ?? 0
+  const unsigned = Math.max(0, seq - walk.signedUpTo)
+  if (keys.length === 0) return unsigned
+  const ends = closed && unsigned > 1
+  if (ends || walk.longest >= 2 * CHECKPOINT_EVERY || unsigned >= 2 * CHECKPOINT_EVERY) {
+    const what = ends ? 'the log is closed, and its end is not signed' : 'more lines than may be are not signed'
+    note(
+      'unsigned',
+      rows.at(-1) ?? null,
+      walk.signedUpTo + 1,
+      `${what}: by your key it is whole up to number ${walk.signedUpTo}`,
+    )
+  }
+  return unsigned
+}
+
+function projectOf(rows: readonly Row[]): string | null {
+  const project = rows.find((row) => row.event?.type === 'session')?.event?.project
+  return typeof project === 'string' ? project : null
 }
 
 type Note = (kind: DamageKind, row: { file: string; line: number } | null, seq: number | null, message: string) => void
@@ -155,6 +193,8 @@ interface Walk {
   readonly last: { readonly seq: number; readonly hash: string; readonly row: Row } | null
   readonly checkpoints: number
   readonly signedUpTo: number
+  /** The longest run of lines before a signature. */
+  readonly longest: number
   readonly recovered: number
 }
 
@@ -163,7 +203,7 @@ function walkChain(session: string, rows: readonly Row[], keys: readonly string[
   let expectedSeq = 1
   let expectedPrev = hash('sha256', genesis(session))
   let last: Walk['last'] = null
-  let [checkpoints, signedUpTo, recovered] = [0, 0, 0]
+  let [checkpoints, signedUpTo, longest, recovered] = [0, 0, 0, 0]
   const seen = new Set<number>()
   for (const [index, row] of rows.entries()) {
     const { event } = row
@@ -189,6 +229,7 @@ function walkChain(session: string, rows: readonly Row[], keys: readonly string[
       if (problem !== null) note(problem.kind, row, event.seq, problem.message)
       else if (typeof event.signature === 'string') {
         checkpoints++
+        longest = Math.max(longest, event.seq - signedUpTo)
         signedUpTo = event.seq
       }
     }
@@ -197,7 +238,7 @@ function walkChain(session: string, rows: readonly Row[], keys: readonly string[
     expectedPrev = hash('sha256', row.text)
     last = { seq: event.seq, hash: expectedPrev, row }
   }
-  return { last, checkpoints, signedUpTo, recovered }
+  return { last, checkpoints, signedUpTo, longest, recovered }
 }
 
 /** A torn line counts as closed when the next one names its length and hash. */

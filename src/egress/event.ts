@@ -46,7 +46,7 @@ export function refused(facts: EventFacts, refusal: EgressDenial): EgressEvent {
 export function summaryLine(event: EgressEvent): string {
   const target = targetOfEvent(event)
   const subject = target === null ? 'a connection' : authorityOf(target, target.port === 80 ? 80 : 443)
-  const remedy = remedyFor(event.code, target, event.command)
+  const remedy = remedyFor(event.code, target)
   const reason =
     event.code === 'host-unlisted' ? `not granted to \`${event.command}\`` : `${event.code}: ${event.message}`
   const word = event.verdict === 'fault' ? 'failed' : 'blocked'

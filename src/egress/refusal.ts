@@ -69,7 +69,7 @@ function statusOf(code: EgressCode): number {
 }
 
 /** What a person can do about it; null when nothing opens it. */
-export function remedyFor(code: EgressCode, target: Target | null, command: string): string | null {
+export function remedyFor(code: EgressCode, target: Target | null): string | null {
   if (target === null) return null
   const entry = authorityOf(target, target.port === 80 ? 80 : 443)
   switch (code) {
@@ -77,7 +77,7 @@ export function remedyFor(code: EgressCode, target: Target | null, command: stri
     case 'port-unlisted':
     case 'host-below-suffix':
     case 'ask-refused':
-      return `cordon run --allow-host ${entry} …, or add "${entry}" to the domains of the pattern that grants \`${command}\``
+      return `cordon run --allow-host ${entry} …, or add "${entry}" to the domains of the command’s pattern`
     case 'host-private':
       return `set allow_private_hosts = true in [http] and grant "${entry}"`
     case 'method-unlisted':
@@ -112,7 +112,7 @@ export function httpRefusal(
 ): HttpRefusal {
   const status = statusOf(refusal.code)
   const fault = isFault(refusal.code)
-  const remedy = remedyFor(refusal.code, target, command)
+  const remedy = remedyFor(refusal.code, target)
   const facts = {
     error: fault ? 'failed' : 'blocked',
     code: refusal.code,

@@ -6,7 +6,7 @@ import type { ClientRequest } from 'node:http'
 import { isIPv6, type LookupFunction, connect as netConnect, type Socket, type TcpNetConnectOpts } from 'node:net'
 import { type ConnectionOptions, rootCertificates, type TLSSocket, connect as tlsConnect } from 'node:tls'
 import { parseIpv4 } from '../hosts/address.ts'
-import { errorCode, messageOf } from '../system/fault.ts'
+import { errorCode, Fault, messageOf } from '../system/fault.ts'
 import { createFeed, fedSocket } from './protocol/feed.ts'
 import type { EgressDenial } from './refusal.ts'
 import { authorityOf, type Target } from './target.ts'
@@ -110,6 +110,21 @@ export function createUpstream(options: UpstreamOptions = {}): Upstream {
       return socket
     },
   }
+}
+
+/** Further authorities from files; one that cannot be read, or holds none, is a fault: without it some host would just not verify. */
+export function readAuthorities(files: readonly string[]): string[] {
+  return files.map((file) => {
+    try {
+      const text = readFileSync(file, 'utf8')
+      if (text.includes('-----BEGIN CERTIFICATE-----')) return text
+    } catch (error) {
+      throw new Fault('bad-config', `the file of ca_files ${file} cannot be read: ${messageOf(error)}`, {
+        cause: error,
+      })
+    }
+    throw new Fault('bad-config', `the file of ca_files ${file} holds no certificate`, { remedy: 'It has to be PEM.' })
+  })
 }
 
 /** The machine's own roots as one PEM text, or Node's where the machine has none. */

@@ -25,6 +25,8 @@ interface Split {
 }
 
 const MAX_LENGTH = 1024
+/** Of a deny list alone: no host is called so, and an allow list cannot hold it. */
+const EVERY = '*'
 /** A label that stands in no suffix list: what lies below a domain is a suffix when this one is. */
 const ANY_LABEL = 'cordon-any-label'
 
@@ -59,6 +61,13 @@ function parseEntry(text: string, suffixes: SuffixLookup | null): ParsedHostPatt
   return spread ?? { pattern: { text, host, wildcard, port: split.port, kind } }
 }
 
+/** An entry of a deny list, which may also be every host (`*`), or every host's port (`*:22`). */
+export function parseDeniedPattern(text: string, suffixes: SuffixLookup | null): ParsedHostPattern {
+  const every = /^\*(?::([1-9][0-9]{0,4}))?$/.exec(text)
+  if (every === null || Number(every[1] ?? 1) > 65_535) return parseHostPattern(text, suffixes)
+  return { pattern: { text, host: EVERY, wildcard: true, port: every[1] ? Number(every[1]) : null, kind: 'name' } }
+}
+
 /** The allow reading: an entry without a port means 80 and 443; a wildcard means whole labels below, not the apex. */
 export function matchesHost(pattern: HostPattern, host: string, port: number): boolean {
   if (pattern.port === null ? port !== 80 && port !== 443 : port !== pattern.port) return false
@@ -76,6 +85,7 @@ export function matchesDenied(pattern: HostPattern, host: string, port: number):
 /** True when the hosts are the pattern's, whatever the port. */
 export function coversName(pattern: HostPattern, host: string): boolean {
   if (!pattern.wildcard) return host === pattern.host
+  if (pattern.host === EVERY) return true
   const cut = host.length - pattern.host.length - 1
   return cut > 0 && host.charCodeAt(cut) === 46 && host.endsWith(pattern.host)
 }

@@ -6,6 +6,7 @@ import { compileServers } from './compile-servers.ts'
 import type { BundleEntry, HostEntry, PathEntry, SecretEntry } from './manifest.ts'
 import type {
   BundleSetting,
+  ComponentSetting,
   CustomToolSettings,
   RingSettings,
   SandboxSettings,
@@ -28,6 +29,7 @@ export function compileSandbox(lookup: Lookup): SandboxSettings {
       : null,
     envDenied: lookup.texts('capabilities.deny.commands.env_vars'),
     devServerPorts: lookup.items<number>('sandbox.os.dev_server_ports').map(sourced),
+    caFiles: lookup.texts('sandbox.os.ca_files').map((file) => absolute(file.value, lookup)),
     secrets: lookup
       .items<SecretEntry>('secrets')
       .map((item) => ({ ...sourced(item), value: secret(item.value, lookup) })),
@@ -115,6 +117,7 @@ export function compileSession(lookup: Lookup): SessionSettings {
     },
     tools: new Map(lookup.namesUnder('tools').map((name) => [name, customTool(name, lookup)])),
     mcpServers: compileServers(lookup),
+    components: lookup.namesUnder('components').map((name) => component(name, lookup)),
     containers: {
       engines: lookup.manifest.settings.has('sandbox.run.engines')
         ? lookup.texts('sandbox.run.engines').map((engine) => engine.value)
@@ -140,6 +143,18 @@ function ring(number: 1 | 2 | 3, lookup: Lookup): RingSettings {
     callsPerMinute: lookup.scalar<number | null>(`rings.${number}.calls_per_minute`).value,
     seconds: lookup.scalar<number | null>(`rings.${number}.seconds`).value,
     memory: lookup.scalar<number | null>(`rings.${number}.memory`).value,
+  }
+}
+
+function component(name: string, lookup: Lookup): ComponentSetting {
+  const path = joinKey('components', name)
+  return {
+    name,
+    sha256: lookup.scalar<string | null>(`${path}.sha256`, 'components.*.sha256').value,
+    tools: lookup.texts(`${path}.tools`).map((tool) => tool.value),
+    model: lookup.scalar<boolean>(`${path}.model`, 'components.*.model').value,
+    storageBytes: lookup.scalar<number>(`${path}.storage`, 'components.*.storage').value,
+    memoryBytes: lookup.scalar<number>(`${path}.memory`, 'components.*.memory').value,
   }
 }
 

@@ -31,6 +31,7 @@ export interface HostEntry {
   readonly host: string
   readonly methods?: readonly Item<string>[]
   readonly paths?: readonly Item<string>[]
+  readonly tls?: 'open' | 'pass'
 }
 
 export interface PathEntry {

@@ -73,6 +73,8 @@ export interface SessionFacts {
   readonly envelope: readonly PathRule[]
   /** The agent's circuit breaker (P8): seconds until the next probe, or null when closed. */
   readonly breakerOpenFor: number | null
+  /** True where undo (F9) keeps what a command removes or overwrites in the roots: such a loss does not ask. Without it, it asks. */
+  readonly undo?: boolean
   /** Read text that tries to steer the agent (A3). */
   readonly tainted: boolean
   /** Places that belong to Cordon itself. */

@@ -11,6 +11,8 @@ export const ELSEWHERE = 'remote-command'
 
 /** The grants that cover a command: one for each variant of its words, the most literal first; null when one is missing. */
 export function grantsOf(policy: Policy, session: SessionFacts, fact: CommandFact): readonly CommandRule[] | null {
+  const kind = kindGrant(policy, session, fact)
+  if (kind !== null) return [kind]
   const variants = variantsOf(fact.argv)
   if (variants === null || fact.argv.length === 0) return null
   const rules = [...policy.commands.allow, ...session.grants.commands]
@@ -18,6 +20,14 @@ export function grantsOf(policy: Policy, session: SessionFacts, fact: CommandFac
     mostLiteral(rules.filter(({ pattern }) => grantMatches(pattern, argv) && namesPackage(pattern, argv))),
   )
   return found.every((rule) => rule !== null) ? found : null
+}
+
+/** The grant of a kind of change (`git push origin:kind`) that this command is of. */
+function kindGrant(policy: Policy, session: SessionFacts, fact: CommandFact): CommandRule | null {
+  const { kind } = fact
+  if (kind == null || fact.argv.length === 0) return null
+  const rules = [...policy.commands.allow, ...session.grants.commands]
+  return rules.find(({ pattern }) => pattern.kind && pattern.words.join('\n') === kind.join('\n')) ?? null
 }
 
 /**

@@ -23,6 +23,7 @@ export function variantsOf(argv: readonly Word[]): readonly (readonly Word[])[] 
 
 /** True when the words certainly start with the pattern's words, and for a closed pattern end there. */
 export function grantMatches(pattern: CommandPattern, argv: readonly Word[]): boolean {
+  if (pattern.kind) return false
   if (argv.length < pattern.words.length || (!pattern.open && argv.length !== pattern.words.length)) return false
   return pattern.words.every((word, index) => {
     const values = argv[index]!.values

@@ -56,7 +56,12 @@ export interface CommandsAround {
 export function commandQuestions(scene: Scene, fact: CommandFact, { wrappers, runs }: CommandsAround): PartQuestions {
   const { policy, session, stance } = scene
   const named = runs !== null && wrapperGrants(policy, session, runs, [fact]) !== null
-  const open = (candidate: Hazard): boolean => asksAt(policy, candidate) && !(named && candidate.code === ELSEWHERE)
+  // A grant of this kind of change has answered what the change is.
+  const kinds = grantsOf(policy, session, fact)?.[0]?.pattern.kind === true
+  const open = (candidate: Hazard): boolean =>
+    asksAt(policy, candidate) &&
+    !(named && candidate.code === ELSEWHERE) &&
+    !(kinds && candidate.code === 'changes-remote')
   const hazard = fact.hazards.find(open) ?? leftover(fact)
   const text = wordsOf(fact)
   return {
@@ -170,7 +175,8 @@ function grantRuling(
 // P10: what stays in the box runs; what reaches out or cannot be undone asks.
 function contained(scene: Scene, fact: CommandFact, text: string): Ruling {
   const rules = [ref(scene.stance.mode)]
-  const lost = lostIn(scene, fact)
+  const undone = scene.session.undo === true
+  const lost = undone ? null : lostIn(scene, fact)
   if (lost !== null) {
     return {
       decision: 'ask',
@@ -182,12 +188,20 @@ function contained(scene: Scene, fact: CommandFact, text: string): Ruling {
       rules,
     }
   }
-  if (fact.effect === 'remote-write' || fact.effect === 'destructive') {
+  if (fact.effect === 'loss' && undone) {
+    return {
+      decision: 'allow',
+      reason: { code: 'contained', message: `\`${text}\` ${fact.effectNote}; \`cordon undo\` brings it back.` },
+      rules,
+    }
+  }
+  if (fact.effect === 'remote-write' || fact.effect === 'destructive' || fact.effect === 'loss') {
+    const remote = fact.effect === 'remote-write'
     return {
       decision: 'ask',
       reason: {
-        code: fact.effect,
-        message: `\`${text}\` ${fact.effectNote || (fact.effect === 'destructive' ? 'cannot be undone' : 'changes something on another machine')}.`,
+        code: remote ? 'remote-write' : 'destructive',
+        message: `\`${text}\` ${fact.effectNote || (remote ? 'changes something on another machine' : 'cannot be undone')}.`,
         remedy: 'Say why it is needed; the user decides.',
       },
       rules,

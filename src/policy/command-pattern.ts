@@ -1,4 +1,4 @@
-/** Command patterns: an argv prefix; `:*` allows any further words. */
+/** Command patterns: an argv prefix; `:*` allows any further words, `:kind` every change elsewhere of the kind that the words name. */
 
 /** `"cargo build:*"` parsed. */
 export interface CommandPattern {
@@ -6,6 +6,8 @@ export interface CommandPattern {
   readonly words: readonly string[]
   /** True for `:*`: any further words. */
   readonly open: boolean
+  /** True for `:kind`: the words are not argv, but name a kind of change elsewhere (`git push origin`). */
+  readonly kind?: boolean
 }
 
 const MAX_LENGTH = 1024
@@ -18,7 +20,8 @@ export function parseCommandPattern(
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused.
   if (/[\u0000-\u001f\u007f]/.test(text)) return { problem: 'a command pattern is one line without control characters' }
   const open = /\s*:\*\s*$/.test(text)
-  const body = open ? text.replace(/\s*:\*\s*$/, '') : text
+  const kind = /\S:kind\s*$/.test(text)
+  const body = text.replace(open ? /\s*:\*\s*$/ : kind ? /:kind\s*$/ : /$^/, '')
   const words = splitWords(body)
   if (words === null) return { problem: 'a quote is not closed' }
   if (words.length === 0) {
@@ -39,7 +42,7 @@ export function parseCommandPattern(
     return { problem: `"${operator.text}" is shell syntax; a pattern names the words of one program` }
   }
   if (words[0]!.text === '') return { problem: 'the program name is empty' }
-  return { pattern: { text, words: words.map((word) => word.text), open } }
+  return { pattern: { text, words: words.map((word) => word.text), open, ...(kind && { kind }) } }
 }
 
 function splitWords(text: string): { text: string; quoted: boolean }[] | null {

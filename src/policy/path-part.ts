@@ -46,7 +46,8 @@ export function pathQuestions(scene: PathScene): PartQuestions {
       baselineRuling(scene) ??
       lookRuling(scene) ??
       outsideRuling(scene) ??
-      secretRuling(scene),
+      secretRuling(scene) ??
+      repositoryRuling(scene),
     grant: () => grantRuling(scene),
     explicit: () => explicitLevel(scene),
     otherwise: () => fallback(scene),
@@ -194,6 +195,26 @@ function secretRuling({ policy, session, access, fact, actor }: PathScene): Ruli
       remedy: `Work without it, or ask the user to grant it by name: paths = [{ path = ".", files = ["${closed!.split('/').at(-1)}"] }] under [capabilities.allow.read].`,
     },
     rules: [{ rule: 'sandbox.os.command_mask_secrets', source: 'built-in' }],
+  }
+}
+
+/** What of a repository is its history: references, logs, objects, the index. */
+const HISTORY =
+  /\/\.git(?:$|\/(?:HEAD|ORIG_HEAD|FETCH_HEAD|index|packed-refs|refs|logs|objects|worktrees|modules|rebase-\w+|stash)(?:\/|$))/
+
+// P10: references, logs and objects that something else than git writes are history that is lost.
+function repositoryRuling({ policy, session, stance, access, fact, actor }: PathScene): Ruling | null {
+  if (access !== 'write' || actor.by !== 'command' || stance.mode.value !== 'contained' || session.undo === true)
+    return null
+  if (!HISTORY.test(fact.path) || fact.path.endsWith('.lock') || !isInsideRoots(policy, session, fact.path)) return null
+  return {
+    decision: 'ask',
+    reason: {
+      code: 'destructive',
+      message: `${fact.given} belongs to git itself: changing it by hand loses history.`,
+      remedy: 'Use a git command, or say why it is needed; the user decides.',
+    },
+    rules: [ref(stance.mode)],
   }
 }
 

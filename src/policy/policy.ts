@@ -45,6 +45,8 @@ export interface HostRule extends RuleRef {
   /** Upper-case methods and path globs that narrow the rule; undefined means any. */
   readonly methods?: readonly string[]
   readonly paths?: readonly string[]
+  /** TLS is passed on unopened: the name and the address are held, the content is not seen. */
+  readonly tls?: 'pass'
   /** Of a tool's own hosts: the subcommands that have it (`fetch`, `remote update`); undefined means any use of the tool. */
   readonly commands?: readonly string[]
 }

@@ -81,7 +81,7 @@ function factQuestions(scene: Scene, fact: CommandFact, at: number, all: readonl
   const runs = fact.unwrapped === 'none' ? null : (all.find((other) => other.parent === at) ?? null)
   const wrappers = wrappersOf(fact, all)
   const command = commandQuestions(scene, fact, { wrappers, runs })
-  if (runsElsewhere(wrappers)) return [command]
+  if (runsElsewhere(ancestorsOf(fact, all))) return [command]
   return [
     command,
     ...fact.redirects.flatMap((redirect) => redirectQuestions(scene, redirect)),
@@ -95,6 +95,12 @@ function wrappersOf(fact: CommandFact, all: readonly CommandFact[]): CommandFact
   if (fact.parent === null || fact.via.at(-1)?.kind !== 'wrapper') return []
   const wrapper = all[fact.parent]!
   return [wrapper, ...wrappersOf(wrapper, all)]
+}
+
+/** Everything that a command runs inside of; what another machine runs touches none of these files, in a text of its shell either. */
+function ancestorsOf(fact: CommandFact, all: readonly CommandFact[]): CommandFact[] {
+  const outer = fact.parent === null ? undefined : all[fact.parent]
+  return outer === undefined ? [] : [outer, ...ancestorsOf(outer, all)]
 }
 
 /** T3: a script that a project's skill brings along runs only when its bytes were approved, whichever way it is started. */

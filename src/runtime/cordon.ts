@@ -7,7 +7,7 @@ import type { Prompter } from '../approval/prompter.ts'
 import { QuestionQueue } from '../approval/question-queue.ts'
 import { SESSION_ID } from '../audit/event.ts'
 import { fetchGuarded } from '../egress/fetch.ts'
-import { createUpstream, type Upstream } from '../egress/upstream.ts'
+import { createUpstream, readAuthorities, type Upstream } from '../egress/upstream.ts'
 import { parseUrl } from '../hosts/url.ts'
 import { renderProblem } from '../manifest/check/problem.ts'
 import { reapAmendments } from '../manifest/sign/amend.ts'
@@ -33,6 +33,7 @@ import type { LoadedPolicy, ManifestChoice } from './policy/load.ts'
 import { openPolicy } from './policy/open.ts'
 import { openSavedGrants } from './policy/saved-grants.ts'
 import { openRecord } from './record/open.ts'
+import { auditSigner, signTails } from './record/signer.ts'
 import { type ProjectPolicy, Session } from './session/session.ts'
 import { reapSpill, startNotes } from './session/start-notes.ts'
 
@@ -87,7 +88,7 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
   const { root } = project.loaded
   const backend = options.backend ?? openBackend({ commands: 'many' })
   const resolver = options.resolver ?? machineResolver()
-  const upstream = options.upstream ?? createUpstream()
+  const upstream = options.upstream ?? createUpstream({ trust: readAuthorities(project.loaded.sandbox.caFiles) })
   const queue = options.prompter ? new QuestionQueue(options.prompter) : null
   const saved = openSavedGrants(machine)
   const custom = openCustomTools(project.loaded, machine, () => new Date(), options.tools)
@@ -108,7 +109,7 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
       const id = session.id ?? `s${Date.now().toString(36)}${randomBytes(6).toString('hex')}`
       if (!SESSION_ID.test(id)) throw new Fault('session-id', `${JSON.stringify(id)} is not a session id`)
       const agent = session.agent ?? project.loaded.policy.agent.value
-      const recorder = openRecord(project.loaded, machine, { by: 'session', id, agent })
+      const recorder = openRecord(project.loaded, machine, { by: 'session', id, agent }, () => auditSigner(machine))
       const opened: Session = openOr(
         recorder.close,
         () =>
@@ -145,6 +146,7 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
     close: async () => {
       await Promise.all([...open].map((session) => session.close()))
       open.clear()
+      signTails(machine)
       journal.close()
     },
   }

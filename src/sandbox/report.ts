@@ -32,6 +32,8 @@ export interface PlanReport {
   readonly masks: readonly string[]
   readonly pins: readonly string[]
   readonly network: string
+  /** Hosts that it may reach, with what is said about them. */
+  readonly hosts: readonly string[]
   /** Ports of servers inside that the host's loopback reaches. */
   readonly servers: readonly number[]
   readonly unixSockets: boolean
@@ -45,7 +47,7 @@ function limitAssurance(report: LimitReport): Assurance {
 }
 
 /** The plan with enforced, degraded or absent for each promise on this machine. Values of variables are left out. */
-export function describePlan(plan: SandboxPlan, support: Support): PlanReport {
+export function describePlan(plan: SandboxPlan, support: Support, hosts: readonly string[] = []): PlanReport {
   return {
     argv: plan.argv,
     cwd: plan.cwd,
@@ -56,6 +58,7 @@ export function describePlan(plan: SandboxPlan, support: Support): PlanReport {
     masks: plan.masks,
     pins: plan.pins.map((pin) => (pin.mode === 'read-only' ? pin.path : `${pin.path} (held in place)`)),
     network: plan.network.kind === 'none' ? 'none' : `only 127.0.0.1:${plan.network.port}, answered by Cordon`,
+    hosts,
     servers: plan.servers,
     unixSockets: plan.unixSockets,
     environment: Object.keys(plan.env).sort(),
@@ -93,6 +96,7 @@ export function formatPlan(report: PlanReport): string {
     ...list('hidden', report.masks),
     ...list('protected', report.pins),
     `network: ${report.network}`,
+    ...list('hosts', report.hosts),
     ...(report.servers.length > 0 ? [`reachable from this machine, on 127.0.0.1: ${report.servers.join(', ')}`] : []),
     `unix sockets: ${report.unixSockets ? 'inside only' : 'refused'}`,
     ...list('environment', report.environment),

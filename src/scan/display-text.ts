@@ -1,5 +1,6 @@
 /** Text of strangers in rows on a person's terminal: each piece knows its width, and where it stands in the source. */
 
+import { eastAsianWidth } from 'get-east-asian-width'
 import { shownCharacters, visible } from './visible-text.ts'
 
 /** A piece of a row: plain, or an escape that stands for a character which is not shown. */
@@ -14,18 +15,21 @@ export interface Piece {
   readonly breaks: boolean
 }
 
-const WIDE =
-  /^(?:[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{16fe0}-\u{18aff}\u{1b000}-\u{1b2ff}\u{1f200}-\u{1f265}\u{20000}-\u{3fffd}]|\p{Emoji_Presentation})$/u
+const EMOJI = /^\p{Emoji_Presentation}$/u
 
 /** Takes a text apart into pieces that are safe to show. */
 export function pieces(text: string): Piece[] {
   return shownCharacters(text).map(({ text: shown, source, at, escaped, mark }) => ({
     text: shown,
     escape: escaped,
-    width: escaped ? shown.length : mark ? 0 : WIDE.test(shown) ? 2 : 1,
+    width: escaped ? shown.length : mark ? 0 : cellsOf(shown),
     at,
     breaks: source === '\n',
   }))
+}
+
+function cellsOf(character: string): number {
+  return EMOJI.test(character) ? 2 : eastAsianWidth(character.codePointAt(0) ?? 0)
 }
 
 /** The cells that a text takes once it is made safe. */

@@ -101,7 +101,13 @@ export interface HostUse {
 }
 
 /** What a command does beyond the box (P10). `unknown` runs contained, without network. */
-export type Effect = 'local' | 'remote-read' | 'remote-write' | 'destructive' | 'unknown'
+export type Effect =
+  | 'local'
+  | 'remote-read'
+  | 'loss' // local files or history are lost, unless undo keeps them
+  | 'remote-write'
+  | 'destructive' // cannot be undone by anything here
+  | 'unknown'
 
 /** How a command came to be run by another. */
 export interface Via {
@@ -135,6 +141,8 @@ export interface CommandFact {
   readonly effect: Effect
   /** Why the effect is what it is, for a prompt: "pushes commits to a remote". Empty for local and unknown. */
   readonly effectNote: string
+  /** Words for the kind of change elsewhere that it is, such as `git push origin`: see `tables/kinds.ts`. */
+  readonly kind?: readonly string[] | null
   readonly background: boolean
   readonly span: Span
 }

@@ -25,7 +25,8 @@ const EFFECT_WHY = 'Effect folders import pure folders and system/, never each o
 export const layers: readonly Layer[] = [
   { folder: 'shell', may: pure, modules: ['node:path', 'unbash'], why: PURE_WHY },
   { folder: 'hosts', may: pure, modules: ['node:path', 'tldts'], why: PURE_WHY },
-  ...['files', 'policy', 'scan'].map((folder) => ({ folder, may: pure, modules: ['node:path'], why: PURE_WHY })),
+  { folder: 'scan', may: pure, modules: ['node:path', 'get-east-asian-width'], why: PURE_WHY },
+  ...['files', 'policy'].map((folder) => ({ folder, may: pure, modules: ['node:path'], why: PURE_WHY })),
   { folder: 'system', may: [], why: 'system/ is the ground: it imports nothing of Cordon.' },
   ...effects.map((folder) => ({ folder, may: [...pure, 'system'], why: EFFECT_WHY })),
   { folder: 'runtime', may: [...pure, ...effects, 'system'], why: 'runtime/ does not know its surfaces.' },
@@ -86,6 +87,7 @@ export const pureFiles: readonly string[] = [
   'sandbox/oci/hit.ts',
   'code/declarations.ts',
   'code/frame.ts',
+  'code/component/imports.ts',
   'code/python/bootstrap.ts',
   'code/inside/prelude.ts',
 ]

@@ -137,6 +137,20 @@ export const CLIENTS: readonly ClientRow[] = [
   { client: 'bun', environment: {}, why: 'reads HTTPS_PROXY and NODE_EXTRA_CA_CERTS' },
   { client: 'aws', environment: { AWS_CA_BUNDLE: '{bundle}' }, why: 'botocore brings its own roots' },
   { client: 'grpc', environment: { GRPC_DEFAULT_SSL_ROOTS_FILE_PATH: '{bundle}' }, why: 'gRPC core has its own roots' },
+  {
+    client: 'grpc, ftp, gcloud',
+    environment: {
+      grpc_proxy: '{proxy}',
+      GRPC_PROXY: '{proxy}',
+      ftp_proxy: '{proxy}',
+      FTP_PROXY: '{proxy}',
+      CLOUDSDK_PROXY_TYPE: 'http',
+      CLOUDSDK_PROXY_ADDRESS: '{host}',
+      CLOUDSDK_PROXY_PORT: '{port}',
+      CLOUDSDK_CORE_CUSTOM_CA_CERTS_FILE: '{bundle}',
+    },
+    why: 'each has names of its own for the same',
+  },
   { client: 'nix', environment: { NIX_SSL_CERT_FILE: '{bundle}' }, why: 'comes before SSL_CERT_FILE' },
 ]
 
@@ -166,7 +180,7 @@ function placesOf(facts: ClientFacts): ClientPlaces {
   const { proxyHost: host, directory } = facts
   const port = String(facts.proxyPort)
   const preload = `${directory}/node-proxy.cjs`
-  const local = facts.hostLoopback === true ? [] : ['localhost', '127.0.0.1', '::1']
+  const local = facts.hostLoopback === true ? [] : ['localhost', '.localhost', '127.0.0.1', '::1']
   return {
     proxy: `http://${host}:${port}`,
     host,

@@ -65,7 +65,7 @@ class CommandIndex {
   /** Adds a rule; the rule that already matches the same commands, if there is one. */
   add(rule: Parsed<CommandEntry, CommandPattern>): Parsed<CommandEntry, CommandPattern> | null {
     let branch = this.#root
-    for (const word of rule.pattern.words) {
+    for (const word of indexed(rule.pattern)) {
       const next = branch.words.get(word) ?? newBranch()
       branch.words.set(word, next)
       branch = next
@@ -79,16 +79,21 @@ class CommandIndex {
   /** The broadest rule that matches all that the pattern matches; with `broader`, not one that matches just the same. */
   covering(pattern: CommandPattern, broader: boolean): Parsed<CommandEntry, CommandPattern> | null {
     let branch: Branch | undefined = this.#root
-    for (const [index, word] of pattern.words.entries()) {
+    const words = indexed(pattern)
+    for (const [index, word] of words.entries()) {
       branch = branch.words.get(word)
       if (branch === undefined) return null
-      const same = index === pattern.words.length - 1
+      const same = index === words.length - 1
       if (branch.open !== null && !(broader && same && pattern.open)) return branch.open
       if (same && !broader && !pattern.open) return branch.exact
     }
     return null
   }
 }
+
+/** A kind of change shares no commands with patterns of words as far as these can tell. */
+const indexed = (pattern: CommandPattern): readonly string[] =>
+  pattern.kind ? [':kind', ...pattern.words] : pattern.words
 
 interface Branch {
   readonly words: Map<string, Branch>

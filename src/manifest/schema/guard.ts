@@ -141,9 +141,9 @@ const SECURITY: Section = {
     ),
     {
       name: 'deny_domains',
-      type: listOf(text('host')),
+      type: listOf(text('denied-host')),
       default: [],
-      doc: 'Hosts, `*.domain` wildcards and addresses that nothing may reach, on any surface.',
+      doc: 'Hosts, `*.domain` wildcards and addresses that nothing may reach, on any surface; `*` is every host, `*:22` every host’s port 22.',
       spec: 'N2',
       merge: 'concat',
       strictness: 'union',

@@ -79,6 +79,14 @@ wrappers = ["make"]
       merge: 'later',
     },
     {
+      name: 'ca_files',
+      type: listOf(text('ca-file')),
+      default: [],
+      doc: 'Files with further certificate authorities in PEM, beside the machine’s own: under `~/`, or absolute. Who holds one can stand in for any host.',
+      spec: 'N8',
+      merge: 'concat',
+    },
+    {
       name: 'dev_server_ports',
       type: listOf(integer(1, 65_535)),
       default: [],
@@ -91,7 +99,7 @@ wrappers = ["make"]
 
 const RUN: Section = {
   path: 'sandbox.run',
-  doc: 'Where `sandbox_run` runs code: a fresh container for each call, without network. `cordon doctor` says which engines work here.',
+  doc: 'Where `sandbox_run` runs code: a fresh container for each call, without network. `cordon doctor --engines` says which work here.',
   spec: 'T4',
   example: '[sandbox.run]\nengines = ["runsc", "runc"]\n',
   keys: [
@@ -129,6 +137,44 @@ const RUN: Section = {
       merge: 'later',
       strictness: 'lower',
     },
+  ],
+}
+
+const COMPONENTS: Section = {
+  path: 'components.*',
+  doc: 'An agent that is a WASM component, by a name of your choice: these very bytes, with these tools. `cordon agent run` runs no other.',
+  spec: 'T6',
+  example: `[components.reviewer]
+sha256 = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+tools = ["read", "grep"]
+`,
+  keys: [
+    { name: 'sha256', type: text(), default: null, doc: 'The hash of the file.', spec: 'T6', merge: 'later' },
+    {
+      name: 'tools',
+      type: listOf(text()),
+      default: [],
+      doc: 'Tools that it may call, each call guarded as any other.',
+      spec: 'T6',
+      merge: 'later',
+    },
+    {
+      name: 'model',
+      type: BOOLEAN,
+      default: false,
+      doc: 'It may ask the model of the chosen profile.',
+      spec: 'T6',
+      merge: 'later',
+    },
+    {
+      name: 'storage',
+      type: SIZE,
+      default: 1_048_576,
+      doc: 'How much it may keep from one run to the next.',
+      spec: 'T6',
+      merge: 'later',
+    },
+    { name: 'memory', type: SIZE, default: 268_435_456, doc: 'Memory of the component.', spec: 'T6', merge: 'later' },
   ],
 }
 
@@ -346,4 +392,4 @@ read = ["docs/**"]
   ],
 }
 
-export const MACHINE_SECTIONS: readonly Section[] = [SANDBOX, RUN, LIMITS, AUDIT, TOOLS, MCP_SERVERS, DEBUG]
+export const MACHINE_SECTIONS: readonly Section[] = [SANDBOX, RUN, COMPONENTS, LIMITS, AUDIT, TOOLS, MCP_SERVERS, DEBUG]

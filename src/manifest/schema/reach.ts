@@ -21,6 +21,11 @@ export const HOST_ENTRY: ValueType = {
     },
     { name: 'methods', type: listOf(text('method')), doc: 'Only these HTTP methods.' },
     { name: 'paths', type: listOf(text('url-path')), doc: 'Only URL paths that match one of these globs.' },
+    {
+      name: 'tls',
+      type: { kind: 'choice', values: ['open', 'pass'] },
+      doc: '`pass` leaves TLS to this host closed, for pinned and client certificates: its name and address are held, what is sent is not seen.',
+    },
   ],
 }
 
@@ -183,9 +188,9 @@ const DENY_COMMANDS: Section = {
     },
     {
       name: 'domains',
-      type: listOf(text('host')),
+      type: listOf(text('denied-host')),
       default: [],
-      doc: 'Hosts that no command may reach; other tools are bound by `security.deny_domains`.',
+      doc: 'Hosts that no command may reach (`*` for every one, `*:22` for a port of every one); other tools are bound by `security.deny_domains`.',
       spec: 'N2',
       merge: 'concat',
     },

@@ -55,6 +55,8 @@ export interface SandboxSettings {
   readonly envDenied: readonly Sourced<string>[]
   readonly devServerPorts: readonly Sourced<number>[]
   readonly secrets: readonly Sourced<SecretSetting>[]
+  /** Files with further certificate authorities, absolute. */
+  readonly caFiles: readonly string[]
   readonly limits: LimitSettings
 }
 
@@ -72,6 +74,16 @@ export interface CustomToolSettings {
   readonly maxOutputBytes: number | null
   readonly envVars: readonly string[]
   readonly domains: readonly HostRule[]
+}
+
+/** An agent that is a WASM component (T6). */
+export interface ComponentSetting {
+  readonly name: string
+  readonly sha256: string | null
+  readonly tools: readonly string[]
+  readonly model: boolean
+  readonly storageBytes: number
+  readonly memoryBytes: number
 }
 
 /** Where code of a model runs in containers (T4). */
@@ -110,6 +122,7 @@ export interface SessionSettings {
   readonly tools: ReadonlyMap<string, CustomToolSettings>
   readonly mcpServers: readonly McpServerSetting[]
   readonly containers: ContainerSettings
+  readonly components: readonly ComponentSetting[]
   readonly python: {
     /** Null: every module; `[]` after layers met: none. */
     readonly allowedModules: readonly string[] | null

@@ -157,6 +157,13 @@ export const LISTS: Readonly<Record<string, ListWords>> = {
       }.`,
     removed: (subject) => `The secret ${subject} is no longer sent anywhere.`,
   },
+  'sandbox.os.ca_files': {
+    kind: 'host',
+    effect: 'opens',
+    name: 'file',
+    added: (subject) => `Certificates by the authorities in ${subject} are trusted for every host.`,
+    removed: (subject) => `Certificates by the authorities in ${subject} are no longer trusted.`,
+  },
   'files.change_envelope': {
     kind: 'write',
     effect: 'opens',

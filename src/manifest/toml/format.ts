@@ -1,7 +1,7 @@
 /** What a text must be to stand for a path, a host, a command, a variable …: one check for each format. */
 
 import { type PathPattern, parsePathPattern } from '../../files/path-pattern.ts'
-import { type HostPattern, needsSuffixes, parseHostPattern } from '../../hosts/pattern.ts'
+import { type HostPattern, needsSuffixes, parseDeniedPattern, parseHostPattern } from '../../hosts/pattern.ts'
 import type { SuffixLookup } from '../../hosts/suffix.ts'
 import { type CommandPattern, parseCommandPattern } from '../../policy/command-pattern.ts'
 import { builtInTools, isBuiltInTool } from '../../policy/tool-kind.ts'
@@ -48,6 +48,14 @@ const CHECKS: Readonly<Record<Format, Check>> = {
   basename: (text) => patternFinding('.', [text], null),
   directory: directoryFinding,
   host: hostFinding,
+  'denied-host': (text, context) =>
+    'pattern' in parseDeniedPattern(text, null) && text.startsWith('*') && !text.startsWith('*.')
+      ? null
+      : hostFinding(text, context),
+  'ca-file': (text) =>
+    /^(?:~\/|\/)[^\p{C}]+$/u.test(text)
+      ? null
+      : bad(text, 'is not the path of a file', 'a path such as "~/corp-ca.pem"'),
   command: (text, context) => {
     const parsed = parseCommandPattern(text)
     if ('pattern' in parsed) {

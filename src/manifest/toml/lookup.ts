@@ -1,7 +1,7 @@
 /** Reading an effective manifest: a value with its origin, or the schema's default. */
 
 import { type PathPattern, parsePathPattern } from '../../files/path-pattern.ts'
-import { parseHostPattern } from '../../hosts/pattern.ts'
+import { parseDeniedPattern, parseHostPattern } from '../../hosts/pattern.ts'
 import type { SuffixLookup } from '../../hosts/suffix.ts'
 import type { HostRule, RuleRef, Sourced } from '../../policy/policy.ts'
 import { type Finding, type Problem, problemAt } from '../check/problem.ts'
@@ -58,7 +58,7 @@ export class Lookup {
   }
 
   /** Names under a section of free names: the agents of `[agents.NAME]`. */
-  namesUnder(section: 'agents' | 'tools' | 'mcp_servers'): string[] {
+  namesUnder(section: 'agents' | 'tools' | 'mcp_servers' | 'components'): string[] {
     const names = new Set<string>()
     const add = (path: string): void => {
       if (path.startsWith(`${section}.`)) names.add(splitKey(path)[1]!)
@@ -96,7 +96,8 @@ export class Lookup {
       })
       return null
     }
-    const parsed = parseHostPattern(expanded.text, this.context.suffixes ?? null)
+    const denies = item.rule.includes('deny')
+    const parsed = (denies ? parseDeniedPattern : parseHostPattern)(expanded.text, this.context.suffixes ?? null)
     if ('problem' in parsed) {
       const found = expanded.text === entry.host ? '' : ` (from ${quoteShort(entry.host)})`
       this.error(item, { code: 'bad-host', message: parsed.problem, found: `${quoteShort(expanded.text)}${found}` })
@@ -108,6 +109,7 @@ export class Lookup {
       source: item.source,
       ...(entry.methods && { methods: entry.methods.map((method) => method.value) }),
       ...(entry.paths && { paths: entry.paths.map((path) => path.value) }),
+      ...(entry.tls === 'pass' && { tls: 'pass' as const }),
     }
   }
 

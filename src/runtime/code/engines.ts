@@ -73,6 +73,12 @@ export function openEngines(
   return openEngineSet(names.map(make), limits, probeMemory(machine, limits, folders))
 }
 
+/** Tries every engine there could be. */
+export function surveyEngines(machine: Machine, backend: Backend): ReturnType<EngineSet['survey']> {
+  const settings = { engines: ENGINE_NAMES, image: null, memoryBytes: 256 * 1024 ** 2, seconds: 30 }
+  return openEngines(settings, containerLimits(settings, 1024 ** 2), machine, backend).survey()
+}
+
 function osReports({ memoryBytes, cpus, processes, fileBytes }: ContainerLimits, support: CgroupSupport | null) {
   return reportLimits({ memoryBytes, cpus, processes, fileBytes }, support, process.getuid?.() ?? 0, false)
 }

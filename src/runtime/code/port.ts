@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { declareTools, firstProperty } from '../../code/declarations.ts'
-import type { InsideFile, ToolName } from '../../code/frame.ts'
+import type { CallAnswer, InsideFile, ToolName } from '../../code/frame.ts'
 import { type Interpreter, type LaunchInside, type ProgramLimits, startInterpreter } from '../../code/interpreter.ts'
 import { pythonArgv } from '../../code/python/bootstrap.ts'
 import { type Backend, requireCapable } from '../../sandbox/backend.ts'
@@ -232,7 +232,7 @@ async function runContainer(
 }
 
 /** What a guarded call came to, as the program inside is told. */
-function answerOf(result: ToolResult) {
+export function answerOf(result: ToolResult): CallAnswer & { readonly ok: boolean } {
   switch (result.status) {
     case 'done': {
       const { text, data, isError } = result.output
@@ -265,7 +265,7 @@ function keepFiles(files: readonly InsideFile[], spillDirectory: string): MadeFi
 }
 
 /** The program of code_exec's process: beside the bundled program, the library, or below a checkout's build. */
-function insideFolder(): string {
+export function insideFolder(): string {
   const places = ['../inside', '../../../inside', '../../../dist/inside']
   const found = places
     .map((place) => join(import.meta.dirname, place))

@@ -15,6 +15,7 @@ export function egressRules(
 ): EgressRules {
   const { policy } = loaded
   const keyless = keylessHosts(loaded, programs)
+  const passthrough = allowed.filter((rule) => rule.tls === 'pass').map((rule) => rule.pattern)
   return {
     command,
     allowed,
@@ -22,6 +23,7 @@ export function egressRules(
     allowPrivate: policy.http.allowPrivate,
     ownAddresses: allowed.length > 0 ? ownAddresses() : [],
     ...(keyless.length > 0 && { keyless }),
+    ...(passthrough.length > 0 && { passthrough }),
     ...(policy.http.suffixes && { suffixes: policy.http.suffixes }),
   }
 }

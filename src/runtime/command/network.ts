@@ -13,7 +13,7 @@ import type { EgressEvent } from '../../egress/event.ts'
 import type { AskHost } from '../../egress/gate.ts'
 import type { EgressRules } from '../../egress/rules.ts'
 import { createSessionCa, type SessionCa } from '../../egress/tls/ca.ts'
-import { createUpstream, type Upstream } from '../../egress/upstream.ts'
+import { createUpstream, readAuthorities, type Upstream } from '../../egress/upstream.ts'
 import { classifyAddress } from '../../hosts/address.ts'
 import type { SecretSetting } from '../../manifest/schema/settings.ts'
 import { isAlive } from '../../system/alive.ts'
@@ -40,6 +40,8 @@ export interface NetworkOptions {
   readonly ask?: AskHost
   readonly resolver?: Resolver
   readonly upstream?: Upstream
+  /** Files with further certificate authorities. */
+  readonly caFiles?: readonly string[]
 }
 
 /** One session's CA, trust files and open doors. Nothing is made before a command needs the network. */
@@ -55,16 +57,17 @@ export class SessionNetwork {
   constructor(options: NetworkOptions) {
     this.#options = options
     this.#resolver = options.resolver ?? machineResolver()
-    this.#upstream = options.upstream ?? createUpstream()
+    this.#upstream = options.upstream ?? createUpstream({ trust: readAuthorities(options.caFiles ?? []) })
   }
 
   /** The variables and files of a command; those that reach the same by ssh and on the host's loopback share a set. */
   settings(rules: EgressRules): DoorSettings {
     const hostLoopback = reachesLoopback(rules)
     const knownHosts = this.#knownHosts(rules)
-    const key = `${hostLoopback} ${knownHosts}`
+    const passthrough = (rules.passthrough?.length ?? 0) > 0
+    const key = `${hostLoopback} ${passthrough} ${knownHosts}`
     const { names, doors } = aliasesOf(rules)
-    const known = this.#settings.get(key) ?? this.#makeSettings(hostLoopback, knownHosts)
+    const known = this.#settings.get(key) ?? this.#makeSettings(hostLoopback, passthrough, knownHosts)
     this.#settings.set(key, known)
     return { ...known, names, doors }
   }
@@ -123,7 +126,11 @@ export class SessionNetwork {
     }
   }
 
-  #makeSettings(hostLoopback: boolean, knownHosts: string): Omit<DoorSettings, 'names' | 'doors'> {
+  #makeSettings(
+    hostLoopback: boolean,
+    passthrough: boolean,
+    knownHosts: string,
+  ): Omit<DoorSettings, 'names' | 'doors'> {
     const runs = join(this.#options.machine.cacheDir, 'run')
     reap(runs)
     const directory = join(runs, `${process.pid}-${Math.random().toString(36).slice(2)}`)
@@ -133,6 +140,7 @@ export class SessionNetwork {
       caPem: this.#authority().pem,
       roots: this.#upstream.roots,
       hostLoopback,
+      passthrough,
       home: this.#options.machine.home,
       knownHosts,
     })

@@ -94,6 +94,13 @@ function shortName(command: readonly string[], [grant]: readonly CommandRule[]):
 }
 
 /** A plan with what holds of it on this machine. */
-export async function reportPlan(plan: Parameters<typeof describePlan>[0], backend: Backend): Promise<PlanReport> {
-  return describePlan(plan, await backend.probe())
+export async function reportPlan(
+  plan: Parameters<typeof describePlan>[0],
+  backend: Backend,
+  { allowed }: RunRequest['rules'],
+): Promise<PlanReport> {
+  const hosts = (allowed ?? []).map(
+    ({ pattern, tls, rule }) => `${pattern.text} (${rule})${tls === 'pass' ? ': TLS is passed on, and not seen' : ''}`,
+  )
+  return describePlan(plan, await backend.probe(), [...new Set(hosts)])
 }

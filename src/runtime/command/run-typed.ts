@@ -9,6 +9,8 @@ import type { CallRecord, SessionRecorder } from '../record/recorder.ts'
 import { runToolCall, type Stages } from '../run-tool-call.ts'
 import { outcomeNotes } from './outcome-notes.ts'
 import type { CommandRunner, RunIo, RunOutcome, RunRequest } from './runner.ts'
+import type { TypedCall } from './typed-call.ts'
+import { hasWrittenDenials, typedText, undeniable } from './typed-words.ts'
 
 export interface TypedRun {
   readonly loaded: LoadedPolicy
@@ -32,20 +34,19 @@ export async function runTyped(run: TypedRun): Promise<TypedResult> {
   const { loaded, machine, files, runner, request, io, tool = 'bash' } = run
   // The sandbox is made ready while the command is read and judged, which takes about as long.
   runner.expect(request, io)
-  const [{ readTyped, decideTyped }, { openRecord }] = await Promise.all([
-    import('./typed-call.ts'),
-    import('../record/open.ts'),
-  ])
+  const judge = hasWrittenDenials(loaded.policy) ? await import('./typed-call.ts') : null
+  const { openRecord } = await import('../record/open.ts')
   const own = run.recorder ? null : openRecord(loaded, machine, { by: 'person' })
   const recorder = run.recorder ?? own!
   const outcomes: RunOutcome[] = []
   const input = { command: request.argv }
-  const stages: Stages<ReturnType<typeof readTyped>, CallRecord, ToolOutput> = {
+  const command = typedText(request.argv)
+  const stages: Stages<TypedCall | null, CallRecord, ToolOutput> = {
     // No agent, no history: a person may type as often as they like.
     history: null,
-    parse: () => readTyped(request.argv, request.cwd, machine, files),
-    decide: (call) => decideTyped(call, loaded, machine),
-    begin: ({ command }, decision) =>
+    parse: () => judge?.readTyped(request.argv, request.cwd, machine, files) ?? null,
+    decide: (call) => (judge && call ? judge.decideTyped(call, loaded, machine) : undeniable(command, request.grants)),
+    begin: (_, decision) =>
       recorder.begin({ tool, input, subject: command, decision, agent: 'person', approver: 'typed' }),
     approve: async () => ({ approved: true, remember: null }),
     run: async () => {
@@ -66,6 +67,7 @@ export async function runTyped(run: TypedRun): Promise<TypedResult> {
     if (result.status === 'failed') throw result.error.cause
     return { outcome: outcomes[0]!, notes: outcomeNotes(outcomes[0]!) }
   } finally {
+    await own?.sign()
     own?.close()
   }
 }

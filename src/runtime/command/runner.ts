@@ -144,6 +144,7 @@ export class CommandRunner {
     this.#networkOptions = {
       machine,
       secrets: loaded.sandbox.secrets.map((secret) => secret.value),
+      caFiles: loaded.sandbox.caFiles,
       ...network,
     }
   }
@@ -293,6 +294,7 @@ export class CommandRunner {
         // One that began meanwhile may have moved what was being looked for.
         this.#hidden.requireAll(hidden, this.#moving(guard.alive))
         const { masks, held, identities, faces, replaced } = hidden
+        const servers = sandbox.devServerPorts.map((port) => port.value)
         const plan = planSandbox({
           ...room,
           argv: request.argv,
@@ -307,8 +309,9 @@ export class CommandRunner {
           pins: [...guard.pins, ...this.#frozen().map((path) => ({ path, mode: 'read-only' as const }))],
           changes: changes?.plan ?? null,
           network: door ? 'listener' : 'none',
-          ...(door && { names: door.names, doors: door.doors }),
-          servers: sandbox.devServerPorts.map((port) => port.value),
+          // A port that the command itself may serve is its own; the machine's is then reached through the proxy.
+          ...(door && { names: door.names, doors: door.doors.filter((one) => !servers.includes(one.port)) }),
+          servers,
           ...(request.terminal && { terminal: request.terminal }),
         })
         return { plan, guard, recovered: [...recovered, ...guard.recovered], movable: hidden.movable, held: changes }

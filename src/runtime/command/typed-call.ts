@@ -15,17 +15,17 @@ import type { LoadedPolicy } from '../policy/load.ts'
 import { readBrief } from '../session/discovery-brief.ts'
 import { decidingPolicy } from '../session/policy.ts'
 import { SessionState } from '../session/state.ts'
+import { typedText } from './typed-words.ts'
 
 /** A typed command as it was read. */
 export interface TypedCall {
-  /** The words as one text that a shell would read as the same words. */
   readonly command: string
   readonly call: ToolCall
 }
 
 /** Reads the words of a command. */
 export function readTyped(argv: readonly string[], cwd: string, machine: Machine, files: Files): TypedCall {
-  const command = argv.map(quoted).join(' ')
+  const command = typedText(argv)
   const call = resolveCall(
     'bash',
     { command },
@@ -81,13 +81,3 @@ function withoutAgents(policy: Policy): Policy {
     autoAccept: { ...policy.autoAccept, value: false },
   }
 }
-
-/** One word, whatever it holds; plain words stay as they are, so that a person recognises them. */
-function quoted(word: string): string {
-  return /^[\w@%+:,./-]+$/.test(word) && !KEYWORDS.has(word) ? word : `'${word.replace(/'/g, `'\\''`)}'`
-}
-
-/** Words that a shell reads as its own grammar. */
-const KEYWORDS: ReadonlySet<string> = new Set(
-  'if then elif else fi time for in until while do done case esac coproc select function'.split(' '),
-)

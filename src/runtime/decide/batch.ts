@@ -17,6 +17,8 @@ interface BatchLine {
   readonly manifest?: unknown
   readonly root?: string
   readonly cwd?: string
+  /** Judge as where undo covers the roots. */
+  readonly undo?: boolean
 }
 
 const MAX_POLICIES = 64
@@ -54,23 +56,27 @@ export class BatchChecker {
     }
   }
 
-  #checker({ manifest, root }: BatchLine): Promise<CallChecker | { readonly error: string }> {
-    const key = JSON.stringify([root ?? null, manifest === undefined, manifest ?? null])
+  #checker({ manifest, root, undo = false }: BatchLine): Promise<CallChecker | { readonly error: string }> {
+    const key = JSON.stringify([root ?? null, undo, manifest === undefined, manifest ?? null])
     const known = this.#policies.get(key)
     if (known) return known
     if (this.#policies.size >= MAX_POLICIES) this.#policies.clear()
     const choice: ManifestChoice = manifest === undefined ? this.#fallback : { kind: 'object', object: manifest }
-    const loading = this.#load(root ?? null, choice)
+    const loading = this.#load(root ?? null, choice, undo)
     this.#policies.set(key, loading)
     return loading
   }
 
-  async #load(root: string | null, choice: ManifestChoice): Promise<CallChecker | { readonly error: string }> {
+  async #load(
+    root: string | null,
+    choice: ManifestChoice,
+    undo: boolean,
+  ): Promise<CallChecker | { readonly error: string }> {
     const place = { machine: this.#machine, files: this.#files, root, choice }
     const opened = await openPolicy({ ...place, unsigned: 'as-written' })
     if ('problems' in opened) return { error: opened.problems.map(renderProblem).join('\n') }
     if ('unsigned' in opened) return { error: `${opened.manifestPath} is ${opened.unsigned}` }
-    return openChecker(opened.loaded, this.#machine, this.#files)
+    return openChecker(opened.loaded, this.#machine, this.#files, undefined, undo)
   }
 }
 
@@ -95,9 +101,9 @@ function parseLine(
     return { id: null, error: `the line is not JSON: ${messageOf(error)}` }
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return { id: null, error: 'a line is an object: {id, tool, input, manifest?, root?, cwd?}' }
+    return { id: null, error: 'a line is an object: {id, tool, input, manifest?, root?, cwd?, undo?}' }
   }
-  const { id = null, tool, input, manifest, root, cwd } = value as Record<string, unknown>
+  const { id = null, tool, input, manifest, root, cwd, undo } = value as Record<string, unknown>
   if (typeof tool !== 'string') return { id, error: '"tool" must be a string' }
   for (const [name, path] of Object.entries({ root, cwd })) {
     if (path === undefined || path === null) continue
@@ -110,5 +116,6 @@ function parseLine(
     ...(manifest !== undefined && manifest !== null && { manifest }),
     ...(typeof root === 'string' && { root }),
     ...(typeof cwd === 'string' && { cwd }),
+    ...(typeof undo === 'boolean' && { undo }),
   }
 }

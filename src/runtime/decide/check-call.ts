@@ -15,6 +15,7 @@ import { InputError } from '../../tools/tool.ts'
 import { openSkillGate } from '../custom/open-skill-gate.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
 import { ownPackage } from '../policy/own-package.ts'
+import { ownWorktrees } from '../policy/worktrees.ts'
 import { resolveCall } from './resolve-call.ts'
 
 export interface CheckRequest {
@@ -44,9 +45,10 @@ export async function openChecker(
   machine: Machine,
   files: Files,
   tool?: string,
+  undo = false,
 ): Promise<CallChecker> {
   const shell = tool === undefined || tool === 'bash' ? await import('../../shell/analyze.ts') : null
-  const session = newSession(loaded, machine)
+  const session = { ...newSession(loaded, machine), undo }
   const around = {
     home: machine.home,
     canonical: files.canonical,
@@ -89,7 +91,7 @@ export function newSession(loaded: LoadedPolicy, machine: Machine): SessionFacts
     mode: null,
     levels: new Map(),
     grants: { reads: [], writes: [], commands: [], hosts: [] },
-    roots: [],
+    roots: ownWorktrees(loaded.root, machineFiles),
     envelope: [],
     breakerOpenFor: null,
     tainted: false,

@@ -76,7 +76,8 @@ function shellFact(command: string, cwd: string | undefined, around: Surrounding
   const analysis = around.analyze(command, {
     cwd: start,
     home: around.home,
-    variables: { HOME: around.home, PWD: start },
+    // The sandbox sets this one itself.
+    variables: { HOME: around.home, PWD: start, TMPDIR: '/tmp' },
   })
   const asks = 'facts' in analysis && analysis.facts.needsSyntaxCheck
   return {

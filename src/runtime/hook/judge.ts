@@ -222,7 +222,7 @@ async function withAnswers(
   const { decidingPolicy } = await import('../session/policy.ts')
   const place = { root: loaded.root, home: machine.home }
   const saved = saves ? openSavedGrants(machine).forSession(loaded.root, session ?? '') : []
-  const state = new SessionState(agent, fresh.own)
+  const state = new SessionState(agent, fresh.own, fresh.roots)
   if (brief !== null) {
     const { readBrief } = await import('../session/discovery-brief.ts')
     state.widenEnvelope(readBrief(brief, files), 'discovery brief', place, true)

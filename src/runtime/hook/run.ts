@@ -82,6 +82,7 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
     return { denied: result.decision.reason.message }
   } finally {
     await commands.close()
+    await recorder.sign()
     recorder.close()
   }
 }

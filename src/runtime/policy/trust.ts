@@ -128,7 +128,10 @@ export function detachedSignature(loaded: LoadedManifest, machine: Machine): str
   return printDetached(key, grantHash(canonicalManifest(loaded.project)))
 }
 
-/** Asks the tools of the chosen bundles for their registries; those of `programs` only, when they are given. */
+/**
+ * Asks the tools of the chosen bundles for their registries, and for a signature the project's own files; those of `programs` only, when they
+ * are given: then nobody signs, and no file of the project has a say.
+ */
 export function readRegistries(
   loaded: LoadedPolicy,
   machine: Machine,
@@ -141,5 +144,9 @@ export function readRegistries(
     .split(':')
     .filter((entry) => entry.startsWith('/') && !isInside(entry, loaded.root))
     .join(':')
-  return findRegistries(chosen, machine.home, machineRegistries(machine.home, path))
+  return findRegistries(
+    chosen,
+    { home: machine.home, project: programs === null ? loaded.root : null },
+    machineRegistries(machine.home, path),
+  )
 }

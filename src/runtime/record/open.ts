@@ -1,6 +1,6 @@
 /** Opens the record: one file of chained lines for each session, whoever's it is. */
 
-import { type AuditLog, openAuditLog } from '../../audit/log.ts'
+import { type AuditLog, type AuditSigner, openAuditLog } from '../../audit/log.ts'
 import { createRedactor } from '../../scan/redact/redact.ts'
 import type { Machine } from '../../system/machine.ts'
 import { sha256 } from '../../system/sha256.ts'
@@ -23,7 +23,12 @@ export type Recorded =
  * The record of a session. It is opened with its first line: what cannot be recorded does not run, so that line throws, and a
  * session in which nothing happens leaves nothing.
  */
-export function openRecord(loaded: LoadedPolicy, machine: Machine, recorded: Recorded): SessionRecorder {
+export function openRecord(
+  loaded: LoadedPolicy,
+  machine: Machine,
+  recorded: Recorded,
+  signer?: () => AuditSigner | null,
+): SessionRecorder {
   let opened: AuditLog | null = null
   const { audit } = loaded.session
   const shared = recorded.by === 'host' || recorded.by === 'person'
@@ -37,12 +42,22 @@ export function openRecord(loaded: LoadedPolicy, machine: Machine, recorded: Rec
       redact: (text) => redactor.redact(text),
       maxBytes: audit.maxBytes,
       first: { type: 'session', by: recorded.by, project: loaded.root, ...agentOf(recorded) },
+      ...(signer && { signer }),
       ...(shared && { sync: 'never', shared: true }),
     })
     return opened
   }
   return auditRecorder(
-    { record: (event) => log().record(event), close: () => opened?.close() },
+    {
+      record: (event) => log().record(event),
+      sign: async () => {
+        if (!opened?.isDue) return
+        const { auditSigner } = await import('./signer.ts')
+        const key = auditSigner(machine)
+        if (key) opened.checkpoint(key)
+      },
+      close: () => opened?.close(),
+    },
     { arguments: audit.arguments.value, project: loaded.root, now: Date.now },
   )
 }

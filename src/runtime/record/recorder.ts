@@ -48,12 +48,15 @@ export interface SessionRecorder {
   granted(grant: NoteEvent & { readonly type: 'grant'; readonly value: string }): void
   tainted(tool: string, score: number): void
   note(event: NoteEvent): void
+  /** Signs a shared log, when so many lines came that it is due. */
+  sign(): Promise<void>
   close(): void
 }
 
 /** Where lines go. */
 export interface RecordLog {
   record(event: AuditEvent): void
+  sign(): Promise<void>
   close(): void
 }
 
@@ -136,6 +139,7 @@ export function auditRecorder(log: RecordLog, options: RecorderOptions): Session
       log.record({ ...grant, value_hash: sha256(value), ...(options.arguments && { value }) }),
     tainted: (tool, score) => log.record({ type: 'taint', tool, score }),
     note: (event) => log.record(event),
+    sign: () => log.sign(),
     close: () => log.close(),
   }
 }

@@ -23,10 +23,12 @@ export class SessionState {
   readonly #envelope: PathRule[] = []
   #limits = false
   readonly #own: SessionFacts['own']
+  readonly #worktrees: readonly string[]
 
-  constructor(agent: string | null, own: SessionFacts['own']) {
+  constructor(agent: string | null, own: SessionFacts['own'], worktrees: readonly string[] = []) {
     this.agent = agent
     this.#own = own
+    this.#worktrees = worktrees
   }
 
   /** `/perm TOOL LEVEL`. */
@@ -57,7 +59,7 @@ export class SessionState {
       mode: this.mode,
       levels: this.#levels,
       grants: { ...grants, reads: [...grants.reads, spilled] },
-      roots: allowed.filter((grant) => grant.kind === 'directory').map((grant) => grant.value),
+      roots: [...this.#worktrees, ...allowed.filter((grant) => grant.kind === 'directory').map((grant) => grant.value)],
       envelope: this.#envelope,
       breakerOpenFor,
       tainted: this.tainted,

@@ -130,7 +130,7 @@ describe('registries', () => {
   const find = (tool: string, printed: Readonly<Record<string, string>>, files: Readonly<Record<string, string>>) =>
     findRegistries(
       bundles.filter((bundle) => bundle.tool === tool),
-      HOME,
+      { home: HOME, project: '/p' },
       { run: (command) => printed[command.join(' ')] ?? null, read: (path) => files[path] ?? null },
     )[tool]?.map((fact) => (fact.subdomains ? `*.${fact.host}` : fact.host)) ?? []
 
@@ -162,6 +162,37 @@ describe('registries', () => {
       'of the user’s file',
     ],
     ['go', { 'go env GOPROXY': 'https://g.example.com,direct\n' }, {}, ['g.example.com'], 'a list'],
+    [
+      'npm',
+      { 'npm config get registry': 'https://r.example.com/\n' },
+      {
+        '/p/.npmrc':
+          '//x/:_authToken=secret\nregistry=https://corp.example.com/npm/\n@a:registry = "https://a.example.com/"\n',
+      },
+      ['r.example.com', 'corp.example.com', 'a.example.com'],
+      'of the project, after the user’s',
+    ],
+    [
+      'pip',
+      {},
+      { '/p/pip.conf': '[global]\nindex-url = https://u:secret@i.example.com/simple\n' },
+      ['i.example.com'],
+      'of the project',
+    ],
+    [
+      'yarn',
+      {},
+      { '/p/.yarnrc.yml': 'npmRegistryServer: "https://y.example.com"\n' },
+      ['y.example.com'],
+      'of the project',
+    ],
+    [
+      'cargo',
+      {},
+      { '/p/.cargo/config.toml': '[source.x]\nregistry = "sparse+https://k.example.com/"\n' },
+      ['k.example.com'],
+      'of the project',
+    ],
     ['git', {}, {}, [], 'has none'],
   ]
 
@@ -169,19 +200,40 @@ describe('registries', () => {
     expect(find(tool, printed, files)).toEqual(hosts)
   })
 
+  test('the tool is told of the project’s own registry, never of the public one in its place', () => {
+    const npm = bundles.filter((bundle) => bundle.tool === 'npm')
+    const port = {
+      run: () => 'https://public.example.com/\n',
+      read: (path: string) => (path === '/p/.npmrc' ? 'registry=https://corp.example.com/\n' : null),
+    }
+    const registries = findRegistries(npm, { home: HOME, project: '/p' }, port)
+    const { variables } = furnish(selectBundles([choice('npm')], ['npm', 'ci'], bundles), { home: HOME, registries })
+    expect(variables.npm_config_registry).toBe('https://corp.example.com/')
+  })
+
   test('credentials of a URL are left behind', () => {
     const port = { run: () => 'https://user:secret@r.example.com/a?token=secret\n', read: () => null }
-    expect(JSON.stringify(findRegistries(bundles, HOME, port))).not.toContain('secret')
+    expect(JSON.stringify(findRegistries(bundles, { home: HOME, project: '/p' }, port))).not.toContain('secret')
   })
 
   test('the npm of this machine names one, wherever it is asked', () => {
     const npm = bundles.filter((bundle) => bundle.tool === 'npm')
-    const facts = findRegistries(npm, HOME, machineRegistries('/nonexistent', process.env.PATH ?? ''))
+    const facts = findRegistries(
+      npm,
+      { home: HOME, project: null },
+      machineRegistries('/nonexistent', process.env.PATH ?? ''),
+    )
     expect(facts.npm?.map((fact) => fact.variable)).toEqual(['npm_config_registry'])
   })
 
   test('a tool that is not installed has none', () => {
-    expect(findRegistries(bundles, '/nonexistent', machineRegistries('/nonexistent', '/nonexistent'))).toEqual({})
+    expect(
+      findRegistries(
+        bundles,
+        { home: '/nonexistent', project: null },
+        machineRegistries('/nonexistent', '/nonexistent'),
+      ),
+    ).toEqual({})
   })
 })
 

@@ -9,6 +9,8 @@ export interface RegistrySource {
   readonly command: readonly string[] | null
   /** A file of the user, with `~/`. */
   readonly file: string | null
+  /** A file of the project, as it is when the manifest is signed; what it names stands before what the user's own says. */
+  readonly project: string | null
   /** A regular expression; group 1 is a URL or a host. */
   readonly match: string
   /** True: the registry is served from names below that host too. */

@@ -78,6 +78,7 @@ export function builtInBundles(): readonly Bundle[] {
         {
           command: null,
           file: '~/.bunfig.toml',
+          project: null,
           match: '^\\s*(?:registry|url)\\s*=\\s*"(https?://[^"]+)"',
           subdomains: false,
           variable: null,
@@ -85,6 +86,7 @@ export function builtInBundles(): readonly Bundle[] {
         {
           command: ['npm', 'config', 'get', 'registry'],
           file: null,
+          project: null,
           match: '^(https?://\\S+)$',
           subdomains: false,
           variable: 'npm_config_registry',
@@ -153,6 +155,7 @@ export function builtInBundles(): readonly Bundle[] {
         {
           command: ['cargo', 'help', 'publish'],
           file: null,
+          project: null,
           match: 'default registry is\\s+<?(https://[^\\s>)]+)',
           subdomains: true,
           variable: null,
@@ -160,7 +163,24 @@ export function builtInBundles(): readonly Bundle[] {
         {
           command: null,
           file: '~/.cargo/config.toml',
+          project: null,
           match: '^\\s*(?:registry|index|replace-with-url)\\s*=\\s*"((?:sparse\\+)?https?://[^"]+)"',
+          subdomains: false,
+          variable: null,
+        },
+        {
+          command: null,
+          file: null,
+          project: '.cargo/config.toml',
+          match: '^\\s*(?:registry|index)\\s*=\\s*"((?:sparse\\+)?https?://[^"]+)"',
+          subdomains: false,
+          variable: null,
+        },
+        {
+          command: null,
+          file: null,
+          project: '.cargo/config',
+          match: '^\\s*(?:registry|index)\\s*=\\s*"((?:sparse\\+)?https?://[^"]+)"',
           subdomains: false,
           variable: null,
         },
@@ -400,6 +420,7 @@ export function builtInBundles(): readonly Bundle[] {
         {
           command: null,
           file: '~/.config/containers/registries.conf',
+          project: null,
           match: '^\\s*location\\s*=\\s*"([^"/]+)',
           subdomains: false,
           variable: null,
@@ -473,6 +494,7 @@ export function builtInBundles(): readonly Bundle[] {
         {
           command: ['npm', 'config', 'get', 'registry'],
           file: null,
+          project: null,
           match: '^(https?://\\S+)$',
           subdomains: false,
           variable: 'NPM_CONFIG_REGISTRY',
@@ -519,6 +541,7 @@ export function builtInBundles(): readonly Bundle[] {
         {
           command: ['dotnet', 'nuget', 'list', 'source', '--format', 'Short'],
           file: null,
+          project: null,
           match: '^E\\s+(https?://\\S+)$',
           subdomains: false,
           variable: null,
@@ -740,6 +763,7 @@ export function builtInBundles(): readonly Bundle[] {
         {
           command: ['go', 'env', 'GOPROXY'],
           file: null,
+          project: null,
           match: '(https?://[^\\s,|]+)',
           subdomains: false,
           variable: null,
@@ -747,6 +771,7 @@ export function builtInBundles(): readonly Bundle[] {
         {
           command: ['go', 'env', 'GOSUMDB'],
           file: null,
+          project: null,
           match: '^([a-z0-9.-]+\\.[a-z]+)',
           subdomains: false,
           variable: null,
@@ -840,6 +865,7 @@ export function builtInBundles(): readonly Bundle[] {
         {
           command: null,
           file: '~/.m2/settings.xml',
+          project: null,
           match: '<url>\\s*(https?://[^<\\s]+)\\s*</url>',
           subdomains: false,
           variable: null,
@@ -968,6 +994,7 @@ export function builtInBundles(): readonly Bundle[] {
         {
           command: ['npm', 'config', 'get', 'registry'],
           file: null,
+          project: null,
           match: '^(https?://\\S+)$',
           subdomains: false,
           variable: 'npm_config_registry',
@@ -975,7 +1002,24 @@ export function builtInBundles(): readonly Bundle[] {
         {
           command: ['npm', 'config', 'list', '--json'],
           file: null,
+          project: null,
           match: '^\\s*"@[^":]+:registry":\\s*"(https?://[^"]+)"',
+          subdomains: false,
+          variable: null,
+        },
+        {
+          command: null,
+          file: null,
+          project: '.npmrc',
+          match: '^\\s*registry\\s*=\\s*"?(https?://[^\\s"]+)',
+          subdomains: false,
+          variable: 'npm_config_registry',
+        },
+        {
+          command: null,
+          file: null,
+          project: '.npmrc',
+          match: '^\\s*@[^:\\s]+:registry\\s*=\\s*"?(https?://[^\\s"]+)',
           subdomains: false,
           variable: null,
         },
@@ -1165,6 +1209,7 @@ export function builtInBundles(): readonly Bundle[] {
         {
           command: ['composer', 'config', '--global', '--list'],
           file: null,
+          project: null,
           match: '^\\[repositories\\..*\\.url\\]\\s+(https?://\\S+)',
           subdomains: false,
           variable: null,
@@ -1196,6 +1241,7 @@ export function builtInBundles(): readonly Bundle[] {
         {
           command: ['pip', 'config', 'list'],
           file: null,
+          project: null,
           match: '(?:index-url|extra-index-url)=[\'"]?(https?://[^\'"\\s]+)',
           subdomains: false,
           variable: null,
@@ -1203,7 +1249,24 @@ export function builtInBundles(): readonly Bundle[] {
         {
           command: ['pip', 'install', '--help'],
           file: null,
+          project: null,
           match: 'default\\s+<?(https?://[^\\s>)]+)',
+          subdomains: false,
+          variable: null,
+        },
+        {
+          command: null,
+          file: null,
+          project: 'pip.conf',
+          match: '^\\s*index-url\\s*=\\s*(https?://\\S+)',
+          subdomains: false,
+          variable: 'PIP_INDEX_URL',
+        },
+        {
+          command: null,
+          file: null,
+          project: 'pip.conf',
+          match: '^\\s*extra-index-url\\s*=\\s*(https?://\\S+)',
           subdomains: false,
           variable: null,
         },
@@ -1255,9 +1318,26 @@ export function builtInBundles(): readonly Bundle[] {
         {
           command: ['pnpm', 'config', 'get', 'registry'],
           file: null,
+          project: null,
           match: '^(https?://\\S+)$',
           subdomains: false,
           variable: 'npm_config_registry',
+        },
+        {
+          command: null,
+          file: null,
+          project: '.npmrc',
+          match: '^\\s*registry\\s*=\\s*"?(https?://[^\\s"]+)',
+          subdomains: false,
+          variable: 'npm_config_registry',
+        },
+        {
+          command: null,
+          file: null,
+          project: '.npmrc',
+          match: '^\\s*@[^:\\s]+:registry\\s*=\\s*"?(https?://[^\\s"]+)',
+          subdomains: false,
+          variable: null,
         },
       ],
       fetch: true,
@@ -1281,6 +1361,7 @@ export function builtInBundles(): readonly Bundle[] {
         {
           command: ['pip', 'install', '--help'],
           file: null,
+          project: null,
           match: 'default\\s+<?(https?://[^\\s>)]+)',
           subdomains: false,
           variable: null,
@@ -1354,6 +1435,7 @@ export function builtInBundles(): readonly Bundle[] {
         {
           command: ['gem', 'sources', '--list'],
           file: null,
+          project: null,
           match: '^(https?://\\S+)$',
           subdomains: false,
           variable: null,
@@ -1433,6 +1515,7 @@ export function builtInBundles(): readonly Bundle[] {
         {
           command: null,
           file: '~/.config/uv/uv.toml',
+          project: null,
           match: '^\\s*(?:url|index-url|default-index)\\s*=\\s*"(https?://[^"]+)"',
           subdomains: false,
           variable: null,
@@ -1440,6 +1523,7 @@ export function builtInBundles(): readonly Bundle[] {
         {
           command: ['uv', 'pip', 'install', '--help'],
           file: null,
+          project: null,
           match: '(?:by default|default):\\s*<?(https?://[^\\s>)\\]]+/simple)',
           subdomains: false,
           variable: null,
@@ -1488,6 +1572,7 @@ export function builtInBundles(): readonly Bundle[] {
         {
           command: ['yarn', 'config', 'get', 'npmRegistryServer'],
           file: null,
+          project: null,
           match: '^(https?://\\S+)$',
           subdomains: false,
           variable: 'YARN_NPM_REGISTRY_SERVER',
@@ -1495,7 +1580,32 @@ export function builtInBundles(): readonly Bundle[] {
         {
           command: ['yarn', 'config', 'get', 'registry'],
           file: null,
+          project: null,
           match: '^(https?://\\S+)$',
+          subdomains: false,
+          variable: 'npm_config_registry',
+        },
+        {
+          command: null,
+          file: null,
+          project: '.yarnrc.yml',
+          match: '^npmRegistryServer:\\s*"?(https?://[^\\s"]+)',
+          subdomains: false,
+          variable: 'YARN_NPM_REGISTRY_SERVER',
+        },
+        {
+          command: null,
+          file: null,
+          project: '.yarnrc.yml',
+          match: '^\\s+npmRegistryServer:\\s*"?(https?://[^\\s"]+)',
+          subdomains: false,
+          variable: null,
+        },
+        {
+          command: null,
+          file: null,
+          project: '.npmrc',
+          match: '^\\s*registry\\s*=\\s*"?(https?://[^\\s"]+)',
           subdomains: false,
           variable: 'npm_config_registry',
         },

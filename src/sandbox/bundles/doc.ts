@@ -22,8 +22,8 @@ wrappers = ["just"]
 - \`fetch = false\` closes the bundle's hosts and shows its caches read-only: work from a warm cache.
 - \`install = true\` lets the tool install programs for you. You run those outside the sandbox, so it is off everywhere.
 - \`domains\` adds hosts; \`default_domains = false\` takes away the bundle's own.
-- A registry's host is never built in. It is asked for from the tool's user or global configuration when you sign the manifest,
-  is part of what you sign, and never comes from a file of the project.
+- A registry's host is never built in. It is asked for from the tool's user or global configuration, and from the project's own, when you sign the manifest,
+  and is part of what you sign: \`cordon sign\` names it, and a change of it afterwards has no effect until you sign again.
 - Tokens never pass, neither by file nor by variable. Name them under \`[[secrets]]\`: the proxy puts them in on the way out.
 - A cache that a command may write is one that your other projects read. Where a tool does not check what it takes from its
   cache, the notes say so; use \`fetch = false\` for work that you do not trust.
@@ -61,7 +61,11 @@ export function renderBundle(bundle: Bundle): string {
 }
 
 function registrySentence(source: Bundle['registries'][number]): string {
-  const where = source.command ? `what \`${source.command.join(' ')}\` prints` : `what \`${source.file}\` says`
+  const where = source.command
+    ? `what \`${source.command.join(' ')}\` prints`
+    : source.project
+      ? `what the project’s \`${source.project}\` says when it is signed`
+      : `what \`${source.file}\` says`
   return source.subdomains ? `${where}, and the names below it` : where
 }
 

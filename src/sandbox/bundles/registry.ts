@@ -2,6 +2,7 @@
 
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Bundle, RegistryFact, RegistryFacts } from './bundle.ts'
 
 /** How the machine is asked; a command runs outside the project, with the user's environment less the project's. */
@@ -13,20 +14,39 @@ export interface RegistryPort {
 }
 
 /** Asks for the registries of the bundles; those of tools that are not installed are simply missing. */
-export function findRegistries(bundles: readonly Bundle[], home: string, port: RegistryPort): RegistryFacts {
+export function findRegistries(
+  bundles: readonly Bundle[],
+  places: { readonly home: string; readonly project: string | null },
+  port: RegistryPort,
+): RegistryFacts {
   const found: Record<string, readonly RegistryFact[]> = {}
   for (const bundle of bundles) {
     const facts = new Map<string, RegistryFact>()
-    for (const source of bundle.registries) {
-      const text = source.command ? port.run(source.command) : port.read(home + (source.file ?? '~').slice(1))
+    // The project's own come last, so that the tool is told of them rather than of the public ones.
+    const sources = bundle.registries.toSorted((a, b) => Number(a.project !== null) - Number(b.project !== null))
+    for (const source of sources) {
+      const text = textOf(source, places, port)
       for (const match of (text ?? '').matchAll(new RegExp(source.match, 'gm'))) {
         const fact = registryFact(match[1] ?? '', source.subdomains, source.variable)
-        if (fact && !facts.has(fact.url)) facts.set(fact.url, fact)
+        if (fact && (source.project !== null || !facts.has(fact.url))) {
+          facts.delete(fact.url)
+          facts.set(fact.url, fact)
+        }
       }
     }
     if (facts.size > 0) found[bundle.tool] = [...facts.values()]
   }
   return found
+}
+
+function textOf(
+  { command, file, project }: Bundle['registries'][number],
+  places: { readonly home: string; readonly project: string | null },
+  port: RegistryPort,
+): string | null {
+  if (command) return port.run(command)
+  if (file) return port.read(places.home + file.slice(1))
+  return project === null || places.project === null ? null : port.read(join(places.project, project))
 }
 
 /**

@@ -37,7 +37,7 @@ export const bundleKeys: readonly BundleKey[] = [
 ]
 
 const SECRET_KEYS: ReadonlySet<string> = new Set(['name', 'hosts', 'header', 'pass_headers', 'pass_parameters'])
-const REGISTRY_KEYS: ReadonlySet<string> = new Set(['command', 'file', 'match', 'subdomains', 'variable'])
+const REGISTRY_KEYS: ReadonlySet<string> = new Set(['command', 'file', 'project', 'match', 'subdomains', 'variable'])
 
 /** Turns the plain data of a bundle file into a bundle, or says everything that is wrong with it. */
 export function parseBundle(
@@ -138,12 +138,14 @@ function registrySource(entry: unknown, key: string, say: Say): RegistrySource |
     say(key, 'a table', entry)
     return null
   }
-  const { command, file, match, subdomains, variable } = entry
+  const { command, file, project, match, subdomains, variable } = entry
   const unknown = Object.keys(entry).find((name) => !REGISTRY_KEYS.has(name))
   if (unknown !== undefined) say(`${key}.${unknown}`, `one of ${[...REGISTRY_KEYS].join(', ')}`, unknown)
   const isCommand = isTexts(command) && command.length > 0
   const isFile = typeof file === 'string' && file.startsWith('~/')
-  if (isCommand === isFile) say(key, 'either a command or a file under "~/"', entry)
+  const isProject = typeof project === 'string' && /^[\w.][\w./-]*$/.test(project) && !project.includes('..')
+  if (Number(isCommand) + Number(isFile) + Number(isProject) !== 1)
+    say(key, 'either a command, a file under "~/" or a file of the project', entry)
   if (typeof match !== 'string' || !isExpression(match)) {
     say(`${key}.match`, 'a regular expression', match)
     return null
@@ -151,6 +153,7 @@ function registrySource(entry: unknown, key: string, say: Say): RegistrySource |
   return {
     command: isCommand ? command : null,
     file: isFile ? file : null,
+    project: isProject ? project : null,
     match,
     subdomains: subdomains === true,
     variable: typeof variable === 'string' ? variable : null,

@@ -6,6 +6,7 @@ import { matchSegment } from '../../files/glob.ts'
 import { splitPath } from '../../files/path-pattern.ts'
 import { foldName, isOfPackage, type ProtectedName, protectedNames } from '../../files/protected-paths.ts'
 import { childPath, isBelow, type SecretTree } from '../secrets/tree.ts'
+import { parseGitConfig } from './git-config.ts'
 import { oddProtected } from './odd.ts'
 
 /** A mount that keeps something as it is: `read-only` cannot be written, `in-place` cannot be moved or removed. */
@@ -48,8 +49,8 @@ export interface Protection {
   readonly odd: ReadonlyMap<string, string>
 }
 
-/** Git takes a pointer padded with line ends; beyond this it is not read. */
-const POINTER_LIMIT = 4n * 1_048_576n
+/** A path and its line ends; a longer pointer is padded to blind whoever reads it, and is not read. */
+export const POINTER_LIMIT = 65_536
 
 /** Finds what is protected in the tree, as it stands after its last refresh. */
 export function protectTree(tree: SecretTree, facts: ProtectFacts): Protection {
@@ -83,6 +84,7 @@ export function protectTree(tree: SecretTree, facts: ProtectFacts): Protection {
     // Where nothing is a repository yet, `git init` has samples to lay down.
     const isTop = isTopRepository(path, tree.roots) && lstatOrNull(childPath(path, 'HEAD')) !== null
     if (isTop || holdsHooks(hooks)) add(hooks, 'git hooks')
+    for (const folder of hookFolders(path, facts.home)) add(folder, 'git hooks, by core.hooksPath')
   }
   for (const root of tree.roots) {
     const pointer = childPath(root, '.git')
@@ -225,15 +227,36 @@ function inPlace(path: string): MountPin {
 // What a `commondir` file points to gives a repository its configuration and hooks, and needs no HEAD of its own.
 function commonDirectories(gitDirectories: readonly string[], roots: readonly string[]): ReadonlySet<string> {
   const common = new Set<string>()
+  const known = new Set(gitDirectories)
   for (const directory of gitDirectories) {
     const pointer = childPath(directory, 'commondir')
     const stat = lstatOrNull(pointer)
     // One that is no plain file, or too big to be read, is moved away when a run has made it.
     if (!stat?.isFile() || stat.size > POINTER_LIMIT) continue
-    const target = resolved(posix.resolve(directory, readFileSync(pointer, 'utf8').trim()))
-    if (target !== null && isWritable(target, roots) && !gitDirectories.includes(target)) common.add(target)
+    const text = textOrNull(pointer)
+    const target = text === null ? null : resolved(posix.resolve(directory, withoutLineEnds(text)))
+    if (target !== null && isWritable(target, roots) && !known.has(target)) common.add(target)
   }
   return common
+}
+
+/** The folders that `core.hooksPath` of a repository names: git runs what is in there. */
+function hookFolders(directory: string, home: string): readonly string[] {
+  const file = childPath(directory, 'config')
+  const stat = lstatOrNull(file)
+  const text = stat?.isFile() && stat.size <= POINTER_LIMIT * 4 ? textOrNull(file) : null
+  if (text === null || !/hookspath/i.test(text)) return []
+  const worktree = posix.basename(directory) === '.git' ? posix.dirname(directory) : directory
+  const named = (parseGitConfig(text) ?? []).filter((entry) => entry.key === 'core.hookspath' && entry.value !== '')
+  return named.map(({ value }) => (value.startsWith('~/') ? home + value.slice(1) : posix.resolve(worktree, value)))
+}
+
+function textOrNull(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return null
+  }
 }
 
 function isOfDependency(path: string, roots: readonly string[]): boolean {

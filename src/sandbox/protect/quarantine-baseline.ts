@@ -1,12 +1,26 @@
 /** What was protected before a run: the yardstick for what may stay after it. */
 
-import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  type Stats,
+} from 'node:fs'
 import { posix } from 'node:path'
 import { decodePath, encodePath } from '../../files/path-bytes.ts'
+import { splitPath } from '../../files/path-pattern.ts'
+import { isOfPackage } from '../../files/protected-names.ts'
+import { isToldStart, toldName } from '../../files/told-names.ts'
 import type { Movable } from '../secrets/masks-moving.ts'
 import { childPath, type Folder, isBelow, type SecretTree } from '../secrets/tree.ts'
 import { includedFiles } from './git-config.ts'
-import { type ProtectFacts, type Protection, protectTree } from './protect.ts'
+import { POINTER_LIMIT, type ProtectFacts, type Protection, protectTree } from './protect.ts'
 import { SEQUENCE_FOLDERS, sequenceFiles } from './quarantine-sequence.ts'
 
 /** Plain data, so that another process can settle a run whose own process was killed. */
@@ -33,6 +47,10 @@ export interface TreeBaseline {
   readonly odd: readonly string[]
   /** Folders that cannot be read, by device and inode: they are hidden as a whole. */
   readonly closed: readonly string[]
+  /** Configurations that were too large to be noted, to their state. */
+  readonly unread?: Readonly<Record<string, string>>
+  /** Files whose change a person is told about, to their state. */
+  readonly told?: Readonly<Record<string, string>>
 }
 
 /** What the baseline notes of a run's masks. */
@@ -44,7 +62,10 @@ export interface HiddenFacts {
 const NOTHING_HIDDEN: HiddenFacts = { linked: new Map(), movable: {} }
 
 /** Larger than any configuration a person keeps; a bigger file is not read and counts as unreadable. */
-const CONFIG_LIMIT = 4 * 1_048_576
+const CONFIG_LIMIT = 1_048_576
+
+/** All configurations of a project together; what is more is not noted, and counts as made by the run if it changes. */
+const CONFIGS_LIMIT = 16 * 1_048_576
 
 /** Facts about the whole tree: a grant of one command says nothing about what another one left behind. */
 export function wholeTree(tree: SecretTree, facts: Omit<ProtectFacts, 'write'>): ProtectFacts {
@@ -60,8 +81,9 @@ export function takeBaseline(
   const protection = protectTree(tree, wholeTree(tree, facts))
   const configs = new Map<string, string>()
   const pointers = readPointers(protection)
+  const room = { left: CONFIGS_LIMIT, unread: new Map<string, string>() }
   for (const directory of protection.gitDirectories) {
-    for (const file of configFiles(directory)) collectConfig(file, facts.home, tree.roots, configs)
+    for (const file of configFiles(directory)) collectConfig(file, facts.home, tree.roots, configs, room)
   }
   for (const file of configs.keys()) {
     const link = linkText(file)
@@ -83,6 +105,60 @@ export function takeBaseline(
     movable,
     odd: [...protection.odd.values()],
     closed: closedFolders(tree).map(folderName),
+    unread: Object.fromEntries(room.unread),
+    told: Object.fromEntries(readTold(tree)),
+  }
+}
+
+/** More than a project has of them; the rest is not looked at one by one. */
+const MOST_TOLD = 2_000
+
+/** The files whose change a person is told about, to device, inode, size and change time. */
+export function readTold(tree: SecretTree): Map<string, string> {
+  const found = new Map<string, string>()
+  const look = (path: string, depth: number): void => {
+    if (found.size >= MOST_TOLD || depth > 8) return
+    const stat = statOf(path)
+    if (stat?.isDirectory()) {
+      // Only what a told name stands for: `.github/workflows`, not all of `.github`.
+      for (const name of tree.folder(path)?.folders ?? []) look(childPath(path, name), depth + 1)
+      for (const name of namesIn(path)) {
+        const child = childPath(path, name)
+        const file = toldName(child) === null ? null : statOf(child)
+        if (file?.isFile()) found.set(child, stateOf(file))
+      }
+    } else if (stat && toldName(path) !== null) found.set(path, stateOf(stat))
+  }
+  for (const folder of tree.notable())
+    for (const name of folder.guarded)
+      if (isToldStart(name) && !isOfPackage(splitPath(childPath(folder.path, name))))
+        look(childPath(folder.path, name), 0)
+  return found
+}
+
+/** A file as it is now, by what nobody can set back; null where there is none. */
+export function fileState(path: string): string | null {
+  const stat = statOf(path)
+  return stat === null ? null : stateOf(stat)
+}
+
+function stateOf(stat: Stats): string {
+  return `${stat.dev}:${stat.ino}:${stat.size}:${stat.ctimeMs}`
+}
+
+function statOf(path: string): Stats | null {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) ?? null
+  } catch {
+    return null
+  }
+}
+
+function namesIn(path: string): readonly string[] {
+  try {
+    return readdirSync(path)
+  } catch {
+    return []
   }
 }
 
@@ -116,7 +192,7 @@ export function readPointers(protection: Protection): Map<string, string> {
 export function readSequences(protection: Protection): Map<string, string | undefined> {
   const texts = new Map<string, string | undefined>()
   for (const directory of protection.gitDirectories) {
-    if (!SEQUENCE_FOLDERS.some((name) => lstatSync(childPath(directory, name), { throwIfNoEntry: false }))) continue
+    if (!SEQUENCE_FOLDERS.some((name) => statOf(childPath(directory, name)) !== null)) continue
     for (const file of sequenceFiles(directory)) {
       const isLinked = [file, posix.dirname(file)].some((path) => linkText(path) !== null)
       const text = isLinked ? undefined : readConfig(file)
@@ -171,14 +247,26 @@ export function readConfig(path: string): string | null | undefined {
   }
 }
 
-function collectConfig(file: string, home: string, roots: readonly string[], configs: Map<string, string>): void {
+function collectConfig(
+  file: string,
+  home: string,
+  roots: readonly string[],
+  configs: Map<string, string>,
+  room: { left: number; readonly unread: Map<string, string> },
+): void {
   if (configs.has(file)) return
   const text = readConfig(file)
-  if (typeof text !== 'string') return
+  if (text === null) return
+  if (text === undefined || text.length > room.left) {
+    const state = fileState(file)
+    if (state !== null) room.unread.set(file, state)
+    return
+  }
+  room.left -= text.length
   configs.set(file, text)
   for (const included of includedFiles(text, posix.dirname(file), home)) {
     // What lies outside the roots cannot be written by a command.
-    if (isInTree(included, roots)) collectConfig(included, home, roots, configs)
+    if (isInTree(included, roots)) collectConfig(included, home, roots, configs, room)
   }
 }
 
@@ -211,5 +299,5 @@ function readPointer(path: string): string | null {
   const link = linkText(path)
   if (link !== null) return link
   const text = readConfig(path)
-  return text === undefined ? '' : text
+  return text === undefined || (text !== null && text.length > POINTER_LIMIT) ? '' : text
 }

@@ -121,7 +121,8 @@ describe.each(['root', ...(isRoot ? ['nobody' as const] : [])] as const)('ordina
       git(user, root, 'submodule', 'add', '-q', join(base, 'origin'), 'module')
       git(user, root, 'config', 'user.name', 'Somebody')
     })
-    expect(result.actions).toEqual([])
+    // A person wants to know of another source of code; nothing else is to be said.
+    expect(result.actions).toEqual(['told .gitmodules'])
     expect(git(user, root, 'config', 'branch.main.remote')).toBe('origin\n')
     expect(git(user, join(root, 'tree'), 'status', '--short')).toBe('')
     expect(git(user, join(root, 'module'), 'log', '--oneline')).toContain('one')

@@ -2,19 +2,22 @@
 
 import { accessSync, constants, readdirSync } from 'node:fs'
 import { posix } from 'node:path'
+import { toldName } from '../../files/told-names.ts'
 import { keepSecret, keptSecretsFile } from '../secrets/kept.ts'
 import { childPath, isBelow, MAX_FOLDER_LENGTH, type SecretTree } from '../secrets/tree.ts'
 import { type GuardedIn, guardedKeys, includedFiles, repairGitConfig } from './git-config.ts'
-import { type Guarded, type Protection, pointerTarget, protectTree } from './protect.ts'
+import { type Guarded, type Protection, pointerTarget, protectTree, withoutLineEnds } from './protect.ts'
 import {
   closedFolders,
   configFiles,
+  fileState,
   folderName,
   isInTree,
   linkText,
   readConfig,
   readPointers,
   readSequences,
+  readTold,
   realPath,
   type TreeBaseline,
   wholeTree,
@@ -26,10 +29,10 @@ import { openFolder, QuarantineStore, replaceText } from './quarantine-store.ts'
 export interface QuarantineFinding {
   readonly path: string
   /**
-   * `moved` into the quarantine, `reverted` in place, `hidden` from now on, or `failed`: it is still there, and a person
-   * must look.
+   * `moved` into the quarantine, `reverted` in place, `hidden` from now on, `told` and left as it is, or `failed`: it is still
+   * there, and a person must look.
    */
-  readonly action: 'moved' | 'reverted' | 'hidden' | 'failed'
+  readonly action: 'moved' | 'reverted' | 'hidden' | 'told' | 'failed'
   /** What it was and what was done, as a sentence for people and agents. */
   readonly message: string
   /** Where it, or the text it had, is kept. */
@@ -40,17 +43,42 @@ const SEQUENCE_REASON = 'a stopped rebase or pick, with which git goes on outsid
 
 /** Compares the project with the baseline and puts right what a run may not leave. The tree is refreshed here. */
 export function settleRun(tree: SecretTree, baseline: TreeBaseline, stateDir: string): readonly QuarantineFinding[] {
-  const failures = openClosed(tree, baseline)
-  const settling = new Settling(tree, baseline, new QuarantineStore(stateDir))
-  settling.findings.push(...failures)
-  settling.guarded()
-  settling.odd()
-  settling.pointers()
-  settling.configs()
-  settling.sequences()
-  settling.links(stateDir)
-  return settling.findings
+  const findings: QuarantineFinding[] = []
+  const isolated = (what: string, step: () => void): void => {
+    try {
+      step()
+    } catch (error) {
+      findings.push(undone(what, error))
+    }
+  }
+  isolated('the folders that were closed', () => findings.push(...openClosed(tree, baseline)))
+  let settling: Settling | null = null
+  isolated('the protected files', () => {
+    settling = new Settling(tree, baseline, new QuarantineStore(stateDir), findings)
+  })
+  // Worst first: what git runs at the next `git status` of a person, then what waits for an editor or an agent.
+  const steps: readonly (readonly [string, (of: Settling) => void])[] = [
+    ['the pointers of git', (of) => of.pointers()],
+    ['the configurations of git', (of) => of.configs()],
+    ['the protected files', (of) => of.guarded()],
+    ['the stopped rebases', (of) => of.sequences()],
+    ['the names that are not UTF-8', (of) => of.odd()],
+    ['the links to secrets', (of) => of.links(stateDir)],
+    ['the instructions and workflows', (of) => of.told()],
+  ]
+  for (const [what, step] of steps) isolated(what, () => settling && step(settling))
+  return findings
 }
+
+/** A step that failed is told, and the others go on. */
+function undone(what: string, error: unknown): QuarantineFinding {
+  const cause = error instanceof Error ? error.message : String(error)
+  const message = `Cordon could not look through ${what} after the command: ${cause}. Look at the project before you use git, an editor or an agent there.`
+  return { path: '', action: 'failed', message, kept: null }
+}
+
+/** Settling takes milliseconds; what a command made to take longer than this is told and not waited for. */
+const MOST_MS = 30_000
 
 /** A folder in a folder in a folder: each is found once the one above it is open. */
 const MOST_ROUNDS = 64
@@ -83,21 +111,45 @@ function openClosed(tree: SecretTree, baseline: TreeBaseline): readonly Quaranti
 }
 
 class Settling {
-  readonly findings: QuarantineFinding[] = []
+  readonly findings: QuarantineFinding[]
+  readonly #deadline = performance.now() + MOST_MS
+  readonly #moved = new Set<string>()
+  readonly #directories: ReadonlySet<string>
   readonly #tree: SecretTree
   readonly #baseline: TreeBaseline
   readonly #store: QuarantineStore
   readonly #protection: Protection
 
-  constructor(tree: SecretTree, baseline: TreeBaseline, store: QuarantineStore) {
+  constructor(tree: SecretTree, baseline: TreeBaseline, store: QuarantineStore, findings: QuarantineFinding[]) {
     this.#tree = tree
     this.#baseline = baseline
     this.#store = store
+    this.findings = findings
     this.#protection = protectTree(tree, wholeTree(tree, baseline))
+    this.#directories = new Set(this.#protection.gitDirectories)
+  }
+
+  /** Files that may change, but not without a word to the person. */
+  told(): void {
+    const before = this.#baseline.told ?? {}
+    const now = readTold(this.#tree)
+    const changed = new Set(Object.keys(before).filter((path) => !now.has(path)))
+    for (const [path, state] of now) if (before[path] !== state) changed.add(path)
+    for (const [what, paths] of Map.groupBy(changed, (path) => toldName(path)?.what ?? 'a file of the project')) {
+      const names = paths.slice(0, 5).map((path) => posix.relative(this.#tree.roots[0] ?? '/', path))
+      const more = paths.length > 5 ? ` and ${paths.length - 5} more` : ''
+      const message = `${names.join(', ')}${more} changed while the command ran (${what}): read it before you go on.`
+      this.findings.push({ path: paths[0]!, action: 'told', message, kept: null })
+    }
+  }
+
+  #watchTime(): void {
+    if (performance.now() > this.#deadline) throw new Error(`it takes longer than ${MOST_MS / 1000} seconds`)
   }
 
   guarded(): void {
     for (const guard of this.#protection.guarded.values()) {
+      this.#watchTime()
       // The manifest is pinned while a command runs, and takes effect only when it is signed: another one in its place is the
       // user's own doing, an editor's or an "always" of theirs.
       if (guard.path === this.#baseline.own.manifestPath && guard.path in this.#baseline.guarded) continue
@@ -115,6 +167,7 @@ class Settling {
 
   pointers(): void {
     for (const [path, text] of readPointers(this.#protection)) {
+      this.#watchTime()
       if (this.#baseline.pointers[path] === text) continue
       const target = pointedAt(path, text)
       // A pointer into the tree leads to a git directory that is itself checked; one to nowhere can be filled later.
@@ -130,8 +183,12 @@ class Settling {
       const guarded = guardedKeys(directory, this.#tree.roots, this.#baseline.hosts)
       for (const file of configFiles(directory)) this.#config(file, guarded, checked)
     }
-    for (const file of Object.keys(this.#baseline.configs)) {
-      this.#config(file, guardedKeys(posix.dirname(file), this.#tree.roots, this.#baseline.hosts), checked)
+    for (const [file, text] of Object.entries(this.#baseline.configs)) {
+      const guarded = guardedKeys(posix.dirname(file), this.#tree.roots, this.#baseline.hosts)
+      this.#config(file, guarded, checked)
+      // What it includes may have been made just now: it was not there to be noted.
+      for (const included of includedFiles(text, posix.dirname(file), this.#baseline.home))
+        if (isInTree(included, this.#tree.roots)) this.#config(included, guarded, checked)
     }
   }
 
@@ -148,11 +205,14 @@ class Settling {
   }
 
   links(stateDir: string): void {
-    for (const [path, link] of Object.entries(this.#baseline.links ?? {})) {
+    const links = Object.entries(this.#baseline.links ?? {})
+    const led = links.length === 0 ? new Set<string>() : this.#ledTo()
+    for (const [path, link] of links) {
+      this.#watchTime()
       // Gone together with what it led to, or still leading there: nothing was opened.
-      if (realPath(path) !== path || realPath(link) === path || this.#isLedTo(path)) continue
+      if (realPath(path) !== path || realPath(link) === path || led.has(path)) continue
       this.#attempt(path, 'hidden', () => {
-        if (!keepSecret(stateDir, path)) return null
+        if (!keepSecret(stateDir, path, this.#tree.roots)) return null
         const message =
           `${path} is hidden as a secret because ${link} led to it, and that link was taken away while the command ran: it stays ` +
           `hidden. To show it to commands, name it in a read grant, or take its line out of ${keptSecretsFile(stateDir)}.`
@@ -164,11 +224,12 @@ class Settling {
   #config(file: string, guarded: GuardedIn, checked: Set<string>): void {
     if (checked.has(file) || this.#baseline.named.includes(file)) return
     checked.add(file)
+    this.#watchTime()
     const before = this.#baseline.configs[file] ?? null
     const link = linkText(file)
     // A link hides the configuration in a file that nothing else would protect.
     const now = link !== null && this.#baseline.pointers[file] !== link ? undefined : readConfig(file)
-    if (now === before) return
+    if (now === before || (before === null && this.#baseline.unread?.[file] === fileState(file))) return
     // Taken away together with its repository, or moved: what it became elsewhere is checked there.
     if (now === null && !this.#isGitDirectory(posix.dirname(file))) return
     const repair = now === undefined ? null : repairGitConfig(before ?? '', now ?? '', guarded)
@@ -219,7 +280,9 @@ class Settling {
   }
 
   #move(path: string, reason: string): void {
-    if (this.findings.some((finding) => finding.path === path)) return
+    if (this.#moved.has(path)) return
+    this.#moved.add(path)
+    this.#watchTime()
     const replaced = path in this.#baseline.guarded
     this.#attempt(path, 'moved', () => {
       const kept = this.#store.take(this.#behindLinks(path), reason)
@@ -243,7 +306,7 @@ class Settling {
 
   #attempt(
     path: string,
-    action: Exclude<QuarantineFinding['action'], 'failed'>,
+    action: Exclude<QuarantineFinding['action'], 'failed' | 'told'>,
     work: () => Pick<QuarantineFinding, 'kept' | 'message'> | null,
   ): void {
     try {
@@ -269,10 +332,14 @@ class Settling {
   }
 
   // The link may have been moved, with its folder or by itself.
-  #isLedTo(path: string): boolean {
+  #ledTo(): ReadonlySet<string> {
+    const led = new Set<string>()
     for (const folder of this.#tree.notable())
-      if (folder.secrets.some(({ name, link }) => link && realPath(childPath(folder.path, name)) === path)) return true
-    return false
+      for (const { name, link } of folder.secrets) {
+        const real = link ? realPath(childPath(folder.path, name)) : null
+        if (real !== null) led.add(real)
+      }
+    return led
   }
 
   // `git init` at the root makes a directory there; a pointer is judged by where it leads.
@@ -281,7 +348,7 @@ class Settling {
   }
 
   #isGitDirectory(path: string): boolean {
-    return this.#protection.gitDirectories.includes(path)
+    return this.#directories.has(path)
   }
 }
 
@@ -289,6 +356,6 @@ function pointedAt(path: string, text: string): string | null {
   const folder = posix.dirname(path)
   if (text.startsWith('-> ')) return posix.resolve(folder, text.slice(3))
   const utf8 = Buffer.from(text, 'latin1').toString('utf8')
-  const said = posix.basename(path) === 'commondir' ? utf8.replace(/[\r\n]+$/, '') : pointerTarget(utf8)
+  const said = posix.basename(path) === 'commondir' ? withoutLineEnds(utf8) : pointerTarget(utf8)
   return said === null || said === '' ? null : posix.resolve(folder, said)
 }

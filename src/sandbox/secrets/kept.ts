@@ -7,42 +7,51 @@ import { appendFileSync, lstatSync, mkdirSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { realPath } from '../protect/quarantine-baseline.ts'
 
-/** The list: one path in JSON a line, so that two processes can add to it at once, and a person can take a line out. */
+/** The list: one entry in JSON a line, so that two processes can add to it at once, and a person can take a line out. */
 export function keptSecretsFile(stateDir: string): string {
   return posix.join(stateDir, 'kept-secrets.jsonl')
 }
 
-/** The paths on the list. A list that cannot be read is a fault: what it hides is not known. */
-export function readKeptSecrets(stateDir: string): readonly string[] {
+/** An entry: the path, and the roots of the project in which it is hidden; one without roots is hidden everywhere. */
+interface KeptSecret {
+  readonly path: string
+  readonly roots: readonly string[] | null
+}
+
+/** The paths on the list for a project with these roots. A list that cannot be read is a fault: what it hides is not known. */
+export function readKeptSecrets(stateDir: string, roots: readonly string[]): readonly string[] {
   const file = keptSecretsFile(stateDir)
   // Hardly anybody has one, and a failed read costs more than the question.
   if (lstatSync(file, { throwIfNoEntry: false }) === undefined) return []
   const paths = new Set<string>()
   for (const line of readFileSync(file, 'utf8').split('\n')) {
-    const path = parseLine(line)
-    if (path !== null) paths.add(path)
+    const entry = parseLine(line)
+    if (entry !== null && (entry.roots?.some((root) => roots.includes(root)) ?? true)) paths.add(entry.path)
   }
   return [...paths]
 }
 
 /** Those of the paths on the list at which there still is something. */
-export function hiddenByList(stateDir: string): readonly string[] {
-  return readKeptSecrets(stateDir).filter((path) => realPath(path) === path)
+export function hiddenByList(stateDir: string, roots: readonly string[]): readonly string[] {
+  return readKeptSecrets(stateDir, roots).filter((path) => realPath(path) === path)
 }
 
-/** Puts a path on the list; false when it was there already. */
-export function keepSecret(stateDir: string, path: string): boolean {
-  if (readKeptSecrets(stateDir).includes(path)) return false
+/** Puts a path on the list of a project; false when it was there already. */
+export function keepSecret(stateDir: string, path: string, roots: readonly string[]): boolean {
+  if (readKeptSecrets(stateDir, roots).includes(path)) return false
   mkdirSync(stateDir, { recursive: true, mode: 0o700 })
   // A line that was cut short, by a full disk, must not swallow this one.
-  appendFileSync(keptSecretsFile(stateDir), `\n${JSON.stringify(path)}\n`, { mode: 0o600 })
+  appendFileSync(keptSecretsFile(stateDir), `\n${JSON.stringify({ path, roots })}\n`, { mode: 0o600 })
   return true
 }
 
-function parseLine(line: string): string | null {
+function parseLine(line: string): KeptSecret | null {
   try {
-    const path: unknown = JSON.parse(line)
-    return typeof path === 'string' && path.startsWith('/') ? path : null
+    const entry: unknown = JSON.parse(line)
+    if (typeof entry === 'string') return entry.startsWith('/') ? { path: entry, roots: null } : null
+    const { path, roots } = entry as Partial<KeptSecret>
+    if (typeof path !== 'string' || !path.startsWith('/')) return null
+    return { path, roots: Array.isArray(roots) ? roots.filter((root) => typeof root === 'string') : null }
   } catch {
     return null
   }

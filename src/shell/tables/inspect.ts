@@ -1,7 +1,10 @@
 /** Looks one simple command up in the tables: what makes it more than its name says, what it touches, what it does. */
 
 import type { AssignmentFact, Effect, Span, Word } from '../facts.ts'
-import { effectOf, strongest } from './effects/lookup.ts'
+import { effectOf, onlyTells, strongest } from './effects/lookup.ts'
+import { commandsIn, commandsOfCode } from './embedded.ts'
+import { namesProgram } from './environment.ts'
+import { guessRole } from './option-names.ts'
 import { type Arg, argOf, type OptionUse, parseArgs } from './options.ts'
 import { isRooted } from './paths.ts'
 import { findProgram, programName } from './programs/registry.ts'
@@ -23,6 +26,8 @@ export interface SimpleCommand {
   readonly span: Span
   /** What is known about its standard input: text of the command, something else, or nothing was redirected. */
   readonly stdin: 'known' | 'unknown' | 'none'
+  /** Its text, when that is known. */
+  readonly input?: string | null
 }
 
 /** Words with several known values are looked at one value at a time, up to this many combinations. */
@@ -31,19 +36,28 @@ const maxDepth = 4
 
 /** Finds hazards, paths, hosts and the effect of a simple command. */
 export function inspect(command: SimpleCommand): Inspection {
-  const { cwd, home, stdin, fallback = null } = command
-  const place: Place = { cwd, home, stdin, fallback }
+  const { cwd, home, stdin, fallback = null, input = null, assignments } = command
+  const place: Place = { cwd, home, stdin, fallback, input, assignments }
   const found = new Findings(place)
   let effect: Effect = 'local'
   let effectNote = ''
+  let kind: readonly string[] | null | undefined
   for (const argv of combinations(command.argv)) {
-    const [own, note] = inspectWords(argv, command.span, place, found, 0)
+    const [own, note, ownKind = null] = inspectWords(argv, command.span, place, found, 0)
+    kind = kind === undefined || kind?.join(' ') === ownKind?.join(' ') ? ownKind : null
     if (strongest(effect, own) !== effect || effectNote === '') {
       effectNote = strongest(effect, own) === own ? note : effectNote
       effect = strongest(effect, own)
     }
   }
-  return { hazards: found.hazards, paths: found.paths, hosts: found.hosts, effect, effectNote }
+  return {
+    hazards: found.hazards,
+    paths: found.paths,
+    hosts: found.hosts,
+    effect,
+    effectNote,
+    kind: effect === 'remote-write' ? (kind ?? null) : null,
+  }
 }
 
 function combinations(argv: readonly Word[]): readonly (readonly Word[])[] {
@@ -83,7 +97,7 @@ function inspectWords(
   place: Place,
   found: Findings,
   depth: number,
-): readonly [Effect, string] {
+): readonly [effect: Effect, note: string, kind?: readonly string[] | null] {
   const first = argv[0]
   if (first === undefined) return ['local', '']
   const name = argOf(first)
@@ -98,7 +112,8 @@ function inspectWords(
   const level = descend(program, spec ?? {}, args, first.span, found)
 
   let override: readonly [Effect, string] | null = null
-  const inner: (readonly [Effect, string])[] = []
+  let kind: readonly string[] | null = null
+  const inner: (readonly [Effect, string, (readonly string[] | null)?])[] = []
   const use: Use = {
     program,
     words: level.words,
@@ -111,6 +126,29 @@ function inspectWords(
     span,
     found,
     delegate: (words) => inner.push(inspectWords(words, span, place, found, depth + 1)),
+    delegateTexts: (commands) => {
+      for (const words of commands)
+        inner.push(
+          inspectWords(
+            words.map((text) => ({
+              ...first,
+              text,
+              values: [text],
+              prefix: text,
+              dynamic: [],
+              pattern: null,
+              splits: false,
+            })),
+            span,
+            place,
+            new Findings(place),
+            depth + 1,
+          ),
+        )
+    },
+    setKind: (words) => {
+      kind = words
+    },
     setEffect: (effect, note) => {
       override = [effect, note]
     },
@@ -123,8 +161,29 @@ function inspectWords(
     if (arg.text?.startsWith('@') && isRooted(arg.text.slice(1))) found.file(arg.text.slice(1), 'read', arg.word.span)
   }
   for (const rule of findRules(spec?.rules ?? [], level.words)) rule(use)
-  const own = override ?? effectOf(use)
-  return inner.reduce((best, next) => (strongest(best[0], next[0]) === best[0] ? best : next), own)
+  if (depth < 2) use.delegateTexts(textsOf(use))
+  const own: readonly [Effect, string] = onlyTells(use) ? ['local', ''] : (override ?? effectOf(use))
+  // What else runs in it is of no kind that was named.
+  const only = inner.every(([effect]) => effect === 'local' || effect === 'unknown')
+  const strongestOf = inner.reduce<readonly [Effect, string, (readonly string[] | null)?]>(
+    (best, next) => (strongest(best[0], next[0]) === best[0] ? best : next),
+    own,
+  )
+  return only && own[0] === 'remote-write' ? [own[0], own[1], kind] : strongestOf
+}
+
+/** Commands in the values of options and variables that name a program, and in inline code. */
+function textsOf({ options, place }: Use): readonly (readonly string[])[] {
+  const values = options.flatMap(({ name, row, value }) => {
+    if (value?.text == null) return []
+    if (row?.role === 'code') return commandsOfCode(value.text)
+    const runs = row === null ? guessRole(name) === 'run' : row.role === 'run'
+    return runs ? commandsIn(value.text.replace(/^(?:exec|cmd|command)=/, '')) : []
+  })
+  const variables = place.assignments.flatMap(({ name, value }) =>
+    value?.values?.length === 1 && namesProgram(name) ? commandsIn(value.values[0] ?? '') : [],
+  )
+  return [...values, ...variables].filter(([name]) => name !== undefined && !name.startsWith('-'))
 }
 
 interface Level {

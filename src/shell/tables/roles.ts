@@ -22,6 +22,7 @@ export type Role =
   | 'url' // an address
   | 'host' // a machine's name
   | 'route' // sends or takes data another way: a proxy, a mirror, a socket
+  | 'way' // names a way to another machine by a name of its own: a context, a profile
   | 'mount' // source:target of a container
   | 'remote' // an address or a local directory (git, rsync, scp)
   | 'skip' // switches a check off
@@ -83,6 +84,7 @@ export const roles: Readonly<Record<Role, RoleMeaning>> = {
   mount: harmless,
   route: { ...harmless, hazard: 'option-changes-route', says: 'sends or fetches data by another way' },
   remote: harmless,
+  way: { ...harmless, hazard: 'option-changes-route', says: 'works on another machine' },
   skip: { ...harmless, hazard: 'option-skips-checks', says: 'switches a check off' },
   system: { ...harmless, hazard: 'changes-system', says: 'changes the machine or the account' },
   widen: { ...harmless, hazard: 'widens-container', says: 'opens the container to the machine' },

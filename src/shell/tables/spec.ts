@@ -51,10 +51,33 @@ export interface Program extends Spec {
    * between them, `*` is any use, options are any-of; the most specific line decides.
    */
   readonly effects?: string
+  /** For a program of a service: its effect goes by its verbs where no line fits. */
+  readonly verbs?: Verbs
   /** What lines cannot say, by the words of the command. */
   readonly rules?: readonly Rules[]
   /** True when its options and files are not described, as those of a program that no row lists. */
   readonly partial?: boolean
+}
+
+/** How the verbs of a program are read; the lists of verbs that all programs share are in `effects/verbs.ts`. */
+export interface Verbs {
+  /** What it changes: "a cloud service". */
+  readonly at: string
+  /** A pattern for the start of the first word: the verbs count only there. */
+  readonly under?: string
+  /** How many words can hold the verb; names come after it. */
+  readonly depth?: number
+  /** First words that stay on this machine. */
+  readonly local?: string
+  /** Words that mean something else to this program. */
+  readonly reads?: string
+  readonly writes?: string
+  readonly deletes?: string
+  readonly groups?: string
+  /** Options with which nothing is changed, beside `--dry-run` and its kin. */
+  readonly dry?: string
+  /** The effect without any word; local when it is not given. */
+  readonly bare?: 'remote-read' | 'remote-write'
 }
 
 /** Rules by the words of the commands they look at, with commas between them. */

@@ -1,6 +1,6 @@
 /** One simple command as the rules see it, and what they find out about it. */
 
-import type { Effect, Hazard, HostUse, PathUse, Span, Word } from '../facts.ts'
+import type { AssignmentFact, Effect, Hazard, HostUse, PathUse, Span, Word } from '../facts.ts'
 import { asUrl, certainHost, isRemotePath, isUrl } from './hosts.ts'
 import type { Arg, OptionUse } from './options.ts'
 import { isSink, looksLikePath, pathParts, resolvePath } from './paths.ts'
@@ -13,6 +13,10 @@ export interface Place {
   readonly fallback: string | null
   readonly home: string
   readonly stdin: 'known' | 'unknown' | 'none'
+  /** The text of its standard input, when that is known. */
+  readonly input: string | null
+  /** Variables that are set for it. */
+  readonly assignments: readonly AssignmentFact[]
 }
 
 /** What the tables found out about a command. */
@@ -22,6 +26,8 @@ export interface Inspection {
   readonly hosts: HostUse[]
   readonly effect: Effect
   readonly effectNote: string
+  /** Words for the kind of a remote write; null when it is of no kind that a grant could hold. */
+  readonly kind: readonly string[] | null
 }
 
 /** Collects findings; the same one is kept once. */
@@ -135,6 +141,10 @@ export interface Use {
   readonly found: Findings
   /** Looks at a command that this one runs, and takes over what is found. */
   readonly delegate: (argv: readonly Word[]) => void
+  /** Looks at commands that stand in a text, and takes over their effects. */
+  readonly delegateTexts: (commands: readonly (readonly string[])[]) => void
+  /** Names the kind of change elsewhere that this is. */
+  readonly setKind: (words: readonly string[]) => void
   /** Overrides the effect that the tables give. */
   readonly setEffect: (effect: Effect, note: string) => void
 }
@@ -145,6 +155,13 @@ export type Rule = (use: Use) => void
 /** Uses of an option, by the first name its row lists (or its own name when no row lists it). */
 export function usesOf(use: Use, ...names: readonly string[]): readonly OptionUse[] {
   return use.options.filter((option) => names.includes(option.row?.name ?? option.name) || names.includes(option.name))
+}
+
+/** As `has`, and a long option may be shortened: for what makes a command more dangerous, never for what makes it harmless. */
+export function mayHave(use: Use, ...names: readonly string[]): boolean {
+  const shortened = (given: string): boolean =>
+    /^--./.test(given) && names.some((name) => name.startsWith('--') && name.startsWith(given))
+  return has(use, ...names) || use.options.some(({ name }) => shortened(name))
 }
 
 export function has(use: Use, ...names: readonly string[]): boolean {

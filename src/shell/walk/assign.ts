@@ -6,7 +6,7 @@ import { assignmentHazard, loadsProjectCode } from '../tables/environment.ts'
 import { isPlainArithmetic } from '../words/arithmetic.ts'
 import { unknownWord } from '../words/pieces.ts'
 import { arithmeticDoubt, checkArithmeticWord, expandArguments, expandSingle } from '../words/word.ts'
-import { printsNumber } from './counting.ts'
+import { printsNumber, printsTemporary } from './counting.ts'
 import { COUNT, INTEGER, known, noEffects, UNKNOWN, type Value } from './scope.ts'
 import type { Walk } from './walk.ts'
 
@@ -76,13 +76,16 @@ function valueOfAssignment(walk: Walk, word: Word, written: SourceWord, appended
   return known(appended.values.flatMap((before) => added.map((after) => before + after)))
 }
 
-/** The value of a word that is one expansion which always yields a number, or a number or nothing. */
+/** The value of a word that is one expansion which always yields a number, a number or nothing, or a temporary file. */
 function numberOf(walk: Walk, word: SourceWord): Value {
   const [outer, more] = word.parts ?? []
   const [inner, others] = outer?.type === 'DoubleQuoted' ? outer.parts : [outer]
   if (more !== undefined || others !== undefined || inner === undefined) return UNKNOWN
   if (inner.type === 'ArithmeticExpansion') return INTEGER
-  if (inner.type === 'CommandExpansion') return printsNumber(inner.script, walk.scope) ? COUNT : UNKNOWN
+  if (inner.type === 'CommandExpansion') {
+    if (printsTemporary(inner.script, walk.scope)) return { ...UNKNOWN, pattern: '/tmp/tmp.*' }
+    return printsNumber(inner.script, walk.scope) ? COUNT : UNKNOWN
+  }
   const counts =
     inner.type === 'SimpleExpansion'
       ? /^\$[#?$]$/.test(inner.text)

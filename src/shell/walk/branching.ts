@@ -4,7 +4,8 @@ import type { AndOr, ArithmeticFor, Case, For, If, Pipeline, Select, SyntaxNode,
 import type { Word } from '../facts.ts'
 import { evaluate, mayFail } from '../words/arithmetic.ts'
 import { arithmeticHost, expandArguments, expandSingle } from '../words/word.ts'
-import { Rehearsal } from './output.ts'
+import { filtered, printed } from './guess.ts'
+import { type Draft, Rehearsal } from './output.ts'
 import { known, matchedName, noEffects, type Scope, UNKNOWN, type Value } from './scope.ts'
 import type { Walk } from './walk.ts'
 
@@ -28,10 +29,25 @@ export function walkPipeline(walk: Walk, node: Pipeline): void {
       span: walk.span(node),
     })
   }
+  let likely: string | null | undefined
   node.commands.forEach((command, index) => {
-    const frame = index === 0 ? walk.frame : { ...walk.frame, stdin: { kind: 'unknown' } as const }
+    const frame = index === 0 ? walk.frame : { ...walk.frame, stdin: { kind: 'unknown', likely } as const }
+    const before = walk.output.commands.length
     walk.apart(frame, () => walk.node(command))
+    likely = likelyOutput(walk.output.commands.slice(before), likely, index === 0)
   })
+}
+
+/** What a part of a pipeline hands on: null when a printed text was changed in a way that cannot be told, undefined when none was. */
+function likelyOutput(
+  commands: readonly Draft[],
+  input: string | null | undefined,
+  first: boolean,
+): string | null | undefined {
+  const [command] = commands
+  if (command === undefined || commands.length > 1) return undefined
+  if (first) return printed(command.argv) ?? undefined
+  return input == null ? input : filtered(input, command.argv)
 }
 
 /** Follows success and failure apart, so that `cd x && y` runs y in x and `cd x || y` does not. */

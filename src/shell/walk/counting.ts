@@ -25,6 +25,21 @@ export function printsNumber(script: ParsedScript | undefined, scope: Scope): bo
   return plain && last?.type === 'Command' && isCount(last, scope)
 }
 
+/** True for `mktemp` as it is: what it prints lies in the sandbox's own temporary directory. */
+export function printsTemporary(script: ParsedScript | undefined, scope: Scope): boolean {
+  const [statement, more] = script?.commands ?? []
+  const node = statement?.command
+  if (node?.type !== 'Command' || more !== undefined || node.name?.text !== 'mktemp') return false
+  if (scope.functions.has('mktemp') || node.prefix.length > 0 || !node.redirects.every(keepsOutput)) return false
+  if (scope.get('TMPDIR').values?.join() !== '/tmp') return false
+  const words = node.args.map((word) => (/[$`{*?[\\]/.test(word.text) ? '?' : plainText(word.text)))
+  return (
+    words.every(
+      (word) => /^(?:-[dqu]+|--directory|--quiet|-t|\/tmp\/[\w.-]+)$/.test(word) || /^[\w-]+\.?X{3,}$/.test(word),
+    ) && words.every((word, index) => /^[-/]/.test(word) || words[index - 1] === '-t')
+  )
+}
+
 function isCount(node: Command, scope: Scope): boolean {
   const name = node.name?.text ?? ''
   const pattern = Object.hasOwn(COUNTS, name) ? COUNTS[name] : undefined

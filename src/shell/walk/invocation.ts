@@ -56,10 +56,12 @@ export function look(walk: Walk, draft: Draft, call: Invocation): void {
     assignments: draft.assignments,
     span: call.span,
     stdin: walk.frame.stdin.kind,
+    input: walk.frame.stdin.kind === 'known' ? walk.frame.stdin.text : null,
   })
   draft.hazards.push(...found.hazards)
   draft.paths = found.paths
   draft.hosts = found.hosts
   draft.effect = found.effect
   draft.effectNote = found.effectNote
+  draft.kind = found.kind
 }

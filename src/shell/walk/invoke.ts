@@ -7,6 +7,7 @@ import { runWrapper } from '../wrap/wrapped-command.ts'
 import { wrapperRows } from '../wrap/wrappers.ts'
 import type { BuiltinCall } from './builtin-call.ts'
 import { BUILTIN_EFFECTS, BUILTINS } from './builtins.ts'
+import { guess } from './guess.ts'
 import { add, type Invocation, look } from './invocation.ts'
 import type { Draft } from './output.ts'
 import { noEffects, type Scope, UNKNOWN } from './scope.ts'
@@ -67,6 +68,7 @@ function unknownName(walk: Walk, call: Invocation, name: Word): 'some' {
   }
   draft.hazards.push(hazard)
   look(walk, draft, call)
+  guess(walk, draft, call.argv.map((word) => (/\s/.test(word.text) ? `'${word.text}'` : word.text)).join(' '))
   if (call.direct !== false) {
     // It may be `cd`, `eval` or a function as well.
     walk.output.removed.add('*')
@@ -94,7 +96,8 @@ function named(walk: Walk, call: Invocation, name: string): 'all' | 'some' {
     if (!wrapped) return runBuiltin(walk, call, draft, index, name)
   }
   for (const row of wrapperRows(name)) {
-    if (row.builtins === true && draft.resolves !== 'builtin') continue
+    // `find -exec command rm` runs the program of that name, which does the same.
+    if (row.builtins === true && draft.resolves !== 'builtin' && name !== 'command') continue
     const result = runWrapper(walk, call, draft, index, row, name, invoke)
     if (result !== null) return result
   }

@@ -31,6 +31,7 @@ export interface Draft {
   hosts: readonly HostUse[]
   effect: Effect
   effectNote: string
+  kind?: readonly string[] | null
   readonly background: boolean
   readonly span: Span
 }

@@ -7,7 +7,13 @@ import { arithmeticDoubt, expandArguments, expandBody, expandSingle, type WordHo
 import { INTEGER } from './scope.ts'
 
 /** What a command reads: text of the command line, something unknown, or whatever the shell itself reads. */
-export type Stdin = { readonly kind: 'none' | 'unknown' } | { readonly kind: 'known'; readonly text: string }
+export type Stdin =
+  | {
+      readonly kind: 'none' | 'unknown'
+      /** What it most likely holds (`echo 'text' |`): for guesses alone. */
+      readonly likely?: string | null
+    }
+  | { readonly kind: 'known'; readonly text: string }
 
 const ACCESS: Readonly<Record<string, RedirectFact['access']>> = {
   '>': 'write',

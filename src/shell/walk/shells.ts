@@ -3,6 +3,7 @@
 import type { Word } from '../facts.ts'
 import { textOf } from '../words/known-word.ts'
 import type { WrapperRow } from '../wrap/wrappers.ts'
+import { guess, worsen } from './guess.ts'
 import type { Invocation } from './invocation.ts'
 import type { Draft } from './output.ts'
 import { childScope } from './start.ts'
@@ -54,8 +55,11 @@ export function runShell(
   if (words.idle && !words.command) return 'none'
   if (words.command) {
     if (first === undefined) return certain ? 'all' : 'some'
-    if (first.values === null || first.splits || first.values.length > 8)
+    if (first.values === null || first.splits || first.values.length > 8) {
+      guess(walk, draft, first.text)
+      if (first.dynamic.includes('input')) guessInput(walk, draft)
       return fromInput(draft, `\`${name} -c\` runs text that is not known beforehand`, first)
+    }
     let all = certain
     for (const text of first.values) {
       all = runText(walk, call, draft, index, `${name} -c`, name, text, first, words.operands.slice(2)) && all
@@ -65,6 +69,7 @@ export function runShell(
   const inputFile = first !== undefined && /^\/(?:dev\/stdin|dev\/fd\/0|proc\/self\/fd\/0)$/.test(textOf(first) ?? '')
   if (first !== undefined && !words.stdin && !inputFile) return words.doubts.length > 0 ? 'some' : 'none'
   const stdin = walk.frame.stdin
+  if (stdin.kind !== 'known') guessInput(walk, draft)
   if (stdin.kind !== 'known') return fromInput(draft, `\`${name}\` runs commands from its input`, call.argv[0])
   // A script by its name is no parameter of itself.
   const positional = inputFile && !words.stdin ? words.operands.slice(1) : words.operands
@@ -100,6 +105,14 @@ function runText(
     span: word.span,
   })
   return false
+}
+
+/** A text that was printed in this command is looked at; one that was printed and hidden is not taken for harmless. */
+function guessInput(walk: Walk, draft: Draft): void {
+  const { stdin } = walk.frame
+  const likely = stdin.kind === 'known' ? stdin.text : stdin.likely
+  if (likely != null) guess(walk, draft, likely)
+  else if (likely === null) worsen(draft, 'loss', 'runs a text that was written so that it cannot be read')
 }
 
 function fromInput(draft: Draft, message: string, word: Word | undefined): 'some' {

@@ -63,6 +63,7 @@ export function execExpression(row: WrapperRow, argv: readonly Word[]): Unwrappe
   return {
     argv: commands[0] ?? [],
     more: commands.slice(1),
+    given: [],
     operands: [],
     texts: [],
     joined: false,

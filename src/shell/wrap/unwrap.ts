@@ -13,6 +13,8 @@ export interface Unwrapped {
   readonly argv: readonly Word[]
   /** Further commands of the same wrapper (`find -exec … -exec …`). */
   readonly more: readonly (readonly Word[])[]
+  /** Words that stand where arguments are given: `parallel ::: a b`. */
+  readonly given: readonly Word[]
   /** The wrapper's own operands. */
   readonly operands: readonly Word[]
   /** Shell texts that are run; a word without a single known value is unknowable. */
@@ -129,6 +131,7 @@ class Reader {
     return {
       argv: this.#idle ? [] : command,
       more: [],
+      given: end === -1 ? [] : behind.slice(end + 1),
       operands,
       texts: this.#texts,
       joined: this.#joins(command),

@@ -3,6 +3,7 @@
 import type { AssignmentFact, Hazard, Span, Word } from '../facts.ts'
 import { assignmentHazard } from '../tables/environment.ts'
 import { resolveDirectory } from '../walk/directory.ts'
+import { guess } from '../walk/guess.ts'
 import { type Invocation, look } from '../walk/invocation.ts'
 import type { Draft } from '../walk/output.ts'
 import { runScheduled } from '../walk/scheduled.ts'
@@ -53,6 +54,7 @@ export function runWrapper(
   const reaches = found.wary.length > 0 && !unsets(row) && !found.idle
   if ((found.idle || nothing) && found.doubts.length === 0 && !reaches) {
     if (row.inspect !== true) look(walk, draft, call)
+    if (nothing && !found.idle) for (const word of found.given) guess(walk, draft, word.text)
     if (row.otherwise === 'shell' && nothing && !found.idle)
       return some(draft, 'it runs the lines of its input as commands', call.span)
     return 'all'
@@ -116,7 +118,7 @@ function runFound(
     ...outer,
     via: [...outer.via, via],
     parent: index,
-    stdin: row.input === 'append' ? { kind: 'none' } : outer.stdin,
+    stdin: row.input === 'append' ? { kind: 'none', likely: likelyOf(outer.stdin) } : outer.stdin,
   }
   const cwd = innerDirectory(call, found, row, own.cwd)
   let all = true
@@ -125,8 +127,10 @@ function runFound(
   if (found.joined && found.argv.length > 0) {
     const joined = joinWords(found.argv)
     // The words as they stand are the best guess when the text is not known.
-    if (joined === null) all = unknownText(own, display, call.span)
-    else {
+    if (joined === null) {
+      guess(walk, own, found.argv.map((word) => word.text).join(' '))
+      all = unknownText(own, display, call.span)
+    } else {
       commands.length = 0
       texts.push({ ...(found.argv[0] as Word), text: joined, values: [joined] })
     }
@@ -160,12 +164,17 @@ function runFound(
   walk.frame = { ...outer }
   for (const word of texts) {
     const text = textOf(word)
-    if (text === null) all = unknownText(own, display, word.span)
-    else walk.text(text, word.span, { name: display, kind: 'shell' }, index, childScope(walk.scope, cwd))
+    if (text === null) {
+      guess(walk, own, word.text)
+      all = unknownText(own, display, word.span)
+    } else walk.text(text, word.span, { name: display, kind: 'shell' }, index, childScope(walk.scope, cwd))
   }
   walk.frame = outer
   return all
 }
+
+const likelyOf = (stdin: Frame['stdin']): string | null | undefined =>
+  stdin.kind === 'known' ? stdin.text : stdin.likely
 
 function environmentHazards(assignment: AssignmentFact): Hazard[] {
   const message = assignmentHazard(assignment)

@@ -23,6 +23,7 @@ const LOADERS: Readonly<Record<string, Load>> = {
   keys: () => import('./commands/keys.ts'),
   audit: () => import('./commands/audit.ts'),
   grants: () => import('./commands/grants.ts'),
+  quarantine: () => import('./commands/quarantine.ts'),
   redact: () => import('./commands/redact.ts'),
   scan: () => import('./commands/scan.ts'),
   doctor: () => import('./commands/doctor.ts'),
@@ -34,6 +35,7 @@ const LOADERS: Readonly<Record<string, Load>> = {
   import: () => import('./commands/import.ts'),
   mcp: () => import('./commands/mcp.ts'),
   chat: () => import('./commands/chat.ts'),
+  agent: () => import('./commands/agent.ts'),
   login: () => import('./commands/login.ts'),
   completions: () => import('./completions.ts'),
 }

@@ -178,11 +178,20 @@ export const commands: readonly CommandRow[] = [
   },
   {
     name: 'grants',
-    summary: 'List and revoke what was granted for a session or a time.',
-    usage: 'cordon grants [list] [--json]\n  cordon grants revoke ID',
+    summary: 'List, revoke and clear up what was granted for a session, a time or a project.',
+    usage: 'cordon grants [list] [--json]\n  cordon grants revoke ID\n  cordon grants prune',
     words: 2,
     flags: [json],
     details: 'What stands in a manifest is not listed here: cordon policy show does that.',
+  },
+  {
+    name: 'quarantine',
+    summary: 'Show and put back what commands left that would run code.',
+    usage: 'cordon quarantine [list] [--json]\n  cordon quarantine diff ID\n  cordon quarantine restore ID [--force]',
+    words: 2,
+    flags: [json, { name: '--force', about: 'Replace what stands there now.' }],
+    details:
+      'Nothing in it can run. Look at it before you restore it: it is there because a program runs it by itself.',
   },
   {
     name: 'redact',
@@ -207,9 +216,12 @@ export const commands: readonly CommandRow[] = [
   {
     name: 'doctor',
     summary: 'Probe this machine by really running a sandbox, and say what holds.',
-    usage: 'cordon doctor [--json]',
+    usage: 'cordon doctor [--engines] [--json]',
     words: 0,
-    flags: [json],
+    flags: [
+      json,
+      { name: '--engines', about: 'Try every container engine that sandbox_run could use, and say what each holds.' },
+    ],
     details:
       'Exit code 0 when all is well, 1 when an installed hook does not answer, 125 when no command can run in a sandbox here.',
   },
@@ -339,6 +351,21 @@ export const commands: readonly CommandRow[] = [
     ],
     details:
       'Without a provider a wizard asks for one. With -p nobody is asked: an ask is a refusal.\nExit code of -p: 0 done, 1 stopped by a limit or refused, 125 the model or the machine failed, 130 interrupted.',
+  },
+  {
+    name: 'agent',
+    summary: 'Build and run agents that are WASM components: they reach the guarded tools and nothing else.',
+    usage:
+      'cordon agent build FILE.ts [--output FILE.wasm]\n  cordon agent run FILE.wasm TASK [--timeout SECONDS]\n  cordon agent wit',
+    words: 3,
+    flags: [
+      { name: '--output', value: 'FILE', about: 'Where the component is written.' },
+      { name: '--timeout', value: 'SECONDS', about: 'Time of the component itself; 60 unless told.' },
+      manifest,
+      root,
+    ],
+    details:
+      'A component runs when the signed manifest names its hash: [components.NAME]. One that imports more than the package\ncordon:agent (`cordon agent wit` prints it) does not load.',
   },
   {
     name: 'login',

@@ -60,8 +60,9 @@ export function hookStages(
     scan: (_, output) => ({ output, notes: [], injection: null }),
     tainted: () => {},
     // How it ended is the host's to know, unless it did not begin.
-    end: (record, result) => {
+    end: async (record, result) => {
       if (record && (result.status === 'refused' || result.status === 'failed')) recorder?.end(record, result, [])
+      await recorder?.sign()
       recorder?.close()
     },
   }

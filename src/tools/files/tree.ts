@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises'
 import { secretShape } from '../../files/secret-shapes.ts'
 import { Fault } from '../../system/fault.ts'
 import type { CheckedPath, EntryType } from '../../system/guarded/guarded-files.ts'
-import { type IgnoreRule, isIgnored, parseIgnoreFile } from '../search/ignore-file.ts'
+import { type IgnoreFile, isIgnored, parseIgnoreFile } from '../search/ignore-file.ts'
 import { InputError, type JudgedPath, type PathAccess, type ToolContext } from '../tool.ts'
 
 export interface TreeEntry {
@@ -48,7 +48,7 @@ export async function* walkTree(
 async function* walk(
   directory: CheckedPath,
   prefix: string,
-  rules: readonly IgnoreRule[],
+  rules: readonly IgnoreFile[],
   depth: number,
   seen: { count: number },
   context: ToolContext,
@@ -132,11 +132,11 @@ function listed(directory: CheckedPath, depth: number, context: ToolContext) {
   }
 }
 
-function readIgnoreFile(directory: string, prefix: string, context: ToolContext): readonly IgnoreRule[] {
+function readIgnoreFile(directory: string, prefix: string, context: ToolContext): readonly IgnoreFile[] {
   const { path, verdict } = context.judge('read', posix.join(directory, '.gitignore'))
   if (verdict !== 'allow') return []
   try {
-    return parseIgnoreFile(context.files.read(path, 1024 * 1024).bytes.toString('utf8'), prefix)
+    return [parseIgnoreFile(context.files.read(path, 1024 * 1024).bytes.toString('utf8'), prefix)]
   } catch (error) {
     if (error instanceof Fault) return []
     throw error

@@ -1,3 +1,7 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { InputError } from '../tool.ts'
 import { parseGlob } from './glob-pattern.ts'
@@ -48,7 +52,7 @@ describe('globs', () => {
 })
 
 describe('.gitignore', () => {
-  const rules = parseIgnoreFile('# note\nnode_modules/\n*.log\n!keep.log\n/build\ndocs/*.pdf\n\\#odd\n', '')
+  const rules = [parseIgnoreFile('# note\nnode_modules/\n*.log\n!keep.log\n/build\ndocs/*.pdf\n\\#odd\n', '')]
   const rows: readonly [path: string, directory: boolean, ignored: boolean, note: string][] = [
     ['node_modules', true, true, 'a directory'],
     ['a/node_modules', true, true, 'at any depth'],
@@ -65,8 +69,55 @@ describe('.gitignore', () => {
     expect(isIgnored(rules, path, directory)).toBe(ignored)
   })
 
+  it('says what git says', () => {
+    const lines = [
+      '*.log',
+      '!keep.log',
+      '/build',
+      'docs/*.pdf',
+      'a/**/z',
+      'tmp/',
+      '**/deep',
+      '\\!bang',
+      'tr\\ ',
+      '[ab].c',
+      'x?y',
+    ]
+    const paths = [
+      ...[
+        'a.log',
+        'keep.log',
+        'sub/keep.log',
+        'build/x',
+        'sub/build/x',
+        'docs/a.pdf',
+        'docs/b/a.pdf',
+        'a/z/1',
+        'a/b/c/z/1',
+      ],
+      ...['tmp/x', 'sub/tmp/x', 'deep/1', 'q/deep/1', '!bang', 'a.c', 'c.c', 'xzy', 'x/y', 'plain'],
+    ]
+    const base = mkdtempSync(join(tmpdir(), 'cordon-ignore-'))
+    try {
+      const git = (args: string[], input = '') => spawnSync('git', args, { cwd: base, input, encoding: 'utf8' })
+      git(['init', '-q'])
+      writeFileSync(join(base, '.gitignore'), lines.join('\n'))
+      for (const path of paths) {
+        mkdirSync(join(base, dirname(path)), { recursive: true })
+        writeFileSync(join(base, path), '')
+      }
+      const said = git(['check-ignore', '--stdin', '--no-index'], paths.join('\n')).stdout.split('\n').filter(Boolean)
+      const files = [parseIgnoreFile(lines.join('\n'), '')]
+      const found = paths.filter((path) => isIgnored(files, path, false))
+      expect(said.length).toBeGreaterThan(8)
+      expect(found).toEqual(said)
+    } finally {
+      rmSync(base, { recursive: true })
+    }
+  })
+
   it('below the top holds below its own directory', () => {
-    const below = parseIgnoreFile('*.tmp\n/out', 'sub/')
+    const below = [parseIgnoreFile('*.tmp\n/out', 'sub/')]
     expect(isIgnored(below, 'sub/x/a.tmp', false)).toBe(true)
     expect(isIgnored(below, 'a.tmp', false)).toBe(false)
     expect(isIgnored(below, 'sub/out', true)).toBe(true)

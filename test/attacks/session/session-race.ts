@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { resultText, type ToolResult } from '../../../src/runtime/session/tool-result.ts'
 import { openSessionWorld, type SessionWorld } from '../../contract/session/session-world.ts'
 import { firstWord } from '../../first-word.ts'
+import { stopFlipper } from '../tools/tools-race.ts'
 
 const SECRET = 'SECRET-OF-THE-OUTSIDE'
 const INSIDE = 'inside the project'
@@ -66,7 +67,7 @@ export async function runSessionRace(readCount: number, writeCount: number): Pro
     if (JSON.stringify(after) !== JSON.stringify(before)) leaks.push(`the outside changed: ${JSON.stringify(after)}`)
     return { calls: readCount + writeCount, statuses, leaks }
   } finally {
-    flipper.kill('SIGKILL')
+    await stopFlipper(flipper)
     await world.close()
   }
 }

@@ -62,17 +62,17 @@ export async function runRace(reads: number, writes: number): Promise<RaceReport
       await attempt(...writeCalls[index % writeCalls.length]!)
       if (index % 100 === 0) await breathe(flipper)
     }
-    await stop(flipper)
+    await stopFlipper(flipper)
     leaks.push(...outsideChanges(world))
     return { reads, writes, ...counts, leaks }
   } finally {
-    await stop(flipper)
+    await stopFlipper(flipper)
     world.close()
   }
 }
 
 /** Ends the other side, and waits until nothing moves any more. */
-async function stop(flipper: ChildProcess): Promise<void> {
+export async function stopFlipper(flipper: ChildProcess): Promise<void> {
   if (flipper.exitCode !== null || flipper.signalCode !== null) return
   const ended = new Promise((resolve) => flipper.once('exit', resolve))
   flipper.kill('SIGKILL')
@@ -97,7 +97,8 @@ export async function runControl(attempts: number): Promise<number> {
     }
     return leaks
   } finally {
-    flipper.kill('SIGKILL')
+    // One that still flips would make anew what is being removed.
+    await stopFlipper(flipper)
     world.close()
   }
 }

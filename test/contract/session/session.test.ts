@@ -447,6 +447,7 @@ async function brokenLog(room: SessionWorld): Promise<Session> {
         granted: () => {},
         tainted: () => {},
         note: () => {},
+        sign: async () => {},
         close: () => {},
       },
       amend: full,

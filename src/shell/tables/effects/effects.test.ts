@@ -10,8 +10,8 @@ local | git commit --amend --no-edit
 local | git add -A
 local | git checkout -b feat/x
 local | git checkout main
-local | git checkout -- src/x.ts
-local | git restore src/x.ts
+loss | git checkout -- src/x.ts
+loss | git restore src/x.ts
 local | git restore --staged .
 local | git stash
 local | git stash pop
@@ -42,9 +42,9 @@ remote-write | git push -u origin feat/x
 remote-write | git push --tags
 remote-write | git -C sub push origin x
 remote-write | git lfs push origin
-destructive | rm *
-destructive | rm -f ./*
-destructive | rm src/*.ts
+loss | rm *
+loss | rm -f ./*
+loss | rm src/*.ts
 local | rm dist/*
 local | rm *.log
 local | rm -f test-*.txt
@@ -56,29 +56,29 @@ destructive | git push origin --delete x
 destructive | git push origin :x
 destructive | git push origin +x
 destructive | git push --mirror
-destructive | git reset --hard
-destructive | git reset --hard origin/main
-destructive | git clean -fd
-destructive | git clean -fdx
-destructive | git clean --force
-destructive | git checkout .
-destructive | git checkout -- .
-destructive | git checkout -f main
-destructive | git restore .
-destructive | git restore --staged --worktree .
-destructive | git switch --discard-changes main
-destructive | git stash drop
-destructive | git stash clear
-destructive | git branch -D x
-destructive | git branch --delete --force x
-destructive | git tag -d x
-destructive | git rebase main
-destructive | git rebase -i HEAD~3
-destructive | git filter-branch --all
-destructive | git reflog expire --all
-destructive | git gc --prune=now
-destructive | git update-ref -d x
-destructive | git worktree remove --force x
+loss | git reset --hard
+loss | git reset --hard origin/main
+loss | git clean -fd
+loss | git clean -fdx
+loss | git clean --force
+loss | git checkout .
+loss | git checkout -- .
+loss | git checkout -f main
+loss | git restore .
+loss | git restore --staged --worktree .
+loss | git switch --discard-changes main
+loss | git stash drop
+loss | git stash clear
+loss | git branch -D x
+loss | git branch --delete --force x
+loss | git tag -d x
+loss | git rebase main
+loss | git rebase -i HEAD~3
+loss | git filter-branch --all
+loss | git reflog expire --all
+loss | git gc --prune=now
+loss | git update-ref -d x
+loss | git worktree remove --force x
 local | rm x
 local | rm -f a b
 local | rm -rf node_modules
@@ -90,29 +90,29 @@ local | rm -rf /tmp/x
 local | rm -rf /project/dist
 local | rm -rf .next .turbo
 local | rm -r target/debug
-destructive | rm -rf src
-destructive | rm -rf .
-destructive | rm -rf *
-destructive | rm -rf ~
-destructive | rm -rf /
-destructive | rm -rf /tmp
-destructive | rm -rf /tmp/*
-destructive | rm -rf ../dist
-destructive | rm -rf dist src
-destructive | rm -rf $x
-destructive | rm -fr src
-destructive | rm -R src
-destructive | rm --recursive src
-destructive | rm -rf /home/u/dist
-destructive | rm -rf dist/../src
-destructive | rimraf src
+loss | rm -rf src
+loss | rm -rf .
+loss | rm -rf *
+loss | rm -rf ~
+loss | rm -rf /
+loss | rm -rf /tmp
+loss | rm -rf /tmp/*
+loss | rm -rf ../dist
+loss | rm -rf dist src
+loss | rm -rf $x
+loss | rm -fr src
+loss | rm -R src
+loss | rm --recursive src
+loss | rm -rf /home/u/dist
+loss | rm -rf dist/../src
+loss | rimraf src
 local | rimraf dist
-destructive | find . -delete
-destructive | find . -name x -delete
+loss | find . -delete
+loss | find . -name x -delete
 local | find . -name x
 local | find . -name '*.pyc' -delete
-destructive | find . -name '*.pyc' -o -name x -delete
-destructive | find .. -name '*.pyc' -delete
+loss | find . -name '*.pyc' -o -name x -delete
+loss | find .. -name '*.pyc' -delete
 destructive | shred x
 destructive | dd if=x of=/dev/sda
 local | dd if=a of=b
@@ -291,7 +291,7 @@ remote-write | ssh x ls
 remote-write | scp a b:c
 remote-write | rsync -a a b:c
 local | rsync -a a b
-destructive | rsync -a --delete a b
+loss | rsync -a --delete a b
 remote-read | nc -z localhost 80
 remote-write | make deploy
 local | make test

@@ -2,9 +2,9 @@
 
 import { findProgram } from '../programs/registry.ts'
 import type { Effect, Use } from '../use.ts'
-import { cloudEffect } from './cloud.ts'
+import { isDryRun, verbEffect } from './verbs.ts'
 
-const order: readonly Effect[] = ['local', 'unknown', 'remote-read', 'remote-write', 'destructive']
+const order: readonly Effect[] = ['local', 'unknown', 'remote-read', 'loss', 'remote-write', 'destructive']
 
 /** The effect that needs more care. */
 export function strongest(one: Effect, other: Effect): Effect {
@@ -45,23 +45,54 @@ function rowsOf(written: string): readonly EffectRow[] {
 
 /** The effect of a command by the tables. */
 export function effectOf(use: Use): readonly [Effect, string] {
-  const cloud = cloudEffect(use)
-  if (cloud !== null) return cloud
   const words = [...use.words.slice(1), ...use.operands.map((arg) => arg.text)]
   // `--dry-run=false` is as good as none.
-  const given = use.options.filter((option) => !/^(?:false|no|off|0)$/i.test(option.value?.text ?? ''))
+  const given = use.options.filter((option) => !/^(?:false|no|none|off|0)$/i.test(option.value?.text ?? ''))
   const names = new Set(given.flatMap((option) => [option.name, option.row?.name ?? option.name]))
+  const program = findProgram(use.program)
+  const shortened =
+    program?.abbreviates === false ? [] : given.map(({ name }) => name).filter((name) => /^--./.test(name))
   const fits = (row: EffectRow): boolean =>
     row.words.every((word, index) => words[index] === word) &&
-    (row.options.length === 0 || row.options.some((option) => names.has(option)))
-  const program = findProgram(use.program)
+    (row.options.length === 0 ||
+      row.options.some((option) => names.has(option) || (asks(row.effect) && isShortened(option, shortened))))
   const found = rowsOf(program?.effects ?? '').filter(fits)
   const best = found.reduce<EffectRow | null>(
     (chosen, row) => (chosen === null || isMoreSpecific(row, chosen) ? row : chosen),
     null,
   )
+  if (best !== null && asks(best.effect) && best.effect !== 'loss' && isDryRun(use)) return ['remote-read', best.note]
   if (best !== null) return [best.effect, best.note]
+  const byVerb = program?.verbs === undefined ? null : verbEffect(use, program.verbs)
+  if (byVerb !== null) return byVerb
   return program === null || program.partial === true ? ['unknown', ''] : ['local', '']
+}
+
+const asks = (effect: Effect): boolean => effect === 'loss' || effect === 'remote-write' || effect === 'destructive'
+
+/** `--har` is `--hard` to most programs; an option that makes a command milder must be written out. */
+function isShortened(option: string, given: readonly string[]): boolean {
+  return option.startsWith('--') && given.some((name) => name.length > 2 && option.startsWith(name))
+}
+
+/**
+ * `--help` and `--version`: programs answer and end before they do anything else. Behind an option that may take it as its
+ * value (`gh pr create --title --help`), or among the words of another command, it counts as nothing.
+ */
+export function onlyTells(use: Use): boolean {
+  // `--version` asks for it only in the first place: `cargo yank --version 1` names one.
+  const at = use.args.findIndex(
+    ({ text }, index) =>
+      /^(--help|-help)$/.test(text ?? '') || (index === 0 && /^(--version|-version)$/.test(text ?? '')),
+  )
+  const dashes = use.args.findIndex(({ text }) => text === '--')
+  const told = use.args[at]?.text ?? null
+  if (told === null || (dashes >= 0 && dashes < at) || use.operands.some((arg) => arg === use.args[at])) return false
+  if (!told.startsWith('--') && findProgram(use.program)?.style !== 'word') return false
+  const before = use.args[at - 1]
+  if (before === undefined || (before.text !== null && !/^[-+]/.test(before.text))) return true
+  const option = use.options.find(({ span }) => span === before.word.span)
+  return option?.row?.takes === 'nothing' || (before.text?.includes('=') ?? false)
 }
 
 function isMoreSpecific(row: EffectRow, other: EffectRow): boolean {

@@ -68,9 +68,19 @@ export function buildPrograms(): ProgramTable {
       rules: [buildRules],
       options:
         '\n  -g --global !config # runs the tasks of the home directory\n  -t --taskfile <read>\n  -d --dir <tree>\n  -o --output -C --concurrency -I --interval <text>',
+      subcommands: {
+        execute: { always: ['run', 'runs any command'], operands: 'text*' },
+        exec: { always: ['run', 'runs any command'], operands: 'text*' },
+      },
       operands: 'text*',
     },
     rake: {
+      verbs: {
+        at: 'a database',
+        under: 'db:|data:|migrate',
+        groups: 'db data schema',
+        reads: 'version abort_if_pending_migrations status charset collation dump',
+      },
       effects: `
   remote-write | db:migrate, db:seed, db:setup, db:create |  | changes a database
   destructive  | db:drop, db:reset, db:rollback |  | deletes data in a database`,

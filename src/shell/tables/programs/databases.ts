@@ -1,15 +1,9 @@
-/** Database clients and migration tools. */
+/** Database clients. */
 
 import { databaseRules } from '../rules/databases.ts'
-import type { Program, ProgramTable, Spec } from '../spec.ts'
+import type { Program, ProgramTable } from '../spec.ts'
 
 export function databasePrograms(): ProgramTable {
-  const migration: Spec = {
-    abbreviates: false,
-    options: '\n  --schema -c --config <read>\n  -n --name -x <text>\n  --url -d --database-url <text>',
-    operands: 'text*',
-  }
-
   const psqlKind: Program = {
     options: `
   -c --command <text>
@@ -34,7 +28,6 @@ export function databasePrograms(): ProgramTable {
     always: ['code', 'runs statements'],
     operands: 'text*',
   }
-  const prismaKind: Program = migration
 
   return {
     psql: { ...psqlKind, rules: [databaseRules] },
@@ -121,96 +114,5 @@ export function databasePrograms(): ProgramTable {
   remote-write | * |  | changes a database`,
     },
     clickhouse: clickhouseClientKind,
-    prisma: {
-      ...prismaKind,
-      effects: `
-  remote-write | migrate dev, migrate deploy, migrate resolve, db push, db seed, db execute |  | changes a database
-  remote-read  | db pull, migrate status, migrate diff |  | reads a database
-  destructive  | migrate reset |  | deletes a database
-  destructive  | db push | --force-reset --accept-data-loss | deletes data in a database`,
-    },
-    'drizzle-kit': {
-      ...prismaKind,
-      effects: `
-  remote-write | push, migrate, up |  | changes a database
-  remote-read  | pull, introspect |  | reads a database`,
-    },
-    knex: {
-      ...prismaKind,
-      effects: `
-  remote-write | migrate:latest, migrate:up, seed:run |  | changes a database
-  destructive  | migrate:rollback, migrate:down |  | deletes data in a database`,
-    },
-    sequelize: {
-      ...prismaKind,
-      effects: `
-  remote-write | db:migrate, db:seed, db:seed:all |  | changes a database
-  destructive  | db:drop, db:migrate:undo, db:migrate:undo:all |  | deletes data in a database`,
-    },
-    typeorm: {
-      ...prismaKind,
-      effects: `
-  remote-write | migration:run, schema:sync |  | changes a database
-  destructive  | schema:drop, migration:revert |  | deletes data in a database`,
-    },
-    alembic: {
-      ...prismaKind,
-      effects: `
-  remote-write | upgrade, stamp |  | changes a database
-  destructive  | downgrade |  | deletes data in a database`,
-    },
-    flyway: {
-      ...prismaKind,
-      effects: `
-  remote-write | migrate, baseline, repair |  | changes a database
-  destructive  | clean, undo |  | deletes data in a database`,
-    },
-    liquibase: {
-      ...prismaKind,
-      effects: `
-  remote-write | update |  | changes a database
-  destructive  | rollback, drop-all |  | deletes data in a database`,
-    },
-    dbmate: {
-      ...prismaKind,
-      effects: `
-  remote-write | up, migrate, create |  | changes a database
-  destructive  | down, rollback, drop |  | deletes data in a database`,
-    },
-    goose: {
-      ...prismaKind,
-      effects: `
-  remote-write | up, up-by-one, up-to |  | changes a database
-  destructive  | down, down-to, reset, redo |  | deletes data in a database`,
-    },
-    migrate: {
-      ...prismaKind,
-      effects: `
-  remote-write | up, goto, force |  | changes a database
-  destructive  | down, drop |  | deletes data in a database`,
-    },
-    atlas: {
-      ...prismaKind,
-      effects: `
-  remote-write | migrate apply, schema apply |  | changes a database`,
-    },
-    diesel: {
-      ...prismaKind,
-      effects: `
-  remote-write | migration run, setup |  | changes a database
-  destructive  | migration revert, migration redo, database reset |  | deletes data in a database`,
-    },
-    sqlx: {
-      ...prismaKind,
-      effects: `
-  remote-write | migrate run, database create, database setup |  | changes a database
-  destructive  | database drop, database reset, migrate revert |  | deletes data in a database`,
-    },
-    'sea-orm-cli': {
-      ...prismaKind,
-      effects: `
-  remote-write | migrate up |  | changes a database
-  destructive  | migrate fresh, migrate reset |  | deletes data in a database`,
-    },
   }
 }

@@ -15,7 +15,9 @@ export function filePrograms(): ProgramTable {
 
   return {
     touch: { options: '\n  -r --reference <text>\n  -d --date -t --time <text>', operands: 'write*' },
-    'mkdir rmdir unlink mkfifo': { options: '\n  -m --mode <text>', operands: 'write*' },
+    'mkdir rmdir mkfifo': { options: '\n  -m --mode <text>', operands: 'write*' },
+    unlink: { operands: 'write*', rules: [fileRules] },
+    'srm wipe': { operands: 'write*', rules: [fileRules] },
     mknod: { always: ['system', 'makes a device file'], operands: 'write text*' },
     rm: {
       rules: [fileRules],
@@ -38,6 +40,7 @@ export function filePrograms(): ProgramTable {
       calm: true,
     },
     mv: {
+      rules: [fileRules],
       options: '\n  -t --target-directory <write>\n  -S --suffix <text>\n  --backup --update [text]',
       operands: 'change* write',
       operandsWith: { '-t': 'change*' },
@@ -93,8 +96,9 @@ export function filePrograms(): ProgramTable {
       operands: 'text text write*',
     },
     setcap: { always: ['system', 'gives a program more rights'], operands: 'text write' },
-    truncate: { options: '\n  -s --size -r --reference <text>', operands: 'write*' },
+    truncate: { rules: [fileRules], options: '\n  -s --size -r --reference <text>', operands: 'write*' },
     shred: {
+      rules: [fileRules],
       effects: `
   destructive  | * |  | destroys data on a disk`,
       options: '\n  -n --iterations -s --size <text>\n  --random-source <read>\n  -u --remove [text]',
@@ -182,7 +186,7 @@ export function filePrograms(): ProgramTable {
   -D --directory <grow>
   -H --format -C -R --owner -M <text>
   -i --extract !output # writes wherever the archive says
-  -p --pass-through`,
+  -p --pass-through !output # copies files to wherever it is told`,
       operands: 'auto*',
     },
     ar: { ...arKind, rules: [archiveRules] },

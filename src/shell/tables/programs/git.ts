@@ -1,7 +1,17 @@
 /** git: options and subcommands that run programs, write files or reach elsewhere. */
 
+import { kindRules } from '../kinds.ts'
 import { gitRules } from '../rules/git.ts'
 import type { ProgramTable, Spec } from '../spec.ts'
+
+/** Options of git itself, before its subcommands. */
+const before = `
+  -C -c <text>
+  -p -P -v -h
+  --git-dir --work-tree --namespace --super-prefix --config-env --attr-source <text>
+  --no-pager --paginate --bare --no-replace-objects --no-lazy-fetch --no-optional-locks --no-advice --literal-pathspecs
+  --glob-pathspecs --noglob-pathspecs --icase-pathspecs --html-path --man-path --info-path --version --help
+  --exec-path [text]`
 
 export function gitPrograms(): ProgramTable {
   /** Options of diff, which log, show and their relatives share. */
@@ -351,25 +361,13 @@ export function gitPrograms(): ProgramTable {
       wraps: [
         {
           sub: 'bisect run',
-          before: `
-  -C -c <text>
-  -p -P -v -h
-  --git-dir --work-tree --namespace --super-prefix --config-env --attr-source <text>
-  --no-pager --paginate --bare --no-replace-objects --no-lazy-fetch --no-optional-locks --no-advice --literal-pathspecs --glob-pathspecs --noglob-pathspecs --icase-pathspecs --html-path --man-path --info-path
-  --version --help
-  --exec-path [text]`,
+          before,
           inspect: true,
           run: 'words',
         },
         {
           sub: 'submodule foreach',
-          before: `
-  -C -c <text>
-  -p -P -v -h
-  --git-dir --work-tree --namespace --super-prefix --config-env --attr-source <text>
-  --no-pager --paginate --bare --no-replace-objects --no-lazy-fetch --no-optional-locks --no-advice --literal-pathspecs --glob-pathspecs --noglob-pathspecs --icase-pathspecs --html-path --man-path --info-path
-  --version --help
-  --exec-path [text]`,
+          before,
           options: `
   -q
   --recursive --quiet`,
@@ -378,13 +376,7 @@ export function gitPrograms(): ProgramTable {
         },
         {
           sub: 'rebase',
-          before: `
-  -C -c <text>
-  -p -P -v -h
-  --git-dir --work-tree --namespace --super-prefix --config-env --attr-source <text>
-  --no-pager --paginate --bare --no-replace-objects --no-lazy-fetch --no-optional-locks --no-advice --literal-pathspecs --glob-pathspecs --noglob-pathspecs --icase-pathspecs --html-path --man-path --info-path
-  --version --help
-  --exec-path [text]`,
+          before,
           options: `
   -x <shell>
   -i -q -v -f -n -p -m -r
@@ -402,13 +394,7 @@ export function gitPrograms(): ProgramTable {
         },
         {
           sub: 'merge-index',
-          before: `
-  -C -c <text>
-  -p -P -v -h
-  --git-dir --work-tree --namespace --super-prefix --config-env --attr-source <text>
-  --no-pager --paginate --bare --no-replace-objects --no-lazy-fetch --no-optional-locks --no-advice --literal-pathspecs --glob-pathspecs --noglob-pathspecs --icase-pathspecs --html-path --man-path --info-path
-  --version --help
-  --exec-path [text]`,
+          before,
           options: `
   -o -q`,
           operands: 0,
@@ -421,24 +407,31 @@ export function gitPrograms(): ProgramTable {
   remote-read  | lfs fetch, fetch-pack |  | talks to a remote
   remote-read  | archive | --remote | talks to a remote
   remote-write | push, lfs push, send-email, imap-send, svn dcommit, p4 submit, send-pack, subtree push, annex sync, annex copy |  | sends commits to a remote
-  destructive  | rm | -f --force | deletes files with their uncommitted changes
   destructive  | push | --force -f --force-with-lease --force-if-includes --mirror --delete -d --prune | rewrites or deletes what a remote holds
-  destructive  | reset | --hard --merge --keep | throws away uncommitted changes
-  destructive  | clean | -f --force -x -X -d | deletes untracked files
-  destructive  | checkout, checkout-index | -f --force | throws away uncommitted changes
-  destructive  | switch | -f --force --discard-changes | throws away uncommitted changes
-  destructive  | stash drop, stash clear |  | deletes stashed changes
-  destructive  | branch | -D | deletes a branch that may not be merged
-  destructive  | branch | -f --force | moves a branch away from its commits
-  destructive  | tag | -d --delete -f --force | deletes or moves a tag
-  destructive  | rebase, filter-branch, filter-repo, fast-import |  | rewrites history
-  destructive  | reflog expire, reflog delete, prune |  | deletes what could bring commits back
-  destructive  | gc | --prune | deletes what could bring commits back
-  destructive  | update-ref | -d --delete | deletes a reference
-  destructive  | worktree remove | -f --force | deletes a working tree with its changes
-  destructive  | submodule deinit | -f --force | deletes a submodule with its changes
-  destructive  | read-tree | --reset | throws away uncommitted changes`,
-      rules: [gitRules],
+  loss         | rm | -f --force | deletes files with their uncommitted changes
+  loss         | reset | --hard --merge --keep | throws away uncommitted changes
+  loss         | clean | -f --force -x -X -d | deletes untracked files
+  loss         | checkout, checkout-index | -f --force | throws away uncommitted changes
+  loss         | checkout | -B --pathspec-from-file --patch --ours --theirs | throws away changes or moves a branch
+  loss         | switch | -f --force --discard-changes --force-create | throws away uncommitted changes or moves a branch
+  loss         | restore |  | throws away uncommitted changes
+  loss         | stash drop, stash clear |  | deletes stashed changes
+  loss         | branch | -D -M | deletes or overwrites a branch that may not be merged
+  loss         | branch | -f --force | moves a branch away from its commits
+  loss         | tag | -d --delete -f --force | deletes or moves a tag
+  loss         | fetch, pull | -f --force | overwrites branches of this repository
+  loss         | rebase, filter-branch, filter-repo, fast-import, replay |  | rewrites history
+  loss         | reflog expire, reflog delete, reflog drop, prune, prune-packed |  | deletes what could bring commits back
+  loss         | gc, repack, maintenance run | --prune -d -a --unpack-unreachable --expire-to --cruft-expiration | deletes what could bring commits back
+  loss         | update-ref, symbolic-ref | -d --delete --stdin | deletes a reference
+  loss         | notes remove, notes prune, replace, lfs prune, bisect reset | -d --delete -f --force | deletes what the repository holds
+  loss         | worktree remove | -f --force | deletes a working tree with its changes
+  loss         | worktree add | -B | moves a branch away from its commits
+  loss         | submodule deinit | -f --force --all | deletes a submodule with its changes
+  loss         | submodule update | -f --force | throws away the changes of submodules
+  loss         | read-tree | --reset -u | throws away uncommitted changes
+  loss         | apply | --reverse -R | takes changes back`,
+      rules: [gitRules, kindRules],
       stops: true,
       options: `
   -c <text>

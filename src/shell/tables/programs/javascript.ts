@@ -126,6 +126,8 @@ export function javascriptPrograms(): ProgramTable {
       effects: `
   remote-read  | install, i, ci, add, update, up, view, info, show, search |  | talks to a package registry
   remote-read  | outdated, audit, ping, create, init, fund, docs, dist-tag ls, install-test, dedupe |  | talks to a package registry
+  remote-read  | owner ls, owner list, access list, access ls-packages, access ls-collaborators, access get, profile get, token list, team ls, org ls |  | talks to a package registry
+  remote-read  | hook ls, whoami, stars, bugs, repo, dist-tag ls, dist-tags ls |  | talks to a package registry
   remote-write | publish, deprecate, dist-tag, owner, access, team, star, unstar, hook, token |  | changes a package registry
   remote-write | profile, org, login, adduser, logout |  | changes a package registry
   destructive  | unpublish |  | removes a published package
@@ -276,6 +278,8 @@ export function javascriptPrograms(): ProgramTable {
   remote-read  | *, install, add, up, upgrade, outdated, audit, dlx, create, info |  | talks to a package registry
   remote-read  | npm audit, npm info, set |  | talks to a package registry
   remote-write | publish, npm publish, npm tag, npm login, owner, tag, login |  | changes a package registry
+  destructive  | npm unpublish, unpublish, npm deprecate |  | removes a published package
+  remote-read  | npm whoami, npm tag list, tag list, owner list |  | talks to a package registry
   local        | run, test, start, build, dev, lint, exec, workspace, workspaces, why |  |
   local        | list, config, node, bin, --version |  |`,
       rules: [runnerRules],

@@ -158,6 +158,7 @@ export function languagePrograms(): ProgramTable {
   local        | publish | -n |
   remote-read  | add, update, fetch, install, search, info, generate-lockfile, vendor, audit, outdated |  | talks to a package registry
   remote-read  | binstall |  | talks to a package registry
+  remote-read  | owner | --list -l | talks to a package registry
   remote-write | publish, yank, owner, login, release, workspaces publish, smart-release |  | changes a package registry`,
       rules: [buildRules],
       abbreviates: false,
@@ -411,6 +412,12 @@ ${cargoTarget}`,
     },
     rails: {
       ...railsKind,
+      verbs: {
+        at: 'a database',
+        under: 'db:|data:|migrate',
+        groups: 'db data schema',
+        reads: 'version abort_if_pending_migrations status charset collation dump',
+      },
       effects: `
   remote-write | db:migrate, db:seed, db:setup, db:create, db:prepare, db:schema:load |  | changes a database
   destructive  | db:drop, db:reset, db:rollback, db:migrate:reset |  | deletes data in a database`,
@@ -428,6 +435,7 @@ ${cargoTarget}`,
       operands: 'text*',
     },
     artisan: {
+      verbs: { at: 'a database', under: 'db|migrate', reads: 'status monitor show table' },
       effects: `
   remote-write | migrate, db:seed |  | changes a database
   destructive  | migrate:fresh, migrate:reset, db:wipe, migrate:refresh, migrate:rollback |  | deletes data in a database`,
@@ -447,6 +455,7 @@ ${cargoTarget}`,
     },
     mix: {
       ...mixKind,
+      verbs: { at: 'a database', under: 'ecto\\.', reads: 'ecto.gen ecto.migrations ecto.dump' },
       effects: `
   remote-write | hex.publish, hex.retire |  | publishes a package
   remote-write | ecto.migrate, ecto.create, ecto.setup |  | changes a database

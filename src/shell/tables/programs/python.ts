@@ -37,7 +37,7 @@ export function pythonPrograms(): ProgramTable {
       },
       install: { operands: 'auto*' },
       uninstall: { operands: 'text*' },
-      show: { operands: 'text*' },
+      show: { everywhere: false, options: '\n  -f --files -v --verbose', operands: 'text*' },
       list: {},
       freeze: {},
     },
@@ -540,6 +540,7 @@ export function pythonPrograms(): ProgramTable {
     },
     'manage.py': {
       ...djangoAdminKind,
+      verbs: { at: 'a database', under: 'migrate|flush|reset|clear|delete|drop|truncate|purge|wipe|load' },
       effects: `
   remote-write | migrate, loaddata, createsuperuser |  | changes a database
   destructive  | flush, sqlflush, reset_db |  | deletes data in a database`,

@@ -3,6 +3,8 @@
 import { remembered } from '../remembered.ts'
 import type { Program, ProgramTable } from '../spec.ts'
 import { buildPrograms } from './build.ts'
+import { cloudPrograms } from './clouds.ts'
+import { clusterPrograms } from './clusters.ts'
 import { containerPrograms } from './containers.ts'
 import { databasePrograms } from './databases.ts'
 import { filePrograms } from './files.ts'
@@ -12,6 +14,7 @@ import { gitPrograms } from './git.ts'
 import { interpreterPrograms } from './interpreters.ts'
 import { javascriptPrograms } from './javascript.ts'
 import { languagePrograms } from './languages.ts'
+import { migrationPrograms } from './migrations.ts'
 import { networkPrograms } from './network.ts'
 import { publishingPrograms } from './publishing.ts'
 import { pythonPrograms } from './python.ts'
@@ -19,6 +22,7 @@ import { rarePrograms } from './rare.ts'
 import { servicePrograms } from './services.ts'
 import { systemPrograms } from './system.ts'
 import { textPrograms } from './text.ts'
+import { uncommonPrograms } from './uncommon.ts'
 import { versioningPrograms } from './versioning.ts'
 import { wrapperPrograms } from './wrappers.ts'
 
@@ -33,12 +37,16 @@ const tables: readonly (() => ProgramTable)[] = [
   pythonPrograms,
   languagePrograms,
   containerPrograms,
+  clusterPrograms,
+  cloudPrograms,
   databasePrograms,
+  migrationPrograms,
   systemPrograms,
   interpreterPrograms,
   formatterPrograms,
   rarePrograms,
   wrapperPrograms,
+  uncommonPrograms,
   versioningPrograms,
   forgePrograms,
   publishingPrograms,

@@ -2,6 +2,7 @@
 
 import type { Role } from '../roles.ts'
 import { systemRules } from '../rules/system.ts'
+import { texRules } from '../rules/tex.ts'
 import type { Program, ProgramTable, Spec } from '../spec.ts'
 import { controls, deferred, privilege, traced } from '../wrap.ts'
 
@@ -110,7 +111,7 @@ export function systemPrograms(): ProgramTable {
     },
     sysctl: {
       rules: [systemRules],
-      operands: 'text*',
+      operands: 'auto*',
       options:
         '\n  -w --write !system # changes kernel settings\n  -p --load --system [system] # changes kernel settings',
       wary: true,
@@ -125,22 +126,35 @@ export function systemPrograms(): ProgramTable {
   destructive  | * |  | stops the machine`,
     },
     'init telinit': shutdownKind,
-    'mkfs mkfs.ext4 mkfs.ext3 mkfs.xfs mkfs.btrfs mkfs.vfat mke2fs mkswap fdisk sfdisk cfdisk gdisk sgdisk parted wipefs':
+    'mkfs mkfs.ext4 mkfs.ext3 mkfs.ext2 mkfs.xfs mkfs.btrfs mkfs.vfat mkfs.fat mkfs.ntfs mkfs.f2fs mke2fs mkswap newfs':
       {
         ...mkfsKind,
         effects: `
   destructive  | * |  | destroys data on a disk`,
       },
+    'fdisk sfdisk cfdisk gdisk sgdisk parted': {
+      ...mkfsKind,
+      effects: `
+  destructive  | * |  | destroys data on a disk
+  local        | * | -l --list |`,
+    },
+    wipefs: {
+      ...mkfsKind,
+      effects: `
+  destructive  | * | -a --all -o --offset -f --force | destroys data on a disk`,
+    },
     'resize2fs tune2fs fsck e2fsck lvm pvcreate vgcreate lvcreate mdadm': mkfsKind,
     'zpool zfs': {
       ...mkfsKind,
-      effects: `
-  destructive  | destroy |  | destroys data on a disk`,
+      verbs: { at: 'a disk', reads: 'iostat history holds userspace groupspace', local: 'list get status' },
     },
     diskutil: {
       ...mkfsKind,
-      effects: `
-  destructive  | eraseDisk |  | destroys data on a disk`,
+      verbs: {
+        at: 'a disk',
+        local: 'list info activity listFilesystems verifyVolume verifyDisk mount unmount mountDisk unmountDisk eject',
+        deletes: 'eraseDisk eraseVolume reformat partitionDisk secureErase zeroDisk randomDisk eraseCD',
+      },
     },
     'useradd adduser usermod groupadd groupmod gpasswd passwd chpasswd chsh chfn chage vigr newusers': useraddKind,
     'userdel deluser groupdel': {
@@ -246,7 +260,8 @@ export function systemPrograms(): ProgramTable {
     'vim vi nvim view vimdiff ex rvim gvim neovim ed red emacs emacsclient nano pico joe jed micro hx helix kak mcedit mg ne acme kate gedit mousepad subl atom code code-insiders cursor idea pycharm':
       changes('is an editor that can run any command', 'code'),
     'mc ranger nnn vifm lf broot fzf sk peco percol dialog whiptail': {
-      options: '\n  --preview --bind --become --command -c <run>\n  -e -f -q -m <text>',
+      options:
+        '\n  --preview --bind --become --command --cmd -c <run>\n  --listen --listen-unsafe [run] # lets others send actions, which run programs\n  -e -f -q -m <text>',
       operands: 'auto*',
     },
     pandoc: {
@@ -267,6 +282,7 @@ export function systemPrograms(): ProgramTable {
         '\n  -shell-escape -enable-write18 !run # lets the document run commands\n  -shell-restricted\n  -lua <load>\n  -output-directory -aux-directory <write>\n  -interaction -jobname -fmt -progname -synctex <text>',
       operands: 'read*',
       wary: true,
+      rules: [texRules],
     },
     latexmk: {
       style: 'word',
@@ -295,7 +311,7 @@ export function systemPrograms(): ProgramTable {
       rules: [systemRules],
       style: 'word',
       options:
-        '\n  -config -if -if2 -p -printFormat -userParam <load>\n  -@ -argfile <list>\n  -o -out -w <output>\n  -execute !run',
+        '\n  -config -if -if2 -p -printFormat -userParam <load>\n  -filename -FileName -Directory -directory -TestName <output>\n  -@ -argfile <list>\n  -o -out -w <output>\n  -execute !run',
       operands: 'auto*',
       wary: true,
     },
@@ -603,26 +619,6 @@ export function systemPrograms(): ProgramTable {
         },
       ],
     },
-    parallel: {
-      ...wrapper(
-        '\n  -a --arg-file <list>\n  --joblog --results <output>\n  -S --sshlogin --sshloginfile <route>\n  -j -I -n -N --jobs --colsep -d <text>',
-      ),
-      wraps: [
-        {
-          options: `
-  -0 -k -q -t -u -v -X -m
-  -j -n -N -L -a -P -C -d <text>
-  -I <mark>
-  --jobs --max-args --halt --delay --colsep --timeout --joblog --arg-file <text>
-  --keep-order --dry-run --bar --eta --tag --will-cite --no-notice --progress --line-buffer --ungroup --quote --null --group --xargs`,
-          input: 'append',
-          ends: [':::', '::::', ':::+', '::::+'],
-          otherwise: 'shell',
-          hazard: { code: 'wrapper', message: '`parallel` passes its words to a shell once more', verdict: 'ask' },
-          run: 'joined',
-        },
-      ],
-    },
     watch: {
       ...watchKind,
       wraps: [
@@ -648,9 +644,10 @@ export function systemPrograms(): ProgramTable {
   -c <shell>
   -E -w <text>
   -e -F -n -o -s -v -x
-  -u -h -V !idle
-  --shared --exclusive --nonblock --close --no-fork --verbose
-  --unlock --help --version !idle
+  -u
+  -h -V !idle
+  --shared --exclusive --nonblock --close --no-fork --verbose --unlock
+  --help --version !idle
   --timeout --conflict-exit-code <text>
   --command <shell>`,
           operands: 1,

@@ -138,16 +138,24 @@ export function wrapperPrograms(): ProgramTable {
         },
       ],
     },
-    'env_parallel sem': {
-      partial: true,
+    'parallel env_parallel sem': {
+      stops: true,
+      options: `
+  -a --arg-file <list>
+  --joblog --results <output>
+  -S --sshlogin --sshloginfile <route>
+  -j -I -n -N --jobs --colsep -d <text>`,
+      operands: 'text*',
       wraps: [
         {
           options: `
   -0 -k -q -t -u -v -X -m
-  -j -n -N -L -a -P -C -d <text>
+  -j -n -N -L -a -P -C -d -S <text>
   -I <mark>
-  --jobs --max-args --halt --delay --colsep --timeout --joblog --arg-file <text>
-  --keep-order --dry-run --bar --eta --tag --will-cite --no-notice --progress --line-buffer --ungroup --quote --null --group --xargs`,
+  --jobs --max-args --halt --delay --colsep --timeout --joblog --arg-file --results --tmpdir --workdir --memfree --load --retries <text>
+  --nice --sshlogin --tagstring --block --recstart --recend --env --trim --max-chars --max-lines --delimiter --shellquote <text>
+  --keep-order --dry-run --bar --eta --tag --will-cite --no-notice --progress --line-buffer --ungroup --quote --null --group --xargs
+  --shuf --linebuffer --pipe --resume --resume-failed --no-run-if-empty --verbose --silent --bg --fg --wait --citation`,
           input: 'append',
           ends: [':::', '::::', ':::+', '::::+'],
           otherwise: 'shell',

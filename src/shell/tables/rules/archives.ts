@@ -1,10 +1,11 @@
 /** tar, zip and 7z: which side is read and which is written depends on the letters. */
 
-import { has, type Rule, usesOf } from '../use.ts'
+import { has, mayHave, type Rule, usesOf } from '../use.ts'
 
 const tar: Rule = (use) => {
   const extracts = has(use, '-x', '--extract', '--get')
   const lists = has(use, '-t', '--list', '-d', '--diff', '--compare')
+  if (mayHave(use, '--remove-files', '--recursive-unlink')) use.setEffect('loss', 'deletes the files that it packs')
   for (const option of usesOf(use, '-f')) {
     const text = option.value?.text
     if (text != null && /^[^/]+:/.test(text) && !has(use, '--force-local'))
@@ -20,6 +21,7 @@ const tar: Rule = (use) => {
 }
 
 const sevenZip: Rule = (use) => {
+  if (use.args.some(({ text }) => text === '-sdel')) use.setEffect('loss', 'deletes the files that it packs')
   for (const option of use.options) {
     const glued = /^-o(.+)$/.exec(option.name)?.[1]
     if (glued !== undefined) use.found.file(glued, 'write', option.span, { recursive: true })
@@ -44,6 +46,7 @@ const ar: Rule = (use) => {
 
 /** `zip -TmTT cmd`: two letters in a cluster are one option that runs a command. */
 const zip: Rule = (use) => {
+  if (mayHave(use, '-m', '--move', '-d', '--delete')) use.setEffect('loss', 'deletes files')
   for (const arg of use.args)
     if (/^-[A-Za-z0-9]*TT/.test(arg.text ?? ''))
       use.found.hazard('option-runs-program', '`zip -TT` runs a command on the archive', arg.word.span)

@@ -1,6 +1,7 @@
 /** Containers: namespaces of the machine, copies, and forge requests. */
 
 import { has, type Rule, usesOf } from '../use.ts'
+import { statementsOf } from './databases.ts'
 
 const namespaces: Rule = (use) => {
   for (const option of usesOf(use, '--pid', '--network', '--net', '--ipc', '--uts', '--userns', '--cgroupns')) {
@@ -94,8 +95,28 @@ const cloudSession: Rule = (use) => {
     use.found.hazard('remote-command', `\`${use.program} ${text}\` runs commands on another machine`, use.span)
 }
 
+/** `aws s3 cp s3://a b` only reads; `aws s3 sync . s3://a` writes. */
+const transfer: Rule = (use) => {
+  const words = [...use.words.slice(1), ...use.operands.map((arg) => arg.text)]
+  if (words[0] !== 's3' || !/^(cp|sync|mv)$/.test(words[1] ?? '') || has(use, '--dryrun')) return
+  const toBucket = /^s3:/.test(words.at(-1) ?? 's3:')
+  if (has(use, '--delete') || (words[1] === 'mv' && /^s3:/.test(words[2] ?? 's3:')))
+    use.setEffect('destructive', 'deletes from a cloud service what it copied or does not find')
+  else if (toBucket) use.setEffect('remote-write', 'uploads to a cloud service')
+  else use.setEffect('remote-read', 'downloads from a cloud service')
+}
+
+/** A query that only reads is no change, however it is started. */
+const athena: Rule = (use) => {
+  const queries = usesOf(use, '--query-string', '--statement', '--sql').map((option) => option.value?.text ?? 'DROP')
+  if (queries.length > 0 && queries.every((query) => statementsOf(query) === 'reads'))
+    use.setEffect('remote-read', 'reads from a cloud service')
+}
+
 /** `aws s3 cp a s3://b`: the side without a bucket is a file of the machine. */
 const bucketCopy: Rule = (use) => {
+  transfer(use)
+  athena(use)
   const at = use.operands.findIndex((arg) => /^(cp|mv|sync)$/.test(arg.text ?? ''))
   if (use.words[1] !== 's3' || at < 0) return
   const last = use.operands.length - 1

@@ -50,13 +50,20 @@ const sqliteDangers: readonly (readonly [pattern: RegExp, code: string, message:
   ],
 ]
 
-const destroys = /\b(DROP|TRUNCATE|DELETE\s+FROM|ALTER\s+TABLE\b[^;]*\bDROP)\b/i
+const destroys = /\b(DROP|TRUNCATE|PURGE|DELETE\s+(FROM\b|\w+\s+FROM\b)|ALTER\s+TABLE\b[^;]*\bDROP)\b/i
 const changes =
-  /\b(INSERT|UPDATE|MERGE|REPLACE|CREATE|ALTER|GRANT|REVOKE|CALL|DO|EXECUTE|COPY|VACUUM|REINDEX|SET\s+ROLE|RENAME|IMPORT|LOCK|COMMENT|REFRESH)\b/i
+  /\b(INSERT|UPDATE|MERGE|REPLACE|CREATE|ALTER|GRANT|REVOKE|CALL|DO|EXECUTE|COPY|VACUUM|REINDEX|SET\s+ROLE|RENAME|IMPORT|LOCK|COMMENT|REFRESH|LOAD\s+(DATA|XML)|INTO\s+(OUT|DUMP)FILE|SHUTDOWN|KILL|RESET|FLUSH|OPTIMIZE|ATTACH|DETACH|INSTALL)\b/i
+
+/** What statements do to the data they are about. */
+export function statementsOf(sql: string): 'reads' | 'changes' | 'destroys' {
+  const text = withoutStrings(sql)
+  if (destroys.test(text)) return 'destroys'
+  return changes.test(text) ? 'changes' : 'reads'
+}
 
 /** The statements with string contents blanked, so that a word in a text is not a statement. */
 function withoutStrings(sql: string): string {
-  return sql.replace(/'(?:[^']|'')*'/g, "''")
+  return sql.replace(/--[^\n]*/g, ' ').replace(/'(?:[^']|'')*'/g, "''")
 }
 
 function reportStatements(use: Use, args: readonly Arg[], table: typeof runsPrograms): void {
@@ -101,19 +108,29 @@ const server: Rule = (use) => {
   else use.setEffect('remote-read', 'reads a database')
 }
 
+/** Rows and columns that are there no longer as they were; new ones lose nothing. */
+function overwritesRows(args: readonly Arg[], read: string): boolean {
+  return /\b(UPDATE|REPLACE|ALTER)\b/i.test(withoutStrings([...args.map((arg) => arg.text ?? ''), read].join(';\n')))
+}
+
 const sqlite: Rule = (use) => {
   const [database, ...statements] = use.operands
   const options = usesOf(use, '-cmd', '-c', '-s').flatMap((option) => (option.value === null ? [] : [option.value]))
   const all = [...options, ...statements]
   reportStatements(use, all, sqliteDangers)
-  const text = withoutStrings(all.map((arg) => arg.text ?? 'DROP').join(';\n'))
-  const writes = all.length === 0 || destroys.test(text) || changes.test(text)
+  // Statements come from the words, or from input: a here-document is known, a file or a pipe is not.
+  const read = all.length === 0 && use.place.stdin !== 'none' ? (use.place.input ?? 'DROP') : ''
+  const done = statementsOf([...all.map((arg) => arg.text ?? 'DROP'), read].join(';\n'))
+  const writes = (all.length === 0 && read === '') || done !== 'reads'
   if (database !== undefined) {
     const file = database.text === null ? null : database.text.replace(/^file:(\/\/)?/, '').replace(/\?.*$/, '')
     const access = writes && !has(use, '-readonly') && !/mode=ro/.test(database.text ?? '') ? 'write' : 'read'
     if (file === null) use.found.unknownPath(database.word, database.prefix, access, false)
     else if (file !== ':memory:' && file !== '') use.found.file(file, access, database.word.span)
   }
+  const memory = database === undefined || /^(file:)?:memory:/.test(database.text ?? '')
+  if ((done === 'destroys' || overwritesRows(all, read)) && !memory && !has(use, '-readonly'))
+    use.setEffect('loss', 'changes or deletes data in a database')
   if (all.length === 0 && !has(use, '-version', '-help'))
     use.found.hazard('interpreter-code', `\`${use.program}\` runs the statements that it reads`, use.span)
 }

@@ -3,9 +3,9 @@
 import { posix } from 'node:path'
 import type { Arg } from '../options.ts'
 import { resolvePath } from '../paths.ts'
-import { has, type Rule, type Use, usesOf } from '../use.ts'
+import { has, mayHave, type Rule, type Use, usesOf } from '../use.ts'
 
-/** Names of what a build makes again: deleting it loses nothing. */
+/** Names of what a build or a run makes again: deleting it loses nothing. */
 const reproducible: ReadonlySet<string> = new Set(
   (
     'node_modules dist build target out coverage .next .nuxt .output .svelte-kit .turbo .cache .parcel-cache .vite .vitest ' +
@@ -13,8 +13,15 @@ const reproducible: ReadonlySet<string> = new Set(
     '__pycache__ htmlcov .coverage .gradle .dart_tool storybook-static test-results playwright-report tmp temp .tmp .temp ' +
     '.venv venv obj cmake-build-debug cmake-build-release _build .stack-work dist-newstyle zig-cache .zig-cache ' +
     'DerivedData .build .terraform .serverless .wrangler .vercel .netlify .swc .esbuild .rollup.cache .eslintcache ' +
-    'package-lock.json yarn.lock pnpm-lock.yaml bun.lock bun.lockb .tsbuildinfo .sass-cache .jekyll-cache _site public/build logs .logs'
+    'package-lock.json yarn.lock pnpm-lock.yaml bun.lock bun.lockb .tsbuildinfo .sass-cache .jekyll-cache _site logs .logs'
   ).split(' '),
+)
+
+/** Names below which a tool keeps everything itself: nobody writes by hand there. */
+const toolOwned: ReadonlySet<string> = new Set(
+  'node_modules .next .nuxt .turbo .cache .parcel-cache .vite .svelte-kit .angular __pycache__ .pytest_cache .mypy_cache .ruff_cache .tox .gradle .venv target DerivedData .terraform'.split(
+    ' ',
+  ),
 )
 
 /** Names of what programs leave behind. */
@@ -36,8 +43,17 @@ function isDisposableAt(arg: Arg, use: Use, cwd: string | null): boolean {
   const root = cwd
   const inside = root === null ? !text.startsWith('/') && !text.startsWith('~') : path.startsWith(`${root}/`)
   if (!inside || text.split('/').includes('..')) return false
-  const below = root === null ? text : path.slice(root.length + 1)
-  return below.split('/').some((part) => reproducible.has(part) || /\.(egg-info|tsbuildinfo|log|tmp)$/.test(part))
+  const below = (root === null ? text : path.slice(root.length + 1)).replace(/\/\*$/, '').split('/')
+  // Only as the whole last name: `src/dist/notes` is somebody's work.
+  const last = below.at(-1) ?? ''
+  return reproducible.has(last) || /\.(egg-info|tsbuildinfo)$/.test(last) || below.some((part) => toolOwned.has(part))
+}
+
+/** A file that a variable or a substitution names: a temporary one by its beginning, or any. */
+function isUnknown(arg: Arg): boolean {
+  if (arg.text !== null || arg.word.values !== null) return false
+  if (/^(\/private)?\/(tmp|var\/tmp)\/./.test(arg.prefix) && !arg.word.splits) return false
+  return arg.word.dynamic.some((kind) => kind !== 'glob' && kind !== 'tilde' && kind !== 'arithmetic')
 }
 
 /** `rm -rf *`, `rm -rf "$PWD"`: the working directory, what holds it, or all of its contents. */
@@ -55,10 +71,10 @@ function isWholeKind(arg: Arg, use: Use): boolean {
 }
 
 const remove: Rule = (use) => {
-  const recursive = use.program === 'rimraf' || has(use, '-r', '-R', '--recursive', '--recursiv', '--recurs')
-  // `find … -exec rm {} +`, `… | xargs rm`, `rm src/*.ts`: as many files as there are.
-  if (!recursive && use.operands.some((arg) => arg.word.dynamic.includes('input') || isWholeKind(arg, use)))
-    use.setEffect('destructive', 'deletes every file it is given')
+  const recursive = use.program === 'rimraf' || mayHave(use, '-r', '-R', '--recursive')
+  // `find … -exec rm {} +`, `… | xargs rm`, `rm $(cat list)`, `rm src/*.ts`: as many files as there are.
+  if (!recursive && use.operands.some((arg) => isUnknown(arg) || isWholeKind(arg, use)))
+    use.setEffect('loss', 'deletes every file it is given')
   if (!recursive) return
   for (const arg of use.operands) {
     use.found.path(arg, 'write', true)
@@ -70,7 +86,7 @@ const remove: Rule = (use) => {
       )
   }
   if (use.operands.length > 0 && use.operands.every((arg) => isDisposable(arg, use))) use.setEffect('local', '')
-  else use.setEffect('destructive', 'deletes directories with everything in them')
+  else use.setEffect('loss', 'deletes directories with everything in them')
 }
 
 /** `chmod -x f`: a mode that looks like options. */
@@ -151,12 +167,27 @@ const find: Rule = (use) => {
     const tidies = names.length > 0 && names.every((name) => litter.test(name)) && !has(use, '-o', '-or', '-not')
     if (tidies && use.operands.every((arg) => /^(\.|\.\/.*|[\w-][\w./-]*)$/.test(arg.text ?? '/')))
       use.setEffect('local', '')
-    else use.setEffect('destructive', 'deletes every file it finds')
+    else use.setEffect('loss', 'deletes every file it finds')
   }
 }
 
+/** `xargs mv`, `xargs truncate -s 0`: what is changed are all files that come in. */
+const changesGiven: Rule = (use) => {
+  const emptied = use.program === 'truncate' && use.operands.some((arg) => isWholeKind(arg, use))
+  if (emptied || use.operands.some(isInput)) use.setEffect('loss', 'changes every file it is given')
+}
+
+const deletesGiven: Rule = (use) => {
+  if (use.operands.some(isUnknown)) use.setEffect('loss', 'deletes every file it is given')
+}
+
+/** Comes from input: nobody knows how many. */
+const isInput = (arg: Arg): boolean => arg.word.dynamic.includes('input')
+
 export const fileRules: Readonly<Record<string, Rule>> = {
-  'rm, rimraf': remove,
+  'rm, rimraf, srm': remove,
+  'unlink, shred, wipe': deletesGiven,
+  'mv, truncate, dd': changesGiven,
   chmod: (use) => {
     chmod(use)
     openMode(use)

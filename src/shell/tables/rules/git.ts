@@ -1,9 +1,10 @@
 /** git: configuration keys, transports, and what the rows cannot say about losing work. */
 
+import { commandsIn } from '../embedded.ts'
 import { gitSettingReaches } from '../git-settings.ts'
 import { isCommandTransport } from '../hosts.ts'
 import type { Arg } from '../options.ts'
-import { has, type Rule, type Use, usesOf } from '../use.ts'
+import { has, mayHave, type Rule, type Use, usesOf } from '../use.ts'
 
 function reportSetting(use: Use, setting: string, arg: Arg, where: string): void {
   const equals = setting.indexOf('=')
@@ -14,7 +15,59 @@ function reportSetting(use: Use, setting: string, arg: Arg, where: string): void
   use.found.hazard('changes-config', message, arg.word.span)
 }
 
+/** Settings that hold for this command: given by option, by the environment, by a variable that an option names. */
+function settingsOf(use: Use): readonly string[] {
+  const variable = (name: string): string | undefined => {
+    const values = use.place.assignments.find((one) => one.name === name)?.value?.values
+    return values?.length === 1 ? values[0] : undefined
+  }
+  const options = usesOf(use, '-c').flatMap(({ value }) => value?.text ?? [])
+  const named = usesOf(use, '--config-env').flatMap(({ value }) => {
+    const [, key, name] = /^([^=]+)=(.+)$/.exec(value?.text ?? '') ?? []
+    return key === undefined || name === undefined ? [] : [`${key}=${variable(name) ?? ''}`]
+  })
+  const counted = use.place.assignments.flatMap(({ name, value }) => {
+    const index = /^GIT_CONFIG_KEY_(\d+)$/.exec(name)?.[1]
+    return index === undefined ? [] : [`${value?.values?.[0] ?? ''}=${variable(`GIT_CONFIG_VALUE_${index}`) ?? ''}`]
+  })
+  const parameters = [...(variable('GIT_CONFIG_PARAMETERS') ?? '').matchAll(/'([^']*)'(?:='([^']*)')?/g)].map(
+    ([, key, value]) => (value === undefined ? (key ?? '') : `${key}=${value}`),
+  )
+  return [...options, ...named, ...counted, ...parameters]
+}
+
+/** What a setting makes of the command: another verb, a force, a program. */
+const changesVerb: Rule = (use) => {
+  for (const setting of settingsOf(use)) obeySetting(use, setting)
+}
+
+function obeySetting(use: Use, setting: string): void {
+  const [, key = '', value = ''] = /^([^=]*)=?([\s\S]*)$/.exec(setting) ?? []
+  const alias = /^alias\.(.+)$/i.exec(key)?.[1]
+  const verb = use.words[1] ?? use.operands[0]?.text ?? ''
+  if (alias !== undefined) {
+    if (value === '' && alias.toLowerCase() === verb.toLowerCase())
+      use.setEffect('loss', 'runs an alias that is not known beforehand')
+    const rest = use.operands.slice(use.words.length > 1 ? 0 : 1).map((arg) => arg.text ?? arg.prefix)
+    use.delegateTexts(
+      value.startsWith('!')
+        ? commandsIn(value.slice(1))
+        : commandsIn(`git ${value}`).map((words) => [...words, ...rest]),
+    )
+  } else if (/^clean\.requireforce$/i.test(key)) {
+    if (verb === 'clean' && /^(false|no|off|0|)$/i.test(value) && !has(use, '-n', '--dry-run'))
+      use.setEffect('loss', 'deletes untracked files')
+  } else if (/^gc\..*(expire|prune)/i.test(key)) {
+    if (/^(gc|maintenance|reflog|prune|pull|fetch|merge|rebase|commit|am)$/.test(verb))
+      use.setEffect('loss', 'deletes what could bring commits back')
+  } else if (/^remote\..*\.(push|mirror)$/i.test(key)) {
+    if (verb === 'push' && (value.startsWith('+') || /^(true|yes|on|1)$/i.test(value)))
+      use.setEffect('destructive', 'rewrites what a remote holds')
+  } else if (gitSettingReaches(key, value)) use.delegateTexts(commandsIn(value.replace(/^!/, '')))
+}
+
 const settings: Rule = (use) => {
+  changesVerb(use)
   for (const option of usesOf(use, '-c')) {
     if (use.words.length > 1 && use.words[1] !== 'clone' && !isGlobal(use, option.span.start)) continue
     if (option.value !== null)
@@ -61,6 +114,7 @@ const config: Rule = (use) => {
   if (key === undefined) return
   const setting = `${key.text ?? key.prefix}${value === undefined ? '' : `=${value.text ?? value.prefix}`}`
   reportSetting(use, setting, value?.text === null ? value : key, 'git config')
+  obeySetting(use, setting)
   if (value !== undefined) {
     if (isCommandTransport(value.text ?? value.prefix))
       use.found.hazard('option-runs-program', '`git config` sets a transport that runs a program', value.word.span)
@@ -91,21 +145,24 @@ const submoduleAdd: Rule = (use) => {
   if (path !== undefined) use.found.path(path, 'write')
 }
 
-/** A pathspec that takes everything: `.`, `:/`, `*`. */
-function isEverything(arg: Arg): boolean {
-  return arg.text === null ? arg.prefix === '' : /^(\.|\.\/|:\/|:|\*|:\/\*)$/.test(arg.text)
+/** A word that is a file rather than a branch: `src/app.ts`, `./x`, `*.ts`, `:(top)`. */
+function isPathspec(arg: Arg): boolean {
+  if (arg.text === null) return true
+  return /^(\.{1,2}(\/|$)|:|\*)|[*?[]|\.[A-Za-z][A-Za-z0-9]{0,4}$/.test(arg.text)
 }
 
 const checkout: Rule = (use) => {
-  if (has(use, '-b', '-B', '--orphan', '--detach', '-t', '--track')) return
-  if (use.operands.some(isEverything)) use.setEffect('destructive', 'throws away every uncommitted change')
-  if (use.args.some((arg) => arg.text === '--'))
-    for (const arg of use.operands.slice(use.beforeDashes)) use.found.path(arg, 'write')
+  if (has(use, '-b', '--orphan', '--detach', '-t', '--track')) return
+  const dashes = use.args.some((arg) => arg.text === '--')
+  const paths = dashes ? use.operands.slice(use.beforeDashes) : use.operands.slice(1)
+  if (paths.length > 0 || (!dashes && use.operands.some(isPathspec)))
+    use.setEffect('loss', 'throws away uncommitted changes of files')
+  if (dashes) for (const arg of paths) use.found.path(arg, 'write')
 }
 
 const restore: Rule = (use) => {
-  const staged = has(use, '--staged', '-S') && !has(use, '--worktree', '-W')
-  if (!staged && use.operands.some(isEverything)) use.setEffect('destructive', 'throws away every uncommitted change')
+  const staged = has(use, '--staged', '-S') && !mayHave(use, '--worktree', '-W')
+  if (staged && !mayHave(use, '-p', '--patch')) use.setEffect('local', '')
 }
 
 const clean: Rule = (use) => {
@@ -124,8 +181,21 @@ const push: Rule = (use) => {
 }
 
 const branch: Rule = (use) => {
-  if (has(use, '-d', '--delete') && has(use, '-f', '--force'))
-    use.setEffect('destructive', 'deletes a branch that may not be merged')
+  if (mayHave(use, '-d', '--delete') && mayHave(use, '-f', '--force'))
+    use.setEffect('loss', 'deletes a branch that may not be merged')
+}
+
+/** `git switch -C x`, `git branch -C a b`; before the subcommand `-C` is a directory. */
+const overwrites: Rule = (use) => {
+  const at = use.args.findIndex((arg) => arg.text === use.words[1])
+  if (use.args.slice(at + 1).some((arg) => /^-[a-zA-Z]*C/.test(arg.text ?? '')))
+    use.setEffect('loss', 'moves or overwrites a branch')
+}
+
+/** `git fetch origin +main:main` overwrites a branch of this repository. */
+const fetch: Rule = (use) => {
+  if (use.operands.slice(1).some((arg) => /^\+[^:]+:(?!refs\/remotes\/)/.test(arg.text ?? '')))
+    use.setEffect('loss', 'overwrites branches of this repository')
 }
 
 /** A merge strategy that git does not bring is the program `git-merge-…`. */
@@ -173,6 +243,8 @@ export const gitRules: Readonly<Record<string, Rule>> = {
   'git rebase': rebase,
   'git push': push,
   'git branch': branch,
+  'git fetch, git pull': fetch,
+  'git switch, git branch': overwrites,
   'git diff, git grep': noIndex,
   'git merge, git pull, git rebase, git cherry-pick, git revert': strategy,
   'git show, git cat-file, git diff': committedFile,

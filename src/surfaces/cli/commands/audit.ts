@@ -53,21 +53,32 @@ function verify(terminal: Terminal, args: Arguments, trail: AuditTrail): number 
     for (const session of result.sessions) {
       const state = session.damage.length === 0 ? paint(terminal, 'green', 'whole') : paint(terminal, 'red', 'DAMAGED')
       terminal.out(
-        `${state}  ${visible(session.session)}  ${session.lines} lines, signed up to ${session.signedUpTo}\n`,
+        `${state}  ${visible(session.session)}  ${session.lines} lines, signed up to ${session.signedUpTo}${session.project === null ? '' : `  ${visible(session.project)}`}\n`,
       )
       for (const { kind, file, line, message } of session.damage) {
         terminal.out(`  ${kind} at ${visible(file)}:${line}: ${visible(message)}\n`)
       }
     }
-    if (result.sessions.length === 0) terminal.out('nothing was recorded yet\n')
+    terminal.out(summary(result.sessions))
   }
   return result.ok ? EXIT.ok : EXIT.failed
+}
+
+/** The last line of a verification: all of it in one. */
+function summary(sessions: ReturnType<AuditTrail['verify']>['sessions']): string {
+  if (sessions.length === 0) return 'nothing was recorded yet\n'
+  const sum = (count: (session: (typeof sessions)[number]) => number): number =>
+    sessions.reduce((total, session) => total + count(session), 0)
+  const damaged = sum(({ damage }) => (damage.length === 0 ? 0 : 1))
+  const unsigned = sum((session) => session.unsigned)
+  const state = damaged === 0 ? 'all whole' : `${damaged} DAMAGED`
+  return `${sessions.length} sessions, ${sum(({ lines }) => lines)} lines: ${state}; ${unsigned} lines are not signed yet\n`
 }
 
 function report(terminal: Terminal, args: Arguments, trail: AuditTrail): number {
   const file = resolve(textFlag(args, 'out') ?? 'cordon-audit.html')
   machineFiles.writeText(file, trail.report(queryOf(args), new Date()), { mode: 0o600 })
-  terminal.out(`${file}\n`)
+  terminal.out(args.flags.json ? `${JSON.stringify({ file })}\n` : `${file}\n`)
   return EXIT.ok
 }
 
@@ -110,7 +121,8 @@ function show(terminal: Terminal, args: Arguments, line: AuditLine): string {
     line.type.padEnd(8),
     paint(terminal, STYLES[verdict] ?? 'dim', verdict.padEnd(5)),
     String(line.tool ?? line.outcome ?? ''),
-    visible(String(line.subject ?? decision?.message ?? line.error ?? '')),
+    visible(String(line.subject ?? decision?.message ?? line.error ?? decision?.reason ?? '')),
+    ...(typeof line.project === 'string' ? [paint(terminal, 'dim', visible(line.project))] : []),
   ]
   return `${parts.join(' ').trimEnd()}\n`
 }

@@ -2,12 +2,13 @@
 
 import { builtInBundles, bundleNames, renderBundle } from '../../../runtime/command/open-runner.ts'
 import { nearest } from '../../../runtime/policy/near-word.ts'
-import { paint } from '../../terminal/terminal.ts'
+import { thisMachine } from '../../../system/machine.ts'
+import { paint, visible } from '../../terminal/terminal.ts'
 import { parseArguments } from '../arguments.ts'
 import { type CommandContext, commandRow, EXIT, UsageError } from '../usage.ts'
 
 /** Runs `cordon bundles`. */
-export function run({ terminal, argv }: CommandContext): number {
+export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const args = parseArguments(commandRow('bundles')!, argv)
   const [name] = args.words
   const bundles = builtInBundles()
@@ -17,8 +18,12 @@ export function run({ terminal, argv }: CommandContext): number {
     throw new UsageError(`there is no bundle "${name}"${suggestion ? `; did you mean "${suggestion}"?` : ''}`)
   }
   if (args.flags.json) terminal.out(`${JSON.stringify(chosen ?? bundles)}\n`)
-  else if (chosen) terminal.out(`${renderBundle(chosen)}\n`)
-  else {
+  else if (chosen) {
+    const { registryUrls } = await import('../../../runtime/policy/registry-urls.ts')
+    const urls = registryUrls(chosen, thisMachine(), process.cwd())
+    const found = urls.map((url) => `- ${visible(url)}`).join('\n')
+    terminal.out(`${renderBundle(chosen)}\n\nRegistries here, as signing would find them:\n${found || '- none'}\n`)
+  } else {
     const width = Math.max(...bundleNames.map((text) => text.length))
     for (const bundle of bundles)
       terminal.out(`${paint(terminal, 'cyan', bundle.tool.padEnd(width))}  ${bundle.summary}\n`)

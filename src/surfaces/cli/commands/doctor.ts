@@ -19,6 +19,7 @@ const STYLES: Readonly<Record<'enforced' | 'degraded' | 'absent', Style>> = {
 /** Runs `cordon doctor`. */
 export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const args = parseArguments(commandRow('doctor')!, argv)
+  if (args.flags.engines) return engines(terminal, args.flags.json === true)
   const support = await openBackend().probe()
   const holds = support.assurances.filter((assurance) => assurance.status === 'enforced').length
   const score = { holds, of: support.assurances.length }
@@ -43,6 +44,23 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
     if (remedy) terminal.out(`          ${visible(remedy)}\n`)
   }
   return exit
+}
+
+/** Each engine with what it was seen to hold here. */
+async function engines(terminal: CommandContext['terminal'], json: boolean): Promise<number> {
+  const { surveyEngines } = await import('../../../runtime/code/engines.ts')
+  const found = await surveyEngines(thisMachine(), openBackend())
+  if (json) terminal.out(`${JSON.stringify({ engines: found })}\n`)
+  for (const { name, support } of json ? [] : found) {
+    const status = support.works ? 'enforced' : 'absent'
+    terminal.out(
+      `${paint(terminal, STYLES[status], name.padEnd(8))}  ${visible(support.works ? support.wall : support.why)}\n`,
+    )
+    for (const { limit, status, how } of support.works ? support.limits : []) {
+      terminal.out(`          ${paint(terminal, STYLES[status], status.padEnd(8))}  ${limit}: ${visible(how)}\n`)
+    }
+  }
+  return found.some(({ support }) => support.works) ? EXIT.ok : EXIT.fault
 }
 
 /** Hooks of ours that are installed: one that a host silently dropped is the worst failure there is. */

@@ -54,7 +54,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
       ...(interactive && { terminal: { rows: process.stdout.rows ?? 24, columns: process.stdout.columns ?? 80 } }),
     }
     if (args.flags.plan) {
-      const report = await reportPlan(await runner.plan(request), backend)
+      const report = await reportPlan(await runner.plan(request), backend, request.rules)
       terminal.out(args.flags.json ? `${JSON.stringify(report)}\n` : formatPlan(report))
       return EXIT.ok
     }

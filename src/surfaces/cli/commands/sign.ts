@@ -1,10 +1,12 @@
 /** `cordon sign` and `cordon verify`: what a manifest opens, and a person's word for it. */
 
 import type { LoadedManifest } from '../../../runtime/policy/load.ts'
+import { registryChanges } from '../../../runtime/policy/registry-urls.ts'
 import {
   detachedSignature,
   judgeTrust,
   type ReachDiff,
+  readRegistries,
   signProject,
   type TrustReport,
 } from '../../../runtime/policy/trust.ts'
@@ -27,10 +29,14 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   if (!report)
     throw new Fault('no-manifest', `${loaded.root} has no cordon.toml to sign`, { remedy: 'cordon init writes one.' })
   const answer = (signed: boolean): void => {
-    if (args.flags.json) terminal.out(`${JSON.stringify({ status: report.trust.status, signed, diff: report.diff })}\n`)
+    const { status } = report.trust
+    if (args.flags.json) terminal.out(`${JSON.stringify({ status, signed, diff: report.diff, registries })}\n`)
   }
-  if (!args.flags.json) terminal.out(describeDiff(terminal, report.diff))
-  if (report.trust.status === 'signed' && !args.flags.detached) {
+  const registries = registryChanges(report.registries, readRegistries(loaded, machine))
+  const moved = registries.opens.length + registries.closes.length > 0
+  if (!args.flags.json)
+    terminal.out(`${describeDiff(terminal, report.diff)}${describeRegistries(terminal, registries)}`)
+  if (report.trust.status === 'signed' && !moved && !args.flags.detached) {
     answer(true)
     terminal.err('already signed\n')
     return EXIT.ok
@@ -93,6 +99,18 @@ export async function requireSigned(
   }
   terminal.err('  Read it, then run: cordon sign (or name it for this one run: --manifest cordon.toml)\n')
   return null
+}
+
+/** Registries that signing adds to what a bundle's tool may reach, and those that it takes away. */
+export function describeRegistries(
+  terminal: Terminal,
+  { opens, closes }: { readonly opens: readonly string[]; readonly closes: readonly string[] },
+): string {
+  const lines = [
+    ...opens.map((line) => `${paint(terminal, 'yellow', '+ opens ')} ${visible(line)}`),
+    ...closes.map((line) => `${paint(terminal, 'green', '- closes')} ${visible(line)}`),
+  ]
+  return lines.map((line) => `${line}\n`).join('')
 }
 
 /** What a manifest opens and closes, in plain words. */

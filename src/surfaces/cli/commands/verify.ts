@@ -1,12 +1,13 @@
 /** `cordon verify`: whether the project's manifest is signed, by whom, and what changed if not. */
 
-import { judgeTrust } from '../../../runtime/policy/trust.ts'
+import { registryChanges } from '../../../runtime/policy/registry-urls.ts'
+import { judgeTrust, readRegistries } from '../../../runtime/policy/trust.ts'
 import { machineFiles } from '../../../system/files.ts'
 import { visible } from '../../terminal/terminal.ts'
 import { parseArguments } from '../arguments.ts'
 import { openPolicy } from '../open-policy.ts'
 import { type CommandContext, commandRow, EXIT } from '../usage.ts'
-import { describeDiff } from './sign.ts'
+import { describeDiff, describeRegistries } from './sign.ts'
 
 /** Runs `cordon verify`. */
 export async function run({ terminal, argv }: CommandContext): Promise<number> {
@@ -23,6 +24,11 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
     terminal.out(
       `signed by ${by === 'user' ? 'you' : `the team key ${visible(comment || keyId)}`}${signedAt ? ` on ${signedAt}` : ''}\n`,
     )
+    const changed = registryChanges(report.registries, readRegistries(opened.loaded, opened.machine))
+    if (by === 'user' && changed.opens.length + changed.closes.length > 0)
+      terminal.out(
+        `the registries have changed since, and the signed ones hold until you sign again:\n${describeRegistries(terminal, changed)}`,
+      )
   } else {
     terminal.out(`${report.trust.status}\n${describeDiff(terminal, report.diff)}`)
   }

@@ -11,6 +11,7 @@ import {
   typedServer,
 } from '../../../runtime/mcp/servers.ts'
 import { openRecord } from '../../../runtime/record/open.ts'
+import { auditSigner } from '../../../runtime/record/signer.ts'
 import { Fault, messageOf } from '../../../system/fault.ts'
 import { linesOf } from '../../../system/lines.ts'
 import { type Machine, thisMachine } from '../../../system/machine.ts'
@@ -52,7 +53,7 @@ export async function wrapServers(request: WrapRequest): Promise<number> {
   const trusted = specs.filter((spec) => isKnown(spec, request.accept, loaded.root, machine, warn))
   if (trusted.length === 0) throw new Fault('no-servers', 'no MCP server is left to run')
   const name = trusted.length === 1 ? trusted[0]!.name : 'gateway'
-  const recorder = openRecord(loaded, machine, { by: 'gateway', name })
+  const recorder = openRecord(loaded, machine, { by: 'gateway', name }, () => auditSigner(machine))
   const session = new GatewaySession({
     judge,
     recorder,

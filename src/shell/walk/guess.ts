@@ -1,0 +1,102 @@
+/** What a text would do whose words are only known when it runs, by a look at what stands there: it makes decisions stricter, never milder. */
+
+import type { Effect, Span, Word } from '../facts.ts'
+import { strongest } from '../tables/effects/lookup.ts'
+import { commandsIn } from '../tables/embedded.ts'
+import { inspect } from '../tables/inspect.ts'
+import { plainWord, unknownWord } from '../words/pieces.ts'
+import type { Draft } from './output.ts'
+import type { Walk } from './walk.ts'
+
+/** `rm$IFS-rf`, `$SHELL -c`, `r$@m`: what these expansions nearly always are. */
+function usual(text: string): string {
+  return text
+    .replace(/^"(\$\([\s\S]*\))"$/, '$1')
+    .replace(/\$\(\s*(?:echo|printf)(?:\s+-[neE]+)*\s+(['"]?)([^)]*?)\1\s*\)/g, '; $2 ;')
+    .replace(/"?\$\{?IFS(?:[%#:][^}]*)?\}?"?/g, ' ')
+    .replace(/"?\$\{?(?:SHELL|BASH)\}?"?/g, 'bash')
+    .replace(/\$(?:[@*9]|\{[@*9]\})/g, '')
+}
+
+function asWord(text: string, span: Span): Word {
+  return /[$`]|\{\}/.test(text) ? unknownWord(text, 'input', span, true) : plainWord(text, span)
+}
+
+/** Gives the command the effect of the text, where that needs more care than its own. */
+export function guess(walk: Walk, draft: Draft, text: string): void {
+  for (const words of commandsIn(usual(text))) {
+    const { effect, effectNote } = inspect({
+      argv: words.map((word) => asWord(word, draft.span)),
+      cwd: draft.cwd,
+      home: walk.home,
+      assignments: [],
+      span: draft.span,
+      stdin: 'none',
+    })
+    worsen(draft, effect, effectNote)
+  }
+}
+
+/** The stronger effect of two. */
+export function worsen(draft: Draft, effect: Effect, note: string): void {
+  if (strongest(draft.effect, effect) === draft.effect || effect === 'unknown' || effect === 'remote-read') return
+  draft.effect = effect
+  draft.effectNote = note
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', e: '\u001b', a: '', b: '', '0': '' }
+
+/** What `echo` and `printf` print, when their words are known. */
+export function printed(argv: readonly Word[]): string | null {
+  const texts = argv.map((word) => (word.values?.length === 1 ? (word.values[0] ?? '') : null))
+  const [name, ...rest] = texts
+  if ((name !== 'echo' && name !== 'printf') || rest.includes(null)) return null
+  const options = name === 'echo' ? rest.filter((text) => /^-[neE]+$/.test(text ?? '')) : []
+  const text = rest.slice(options.length).join(' ')
+  return name === 'printf' || options.some((option) => option?.includes('e')) ? unescaped(text) : text
+}
+
+function unescaped(text: string): string {
+  return text.replace(
+    /\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|0?([0-7]{1,3})|(.))/g,
+    (_, hex?: string, unicode?: string, octal?: string, letter?: string) => {
+      if (letter !== undefined) return ESCAPES[letter] ?? letter
+      return String.fromCodePoint(Number.parseInt(hex ?? unicode ?? octal ?? '20', octal === undefined ? 16 : 8))
+    },
+  )
+}
+
+/** The text behind a filter that only rewrites it: `base64 -d`, `rev`, `xxd -r -p`; null when that cannot be told. */
+export function filtered(text: string, argv: readonly Word[]): string | null {
+  const words = argv.map((word) => word.values?.[0] ?? '')
+  if (/^(?:cat|tee)$/.test(words[0] ?? '')) return text
+  if (words[0] === 'rev') return [...text.trimEnd()].reverse().join('')
+  if (words[0] === 'base64' && words.some((word) => /^(?:-d|-D|--d\w*)$/.test(word))) return decoded(text, 'base64')
+  if (words[0] === 'xxd' && words.includes('-r')) return decoded(text, 'hex')
+  return null
+}
+
+function decoded(text: string, encoding: 'base64' | 'hex'): string {
+  const clean = text.replace(/\s+/g, '')
+  if (encoding === 'hex') return clean.replace(/../g, (pair) => String.fromCharCode(Number.parseInt(pair, 16) || 32))
+  return fromBase64(clean)
+}
+
+/** Pure folders know no Buffer. */
+function fromBase64(text: string): string {
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
+  let bits = 0
+  let held = 0
+  let out = ''
+  for (const character of text.replace(/=+$/, '')) {
+    const value = alphabet.indexOf(character)
+    if (value < 0) return out
+    held = (held << 6) | value
+    bits += 6
+    if (bits >= 8) {
+      bits -= 8
+      out += String.fromCharCode((held >> bits) & 255)
+    }
+  }
+  return out
+}

@@ -1,0 +1,74 @@
+/** `cordon run` is a call like every other: a written deny holds, what would ask runs as typed, and all of it is recorded. */
+
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, expect, it } from 'vitest'
+import { Project } from './cordon.ts'
+
+let project: Project | null = null
+afterEach(() => project?.remove())
+
+const MANIFEST = `schema_version = 1
+[capabilities.deny.commands]
+patterns = ["touch:*"]
+[audit]
+arguments = ARGUMENTS
+`
+
+function signed(storesArguments: boolean): Project {
+  project = new Project({ 'cordon.toml': MANIFEST.replace('ARGUMENTS', String(storesArguments)), '.env': 'KEY=1' })
+  expect(project.cordon(['sign', '--yes']).code).toBe(0)
+  return project
+}
+
+type Line = Readonly<Record<string, unknown>>
+const lines = (at: Project): Line[] =>
+  at
+    .cordon(['audit', 'query', '--json'])
+    .out.trimEnd()
+    .split('\n')
+    .map((text) => JSON.parse(text) as Line)
+
+it.each([
+  { note: 'as it is', argv: ['touch', 'x'] },
+  { note: 'behind a shell', argv: ['sh', '-c', 'touch x'] },
+  { note: 'behind a wrapper', argv: ['env', 'A=1', 'touch', 'x'] },
+])('a denied command does not run: $note', ({ argv }) => {
+  const at = signed(true)
+  const ran = at.cordon(['run', '--', ...argv])
+  expect(ran.code, ran.err).toBe(126)
+  expect(ran.err).toContain('cordon.toml')
+  expect(existsSync(join(at.directory, 'x'))).toBe(false)
+  const denials = lines(at).filter(({ type }) => type === 'denied')
+  expect(denials).toMatchObject([{ tool: 'bash', project: at.directory, trust: 'built-in' }])
+})
+
+it('what would ask runs, and is recorded as typed, with what was stopped and how it ended', () => {
+  const at = signed(true)
+  expect(at.cordon(['run', '--', 'sh', '-c', 'cat .env; exit 3']).code).toBe(3)
+  const [first, begin, end] = lines(at)
+  expect(first).toMatchObject({ type: 'session', by: 'person', project: at.directory })
+  expect(begin).toMatchObject({ type: 'begin', agent: 'person', decision: { verdict: 'ask', approver: 'typed' } })
+  expect(begin!.labels).toContain('execute')
+  expect(end).toMatchObject({ type: 'end', exit_code: 3, outcome: 'failed' })
+  expect(end!.violations).toMatchObject([{ seen: 'observed', kind: 'file', subject: join(at.directory, '.env') }])
+  const verified = at.cordon(['audit', 'verify'])
+  expect(verified.out).toContain('1 sessions, 3 lines: all whole')
+  expect(at.cordon(['audit', 'tail']).out).toContain(at.directory)
+})
+
+it('without arguments no line holds what was typed', () => {
+  const at = signed(false)
+  expect(at.cordon(['run', '--', 'sh', '-c', 'echo wordthatnobodyelsesays']).code).toBe(0)
+  expect(at.cordon(['run', '--', 'touch', 'wordthatnobodyelsesays']).code).toBe(126)
+  const text = JSON.stringify(lines(at))
+  expect(text).toContain('"verdict":"deny"')
+  expect(text).not.toContain('wordthatnobodyelsesays')
+})
+
+it('the report is JSON for programs', () => {
+  const at = signed(true)
+  at.cordon(['run', '--', 'true'])
+  const { file } = JSON.parse(at.cordon(['audit', 'report', '--json']).out) as { file: string }
+  expect(existsSync(file)).toBe(true)
+})
