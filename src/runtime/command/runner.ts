@@ -38,6 +38,7 @@ import { type CommandChanges, HeldChanges } from './held-changes.ts'
 import { HiddenPaths } from './hidden-paths.ts'
 import { NAME_SETTINGS, NO_WAY_OUT, nameFile } from './name-service.ts'
 import type { DoorSettings, NetworkOptions, SessionNetwork } from './network.ts'
+import { writablePathFolders } from './path-folders.ts'
 import { namedForWriting, type Placement, placeCarried, placeCommand } from './placement.ts'
 import type { ServedPort } from './served-port.ts'
 
@@ -330,10 +331,11 @@ export class CommandRunner {
     return [...this.#running, ...alive.map((baseline) => baseline.movable ?? {})]
   }
 
-  /** What deny rules freeze, and Cordon itself where it is installed among the project's packages. */
+  /** What deny rules freeze, folders on PATH, and Cordon itself where it is installed among the project's packages. */
   #frozen(): string[] {
     const program = ownPackage(this.#files)
-    return [...this.#hidden.frozen, ...(program === null ? [] : [program])]
+    const onPath = writablePathFolders(this.#machine.env.PATH ?? '', this.#placement.writes, this.#files)
+    return [...this.#hidden.frozen, ...(program === null ? [] : [program]), ...onPath]
   }
 
   #bundles(request: RunRequest): AppliedBundle[] {

@@ -37,6 +37,7 @@ const LOADERS: Readonly<Record<string, Load>> = {
   chat: () => import('./commands/chat.ts'),
   agent: () => import('./commands/agent.ts'),
   login: () => import('./commands/login.ts'),
+  acp: () => import('./commands/acp.ts'),
   completions: () => import('./completions.ts'),
 }
 

@@ -377,6 +377,19 @@ export const commands: readonly CommandRow[] = [
       'The key goes into the system’s keychain, or into a file for you alone, with a warning. It is checked with one request.',
   },
   {
+    name: 'acp',
+    summary: 'Be an agent in an editor (ACP), or guard another agent for it.',
+    usage: 'cordon acp [--provider NAME] [--model NAME]\n  cordon acp [--root DIR] -- AGENT ARG…',
+    flags: [
+      { name: '--provider', value: 'NAME', about: 'The API profile of Cordon’s own agent.' },
+      { name: '--model', value: 'NAME', about: 'Another model than the profile’s.' },
+      { name: '--vscode', about: 'Take the key from CORDON_API_KEY alone.' },
+      root,
+    ],
+    details:
+      'For Zed, JetBrains, Neovim and whatever else speaks the Agent Client Protocol. With an agent after -- that runs in the\nsandbox: its files and terminals are Cordon’s, under the signed manifest, and Cordon’s asks are in the editor’s dialog.',
+  },
+  {
     name: 'completions',
     summary: 'Print a completion script for your shell.',
     usage: 'cordon completions bash|zsh|fish',
