@@ -80,6 +80,7 @@ class Chat {
       ...(resume !== undefined && { resume }),
       tell: (event) => this.#heard(event),
     })
+    this.#agent.budget = this.#options.budget
   }
 
   /** The same prompt as everywhere, while ours lets go of the terminal. */

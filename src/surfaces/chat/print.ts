@@ -52,6 +52,7 @@ export async function runPrint(
     ...(agentName !== undefined && { agent: agentName }),
     ...(mode !== undefined && { mode: mode as Mode }),
   })
+  agent.budget = budget
   const abort = new AbortController()
   const stop = () => abort.abort()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
