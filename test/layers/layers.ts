@@ -14,7 +14,7 @@ export interface Layer {
 }
 
 const pure = ['shell', 'files', 'hosts', 'policy', 'scan']
-const effects = ['manifest', 'approval', 'sandbox', 'egress', 'audit', 'tools', 'providers', 'code']
+const effects = ['manifest', 'approval', 'sandbox', 'egress', 'audit', 'tools', 'undo', 'providers', 'code']
 
 /** What surfaces have in common. */
 const shared = ['surfaces/terminal', 'surfaces/loopback']
@@ -54,6 +54,8 @@ export const layers: readonly Layer[] = [
 export const pureFiles: readonly string[] = [
   'sandbox/plan.ts',
   'sandbox/changes.ts',
+  'undo/journal.ts',
+  'undo/net-changes.ts',
   'sandbox/bwrap/args.ts',
   'sandbox/bwrap/seccomp.ts',
   'sandbox/seatbelt/profile.ts',

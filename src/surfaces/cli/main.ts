@@ -27,6 +27,7 @@ const LOADERS: Readonly<Record<string, Load>> = {
   redact: () => import('./commands/redact.ts'),
   scan: () => import('./commands/scan.ts'),
   doctor: () => import('./commands/doctor.ts'),
+  undo: () => import('./commands/undo.ts'),
   bundles: () => import('./commands/bundles.ts'),
   hook: () => import('./commands/hook.ts'),
   install: () => import('./commands/install.ts'),
