@@ -13,8 +13,8 @@ export interface SavedGrant {
   readonly kind: Suggestion['kind']
   readonly value: string
   readonly verdict: 'allow' | 'deny'
-  /** `session` ends with the session that got it. */
-  readonly scope: 'session' | 'time'
+  /** `session` ends with the session that got it; `project` holds for every session and surface of the project until it is revoked. */
+  readonly scope: 'session' | 'time' | 'project'
   readonly session: string
   readonly created: number
   /** Milliseconds since the epoch; null for the whole session. */
@@ -51,7 +51,7 @@ export class SavedGrants {
   /** Grants that hold now for one project and session. */
   forSession(project: string, session: string): readonly SavedGrant[] {
     return this.list().filter(
-      (grant) => grant.project === project && (grant.scope === 'time' || grant.session === session),
+      (grant) => grant.project === project && (grant.scope !== 'session' || grant.session === session),
     )
   }
 
@@ -64,6 +64,12 @@ export class SavedGrants {
 
   countUse(id: string): void {
     this.#change((grants) => grants.map((grant) => (grant.id === id ? { ...grant, uses: grant.uses + 1 } : grant)))
+  }
+
+  /** Grants that nothing used since they were given, for at least this many days: kept for no reason that shows. */
+  unused(days: number): readonly SavedGrant[] {
+    const before = this.#now() - days * 86_400_000
+    return this.list().filter((grant) => grant.verdict === 'allow' && grant.uses === 0 && grant.created <= before)
   }
 
   /** True when there was one. */
@@ -118,7 +124,7 @@ function isGrant(value: unknown): value is SavedGrant {
     ['id', 'project', 'value', 'session'].every((name) => typeof grant[name as keyof SavedGrant] === 'string') &&
     ['command', 'read', 'write', 'host', 'directory'].includes(grant.kind ?? '') &&
     (grant.verdict === 'allow' || grant.verdict === 'deny') &&
-    (grant.scope === 'session' || grant.scope === 'time') &&
+    (grant.scope === 'session' || grant.scope === 'time' || grant.scope === 'project') &&
     (grant.expires === null || typeof grant.expires === 'number') &&
     typeof grant.uses === 'number'
   )

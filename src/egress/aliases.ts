@@ -17,6 +17,8 @@ export interface Aliases {
 const FIRST = (127 << 24) | (64 << 16)
 const MAX_NAMES = 1_000
 const WEB_PORTS: readonly number[] = [80, 443]
+/** The name service and the proxy have these of 127.0.0.1; such a server of the machine is reached through the proxy. */
+const TAKEN: ReadonlySet<number> = new Set([53, 3128])
 
 /**
  * Literal hosts only: a wildcard has no names that could be told beforehand. The web's ports are served on every address,
@@ -33,7 +35,7 @@ export function aliasesOf({ allowed }: Pick<EgressRules, 'allowed'>): Aliases {
   const loopback = new Set<number>()
   for (const { host, port, kind } of patterns) {
     if (kind === 'name' ? isOwnName(host) : classifyAddress(host) === 'loopback' && host.startsWith('127.')) {
-      if (port !== null) loopback.add(port)
+      if (port !== null && !TAKEN.has(port)) loopback.add(port)
     } else if (kind === 'name') {
       for (const each of port === null ? WEB_PORTS : [port]) {
         const address = WEB_PORTS.includes(each) ? null : (addresses.get(host) ?? null)

@@ -26,6 +26,8 @@ export function secretOfGlob(path: string, home: string): string | null {
 /** `server.k*` and `.env.pro*` are meant for a secret; `foo*` and `src/*.*` only happen to match one. */
 function aimsAt(pattern: string, shape: string): boolean {
   const folded = pattern.toLowerCase()
+  // `*.json` is every file of a kind, and `credentials.json` only one of them; the masks hide that one.
+  if (/^\*\.\w+$/.test(folded) && !shape.includes('*') && !shape.startsWith('.')) return false
   if (matchSegment(folded, exampleOf(shape))) return true
   const tail = /^\*([._])(.+)$/.exec(shape)
   if (tail === null) return segmentsMeet(folded, shape)

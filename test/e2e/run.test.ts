@@ -61,6 +61,20 @@ describe('cordon run', () => {
     expect(existsSync(join(outside, 'b'))).toBe(false)
   })
 
+  it.each([
+    ['the whole machine', () => '/'],
+    ['the home directory', () => project.home],
+    ['what holds the home directory', () => join(project.home, '..')],
+    ['a folder of the system', () => '/etc'],
+  ])('refuses %s as a root, and says the way out', (_, place) => {
+    const ran = project.cordon(['run', '--', 'true'], { cwd: place() })
+    expect(ran.code).toBe(125)
+    expect(ran.err).toContain('[not-a-project]')
+    expect(ran.err).toContain('--root')
+    // Naming it is no consent where nobody can be asked.
+    expect(project.cordon(['run', '--root', place(), '--', 'true']).code).toBe(125)
+  })
+
   it('passes stdin, stdout and stderr through', () => {
     const ran = project.cordon(['run', '--', 'sh', '-c', 'cat; echo err >&2'], { input: 'in\n' })
     expect(ran).toMatchObject({ code: 0, out: 'in\n' })

@@ -180,7 +180,7 @@ function placesOf(facts: ClientFacts): ClientPlaces {
   const { proxyHost: host, directory } = facts
   const port = String(facts.proxyPort)
   const preload = `${directory}/node-proxy.cjs`
-  const local = facts.hostLoopback === true ? [] : ['localhost', '127.0.0.1', '::1']
+  const local = facts.hostLoopback === true ? [] : ['localhost', '.localhost', '127.0.0.1', '::1']
   return {
     proxy: `http://${host}:${port}`,
     host,

@@ -31,8 +31,6 @@ export interface Hidden {
   readonly opened: readonly string[]
   readonly faces: ReadonlyMap<string, MaskFace>
   readonly replaced: ReadonlyMap<string, MaskFace>
-  /** Whether it was looked for in a tree in which nothing moved. */
-  readonly quiet: boolean
 }
 
 const NO_FACES = { faces: new Map<string, MaskFace>(), replaced: new Map<string, MaskFace>() }
@@ -84,8 +82,7 @@ export class HiddenPaths {
       // Only a folder that changed can hold something new that a rule denies.
       if (refreshed.read > 0 || this.#restriction === null)
         this.#restriction = restrictCommand(this.#loaded.policy, this.#placement, this.#files)
-      const found = this.#loaded.sandbox.maskSecrets.value ? this.#hide(shown) : this.#always()
-      const hidden = { ...found, quiet: refreshed.quiet }
+      const hidden = this.#loaded.sandbox.maskSecrets.value ? this.#hide(shown) : this.#always()
       if (looks === MOST_LOOKS) this.requireAll(hidden, running)
       if (this.#unseen(hidden, running).length === 0) return hidden
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOOK_PAUSE_MS)
@@ -140,14 +137,13 @@ export class HiddenPaths {
   }
 
   /** Secrets that other commands hide, here or in other processes, and that are not among these. */
-  #unseen({ identities, opened, quiet }: Hidden, running: readonly Movable[]): readonly string[] {
-    // In a tree in which nothing moved, what is not to be found has been removed.
-    if (running.length === 0 || quiet) return []
+  #unseen({ identities, opened }: Hidden, running: readonly Movable[]): readonly string[] {
+    if (running.length === 0) return []
     const own = new Map([...identities, ...readIdentities(opened)])
     return unseenSecrets(running, own, this.#facts.roots, (path) => this.#index.knows(path))
   }
 
-  #hide({ reads, writes }: Placement): Omit<Hidden, 'quiet'> {
+  #hide({ reads, writes }: Placement): Hidden {
     const visible =
       this.#loaded.sandbox.commandFs.value === 'all'
         ? ['/']
@@ -178,7 +174,7 @@ export class HiddenPaths {
   }
 
   /** Cordon's own places and what deny rules hide: no setting opens them. */
-  #always(): Omit<Hidden, 'quiet'> {
+  #always(): Hidden {
     const own = [this.#machine.configDir, this.#machine.stateDir].filter((path) => this.#files.exists(path))
     const masks = [...own.map(this.#files.canonical), ...(this.#restriction?.hidden ?? [])]
     return {

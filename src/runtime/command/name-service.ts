@@ -13,7 +13,7 @@ export const NO_WAY_OUT: Readonly<Record<string, string>> = proxyVariables('http
 
 function proxyVariables(proxy: string): Record<string, string> {
   const names = ['http_proxy', 'https_proxy', 'all_proxy'].flatMap((name) => [name, name.toUpperCase()])
-  const bypass = 'localhost,127.0.0.1,::1'
+  const bypass = 'localhost,.localhost,127.0.0.1,::1'
   return {
     ...Object.fromEntries(names.map((name) => [name, proxy])),
     no_proxy: bypass,

@@ -1,6 +1,7 @@
 /** What was stopped or put right while a command ran, in short sentences: the one summary of a run, for every surface. */
 
 import { summarize } from '../../egress/event.ts'
+import type { QuarantineFinding } from '../../sandbox/protect/quarantine.ts'
 import { inferViolations } from '../../sandbox/violation.ts'
 import type { RunOutcome } from './runner.ts'
 import { servedLine } from './served-port.ts'
@@ -10,7 +11,7 @@ const MAX_NOTES = 20
 
 /** The notes of a run: observed before inferred, each once. `stderr`: what to infer from, where it was not captured. */
 export function outcomeNotes(
-  { result, plan, findings, maskChanges, egress, served }: RunOutcome,
+  { result, plan, findings, maskChanges, changes, egress, served }: RunOutcome,
   stderr: string = result.stderr?.bytes.toString('utf8') ?? '',
 ): readonly string[] {
   const inferred = stderr === '' ? [] : inferViolations(stderr, plan)
@@ -18,8 +19,13 @@ export function outcomeNotes(
   const notes = [
     ...(result.timedOut ? ['stopped: the time limit was reached'] : []),
     ...cut([...new Set(violations)]),
-    ...findings.map((finding) => finding.message),
+    ...groupedMessages(findings),
     ...maskChanges.map((change) => change.message),
+    ...(changes?.lost.length
+      ? [
+          `${changes.lost[0]} was too large to be kept or could not be read${changes.lost.length > 1 ? `, and so were ${changes.lost.length - 1} more` : ''}: cordon undo cannot put that back`,
+        ]
+      : []),
     ...served.filter((port) => port.problem !== null).map(servedLine),
     ...summarize(egress),
   ]
@@ -29,4 +35,26 @@ export function outcomeNotes(
 function cut(lines: readonly string[]): readonly string[] {
   if (lines.length <= MAX_NOTES) return lines
   return [...lines.slice(0, MAX_NOTES), `and ${lines.length - MAX_NOTES} more were stopped`]
+}
+
+/** More of a kind than these are one line: a command can plant 20,000 files, and a person reads the first. */
+const MOST_OF_A_KIND = 5
+
+function groupedMessages(findings: readonly QuarantineFinding[]): readonly string[] {
+  const lines: string[] = []
+  for (const [action, group] of Map.groupBy(findings, (finding) => finding.action)) {
+    lines.push(...group.slice(0, MOST_OF_A_KIND).map((finding) => finding.message))
+    const more = group.length - MOST_OF_A_KIND
+    if (more > 0)
+      lines.push(`${more} more ${more === 1 ? 'was' : 'were'} ${GROUP_WORDS[action]}; the audit names up to 2,000.`)
+  }
+  return lines
+}
+
+const GROUP_WORDS: Readonly<Record<QuarantineFinding['action'], string>> = {
+  moved: 'protected as well, and moved to the quarantine',
+  reverted: 'taken back as well',
+  hidden: 'hidden as well',
+  told: 'changed as well',
+  failed: 'to be looked at as well, for Cordon could not put them right',
 }

@@ -2,6 +2,7 @@
 
 import type { Problem } from '../../manifest/check/problem.ts'
 import type { RegistryFacts } from '../../sandbox/bundles/bundle.ts'
+import { requireProject } from './confirmed-roots.ts'
 import type { LoadedManifest, LoadedPolicy, LoadRequest } from './load.ts'
 import { recallPolicy } from './memory.ts'
 import type { TrustReport } from './trust.ts'
@@ -30,6 +31,14 @@ export type OpenedPolicy =
 
 /** Opens it. Throws a Fault when a manifest cannot be read at all. */
 export async function openPolicy(request: OpenRequest): Promise<OpenedPolicy> {
+  const opened = await openAnywhere(request)
+  // What only looks, and what already runs inside, is not asked where it stands.
+  const acts = request.unsigned !== 'as-written' && request.unsigned !== 'in-force'
+  if (acts && 'loaded' in opened) requireProject(opened.loaded.root, request.machine)
+  return opened
+}
+
+async function openAnywhere(request: OpenRequest): Promise<OpenedPolicy> {
   const { machine, files, root, choice, unsigned } = request
   // Inside a sandbox the memory is out of reach.
   const known = choice.kind === 'project' && unsigned !== 'in-force' ? recallPolicy(machine, files, root) : null

@@ -80,14 +80,14 @@ export class SessionQuestions {
     const amended = scope === 'always' ? await amend(remembered) : null
     if (amended && 'loaded' in amended) project.loaded = amended.loaded
     else {
-      // What cannot be written into the manifest still holds for this session.
+      // What cannot be written into the manifest still holds for the project's sessions.
       saved.add({
         project: project.loaded.root,
         session: this.#id,
         kind: grant.kind,
         value: grant.value,
         verdict,
-        scope: scope === 'time' ? 'time' : 'session',
+        scope: scope === 'always' ? 'project' : scope,
         expires: scope === 'time' && seconds !== null ? now() + seconds * 1000 : null,
       })
     }

@@ -44,8 +44,8 @@ export class QuarantineStore {
     // What is kept has a name that can be typed.
     const kept = posix.join(this.folder, `${++this.#count}-${name.replace(/[\udc80-\udcff]/g, '_')}`)
     changeIn(posix.dirname(path), (at) => moveInto(posix.join(at, name), kept), path)
-    disarm(kept)
-    const line = JSON.stringify({ time: new Date().toISOString(), path, kept, reason })
+    const mode = disarm(kept)
+    const line = JSON.stringify({ time: new Date().toISOString(), path, kept, reason, mode })
     appendFileSync(posix.join(this.folder, 'list.jsonl'), `${line}\n`, { mode: 0o600 })
     return kept
   }
@@ -174,8 +174,10 @@ function bytesOf(path: string): Buffer {
   return Buffer.from(encodePath(path))
 }
 
-function disarm(path: string): void {
+/** Returns the rights that it had. */
+function disarm(path: string): number | undefined {
   const stat = lstatSync(path, { throwIfNoEntry: false })
-  if (!stat || stat.isSymbolicLink()) return
+  if (!stat || stat.isSymbolicLink()) return undefined
   chmodSync(path, stat.isDirectory() ? 0o700 : 0o000)
+  return stat.mode & 0o777
 }

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { movableOf, unseenSecrets } from './masks-moving.ts'
 
@@ -21,7 +24,7 @@ test('what is hidden for its path is not movable, and folders are told from file
     ['/p/vault/prod.txt', identity(2)],
     ['/p/closed', identity(3)],
   ])
-  expect(movableOf(masks, identities)).toEqual({ '/p/.env': '1:1', '/p/closed/': '1:3' })
+  expect(movableOf(masks, identities)).toEqual({ '/p/.env': '1:1 ', '/p/closed/': '1:3 ' })
 })
 
 const rows: readonly [note: string, running: Record<string, string>, own: readonly number[], unseen: string[]][] = [
@@ -35,4 +38,20 @@ const rows: readonly [note: string, running: Record<string, string>, own: readon
 test.each(rows)('%s', (_, running, own, unseen) => {
   const identities = new Map(own.map((inode) => [`/p/${inode}`, identity(inode)]))
   expect(unseenSecrets([running], identities, ['/p'], isSecret)).toEqual(unseen)
+})
+
+test('what is missing from a folder that stands was removed, what is missing with its folder may come back', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'cordon-unseen-'))
+  try {
+    const { dev, ino } = statSync(folder, { bigint: true })
+    const path = join(folder, '.env')
+    const look = (names: string) => unseenSecrets([{ [path]: names }], new Map(), [folder], isSecret)
+    expect(look(`1:1 ${dev}:${ino}`)).toEqual([])
+    expect(look(`1:1 ${dev}:${ino + 1n}`)).toEqual([path])
+    writeFileSync(path, '')
+    const file = statSync(path, { bigint: true })
+    expect(look(`${file.dev}:${file.ino} ${dev}:${ino}`)).toEqual([path])
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
 })

@@ -44,7 +44,7 @@ export function hiddenHereDocOpener(source: string, start: number, end: number, 
 /** The same for literal text of a word: what is left after escapes must not open anything. */
 export function hiddenInLiteral(text: string, quoted: boolean): boolean {
   if (!/[`$<>]/.test(text)) return false
-  const bare = text.replace(/\\[\s\S]/g, '__')
+  const bare = text.replace(/\\[\s\S]/g, '  ')
   return quoted ? /`|\$[\w({[@*#?!$-]/.test(bare) : /`|\$[\w({['"@*#?!$-]|[<>]\(/.test(bare)
 }
 

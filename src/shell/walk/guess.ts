@@ -11,6 +11,8 @@ import type { Walk } from './walk.ts'
 /** `rm$IFS-rf`, `$SHELL -c`, `r$@m`: what these expansions nearly always are. */
 function usual(text: string): string {
   return text
+    .replace(/^"(\$\([\s\S]*\))"$/, '$1')
+    .replace(/\$\(\s*(?:echo|printf)(?:\s+-[neE]+)*\s+(['"]?)([^)]*?)\1\s*\)/g, '; $2 ;')
     .replace(/"?\$\{?IFS(?:[%#:][^}]*)?\}?"?/g, ' ')
     .replace(/"?\$\{?(?:SHELL|BASH)\}?"?/g, 'bash')
     .replace(/\$(?:[@*9]|\{[@*9]\})/g, '')

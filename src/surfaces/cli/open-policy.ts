@@ -1,11 +1,14 @@
 /** Opens the policy a command works with, and prints what is wrong with it. */
 
+import { resolve } from 'node:path'
+import { confirmRoot } from '../../runtime/policy/confirmed-roots.ts'
 import type { LoadedManifest, LoadedPolicy, ManifestChoice } from '../../runtime/policy/load.ts'
 import { type OpenRequest, openPolicy as openInRuntime } from '../../runtime/policy/open.ts'
 import type { Problem } from '../../runtime/policy/problems.ts'
+import { Fault } from '../../system/fault.ts'
 import { machineFiles } from '../../system/files.ts'
 import { type Machine, thisMachine } from '../../system/machine.ts'
-import { paint, type Terminal } from '../terminal/terminal.ts'
+import { paint, type Terminal, visible } from '../terminal/terminal.ts'
 import { type Arguments, textFlag } from './arguments.ts'
 import { UsageError } from './usage.ts'
 
@@ -35,10 +38,29 @@ export async function openInForce(
 ): Promise<Opened<LoadedPolicy> | null> {
   const machine = thisMachine()
   const place = { machine, files: machineFiles, root: rootFlag(args), choice: manifestChoice(args) }
-  const opened = await openInRuntime({ ...place, ...how })
+  const open = () => openInRuntime({ ...place, ...how })
+  const opened = await open().catch(async (error) => {
+    if (!(await isConfirmed(error, place.root, terminal, machine))) throw error
+    return open()
+  })
   if ('loaded' in opened) return { loaded: opened.loaded, machine }
   if ('problems' in opened) await printProblems(args, terminal, opened.problems)
   return null
+}
+
+/** A root that is no project by its place is used when the person names it with `--root` and says yes. */
+async function isConfirmed(
+  error: unknown,
+  root: string | null,
+  terminal: Terminal,
+  machine: Machine,
+): Promise<boolean> {
+  if (!(error instanceof Fault) || error.code !== 'not-a-project' || root === null) return false
+  const { confirm } = await import('./confirm.ts')
+  const question = `${visible(error.message)}.\nAn agent could change everything in it but what Cordon protects. Use it all the same, from now on? [y/N] `
+  if (!(await confirm(terminal, question))) return false
+  confirmRoot(machineFiles.canonical(resolve(machine.cwd, root)), machine)
+  return true
 }
 
 /** Opens the policy from its manifests; null after the problems were printed. */

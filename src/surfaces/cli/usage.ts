@@ -178,11 +178,20 @@ export const commands: readonly CommandRow[] = [
   },
   {
     name: 'grants',
-    summary: 'List and revoke what was granted for a session or a time.',
-    usage: 'cordon grants [list] [--json]\n  cordon grants revoke ID',
+    summary: 'List, revoke and clear up what was granted for a session, a time or a project.',
+    usage: 'cordon grants [list] [--json]\n  cordon grants revoke ID\n  cordon grants prune',
     words: 2,
     flags: [json],
     details: 'What stands in a manifest is not listed here: cordon policy show does that.',
+  },
+  {
+    name: 'quarantine',
+    summary: 'Show and put back what commands left that would run code.',
+    usage: 'cordon quarantine [list] [--json]\n  cordon quarantine diff ID\n  cordon quarantine restore ID [--force]',
+    words: 2,
+    flags: [json, { name: '--force', about: 'Replace what stands there now.' }],
+    details:
+      'Nothing in it can run. Look at it before you restore it: it is there because a program runs it by itself.',
   },
   {
     name: 'redact',
@@ -215,6 +224,25 @@ export const commands: readonly CommandRow[] = [
     ],
     details:
       'Exit code 0 when all is well, 1 when an installed hook does not answer, 125 when no command can run in a sandbox here.',
+  },
+  {
+    name: 'undo',
+    summary: 'Put back what a call changed: files, modes, times, links, folders.',
+    usage:
+      'cordon undo --list\n  cordon undo --last | CALL [--since] [--force]\n  cordon undo --diff [CALL]\n  cordon undo --redo [CALL]\n  cordon undo --prune',
+    words: 1,
+    flags: [
+      { name: '--list', about: 'List the calls that can be put back, the last one first.' },
+      { name: '--last', about: 'The last call.' },
+      { name: '--since', about: 'This call and all after it in the same folders.' },
+      { name: '--diff', about: 'Show what would be put back, and change nothing.' },
+      { name: '--redo', about: 'Take an undo back: the last one, or that of this call.' },
+      { name: '--force', about: 'Also where something was changed since.' },
+      { name: '--prune', about: 'Remove what is kept for longer than a week, or beyond two gigabytes.' },
+      json,
+    ],
+    details:
+      'Commands in the sandbox and the file tools keep what they would lose, on the same file system, for you alone. Files over 64 MB that are written in place are not kept, and neither is what happens elsewhere. Exit code 1 when something was changed since and --force was not given.',
   },
   {
     name: 'bundles',
@@ -347,6 +375,19 @@ export const commands: readonly CommandRow[] = [
     flags: [{ name: '--forget', about: 'Remove the stored key.' }],
     details:
       'The key goes into the system’s keychain, or into a file for you alone, with a warning. It is checked with one request.',
+  },
+  {
+    name: 'acp',
+    summary: 'Be an agent in an editor (ACP), or guard another agent for it.',
+    usage: 'cordon acp [--provider NAME] [--model NAME]\n  cordon acp [--root DIR] -- AGENT ARG…',
+    flags: [
+      { name: '--provider', value: 'NAME', about: 'The API profile of Cordon’s own agent.' },
+      { name: '--model', value: 'NAME', about: 'Another model than the profile’s.' },
+      { name: '--vscode', about: 'Take the key from CORDON_API_KEY alone.' },
+      root,
+    ],
+    details:
+      'For Zed, JetBrains, Neovim and whatever else speaks the Agent Client Protocol. With an agent after -- that runs in the\nsandbox: its files and terminals are Cordon’s, under the signed manifest, and Cordon’s asks are in the editor’s dialog.',
   },
   {
     name: 'completions',

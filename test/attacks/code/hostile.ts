@@ -31,7 +31,7 @@ export const IN_CONTAINERS: readonly Hostile[] = [
   },
   {
     name: 'takes memory',
-    code: () => `perl -e 'my $x = "x" x (700*1024*1024); print "got it\\n"'`,
+    code: () => `perl -e 'my $x = "x" x (700*1024*1024); print "got", " it\\n"'`,
     works: /got it/,
     limits: ['memory'],
     note: '700 MB where 256 are given',
@@ -48,8 +48,8 @@ export const IN_CONTAINERS: readonly Hostile[] = [
     name: 'floods its output',
     code: () => 'head -c 100000000 /dev/zero | tr "\\0" x; echo done >&2',
     works: /^done$/m,
-    limits: ['output'],
-    note: '100 MB',
+    limits: ['output', 'time'],
+    note: '100 MB, ended at 64 or by the clock, whichever comes first',
   },
   {
     name: 'fills a file',
@@ -75,8 +75,8 @@ export const IN_CONTAINERS: readonly Hostile[] = [
   {
     name: 'looks at other calls',
     code: () =>
-      'ls /run/cordon-containers/* "$HOME"/.cache/cordon/containers/* 2>/dev/null | grep -c . | sed "s/^[1-9].*/others/"; ls / | grep -qx proc && cat /proc/[0-9]*/cmdline | tr "\\0" "\\n" | grep -c vitest',
-    works: /^[1-9]|others/m,
+      'others=$(ls -d /run/cordon-containers/run-* "$HOME"/.cache/cordon/containers/run-* 2>/dev/null | wc -l); [ "$others" -gt 1 ] && echo others; grep -alE "[v]itest|[h]ostile-worker" /proc/[0-9]*/cmdline 2>/dev/null | sed "s/.*/somebody/"',
+    works: /^(?:others|somebody)$/m,
     limits: [],
     note: 'directories and processes of others',
   },
@@ -103,7 +103,7 @@ export const IN_SCRIPTS: readonly Hostile[] = [
     code: () =>
       'const t = Date.now(); const f = () => Date.now() - t < 3500 ? Promise.resolve().then(f) : "still here"; await f()',
     works: /still here/,
-    limits: ['time'],
+    limits: ['time', 'memory'],
     note: 'promises without an end',
   },
   {
@@ -131,7 +131,7 @@ export const IN_SCRIPTS: readonly Hostile[] = [
     name: 'floods its output',
     code: () => 'for (let i = 0; i < 80; i++) console.log("x".repeat(1e6)); "done"',
     works: /done/,
-    limits: ['output'],
+    limits: ['output', 'time'],
     note: '80 MB',
   },
   {

@@ -291,7 +291,7 @@ remote-write | ssh x ls
 remote-write | scp a b:c
 remote-write | rsync -a a b:c
 local | rsync -a a b
-destructive | rsync -a --delete a b
+loss | rsync -a --delete a b
 remote-read | nc -z localhost 80
 remote-write | make deploy
 local | make test

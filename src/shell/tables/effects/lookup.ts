@@ -80,7 +80,11 @@ function isShortened(option: string, given: readonly string[]): boolean {
  * value (`gh pr create --title --help`), or among the words of another command, it counts as nothing.
  */
 export function onlyTells(use: Use): boolean {
-  const at = use.args.findIndex(({ text }) => text !== null && /^(--help|--version|-help|-version)$/.test(text))
+  // `--version` asks for it only in the first place: `cargo yank --version 1` names one.
+  const at = use.args.findIndex(
+    ({ text }, index) =>
+      /^(--help|-help)$/.test(text ?? '') || (index === 0 && /^(--version|-version)$/.test(text ?? '')),
+  )
   const dashes = use.args.findIndex(({ text }) => text === '--')
   const told = use.args[at]?.text ?? null
   if (told === null || (dashes >= 0 && dashes < at) || use.operands.some((arg) => arg === use.args[at])) return false

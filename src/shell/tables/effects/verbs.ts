@@ -70,11 +70,13 @@ function kindOf(word: string, own: Verbs): Kind {
   if (whole !== null) return whole
   const segments = word.split(/[:.]/)
   if (segments.length > 1) {
+    const last = kindOf(segments.at(-1) ?? '', own)
+    if (last !== null && last !== 'groups') return last
     const kinds = segments.map((segment) => kindOf(segment, own))
     return (['deletes', 'writes', 'reads', 'groups'] as const).find((kind) => kinds.includes(kind)) ?? null
   }
   // `batch-get-item` and `transact-get-items` are told by their second part.
-  const [first = '', ...rest] = word.split('-')
+  const [first = '', ...rest] = word.split(/[-_]/)
   if (rest.length === 0) return camelKind(word, known)
   const part = /^(batch|transact|bulk|admin|async|force|dry)$/.test(first) ? (rest[0] ?? '') : first
   const kind = known(part)

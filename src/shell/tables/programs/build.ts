@@ -68,6 +68,10 @@ export function buildPrograms(): ProgramTable {
       rules: [buildRules],
       options:
         '\n  -g --global !config # runs the tasks of the home directory\n  -t --taskfile <read>\n  -d --dir <tree>\n  -o --output -C --concurrency -I --interval <text>',
+      subcommands: {
+        execute: { always: ['run', 'runs any command'], operands: 'text*' },
+        exec: { always: ['run', 'runs any command'], operands: 'text*' },
+      },
       operands: 'text*',
     },
     rake: {

@@ -250,7 +250,7 @@ export function clusterPrograms(): ProgramTable {
     multipass: vagrantKind,
     pulumi: {
       effects: `
-  remote-read  | preview, pre, stack, stack ls, stack output, stack export, stack history, stack graph, stack select, config |  | reads infrastructure
+  remote-read  | preview, pre, stack ls, stack output, stack export, stack history, stack graph, stack select |  | reads infrastructure
   remote-read  | config get, about, whoami, logs, policy ls, plugin ls, org get-default |  | reads infrastructure
   local        | new, install, convert, gen-completion, version, help, schema, package, stack init |  |
   remote-write | config set, config rm, config set-all |  | changes infrastructure`,

@@ -37,7 +37,7 @@ export function pythonPrograms(): ProgramTable {
       },
       install: { operands: 'auto*' },
       uninstall: { operands: 'text*' },
-      show: { operands: 'text*' },
+      show: { everywhere: false, options: '\n  -f --files -v --verbose', operands: 'text*' },
       list: {},
       freeze: {},
     },

@@ -46,11 +46,12 @@ export function rarePrograms(): ProgramTable {
       options: '\n  -o <write>\n  -x -j !run\n  -wrapper <run>\n  -specs -B <load>',
     },
     'cowsay cowthink': { options: '\n  -f <module>\n  -e -T -W <text>', operands: 'text*' },
-    facter: { options: '\n  --custom-dir --external-dir <load>\n  -c --config <config>', operands: 'text*' },
+    facter: { always: ['load', 'runs facts that it finds in many places'], operands: 'text*' },
     certbot: { always: ['system', 'changes certificates and runs hooks'], operands: 'text*' },
     'msgfilter msgexec': runs,
     'msgattrib msgcat msgconv msgmerge msguniq xgettext msgfmt': {
-      options: '\n  -o --output-file --output <write>\n  -D --directory -f --files-from <read>\n  -P <text>',
+      options:
+        '\n  -o --output-file --output <write>\n  -D --directory -f --files-from <read>\n  -P --properties-input',
       operands: 'read*',
     },
     'nroff troff groff eqn tbl pic soelim zsoelim grn refer': {
@@ -60,11 +61,17 @@ export function rarePrograms(): ProgramTable {
       wary: true,
     },
     'arj lha zoo unsquashfs mksquashfs genisoimage mkisofs xorriso': {
+      always: ['output', 'packs or unpacks files wherever the archive says'],
       operands: 'auto*',
       wary: true,
       options: '\n  -d -dest -o -output <write>',
     },
-    pax: { options: '\n  -f <auto>\n  -s -x -o -b -B -T <text>\n  -w -r', operands: 'auto*', wary: true },
+    pax: {
+      always: ['output', 'packs or unpacks files'],
+      options: '\n  -f <auto>\n  -s -x -o -b -B -T <text>\n  -w -r',
+      operands: 'auto*',
+      wary: true,
+    },
     'aspell ispell hunspell': {
       options: '\n  -c -a <auto>\n  --conf --personal -p -d <auto>\n  --filter <run>',
       operands: 'auto*',
@@ -73,7 +80,7 @@ export function rarePrograms(): ProgramTable {
     'ul ptx tic infocmp': { options: '\n  -o <output>', operands: 'read*' },
     'enscript a2ps highlight pygmentize source-highlight': {
       options:
-        '\n  -p -o --output <output>\n  -x <run>\n  -c --config-file --data-dir <config>\n  -S -l -f -O --syntax <text>',
+        '\n  -p -o --output <output>\n  -x -I --filter <run>\n  -c --config-file --data-dir <config>\n  -S -l -f -O --syntax <text>',
       operands: 'read*',
     },
     dvips: { options: '\n  -o <output>\n  -R0 !run\n  -P -p -l -t <text>', operands: 'read*', wary: true },

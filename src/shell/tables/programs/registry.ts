@@ -22,6 +22,7 @@ import { rarePrograms } from './rare.ts'
 import { servicePrograms } from './services.ts'
 import { systemPrograms } from './system.ts'
 import { textPrograms } from './text.ts'
+import { uncommonPrograms } from './uncommon.ts'
 import { versioningPrograms } from './versioning.ts'
 import { wrapperPrograms } from './wrappers.ts'
 
@@ -45,6 +46,7 @@ const tables: readonly (() => ProgramTable)[] = [
   formatterPrograms,
   rarePrograms,
   wrapperPrograms,
+  uncommonPrograms,
   versioningPrograms,
   forgePrograms,
   publishingPrograms,

@@ -2,6 +2,7 @@
 
 import type { Role } from '../roles.ts'
 import { systemRules } from '../rules/system.ts'
+import { texRules } from '../rules/tex.ts'
 import type { Program, ProgramTable, Spec } from '../spec.ts'
 import { controls, deferred, privilege, traced } from '../wrap.ts'
 
@@ -110,7 +111,7 @@ export function systemPrograms(): ProgramTable {
     },
     sysctl: {
       rules: [systemRules],
-      operands: 'text*',
+      operands: 'auto*',
       options:
         '\n  -w --write !system # changes kernel settings\n  -p --load --system [system] # changes kernel settings',
       wary: true,
@@ -259,7 +260,8 @@ export function systemPrograms(): ProgramTable {
     'vim vi nvim view vimdiff ex rvim gvim neovim ed red emacs emacsclient nano pico joe jed micro hx helix kak mcedit mg ne acme kate gedit mousepad subl atom code code-insiders cursor idea pycharm':
       changes('is an editor that can run any command', 'code'),
     'mc ranger nnn vifm lf broot fzf sk peco percol dialog whiptail': {
-      options: '\n  --preview --bind --become --command -c <run>\n  -e -f -q -m <text>',
+      options:
+        '\n  --preview --bind --become --command --cmd -c <run>\n  --listen --listen-unsafe [run] # lets others send actions, which run programs\n  -e -f -q -m <text>',
       operands: 'auto*',
     },
     pandoc: {
@@ -280,6 +282,7 @@ export function systemPrograms(): ProgramTable {
         '\n  -shell-escape -enable-write18 !run # lets the document run commands\n  -shell-restricted\n  -lua <load>\n  -output-directory -aux-directory <write>\n  -interaction -jobname -fmt -progname -synctex <text>',
       operands: 'read*',
       wary: true,
+      rules: [texRules],
     },
     latexmk: {
       style: 'word',
@@ -308,7 +311,7 @@ export function systemPrograms(): ProgramTable {
       rules: [systemRules],
       style: 'word',
       options:
-        '\n  -config -if -if2 -p -printFormat -userParam <load>\n  -@ -argfile <list>\n  -o -out -w <output>\n  -execute !run',
+        '\n  -config -if -if2 -p -printFormat -userParam <load>\n  -filename -FileName -Directory -directory -TestName <output>\n  -@ -argfile <list>\n  -o -out -w <output>\n  -execute !run',
       operands: 'auto*',
       wary: true,
     },
@@ -641,9 +644,10 @@ export function systemPrograms(): ProgramTable {
   -c <shell>
   -E -w <text>
   -e -F -n -o -s -v -x
-  -u -h -V !idle
-  --shared --exclusive --nonblock --close --no-fork --verbose
-  --unlock --help --version !idle
+  -u
+  -h -V !idle
+  --shared --exclusive --nonblock --close --no-fork --verbose --unlock
+  --help --version !idle
   --timeout --conflict-exit-code <text>
   --command <shell>`,
           operands: 1,

@@ -31,8 +31,9 @@ export function textPrograms(): ProgramTable {
   return {
     'echo seq sleep expr true false : yes basename dirname tr nproc uname whoami id groups pwd exit return': echoKind,
     printf: { ...echoKind, rules: [textRules] },
-    'test [ [[ which whereis type hash getconf locale tput clear reset tty arch factor numfmt cal uptime users who w last':
-      { operands: 'text*' },
+    'test [ [[ which whereis type getconf locale tput clear reset tty arch factor numfmt cal uptime users who w': {
+      operands: 'text*',
+    },
     'printenv export set unset shift break continue wait fg bg cd pushd popd dirs umask ulimit alias unalias declare local readonly typeset read mapfile readarray let getopts trap times shopt enable':
       printenvKind,
     jobs: {
@@ -113,7 +114,14 @@ export function textPrograms(): ProgramTable {
   --check [text]`,
       operands: 'read*',
     },
+    'last lastb lastlog utmpdump': { options: '\n  -f --file <read>\n  -n -t -s -p <text>', operands: 'text*' },
+    hash: {
+      effects: `
+  loss         | * | -p | gives another program this name`,
+      operands: 'text*',
+    },
     uniq: {
+      rules: [textRules],
       options: '\n  -f --skip-fields -s --skip-chars -w --check-chars <text>\n  --group -D --all-repeated [text]',
       operands: 'read output',
     },
@@ -331,7 +339,7 @@ export function textPrograms(): ProgramTable {
   -E --encoding -L --locale -m --systems -S -s --sections -e --extension -R --recode -r --prompt <text>
   -T --troff-device --warnings [text]
   -l --local-file`,
-      operands: 'text*',
+      operands: 'auto*',
       operandsWith: { '-l': 'read*' },
     },
     'info apropos whatis tldr': {
@@ -398,7 +406,11 @@ export function textPrograms(): ProgramTable {
       options: '\n  -C --clear -c --read-clear -D --console-off !system\n  -F --file <read>',
     },
     'top htop nvidia-smi': { operands: 'text*' },
-    'ps pgrep pidof pstree free lscpu lsblk lsof ss netstat vmstat iostat': { operands: 'text*' },
+    'ps pgrep pidof pstree free lscpu lsblk lsof netstat vmstat iostat': { operands: 'text*' },
+    ss: {
+      options: '\n  -F --filter <read>\n  -D --diag <output>\n  -K --kill !system\n  -f -A -N <text>',
+      operands: 'text*',
+    },
     'ctags etags universal-ctags': {
       options:
         '\n  --_xtool --_interactive <run>\n  --options --options-maybe <config>\n  -L <list>\n  -o -f <write>\n  --exclude --languages --fields --extras --kinds <text>',

@@ -13,7 +13,7 @@ export function awkDangers(program: string): readonly ScriptDanger[] {
   if (/\bgetline\b[^;}\n]*</.test(code)) found.push(['script-reads-file', 'the awk program reads a file (`getline <`)'])
   if (/(^|\n)\s*@|@(load|include|namespace)\b/.test(code))
     found.push(['script-loads-code', 'the awk program loads code (`@load`, `@include`)'])
-  if (/@[A-Za-z_]\w*\s*\(/.test(code)) found.push(['script-runs-program', 'the awk program calls functions by name'])
+  if (/@\s*[A-Za-z_]\w*\s*\(/.test(code)) found.push(['script-runs-program', 'the awk program calls functions by name'])
   if (/\bARGV\s*\[[^\]]*\]\s*=\s*(?!=|"")/.test(program))
     found.push(['script-reads-file', 'the awk program chooses the files that it reads (`ARGV`)'])
   if (/\bPROCINFO\b/.test(code)) found.push(['script-unclear', 'the awk program changes how awk works (`PROCINFO`)'])
@@ -62,7 +62,9 @@ function closing(text: string, start: number, quote: string): number {
 
 /** `print a > "f"` writes; `if (a > b)` and `print (a > b)` compare. */
 function printsToFile(code: string): boolean {
-  for (const match of code.matchAll(/\bprintf?\b([^;\n}]*)/g)) {
+  // A line goes on after a comma, an operator or a backslash, and what is printed where may stand on the next.
+  const joined = code.replace(/\\\n|(?<=[,&|{(?:>])\s*\n|\n\s*(?=>)/g, ' ')
+  for (const match of joined.matchAll(/\bprintf?\b([^;\n}]*)/g)) {
     let depth = 0
     const rest = match[1] ?? ''
     for (let at = 0; at < rest.length; at += 1) {

@@ -173,7 +173,8 @@ const find: Rule = (use) => {
 
 /** `xargs mv`, `xargs truncate -s 0`: what is changed are all files that come in. */
 const changesGiven: Rule = (use) => {
-  if (use.operands.some(isInput)) use.setEffect('loss', 'changes every file it is given')
+  const emptied = use.program === 'truncate' && use.operands.some((arg) => isWholeKind(arg, use))
+  if (emptied || use.operands.some(isInput)) use.setEffect('loss', 'changes every file it is given')
 }
 
 const deletesGiven: Rule = (use) => {

@@ -46,6 +46,8 @@ function obeySetting(use: Use, setting: string): void {
   const alias = /^alias\.(.+)$/i.exec(key)?.[1]
   const verb = use.words[1] ?? use.operands[0]?.text ?? ''
   if (alias !== undefined) {
+    if (value === '' && alias.toLowerCase() === verb.toLowerCase())
+      use.setEffect('loss', 'runs an alias that is not known beforehand')
     const rest = use.operands.slice(use.words.length > 1 ? 0 : 1).map((arg) => arg.text ?? arg.prefix)
     use.delegateTexts(
       value.startsWith('!')

@@ -122,8 +122,9 @@ const copies: Rule = (use) => {
     if (has(use, '-n', '--dry-run') && use.program === 'rsync')
       use.setEffect('remote-read', 'compares files with another machine')
     else use.setEffect('remote-write', 'copies files to or from another machine')
-  } else if (use.program === 'rsync' && use.options.some((option) => /^--del/.test(option.name)))
-    use.setEffect('destructive', 'deletes files that are not in the source')
+  } else if (use.program === 'rsync' && has(use, '-n', '--dry-run')) use.setEffect('local', '')
+  else if (use.program === 'rsync' && use.options.some((option) => /^--(del|remove-s)/.test(option.name)))
+    use.setEffect('loss', 'deletes files that are not in the source')
   else use.setEffect('local', '')
 }
 

@@ -136,6 +136,13 @@ const miller: Rule = (use) => {
     for (const arg of use.operands) if (arg.text !== null && isRooted(arg.text)) use.found.path(arg, 'write')
 }
 
+/** `uniq a b` writes b: names that a pattern or a variable makes may be two. */
+const secondIsOutput: Rule = (use) => {
+  for (const arg of use.operands)
+    if (arg.text === null && (arg.word.splits || arg.pattern !== null))
+      use.found.hazard('option-writes-file', '`uniq` writes the second file that it is given', arg.word.span)
+}
+
 export const textRules: Readonly<Record<string, Rule>> = {
   mlr: miller,
   sed,
@@ -146,5 +153,6 @@ export const textRules: Readonly<Record<string, Rule>> = {
   'rg, ag': searchedNames,
   date,
   hostname,
+  uniq: secondIsOutput,
   printf,
 }

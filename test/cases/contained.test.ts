@@ -1,0 +1,139 @@
+/** Contained mode with the manifest's defaults: what reaches out or cannot be undone asks, what does not runs; and what never makes a verdict weaker. */
+
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { BatchChecker } from '../../src/runtime/decide/batch.ts'
+import { listPrograms } from '../../src/shell/tables/programs/registry.ts'
+import { machineFiles } from '../../src/system/files.ts'
+import { thisMachine } from '../../src/system/machine.ts'
+
+interface Row {
+  readonly command: string
+  /** `ask-or-undo`: a local loss, which asks unless undo covers it. */
+  readonly want: 'ask' | 'ask-or-undo' | 'allow'
+  readonly note: string
+}
+
+const rows: readonly Row[] = readFileSync(new URL('./contained-own.jsonl', import.meta.url), 'utf8')
+  .trim()
+  .split('\n')
+  .map((line) => JSON.parse(line))
+
+const manifest = {
+  schema_version: 1,
+  permission: { mode: 'contained' },
+  security: { redirects: 'all', command_substitution: true, outside_roots: 'ask' },
+  capabilities: { allow: { read: { paths: ['**'] } } },
+}
+const checker = new BatchChecker({ ...thisMachine(), home: '/home/dev' }, machineFiles, { kind: 'project' })
+
+async function decide(command: string, undo = false, more: object = {}): Promise<string> {
+  const line = { id: 1, tool: 'bash', input: { command }, root: '/project', manifest: { ...manifest, ...more }, undo }
+  const answer = await checker.answer(JSON.stringify(line))
+  return String(answer.decision ?? answer.error)
+}
+
+describe('contained mode', () => {
+  it.each(rows)('$command ($want: $note)', async ({ command, want }) => {
+    const decision = await decide(command)
+    if (want === 'allow') expect(decision).toBe('allow')
+    else expect(['ask', 'deny']).toContain(decision)
+  })
+
+  it.each(rows.filter(({ want }) => want === 'ask'))('$command asks with undo as well', async ({ command }) => {
+    expect(['ask', 'deny']).toContain(await decide(command, true))
+  })
+
+  it.each(['rm -rf lib', 'git reset --hard', 'git checkout -- lib', 'find . -delete', "sqlite3 a.db 'DROP TABLE t'"])(
+    '%s does not ask where undo covers it',
+    async (command) => {
+      expect([await decide(command), await decide(command, true)]).toEqual(['ask', 'allow'])
+    },
+  )
+})
+
+describe('what never makes a verdict weaker', () => {
+  const dangerous = ['git reset --hard', 'git clean --force', 'git branch --delete --force x', 'git push --force']
+  const shortened = dangerous.flatMap((command) => {
+    const at = command.indexOf('--')
+    const word = command.slice(at).split(' ')[0] ?? ''
+    const lengths = Array.from({ length: word.length - 3 }, (_, index) => index + 3)
+    return lengths.map((length) => command.slice(0, at) + word.slice(0, length) + command.slice(at + word.length))
+  })
+  it.each(shortened)('an abbreviation: %s', async (command) => {
+    expect(await decide(command)).toBe('ask')
+  })
+
+  const wrappers = [
+    'env',
+    'nice -n 1',
+    'timeout 5',
+    'command',
+    'nohup',
+    'stdbuf -o0',
+    'setsid',
+    'time',
+    "bash -c '",
+    'xargs',
+  ]
+  it.each(wrappers.flatMap((wrapper) => dangerous.map((command) => ({ wrapper, command }))))(
+    'another wrapper: $wrapper $command',
+    async ({ wrapper, command }) => {
+      expect(
+        await decide(`${wrapper}${wrapper.endsWith("'") ? '' : ' '}${command}${wrapper.endsWith("'") ? "'" : ''}`),
+      ).toBe('ask')
+    },
+  )
+
+  it.each([
+    "git -c alias.x='reset --hard' x",
+    "git config alias.x 'reset --hard' && git x",
+    "GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=alias.x GIT_CONFIG_VALUE_0='reset --hard' git x",
+    `GIT_CONFIG_PARAMETERS="'alias.x'='reset --hard'" git x`,
+  ])('an equal setting: %s', async (command) => {
+    expect(['ask', 'deny']).toContain(await decide(command))
+  })
+})
+
+describe('--help', () => {
+  const names = listPrograms()
+    .filter(([name, row]) => /^[a-z][\w.-]*$/.test(name) && row.wraps === undefined)
+    .flatMap(([name, row]) => [name, ...Object.keys(row.subcommands ?? {}).map((sub) => `${name} ${sub}`)])
+  it(`never asks (${names.length} programs and subcommands)`, async () => {
+    const asked: string[] = []
+    for (const name of names) if ((await decide(`${name} --help`)) !== 'allow') asked.push(name)
+    expect(asked).toEqual([])
+  })
+
+  it.each(['gh pr create --title --help --body x', 'cargo yank --version 1 x', 'ssh h rm -rf x --help'])(
+    'is no help as a value or behind another command: %s',
+    async (command) => expect(await decide(command)).toBe('ask'),
+  )
+})
+
+describe('a kind of change that was granted', () => {
+  const capabilities = {
+    allow: {
+      read: { paths: ['**'] },
+      commands: { patterns: ['git push origin:kind', 'gh pr comment:kind'] },
+    },
+  }
+  it.each([
+    ['allow', 'git push -u origin feat/x', 'another branch'],
+    ['allow', 'git push', 'origin without its name'],
+    ['ask', 'git push --force origin feat/x', 'forced'],
+    ['ask', 'git push --forc origin feat/x', 'forced, shortened'],
+    ['ask', 'git push origin +feat/x', 'forced by a plus'],
+    ['ask', 'git push origin :feat/x', 'deletes'],
+    ['ask', 'git push other feat/x', 'another remote'],
+    ['ask', 'git push https://github.com/x/y feat', 'an address'],
+    ['ask', 'git -c remote.origin.push=+a:b push', 'a setting that forces'],
+    ['ask', "git -c core.sshCommand='git push --force' push", 'a setting that runs something'],
+    ['ask', 'git push origin "$x"', 'nobody knows what'],
+    ['allow', 'gh pr comment 5 --body hello', 'another comment'],
+    ['ask', 'gh pr comment 5 -R other/repo --body hello', 'another repository'],
+    ['ask', 'gh pr merge 5', 'another verb'],
+  ])('%s: %s (%s)', async (expected, command) => {
+    expect(await decide(command, false, { capabilities })).toBe(expected)
+  })
+})
