@@ -28,7 +28,7 @@ import { openSessionCode } from './code/port.ts'
 import { machineUpstream } from './command/machine-upstream.ts'
 import { openBackend } from './command/open-runner.ts'
 import { CommandRunner } from './command/runner.ts'
-import { openCustomTools } from './custom/tools.ts'
+import { type CustomToolHost, openCustomTools } from './custom/tools.ts'
 import { amendProject } from './policy/amend.ts'
 import type { LoadedPolicy, ManifestChoice } from './policy/load.ts'
 import { openPolicy } from './policy/open.ts'
@@ -66,7 +66,7 @@ export interface SessionOptions {
   /** `own`: the session writes into a directory of its own instead of the project (F7). */
   readonly sandbox?: 'project' | 'own'
   /** Tools of this session alone, beside the built-in ones. */
-  readonly tools?: readonly Tool[]
+  readonly tools?: (host: CustomToolHost) => readonly Tool[]
 }
 
 /** A project under Cordon. */
@@ -120,8 +120,8 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
               machine,
               files: machineFiles,
               guarded: openGuardedFiles(journal),
-              tools: [...tools, ...unlike(tools, session.tools ?? [])],
-              customTools: custom.forSession,
+              tools,
+              customTools: (host) => [...custom.forSession(host), ...unlike(tools, session.tools?.(host) ?? [])],
               openRunner: (loaded, ask) =>
                 new CommandRunner(loaded, machine, machineFiles, backend, { resolver, upstream, ...(ask && { ask }) }),
               spillDirectory: join(machineFiles.canonical(spill), id),
