@@ -61,7 +61,7 @@ it('a credentials file is there with a placeholder in the place of the token, an
     secret,
   )
   expect(text).toContain(`registry = "https://${HOST}/"`)
-  expect(text).toMatch(/token = "cordon_tool_config_\w+"\nagain = cordon_tool_config_\w+\n/)
+  expect(text).toMatch(/token = "cordon_tool_config_\w+"\nagain = cordon_tool_config_\w+/)
   expect(text).toContain('the right login')
   expect(text).not.toContain('word-of-ada')
 })
