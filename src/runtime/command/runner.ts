@@ -17,7 +17,7 @@ import {
 import { type AppliedBundle, type BundleFurnishing, furnish, selectBundles } from '../../sandbox/bundles/bundle.ts'
 import { builtInBundles } from '../../sandbox/bundles/bundles.generated.ts'
 import { commandEnvironment } from '../../sandbox/environment.ts'
-import type { Limits } from '../../sandbox/limits.ts'
+import { DEFAULT_MEMORY_SHARE, DEFAULT_OPEN_FILES, type Limits } from '../../sandbox/limits.ts'
 import { planRoom, planSandbox, type SandboxPlan, type StandIn, type TerminalSize } from '../../sandbox/plan.ts'
 import type { ProtectFacts } from '../../sandbox/protect/protect.ts'
 import { worktreeDirectories } from '../../sandbox/protect/protect.ts'
@@ -375,7 +375,8 @@ export class CommandRunner {
       ...(Number.isFinite(timeoutMs) && { timeoutMs }),
       outputBytes: maxOutputBytes.value,
       processes: processes.value,
-      ...(memory.value !== null && { memoryBytes: memory.value }),
+      openFiles: DEFAULT_OPEN_FILES,
+      ...(memory.value === null ? { memoryShare: DEFAULT_MEMORY_SHARE } : { memoryBytes: memory.value }),
       ...(cpu.value !== null && { cpuSeconds: cpu.value }),
     }
   }

@@ -1,6 +1,6 @@
 /** A session: one agent in one project, every tool on the one guarded way. */
 
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
 import type { Approval, Question } from '../../approval/approve.ts'
 import type { AskHost } from '../../egress/gate.ts'
 import type { SessionFacts } from '../../policy/call.ts'
@@ -283,6 +283,7 @@ export class Session {
     await Promise.allSettled(this.#running)
     this.#parts.saved.endSession(this.id)
     this.#parts.recorder.close()
+    rmSync(this.#parts.spillDirectory, { recursive: true, force: true })
     this.#parts.closed()
   }
 
