@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import type { Prompter } from '../../approval/prompter.ts'
-import { createUpstream, type Upstream } from '../../egress/upstream.ts'
+import type { Upstream } from '../../egress/upstream.ts'
 import type { Mode } from '../../policy/policy.ts'
 import type { ChatConfig, Profile } from '../../providers/profile.ts'
 import { machineResolver, type Resolver } from '../../system/dns.ts'
@@ -16,15 +16,18 @@ import { taskTool } from '../../tools/agent/task.ts'
 import { websearchTool } from '../../tools/agent/websearch.ts'
 import { builtInSpec } from '../../tools/registry.ts'
 import type { Tool } from '../../tools/tool.ts'
+import { machineUpstream } from '../command/machine-upstream.ts'
 import { type Cordon, type CordonOptions, createCordon } from '../cordon.ts'
 import { skillList } from '../custom/skill-list.ts'
 import { skillPort } from '../custom/skill-port.ts'
 import type { CustomToolHost } from '../custom/tools.ts'
 import { LanguageServers } from '../language/language-servers.ts'
+import { manifestServers } from '../mcp/servers.ts'
 import type { Session } from '../session/session.ts'
-import { Agent, type AgentEvent, type AgentTools } from './agent.ts'
+import { Agent, type AgentEvent, type AgentTools, type TurnEnd, type TurnLimits } from './agent.ts'
 import { footprintOf } from './call-groups.ts'
 import { keyOf, openConfig } from './config.ts'
+import { McpTools } from './mcp-tools.ts'
 import { type Model, openModel } from './model.ts'
 import { type ProjectInstructions, readInstructions } from './project-instructions.ts'
 import { cappedText } from './result-text.ts'
@@ -46,6 +49,10 @@ export interface AgentSessionOptions {
   /** A conversation to go on with; `latest` is the project's newest. */
   readonly resume?: string
   readonly tell: (event: AgentEvent) => void
+  /** The command of the gateway, for the MCP servers of the manifest; without it they are not offered. */
+  readonly gateway?: readonly string[]
+  /** What a person should know while it runs. */
+  readonly warn?: (text: string) => void
   readonly resolver?: Resolver
   readonly upstream?: Upstream
 }
@@ -82,6 +89,7 @@ export class AgentSession {
   readonly #upstream: Upstream
   readonly #date = new Date().toISOString().slice(0, 10)
   readonly #subAgents: SubAgents
+  readonly #mcp: McpTools | null
   #budget: number | undefined
   #profile: Profile
   #model: Model
@@ -93,7 +101,7 @@ export class AgentSession {
     this.cordon = cordon
     this.config = config
     this.#resolver = options.resolver ?? machineResolver()
-    this.#upstream = options.upstream ?? createUpstream()
+    this.#upstream = options.upstream ?? machineUpstream(machine, cordon.loaded().sandbox)
     const id = options.resume === undefined ? newId() : resumedId(options.resume, machine, cordon.root)
     this.#transcript = openTranscript(machine, id, cordon.root)
     try {
@@ -108,6 +116,7 @@ export class AgentSession {
         tools: (host) => [...this.#sharedTools(host), taskTool((task, signal) => this.#subAgents.run(task, signal))],
       })
       this.#subAgents = this.#openSubAgents()
+      this.#mcp = this.#openMcp()
       restoreSettings(this.session, before, options)
       if (before.tainted) this.session.taint()
       this.session.subscribe((event) => {
@@ -187,8 +196,26 @@ export class AgentSession {
     this.#transcript.set({ agent })
   }
 
+  /** One turn, once the MCP servers have said what they offer. */
+  async turn(message: Parameters<Agent['turn']>[0], limits: TurnLimits): Promise<TurnEnd> {
+    await this.#mcp?.ready(limits.signal)
+    return this.agent.turn(message, limits)
+  }
+
+  /** The tools of MCP servers. */
+  mcpTools(): readonly { readonly name: string; readonly description: string }[] {
+    return this.#mcp?.offered() ?? []
+  }
+
+  #openMcp(): McpTools | null {
+    const { gateway, prompter = null, warn = () => {} } = this.#options
+    if (!gateway || manifestServers(this.cordon.loaded()).length === 0) return null
+    return new McpTools({ command: gateway, session: this.session, prompter, warn })
+  }
+
   async close(): Promise<void> {
     try {
+      await this.#mcp?.close()
       await this.cordon.close()
     } finally {
       this.#transcript.close()
@@ -274,11 +301,14 @@ export class AgentSession {
   }
 
   #tools(session: Session): AgentTools {
+    // A sub-agent has none of strangers' tools: their gateway knows only the parent.
+    const mcp = session === this.session ? this.#mcp : null
     const { root } = this.cordon
     const spill = join(this.#options.machine.cacheDir, 'spill', session.id)
     return {
-      offered: () => session.tools(),
-      call: (name, input, signal) => session.call(name, input, { signal }),
+      offered: () => [...session.tools(), ...(mcp?.offered() ?? [])],
+      call: (name, input, signal) =>
+        mcp?.has(name) ? mcp.call(name, input, signal) : session.call(name, input, { signal }),
       footprint: ({ name, input }) => {
         try {
           return footprintOf(builtInSpec(name)?.actions(input) ?? null, root)

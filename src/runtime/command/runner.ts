@@ -145,7 +145,7 @@ export class CommandRunner {
     this.#networkOptions = {
       machine,
       secrets: loaded.sandbox.secrets.map((secret) => secret.value),
-      caFiles: loaded.sandbox.caFiles,
+      sandbox: loaded.sandbox,
       ...network,
     }
   }

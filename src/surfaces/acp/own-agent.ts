@@ -13,6 +13,7 @@ import type { Mode } from '../../policy/policy.ts'
 import type { TurnEnd } from '../../runtime/agent/agent.ts'
 import { type AgentSession, openAgentSession } from '../../runtime/agent/agent-session.ts'
 import { subjectOf } from '../../runtime/agent/call-subject.ts'
+import { gatewayCommand } from '../../runtime/agent/gateway-command.ts'
 import { trustInstructions } from '../../runtime/agent/project-instructions.ts'
 import { Fault, messageOf } from '../../system/fault.ts'
 import type { Machine } from '../../system/machine.ts'
@@ -60,6 +61,8 @@ export async function serveOwnAgent(stream: Stream, options: OwnAgentOptions): P
         project: cwd,
         prompter: editorPrompter(() => client, id),
         fromEditor,
+        gateway: gatewayCommand(cwd),
+        warn: options.warn,
         ...(profile !== undefined && { profile }),
         ...(model !== undefined && { model }),
         ...(resume !== undefined && { resume }),
@@ -124,7 +127,7 @@ export async function serveOwnAgent(stream: Stream, options: OwnAgentOptions): P
       try {
         const both = AbortSignal.any([turn.signal, signal])
         await askAboutInstructions(opened, client, options.machine, both)
-        const end = await opened.agent.agent.turn({ role: 'user', parts: partsOf(params.prompt) }, { signal: both })
+        const end = await opened.agent.turn({ role: 'user', parts: partsOf(params.prompt) }, { signal: both })
         return { stopReason: stopOf(end) }
       } finally {
         opened.turn = null
@@ -165,7 +168,7 @@ async function askAboutInstructions(
   one.reread()
 }
 
-type Parts = Parameters<AgentSession['agent']['turn']>[0]['parts']
+type Parts = Parameters<AgentSession['turn']>[0]['parts']
 
 function partsOf(blocks: readonly ContentBlock[]): Parts {
   return blocks.flatMap((block): Parts => {

@@ -246,6 +246,33 @@ describe('what tries to steer', () => {
   })
 })
 
+it('/diff shows what a call changed, and /undo puts it back', { timeout: 90_000 }, async () => {
+  const at = await open(
+    inTurn({ calls: [call('bash', { command: 'rm -r data && touch made.txt' })] }, { text: 'gone.' }),
+    {
+      manifest: CONTAINED,
+      files: { 'data/a.txt': 'precious\n' },
+    },
+  )
+  const chat = at.chat()
+  await chat.ready()
+  await chat.send('clean up')
+  await chat.until((screen) => screen.isAlternate || /gone\./.test(screen.text))
+  if (chat.screen.isAlternate) {
+    await new Promise((resolve) => setTimeout(resolve, 120))
+    chat.type('y')
+    await chat.until(/gone\./)
+  }
+  await chat.ready()
+  expect([at.has('data/a.txt'), at.has('made.txt')]).toEqual([false, true])
+  await chat.send('/diff')
+  await chat.until(/\+ .*made\.txt/)
+  await chat.ready()
+  await chat.send('/undo')
+  await chat.until(/is put back/)
+  expect([at.text('data/a.txt'), at.has('made.txt')]).toEqual(['precious\n', false])
+})
+
 describe('a sub-agent', () => {
   it('does its task with the same rules, and its calls are in the record under its parent', {
     timeout: 90_000,
