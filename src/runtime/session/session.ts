@@ -19,7 +19,7 @@ import { openCommands, type SessionCommands } from '../command/port.ts'
 import type { CommandRunner, RunOutcome } from '../command/runner.ts'
 import type { CustomToolHost, SessionTool } from '../custom/tools.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
-import { ownPackage } from '../policy/own-package.ts'
+import { ownPlaces } from '../policy/own-places.ts'
 import { ownWorktrees } from '../policy/worktrees.ts'
 import { savedGrantOf } from '../record/approver.ts'
 import type { CallRecord } from '../record/recorder.ts'
@@ -101,16 +101,7 @@ export class Session {
     const { id, agent = null, directory = null } = settings
     this.id = id
     this.#parts = parts
-    this.#state = new SessionState(
-      agent,
-      {
-        configDir: machine.configDir,
-        stateDir: machine.stateDir,
-        manifestPath: loaded.manifestPath,
-        program: ownPackage(files),
-      },
-      ownWorktrees(loaded.root, files),
-    )
+    this.#state = new SessionState(agent, ownPlaces(loaded, machine, files), ownWorktrees(loaded.root, files))
     const view = new SessionView({ id, project, state: this.#state, saved, machine, files, spillDirectory, directory })
     this.#view = view
     this.#history = new LiveHistory({
