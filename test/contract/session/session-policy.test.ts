@@ -388,6 +388,25 @@ describe('taint', () => {
   })
 })
 
+describe('files that a person wants to know of', () => {
+  it.each([
+    ['AGENTS.md', /instructions to agents/],
+    ['.github/workflows/ci.yml', /a workflow/],
+    ['src/a.ts', null],
+  ])('a tool that writes %s says so: %s', async (path, says) => {
+    const cordon = await world.open({ manifest: { object: { schema_version: 1, permission: { mode: 'auto' } } } })
+    const result = await cordon.openSession().call('write', { path, content: 'x' })
+    expect(result.status).toBe('done')
+    const notes = result.status === 'done' ? result.notes.join() : ''
+    if (says === null) expect(notes).toBe('')
+    else expect(notes).toMatch(says)
+    const lines = world.auditLines().filter((line) => line.quarantine !== undefined)
+    expect(lines.map((line) => line.quarantine)).toEqual(
+      says === null ? [] : [[{ path: join(world.root, path), action: 'told' }]],
+    )
+  })
+})
+
 describe('spilled output', () => {
   it('can be read by the session that made it, and by no other', async () => {
     const cordon = await world.open({
