@@ -14,7 +14,7 @@ import { builtInSpec, builtInSpecs } from '../../tools/registry.ts'
 import { InputError } from '../../tools/tool.ts'
 import { openSkillGate } from '../custom/open-skill-gate.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
-import { ownPackage } from '../policy/own-package.ts'
+import { ownPlaces } from '../policy/own-places.ts'
 import { ownWorktrees } from '../policy/worktrees.ts'
 import { resolveCall } from './resolve-call.ts'
 
@@ -95,12 +95,7 @@ export function newSession(loaded: LoadedPolicy, machine: Machine): SessionFacts
     envelope: [],
     breakerOpenFor: null,
     tainted: false,
-    own: {
-      configDir: machine.configDir,
-      stateDir: machine.stateDir,
-      manifestPath: loaded.manifestPath,
-      program: ownPackage(machineFiles),
-    },
+    own: ownPlaces(loaded, machine, machineFiles),
   }
 }
 

@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openCustomTools } from '../../../src/runtime/custom/tools.ts'
 import { toolRows, trustTool } from '../../../src/runtime/custom/trust.ts'
@@ -389,6 +389,25 @@ describe('taint', () => {
   })
 })
 
+describe('files that a person wants to know of', () => {
+  it.each([
+    ['AGENTS.md', /instructions to agents/],
+    ['.github/workflows/ci.yml', /a workflow/],
+    ['src/a.ts', null],
+  ])('a tool that writes %s says so: %s', async (path, says) => {
+    const cordon = await world.open({ manifest: { object: { schema_version: 1, permission: { mode: 'auto' } } } })
+    const result = await cordon.openSession().call('write', { path, content: 'x' })
+    expect(result.status).toBe('done')
+    const notes = result.status === 'done' ? result.notes.join() : ''
+    if (says === null) expect(notes).toBe('')
+    else expect(notes).toMatch(says)
+    const lines = world.auditLines().filter((line) => line.quarantine !== undefined)
+    expect(lines.map((line) => line.quarantine)).toEqual(
+      says === null ? [] : [[{ path: join(world.root, path), action: 'told' }]],
+    )
+  })
+})
+
 describe('spilled output', () => {
   it('can be read by the session that made it, and by no other', async () => {
     const cordon = await world.open({
@@ -399,6 +418,9 @@ describe('spilled output', () => {
     const spill = (result as { output: { data: { spill: string } } }).output.data.spill
     expect(resultText(await session.call('read', { path: spill, offset: 1990 }))).toContain('2000')
     expect((await cordon.openSession().call('read', { path: spill })).status).toBe('denied')
+    expect(existsSync(spill)).toBe(true)
+    await session.close()
+    expect(existsSync(dirname(spill))).toBe(false)
   })
 })
 
