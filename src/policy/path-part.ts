@@ -63,6 +63,16 @@ export function isInsideRoots(policy: Policy, session: SessionFacts, path: strin
   )
 }
 
+/** Where what a command leaves or removes is the machine's own: the roots, and what write grants show besides. */
+export function keptPlaces(policy: Policy, session: SessionFacts): readonly string[] {
+  const granted = [...policy.writes.allow, ...session.grants.writes].map(({ pattern }) => {
+    const glob = pattern.segments.findIndex((segment) => /[*?[{]/.test(segment))
+    return `/${(glob < 0 ? pattern.segments : pattern.segments.slice(0, glob)).join('/')}`
+  })
+  const roots = [policy.root, ...policy.additionalDirectories.map(({ value }) => value), ...session.roots]
+  return [...new Set([...roots, ...granted.filter((place) => !isInside(place, policy.root))])]
+}
+
 function grantOf({ policy, session, access, fact, carried = [] }: PathScene): PathRule | null {
   const rules =
     access === 'write'

@@ -109,7 +109,7 @@ export class Session {
         manifestPath: loaded.manifestPath,
         program: ownPackage(files),
       },
-      ownWorktrees(loaded.root, files),
+      ownWorktrees(loaded, machine.home, files),
     )
     const view = new SessionView({ id, project, state: this.#state, saved, machine, files, spillDirectory, directory })
     this.#view = view

@@ -22,6 +22,8 @@ export interface SimpleCommand {
   /** Where it runs instead if a `cd` before it failed; null when that cannot be. */
   readonly fallback?: string | null
   readonly home: string
+  /** Directories whose files are kept. */
+  readonly roots?: readonly string[]
   readonly assignments: readonly AssignmentFact[]
   readonly span: Span
   /** What is known about its standard input: text of the command, something else, or nothing was redirected. */
@@ -36,8 +38,8 @@ const maxDepth = 4
 
 /** Finds hazards, paths, hosts and the effect of a simple command. */
 export function inspect(command: SimpleCommand): Inspection {
-  const { cwd, home, stdin, fallback = null, input = null, assignments } = command
-  const place: Place = { cwd, home, stdin, fallback, input, assignments }
+  const { cwd, home, roots = [], stdin, fallback = null, input = null, assignments } = command
+  const place: Place = { cwd, home, roots, stdin, fallback, input, assignments }
   const found = new Findings(place)
   let effect: Effect = 'local'
   let effectNote = ''
