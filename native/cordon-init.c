@@ -24,11 +24,12 @@
  *   x names      u16 port: the name service is there (names.h), and refuses connections to this port unless it is 0
  *   h name       u32 address of 127.0.0.0/8, text: the name has this address inside
  *   y listener   u32 address or 0 for any, u16 port: one more that the parent serves
- *   o place      u8 kind, text: 1 = changes in it go through the door, 2 = it may be changed freely; with any of the
- *                first kind the door is there (door.h)
- *   f rule       u8 action, text pattern: 1 = refused, 2 = judged by its content, 3 = noted, 4 = free; + 8 = as a folder it
- *                may be made and removed. The last rule that fits decides; a pattern is folded, and stands for all below it
- *   k git key    text PATTERN<TAB>RULE of a setting that git's configuration may get, or host<TAB>NAME
+ *   o place      u8 kind, text: 1 = changes in it go through the door, 2 = it may be changed freely, 3 = freely, but through
+ *                the door, for one of the first kind lies in it; with any of that kind the door is there (door.h)
+ *   f rules      { u8 action, text pattern }...: 1 = refused, 2 = judged by its content, 3 = noted, 4 = free; + 8 = as a folder it
+ *                may be made and removed, + 16 = only below the places of kind 1. The last rule that fits decides; a pattern is
+ *                folded, and stands for all below it
+ *   k git keys   { text }...: PATTERN<TAB>RULE of a setting that git's configuration may get, or host<TAB>NAME
  *   u keep       u64 largest file that is copied, u64 most that is copied, text: folder for the journal and what is kept
  *   z end        (empty)
  * Flags: m 1 = may be missing, 2 = not watched, 4 = only this very file; p 1 = read-only (otherwise only held in place); r 1 = with submounts.
@@ -255,10 +256,14 @@ static int take_door_record(uint8_t type, uint8_t *p, uint32_t length, uint32_t 
     bad = door_take_place(p[0], path_at(p + 1, length - 1, at));
     break;
   case 'f':
-    if (length < 3) bad_orders(at);
-    bad = door_take_rule(p[0], text_at(p + 1, length - 1, at));
+  case 'k':
+    if (length < 3 || p[length - 1]) bad_orders(at);
+    for (uint8_t *end = p + length; p < end && !bad;) {
+      char *text = (char *)p;
+      p += strlen(text) + 1; /* before the text is taken apart */
+      bad = type == 'f' ? door_take_rule((uint8_t)text[0], text + 1) : door_take_key(text);
+    }
     break;
-  case 'k': bad = door_take_key(text_at(p, length, at)); break;
   case 'u':
     if (length < 18) bad_orders(at);
     bad = door_take_keep(u64_at(p), u64_at(p + 8), path_at(p + 16, length - 16, at));

@@ -65,6 +65,8 @@ const PARTS = {
   manifest: ['src/runtime/policy/load.ts'],
   trust: ['src/runtime/policy/trust.ts'],
   run: ['src/surfaces/cli/commands/run.ts'],
+  chat: ['src/surfaces/cli/commands/chat.ts'],
+  front: ['src/surfaces/chat/start.ts'],
 }
 
 /** What commands that start often need at once, in one file each. */
@@ -72,6 +74,7 @@ const STARTS: Readonly<Record<string, readonly (keyof typeof PARTS)[]>> = {
   check: ['open', 'checked', 'core'],
   hook: ['open', 'checked', 'guarded', 'core', 'hook'],
   run: ['open', 'checked', 'loaded', 'guarded', 'run'],
+  chat: ['open', 'chat', 'front'],
 }
 
 /** CommonJS, because Node loads it about 8 ms faster than ESM; ASCII, so that it is read without decoding. */

@@ -27,7 +27,7 @@ import type { Tool, WebPort } from '../tools/tool.ts'
 import { openSessionCode } from './code/port.ts'
 import { openBackend } from './command/open-runner.ts'
 import { CommandRunner } from './command/runner.ts'
-import { openCustomTools } from './custom/tools.ts'
+import { type CustomToolHost, openCustomTools } from './custom/tools.ts'
 import { amendProject } from './policy/amend.ts'
 import type { LoadedPolicy, ManifestChoice } from './policy/load.ts'
 import { openPolicy } from './policy/open.ts'
@@ -65,7 +65,7 @@ export interface SessionOptions {
   /** `own`: the session writes into a directory of its own instead of the project (F7). */
   readonly sandbox?: 'project' | 'own'
   /** Tools of this session alone, beside the built-in ones. */
-  readonly tools?: readonly Tool[]
+  readonly tools?: (host: CustomToolHost) => readonly Tool[]
 }
 
 /** A project under Cordon. */
@@ -119,8 +119,8 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
               machine,
               files: machineFiles,
               guarded: openGuardedFiles(journal),
-              tools: [...tools, ...unlike(tools, session.tools ?? [])],
-              customTools: custom.forSession,
+              tools,
+              customTools: (host) => [...custom.forSession(host), ...unlike(tools, session.tools?.(host) ?? [])],
               openRunner: (loaded, ask) =>
                 new CommandRunner(loaded, machine, machineFiles, backend, { resolver, upstream, ...(ask && { ask }) }),
               spillDirectory: join(machineFiles.canonical(spill), id),

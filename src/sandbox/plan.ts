@@ -360,6 +360,10 @@ export function planRoom(request: RoomRequest): SandboxRoom {
   return roomOf(layOut(request), request)
 }
 
+function isHeld({ path, mode }: Bind, changes: ChangePlan | null | undefined): boolean {
+  return mode === 'read-write' && !changes?.free.includes(path)
+}
+
 /** Turns a request into a plan: the room, and what the init puts into it. */
 export function planSandbox(request: SandboxRequest): SandboxPlan {
   const { baseline, facts } = request
@@ -411,7 +415,8 @@ export function planSandbox(request: SandboxRequest): SandboxPlan {
     maskFaces: request.maskFaces ?? new Map(),
     replaced: new Map([...(request.replaced ?? [])].filter(([path]) => isShown(path) && !maskSet.has(path))),
     pins: [...pins].map(([path, mode]) => ({ path, mode })).sort(byPath),
-    changes: request.changes ?? null,
+    // Where nothing can be changed there is nothing to hold.
+    changes: (layout.binds.some((bind) => isHeld(bind, request.changes)) && request.changes) || null,
     network:
       request.network === 'none'
         ? { kind: 'none' }

@@ -4,7 +4,14 @@ import { isInside } from '../files/baseline.ts'
 import type { SandboxPlan } from './plan.ts'
 
 export interface Violation {
-  readonly kind: 'mask-opened' | 'mask-lifted' | 'path-denied' | 'path-hidden' | 'path-read-only' | 'call-refused'
+  readonly kind:
+    | 'mask-opened'
+    | 'mask-lifted'
+    | 'path-denied'
+    | 'path-hidden'
+    | 'path-read-only'
+    | 'call-refused'
+    | 'change-refused'
   /** `observed`: the kernel told us. `inferred`: read from the command's own output, which may be mistaken or lie. */
   readonly certainty: 'observed' | 'inferred'
   /** Absent when a refused call names no path. */
@@ -27,6 +34,16 @@ export function maskViolation(path: string, event: 'opened' | 'lifted'): Violati
         path,
         message: `${path} was replaced on the host while the command ran, so it was no longer hidden`,
       }
+}
+
+/** The door refused a change at the moment it was to be made. */
+export function changeViolation(path: string): Violation {
+  return {
+    kind: 'change-refused',
+    certainty: 'observed',
+    path,
+    message: `${path} is protected and was not changed: programs run it, or take settings from it, outside the sandbox (name it under [capabilities.allow.write], or change it yourself)`,
+  }
 }
 
 const PATTERNS: readonly { readonly pattern: RegExp; readonly kind: Violation['kind']; readonly says: string }[] = [

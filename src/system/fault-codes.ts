@@ -87,6 +87,7 @@ export const FAULT_EXITS = {
   'no-chat': 2,
   'no-home': 2,
   'no-key': 2,
+  'no-language-server': 2,
   'no-manifest': 2,
   'no-provider': 2,
   'no-servers': 2,

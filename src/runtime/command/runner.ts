@@ -34,9 +34,11 @@ import type { LoadedPolicy } from '../policy/load.ts'
 import { ownPackage } from '../policy/own-package.ts'
 import { DevServerPorts } from './dev-server-ports.ts'
 import { grantedHosts } from './egress-rules.ts'
+import { type CommandChanges, HeldChanges } from './held-changes.ts'
 import { HiddenPaths } from './hidden-paths.ts'
 import { NAME_SETTINGS, NO_WAY_OUT, nameFile } from './name-service.ts'
 import type { DoorSettings, NetworkOptions, SessionNetwork } from './network.ts'
+import { writablePathFolders } from './path-folders.ts'
 import { namedForWriting, type Placement, placeCarried, placeCommand } from './placement.ts'
 import type { ServedPort } from './served-port.ts'
 import { TEMPORARY } from './temporary.ts'
@@ -73,6 +75,8 @@ export interface RunOutcome {
   readonly plan: SandboxPlan
   readonly findings: readonly QuarantineFinding[]
   readonly maskChanges: readonly MaskChange[]
+  /** What it changed, and what it was kept from changing; null where changes do not go through the init. */
+  readonly changes: CommandChanges | null
   /** The decisions of the way out, each kind once with a count. */
   readonly egress: readonly EgressEvent[]
   /** The listed ports on which it served. */
@@ -89,6 +93,7 @@ interface Prepared {
   readonly guard: GuardedRun
   readonly recovered: readonly QuarantineFinding[]
   readonly movable: Movable
+  readonly held: HeldChanges | null
 }
 
 /** A command that is on its way, with who watches its secrets. */
@@ -111,6 +116,8 @@ export class CommandRunner {
   readonly #networkOptions: NetworkOptions
   #network: SessionNetwork | null = null
   #expected: { readonly request: RunRequest; readonly preparing: Preparing } | null = null
+  /** Whether changes go through the init here. */
+  #holdsChanges: boolean
   /** What each of the commands that run now could move of the secrets. */
   readonly #running = new Set<Movable>()
 
@@ -125,6 +132,7 @@ export class CommandRunner {
     this.#machine = machine
     this.#files = files
     this.#backend = backend
+    this.#holdsChanges = backend.capabilities.has('held-changes')
     const placed = placeCommand(loaded.policy, files)
     // A linked worktree at the root keeps its objects in the main repository.
     this.#placement = { ...placed, writes: [...placed.writes, ...worktreeDirectories(loaded.root)] }
@@ -145,8 +153,9 @@ export class CommandRunner {
 
   /** The plan of a command, as `cordon run --plan` shows it. Nothing is begun. */
   async plan(request: RunRequest): Promise<SandboxPlan> {
-    const { plan, guard } = this.#prepare(request, await this.#doorSettings(request)).complete()
+    const { plan, guard, held } = this.#prepare(request, await this.#doorSettings(request)).complete()
     guard.end()
+    held?.drop()
     return plan
   }
 
@@ -155,8 +164,11 @@ export class CommandRunner {
     try {
       return await this.#attempt(request, io)
     } catch (error) {
+      if (!(error instanceof Fault)) throw error
+      // Without Landlock or a listener of seccomp's, what was planted is settled after the run, as on older kernels.
+      if (error.code === 'changes-door' && this.#holdsChanges) this.#holdsChanges = false
       // Something was moved between the look and the mounts: look again, once.
-      if (!(error instanceof Fault) || !MOVED.has(error.code)) throw error
+      else if (!MOVED.has(error.code)) throw error
       return this.#attempt(request, io)
     }
   }
@@ -204,7 +216,8 @@ export class CommandRunner {
         for (const event of askedEvents(result.asked, request.rules)) egress.add(event)
       }
       settled = true
-      const { plan, guard, recovered, watch } = underway.begun!
+      const { plan, guard, recovered, watch, held } = underway.begun!
+      const changes = held?.end() ?? null
       const findings = [...recovered, ...guard.end(), ...this.#hidden.madeAgainstRules().map(madeFinding)]
       const maskChanges = watch
         .close(this.#hidden.inProject(), result.exitCode !== 0)
@@ -212,10 +225,11 @@ export class CommandRunner {
         .filter(({ what, path }) => what !== 'kept' || !plan.binds.some((bind) => isInside(bind.path, path)))
       return {
         grants: request.grants,
-        result,
+        result: { ...result, violations: [...result.violations, ...(changes?.refused ?? [])] },
         plan,
         findings,
         maskChanges,
+        changes,
         egress: egress.events(),
         served: ports.served(),
       }
@@ -226,6 +240,7 @@ export class CommandRunner {
       await ports.closed()
       if (!settled) {
         begun?.watch.close([])
+        begun?.held?.drop()
         begun?.guard.end()
       }
     }
@@ -271,8 +286,13 @@ export class CommandRunner {
     const complete = (): Prepared => {
       const { recovered, alive } = this.#guard.look()
       const hidden = this.#hidden.look({ reads, writes }, this.#moving(alive))
-      const guard = this.#guard.begin(this.#protectFacts(request.rules), hidden)
+      const facts = this.#protectFacts(request.rules)
+      const guard = this.#guard.begin(facts, hidden)
+      let changes: HeldChanges | null = null
       try {
+        changes = this.#holdsChanges
+          ? new HeldChanges(facts, this.#machine.stateDir, request.argv, this.#existing(furnished.writes))
+          : null
         // One that began meanwhile may have moved what was being looked for.
         this.#hidden.requireAll(hidden, this.#moving(guard.alive))
         const { masks, held, identities, faces, replaced } = hidden
@@ -289,14 +309,16 @@ export class CommandRunner {
           replaced,
           held,
           pins: [...guard.pins, ...this.#frozen().map((path) => ({ path, mode: 'read-only' as const }))],
+          changes: changes?.plan ?? null,
           network: door ? 'listener' : 'none',
           // A port that the command itself may serve is its own; the machine's is then reached through the proxy.
           ...(door && { names: door.names, doors: door.doors.filter((one) => !servers.includes(one.port)) }),
           servers,
           ...(request.terminal && { terminal: request.terminal }),
         })
-        return { plan, guard, recovered: [...recovered, ...guard.recovered], movable: hidden.movable }
+        return { plan, guard, recovered: [...recovered, ...guard.recovered], movable: hidden.movable, held: changes }
       } catch (error) {
+        changes?.drop()
         guard.end()
         throw error
       }
@@ -310,10 +332,11 @@ export class CommandRunner {
     return [...this.#running, ...alive.map((baseline) => baseline.movable ?? {})]
   }
 
-  /** What deny rules freeze, and Cordon itself where it is installed among the project's packages. */
+  /** What deny rules freeze, folders on PATH, and Cordon itself where it is installed among the project's packages. */
   #frozen(): string[] {
     const program = ownPackage(this.#files)
-    return [...this.#hidden.frozen, ...(program === null ? [] : [program])]
+    const onPath = writablePathFolders(this.#machine.env.PATH ?? '', this.#placement.writes, this.#files)
+    return [...this.#hidden.frozen, ...(program === null ? [] : [program]), ...onPath]
   }
 
   #bundles(request: RunRequest): AppliedBundle[] {

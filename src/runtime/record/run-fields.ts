@@ -6,7 +6,7 @@ import type { RunOutcome } from '../command/runner.ts'
 /** As many hosts as the way out keeps apart, and room for the rest. */
 const MAX_LISTED = 2_000
 
-type RunFields = Pick<EndEvent, 'hosts' | 'refused_hosts' | 'violations' | 'quarantine' | 'served'>
+type RunFields = Pick<EndEvent, 'hosts' | 'refused_hosts' | 'violations' | 'quarantine' | 'changes' | 'served'>
 
 /** The fields of an end, each only where there is something to say. `reached`: hosts that the tool itself reached. */
 export function runFields(outcomes: readonly RunOutcome[], reached: readonly string[] = []): RunFields {
@@ -20,6 +20,7 @@ export function runFields(outcomes: readonly RunOutcome[], reached: readonly str
     ...(refused.length > 0 && { refused_hosts: refused.slice(0, MAX_LISTED) }),
     ...(violations.length > 0 && { violations }),
     ...(quarantine.length > 0 && { quarantine: quarantine.slice(0, MAX_LISTED) }),
+    ...changesOf(outcomes),
     ...(served.length > 0 && { served }),
   }
 }
@@ -52,4 +53,28 @@ function deniedHosts(denied: RunOutcome['egress']): AuditViolation[] {
     subject,
     count: events.reduce((sum, event) => sum + event.count, 0),
   }))
+}
+
+const MAX_CHANGES = 200
+
+/** What the commands of a call changed, together. */
+function changesOf(outcomes: readonly RunOutcome[]): Pick<EndEvent, 'changes'> {
+  const all = outcomes.flatMap(({ changes }) => (changes?.call ? [changes] : []))
+  if (all.length === 0) return {}
+  const sum = (of: 'made' | 'changed' | 'removed' | 'lost') => all.reduce((total, one) => total + one[of].length, 0)
+  const names = all.flatMap(({ made, changed, removed }) => [
+    ...made.map((path) => `+${path}`),
+    ...changed.map((path) => `~${path}`),
+    ...removed.map((path) => `-${path}`),
+  ])
+  return {
+    changes: {
+      undo: all.at(-1)!.call,
+      made: sum('made'),
+      changed: sum('changed'),
+      removed: sum('removed'),
+      lost: sum('lost'),
+      names: names.slice(0, MAX_CHANGES),
+    },
+  }
 }

@@ -169,6 +169,28 @@ export class Session {
     return this.#view.mode
   }
 
+  /** True once a result tried to steer the agent, and what writes or reaches out asks again (A3). */
+  get tainted(): boolean {
+    return this.#state.tainted
+  }
+
+  /** Something that tries to steer came to this session another way: by a sub-agent, or before it was resumed. */
+  taint(): void {
+    if (this.#parts.project.loaded.session.taintAsks.value) this.#state.tainted = true
+  }
+
+  /** From now on this session may do what that one may, or less: its mode, levels, envelope and taint hold here. */
+  follow(leader: Session): void {
+    this.#state.follow(leader.#state, leader.mode)
+    const { root } = this.#view.base(false)
+    this.#parts.recorder.note({ type: 'session', agent: this.agent, root, parent: leader.id })
+  }
+
+  /** The ring of the agent (P8): 1 may most, 3 reads only. */
+  get ring(): 1 | 2 | 3 {
+    return this.#view.ring().number
+  }
+
   /** Names, descriptions and JSON Schemas, for a model; labels and hints, for a client. */
   tools(): readonly ToolFacts[] {
     return [...this.#tools.values()].map(({ name, description, input, labels, hints }) => {

@@ -226,6 +226,25 @@ export const commands: readonly CommandRow[] = [
       'Exit code 0 when all is well, 1 when an installed hook does not answer, 125 when no command can run in a sandbox here.',
   },
   {
+    name: 'undo',
+    summary: 'Put back what a call changed: files, modes, times, links, folders.',
+    usage:
+      'cordon undo --list\n  cordon undo --last | CALL [--since] [--force]\n  cordon undo --diff [CALL]\n  cordon undo --redo [CALL]\n  cordon undo --prune',
+    words: 1,
+    flags: [
+      { name: '--list', about: 'List the calls that can be put back, the last one first.' },
+      { name: '--last', about: 'The last call.' },
+      { name: '--since', about: 'This call and all after it in the same folders.' },
+      { name: '--diff', about: 'Show what would be put back, and change nothing.' },
+      { name: '--redo', about: 'Take an undo back: the last one, or that of this call.' },
+      { name: '--force', about: 'Also where something was changed since.' },
+      { name: '--prune', about: 'Remove what is kept for longer than a week, or beyond two gigabytes.' },
+      json,
+    ],
+    details:
+      'Commands in the sandbox and the file tools keep what they would lose, on the same file system, for you alone. Files over 64 MB that are written in place are not kept, and neither is what happens elsewhere. Exit code 1 when something was changed since and --force was not given.',
+  },
+  {
     name: 'bundles',
     summary: 'List and explain what development tools get in the sandbox.',
     usage: 'cordon bundles [NAME] [--json]',
@@ -356,6 +375,19 @@ export const commands: readonly CommandRow[] = [
     flags: [{ name: '--forget', about: 'Remove the stored key.' }],
     details:
       'The key goes into the system’s keychain, or into a file for you alone, with a warning. It is checked with one request.',
+  },
+  {
+    name: 'acp',
+    summary: 'Be an agent in an editor (ACP), or guard another agent for it.',
+    usage: 'cordon acp [--provider NAME] [--model NAME]\n  cordon acp [--root DIR] -- AGENT ARG…',
+    flags: [
+      { name: '--provider', value: 'NAME', about: 'The API profile of Cordon’s own agent.' },
+      { name: '--model', value: 'NAME', about: 'Another model than the profile’s.' },
+      { name: '--vscode', about: 'Take the key from CORDON_API_KEY alone.' },
+      root,
+    ],
+    details:
+      'For Zed, JetBrains, Neovim and whatever else speaks the Agent Client Protocol. With an agent after -- that runs in the\nsandbox: its files and terminals are Cordon’s, under the signed manifest, and Cordon’s asks are in the editor’s dialog.',
   },
   {
     name: 'completions',
