@@ -103,7 +103,7 @@ function inspectWords(
   const first = argv[0]
   if (first === undefined) return ['local', '']
   const name = argOf(first)
-  const args = argv.slice(1).map((word) => argOf(word.values === null ? word : word))
+  const args = argv.slice(1).map(argOf)
   if (name.text === null || depth > maxDepth) {
     for (const arg of args) found.loose(arg)
     return ['unknown', '']
@@ -176,6 +176,7 @@ function inspectWords(
 
 /** Commands in the values of options and variables that name a program, and in inline code. */
 function textsOf({ options, place }: Use): readonly (readonly string[])[] {
+  if (options.length === 0 && place.assignments.length === 0) return []
   const values = options.flatMap(({ name, row, value }) => {
     if (value?.text == null) return []
     if (row?.role === 'code') return commandsOfCode(value.text)
