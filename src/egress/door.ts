@@ -73,7 +73,13 @@ export function openDoor(options: DoorOptions): Door {
 
   const passage: Passage = {
     command: rules.command,
-    gate: createGate({ rules, resolver: options.resolver, ask: options.ask, signal: ended.signal }),
+    gate: createGate({
+      rules,
+      resolver: options.resolver,
+      parent: options.upstream.parent,
+      ask: options.ask,
+      signal: ended.signal,
+    }),
     aliases: options.aliases ?? null,
     agent,
     broker: options.broker ?? null,

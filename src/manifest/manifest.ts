@@ -67,6 +67,9 @@ export interface SecretEntry {
   readonly hosts: readonly Item<string>[]
   readonly header?: string
   readonly query?: string
+  readonly part?: 'whole' | 'password'
+  readonly after?: string
+  readonly as?: 'text' | 'file'
   readonly pass_headers?: readonly Item<string>[]
   readonly pass_parameters?: readonly Item<string>[]
 }

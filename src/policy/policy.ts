@@ -1,6 +1,7 @@
 /** The effective policy as the decision sees it: every layer merged, every pattern parsed, every rule with its origin. */
 
 import type { PathPattern } from '../files/path-pattern.ts'
+import type { SpecialRange } from '../hosts/address.ts'
 import type { HostPattern } from '../hosts/pattern.ts'
 import type { SuffixLookup } from '../hosts/suffix.ts'
 import type { CommandPattern } from './command-pattern.ts'
@@ -56,6 +57,8 @@ export interface HostRules {
   readonly allowed: readonly HostRule[] | null
   readonly denied: readonly HostRule[]
   readonly allowPrivate: boolean
+  /** Ranges of special use that names may resolve into, by the person's own word. */
+  readonly specialRanges?: readonly SpecialRange[]
   /** Given when a wildcard is listed: it then does not reach below another public suffix. */
   readonly suffixes?: SuffixLookup
 }

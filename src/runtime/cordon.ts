@@ -7,7 +7,7 @@ import type { Prompter } from '../approval/prompter.ts'
 import { QuestionQueue } from '../approval/question-queue.ts'
 import { SESSION_ID } from '../audit/event.ts'
 import { fetchGuarded } from '../egress/fetch.ts'
-import { createUpstream, readAuthorities, type Upstream } from '../egress/upstream.ts'
+import type { Upstream } from '../egress/upstream.ts'
 import { parseUrl } from '../hosts/url.ts'
 import { renderProblem } from '../manifest/check/problem.ts'
 import { reapAmendments } from '../manifest/sign/amend.ts'
@@ -25,6 +25,7 @@ import { openOwnDirectory, reapHalfWritten } from '../system/state.ts'
 import { builtInSpecs, builtInTools } from '../tools/registry.ts'
 import type { Tool, WebPort } from '../tools/tool.ts'
 import { openSessionCode } from './code/port.ts'
+import { machineUpstream } from './command/machine-upstream.ts'
 import { openBackend } from './command/open-runner.ts'
 import { CommandRunner } from './command/runner.ts'
 import { type CustomToolHost, openCustomTools } from './custom/tools.ts'
@@ -88,7 +89,7 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
   const { root } = project.loaded
   const backend = options.backend ?? openBackend({ commands: 'many' })
   const resolver = options.resolver ?? machineResolver()
-  const upstream = options.upstream ?? createUpstream({ trust: readAuthorities(project.loaded.sandbox.caFiles) })
+  const upstream = options.upstream ?? machineUpstream(machine, project.loaded.sandbox)
   const queue = options.prompter ? new QuestionQueue(options.prompter) : null
   const saved = openSavedGrants(machine)
   const custom = openCustomTools(project.loaded, machine, () => new Date(), options.tools)

@@ -330,6 +330,21 @@ export const SECRETS: Key = {
           doc: 'The parameter in the URL that carries it, for services that take a key as `?key=…`. Servers log URLs: a header is better.',
         },
         {
+          name: 'part',
+          type: { kind: 'choice', values: ['whole', 'password'] },
+          doc: '`password`: the source holds a URL, and the password in it is the secret; the command sees the URL with a placeholder there.',
+        },
+        {
+          name: 'after',
+          type: text(),
+          doc: 'The secret is what follows this text at the source, up to a space, quote, comma or semicolon (`_authToken=`); the command sees the rest as it is.',
+        },
+        {
+          name: 'as',
+          type: { kind: 'choice', values: ['text', 'file'] },
+          doc: '`file`: the variable names a file that holds it, for programs that want a credentials file (`NPM_CONFIG_USERCONFIG`).',
+        },
+        {
           name: 'pass_headers',
           type: { kind: 'list', of: text('pass-name') },
           doc: 'Headers that may go to these hosts although their name sounds like a credential (`cookie`, `x-session-*`). No other credential goes there.',

@@ -154,7 +154,7 @@ export const LISTS: Readonly<Record<string, ListWords>> = {
     added: (subject, entry) =>
       `The secret ${subject} from ${String(entry.source)} is sent to ${texts(entry.hosts).join(', ')}${
         entry.query === undefined ? '' : `, in the URL as ${String(entry.query)}`
-      }.`,
+      }${entry.part === 'password' || entry.after !== undefined ? '; commands see what stands around it there' : ''}.`,
     removed: (subject) => `The secret ${subject} is no longer sent anywhere.`,
   },
   'sandbox.os.ca_files': {

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import type { Prompter } from '../../approval/prompter.ts'
-import { createUpstream, type Upstream } from '../../egress/upstream.ts'
+import type { Upstream } from '../../egress/upstream.ts'
 import type { Mode } from '../../policy/policy.ts'
 import type { ChatConfig, Profile } from '../../providers/profile.ts'
 import { machineResolver, type Resolver } from '../../system/dns.ts'
@@ -16,6 +16,7 @@ import { taskTool } from '../../tools/agent/task.ts'
 import { websearchTool } from '../../tools/agent/websearch.ts'
 import { builtInSpec } from '../../tools/registry.ts'
 import type { Tool } from '../../tools/tool.ts'
+import { machineUpstream } from '../command/machine-upstream.ts'
 import { type Cordon, type CordonOptions, createCordon } from '../cordon.ts'
 import { skillList } from '../custom/skill-list.ts'
 import { skillPort } from '../custom/skill-port.ts'
@@ -100,7 +101,7 @@ export class AgentSession {
     this.cordon = cordon
     this.config = config
     this.#resolver = options.resolver ?? machineResolver()
-    this.#upstream = options.upstream ?? createUpstream()
+    this.#upstream = options.upstream ?? machineUpstream(machine, cordon.loaded().sandbox)
     const id = options.resume === undefined ? newId() : resumedId(options.resume, machine, cordon.root)
     this.#transcript = openTranscript(machine, id, cordon.root)
     try {

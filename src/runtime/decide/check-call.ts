@@ -16,7 +16,7 @@ import { InputError } from '../../tools/tool.ts'
 import { temporaryOf } from '../command/temporary.ts'
 import { openSkillGate } from '../custom/open-skill-gate.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
-import { ownPackage } from '../policy/own-package.ts'
+import { ownPlaces } from '../policy/own-places.ts'
 import { ownWorktrees } from '../policy/worktrees.ts'
 import { resolveCall } from './resolve-call.ts'
 
@@ -108,12 +108,7 @@ export function newSession(loaded: LoadedPolicy, machine: Machine): SessionFacts
     envelope: [],
     breakerOpenFor: null,
     tainted: false,
-    own: {
-      configDir: machine.configDir,
-      stateDir: machine.stateDir,
-      manifestPath: loaded.manifestPath,
-      program: ownPackage(machineFiles),
-    },
+    own: ownPlaces(loaded, machine, machineFiles),
   }
 }
 

@@ -1,6 +1,6 @@
 /** A session: one agent in one project, every tool on the one guarded way. */
 
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
 import type { Approval, Question } from '../../approval/approve.ts'
 import type { AskHost } from '../../egress/gate.ts'
 import type { SessionFacts } from '../../policy/call.ts'
@@ -19,7 +19,7 @@ import { openCommands, type SessionCommands } from '../command/port.ts'
 import type { CommandRunner, RunOutcome } from '../command/runner.ts'
 import type { CustomToolHost, SessionTool } from '../custom/tools.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
-import { ownPackage } from '../policy/own-package.ts'
+import { ownPlaces } from '../policy/own-places.ts'
 import { ownWorktrees } from '../policy/worktrees.ts'
 import { savedGrantOf } from '../record/approver.ts'
 import type { CallRecord } from '../record/recorder.ts'
@@ -101,16 +101,7 @@ export class Session {
     const { id, agent = null, directory = null } = settings
     this.id = id
     this.#parts = parts
-    this.#state = new SessionState(
-      agent,
-      {
-        configDir: machine.configDir,
-        stateDir: machine.stateDir,
-        manifestPath: loaded.manifestPath,
-        program: ownPackage(files),
-      },
-      ownWorktrees(loaded, machine.home, files),
-    )
+    this.#state = new SessionState(agent, ownPlaces(loaded, machine, files), ownWorktrees(loaded, machine.home, files))
     const view = new SessionView({ id, project, state: this.#state, saved, machine, files, spillDirectory, directory })
     this.#view = view
     this.#history = new LiveHistory({
@@ -283,6 +274,7 @@ export class Session {
     await Promise.allSettled(this.#running)
     this.#parts.saved.endSession(this.id)
     this.#parts.recorder.close()
+    rmSync(this.#parts.spillDirectory, { recursive: true, force: true })
     this.#parts.closed()
   }
 

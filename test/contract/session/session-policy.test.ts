@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openCustomTools } from '../../../src/runtime/custom/tools.ts'
 import { toolRows, trustTool } from '../../../src/runtime/custom/trust.ts'
@@ -398,6 +398,9 @@ describe('spilled output', () => {
     const spill = (result as { output: { data: { spill: string } } }).output.data.spill
     expect(resultText(await session.call('read', { path: spill, offset: 1990 }))).toContain('2000')
     expect((await cordon.openSession().call('read', { path: spill })).status).toBe('denied')
+    expect(existsSync(spill)).toBe(true)
+    await session.close()
+    expect(existsSync(dirname(spill))).toBe(false)
   })
 })
 
