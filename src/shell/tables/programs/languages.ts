@@ -435,6 +435,7 @@ ${cargoTarget}`,
         global: { always: ['system', 'changes packages of the account'], operands: 'text*' },
       },
       operands: 'text*',
+      rules: [runnerRules],
     },
     artisan: {
       verbs: { at: 'a database', under: 'db|migrate', reads: 'status monitor show table' },

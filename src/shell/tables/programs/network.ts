@@ -221,7 +221,7 @@ export function networkPrograms(): ProgramTable {
       effects: `
   remote-read  | * |  | talks to another machine`,
       options: '\n  -h --host <host> # the server that is asked\n  -p --port <text>\n  -i -s -T -t -v -q <text>',
-      operands: 'text*',
+      operands: 'host text*',
     },
     'dig host nslookup drill': {
       effects: `
