@@ -1,8 +1,10 @@
 /** A session: one agent in one project, every tool on the one guarded way. */
 
 import { mkdirSync, rmSync } from 'node:fs'
+import { relative } from 'node:path'
 import type { Approval, Question } from '../../approval/approve.ts'
 import type { AskHost } from '../../egress/gate.ts'
+import { toldMessages } from '../../files/told-names.ts'
 import type { SessionFacts } from '../../policy/call.ts'
 import type { Decision } from '../../policy/decision.ts'
 import { evaluate } from '../../policy/evaluate.ts'
@@ -304,13 +306,22 @@ export class Session {
       approve: (parsed, decision, signal) => this.#approve(parsed, decision, signal, underway),
       run: (parsed, _, signal) => this.#run(parsed, signal, underway),
       // A3: a hit is flagged to the agent and taints the session.
-      scan: (_, output) => scanOutput(output),
+      scan: (_, output) => this.#withTold(scanOutput(output)),
       tainted: ({ tool: { name } }, score) => {
         recorder.tainted(name, score)
         this.#listeners.tell({ type: 'taint', tool: name, score })
       },
       end: (record, result) => recorder.end(record, result, underway.outcomes),
     }
+  }
+
+  /** What a file tool changed that a person wants to know of, as the settling of a command says it. */
+  #withTold(scanned: Scanned<ToolOutput>): Scanned<ToolOutput> {
+    const written = scanned.output.files?.written ?? []
+    if (written.length === 0) return scanned
+    const { root } = this.#view.base(this.#view.entered)
+    const told = toldMessages(written, '', (path) => relative(root, path)).map(({ message }) => message)
+    return { ...scanned, notes: [...scanned.notes, ...told] }
   }
 
   #evaluate(parsed: ParsedCall, breakerOpenFor: number | null): Decision {
