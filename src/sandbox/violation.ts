@@ -12,6 +12,7 @@ export interface Violation {
     | 'path-read-only'
     | 'call-refused'
     | 'change-refused'
+    | 'memory-used-up'
   /** `observed`: the kernel told us. `inferred`: read from the command's own output, which may be mistaken or lie. */
   readonly certainty: 'observed' | 'inferred'
   /** Absent when a refused call names no path. */
@@ -43,6 +44,16 @@ export function changeViolation(path: string): Violation {
     certainty: 'observed',
     path,
     message: `${path} is protected and was not changed: programs run it, or take settings from it, outside the sandbox (name it under [capabilities.allow.write], or change it yourself)`,
+  }
+}
+
+/** The sandbox used more memory than it may, and something of it was ended for that. */
+export function memoryViolation(mebibytes: number, ended: 'process' | 'all'): Violation {
+  const what = ended === 'all' ? 'all of it was ended' : 'the process that held the most was ended'
+  return {
+    kind: 'memory-used-up',
+    certainty: 'observed',
+    message: `the command used more than ${mebibytes} MiB of memory, so ${what} (set another limit as memory under [limits])`,
   }
 }
 

@@ -89,6 +89,7 @@ export const FAULT_EXITS = {
   'no-key': 2,
   'no-language-server': 2,
   'no-manifest': 2,
+  'no-origin': 2,
   'no-provider': 2,
   'no-servers': 2,
   'no-shell': 2,

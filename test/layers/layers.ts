@@ -57,6 +57,7 @@ export const pureFiles: readonly string[] = [
   'undo/journal.ts',
   'undo/net-changes.ts',
   'sandbox/bwrap/args.ts',
+  'sandbox/bwrap/clipboard-filter.ts',
   'sandbox/bwrap/seccomp.ts',
   'sandbox/seatbelt/profile.ts',
   'audit/event.ts',

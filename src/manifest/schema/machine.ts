@@ -251,7 +251,7 @@ const LIMITS: Section = {
       name: 'memory',
       type: SIZE,
       default: null,
-      doc: 'Memory of the command and its children; unset means no limit of its own.',
+      doc: "Memory of the command and its children; unset means three quarters of the machine's.",
       spec: 'O7',
       merge: 'later',
       strictness: 'lower',

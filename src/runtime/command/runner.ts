@@ -17,7 +17,7 @@ import {
 import { type AppliedBundle, type BundleFurnishing, furnish, selectBundles } from '../../sandbox/bundles/bundle.ts'
 import { builtInBundles } from '../../sandbox/bundles/bundles.generated.ts'
 import { commandEnvironment } from '../../sandbox/environment.ts'
-import type { Limits } from '../../sandbox/limits.ts'
+import { DEFAULT_MEMORY_SHARE, DEFAULT_OPEN_FILES, type Limits } from '../../sandbox/limits.ts'
 import { planRoom, planSandbox, type SandboxPlan, type StandIn, type TerminalSize } from '../../sandbox/plan.ts'
 import type { ProtectFacts } from '../../sandbox/protect/protect.ts'
 import { worktreeDirectories } from '../../sandbox/protect/protect.ts'
@@ -32,15 +32,17 @@ import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
 import { ownPackage } from '../policy/own-package.ts'
+import { ownCheckout } from '../policy/own-places.ts'
+import { writablePathFolders } from '../policy/path-folders.ts'
 import { DevServerPorts } from './dev-server-ports.ts'
 import { grantedHosts } from './egress-rules.ts'
 import { type CommandChanges, HeldChanges } from './held-changes.ts'
 import { HiddenPaths } from './hidden-paths.ts'
 import { NAME_SETTINGS, NO_WAY_OUT, nameFile } from './name-service.ts'
 import type { DoorSettings, NetworkOptions, SessionNetwork } from './network.ts'
-import { writablePathFolders } from './path-folders.ts'
 import { namedForWriting, type Placement, placeCarried, placeCommand } from './placement.ts'
 import type { ServedPort } from './served-port.ts'
+import { TEMPORARY } from './temporary.ts'
 
 export interface RunRequest {
   readonly argv: readonly string[]
@@ -331,11 +333,13 @@ export class CommandRunner {
     return [...this.#running, ...alive.map((baseline) => baseline.movable ?? {})]
   }
 
-  /** What deny rules freeze, folders on PATH, and Cordon itself where it is installed among the project's packages. */
+  /** What deny rules freeze, folders on PATH, and Cordon itself where it is installed among the project's packages or was built there. */
   #frozen(): string[] {
-    const program = ownPackage(this.#files)
+    const programs = [ownPackage(this.#files), ownCheckout(this.#loaded.root, this.#files)].filter(
+      (one) => one !== null,
+    )
     const onPath = writablePathFolders(this.#machine.env.PATH ?? '', this.#placement.writes, this.#files)
-    return [...this.#hidden.frozen, ...(program === null ? [] : [program]), ...onPath]
+    return [...this.#hidden.frozen, ...programs, ...onPath]
   }
 
   #bundles(request: RunRequest): AppliedBundle[] {
@@ -358,7 +362,7 @@ export class CommandRunner {
       declared: [...request.envVars, ...furnished.env, ...Object.keys(furnished.defaults)],
       denied: sandbox.envDenied.map((name) => name.value),
       fixed: { ...furnished.variables, ...door },
-      temporary: '/tmp',
+      temporary: TEMPORARY,
       writable: this.#placement.writes,
     })
     return variables
@@ -375,7 +379,8 @@ export class CommandRunner {
       ...(Number.isFinite(timeoutMs) && { timeoutMs }),
       outputBytes: maxOutputBytes.value,
       processes: processes.value,
-      ...(memory.value !== null && { memoryBytes: memory.value }),
+      openFiles: DEFAULT_OPEN_FILES,
+      ...(memory.value === null ? { memoryShare: DEFAULT_MEMORY_SHARE } : { memoryBytes: memory.value }),
       ...(cpu.value !== null && { cpuSeconds: cpu.value }),
     }
   }

@@ -187,6 +187,9 @@ export function compileOrders({
         view.setBigUint64(4, BigInt(Math.floor(limit)), true)
       }),
     )
+  const { memoryBytes, memoryShare } = plan.limits
+  if (memoryBytes === undefined && memoryShare !== undefined)
+    writer.record('v', u32(Math.min(1000, Math.max(1, Math.round(memoryShare * 1000)))))
   if (processNumbers !== null)
     writer.record(
       'q',
@@ -290,6 +293,7 @@ export type InitMessage =
   | { readonly kind: 'failed'; readonly step: number; readonly errno: number; readonly index: number }
   | { readonly kind: 'gate' }
   | { readonly kind: 'timeout' }
+  | { readonly kind: 'memory'; readonly mebibytes: number; readonly ended: 'process' | 'all' }
   /** A name that does not exist inside, or a connection that was refused there; so many bytes of it follow, in whole messages. */
   | { readonly kind: 'asked'; readonly what: 'name' | 'connection'; readonly bytes: number; readonly port: number }
   | { readonly kind: 'ready'; readonly watched: boolean }
@@ -312,6 +316,8 @@ export function parseMessage(bytes: Uint8Array): InitMessage | null {
       return { kind: 'gate' }
     case 'T':
       return { kind: 'timeout' }
+    case 'M':
+      return { kind: 'memory', mebibytes: a, ended: b === 1 ? 'all' : 'process' }
     case 'A':
       return { kind: 'asked', what: a === 0 ? 'name' : 'connection', bytes: b, port: c }
     case 'R':

@@ -25,6 +25,7 @@ export function hookStages(
   // The last word of `decide`, for the stages after it.
   let judgement: HookJudgement
   let recorder: SessionRecorder | null = null
+  let begun: CallRecord | null = null
   return {
     history: judge.history,
     parse: () => read,
@@ -41,20 +42,28 @@ export function hookStages(
       const { openRecord } = await import('../../runtime/record/open.ts')
       recorder = openRecord(judge.loaded, setting.machine, { by: 'host', host: host.name, session: request.session })
       const { call, subject, labels } = judgement
-      return recorder.begin({
+      begun = recorder.begin({
         tool: call.kind === 'search' ? 'grep' : call.tool,
         labels,
         input: call.kind === 'tool' ? call.input : {},
         subject,
         decision,
         agent: host.name,
-        approver: 'host',
+        ...(request.canAsk && { approver: 'host' }),
       })
+      return begun
     },
-    approve: (_, decision) => approved(judge, judgement, decision, wrap(judgement), asked),
+    approve: async (_, decision) => {
+      const approval = await approved(judge, judgement, decision, wrap(judgement), asked)
+      // The host's own answer comes later, and is the host's to know.
+      if (approval.approved && !request.canAsk)
+        recorder?.answered(begun?.call ?? null, judgement.subject, 'terminal', approval)
+      return approval
+    },
     run: async (_, decision) => {
       const input = wrap(judgement)
-      if (decision.decision === 'ask') return { kind: 'ask', reason: reasonText(decision.reason.message), input }
+      if (decision.decision === 'ask' && request.canAsk)
+        return { kind: 'ask', reason: reasonText(decision.reason.message), input }
       return input ? { kind: 'sandboxed', input } : { kind: 'pass' }
     },
     scan: (_, output) => ({ output, notes: [], injection: null }),
@@ -101,8 +110,11 @@ async function approved(
     )
   }
   const { machine } = setting
-  const { askOf, keepAsk } = await import('../../runtime/hook/asks.ts')
-  const id = keepAsk(machine, askOf(machine, host.name, judge.loaded.root, judgement), Date.now())
+  const { askOf, keepAsk, takeOnce } = await import('../../runtime/hook/asks.ts')
+  const { root } = judge.loaded
+  const ask = askOf(machine, host.name, { root, cwd: request.cwd ?? root }, judgement)
+  if (takeOnce(machine, ask, Date.now())) return { approved: true, remember: null }
+  const id = keepAsk(machine, ask, Date.now())
   return refused(needed, wayOut(id, judgement))
 }
 

@@ -16,7 +16,7 @@ import { runTyped } from '../../../runtime/command/run-typed.ts'
 import type { LoadedPolicy } from '../../../runtime/policy/load.ts'
 import { machineFiles } from '../../../system/files.ts'
 import { type Machine, thisMachine } from '../../../system/machine.ts'
-import { isTerminalDevice, paint, type Terminal, visible } from '../../terminal/terminal.ts'
+import { isTerminalDevice, paint, resetTerminal, type Terminal, visible } from '../../terminal/terminal.ts'
 import { type Arguments, parseArguments, textFlag } from '../arguments.ts'
 import { openInForce } from '../open-policy.ts'
 import { type CommandContext, commandRow, EXIT, ownWords, UsageError } from '../usage.ts'
@@ -77,6 +77,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
     const result = await runTyped({ loaded, machine, files: machineFiles, runner, request, io })
     if ('denied' in result) return refuse(terminal, result.denied)
     const { outcome, notes } = result
+    if (notes.some((note) => !told.has(note))) resetTerminal(terminal)
     for (const note of notes) tell(note)
     if (outcome.result.exitCode !== 0 && outcome.plan.network.kind === 'none')
       await hintAtBundle(terminal, command, loaded)

@@ -49,7 +49,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   }
   if (args.flags.detached) {
     const file = `${loaded.manifestPath}.sig`
-    machineFiles.writeText(file, detachedSignature(loaded, machine))
+    machineFiles.writeText(file, detachedSignature(loaded, machine, machineFiles))
     answer(true)
     terminal.err(
       `${paint(terminal, 'green', 'wrote')} ${visible(file)}; others accept it after: cordon keys trust YOUR-KEY\n`,

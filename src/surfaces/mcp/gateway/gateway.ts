@@ -11,7 +11,7 @@ import {
   typedServer,
 } from '../../../runtime/mcp/servers.ts'
 import { openRecord } from '../../../runtime/record/open.ts'
-import { auditSigner } from '../../../runtime/record/signer.ts'
+import { auditSigner, signTails } from '../../../runtime/record/signer.ts'
 import { Fault, messageOf } from '../../../system/fault.ts'
 import { linesOf } from '../../../system/lines.ts'
 import { type Machine, thisMachine } from '../../../system/machine.ts'
@@ -71,9 +71,13 @@ export async function wrapServers(request: WrapRequest): Promise<number> {
       known: Object.values(spec.env).filter((value) => value.length >= MIN_SECRET),
     })),
   })
+  const closeRecord = (): void => {
+    recorder.close()
+    signTails(machine)
+  }
   const ended = (signal: number): void =>
     void session.close().finally(() => {
-      recorder.close()
+      closeRecord()
       process.exit(128 + signal)
     })
   process.once('SIGTERM', () => ended(15))
@@ -82,7 +86,7 @@ export async function wrapServers(request: WrapRequest): Promise<number> {
     for await (const line of linesOf(process.stdin)) void session.client.receive(line)
   } finally {
     await session.close()
-    recorder.close()
+    closeRecord()
   }
   return EXIT.ok
 }
