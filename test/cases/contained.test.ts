@@ -27,8 +27,8 @@ const manifest = {
 }
 const checker = new BatchChecker({ ...thisMachine(), home: '/home/dev' }, machineFiles, { kind: 'project' })
 
-async function decide(command: string, undo = false, more: object = {}): Promise<string> {
-  const line = { id: 1, tool: 'bash', input: { command }, root: '/project', manifest: { ...manifest, ...more }, undo }
+async function decide(command: string, undo = false, more: object = {}, root = '/project'): Promise<string> {
+  const line = { id: 1, tool: 'bash', input: { command }, root, manifest: { ...manifest, ...more }, undo }
   const answer = await checker.answer(JSON.stringify(line))
   return String(answer.decision ?? answer.error)
 }
@@ -50,6 +50,28 @@ describe('contained mode', () => {
       expect([await decide(command), await decide(command, true)]).toEqual(['ask', 'allow'])
     },
   )
+})
+
+describe('temporary files', () => {
+  it.each([
+    ['rm -rf src', 'ask', 'a project in /tmp is no scratch'],
+    ['rm -rf /tmp/p/src', 'ask', 'by its whole path'],
+    ['rm -rf /tmp/./p', 'ask', 'all of it'],
+    ['rm -rf /tmp/other', 'allow', 'what lies beside it is private'],
+    ['rm -rf "$TMPDIR/other"', 'allow', 'the sandbox sets it'],
+  ])('%s: %s (%s)', async (command, want) => {
+    expect(await decide(command, false, {}, '/tmp/p')).toBe(want)
+  })
+
+  it('a folder that a write grant shows is no scratch either', async () => {
+    const allow = { read: { paths: ['**', '/tmp/kept/**'] }, write: { paths: ['**', '/tmp/kept/**'] } }
+    expect(await decide('rm -rf /tmp/kept/a', false, { capabilities: { allow } })).toBe('ask')
+  })
+
+  it('TMPDIR is not known where the manifest takes it away', async () => {
+    const capabilities = { allow: { read: { paths: ['**'] } }, deny: { commands: { env_vars: ['TMP*'] } } }
+    expect(await decide('rm -rf "$TMPDIR/project/src"', false, { capabilities })).toBe('ask')
+  })
 })
 
 describe('what never makes a verdict weaker', () => {

@@ -42,6 +42,7 @@ import { NAME_SETTINGS, NO_WAY_OUT, nameFile } from './name-service.ts'
 import type { DoorSettings, NetworkOptions, SessionNetwork } from './network.ts'
 import { namedForWriting, type Placement, placeCarried, placeCommand } from './placement.ts'
 import type { ServedPort } from './served-port.ts'
+import { TEMPORARY } from './temporary.ts'
 
 export interface RunRequest {
   readonly argv: readonly string[]
@@ -361,7 +362,7 @@ export class CommandRunner {
       declared: [...request.envVars, ...furnished.env, ...Object.keys(furnished.defaults)],
       denied: sandbox.envDenied.map((name) => name.value),
       fixed: { ...furnished.variables, ...door },
-      temporary: '/tmp',
+      temporary: TEMPORARY,
       writable: this.#placement.writes,
     })
     return variables

@@ -103,7 +103,7 @@ export class Session {
     const { id, agent = null, directory = null } = settings
     this.id = id
     this.#parts = parts
-    this.#state = new SessionState(agent, ownPlaces(loaded, machine, files), ownWorktrees(loaded.root, files))
+    this.#state = new SessionState(agent, ownPlaces(loaded, machine, files), ownWorktrees(loaded, machine.home, files))
     const view = new SessionView({ id, project, state: this.#state, saved, machine, files, spillDirectory, directory })
     this.#view = view
     this.#history = new LiveHistory({

@@ -217,7 +217,13 @@ export function networkPrograms(): ProgramTable {
       options: '\n  -c -i -w -W -s -t -I -m -p <text>',
       operands: 'host text*',
     },
-    'dig host nslookup whois drill': {
+    whois: {
+      effects: `
+  remote-read  | * |  | talks to another machine`,
+      options: '\n  -h --host <host> # the server that is asked\n  -p --port <text>\n  -i -s -T -t -v -q <text>',
+      operands: 'host text*',
+    },
+    'dig host nslookup drill': {
       effects: `
   remote-read  | * |  | talks to another machine`,
       options: '\n  + <text>\n  -f <list>\n  -k <read>\n  -t -c -p -q -y -b -h <text>',
