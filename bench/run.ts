@@ -13,6 +13,7 @@ const parts: Readonly<Record<string, readonly [file: string, run: string | null]
   'first-byte': ['first-byte.ts', 'benchFirstByte'],
   tools: ['tools.ts', 'benchTools'],
   session: ['session.ts', 'benchSession'],
+  chat: ['chat.ts', 'benchChat'],
   code: ['code.ts', 'benchCode'],
   mcp: ['mcp.ts', 'benchMcp'],
   audit: ['audit.ts', null],

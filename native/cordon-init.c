@@ -20,15 +20,16 @@
  *   q numbers    u32 end of the process numbers inside
  *   l rlimit     u32 which, u64 limit       s seccomp       sock_filter[]         i ids                 u32 uid, u32 gid
  *   t terminal   u8 fds, u16 rows, u16 cols n listener      u16 port              d servers             u16 port...
- *   w time       u32 milliseconds after which everything is ended
+ *   w time       u32 milliseconds after which everything is ended      v memory   u32 thousandths of the machine's (memory.h)
  *   x names      u16 port: the name service is there (names.h), and refuses connections to this port unless it is 0
  *   h name       u32 address of 127.0.0.0/8, text: the name has this address inside
  *   y listener   u32 address or 0 for any, u16 port: one more that the parent serves
- *   o place      u8 kind, text: 1 = changes in it go through the door, 2 = it may be changed freely; with any of the
- *                first kind the door is there (door.h)
- *   f rule       u8 action, text pattern: 1 = refused, 2 = judged by its content, 3 = noted, 4 = free; + 8 = as a folder it
- *                may be made and removed. The last rule that fits decides; a pattern is folded, and stands for all below it
- *   k git key    text PATTERN<TAB>RULE of a setting that git's configuration may get, or host<TAB>NAME
+ *   o place      u8 kind, text: 1 = changes in it go through the door, 2 = it may be changed freely, 3 = freely, but through
+ *                the door, for one of the first kind lies in it; with any of that kind the door is there (door.h)
+ *   f rules      { u8 action, text pattern }...: 1 = refused, 2 = judged by its content, 3 = noted, 4 = free; + 8 = as a folder it
+ *                may be made and removed, + 16 = only below the places of kind 1. The last rule that fits decides; a pattern is
+ *                folded, and stands for all below it
+ *   k git keys   { text }...: PATTERN<TAB>RULE of a setting that git's configuration may get, or host<TAB>NAME
  *   u keep       u64 largest file that is copied, u64 most that is copied, text: folder for the journal and what is kept
  *   z end        (empty)
  * Flags: m 1 = may be missing, 2 = not watched, 4 = only this very file; p 1 = read-only (otherwise only held in place); r 1 = with submounts.
@@ -39,6 +40,7 @@
  *   F a = step, b = errno, c = index     R a = 1 if masks are watched     V a = mask index, b = 0 opened, 1 lifted
  *   X a = 0 exited, 1 signalled, b = code or signal     G at the gate: masks and pins are in place, nothing runs yet
  *   D a = how many were refused so far, b = errno, c = which change; the journal has the path
+ *   M a = the limit of memory in MiB, which was passed, b = 0 one process is ended for it, 1 everything
  *   T the time is up     A a = kind, b = length, c = port: a name that does not exist (0), a connection that was refused (1);
  *     the name follows, filled up with zeros to whole messages
  *   L a = port of d, b = 1 if something inside listens on it now, 0 if no longer     N a = id, b = errno: not connected
@@ -50,6 +52,7 @@
 #define _GNU_SOURCE
 #include "door.h"
 #include "listening.h"
+#include "memory.h"
 #include "names.h"
 #include <arpa/inet.h>
 #include <errno.h>
@@ -154,7 +157,7 @@ static struct {
   uint16_t refused_port;
   int has_names;
   uint8_t terminal_fds;
-  uint32_t process_numbers;
+  uint32_t process_numbers, memory_share;
   int has_ids, has_terminal, has_listener, has_gate;
 } orders;
 
@@ -255,10 +258,14 @@ static int take_door_record(uint8_t type, uint8_t *p, uint32_t length, uint32_t 
     bad = door_take_place(p[0], path_at(p + 1, length - 1, at));
     break;
   case 'f':
-    if (length < 3) bad_orders(at);
-    bad = door_take_rule(p[0], text_at(p + 1, length - 1, at));
+  case 'k':
+    if (length < 3 || p[length - 1]) bad_orders(at);
+    for (uint8_t *end = p + length; p < end && !bad;) {
+      char *text = (char *)p;
+      p += strlen(text) + 1; /* before the text is taken apart */
+      bad = type == 'f' ? door_take_rule((uint8_t)text[0], text + 1) : door_take_key(text);
+    }
     break;
-  case 'k': bad = door_take_key(text_at(p, length, at)); break;
   case 'u':
     if (length < 18) bad_orders(at);
     bad = door_take_keep(u64_at(p), u64_at(p + 8), path_at(p + 16, length - 16, at));
@@ -344,6 +351,10 @@ static void take_record(uint8_t type, uint8_t *p, uint32_t length, uint32_t at) 
   case 'q':
     if (length != 4 || orders.process_numbers || u32_at(p) <= 300) bad_orders(at);
     orders.process_numbers = u32_at(p);
+    return;
+  case 'v':
+    if (length != 4 || orders.memory_share || u32_at(p) == 0 || u32_at(p) > 1000) bad_orders(at);
+    orders.memory_share = u32_at(p);
     return;
   case 'g':
     if (length != 0 || orders.has_gate) bad_orders(at);
@@ -667,6 +678,23 @@ static void limit_process_numbers(int proc) {
 }
 
 /*
+ * The kernel counts watches for all of a person's programs together: half of them stay for their editor. Kernels without the
+ * file of the namespace leave nothing to write.
+ */
+static void limit_watches(int proc, const char *of_machine, const char *of_namespace) {
+  char text[32];
+  int from = openat(proc, of_machine, O_RDONLY | O_CLOEXEC), to = openat(proc, of_namespace, O_WRONLY | O_CLOEXEC);
+  ssize_t n = from < 0 || to < 0 ? -1 : read(from, text, sizeof text - 1);
+  if (n > 0) {
+    text[n] = 0;
+    n = snprintf(text, sizeof text, "%lu", strtoul(text, NULL, 10) / 2);
+    if (write(to, text, (size_t)n) != n) fail(STEP_LIMITS);
+  }
+  if (from >= 0) close(from);
+  if (to >= 0) close(to);
+}
+
+/*
  * The second user namespace. In it the command has its own uid again, and none of the rights over the mounts, which
  * belong to the first: a mask cannot be unmounted even by a process that regained capabilities.
  */
@@ -680,6 +708,8 @@ static void leave_mount_owner(int proc) {
   snprintf(map, sizeof map, "%u 0 1", orders.gid);
   write_at(proc, "self/gid_map", map, STEP_IDS);
   write_at(proc, "sys/user/max_user_namespaces", "0", STEP_NESTING);
+  limit_watches(proc, "sys/fs/inotify/max_user_watches", "sys/user/max_inotify_watches");
+  limit_watches(proc, "sys/fs/inotify/max_user_instances", "sys/user/max_inotify_instances");
   if (getuid() != orders.uid || geteuid() != orders.uid || getgid() != orders.gid) {
     errno = EPERM;
     fail(STEP_IDS);
@@ -716,6 +746,8 @@ static void set_limits(int core) {
     if ((orders.limits[i].which == RLIMIT_CORE) != core) continue;
     if (getrlimit((int)orders.limits[i].which, &now)) fail(STEP_LIMITS);
     if (wanted.rlim_max > now.rlim_max) wanted.rlim_cur = wanted.rlim_max = now.rlim_max;
+    /* Programs that use select() rely on the low soft limit, and those that need more raise it themselves. */
+    if (orders.limits[i].which == RLIMIT_NOFILE && now.rlim_cur < wanted.rlim_cur) wanted.rlim_cur = now.rlim_cur;
     if (setrlimit((int)orders.limits[i].which, &wanted)) fail(STEP_LIMITS);
   }
 }
@@ -1101,8 +1133,20 @@ static void relay_terminal(int master, struct relay *in, struct relay *out, int 
 
 static uint64_t deadline; /* kept here: the parent may be busy, and the command must not win time by that */
 
+static int next_memory_look = -1;
+
+/* Returns 1 when everything is to be ended. */
+static int look_at_memory(void) {
+  pid_t found = memory_look(now_ms(), &next_memory_look);
+  if (found == 0) return 0;
+  tell('M', (uint32_t)(memory_limit() / 1024), found < 0, 0);
+  if (found > 0) kill(found, SIGKILL);
+  return found < 0;
+}
+
 static int wait_at_most(void) {
   int look = orders.server_count ? SERVER_LOOK_MS : -1;
+  if (next_memory_look >= 0 && (look < 0 || next_memory_look < look)) look = next_memory_look;
   if (!orders.milliseconds) return look;
   uint64_t now = now_ms();
   uint64_t left = deadline > now ? deadline - now : 0;
@@ -1140,6 +1184,10 @@ static _Noreturn void watch_over(int signals, int watch, int mounts, int master)
     if (fds[3].revents & (POLLPRI | POLLERR)) report_lifted();
     if (orders.milliseconds && now_ms() >= deadline) {
       tell('T', 0, 0, 0);
+      final_status = SIGKILL;
+      finish(signals, -1, &out);
+    }
+    if (orders.memory_share && look_at_memory()) {
       final_status = SIGKILL;
       finish(signals, -1, &out);
     }
@@ -1355,6 +1403,10 @@ int main(int argc, char **argv) {
   int report[2];
   if (signals < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, report)) fail(STEP_FORK);
   deadline = now_ms() + orders.milliseconds;
+  if (orders.memory_share) {
+    if (memory_open(orders.memory_share)) fail(STEP_LIMITS);
+    next_memory_look = 0;
+  }
   command_pid = fork();
   if (command_pid < 0) fail(STEP_FORK);
   if (command_pid == 0) {

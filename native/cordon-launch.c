@@ -12,6 +12,7 @@
  *                                       for; u32 whether time ran out; u32 length of the init's messages; the messages;
  *                                       what bubblewrap complained of.
  *   abandon()                           closes the connection, which ends an init that is still there
+ *   times(path, seconds, nanoseconds)   sets the time of a file's last change, of a link its own; the path ends in NUL. 0, or an errno
  *   exit(code)                          ends this process at once: Node's own clearing up is of use to nobody
  *
  * It only carries bytes: src/sandbox/bwrap/launch-blocking.ts and cordon-init.c know what they mean.
@@ -26,6 +27,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -279,13 +281,28 @@ static napi_value exit_now(napi_env env, napi_callback_info info) {
   _exit((int)code);
 }
 
+static napi_value times(napi_env env, napi_callback_info info) {
+  size_t count = 3, size;
+  napi_value given[3], result;
+  const char *path;
+  double seconds, nanoseconds;
+  if (napi_get_cb_info(env, info, &count, given, NULL, NULL) || count != 3 || napi_get_buffer_info(env, given[0], (void **)&path, &size) ||
+      size == 0 || path[size - 1] != 0 || napi_get_value_double(env, given[1], &seconds) || napi_get_value_double(env, given[2], &nanoseconds)) {
+    napi_throw_error(env, NULL, "cordon-launch: times takes a path that ends in NUL, seconds and nanoseconds");
+    return NULL;
+  }
+  struct timespec changed[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = (time_t)seconds, .tv_nsec = (long)nanoseconds}};
+  napi_create_int32(env, utimensat(AT_FDCWD, path, changed, AT_SYMLINK_NOFOLLOW) ? errno : 0, &result);
+  return result;
+}
+
 __attribute__((visibility("default"))) int node_api_module_get_api_version_v1(void) { return 8; }
 
 __attribute__((visibility("default"))) napi_value napi_register_module_v1(napi_env env, napi_value exports) {
   const struct {
     const char *name;
     napi_callback function;
-  } functions[] = {{"start", start}, {"attend", attend}, {"abandon", abandon}, {"exit", exit_now}};
+  } functions[] = {{"start", start}, {"attend", attend}, {"abandon", abandon}, {"times", times}, {"exit", exit_now}};
   for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
     napi_value function;
     if (napi_create_function(env, functions[i].name, strlen(functions[i].name), functions[i].function, NULL, &function) ||

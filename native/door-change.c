@@ -9,7 +9,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static int is_in_root(const struct spot *s) { return s->place && s->place->kind == PLACE_ROOT; }
+/* `.` and `..` are no names: the kernel says what is wrong with them. */
+static int is_dot(const struct spot *s) { return s->name[strspn(s->name, "./")] == 0 && strcspn(s->name, "/") <= 2; }
 
 static void refuse(const struct call *c, const struct spot *s, enum change change, int error) {
   journal_refused(s->path, change, error);
@@ -32,7 +33,7 @@ static int begin_making(const struct call *c, const struct spot *s, enum change 
 
 static void end_making(const struct call *c, const struct spot *s, int failed) {
   struct stat made;
-  if (failed) journal_failed(0, 0);
+  if (failed) journal_failed(s, 0, 0);
   int error = failed ? errno : 0;
   if (!failed && fstatat(s->parent, s->name, &made, AT_SYMLINK_NOFOLLOW) == 0) see(&made, SEEN_MADE);
   answer(c, error);
@@ -45,7 +46,7 @@ static int find_new(const struct call *c, int at, uint64_t path, struct spot *s)
     let_go_on(c);
     return -1;
   }
-  if (is_in_root(s) && s->object < 0) return 0;
+  if (is_ours(s) && s->object < 0) return 0;
   let_go_on(c);
   leave_spot(s);
   return -1;
@@ -91,11 +92,11 @@ void answer_link(const struct call *c, int from_at, uint64_t from_path, int to_a
   if ((flags & ~(AT_EMPTY_PATH | AT_SYMLINK_FOLLOW)) || find_source(c, from_at, from_path, flags, &from)) return let_go_on(c);
   if (find_new(c, to_at, to_path, &to) == 0) {
     /* By a second name a protected file could be written. */
-    int error = from.object >= 0 && is_in_root(&from) && from.about.st_nlink > 0 ? judge(&from, CHANGE_WRITE) : 0;
+    int error = from.object >= 0 && is_ours(&from) && from.about.st_nlink > 0 ? judge(&from, CHANGE_WRITE) : 0;
     if (error) refuse(c, &from, CHANGE_WRITE, error);
     else if (begin_making(c, &to, CHANGE_MAKE) == 0) {
       int failed = link_source(&from, &to);
-      if (failed) journal_failed(0, 0);
+      if (failed) journal_failed(&to, 0, 0);
       answer(c, failed ? errno : 0);
     }
     leave_spot(&to);
@@ -116,7 +117,7 @@ static void remove_spot(const struct call *c, const struct spot *s, int flags) {
   uint8_t kept = keep_removed(s, &number);
   if ((error = journal('u', s, NULL, kept, number))) return answer(c, error);
   if (unlinkat(s->parent, s->name, flags)) {
-    journal_failed(kept, number);
+    journal_failed(s, kept, number);
     return answer(c, errno);
   }
   after_removal(s);
@@ -128,8 +129,9 @@ void answer_remove(const struct call *c, int at, uint64_t path, int flags) {
   static char text[PATH_MAX];
   if ((flags & ~AT_REMOVEDIR) || copy_text(c, path, text, sizeof text) || find_spot(c, at, text, 0, &s)) return let_go_on(c);
   int is_folder = s.object >= 0 && S_ISDIR(s.about.st_mode);
-  /* What is not there, or of the other kind, the kernel refuses by itself; so it does with names of dots. */
-  if (!is_in_root(&s) || s.object < 0 || is_folder != !!(flags & AT_REMOVEDIR) || !strcmp(s.name, ".") || !strcmp(s.name, "..")) let_go_on(c);
+  if (!is_ours(&s) || s.object < 0 || is_dot(&s)) let_go_on(c);
+  /* Of the other kind it fails; the wall would have another word for it. */
+  else if (is_folder != !!(flags & AT_REMOVEDIR)) answer(c, unlinkat(s.parent, s.name, flags) ? errno : 0);
   else remove_spot(c, &s, flags);
   leave_spot(&s);
 }
@@ -161,9 +163,9 @@ static void rename_spot(const struct call *c, const struct spot *from, const str
   int exchanges = (flags & RENAME_EXCHANGE) != 0;
   int same = to->object >= 0 && from->about.st_ino == to->about.st_ino && from->about.st_dev == to->about.st_dev;
   int error = judge_rename(from, to, flags, &about);
-  int by_content = is_judged_by_content(to->path) || (exchanges && is_judged_by_content(from->path));
+  int by_content = is_judged_by_content(to) || (exchanges && is_judged_by_content(from));
   /* Two names of one file: the kernel says that it is done, and does nothing. */
-  if (same && !exchanges && !(flags & RENAME_NOREPLACE)) return answer(c, 0);
+  if (same && !exchanges) return answer(c, syscall(SYS_renameat2, from->parent, from->name, to->parent, to->name, flags) ? errno : 0);
   if (!error && by_content && (flags || S_ISDIR(from->about.st_mode))) error = EROFS;
   if (error) return refuse(c, about, CHANGE_PLACE, error);
   if (!exchanges) kept = keep_removed(to, &number);
@@ -171,7 +173,7 @@ static void rename_spot(const struct call *c, const struct spot *from, const str
   if (by_content) error = place_config(from, to);
   else error = syscall(SYS_renameat2, from->parent, from->name, to->parent, to->name, flags) ? errno : 0;
   if (error) {
-    journal_failed(kept, number);
+    journal_failed(from, kept, number);
     if (by_content && error == EROFS) return refuse(c, to, CHANGE_PLACE, error);
     return answer(c, error);
   }
@@ -186,13 +188,11 @@ void answer_rename(const struct call *c, int from_at, uint64_t from_path, int to
   if (find_spot(c, from_at, from_text, 0, &from)) return let_go_on(c);
   if (find_spot(c, to_at, to_text, 0, &to)) let_go_on(c);
   else {
-    /* From one place to another is from one mount to another; the kernel says so where it is. */
-    int is_ours = is_in_root(&from) && is_in_root(&to) && from.object >= 0 && from.parent >= 0 && to.parent >= 0;
-    if (!is_ours || (flags & RENAME_WHITEOUT) || from.name[0] == 0 || to.name[0] == 0) {
-      if (is_in_root(&from) && !is_in_root(&to) && from.object >= 0 && to.place) answer(c, EXDEV);
-      else if (is_in_root(&to) && !is_in_root(&from) && from.object >= 0 && from.place) answer(c, EXDEV);
-      else let_go_on(c);
-    } else rename_spot(c, &from, &to, flags);
+    int is_plain = from.object >= 0 && !is_dot(&from) && !is_dot(&to) && !(flags & RENAME_WHITEOUT);
+    if (is_plain && is_ours(&from) && is_ours(&to)) rename_spot(c, &from, &to, flags);
+    /* From one place to another is from one mount to another; the wall would have another word for it. */
+    else if (is_plain && from.place && to.place && (is_ours(&from) || is_ours(&to))) answer(c, EXDEV);
+    else let_go_on(c);
     leave_spot(&to);
   }
   leave_spot(&from);
@@ -204,7 +204,7 @@ void answer_truncate(const struct call *c, uint64_t path, off_t length) {
   char link[32];
   uint32_t number;
   if (copy_text(c, path, text, sizeof text) || find_spot(c, AT_FDCWD, text, 1, &s)) return let_go_on(c);
-  if (!is_in_root(&s) || s.object < 0 || !S_ISREG(s.about.st_mode) || strchr(s.name, '/') || length < 0) let_go_on(c);
+  if (!is_ours(&s) || s.object < 0 || !S_ISREG(s.about.st_mode) || strchr(s.name, '/') || length < 0) let_go_on(c);
   else {
     int error = judge(&s, CHANGE_WRITE);
     snprintf(link, sizeof link, "/proc/self/fd/%d", s.object);
@@ -226,7 +226,7 @@ void answer_truncate(const struct call *c, uint64_t path, off_t length) {
  * Who changes the path meanwhile escapes the journal, not the wall.
  */
 static void note_mode(const struct spot *s) {
-  if (!is_in_root(s) || s->object < 0 || s->about.st_nlink == 0 || (seen(&s->about) & (SEEN_MADE | SEEN_MODE))) return;
+  if (!is_ours(s) || is_loose(s) || s->object < 0 || s->about.st_nlink == 0 || (seen(&s->about) & (SEEN_MADE | SEEN_MODE))) return;
   if (journal('a', s, NULL, 0, 0) == 0) see(&s->about, SEEN_MODE);
 }
 

@@ -137,7 +137,7 @@ static void begin_record(struct record *r, char op, uint8_t kept, uint32_t numbe
 int journal(char op, const struct spot *s, const struct spot *to, uint8_t kept, uint32_t number) {
   static struct record r;
   static const struct stat nothing;
-  if (journal_fd < 0) return 0;
+  if (journal_fd < 0 || is_loose(s)) return 0;
   const struct stat *about = s->object >= 0 ? &s->about : &nothing;
   /* For a rename it is what was there before that matters. */
   if (to && op == 'r') about = to->object >= 0 ? &to->about : &nothing;
@@ -180,10 +180,10 @@ static void drop_kept(uint8_t kept, uint32_t number) {
 }
 
 /* The change that was announced was not made. */
-void journal_failed(uint8_t kept, uint32_t number) {
+void journal_failed(const struct spot *s, uint8_t kept, uint32_t number) {
   static const struct timespec none;
   int error = errno;
-  if (journal_fd >= 0) {
+  if (journal_fd >= 0 && !is_loose(s)) {
     write_mark('f', 0, 0, &none, "");
     drop_kept(kept, number);
   }
@@ -258,7 +258,7 @@ static uint8_t keep_copy(const struct spot *s, int fd, uint32_t *number) {
 uint8_t keep_removed(const struct spot *s, uint32_t *number) {
   char name[16];
   *number = 0;
-  if (keep < 0 || s->object < 0 || S_ISDIR(s->about.st_mode)) return 0;
+  if (keep < 0 || is_loose(s) || s->object < 0 || S_ISDIR(s->about.st_mode)) return 0;
   if ((seen(&s->about) & SEEN_MADE) && s->about.st_nlink == 1) return KEPT_MADE;
   snprintf(name, sizeof name, "%u", ++last_number);
   if (s->place->host >= 0 && linkat(s->place->host, s->path + s->place->length + 1, keep, name, 0) == 0) {
@@ -274,6 +274,6 @@ uint8_t keep_removed(const struct spot *s, uint32_t *number) {
 /* Keeps the content of a plain file that has been opened for writing; 0 when there is no need. */
 uint8_t keep_written(const struct spot *s, int fd, uint32_t *number) {
   *number = 0;
-  if (keep < 0 || (seen(&s->about) & (SEEN_MADE | SEEN_KEPT)) || !S_ISREG(s->about.st_mode) || s->about.st_nlink == 0) return 0;
+  if (keep < 0 || is_loose(s) || (seen(&s->about) & (SEEN_MADE | SEEN_KEPT)) || !S_ISREG(s->about.st_mode) || s->about.st_nlink == 0) return 0;
   return keep_copy(s, fd, number);
 }

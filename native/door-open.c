@@ -100,7 +100,7 @@ static void make_file(const struct call *c, const struct spot *s, int flags, mod
   use_umask(umask_of(c->tid));
   int fd = openat(s->parent, s->name, flags | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
   if (fd < 0) {
-    journal_failed(0, 0);
+    journal_failed(s, 0, 0);
     return answer(c, errno);
   }
   struct stat made;
@@ -159,13 +159,14 @@ void answer_open(const struct call *c, int at, uint64_t path, int flags, mode_t 
   int is_tmpfile = (flags & O_TMPFILE) == O_TMPFILE, is_new_only = (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL);
   int writes = (flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC);
   /* Whatever cannot be found is the kernel's to say; nor does a path alone open anything. */
-  if ((flags & O_PATH) || copy_text(c, path, text, sizeof text) || !strcmp(text, "/dev/null")) return let_go_on(c);
+  if ((flags & O_PATH) || (flags & (O_CREAT | O_DIRECTORY)) == (O_CREAT | O_DIRECTORY)) return let_go_on(c);
+  if (copy_text(c, path, text, sizeof text) || !strcmp(text, "/dev/null")) return let_go_on(c);
   if (find_spot(c, at, text, is_tmpfile || (!(flags & O_NOFOLLOW) && !is_new_only), &s)) return let_go_on(c);
   int is_there = s.object >= 0;
   if (is_stream(&s)) open_stream(c, &s, flags);
-  else if (!s.place || s.place->kind != PLACE_ROOT) let_go_on(c);
+  else if (!is_ours(&s)) let_go_on(c);
   else if (is_tmpfile && is_there && S_ISDIR(s.about.st_mode)) make_nameless(c, &s, flags, mode);
-  else if (strchr(s.name, '/')) let_go_on(c);
+  else if (is_tmpfile || (flags & O_DIRECTORY) || strchr(s.name, '/')) let_go_on(c);
   else if (!is_there && (flags & O_CREAT)) make_file(c, &s, flags, mode);
   else if (!is_there || is_new_only || !writes || S_ISDIR(s.about.st_mode) || S_ISLNK(s.about.st_mode)) let_go_on(c);
   else open_file(c, &s, flags, mode);

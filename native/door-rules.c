@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum action { ACTION_REFUSE = 1, ACTION_JUDGE = 2, ACTION_NOTE = 3, ACTION_FREE = 4, ACTION_MASK = 7, ACTION_FOLDER = 8 };
+enum action { ACTION_REFUSE = 1, ACTION_JUDGE = 2, ACTION_NOTE = 3, ACTION_FREE = 4, ACTION_MASK = 7, ACTION_FOLDER = 8, ACTION_BELOW = 16 };
 
 #define MAX_SEGMENTS 16
 #define MAX_PARTS (PATH_MAX / 2)
@@ -34,9 +34,13 @@ static uint32_t hash_of(const char *text) {
 
 /* A pattern is folded already, has its segments parted by slashes, and begins with one if it names one place. */
 int door_take_rule(uint8_t action, char *pattern) {
-  struct rule *grown = realloc(rules, (rule_count + 1) * sizeof *rules);
-  if (!grown) return -1;
-  rules = grown;
+  static size_t room;
+  if (rule_count == room) {
+    struct rule *grown = realloc(rules, (room * 2 + 64) * sizeof *rules);
+    if (!grown) return -1;
+    rules = grown;
+    room = room * 2 + 64;
+  }
   struct rule *rule = &rules[rule_count];
   memset(rule, 0, sizeof *rule);
   rule->action = action;
@@ -47,7 +51,7 @@ int door_take_rule(uint8_t action, char *pattern) {
     rule->segments[rule->count++] = part;
   }
   uint8_t plain = action & ACTION_MASK;
-  if (rule->count == 0 || plain < ACTION_REFUSE || plain > ACTION_FREE || action > (ACTION_MASK | ACTION_FOLDER)) return -1;
+  if (rule->count == 0 || plain < ACTION_REFUSE || plain > ACTION_FREE || action > (ACTION_MASK | ACTION_FOLDER | ACTION_BELOW)) return -1;
   uint32_t *list = rule->is_absolute || strchr(rule->segments[0], '*') ? &wild : &buckets[hash_of(rule->segments[0])];
   rule->next = *list;
   *list = (uint32_t)++rule_count;
@@ -117,14 +121,14 @@ static size_t fits(const char *const *segments, size_t count, char **names, size
 }
 
 /* The rule that decides about a path, as its number + 1, and whether it is about this very thing or something above it. */
-static uint32_t deciding_rule(char **names, size_t count, int *is_exact) {
+static uint32_t deciding_rule(char **names, size_t count, size_t root, int *is_exact) {
   uint32_t best = 0;
   for (size_t i = 0; i < count; i++) {
     uint32_t lists[2] = {buckets[hash_of(names[i])], wild};
     for (int l = 0; l < 2; l++)
       for (uint32_t at = lists[l]; at > best; at = rules[at - 1].next) { /* lists go from the last rule to the first */
         const struct rule *rule = &rules[at - 1];
-        if (rule->is_absolute && i > 0) continue;
+        if ((rule->is_absolute && i > 0) || ((rule->action & ACTION_BELOW) && i < root)) continue;
         size_t taken = fits(rule->segments, rule->count, names + i, count - i);
         if (taken == 0) continue;
         best = at;
@@ -195,12 +199,20 @@ static int is_held_inode(const struct stat *about) {
   return 0;
 }
 
-static int rule_about(const char *path, int *is_exact) {
+/* How many names a path has. */
+static size_t depth_of(const char *path, size_t length) {
+  size_t depth = 0;
+  for (size_t i = 0; i < length; i++) depth += path[i] == '/' && i + 1 < length;
+  return depth;
+}
+
+static int rule_about(const struct spot *s, int *is_exact) {
   static char folded[PATH_MAX];
   static char *names[MAX_PARTS];
-  strcpy(folded, path);
+  strcpy(folded, s->path);
   fold(folded);
-  uint32_t number = deciding_rule(names, split(folded, names), is_exact);
+  size_t root = s->place ? depth_of(s->place->path, s->place->length) : 0;
+  uint32_t number = deciding_rule(names, split(folded, names), root, is_exact);
   return number ? rules[number - 1].action : ACTION_FREE;
 }
 
@@ -211,9 +223,10 @@ static int rule_about(const char *path, int *is_exact) {
 int judge(const struct spot *s, enum change change) {
   int is_exact = 0;
   int is_there = s->object >= 0;
+  if (is_loose(s)) return 0;
   if (is_there && change != CHANGE_MODE && is_held_inode(&s->about)) return EROFS;
   if ((change == CHANGE_REMOVE || change == CHANGE_MOVE || change == CHANGE_UNFOLDER) && is_above_held(s->path)) return EBUSY;
-  int action = rule_about(s->path, &is_exact);
+  int action = rule_about(s, &is_exact);
   switch (action & ACTION_MASK) {
   case ACTION_REFUSE:
     if (is_exact && (action & ACTION_FOLDER) && (change == CHANGE_FOLDER || change == CHANGE_UNFOLDER)) return 0;
@@ -224,9 +237,9 @@ int judge(const struct spot *s, enum change change) {
   }
 }
 
-int is_judged_by_content(const char *path) {
+int is_judged_by_content(const struct spot *s) {
   int is_exact = 0;
-  return (rule_about(path, &is_exact) & ACTION_MASK) == ACTION_JUDGE;
+  return !is_loose(s) && (rule_about(s, &is_exact) & ACTION_MASK) == ACTION_JUDGE;
 }
 
 /* True when the rule's segments begin with the last names of a path and want more: what is below decides then. */
@@ -265,7 +278,7 @@ static int has_entry(int folder, const char *glob) {
 int judge_tree(const struct spot *from, const struct spot *to) {
   static char folded[PATH_MAX], before[PATH_MAX];
   static char *names[MAX_PARTS], *before_names[MAX_PARTS];
-  if (!S_ISDIR(from->about.st_mode)) return 0;
+  if (!S_ISDIR(from->about.st_mode) || is_loose(to)) return 0;
   strcpy(folded, to->path);
   fold(folded);
   strcpy(before, from->path);

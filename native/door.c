@@ -39,7 +39,7 @@ static size_t place_count, root_count;
 
 int door_take_place(enum place_kind kind, const char *path) {
   struct door_place *grown = realloc(places, (place_count + 1) * sizeof *places);
-  if (!grown || (kind != PLACE_ROOT && kind != PLACE_FREE)) return -1;
+  if (!grown || (kind != PLACE_ROOT && kind != PLACE_FREE && kind != PLACE_LOOSE)) return -1;
   places = grown;
   places[place_count++] = (struct door_place){.kind = kind, .path = path, .length = strlen(path), .host = -1};
   root_count += kind == PLACE_ROOT;
@@ -47,6 +47,23 @@ int door_take_place(enum place_kind kind, const char *path) {
 }
 
 int door_is_on(void) { return root_count > 0; }
+
+/* Whether a change there is made by this process. */
+int is_ours(const struct spot *s) { return s->place && s->place->kind != PLACE_FREE; }
+
+/* Whether nothing there is judged or kept. */
+int is_loose(const struct spot *s) { return s->place && s->place->kind == PLACE_LOOSE; }
+
+static int is_below(const struct door_place *p, const struct door_place *above) {
+  return p->length > above->length && !strncmp(p->path, above->path, above->length) && p->path[above->length] == '/';
+}
+
+/* A right for a place is a right for all below it, mounts among them: none of that may be the door's. */
+static int has_root_below(const struct door_place *place) {
+  for (size_t i = 0; i < place_count; i++)
+    if (places[i].kind != PLACE_FREE && is_below(&places[i], place)) return 1;
+  return 0;
+}
 
 /* The innermost place that holds a path; NULL for one that is in none, where nothing may be changed. */
 const struct door_place *place_of(const char *path) {
@@ -92,6 +109,11 @@ int door_wall(void) {
   if (version >= 3) attr.handled_access_fs |= LANDLOCK_ACCESS_FS_TRUNCATE;
   int ruleset = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof attr, 0);
   if (ruleset < 0) return -1;
+  for (size_t i = 0; i < place_count; i++)
+    if (places[i].kind == PLACE_FREE && has_root_below(&places[i])) {
+      errno = EINVAL;
+      return -1;
+    }
   for (size_t i = 0; i < place_count; i++)
     if (places[i].kind == PLACE_FREE && allow_beneath(ruleset, places[i].path, attr.handled_access_fs)) return -1;
   if (syscall(SYS_landlock_restrict_self, ruleset, 0)) return -1;

@@ -33,7 +33,8 @@ struct spot {
   const struct door_place *place;
 };
 
-enum place_kind { PLACE_ROOT = 1, PLACE_FREE = 2 };
+/* Loose: private to the command, but a root lies in it, and Landlock cannot give a right without giving it to all below. */
+enum place_kind { PLACE_ROOT = 1, PLACE_FREE = 2, PLACE_LOOSE = 3 };
 
 struct door_place {
   enum place_kind kind;
@@ -54,6 +55,8 @@ void use_umask(mode_t mask);
 int door_take_place(enum place_kind kind, const char *path);
 int door_is_on(void);
 const struct door_place *place_of(const char *path);
+int is_ours(const struct spot *s);
+int is_loose(const struct spot *s);
 int door_prepare(int host);
 int door_wall(void);
 int door_listen(const void *filter, int report);
@@ -89,7 +92,7 @@ int door_take_rule(uint8_t action, char *pattern);
 int door_hold(const char *path);
 void door_sort_held(void);
 int judge(const struct spot *s, enum change change);
-int is_judged_by_content(const char *path);
+int is_judged_by_content(const struct spot *s);
 int judge_tree(const struct spot *from, const struct spot *to);
 int is_above_held(const char *path);
 void hold_inode(const char *path);
@@ -110,7 +113,7 @@ enum { SEEN_MADE = 1, SEEN_KEPT = 2, SEEN_MODE = 4 };
 int door_take_keep(uint64_t file_bytes, uint64_t all_bytes, const char *path);
 int open_keep(int host);
 int journal(char op, const struct spot *s, const struct spot *to, uint8_t kept, uint32_t number);
-void journal_failed(uint8_t kept, uint32_t number);
+void journal_failed(const struct spot *s, uint8_t kept, uint32_t number);
 void journal_refused(const char *path, enum change change, int error);
 void journal_end(void);
 uint8_t keep_removed(const struct spot *s, uint32_t *number);

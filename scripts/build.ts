@@ -56,6 +56,11 @@ const PARTS = {
   checked: ['src/surfaces/cli/commands/run.ts', 'src/surfaces/cli/commands/check.ts'],
   loaded: ['src/surfaces/cli/commands/run.ts', 'src/runtime/policy/load.ts'],
   guarded: ['src/surfaces/cli/commands/run.ts', 'src/surfaces/cli/commands/hook.ts'],
+  // What `run` has in common with what it loads late would otherwise bring that along at once.
+  'run-and-shell': ['src/surfaces/cli/commands/run.ts', 'src/shell/analyze.ts'],
+  'run-and-record': ['src/surfaces/cli/commands/run.ts', 'src/runtime/record/open.ts'],
+  'record-and-check': ['src/runtime/record/open.ts', 'src/surfaces/cli/commands/check.ts'],
+  'run-and-typed': ['src/surfaces/cli/commands/run.ts', 'src/runtime/command/typed-call.ts'],
   core: ['src/surfaces/cli/commands/check.ts'],
   shell: ['src/shell/analyze.ts'],
   suffix: ['src/hosts/suffix.ts'],
@@ -65,13 +70,27 @@ const PARTS = {
   manifest: ['src/runtime/policy/load.ts'],
   trust: ['src/runtime/policy/trust.ts'],
   run: ['src/surfaces/cli/commands/run.ts'],
+  chat: ['src/surfaces/cli/commands/chat.ts'],
+  front: ['src/surfaces/chat/start.ts'],
 }
 
 /** What commands that start often need at once, in one file each. */
 const STARTS: Readonly<Record<string, readonly (keyof typeof PARTS)[]>> = {
-  check: ['open', 'checked', 'core'],
-  hook: ['open', 'checked', 'guarded', 'core', 'hook'],
-  run: ['open', 'checked', 'loaded', 'guarded', 'run'],
+  check: ['open', 'checked', 'run-and-shell', 'record-and-check', 'core'],
+  hook: ['open', 'checked', 'guarded', 'run-and-shell', 'run-and-record', 'record-and-check', 'core', 'hook', 'record'],
+  run: [
+    'open',
+    'checked',
+    'loaded',
+    'guarded',
+    'run-and-shell',
+    'run-and-record',
+    'record-and-check',
+    'run-and-typed',
+    'record',
+    'run',
+  ],
+  chat: ['open', 'chat', 'front'],
 }
 
 /** CommonJS, because Node loads it about 8 ms faster than ESM; ASCII, so that it is read without decoding. */

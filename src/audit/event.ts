@@ -59,12 +59,24 @@ export interface EndEvent {
   readonly violations?: readonly AuditViolation[]
   /** What it left behind that would have run later: taken back, or put aside. */
   readonly quarantine?: readonly { readonly path: string; readonly action: string }[]
+  /** What it made, changed and removed: how many, and names up to a cap; the call by which `cordon undo` puts it back. */
+  readonly changes?: AuditChanges
   /** Of a fault or a failure. */
   readonly error_code?: string
   /** Ports on which the command served, reachable on this machine's loopback, and what came of them. */
   readonly served?: readonly AuditPort[]
   readonly injection?: { readonly score: number; readonly rules: readonly string[] }
   readonly error?: string
+}
+
+export interface AuditChanges {
+  readonly undo: string | null
+  readonly made: number
+  readonly changed: number
+  readonly removed: number
+  /** What could not be kept. */
+  readonly lost: number
+  readonly names: readonly string[]
 }
 
 export interface AuditPort {

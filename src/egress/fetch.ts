@@ -78,7 +78,7 @@ export async function fetchGuarded(text: string, options: GuardedFetchOptions): 
   const deadline = AbortSignal.timeout(options.milliseconds ?? MILLISECONDS)
   const signal = options.signal ? AbortSignal.any([options.signal, deadline]) : deadline
   const { rules, resolver } = options
-  const gate = createGate({ rules, resolver, ask: options.ask, signal })
+  const gate = createGate({ rules, resolver, parent: options.upstream.parent, ask: options.ask, signal })
   const agent = new RouteAgent(options.upstream, DEFAULT_LIMITS)
   try {
     return await follow(text, options, gate, agent, signal)

@@ -6,6 +6,8 @@ import type { HostJudgement } from '../hosts/judge.ts'
 import type { HostRule } from '../policy/policy.ts'
 import type { Resolver } from '../system/dns.ts'
 import { messageOf } from '../system/fault.ts'
+import { isLoopback } from './loopback.ts'
+import type { ParentProxy } from './parent-proxy.ts'
 import type { EgressDenial } from './refusal.ts'
 import { type EgressRules, isUndecided, judgeTarget, withAnswer } from './rules.ts'
 import type { Target } from './target.ts'
@@ -35,6 +37,8 @@ export interface Gate {
 export interface GateOptions {
   readonly rules: EgressRules
   readonly resolver: Resolver
+  /** The proxy that this machine stands behind. */
+  readonly parent: ParentProxy | null
   readonly ask?: AskHost | undefined
   readonly signal: AbortSignal
 }
@@ -76,15 +80,29 @@ export function createGate(options: GateOptions): Gate {
       judgement = judgeTarget(rules, target)
     }
     if (judgement.verdict === 'deny') return { refusal: judgement }
+    const through = options.parent?.carries(target) === true
     const addresses = await resolveTarget(resolver, target)
-    if ('refusal' in addresses) return addresses
+    if ('refusal' in addresses) {
+      return through && mayStayUnresolved(rules, judgement)
+        ? { route: { target, addresses: [], parent: 'name' }, rules }
+        : addresses
+    }
     if (signal.aborted) return { refusal: { code: 'upstream-unreachable', message: 'the command has ended' } }
     const resolved = judgeTarget(rules, target, addresses)
     if (resolved.verdict === 'deny') return { refusal: resolved }
-    return { route: { target, addresses }, rules }
+    if (!through || addresses.every(isLoopback)) return { route: { target, addresses }, rules }
+    return { route: { target, addresses, parent: judgement.matched === null ? 'address' : 'name' }, rules }
   }
 
   return { admit }
+}
+
+/**
+ * Behind a parent proxy names of the outside often cannot be resolved. One that a rule lists is left to the parent; any other
+ * could be anybody's, and lead the parent to an address inside.
+ */
+function mayStayUnresolved(rules: EgressRules, judgement: HostJudgement<HostRule>): boolean {
+  return judgement.matched !== null && rules.denied.every((rule) => rule.pattern.kind === 'name')
 }
 
 function keylessRefusal({ keyless = [] }: EgressRules, { host }: Target): EgressDenial | null {

@@ -7,11 +7,13 @@ import { allowed, type EgressEvent, type EventFacts, refused } from './event.ts'
 import type { Admission, Gate } from './gate.ts'
 import type { DoorLimits } from './limits.ts'
 import { isLoopback } from './loopback.ts'
+import type { GitSsh } from './protocol/git-ssh.ts'
 import type { RequestTarget, TunnelFacts } from './protocol/request-head.ts'
 import { type EgressDenial, httpRefusal, refusalBytes } from './refusal.ts'
 import type { RouteAgent } from './route-agent.ts'
 import { judgeRequest } from './rules.ts'
 import type { Target } from './target.ts'
+import type { Route } from './upstream.ts'
 
 export interface Passage {
   readonly command: string
@@ -20,6 +22,8 @@ export interface Passage {
   readonly aliases: Aliases | null
   readonly agent: RouteAgent
   readonly broker: Broker | null
+  /** With whose ssh git services are reached; null where with nobody's. */
+  readonly git: GitSsh | null
   readonly limits: DoorLimits
   readonly onEvent: (event: EgressEvent) => void
 }
@@ -57,7 +61,7 @@ export async function clearRequest(
   const refusal = judgeRequest(admission.rules, read.target, { method, path: read.path, rawHeaders })
   if (refusal !== null) return { refusal }
   if (passage.broker === null) return { admission, path: read.path, rawHeaders, used: [], scrub: null }
-  const secure = read.secure || admission.route.addresses.every(isLoopback)
+  const secure = read.secure || staysHere(admission.route)
   const swapped = passage.broker.swap({
     target: read.target,
     secure,
@@ -67,6 +71,11 @@ export async function clearRequest(
   })
   if ('refusal' in swapped) return swapped
   return { ...swapped, admission, scrub: passage.broker.mayEcho(read.target) ? passage.broker : null }
+}
+
+/** True for a connection that no cable carries. */
+function staysHere({ addresses, parent }: Route): boolean {
+  return parent === undefined && addresses.length > 0 && addresses.every(isLoopback)
 }
 
 /** Facts of an event that are known from the start of a request; `started` is turned into a duration later. */

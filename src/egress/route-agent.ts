@@ -118,7 +118,7 @@ export class RouteAgent extends http.Agent {
 
   override getName(options?: object): string {
     const { route, secure } = options as Pick<RoutedRequest, 'route' | 'secure'>
-    return `${secure ? 'tls' : 'tcp'}|${authorityOf(route.target, null)}|${route.addresses.join(',')}`
+    return `${secure ? 'tls' : 'tcp'}|${authorityOf(route.target, null)}|${route.parent ?? ''}|${route.addresses.join(',')}`
   }
 
   override destroy(): void {

@@ -43,7 +43,7 @@ export async function postStreaming(
   const { url } = parsed
   const target: Target = { host: url.host, port: url.port, kind: url.kind }
   const { rules, resolver, signal } = options
-  const admission = await createGate({ rules, resolver, signal }).admit(target)
+  const admission = await createGate({ rules, resolver, parent: options.upstream.parent, signal }).admit(target)
   signal.throwIfAborted()
   if ('refusal' in admission) return { refusal: admission.refusal }
   const secure = url.scheme === 'https'

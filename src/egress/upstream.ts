@@ -7,6 +7,8 @@ import { isIPv6, type LookupFunction, connect as netConnect, type Socket, type T
 import { type ConnectionOptions, rootCertificates, type TLSSocket, connect as tlsConnect } from 'node:tls'
 import { parseIpv4 } from '../hosts/address.ts'
 import { errorCode, Fault, messageOf } from '../system/fault.ts'
+import type { ParentProxy } from './parent-proxy.ts'
+import { dialParent, PARENT_FAILED } from './parent-socket.ts'
 import { createFeed, fedSocket } from './protocol/feed.ts'
 import type { EgressDenial } from './refusal.ts'
 import { authorityOf, type Target } from './target.ts'
@@ -15,7 +17,10 @@ import { createTrust } from './tls/trust.ts'
 /** A target and the addresses that were judged for it: nothing else is ever dialled. */
 export interface Route {
   readonly target: Target
+  /** None where the parent proxy looks the name up. */
   readonly addresses: readonly string[]
+  /** Through the parent proxy: `name` asks it for the host by name, `address` for an address that was judged. */
+  readonly parent?: 'name' | 'address'
 }
 
 /** How one of the addresses is connected to; tests put their own servers here. */
@@ -28,6 +33,8 @@ export interface Upstream {
   /** Reads what is left of the roots. */
   finishRoots(): void
   readonly dialer: Dialer
+  /** The proxy that this machine stands behind. */
+  readonly parent: ParentProxy | null
   dial(route: Route): Socket
   /** A TLS connection whose certificate must be valid for the target's own host. */
   dialTls(route: Route, protocols: readonly string[]): TLSSocket
@@ -39,6 +46,7 @@ export interface UpstreamOptions {
   /** Further authorities in PEM, beside the roots: a company's own, or a test's. */
   readonly trust?: readonly string[]
   readonly dialer?: Dialer
+  readonly parent?: ParentProxy | null
 }
 
 /** Where distributions keep the bundle of roots. */
@@ -72,6 +80,11 @@ export function createUpstream(options: UpstreamOptions = {}): Upstream {
     sessions.set(key, session)
   }
   const trust = createTrust(readRoots)
+  const parent = options.parent ?? null
+  const throughParent = (route: Route): Socket | null => {
+    if (route.parent === undefined || parent === null) return null
+    return dialParent(parent, route.target, route.parent === 'name' ? null : route.addresses[0]!, trust.context)
+  }
   return {
     get roots() {
       return readRoots()
@@ -84,27 +97,29 @@ export function createUpstream(options: UpstreamOptions = {}): Upstream {
     },
     finishRoots: () => void trust.context(),
     dialer,
-    dial: (route) => fedSocket(feed, (onread) => netConnect({ ...dialer(route), onread })),
+    parent,
+    dial: (route) => throughParent(route) ?? fedSocket(feed, (onread) => netConnect({ ...dialer(route), onread })),
     dialTls: (route, protocols) => {
       const { host, kind } = route.target
       const key = `${authorityOf(route.target, null)}|${protocols}`
       const session = sessions.get(key)
-      const dialled = dialer(route)
-      const socket = fedSocket(feed, (onread) => {
-        const options: ConnectionOptions & TcpNetConnectOpts = {
-          ...dialled,
-          ...(session && { session }),
-          // For one address it is told below: in the options it would be held against the expression for IPv6 addresses.
-          servername: kind === 'name' && dialled.autoSelectFamily ? host : '',
-          secureContext: trust.context(),
-          ALPNProtocols: [...protocols],
-          rejectUnauthorized: true,
-          checkServerIdentity: () => identityProblem(route.target, socket.getPeerX509Certificate()),
-          onread,
-        }
-        return tlsConnect(options)
-      })
-      if (kind === 'name') (socket as NamedSocket).setServername(host)
+      const through = throughParent(route)
+      const dialled: TcpNetConnectOpts = through === null ? dialer(route) : { host, port: route.target.port }
+      const options: ConnectionOptions & TcpNetConnectOpts = {
+        ...dialled,
+        ...(session && { session }),
+        // For one address it is told below: in the options it would be held against the expression for IPv6 addresses.
+        servername: kind === 'name' && (through !== null || dialled.autoSelectFamily) ? host : '',
+        secureContext: trust.context(),
+        ALPNProtocols: [...protocols],
+        rejectUnauthorized: true,
+        checkServerIdentity: () => identityProblem(route.target, socket.getPeerX509Certificate()),
+      }
+      const socket: TLSSocket =
+        through === null
+          ? fedSocket(feed, (onread) => tlsConnect({ ...options, onread } as ConnectionOptions))
+          : tlsConnect({ ...options, socket: through })
+      if (kind === 'name' && through === null) (socket as NamedSocket).setServername(host)
       // Told once the certificate has been verified, for this host and no other; resuming proves the same key again.
       socket.on('session', (next) => remember(key, next))
       return socket
@@ -151,6 +166,7 @@ function identityProblem({ host, kind }: Target, certificate: X509Certificate | 
 export function upstreamRefusal(error: unknown, target: Target): EgressDenial {
   const code = errorCode(error) ?? ''
   const subject = authorityOf(target, null)
+  if (code === PARENT_FAILED) return { code: 'upstream-unreachable', message: `${subject}: ${messageOf(error)}` }
   if (code === 'ETIMEDOUT' || code === 'ERR_CORDON_TIMEOUT') {
     return { code: 'upstream-timeout', message: `${subject} did not answer in time` }
   }

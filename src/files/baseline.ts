@@ -45,7 +45,7 @@ export function isSandboxDevice(path: string): boolean {
   return DEVICES.has(path) || /^\/dev\/fd\/\d+$/.test(path)
 }
 
-/** True for the sandbox's private places for temporary files, or where it has none of the machine's: what is written there is gone with the command. */
+/** True for the sandbox's private places for temporary files: what is written there is gone with the command. */
 export function isPrivateTmp(path: string): boolean {
   // macOS resolves /tmp to /private/tmp.
   return ['/tmp', '/private/tmp', '/var/tmp', '/private/var/tmp'].some((place) => isInside(path, place))

@@ -89,6 +89,22 @@ export function toldName(path: string): ToldName | null {
   return null
 }
 
+/** What a person is told of the changed paths among these, a sentence for each kind. `name` is how a path is written for them. */
+export function toldMessages(
+  paths: readonly string[],
+  when: string,
+  name: (path: string) => string,
+): readonly { readonly path: string; readonly message: string }[] {
+  const changed = [...new Set(paths)].filter((path) => toldName(path) !== null)
+  return [...Map.groupBy(changed, (path) => toldName(path)!.what)].map(([what, group]) => {
+    const more = group.length > MOST_NAMED ? ` and ${group.length - MOST_NAMED} more` : ''
+    const names = group.slice(0, MOST_NAMED).map(name).join(', ')
+    return { path: group[0]!, message: `${names}${more} changed${when} (${what}): read it before you go on.` }
+  })
+}
+
+const MOST_NAMED = 5
+
 /** True for a name that starts one of them, for walks that see one name at a time. */
 export function isToldStart(name: string): boolean {
   return toldIndex().firsts.has(foldName(name))

@@ -90,6 +90,30 @@ export function canonicalAddress(ip: string): string | null {
   return ipv6 === null ? null : formatIpv6(ipv6)
 }
 
+/** Ranges of special use that a resolver or a VPN of the person may answer with in the place of real addresses. */
+export type SpecialRange = 'benchmarking' | 'documentation' | 'class-e'
+
+const SPECIAL_IPV4: readonly (readonly [prefix: string, bits: number, name: SpecialRange])[] = [
+  ['198.18.0.0', 15, 'benchmarking'],
+  ['192.0.2.0', 24, 'documentation'],
+  ['198.51.100.0', 24, 'documentation'],
+  ['203.0.113.0', 24, 'documentation'],
+  ['240.0.0.0', 5, 'class-e'],
+]
+
+/** The range of special use that an IPv4 address belongs to; null for any other, IPv6 and what carries IPv4 included. */
+export function specialRangeOf(ip: string): SpecialRange | null {
+  return SPECIAL_IPV4.find(([prefix, bits]) => isInIpv4Range(ip, prefix, bits))?.[2] ?? null
+}
+
+/** True for an IPv4 address in `prefix/bits`. */
+export function isInIpv4Range(ip: string, prefix: string, bits: number): boolean {
+  const [address, start] = [parseIpv4(ip), parseIpv4(prefix)]
+  if (address === null || start === null || bits < 0 || bits > 32) return false
+  const size = 2 ** (32 - bits)
+  return Math.floor(address / size) === Math.floor(start / size)
+}
+
 /** The IPv4 address that a mapped, compatible, SIIT or NAT64 address carries; null for any other. */
 export function embeddedIpv4(ip: string): string | null {
   if (!ip.includes(':')) return null

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import type { SpecialRange } from './address.ts'
 import { type HostCode, type HostJudgeRules, judgeHops, judgeHost } from './judge.ts'
 import { type HostPattern, parseHostPattern } from './pattern.ts'
 import { tldtsSuffixes } from './suffix.ts'
@@ -9,6 +10,7 @@ interface Setup {
   readonly allowed?: readonly string[] | null
   readonly denied?: readonly string[]
   readonly allowPrivate?: boolean
+  readonly specialRanges?: readonly SpecialRange[]
   readonly ownAddresses?: readonly string[]
 }
 
@@ -81,7 +83,13 @@ describe('judgeHost', () => {
     expect(judgement).toMatchObject({ code, verdict: ALLOWS.includes(code) ? 'allow' : 'deny' })
   })
 
+  const SPECIAL: Setup = { ...LISTED, specialRanges: ['benchmarking'] }
   const own: Setup = { ...LISTED, ownAddresses: ['151.101.1.1', '2606:4700:0:0::1'] }
+  test('an address of an opened range in a URL stays closed', () => {
+    const listed = rules({ allowed: ['198.18.0.9'], specialRanges: ['benchmarking'] })
+    expect(judgeHost({ url: url('https://198.18.0.9/'), resolved: ['198.18.0.9'] }, listed).code).toBe('host-reserved')
+  })
+
   test.each<[resolved: string[], setup: Setup, code: HostCode, note: string]>([
     [['140.82.121.4'], LISTED, 'host-listed', 'public answer'],
     [['140.82.121.4', '2606:4700::6810:23'], LISTED, 'host-listed', 'dual stack'],
@@ -92,6 +100,12 @@ describe('judgeHost', () => {
     [['::ffff:140.82.121.4'], LISTED, 'host-reserved', 'IPv4 in IPv6'],
     [['0.0.0.0'], LISTED, 'host-reserved', 'unspecified'],
     [['fe80::1%eth0'], LISTED, 'host-reserved', 'not an address'],
+    [['198.18.0.9'], LISTED, 'host-reserved', 'a stand-in address that nobody opened'],
+    [['198.18.0.9'], SPECIAL, 'host-listed', 'a fake-IP resolver, opened by name'],
+    [['192.0.2.9'], SPECIAL, 'host-reserved', 'another range than the one that was opened'],
+    [['198.18.0.9', '10.0.0.1'], SPECIAL, 'host-private', 'opened beside private'],
+    [['::ffff:198.18.0.9'], SPECIAL, 'host-reserved', 'carried in IPv6'],
+    [['255.255.255.255'], { ...LISTED, specialRanges: ['class-e'] }, 'host-reserved', 'broadcast is in no range'],
     [['151.101.1.1'], own, 'host-private', 'own IPv4'],
     [['2606:4700:0::1'], own, 'host-private', 'own IPv6, another spelling'],
     [['140.82.121.4'], { ...LISTED, denied: ['140.82.121.4'] }, 'host-denied', 'denied address'],

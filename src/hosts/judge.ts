@@ -1,6 +1,13 @@
 /** Host judgement: whether a request may leave for a host, by the lists, the kind of host and what it resolved to. */
 
-import { type AddressClass, canonicalAddress, classifyAddress, embeddedIpv4 } from './address.ts'
+import {
+  type AddressClass,
+  canonicalAddress,
+  classifyAddress,
+  embeddedIpv4,
+  type SpecialRange,
+  specialRangeOf,
+} from './address.ts'
 import { quote } from './host.ts'
 import { classifyName } from './name.ts'
 import { coversName, crossesSuffix, type HostPattern, matchesDenied, matchesHost } from './pattern.ts'
@@ -31,6 +38,8 @@ export interface HostJudgeRules<Rule extends { readonly pattern: HostPattern }> 
   readonly allowPrivate: boolean
   /** Addresses of this machine's own interfaces: as private as loopback, even where they are public ones. */
   readonly ownAddresses?: readonly string[]
+  /** Ranges that a name may resolve into as into public addresses: the person's resolver answers with them. */
+  readonly specialRanges?: readonly SpecialRange[]
   /** Given, an allowed wildcard does not reach below another public suffix (`*.amazonaws.com` into `*.s3.amazonaws.com`). */
   readonly suffixes?: SuffixLookup
 }
@@ -100,6 +109,8 @@ export function judgeHost<Rule extends { readonly pattern: HostPattern }>(
     const rule = rules.denied.find((candidate) => matchesDenied(candidate.pattern, address, url.port))
     const subject = `${quote(address)}, which ${quote(url.host)} resolves to,`
     if (rule) return deny('host-denied', `${subject} is denied by "${rule.pattern.text}"`, rule)
+    // Only as the answer for a name: in a URL, such an address could stand for whatever was last asked for.
+    if (url.kind === 'name' && isOpened(address, rules.specialRanges)) continue
     const closed = barredBy<Rule>(judgeAddress(address, rules.ownAddresses), subject, rules.allowPrivate)
     if (closed) return closed
   }
@@ -136,6 +147,7 @@ interface Judged {
   readonly reach: Reach
   readonly code: HostCode
   readonly what: string
+  readonly remedy?: string
 }
 
 const OPEN: Judged = { reach: 'open', code: 'host-open', what: 'a public host' }
@@ -156,7 +168,11 @@ function judgeAddress(address: string, own: readonly string[] | undefined): Judg
   if (name === 'metadata') return METADATA
   if (name === 'link-local') return { reach, code: 'host-link-local', what: 'a link-local address' }
   if (reach === 'private') return { reach, code: 'host-private', what: `a ${name} address` }
-  return { reach, code: 'host-reserved', what: name === 'invalid' ? 'not an address' : `a ${name} address` }
+  const what = name === 'invalid' ? 'not an address' : `a ${name} address`
+  const range = specialRangeOf(address)
+  if (range === null) return { reach, code: 'host-reserved', what }
+  const remedy = `; where your own resolver answers so, special_ranges = ["${range}"] under [network] of your own cordon.toml opens it to names`
+  return { reach, code: 'host-reserved', what, remedy }
 }
 
 function isOwn(address: string, own: readonly string[]): boolean {
@@ -164,9 +180,15 @@ function isOwn(address: string, own: readonly string[]): boolean {
   return own.some((candidate) => (canonicalAddress(candidate) ?? candidate) === inner)
 }
 
+function isOpened(address: string, opened: readonly SpecialRange[] = []): boolean {
+  const range = opened.length === 0 ? null : specialRangeOf(address)
+  return range !== null && opened.includes(range)
+}
+
 function barredBy<Rule>(judged: Judged, subject: string, allowPrivate: boolean): HostJudgement<Rule> | null {
   if (judged.reach === 'open' || (judged.reach === 'private' && allowPrivate)) return null
-  const remedy = judged.reach === 'private' ? '; it needs allow_private_hosts = true' : '; no setting opens it'
+  const remedy =
+    judged.reach === 'private' ? '; it needs allow_private_hosts = true' : (judged.remedy ?? '; no setting opens it')
   return deny(judged.code, `${subject} is ${judged.what}${remedy}`)
 }
 

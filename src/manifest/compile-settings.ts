@@ -8,6 +8,7 @@ import type {
   BundleSetting,
   ComponentSetting,
   CustomToolSettings,
+  ParentSetting,
   RingSettings,
   SandboxSettings,
   SecretSetting,
@@ -30,6 +31,7 @@ export function compileSandbox(lookup: Lookup): SandboxSettings {
     envDenied: lookup.texts('capabilities.deny.commands.env_vars'),
     devServerPorts: lookup.items<number>('sandbox.os.dev_server_ports').map(sourced),
     caFiles: lookup.texts('sandbox.os.ca_files').map((file) => absolute(file.value, lookup)),
+    parent: parent(lookup),
     secrets: lookup
       .items<SecretEntry>('secrets')
       .map((item) => ({ ...sourced(item), value: secret(item.value, lookup) })),
@@ -76,17 +78,34 @@ function bundles(lookup: Lookup): Sourced<BundleSetting>[] {
   })
 }
 
+function parent(lookup: Lookup): ParentSetting {
+  const login = lookup.scalar<string | null>('network.parent_proxy_login').value
+  return {
+    proxy: lookup.scalar<string>('network.parent_proxy').value,
+    login: login === null ? null : secretSource(login, lookup),
+    bypass: lookup.manifest.settings.has('network.no_proxy')
+      ? lookup.texts('network.no_proxy').map((entry) => entry.value)
+      : null,
+  }
+}
+
+function secretSource(text: string, lookup: Lookup): SecretSetting['source'] {
+  const colon = text.indexOf(':')
+  const kind = text.slice(0, colon) as SecretSetting['source']['kind']
+  const written = text.slice(colon + 1)
+  return { kind, name: kind === 'file' ? absolute(written, lookup) : written }
+}
+
 function secret(entry: SecretEntry, lookup: Lookup): SecretSetting {
-  const colon = entry.source.indexOf(':')
-  const kind = entry.source.slice(0, colon) as SecretSetting['source']['kind']
-  const written = entry.source.slice(colon + 1)
-  const name = kind === 'file' ? absolute(written, lookup) : written
   return {
     name: entry.name,
-    source: { kind, name },
+    source: secretSource(entry.source, lookup),
     hosts: lookup.hosts(entry.hosts),
     header: (entry.header ?? (entry.query === undefined ? 'authorization' : undefined))?.toLowerCase() ?? null,
     ...(entry.query !== undefined && { query: entry.query }),
+    ...(entry.part === 'password' && { part: entry.part }),
+    ...(entry.after !== undefined && entry.after !== '' && { after: entry.after }),
+    ...(entry.as === 'file' && { asFile: true as const }),
     ...(entry.pass_headers && { passHeaders: entry.pass_headers.map((item) => item.value.toLowerCase()) }),
     ...(entry.pass_parameters && { passParameters: entry.pass_parameters.map((item) => item.value.toLowerCase()) }),
   }

@@ -1,6 +1,7 @@
 /** Effective manifest to the policy that decisions are made on. */
 
 import { isInside } from '../files/baseline.ts'
+import type { SpecialRange } from '../hosts/address.ts'
 import { parseCommandPattern } from '../policy/command-pattern.ts'
 import type {
   AgentRule,
@@ -271,10 +272,12 @@ function shellAllow(lookup: Lookup): Sourced<string>[] {
 function httpRules(lookup: Lookup, denied: readonly HostRule[]): HostRules {
   const written = lookup.manifest.settings.get('http.allowed_hosts')
   const items = lookup.items<HostEntry>('http.allowed_hosts')
+  const special = lookup.texts('network.special_ranges').map((range) => range.value as SpecialRange)
   return {
     // An empty list that was written is open; one that lost its entries to unset variables or a meeting is not.
     allowed: written === undefined || (items.length === 0 && !written.closed) ? null : lookup.hosts(items),
     denied,
     allowPrivate: lookup.scalar<boolean>('http.allow_private_hosts').value,
+    ...(special.length > 0 && { specialRanges: special }),
   }
 }

@@ -32,6 +32,25 @@ const scalars: readonly {
 }[] = [
   { name: 'nobody', path: 'security.pipes', value: undefined, source: '', note: 'the default needs no layer' },
   {
+    name: 'personal, by a project alone',
+    path: 'network.parent_proxy',
+    project: '[network]\nparent_proxy = "http://evil.example.com:80"',
+    value: undefined,
+    source: '',
+    ignored: true,
+    note: 'a project must not put itself between a machine and the network',
+  },
+  {
+    name: 'personal, by both',
+    path: 'network.parent_proxy',
+    user: '[network]\nparent_proxy = "none"',
+    project: '[network]\nparent_proxy = "http://evil.example.com:80"',
+    value: 'none',
+    source: 'user.toml:3:1',
+    ignored: true,
+    note: '',
+  },
+  {
     name: 'later wins',
     path: 'permission.mode',
     user: '[permission]\nmode = "plan"',

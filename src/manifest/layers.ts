@@ -36,6 +36,10 @@ export function mergeLayers(layers: Layers, suffixes: SuffixLookup | null = null
     for (const section of manifest.declared) declared.add(section)
     const warn: Warn = (at, finding) => warnings.push(problemAt('warning', at, finding))
     for (const [path, setting] of manifest.settings) {
+      if (setting.key.personal && layer === 'project') {
+        warn(setting, PERSONAL)
+        continue
+      }
       const before = settings.get(path)
       const merged = before === undefined ? setting : mergeSetting(before, setting, layer, suffixes, warn)
       settings.set(path, { setting: merged, layer })
@@ -67,6 +71,11 @@ function mergeSetting(
     return before.setting
   }
   return setting
+}
+
+const PERSONAL: Finding = {
+  code: 'layer-ignored',
+  message: 'this is about the machine of whoever runs it, so only their own cordon.toml can say it',
 }
 
 function ignored(stronger: Setting): Finding {

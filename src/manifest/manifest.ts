@@ -32,6 +32,7 @@ export interface HostEntry {
   readonly methods?: readonly Item<string>[]
   readonly paths?: readonly Item<string>[]
   readonly tls?: 'open' | 'pass'
+  readonly ssh?: 'fetch' | 'push'
 }
 
 export interface PathEntry {
@@ -67,6 +68,9 @@ export interface SecretEntry {
   readonly hosts: readonly Item<string>[]
   readonly header?: string
   readonly query?: string
+  readonly part?: 'whole' | 'password'
+  readonly after?: string
+  readonly as?: 'text' | 'file'
   readonly pass_headers?: readonly Item<string>[]
   readonly pass_parameters?: readonly Item<string>[]
 }

@@ -1,5 +1,6 @@
 /** A tool call as the decision sees it: facts that were resolved before, nothing left to look up. */
 
+import type { ProtectedPlace } from '../files/protected-paths.ts'
 import type { UrlFacts } from '../hosts/url.ts'
 import type { ShellAnalysis } from '../shell/facts.ts'
 import type { CommandRule, HostRule, Mode, PathRule, Sourced } from './policy.ts'
@@ -84,5 +85,7 @@ export interface SessionFacts {
     readonly manifestPath: string
     /** Cordon's own package, where it is installed among those of a project. */
     readonly program?: string | null
+    /** Folders on PATH, and what else of this machine is protected. */
+    readonly places?: readonly ProtectedPlace[]
   }
 }

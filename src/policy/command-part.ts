@@ -57,11 +57,11 @@ export function commandQuestions(scene: Scene, fact: CommandFact, { wrappers, ru
   const { policy, session, stance } = scene
   const named = runs !== null && wrapperGrants(policy, session, runs, [fact]) !== null
   // A grant of this kind of change has answered what the change is.
-  const kinds = grantsOf(policy, session, fact)?.[0]?.pattern.kind === true
+  const kinds = fact.kind != null && grantsOf(policy, session, fact)?.[0]?.pattern.kind === true
   const open = (candidate: Hazard): boolean =>
     asksAt(policy, candidate) &&
     !(named && candidate.code === ELSEWHERE) &&
-    !(kinds && candidate.code === 'changes-remote')
+    !(kinds && (candidate.code === 'changes-remote' || candidate.code === ELSEWHERE))
   const hazard = fact.hazards.find(open) ?? leftover(fact)
   const text = wordsOf(fact)
   return {

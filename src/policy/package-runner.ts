@@ -28,6 +28,7 @@ const runners: readonly (readonly [words: readonly string[], isKnown: (name: str
   [['bun', 'x'], isProjectTool],
   [['pipx', 'run'], () => false],
   [['uv', 'tool', 'run'], () => false],
+  [['uvx'], () => false],
   [['go', 'run'], isLocalPackage],
 ]
 

@@ -1,7 +1,7 @@
 /** Decides one path of a call: deny rules, protected paths, the envelope and the roots before any grant. */
 
 import { isBaselineRead, isInside, isPrivateTmp, isSandboxDevice } from '../files/baseline.ts'
-import { coversPath, namesPath, reachesPath } from '../files/path-pattern.ts'
+import { coversPath, literalPrefix, namesPath, reachesPath } from '../files/path-pattern.ts'
 import { protectedPath } from '../files/protected-paths.ts'
 import { openedByGrant, secretOf } from '../files/secret-shapes.ts'
 import type { PathFact, SessionFacts } from './call.ts'
@@ -61,6 +61,13 @@ export function isInsideRoots(policy: Policy, session: SessionFacts, path: strin
     policy.additionalDirectories.some((directory) => isInside(path, directory.value)) ||
     session.roots.some((root) => isInside(path, root))
   )
+}
+
+/** Where what a command leaves or removes is the machine's own: the roots, and what write grants show besides. */
+export function keptPlaces(policy: Policy, session: SessionFacts): readonly string[] {
+  const granted = [...policy.writes.allow, ...session.grants.writes].map(({ pattern }) => literalPrefix(pattern))
+  const roots = [policy.root, ...policy.additionalDirectories.map(({ value }) => value), ...session.roots]
+  return [...new Set([...roots, ...granted.filter((place) => !isInside(place, policy.root))])]
 }
 
 function grantOf({ policy, session, access, fact, carried = [] }: PathScene): PathRule | null {

@@ -1,6 +1,7 @@
 /** The effective policy as the decision sees it: every layer merged, every pattern parsed, every rule with its origin. */
 
 import type { PathPattern } from '../files/path-pattern.ts'
+import type { SpecialRange } from '../hosts/address.ts'
 import type { HostPattern } from '../hosts/pattern.ts'
 import type { SuffixLookup } from '../hosts/suffix.ts'
 import type { CommandPattern } from './command-pattern.ts'
@@ -47,6 +48,8 @@ export interface HostRule extends RuleRef {
   readonly paths?: readonly string[]
   /** TLS is passed on unopened: the name and the address are held, the content is not seen. */
   readonly tls?: 'pass'
+  /** git alone, over ssh that Cordon runs outside with the person's own keys: to read repositories, or to write them too. */
+  readonly ssh?: 'fetch' | 'push'
   /** Of a tool's own hosts: the subcommands that have it (`fetch`, `remote update`); undefined means any use of the tool. */
   readonly commands?: readonly string[]
 }
@@ -56,6 +59,8 @@ export interface HostRules {
   readonly allowed: readonly HostRule[] | null
   readonly denied: readonly HostRule[]
   readonly allowPrivate: boolean
+  /** Ranges of special use that names may resolve into, by the person's own word. */
+  readonly specialRanges?: readonly SpecialRange[]
   /** Given when a wildcard is listed: it then does not reach below another public suffix. */
   readonly suffixes?: SuffixLookup
 }

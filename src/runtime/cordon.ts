@@ -7,7 +7,7 @@ import type { Prompter } from '../approval/prompter.ts'
 import { QuestionQueue } from '../approval/question-queue.ts'
 import { SESSION_ID } from '../audit/event.ts'
 import { fetchGuarded } from '../egress/fetch.ts'
-import { createUpstream, readAuthorities, type Upstream } from '../egress/upstream.ts'
+import type { Upstream } from '../egress/upstream.ts'
 import { parseUrl } from '../hosts/url.ts'
 import { renderProblem } from '../manifest/check/problem.ts'
 import { reapAmendments } from '../manifest/sign/amend.ts'
@@ -25,17 +25,19 @@ import { openOwnDirectory, reapHalfWritten } from '../system/state.ts'
 import { builtInSpecs, builtInTools } from '../tools/registry.ts'
 import type { Tool, WebPort } from '../tools/tool.ts'
 import { openSessionCode } from './code/port.ts'
+import { machineUpstream } from './command/machine-upstream.ts'
 import { openBackend } from './command/open-runner.ts'
 import { CommandRunner } from './command/runner.ts'
-import { openCustomTools } from './custom/tools.ts'
+import { type CustomToolHost, openCustomTools } from './custom/tools.ts'
 import { amendProject } from './policy/amend.ts'
 import type { LoadedPolicy, ManifestChoice } from './policy/load.ts'
 import { openPolicy } from './policy/open.ts'
 import { openSavedGrants } from './policy/saved-grants.ts'
+import { startNotes } from './policy/start-notes.ts'
 import { openRecord } from './record/open.ts'
 import { auditSigner, signTails } from './record/signer.ts'
+import { reapSpill } from './session/reap-spill.ts'
 import { type ProjectPolicy, Session } from './session/session.ts'
-import { reapSpill, startNotes } from './session/start-notes.ts'
 
 export type { Prompter } from '../approval/prompter.ts'
 export { terminalPrompter } from '../approval/terminal-prompter.ts'
@@ -65,7 +67,7 @@ export interface SessionOptions {
   /** `own`: the session writes into a directory of its own instead of the project (F7). */
   readonly sandbox?: 'project' | 'own'
   /** Tools of this session alone, beside the built-in ones. */
-  readonly tools?: readonly Tool[]
+  readonly tools?: (host: CustomToolHost) => readonly Tool[]
 }
 
 /** A project under Cordon. */
@@ -88,7 +90,7 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
   const { root } = project.loaded
   const backend = options.backend ?? openBackend({ commands: 'many' })
   const resolver = options.resolver ?? machineResolver()
-  const upstream = options.upstream ?? createUpstream({ trust: readAuthorities(project.loaded.sandbox.caFiles) })
+  const upstream = options.upstream ?? machineUpstream(machine, project.loaded.sandbox)
   const queue = options.prompter ? new QuestionQueue(options.prompter) : null
   const saved = openSavedGrants(machine)
   const custom = openCustomTools(project.loaded, machine, () => new Date(), options.tools)
@@ -119,8 +121,8 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
               machine,
               files: machineFiles,
               guarded: openGuardedFiles(journal),
-              tools: [...tools, ...unlike(tools, session.tools ?? [])],
-              customTools: custom.forSession,
+              tools,
+              customTools: (host) => [...custom.forSession(host), ...unlike(tools, session.tools?.(host) ?? [])],
               openRunner: (loaded, ask) =>
                 new CommandRunner(loaded, machine, machineFiles, backend, { resolver, upstream, ...(ask && { ask }) }),
               spillDirectory: join(machineFiles.canonical(spill), id),

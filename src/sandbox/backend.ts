@@ -119,6 +119,8 @@ export type Capability =
   | 'signals'
   /** The user inside is the user outside. */
   | 'same-user'
+  /** `changes`: they go through the init. */
+  | 'held-changes'
 
 /** A plan whose first part is known: a backend may work on that while the rest is still being made. */
 export interface PlanUnderway {
@@ -154,6 +156,7 @@ export function requireCapable({ name, capabilities }: Backend, plan: SandboxPla
   const needed: readonly (readonly [boolean, Capability, string])[] = [
     [plan.network.kind === 'listener', 'listener', 'a way to the hosts that are granted'],
     [plan.servers.length > 0, 'servers', 'ports of servers inside'],
+    [plan.changes !== null, 'held-changes', 'changes that are held while it runs'],
     [plan.standIns.length > 0, 'stand-ins', 'files that stand in for others'],
     [plan.maskFaces.size + plan.replaced.size > 0, 'stand-ins', 'what was committed in the place of secrets'],
     [io.terminal !== undefined, 'terminal', 'a terminal'],

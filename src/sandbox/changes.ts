@@ -16,6 +16,8 @@ export interface ChangeRule {
   readonly action: ChangeAction
   /** The thing itself may be made and removed as a folder: only what is in it matters. */
   readonly folder?: boolean
+  /** Fits only below a writable place: a name in the path of the project itself says nothing. */
+  readonly below?: boolean
 }
 
 /** Where what a command would lose is kept, and how much of it. */
@@ -29,9 +31,10 @@ export interface KeepPlan {
 
 /** How the changes of one command are held. */
 export interface ChangePlan {
-  readonly rules: readonly ChangeRule[]
-  /** What a command may set in git's configurations, as lines of `gitKeyOrders`. */
-  readonly gitKeys: readonly string[]
+  /** The last one that fits decides. In parts, so that those which never change are made once. */
+  readonly rules: readonly string[]
+  /** What a command may set in git's configurations: lines of `gitKeyOrders`, each with a NUL behind it. */
+  readonly gitKeys: string
   readonly keep: KeepPlan | null
   /** Writable places in which nothing is protected and nothing kept: caches of tools. */
   readonly free: readonly string[]
@@ -39,8 +42,11 @@ export interface ChangePlan {
 
 const ACTIONS: Readonly<Record<ChangeAction, number>> = { refuse: 1, judge: 2, note: 3, free: 4 }
 const FOLDER = 8
+const BELOW = 16
 
-/** The action of a rule as the init's orders have it. */
-export function actionByte({ action, folder }: ChangeRule): number {
-  return ACTIONS[action] | (folder ? FOLDER : 0)
+/** Rules as the init's orders have them: one after the other, a byte and a text that ends in NUL. */
+export function ruleText(rules: readonly ChangeRule[]): string {
+  const one = ({ pattern, action, folder, below }: ChangeRule) =>
+    `${String.fromCharCode(ACTIONS[action] | (folder ? FOLDER : 0) | (below ? BELOW : 0))}${pattern}\0`
+  return rules.map(one).join('')
 }

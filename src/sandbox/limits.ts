@@ -6,6 +6,8 @@ export interface Limits {
   /** Per stream, in capture mode; the rest spills to a file. */
   readonly outputBytes?: number
   readonly memoryBytes?: number
+  /** A part of the machine's memory, such as 0.75, where no `memoryBytes` is set: the init looks after it. */
+  readonly memoryShare?: number
   readonly processes?: number
   /** Processor seconds of one process. */
   readonly cpuSeconds?: number
@@ -13,11 +15,19 @@ export interface Limits {
   readonly cpus?: number
   /** The largest file that a command may write. */
   readonly fileBytes?: number
+  /** Files that one process may have open. */
+  readonly openFiles?: number
   /** The size of each private in-memory file system (/tmp, /dev/shm, a private home). */
   readonly scratchBytes?: number
 }
 
 export const DEFAULT_SCRATCH_BYTES: number = 2 * 1024 ** 3
+
+/** What is left keeps the person's own programs going. */
+export const DEFAULT_MEMORY_SHARE = 0.75
+
+/** As many as databases ask for; a machine may allow a million to each process. */
+export const DEFAULT_OPEN_FILES = 65_536
 
 /** The controllers through which a sandbox can be held as a whole; null when this machine offers none to this user. */
 export interface CgroupSupport {
@@ -28,7 +38,7 @@ export interface CgroupSupport {
 }
 
 export interface ResourceLimit {
-  readonly name: 'CPU' | 'FSIZE' | 'DATA' | 'CORE' | 'NPROC'
+  readonly name: 'CPU' | 'FSIZE' | 'DATA' | 'CORE' | 'NPROC' | 'NOFILE'
   readonly limit: number
 }
 
@@ -39,6 +49,7 @@ export const RESOURCE_NUMBERS: Readonly<Record<ResourceLimit['name'], number>> =
   DATA: 2,
   CORE: 4,
   NPROC: 6,
+  NOFILE: 7,
 }
 
 /**
@@ -50,6 +61,7 @@ export function resourceLimits(limits: Limits, cgroup: CgroupSupport | null): Re
   if (limits.cpuSeconds !== undefined) list.push({ name: 'CPU', limit: limits.cpuSeconds })
   if (limits.fileBytes !== undefined) list.push({ name: 'FSIZE', limit: limits.fileBytes })
   if (limits.memoryBytes !== undefined && !cgroup?.memory) list.push({ name: 'DATA', limit: limits.memoryBytes })
+  if (limits.openFiles !== undefined) list.push({ name: 'NOFILE', limit: limits.openFiles })
   // The init counts too.
   if (limits.processes !== undefined) list.push({ name: 'NPROC', limit: limits.processes + 1 })
   return list
@@ -118,7 +130,7 @@ export function cgroupValues(limits: Limits, cgroup: CgroupSupport): CgroupValue
 export type Enforcement = 'enforced' | 'degraded' | 'absent'
 
 export interface LimitReport {
-  readonly limit: 'memory' | 'processes' | 'cpus' | 'cpuSeconds' | 'fileBytes'
+  readonly limit: 'memory' | 'processes' | 'cpus' | 'cpuSeconds' | 'fileBytes' | 'openFiles'
   readonly status: Enforcement
   readonly how: string
 }
@@ -137,6 +149,14 @@ export function reportLimits(
         ? { limit: 'memory', status: 'enforced', how: `cgroup v${cgroup.version}, whole sandbox` }
         : { limit: 'memory', status: 'degraded', how: 'RLIMIT_DATA, each process by itself' },
     )
+  else if (limits.memoryShare !== undefined) {
+    const share = `${Math.round(limits.memoryShare * 100)} % of the machine's memory, whole sandbox`
+    reports.push({
+      limit: 'memory',
+      status: 'enforced',
+      how: `${share}: the init looks, the more often the nearer it is`,
+    })
+  }
   if (processNumbers(limits, numbered) !== null)
     reports.push({ limit: 'processes', status: 'enforced', how: 'pid namespace, whole sandbox' })
   else if (limits.processes !== undefined)
@@ -161,5 +181,11 @@ export function reportLimits(
     reports.push({ limit: 'cpuSeconds', status: 'enforced', how: 'RLIMIT_CPU, each process by itself' })
   if (limits.fileBytes !== undefined)
     reports.push({ limit: 'fileBytes', status: 'enforced', how: 'RLIMIT_FSIZE, each file' })
+  if (limits.openFiles !== undefined)
+    reports.push({
+      limit: 'openFiles',
+      status: 'enforced',
+      how: `RLIMIT_NOFILE ${limits.openFiles}, each process by itself`,
+    })
   return reports
 }

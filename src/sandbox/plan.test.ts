@@ -122,18 +122,19 @@ describe('binds', () => {
 
 describe('private places', () => {
   test.each([
-    { name: 'a home that is not shown', change: {}, scratch: ['/tmp', '/dev/shm', '/home/ada'] },
-    { name: 'a home that is shown', change: { baseline: 'permissive' }, scratch: ['/tmp', '/dev/shm'] },
-    { name: 'a home that is a grant', change: { writes: ['/home/ada'] }, scratch: ['/tmp', '/dev/shm'] },
+    { name: 'a home that is not shown', change: {}, scratch: ['/tmp', '/dev/shm', '/home/ada', '/var/tmp'] },
+    { name: 'a home in /var/tmp', change: { home: '/var/tmp/h' }, scratch: ['/tmp', '/dev/shm', '/var/tmp/h'] },
+    { name: 'a home that is shown', change: { baseline: 'permissive' }, scratch: ['/tmp', '/dev/shm', '/var/tmp'] },
+    { name: 'a home that is a grant', change: { writes: ['/home/ada'] }, scratch: ['/tmp', '/dev/shm', '/var/tmp'] },
     {
       name: 'one that was asked for',
       change: { scratch: ['/var/cache'] },
-      scratch: ['/tmp', '/dev/shm', '/home/ada', '/var/cache'],
+      scratch: ['/tmp', '/dev/shm', '/home/ada', '/var/cache', '/var/tmp'],
     },
     {
       name: 'one below a bind, which would have to be made there',
       change: { scratch: ['/usr/new'] },
-      scratch: ['/tmp', '/dev/shm', '/home/ada'],
+      scratch: ['/tmp', '/dev/shm', '/home/ada', '/var/tmp'],
     },
   ] as { name: string; change: Partial<SandboxRequest>; scratch: string[] }[])('$name', ({ change, scratch }) => {
     expect(plan(change).scratch).toEqual(scratch)

@@ -217,11 +217,14 @@ function* ancestors(path: string): Generator<string> {
 export function pathsToLookAt(
   request: Pick<SandboxRequest, 'baseline' | 'home' | 'reads' | 'writes' | 'cwd' | 'standIns'>,
 ): string[] {
-  const paths = new Set([...request.reads, ...request.writes, request.home, request.cwd])
+  const paths = new Set([...request.reads, ...request.writes, request.home, request.cwd, LONGER_TMP])
   for (const { path } of request.standIns ?? []) paths.add(path)
   if (request.baseline !== 'none') for (const path of SYSTEM_PATHS) paths.add(path)
   return [...paths]
 }
+
+/** The other folder for temporary files: as private as /tmp, and gone with the command like it. */
+const LONGER_TMP = '/var/tmp'
 
 type Layer = { readonly path: string; readonly mode: Bind['mode'] | 'private' }
 
@@ -284,7 +287,10 @@ function layOut(request: RoomRequest): Layout {
   for (const path of ['/dev', '/proc', '/tmp', ...emptied]) layers.set(path, { path, mode: 'private' })
   const homeIsShown = baseline === 'all' || wanted.has(home) || home === '/'
   const scratch = ['/tmp', '/dev/shm']
-  const extra = [...(request.scratch ?? []), ...(homeIsShown ? [] : [home])]
+  // Where it is a link it leads to /tmp, or to what is shown anyway; beside a project that lies there, nothing can be written.
+  const held = [home, ...wanted.keys()].some((path) => isInside(path, LONGER_TMP))
+  const longer = held || facts.paths.get(LONGER_TMP)?.link !== undefined ? [] : [LONGER_TMP]
+  const extra = [...(request.scratch ?? []), ...(homeIsShown ? [] : [home]), ...longer]
   const order = [...wanted].map(([path, mode]) => ({ path, mode })).sort(byPath)
 
   const binds: Bind[] = []
@@ -307,7 +313,7 @@ function layOut(request: RoomRequest): Layout {
       const above = layerOf(layers, item.path)
       // Below something of the host a mount point would have to be made there: only where one exists already.
       if (above !== undefined && above.mode !== 'private' && facts.paths.get(item.path)?.kind !== 'directory') {
-        skipped.push({ path: item.path, grant: 'scratch', reason: 'missing' })
+        if (item.path !== LONGER_TMP) skipped.push({ path: item.path, grant: 'scratch', reason: 'missing' })
         continue
       }
       if (KERNEL_PATHS.some((kernel) => isInside(item.path, kernel))) continue
@@ -352,6 +358,10 @@ function roomOf(layout: Layout, { baseline, limits }: RoomRequest): SandboxRoom 
 /** What bubblewrap lays out. Whatever cannot be shown is skipped and named; nothing is ever made on the host. */
 export function planRoom(request: RoomRequest): SandboxRoom {
   return roomOf(layOut(request), request)
+}
+
+function isHeld({ path, mode }: Bind, changes: ChangePlan | null | undefined): boolean {
+  return mode === 'read-write' && !changes?.free.includes(path)
 }
 
 /** Turns a request into a plan: the room, and what the init puts into it. */
@@ -405,7 +415,8 @@ export function planSandbox(request: SandboxRequest): SandboxPlan {
     maskFaces: request.maskFaces ?? new Map(),
     replaced: new Map([...(request.replaced ?? [])].filter(([path]) => isShown(path) && !maskSet.has(path))),
     pins: [...pins].map(([path, mode]) => ({ path, mode })).sort(byPath),
-    changes: request.changes ?? null,
+    // Where nothing can be changed there is nothing to hold.
+    changes: (layout.binds.some((bind) => isHeld(bind, request.changes)) && request.changes) || null,
     network:
       request.network === 'none'
         ? { kind: 'none' }

@@ -4,7 +4,15 @@ import { isInside } from '../files/baseline.ts'
 import type { SandboxPlan } from './plan.ts'
 
 export interface Violation {
-  readonly kind: 'mask-opened' | 'mask-lifted' | 'path-denied' | 'path-hidden' | 'path-read-only' | 'call-refused'
+  readonly kind:
+    | 'mask-opened'
+    | 'mask-lifted'
+    | 'path-denied'
+    | 'path-hidden'
+    | 'path-read-only'
+    | 'call-refused'
+    | 'change-refused'
+    | 'memory-used-up'
   /** `observed`: the kernel told us. `inferred`: read from the command's own output, which may be mistaken or lie. */
   readonly certainty: 'observed' | 'inferred'
   /** Absent when a refused call names no path. */
@@ -27,6 +35,26 @@ export function maskViolation(path: string, event: 'opened' | 'lifted'): Violati
         path,
         message: `${path} was replaced on the host while the command ran, so it was no longer hidden`,
       }
+}
+
+/** The door refused a change at the moment it was to be made. */
+export function changeViolation(path: string): Violation {
+  return {
+    kind: 'change-refused',
+    certainty: 'observed',
+    path,
+    message: `${path} is protected and was not changed: programs run it, or take settings from it, outside the sandbox (name it under [capabilities.allow.write], or change it yourself)`,
+  }
+}
+
+/** The sandbox used more memory than it may, and something of it was ended for that. */
+export function memoryViolation(mebibytes: number, ended: 'process' | 'all'): Violation {
+  const what = ended === 'all' ? 'all of it was ended' : 'the process that held the most was ended'
+  return {
+    kind: 'memory-used-up',
+    certainty: 'observed',
+    message: `the command used more than ${mebibytes} MiB of memory, so ${what} (set another limit as memory under [limits])`,
+  }
 }
 
 const PATTERNS: readonly { readonly pattern: RegExp; readonly kind: Violation['kind']; readonly says: string }[] = [

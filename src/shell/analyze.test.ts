@@ -36,6 +36,18 @@ const words = [
   { name: 'locale quotes', text: '$"rm" a', argv: ['rm a'], note: '' },
   { name: 'bytes beyond ASCII', text: "ls $'\\xc3'", argv: ['ls <transform>'], note: 'depends on the locale' },
   { name: 'line continuation', text: 'r\\\nm a', argv: ['rm a'], note: '' },
+  {
+    name: 'a dollar before a backslash',
+    text: 'echo "a$\\|b" "$\\`id\\`" "$\\$(id)"',
+    argv: ['echo a$\\|b $`id` $$(id)'],
+    note: 'nothing is run',
+  },
+  {
+    name: 'two backslashes after a dollar',
+    text: 'echo "$\\\\$(id)"',
+    argv: ['id', 'echo $\\<substitution>'],
+    note: 'the second one is data',
+  },
   { name: 'braces as a command', text: '{rm,-rf,~}', argv: ['rm -rf /home/u'], note: '' },
   { name: 'ranges', text: 'ls {1..3} {c..a}', argv: ['ls 1 2 3 c b a'], note: '' },
   { name: 'empty alternative', text: 'ls {a,}', argv: ['ls a'], note: 'an empty unquoted word vanishes' },

@@ -16,6 +16,7 @@ export function analyze(source: string, context: ShellContext): ShellAnalysis {
     const variables = context.variables ?? {}
     const start: Start = {
       home: context.home,
+      roots: context.roots ?? [context.cwd],
       variables,
       inFunctions: variables,
       functionsVanish: false,

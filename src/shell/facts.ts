@@ -175,6 +175,8 @@ export interface ShellContext {
   /** Absolute working directory at the start. */
   readonly cwd: string
   readonly home: string
+  /** Directories whose files are kept: nothing in them is scratch, even where they lie in /tmp. Without it, the working directory. */
+  readonly roots?: readonly string[]
   /** Variables whose value at the start is known (HOME, PWD, USER …). Others are unknowable unless the text sets them. */
   readonly variables?: Readonly<Record<string, string>>
 }

@@ -25,6 +25,8 @@ export interface Files {
   isMissing(path: string): boolean
   isDirectory(path: string): boolean
   isLink(path: string): boolean
+  /** Belongs to the user that Cordon runs as; a link counts by itself. */
+  isOwn(path: string): boolean
   /** Names in a directory, sorted; empty when it cannot be read. */
   list(path: string): readonly string[]
   /** The text of a regular file of at most `limit` bytes, decoded strictly as UTF-8. */
@@ -48,6 +50,7 @@ export const machineFiles: Files = {
   },
   isDirectory: (path) => stat(path)?.isDirectory() ?? false,
   isLink: (path) => readLink(path) !== null,
+  isOwn: (path) => lstatSync(path, { throwIfNoEntry: false })?.uid === process.geteuid?.(),
   list: (path) => {
     try {
       return readdirSync(path).sort()

@@ -3,7 +3,8 @@
 import { expect, it } from 'vitest'
 import { isInsideSandbox } from './inside.ts'
 
-const STATUS = 'Name:\tx\nCapEff:\t0000000000000000\nNoNewPrivs:\t1\nSeccomp:\t2\nSeccomp_filters:\t1\n'
+const STATUS =
+  'Name:\tx\nCapEff:\t0000000000000000\nCapBnd:\t0000000000000000\nNoNewPrivs:\t1\nSeccomp:\t2\nSeccomp_filters:\t1\n'
 const INSIDE: Readonly<Record<string, string>> = {
   '/proc/1/cmdline': '/proc/self/fd/4\x003\x005\0',
   '/proc/sys/user/max_user_namespaces': '0\n',
@@ -17,6 +18,11 @@ it('knows a sandbox of Cordon', () => {
   expect(seen({})).toBe(true)
 })
 
+it('knows one whose init is a door for changes', () => {
+  const door = STATUS.replace('0000000000000000', '0000000000080000').replace('Seccomp:\t2', 'Seccomp:\t0')
+  expect(seen({ '/proc/1/status': door })).toBe(true)
+})
+
 it('knows one that has a way out', () => {
   expect(seen({ '/proc/1/cmdline': '/proc/self/fd/4\x003\x005\x008\0j11\0' })).toBe(true)
 })
@@ -27,7 +33,8 @@ it.each([
   ['more words', { '/proc/1/cmdline': '/proc/self/fd/4\x003\x005\0sh\0' }],
   ['no /proc', { '/proc/1/cmdline': '' }],
   ['user namespaces', { '/proc/sys/user/max_user_namespaces': '15000\n' }],
-  ['no filter on pid 1', { '/proc/1/status': STATUS.replace('Seccomp:\t2', 'Seccomp:\t0') }],
+  ['a capability to regain on pid 1', { '/proc/1/status': STATUS.replace('CapBnd:\t00', 'CapBnd:\tff') }],
+  ['the init’s capability here', { '/proc/self/status': STATUS.replace('0000000000000000', '0000000000080000') }],
   ['no filter here', { '/proc/self/status': STATUS.replace('Seccomp:\t2', 'Seccomp:\t0') }],
   ['new privileges', { '/proc/self/status': STATUS.replace('NoNewPrivs:\t1', 'NoNewPrivs:\t0') }],
   ['a capability', { '/proc/1/status': STATUS.replace('0000000000000000', '0000000000200000') }],

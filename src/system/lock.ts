@@ -30,6 +30,8 @@ export function holdLock(directory: string, options: { readonly timeoutMs?: numb
 
 const FIRST_PAUSE_MS = 1
 const LONGEST_PAUSE_MS = 25
+/** Generations between two looks for what killed processes left. */
+const REAP_EVERY = 16
 /** A holder that cannot be looked at, in another container for example, is given this long. */
 const UNKNOWN_HOLDER_MS = 30_000
 
@@ -81,7 +83,7 @@ function take(directory: string, own: string, number: number): (() => void) | nu
     unlinkQuietly(join(directory, `${old}.lock`))
     unlinkQuietly(join(directory, `${old}.free`))
   }
-  reapLeftovers(directory)
+  if (number % REAP_EVERY === 1) reapLeftovers(directory)
   return () => writeFileSync(join(directory, `${number}.free`), '', { mode: 0o600 })
 }
 
@@ -108,8 +110,12 @@ interface Owner {
   readonly pids: string | null
 }
 
+let self: Owner | null = null
+
+/** A process stays who it is; asking the kernel again would take a record as long as writing its line. */
 function describeOwner(): Owner {
-  return { pid: process.pid, started: startOf(process.pid), boot: bootId(), pids: pidNamespace() }
+  self ??= { pid: process.pid, started: startOf(process.pid), boot: bootId(), pids: pidNamespace() }
+  return self
 }
 
 function isStale(lock: string): boolean {
@@ -120,8 +126,9 @@ function isStale(lock: string): boolean {
     // Gone: someone stepped over it. Unreadable: nobody of ours wrote it, and it is stepped over once it is old.
     return errorCode(error) === 'ENOENT' || isOld(lock)
   }
-  if (owner.boot !== bootId()) return owner.boot !== null
-  if (owner.pids !== pidNamespace()) return isOld(lock)
+  const { boot, pids } = describeOwner()
+  if (owner.boot !== boot) return owner.boot !== null
+  if (owner.pids !== pids) return isOld(lock)
   return !isSameProcess(owner.pid, owner.started)
 }
 

@@ -1,10 +1,13 @@
 /** Every built-in tool, in one list. */
 
+import { lspSpec } from './agent/lsp.ts'
+import { skillSpec } from './agent/skill.ts'
+import { taskSpec } from './agent/task.ts'
+import { websearchSpec } from './agent/websearch.ts'
 import { bash } from './bash.ts'
 import { codeExec, pythonExec } from './code/programs.ts'
 import { sandboxRun } from './code/sandbox-run.ts'
 import { fileTools } from './files/file-tools.ts'
-import { plannedTools } from './planned.ts'
 import { question } from './question.ts'
 import { todoRead, todoWrite } from './todo.ts'
 import type { Tool, ToolSpec } from './tool.ts'
@@ -23,8 +26,11 @@ export const builtInTools: readonly Tool[] = [
   sandboxRun,
 ]
 
-/** These and the planned ones: all that a decision can be about. */
-export const builtInSpecs: readonly ToolSpec[] = [...builtInTools, ...plannedTools]
+/** Tools that an agent of Cordon's own is given with its session: each needs something of it. */
+const agentSpecs: readonly ToolSpec[] = [websearchSpec, taskSpec, skillSpec, lspSpec]
+
+/** All that a decision can be about. */
+export const builtInSpecs: readonly ToolSpec[] = [...builtInTools, ...agentSpecs]
 
 const tools: ReadonlyMap<string, Tool> = new Map(builtInTools.map((tool) => [tool.name, tool]))
 const specs: ReadonlyMap<string, ToolSpec> = new Map(builtInSpecs.map((spec) => [spec.name, spec]))

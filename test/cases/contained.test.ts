@@ -27,8 +27,8 @@ const manifest = {
 }
 const checker = new BatchChecker({ ...thisMachine(), home: '/home/dev' }, machineFiles, { kind: 'project' })
 
-async function decide(command: string, undo = false, more: object = {}): Promise<string> {
-  const line = { id: 1, tool: 'bash', input: { command }, root: '/project', manifest: { ...manifest, ...more }, undo }
+async function decide(command: string, undo = false, more: object = {}, root = '/project'): Promise<string> {
+  const line = { id: 1, tool: 'bash', input: { command }, root, manifest: { ...manifest, ...more }, undo }
   const answer = await checker.answer(JSON.stringify(line))
   return String(answer.decision ?? answer.error)
 }
@@ -50,6 +50,45 @@ describe('contained mode', () => {
       expect([await decide(command), await decide(command, true)]).toEqual(['ask', 'allow'])
     },
   )
+})
+
+describe('temporary files', () => {
+  it.each([
+    ['rm -rf src', 'ask', 'a project in /tmp is no scratch'],
+    ['rm -rf /tmp/p/src', 'ask', 'by its whole path'],
+    ['rm -rf /tmp/./p', 'ask', 'all of it'],
+    ['rm -rf /tmp/other', 'allow', 'what lies beside it is private'],
+    ['rm -rf "$TMPDIR/other"', 'allow', 'the sandbox sets it'],
+  ])('%s: %s (%s)', async (command, want) => {
+    expect(await decide(command, false, {}, '/tmp/p')).toBe(want)
+  })
+
+  it('a folder that a write grant shows is no scratch either', async () => {
+    const allow = { read: { paths: ['**', '/tmp/kept/**'] }, write: { paths: ['**', '/tmp/kept/**'] } }
+    expect(await decide('rm -rf /tmp/kept/a', false, { capabilities: { allow } })).toBe('ask')
+  })
+
+  it('TMPDIR is not known where the manifest takes it away', async () => {
+    const capabilities = { allow: { read: { paths: ['**'] } }, deny: { commands: { env_vars: ['TMP*'] } } }
+    expect(await decide('rm -rf "$TMPDIR/project/src"', false, { capabilities })).toBe('ask')
+  })
+})
+
+describe('looking around on another machine', () => {
+  const commands = { patterns: ['ssh web reads:kind'], default_domains: ['web'] }
+  const answered = { capabilities: { allow: { read: { paths: ['**'] }, commands } } }
+  it.each([
+    ["ssh web 'ls /srv; docker compose ps'", 'allow', 'what was answered'],
+    ["ssh web 'docker compose down'", 'ask', 'a change there'],
+    ["ssh other 'ls /srv'", 'ask', 'another machine'],
+    ["ssh -p 2222 web 'ls'", 'ask', 'another port'],
+    ["ssh -o ProxyCommand='rm x' web ls", 'ask', 'a program that runs here'],
+    ['ssh web "ls $(cat ~/.ssh/id_rsa)"', 'ask', 'a substitution that runs here'],
+    ["ssh web 'cat x' > ~/notes", 'ask', 'a file here'],
+    ['ssh web', 'ask', 'a session'],
+  ])('%s: %s (%s)', async (command, want) => {
+    expect(await decide(command, false, answered)).toBe(want)
+  })
 })
 
 describe('what never makes a verdict weaker', () => {

@@ -113,6 +113,16 @@ describe('cordon run', () => {
     expect(readFileSync(join(project.directory, 'errors'), 'utf8')).toBe('err\n')
   })
 
+  it('at a terminal, what Cordon says can be read whatever the command did to it', () => {
+    const inner = `"$NODE" "$CLI" run -- sh -c 'cat .env; printf "\\033[8m\\033]0;unfinished"'`
+    const env = { PATH: process.env.PATH, HOME: project.home, NODE: process.execPath, CLI, SHELL: '/bin/bash' }
+    const ran = spawnSync('script', ['-qec', inner, '/dev/null'], { cwd: project.directory, env, encoding: 'utf8' })
+    const [before, after] = ran.stdout.split('unfinished')
+    expect(before).toContain('\u001b[8m')
+    expect(after?.startsWith('\u0018\u001b[0m')).toBe(true)
+    expect(after).toMatch(/cordon:.*\.env/s)
+  })
+
   it('does not take a manifest that leads nowhere, or a home that is no path, for none', () => {
     const other = new Project()
     try {

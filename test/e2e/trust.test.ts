@@ -47,7 +47,11 @@ describe('signing', () => {
 
   it('takes a team signature by a trusted key, and only then', () => {
     const team = new Project({ 'cordon.toml': MANIFEST })
+    const unnamed = team.cordon(['sign', '--detached', '--yes'])
+    expect([unnamed.code, unnamed.err]).toEqual([2, expect.stringContaining('git remote add origin')])
+    team.write('.git/config', '[remote "origin"]\n\turl = git@github.com:acme/shop.git\n')
     expect(team.cordon(['sign', '--detached', '--yes']).code).toBe(0)
+    project.write('.git/config', '[remote "origin"]\n\turl = https://github.com/acme/shop\n')
     const key = /ed25519:\S+/.exec(team.cordon(['keys']).out)![0]
     project.write('cordon.toml.sig', readFileSync(join(team.directory, 'cordon.toml.sig'), 'utf8'))
     team.remove()
@@ -55,6 +59,10 @@ describe('signing', () => {
     expect(project.cordon(['keys', 'trust', key, 'our', 'team']).code).toBe(0)
     expect(project.cordon(['verify']).out).toContain('our team')
     expect(project.cordon(['run', '--', 'true']).code).toBe(0)
+    // The same two files in another project: what the team signed for one is nothing there.
+    project.write('.git/config', '[remote "origin"]\n\turl = https://evil.example/acme/shop\n')
+    expect(project.cordon(['run', '--', 'true']).code).toBe(125)
+    project.write('.git/config', '[remote "origin"]\n\turl = https://github.com/acme/shop\n')
     project.write('cordon.toml', MANIFEST.replace('echo', 'rm'))
     expect(project.cordon(['run', '--', 'true']).code).toBe(125)
     project.write('cordon.toml', MANIFEST)
@@ -155,4 +163,20 @@ describe('scripts of a project’s skills', () => {
     expect(verdicts()).toEqual([3, 3, 3])
     expect(project.cordon(['skills']).out).toContain('MISMATCH')
   })
+})
+
+it('sign and doctor tell of secrets that commands see because git has them', () => {
+  const git = (...words: string[]) =>
+    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...words], { cwd: project.directory })
+  git('init', '-q')
+  project.write('server.key', 'committed')
+  project.write('.env', 'not committed')
+  git('add', 'server.key')
+  git('commit', '-qm', 'x')
+  for (const said of [project.cordon(['sign', '--yes']).out, project.cordon(['doctor']).out]) {
+    expect(said).toMatch(/commands can read server\.key: git has that in HEAD/)
+    expect(said).not.toContain('.env')
+  }
+  project.write('server.key', 'changed')
+  expect(project.cordon(['doctor']).out).not.toContain('server.key')
 })

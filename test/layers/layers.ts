@@ -14,7 +14,7 @@ export interface Layer {
 }
 
 const pure = ['shell', 'files', 'hosts', 'policy', 'scan']
-const effects = ['manifest', 'approval', 'sandbox', 'egress', 'audit', 'tools', 'providers', 'code']
+const effects = ['manifest', 'approval', 'sandbox', 'egress', 'audit', 'tools', 'undo', 'providers', 'code']
 
 /** What surfaces have in common. */
 const shared = ['surfaces/terminal', 'surfaces/loopback']
@@ -31,14 +31,14 @@ export const layers: readonly Layer[] = [
   ...effects.map((folder) => ({ folder, may: [...pure, 'system'], why: EFFECT_WHY })),
   { folder: 'runtime', may: [...pure, ...effects, 'system'], why: 'runtime/ does not know its surfaces.' },
   ...shared.map((folder) => ({ folder, may: [...pure, 'system'], why: 'What surfaces share knows none of them.' })),
-  ...['surfaces/chat', 'surfaces/hook', 'surfaces/mcp'].map((folder) => ({
+  ...['surfaces/acp', 'surfaces/chat', 'surfaces/hook', 'surfaces/mcp'].map((folder) => ({
     folder,
     may: [...pure, 'system', 'runtime', ...shared],
     why: 'A surface talks to runtime/ and to what surfaces share, never to another surface.',
   })),
   {
     folder: 'surfaces/cli',
-    may: [...pure, 'system', 'runtime', ...shared, 'surfaces/chat', 'surfaces/hook', 'surfaces/mcp'],
+    may: [...pure, 'system', 'runtime', ...shared, 'surfaces/acp', 'surfaces/chat', 'surfaces/hook', 'surfaces/mcp'],
     why: 'The command line starts every other surface, and none of them knows it.',
   },
   { folder: 'surfaces', may: [], why: 'A surface is a folder with a row of its own in this table.' },
@@ -54,7 +54,10 @@ export const layers: readonly Layer[] = [
 export const pureFiles: readonly string[] = [
   'sandbox/plan.ts',
   'sandbox/changes.ts',
+  'undo/journal.ts',
+  'undo/net-changes.ts',
   'sandbox/bwrap/args.ts',
+  'sandbox/bwrap/clipboard-filter.ts',
   'sandbox/bwrap/seccomp.ts',
   'sandbox/seatbelt/profile.ts',
   'audit/event.ts',
@@ -74,6 +77,7 @@ export const pureFiles: readonly string[] = [
   'egress/protocol/request-head.ts',
   'egress/protocol/override-headers.ts',
   'egress/protocol/connect-request.ts',
+  'egress/protocol/git-call.ts',
   'egress/clients/ssh-connect.ts',
   'egress/tls/der.ts',
   'egress/tls/pkcs12.ts',

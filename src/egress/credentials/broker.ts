@@ -17,6 +17,8 @@ export interface BrokeredSecret {
   /** The variable in which the command sees the placeholder. */
   readonly name: string
   readonly value: string
+  /** What stands before and after it in the variable, and between where it stands there more than once. */
+  readonly around?: readonly string[]
   readonly hosts: readonly HostPattern[]
   /** The request header that carries it; `authorization` when neither header nor query is set. */
   readonly header?: string
@@ -75,7 +77,9 @@ interface Held extends BrokeredSecret {
 /** Makes the placeholders of a session. Throws for a value that no header could carry; the message never shows it. */
 export function createBroker(secrets: readonly BrokeredSecret[]): Broker {
   const held = secrets.map(hold)
-  const environment = Object.fromEntries(held.map((secret) => [secret.name, secret.placeholder]))
+  const environment = Object.fromEntries(
+    held.map((secret) => [secret.name, (secret.around ?? ['', '']).join(secret.placeholder)]),
+  )
   let known: readonly SecretForm[] | null = null
   const forms = () => {
     known ??= held.flatMap((secret) => secretForms(secret.value, secret.placeholder))

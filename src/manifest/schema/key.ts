@@ -16,6 +16,7 @@ export type Format =
   | 'method'
   | 'module'
   | 'pass-name'
+  | 'parent-proxy'
   | 'path'
   | 'query'
   | 'secret-source'
@@ -64,6 +65,8 @@ export interface Key {
   readonly spec: string
   readonly merge: Merge
   readonly strictness?: Strictness
+  /** About the person's machine: what a project says of it is not used. */
+  readonly personal?: true
 }
 
 export interface Section {

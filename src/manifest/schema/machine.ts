@@ -97,6 +97,51 @@ wrappers = ["make"]
   ],
 }
 
+const NETWORK: Section = {
+  path: 'network',
+  doc: 'How this machine reaches the network. Only your own `~/.config/cordon/cordon.toml`, or a manifest that you name on the command line, can say it: in a project it has no effect.',
+  spec: 'N3, N8',
+  example: '[network]\nparent_proxy = "http://proxy.example.com:3128"\nno_proxy = ["intra.example.com"]\n',
+  keys: [
+    {
+      name: 'parent_proxy',
+      type: text('parent-proxy'),
+      default: 'environment',
+      doc: 'The proxy through which connections leave, by CONNECT: `http://host:port`, `https://host:port`, `none`, or `environment`: what `HTTPS_PROXY` (else `ALL_PROXY`) of your own environment says.',
+      spec: 'N8',
+      merge: 'later',
+      personal: true,
+    },
+    {
+      name: 'parent_proxy_login',
+      type: text('secret-source'),
+      default: null,
+      doc: 'Where `user:password` for it is: `env:NAME`, `keychain:NAME` or `file:PATH`; otherwise as its URL has them.',
+      spec: 'N8',
+      merge: 'later',
+      personal: true,
+    },
+    {
+      name: 'no_proxy',
+      type: listOf(text()),
+      default: null,
+      doc: 'Hosts (with all below them), addresses and IPv4 ranges that are reached without it; unset: what `NO_PROXY` says. Loopback always is.',
+      spec: 'N8',
+      merge: 'later',
+      personal: true,
+    },
+    {
+      name: 'special_ranges',
+      type: listOf(choice('benchmarking', 'documentation', 'class-e')),
+      default: [],
+      doc: 'Ranges that names may resolve into as if they were public, for resolvers that answer with stand-ins: `benchmarking` 198.18.0.0/15, `documentation` 192.0.2.0/24 and its kin, `class-e` 240.0.0.0/5. Addresses in URLs stay closed.',
+      spec: 'N3, N8',
+      merge: 'later',
+      personal: true,
+    },
+  ],
+}
+
 const RUN: Section = {
   path: 'sandbox.run',
   doc: 'Where `sandbox_run` runs code: a fresh container for each call, without network. `cordon doctor --engines` says which work here.',
@@ -206,7 +251,7 @@ const LIMITS: Section = {
       name: 'memory',
       type: SIZE,
       default: null,
-      doc: 'Memory of the command and its children; unset means no limit of its own.',
+      doc: "Memory of the command and its children; unset means three quarters of the machine's.",
       spec: 'O7',
       merge: 'later',
       strictness: 'lower',
@@ -392,4 +437,14 @@ read = ["docs/**"]
   ],
 }
 
-export const MACHINE_SECTIONS: readonly Section[] = [SANDBOX, RUN, COMPONENTS, LIMITS, AUDIT, TOOLS, MCP_SERVERS, DEBUG]
+export const MACHINE_SECTIONS: readonly Section[] = [
+  SANDBOX,
+  NETWORK,
+  RUN,
+  COMPONENTS,
+  LIMITS,
+  AUDIT,
+  TOOLS,
+  MCP_SERVERS,
+  DEBUG,
+]

@@ -26,6 +26,11 @@ export const HOST_ENTRY: ValueType = {
       type: { kind: 'choice', values: ['open', 'pass'] },
       doc: '`pass` leaves TLS to this host closed, for pinned and client certificates: its name and address are held, what is sent is not seen.',
     },
+    {
+      name: 'ssh',
+      type: { kind: 'choice', values: ['fetch', 'push'] },
+      doc: 'With a port (`github.com:22`): git over ssh, in which Cordon logs in outside with your own ssh, its keys and agent. `fetch` reads repositories, `push` writes them too; `paths` limits which (`/acme/*`). Nothing but git goes there.',
+    },
   ],
 }
 
@@ -328,6 +333,21 @@ export const SECRETS: Key = {
           name: 'query',
           type: text('query'),
           doc: 'The parameter in the URL that carries it, for services that take a key as `?key=…`. Servers log URLs: a header is better.',
+        },
+        {
+          name: 'part',
+          type: { kind: 'choice', values: ['whole', 'password'] },
+          doc: '`password`: the source holds a URL, and the password in it is the secret; the command sees the URL with a placeholder there.',
+        },
+        {
+          name: 'after',
+          type: text(),
+          doc: 'The secret is what follows this text at the source, up to a space, quote, comma or semicolon (`_authToken=`); the command sees the rest as it is.',
+        },
+        {
+          name: 'as',
+          type: { kind: 'choice', values: ['text', 'file'] },
+          doc: '`file`: the variable names a file that holds it, for programs that want a credentials file (`NPM_CONFIG_USERCONFIG`).',
         },
         {
           name: 'pass_headers',

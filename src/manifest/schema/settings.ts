@@ -25,6 +25,12 @@ export interface SecretSetting {
   readonly header: string | null
   /** The query parameter that carries it. */
   readonly query?: string
+  /** `password`: of the URL at the source. */
+  readonly part?: 'password'
+  /** The secret is what follows this text at the source. */
+  readonly after?: string
+  /** The variable names a file that holds it. */
+  readonly asFile?: true
   /** Every request to its hosts carries it: an agent's provider would take data for somebody else's account. */
   readonly exclusive?: boolean
   /** Headers and parameters that may go to its hosts although they could carry another credential. Lower-case. */
@@ -57,7 +63,17 @@ export interface SandboxSettings {
   readonly secrets: readonly Sourced<SecretSetting>[]
   /** Files with further certificate authorities, absolute. */
   readonly caFiles: readonly string[]
+  /** The proxy that this machine stands behind. */
+  readonly parent: ParentSetting
   readonly limits: LimitSettings
+}
+
+export interface ParentSetting {
+  /** A URL, `environment` or `none`. */
+  readonly proxy: string
+  readonly login: SecretSetting['source'] | null
+  /** Null: as the environment says. */
+  readonly bypass: readonly string[] | null
 }
 
 /** Limits of the agents in one ring (P8); null means none. */

@@ -20,6 +20,7 @@ import { grantHash, keyId, makeSigningKey, parsePublicKey, printDetached } from 
 import { signaturePath } from './signature-file.ts'
 import { readTrustedKeys, trustKey, untrustKey } from './trusted-keys.ts'
 
+const SHOP = 'github.com/acme/shop'
 const brokenKeychain: Keychain = {
   get: () => {
     throw new Error('no D-Bus')
@@ -65,7 +66,7 @@ const verify = (
   canonical: string,
   detached: string | null = null,
   trustedKeys: Parameters<typeof verifyManifest>[0]['trustedKeys'] = [],
-) => verifyManifest({ stateDir, project, canonical, detached, trustedKeys })
+) => verifyManifest({ stateDir, project, canonical, detached, trustedKeys, identity: SHOP })
 
 describe('signing in the state directory', () => {
   it('is unsigned, then signed, then changed', () => {
@@ -80,7 +81,14 @@ describe('signing in the state directory', () => {
   it('does not count for another project', () => {
     signManifest({ stateDir, keys: openKeyStore(stateDir, brokenKeychain), project, canonical: '{}', now })
     expect(
-      verifyManifest({ stateDir, project: '/projects/two', canonical: '{}', detached: null, trustedKeys: [] }).status,
+      verifyManifest({
+        stateDir,
+        project: '/projects/two',
+        canonical: '{}',
+        detached: null,
+        trustedKeys: [],
+        identity: SHOP,
+      }).status,
     ).toBe('unsigned')
   })
 
@@ -89,7 +97,14 @@ describe('signing in the state directory', () => {
     const file = readFileSync(signaturePath(stateDir, project), 'utf8')
     const other = '/projects/two'
     writeFileSync(signaturePath(stateDir, other), file.replaceAll(project, other), { mode: 0o600 })
-    const trust = verifyManifest({ stateDir, project: other, canonical: '{}', detached: null, trustedKeys: [] })
+    const trust = verifyManifest({
+      stateDir,
+      project: other,
+      canonical: '{}',
+      detached: null,
+      trustedKeys: [],
+      identity: SHOP,
+    })
     expect(trust.status).toBe('bad')
   })
 
@@ -195,17 +210,29 @@ describe('team keys', () => {
   const trusted = [{ id: keyId(team.publicKey), key: team.publicKey, comment: 'the team', source: 'test' }]
 
   it('accepts a detached signature by a trusted key', () => {
-    const detached = printDetached(team, grantHash('{}'))
+    const detached = printDetached(team, SHOP, grantHash('{}'))
     expect(verify('{}', detached, trusted)).toMatchObject({ status: 'signed', by: 'team', comment: 'the team' })
   })
 
   const ignored: readonly (readonly [name: string, detached: () => string, problem: string])[] = [
-    ['by a key nobody trusts', () => printDetached(makeSigningKey().key, grantHash('{}')), 'untrusted-key'],
-    ['for other grants', () => printDetached(team, grantHash('{"x":1}')), 'other-grants'],
+    ['by a key nobody trusts', () => printDetached(makeSigningKey().key, SHOP, grantHash('{}')), 'untrusted-key'],
+    ['for other grants', () => printDetached(team, SHOP, grantHash('{"x":1}')), 'other-grants'],
     [
       'with another hash written over it',
-      () => printDetached(team, grantHash('{"x":1}')).replace(grantHash('{"x":1}'), grantHash('{}')),
+      () => printDetached(team, SHOP, grantHash('{"x":1}')).replace(grantHash('{"x":1}'), grantHash('{}')),
       'bad-signature',
+    ],
+    ['for another project', () => printDetached(team, 'github.com/acme/other', grantHash('{}')), 'other-project'],
+    [
+      'for another project, with this one written over it',
+      () => printDetached(team, 'github.com/acme/other', grantHash('{}')).replace('other', 'shop'),
+      'bad-signature',
+    ],
+    [
+      'of the form that named no project',
+      () =>
+        `cordon-sig-v1 ${team.publicKey} ${grantHash('{}')} ${team.sign(`cordon-team-signature-v1\0${grantHash('{}')}`)}\n`,
+      'unreadable',
     ],
     ['that is no signature', () => 'trust me', 'unreadable'],
   ]

@@ -24,7 +24,7 @@ import type { TrustedKey } from './trusted-keys.ts'
 export type { SignatureRecord } from './signature-file.ts'
 
 /** What is known about a detached signature that did not count. */
-export type DetachedProblem = 'untrusted-key' | 'other-grants' | 'bad-signature' | 'unreadable'
+export type DetachedProblem = 'untrusted-key' | 'other-grants' | 'other-project' | 'bad-signature' | 'unreadable'
 
 /** Whether a manifest may take effect. Only `signed` may. */
 export type ManifestTrust =
@@ -120,6 +120,8 @@ export interface VerifyRequest {
   /** The text of `cordon.toml.sig`, if there is one. */
   readonly detached: string | null
   readonly trustedKeys: readonly TrustedKey[]
+  /** What the project is called wherever it lies; null when it has no such name, and no team can have signed for it. */
+  readonly identity: string | null
 }
 
 /** Decides whether a manifest was signed. Reads the state directory, never the keychain. */
@@ -139,7 +141,7 @@ export function verifyManifest(request: VerifyRequest): ManifestTrust {
       signedAt: own.signed_at,
     }
   }
-  const team = verifyDetached(request.detached, hash, request.trustedKeys)
+  const team = verifyDetached(request, hash)
   if ('key' in team) {
     const { id, comment } = team.key
     return { status: 'signed', grantHash: hash, by: 'team', keyId: id, comment, signedAt: null }
@@ -166,19 +168,19 @@ function lastSigned(stateDir: string, project: string, signatures: readonly Sign
 }
 
 function verifyDetached(
-  text: string | null,
+  { detached, identity, trustedKeys }: VerifyRequest,
   hash: string,
-  trusted: readonly TrustedKey[],
 ): { readonly key: TrustedKey } | { readonly problem: DetachedProblem | null } {
-  if (text === null) return { problem: null }
-  const signatures = parseDetached(text)
+  if (detached === null) return { problem: null }
+  const signatures = parseDetached(detached)
   if (signatures.length === 0) return { problem: 'unreadable' }
   let problem: DetachedProblem = 'untrusted-key'
-  for (const { key, grantHash: signedHash, signature } of signatures) {
-    const known = trusted.find((candidate) => candidate.key === key)
+  for (const { key, grantHash: signedHash, identity: signedFor, signature } of signatures) {
+    const known = trustedKeys.find((candidate) => candidate.key === key)
     if (known === undefined) continue
     if (signedHash !== hash) problem = 'other-grants'
-    else if (isSignedBy(key, teamMessage(hash), signature)) return { key: known }
+    else if (identity === null || signedFor !== identity) problem = 'other-project'
+    else if (isSignedBy(key, teamMessage(identity, hash), signature)) return { key: known }
     else problem = 'bad-signature'
   }
   return { problem }

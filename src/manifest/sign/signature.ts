@@ -21,9 +21,9 @@ export function projectMessage(project: string, hash: string): string {
   return `cordon-project-signature-v1\0${project}\0${hash}`
 }
 
-/** What a team signs: whoever trusts our key may have these grants, wherever the project lies. */
-export function teamMessage(hash: string): string {
-  return `cordon-team-signature-v1\0${hash}`
+/** What a team signs: whoever trusts our key may have these grants in this project, wherever it lies. */
+export function teamMessage(identity: string, hash: string): string {
+  return `cordon-team-signature-v2\0${identity}\0${hash}`
 }
 
 /** The short name of a key. */
@@ -68,6 +68,8 @@ export function parsePublicKey(text: string): PublicKey | null {
 export interface DetachedSignature {
   readonly key: PublicKey
   readonly grantHash: string
+  /** The project it was made for, wherever that lies; null when it cannot be read. */
+  readonly identity: string | null
   readonly signature: string
 }
 
@@ -77,16 +79,25 @@ const MAX_DETACHED = 16_384
 export function parseDetached(text: string): readonly DetachedSignature[] {
   if (text.length > MAX_DETACHED) return []
   return text.split('\n').flatMap((line) => {
-    const [word, key, hash, signature, ...more] = line.trim().split(/\s+/)
+    const [word, key, hash, identity, signature, ...more] = line.trim().split(/\s+/)
     const publicKey = parsePublicKey(key ?? '')
-    const wellFormed = word === 'cordon-sig-v1' && more.length === 0 && /^[0-9a-f]{64}$/.test(hash ?? '')
+    const wellFormed = word === 'cordon-sig-v2' && more.length === 0 && /^[0-9a-f]{64}$/.test(hash ?? '')
     return wellFormed && publicKey !== null && signature !== undefined
-      ? [{ key: publicKey, grantHash: hash!, signature }]
+      ? [{ key: publicKey, grantHash: hash!, identity: decoded(identity!), signature }]
       : []
   })
 }
 
-/** The line of a `cordon.toml.sig`. */
-export function printDetached(key: SigningKey, hash: string): string {
-  return `cordon-sig-v1 ${key.publicKey} ${hash} ${key.sign(teamMessage(hash))}\n`
+function decoded(text: string): string | null {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return null
+  }
+}
+
+/** The line of a `cordon.toml.sig`, for the project of this identity. */
+export function printDetached(key: SigningKey, identity: string, hash: string): string {
+  const signature = key.sign(teamMessage(identity, hash))
+  return `cordon-sig-v2 ${key.publicKey} ${hash} ${encodeURIComponent(identity)} ${signature}\n`
 }

@@ -56,6 +56,10 @@ const CHECKS: Readonly<Record<Format, Check>> = {
     /^(?:~\/|\/)[^\p{C}]+$/u.test(text)
       ? null
       : bad(text, 'is not the path of a file', 'a path such as "~/corp-ca.pem"'),
+  'parent-proxy': (text) =>
+    /^(?:none|environment|https?:\/\/[^\s/]+\/?)$/.test(text)
+      ? null
+      : bad(text, 'is not a proxy', '"http://host:port", "https://host:port", "environment" or "none"'),
   command: (text, context) => {
     const parsed = parseCommandPattern(text)
     if ('pattern' in parsed) {

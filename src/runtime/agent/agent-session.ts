@@ -3,23 +3,35 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import type { Prompter } from '../../approval/prompter.ts'
-import { createUpstream, type Upstream } from '../../egress/upstream.ts'
+import type { Upstream } from '../../egress/upstream.ts'
 import type { Mode } from '../../policy/policy.ts'
 import type { ChatConfig, Profile } from '../../providers/profile.ts'
 import { machineResolver, type Resolver } from '../../system/dns.ts'
 import { Fault } from '../../system/fault.ts'
 import { machineFiles } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
+import { lspTool } from '../../tools/agent/lsp.ts'
+import { skillTool } from '../../tools/agent/skill.ts'
+import { taskTool } from '../../tools/agent/task.ts'
+import { websearchTool } from '../../tools/agent/websearch.ts'
 import { builtInSpec } from '../../tools/registry.ts'
+import type { Tool } from '../../tools/tool.ts'
+import { machineUpstream } from '../command/machine-upstream.ts'
 import { type Cordon, type CordonOptions, createCordon } from '../cordon.ts'
 import { skillList } from '../custom/skill-list.ts'
+import { skillPort } from '../custom/skill-port.ts'
+import type { CustomToolHost } from '../custom/tools.ts'
+import { LanguageServers } from '../language/language-servers.ts'
+import { manifestServers } from '../mcp/servers.ts'
 import type { Session } from '../session/session.ts'
-import { Agent, type AgentEvent, type AgentTools } from './agent.ts'
+import { Agent, type AgentEvent, type AgentTools, type TurnEnd, type TurnLimits } from './agent.ts'
 import { footprintOf } from './call-groups.ts'
 import { keyOf, openConfig } from './config.ts'
+import { McpTools } from './mcp-tools.ts'
 import { type Model, openModel } from './model.ts'
 import { type ProjectInstructions, readInstructions } from './project-instructions.ts'
 import { cappedText } from './result-text.ts'
+import { SubAgents } from './sub-agent.ts'
 import { systemPrompt } from './system-prompt.ts'
 import { type ChatSettings, listTranscripts, openTranscript, type Transcript } from './transcript.ts'
 
@@ -37,6 +49,10 @@ export interface AgentSessionOptions {
   /** A conversation to go on with; `latest` is the project's newest. */
   readonly resume?: string
   readonly tell: (event: AgentEvent) => void
+  /** The command of the gateway, for the MCP servers of the manifest; without it they are not offered. */
+  readonly gateway?: readonly string[]
+  /** What a person should know while it runs. */
+  readonly warn?: (text: string) => void
   readonly resolver?: Resolver
   readonly upstream?: Upstream
 }
@@ -72,6 +88,9 @@ export class AgentSession {
   readonly #resolver: Resolver
   readonly #upstream: Upstream
   readonly #date = new Date().toISOString().slice(0, 10)
+  readonly #subAgents: SubAgents
+  readonly #mcp: McpTools | null
+  #budget: number | undefined
   #profile: Profile
   #model: Model
   #instructions: readonly ProjectInstructions[]
@@ -82,7 +101,7 @@ export class AgentSession {
     this.cordon = cordon
     this.config = config
     this.#resolver = options.resolver ?? machineResolver()
-    this.#upstream = options.upstream ?? createUpstream()
+    this.#upstream = options.upstream ?? machineUpstream(machine, cordon.loaded().sandbox)
     const id = options.resume === undefined ? newId() : resumedId(options.resume, machine, cordon.root)
     this.#transcript = openTranscript(machine, id, cordon.root)
     try {
@@ -91,8 +110,18 @@ export class AgentSession {
       this.#profile = this.#profileNamed(options.profile ?? before.profile ?? config.profile)
       const sameProfile = options.profile === undefined || options.profile === before.profile
       this.#model = this.#open(this.#profile, options.model ?? (sameProfile ? before.model : undefined))
-      this.session = cordon.openSession({ id, ...(options.agent !== undefined && { agent: options.agent }) })
+      this.session = cordon.openSession({
+        id,
+        ...(options.agent !== undefined && { agent: options.agent }),
+        tools: (host) => [...this.#sharedTools(host), taskTool((task, signal) => this.#subAgents.run(task, signal))],
+      })
+      this.#subAgents = this.#openSubAgents()
+      this.#mcp = this.#openMcp()
       restoreSettings(this.session, before, options)
+      if (before.tainted) this.session.taint()
+      this.session.subscribe((event) => {
+        if (event.type === 'taint') this.#transcript.set({ tainted: true })
+      })
       this.#instructions = readInstructions(cordon.root, machine, machineFiles)
       const dumps = cordon.loaded().session.dumpProviderPayloads.value
       this.notes = [
@@ -101,9 +130,9 @@ export class AgentSession {
         ...(dumps ? [`debug.dump_provider_payloads is on: what is said goes to ${this.#dumps()} in clear text`] : []),
       ]
       this.agent = new Agent({
-        tools: this.#tools(),
+        tools: this.#tools(this.session),
         model: () => this.#model,
-        system: () => this.#system(),
+        system: () => this.#system(this.session),
         transcript: this.#transcript,
         restored,
         tell: options.tell,
@@ -167,8 +196,26 @@ export class AgentSession {
     this.#transcript.set({ agent })
   }
 
+  /** One turn, once the MCP servers have said what they offer. */
+  async turn(message: Parameters<Agent['turn']>[0], limits: TurnLimits): Promise<TurnEnd> {
+    await this.#mcp?.ready(limits.signal)
+    return this.agent.turn(message, limits)
+  }
+
+  /** The tools of MCP servers. */
+  mcpTools(): readonly { readonly name: string; readonly description: string }[] {
+    return this.#mcp?.offered() ?? []
+  }
+
+  #openMcp(): McpTools | null {
+    const { gateway, prompter = null, warn = () => {} } = this.#options
+    if (!gateway || manifestServers(this.cordon.loaded()).length === 0) return null
+    return new McpTools({ command: gateway, session: this.session, prompter, warn })
+  }
+
   async close(): Promise<void> {
     try {
+      await this.#mcp?.close()
       await this.cordon.close()
     } finally {
       this.#transcript.close()
@@ -205,28 +252,63 @@ export class AgentSession {
     return join(this.#options.machine.stateDir, 'payloads')
   }
 
-  #system(): string {
+  #system(session: Session, forTask = false): string {
     const { session: settings } = this.cordon.loaded()
     return systemPrompt({
       root: this.cordon.root,
-      mode: this.session.mode,
-      agent: this.session.agent,
+      mode: session.mode,
+      agent: session.agent,
       date: this.#date,
       platform: process.platform,
       model: settings.hideModel.value ? null : { name: this.#model.name, provider: this.#model.profile },
       instructions: this.#instructions.filter(({ status }) => status === 'trusted'),
       skills: this.skills(),
-      forTask: false,
+      forTask,
     })
   }
 
-  #tools(): AgentTools {
-    const { session } = this
+  /** Dollars that the conversation may cost, its sub-agents included. */
+  set budget(dollars: number | undefined) {
+    this.#budget = dollars
+  }
+
+  /** Tools that need something of the session; a sub-agent has them too. */
+  #sharedTools(host: CustomToolHost): readonly Tool[] {
+    const { machine } = this.#options
     const { root } = this.cordon
-    const spill = join(this.#options.machine.cacheDir, 'spill', this.id)
+    const languages = new LanguageServers(host, machine, root)
+    return [
+      skillTool(skillPort(root, machine)),
+      lspTool((question, signal) => languages.ask(question, signal)),
+      ...(this.config.searchUrl === null ? [] : [websearchTool(this.config.searchUrl)]),
+    ]
+  }
+
+  #openSubAgents(): SubAgents {
+    return new SubAgents({
+      open: (id, agent) => this.cordon.openSession({ id, agent, tools: (host) => this.#sharedTools(host) }),
+      parent: this.session,
+      model: () => this.#model,
+      system: (session) => this.#system(session, true),
+      tools: (session) => this.#tools(session),
+      tell: this.#options.tell,
+      spend: (spent) => this.agent.charge(spent),
+      left: () => {
+        const { cost } = this.agent.spent
+        return this.#budget === undefined ? undefined : Math.max(0, this.#budget - (cost ?? this.#budget))
+      },
+    })
+  }
+
+  #tools(session: Session): AgentTools {
+    // A sub-agent has none of strangers' tools: their gateway knows only the parent.
+    const mcp = session === this.session ? this.#mcp : null
+    const { root } = this.cordon
+    const spill = join(this.#options.machine.cacheDir, 'spill', session.id)
     return {
-      offered: () => session.tools(),
-      call: (name, input, signal) => session.call(name, input, { signal }),
+      offered: () => [...session.tools(), ...(mcp?.offered() ?? [])],
+      call: (name, input, signal) =>
+        mcp?.has(name) ? mcp.call(name, input, signal) : session.call(name, input, { signal }),
       footprint: ({ name, input }) => {
         try {
           return footprintOf(builtInSpec(name)?.actions(input) ?? null, root)
@@ -260,6 +342,7 @@ function resumedId(wanted: string, machine: Machine, root: string): string {
 /** A resumed conversation is never freer than it was left, and what was typed now stands. */
 function restoreSettings(session: Session, before: ChatSettings, options: AgentSessionOptions): void {
   if (before.agent !== undefined && options.agent === undefined) session.setAgent(before.agent)
-  const mode = options.mode ?? (before.mode as Mode | undefined)
+  // Running everything unasked is said anew each time.
+  const mode = options.mode ?? (before.mode === 'auto' ? undefined : (before.mode as Mode | undefined))
   if (mode !== undefined) session.setMode(mode)
 }

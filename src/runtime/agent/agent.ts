@@ -91,6 +91,12 @@ export class Agent {
     return this.#spent
   }
 
+  /** What others used on behalf of this conversation. */
+  charge({ usage, cost }: Spent): void {
+    const { usage: before, cost: spent, turns } = this.#spent
+    this.#spent = { usage: sumOf(before, usage), cost: cost === null || spent === null ? null : spent + cost, turns }
+  }
+
   get messages(): readonly Message[] {
     return this.#messages
   }
@@ -188,19 +194,9 @@ export class Agent {
   }
 
   #count(usage: Usage, model: Model): void {
-    const cost = model.cost(usage)
-    const { usage: before, cost: spent, turns } = this.#spent
     this.#counted = usage.input + usage.cacheRead + usage.cacheWrite + usage.output
-    this.#spent = {
-      usage: {
-        input: before.input + usage.input,
-        output: before.output + usage.output,
-        cacheRead: before.cacheRead + usage.cacheRead,
-        cacheWrite: before.cacheWrite + usage.cacheWrite,
-      },
-      cost: cost === null || spent === null ? null : spent + cost,
-      turns: turns + 1,
-    }
+    this.charge({ usage, cost: model.cost(usage), turns: 0 })
+    this.#spent = { ...this.#spent, turns: this.#spent.turns + 1 }
   }
 
   async #run(calls: readonly CallPart[], signal: AbortSignal): Promise<CallResult[]> {
@@ -273,6 +269,15 @@ export class Agent {
 
 const CUT =
   'Not run: the answer met its limit or was refused before this call was whole. Send it again, in smaller pieces.'
+
+function sumOf(one: Usage, other: Usage): Usage {
+  return {
+    input: one.input + other.input,
+    output: one.output + other.output,
+    cacheRead: one.cacheRead + other.cacheRead,
+    cacheWrite: one.cacheWrite + other.cacheWrite,
+  }
+}
 
 function notRun(call: CallPart, text: string): CallResult {
   return { id: call.id, name: call.name, text, isError: true }

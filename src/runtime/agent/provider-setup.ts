@@ -1,6 +1,5 @@
 /** Setting a provider up, for surfaces: what is known, what is kept, and one request that shows that it works. */
 
-import { createUpstream } from '../../egress/upstream.ts'
 import { renderProblem } from '../../manifest/check/problem.ts'
 import type { Profile } from '../../providers/profile.ts'
 import { parseConfig } from '../../providers/profile.ts'
@@ -9,6 +8,7 @@ import { Fault } from '../../system/fault.ts'
 import { machineFiles } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
 import { openOwnDirectory } from '../../system/state.ts'
+import { machineUpstream } from '../command/machine-upstream.ts'
 import { loadPolicy } from '../policy/load.ts'
 import { configPath } from './config.ts'
 import { openModel } from './model.ts'
@@ -36,14 +36,14 @@ export async function checkProfile(
   if ('problems' in outcome) {
     throw new Fault('manifest', `your manifest does not load:\n${outcome.problems.map(renderProblem).join('\n')}`)
   }
-  const { policy } = outcome.loaded
+  const { policy, sandbox } = outcome.loaded
   const model = openModel({
     profile: { ...profile, maxTokens: 16 },
     key,
     machine,
     policy: () => policy,
     resolver: machineResolver(),
-    upstream: createUpstream(),
+    upstream: machineUpstream(machine, sandbox),
     dumps: null,
   })
   const messages = [{ role: 'user' as const, parts: [{ type: 'text' as const, text: 'Answer with the word ok.' }] }]

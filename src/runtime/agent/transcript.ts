@@ -36,6 +36,8 @@ export interface ChatSettings {
   readonly agent?: string
   readonly profile?: string
   readonly model?: string
+  /** Something tried to steer the agent. */
+  readonly tainted?: boolean
 }
 
 type Line =

@@ -7,9 +7,7 @@ import { dirname, join } from 'node:path'
 import { AGENT_WIT, componentImports, foreignImports } from '../../code/component/imports.ts'
 import type { CallAnswer } from '../../code/frame.ts'
 import { type ProgramResult, startInterpreter } from '../../code/interpreter.ts'
-import { createUpstream } from '../../egress/upstream.ts'
 import type { ComponentSetting } from '../../manifest/schema/settings.ts'
-import type { Policy } from '../../policy/policy.ts'
 import { type Backend, requireCapable } from '../../sandbox/backend.ts'
 import { planCodeRoom } from '../../sandbox/oci/code-room.ts'
 import { machineResolver } from '../../system/dns.ts'
@@ -18,6 +16,8 @@ import type { Machine } from '../../system/machine.ts'
 import { isRecord } from '../../system/record.ts'
 import { openOwnDirectory, writeOwnJson } from '../../system/state.ts'
 import { uniqueName } from '../../system/unique-name.ts'
+import { machineUpstream } from '../command/machine-upstream.ts'
+import type { LoadedPolicy } from '../policy/load.ts'
 import type { Session } from '../session/session.ts'
 import { answerOf, insideFolder } from './port.ts'
 
@@ -138,9 +138,14 @@ async function transpiled(machine: Machine, bytes: Uint8Array): Promise<string> 
 }
 
 /** One answer of the configured model to one conversation. */
-export async function openModelFor(machine: Machine, policy: () => Policy): Promise<ComponentRun['complete']> {
+export async function openModelFor(machine: Machine, loaded: () => LoadedPolicy): Promise<ComponentRun['complete']> {
   const { openComponentModel } = await import('./component-model.ts')
-  return openComponentModel(machine, policy, machineResolver(), createUpstream())
+  return openComponentModel(
+    machine,
+    () => loaded().policy,
+    machineResolver(),
+    machineUpstream(machine, loaded().sandbox),
+  )
 }
 
 export interface ComponentRun {

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { declareTools, firstProperty } from '../../code/declarations.ts'
 import type { CallAnswer, InsideFile, ToolName } from '../../code/frame.ts'
 import { type Interpreter, type LaunchInside, type ProgramLimits, startInterpreter } from '../../code/interpreter.ts'
-import { pythonArgv } from '../../code/python/bootstrap.ts'
+import { type ModulePolicy, pythonArgv } from '../../code/python/bootstrap.ts'
 import { type Backend, requireCapable } from '../../sandbox/backend.ts'
 import type { Limits } from '../../sandbox/limits.ts'
 import { openCgroups } from '../../sandbox/limits-cgroup.ts'
@@ -66,6 +66,8 @@ export function openSessionCode(options: CodeOptions): SessionCode {
   const running = new Set<Interpreter>()
   let engines: EngineSet | null = null
   let kept: Interpreter | null = null
+  let spare: { readonly interpreter: Interpreter; readonly modules: string; readonly idle: NodeJS.Timeout } | null =
+    null
   let script: { readonly interpreter: Interpreter; users: number; idle: NodeJS.Timeout | null } | null = null
 
   const start = (argv: readonly string[], reads: readonly string[], limits: Limits, env: Record<string, string>) => {
@@ -85,19 +87,39 @@ export function openSessionCode(options: CodeOptions): SessionCode {
     running.delete(interpreter)
   }
 
-  const startPython = (): Interpreter => {
+  const startPython = (modules: ModulePolicy): Interpreter => {
     const python = programOf(LANGUAGES.find(({ name }) => name === 'python')!)
     if (python === null) {
       throw new Fault('no-engine', 'there is no python3 in the folders of the system', { remedy: 'Install python3.' })
     }
+    const limits = { memoryBytes: PYTHON_MEMORY, processes: PROCESSES }
+    return start(pythonArgv(python, modules), [], limits, { MPLBACKEND: 'Agg', MPLCONFIGDIR: '/tmp' })
+  }
+  /** One that nothing ran in yet, under the modules of this moment: the last call left it ready, or it is started now. */
+  const freshPython = (): Interpreter => {
     const { allowedModules, blockedModules } = options.loaded().session.python
-    const argv = pythonArgv(python, { allowed: allowedModules, blocked: blockedModules })
-    return start(
-      argv,
-      [],
-      { memoryBytes: PYTHON_MEMORY, processes: PROCESSES },
-      { MPLBACKEND: 'Agg', MPLCONFIGDIR: '/tmp' },
-    )
+    const modules = { allowed: allowedModules, blocked: blockedModules }
+    const ready = spare
+    dropSpare()
+    if (ready?.interpreter.alive && ready.modules === JSON.stringify(modules)) return ready.interpreter
+    if (ready) void end(ready.interpreter)
+    return startPython(modules)
+  }
+  const dropSpare = () => {
+    if (spare) clearTimeout(spare.idle)
+    spare = null
+  }
+  const leaveSpare = () => {
+    if (spare || closing.signal.aborted) return
+    const { allowedModules, blockedModules } = options.loaded().session.python
+    const modules = { allowed: allowedModules, blocked: blockedModules }
+    const interpreter = startPython(modules)
+    const idle = setTimeout(() => {
+      if (spare?.interpreter === interpreter) dropSpare()
+      void end(interpreter)
+    }, IDLE_MS)
+    idle.unref()
+    spare = { interpreter, modules: JSON.stringify(modules), idle }
   }
   const startScript = (): Interpreter => {
     const inside = insideFolder()
@@ -153,12 +175,14 @@ export function openSessionCode(options: CodeOptions): SessionCode {
       },
       python: async (request) => {
         if (kept && !kept.alive) kept = null
-        const interpreter = (request.keep && kept) || startPython()
+        const interpreter = (request.keep && kept) || freshPython()
         if (request.keep) kept = interpreter
         try {
           return await program(interpreter, request, PYTHON_MEMORY, within())
         } finally {
-          if (interpreter !== kept) await end(interpreter)
+          // Its end need not be waited for: the session's end does.
+          if (interpreter !== kept) void end(interpreter)
+          leaveSpare()
         }
       },
       script: async (request) => {
@@ -186,6 +210,7 @@ export function openSessionCode(options: CodeOptions): SessionCode {
     close: async () => {
       closing.abort()
       if (script?.idle) clearTimeout(script.idle)
+      dropSpare()
       await Promise.allSettled([...running].map(end))
     },
   }

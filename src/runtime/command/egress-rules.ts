@@ -22,6 +22,7 @@ export function egressRules(
     denied: policy.commands.deniedDomains,
     allowPrivate: policy.http.allowPrivate,
     ownAddresses: allowed.length > 0 ? ownAddresses() : [],
+    ...(policy.http.specialRanges && { specialRanges: policy.http.specialRanges }),
     ...(keyless.length > 0 && { keyless }),
     ...(passthrough.length > 0 && { passthrough }),
     ...(policy.http.suffixes && { suffixes: policy.http.suffixes }),

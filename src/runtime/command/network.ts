@@ -5,21 +5,23 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import type { Server } from 'node:net'
 import { join } from 'node:path'
 import { type Aliases, aliasesOf } from '../../egress/aliases.ts'
-import { clientSettings } from '../../egress/clients/clients.ts'
+import { type ClientFile, clientSettings } from '../../egress/clients/clients.ts'
 import { knownHostsFor, sshPatterns } from '../../egress/clients/known-hosts.ts'
-import { type Broker, type BrokeredSecret, createBroker } from '../../egress/credentials/broker.ts'
+import { type Broker, createBroker } from '../../egress/credentials/broker.ts'
 import { type Door, openDoor } from '../../egress/door.ts'
 import type { EgressEvent } from '../../egress/event.ts'
 import type { AskHost } from '../../egress/gate.ts'
 import type { EgressRules } from '../../egress/rules.ts'
 import { createSessionCa, type SessionCa } from '../../egress/tls/ca.ts'
-import { createUpstream, readAuthorities, type Upstream } from '../../egress/upstream.ts'
+import type { Upstream } from '../../egress/upstream.ts'
 import { classifyAddress } from '../../hosts/address.ts'
-import type { SecretSetting } from '../../manifest/schema/settings.ts'
+import type { SandboxSettings, SecretSetting } from '../../manifest/schema/settings.ts'
 import { isAlive } from '../../system/alive.ts'
 import { machineResolver, type Resolver } from '../../system/dns.ts'
-import { Fault, unwritable } from '../../system/fault.ts'
+import { unwritable } from '../../system/fault.ts'
 import type { Machine } from '../../system/machine.ts'
+import { readSecret } from './brokered-secret.ts'
+import { machineUpstream } from './machine-upstream.ts'
 
 /** Where the proxy of a command listens, inside its own network namespace. */
 const PROXY = { proxyHost: '127.0.0.1', proxyPort: 3128 } as const
@@ -40,8 +42,8 @@ export interface NetworkOptions {
   readonly ask?: AskHost
   readonly resolver?: Resolver
   readonly upstream?: Upstream
-  /** Files with further certificate authorities. */
-  readonly caFiles?: readonly string[]
+  /** Further authorities and the parent proxy, where no upstream is given. */
+  readonly sandbox: Pick<SandboxSettings, 'caFiles' | 'parent'>
 }
 
 /** One session's CA, trust files and open doors. Nothing is made before a command needs the network. */
@@ -57,7 +59,7 @@ export class SessionNetwork {
   constructor(options: NetworkOptions) {
     this.#options = options
     this.#resolver = options.resolver ?? machineResolver()
-    this.#upstream = options.upstream ?? createUpstream({ trust: readAuthorities(options.caFiles ?? []) })
+    this.#upstream = options.upstream ?? machineUpstream(options.machine, options.sandbox)
   }
 
   /** The variables and files of a command; those that reach the same by ssh and on the host's loopback share a set. */
@@ -65,9 +67,12 @@ export class SessionNetwork {
     const hostLoopback = reachesLoopback(rules)
     const knownHosts = this.#knownHosts(rules)
     const passthrough = (rules.passthrough?.length ?? 0) > 0
-    const key = `${hostLoopback} ${passthrough} ${knownHosts}`
+    const gitHosts = (rules.allowed ?? []).flatMap(({ ssh, pattern: { wildcard, host, port } }) =>
+      ssh === undefined ? [] : [`${wildcard ? '*.' : ''}${host}:${port}`],
+    )
+    const key = `${hostLoopback} ${passthrough} ${gitHosts} ${knownHosts}`
     const { names, doors } = aliasesOf(rules)
-    const known = this.#settings.get(key) ?? this.#makeSettings(hostLoopback, passthrough, knownHosts)
+    const known = this.#settings.get(key) ?? this.#makeSettings(hostLoopback, passthrough, knownHosts, gitHosts)
     this.#settings.set(key, known)
     return { ...known, names, doors }
   }
@@ -85,6 +90,7 @@ export class SessionNetwork {
         upstream: this.#upstream,
         resolver: this.#resolver,
         broker: this.#secrets(),
+        ssh: this.#options.machine,
         onEvent,
         ...(ask && { ask }),
       })
@@ -115,6 +121,18 @@ export class SessionNetwork {
     return this.#broker
   }
 
+  /** The placeholders as the command finds them: in variables, or in files that variables name. */
+  #brokeredVariables(directory: string): { variables: Record<string, string>; files: ClientFile[] } {
+    const variables: Record<string, string> = { ...this.#secrets().environment }
+    const files: ClientFile[] = []
+    for (const { name } of this.#options.secrets.filter((secret) => secret.asFile)) {
+      const path = join(directory, `secret-${name}`)
+      files.push({ path, content: variables[name]!, mode: 0o444 })
+      variables[name] = path
+    }
+    return { variables, files }
+  }
+
   /** ~/.ssh is hidden inside; what it says about the keys of the granted hosts is no secret. */
   #knownHosts({ allowed }: EgressRules): string {
     const patterns = sshPatterns(allowed?.map((rule) => rule.pattern) ?? [])
@@ -130,10 +148,12 @@ export class SessionNetwork {
     hostLoopback: boolean,
     passthrough: boolean,
     knownHosts: string,
+    gitHosts: readonly string[],
   ): Omit<DoorSettings, 'names' | 'doors'> {
     const runs = join(this.#options.machine.cacheDir, 'run')
     reap(runs)
     const directory = join(runs, `${process.pid}-${Math.random().toString(36).slice(2)}`)
+    const brokered = this.#brokeredVariables(directory)
     const { environment, files, standIns } = clientSettings({
       ...PROXY,
       directory,
@@ -143,15 +163,17 @@ export class SessionNetwork {
       passthrough,
       home: this.#options.machine.home,
       knownHosts,
+      gitHosts,
     })
     try {
       mkdirSync(directory, { recursive: true, mode: 0o755 })
-      for (const { path, content, mode } of files) writeFileSync(path, content, { mode, flag: 'wx' })
+      for (const { path, content, mode } of [...files, ...brokered.files])
+        writeFileSync(path, content, { mode, flag: 'wx' })
     } catch (error) {
       rmSync(directory, { recursive: true, force: true })
       throw unwritable(directory, error)
     }
-    return { variables: { ...environment, ...this.#secrets().environment }, directory, standIns }
+    return { variables: { ...environment, ...brokered.variables }, directory, standIns }
   }
 }
 
@@ -175,29 +197,5 @@ function reap(runs: string): void {
     const pid = Number(name.split('-')[0])
     if (!Number.isInteger(pid) || isAlive(pid)) continue
     rmSync(join(runs, name), { recursive: true, force: true })
-  }
-}
-
-function readSecret(secret: SecretSetting, machine: Machine): BrokeredSecret {
-  const value = secret.source.kind === 'env' ? machine.env[secret.source.name] : machine.readSecret(secret.source)
-  if (value === undefined || value === null || value === '') {
-    throw new Fault(
-      'secret-missing',
-      `the secret ${secret.name} has no value at its source (${secret.source.kind} ${secret.source.name})`,
-      {
-        remedy: 'Set it there, or take the entry out of [[secrets]].',
-      },
-    )
-  }
-  const { name, hosts, header, query, exclusive = false, passHeaders, passParameters } = secret
-  return {
-    name,
-    value,
-    hosts: hosts.map((rule) => rule.pattern),
-    ...(header !== null && { header }),
-    ...(query !== undefined && { query }),
-    exclusive,
-    ...(passHeaders && { passHeaders }),
-    ...(passParameters && { passParameters }),
   }
 }

@@ -11,7 +11,7 @@ const MAX_NOTES = 20
 
 /** The notes of a run: observed before inferred, each once. `stderr`: what to infer from, where it was not captured. */
 export function outcomeNotes(
-  { result, plan, findings, maskChanges, egress, served }: RunOutcome,
+  { result, plan, findings, maskChanges, changes, egress, served }: RunOutcome,
   stderr: string = result.stderr?.bytes.toString('utf8') ?? '',
 ): readonly string[] {
   const inferred = stderr === '' ? [] : inferViolations(stderr, plan)
@@ -21,6 +21,11 @@ export function outcomeNotes(
     ...cut([...new Set(violations)]),
     ...groupedMessages(findings),
     ...maskChanges.map((change) => change.message),
+    ...(changes?.lost.length
+      ? [
+          `${changes.lost[0]} was too large to be kept or could not be read${changes.lost.length > 1 ? `, and so were ${changes.lost.length - 1} more` : ''}: cordon undo cannot put that back`,
+        ]
+      : []),
     ...served.filter((port) => port.problem !== null).map(servedLine),
     ...summarize(egress),
   ]

@@ -17,7 +17,7 @@ import {
 import { type AppliedBundle, type BundleFurnishing, furnish, selectBundles } from '../../sandbox/bundles/bundle.ts'
 import { builtInBundles } from '../../sandbox/bundles/bundles.generated.ts'
 import { commandEnvironment } from '../../sandbox/environment.ts'
-import type { Limits } from '../../sandbox/limits.ts'
+import { DEFAULT_MEMORY_SHARE, DEFAULT_OPEN_FILES, type Limits } from '../../sandbox/limits.ts'
 import { planRoom, planSandbox, type SandboxPlan, type StandIn, type TerminalSize } from '../../sandbox/plan.ts'
 import type { ProtectFacts } from '../../sandbox/protect/protect.ts'
 import { worktreeDirectories } from '../../sandbox/protect/protect.ts'
@@ -32,13 +32,17 @@ import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
 import { ownPackage } from '../policy/own-package.ts'
+import { ownCheckout } from '../policy/own-places.ts'
+import { writablePathFolders } from '../policy/path-folders.ts'
 import { DevServerPorts } from './dev-server-ports.ts'
 import { grantedHosts } from './egress-rules.ts'
+import { type CommandChanges, HeldChanges } from './held-changes.ts'
 import { HiddenPaths } from './hidden-paths.ts'
 import { NAME_SETTINGS, NO_WAY_OUT, nameFile } from './name-service.ts'
 import type { DoorSettings, NetworkOptions, SessionNetwork } from './network.ts'
 import { namedForWriting, type Placement, placeCarried, placeCommand } from './placement.ts'
 import type { ServedPort } from './served-port.ts'
+import { TEMPORARY } from './temporary.ts'
 
 export interface RunRequest {
   readonly argv: readonly string[]
@@ -72,6 +76,8 @@ export interface RunOutcome {
   readonly plan: SandboxPlan
   readonly findings: readonly QuarantineFinding[]
   readonly maskChanges: readonly MaskChange[]
+  /** What it changed, and what it was kept from changing; null where changes do not go through the init. */
+  readonly changes: CommandChanges | null
   /** The decisions of the way out, each kind once with a count. */
   readonly egress: readonly EgressEvent[]
   /** The listed ports on which it served. */
@@ -88,6 +94,7 @@ interface Prepared {
   readonly guard: GuardedRun
   readonly recovered: readonly QuarantineFinding[]
   readonly movable: Movable
+  readonly held: HeldChanges | null
 }
 
 /** A command that is on its way, with who watches its secrets. */
@@ -110,6 +117,8 @@ export class CommandRunner {
   readonly #networkOptions: NetworkOptions
   #network: SessionNetwork | null = null
   #expected: { readonly request: RunRequest; readonly preparing: Preparing } | null = null
+  /** Whether changes go through the init here. */
+  #holdsChanges: boolean
   /** What each of the commands that run now could move of the secrets. */
   readonly #running = new Set<Movable>()
 
@@ -124,6 +133,7 @@ export class CommandRunner {
     this.#machine = machine
     this.#files = files
     this.#backend = backend
+    this.#holdsChanges = backend.capabilities.has('held-changes')
     const placed = placeCommand(loaded.policy, files)
     // A linked worktree at the root keeps its objects in the main repository.
     this.#placement = { ...placed, writes: [...placed.writes, ...worktreeDirectories(loaded.root)] }
@@ -137,15 +147,16 @@ export class CommandRunner {
     this.#networkOptions = {
       machine,
       secrets: loaded.sandbox.secrets.map((secret) => secret.value),
-      caFiles: loaded.sandbox.caFiles,
+      sandbox: loaded.sandbox,
       ...network,
     }
   }
 
   /** The plan of a command, as `cordon run --plan` shows it. Nothing is begun. */
   async plan(request: RunRequest): Promise<SandboxPlan> {
-    const { plan, guard } = this.#prepare(request, await this.#doorSettings(request)).complete()
+    const { plan, guard, held } = this.#prepare(request, await this.#doorSettings(request)).complete()
     guard.end()
+    held?.drop()
     return plan
   }
 
@@ -154,8 +165,11 @@ export class CommandRunner {
     try {
       return await this.#attempt(request, io)
     } catch (error) {
+      if (!(error instanceof Fault)) throw error
+      // Without Landlock or a listener of seccomp's, what was planted is settled after the run, as on older kernels.
+      if (error.code === 'changes-door' && this.#holdsChanges) this.#holdsChanges = false
       // Something was moved between the look and the mounts: look again, once.
-      if (!(error instanceof Fault) || !MOVED.has(error.code)) throw error
+      else if (!MOVED.has(error.code)) throw error
       return this.#attempt(request, io)
     }
   }
@@ -203,7 +217,8 @@ export class CommandRunner {
         for (const event of askedEvents(result.asked, request.rules)) egress.add(event)
       }
       settled = true
-      const { plan, guard, recovered, watch } = underway.begun!
+      const { plan, guard, recovered, watch, held } = underway.begun!
+      const changes = held?.end() ?? null
       const findings = [...recovered, ...guard.end(), ...this.#hidden.madeAgainstRules().map(madeFinding)]
       const maskChanges = watch
         .close(this.#hidden.inProject(), result.exitCode !== 0)
@@ -211,10 +226,11 @@ export class CommandRunner {
         .filter(({ what, path }) => what !== 'kept' || !plan.binds.some((bind) => isInside(bind.path, path)))
       return {
         grants: request.grants,
-        result,
+        result: { ...result, violations: [...result.violations, ...(changes?.refused ?? [])] },
         plan,
         findings,
         maskChanges,
+        changes,
         egress: egress.events(),
         served: ports.served(),
       }
@@ -225,6 +241,7 @@ export class CommandRunner {
       await ports.closed()
       if (!settled) {
         begun?.watch.close([])
+        begun?.held?.drop()
         begun?.guard.end()
       }
     }
@@ -270,8 +287,13 @@ export class CommandRunner {
     const complete = (): Prepared => {
       const { recovered, alive } = this.#guard.look()
       const hidden = this.#hidden.look({ reads, writes }, this.#moving(alive))
-      const guard = this.#guard.begin(this.#protectFacts(request.rules), hidden)
+      const facts = this.#protectFacts(request.rules)
+      const guard = this.#guard.begin(facts, hidden)
+      let changes: HeldChanges | null = null
       try {
+        changes = this.#holdsChanges
+          ? new HeldChanges(facts, this.#machine.stateDir, request.argv, this.#existing(furnished.writes))
+          : null
         // One that began meanwhile may have moved what was being looked for.
         this.#hidden.requireAll(hidden, this.#moving(guard.alive))
         const { masks, held, identities, faces, replaced } = hidden
@@ -288,14 +310,16 @@ export class CommandRunner {
           replaced,
           held,
           pins: [...guard.pins, ...this.#frozen().map((path) => ({ path, mode: 'read-only' as const }))],
+          changes: changes?.plan ?? null,
           network: door ? 'listener' : 'none',
           // A port that the command itself may serve is its own; the machine's is then reached through the proxy.
           ...(door && { names: door.names, doors: door.doors.filter((one) => !servers.includes(one.port)) }),
           servers,
           ...(request.terminal && { terminal: request.terminal }),
         })
-        return { plan, guard, recovered: [...recovered, ...guard.recovered], movable: hidden.movable }
+        return { plan, guard, recovered: [...recovered, ...guard.recovered], movable: hidden.movable, held: changes }
       } catch (error) {
+        changes?.drop()
         guard.end()
         throw error
       }
@@ -309,10 +333,13 @@ export class CommandRunner {
     return [...this.#running, ...alive.map((baseline) => baseline.movable ?? {})]
   }
 
-  /** What deny rules freeze, and Cordon itself where it is installed among the project's packages. */
+  /** What deny rules freeze, folders on PATH, and Cordon itself where it is installed among the project's packages or was built there. */
   #frozen(): string[] {
-    const program = ownPackage(this.#files)
-    return [...this.#hidden.frozen, ...(program === null ? [] : [program])]
+    const programs = [ownPackage(this.#files), ownCheckout(this.#loaded.root, this.#files)].filter(
+      (one) => one !== null,
+    )
+    const onPath = writablePathFolders(this.#machine.env.PATH ?? '', this.#placement.writes, this.#files)
+    return [...this.#hidden.frozen, ...programs, ...onPath]
   }
 
   #bundles(request: RunRequest): AppliedBundle[] {
@@ -335,7 +362,7 @@ export class CommandRunner {
       declared: [...request.envVars, ...furnished.env, ...Object.keys(furnished.defaults)],
       denied: sandbox.envDenied.map((name) => name.value),
       fixed: { ...furnished.variables, ...door },
-      temporary: '/tmp',
+      temporary: TEMPORARY,
       writable: this.#placement.writes,
     })
     return variables
@@ -352,7 +379,8 @@ export class CommandRunner {
       ...(Number.isFinite(timeoutMs) && { timeoutMs }),
       outputBytes: maxOutputBytes.value,
       processes: processes.value,
-      ...(memory.value !== null && { memoryBytes: memory.value }),
+      openFiles: DEFAULT_OPEN_FILES,
+      ...(memory.value === null ? { memoryShare: DEFAULT_MEMORY_SHARE } : { memoryBytes: memory.value }),
       ...(cpu.value !== null && { cpuSeconds: cpu.value }),
     }
   }

@@ -32,6 +32,8 @@ export function readTyped(argv: readonly string[], cwd: string, machine: Machine
     {
       cwd,
       home: machine.home,
+      roots: [cwd],
+      temporary: null,
       canonical: files.canonical,
       isLink: files.isLink,
       analyze,

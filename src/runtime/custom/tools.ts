@@ -155,6 +155,7 @@ async function runTool(
           allowed: manifest.labels.includes('network') ? hostsOf(manifest, settings) : [],
           denied: loaded.policy.commands.deniedDomains,
           allowPrivate: loaded.policy.http.allowPrivate,
+          ...(loaded.policy.http.specialRanges && { specialRanges: loaded.policy.http.specialRanges }),
           ownAddresses: machine.ownAddresses(),
           suffixes: tldtsSuffixes,
         },

@@ -8,6 +8,7 @@ import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
 import type { ManifestChoice } from '../policy/load.ts'
 import { openPolicy } from '../policy/open.ts'
+import { namedWorktrees } from '../policy/worktrees.ts'
 import { type CallChecker, openChecker } from './check-call.ts'
 
 interface BatchLine {
@@ -76,7 +77,10 @@ export class BatchChecker {
     const opened = await openPolicy({ ...place, unsigned: 'as-written' })
     if ('problems' in opened) return { error: opened.problems.map(renderProblem).join('\n') }
     if ('unsigned' in opened) return { error: `${opened.manifestPath} is ${opened.unsigned}` }
-    return openChecker(opened.loaded, this.#machine, this.#files, undefined, undo)
+    const { loaded } = opened
+    // A log of another machine is judged by names: nothing runs here, and nothing of it is there to be asked.
+    const roots = root !== null && this.#files.isMissing(loaded.root) ? namedWorktrees(loaded.root) : []
+    return openChecker(loaded, this.#machine, this.#files, undefined, { undo, roots })
   }
 }
 

@@ -3,6 +3,7 @@
 import type { SessionFacts } from '../../policy/call.ts'
 import { type Decision, denial } from '../../policy/decision.ts'
 import { evaluate } from '../../policy/evaluate.ts'
+import { keptPlaces } from '../../policy/path-part.ts'
 import type { ReasonCode } from '../../policy/reason.ts'
 import type { ShellFacts } from '../../shell/facts.ts'
 import { bashSyntaxError } from '../../system/bash.ts'
@@ -12,9 +13,10 @@ import type { Machine } from '../../system/machine.ts'
 import { parseInput } from '../../tools/input.ts'
 import { builtInSpec, builtInSpecs } from '../../tools/registry.ts'
 import { InputError } from '../../tools/tool.ts'
+import { temporaryOf } from '../command/temporary.ts'
 import { openSkillGate } from '../custom/open-skill-gate.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
-import { ownPackage } from '../policy/own-package.ts'
+import { ownPlaces } from '../policy/own-places.ts'
 import { ownWorktrees } from '../policy/worktrees.ts'
 import { resolveCall } from './resolve-call.ts'
 
@@ -39,18 +41,29 @@ export interface CallChecker {
   check(request: CheckRequest): CheckedCall
 }
 
+/** What a checker takes for true instead of looking at the machine. */
+export interface CheckedAs {
+  /** Undo covers the roots. */
+  readonly undo?: boolean
+  /** Further roots. */
+  readonly roots?: readonly string[]
+}
+
 /** Opens a checker for every tool, or for one: the shell analysis is only loaded when a command can come. */
 export async function openChecker(
   loaded: LoadedPolicy,
   machine: Machine,
   files: Files,
   tool?: string,
-  undo = false,
+  { undo = false, roots = [] }: CheckedAs = {},
 ): Promise<CallChecker> {
   const shell = tool === undefined || tool === 'bash' ? await import('../../shell/analyze.ts') : null
-  const session = { ...newSession(loaded, machine), undo }
+  const fresh = newSession(loaded, machine)
+  const session = { ...fresh, undo, roots: [...fresh.roots, ...roots] }
   const around = {
     home: machine.home,
+    roots: keptPlaces(loaded.policy, session),
+    temporary: temporaryOf(loaded),
     canonical: files.canonical,
     isLink: files.isLink,
     analyze: shell?.analyze ?? null,
@@ -91,16 +104,11 @@ export function newSession(loaded: LoadedPolicy, machine: Machine): SessionFacts
     mode: null,
     levels: new Map(),
     grants: { reads: [], writes: [], commands: [], hosts: [] },
-    roots: ownWorktrees(loaded.root, machineFiles),
+    roots: ownWorktrees(loaded, machine.home, machineFiles),
     envelope: [],
     breakerOpenFor: null,
     tainted: false,
-    own: {
-      configDir: machine.configDir,
-      stateDir: machine.stateDir,
-      manifestPath: loaded.manifestPath,
-      program: ownPackage(machineFiles),
-    },
+    own: ownPlaces(loaded, machine, machineFiles),
   }
 }
 

@@ -14,6 +14,10 @@ export interface Surroundings {
   /** Canonical directory that relative paths stand under. */
   readonly cwd: string
   readonly home: string
+  /** Directories whose files are kept, wherever they lie (`keptPlaces`). */
+  readonly roots: readonly string[]
+  /** What TMPDIR is for a command; null where it is not Cordon that sets it, or somebody took it away. */
+  readonly temporary: string | null
   readonly canonical: (path: string) => string
   readonly isLink: (path: string) => boolean
   /** The shell analysis; null where it was not loaded, and then no command can be judged. */
@@ -76,8 +80,12 @@ function shellFact(command: string, cwd: string | undefined, around: Surrounding
   const analysis = around.analyze(command, {
     cwd: start,
     home: around.home,
-    // The sandbox sets this one itself.
-    variables: { HOME: around.home, PWD: start, TMPDIR: '/tmp' },
+    roots: around.roots,
+    variables: {
+      HOME: around.home,
+      PWD: start,
+      ...(around.temporary !== null && { TMPDIR: around.temporary }),
+    },
   })
   const asks = 'facts' in analysis && analysis.facts.needsSyntaxCheck
   return {

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import { join, posix } from 'node:path'
 import { type Suggestion, suggestGrants } from '../../approval/suggestion.ts'
+import { canonicalJson } from '../../system/canonical-json.ts'
 import { machineFiles } from '../../system/files.ts'
 import { withLock } from '../../system/lock.ts'
 import type { Machine } from '../../system/machine.ts'
@@ -17,9 +18,13 @@ export interface OpenAsk {
   readonly tool: string
   readonly subject: string
   readonly reason: string
-  /** What could be granted, from the narrowest on; empty when only the manifest can allow it. */
+  /** What could be granted, from the narrowest on; empty when no grant may be saved for it. */
   readonly suggestions: readonly Suggestion[]
+  /** The hash of the very call, which can be allowed once where nothing can be granted. */
+  readonly once?: string
   readonly time: number
+  /** Until when the call may be tried once; there only when the person allowed that. */
+  readonly allowedUntil?: number
 }
 
 interface AskFile {
@@ -30,38 +35,62 @@ interface AskFile {
 const MAX_ASKS = 50
 const KEPT_MS = 24 * 3600 * 1000
 
-/** The asks of the last day, the newest last. */
+/** The asks of the last day that nobody answered, the newest last. */
 export function openAsks(machine: Machine, now: number): readonly OpenAsk[] {
-  return read(machine).filter((ask) => ask.time > now - KEPT_MS)
+  return read(machine).filter((ask) => ask.time > now - KEPT_MS && ask.allowedUntil === undefined)
 }
 
 /** Keeps an ask and gives its id, the same for the same ask; null when only the manifest can allow it. */
-export function keepAsk(machine: Machine, ask: Omit<OpenAsk, 'id' | 'time'>, now: number): string | null {
-  if (ask.suggestions.length === 0) return null
-  const key = JSON.stringify([ask.project, ask.tool, ask.subject])
-  const id = createHash('sha256').update(key).digest('hex').slice(0, 6)
+export function keepAsk(machine: Machine, ask: NewAsk, now: number): string | null {
+  if (ask.suggestions.length === 0 && ask.once === undefined) return null
+  const id = hashOf([ask.project, ask.tool, ask.subject, ...(ask.once === undefined ? [] : [ask.once])]).slice(0, 6)
   change(machine, (asks) => [...asks.filter((other) => other.id !== id), { ...ask, id, time: now }].slice(-MAX_ASKS))
   return id
 }
 
-/** The ask of a hook's judgement, with what could be granted. */
+type NewAsk = Omit<OpenAsk, 'id' | 'time' | 'allowedUntil'>
+
+/** The ask of a hook's judgement, with what could be granted; `cwd` is where the call would run. */
 export function askOf(
   machine: Machine,
   host: string,
-  project: string,
+  { root: project, cwd }: { readonly root: string; readonly cwd: string },
   judgement: HookJudgement,
-): Omit<OpenAsk, 'id' | 'time'> {
+): NewAsk {
   const { subject, decision, facts, call } = judgement
   const resolve = (given: string): string => machineFiles.canonical(posix.resolve(project, given))
   const places = { root: project, home: machine.home, resolve }
-  return {
+  const asked = {
     host,
     project,
     subject,
     tool: call.kind === 'search' ? 'grep' : call.tool,
     reason: decision.reason.message,
-    suggestions: call.kind === 'tool' ? suggestGrants(decision, facts, places) : [],
   }
+  // Of a tool that is not known the input is not known either: a yes would be for anything.
+  if (call.kind !== 'tool') return { ...asked, suggestions: [] }
+  const suggestions = suggestGrants(decision, facts, places)
+  if (suggestions.length > 0) return { ...asked, suggestions }
+  const input = call.tool === 'bash' ? { command: call.input.command } : call.input
+  return { ...asked, suggestions, once: hashOf([host, project, cwd, call.tool, canonicalJson(input)]) }
+}
+
+/** Allows the very call of an ask, the next time it is tried. */
+export function allowOnce(machine: Machine, { id }: OpenAsk, minutes: number, now: number): void {
+  change(machine, (asks) => asks.map((ask) => (ask.id === id ? { ...ask, allowedUntil: now + minutes * 60_000 } : ask)))
+}
+
+/** Whether this very call was allowed once; it is not any more afterwards. */
+export function takeOnce(machine: Machine, { once }: NewAsk, now: number): boolean {
+  if (once === undefined) return false
+  const isAllowed = (ask: OpenAsk): boolean => ask.once === once && ask.allowedUntil !== undefined
+  if (!read(machine).some(isAllowed)) return false
+  let taken = false
+  change(machine, (asks) => {
+    taken = asks.some((ask) => isAllowed(ask) && ask.allowedUntil! > now)
+    return asks.filter((ask) => !isAllowed(ask))
+  })
+  return taken
 }
 
 /** Grants what an ask suggested, for a time; every agent in the project may then do it. */
@@ -82,6 +111,10 @@ export function grantAsk(machine: Machine, ask: OpenAsk, suggestion: Suggestion,
 
 export function dropAsk(machine: Machine, id: string): void {
   change(machine, (asks) => asks.filter((ask) => ask.id !== id))
+}
+
+function hashOf(parts: readonly string[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex')
 }
 
 function read(machine: Machine): readonly OpenAsk[] {
@@ -109,6 +142,8 @@ function isAsk(value: unknown): value is OpenAsk {
     ask !== null &&
     texts.every((name) => typeof ask[name] === 'string') &&
     Array.isArray(ask.suggestions) &&
+    (ask.once === undefined || typeof ask.once === 'string') &&
+    (ask.allowedUntil === undefined || typeof ask.allowedUntil === 'number') &&
     typeof ask.time === 'number'
   )
 }

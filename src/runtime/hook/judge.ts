@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { SessionFacts, ToolCall } from '../../policy/call.ts'
 import { type Decision, denial } from '../../policy/decision.ts'
 import { evaluate } from '../../policy/evaluate.ts'
+import { keptPlaces } from '../../policy/path-part.ts'
 import type { PathRule } from '../../policy/policy.ts'
 import { settle } from '../../policy/settle.ts'
 import { compareVerdicts } from '../../policy/verdict.ts'
@@ -15,6 +16,7 @@ import type { Machine } from '../../system/machine.ts'
 import { parseInput } from '../../tools/input.ts'
 import { builtInSpec } from '../../tools/registry.ts'
 import { type Actions, InputError, type ToolLabel, toolLabels } from '../../tools/tool.ts'
+import { temporaryOf } from '../command/temporary.ts'
 import { openSkillGate } from '../custom/open-skill-gate.ts'
 import type { CallHistory } from '../decide/admission.ts'
 import { newSession } from '../decide/check-call.ts'
@@ -104,6 +106,9 @@ export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
   const around = {
     cwd,
     home: machine.home,
+    roots: keptPlaces(loaded.policy, session),
+    // Inside `cordon run` it is the host that sets its commands' variables.
+    temporary: place.inside ? null : temporaryOf(loaded),
     canonical: files.canonical,
     isLink: files.isLink,
     analyze: shell?.analyze ?? null,

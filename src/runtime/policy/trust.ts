@@ -16,6 +16,7 @@ import type { Machine } from '../../system/machine.ts'
 import { openOwnDirectory } from '../../system/state.ts'
 import type { LoadedManifest, LoadedPolicy } from './load.ts'
 import { verifiedFiles } from './memory.ts'
+import { projectIdentity } from './project-identity.ts'
 import { sealVerified } from './seal.ts'
 import { claimedText, registriesOf, signedText } from './signed-text.ts'
 
@@ -40,10 +41,12 @@ export function trustRequest(
   files: Files,
 ): TrustRequest {
   const detachedFile = `${loaded.manifestPath}.sig`
+  const detached = files.exists(detachedFile) ? files.readText(detachedFile, 64 * 1024) : null
   return {
     stateDir: machine.stateDir,
     project: loaded.root,
-    detached: files.exists(detachedFile) ? files.readText(detachedFile, 64 * 1024) : null,
+    detached,
+    identity: detached === null ? null : projectIdentity(loaded.root, files),
     trustedKeys: readTrustedKeys({
       configDir: machine.configDir,
       override: machine.env.CORDON_TRUSTED_KEYS,
@@ -122,10 +125,15 @@ export function signProject(loaded: LoadedManifest, machine: Machine, now: Date)
 }
 
 /** The text of a `cordon.toml.sig` by the user's key, for those who trust it: without the registries of this machine. */
-export function detachedSignature(loaded: LoadedManifest, machine: Machine): string {
+export function detachedSignature(loaded: LoadedManifest, machine: Machine, files: Files): string {
   if (!loaded.project) throw new Fault('no-manifest', `${loaded.root} has no cordon.toml to sign`)
+  const identity = projectIdentity(loaded.root, files)
+  if (identity === null)
+    throw new Fault('no-origin', `${loaded.root} is in no repository with an origin, which a team signs for`, {
+      remedy: 'Name where it comes from, as the others cloned it: git remote add origin URL.',
+    })
   const { key } = userSigningKey({ stateDir: machine.stateDir, keys: openKeyStore(machine.stateDir) })
-  return printDetached(key, grantHash(canonicalManifest(loaded.project)))
+  return printDetached(key, identity, grantHash(canonicalManifest(loaded.project)))
 }
 
 /**

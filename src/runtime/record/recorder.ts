@@ -111,7 +111,7 @@ export function auditRecorder(log: RecordLog, options: RecorderOptions): Session
           },
         }),
         ...(output?.files && { files: [...output.files.read, ...output.files.written] }),
-        ...runFields(outcomes, output?.hosts),
+        ...runFields(outcomes, output?.hosts, output?.files?.written),
         ...(error && { error_code: error.code, ...(options.arguments && { error: error.message }) }),
       })
     },

@@ -1,25 +1,34 @@
 /** What the record says of commands that ran: hosts reached and refused, what was stopped, put aside or served. */
 
 import type { AuditViolation, EndEvent } from '../../audit/event.ts'
+import { toldName } from '../../files/told-names.ts'
 import type { RunOutcome } from '../command/runner.ts'
 
 /** As many hosts as the way out keeps apart, and room for the rest. */
 const MAX_LISTED = 2_000
 
-type RunFields = Pick<EndEvent, 'hosts' | 'refused_hosts' | 'violations' | 'quarantine' | 'served'>
+type RunFields = Pick<EndEvent, 'hosts' | 'refused_hosts' | 'violations' | 'quarantine' | 'changes' | 'served'>
 
-/** The fields of an end, each only where there is something to say. `reached`: hosts that the tool itself reached. */
-export function runFields(outcomes: readonly RunOutcome[], reached: readonly string[] = []): RunFields {
+/** The fields of an end, each only where there is something to say. `reached`: hosts that the tool itself reached, `written`: files that it wrote. */
+export function runFields(
+  outcomes: readonly RunOutcome[],
+  reached: readonly string[] = [],
+  written: readonly string[] = [],
+): RunFields {
   const hosts = [...new Set([...reached, ...outcomes.flatMap((outcome) => hostsOf(outcome, 'allow'))])]
   const refused = [...new Set(outcomes.flatMap((outcome) => hostsOf(outcome, 'deny')))]
   const violations = outcomes.flatMap(violationsOf).slice(0, MAX_LISTED)
-  const quarantine = outcomes.flatMap(({ findings }) => findings.map(({ path, action }) => ({ path, action })))
+  const quarantine = [
+    ...outcomes.flatMap(({ findings }) => findings.map(({ path, action }) => ({ path, action }))),
+    ...written.filter((path) => toldName(path) !== null).map((path) => ({ path, action: 'told' as const })),
+  ]
   const served = outcomes.flatMap((outcome) => outcome.served)
   return {
     ...(hosts.length > 0 && { hosts: hosts.slice(0, MAX_LISTED) }),
     ...(refused.length > 0 && { refused_hosts: refused.slice(0, MAX_LISTED) }),
     ...(violations.length > 0 && { violations }),
     ...(quarantine.length > 0 && { quarantine: quarantine.slice(0, MAX_LISTED) }),
+    ...changesOf(outcomes),
     ...(served.length > 0 && { served }),
   }
 }
@@ -34,8 +43,11 @@ function violationsOf({ result, egress, grants }: RunOutcome): AuditViolation[] 
   return [
     ...result.violations.map((violation) => ({
       seen: violation.certainty,
-      kind: violation.path === undefined ? ('syscall' as const) : ('file' as const),
-      subject: violation.path ?? violation.message,
+      ...(violation.kind === 'memory-used-up'
+        ? { kind: 'limit' as const, subject: 'memory' }
+        : violation.path === undefined
+          ? { kind: 'syscall' as const, subject: violation.message }
+          : { kind: 'file' as const, subject: violation.path }),
       ...granted,
     })),
     ...deniedHosts(denied).map((violation) => ({ ...violation, ...granted })),
@@ -52,4 +64,28 @@ function deniedHosts(denied: RunOutcome['egress']): AuditViolation[] {
     subject,
     count: events.reduce((sum, event) => sum + event.count, 0),
   }))
+}
+
+const MAX_CHANGES = 200
+
+/** What the commands of a call changed, together. */
+function changesOf(outcomes: readonly RunOutcome[]): Pick<EndEvent, 'changes'> {
+  const all = outcomes.flatMap(({ changes }) => (changes?.call ? [changes] : []))
+  if (all.length === 0) return {}
+  const sum = (of: 'made' | 'changed' | 'removed' | 'lost') => all.reduce((total, one) => total + one[of].length, 0)
+  const names = all.flatMap(({ made, changed, removed }) => [
+    ...made.map((path) => `+${path}`),
+    ...changed.map((path) => `~${path}`),
+    ...removed.map((path) => `-${path}`),
+  ])
+  return {
+    changes: {
+      undo: all.at(-1)!.call,
+      made: sum('made'),
+      changed: sum('changed'),
+      removed: sum('removed'),
+      lost: sum('lost'),
+      names: names.slice(0, MAX_CHANGES),
+    },
+  }
 }

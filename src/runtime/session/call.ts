@@ -1,6 +1,7 @@
 /** A call of a session before it is decided: the tool, its checked input, and the facts that the decision is made on. */
 
 import type { ToolCall } from '../../policy/call.ts'
+import { keptPlaces } from '../../policy/path-part.ts'
 import { isBuiltInTool, toolKind } from '../../policy/tool-kind.ts'
 import { analyze } from '../../shell/analyze.ts'
 import type { ShellFacts } from '../../shell/facts.ts'
@@ -10,6 +11,7 @@ import type { CheckedPath } from '../../system/guarded/checked-path.ts'
 import type { Machine } from '../../system/machine.ts'
 import { parseInput } from '../../tools/input.ts'
 import type { ToolInput } from '../../tools/tool.ts'
+import { temporaryOf } from '../command/temporary.ts'
 import { skillGate } from '../custom/skill-gate.ts'
 import type { SessionTool } from '../custom/tools.ts'
 import { checkedPaths, resolveCall } from '../decide/resolve-call.ts'
@@ -51,6 +53,8 @@ export function parseCall(
   const call = resolveCall(name, actions, {
     cwd: view.base(moved).root,
     home: machine.home,
+    roots: keptPlaces(view.base(moved).policy, view.facts()),
+    temporary: temporaryOf(view.base(moved)),
     canonical: (path) => view.canonical(path, moved),
     // The view may place a path elsewhere, so that every path is asked about as a whole.
     isLink: () => true,

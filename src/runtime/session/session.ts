@@ -1,8 +1,10 @@
 /** A session: one agent in one project, every tool on the one guarded way. */
 
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
+import { relative } from 'node:path'
 import type { Approval, Question } from '../../approval/approve.ts'
 import type { AskHost } from '../../egress/gate.ts'
+import { toldMessages } from '../../files/told-names.ts'
 import type { SessionFacts } from '../../policy/call.ts'
 import type { Decision } from '../../policy/decision.ts'
 import { evaluate } from '../../policy/evaluate.ts'
@@ -19,7 +21,7 @@ import { openCommands, type SessionCommands } from '../command/port.ts'
 import type { CommandRunner, RunOutcome } from '../command/runner.ts'
 import type { CustomToolHost, SessionTool } from '../custom/tools.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
-import { ownPackage } from '../policy/own-package.ts'
+import { ownPlaces } from '../policy/own-places.ts'
 import { ownWorktrees } from '../policy/worktrees.ts'
 import { savedGrantOf } from '../record/approver.ts'
 import type { CallRecord } from '../record/recorder.ts'
@@ -101,16 +103,7 @@ export class Session {
     const { id, agent = null, directory = null } = settings
     this.id = id
     this.#parts = parts
-    this.#state = new SessionState(
-      agent,
-      {
-        configDir: machine.configDir,
-        stateDir: machine.stateDir,
-        manifestPath: loaded.manifestPath,
-        program: ownPackage(files),
-      },
-      ownWorktrees(loaded.root, files),
-    )
+    this.#state = new SessionState(agent, ownPlaces(loaded, machine, files), ownWorktrees(loaded, machine.home, files))
     const view = new SessionView({ id, project, state: this.#state, saved, machine, files, spillDirectory, directory })
     this.#view = view
     this.#history = new LiveHistory({
@@ -167,6 +160,28 @@ export class Session {
   /** The mode that holds. */
   get mode(): Mode {
     return this.#view.mode
+  }
+
+  /** True once a result tried to steer the agent, and what writes or reaches out asks again (A3). */
+  get tainted(): boolean {
+    return this.#state.tainted
+  }
+
+  /** Something that tries to steer came to this session another way: by a sub-agent, or before it was resumed. */
+  taint(): void {
+    if (this.#parts.project.loaded.session.taintAsks.value) this.#state.tainted = true
+  }
+
+  /** From now on this session may do what that one may, or less: its mode, levels, envelope and taint hold here. */
+  follow(leader: Session): void {
+    this.#state.follow(leader.#state, leader.mode)
+    const { root } = this.#view.base(false)
+    this.#parts.recorder.note({ type: 'session', agent: this.agent, root, parent: leader.id })
+  }
+
+  /** The ring of the agent (P8): 1 may most, 3 reads only. */
+  get ring(): 1 | 2 | 3 {
+    return this.#view.ring().number
   }
 
   /** Names, descriptions and JSON Schemas, for a model; labels and hints, for a client. */
@@ -261,6 +276,7 @@ export class Session {
     await Promise.allSettled(this.#running)
     this.#parts.saved.endSession(this.id)
     this.#parts.recorder.close()
+    rmSync(this.#parts.spillDirectory, { recursive: true, force: true })
     this.#parts.closed()
   }
 
@@ -290,13 +306,22 @@ export class Session {
       approve: (parsed, decision, signal) => this.#approve(parsed, decision, signal, underway),
       run: (parsed, _, signal) => this.#run(parsed, signal, underway),
       // A3: a hit is flagged to the agent and taints the session.
-      scan: (_, output) => scanOutput(output),
+      scan: (_, output) => this.#withTold(scanOutput(output)),
       tainted: ({ tool: { name } }, score) => {
         recorder.tainted(name, score)
         this.#listeners.tell({ type: 'taint', tool: name, score })
       },
       end: (record, result) => recorder.end(record, result, underway.outcomes),
     }
+  }
+
+  /** What a file tool changed that a person wants to know of, as the settling of a command says it. */
+  #withTold(scanned: Scanned<ToolOutput>): Scanned<ToolOutput> {
+    const written = scanned.output.files?.written ?? []
+    if (written.length === 0) return scanned
+    const { root } = this.#view.base(this.#view.entered)
+    const told = toldMessages(written, '', (path) => relative(root, path)).map(({ message }) => message)
+    return { ...scanned, notes: [...scanned.notes, ...told] }
   }
 
   #evaluate(parsed: ParsedCall, breakerOpenFor: number | null): Decision {

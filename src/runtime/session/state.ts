@@ -36,6 +36,15 @@ export class SessionState {
     this.#levels.set(tool, { value: level, rule: `/perm ${tool}`, source: 'session' })
   }
 
+  /** What holds in another session holds here: `mode` is the one in force there. */
+  follow(leader: SessionState, mode: Mode): void {
+    this.mode = mode
+    this.tainted ||= leader.tainted
+    for (const [tool, level] of leader.#levels) this.#levels.set(tool, level)
+    this.#envelope.push(...leader.#envelope)
+    this.#limits ||= leader.#limits
+  }
+
   /** F3: the envelope grows and never shrinks. `limits`: writes are held to it even where the manifest sets none. */
   widenEnvelope(globs: readonly string[], source: string, place: Place, limits = false): void {
     for (const text of globs) {

@@ -2,6 +2,9 @@
 
 import type { SandboxRoom } from '../plan.ts'
 
+/** Where every user of the sandbox may make files, as programs expect it. */
+const SHARED: ReadonlySet<string> = new Set(['/tmp', '/var/tmp', '/dev/shm'])
+
 /** Descriptors that bubblewrap passes on to the init. */
 export const CONTROL_FD = 3
 export const INIT_FD = 4
@@ -46,7 +49,7 @@ export function compileArguments(plan: SandboxRoom, channel: boolean): string[] 
     ...plan.links.map(({ path, target }) => ({ path, args: ['--symlink', target, path] })),
     ...plan.scratch.map((path) => ({
       path,
-      args: ['--perms', path === '/tmp' || path === '/dev/shm' ? '1777' : '0700', '--size', size, '--tmpfs', path],
+      args: ['--perms', SHARED.has(path) ? '1777' : '0700', '--size', size, '--tmpfs', path],
     })),
     ...plan.standIns.map(({ path, source }) => ({ path, args: ['--ro-bind', source, path] })),
     ...plan.emptied.map((path) => ({ path, args: ['--perms', '0555', '--size', '4096', '--tmpfs', path] })),

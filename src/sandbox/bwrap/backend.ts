@@ -37,6 +37,7 @@ const CAPABILITIES: ReadonlySet<Capability> = new Set([
   'terminal',
   'signals',
   'same-user',
+  'held-changes',
 ])
 
 /** Node has no name for it; the same on x64 and arm64. */

@@ -3,7 +3,7 @@
 import { constants } from 'node:os'
 import type { Asked, Captured, LaunchIo, LaunchResult } from '../backend.ts'
 import type { SandboxPlan } from '../plan.ts'
-import { maskViolation, type Violation } from '../violation.ts'
+import { maskViolation, memoryViolation, type Violation } from '../violation.ts'
 import { faultOfBwrap, faultOfStep } from './launch-fault.ts'
 import { type InitMessage, MESSAGE_BYTES, parseMessage } from './orders.ts'
 
@@ -85,12 +85,15 @@ export class LaunchProgress {
     else if (message.kind === 'timeout') this.#timedOut = true
     else if (message.kind === 'ready') this.#ready = { watched: message.watched }
     else if (message.kind === 'ended') this.#ended = message
-    else if (message.kind === 'mask') this.#violate(this.#plan.masks[message.index], message.event)
+    else if (message.kind === 'memory') this.#violate(memoryViolation(message.mebibytes, message.ended))
+    else if (message.kind === 'mask') this.#violateMask(this.#plan.masks[message.index], message.event)
   }
 
-  #violate(path: string | undefined, event: 'opened' | 'lifted'): void {
-    if (path === undefined) return
-    const violation = maskViolation(path, event)
+  #violateMask(path: string | undefined, event: 'opened' | 'lifted'): void {
+    if (path !== undefined) this.#violate(maskViolation(path, event))
+  }
+
+  #violate(violation: Violation): void {
     this.#violations.push(violation)
     this.#onViolation?.(violation)
   }

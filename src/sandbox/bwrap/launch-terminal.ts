@@ -1,7 +1,8 @@
-/** Relays a person's terminal to the sandbox's own: bytes both ways, raw mode, size. */
+/** Relays a person's terminal to the sandbox's own: bytes both ways, but for the clipboard, raw mode, size. */
 
 import type { Socket } from 'node:net'
 import type { TerminalIo } from '../backend.ts'
+import { ClipboardFilter } from './clipboard-filter.ts'
 import type { Streams } from './launch-room.ts'
 import { resizeMessage } from './orders.ts'
 
@@ -20,7 +21,12 @@ export function relayTerminal(streams: Streams, control: Socket, terminal: Termi
   }
   output.on('resize', resize)
   input.pipe(inside.input)
-  inside.output.pipe(output, { end: false })
+  const clipboard = new ClipboardFilter()
+  inside.output.on('data', (chunk: Buffer) => {
+    if (output.write(clipboard.take(chunk))) return
+    inside.output.pause()
+    output.once('drain', () => inside.output.resume())
+  })
 
   return () => {
     input.unpipe(inside.input)

@@ -1,7 +1,8 @@
 /** PURE. The orders for cordon-init as bytes, and its messages back. The format is documented in native/cordon-init.c. */
 
+import { isInside } from '../../files/baseline.ts'
 import { encodePath } from '../../files/path-bytes.ts'
-import { actionByte, type ChangePlan } from '../changes.ts'
+import type { ChangePlan } from '../changes.ts'
 import { RESOURCE_NUMBERS, type ResourceLimit } from '../limits.ts'
 import { DEFAULT_PORT, type MaskFace, type MaskIdentity, type SandboxPlan } from '../plan.ts'
 
@@ -186,6 +187,9 @@ export function compileOrders({
         view.setBigUint64(4, BigInt(Math.floor(limit)), true)
       }),
     )
+  const { memoryBytes, memoryShare } = plan.limits
+  if (memoryBytes === undefined && memoryShare !== undefined)
+    writer.record('v', u32(Math.min(1000, Math.max(1, Math.round(memoryShare * 1000)))))
   if (processNumbers !== null)
     writer.record(
       'q',
@@ -227,15 +231,19 @@ export function compileOrders({
 
 const CHANGED_BY_INIT = 1
 const CHANGED_FREELY = 2
+/** A right of Landlock's for a place is one for all below it, so a private place that holds a root needs the door too. */
+const CHANGED_LOOSELY = 3
 
 /** Where changes go through the init, where they do not, what it judges by, and where it keeps. */
 function orderChanges(writer: Writer, plan: SandboxPlan, { rules, gitKeys, keep, free }: ChangePlan): void {
   const place = (kind: number, path: string) => writer.record('o', Uint8Array.of(kind), pathBytes(path))
-  for (const path of ['/dev', '/proc', ...plan.scratch]) place(CHANGED_FREELY, path)
-  for (const { path, mode } of plan.binds)
-    if (mode === 'read-write') place(free.includes(path) ? CHANGED_FREELY : CHANGED_BY_INIT, path)
-  for (const rule of rules) writer.record('f', Uint8Array.of(actionByte(rule)), pathBytes(rule.pattern))
-  for (const key of gitKeys) writer.record('k', text(key, 'a git key'))
+  const writable = plan.binds.filter(({ mode }) => mode === 'read-write').map(({ path }) => path)
+  const roots = writable.filter((path) => !free.includes(path))
+  const freely = ['/dev', '/proc', ...plan.scratch, ...writable.filter((path) => free.includes(path))]
+  for (const path of freely) place(roots.some((root) => isInside(root, path)) ? CHANGED_LOOSELY : CHANGED_FREELY, path)
+  for (const path of roots) place(CHANGED_BY_INIT, path)
+  for (const part of rules) if (part !== '') writer.record('f', encodePath(part))
+  if (gitKeys !== '') writer.record('k', encoder.encode(gitKeys))
   if (!keep) return
   const limits = numbers(16, (view) => {
     view.setBigUint64(0, BigInt(keep.fileBytes), true)
@@ -285,6 +293,7 @@ export type InitMessage =
   | { readonly kind: 'failed'; readonly step: number; readonly errno: number; readonly index: number }
   | { readonly kind: 'gate' }
   | { readonly kind: 'timeout' }
+  | { readonly kind: 'memory'; readonly mebibytes: number; readonly ended: 'process' | 'all' }
   /** A name that does not exist inside, or a connection that was refused there; so many bytes of it follow, in whole messages. */
   | { readonly kind: 'asked'; readonly what: 'name' | 'connection'; readonly bytes: number; readonly port: number }
   | { readonly kind: 'ready'; readonly watched: boolean }
@@ -307,6 +316,8 @@ export function parseMessage(bytes: Uint8Array): InitMessage | null {
       return { kind: 'gate' }
     case 'T':
       return { kind: 'timeout' }
+    case 'M':
+      return { kind: 'memory', mebibytes: a, ended: b === 1 ? 'all' : 'process' }
     case 'A':
       return { kind: 'asked', what: a === 0 ? 'name' : 'connection', bytes: b, port: c }
     case 'R':

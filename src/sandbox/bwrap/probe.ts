@@ -15,6 +15,7 @@ import { release, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { errorCode, messageOf } from '../../system/fault.ts'
 import type { Backend, LaunchResult } from '../backend.ts'
+import { ruleText } from '../changes.ts'
 import type { CgroupSupport } from '../limits.ts'
 import { planSandbox } from '../plan.ts'
 import type { Assurance, Support } from '../report.ts'
@@ -69,6 +70,7 @@ const SCRIPT: string = [
   ...CHECKS.map(
     ({ attack }, i) => `if ( ${attack} ) >/dev/null 2>&1; then echo "${i} broken"; else echo "${i} held"; fi`,
   ),
+  '( echo planted > "$P/.planted" ) 2>/dev/null',
   'echo written > "$P/new" && echo writable',
 ].join('\n')
 
@@ -81,7 +83,7 @@ export async function probeSandbox(
   let base: string | null = null
   try {
     base = makePlace()
-    const { result, listened } = await attackFromInside(backend, base)
+    const { result, listened, holds } = await attackHeld(backend, base)
     const output = result.stdout?.bytes.toString('utf8') ?? ''
     if (result.exitCode !== 0 || !output.includes('writable'))
       return unusable(backend, new Error(`the probe ended with ${result.exitCode} and said ${JSON.stringify(output)}`))
@@ -106,6 +108,15 @@ export async function probeSandbox(
             status: 'degraded',
             detail: 'opens of hidden files are not observed (they are hidden all the same)',
             remedy: 'Raise fs.inotify.max_user_instances.',
+          },
+      holds
+        ? { name: 'changes', status: 'enforced', detail: 'held while a command runs, and kept for `cordon undo`' }
+        : {
+            name: 'changes',
+            status: 'degraded',
+            detail: 'protected files that a command makes are taken away after it has ended; nothing can be undone',
+            remedy:
+              'Use Linux 5.19 or newer with Landlock (lsm=landlock,… at boot), and allow seccomp notification in containers.',
           },
       cgroupAssurance(cgroup()),
     )
@@ -165,7 +176,26 @@ export function reapProbes(place: string, now: number): void {
 const REPORT =
   'This machine does not keep a promise of the sandbox: please report it with the output of `cordon doctor --json`.'
 
-async function attackFromInside(backend: Backend, base: string): Promise<{ result: LaunchResult; listened: boolean }> {
+/** With the door for changes, or without it where the machine has none. */
+async function attackHeld(
+  backend: Backend,
+  base: string,
+): Promise<{ result: LaunchResult; listened: boolean; holds: boolean }> {
+  try {
+    const found = await attackFromInside(backend, base, true)
+    const planted = existsSync(join(base, 'project/.planted'))
+    return { ...found, holds: !planted }
+  } catch (error) {
+    if (!(error instanceof SandboxFault) || error.code !== 'changes-door') throw error
+    return { ...(await attackFromInside(backend, base, false)), holds: false }
+  }
+}
+
+async function attackFromInside(
+  backend: Backend,
+  base: string,
+  held: boolean,
+): Promise<{ result: LaunchResult; listened: boolean }> {
   const project = join(base, 'project')
   const outside = join(base, 'outside')
   const request = {
@@ -180,6 +210,9 @@ async function attackFromInside(backend: Backend, base: string): Promise<{ resul
     writes: [project],
     masks: [join(project, '.env')],
     pins: ['pinned', 'above/pinned'].map((name) => ({ path: join(project, name), mode: 'read-only' as const })),
+    changes: held
+      ? { rules: [ruleText([{ pattern: '.planted', action: 'refuse' }])], gitKeys: '', keep: null, free: [] }
+      : null,
     network: 'listener' as const,
     unixSockets: false,
     limits: { timeoutMs: 20_000 },

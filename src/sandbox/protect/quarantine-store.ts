@@ -24,6 +24,7 @@ import { posix } from 'node:path'
 import { encodePath } from '../../files/path-bytes.ts'
 import { splitPath } from '../../files/path-pattern.ts'
 import { uniqueName } from '../../system/unique-name.ts'
+import { pruneQuarantine } from './quarantine-prune.ts'
 
 /** `O_PATH` of Linux: a handle for the place alone, which needs no right to read it. */
 const O_PATH = 0x200000
@@ -31,28 +32,36 @@ const O_PATH = 0x200000
 /** Where the things of one run are kept: `quarantine/RUN/` in the state directory, with a list beside them. */
 export class QuarantineStore {
   readonly folder: string
+  readonly #stateDir: string
   #count = 0
 
   constructor(stateDir: string, run: string = `${Date.now().toString(36)}-${uniqueName()}`) {
+    this.#stateDir = stateDir
     this.folder = posix.join(stateDir, 'quarantine', run)
+  }
+
+  #open(): void {
+    if (this.#count > 0) return
+    pruneQuarantine(this.#stateDir)
+    mkdirSync(this.folder, { recursive: true, mode: 0o700 })
   }
 
   /** Moves a file, link or directory here and makes it unusable; returns where it is now. */
   take(path: string, reason: string): string {
-    mkdirSync(this.folder, { recursive: true, mode: 0o700 })
+    this.#open()
     const name = posix.basename(path)
     // What is kept has a name that can be typed.
     const kept = posix.join(this.folder, `${++this.#count}-${name.replace(/[\udc80-\udcff]/g, '_')}`)
     changeIn(posix.dirname(path), (at) => moveInto(posix.join(at, name), kept), path)
-    disarm(kept)
-    const line = JSON.stringify({ time: new Date().toISOString(), path, kept, reason })
+    const mode = disarm(kept)
+    const line = JSON.stringify({ time: new Date().toISOString(), path, kept, reason, mode })
     appendFileSync(posix.join(this.folder, 'list.jsonl'), `${line}\n`, { mode: 0o600 })
     return kept
   }
 
   /** Keeps a copy of text before it is replaced. */
   keepText(path: string, text: string, reason: string): string {
-    mkdirSync(this.folder, { recursive: true, mode: 0o700 })
+    this.#open()
     const kept = posix.join(this.folder, `${++this.#count}-${posix.basename(path)}`)
     appendFileSync(kept, Buffer.from(text, 'latin1'), { mode: 0o400 })
     const line = JSON.stringify({ time: new Date().toISOString(), path, kept, reason })
@@ -174,8 +183,10 @@ function bytesOf(path: string): Buffer {
   return Buffer.from(encodePath(path))
 }
 
-function disarm(path: string): void {
+/** Returns the rights that it had. */
+function disarm(path: string): number | undefined {
   const stat = lstatSync(path, { throwIfNoEntry: false })
-  if (!stat || stat.isSymbolicLink()) return
+  if (!stat || stat.isSymbolicLink()) return undefined
   chmodSync(path, stat.isDirectory() ? 0o700 : 0o000)
+  return stat.mode & 0o777
 }

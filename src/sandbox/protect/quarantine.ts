@@ -2,7 +2,7 @@
 
 import { accessSync, constants, readdirSync } from 'node:fs'
 import { posix } from 'node:path'
-import { toldName } from '../../files/told-names.ts'
+import { toldMessages } from '../../files/told-names.ts'
 import { keepSecret, keptSecretsFile } from '../secrets/kept.ts'
 import { childPath, isBelow, MAX_FOLDER_LENGTH, type SecretTree } from '../secrets/tree.ts'
 import { type GuardedIn, guardedKeys, includedFiles, repairGitConfig } from './git-config.ts'
@@ -135,12 +135,9 @@ class Settling {
     const now = readTold(this.#tree)
     const changed = new Set(Object.keys(before).filter((path) => !now.has(path)))
     for (const [path, state] of now) if (before[path] !== state) changed.add(path)
-    for (const [what, paths] of Map.groupBy(changed, (path) => toldName(path)?.what ?? 'a file of the project')) {
-      const names = paths.slice(0, 5).map((path) => posix.relative(this.#tree.roots[0] ?? '/', path))
-      const more = paths.length > 5 ? ` and ${paths.length - 5} more` : ''
-      const message = `${names.join(', ')}${more} changed while the command ran (${what}): read it before you go on.`
-      this.findings.push({ path: paths[0]!, action: 'told', message, kept: null })
-    }
+    const name = (path: string) => posix.relative(this.#tree.roots[0] ?? '/', path)
+    for (const { path, message } of toldMessages([...changed], ' while the command ran', name))
+      this.findings.push({ path, action: 'told', message, kept: null })
   }
 
   #watchTime(): void {

@@ -28,19 +28,22 @@ export interface Redactor {
 /** Looks for one kind of secret that starts at a place. */
 type Probe = (text: string, at: number) => SecretSpan | null
 
-/** A literal that every find of a probe starts with, as bytes; null where case does not matter. */
+/** A literal that every find of a probe starts with; null where case does not matter. */
 interface Anchor {
-  readonly bytes: Uint8Array | null
+  readonly literal: string | null
+  /** The literal's bytes, made when a text first comes near it: a process that records one line needs hardly any. */
+  bytes: Uint8Array | null
   readonly probe: Probe
 }
 
 /** Makes a redactor; `known` are the exact values that must never appear, in any usual encoding. */
 export function createRedactor(known: Iterable<string> = []): Redactor {
   const all = new AnchorIndex()
-  const values = new AnchorIndex()
+  let values: AnchorIndex | null = null
   for (const secret of known) {
     for (const form of secretForms(secret)) {
       const probe = literalProbe(form)
+      values ??= new AnchorIndex()
       values.add(form, probe, true)
       all.add(form, probe, true)
     }
@@ -52,7 +55,7 @@ export function createRedactor(known: Iterable<string> = []): Redactor {
     const read = readBytes(text)
     const lags = findSecrets(text, read, all, spans)
     // A find steps over what it covers: a known value that begins inside it and reaches further is looked for again.
-    if (values.anchors.length > 0) for (const { start, end } of [...spans]) findWithin(text, start, end, values, spans)
+    if (values !== null) for (const { start, end } of [...spans]) findWithin(text, start, end, values, spans)
     findRuns(text, read, lags, publicBlocks(text, inPublicBlock), spans)
     return spans
   }
@@ -104,8 +107,8 @@ class AnchorIndex {
     }
     const list = this.anchors[this.slots[slot]!]!
     this.fourth[slot]! |= anchor.length > 3 ? 1 << code(3) : -1
-    if (exact) list.push({ bytes: ENCODER.encode(anchor), probe })
-    else if (!list.some((known) => known.probe === probe)) list.push({ bytes: null, probe })
+    if (exact) list.push({ literal: anchor, bytes: null, probe })
+    else if (!list.some((known) => known.probe === probe)) list.push({ literal: null, bytes: null, probe })
   }
 }
 
@@ -251,9 +254,12 @@ function findSecrets(text: string, read: TextBytes, index: AnchorIndex, spans: S
     const start = pass.at - pass.lags.length - 2
     if (start < 0) continue
     const isAscii = (bytes[pass.at]! | bytes[pass.at - 1]! | bytes[pass.at - 2]!) < 0x80
-    for (const { bytes: anchor, probe } of index.anchors[index.slots[pass.window]!]!) {
-      if (anchor !== null && isAscii && !standsAt(anchor, bytes, pass.at - 2)) continue
-      const span = probe(text, start)
+    for (const anchor of index.anchors[index.slots[pass.window]!]!) {
+      if (anchor.literal !== null && isAscii) {
+        anchor.bytes ??= ENCODER.encode(anchor.literal)
+        if (!standsAt(anchor.bytes, bytes, pass.at - 2)) continue
+      }
+      const span = anchor.probe(text, start)
       if (span === null) continue
       spans.push(span)
       // INVARIANT: the place grows, so every character is passed once.

@@ -33,6 +33,13 @@ const refused = [
     position: 6,
     note: 'the parser sees two words',
   },
+  {
+    name: 'continuation after $ in quotes',
+    text: 'echo "$\\\n(id)"',
+    code: 'unsupported-syntax',
+    position: 7,
+    note: 'bash joins the lines and runs it',
+  },
   { name: 'continuation in an operator', text: 'ls &\\\n& rm', code: 'unsupported-syntax', position: 4, note: '' },
   {
     name: 'continuation in a name',

@@ -22,6 +22,8 @@ export interface SimpleCommand {
   /** Where it runs instead if a `cd` before it failed; null when that cannot be. */
   readonly fallback?: string | null
   readonly home: string
+  /** Directories whose files are kept. */
+  readonly roots?: readonly string[]
   readonly assignments: readonly AssignmentFact[]
   readonly span: Span
   /** What is known about its standard input: text of the command, something else, or nothing was redirected. */
@@ -36,8 +38,8 @@ const maxDepth = 4
 
 /** Finds hazards, paths, hosts and the effect of a simple command. */
 export function inspect(command: SimpleCommand): Inspection {
-  const { cwd, home, stdin, fallback = null, input = null, assignments } = command
-  const place: Place = { cwd, home, stdin, fallback, input, assignments }
+  const { cwd, home, roots = [], stdin, fallback = null, input = null, assignments } = command
+  const place: Place = { cwd, home, roots, stdin, fallback, input, assignments }
   const found = new Findings(place)
   let effect: Effect = 'local'
   let effectNote = ''
@@ -101,7 +103,7 @@ function inspectWords(
   const first = argv[0]
   if (first === undefined) return ['local', '']
   const name = argOf(first)
-  const args = argv.slice(1).map((word) => argOf(word.values === null ? word : word))
+  const args = argv.slice(1).map(argOf)
   if (name.text === null || depth > maxDepth) {
     for (const arg of args) found.loose(arg)
     return ['unknown', '']
@@ -174,6 +176,7 @@ function inspectWords(
 
 /** Commands in the values of options and variables that name a program, and in inline code. */
 function textsOf({ options, place }: Use): readonly (readonly string[])[] {
+  if (options.length === 0 && place.assignments.length === 0) return []
   const values = options.flatMap(({ name, row, value }) => {
     if (value?.text == null) return []
     if (row?.role === 'code') return commandsOfCode(value.text)

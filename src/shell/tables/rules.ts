@@ -18,8 +18,11 @@ function byWords(rules: Rules): ReadonlyMap<string, readonly Rule[]> {
 
 /** Rules of the program and of every subcommand that was followed: `git`, `git remote`, `git remote add`. */
 export function findRules(tables: readonly Rules[], words: readonly string[]): readonly Rule[] {
-  return words.flatMap((_, index) => {
-    const key = words.slice(0, index + 1).join(' ')
-    return tables.flatMap((rules) => byWords(rules).get(key) ?? [])
-  })
+  const found: Rule[] = []
+  let key = ''
+  for (const word of words) {
+    key = key === '' ? word : `${key} ${word}`
+    for (const rules of tables) found.push(...(byWords(rules).get(key) ?? []))
+  }
+  return found
 }

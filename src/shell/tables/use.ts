@@ -12,6 +12,8 @@ export interface Place {
   readonly cwd: string | null
   readonly fallback: string | null
   readonly home: string
+  /** Directories whose files are kept. */
+  readonly roots: readonly string[]
   readonly stdin: 'known' | 'unknown' | 'none'
   /** The text of its standard input, when that is known. */
   readonly input: string | null

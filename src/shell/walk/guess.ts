@@ -29,6 +29,7 @@ export function guess(walk: Walk, draft: Draft, text: string): void {
       argv: words.map((word) => asWord(word, draft.span)),
       cwd: draft.cwd,
       home: walk.home,
+      roots: walk.start.roots,
       assignments: [],
       span: draft.span,
       stdin: 'none',

@@ -53,6 +53,7 @@ export function look(walk: Walk, draft: Draft, call: Invocation): void {
     cwd: draft.cwd,
     fallback: call.cwd === undefined ? walk.scope.fallback : null,
     home: walk.home,
+    roots: walk.start.roots,
     assignments: draft.assignments,
     span: call.span,
     stdin: walk.frame.stdin.kind,

@@ -5,6 +5,7 @@ import { Scope, UNKNOWN } from './scope.ts'
 /** Values that hold at the start of every shell, and where home is. */
 export interface Start {
   readonly home: string
+  readonly roots: readonly string[]
   readonly variables: Readonly<Record<string, string>>
   /** What function bodies may assume: the same, or nothing if the text changes them. */
   readonly inFunctions: Readonly<Record<string, string>>

@@ -3,6 +3,7 @@
 import type { Mode } from '../../policy/policy.ts'
 import { type AgentEvent, endText } from '../../runtime/agent/agent.ts'
 import { type AgentSession, openAgentSession } from '../../runtime/agent/agent-session.ts'
+import { gatewayCommand } from '../../runtime/agent/gateway-command.ts'
 import { trustInstructions } from '../../runtime/agent/project-instructions.ts'
 import { type Prompter, terminalPrompter } from '../../runtime/cordon.ts'
 import { messageOf } from '../../system/fault.ts'
@@ -78,8 +79,11 @@ class Chat {
       ...(agent !== undefined && { agent }),
       ...(mode !== undefined && { mode: mode as Mode }),
       ...(resume !== undefined && { resume }),
+      ...(manifest === undefined && { gateway: gatewayCommand(root) }),
+      warn: (text) => this.#print([this.#front.paint('dim', safe(text))]),
       tell: (event) => this.#heard(event),
     })
+    this.#agent.budget = this.#options.budget
   }
 
   /** The same prompt as everywhere, while ours lets go of the terminal. */
@@ -217,7 +221,7 @@ class Chat {
   async #say(text: string): Promise<void> {
     const { maxTurns, budget } = this.#options
     const end = await this.#working('thinking', (signal) =>
-      this.#agent.agent.turn(
+      this.#agent.turn(
         { role: 'user', parts: [{ type: 'text', text }] },
         { signal, ...(maxTurns !== undefined && { maxTurns }), ...(budget !== undefined && { budget }) },
       ),

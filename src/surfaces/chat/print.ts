@@ -3,6 +3,7 @@
 import type { Mode } from '../../policy/policy.ts'
 import { type AgentEvent, endText, type TurnEnd } from '../../runtime/agent/agent.ts'
 import { openAgentSession } from '../../runtime/agent/agent-session.ts'
+import { gatewayCommand } from '../../runtime/agent/gateway-command.ts'
 import { thisMachine } from '../../system/machine.ts'
 import type { ChatOptions } from './start.ts'
 import { safe } from './view/style.ts'
@@ -45,6 +46,8 @@ export async function runPrint(
     project: root,
     fromEditor,
     tell,
+    ...(manifest === undefined && { gateway: gatewayCommand(root) }),
+    warn: (text) => output.err(`${safe(text)}\n`),
     ...(manifest !== undefined && { manifest: { file: manifest } }),
     ...(profile !== undefined && { profile }),
     ...(model !== undefined && { model }),
@@ -52,6 +55,7 @@ export async function runPrint(
     ...(agentName !== undefined && { agent: agentName }),
     ...(mode !== undefined && { mode: mode as Mode }),
   })
+  agent.budget = budget
   const abort = new AbortController()
   const stop = () => abort.abort()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
@@ -60,7 +64,7 @@ export async function runPrint(
     for (const { name } of agent.untrusted) {
       output.err(`note: ${name} is left out: nobody has read it yet. Run cordon chat here once, and say yes to it.\n`)
     }
-    const end = await agent.agent.turn(
+    const end = await agent.turn(
       { role: 'user', parts: [{ type: 'text', text }] },
       { signal: abort.signal, ...(maxTurns !== undefined && { maxTurns }), ...(budget !== undefined && { budget }) },
     )

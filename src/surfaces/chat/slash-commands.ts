@@ -2,6 +2,7 @@
 
 import type { AgentSession } from '../../runtime/agent/agent-session.ts'
 import { listTranscripts } from '../../runtime/agent/transcript.ts'
+import { ProjectUndo } from '../../runtime/undo.ts'
 import type { Machine } from '../../system/machine.ts'
 import { spentText } from './view/status.ts'
 
@@ -117,6 +118,47 @@ export const slashCommands: readonly SlashCommand[] = [
     },
   },
   {
+    name: 'undo',
+    usage: '/undo [CALL]',
+    about: 'Put back what the last call changed, or the one that is named.',
+    words: (agent) => undoable(agent).calls.map(({ id }) => id),
+    run: ({ agent, say }, [id]) => {
+      const { project, calls } = undoable(agent)
+      const call = id === undefined ? calls[0] : calls.find((one) => one.id === id)
+      if (!call)
+        throw new CommandError(
+          id === undefined ? 'nothing is kept that could be put back' : `no call ${id} can be put back`,
+        )
+      const { id: undone, conflicts, failed } = project.undo(call, false)
+      say([
+        ...conflicts.map(({ path, what }) => `${path}: ${what}`),
+        ...failed.map(({ path, error }) => `${path}: not put back (${error})`),
+        undone === null
+          ? `nothing was put back: this is not as ${call.id} left it`
+          : `${call.id} is put back: ${call.about.what}`,
+      ])
+    },
+  },
+  {
+    name: 'diff',
+    usage: '/diff [CALL]',
+    about: 'Show which files the last call changed, or the one that is named; /diff all lists the calls.',
+    words: (agent) => ['all', ...undoable(agent).calls.map(({ id }) => id)],
+    run: ({ agent, say }, [id]) => {
+      const { project, calls } = undoable(agent)
+      if (id === 'all') return say(calls.slice(0, 30).map((call) => `${call.id}  ${call.about.what}`))
+      const call = id === undefined ? calls[0] : calls.find((one) => one.id === id)
+      if (!call) throw new CommandError('nothing is kept of such a call')
+      const { made, changed, removed } = project.show(call).changes
+      say([
+        `${call.id}  ${call.about.what}`,
+        ...made.map((path) => `+ ${path}`),
+        ...changed.map((path) => `~ ${path}`),
+        ...removed.map((path) => `- ${path}`),
+      ])
+    },
+  },
+  {
     name: 'compact',
     usage: '/compact',
     about: 'Replace the older part of the conversation by a summary.',
@@ -167,6 +209,19 @@ export const slashCommands: readonly SlashCommand[] = [
     },
   },
   {
+    name: 'mcp',
+    usage: '/mcp',
+    about: 'List the tools of the manifest’s MCP servers.',
+    run: ({ agent, say }) => {
+      const rows = agent.mcpTools()
+      say(
+        rows.length === 0
+          ? ['there are none']
+          : rows.map(({ name, description }) => `${name.padEnd(30)} ${description.split('\n')[0]}`),
+      )
+    },
+  },
+  {
     name: 'cost',
     usage: '/cost',
     about: 'Show tokens and cost of this conversation.',
@@ -194,6 +249,13 @@ export const slashCommands: readonly SlashCommand[] = [
   },
   { name: 'exit', usage: '/exit', about: 'Leave.', run: ({ leave }) => leave() },
 ]
+
+/** The calls of this project that can still be put back, the last one first. */
+function undoable(agent: AgentSession) {
+  const project = new ProjectUndo({ ...agent.machine, cwd: agent.cordon.root })
+  const calls = project.calls().filter(({ about, undoneBy }) => about.undoes === undefined && undoneBy === null)
+  return { project, calls }
+}
 
 /** Runs what was typed; a message for the model when it is no command. */
 export async function runSlashCommand(line: string, host: CommandHost): Promise<void> {

@@ -23,9 +23,11 @@ const LOADERS: Readonly<Record<string, Load>> = {
   keys: () => import('./commands/keys.ts'),
   audit: () => import('./commands/audit.ts'),
   grants: () => import('./commands/grants.ts'),
+  quarantine: () => import('./commands/quarantine.ts'),
   redact: () => import('./commands/redact.ts'),
   scan: () => import('./commands/scan.ts'),
   doctor: () => import('./commands/doctor.ts'),
+  undo: () => import('./commands/undo.ts'),
   bundles: () => import('./commands/bundles.ts'),
   hook: () => import('./commands/hook.ts'),
   install: () => import('./commands/install.ts'),
@@ -35,6 +37,7 @@ const LOADERS: Readonly<Record<string, Load>> = {
   chat: () => import('./commands/chat.ts'),
   agent: () => import('./commands/agent.ts'),
   login: () => import('./commands/login.ts'),
+  acp: () => import('./commands/acp.ts'),
   completions: () => import('./completions.ts'),
 }
 

@@ -43,10 +43,7 @@ export async function openInForce(
     if (!(await isConfirmed(error, place.root, terminal, machine))) throw error
     return open()
   })
-  if ('loaded' in opened) {
-    await printWarnings(terminal, opened.loaded)
-    return { loaded: opened.loaded, machine }
-  }
+  if ('loaded' in opened) return { loaded: opened.loaded, machine }
   if ('problems' in opened) await printProblems(args, terminal, opened.problems)
   return null
 }
@@ -78,11 +75,10 @@ export async function openPolicy(args: Arguments, terminal: Terminal): Promise<O
 }
 
 /** What a manifest that loads is warned of, each time it does. */
-async function printWarnings(terminal: Terminal, { warnings }: LoadedPolicy): Promise<void> {
-  if (warnings.length === 0) return
-  const { loadWarning } = await import('../../runtime/session/start-notes.ts')
-  for (const warning of warnings)
-    terminal.err(`${paint(terminal, 'yellow', 'cordon:')} ${visible(loadWarning(warning))}\n`)
+export async function printWarnings(terminal: Terminal, loaded: LoadedPolicy): Promise<void> {
+  if (loaded.warnings.length === 0) return
+  const { loadWarnings } = await import('../../runtime/policy/start-notes.ts')
+  for (const line of loadWarnings(loaded)) terminal.err(`${paint(terminal, 'yellow', 'cordon:')} ${visible(line)}\n`)
 }
 
 async function printProblems(args: Arguments, terminal: Terminal, problems: readonly Problem[]): Promise<void> {

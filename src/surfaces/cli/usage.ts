@@ -106,7 +106,10 @@ export const commands: readonly CommandRow[] = [
     words: 0,
     flags: [
       { name: '--yes', about: 'Do not ask.' },
-      { name: '--detached', about: 'Write cordon.toml.sig by your key, for those who trust it (teams).' },
+      {
+        name: '--detached',
+        about: 'Write cordon.toml.sig by your key, for clones of this repository whose owners trust it (teams).',
+      },
       json,
       root,
     ],
@@ -156,7 +159,7 @@ export const commands: readonly CommandRow[] = [
     name: 'audit',
     summary: 'Show, search, verify and report the record.',
     usage:
-      'cordon audit tail [--follow] [--session ID]\n  cordon audit query [FILTERS] [--json]\n  cordon audit verify [--session ID] [--json]\n  cordon audit report [--out FILE] [FILTERS]',
+      'cordon audit tail [--follow] [--session ID]\n  cordon audit query [FILTERS] [--json]\n  cordon audit verify [--session ID] [--json]\n  cordon audit report [--out FILE] [FILTERS] [--json]',
     words: 1,
     flags: [
       json,
@@ -172,7 +175,11 @@ export const commands: readonly CommandRow[] = [
       { name: '--file', value: 'TEXT', about: 'Part of a file name.' },
       { name: '--text', value: 'TEXT', about: 'Part of anything.' },
       { name: '--limit', value: 'N', about: 'The newest N.' },
-      { name: '--out', value: 'FILE', about: 'Where the report goes (cordon-audit.html).' },
+      {
+        name: '--out',
+        value: 'FILE',
+        about: 'Where the report goes (cordon-audit.html; JSON goes to the terminal otherwise).',
+      },
     ],
     details: '`verify` finds any edit, cut, insertion or reorder, and says where; exit code 1 when there is damage.',
   },
@@ -183,6 +190,15 @@ export const commands: readonly CommandRow[] = [
     words: 2,
     flags: [json],
     details: 'What stands in a manifest is not listed here: cordon policy show does that.',
+  },
+  {
+    name: 'quarantine',
+    summary: 'Show and put back what commands left that would run code.',
+    usage: 'cordon quarantine [list] [--json]\n  cordon quarantine diff ID\n  cordon quarantine restore ID [--force]',
+    words: 2,
+    flags: [json, { name: '--force', about: 'Replace what stands there now.' }],
+    details:
+      'Nothing in it can run. Look at it before you restore it: it is there because a program runs it by itself.',
   },
   {
     name: 'redact',
@@ -215,6 +231,25 @@ export const commands: readonly CommandRow[] = [
     ],
     details:
       'Exit code 0 when all is well, 1 when an installed hook does not answer, 125 when no command can run in a sandbox here.',
+  },
+  {
+    name: 'undo',
+    summary: 'Put back what a call changed: files, modes, times, links, folders.',
+    usage:
+      'cordon undo --list\n  cordon undo --last | CALL [--since] [--force]\n  cordon undo --diff [CALL]\n  cordon undo --redo [CALL]\n  cordon undo --prune',
+    words: 1,
+    flags: [
+      { name: '--list', about: 'List the calls that can be put back, the last one first.' },
+      { name: '--last', about: 'The last call.' },
+      { name: '--since', about: 'This call and all after it in the same folders.' },
+      { name: '--diff', about: 'Show what would be put back, and change nothing.' },
+      { name: '--redo', about: 'Take an undo back: the last one, or that of this call.' },
+      { name: '--force', about: 'Also where something was changed since.' },
+      { name: '--prune', about: 'Remove what is kept for longer than a week, or beyond two gigabytes.' },
+      json,
+    ],
+    details:
+      'Commands in the sandbox and the file tools keep what they would lose, on the same file system, for you alone. Files over 64 MB that are written in place are not kept, and neither is what happens elsewhere. Exit code 1 when something was changed since and --force was not given.',
   },
   {
     name: 'bundles',
@@ -347,6 +382,19 @@ export const commands: readonly CommandRow[] = [
     flags: [{ name: '--forget', about: 'Remove the stored key.' }],
     details:
       'The key goes into the system’s keychain, or into a file for you alone, with a warning. It is checked with one request.',
+  },
+  {
+    name: 'acp',
+    summary: 'Be an agent in an editor (ACP), or guard another agent for it.',
+    usage: 'cordon acp [--provider NAME] [--model NAME]\n  cordon acp [--root DIR] -- AGENT ARG…',
+    flags: [
+      { name: '--provider', value: 'NAME', about: 'The API profile of Cordon’s own agent.' },
+      { name: '--model', value: 'NAME', about: 'Another model than the profile’s.' },
+      { name: '--vscode', about: 'Take the key from CORDON_API_KEY alone.' },
+      root,
+    ],
+    details:
+      'For Zed, JetBrains, Neovim and whatever else speaks the Agent Client Protocol. With an agent after -- that runs in the\nsandbox: its files and terminals are Cordon’s, under the signed manifest, and Cordon’s asks are in the editor’s dialog.',
   },
   {
     name: 'completions',

@@ -103,7 +103,7 @@ export const IN_SCRIPTS: readonly Hostile[] = [
     code: () =>
       'const t = Date.now(); const f = () => Date.now() - t < 3500 ? Promise.resolve().then(f) : "still here"; await f()',
     works: /still here/,
-    limits: ['time'],
+    limits: ['time', 'memory'],
     note: 'promises without an end',
   },
   {

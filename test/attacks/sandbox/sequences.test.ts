@@ -32,7 +32,12 @@ function makeWorld(user: User, { home, manifest }: Pick<Sequence, 'home' | 'mani
   const project = join(root, 'project')
   for (const name of ['project', 'outside', 'home']) mkdirSync(join(root, name))
   if (manifest !== undefined) writeFileSync(join(root, 'manifest.toml'), manifest)
-  for (const name of ['', 'project', 'outside', 'home']) chownSync(join(root, name), user.uid, user.gid)
+  // The person has confirmed that this home is a project.
+  mkdirSync(join(root, 'home/state/cordon'), { recursive: true, mode: 0o700 })
+  if (home) writeFileSync(join(root, 'home/state/cordon/confirmed-roots'), `${project}\0`, { mode: 0o600 })
+  for (const name of ['', 'project', 'outside', 'home', 'home/state', 'home/state/cordon'])
+    chownSync(join(root, name), user.uid, user.gid)
+  if (home) chownSync(join(root, 'home/state/cordon/confirmed-roots'), user.uid, user.gid)
   return {
     root,
     project,

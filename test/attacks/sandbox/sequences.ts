@@ -27,14 +27,15 @@ export const SEQUENCES: readonly Sequence[] = [
     note: 'a deny rule is about a path, so the path must stay',
     before: 'mkdir -p data/customers; echo TOPSECRET > data/customers/a.csv',
     manifest: `${MANIFEST}[capabilities.deny.read]\npaths = ["data/customers/**"]\n`,
-    commands: ['mv data moved', 'cat data/customers/a.csv moved/customers/a.csv'],
+    // Written so that no rule sees the name: the kernel has to hold it.
+    commands: ['mv data moved', 'd=$(printf dat)a; cat $d/customers/a.csv moved/customers/a.csv'],
   },
   {
     name: 'denied file moved with its parents',
     note: 'the same, two levels up',
     before: 'mkdir -p a/b; echo TOPSECRET > a/b/plan.txt',
     manifest: `${MANIFEST}[capabilities.deny.read]\npaths = ["a/b/plan.txt"]\n`,
-    commands: ['mv a/b a/c; mv a moved', 'cat a/b/plan.txt a/c/plan.txt moved/*/plan.txt'],
+    commands: ['mv a/b a/c; mv a moved', 'd=$(printf b); cat a/$d/plan.txt a/c/plan.txt moved/*/plan.txt'],
   },
   {
     name: 'secret place moved with its parent',

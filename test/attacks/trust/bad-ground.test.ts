@@ -21,7 +21,8 @@ afterEach(() => rmSync(base, { recursive: true, force: true }))
 
 const open = (now: () => string = () => new Date().toISOString()) =>
   openAuditLog({ stateDir, session: 's', now, redact: (text) => text, sync: 'never' })
-const verify = () => verifyManifest({ stateDir, project: '/p', canonical: '{}', detached: null, trustedKeys: [] })
+const verify = () =>
+  verifyManifest({ stateDir, project: '/p', canonical: '{}', detached: null, trustedKeys: [], identity: null })
 const codeOf = (work: () => unknown): string => {
   try {
     work()

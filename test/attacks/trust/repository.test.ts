@@ -18,6 +18,7 @@ let stateDir: string
 let configDir: string
 const canonical = '{"declared":[],"settings":{"permission.mode":"auto"}}'
 const attacker = makeSigningKey().key
+const SHOP = 'github.com/acme/shop'
 
 function put(path: string, content: string): void {
   mkdirSync(dirname(path), { recursive: true })
@@ -31,7 +32,7 @@ beforeEach(() => {
   configDir = join(base, 'config')
   const hash = grantHash(canonical)
   put(join(root, 'cordon.toml'), 'schema_version = 1\n[permission]\nmode = "auto"\n')
-  put(join(root, 'cordon.toml.sig'), printDetached(attacker, hash))
+  put(join(root, 'cordon.toml.sig'), printDetached(attacker, SHOP, hash))
   put(join(root, 'trusted-keys'), `${attacker.publicKey} totally your team\n`)
   put(join(root, '.config/cordon/trusted-keys'), `${attacker.publicKey}\n`)
   put(
@@ -59,12 +60,19 @@ beforeEach(() => {
 
 afterEach(() => rmSync(base, { recursive: true, force: true }))
 
-const detached = () => printDetached(attacker, grantHash(canonical))
+const detached = () => printDetached(attacker, SHOP, grantHash(canonical))
 const keys = (override?: string) => readTrustedKeys({ configDir, override, projectRoot: root })
 
 describe('a repository that brings its own trust gains nothing', () => {
   it('its signature is by a key that nobody trusts', () => {
-    const trust = verifyManifest({ stateDir, project: root, canonical, detached: detached(), trustedKeys: keys() })
+    const trust = verifyManifest({
+      stateDir,
+      project: root,
+      canonical,
+      detached: detached(),
+      trustedKeys: keys(),
+      identity: SHOP,
+    })
     expect(trust).toMatchObject({ status: 'unsigned', detached: 'untrusted-key' })
   })
 
@@ -100,7 +108,14 @@ describe('a repository that brings its own trust gains nothing', () => {
       canonical,
     }
     put(signaturePath(stateDir, root), JSON.stringify({ version: 1, project: root, signatures: [record] }))
-    const trust = verifyManifest({ stateDir, project: root, canonical, detached: null, trustedKeys: [] })
+    const trust = verifyManifest({
+      stateDir,
+      project: root,
+      canonical,
+      detached: null,
+      trustedKeys: [],
+      identity: SHOP,
+    })
     expect(trust.status).toBe('bad')
   })
 
@@ -115,8 +130,8 @@ describe('a repository that brings its own trust gains nothing', () => {
       canonical,
       now: '',
     })
-    expect(verifyManifest({ stateDir, project: root, canonical, detached: null, trustedKeys: [] }).status).toBe(
-      'unsigned',
-    )
+    expect(
+      verifyManifest({ stateDir, project: root, canonical, detached: null, trustedKeys: [], identity: SHOP }).status,
+    ).toBe('unsigned')
   })
 })

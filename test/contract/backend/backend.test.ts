@@ -492,6 +492,11 @@ describe.each(BACKENDS)('$name', ({ backend }) => {
       expect((await converse('seq 20000', [])).split('\n').length).toBe(20001)
     })
 
+    test('the clipboard is out of reach, colours are not', async () => {
+      const script = String.raw`printf 'a\033]52;c;aGk=\007b\033]52;c;aGk=\033\\c\033[31md'`
+      expect(await converse(script, [])).toBe('abc\u001b[31md')
+    })
+
     test('a resize reaches the program', async () => {
       const script = 'trap "stty size; exit" WINCH; echo go; while :; do sleep 0.05; done'
       expect(await converse(script, [['go', () => resize(30, 90)]])).toContain('30 90')

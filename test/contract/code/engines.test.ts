@@ -211,7 +211,9 @@ describe('many calls at once', () => {
 })
 
 describe('after kill -9', () => {
-  test.each(enginesHere())('%s leaves no process, and the next start the rest', async (engine) => {
+  // A daemon's container is not Cordon's child: it ends by its own time limit, and is removed at the next start.
+  const local = enginesHere().filter((engine) => engine !== 'docker')
+  test.each(local)('%s leaves no process, and the next start the rest', async (engine) => {
     const home = join(base, `killed-${engine}`)
     mkdirSync(home)
     const mark = `8${process.pid}.5`
@@ -220,9 +222,11 @@ describe('after kill -9', () => {
       env: { PATH: process.env.PATH, HOME: home },
       stdio: ['ignore', 'pipe', 'inherit'],
     })
-    await until(() => sleepersWith(mark).length > 0, 30_000)
+    // What runs in gVisor is not to be seen from here; its engine is.
+    const named = () => processesNaming(`run-${child.pid}-`)
+    await until(() => (engine === 'runsc' ? named() : sleepersWith(mark)).length > 0, 60_000)
     child.kill('SIGKILL')
-    await until(() => sleepersWith(mark).length === 0, 10_000)
+    await until(() => sleepersWith(mark).length === 0 && named().length === 0, 20_000)
     const place = stagePlace(join(home, '.cache', 'cordon'))
     const mine = () =>
       existsSync(place) ? readdirSync(place).filter((name) => name.startsWith(`run-${child.pid}-`)) : []
@@ -238,6 +242,16 @@ async function until(good: () => boolean, milliseconds: number): Promise<void> {
     if (Date.now() > end) throw new Error('it did not come to be')
     await setTimeout(50)
   }
+}
+
+function processesNaming(text: string): string[] {
+  return readdirSync('/proc').flatMap((pid) => {
+    try {
+      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(text) ? [pid] : []
+    } catch {
+      return []
+    }
+  })
 }
 
 function sleepersWith(mark: string): string[] {

@@ -201,8 +201,20 @@ describe('approvals', () => {
     const unseen = cordon(['approvals', 'allow', id!])
     expect([unseen.code, unseen.out]).toEqual([1, expect.stringContaining('npm publish')])
     expect(cordon(['approvals', 'allow', id!, '--yes']).code).toBe(0)
-    expect(hook(push).out).toContain('"permissionDecision":"allow"')
     expect(cordon(['approvals']).out).toContain('nothing waits')
+    // What is published is asked about each time: the yes was for this very call, and for one.
+    expect(hook(call('Bash', { command: 'npm publish --tag next' })).out).toContain('"permissionDecision":"deny"')
+    expect(hook(push).out).toContain('"permissionDecision":"allow"')
+    expect(hook(push).out).toContain('"permissionDecision":"deny"')
+  })
+
+  it('a grant is offered where one may be saved', () => {
+    const fetch = call('Bash', { command: 'curl https://example.com/' })
+    const id = /cordon approvals allow (\w+)/.exec(hook(fetch).out)?.[1]
+    expect(id).toBeDefined()
+    expect(cordon(['approvals', 'allow', id!, '--yes']).out).toContain('granted for 60 minutes')
+    expect(hook(fetch).out).toContain('"permissionDecision":"allow"')
+    expect(hook(fetch).out).toContain('"permissionDecision":"allow"')
   })
 
   it.each([[['allow', 'nonsense']], [['frobnicate']], [['allow']]])('refuses %j', (args) => {

@@ -100,10 +100,10 @@ const rows: readonly Row[] = [
   { note: 'a definition', host: 'claude-code', input: claude('LSP', { filePath: '/etc/shadow' }), expect: 'deny' },
   { note: 'a plan', host: 'claude-code', input: claude('ExitPlanMode', { plan: 'x' }), expect: 'pass' },
   {
-    note: 'a public page',
+    note: 'a page of a new host, in contained mode',
     host: 'claude-code',
     input: claude('WebFetch', { url: 'https://example.com/' }),
-    expect: 'pass',
+    expect: 'ask',
   },
   { note: 'a timer', host: 'claude-code', input: claude('CronCreate', { cron: '* * * * *' }), expect: 'ask' },
   { note: 'a resource of a server', host: 'claude-code', input: claude('ReadMcpResourceTool', {}), expect: 'ask' },
@@ -252,6 +252,16 @@ describe.each(HOST_NAMES)('%s: tools and events', (host) => {
   it.each(rows.filter((row) => row.host === host))('$note -> $expect', async (row) => {
     expect(await effect(host, row.input)).toBe(row.expect)
   })
+})
+
+it('a page of a public host, where mode is not contained and no host is listed -> pass', async () => {
+  const open = await openHookWorld(MANIFEST.replace('mode = "contained"', 'mode = "default"'))
+  try {
+    const page = claude('WebFetch', { url: 'https://example.com/' })
+    expect(effectOf('claude-code', await open.ask('claude-code', page))).toBe('pass')
+  } finally {
+    open.close()
+  }
 })
 
 describe('Cursor, by the hooks of Claude Code', () => {

@@ -9,7 +9,7 @@ import { toolRows, trustTool } from '../../../src/runtime/custom/trust.ts'
 import { loadPolicy } from '../../../src/runtime/policy/load.ts'
 import { resultText } from '../../../src/runtime/session/tool-result.ts'
 import { machineFiles } from '../../../src/system/files.ts'
-import { startScriptedModel } from '../chat/scripted-model.ts'
+import { startScriptedModel } from '../../e2e/chat/scripted-model.ts'
 import { openSessionWorld, type SessionWorld } from '../session/session-world.ts'
 
 let world: SessionWorld

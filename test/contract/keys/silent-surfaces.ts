@@ -42,7 +42,7 @@ export const SILENT: readonly Silence[] = [
   { keys: /^rings\./, surfaces: ['check'], why: 'one call has no history, and check runs nothing' },
   { keys: /^rings\.3\.seconds$/, surfaces: ['hook'], why: 'a host’s own tools take the time that they take' },
   {
-    keys: /^(sandbox\.os|limits|audit|secrets)(\.|\[|$)/,
+    keys: /^(sandbox\.os|limits|audit|secrets|network)(\.|\[|$)/,
     surfaces: ['check'],
     why: 'check runs nothing',
   },
@@ -66,7 +66,7 @@ export const SILENT: readonly Silence[] = [
   { keys: /^files\.discovery_brief$/, surfaces: ['check'], why: 'a brief is read when a session begins' },
   { keys: /^http\./, surfaces: ['run'], why: 'it is about the web tools; commands have domains of their own' },
   {
-    keys: /^http\.allowed_hosts\[\]\.tls$/,
+    keys: /^http\.allowed_hosts\[\]\.(tls|ssh)$/,
     surfaces: ['check', 'hook'],
     why: 'it changes how a request goes, not whether',
   },

@@ -22,7 +22,27 @@ const OWN = 'test/contract/keys/own-keys.test.ts'
 const EGRESS = 'src/egress/rules.test.ts'
 const HOST_FIELDS = ['host', 'methods', 'paths', 'tls'] as const
 
+const PARENT = 'test/contract/egress/parent-proxy.test.ts'
+const GIT_SSH = 'test/e2e/git-ssh-outside.test.ts'
+/** Where hosts stand in the schema, and the surfaces that those are for. */
+const HOST_LISTS: readonly (readonly [key: string, on: readonly Surface[]])[] = [
+  ['capabilities.allow.commands.default_domains', COMMANDS],
+  ['capabilities.allow.commands.patterns[].domains', COMMANDS],
+  ['sandbox.os.command_tools[].domains', COMMANDS],
+  ['http.allowed_hosts', TALK],
+  ['tools.*.domains', TALK],
+  ['mcp_servers.*.domains', ['mcp']],
+]
+
 export const TESTED_ROWS: readonly TestedRow[] = [
+  ...HOST_LISTS.map(([key, on]) => tested(`${key}[].ssh`, GIT_SSH, on)),
+  ...['part', 'after', 'as'].map((field) =>
+    tested(`secrets[].${field}`, 'test/contract/egress/brokered-parts.test.ts', COMMANDS),
+  ),
+  tested('network.parent_proxy', PARENT, COMMANDS, 'readParentProxy'),
+  tested('network.parent_proxy_login', PARENT, COMMANDS, 'credentials'),
+  tested('network.no_proxy', PARENT, COMMANDS, 'bypass'),
+  tested('network.special_ranges', 'src/hosts/judge.test.ts', COMMANDS, 'specialRanges'),
   tested('secrets', SECRETS, COMMANDS),
   ...['name', 'source', 'hosts', 'header', 'query'].map((field) => tested(`secrets[].${field}`, SECRETS, COMMANDS)),
   tested('secrets[].pass_headers', CREDENTIALS, COMMANDS, 'passHeaders'),

@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openCustomTools } from '../../../src/runtime/custom/tools.ts'
 import { toolRows, trustTool } from '../../../src/runtime/custom/trust.ts'
@@ -157,7 +157,8 @@ describe('what an answer opens', () => {
     expect(resultText(await session.call('read', { path: join(outside, 'b.csv') }))).toContain('more')
     expect(resultText(await session.call('bash', { command: `cat ${outside}/b.csv` }))).toContain('more')
     expect(world.asked).toHaveLength(1)
-    expect(session.sandbox().roots).toContain(outside)
+    // The folder that the project and it have no part in: with one answer its other files are there, too.
+    expect(session.sandbox().roots).toContain(join(world.base, 'data'))
   })
 })
 
@@ -388,6 +389,25 @@ describe('taint', () => {
   })
 })
 
+describe('files that a person wants to know of', () => {
+  it.each([
+    ['AGENTS.md', /instructions to agents/],
+    ['.github/workflows/ci.yml', /a workflow/],
+    ['src/a.ts', null],
+  ])('a tool that writes %s says so: %s', async (path, says) => {
+    const cordon = await world.open({ manifest: { object: { schema_version: 1, permission: { mode: 'auto' } } } })
+    const result = await cordon.openSession().call('write', { path, content: 'x' })
+    expect(result.status).toBe('done')
+    const notes = result.status === 'done' ? result.notes.join() : ''
+    if (says === null) expect(notes).toBe('')
+    else expect(notes).toMatch(says)
+    const lines = world.auditLines().filter((line) => line.quarantine !== undefined)
+    expect(lines.map((line) => line.quarantine)).toEqual(
+      says === null ? [] : [[{ path: join(world.root, path), action: 'told' }]],
+    )
+  })
+})
+
 describe('spilled output', () => {
   it('can be read by the session that made it, and by no other', async () => {
     const cordon = await world.open({
@@ -398,6 +418,9 @@ describe('spilled output', () => {
     const spill = (result as { output: { data: { spill: string } } }).output.data.spill
     expect(resultText(await session.call('read', { path: spill, offset: 1990 }))).toContain('2000')
     expect((await cordon.openSession().call('read', { path: spill })).status).toBe('denied')
+    expect(existsSync(spill)).toBe(true)
+    await session.close()
+    expect(existsSync(dirname(spill))).toBe(false)
   })
 })
 
@@ -410,8 +433,12 @@ interface ToolCase {
   readonly isError?: boolean
 }
 
+/** Without a way out something answers at its port as well, and refuses. */
 const PROBE_NETWORK = `#!/bin/bash
-(exec 3<>/dev/tcp/127.0.0.1/3128) 2>/dev/null && echo way out || echo no network
+exec 3<>/dev/tcp/127.0.0.1/3128 || { echo no network; exit; }
+printf 'CONNECT example.com:443 HTTP/1.1\\r\\nHost: example.com:443\\r\\n\\r\\n' >&3
+read -r _ status _ <&3
+[ "$status" = 403 ] && echo no network || echo "way out ($status)"
 `
 
 describe('custom tools', () => {

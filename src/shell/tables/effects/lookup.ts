@@ -1,6 +1,7 @@
 /** Finds what a command does beyond the box, by the most specific row that fits. */
 
 import { findProgram } from '../programs/registry.ts'
+import type { Program } from '../spec.ts'
 import type { Effect, Use } from '../use.ts'
 import { isDryRun, verbEffect } from './verbs.ts'
 
@@ -29,38 +30,73 @@ function parseLine(line: string): readonly EffectRow[] {
   }))
 }
 
-const rows = new Map<string, readonly EffectRow[]>()
+/** The lines of a row by their first word; those that hold for every subcommand have none. */
+interface EffectIndex {
+  readonly first: ReadonlyMap<string, readonly EffectRow[]>
+  readonly any: readonly EffectRow[]
+}
+
+const indexes = new Map<string, EffectIndex>()
 
 /** The lines that a row writes, read when its program is first asked for: a command names few of them, and start-up counts. */
-function rowsOf(written: string): readonly EffectRow[] {
-  const known = rows.get(written)
+function indexOf(written: string): EffectIndex {
+  const known = indexes.get(written)
   if (known !== undefined) return known
-  const found = written
+  const rows = written
     .split('\n')
     .filter((line) => line.trim() !== '')
     .flatMap(parseLine)
-  rows.set(written, found)
-  return found
+  const first = Map.groupBy(
+    rows.filter(({ words }) => words.length > 0),
+    ({ words }) => words[0] ?? '',
+  )
+  const index = { first, any: rows.filter(({ words }) => words.length === 0) }
+  indexes.set(written, index)
+  return index
+}
+
+/** The most specific line that fits the command; null when none does. */
+function lineOf(use: Use, program: Program | null): EffectRow | null {
+  const { first, any } = indexOf(program?.effects ?? '')
+  const deeper = use.words.length - 1
+  const wordAt = (index: number): string | null | undefined =>
+    index < deeper ? use.words[index + 1] : use.operands[index - deeper]?.text
+  let names: GivenNames | null = null
+  let best: EffectRow | null = null
+  const consider = (row: EffectRow): void => {
+    if (best !== null && !isMoreSpecific(row, best)) return
+    if (!row.words.every((word, index) => wordAt(index) === word)) return
+    if (row.options.length > 0) {
+      names ??= givenNames(use, program)
+      const { full, shortened } = names
+      if (!row.options.some((option) => full.has(option) || (asks(row.effect) && isShortened(option, shortened))))
+        return
+    }
+    best = row
+  }
+  for (const row of first.get(wordAt(0) ?? '') ?? []) consider(row)
+  for (const row of any) consider(row)
+  return best
+}
+
+interface GivenNames {
+  readonly full: ReadonlySet<string>
+  readonly shortened: readonly string[]
+}
+
+function givenNames(use: Use, program: Program | null): GivenNames {
+  // `--dry-run=false` is as good as none.
+  const given = use.options.filter((option) => !/^(?:false|no|none|off|0)$/i.test(option.value?.text ?? ''))
+  return {
+    full: new Set(given.flatMap((option) => [option.name, option.row?.name ?? option.name])),
+    shortened: program?.abbreviates === false ? [] : given.map(({ name }) => name).filter((name) => /^--./.test(name)),
+  }
 }
 
 /** The effect of a command by the tables. */
 export function effectOf(use: Use): readonly [Effect, string] {
-  const words = [...use.words.slice(1), ...use.operands.map((arg) => arg.text)]
-  // `--dry-run=false` is as good as none.
-  const given = use.options.filter((option) => !/^(?:false|no|none|off|0)$/i.test(option.value?.text ?? ''))
-  const names = new Set(given.flatMap((option) => [option.name, option.row?.name ?? option.name]))
   const program = findProgram(use.program)
-  const shortened =
-    program?.abbreviates === false ? [] : given.map(({ name }) => name).filter((name) => /^--./.test(name))
-  const fits = (row: EffectRow): boolean =>
-    row.words.every((word, index) => words[index] === word) &&
-    (row.options.length === 0 ||
-      row.options.some((option) => names.has(option) || (asks(row.effect) && isShortened(option, shortened))))
-  const found = rowsOf(program?.effects ?? '').filter(fits)
-  const best = found.reduce<EffectRow | null>(
-    (chosen, row) => (chosen === null || isMoreSpecific(row, chosen) ? row : chosen),
-    null,
-  )
+  const best = lineOf(use, program)
   if (best !== null && asks(best.effect) && best.effect !== 'loss' && isDryRun(use)) return ['remote-read', best.note]
   if (best !== null) return [best.effect, best.note]
   const byVerb = program?.verbs === undefined ? null : verbEffect(use, program.verbs)
@@ -83,8 +119,9 @@ export function onlyTells(use: Use): boolean {
   // `--version` asks for it only in the first place: `cargo yank --version 1` names one.
   const at = use.args.findIndex(
     ({ text }, index) =>
-      /^(--help|-help)$/.test(text ?? '') || (index === 0 && /^(--version|-version)$/.test(text ?? '')),
+      text === '--help' || text === '-help' || (index === 0 && (text === '--version' || text === '-version')),
   )
+  if (at < 0) return false
   const dashes = use.args.findIndex(({ text }) => text === '--')
   const told = use.args[at]?.text ?? null
   if (told === null || (dashes >= 0 && dashes < at) || use.operands.some((arg) => arg === use.args[at])) return false

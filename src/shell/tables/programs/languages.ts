@@ -429,10 +429,13 @@ ${cargoTarget}`,
       options: '\n  -d --working-dir <tree>',
       subcommands: {
         exec: { always: ['run', 'runs a program of a package'], operands: 'text*' },
+        'run-script': { operands: 'text*', options: '\n  --timeout <text>' },
+        run: { operands: 'text*', options: '\n  --timeout <text>' },
         config: { operands: 'text*', always: ['system', 'shows or changes the configuration'] },
         global: { always: ['system', 'changes packages of the account'], operands: 'text*' },
       },
       operands: 'text*',
+      rules: [runnerRules],
     },
     artisan: {
       verbs: { at: 'a database', under: 'db|migrate', reads: 'status monitor show table' },

@@ -1,5 +1,6 @@
 /** Programs that talk to other machines. */
 
+import { kindRules } from '../kinds.ts'
 import { networkRules } from '../rules/network.ts'
 import type { Program, ProgramTable } from '../spec.ts'
 import { controls, remote } from '../wrap.ts'
@@ -152,7 +153,7 @@ export function networkPrograms(): ProgramTable {
       ],
       effects: `
   remote-write | * |  | talks to another machine, which it can change`,
-      rules: [networkRules],
+      rules: [networkRules, kindRules],
       stops: true,
       options: `
   -F -S <config>
@@ -217,7 +218,13 @@ export function networkPrograms(): ProgramTable {
       options: '\n  -c -i -w -W -s -t -I -m -p <text>',
       operands: 'host text*',
     },
-    'dig host nslookup whois drill': {
+    whois: {
+      effects: `
+  remote-read  | * |  | talks to another machine`,
+      options: '\n  -h --host <host> # the server that is asked\n  -p --port <text>\n  -i -s -T -t -v -q <text>',
+      operands: 'host text*',
+    },
+    'dig host nslookup drill': {
       effects: `
   remote-read  | * |  | talks to another machine`,
       options: '\n  + <text>\n  -f <list>\n  -k <read>\n  -t -c -p -q -y -b -h <text>',

@@ -39,7 +39,9 @@ function isDisposableAt(arg: Arg, use: Use, cwd: string | null): boolean {
   if (text === null || text === '') return false
   const { path } = resolvePath(text, cwd ?? '/', use.place.home)
   if (path === null) return false
-  if (/^(\/private)?\/(tmp|var\/tmp)\/[^/*?]/.test(path) || /^\/var\/folders\/.+\/T\/[^/*?]/.test(path)) return true
+  const scratch = /^(?:\/private)?\/(?:tmp|var\/tmp)\/[^/*?]|^\/var\/folders\/.+\/T\/[^/*?]/.test(path)
+  // A project in /tmp is one all the same.
+  if (scratch && !use.place.roots.some((kept) => isAbout(path, kept))) return true
   const root = cwd
   const inside = root === null ? !text.startsWith('/') && !text.startsWith('~') : path.startsWith(`${root}/`)
   if (!inside || text.split('/').includes('..')) return false
@@ -47,6 +49,11 @@ function isDisposableAt(arg: Arg, use: Use, cwd: string | null): boolean {
   // Only as the whole last name: `src/dist/notes` is somebody's work.
   const last = below.at(-1) ?? ''
   return reproducible.has(last) || /\.(egg-info|tsbuildinfo)$/.test(last) || below.some((part) => toolOwned.has(part))
+}
+
+/** True when one of the two holds the other. */
+function isAbout(path: string, kept: string): boolean {
+  return `${path}/`.startsWith(`${kept}/`) || `${kept}/`.startsWith(`${path}/`)
 }
 
 /** A file that a variable or a substitution names: a temporary one by its beginning, or any. */

@@ -17,6 +17,7 @@ function reportSetting(use: Use, setting: string, arg: Arg, where: string): void
 
 /** Settings that hold for this command: given by option, by the environment, by a variable that an option names. */
 function settingsOf(use: Use): readonly string[] {
+  if (use.options.length === 0 && use.place.assignments.length === 0) return []
   const variable = (name: string): string | undefined => {
     const values = use.place.assignments.find((one) => one.name === name)?.value?.values
     return values?.length === 1 ? values[0] : undefined

@@ -138,7 +138,7 @@ export const runnerRules: Readonly<Record<string, Rule>> = {
   'npm exec, npm x, pnpm exec, pnpm dlx, yarn exec, yarn dlx, bun x': runs,
   'uv run, uv tool run, poetry run, pdm run, hatch run, rye run, pipenv run, pipx run, conda run, mamba run, micromamba run, bundle exec':
     runs,
-  'npm run, npm run-script, pnpm run, yarn run, bun run': scripts,
+  'npm run, npm run-script, pnpm run, yarn run, bun run, composer run, composer run-script': scripts,
   'pnpm, yarn': (use) => {
     shorthand(use)
     byName(use)

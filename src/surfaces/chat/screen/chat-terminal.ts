@@ -57,6 +57,8 @@ export function openChatTerminal(): ChatTerminal {
   const onWindow = () => resized()
   input.setRawMode(true)
   input.on('data', onData).once('end', onEnd).once('error', onEnd)
+  // Whoever had it before, such as the wizard, let go of it.
+  input.resume()
   output.on('resize', onWindow)
   process.on('exit', restore)
   for (const signal of ENDING) process.on(signal, onSignal)

@@ -78,8 +78,10 @@ export class LiveScreen {
     const { rows, cursor } = this.#drawn
     const { columns } = this.#size()
     const tall = (row: LiveRow) => Math.max(1, Math.ceil(widthOf(row.plain) / columns))
-    const upTo = cursor ? rows.slice(0, cursor.row) : rows.slice(0, -1)
-    const above = upTo.reduce((sum, row) => sum + tall(row), 0) + (cursor ? Math.floor(cursor.column / columns) : 0)
+    const upTo = rows.slice(0, cursor ? cursor.row : -1).reduce((sum, row) => sum + tall(row), 0)
+    const last = rows.at(-1)
+    const inRow = cursor ? Math.floor(cursor.column / columns) : last ? tall(last) - 1 : 0
+    const above = upTo + inRow
     return `\r${above > 0 ? `\u001b[${above}A` : ''}${CLEAR_BELOW}`
   }
 

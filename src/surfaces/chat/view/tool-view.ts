@@ -1,6 +1,7 @@
 /** Tool calls and their results as a person sees them flow by: what is called, what changes, what came of it. */
 
 import type { AgentEvent } from '../../../runtime/agent/agent.ts'
+import { subjectOf } from '../../../runtime/agent/call-subject.ts'
 import { lineDiff } from '../../terminal/line-diff.ts'
 import { diffLine } from './highlight.ts'
 import { type Paint, safe } from './style.ts'
@@ -35,28 +36,6 @@ export function resultLines({ call, result, text }: Resulting, paint: Paint): st
 }
 
 const CHANGES: ReadonlySet<string> = new Set(['write', 'edit', 'apply_patch'])
-
-/** What a call is about, in one line. */
-export function subjectOf(name: string, input: Readonly<Record<string, unknown>>): string {
-  if (name === 'apply_patch') return ''
-  for (const key of [
-    'command',
-    'path',
-    'pattern',
-    'url',
-    'query',
-    'name',
-    'question',
-    'description',
-    'prompt',
-    'source',
-    'handle',
-  ]) {
-    const value = input[key]
-    if (typeof value === 'string' && value !== '') return value
-  }
-  return Object.keys(input).length === 0 ? '' : JSON.stringify(input)
-}
 
 function changeLines(name: string, input: Readonly<Record<string, unknown>>, paint: Paint): string[] {
   const text = (key: string) => (typeof input[key] === 'string' ? (input[key] as string) : '')

@@ -55,7 +55,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
       machine,
       backend: openBackend(),
       milliseconds: secondsOf(textFlag(args, 'timeout')) * 1000,
-      complete: entry.model ? await components.openModelFor(machine, () => cordon.loaded().policy) : null,
+      complete: entry.model ? await components.openModelFor(machine, () => cordon.loaded()) : null,
       signal: new AbortController().signal,
     })
     for (const line of result.stderr.split('\n').filter((one) => one !== '')) terminal.err(`${visible(line)}\n`)

@@ -1,6 +1,6 @@
 /** `cordon approvals`: what hooks had nobody to ask, answered at a terminal. */
 
-import { dropAsk, grantAsk, type OpenAsk, openAsks } from '../../../runtime/hook/asks.ts'
+import { allowOnce, dropAsk, grantAsk, type OpenAsk, openAsks } from '../../../runtime/hook/asks.ts'
 import { thisMachine } from '../../../system/machine.ts'
 import { paint, type Terminal, visible } from '../../terminal/terminal.ts'
 import { oneOf, parseArguments, textFlag } from '../arguments.ts'
@@ -31,15 +31,23 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
     return EXIT.ok
   }
   const minutes = number(textFlag(args, 'minutes') ?? '60', MAX_MINUTES, '--minutes')
-  const choice = number(textFlag(args, 'choice') ?? '1', ask.suggestions.length, '--choice')
-  const suggestion = ask.suggestions[choice - 1]!
+  const choice = number(textFlag(args, 'choice') ?? '1', Math.max(1, ask.suggestions.length), '--choice')
+  const suggestion = ask.suggestions[choice - 1]
   // The id comes from the agent's own words, so what it stands for is shown before it is granted.
   if (!args.flags.yes) {
     terminal.out(describe(terminal, ask))
-    if (!(await confirm(terminal, `Grant ${choice} for ${minutes} minutes? [y/N] `))) {
+    const question = suggestion
+      ? `Grant ${choice} for ${minutes} minutes?`
+      : `Allow it once, within ${minutes} minutes?`
+    if (!(await confirm(terminal, `${question} [y/N] `))) {
       terminal.err('nothing was granted (--yes grants without asking)\n')
       return EXIT.failed
     }
+  }
+  if (!suggestion) {
+    allowOnce(machine, ask, minutes, Date.now())
+    terminal.out(`allowed once, within ${minutes} minutes, in ${visible(ask.project)}: ${visible(ask.subject)}\n`)
+    return EXIT.ok
   }
   grantAsk(machine, ask, suggestion, minutes, Date.now())
   terminal.out(
@@ -53,6 +61,7 @@ function describe(terminal: Terminal, { id, host, tool, subject, reason, project
   const offers = suggestions.map(
     ({ kind, value, admits }, index) => `        ${index + 1}. ${kind} ${visible(value)} (${visible(admits)})\n`,
   )
+  if (offers.length === 0) offers.push('        1. once: this very call, the next time it is tried\n')
   return `${paint(terminal, 'cyan', id)}  ${visible(host)}: ${visible(tool)}  ${visible(subject)}
         ${visible(reason)}  ${paint(terminal, 'dim', visible(project))}
 ${offers.join('')}`

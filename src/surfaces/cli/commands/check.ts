@@ -9,7 +9,7 @@ import { machineFiles } from '../../../system/files.ts'
 import { thisMachine } from '../../../system/machine.ts'
 import { paint, type Style, type Terminal, visible } from '../../terminal/terminal.ts'
 import { parseArguments } from '../arguments.ts'
-import { hintAtInit, manifestChoice, openInForce } from '../open-policy.ts'
+import { hintAtInit, manifestChoice, openInForce, printWarnings } from '../open-policy.ts'
 import { requestedCall } from '../requested-call.ts'
 import { type CommandContext, commandRow, EXIT } from '../usage.ts'
 
@@ -28,6 +28,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const opened = await openInForce(args, terminal, { unsigned: 'as-written' })
   if (!opened) return EXIT.usage
   const { loaded, machine } = opened
+  await printWarnings(terminal, loaded)
   const cwd = args.flags.root ? loaded.root : machineFiles.canonical(machine.cwd)
   const checker = await openChecker(loaded, machine, machineFiles, call.tool)
   const { decision } = checker.check({ ...call, cwd })

@@ -14,9 +14,10 @@ import {
 } from '../../../runtime/command/open-runner.ts'
 import { runTyped } from '../../../runtime/command/run-typed.ts'
 import type { LoadedPolicy } from '../../../runtime/policy/load.ts'
+import { loadWarnings, startNotes } from '../../../runtime/policy/start-notes.ts'
 import { machineFiles } from '../../../system/files.ts'
 import { type Machine, thisMachine } from '../../../system/machine.ts'
-import { isTerminalDevice, paint, type Terminal, visible } from '../../terminal/terminal.ts'
+import { isTerminalDevice, paint, resetTerminal, type Terminal, visible } from '../../terminal/terminal.ts'
 import { type Arguments, parseArguments, textFlag } from '../arguments.ts'
 import { openInForce } from '../open-policy.ts'
 import { type CommandContext, commandRow, EXIT, ownWords, UsageError } from '../usage.ts'
@@ -63,6 +64,8 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
       if (!told.has(line)) say(terminal, line)
       told.add(line)
     }
+    // Who runs it in a script has read them before; entries without effect are a slip either way.
+    for (const note of interactive ? startNotes(loaded) : loadWarnings(loaded)) tell(note)
     const io = {
       forwardSignals: PASSED_SIGNALS,
       onNotice: tell,
@@ -77,6 +80,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
     const result = await runTyped({ loaded, machine, files: machineFiles, runner, request, io })
     if ('denied' in result) return refuse(terminal, result.denied)
     const { outcome, notes } = result
+    if (notes.some((note) => !told.has(note))) resetTerminal(terminal)
     for (const note of notes) tell(note)
     if (outcome.result.exitCode !== 0 && outcome.plan.network.kind === 'none')
       await hintAtBundle(terminal, command, loaded)

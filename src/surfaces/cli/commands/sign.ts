@@ -1,5 +1,6 @@
 /** `cordon sign` and `cordon verify`: what a manifest opens, and a person's word for it. */
 
+import { trackedSecrets, trackedSecretsLine } from '../../../runtime/command/tracked-secrets.ts'
 import type { LoadedManifest } from '../../../runtime/policy/load.ts'
 import { registryChanges } from '../../../runtime/policy/registry-urls.ts'
 import {
@@ -16,7 +17,7 @@ import type { Machine } from '../../../system/machine.ts'
 import { paint, type Terminal, visible } from '../../terminal/terminal.ts'
 import { parseArguments } from '../arguments.ts'
 import { confirm } from '../confirm.ts'
-import { openPolicy } from '../open-policy.ts'
+import { openPolicy, printWarnings } from '../open-policy.ts'
 import { type CommandContext, commandRow, EXIT } from '../usage.ts'
 
 /** Runs `cordon sign`. */
@@ -25,17 +26,21 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const opened = await openPolicy(args, terminal)
   if (!opened) return EXIT.usage
   const { loaded, machine } = opened
+  await printWarnings(terminal, loaded)
   const report = judgeTrust(loaded, machine, machineFiles)
   if (!report)
     throw new Fault('no-manifest', `${loaded.root} has no cordon.toml to sign`, { remedy: 'cordon init writes one.' })
   const answer = (signed: boolean): void => {
     const { status } = report.trust
-    if (args.flags.json) terminal.out(`${JSON.stringify({ status, signed, diff: report.diff, registries })}\n`)
+    if (args.flags.json) terminal.out(`${JSON.stringify({ status, signed, diff: report.diff, registries, shown })}\n`)
   }
+  const shown = trackedSecrets(loaded, machine.home)
   const registries = registryChanges(report.registries, readRegistries(loaded, machine))
   const moved = registries.opens.length + registries.closes.length > 0
   if (!args.flags.json)
-    terminal.out(`${describeDiff(terminal, report.diff)}${describeRegistries(terminal, registries)}`)
+    terminal.out(
+      `${describeDiff(terminal, report.diff)}${describeRegistries(terminal, registries)}${describeShown(terminal, loaded, shown)}`,
+    )
   if (report.trust.status === 'signed' && !moved && !args.flags.detached) {
     answer(true)
     terminal.err('already signed\n')
@@ -49,7 +54,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   }
   if (args.flags.detached) {
     const file = `${loaded.manifestPath}.sig`
-    machineFiles.writeText(file, detachedSignature(loaded, machine))
+    machineFiles.writeText(file, detachedSignature(loaded, machine, machineFiles))
     answer(true)
     terminal.err(
       `${paint(terminal, 'green', 'wrote')} ${visible(file)}; others accept it after: cordon keys trust YOUR-KEY\n`,
@@ -99,6 +104,12 @@ export async function requireSigned(
   }
   terminal.err('  Read it, then run: cordon sign (or name it for this one run: --manifest cordon.toml)\n')
   return null
+}
+
+/** Secrets that commands see all the same. */
+function describeShown(terminal: Terminal, { root }: LoadedManifest, shown: readonly string[]): string {
+  const line = trackedSecretsLine(shown, root)
+  return line === null ? '' : `${paint(terminal, 'yellow', '! shown ')} ${visible(line)}\n`
 }
 
 /** Registries that signing adds to what a bundle's tool may reach, and those that it takes away. */

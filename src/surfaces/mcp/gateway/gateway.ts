@@ -10,8 +10,9 @@ import {
   type ServerSpec,
   typedServer,
 } from '../../../runtime/mcp/servers.ts'
+import { startNotes } from '../../../runtime/policy/start-notes.ts'
 import { openRecord } from '../../../runtime/record/open.ts'
-import { auditSigner } from '../../../runtime/record/signer.ts'
+import { auditSigner, signTails } from '../../../runtime/record/signer.ts'
 import { Fault, messageOf } from '../../../system/fault.ts'
 import { linesOf } from '../../../system/lines.ts'
 import { type Machine, thisMachine } from '../../../system/machine.ts'
@@ -49,6 +50,7 @@ export async function wrapServers(request: WrapRequest): Promise<number> {
   const judge = await openGatewayJudge(request.root, machine)
   const { loaded } = judge
   const warn = (text: string): void => request.terminal.err(`cordon: ${visibleLines(text)}\n`)
+  for (const note of startNotes(loaded)) warn(note)
   const specs = wantedServers(request, judge)
   const trusted = specs.filter((spec) => isKnown(spec, request.accept, loaded.root, machine, warn))
   if (trusted.length === 0) throw new Fault('no-servers', 'no MCP server is left to run')
@@ -71,9 +73,13 @@ export async function wrapServers(request: WrapRequest): Promise<number> {
       known: Object.values(spec.env).filter((value) => value.length >= MIN_SECRET),
     })),
   })
+  const closeRecord = (): void => {
+    recorder.close()
+    signTails(machine)
+  }
   const ended = (signal: number): void =>
     void session.close().finally(() => {
-      recorder.close()
+      closeRecord()
       process.exit(128 + signal)
     })
   process.once('SIGTERM', () => ended(15))
@@ -82,7 +88,7 @@ export async function wrapServers(request: WrapRequest): Promise<number> {
     for await (const line of linesOf(process.stdin)) void session.client.receive(line)
   } finally {
     await session.close()
-    recorder.close()
+    closeRecord()
   }
   return EXIT.ok
 }

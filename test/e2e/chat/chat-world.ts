@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { CLI, type Ran } from '../../e2e/cordon.ts'
+import { CLI, type Ran } from '../cordon.ts'
 import { TestScreen } from './screen.ts'
 import { type Script, type ScriptedModel, startScriptedModel } from './scripted-model.ts'
 

@@ -1,0 +1,6 @@
+/** The gateway for MCP servers is a process of its own: this very program, with other words. */
+
+/** `cordon mcp wrap` for a project. */
+export function gatewayCommand(root: string): readonly string[] {
+  return [process.execPath, process.argv[1]!, 'mcp', 'wrap', '--root', root]
+}

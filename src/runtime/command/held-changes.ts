@@ -1,0 +1,67 @@
+/** The changes of one command: held by rules while it runs, kept so that they can be undone, and told afterwards. */
+
+import type { ChangePlan } from '../../sandbox/changes.ts'
+import { changeRules, gitKeyText } from '../../sandbox/protect/change-rules.ts'
+import type { ProtectFacts } from '../../sandbox/protect/protect.ts'
+import { changeViolation, type Violation } from '../../sandbox/violation.ts'
+import { CallStore } from '../../undo/call-store.ts'
+import { type NetChanges, netChanges } from '../../undo/net-changes.ts'
+
+/** Larger files are not copied before they are written, and a command's copies together take no more. */
+const FILE_BYTES = 64 * 1024 * 1024
+const TOTAL_BYTES = 1024 * 1024 * 1024
+
+/** What a command changed, by name. */
+export interface CommandChanges extends NetChanges {
+  /** The name under which `cordon undo` puts it back; null when there is nothing to put back. */
+  readonly call: string | null
+  readonly refused: readonly Violation[]
+  /** Changed, and a person may want to know. */
+  readonly noted: readonly string[]
+}
+
+/** One command's changes, from before it starts until it is told what they were. */
+export class HeldChanges {
+  readonly plan: ChangePlan
+  readonly #store: CallStore
+  readonly #id: string
+
+  constructor(facts: ProtectFacts, stateDir: string, argv: readonly string[], free: readonly string[]) {
+    this.#store = new CallStore(stateDir)
+    const { id, folder } = this.#store.begin({ roots: facts.write, what: nameOf(argv) })
+    this.#id = id
+    this.plan = {
+      rules: changeRules(facts),
+      gitKeys: gitKeyText(facts.hosts ?? []),
+      keep: { folder, fileBytes: FILE_BYTES, totalBytes: TOTAL_BYTES },
+      free,
+    }
+  }
+
+  /** The command is done. A call that changed nothing is forgotten. */
+  end(): CommandChanges {
+    const { records } = this.#store.settle(this.#id)
+    const net = netChanges(records)
+    const call = records.some(({ op }) => op !== 'refused' && op !== 'noted') ? this.#id : null
+    const refused = records.filter(({ op }) => op === 'refused')
+    return {
+      ...net,
+      call,
+      refused: [...new Set(refused.map(({ path }) => path))].map(changeViolation),
+      noted: [...new Set(records.filter(({ op }) => op === 'noted').map(({ path }) => path))],
+    }
+  }
+
+  /** The command never ran. */
+  drop(): void {
+    this.#store.forget(this.#id)
+  }
+}
+
+const MAX_NAME = 200
+
+/** The command as a person would recognise it: of `bash -c TEXT`, the text. */
+function nameOf(argv: readonly string[]): string {
+  const text = argv.length === 3 && argv[1] === '-c' ? argv[2]! : argv.join(' ')
+  return text.length > MAX_NAME ? `${text.slice(0, MAX_NAME)}…` : text
+}

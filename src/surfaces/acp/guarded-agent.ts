@@ -1,0 +1,241 @@
+/**
+ * `cordon acp -- AGENT`: any ACP agent, in the sandbox, with Cordon between it and the editor. Its file and terminal requests are
+ * calls of a guarded session; everything else is passed on.
+ */
+
+import { PassThrough } from 'node:stream'
+import {
+  type AgentApp,
+  type AgentContext,
+  agent,
+  type ClientApp,
+  type ClientContext,
+  type CreateTerminalRequest,
+  client,
+  type InitializeRequest,
+  type NewSessionRequest,
+  type NewSessionResponse,
+  ndJsonStream,
+  type ReadTextFileRequest,
+  RequestError,
+  type Stream,
+  type WriteTextFileRequest,
+} from '@agentclientprotocol/sdk'
+import { runAgent } from '../../runtime/acp/agent-sandbox.ts'
+import { type Cordon, createCordon } from '../../runtime/cordon.ts'
+import type { Session } from '../../runtime/session/session.ts'
+import { resultText, type ToolResult } from '../../runtime/session/tool-result.ts'
+import { visible } from '../../scan/visible-text.ts'
+import { machineFiles } from '../../system/files.ts'
+import type { Machine } from '../../system/machine.ts'
+import { isRecord, recordOf } from '../../system/record.ts'
+import { readableBytes, writableBytes } from './byte-streams.ts'
+import { editorPrompter } from './editor-prompter.ts'
+import { SessionTerminals } from './session-terminals.ts'
+
+export interface GuardedAgentOptions {
+  readonly machine: Machine
+  readonly root: string
+  readonly argv: readonly string[]
+  readonly warn: (text: string) => void
+}
+
+/** A session of the agent, and the guarded one that does its deeds. */
+interface Guarded {
+  readonly cordon: Cordon
+  readonly session: Session
+  readonly terminals: SessionTerminals
+}
+
+/** Stands between an editor and an agent until one of them goes away; the agent's exit code. */
+export async function guardAgent(editor: Stream, { machine, root, argv, warn }: GuardedAgentOptions): Promise<number> {
+  let toEditor: AgentContext | null = null
+  // The agent is placed by the project's policy; nobody is asked about that.
+  const cordon = await createCordon({ project: root, machine })
+  for (const note of cordon.notes) warn(note)
+  const sessions = new Map<string, Guarded>()
+  const serve = (sessionId: unknown): Guarded => {
+    const found = typeof sessionId === 'string' ? sessions.get(sessionId) : undefined
+    if (!found) throw RequestError.invalidParams({}, 'there is no such session')
+    return found
+  }
+
+  const stop = new AbortController()
+  const stdin = new PassThrough()
+  const stdout = new PassThrough()
+  const stderr = new PassThrough()
+  stderr.setEncoding('utf8').on('data', (text: string) => {
+    for (const line of text.split('\n')) if (line !== '') warn(`agent: ${line.slice(0, 1000)}`)
+  })
+  const running = runAgent(argv, cordon.loaded(), machine, { stdin, stdout, stderr, signal: stop.signal })
+  const inner = agentSide(serve, () => must(toEditor)).connect(
+    ndJsonStream(writableBytes(stdin), readableBytes(stdout)),
+  )
+  // Each session has a way of its own to the person: a question is shown where it belongs.
+  const open = async (id: unknown): Promise<void> => {
+    if (typeof id !== 'string' || sessions.has(id)) return
+    const prompter = editorPrompter(
+      () => must(toEditor),
+      () => id,
+    )
+    const own = await createCordon({ project: root, machine, prompter })
+    const session = own.openSession()
+    sessions.set(id, { cordon: own, session, terminals: new SessionTerminals(session) })
+  }
+  const outer = editorSide(inner.agent, cordon.root, open).connect(editor)
+  toEditor = outer.client
+  const ended = running.then(
+    ({ exitCode, notes }) => {
+      for (const note of notes) warn(note)
+      return exitCode
+    },
+    (error: unknown) => {
+      warn(`the agent could not be run: ${error instanceof Error ? error.message : String(error)}`)
+      return 125
+    },
+  )
+  const code = await Promise.race([
+    ended,
+    outer.closed.then(
+      () => null,
+      () => null,
+    ),
+  ])
+  stop.abort()
+  inner.close()
+  outer.close()
+  await ended
+  await Promise.all([cordon, ...[...sessions.values()].map((one) => one.cordon)].map((one) => one.close()))
+  return code ?? 0
+}
+
+function must<Value>(value: Value | null): Value {
+  if (value === null) throw RequestError.internalError({}, 'the editor is not connected')
+  return value
+}
+
+/** What the editor sees: the agent, with Cordon's files and terminals in the place of the editor's own. */
+function editorSide(toAgent: ClientContext, root: string, open: (id: unknown) => Promise<void>): AgentApp {
+  return agent({ name: 'cordon' })
+    .onRequest('initialize', ({ params, signal }) => {
+      // Whatever the editor can do itself: files and terminals are ours.
+      const offered: InitializeRequest = {
+        ...params,
+        clientCapabilities: {
+          ...params.clientCapabilities,
+          fs: { readTextFile: true, writeTextFile: true },
+          terminal: true,
+        },
+      }
+      return toAgent.request('initialize', offered, { cancellationSignal: signal })
+    })
+    .onRequest('session/new', async ({ params, signal }) => {
+      const answer = await toAgent.request<NewSessionResponse>('session/new', placed(params, root), {
+        cancellationSignal: signal,
+      })
+      await open(answer.sessionId)
+      return answer
+    })
+    .onRequest('*', async ({ method, params, signal }) => {
+      const { sessionId, cwd } = recordOf(params)
+      if (cwd !== undefined) mustBeInside(String(cwd), root)
+      // A session that is loaded or resumed has its deeds guarded before the agent does the first of them.
+      if (method === 'session/load' || method === 'session/resume') await open(sessionId)
+      return toAgent.request(method, params, { cancellationSignal: signal })
+    })
+    .onNotification('*', ({ method, params }) => toAgent.notify(method, params))
+}
+
+/** An agent works where its sandbox is. */
+function placed(params: NewSessionRequest, root: string): NewSessionRequest {
+  mustBeInside(params.cwd, root)
+  return params
+}
+
+function mustBeInside(cwd: string, root: string): void {
+  const place = machineFiles.canonical(cwd)
+  if (place === root || place.startsWith(`${root}/`)) return
+  throw RequestError.invalidParams({ cwd }, `this agent is guarded in ${root}; start another one for ${place}`)
+}
+
+/** What the agent sees: a client whose files and terminals are guarded calls. */
+function agentSide(serve: (sessionId: unknown) => Guarded, toEditor: () => AgentContext): ClientApp {
+  return client({ name: 'cordon' })
+    .onRequest('fs/read_text_file', async ({ params, signal }) => ({
+      content: await readFile(serve(params.sessionId).session, params, signal),
+    }))
+    .onRequest('fs/write_text_file', async ({ params, signal }) => {
+      await writeFile(serve(params.sessionId).session, params, signal)
+      return {}
+    })
+    .onRequest('terminal/create', async ({ params, signal }) => ({
+      terminalId: await serve(params.sessionId).terminals.create(params as CreateTerminalRequest, signal),
+    }))
+    .onRequest('terminal/output', ({ params }) => serve(params.sessionId).terminals.output(params.terminalId))
+    .onRequest('terminal/wait_for_exit', ({ params, signal }) =>
+      serve(params.sessionId).terminals.waitForExit(params.terminalId, signal),
+    )
+    .onRequest('terminal/kill', async ({ params }) => {
+      await serve(params.sessionId).terminals.kill(params.terminalId)
+      return {}
+    })
+    .onRequest('terminal/release', async ({ params }) => {
+      await serve(params.sessionId).terminals.release(params.terminalId)
+      return {}
+    })
+    .onRequest('session/request_permission', ({ params, signal }) => {
+      serve(params.sessionId)
+      // The agent's own question: it must not look like one of Cordon's, and its answer opens nothing here.
+      const title = `The agent asks: ${visible(String(params.toolCall.title ?? 'a tool call'))}`
+      const asked = { ...params, toolCall: { ...params.toolCall, title } }
+      return toEditor().request('session/request_permission', asked, { cancellationSignal: signal })
+    })
+    .onRequest('*', ({ method }) => {
+      throw RequestError.methodNotFound(method)
+    })
+    .onNotification('session/update', ({ params }) => toEditor().notify('session/update', params))
+    .onNotification('*', () => {})
+}
+
+const MAX_FILE = 16 * 1024 * 1024
+
+/** The text of a file, page after page. */
+async function readFile(
+  session: Session,
+  { path, line, limit }: ReadTextFileRequest,
+  signal: AbortSignal,
+): Promise<string> {
+  let text = ''
+  let offset = line ?? 1
+  let column = 1
+  let left = limit ?? Number.POSITIVE_INFINITY
+  for (;;) {
+    const page = { path, offset, column, ...(Number.isFinite(left) && { limit: left }) }
+    const result = await session.call('read', page, { signal })
+    const data = recordOf(doneOr(result).data)
+    if (typeof data.text !== 'string') throw RequestError.invalidParams({ path }, 'it is not a text file')
+    text += data.text
+    const next = /"offset": (\d+)(?:, "column": (\d+))?/.exec(
+      result.status === 'done' ? (result.output.truncated?.remedy ?? '') : '',
+    )
+    if (!next || text.length > MAX_FILE) return text
+    left -= Number(next[1]) - offset
+    if (left <= 0) return text
+    offset = Number(next[1])
+    column = Number(next[2] ?? 1)
+  }
+}
+
+async function writeFile(
+  session: Session,
+  { path, content }: WriteTextFileRequest,
+  signal: AbortSignal,
+): Promise<void> {
+  doneOr(await session.call('write', { path, content }, { signal }))
+}
+
+/** The output of a call that was done; why not is the error that the agent gets. */
+export function doneOr(result: ToolResult): { readonly data?: unknown } {
+  if (result.status === 'done' && !(result.output.isError && !isRecord(result.output.data))) return result.output
+  throw RequestError.internalError({ status: result.status }, resultText(result))
+}

@@ -1,0 +1,220 @@
+/** `cordon acp`: Cordon's own agent inside an editor, over the Agent Client Protocol. */
+
+import {
+  type AgentContext,
+  agent,
+  type ContentBlock,
+  PROTOCOL_VERSION,
+  RequestError,
+  type StopReason,
+  type Stream,
+} from '@agentclientprotocol/sdk'
+import type { Mode } from '../../policy/policy.ts'
+import type { TurnEnd } from '../../runtime/agent/agent.ts'
+import { type AgentSession, openAgentSession } from '../../runtime/agent/agent-session.ts'
+import { subjectOf } from '../../runtime/agent/call-subject.ts'
+import { gatewayCommand } from '../../runtime/agent/gateway-command.ts'
+import { trustInstructions } from '../../runtime/agent/project-instructions.ts'
+import { Fault, messageOf } from '../../system/fault.ts'
+import type { Machine } from '../../system/machine.ts'
+import { version } from '../../system/version.ts'
+import { editorPrompter } from './editor-prompter.ts'
+import { replay, updateOf } from './updates.ts'
+
+export interface OwnAgentOptions {
+  readonly machine: Machine
+  readonly profile?: string
+  readonly model?: string
+  readonly fromEditor: boolean
+  readonly warn: (text: string) => void
+}
+
+const MODES: readonly { readonly id: Mode; readonly name: string; readonly description: string }[] = [
+  { id: 'custom', name: 'By the manifest', description: 'What the manifest says.' },
+  { id: 'default', name: 'Ask', description: 'Asks before edits and commands.' },
+  { id: 'auto_accept', name: 'Edit', description: 'Edits by itself, asks before commands.' },
+  {
+    id: 'contained',
+    name: 'Contained',
+    description: 'Runs inside the sandbox without asking; asks for what reaches out.',
+  },
+  { id: 'plan', name: 'Plan', description: 'Reads only.' },
+]
+
+interface Opened {
+  readonly agent: AgentSession
+  turn: AbortController | null
+  asked: boolean
+}
+
+/** Serves one editor until it goes away. */
+export async function serveOwnAgent(stream: Stream, options: OwnAgentOptions): Promise<void> {
+  const sessions = new Map<string, Opened>()
+
+  async function open(client: AgentContext, cwd: string, resume?: string): Promise<Opened> {
+    let opened: Opened | null = null
+    const id = () => opened?.agent.id ?? ''
+    const { machine, profile, model, fromEditor } = options
+    const made = await guarded(() =>
+      openAgentSession({
+        machine,
+        project: cwd,
+        prompter: editorPrompter(() => client, id),
+        fromEditor,
+        gateway: gatewayCommand(cwd),
+        warn: options.warn,
+        ...(profile !== undefined && { profile }),
+        ...(model !== undefined && { model }),
+        ...(resume !== undefined && { resume }),
+        tell: (event) => {
+          const update = updateOf(event, subjectOf)
+          if (update) void client.notify('session/update', { sessionId: id(), update })
+        },
+      }),
+    )
+    for (const note of made.notes) options.warn(note)
+    opened = { agent: made, turn: null, asked: false }
+    sessions.set(made.id, opened)
+    return opened
+  }
+
+  const known = (sessionId: string): Opened => {
+    const found = sessions.get(sessionId)
+    if (!found) throw RequestError.invalidParams({ sessionId }, 'there is no such session')
+    return found
+  }
+  const modesOf = ({ agent: { session } }: Opened) => ({
+    currentModeId: session.mode,
+    availableModes: MODES.some(({ id }) => id === session.mode)
+      ? [...MODES]
+      : [...MODES, { id: session.mode, name: session.mode }],
+  })
+
+  const app = agent({ name: 'cordon' })
+    .onRequest('initialize', () => ({
+      protocolVersion: PROTOCOL_VERSION,
+      agentInfo: { name: 'cordon', title: 'Cordon', version },
+      agentCapabilities: {
+        loadSession: true,
+        promptCapabilities: { image: true, embeddedContext: true },
+      },
+      authMethods: [],
+    }))
+    .onRequest('session/new', async ({ params, client }) => {
+      const opened = await open(client, params.cwd)
+      return { sessionId: opened.agent.id, modes: modesOf(opened) }
+    })
+    .onRequest('session/load', async ({ params, client }) => {
+      const opened = await open(client, params.cwd, params.sessionId)
+      for (const message of opened.agent.agent.messages) {
+        for (const update of replay(message))
+          await client.notify('session/update', { sessionId: params.sessionId, update })
+      }
+      return { modes: modesOf(opened) }
+    })
+    .onRequest('session/set_mode', ({ params }) => {
+      const { agent: one } = known(params.sessionId)
+      const mode = MODES.find(({ id }) => id === params.modeId)
+      if (!mode) throw RequestError.invalidParams({ modeId: params.modeId }, 'there is no such mode')
+      one.setMode(mode.id)
+      return {}
+    })
+    .onRequest('session/prompt', async ({ params, client, signal }) => {
+      const opened = known(params.sessionId)
+      if (opened.turn) throw RequestError.invalidRequest({}, 'a turn is under way already')
+      const turn = new AbortController()
+      opened.turn = turn
+      try {
+        const both = AbortSignal.any([turn.signal, signal])
+        await askAboutInstructions(opened, client, options.machine, both)
+        const end = await opened.agent.turn({ role: 'user', parts: partsOf(params.prompt) }, { signal: both })
+        return { stopReason: stopOf(end) }
+      } finally {
+        opened.turn = null
+      }
+    })
+    .onNotification('session/cancel', ({ params }) => {
+      sessions.get(params.sessionId)?.turn?.abort()
+    })
+  const connection = app.connect(stream)
+  await connection.closed.catch(() => {})
+  for (const { agent: one, turn } of sessions.values()) {
+    turn?.abort()
+    await one.close()
+  }
+}
+
+/** Instructions of the project steer the agent: the person agrees to them in the editor. */
+async function askAboutInstructions(
+  opened: Opened,
+  client: AgentContext,
+  machine: Machine,
+  signal: AbortSignal,
+): Promise<void> {
+  if (opened.asked) return
+  opened.asked = true
+  const { agent: one } = opened
+  const prompter = editorPrompter(
+    () => client,
+    () => one.id,
+  )
+  for (const found of one.untrusted) {
+    const state = found.status === 'new' ? 'is new to you' : 'has changed since you agreed to it'
+    const warning = found.suspicious ? 'It reads like an attack on the agent.\n\n' : ''
+    const text = `${found.name} of this project ${state}. Let it steer the agent?\n\n${warning}${found.text.slice(0, 8000)}`
+    const answer = await prompter.question!(text, ['Use it', 'Leave it out'], signal)
+    if (answer === 'Use it') trustInstructions(one.cordon.root, machine, found, new Date())
+  }
+  one.reread()
+}
+
+type Parts = Parameters<AgentSession['turn']>[0]['parts']
+
+function partsOf(blocks: readonly ContentBlock[]): Parts {
+  return blocks.flatMap((block): Parts => {
+    switch (block.type) {
+      case 'text':
+        return [{ type: 'text' as const, text: block.text }]
+      case 'image':
+        return [{ type: 'image' as const, mediaType: block.mimeType, data: block.data }]
+      case 'resource_link':
+        return [{ type: 'text' as const, text: `[file ${block.uri}]` }]
+      case 'resource':
+        return 'text' in block.resource
+          ? [{ type: 'text' as const, text: `[content of ${block.resource.uri}]\n${block.resource.text}` }]
+          : []
+      default:
+        return []
+    }
+  })
+}
+
+/** What went wrong is an error of the request; how a turn ended otherwise is its reason. */
+function stopOf(end: TurnEnd): StopReason {
+  switch (end.reason) {
+    case 'done':
+      return 'end_turn'
+    case 'interrupted':
+      return 'cancelled'
+    case 'length':
+      return 'max_tokens'
+    case 'max-turns':
+    case 'budget':
+      return 'max_turn_requests'
+    case 'refused':
+      return 'refusal'
+    case 'failed':
+      throw RequestError.internalError({}, messageOf(end.error))
+  }
+}
+
+async function guarded<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error
+    const said = error.remedy === null ? error.message : `${error.message}. ${error.remedy}`
+    if (error.code === 'no-key' || error.code === 'no-provider') throw RequestError.authRequired({}, said)
+    throw RequestError.internalError({ code: error.code }, said)
+  }
+}

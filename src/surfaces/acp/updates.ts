@@ -1,0 +1,109 @@
+/** What Cordon's agent does, as an editor shows it. */
+
+import type { SessionUpdate, ToolCallContent, ToolKind } from '@agentclientprotocol/sdk'
+import type { AgentEvent } from '../../runtime/agent/agent.ts'
+
+const KINDS: Readonly<Record<string, ToolKind>> = {
+  read: 'read',
+  summary: 'read',
+  list: 'read',
+  stat: 'read',
+  lsp: 'read',
+  write: 'edit',
+  edit: 'edit',
+  apply_patch: 'edit',
+  extract: 'edit',
+  mkdir: 'edit',
+  chmod: 'edit',
+  copy: 'edit',
+  move: 'move',
+  delete: 'delete',
+  glob: 'search',
+  grep: 'search',
+  bash: 'execute',
+  webfetch: 'fetch',
+  websearch: 'fetch',
+  http: 'fetch',
+  todowrite: 'think',
+  todoread: 'think',
+}
+
+/** What an editor calls this kind of tool. */
+export function toolKindOf(name: string): ToolKind {
+  return Object.hasOwn(KINDS, name) ? KINDS[name]! : 'other'
+}
+
+const text = (value: string) => ({ type: 'text' as const, text: value })
+
+/** The update of an event; null when an editor has nothing to show for it. */
+export function updateOf(
+  event: AgentEvent,
+  subject: (name: string, input: Readonly<Record<string, unknown>>) => string,
+): SessionUpdate | null {
+  switch (event.type) {
+    case 'text':
+      return {
+        sessionUpdate: 'agent_message_chunk',
+        content: text(event.text),
+      }
+    case 'thinking':
+      return {
+        sessionUpdate: 'agent_thought_chunk',
+        content: text(event.text),
+      }
+    case 'calling': {
+      const { call } = event
+      return {
+        sessionUpdate: 'tool_call',
+        toolCallId: call.id,
+        title: `${call.name} ${subject(call.name, call.input)}`.slice(0, 200),
+        kind: toolKindOf(call.name),
+        status: 'in_progress',
+        rawInput: call.input,
+        ...changesOf(call.name, call.input),
+      }
+    }
+    case 'result': {
+      const { call, result, text: said } = event
+      const good = result?.status === 'done' && !result.output.isError
+      return {
+        sessionUpdate: 'tool_call_update',
+        toolCallId: call.id,
+        status: good ? 'completed' : 'failed',
+        content: [{ type: 'content', content: text(said.slice(0, 20_000)) }],
+      }
+    }
+    case 'again':
+      return {
+        sessionUpdate: 'agent_message_chunk',
+        content: text('\n[the answer broke off and is asked for again]\n'),
+      }
+    default:
+      return null
+  }
+}
+
+function changesOf(name: string, input: Readonly<Record<string, unknown>>): { content?: ToolCallContent[] } {
+  const { path, old_string: before, new_string: after, content } = input
+  if (typeof path !== 'string') return {}
+  if (name === 'edit' && typeof before === 'string' && typeof after === 'string') {
+    return { content: [{ type: 'diff', path, oldText: before, newText: after }] }
+  }
+  if (name === 'write' && typeof content === 'string')
+    return { content: [{ type: 'diff', path, oldText: null, newText: content }] }
+  return {}
+}
+
+/** The updates of a message of a conversation that is loaded again. */
+export function replay(
+  message:
+    | { readonly role: 'user'; readonly parts: readonly { readonly type: string; readonly text?: string }[] }
+    | { readonly role: 'assistant'; readonly parts: readonly { readonly type: string; readonly text?: string }[] }
+    | { readonly role: 'results' },
+): SessionUpdate[] {
+  if (message.role === 'results') return []
+  const sessionUpdate = message.role === 'user' ? ('user_message_chunk' as const) : ('agent_message_chunk' as const)
+  return message.parts.flatMap((part) =>
+    part.type === 'text' && part.text ? [{ sessionUpdate, content: text(part.text) }] : [],
+  )
+}

@@ -1,0 +1,150 @@
+/** The folders of calls that can be undone: one each, with its journal, what it would have lost, and what it was. */
+
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Journal, parseJournal } from './journal.ts'
+import { isWithoutChanges } from './net-changes.ts'
+
+/** What a call was, as a person would recognise it. */
+export interface CallAbout {
+  /** Where it could change something. */
+  readonly roots: readonly string[]
+  /** The command, or the tool with its path. */
+  readonly what: string
+  /** ISO, UTC. */
+  readonly at: string
+  readonly session?: string
+  /** The call that this one put back. */
+  readonly undoes?: string
+}
+
+export interface KeptCall {
+  readonly id: string
+  readonly about: CallAbout
+  /** The call that put this one back. */
+  readonly undoneBy: string | null
+}
+
+export interface PruneLimits {
+  readonly olderThanMs: number
+  readonly bytes: number
+}
+
+/** A week, and two gigabytes. */
+export const DEFAULT_PRUNE: PruneLimits = { olderThanMs: 7 * 24 * 3_600_000, bytes: 2 * 1024 ** 3 }
+
+const ID: RegExp = /^\d{8}-\d{6}-\d{3}-[a-z0-9]+$/
+
+/** The calls of one state directory. */
+export class CallStore {
+  readonly #folder: string
+
+  constructor(stateDir: string) {
+    this.#folder = join(stateDir, 'undo')
+  }
+
+  /** Makes the folder of a call that begins now. */
+  begin(about: Omit<CallAbout, 'at'>, now: Date = new Date()): { readonly id: string; readonly folder: string } {
+    const at = now.toISOString()
+    const stamp = at.replace(/[-:]/g, '').replace(/[T.]/g, '-').replace('Z', '')
+    const id = `${stamp}-${process.pid.toString(36)}${Math.random().toString(36).slice(2, 6)}`
+    const folder = join(this.#folder, id)
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    writeFileSync(join(folder, 'about.json'), `${JSON.stringify({ ...about, at })}\n`, { mode: 0o600 })
+    return { id, folder }
+  }
+
+  /** Where a call's kept files are. */
+  folderOf(id: string): string {
+    if (!ID.test(id)) throw new RangeError(`${JSON.stringify(id)} is no name of a call`)
+    return join(this.#folder, id)
+  }
+
+  /** The journal of a call; an empty one when it was never begun. */
+  journalOf(id: string): Journal {
+    const path = join(this.folderOf(id), 'journal')
+    return existsSync(path) ? parseJournal(readFileSync(path)) : { records: [], ended: null }
+  }
+
+  /** Lets go of a call that changed nothing. Returns its journal. */
+  settle(id: string): Journal {
+    const journal = this.journalOf(id)
+    if (isWithoutChanges(journal.records)) this.forget(id)
+    return journal
+  }
+
+  /** All calls, the last one first. */
+  list(): KeptCall[] {
+    return this.#ids().flatMap((id) => {
+      const about = this.#aboutOf(id)
+      return about ? [{ id, about, undoneBy: this.#undoneBy(id) }] : []
+    })
+  }
+
+  markUndone(id: string, by: string): void {
+    writeFileSync(join(this.folderOf(id), 'undone'), `${by}\n`, { mode: 0o600 })
+  }
+
+  unmarkUndone(id: string): void {
+    rmSync(join(this.folderOf(id), 'undone'), { force: true })
+  }
+
+  forget(id: string): void {
+    rmSync(this.folderOf(id), { recursive: true, force: true })
+  }
+
+  /** Removes the kept files of a call that has been put back; its journal stays. */
+  dropKept(id: string): void {
+    const folder = this.folderOf(id)
+    for (const name of readdirSync(folder)) if (/^\d+$/.test(name)) unlinkSync(join(folder, name))
+  }
+
+  /** Removes what is too old, and the oldest while there is too much. Returns the calls that can no longer be undone. */
+  prune({ olderThanMs, bytes }: PruneLimits, now: Date = new Date()): string[] {
+    const removed: string[] = []
+    let total = 0
+    for (const { id, about } of this.list()) {
+      total += this.bytesOf(id)
+      if (now.getTime() - Date.parse(about.at) <= olderThanMs && total <= bytes) continue
+      this.forget(id)
+      removed.push(id)
+    }
+    return removed
+  }
+
+  /** How much room a call's kept files take. */
+  bytesOf(id: string): number {
+    const folder = this.folderOf(id)
+    return readdirSync(folder).reduce((sum, name) => {
+      const { size, blocks } = statSync(join(folder, name), { throwIfNoEntry: false }) ?? { size: 0, blocks: 0 }
+      return sum + Math.min(size, blocks * 512)
+    }, 0)
+  }
+
+  #ids(): string[] {
+    try {
+      return readdirSync(this.#folder)
+        .filter((name) => ID.test(name))
+        .sort()
+        .reverse()
+    } catch {
+      return []
+    }
+  }
+
+  #aboutOf(id: string): CallAbout | null {
+    try {
+      return JSON.parse(readFileSync(join(this.folderOf(id), 'about.json'), 'utf8')) as CallAbout
+    } catch {
+      return null
+    }
+  }
+
+  #undoneBy(id: string): string | null {
+    try {
+      return readFileSync(join(this.folderOf(id), 'undone'), 'utf8').trim()
+    } catch {
+      return null
+    }
+  }
+}

@@ -1,0 +1,92 @@
+/** PURE. What a call changed in the end: the journal without what came and went in between. */
+
+import type { JournalRecord } from './journal.ts'
+
+export interface NetChanges {
+  readonly made: readonly string[]
+  readonly changed: readonly string[]
+  readonly removed: readonly string[]
+  /** What could not be kept: too large, or not to be read. */
+  readonly lost: readonly string[]
+}
+
+/** The changes of a journal, each path once, sorted. */
+export function netChanges(records: readonly JournalRecord[]): NetChanges {
+  const made = new Set<string>()
+  const changed = new Set<string>()
+  const removed = new Set<string>()
+  const lost = new Set<string>()
+  const came = new Set<string>()
+  let work = 0
+  /** A command that moves full folders about all the time gets a rougher list, not a slow one. */
+  const isWorthIt = (set: ReadonlySet<string>) => {
+    work += set.size
+    return work < MAX_WORK
+  }
+  const gone = (path: string) => {
+    if (made.delete(path)) return
+    changed.delete(path)
+    removed.add(path)
+  }
+  const come = (path: string) => {
+    if (removed.delete(path)) changed.add(path)
+    else made.add(path)
+    came.add(path)
+  }
+  for (const record of records) {
+    const { op, path, other } = record
+    if (record.kept === 'lost') lost.add(op === 'renamed' ? other : path)
+    if (op === 'made') come(path)
+    else if (op === 'removed') gone(path)
+    else if ((op === 'written' || op === 'mode') && !made.has(path)) changed.add(path)
+    else if (op === 'exchanged') {
+      const wasMade = [made.delete(path), made.delete(other)]
+      for (const set of [made, changed]) if (isWorthIt(set)) exchangeBelow(set, path, other)
+      // What the call had made is now under the other name, in the place of something that was there.
+      for (const [one, theirs] of [
+        [path, wasMade[1]],
+        [other, wasMade[0]],
+      ] as const)
+        if (theirs && wasMade[0] && wasMade[1]) made.add(one)
+        else changed.add(one)
+    }
+    if (op !== 'renamed') continue
+    if (record.before.mode !== 0) gone(other)
+    for (const set of [made, changed]) if (isWorthIt(set)) moveBelow(set, path, other)
+    const wasMade = made.delete(path)
+    if (!wasMade) gone(path)
+    come(other)
+  }
+  const list = (set: ReadonlySet<string>) => [...set].sort()
+  // What was below something that came anew went with it.
+  const gonePaths = list(removed).filter((path) => !above(path).some((one) => came.has(one)))
+  return { made: list(made), changed: list(changed), removed: gonePaths, lost: list(lost) }
+}
+
+const MAX_WORK = 5_000_000
+
+/** The folders above a path. */
+function above(path: string): string[] {
+  const folders: string[] = []
+  for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1)) folders.push(path.slice(0, at))
+  return folders
+}
+
+function exchangeBelow(set: Set<string>, one: string, other: string): void {
+  const aside = `${one}\0`
+  moveBelow(set, one, aside)
+  moveBelow(set, other, one)
+  moveBelow(set, aside, other)
+}
+
+function moveBelow(set: Set<string>, from: string, to: string): void {
+  for (const path of [...set].filter((one) => one.startsWith(`${from}/`))) {
+    set.delete(path)
+    set.add(to + path.slice(from.length))
+  }
+}
+
+/** True when nothing was changed: refusals and notes are no changes. */
+export function isWithoutChanges(records: readonly JournalRecord[]): boolean {
+  return records.every(({ op }) => op === 'refused' || op === 'noted')
+}

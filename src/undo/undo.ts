@@ -1,0 +1,234 @@
+/** Puts back what a call changed: its journal backwards, each step through a keeper, so that it can be redone. */
+
+import {
+  chmodSync,
+  constants,
+  copyFileSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmdirSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { join, posix } from 'node:path'
+import { errorCode } from '../system/fault.ts'
+import { setFileTime } from '../system/file-times.ts'
+import type { CallStore } from './call-store.ts'
+import type { FileTime, Journal, JournalRecord } from './journal.ts'
+import { Keeper, lookAt, raw } from './keeper.ts'
+import { netChanges } from './net-changes.ts'
+
+/** Something that is not as the call left it. */
+export interface Conflict {
+  readonly path: string
+  readonly what: 'changed since' | 'gone since' | 'made since' | 'not kept' | 'not ended'
+}
+
+export interface UndoResult {
+  /** The call that put it back; null when nothing was done. */
+  readonly id: string | null
+  readonly conflicts: readonly Conflict[]
+  /** Steps that could not be made, with the error. */
+  readonly failed: readonly { readonly path: string; readonly error: string }[]
+  readonly steps: number
+}
+
+/** What of the tree is no longer as the call left it, or cannot be put back. */
+export function conflictsOf({ records, ended }: Journal): Conflict[] {
+  const net = netChanges(records)
+  const conflicts: Conflict[] = net.lost.map((path) => ({ path, what: 'not kept' }))
+  const end = ended === null ? null : ended.seconds * 1_000_000_000n + BigInt(ended.nanoseconds)
+  for (const path of [...net.made, ...net.changed]) {
+    const stat = lookAt(path)
+    if (!stat) conflicts.push({ path, what: 'gone since' })
+    // The time of a folder changes with its entries, and those are looked at themselves.
+    else if (stat.isDirectory()) continue
+    else if (end === null) conflicts.push({ path, what: 'not ended' })
+    else if (stat.ctimeNs > end) conflicts.push({ path, what: 'changed since' })
+  }
+  for (const path of net.removed) if (lookAt(path)) conflicts.push({ path, what: 'made since' })
+  return conflicts
+}
+
+/** Puts one call back. Without `force` nothing is touched when anything is no longer as the call left it. */
+export function undoCall(store: CallStore, id: string, { force = false }: { force?: boolean } = {}): UndoResult {
+  const journal = store.journalOf(id)
+  const call = store.list().find((one) => one.id === id)
+  const conflicts = conflictsOf(journal)
+  if (!call || (conflicts.length > 0 && !force)) return { id: null, conflicts, failed: [], steps: 0 }
+  const undo = store.begin({ roots: call.about.roots, what: `undo of ${id}: ${call.about.what}`, undoes: id })
+  const keeper = new Keeper(undo.folder)
+  const replay = new Replay(keeper, store.folderOf(id))
+  for (const record of journal.records.toReversed()) replay.reverse(record)
+  // What stands in its place again needs no second name. Before the end: it changes the time by which changes since are told.
+  if (replay.failed.length === 0) store.dropKept(id)
+  keeper.close()
+  store.markUndone(id, undo.id)
+  if (call.about.undoes !== undefined) store.unmarkUndone(call.about.undoes)
+  return { id: undo.id, conflicts, failed: replay.failed, steps: replay.steps }
+}
+
+const FORMAT = 0o170000
+const FOLDER = 0o040000
+const LINK = 0o120000
+
+/** One journal, backwards. */
+class Replay {
+  readonly failed: { path: string; error: string }[] = []
+  steps = 0
+  readonly #keeper: Keeper
+  readonly #folder: string
+  /** Names of things that the call had made and removed again: they stand for nothing. */
+  readonly #absent = new Set<string>()
+
+  constructor(keeper: Keeper, folder: string) {
+    this.#keeper = keeper
+    this.#folder = folder
+  }
+
+  reverse(record: JournalRecord): void {
+    try {
+      this.#reverse(record)
+      this.steps++
+    } catch (error) {
+      this.failed.push({ path: record.path, error: errorCode(error) ?? String(error) })
+    }
+    this.#setFolderTime(record.path, record.folderTime)
+    if (record.other !== '') this.#setFolderTime(record.other, record.otherFolderTime)
+  }
+
+  #reverse(record: JournalRecord): void {
+    const { op, path, other, before } = record
+    if (op === 'made') this.#removeMade(path)
+    else if (op === 'removed') this.#putBack(path, record)
+    else if (op === 'exchanged') this.#exchange(record)
+    else if (op === 'written') this.#restore(record)
+    else if (op === 'mode') this.#setMode(path, record)
+    if (op !== 'renamed') return
+    this.#moveBack(record)
+    if (before.mode !== 0) this.#putBack(other, record)
+  }
+
+  #removeMade(path: string): void {
+    if (this.#absent.delete(path)) return
+    const stat = lookAt(path)
+    if (!stat) return
+    if (!stat.isDirectory()) {
+      this.#keeper.willRemove(path)
+      unlinkSync(raw(path))
+      return
+    }
+    // Not with all below it: what the call did not make is not its own.
+    if (readdirSync(raw(path)).length > 0) throw Object.assign(new Error('not empty'), { code: 'ENOTEMPTY' })
+    this.#keeper.willRemove(path)
+    rmdirSync(raw(path))
+  }
+
+  #putBack(path: string, { kept, number, before }: JournalRecord): void {
+    if (kept === 'made') {
+      this.#absent.add(path)
+      return
+    }
+    const there = lookAt(path)
+    if (there && there.ino === before.inode) return
+    if (there) throw Object.assign(new Error('something else is there'), { code: 'EEXIST' })
+    if ((before.mode & FORMAT) === FOLDER) {
+      this.#keeper.willMake(path)
+      mkdirSync(raw(path))
+      this.#dress(path, before.mode, before.time)
+      return
+    }
+    if (kept === 'lost' || kept === 'none') throw Object.assign(new Error('not kept'), { code: 'NOT-KEPT' })
+    this.#keeper.willMake(path)
+    if (kept === 'empty') writeFileSync(raw(path), '', { flag: 'wx' })
+    else if (kept === 'copy' || !this.#link(path, number))
+      copyFileSync(join(this.#folder, String(number)), raw(path), constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL)
+    else return
+    this.#dress(path, before.mode, before.time)
+  }
+
+  #link(path: string, number: number): boolean {
+    try {
+      linkSync(join(this.#folder, String(number)), raw(path))
+      return true
+    } catch (error) {
+      if (errorCode(error) === 'EXDEV') return false
+      throw error
+    }
+  }
+
+  #moveBack({ path, other }: JournalRecord): void {
+    const isAbsent = this.#absent.has(other)
+    this.#moveAbsent(other, path)
+    if (isAbsent) return
+    if (!lookAt(other) && lookAt(path)) return
+    if (lookAt(path)) throw Object.assign(new Error('something else is there'), { code: 'EEXIST' })
+    this.#keeper.willMove(other, path)
+    renameSync(raw(other), raw(path))
+  }
+
+  /** Node has no exchange: a third name stands in. */
+  #exchange({ path, other }: JournalRecord): void {
+    const [noPath, noOther] = [this.#absent.has(path), this.#absent.has(other)]
+    this.#moveAbsent(path, `${path}\0`)
+    this.#moveAbsent(other, path)
+    this.#moveAbsent(`${path}\0`, other)
+    if (noPath && noOther) return
+    if (noPath || noOther) {
+      const [from, to] = noPath ? [other, path] : [path, other]
+      this.#keeper.willMove(from, to)
+      renameSync(raw(from), raw(to))
+      return
+    }
+    const aside = `${path}.cordon-undo`
+    for (const [from, to] of [
+      [path, aside],
+      [other, path],
+      [aside, other],
+    ] as const) {
+      this.#keeper.willMove(from, to)
+      renameSync(raw(from), raw(to))
+    }
+  }
+
+  #moveAbsent(from: string, to: string): void {
+    for (const one of [...this.#absent].filter((name) => name === from || name.startsWith(`${from}/`))) {
+      this.#absent.delete(one)
+      this.#absent.add(to + one.slice(from.length))
+    }
+  }
+
+  #restore(record: JournalRecord): void {
+    const { path, kept, number, before } = record
+    if (this.#absent.has(path)) return
+    if (kept === 'lost') throw Object.assign(new Error('not kept'), { code: 'NOT-KEPT' })
+    this.#keeper.willWrite(path)
+    chmodSync(raw(path), 0o600)
+    // In place: a second name of the file keeps being one.
+    if (kept === 'empty') writeFileSync(raw(path), '')
+    else copyFileSync(join(this.#folder, String(number)), raw(path), constants.COPYFILE_FICLONE)
+    this.#dress(path, before.mode, before.time)
+  }
+
+  #setMode(path: string, { before }: JournalRecord): void {
+    if (this.#absent.has(path) || !lookAt(path)) return
+    this.#keeper.willSetMode(path)
+    this.#dress(path, before.mode, before.time)
+  }
+
+  #dress(path: string, mode: number, time: FileTime): void {
+    if ((mode & FORMAT) !== LINK) chmodSync(raw(path), mode & 0o7777)
+    setFileTime(raw(path), time.seconds, time.nanoseconds)
+  }
+
+  #setFolderTime(path: string, time: FileTime): void {
+    if (time.seconds === 0n) return
+    try {
+      setFileTime(raw(posix.dirname(path)), time.seconds, time.nanoseconds)
+    } catch {
+      // A folder that is gone has no time.
+    }
+  }
+}

@@ -1,0 +1,89 @@
+/** What a command may use up by default: memory, open files, watches. */
+
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir, totalmem } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { Limits } from '../../../src/sandbox/limits.ts'
+import { planSandbox } from '../../../src/sandbox/plan.ts'
+import { readHostFacts } from '../../../src/sandbox/session.ts'
+import { BACKENDS } from './backends.ts'
+
+const MIB = 1024 ** 2
+/** About 256 MiB, and not less than the smallest share. */
+const SMALL_SHARE = Math.max(0.001, (256 * MIB) / totalmem())
+const MORE_MIB = Math.ceil((SMALL_SHARE * totalmem()) / MIB) * 2
+
+let project: string
+beforeEach(() => {
+  project = mkdtempSync(join(tmpdir(), 'cordon-limits-'))
+})
+afterEach(() => rmSync(project, { recursive: true, force: true }))
+afterAll(() => {
+  for (const { backend } of BACKENDS) backend.release()
+})
+
+describe.each(BACKENDS)('$name', ({ backend }) => {
+  const run = async (script: string, limits: Limits) => {
+    const request = {
+      argv: ['bash', '-c', script],
+      cwd: project,
+      env: { PATH: '/usr/bin:/bin' },
+      baseline: 'system' as const,
+      home: '/home/somebody',
+      uid: process.getuid!(),
+      gid: process.getgid!(),
+      reads: [],
+      writes: [project],
+      masks: [],
+      pins: [],
+      network: 'none' as const,
+      unixSockets: false,
+      limits: { timeoutMs: 60_000, ...limits },
+    }
+    const plan = planSandbox({ ...request, facts: readHostFacts(request) })
+    return backend.launch(plan, { stdout: 'capture', stderr: 'capture' })
+  }
+
+  const HOG = `head -c ${MORE_MIB}M /dev/zero | tail -c ${MORE_MIB}M | wc -c; echo went on`
+
+  test('a process that uses more than the share is ended, and the rest goes on', async () => {
+    const { stdout, violations } = await run(HOG, { memoryShare: SMALL_SHARE })
+    expect(stdout!.bytes.toString()).toBe('0\nwent on\n')
+    expect(violations).toContainEqual(expect.objectContaining({ kind: 'memory-used-up', certainty: 'observed' }))
+  })
+
+  test('files in memory count as well, and nothing but the end frees them', async () => {
+    const script = `head -c ${MORE_MIB}M /dev/zero > /tmp/big; sleep 20; echo went on`
+    const { stdout, signal, violations } = await run(script, { memoryShare: SMALL_SHARE })
+    expect({ out: stdout!.bytes.toString(), signal }).toEqual({ out: '', signal: 'SIGKILL' })
+    expect(violations.at(-1)?.message).toContain('all of it was ended')
+  })
+
+  test.each([
+    { note: 'no share', limits: {} },
+    { note: 'a share that is enough', limits: { memoryShare: 0.75 } },
+    {
+      note: 'a limit that somebody wrote holds in its place',
+      limits: { memoryShare: SMALL_SHARE, memoryBytes: 2 ** 34 },
+    },
+  ])('control: $note', async ({ limits }) => {
+    const { stdout, violations } = await run(HOG, limits)
+    expect(stdout!.bytes.toString()).toBe(`${MORE_MIB * MIB}\nwent on\n`)
+    expect(violations).toEqual([])
+  })
+
+  test('open files: the hard limit is lowered, the soft one is not raised', async () => {
+    const { stdout } = await run('ulimit -Hn; ulimit -Sn', { openFiles: 600 })
+    expect(stdout!.bytes.toString()).toBe('600\n600\n')
+    const soft = /Max open files +(\d+)/.exec(readFileSync('/proc/self/limits', 'utf8'))![1]!
+    const large = await run('ulimit -Sn', { openFiles: 2 ** 20 })
+    expect(Number(large.stdout!.bytes.toString())).toBeLessThanOrEqual(Number(soft))
+  })
+
+  test.each(['watches', 'instances'])('half of the %s of inotify are left to the person', async (name) => {
+    const whole = Number(readFileSync(`/proc/sys/fs/inotify/max_user_${name}`, 'utf8'))
+    const { stdout } = await run(`cat /proc/sys/user/max_inotify_${name}`, {})
+    expect(Number(stdout!.bytes.toString())).toBe(Math.floor(whole / 2))
+  })
+})

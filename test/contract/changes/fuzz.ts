@@ -1,0 +1,47 @@
+/** One round of random system calls: plain and held, compared; or a storm of threads that try to plant protected names. */
+
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, rmSync } from 'node:fs'
+import { type Place, runInside } from './room.ts'
+import { lookAtTree } from './tree-look.ts'
+
+interface Round {
+  readonly calls: readonly string[]
+  readonly tree: readonly string[]
+}
+
+function empty(place: Place, uid: number): void {
+  rmSync(place.project, { recursive: true, force: true })
+  mkdirSync(place.project)
+  if (uid !== 0) spawnSync('chown', [`${uid}:${uid}`, place.project])
+}
+
+/** The same calls twice. */
+export function fuzzOnce(
+  place: Place,
+  program: string,
+  seed: number,
+  count: number,
+  uid: number,
+): { plain: Round; held: Round } {
+  const round = (held: boolean): Round => {
+    empty(place, uid)
+    const { status, out, errors } = runInside(place, [program, String(seed), String(count)], { held, uid })
+    return { calls: [...out.split('\n'), `${status} ${errors}`], tree: lookAtTree(place.project, 'no times') }
+  }
+  return { plain: round(false), held: round(true) }
+}
+
+/** What four threads managed to plant; the names are those of the storm in tree-calls.c. */
+export function stormOnce(place: Place, program: string, seed: number, count: number, uid: number): string[] {
+  empty(place, uid)
+  const { status, errors } = runInside(place, [program, String(seed), String(count), 'storm'], { uid })
+  if (status !== 0) return [`ended with ${status}: ${errors}`]
+  const found = lookAtTree(place.project, 'no times').map((line) =>
+    line
+      .slice(place.project.length)
+      .split(/ \d{5,6} /)[0]!
+      .toLowerCase(),
+  )
+  return found.filter((path) => /\/(\u00e2\u0080\u008c)?\.envrc($|\/)|\/\.git\/hooks\/x($|\/)/.test(path))
+}

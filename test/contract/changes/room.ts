@@ -1,0 +1,107 @@
+/** A project in a sandbox whose changes go through the init, for tests: started as a program it runs one command and ends with its status. */
+
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gitKeyOrders } from '../../../src/files/git-keys.ts'
+import { createBwrapBackend } from '../../../src/sandbox/bwrap/backend.ts'
+import { planSandbox } from '../../../src/sandbox/plan.ts'
+import { changeRules } from '../../../src/sandbox/protect/change-rules.ts'
+import { readHostFacts } from '../../../src/sandbox/session.ts'
+import { CallStore } from '../../../src/undo/call-store.ts'
+
+export interface RoomInput {
+  readonly base: string
+  readonly argv: readonly string[]
+  readonly held: boolean
+  /** The folder of the call, where what is lost is kept. */
+  readonly folder: string | null
+  readonly uid: number
+}
+
+export interface Place {
+  readonly base: string
+  readonly project: string
+  readonly programs: string
+  readonly store: CallStore
+  remove(): void
+}
+
+/** An empty project, a folder of programs that it sees, and a store of calls beside it. */
+export function makePlace(owner = 0): Place {
+  const base = mkdtempSync(join(realpathSync(tmpdir()), 'cordon-changes-'))
+  const project = join(base, 'project')
+  const programs = join(base, 'programs')
+  for (const folder of [project, programs, join(base, 'state')]) mkdirSync(folder)
+  if (owner !== 0) spawnSync('chown', ['-R', `${owner}:${owner}`, base])
+  return {
+    base,
+    project,
+    programs,
+    store: new CallStore(join(base, 'state')),
+    remove: () => rmSync(base, { recursive: true, force: true }),
+  }
+}
+
+/** Compiles a C program of this folder into the place. */
+export function compile(place: Place, source: string, name: string): string {
+  const target = join(place.programs, name)
+  const done = spawnSync('cc', ['-O1', '-static', '-pthread', '-w', '-o', target, source], { encoding: 'utf8' })
+  if (done.status !== 0) throw new Error(`${source}: ${done.stderr}`)
+  return target
+}
+
+/** Runs a command in the place, held or plain, as root or as a user. */
+export function runInside(
+  place: Place,
+  argv: readonly string[],
+  options: { readonly held?: boolean; readonly folder?: string | null; readonly uid?: number } = {},
+): { readonly status: number | null; readonly out: string; readonly errors: string } {
+  const { held = true, folder = null, uid = 0 } = options
+  const input: RoomInput = { base: place.base, argv, held, folder, uid }
+  const { status, stdout, stderr } = spawnSync(process.execPath, [import.meta.filename, JSON.stringify(input)], {
+    encoding: 'latin1',
+    maxBuffer: 64 * 1024 * 1024,
+    ...(uid !== 0 && { uid, gid: uid }),
+    env: { PATH: process.env.PATH ?? '' },
+  })
+  return { status, out: stdout, errors: stderr }
+}
+
+if (import.meta.main) {
+  const { base, argv, held, folder } = JSON.parse(process.argv[2]!) as RoomInput
+  const project = join(base, 'project')
+  const request = {
+    argv,
+    cwd: project,
+    env: { PATH: '/usr/bin:/bin', HOME: '/tmp', LANG: 'C' },
+    baseline: 'system' as const,
+    home: '/home/nobody-here',
+    uid: process.getuid!(),
+    gid: process.getgid!(),
+    reads: [join(base, 'programs')],
+    writes: [project],
+    masks: [],
+    pins: [],
+    network: 'none' as const,
+    unixSockets: false,
+    limits: { timeoutMs: 120_000 },
+  }
+  const own = {
+    configDir: join(base, 'config'),
+    stateDir: join(base, 'state'),
+    manifestPath: join(project, 'cordon.toml'),
+  }
+  const changes = {
+    rules: changeRules({ home: request.home, write: [project], named: [], own }),
+    gitKeys: gitKeyOrders(['example.com'])
+      .map((line) => `${line}\0`)
+      .join(''),
+    keep: folder === null ? null : { folder, fileBytes: 1024 ** 2 * 64, totalBytes: 1024 ** 3 },
+    free: [],
+  }
+  const plan = planSandbox({ ...request, facts: readHostFacts(request), ...(held && { changes }) })
+  const result = await createBwrapBackend().launch(plan, { stdout: 'inherit', stderr: 'inherit' })
+  process.exitCode = result.exitCode
+}

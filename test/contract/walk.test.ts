@@ -1,0 +1,128 @@
+/** The way of a call, read off a trace of running code: the same files on every surface, up to its own adapter; ARCHITECTURE lists them. */
+
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest'
+import { openGatewayJudge } from '../../src/runtime/mcp/judge.ts'
+import { openRecord } from '../../src/runtime/record/open.ts'
+import { run } from '../../src/surfaces/cli/commands/run.ts'
+import { answerHook } from '../../src/surfaces/hook/answer-hook.ts'
+import { findHost } from '../../src/surfaces/hook/hosts/hosts.ts'
+import { GatewayGate } from '../../src/surfaces/mcp/gateway/gate.ts'
+import { machineFiles } from '../../src/system/files.ts'
+import type { Machine } from '../../src/system/machine.ts'
+import { openSessionWorld, type SessionWorld } from './session/session-world.ts'
+
+const traced = vi.hoisted(() => {
+  const trace = { files: [] as string[], adapter: '', machine: null as unknown }
+  const pass = (file: string): void => void (trace.files.includes(file) || trace.files.push(file))
+  /** The module with every function it exports writing down its file. */
+  const wrapped = <T extends object>(file: string, module: T): T =>
+    Object.fromEntries(
+      Object.entries(module).map(([name, value]) => [
+        name,
+        typeof value !== 'function'
+          ? value
+          : (...args: unknown[]) => {
+              if (name === 'runToolCall') trace.adapter = /\/(src\/[\w/.-]+\.ts)/.exec(callers())?.[1] ?? ''
+              pass(file)
+              return (value as (...given: unknown[]) => unknown)(...args)
+            },
+      ]),
+    ) as T
+  const callers = (): string => new Error().stack!.split('\n').slice(3).join('\n')
+  return { trace, pass, wrapped }
+})
+
+const { trace } = traced
+
+vi.mock('../../src/runtime/policy/open.ts', async (original) =>
+  traced.wrapped('src/runtime/policy/open.ts', await original<object>()),
+)
+vi.mock('../../src/runtime/run-tool-call.ts', async (original) =>
+  traced.wrapped('src/runtime/run-tool-call.ts', await original<object>()),
+)
+vi.mock('../../src/runtime/decide/admission.ts', async (original) => {
+  const module = await original<typeof import('../../src/runtime/decide/admission.ts')>()
+  return { ...module, admitCall: traced.wrapped('src/runtime/decide/admission.ts', { at: module.admitCall }).at }
+})
+vi.mock('../../src/policy/evaluate.ts', async (original) =>
+  traced.wrapped('src/policy/evaluate.ts', await original<object>()),
+)
+vi.mock('../../src/runtime/record/recorder.ts', async (original) => {
+  const module = await original<typeof import('../../src/runtime/record/recorder.ts')>()
+  const auditRecorder: typeof module.auditRecorder = (...args) => {
+    const recorder = module.auditRecorder(...args)
+    const { begin } = traced.wrapped('src/runtime/record/recorder.ts', { begin: recorder.begin })
+    return { ...recorder, begin }
+  }
+  return { ...module, auditRecorder }
+})
+vi.mock('../../src/system/machine.ts', async (original) => {
+  const module = await original<typeof import('../../src/system/machine.ts')>()
+  return { ...module, thisMachine: () => (trace.machine as Machine | null) ?? module.thisMachine() }
+})
+
+let world: SessionWorld
+beforeAll(async () => {
+  world = openSessionWorld()
+  world.file('a.txt', 'a\n')
+  await world.sign(`schema_version = 1
+[permission]
+mode = "contained"
+[permission.tools]
+"mcp__s__echo" = "allow"
+[capabilities.deny.commands]
+patterns = ["git push:*"]
+`)
+})
+beforeEach(() => {
+  Object.assign(trace, { files: [], adapter: '', machine: { ...world.machine, cwd: world.root } })
+})
+afterAll(async () => {
+  trace.machine = null
+  await world.close()
+})
+
+/** The calls, as ARCHITECTURE names them. */
+const calls: Readonly<Record<string, () => Promise<unknown>>> = {
+  '`bash` in a session': async () => {
+    const cordon = await world.open()
+    return (await cordon.openSession().call('bash', { command: 'true' })).status
+  },
+  '`cordon run`': async () => {
+    const terminal = { out: () => {}, err: () => {}, color: false, width: 80 }
+    return (await run({ terminal, argv: ['--', 'true'] })) === 0 ? 'done' : 'failed'
+  },
+  'a `Read` hook': async () => {
+    const input = { session_id: 's', cwd: world.root, hook_event_name: 'PreToolUse', tool_name: 'Read' }
+    const text = JSON.stringify({ ...input, tool_input: { file_path: join(world.root, 'a.txt') } })
+    const setting = { machine: world.machine, files: machineFiles, root: world.root, cordon: ['cordon'], inside: false }
+    return (await answerHook(findHost('claude-code')!, text, setting)).exitCode === 0 ? 'done' : 'failed'
+  },
+  'a call through the gateway': async () => {
+    const judge = await openGatewayJudge(world.root, world.machine)
+    const recorder = openRecord(judge.loaded, world.machine, { by: 'gateway', name: 's' })
+    const gate = new GatewayGate({ judge, recorder })
+    const call = { called: 'mcp__s__echo', input: {}, server: 's', elicit: null }
+    const work = async () => ({ json: {}, text: '', isError: false, injection: null })
+    const gated = await gate.pass(call, work, new AbortController().signal)
+    recorder.close()
+    return 'result' in gated ? 'done' : JSON.stringify(gated)
+  },
+}
+
+const text = readFileSync(join(import.meta.dirname, '../../docs/ARCHITECTURE.md'), 'utf8')
+const section = /^## One guarded call$([\s\S]*?)^## /m.exec(text)![1]!
+const listed = [...section.matchAll(/^\d\. `([^`]+)`/gm)].map((match) => match[1])
+const adapters = Object.fromEntries(
+  [...section.matchAll(/^\| (.+?) \| `([^`]+)` \|$/gm)].map((match) => [match[1], match[2]]),
+)
+
+it('every surface is listed', () => expect(Object.keys(adapters)).toEqual(Object.keys(calls)))
+
+it.each(Object.keys(calls))('%s goes the way that is written down', async (name) => {
+  expect(await calls[name]!()).toBe('done')
+  expect(trace.files).toEqual(listed)
+  expect(trace.adapter).toBe(adapters[name])
+})

@@ -1,0 +1,173 @@
+/** `cordon chat -p`: for scripts and CI. */
+
+import { afterEach, describe, expect, it } from 'vitest'
+import { ChatWorld, KEY, type WorldOptions } from './chat-world.ts'
+import type { Script, ScriptedAnswer } from './scripted-model.ts'
+
+let world: ChatWorld | null = null
+afterEach(async () => {
+  await world?.close()
+  world = null
+})
+
+async function open(script: Script, options: WorldOptions = {}): Promise<ChatWorld> {
+  world = await ChatWorld.open(script, options)
+  return world
+}
+
+const call = (name: string, input: unknown, raw?: string) => ({ name, input, ...(raw !== undefined && { raw }) })
+
+describe.each(['anthropic', 'openai-chat', 'openai-responses', 'gemini'])('over %s', (wire) => {
+  it('does a task with calls at once, and counts what it cost', async () => {
+    const at = await open(
+      (_, index) =>
+        index === 0
+          ? {
+              text: 'Both.',
+              calls: [call('write', { path: 'a.txt', content: 'a' }), call('write', { path: 'b.txt', content: 'b' })],
+              usage: { input: 1000, output: 500 },
+            }
+          : { text: 'Done.', usage: { input: 1000, output: 500 } },
+      { wire },
+    )
+    const ran = await at.cordon(['chat', '-p', 'make two files', '--json'])
+    expect(ran.err).not.toContain('problem')
+    const answer = JSON.parse(ran.out)
+    expect(answer).toMatchObject({ end: 'done', text: 'Done.', turns: 2, problem: null })
+    expect(answer.calls).toEqual([
+      { tool: 'write', status: 'done' },
+      { tool: 'write', status: 'done' },
+    ])
+    expect(answer.cost).toBeCloseTo((2000 * 1 + 1000 * 2) / 1_000_000)
+    expect([at.text('a.txt'), at.text('b.txt'), ran.code]).toEqual(['a', 'b', 0])
+    // The results went back to the model that called, and the key only into the header.
+    expect(at.model.seen).toHaveLength(2)
+    expect(at.model.seen[1]!.text).toContain('a.txt')
+    expect(at.model.seen.every(({ text }) => !text.includes(KEY))).toBe(true)
+  })
+})
+
+it.each<
+  [
+    note: string,
+    answers: readonly ScriptedAnswer[],
+    args: readonly string[],
+    code: number,
+    end: string,
+    requests: number,
+  ]
+>([
+  ['too many turns', [{ calls: [call('list', { path: '.' })] }], ['--max-turns', '2'], 1, 'max-turns', 2],
+  [
+    'a budget that is used up',
+    [{ calls: [call('list', { path: '.' })], usage: { input: 1_000_000, output: 0 } }],
+    ['--budget', '0.5'],
+    1,
+    'budget',
+    1,
+  ],
+  [
+    'a busy provider that recovers',
+    [{ status: 529 }, { status: 429, headers: { 'retry-after': '0' } }, { text: 'ok' }],
+    [],
+    0,
+    'done',
+    3,
+  ],
+  ['a key that is refused', [{ status: 401 }], [], 125, 'failed', 1],
+  [
+    'an answer that breaks off and comes again',
+    [{ text: 'half of it', cutAt: 120 }, { text: 'whole' }],
+    [],
+    0,
+    'done',
+    2,
+  ],
+  ['a connection that breaks', [{ text: 'half of it', cutAt: 120, breaks: true }, { text: 'whole' }], [], 0, 'done', 2],
+  ['what is no stream at all', [{ body: 'data: {"choices":\n\n' }, { text: 'whole' }], [], 0, 'done', 2],
+  [
+    'a redirect, which no key follows',
+    [{ status: 302, headers: { location: 'http://127.0.0.1:1/steal' } }],
+    [],
+    125,
+    'failed',
+    1,
+  ],
+])('%s', async (_, answers, args, code, end, requests) => {
+  const at = await open((_request, index) => answers[Math.min(index, answers.length - 1)]!)
+  const ran = await at.cordon(['chat', '-p', 'go', '--json', ...args])
+  expect([ran.code, JSON.parse(ran.out).end, at.model.seen.length]).toEqual([code, end, requests])
+})
+
+it('a call whose JSON does not parse never runs, and the model is told', async () => {
+  const at = await open((_, index) =>
+    index === 0
+      ? { calls: [call('write', null, '{"path":"x.txt","content":"a'), call('write', { path: 'y.txt', content: 'y' })] }
+      : { text: 'ok' },
+  )
+  const ran = await at.cordon(['chat', '-p', 'go', '--json'])
+  expect(
+    JSON.parse(ran.out)
+      .calls.map(({ status }: { status: string }) => status)
+      .sort(),
+  ).toEqual(['done', 'malformed'])
+  expect([at.has('x.txt'), at.has('y.txt')]).toEqual([false, true])
+  expect(at.model.seen[1]!.text).toContain('not valid JSON')
+})
+
+it('nobody is asked, and a deny of hosts binds the agent itself', async () => {
+  const at = await open((_, index) =>
+    index === 0 ? { calls: [call('bash', { command: 'touch x' })] } : { text: 'ok' },
+  )
+  const ran = await at.cordon(['chat', '-p', 'go', '--json'])
+  expect(JSON.parse(ran.out).calls).toEqual([{ tool: 'bash', status: 'refused' }])
+  at.write('manifest.toml', 'schema_version = 1\n[security]\ndeny_domains = ["127.0.0.1"]\n')
+  const denied = await at.cordon(['chat', '--manifest', 'manifest.toml', '-p', 'go', '--json'])
+  expect([denied.code, at.model.seen.length]).toEqual([125, 2])
+  expect(denied.out).toContain('the rules do not let a request to the model out')
+})
+
+it('hide_model keeps the names out of the prompt, and --vscode takes one variable alone', async () => {
+  const at = await open(() => ({ text: 'ok' }))
+  await at.cordon(['chat', '-p', 'go'])
+  expect(at.model.seen[0]!.text).toContain('model scripted, provider test')
+  at.write('manifest.toml', 'schema_version = 1\n[security]\nhide_model = true\n')
+  await at.cordon(['chat', '--manifest', 'manifest.toml', '-p', 'go'])
+  const system = JSON.stringify((at.model.seen[1]!.body as { messages: unknown[] }).messages[0])
+  expect(system).not.toMatch(/scripted|provider/)
+  const without = await at.cordon(['chat', '--vscode', '-p', 'go'])
+  expect([without.code, at.model.seen.length]).toEqual([2, 2])
+  await at.cordon(['chat', '--vscode', '-p', 'go'], { CORDON_API_KEY: 'sk-editor-key-0123456789' })
+  expect(at.model.seen[2]!.headers.authorization).toBe('Bearer sk-editor-key-0123456789')
+})
+
+const SERVER = `import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    method = message.get('method')
+    if method == 'initialize': result = {'protocolVersion': '2025-06-18', 'capabilities': {'tools': {}}, 'serverInfo': {'name': 'x', 'version': '1'}}
+    elif method == 'tools/list': result = {'tools': [{'name': 'add', 'description': 'Adds.', 'inputSchema': {'type': 'object', 'properties': {'a': {'type': 'number'}, 'b': {'type': 'number'}}}}]}
+    elif method == 'tools/call': result = {'content': [{'type': 'text', 'text': 'the sum is %d' % (message['params']['arguments']['a'] + message['params']['arguments']['b'])}]}
+    else: continue
+    print(json.dumps({'jsonrpc': '2.0', 'id': message['id'], 'result': result}), flush=True)
+`
+
+it('MCP servers of the signed manifest are tools through the gateway, and none of a plan agent', async () => {
+  const at = await open(
+    (_, index) => (index % 2 === 0 ? { calls: [call('mcp__sums__add', { a: 2, b: 3 })] } : { text: 'ok' }),
+    {
+      files: {
+        'server.py': SERVER,
+        'cordon.toml': `schema_version = 1\n[permission.tools]\nmcp__sums__add = "allow"\n[mcp_servers.sums]\ncommand = "/usr/bin/python3 server.py"\n`,
+      },
+    },
+  )
+  expect((await at.cordon(['sign', '--yes'])).code).toBe(0)
+  const ran = await at.cordon(['chat', '-p', 'add', '--json'])
+  expect(JSON.parse(ran.out).calls).toEqual([{ tool: 'mcp__sums__add', status: 'done' }])
+  expect(at.model.seen[0]!.text).toContain('mcp__sums__add')
+  expect(at.model.seen[1]!.text).toContain('the sum is 5')
+  expect(at.auditLines().some((line) => line.tool === 'mcp__sums__add')).toBe(true)
+  const planned = await at.cordon(['chat', '--agent', 'plan', '-p', 'add', '--json'])
+  expect(JSON.parse(planned.out).calls).toEqual([{ tool: 'mcp__sums__add', status: 'denied' }])
+})
