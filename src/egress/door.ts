@@ -8,6 +8,7 @@ import type { EgressEvent } from './event.ts'
 import { type AskHost, createGate } from './gate.ts'
 import { DEFAULT_LIMITS, type DoorLimits } from './limits.ts'
 import { type Passage, recordRefused, startRecord } from './passage.ts'
+import type { GitSsh } from './protocol/git-ssh.ts'
 import { createProxy } from './proxy.ts'
 import { RouteAgent } from './route-agent.ts'
 import type { EgressRules } from './rules.ts'
@@ -25,6 +26,8 @@ export interface DoorOptions {
   readonly upstream: Upstream
   readonly resolver: Resolver
   readonly broker?: Broker | null
+  /** Whose ssh logs in for git, where a rule says so. */
+  readonly ssh?: Omit<GitSsh, 'dialer'>
   readonly onEvent?: (event: EgressEvent) => void
   /** Asked about hosts that nobody decided on; without it they are refused. */
   readonly ask?: AskHost
@@ -83,6 +86,7 @@ export function openDoor(options: DoorOptions): Door {
     aliases: options.aliases ?? null,
     agent,
     broker: options.broker ?? null,
+    git: options.ssh ? { ...options.ssh, dialer: options.upstream.dialer } : null,
     limits,
     onEvent: (event) => {
       counts[event.verdict === 'allow' ? 'allowed' : event.verdict === 'deny' ? 'denied' : 'failed']++

@@ -7,6 +7,7 @@ import { allowed, type EgressEvent, type EventFacts, refused } from './event.ts'
 import type { Admission, Gate } from './gate.ts'
 import type { DoorLimits } from './limits.ts'
 import { isLoopback } from './loopback.ts'
+import type { GitSsh } from './protocol/git-ssh.ts'
 import type { RequestTarget, TunnelFacts } from './protocol/request-head.ts'
 import { type EgressDenial, httpRefusal, refusalBytes } from './refusal.ts'
 import type { RouteAgent } from './route-agent.ts'
@@ -21,6 +22,8 @@ export interface Passage {
   readonly aliases: Aliases | null
   readonly agent: RouteAgent
   readonly broker: Broker | null
+  /** With whose ssh git services are reached; null where with nobody's. */
+  readonly git: GitSsh | null
   readonly limits: DoorLimits
   readonly onEvent: (event: EgressEvent) => void
 }

@@ -9,6 +9,7 @@ import { ACCESS_DENIED } from './protocol/client-hello.ts'
 import { readConnect } from './protocol/connect-request.ts'
 import { exchange, headOf } from './protocol/exchange.ts'
 import { speechOf } from './protocol/first-bytes.ts'
+import { GIT_HEADER } from './protocol/git-call.ts'
 import { http } from './protocol/http.ts'
 import { peek } from './protocol/peek.ts'
 import { headerValues, type RequestHead } from './protocol/request-head.ts'
@@ -189,6 +190,12 @@ async function connect(call: TunnelCall, head: RequestHead, socket: Socket, tunn
   const admission = await passage.gate.admit(target)
   if ('refusal' in admission) return refuse(admission.refusal)
   if (socket.destroyed) return
+  const git = headerValues(head.rawHeaders, GIT_HEADER)
+  if (git.length > 0) {
+    // Rare, and it loads what starts programs.
+    const { carryGit } = await import('./protocol/git-ssh.ts')
+    return socket.destroyed ? undefined : carryGit(passage, socket, admission, git.join(','))
+  }
   socket.write(ESTABLISHED)
   passage.agent.finishRoots()
   await carryTunnel(call, socket, admission)

@@ -64,7 +64,11 @@ export function withAnswer(rules: EgressRules, target: Target): EgressRules {
 export function judgeRequest(rules: EgressRules, target: Target, request: RequestFacts): EgressDenial | null {
   // Most rules are not narrowed, and every request comes by here.
   if (rules.allowed === null || !rules.allowed.some(isNarrowed)) return null
-  const admitting = admittingRules(rules, target) ?? []
+  const admitting = (admittingRules(rules, target) ?? []).filter((rule) => rule.ssh === undefined)
+  if (admitting.length === 0) {
+    const message = `${quote(authorityOf(target, 443))} is granted for git over ssh alone`
+    return { code: 'method-unlisted', message }
+  }
   if (admitting.some((rule) => !isNarrowed(rule))) return null
   const subject = quote(authorityOf(target, 443))
   const methods = admitting.filter((rule) => rule.methods === undefined || rule.methods.includes(request.method))
@@ -84,6 +88,32 @@ export function judgeRequest(rules: EgressRules, target: Target, request: Reques
   }
   if (methods.some((rule) => rule.paths!.some((glob) => matchesPath(glob, path)))) return null
   return { code: 'path-unlisted', message: `${quote(path)} on ${subject} is not among the granted paths` }
+}
+
+/** Judges a git service of a host that was admitted: one rule must give it and the repository together. */
+export function judgeGit(
+  rules: EgressRules,
+  target: Target,
+  { service, path }: { readonly service: string; readonly path: string },
+): EgressDenial | null {
+  const subject = quote(authorityOf(target, null))
+  const granted = (admittingRules(rules, target) ?? []).filter((rule) => rule.ssh !== undefined)
+  if (granted.length === 0) {
+    return { code: 'method-unlisted', message: `no rule lets Cordon log in to ${subject} for git (ssh = "fetch")` }
+  }
+  const enough = granted.filter((rule) => rule.ssh === 'push' || service === 'upload-pack')
+  if (enough.length === 0) {
+    return { code: 'method-unlisted', message: `${subject} is granted for fetching, not for pushing (ssh = "push")` }
+  }
+  if (enough.some((rule) => rule.paths === undefined)) return null
+  const whole = path.startsWith('/') ? path : `/${path}`
+  const problem = pathProblem(whole) ?? (whole.startsWith('/~') ? 'starts in a home directory' : null)
+  if (problem !== null) return { code: 'path-unlisted', message: `${quote(path)} ${problem}` }
+  const repositories = [whole, whole.replace(/\.git$/, '')]
+  const listed = enough.some((rule) => rule.paths!.some((glob) => repositories.some((one) => matchesPath(glob, one))))
+  return listed
+    ? null
+    : { code: 'path-unlisted', message: `${quote(path)} on ${subject} is not among the granted paths` }
 }
 
 /** True when bytes that cannot be read as requests may go there: an explicit port that is not the web's, not narrowed. */
@@ -109,7 +139,7 @@ function admittingRules(rules: EgressRules, target: Target): readonly HostRule[]
 }
 
 function isNarrowed(rule: HostRule): boolean {
-  return rule.methods !== undefined || rule.paths !== undefined
+  return rule.methods !== undefined || rule.paths !== undefined || rule.ssh !== undefined
 }
 
 function matchesPath(glob: string, path: string): boolean {

@@ -32,6 +32,7 @@ export interface HostEntry {
   readonly methods?: readonly Item<string>[]
   readonly paths?: readonly Item<string>[]
   readonly tls?: 'open' | 'pass'
+  readonly ssh?: 'fetch' | 'push'
 }
 
 export interface PathEntry {

@@ -61,7 +61,7 @@ export function commandQuestions(scene: Scene, fact: CommandFact, { wrappers, ru
   const open = (candidate: Hazard): boolean =>
     asksAt(policy, candidate) &&
     !(named && candidate.code === ELSEWHERE) &&
-    !(kinds && candidate.code === 'changes-remote')
+    !(kinds && (candidate.code === 'changes-remote' || candidate.code === ELSEWHERE))
   const hazard = fact.hazards.find(open) ?? leftover(fact)
   const text = wordsOf(fact)
   return {

@@ -48,6 +48,8 @@ export interface HostRule extends RuleRef {
   readonly paths?: readonly string[]
   /** TLS is passed on unopened: the name and the address are held, the content is not seen. */
   readonly tls?: 'pass'
+  /** git alone, over ssh that Cordon runs outside with the person's own keys: to read repositories, or to write them too. */
+  readonly ssh?: 'fetch' | 'push'
   /** Of a tool's own hosts: the subcommands that have it (`fetch`, `remote update`); undefined means any use of the tool. */
   readonly commands?: readonly string[]
 }

@@ -74,6 +74,23 @@ describe('temporary files', () => {
   })
 })
 
+describe('looking around on another machine', () => {
+  const commands = { patterns: ['ssh web reads:kind'], default_domains: ['web'] }
+  const answered = { capabilities: { allow: { read: { paths: ['**'] }, commands } } }
+  it.each([
+    ["ssh web 'ls /srv; docker compose ps'", 'allow', 'what was answered'],
+    ["ssh web 'docker compose down'", 'ask', 'a change there'],
+    ["ssh other 'ls /srv'", 'ask', 'another machine'],
+    ["ssh -p 2222 web 'ls'", 'ask', 'another port'],
+    ["ssh -o ProxyCommand='rm x' web ls", 'ask', 'a program that runs here'],
+    ['ssh web "ls $(cat ~/.ssh/id_rsa)"', 'ask', 'a substitution that runs here'],
+    ["ssh web 'cat x' > ~/notes", 'ask', 'a file here'],
+    ['ssh web', 'ask', 'a session'],
+  ])('%s: %s (%s)', async (command, want) => {
+    expect(await decide(command, false, answered)).toBe(want)
+  })
+})
+
 describe('what never makes a verdict weaker', () => {
   const dangerous = ['git reset --hard', 'git clean --force', 'git branch --delete --force x', 'git push --force']
   const shortened = dangerous.flatMap((command) => {

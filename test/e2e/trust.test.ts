@@ -164,3 +164,19 @@ describe('scripts of a project’s skills', () => {
     expect(project.cordon(['skills']).out).toContain('MISMATCH')
   })
 })
+
+it('sign and doctor tell of secrets that commands see because git has them', () => {
+  const git = (...words: string[]) =>
+    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...words], { cwd: project.directory })
+  git('init', '-q')
+  project.write('server.key', 'committed')
+  project.write('.env', 'not committed')
+  git('add', 'server.key')
+  git('commit', '-qm', 'x')
+  for (const said of [project.cordon(['sign', '--yes']).out, project.cordon(['doctor']).out]) {
+    expect(said).toMatch(/commands can read server\.key: git has that in HEAD/)
+    expect(said).not.toContain('.env')
+  }
+  project.write('server.key', 'changed')
+  expect(project.cordon(['doctor']).out).not.toContain('server.key')
+})

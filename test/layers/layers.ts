@@ -77,6 +77,7 @@ export const pureFiles: readonly string[] = [
   'egress/protocol/request-head.ts',
   'egress/protocol/override-headers.ts',
   'egress/protocol/connect-request.ts',
+  'egress/protocol/git-call.ts',
   'egress/clients/ssh-connect.ts',
   'egress/tls/der.ts',
   'egress/tls/pkcs12.ts',

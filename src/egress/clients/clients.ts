@@ -3,7 +3,7 @@
 import { fromPem } from '../tls/certificate.ts'
 import { trustStore } from '../tls/pkcs12.ts'
 import { NODE_PRELOAD } from './node-preload.ts'
-import { MACHINE_SSH_CONFIG, SSH_CONNECT, sshConfig } from './ssh-connect.ts'
+import { gitSsh, MACHINE_SSH_CONFIG, SSH_CONNECT, sshConfig } from './ssh-connect.ts'
 
 export interface ClientFacts {
   /** Where the proxy listens inside the sandbox. */
@@ -22,6 +22,8 @@ export interface ClientFacts {
   readonly home?: string
   /** Lines of known_hosts for the hosts that may be reached by ssh. */
   readonly knownHosts?: string
+  /** `host:port` globs of hosts where Cordon logs in for git. */
+  readonly gitHosts?: readonly string[]
   /** The command's `NODE_OPTIONS`, if it has any; ours come first. */
   readonly nodeOptions?: string
 }
@@ -59,6 +61,7 @@ interface ClientPlaces {
   readonly preload: string
   readonly ssh: string
   readonly sshConfig: string
+  readonly gitSsh: string
   readonly knownHosts: string
   readonly nodeOptions: string
 }
@@ -85,7 +88,7 @@ export const CLIENTS: readonly ClientRow[] = [
   { client: 'wget', environment: { WGETRC: '{wgetrc}' }, why: 'it ignores SSL_CERT_FILE' },
   {
     client: 'git',
-    environment: { GIT_SSL_CAINFO: '{bundle}', GIT_SSH_COMMAND: "ssh -F '{sshConfig}'" },
+    environment: { GIT_SSL_CAINFO: '{bundle}', GIT_SSH_COMMAND: "'{gitSsh}'", GIT_SSH_VARIANT: 'ssh' },
     why: 'http.sslCAInfo of the user would come before SSL_CERT_FILE; ssh knows no proxy variables',
   },
   {
@@ -170,6 +173,7 @@ export function clientSettings(facts: ClientFacts): ClientSettings {
     { path: places.trustStore, content: trustStore(fromPem(facts.passthrough ? bundle : facts.caPem)), mode: 0o444 },
     { path: places.preload, content: NODE_PRELOAD, mode: 0o444 },
     { path: places.ssh, content: SSH_CONNECT, mode: 0o555 },
+    { path: places.gitSsh, content: gitSsh(places.ssh, places.sshConfig, facts.gitHosts ?? []), mode: 0o555 },
     { path: places.sshConfig, content: sshConfig(places.ssh, places.knownHosts, facts), mode: 0o444 },
     { path: places.knownHosts, content: facts.knownHosts ?? '', mode: 0o444 },
   ]
@@ -194,6 +198,7 @@ function placesOf(facts: ClientFacts): ClientPlaces {
     preload,
     ssh: `${directory}/ssh-connect`,
     sshConfig: `${directory}/ssh-config`,
+    gitSsh: `${directory}/git-ssh`,
     knownHosts: `${directory}/ssh-known-hosts`,
     nodeOptions: [`--require="${preload}"`, facts.nodeOptions ?? ''].join(' ').trim(),
   }

@@ -1,13 +1,15 @@
 /** What ssh needs: a ProxyCommand of bash alone, since nothing else is sure to be in the sandbox, and a configuration. PURE. */
 
 export const SSH_CONNECT = `#!/bin/bash
-# ssh-connect HOST PORT: a tunnel through the proxy on standard input and output.
+# ssh-connect HOST PORT [SERVICE]: a tunnel, or the stream of a git service, through the proxy on standard input and output.
 exec 3<>"/dev/tcp/$CORDON_PROXY_HOST/$CORDON_PROXY_PORT" || exit 1
 case $1 in
   *:*) target="[$1]:$2" ;;
   *) target="$1:$2" ;;
 esac
-printf 'CONNECT %s HTTP/1.1\\r\\nHost: %s\\r\\n\\r\\n' "$target" "$target" >&3
+service=
+[ -n "$3" ] && service="Cordon-Git: $3"$'\\r\\n'
+printf 'CONNECT %s HTTP/1.1\\r\\nHost: %s\\r\\n%s\\r\\n' "$target" "$target" "$service" >&3
 IFS= read -r status <&3
 while IFS= read -r line <&3 && [ "$line" != $'\\r' ]; do :; done
 case $status in
@@ -20,6 +22,32 @@ exec >&3
 cat
 wait
 `
+
+/**
+ * What git starts in the place of ssh: for hosts where Cordon logs in, git's own words go to the proxy; for any other, to ssh.
+ * `hosts` are `host:port` globs.
+ */
+export function gitSsh(connect: string, config: string, hosts: readonly string[]): string {
+  return `#!/bin/bash
+all=("$@") port=22 user=
+while [ $# -gt 0 ]; do
+  case $1 in
+    -p) port=$2; shift 2 ;;
+    -o) shift 2 ;;
+    -*) shift ;;
+    *) break ;;
+  esac
+done
+host=$1; shift
+case $host in *@*) user=\${host%@*} host=\${host##*@} ;; esac
+host=\${host#[} host=\${host%]}
+case \${host,,}:$port in
+  ${hosts.join('|') || "''"})
+    exec '${connect}' "$host" "$port" "$(printf '%s\\n%s\\n%s' "$user" "$GIT_PROTOCOL" "$*" | base64 -w0)" ;;
+esac
+exec ssh -F '${config}' "\${all[@]}"
+`
+}
 
 /** Where every OpenSSH looks, after the person's own file. */
 export const MACHINE_SSH_CONFIG = '/etc/ssh/ssh_config'

@@ -26,6 +26,11 @@ export const HOST_ENTRY: ValueType = {
       type: { kind: 'choice', values: ['open', 'pass'] },
       doc: '`pass` leaves TLS to this host closed, for pinned and client certificates: its name and address are held, what is sent is not seen.',
     },
+    {
+      name: 'ssh',
+      type: { kind: 'choice', values: ['fetch', 'push'] },
+      doc: 'With a port (`github.com:22`): git over ssh, in which Cordon logs in outside with your own ssh, its keys and agent. `fetch` reads repositories, `push` writes them too; `paths` limits which (`/acme/*`). Nothing but git goes there.',
+    },
   ],
 }
 

@@ -86,7 +86,7 @@ export const LISTS: Readonly<Record<string, ListWords>> = {
     kind: 'host',
     effect: 'opens',
     name: 'host',
-    added: (subject) => `Every granted command may reach ${subject}.`,
+    added: (subject, entry) => `Every granted command may reach ${subject}${login(entry)}.`,
     removed: (subject) => `Granted commands no longer reach ${subject} by default.`,
   },
   'capabilities.deny.commands.domains': {
@@ -196,7 +196,17 @@ export function texts(value: Plain | undefined): string[] {
 
 function hostNames(value: Plain | undefined): string[] {
   if (!Array.isArray(value)) return []
-  return value.map((item) => (typeof item === 'object' && item !== null ? String((item as Entry).host) : String(item)))
+  return value.map((item) =>
+    typeof item === 'object' && item !== null ? `${String((item as Entry).host)}${login(item as Entry)}` : String(item),
+  )
+}
+
+/** Whose name is used there, where Cordon logs in for git. */
+function login({ ssh }: Entry): string {
+  if (ssh === undefined) return ''
+  return ssh === 'push'
+    ? ' with your ssh keys, to read and write git repositories'
+    : ' with your ssh keys, to read git repositories'
 }
 
 function words(verb: string, subjects: readonly string[]): string {

@@ -34,6 +34,20 @@ const rows: readonly Row[] = [
     opens: ['The command "gh pr view:*" may run after asking (reaches api.github.com; sees the variables GH_TOKEN).'],
   },
   {
+    name: 'a host where Cordon logs in for git is named as that',
+    before: '',
+    after: '[capabilities.allow.commands]\ndefault_domains = [{ host = "github.com:22", ssh = "push" }]',
+    opens: ['Every granted command may reach "github.com:22" with your ssh keys, to read and write git repositories.'],
+  },
+  {
+    name: 'from reading repositories to writing them is a change of its own',
+    before: '[capabilities.allow.commands]\ndefault_domains = [{ host = "github.com:22", ssh = "fetch" }]',
+    after: '[capabilities.allow.commands]\ndefault_domains = [{ host = "github.com:22", ssh = "push" }]',
+    changes: [
+      'Changed: Every granted command may reach "github.com:22" with your ssh keys, to read and write git repositories.',
+    ],
+  },
+  {
     name: 'a grant that goes asks again',
     before: `${COMMANDS}["git status", "ls"]`,
     after: `${COMMANDS}["ls"]`,

@@ -103,6 +103,16 @@ export class Lookup {
       this.error(item, { code: 'bad-host', message: parsed.problem, found: `${quoteShort(expanded.text)}${found}` })
       return null
     }
+    if (entry.ssh !== undefined && parsed.pattern.port === null) {
+      const message = 'git over ssh needs the port of the host'
+      this.error(item, {
+        code: 'bad-host',
+        message,
+        found: quoteShort(entry.host),
+        suggestion: `write "${entry.host}:22"`,
+      })
+      return null
+    }
     return {
       pattern: parsed.pattern,
       rule: item.rule,
@@ -110,6 +120,7 @@ export class Lookup {
       ...(entry.methods && { methods: entry.methods.map((method) => method.value) }),
       ...(entry.paths && { paths: entry.paths.map((path) => path.value) }),
       ...(entry.tls === 'pass' && { tls: 'pass' as const }),
+      ...(entry.ssh !== undefined && { ssh: entry.ssh }),
     }
   }
 

@@ -67,9 +67,12 @@ export class SessionNetwork {
     const hostLoopback = reachesLoopback(rules)
     const knownHosts = this.#knownHosts(rules)
     const passthrough = (rules.passthrough?.length ?? 0) > 0
-    const key = `${hostLoopback} ${passthrough} ${knownHosts}`
+    const gitHosts = (rules.allowed ?? []).flatMap(({ ssh, pattern: { wildcard, host, port } }) =>
+      ssh === undefined ? [] : [`${wildcard ? '*.' : ''}${host}:${port}`],
+    )
+    const key = `${hostLoopback} ${passthrough} ${gitHosts} ${knownHosts}`
     const { names, doors } = aliasesOf(rules)
-    const known = this.#settings.get(key) ?? this.#makeSettings(hostLoopback, passthrough, knownHosts)
+    const known = this.#settings.get(key) ?? this.#makeSettings(hostLoopback, passthrough, knownHosts, gitHosts)
     this.#settings.set(key, known)
     return { ...known, names, doors }
   }
@@ -87,6 +90,7 @@ export class SessionNetwork {
         upstream: this.#upstream,
         resolver: this.#resolver,
         broker: this.#secrets(),
+        ssh: this.#options.machine,
         onEvent,
         ...(ask && { ask }),
       })
@@ -144,6 +148,7 @@ export class SessionNetwork {
     hostLoopback: boolean,
     passthrough: boolean,
     knownHosts: string,
+    gitHosts: readonly string[],
   ): Omit<DoorSettings, 'names' | 'doors'> {
     const runs = join(this.#options.machine.cacheDir, 'run')
     reap(runs)
@@ -158,6 +163,7 @@ export class SessionNetwork {
       passthrough,
       home: this.#options.machine.home,
       knownHosts,
+      gitHosts,
     })
     try {
       mkdirSync(directory, { recursive: true, mode: 0o755 })

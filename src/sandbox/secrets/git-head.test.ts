@@ -147,3 +147,26 @@ test.each([
   writeFileSync(join(root, '.git', name), text)
   expect(['unknown', 'none']).toContain(at('a/b/server.key'))
 })
+
+test('what is remembered between looks follows HEAD', () => {
+  const memory = new Map()
+  const look = () => {
+    const head = GitHead.of(root, [root], memory)!
+    const found = head.at(`${root}/.env.remembered`)
+    head.close()
+    return typeof found === 'string' ? found : found.bytes.toString()
+  }
+  const change = (text: string) => {
+    writeFileSync(`${root}/.env.remembered`, text)
+    git('add', '-f', '.env.remembered')
+    git('commit', '-qm', text)
+  }
+  commit()
+  change('one')
+  expect([look(), look()]).toEqual(['one', 'one'])
+  change('two')
+  expect(look()).toBe('two')
+  git('rm', '-q', '.env.remembered')
+  git('commit', '-qm', 'gone')
+  expect(look()).toBe('none')
+})

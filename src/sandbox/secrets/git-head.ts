@@ -3,7 +3,7 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, realpathSync } from 'node:fs'
 import { posix } from 'node:path'
 import { pointerTarget, withoutLineEnds } from '../protect/protect.ts'
-import { ObjectStore } from './git-objects.ts'
+import { type KnownObjects, ObjectStore } from './git-objects.ts'
 import { isBelow } from './tree.ts'
 
 /** A file as HEAD has it. */
@@ -23,6 +23,8 @@ interface TreeEntry {
 /** Larger than any list of branches that we have met; a bigger one is not read. */
 const MOST_TEXT = 32 * 1_048_576
 const MOST_LINKS = 5
+/** A command can make any number of repositories. */
+const MOST_REMEMBERED = 16
 
 /** The HEAD of the repository whose work tree is `folder`; null where there is none, or it is not all below the roots. */
 export class GitHead {
@@ -34,19 +36,20 @@ export class GitHead {
   readonly #unborn: boolean
   readonly #trees = new Map<string, ReadonlyMap<string, TreeEntry> | null>()
 
-  private constructor(folder: string, directory: string, common: string) {
+  private constructor(folder: string, directory: string, common: string, known: KnownObjects) {
     this.folder = folder
     this.common = common
     const head = resolveRef(directory, common, 'HEAD', 0)
     this.#unborn = head === null
-    this.#store = typeof head === 'string' ? new ObjectStore(posix.join(common, 'objects'), head) : null
+    this.#store = typeof head === 'string' ? new ObjectStore(posix.join(common, 'objects'), head, known) : null
     const commit = typeof head === 'string' ? this.#store!.object(head) : null
     const tree =
       commit?.type === 'commit' ? /^tree ([0-9a-f]{40,64})\n/.exec(commit.bytes.toString('latin1', 0, 80)) : null
     this.#root = tree?.[1] ?? null
   }
 
-  static of(folder: string, roots: readonly string[]): GitHead | null {
+  /** `memory`: what earlier looks read, by the repository. */
+  static of(folder: string, roots: readonly string[], memory: Map<string, KnownObjects> = new Map()): GitHead | null {
     const entry = posix.join(folder, '.git')
     const stat = lstatSync(entry, { throwIfNoEntry: false })
     if (stat === undefined || stat.isSymbolicLink()) return null
@@ -56,7 +59,10 @@ export class GitHead {
     if (directory === null) return null
     const shared = readText(posix.join(directory, 'commondir'))
     const common = shared === null ? directory : ownFolder(posix.resolve(directory, withoutLineEnds(shared)), roots)
-    return common === null ? null : new GitHead(folder, directory, common)
+    if (common === null) return null
+    const known = memory.get(common) ?? new Map()
+    if (memory.size < MOST_REMEMBERED) memory.set(common, known)
+    return new GitHead(folder, directory, common, known)
   }
 
   /** What HEAD has at this path, which lies below the work tree. */

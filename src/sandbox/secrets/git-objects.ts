@@ -32,25 +32,40 @@ interface Pack {
   readonly count: number
 }
 
+/** Objects of one repository that were read and found to be what their names say, which they stay. */
+export type KnownObjects = Map<string, GitObject>
+
+const MOST_KNOWN = 1_000
+const MOST_KNOWN_BYTES = 16_384
+
 /** The objects of one repository; close it when the look is over. */
 export class ObjectStore {
+  readonly #known: KnownObjects
   readonly #folder: string
   readonly #width: 20 | 32
   #packs: readonly Pack[] | null = null
   #read = 0
 
   /** `folder` is the `objects` of the repository; `sample` is the name of one of its objects, whose length tells the hash. */
-  constructor(folder: string, sample: string) {
+  constructor(folder: string, sample: string, known: KnownObjects = new Map()) {
+    this.#known = known
     this.#folder = folder
     this.#width = sample.length === 64 ? 32 : 20
   }
 
   /** The object of this name; null when it is not here, is too large, or is not what its name says. */
   object(id: string): GitObject | null {
+    const known = this.#known.get(id)
+    if (known) return known
     try {
       if (!/^[0-9a-f]+$/.test(id) || id.length !== this.#width * 2) return null
       const found = this.#loose(id) ?? this.#packed(Buffer.from(id, 'hex'), 0)
-      return found !== null && this.#nameOf(found) === id ? found : null
+      if (found === null || this.#nameOf(found) !== id) return null
+      if (found.bytes.length <= MOST_KNOWN_BYTES) {
+        if (this.#known.size >= MOST_KNOWN) this.#known.clear()
+        this.#known.set(id, found)
+      }
+      return found
     } catch {
       return null
     }

@@ -24,6 +24,7 @@ import {
 } from '../../files/secret-shapes.ts'
 import type { MaskFace } from '../plan.ts'
 import { identityOf } from '../protect/protect.ts'
+import type { KnownObjects } from './git-objects.ts'
 import { cameWithPackage } from './installed.ts'
 import type { SecretMemory } from './memory.ts'
 import { withoutCovered } from './secrets.ts'
@@ -94,6 +95,7 @@ export class MaskIndex {
   readonly tree: SecretTree
   readonly #facts: MaskFacts
   readonly #shapeOf: ShapeOf
+  readonly #objects = new Map<string, KnownObjects>()
   readonly #certificates = new Map<string, { readonly state: string; readonly plain: boolean }>()
 
   constructor(facts: MaskFacts) {
@@ -115,7 +117,7 @@ export class MaskIndex {
       for (const entry of folder.secrets) this.#judge(folder, entry, grants, collected)
       if (folder.raw.length > 0) collectRaw(Buffer.from(folder.path), this.#shapeOf, true, collected)
     }
-    const tracked = new TrackedFiles(this.tree, this.#facts.hideTracked ?? false)
+    const tracked = new TrackedFiles(this.tree, this.#facts.hideTracked ?? false, this.#objects)
     try {
       for (const path of collected.files) this.#settle(path, tracked, collected)
       return collected.result(tracked.excludes())

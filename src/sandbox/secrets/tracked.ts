@@ -7,6 +7,7 @@ import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { posix } from 'node:path'
 import type { MaskFace } from '../plan.ts'
 import { GitHead } from './git-head.ts'
+import type { KnownObjects } from './git-objects.ts'
 import type { SecretTree } from './tree.ts'
 
 /** `shown`: nothing is hidden; null: an empty mask does. */
@@ -19,11 +20,13 @@ const MOST_EXCLUDE = 1_048_576
 export class TrackedFiles {
   readonly #tree: SecretTree
   readonly #hideTracked: boolean
+  readonly #memory: Map<string, KnownObjects>
   readonly #heads = new Map<string, GitHead | null>()
   readonly #untracked = new Map<GitHead, string[]>()
 
   /** `hideTracked` is `mask_tracked`: a committed file is hidden too, and cannot be opened. */
-  constructor(tree: SecretTree, hideTracked: boolean) {
+  constructor(tree: SecretTree, hideTracked: boolean, memory: Map<string, KnownObjects> = new Map()) {
+    this.#memory = memory
     this.#tree = tree
     this.#hideTracked = hideTracked
   }
@@ -75,7 +78,7 @@ export class TrackedFiles {
     let head: GitHead | null = null
     if (remembered !== undefined) {
       const isTop = remembered.guarded.includes('.git')
-      head = isTop ? GitHead.of(folder, this.#tree.roots) : this.#headOf(posix.dirname(folder))
+      head = isTop ? GitHead.of(folder, this.#tree.roots, this.#memory) : this.#headOf(posix.dirname(folder))
     }
     this.#heads.set(folder, head)
     return head

@@ -4,6 +4,7 @@
  */
 
 import type { Arg } from './options.ts'
+import { onlyLooks } from './remote-reads.ts'
 import { has, type Rule, type Use, usesOf } from './use.ts'
 
 /** A branch, a tag or HEAD; `+x` forces and `:x` deletes. `$(git branch --show-current)` prints one. */
@@ -67,9 +68,24 @@ function mutations(fields: readonly (string | null)[]): readonly string[] | null
   return names.length > 0 && names.every((name) => known.test(name)) ? [...new Set(names)].sort() : null
 }
 
+/** `ssh host 'ls; docker compose logs'`: looking around on that machine, whatever is looked at. */
+const remoteLook: Rule = (use) => {
+  const [host, ...words] = use.operands
+  const calm = use.options.every(
+    ({ name, value }) =>
+      /^-[46CnqTtpl]$/.test(name) ||
+      (name === '-o' && /^(?:BatchMode|ConnectTimeout|LogLevel|ServerAlive\w+)=\w+$/.test(value?.text ?? '')),
+  )
+  if (!calm || host?.text == null || !/^[\w][\w.@-]*$/.test(host.text) || words.some((word) => word.text === null))
+    return
+  const port = usesOf(use, '-p', '-l').map(({ name, value }) => `${name}${value?.text ?? '?'}`)
+  if (onlyLooks(words.map((word) => word.text).join(' '))) use.setKind(['ssh', ...port, host.text, 'reads'])
+}
+
 /** Rules that name the kind of a change. */
 export const kindRules: Readonly<Record<string, Rule>> = {
   'git push': push,
+  ssh: remoteLook,
   'gh, glab': (use: Use) => {
     if (use.words[1] === 'api' || use.operands[0]?.text === 'api') api(use)
     else forge(use)

@@ -1,5 +1,6 @@
 /** Programs that talk to other machines. */
 
+import { kindRules } from '../kinds.ts'
 import { networkRules } from '../rules/network.ts'
 import type { Program, ProgramTable } from '../spec.ts'
 import { controls, remote } from '../wrap.ts'
@@ -152,7 +153,7 @@ export function networkPrograms(): ProgramTable {
       ],
       effects: `
   remote-write | * |  | talks to another machine, which it can change`,
-      rules: [networkRules],
+      rules: [networkRules, kindRules],
       stops: true,
       options: `
   -F -S <config>

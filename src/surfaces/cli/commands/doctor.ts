@@ -2,6 +2,7 @@
 
 import { openBackend } from '../../../runtime/command/open-runner.ts'
 import { findRoot } from '../../../runtime/policy/project-root.ts'
+import { Fault } from '../../../system/fault.ts'
 import { machineFiles } from '../../../system/files.ts'
 import { thisMachine } from '../../../system/machine.ts'
 import { type AgentCheck, checkAgents } from '../../hook/install/check.ts'
@@ -25,9 +26,10 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const score = { holds, of: support.assurances.length }
   const agents = await agentHooks()
   const dropped = agents.some((agent) => agent.status !== 'works')
+  const tracked = await shownSecrets()
   const exit = !support.usable ? EXIT.fault : dropped ? EXIT.failed : EXIT.ok
   if (args.flags.json) {
-    terminal.out(`${JSON.stringify({ ...support, score, agents })}\n`)
+    terminal.out(`${JSON.stringify({ ...support, score, agents, shown: tracked.paths })}\n`)
     return exit
   }
   for (const { name, status, detail, remedy } of support.assurances) {
@@ -43,6 +45,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
     )
     if (remedy) terminal.out(`          ${visible(remedy)}\n`)
   }
+  if (tracked.line !== null) terminal.out(`${paint(terminal, 'yellow', 'shown   ')}  ${visible(tracked.line)}\n`)
   return exit
 }
 
@@ -61,6 +64,22 @@ async function engines(terminal: CommandContext['terminal'], json: boolean): Pro
     }
   }
   return found.some(({ support }) => support.works) ? EXIT.ok : EXIT.fault
+}
+
+/** Secrets of this project that commands see; a manifest that does not load is the business of `cordon check`. */
+async function shownSecrets(): Promise<{ readonly paths: readonly string[]; readonly line: string | null }> {
+  const { loadPolicy } = await import('../../../runtime/policy/load.ts')
+  const { trackedSecrets, trackedSecretsLine } = await import('../../../runtime/command/tracked-secrets.ts')
+  const machine = thisMachine()
+  try {
+    const outcome = await loadPolicy({ machine, files: machineFiles, root: null, choice: { kind: 'project' } })
+    if (!('loaded' in outcome)) return { paths: [], line: null }
+    const paths = trackedSecrets(outcome.loaded, machine.home)
+    return { paths, line: trackedSecretsLine(paths, outcome.loaded.root) }
+  } catch (error) {
+    if (error instanceof Fault) return { paths: [], line: null }
+    throw error
+  }
 }
 
 /** Hooks of ours that are installed: one that a host silently dropped is the worst failure there is. */

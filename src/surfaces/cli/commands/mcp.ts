@@ -31,16 +31,22 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   }
   if (verb !== undefined) throw new UsageError('say cordon mcp, or cordon mcp wrap -- SERVER')
   if (args.flags.port !== undefined && !args.flags.http) throw new UsageError('--port goes with --http')
-  const options = serverOptions(root)
+  const options = serverOptions(root, terminal)
   if (args.flags.http) return overHttp(terminal, options, textFlag(args, 'port') ?? '0')
   await serveStdio(options)
   return EXIT.ok
 }
 
-function serverOptions(root: string): ServerOptions {
+function serverOptions(root: string, terminal: Terminal): ServerOptions {
   const machine = thisMachine()
+  let told = false
   return {
-    open: (prompter) => createCordon({ project: root, machine, prompter }),
+    open: async (prompter) => {
+      const cordon = await createCordon({ project: root, machine, prompter })
+      for (const note of told ? [] : cordon.notes) terminal.err(`cordon: ${visible(note)}\n`)
+      told = true
+      return cordon
+    },
     fallback: {
       name: 'terminal',
       ask: async ({ tool, subject, decision, suggestions }) => {

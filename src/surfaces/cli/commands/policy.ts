@@ -22,10 +22,34 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   return opened ? action(terminal, args, opened, rest) : EXIT.usage
 }
 
-function show(terminal: Terminal, args: Arguments, { loaded }: Opened): number {
+async function show(terminal: Terminal, args: Arguments, { loaded, machine }: Opened): Promise<number> {
   const values = effectiveValues(loaded.manifest)
-  terminal.out(args.flags.json ? `${JSON.stringify({ root: loaded.root, values })}\n` : renderEffective(values))
+  const registries = await signedRegistries(loaded, machine)
+  if (args.flags.json) terminal.out(`${JSON.stringify({ root: loaded.root, values, registries })}\n`)
+  else terminal.out(`${renderEffective(values)}${describeSigned(registries)}`)
   return EXIT.ok
+}
+
+/** The registries that hold, and what a new signature would change about them; null where no bundle can have any. */
+async function signedRegistries(loaded: Opened['loaded'], machine: Opened['machine']) {
+  if (loaded.sandbox.bundles.length === 0) return null
+  const { judgeTrust, readRegistries } = await import('../../../runtime/policy/trust.ts')
+  const { registryChanges } = await import('../../../runtime/policy/registry-urls.ts')
+  const signed = judgeTrust(loaded, machine, machineFiles)?.registries ?? {}
+  return { signed, unsigned: registryChanges(signed, readRegistries(loaded, machine)) }
+}
+
+function describeSigned(registries: Awaited<ReturnType<typeof signedRegistries>>): string {
+  if (registries === null) return ''
+  const { signed, unsigned } = registries
+  const held = Object.entries(signed).flatMap(([tool, found]) => found.map(({ url }) => `#   ${tool} ${visible(url)}`))
+  const changed = [
+    ...unsigned.opens.map((line) => `#   + ${visible(line)}`),
+    ...unsigned.closes.map((line) => `#   - ${visible(line)}`),
+  ]
+  const lines = ['# registries, as they were signed:', ...(held.length > 0 ? held : ['#   none'])]
+  if (changed.length > 0) lines.push('# changed since; cordon sign would take over:', ...changed)
+  return `\n${lines.join('\n')}\n`
 }
 
 function lint(terminal: Terminal, args: Arguments, { loaded }: Opened): number {

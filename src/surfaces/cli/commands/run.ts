@@ -14,6 +14,7 @@ import {
 } from '../../../runtime/command/open-runner.ts'
 import { runTyped } from '../../../runtime/command/run-typed.ts'
 import type { LoadedPolicy } from '../../../runtime/policy/load.ts'
+import { startNotes, unsetVariables } from '../../../runtime/policy/start-notes.ts'
 import { machineFiles } from '../../../system/files.ts'
 import { type Machine, thisMachine } from '../../../system/machine.ts'
 import { isTerminalDevice, paint, resetTerminal, type Terminal, visible } from '../../terminal/terminal.ts'
@@ -63,6 +64,8 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
       if (!told.has(line)) say(terminal, line)
       told.add(line)
     }
+    // Who runs it in a script has read them before; entries without effect are a slip either way.
+    for (const note of interactive ? startNotes(loaded) : unsetVariables(loaded)) tell(note)
     const io = {
       forwardSignals: PASSED_SIGNALS,
       onNotice: tell,

@@ -1,5 +1,6 @@
 /** `cordon sign` and `cordon verify`: what a manifest opens, and a person's word for it. */
 
+import { trackedSecrets, trackedSecretsLine } from '../../../runtime/command/tracked-secrets.ts'
 import type { LoadedManifest } from '../../../runtime/policy/load.ts'
 import { registryChanges } from '../../../runtime/policy/registry-urls.ts'
 import {
@@ -30,12 +31,15 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
     throw new Fault('no-manifest', `${loaded.root} has no cordon.toml to sign`, { remedy: 'cordon init writes one.' })
   const answer = (signed: boolean): void => {
     const { status } = report.trust
-    if (args.flags.json) terminal.out(`${JSON.stringify({ status, signed, diff: report.diff, registries })}\n`)
+    if (args.flags.json) terminal.out(`${JSON.stringify({ status, signed, diff: report.diff, registries, shown })}\n`)
   }
+  const shown = trackedSecrets(loaded, machine.home)
   const registries = registryChanges(report.registries, readRegistries(loaded, machine))
   const moved = registries.opens.length + registries.closes.length > 0
   if (!args.flags.json)
-    terminal.out(`${describeDiff(terminal, report.diff)}${describeRegistries(terminal, registries)}`)
+    terminal.out(
+      `${describeDiff(terminal, report.diff)}${describeRegistries(terminal, registries)}${describeShown(terminal, loaded, shown)}`,
+    )
   if (report.trust.status === 'signed' && !moved && !args.flags.detached) {
     answer(true)
     terminal.err('already signed\n')
@@ -99,6 +103,12 @@ export async function requireSigned(
   }
   terminal.err('  Read it, then run: cordon sign (or name it for this one run: --manifest cordon.toml)\n')
   return null
+}
+
+/** Secrets that commands see all the same. */
+function describeShown(terminal: Terminal, { root }: LoadedManifest, shown: readonly string[]): string {
+  const line = trackedSecretsLine(shown, root)
+  return line === null ? '' : `${paint(terminal, 'yellow', '! shown ')} ${visible(line)}\n`
 }
 
 /** Registries that signing adds to what a bundle's tool may reach, and those that it takes away. */

@@ -16,7 +16,10 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   if (!opened) return EXIT.usage
   const report = judgeTrust(opened.loaded, opened.machine, machineFiles)
   if (args.flags.json) {
-    terminal.out(`${JSON.stringify(report ? { ...report.trust, diff: report.diff } : { status: 'none' })}\n`)
+    const registries = report && registryChanges(report.registries, readRegistries(opened.loaded, opened.machine))
+    terminal.out(
+      `${JSON.stringify(report ? { ...report.trust, diff: report.diff, registries } : { status: 'none' })}\n`,
+    )
   } else if (!report) {
     terminal.out('there is no cordon.toml here: the built-in defaults hold\n')
   } else if (report.trust.status === 'signed') {

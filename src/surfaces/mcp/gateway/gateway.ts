@@ -10,6 +10,7 @@ import {
   type ServerSpec,
   typedServer,
 } from '../../../runtime/mcp/servers.ts'
+import { startNotes } from '../../../runtime/policy/start-notes.ts'
 import { openRecord } from '../../../runtime/record/open.ts'
 import { auditSigner, signTails } from '../../../runtime/record/signer.ts'
 import { Fault, messageOf } from '../../../system/fault.ts'
@@ -49,6 +50,7 @@ export async function wrapServers(request: WrapRequest): Promise<number> {
   const judge = await openGatewayJudge(request.root, machine)
   const { loaded } = judge
   const warn = (text: string): void => request.terminal.err(`cordon: ${visibleLines(text)}\n`)
+  for (const note of startNotes(loaded)) warn(note)
   const specs = wantedServers(request, judge)
   const trusted = specs.filter((spec) => isKnown(spec, request.accept, loaded.root, machine, warn))
   if (trusted.length === 0) throw new Fault('no-servers', 'no MCP server is left to run')
