@@ -37,6 +37,11 @@ export interface ReportFacts {
   readonly title: string
 }
 
+/** The report for programs: the same facts as the page shows. */
+export function auditReportJson({ lines, verification, generatedAt, title }: ReportFacts): string {
+  return JSON.stringify({ title, generatedAt, sessions: verification, calls: reportedCalls(lines) })
+}
+
 /** Joins begin and end lines into calls, in the order they began. */
 export function reportedCalls(lines: readonly AuditLine[]): readonly ReportedCall[] {
   const calls = new Map<string, ReportedCall>()

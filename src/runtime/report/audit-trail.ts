@@ -3,7 +3,7 @@
 import type { AuditLine } from '../../audit/event.ts'
 import { auditSessions } from '../../audit/log-files.ts'
 import { type AuditQuery, followAudit, newestSession, queryAudit } from '../../audit/read.ts'
-import { auditReport } from '../../audit/report.ts'
+import { auditReport, auditReportJson, type ReportFacts } from '../../audit/report.ts'
 import { verifyAudit } from '../../audit/verify.ts'
 import { userPublicKey } from '../../manifest/sign/sign.ts'
 import type { Machine } from '../../system/machine.ts'
@@ -18,8 +18,8 @@ export interface AuditTrail {
   sessions(): readonly string[]
   follow(session: string, back: number, signal: AbortSignal): AsyncGenerator<AuditLine>
   verify(session?: string): ReturnType<typeof verifyAudit>
-  /** One self-contained HTML page. */
-  report(query: AuditQuery, now: Date): string
+  /** One self-contained HTML page, or the same as JSON. */
+  report(query: AuditQuery, now: Date, form: 'page' | 'json'): string
 }
 
 /** Everything that can be asked of the record. */
@@ -29,22 +29,23 @@ export function openAuditTrail(machine: Machine): AuditTrail {
     const key = userPublicKey(stateDir)
     return key === null ? [] : [key]
   }
+  const reportFacts = (query: AuditQuery, now: Date): ReportFacts => ({
+    lines: queryAudit(stateDir, query),
+    verification: verifyAudit({
+      stateDir,
+      keys: keys(),
+      ...(query.session !== undefined && { session: query.session }),
+    }).sessions,
+    generatedAt: now.toISOString(),
+    title: query.session ? `Session ${query.session}` : 'All sessions',
+  })
   return {
     query: (query: AuditQuery) => queryAudit(stateDir, query),
     newest: () => newestSession(stateDir),
     sessions: () => auditSessions(stateDir),
     follow: (session: string, back: number, signal: AbortSignal) => followAudit(stateDir, session, { back, signal }),
     verify: (session?: string) => verifyAudit({ stateDir, keys: keys(), ...(session !== undefined && { session }) }),
-    report: (query: AuditQuery, now: Date) =>
-      auditReport({
-        lines: queryAudit(stateDir, query),
-        verification: verifyAudit({
-          stateDir,
-          keys: keys(),
-          ...(query.session !== undefined && { session: query.session }),
-        }).sessions,
-        generatedAt: now.toISOString(),
-        title: query.session ? `Session ${query.session}` : 'All sessions',
-      }),
+    report: (query: AuditQuery, now: Date, form: 'page' | 'json') =>
+      (form === 'json' ? auditReportJson : auditReport)(reportFacts(query, now)),
   }
 }

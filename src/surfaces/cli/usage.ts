@@ -106,7 +106,10 @@ export const commands: readonly CommandRow[] = [
     words: 0,
     flags: [
       { name: '--yes', about: 'Do not ask.' },
-      { name: '--detached', about: 'Write cordon.toml.sig by your key, for those who trust it (teams).' },
+      {
+        name: '--detached',
+        about: 'Write cordon.toml.sig by your key, for clones of this repository whose owners trust it (teams).',
+      },
       json,
       root,
     ],
@@ -156,7 +159,7 @@ export const commands: readonly CommandRow[] = [
     name: 'audit',
     summary: 'Show, search, verify and report the record.',
     usage:
-      'cordon audit tail [--follow] [--session ID]\n  cordon audit query [FILTERS] [--json]\n  cordon audit verify [--session ID] [--json]\n  cordon audit report [--out FILE] [FILTERS]',
+      'cordon audit tail [--follow] [--session ID]\n  cordon audit query [FILTERS] [--json]\n  cordon audit verify [--session ID] [--json]\n  cordon audit report [--out FILE] [FILTERS] [--json]',
     words: 1,
     flags: [
       json,
@@ -172,7 +175,11 @@ export const commands: readonly CommandRow[] = [
       { name: '--file', value: 'TEXT', about: 'Part of a file name.' },
       { name: '--text', value: 'TEXT', about: 'Part of anything.' },
       { name: '--limit', value: 'N', about: 'The newest N.' },
-      { name: '--out', value: 'FILE', about: 'Where the report goes (cordon-audit.html).' },
+      {
+        name: '--out',
+        value: 'FILE',
+        about: 'Where the report goes (cordon-audit.html; JSON goes to the terminal otherwise).',
+      },
     ],
     details: '`verify` finds any edit, cut, insertion or reorder, and says where; exit code 1 when there is damage.',
   },

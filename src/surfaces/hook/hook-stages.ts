@@ -22,8 +22,12 @@ export function hookStages(
   asked: Asked,
 ): Stages<readonly ReadCall[], CallRecord | null, Outcome> {
   const { host, request, setting } = asked
-  // The last word of `decide`, for the stages after it.
-  let judgement: HookJudgement
+  // The last word of `decide`, for the stages after it; a call that a limit turned away was never decided.
+  let judgement: HookJudgement | null = null
+  const judged = (): HookJudgement => {
+    judgement ??= judge.strictest(read, null)!
+    return judgement
+  }
   let recorder: SessionRecorder | null = null
   let begun: CallRecord | null = null
   return {
@@ -37,11 +41,11 @@ export function hookStages(
     },
     begin: async (_, decision) => {
       // What goes into the sandbox is written down there, with how it ended; inside one, the record is out of reach.
-      const elsewhere = decision.decision === 'allow' && request.canRewrite && wrap(judgement) !== null
+      const elsewhere = decision.decision === 'allow' && request.canRewrite && wrap(judged()) !== null
       if (elsewhere || setting.inside) return null
       const { openRecord } = await import('../../runtime/record/open.ts')
       recorder = openRecord(judge.loaded, setting.machine, { by: 'host', host: host.name, session: request.session })
-      const { call, subject, labels } = judgement
+      const { call, subject, labels } = judged()
       begun = recorder.begin({
         tool: call.kind === 'search' ? 'grep' : call.tool,
         labels,
@@ -54,14 +58,14 @@ export function hookStages(
       return begun
     },
     approve: async (_, decision) => {
-      const approval = await approved(judge, judgement, decision, wrap(judgement), asked)
+      const approval = await approved(judge, judged(), decision, wrap(judged()), asked)
       // The host's own answer comes later, and is the host's to know.
       if (approval.approved && !request.canAsk)
-        recorder?.answered(begun?.call ?? null, judgement.subject, 'terminal', approval)
+        recorder?.answered(begun?.call ?? null, judged().subject, 'terminal', approval)
       return approval
     },
     run: async (_, decision) => {
-      const input = wrap(judgement)
+      const input = wrap(judged())
       if (decision.decision === 'ask' && request.canAsk)
         return { kind: 'ask', reason: reasonText(decision.reason.message), input }
       return input ? { kind: 'sandboxed', input } : { kind: 'pass' }

@@ -213,7 +213,8 @@ describe('brokered secrets', () => {
     await send(port, 'api.example.org', get('api.example.org', '/', header))
     const answer = await send(port, 'api.example.org', get('api.example.org', '/'))
     expect(kept).toBe(VALUE)
-    expect(answer).toContain(`kept ${broker.environment.T}`)
+    // A last character that could begin the secret comes in a chunk of its own.
+    expect(answer.replaceAll(/\r\n[0-9a-f]+\r\n/g, '')).toContain(`kept ${broker.environment.T}`)
     expect(answer).not.toContain(VALUE)
   })
 

@@ -2,13 +2,15 @@
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { REGISTRY_HOST } from './registry.ts'
+import { LARGE, REGISTRY_HOST } from './registry.ts'
 
 export interface RealClient {
   readonly client: string
   /** The program; `{extra}` stands for the folder of clients that are not installed system-wide. */
   readonly program: string
   readonly args: readonly string[]
+  /** Words with which the program ends well where a library that the row is about is there. */
+  readonly probe?: readonly string[]
   readonly environment?: Readonly<Record<string, string>>
   /** Writes what the client needs into its working directory. */
   readonly prepare?: (directory: string) => void
@@ -48,6 +50,13 @@ tiny = { version = "1", registry = "test" }
 
 const packageJson = (directory: string) =>
   writeFileSync(join(directory, 'package.json'), '{"name":"probe","version":"1.0.0"}')
+
+/** A library of Python, in whichever of the machine's Pythons has it. */
+function python(name: string, code: string): RealClient[] {
+  const probe = ['-c', `import ${name}`]
+  const row = { args: ['-c', code], probe, expect: HELLO, note: 'a library of Python' }
+  return ['python3', '/usr/bin/python3'].map((program) => ({ ...row, client: `${name} (${program})`, program }))
+}
 
 export const realClients: readonly RealClient[] = [
   { client: 'curl', program: 'curl', args: ['-sS', `${ORIGIN}/hello`], expect: HELLO, note: 'CURL_CA_BUNDLE' },
@@ -137,6 +146,31 @@ export const realClients: readonly RealClient[] = [
     args: ['-c', `import urllib.request as u; print(u.urlopen('${ORIGIN}/hello').read())`],
     expect: HELLO,
     note: 'SSL_CERT_FILE through OpenSSL',
+  },
+  ...python('requests', `import requests; print(requests.get('${ORIGIN}/hello').text)`),
+  ...python('httpx', `import httpx; print(httpx.get('${ORIGIN}/hello').text)`),
+  ...python(
+    'aiohttp',
+    `import aiohttp, asyncio
+async def main():
+  async with aiohttp.ClientSession(trust_env=True) as session:
+    async with session.get('${ORIGIN}/hello') as answer: print(await answer.text())
+asyncio.run(main())`,
+  ),
+  {
+    client: 'curl 64 MB up',
+    program: 'curl',
+    args: ['-sS', '-T', '-', `${ORIGIN}/upload`],
+    stdin: 'x'.repeat(LARGE),
+    expect: new RegExp(`uploaded ${LARGE}`),
+    note: 'counted by the host',
+  },
+  {
+    client: 'curl 64 MB down',
+    program: 'curl',
+    args: ['-sS', '-o', '/dev/null', '-w', 'got %{size_download}', `${ORIGIN}/large`],
+    expect: new RegExp(`got ${LARGE}`),
+    note: 'counted by the client',
   },
   {
     client: 'cargo',

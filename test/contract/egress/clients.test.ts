@@ -57,8 +57,9 @@ afterAll(async () => {
 
 function programOf(row: RealClient): string | null {
   const program = row.program.replace('{extra}', EXTRA)
-  if (program.includes('/')) return existsSync(program) ? program : null
+  if (program.includes('/') && !row.probe) return existsSync(program) ? program : null
   try {
+    if (row.probe) execFileSync(program, row.probe, { stdio: 'ignore' })
     return execFileSync('sh', ['-c', 'command -v "$1"', 'sh', program], { encoding: 'utf8' }).trim()
   } catch {
     return null

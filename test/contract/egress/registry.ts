@@ -6,6 +6,8 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import type { RequestListener } from 'node:http'
 import { join, relative } from 'node:path'
 
+/** How much is sent both ways at once. */
+export const LARGE: number = 64 * 1024 * 1024
 export const REGISTRY_HOST = 'pkg.example.org'
 const ORIGIN = `https://${REGISTRY_HOST}`
 /** Long ago: package managers hold back what is new. */
@@ -16,9 +18,13 @@ export function createRegistry(directory: string): RequestListener {
   const routes = new Map<string, Buffer | string>([['/hello', 'hello from the host\n']])
   for (const add of [addNpm, addWheel, addCrate, addGoModule, addRepository]) add(directory, routes)
   return (message, response) => {
-    message.resume()
+    let received = 0
+    message.on('data', (chunk: Buffer) => {
+      received += chunk.length
+    })
     const content = routes.get(decodeURIComponent(message.url!.split('?')[0]!))
-    if (message.url === '/upload') return void response.end('uploaded\n')
+    if (message.url === '/upload') return void message.once('end', () => response.end(`uploaded ${received}\n`))
+    if (message.url === '/large') return void response.end(Buffer.alloc(LARGE, 'x'))
     if (content === undefined) return void response.writeHead(404).end(`nothing at ${message.url}\n`)
     const type = typeof content === 'string' && content.startsWith('{') ? 'application/json' : 'text/html'
     response

@@ -76,9 +76,15 @@ function summary(sessions: ReturnType<AuditTrail['verify']>['sessions']): string
 }
 
 function report(terminal: Terminal, args: Arguments, trail: AuditTrail): number {
-  const file = resolve(textFlag(args, 'out') ?? 'cordon-audit.html')
-  machineFiles.writeText(file, trail.report(queryOf(args), new Date()), { mode: 0o600 })
-  terminal.out(args.flags.json ? `${JSON.stringify({ file })}\n` : `${file}\n`)
+  const out = textFlag(args, 'out')
+  const text = trail.report(queryOf(args), new Date(), args.flags.json ? 'json' : 'page')
+  if (args.flags.json && out === undefined) {
+    terminal.out(`${text}\n`)
+    return EXIT.ok
+  }
+  const file = resolve(out ?? 'cordon-audit.html')
+  machineFiles.writeText(file, text, { mode: 0o600 })
+  terminal.out(`${file}\n`)
   return EXIT.ok
 }
 
