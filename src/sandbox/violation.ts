@@ -39,11 +39,14 @@ export function maskViolation(path: string, event: 'opened' | 'lifted'): Violati
 
 /** The door refused a change at the moment it was to be made. */
 export function changeViolation(path: string): Violation {
+  const why = /\/config(?:\.worktree)?$/.test(path)
+    ? 'the change holds a git setting that can run a program, or a remote on a host that is not granted'
+    : 'programs run it, or take settings from it, outside the sandbox'
   return {
     kind: 'change-refused',
     certainty: 'observed',
     path,
-    message: `${path} is protected and was not changed: programs run it, or take settings from it, outside the sandbox (name it under [capabilities.allow.write], or change it yourself)`,
+    message: `${path} is protected and was not changed: ${why} (name it under [capabilities.allow.write], or change it yourself)`,
   }
 }
 

@@ -132,10 +132,10 @@ describe('git over ssh', () => {
       says: /port-unlisted|or add "git\.example\.org:22"/,
     },
     {
-      name: 'for a host that is not granted: it does not even become a remote',
+      name: 'for a host that is not granted',
       domains: ['example.com'],
       reads: KEY,
-      says: /not granted|host-unlisted|config is protected/,
+      says: /a remote on a host that is not granted/,
     },
     {
       name: 'without a key: ~/.ssh is hidden',

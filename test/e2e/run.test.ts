@@ -177,7 +177,7 @@ describe('cordon run', () => {
     expect(existsSync(join(project.directory, '.vscode/tasks.json'))).toBe(false)
     expect(existsSync(join(project.directory, '.git/hooks/pre-push'))).toBe(false)
     expect(ran.err).toMatch(/pre-commit/)
-    expect(ran.err).toMatch(/core\.pager/i)
+    expect(ran.err).toMatch(/\.git\/config is protected/)
     expect(ran.err).toMatch(/tasks\.json/)
   })
 

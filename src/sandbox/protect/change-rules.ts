@@ -3,6 +3,7 @@
 import { foldName } from '../../files/fold-name.ts'
 import { gitKeyOrders } from '../../files/git-keys.ts'
 import { packageFolders, protectedNames } from '../../files/protected-names.ts'
+import { protectedPath } from '../../files/protected-paths.ts'
 import { toldNames } from '../../files/told-names.ts'
 import { type ChangeRule, ruleText } from '../changes.ts'
 import type { ProtectFacts } from './protect.ts'
@@ -58,11 +59,20 @@ export function changeRules(facts: ProtectFacts): string[] {
   const own: ChangeRule[] = [
     ...fixed,
     ...manifests.flatMap((path) => [place(path, 'refuse'), place(`${path}.sig`, 'refuse')]),
-    ...facts.named.map((path) => place(path, 'free')),
+    ...openedPlaces(facts).map((path) => place(path, 'free')),
     place(configDir, 'refuse'),
     place(stateDir, 'refuse'),
   ]
   return [common, ruleText(own.filter(({ pattern }) => isMeant(pattern, facts.write)))]
+}
+
+/**
+ * Protected places that the manifest names by themselves. A grant of something else (`src`, `**`) opens nothing that is protected
+ * below it, however literally it is written.
+ */
+function openedPlaces({ named, home, own, write }: ProtectFacts): string[] {
+  const places = named.map((path) => path.replace(/\/\*\*$/, ''))
+  return places.filter((path) => write.some((root) => protectedPath(path, { root, home, ...own }) !== null))
 }
 
 /** Whether a place is one that a command could change at all: the others only make the orders longer. */
