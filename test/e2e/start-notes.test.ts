@@ -20,11 +20,12 @@ beforeEach(() => {
 })
 afterEach(() => project.remove())
 
-it('an entry without effect is said by every run, the rest not into a script’s output', () => {
+it('what a manifest is warned of is said at every load, the other notes not into a script’s output', () => {
   const { code, out, err } = project.cordon(['run', '--', 'echo', 'x'])
   expect([code, out]).toEqual([0, 'x\n'])
   expect(err).toContain('${CORDON_NOBODY_SET_THIS} is not set')
-  expect(err).not.toContain('sudo and doas')
+  expect(err).toContain('sudo and doas can be granted')
+  expect(err).not.toContain('as root')
 })
 
 it('at a terminal everything is said', () => {

@@ -64,7 +64,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
       if (!told.has(line)) say(terminal, line)
       told.add(line)
     }
-    // Who runs it in a script has read them before; entries without effect are a slip either way.
+    // Who runs it in a script has read them before; what the manifest itself is warned of is said at every load.
     for (const note of interactive ? startNotes(loaded) : loadWarnings(loaded)) tell(note)
     const io = {
       forwardSignals: PASSED_SIGNALS,
