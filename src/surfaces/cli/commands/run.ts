@@ -65,7 +65,8 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
       told.add(line)
     }
     // Who runs it in a script has read them before; what the manifest itself is warned of is said at every load.
-    for (const note of interactive ? startNotes(loaded) : loadWarnings(loaded)) tell(note)
+    // Where a person reads them: `2> errors` holds what the command says.
+    for (const note of interactive && isTerminalDevice(2) ? startNotes(loaded) : loadWarnings(loaded)) tell(note)
     const io = {
       forwardSignals: PASSED_SIGNALS,
       onNotice: tell,
