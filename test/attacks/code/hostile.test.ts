@@ -33,9 +33,11 @@ beforeAll(async () => {
   chmodSync(base, 0o755)
   const canary = join(base, 'canary')
   writeFileSync(canary, 'tweet-4711\n', { mode: 0o644 })
-  server = createServer((socket) =>
-    socket.end('HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n').on('error', () => {}),
-  )
+  server = createServer((socket) => {
+    socket.on('error', () => {}).write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n')
+    // A client that never closes does not keep the server.
+    socket.destroySoon()
+  })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const address = server.address()
   target = { canary, port: typeof address === 'object' && address ? address.port : 0, mark: `7${process.pid}.25` }
