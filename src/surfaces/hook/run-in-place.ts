@@ -5,6 +5,7 @@ import { runHookCommand } from '../../runtime/hook/run.ts'
 import { machineFiles } from '../../system/files.ts'
 import { thisMachine } from '../../system/machine.ts'
 import { EXIT } from '../terminal/exit.ts'
+import { leaveStreamsAlone } from '../terminal/passed-streams.ts'
 import { isTerminalDevice, type Terminal, visible } from '../terminal/terminal.ts'
 
 export interface InPlace {
@@ -17,6 +18,7 @@ export interface InPlace {
 /** Runs it; the command's exit code passes through, 126 is a denial. */
 export async function runInPlace(terminal: Terminal, place: InPlace): Promise<number> {
   const interactive = isTerminalDevice(0) && isTerminalDevice(1)
+  leaveStreamsAlone()
   const result = await runHookCommand({
     ...place,
     machine: thisMachine(),
