@@ -130,6 +130,7 @@ export const FAULT_EXITS = {
   unreadable: 2,
   'unsigned-manifest': 2,
   unwritable: 2,
+  'wrapped-run': 2,
 } as const
 
 /** The stable name of a fault. */

@@ -1,5 +1,6 @@
 /** Runs a command that a hook put into the sandbox: judged once more, with the grants of its own words, in the caller's place. */
 
+import { posix } from 'node:path'
 import { Writable } from 'node:stream'
 import type { Sourced } from '../../policy/policy.ts'
 import { createRedactor } from '../../scan/redact/redact.ts'
@@ -12,7 +13,8 @@ import { CommandRunner, type RunOutcome, type RunRequest } from '../command/runn
 import { openRecord } from '../record/open.ts'
 import type { CallRecord } from '../record/recorder.ts'
 import { runToolCall, type Stages } from '../run-tool-call.ts'
-import { NO_REACH, placingPolicy } from '../session/policy.ts'
+import { type CallReach, NO_REACH, placingPolicy } from '../session/policy.ts'
+import { reachOf } from '../session/reach.ts'
 import { HeldOutput } from './held-output.ts'
 import { openHookJudge, type ReadCall } from './judge.ts'
 
@@ -23,6 +25,8 @@ export interface HookRun {
   readonly root: string
   readonly session: string | null
   readonly command: string
+  /** A person was asked about this very command, in the host, and it came here: what the yes opens is there. */
+  readonly agreed?: boolean
   readonly io: Parameters<CommandRunner['run']>[1]
 }
 
@@ -52,6 +56,7 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
   })
   const recorder = openRecord(judge.loaded, machine, { by: 'host', host, session })
   const outcomes: RunOutcome[] = []
+  let reach: CallReach = NO_REACH
   const stages: Stages<readonly ReadCall[], CallRecord, HookRunOutput> = {
     // The call was counted when the host asked its hook; a breaker that is open holds here as well.
     history: null,
@@ -59,12 +64,17 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
     decide: (calls) => judge.strictest(calls, openFor)!.decision,
     begin: (_, decision) =>
       recorder.begin({ tool: 'bash', input: { command }, subject: command, decision, agent: host, approver: 'host' }),
-    approve: async () => ({ approved: true, remember: null }),
+    approve: async ([call], decision) => {
+      const resolve = (given: string): string =>
+        files.canonical(posix.resolve(machine.cwd, atHome(given, machine.home)))
+      if (request.agreed) reach = reachOf(decision, call!.facts, resolve, files)
+      return { approved: true, remember: null }
+    },
     run: async ([call], _, signal) => {
       const timeoutMs = seconds === null ? Number.POSITIVE_INFINITY : seconds * 1000
       const port = commands.forCall({
         decided: { command, facts: call!.facts },
-        reach: NO_REACH,
+        reach,
         heard: (outcome) => void outcomes.push(outcome),
       })
       const { exitCode, notes } = await port.run(command, { cwd: files.canonical(machine.cwd), timeoutMs, signal })
@@ -90,6 +100,10 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
     await recorder.sign()
     recorder.close()
   }
+}
+
+function atHome(given: string, home: string): string {
+  return given === '~' || given.startsWith('~/') ? home + given.slice(1) : given
 }
 
 /** The caller's streams, held to a limit that somebody wrote; without one they are handed in as they are. */
