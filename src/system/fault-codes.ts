@@ -38,6 +38,7 @@ export const FAULT_EXITS = {
   'sandbox-processes': 125,
   'sandbox-seccomp': 125,
   'changes-door': 125,
+  'undo-unavailable': 125,
   'sandbox-terminal': 125,
   'sandbox-unable': 125,
   'sandbox-userns': 125,

@@ -1,6 +1,7 @@
 /** Runs a command that a hook put into the sandbox: judged once more, with the grants of its own words, in the caller's place. */
 
 import { Writable } from 'node:stream'
+import { type Decision, denial } from '../../policy/decision.ts'
 import type { Sourced } from '../../policy/policy.ts'
 import { createRedactor } from '../../scan/redact/redact.ts'
 import type { Files } from '../../system/files.ts'
@@ -23,6 +24,8 @@ export interface HookRun {
   readonly root: string
   readonly session: string | null
   readonly command: string
+  /** The hook let it pass because undo covers it. */
+  readonly undo?: boolean
   readonly io: Parameters<CommandRunner['run']>[1]
 }
 
@@ -32,7 +35,7 @@ export type HookRunResult =
 
 /** Runs it. An ask was answered in the host before it came here; a deny is never answered. */
 export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
-  const { machine, files, host, root, session, command } = request
+  const { machine, files, host, root, session, command, undo = false } = request
   const place = { machine, files, host, root, session, exact: true, cwd: machine.cwd, shell: true, inside: false }
   const opened = await openHookJudge(place)
   if ('closed' in opened) return { denied: opened.closed }
@@ -49,6 +52,7 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
     ownAddresses: machine.ownAddresses,
     home: machine.home,
     spillDirectory: machine.cacheDir,
+    cover: judge.cover,
   })
   const recorder = openRecord(judge.loaded, machine, { by: 'host', host, session })
   const outcomes: RunOutcome[] = []
@@ -56,14 +60,14 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
     // The call was counted when the host asked its hook; a breaker that is open holds here as well.
     history: null,
     parse: () => judge.read([{ kind: 'tool', tool: 'bash', input: { command } }]),
-    decide: (calls) => judge.strictest(calls, openFor)!.decision,
+    decide: (calls) => stillCovered(judge.strictest(calls, openFor)!.decision, undo),
     begin: (_, decision) =>
       recorder.begin({ tool: 'bash', input: { command }, subject: command, decision, agent: host, approver: 'host' }),
     approve: async () => ({ approved: true, remember: null }),
-    run: async ([call], _, signal) => {
+    run: async ([call], { relies }, signal) => {
       const timeoutMs = seconds === null ? Number.POSITIVE_INFINITY : seconds * 1000
       const port = commands.forCall({
-        decided: { command, facts: call!.facts },
+        decided: { command, facts: call!.facts, ...((undo || relies) && { relies: 'undo' as const }) },
         reach: NO_REACH,
         heard: (outcome) => void outcomes.push(outcome),
       })
@@ -90,6 +94,13 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
     await recorder.sign()
     recorder.close()
   }
+}
+
+/** What passed the hook because of undo was asked of nobody: an ask of now is none that the host's person answered. */
+function stillCovered(decision: Decision, undo: boolean): Decision {
+  if (!undo || decision.decision !== 'ask' || decision.relies === 'undo') return decision
+  const message = `It was allowed because undo covers it, which does not hold any more: ${decision.reason.message} Call it again to have it asked.`
+  return denial('bash', { code: decision.reason.code, message }, 'tool', decision.rules)
 }
 
 /** The caller's streams, held to a limit that somebody wrote; without one they are handed in as they are. */

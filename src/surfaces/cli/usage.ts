@@ -268,6 +268,10 @@ export const commands: readonly CommandRow[] = [
       { name: '--host', value: 'NAME', about: 'For `cordon hook run`: the host whose command it is.' },
       { name: '--session', value: 'ID', about: 'For `cordon hook run`: the host’s session.' },
       { name: '--in', value: 'DIR', about: 'For `cordon hook run`: where the command starts, if not here.' },
+      {
+        name: '--undo',
+        about: 'For `cordon hook run`: nobody was asked, because undo covers it; without undo it does not run.',
+      },
     ],
     details:
       'Hosts call it; cordon install puts it in place. It answers in the host’s own form, and blocks with exit code 2 when it\ncannot judge a call.',

@@ -103,16 +103,21 @@ async function decide(host: Host, request: HookRequest, input: Json, setting: Ho
     session: request.session,
   }
   // A host can show us our own rewrite; what is judged is the command inside it, and it is not wrapped twice.
-  const inside = request.command && commandInside(request.command.text, form)
+  const held: SandboxedForm = { ...form, undo: true }
+  const said = request.command?.text ?? ''
+  const isHeld = commandInside(said, held) !== null
+  const inside = commandInside(said, isHeld ? held : form)
   const calls = typeof inside === 'string' ? request.calls.map((call) => withCommand(call, inside)) : request.calls
   const reading = { cwd: request.cwd ?? root, home: machine.home, habits: host.paths }
   const read = judge.read(everyReading(calls, reading))
   if (read.length === 0) return { kind: 'pass' }
-  const isWrapped = request.command !== null && typeof inside !== 'string' && !setting.inside
   const wrap = (judgement: HookJudgement): Json | null => {
-    if (!isWrapped) return null
-    const { text, replaced } = request.command!
-    return replaced(sandboxedCommand(text, form, moveOf(request, judgement, setting, form)))
+    if (request.command === null || setting.inside) return null
+    const relies = judgement.decision.relies === 'undo'
+    const { text, replaced } = request.command
+    // What the agent wrapped by itself must say all that Cordon would.
+    if (inside !== null) return relies && !isHeld ? replaced(sandboxedCommand(inside, held)) : null
+    return replaced(sandboxedCommand(text, relies ? held : form, moveOf(request, judgement, setting, form)))
   }
   const result = await runToolCall(hookStages(judge, read, wrap, { host, request, setting }), {
     tool: request.tool,

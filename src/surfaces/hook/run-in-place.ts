@@ -12,6 +12,7 @@ export interface InPlace {
   readonly session: string | null
   readonly host: string
   readonly command: string
+  readonly undo: boolean
 }
 
 /** Runs it; the command's exit code passes through, 126 is a denial. */

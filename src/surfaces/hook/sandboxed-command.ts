@@ -6,6 +6,8 @@ export interface SandboxedForm {
   readonly host: string
   readonly root: string
   readonly session: string | null
+  /** It was allowed because undo covers it: without undo it does not run. */
+  readonly undo?: boolean
 }
 
 /** A command that moves its shell: it starts in one directory and leaves the host's shell in another. */
@@ -28,9 +30,9 @@ export function commandInside(text: string, form: SandboxedForm): string | null 
   return inner !== null && sandboxedCommand(inner, form) === text ? inner : null
 }
 
-function prefixOf({ cordon, host, root, session }: SandboxedForm, more: readonly string[] = []): string {
+function prefixOf({ cordon, host, root, session, undo }: SandboxedForm, more: readonly string[] = []): string {
   const words = ['hook', 'run', '--host', host, '--root', root, ...(session === null ? [] : ['--session', session])]
-  return [...cordon, ...words, ...more].map(quoteIfNeeded).concat('--').join(' ')
+  return [...cordon, ...words, ...(undo ? ['--undo'] : []), ...more].map(quoteIfNeeded).concat('--').join(' ')
 }
 
 /** One word, whatever it holds. Backslashes stand outside the quotes, because fish reads them inside as well. */

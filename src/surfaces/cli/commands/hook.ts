@@ -28,7 +28,8 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
     const session = textFlag(args, 'session') ?? null
     const start = textFlag(args, 'in')
     if (start !== undefined) process.chdir(start)
-    return runInPlace(terminal, { root, session, command, host: textFlag(args, 'host') ?? 'hook' })
+    const undo = args.flags.undo === true
+    return runInPlace(terminal, { root, session, command, undo, host: textFlag(args, 'host') ?? 'hook' })
   }
   const answer = await withDeadline(answered(name, root))
   if (answer.stderr) terminal.err(answer.stderr)
