@@ -1,32 +1,22 @@
 /** A question as it may be shown: secrets masked character by character, so that what is underlined stays where it was (A2). */
 
-import { createRedactor } from '../scan/redact/redact.ts'
+import { coverSecrets } from '../scan/redact/cover.ts'
 import type { ApprovalRequest } from './prompter.ts'
-
-const redactor = createRedactor()
 
 /** The request with every secret in it covered; answers still go by the real one. */
 export function maskedRequest(request: ApprovalRequest): ApprovalRequest {
   return {
     ...request,
-    subject: covered(request.subject),
+    subject: coverSecrets(request.subject),
     asks: request.asks.map((part) => ({
       ...part,
-      text: covered(part.text),
-      reason: { ...part.reason, message: covered(part.reason.message) },
+      text: coverSecrets(part.text),
+      reason: { ...part.reason, message: coverSecrets(part.reason.message) },
     })),
     suggestions: request.suggestions.map((suggestion) => ({
       ...suggestion,
-      value: covered(suggestion.value),
-      admits: covered(suggestion.admits),
+      value: coverSecrets(suggestion.value),
+      admits: coverSecrets(suggestion.admits),
     })),
   }
-}
-
-function covered(text: string): string {
-  let shown = text
-  for (const { start, end } of redactor.find(text)) {
-    shown = `${shown.slice(0, start)}${'•'.repeat(end - start)}${shown.slice(end)}`
-  }
-  return shown
 }

@@ -2,6 +2,7 @@
 
 import type { AgentContext, PermissionOption } from '@agentclientprotocol/sdk'
 import type { CordonOptions } from '../../runtime/cordon.ts'
+import { coverSecrets } from '../../scan/redact/cover.ts'
 import { visible, visibleLines } from '../../scan/visible-text.ts'
 import { toolKindOf } from './updates.ts'
 
@@ -25,10 +26,10 @@ export function editorPrompter(client: () => AgentContext, sessionId: () => stri
         sessionId: sessionId(),
         toolCall: {
           toolCallId: `cordon-ask-${++count}`,
-          title,
+          title: coverSecrets(title),
           kind,
           status: 'pending',
-          content: [{ type: 'content', content: { type: 'text', text } }],
+          content: [{ type: 'content', content: { type: 'text', text: coverSecrets(text) } }],
         },
         options,
       },

@@ -5,6 +5,8 @@ import type { Terminal } from '../terminal/terminal.ts'
 export interface CommandContext {
   readonly terminal: Terminal
   readonly argv: readonly string[]
+  /** The terminal before the redactor: for a token that the person is to be given. */
+  readonly bare: Terminal
 }
 
 export { EXIT } from '../terminal/exit.ts'
@@ -154,6 +156,15 @@ export const commands: readonly CommandRow[] = [
     flags: [json, { name: '--yes', about: 'Do not ask.' }],
     details:
       'A cordon.toml.sig by a trusted key puts a manifest in force. In CI, CORDON_TRUSTED_KEYS names a file of keys.',
+  },
+  {
+    name: 'secrets',
+    summary: 'Store, list and remove the values of secrets that a manifest names.',
+    usage: 'cordon secrets [list] [--json]\n  cordon secrets set NAME\n  cordon secrets remove NAME',
+    words: 2,
+    flags: [json],
+    details:
+      'The value is typed without being shown, or read from stdin, and kept in your keychain, else in a file for you alone.\nA manifest names it with source = "keychain:NAME" under [[secrets]]; commands never see it.',
   },
   {
     name: 'audit',

@@ -1,6 +1,7 @@
 /** Approvals by elicitation: the client shows the question to its person. An answer from the client, not proof of a person. */
 
 import type { CordonOptions } from '../../runtime/cordon.ts'
+import { coverSecrets } from '../../scan/redact/cover.ts'
 import { visible } from '../terminal/terminal.ts'
 import { isObject } from './json-rpc.ts'
 import type { Elicit } from './rounds.ts'
@@ -26,7 +27,10 @@ export function elicitationPrompter(elicit: Elicit, shared: boolean): Prompter {
         enum: answers,
       }
       const requestedSchema = { type: 'object', properties: { answer }, required: ['answer'] }
-      return readAnswer(await elicit({ message: questionText(request), requestedSchema }, signal), request)
+      return readAnswer(
+        await elicit({ message: coverSecrets(questionText(request)), requestedSchema }, signal),
+        request,
+      )
     },
     async question(text, options, signal) {
       const answer = {
@@ -35,7 +39,7 @@ export function elicitationPrompter(elicit: Elicit, shared: boolean): Prompter {
         ...(options.length > 0 && { enum: [...options] }),
       }
       const requestedSchema = { type: 'object', properties: { answer }, required: ['answer'] }
-      const given = await elicit({ message: `The agent asks: ${visible(text)}`, requestedSchema }, signal)
+      const given = await elicit({ message: `The agent asks: ${coverSecrets(visible(text))}`, requestedSchema }, signal)
       const content = isObject(given) && given.action === 'accept' && isObject(given.content) ? given.content : {}
       return typeof content.answer === 'string' ? content.answer : null
     },
