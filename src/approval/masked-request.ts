@@ -2,6 +2,7 @@
 
 import { createRedactor } from '../scan/redact/redact.ts'
 import type { ApprovalRequest } from './prompter.ts'
+import type { Suggestion } from './suggestion.ts'
 
 const redactor = createRedactor()
 
@@ -15,11 +16,21 @@ export function maskedRequest(request: ApprovalRequest): ApprovalRequest {
       text: covered(part.text),
       reason: { ...part.reason, message: covered(part.reason.message) },
     })),
-    suggestions: request.suggestions.map((suggestion) => ({
-      ...suggestion,
-      value: covered(suggestion.value),
-      admits: covered(suggestion.admits),
-    })),
+    decision: {
+      ...request.decision,
+      reason: { ...request.decision.reason, message: covered(request.decision.reason.message) },
+    },
+    suggestions: request.suggestions.map(coveredGrant),
+  }
+}
+
+function coveredGrant(grant: Suggestion): Suggestion {
+  const { value, admits, also } = grant
+  return {
+    ...grant,
+    value: covered(value),
+    admits: covered(admits),
+    ...(also !== undefined && { also: also.map(coveredGrant) }),
   }
 }
 
