@@ -2,6 +2,7 @@
 
 import { coverSecrets } from '../scan/redact/cover.ts'
 import type { ApprovalRequest } from './prompter.ts'
+import type { Suggestion } from './suggestion.ts'
 
 /** The request with every secret in it covered; answers still go by the real one. */
 export function maskedRequest(request: ApprovalRequest): ApprovalRequest {
@@ -13,10 +14,20 @@ export function maskedRequest(request: ApprovalRequest): ApprovalRequest {
       text: coverSecrets(part.text),
       reason: { ...part.reason, message: coverSecrets(part.reason.message) },
     })),
-    suggestions: request.suggestions.map((suggestion) => ({
-      ...suggestion,
-      value: coverSecrets(suggestion.value),
-      admits: coverSecrets(suggestion.admits),
-    })),
+    decision: {
+      ...request.decision,
+      reason: { ...request.decision.reason, message: coverSecrets(request.decision.reason.message) },
+    },
+    suggestions: request.suggestions.map(coveredGrant),
+  }
+}
+
+function coveredGrant(grant: Suggestion): Suggestion {
+  const { value, admits, also } = grant
+  return {
+    ...grant,
+    value: coverSecrets(value),
+    admits: coverSecrets(admits),
+    ...(also !== undefined && { also: also.map(coveredGrant) }),
   }
 }

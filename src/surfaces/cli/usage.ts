@@ -302,7 +302,7 @@ export const commands: readonly CommandRow[] = [
     name: 'approvals',
     summary: 'Answer what hooks had nobody to ask.',
     usage:
-      'cordon approvals [list] [--json]\n  cordon approvals allow ID [--minutes N] [--choice N] [--yes]\n  cordon approvals drop ID',
+      'cordon approvals [list] [--json]\n  cordon approvals answer [ID]\n  cordon approvals allow ID [--minutes N] [--choice N] [--yes]\n  cordon approvals drop ID',
     words: 2,
     flags: [
       { name: '--minutes', value: 'N', about: 'How long it holds (60).' },
@@ -310,7 +310,8 @@ export const commands: readonly CommandRow[] = [
       { name: '--yes', about: 'Grant without showing what it is and asking.' },
       json,
     ],
-    details: 'A grant holds for the project and a time, and never beats a deny; cordon grants lists and revokes it.',
+    details:
+      '`answer` asks you as a session would, with every answer; `allow` grants one choice for a time. A grant never beats a deny;\ncordon grants lists and revokes it.',
   },
   {
     name: 'import',

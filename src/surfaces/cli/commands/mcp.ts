@@ -1,6 +1,6 @@
 /** `cordon mcp`: the guarded tools for any MCP client, over stdio or HTTP; `wrap` puts a guard around another server. */
 
-import { createCordon } from '../../../runtime/cordon.ts'
+import { askView, createCordon, withAnswers } from '../../../runtime/cordon.ts'
 import { keepAsk } from '../../../runtime/hook/asks.ts'
 import { machineFiles } from '../../../system/files.ts'
 import { thisMachine } from '../../../system/machine.ts'
@@ -51,10 +51,12 @@ function serverOptions(root: string, terminal: Terminal): ServerOptions {
     },
     fallback: {
       name: 'terminal',
-      ask: async ({ tool, subject, decision, suggestions }) => {
+      ask: async (request) => {
         const project = machineFiles.canonical(root)
-        const reason = decision.reason.message
-        const id = keepAsk(machine, { host: 'mcp', project, tool, subject, reason, suggestions }, Date.now())
+        const { tool, subject, suggestions } = request
+        // The session has its own id, and takes no answer to a call that it has refused.
+        const view = withAnswers(askView(request), ['time', 'always', 'deny', 'deny-always'])
+        const id = keepAsk(machine, { host: 'mcp', project, tool, subject, view, suggestions }, Date.now())
         throw new Error(
           id === null
             ? 'only the manifest can allow it: the user can grant it in cordon.toml and sign that'
