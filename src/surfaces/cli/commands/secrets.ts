@@ -58,18 +58,17 @@ function typedUnseen(terminal: Terminal, question: string): Promise<string> {
   const { stdin } = process
   return new Promise((resolve, reject) => {
     let text = ''
-    const end = (settle: () => void): void => {
-      stdin.setRawMode(false)
-      stdin.removeListener('data', read)
-      stdin.pause()
-      terminal.err('\n')
-      settle()
-    }
     const read = (chunk: string): void => {
       for (const char of chunk) {
-        if (char === '\r' || char === '\n') return end(() => resolve(text))
-        if (char === '\u0003' || char === '\u0004')
-          return end(() => reject(new UsageError('nothing was typed, so nothing was stored')))
+        if ('\r\n\u0003\u0004'.includes(char)) {
+          stdin.setRawMode(false)
+          stdin.removeListener('data', read)
+          stdin.pause()
+          terminal.err('\n')
+          if (char === '\r' || char === '\n') resolve(text)
+          else reject(new UsageError('nothing was typed, so nothing was stored'))
+          return
+        }
         text = char === '\u007f' ? [...text].slice(0, -1).join('') : text + char
       }
     }
