@@ -21,6 +21,7 @@ import { openSkillGate } from '../custom/open-skill-gate.ts'
 import type { CallHistory } from '../decide/admission.ts'
 import { newSession } from '../decide/check-call.ts'
 import { bareCall, resolveCall, type Surroundings } from '../decide/resolve-call.ts'
+import { UndoCover } from '../decide/undo-cover.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
 import { type OpenedPolicy, openPolicy } from '../policy/open.ts'
 import { type HostHistory, hostHistory } from './history.ts'
@@ -76,6 +77,7 @@ export type OpenedJudge = { readonly judge: HookJudge } | { readonly closed: str
 export interface HookJudge {
   readonly loaded: LoadedPolicy
   readonly session: SessionFacts
+  readonly cover: UndoCover
   /** The agent's calls before this one; null inside a sandbox, where nothing can be remembered. */
   readonly history: CallHistory | null
   /** Reads calls. Whatever goes wrong on the way is a denial. */
@@ -104,6 +106,7 @@ export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
   const session = { ...answered.session, tainted: history?.tainted ?? false }
   const shell = place.shell ? await import('../../shell/analyze.ts') : null
   const cwd = files.canonical(place.cwd)
+  const cover = new UndoCover(machine.stateDir)
   const around = {
     cwd,
     home: machine.home,
@@ -120,7 +123,11 @@ export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
   const judge = ({ touches, ...read }: ReadCall, breakerOpenFor: number | null): HookJudgement[] => {
     const { call } = read
     if ('denied' in touches) return [{ ...read, decision: touches.denied }]
-    const decision = evaluate(loaded.policy, { ...session, breakerOpenFor }, touches)
+    const facts = { ...session, breakerOpenFor }
+    // Inside `cordon run` nothing of this one call is kept.
+    const decision = place.inside
+      ? evaluate(loaded.policy, facts, touches)
+      : cover.evaluate(loaded.policy, facts, touches)
     const own = { ...read, decision }
     const path = touches.reads[0]?.path
     if (call.kind !== 'search' || decision.decision === 'deny' || !path || !files.isDirectory(path)) return [own]
@@ -131,6 +138,7 @@ export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
     judge: {
       loaded,
       session,
+      cover,
       history,
       read: (calls) => calls.map((call) => readCall(call, around)),
       strictest(calls, breakerOpenFor) {

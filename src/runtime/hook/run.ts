@@ -2,6 +2,7 @@
 
 import { posix } from 'node:path'
 import { Writable } from 'node:stream'
+import { type Decision, denial } from '../../policy/decision.ts'
 import type { Sourced } from '../../policy/policy.ts'
 import { createRedactor } from '../../scan/redact/redact.ts'
 import type { Files } from '../../system/files.ts'
@@ -27,6 +28,8 @@ export interface HookRun {
   readonly command: string
   /** A person was asked about this very command, in the host, and it came here: what the yes opens is there. */
   readonly agreed?: boolean
+  /** The hook let it pass because undo covers it. */
+  readonly undo?: boolean
   readonly io: Parameters<CommandRunner['run']>[1]
 }
 
@@ -36,7 +39,7 @@ export type HookRunResult =
 
 /** Runs it. An ask was answered in the host before it came here; a deny is never answered. */
 export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
-  const { machine, files, host, root, session, command } = request
+  const { machine, files, host, root, session, command, undo = false } = request
   const place = { machine, files, host, root, session, exact: true, cwd: machine.cwd, shell: true, inside: false }
   const opened = await openHookJudge(place)
   if ('closed' in opened) return { denied: opened.closed }
@@ -53,6 +56,7 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
     ownAddresses: machine.ownAddresses,
     home: machine.home,
     spillDirectory: machine.cacheDir,
+    cover: judge.cover,
   })
   const recorder = openRecord(judge.loaded, machine, { by: 'host', host, session })
   const outcomes: RunOutcome[] = []
@@ -61,7 +65,7 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
     // The call was counted when the host asked its hook; a breaker that is open holds here as well.
     history: null,
     parse: () => judge.read([{ kind: 'tool', tool: 'bash', input: { command } }]),
-    decide: (calls) => judge.strictest(calls, openFor)!.decision,
+    decide: (calls) => stillCovered(judge.strictest(calls, openFor)!.decision, undo),
     begin: (_, decision) =>
       recorder.begin({ tool: 'bash', input: { command }, subject: command, decision, agent: host, approver: 'host' }),
     approve: async ([call], decision) => {
@@ -70,10 +74,10 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
       if (request.agreed) reach = reachOf(decision, call!.facts, resolve, files)
       return { approved: true, remember: null }
     },
-    run: async ([call], _, signal) => {
+    run: async ([call], { relies }, signal) => {
       const timeoutMs = seconds === null ? Number.POSITIVE_INFINITY : seconds * 1000
       const port = commands.forCall({
-        decided: { command, facts: call!.facts },
+        decided: { command, facts: call!.facts, ...((undo || relies) && { relies: 'undo' as const }) },
         reach,
         heard: (outcome) => void outcomes.push(outcome),
       })
@@ -104,6 +108,13 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
 
 function atHome(given: string, home: string): string {
   return given === '~' || given.startsWith('~/') ? home + given.slice(1) : given
+}
+
+/** What passed the hook because of undo was asked of nobody: an ask of now is none that the host's person answered. */
+function stillCovered(decision: Decision, undo: boolean): Decision {
+  if (!undo || decision.decision !== 'ask' || decision.relies === 'undo') return decision
+  const message = `It was allowed because undo covers it, which does not hold any more: ${decision.reason.message} Call it again to have it asked.`
+  return denial('bash', { code: decision.reason.code, message }, 'tool', decision.rules)
 }
 
 /** The caller's streams, held to a limit that somebody wrote; without one they are handed in as they are. */

@@ -106,23 +106,27 @@ async function decide(host: Host, request: HookRequest, input: Json, setting: Ho
   const owner = { host: host.name, root: judge.loaded.root, session: request.session }
   const form: SandboxedForm = { program: programPath(machine), key: runKey(owner) }
   // A host can show us our own rewrite; what is judged is the command inside it, and it is not wrapped twice.
-  const inside = request.command && commandInside(request.command.text, form)
+  const held: SandboxedForm = { ...form, undo: true }
+  const said = request.command?.text ?? ''
+  const isHeld = commandInside(said, held) !== null
+  const inside = commandInside(said, isHeld ? held : form)
   const calls = typeof inside === 'string' ? request.calls.map((call) => withCommand(call, inside)) : request.calls
   const reading = { cwd: request.cwd ?? root, home: machine.home, habits: host.paths }
   const judged = judge.read(everyReading(calls, reading))
   const read = [...judged, ...(await unseen(host, input, judge, judged, machine))]
   if (read.length === 0) return { kind: 'pass' }
-  const isWrapped = request.command !== null && typeof inside !== 'string' && !setting.inside
   const wrap: Wrap = (judgement, answered) => {
-    if (!isWrapped) return null
-    const { text, replaced } = request.command!
+    if (request.command === null || setting.inside) return null
+    const relies = judgement.decision.relies === 'undo'
+    const { text, replaced } = request.command
+    // What the agent wrapped by itself must say all that Cordon would.
+    if (inside !== null) return relies && !isHeld ? replaced(sandboxedCommand(inside, held)) : null
     runProgram(machine, setting.cordon)
     keepOwner(machine, owner, Date.now())
     const cwd = files.canonical(request.cwd ?? root)
     const answer = answered ? keepAnswer(machine, owner, { command: text, cwd }) : null
-    return replaced(
-      sandboxedCommand(text, form, { move: moveOf(request, judgement, setting, judge.loaded.root), answer }),
-    )
+    const move = moveOf(request, judgement, setting, judge.loaded.root)
+    return replaced(sandboxedCommand(text, relies ? held : form, { move, answer }))
   }
   const result = await runToolCall(hookStages(judge, read, wrap, { host, request, setting }), {
     tool: request.tool,

@@ -9,11 +9,19 @@ import { EXIT } from '../terminal/exit.ts'
 import { leaveStreamsAlone } from '../terminal/passed-streams.ts'
 import { isTerminalDevice, type Terminal, visible } from '../terminal/terminal.ts'
 
+const KEY = /^([0-9a-f]{12})(?:\.([0-9a-f]{8}))?(\+undo)?$/
+
 /** Runs it; the command's exit code passes through, 126 is a denial. A key is what a hook wrote: an owner, and an answer to it. */
-export async function runInPlace(terminal: Terminal, whose: RunOwner | string, command: string): Promise<number> {
+export async function runInPlace(
+  terminal: Terminal,
+  whose: RunOwner | string,
+  command: string,
+  undone: boolean,
+): Promise<number> {
   const machine = thisMachine()
-  const [key = '', answer = null] = typeof whose === 'string' ? whose.split('.') : []
+  const [, key = '', answer = null, covered] = typeof whose === 'string' ? (KEY.exec(whose) ?? ['', whose]) : []
   const owner = typeof whose === 'string' ? ownerOf(machine, key) : whose
+  const undo = undone || covered !== undefined
   const call = { command, cwd: machineFiles.canonical(machine.cwd) }
   const agreed = answer !== null && takeAnswer(machine, key, answer, call, Date.now())
   const interactive = isTerminalDevice(0) && isTerminalDevice(1)
@@ -22,6 +30,7 @@ export async function runInPlace(terminal: Terminal, whose: RunOwner | string, c
     ...owner,
     command,
     agreed,
+    undo,
     machine,
     files: machineFiles,
     io: {

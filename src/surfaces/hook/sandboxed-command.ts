@@ -5,6 +5,8 @@ export interface SandboxedForm {
   readonly program: string
   /** Whose command it is: a host's session in a project. */
   readonly key: string
+  /** It was allowed because undo covers it: without undo it does not run. */
+  readonly undo?: boolean
 }
 
 /** A command that moves its shell: it starts in one directory and leaves the host's shell in another. */
@@ -22,7 +24,7 @@ export interface Wrapping {
 
 /** `cordon-run KEY 'COMMAND'`, for POSIX shells and fish. */
 export function sandboxedCommand(command: string, form: SandboxedForm, { move, answer }: Wrapping = {}): string {
-  const prefix = `${quoteIfNeeded(form.program)} ${form.key}${answer ? `.${answer}` : ''}`
+  const prefix = `${quoteIfNeeded(form.program)} ${form.key}${answer ? `.${answer}` : ''}${form.undo ? '+undo' : ''}`
   if (!move) return `${prefix} ${quote(command)}`
   return `cd -- ${quoteIfNeeded(move.to)} && ${prefix} --in ${quoteIfNeeded(move.from)} ${quote(command)}`
 }
@@ -31,18 +33,19 @@ export function sandboxedCommand(command: string, form: SandboxedForm, { move, a
 export function commandInside(text: string, form: SandboxedForm): string | null {
   const prefix = `${quoteIfNeeded(form.program)} ${form.key}`
   if (!text.startsWith(prefix)) return null
-  const [, answer = null, quoted = ''] = /^(?:\.([0-9a-f]{8}))? (.*)$/s.exec(text.slice(prefix.length)) ?? []
+  const [, answer = null, quoted = ''] = /^(?:\.([0-9a-f]{8}))?(?:\+undo)? (.*)$/s.exec(text.slice(prefix.length)) ?? []
   const inner = unquote(quoted)
   return inner !== null && sandboxedCommand(inner, form, { answer }) === text ? inner : null
 }
 
 const WORD = String.raw`(?:[\w@%+:,./-]|'[^']*'|\\['\\])+`
+const KEY = String.raw`[0-9a-f]{12}(?:\.[0-9a-f]{8})?(?:\+undo)?`
 const QUOTED = String.raw`('(?:[^']|'\\['\\]')*')`
 
 /** Whether a command that ran is one that a hook had put into the sandbox, whoever's and wherever it left its shell. */
 export function isSandboxed(text: string, program: string): boolean {
   const name = quoteIfNeeded(program).replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
-  const form = `^(?:cd -- ${WORD} && ${name} [0-9a-f]{12}(?:\\.[0-9a-f]{8})? --in ${WORD}|${name} [0-9a-f]{12}(?:\\.[0-9a-f]{8})?) ${QUOTED}$`
+  const form = `^(?:cd -- ${WORD} && ${name} ${KEY} --in ${WORD}|${name} ${KEY}) ${QUOTED}$`
   const [, quoted] = new RegExp(form).exec(text) ?? []
   const inner = unquote(quoted ?? '')
   return inner !== null && quote(inner) === quoted

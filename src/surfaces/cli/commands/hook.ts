@@ -30,7 +30,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
     if (start !== undefined) process.chdir(start)
     const session = textFlag(args, 'session') ?? null
     const owner = root === null ? key! : { root, session, host: textFlag(args, 'host') ?? 'hook' }
-    return runInPlace(terminal, owner, command)
+    return runInPlace(terminal, owner, command, args.flags.undo === true)
   }
   const answer = await withDeadline(answered(name, root))
   if (answer.stderr) terminal.err(answer.stderr)
