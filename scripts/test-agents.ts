@@ -7,11 +7,11 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { type ModelServer, startModelServer } from '../src/surfaces/hook/install/scripted-model.ts'
 import { type Agent, type AgentWorld, type Attempt, agents } from '../test/agents/agents.ts'
 import { driveInside } from '../test/agents/inside.ts'
 import { runMcp } from '../test/agents/mcp.ts'
 import { installMcp } from '../test/agents/mcp-install.ts'
-import { type ModelServer, startModelServer } from '../test/agents/model-server.ts'
 import { cache, cordon, findable, install, programOf, runProgram } from '../test/agents/program.ts'
 
 /** Hooks for the user instead of the project. */
@@ -153,7 +153,7 @@ async function drive(agent: Agent, guarded: boolean): Promise<readonly string[]>
     symlinkSync('src/a/b', join(project, 'down'))
     spawnSync('git', ['init', '-q', project])
     agent.prepare(at)
-    const env = {
+    const env: Record<string, string> = {
       PATH: findable,
       HOME: home,
       TERM: 'dumb',

@@ -25,7 +25,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const holds = support.assurances.filter((assurance) => assurance.status === 'enforced').length
   const score = { holds, of: support.assurances.length }
   const agents = await agentHooks()
-  const dropped = agents.some((agent) => agent.status !== 'works')
+  const dropped = agents.some(({ status }) => status !== 'works' && status !== 'no agent')
   const tracked = await shownSecrets()
   const exit = !support.usable ? EXIT.fault : dropped ? EXIT.failed : EXIT.ok
   if (args.flags.json) {
@@ -41,7 +41,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   )
   for (const { agent, scope, status, detail, remedy } of agents) {
     terminal.out(
-      `${paint(terminal, status === 'works' ? 'green' : 'red', status.padEnd(8))}  hook of ${agent} (${scope}): ${visible(detail)}\n`,
+      `${paint(terminal, status === 'works' ? 'green' : status === 'no agent' ? 'yellow' : 'red', status.padEnd(8))}  hook of ${agent} (${scope}): ${visible(detail)}\n`,
     )
     if (remedy) terminal.out(`          ${visible(remedy)}\n`)
   }
@@ -91,5 +91,5 @@ async function agentHooks(): Promise<readonly AgentCheck[]> {
     env: machine.env,
     cordon: [process.execPath, machineFiles.canonical(process.argv[1] ?? '')],
   }
-  return (await checkAgents(place, readFile)).filter((check) => check.status !== 'absent')
+  return (await checkAgents(place, readFile, machine.stateDir)).filter((check) => check.status !== 'absent')
 }
