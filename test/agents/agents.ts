@@ -30,6 +30,10 @@ export interface Agent {
   readonly key: { readonly name: string; readonly header: string }
   /** The files of the user and of the project that hold its hooks or settings, which run code. */
   readonly settings: { readonly user: string; readonly project: string }
+  /** It takes no other command: its model has to use the form that it is told. */
+  readonly saysItself?: true
+  /** What does not come about with Cordon, because a denied call ends the whole task. */
+  readonly ends?: readonly string[]
   /** What the agent stops by itself, without Cordon. */
   readonly stops?: readonly string[]
   /** The call for an attempt, from the tools that the agent offers. */
@@ -234,6 +238,8 @@ stream_max_retries = 0
     package: '@qwen-code/qwen-code',
     program: 'qwen',
     args: ['-p', 'go', '--yolo'],
+    saysItself: true,
+    stops: ['a file behind a link was read', 'a file behind a link was written outside'],
     prepare: ({ home }) =>
       put(
         join(home, '.qwen/settings.json'),
@@ -258,6 +264,8 @@ stream_max_retries = 0
     name: 'cline',
     package: 'cline',
     program: 'cline',
+    stops: ['a file behind a link was written outside'],
+    ends: ['the project’s script ran'],
     args: ['-P', 'openai-compatible', '-m', 'scripted', 'go on'],
     prepare: ({ home, port }) => {
       const settings = {

@@ -29,11 +29,18 @@ export function resultCommand(host: HostName, root: string | null, cordon: reado
 
 /** Cline runs a file, takes only its JSON for a block, and every exit code for an allow: a failure says `cancel` itself. */
 export function hookProgram(command: string): string {
-  const sorry = JSON.stringify({
-    cancel: true,
-    errorMessage: 'cordon: the call could not be judged, so it was blocked; cordon doctor tells more.',
-  })
-  return `#!/bin/sh\n${PROGRAM_MARK}\nout=$(${command}\n) && [ -n "$out" ] && printf %s "$out" || printf %s ${quote(sorry)}\n`
+  const why = 'cordon: the call could not be judged, so it was blocked; cordon doctor tells more.'
+  return programOf(command, JSON.stringify({ cancel: true, errorMessage: why }))
+}
+
+/** The same for results: the tool ran already, so whatever fails here says nothing. */
+export function resultProgram(command: string): string {
+  return programOf(command, JSON.stringify({ cancel: false }))
+}
+
+function programOf(command: string, otherwise: string): string {
+  const script = `out=$(${command}\n) && [ -n "$out" ] && printf %s "$out" || printf %s ${quote(otherwise)}`
+  return `#!/bin/sh\n${PROGRAM_MARK}\n${script}\n`
 }
 
 const PROGRAM_MARK = '# Written by cordon install; cordon install cline --uninstall removes it.'

@@ -9,6 +9,7 @@ import {
   isHookCommand,
   isHookProgram,
   resultCommand,
+  resultProgram,
 } from '../hook-command.ts'
 import { type HostName, isObject, type Json } from '../hosts/host.ts'
 import { isOpencodePlugin, opencodePlugin } from '../hosts/opencode-plugin.ts'
@@ -167,7 +168,7 @@ const SETTINGS: Readonly<Record<HostName, HostSettings>> = {
     edit: (text, commands) => whole(text, isHookProgram, commands && hookProgram(commands.call)),
     result: {
       file: (place) => inHome(place, '.cline/hooks/PostToolUse', '.clinerules/hooks/PostToolUse'),
-      edit: (text, commands) => whole(text, isHookProgram, commands && hookProgram(commands.result)),
+      edit: (text, commands) => whole(text, isHookProgram, commands && resultProgram(commands.result)),
     },
     isProgram: true,
   },
