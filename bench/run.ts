@@ -9,6 +9,7 @@ const parts: Readonly<Record<string, readonly [file: string, run: string | null]
   startup: ['startup.ts', 'benchStartup'],
   sandbox: ['sandbox.ts', null],
   masks: ['masks.ts', null],
+  changes: ['changes.ts', null],
   egress: ['egress.ts', 'benchEgress'],
   'first-byte': ['first-byte.ts', 'benchFirstByte'],
   tools: ['tools.ts', 'benchTools'],
