@@ -20,6 +20,7 @@ import type { CodeOptions, SessionCode } from '../code/port.ts'
 import { openCommands, type SessionCommands } from '../command/port.ts'
 import type { CommandRunner, RunOutcome } from '../command/runner.ts'
 import type { CustomToolHost, SessionTool } from '../custom/tools.ts'
+import { outcomeOf } from '../decide/admission.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
 import { ownPlaces } from '../policy/own-places.ts'
 import { ownWorktrees } from '../policy/worktrees.ts'
@@ -311,6 +312,7 @@ export class Session {
         recorder.tainted(name, score)
         this.#listeners.tell({ type: 'taint', tool: name, score })
       },
+      outcome: ({ facts }, result) => outcomeOf(result, facts),
       end: (record, result) => recorder.end(record, result, underway.outcomes),
     }
   }
