@@ -12,6 +12,7 @@ import {
   type CordonOptions,
   withAnswers,
 } from '../../runtime/cordon.ts'
+import { coverSecrets } from '../../scan/redact/cover.ts'
 import { visible, visibleLines } from '../../scan/visible-text.ts'
 import { toolKindOf } from './updates.ts'
 
@@ -65,7 +66,7 @@ export function editorPrompter(client: () => AgentContext, sessionId: () => stri
         (name, index): PermissionOption => ({ optionId: `option-${index}`, name: visible(name), kind: 'allow_once' }),
       )
       const none: PermissionOption = { optionId: 'none', name: 'No answer', kind: 'reject_once' }
-      const chosen = await put('The agent asks', 'other', visibleLines(text), [...choices, none], signal)
+      const chosen = await put('The agent asks', 'other', coverSecrets(visibleLines(text)), [...choices, none], signal)
       return options[Number(/^option-(\d+)$/.exec(chosen ?? '')?.[1] ?? Number.NaN)] ?? null
     },
   }

@@ -5,6 +5,8 @@ import type { Terminal } from '../terminal/terminal.ts'
 export interface CommandContext {
   readonly terminal: Terminal
   readonly argv: readonly string[]
+  /** The terminal before the redactor: for a token that the person is to be given. */
+  readonly bare: Terminal
 }
 
 export { EXIT } from '../terminal/exit.ts'
@@ -141,11 +143,12 @@ export const commands: readonly CommandRow[] = [
   },
   {
     name: 'skills',
-    summary: 'List the scripts of skills, and approve those that a project brings along.',
+    summary: 'List the scripts and inline commands of skills, and approve those that a project brings along.',
     usage: 'cordon skills [list] [--json]\n  cordon skills approve NAME [SCRIPT]',
     words: 3,
     flags: [json],
-    details: 'Your own skills need no approval. A script of a project’s skill asks until its bytes are approved.',
+    details:
+      'Your own skills need no approval. A script of a project’s skill asks until its bytes are approved; a skill that runs commands by itself (!`cmd`) is not loaded by a guarded agent before they are.',
   },
   {
     name: 'keys',
@@ -155,6 +158,15 @@ export const commands: readonly CommandRow[] = [
     flags: [json, { name: '--yes', about: 'Do not ask.' }],
     details:
       'A cordon.toml.sig by a trusted key puts a manifest in force. In CI, CORDON_TRUSTED_KEYS names a file of keys.',
+  },
+  {
+    name: 'secrets',
+    summary: 'Store, list and remove the values of secrets that a manifest names.',
+    usage: 'cordon secrets [list] [--json]\n  cordon secrets set NAME\n  cordon secrets remove NAME',
+    words: 2,
+    flags: [json],
+    details:
+      'The value is typed without being shown, or read from stdin, and kept in your keychain, else in a file for you alone.\nA manifest names it with source = "keychain:NAME" under [[secrets]]; commands never see it.',
   },
   {
     name: 'audit',
@@ -266,9 +278,14 @@ export const commands: readonly CommandRow[] = [
     usage: 'cordon hook claude-code|codex|gemini|cursor|opencode [--root DIR] < call.json',
     flags: [
       { name: '--root', value: 'DIR', about: 'The project that the hook was installed for.' },
+      { name: '--key', value: 'KEY', about: 'For `cordon hook run`: whose command it is, as its hook wrote it down.' },
       { name: '--host', value: 'NAME', about: 'For `cordon hook run`: the host whose command it is.' },
       { name: '--session', value: 'ID', about: 'For `cordon hook run`: the host’s session.' },
       { name: '--in', value: 'DIR', about: 'For `cordon hook run`: where the command starts, if not here.' },
+      {
+        name: '--undo',
+        about: 'For `cordon hook run`: nobody was asked, because undo covers it; without undo it does not run.',
+      },
     ],
     details:
       'Hosts call it; cordon install puts it in place. It answers in the host’s own form, and blocks with exit code 2 when it\ncannot judge a call.',

@@ -10,6 +10,7 @@ import {
   LONGEST_SECONDS,
   withAnswers,
 } from '../../runtime/cordon.ts'
+import { coverSecrets } from '../../scan/redact/cover.ts'
 import { visible } from '../terminal/terminal.ts'
 import { isObject, type Json } from './json-rpc.ts'
 import type { Elicit } from './rounds.ts'
@@ -42,7 +43,7 @@ export function elicitationPrompter(elicit: Elicit, shared: boolean): Prompter {
         ...(options.length > 0 && { enum: [...options] }),
       }
       const requestedSchema = { type: 'object', properties: { answer }, required: ['answer'] }
-      const given = await elicit({ message: `The agent asks: ${visible(text)}`, requestedSchema }, signal)
+      const given = await elicit({ message: `The agent asks: ${coverSecrets(visible(text))}`, requestedSchema }, signal)
       const content = isObject(given) && given.action === 'accept' && isObject(given.content) ? given.content : {}
       return typeof content.answer === 'string' ? content.answer : null
     },

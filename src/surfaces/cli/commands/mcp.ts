@@ -12,7 +12,7 @@ import { rootFlag } from '../open-policy.ts'
 import { type CommandContext, commandRow, EXIT, UsageError } from '../usage.ts'
 
 /** Runs `cordon mcp`. */
-export async function run({ terminal, argv }: CommandContext): Promise<number> {
+export async function run({ terminal, argv, bare }: CommandContext): Promise<number> {
   const args = parseArguments(commandRow('mcp')!, argv)
   const root = rootFlag(args) ?? process.cwd()
   const [verb, ...server] = args.words
@@ -32,7 +32,9 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   if (verb !== undefined) throw new UsageError('say cordon mcp, or cordon mcp wrap -- SERVER')
   if (args.flags.port !== undefined && !args.flags.http) throw new UsageError('--port goes with --http')
   const options = serverOptions(root, terminal)
-  if (args.flags.http) return overHttp(terminal, options, textFlag(args, 'port') ?? '0')
+  // A project that is not signed ends it here, where a person sees why, and not at a client's first request.
+  await (await createCordon({ project: root })).close()
+  if (args.flags.http) return overHttp(bare, options, textFlag(args, 'port') ?? '0')
   await serveStdio(options)
   return EXIT.ok
 }
