@@ -104,10 +104,11 @@ export const commands: readonly CommandRow[] = [
   {
     name: 'sign',
     summary: 'Show what the manifest opens, and put it in force.',
-    usage: 'cordon sign [--yes] [--json]\n  cordon sign --detached',
+    usage: 'cordon sign [--yes] [--all] [--json]\n  cordon sign --detached',
     words: 0,
     flags: [
       { name: '--yes', about: 'Do not ask.' },
+      { name: '--all', about: 'Show every sentence, however many there are.' },
       {
         name: '--detached',
         about: 'Write cordon.toml.sig by your key, for clones of this repository whose owners trust it (teams).',
