@@ -10,8 +10,8 @@ import type { Machine } from '../../../system/machine.ts'
 import { paint, type Style, type Terminal, visible } from '../../terminal/terminal.ts'
 import { type Arguments, oneOf, textFlag } from '../arguments.ts'
 import { confirm } from '../confirm.ts'
+import { describeChanges } from '../sign-view.ts'
 import { EXIT, UsageError } from '../usage.ts'
-import { describeDiff } from './sign.ts'
 
 export type TeamVerb = 'init' | 'invite' | 'serve' | 'machines' | 'revoke' | 'nats' | 'streams' | 'diff' | 'publish'
 
@@ -153,7 +153,8 @@ async function show(
   }
   terminal.out(`version ${after.version}${before ? ` after ${before.version}` : ''}, `)
   terminal.out(after.expires === null ? 'without expiry\n' : `until ${after.expires}, then closes ${after.closes}\n`)
-  terminal.out(describeDiff(terminal, changes))
+  const shown = [...changes.opens, ...changes.changes, ...changes.closes]
+  terminal.out(describeChanges(terminal, { changes: shown, absent: [] }))
   for (const key of after.revoked.filter((one) => !before?.revoked.includes(one)))
     terminal.out(`${paint(terminal, 'green', '- closes')} the key ${keyId(key)} counts no more\n`)
   if (replay === null) return
