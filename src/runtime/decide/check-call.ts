@@ -47,6 +47,8 @@ export interface CheckedAs {
   readonly undo?: boolean
   /** Further roots. */
   readonly roots?: readonly string[]
+  /** What a saved answer would grant. */
+  readonly grants?: SessionFacts['grants']
 }
 
 /** Opens a checker for every tool, or for one: the shell analysis is only loaded when a command can come. */
@@ -55,11 +57,11 @@ export async function openChecker(
   machine: Machine,
   files: Files,
   tool?: string,
-  { undo = false, roots = [] }: CheckedAs = {},
+  { undo = false, roots = [], grants }: CheckedAs = {},
 ): Promise<CallChecker> {
   const shell = tool === undefined || tool === 'bash' ? await import('../../shell/analyze.ts') : null
   const fresh = newSession(loaded, machine)
-  const session = { ...fresh, undo, roots: [...fresh.roots, ...roots] }
+  const session = { ...fresh, undo, roots: [...fresh.roots, ...roots], ...(grants && { grants }) }
   const around = {
     home: machine.home,
     roots: keptPlaces(loaded.policy, session),

@@ -289,17 +289,32 @@ export const commands: readonly CommandRow[] = [
   },
   {
     name: 'approvals',
-    summary: 'Answer what hooks had nobody to ask.',
+    summary: 'Answer what waits for an answer, and what hooks had nobody to ask.',
     usage:
-      'cordon approvals [list] [--json]\n  cordon approvals allow ID [--minutes N] [--choice N] [--yes]\n  cordon approvals drop ID',
+      'cordon approvals [list] [--json]\n  cordon approvals allow ID [--once] [--minutes N] [--choice N] [--yes]\n  cordon approvals drop ID',
     words: 2,
     flags: [
       { name: '--minutes', value: 'N', about: 'How long it holds (60).' },
       { name: '--choice', value: 'N', about: 'Which suggestion to grant (1, the narrowest).' },
+      { name: '--once', about: 'Allow this very call, once, and grant nothing.' },
       { name: '--yes', about: 'Grant without showing what it is and asking.' },
       json,
     ],
-    details: 'A grant holds for the project and a time, and never beats a deny; cordon grants lists and revokes it.',
+    details:
+      'A grant holds for the project and a time, and never beats a deny; cordon grants lists and revokes it. What waits is answered\nonce unless --choice names a suggestion; drop says no.',
+  },
+  {
+    name: 'ui',
+    summary: 'Look at what agents do, and answer them, on a page of this machine.',
+    usage: 'cordon ui [--root DIR] [--port N]\n  cordon ui --webhook-key',
+    words: 0,
+    flags: [
+      root,
+      { name: '--port', value: 'N', about: 'The port (any free one).' },
+      { name: '--webhook-key', about: 'Print the key that notices to your webhook are signed with.' },
+    ],
+    details:
+      'Prints a link that is good until it ends with Ctrl-C; keep it to yourself. Questions of every session on this machine are\nanswered there; what outlives the question needs a code that is shown in this terminal.',
   },
   {
     name: 'import',
@@ -328,6 +343,7 @@ export const commands: readonly CommandRow[] = [
         value: 'FILE',
         about: 'Wrap the servers of a file with "mcpServers", as MCP clients have it.',
       },
+      { name: '--ui', about: 'Serve the page of cordon ui as long as it runs.' },
       { name: '--accept', about: 'Take a wrapped server’s tools as they are now, whatever was pinned.' },
     ],
     details:
@@ -352,6 +368,7 @@ export const commands: readonly CommandRow[] = [
       { name: '--agent', value: 'NAME', about: 'The agent to start as: build, plan or one of the manifest.' },
       { name: '--max-turns', value: 'N', about: 'Stop after so many answers of the model to one message.' },
       { name: '--budget', value: 'DOLLARS', about: 'Stop when the conversation has cost so much.' },
+      { name: '--ui', about: 'Serve the page of cordon ui as long as it runs.' },
       { name: '--vscode', about: 'Take the key from CORDON_API_KEY alone.' },
       manifest,
       root,

@@ -114,7 +114,7 @@ async function approved(
     )
   }
   const { machine } = setting
-  const { askOf, keepAsk, takeOnce } = await import('../../runtime/hook/asks.ts')
+  const { askOf, keepAsk, takeOnce } = await import('../../runtime/asks/asks.ts')
   const { root } = judge.loaded
   const ask = askOf(machine, host.name, { root, cwd: request.cwd ?? root }, judgement)
   if (takeOnce(machine, ask, Date.now())) return { approved: true, remember: null }

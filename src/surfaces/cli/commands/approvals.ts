@@ -1,6 +1,7 @@
-/** `cordon approvals`: what hooks had nobody to ask, answered at a terminal. */
+/** `cordon approvals`: what waits for an answer, and what hooks had nobody to ask, answered at a terminal. */
 
-import { allowOnce, dropAsk, grantAsk, type OpenAsk, openAsks } from '../../../runtime/hook/asks.ts'
+import { allowOnce, dropAsk, grantAsk, type OpenAsk, openAsks } from '../../../runtime/asks/asks.ts'
+import { answerAsk } from '../../../runtime/asks/waiting.ts'
 import { thisMachine } from '../../../system/machine.ts'
 import { paint, type Terminal, visible } from '../../terminal/terminal.ts'
 import { oneOf, parseArguments, textFlag } from '../arguments.ts'
@@ -26,23 +27,41 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const ask = asks.find((candidate) => candidate.id === id)
   if (!ask) throw new UsageError(`nothing waits under “${id}”; cordon approvals lists what does`)
   if (verb === 'drop') {
-    dropAsk(machine, ask.id)
-    terminal.out(`dropped ${ask.id}\n`)
+    const problem = ask.waiting ? answerAsk(machine, ask.id, { kind: 'deny', by: 'terminal' }) : null
+    if (problem !== null) throw new UsageError(problem)
+    if (!ask.waiting) dropAsk(machine, ask.id)
+    terminal.out(ask.waiting ? `said no to ${ask.id}\n` : `dropped ${ask.id}\n`)
     return EXIT.ok
   }
   const minutes = number(textFlag(args, 'minutes') ?? '60', MAX_MINUTES, '--minutes')
-  const choice = number(textFlag(args, 'choice') ?? '1', Math.max(1, ask.suggestions.length), '--choice')
-  const suggestion = ask.suggestions[choice - 1]
+  const offered = ask.waiting?.request.suggestions ?? ask.suggestions
+  const chosen = textFlag(args, 'choice')
+  const choice = number(chosen ?? '1', Math.max(1, offered.length), '--choice')
+  // Whoever waits is answered for this once, unless a suggestion was named.
+  const once = args.flags.once === true || (ask.waiting !== undefined && chosen === undefined)
+  if (once && !ask.waiting && ask.once === undefined)
+    throw new UsageError(`${ask.id} cannot be allowed once: grant one of its suggestions`)
+  const suggestion = once ? undefined : offered[choice - 1]
   // The id comes from the agent's own words, so what it stands for is shown before it is granted.
   if (!args.flags.yes) {
     terminal.out(describe(terminal, ask))
     const question = suggestion
       ? `Grant ${choice} for ${minutes} minutes?`
-      : `Allow it once, within ${minutes} minutes?`
+      : ask.waiting
+        ? 'Allow it once?'
+        : `Allow it once, within ${minutes} minutes?`
     if (!(await confirm(terminal, `${question} [y/N] `))) {
       terminal.err('nothing was granted (--yes grants without asking)\n')
       return EXIT.failed
     }
+  }
+  if (ask.waiting) {
+    const seconds = minutes * 60
+    const answer = suggestion ? { kind: 'time' as const, choice: choice - 1, seconds } : { kind: 'once' as const }
+    const problem = answerAsk(machine, ask.id, { ...answer, by: 'terminal' })
+    if (problem !== null) throw new UsageError(problem)
+    terminal.out(`said yes to ${ask.id}${suggestion ? `, for ${minutes} minutes` : ', once'}\n`)
+    return EXIT.ok
   }
   if (!suggestion) {
     allowOnce(machine, ask, minutes, Date.now())
@@ -57,11 +76,13 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
 }
 
 /** The ask with everything that an answer is about. */
-function describe(terminal: Terminal, { id, host, tool, subject, reason, project, suggestions }: OpenAsk): string {
-  const offers = suggestions.map(
+function describe(terminal: Terminal, ask: OpenAsk): string {
+  const { id, host, tool, subject, reason, project, waiting } = ask
+  const offers = (waiting?.request.suggestions ?? ask.suggestions).map(
     ({ kind, value, admits }, index) => `        ${index + 1}. ${kind} ${visible(value)} (${visible(admits)})\n`,
   )
-  if (offers.length === 0) offers.push('        1. once: this very call, the next time it is tried\n')
+  if (waiting) offers.push('        once: whoever asked waits for it\n')
+  else if (ask.once !== undefined) offers.push('        --once: this very call, the next time it is tried\n')
   return `${paint(terminal, 'cyan', id)}  ${visible(host)}: ${visible(tool)}  ${visible(subject)}
         ${visible(reason)}  ${paint(terminal, 'dim', visible(project))}
 ${offers.join('')}`

@@ -1,7 +1,8 @@
 /** `cordon mcp`: the guarded tools for any MCP client, over stdio or HTTP; `wrap` puts a guard around another server. */
 
+import { keepAsk } from '../../../runtime/asks/asks.ts'
+import { waitForPage } from '../../../runtime/asks/open-pages.ts'
 import { createCordon } from '../../../runtime/cordon.ts'
-import { keepAsk } from '../../../runtime/hook/asks.ts'
 import { machineFiles } from '../../../system/files.ts'
 import { thisMachine } from '../../../system/machine.ts'
 import type { ServerOptions } from '../../mcp/served-project.ts'
@@ -32,9 +33,23 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   if (verb !== undefined) throw new UsageError('say cordon mcp, or cordon mcp wrap -- SERVER')
   if (args.flags.port !== undefined && !args.flags.http) throw new UsageError('--port goes with --http')
   const options = serverOptions(root, terminal)
-  if (args.flags.http) return overHttp(terminal, options, textFlag(args, 'port') ?? '0')
-  await serveStdio(options)
-  return EXIT.ok
+  const page = args.flags.ui ? await openPage(root, terminal) : null
+  try {
+    if (args.flags.http) return await overHttp(terminal, options, textFlag(args, 'port') ?? '0')
+    await serveStdio(options)
+    return EXIT.ok
+  } finally {
+    await page?.close()
+  }
+}
+
+/** A client starts it without a terminal, mostly: then nobody sees a code, and what needs one is refused. */
+async function openPage(root: string, terminal: Terminal): Promise<{ close(): Promise<void> }> {
+  const { startPage, terminalShow } = await import('../serve-page.ts')
+  const warn = (text: string) => terminal.err(`cordon: ${visible(text)}\n`)
+  const page = await startPage({ root, port: 0, show: terminalShow(terminal), warn })
+  terminal.err(`cordon: the page is at ${page.link}\n`)
+  return page
 }
 
 function serverOptions(root: string, terminal: Terminal): ServerOptions {
@@ -42,14 +57,17 @@ function serverOptions(root: string, terminal: Terminal): ServerOptions {
   let told = false
   return {
     open: async (prompter) => {
-      const cordon = await createCordon({ project: root, machine, prompter })
+      const cordon = await createCordon({ project: root, machine, prompter, answeredElsewhere: 'mcp' })
       for (const note of told ? [] : cordon.notes) terminal.err(`cordon: ${visible(note)}\n`)
       told = true
       return cordon
     },
     fallback: {
       name: 'terminal',
-      ask: async ({ tool, subject, decision, suggestions }) => {
+      ask: async ({ tool, subject, decision, suggestions }, signal) => {
+        // The page may answer meanwhile, and then nobody waits here any more.
+        await waitForPage(machine, signal)
+        signal.throwIfAborted()
         const project = machineFiles.canonical(root)
         const reason = decision.reason.message
         const id = keepAsk(machine, { host: 'mcp', project, tool, subject, reason, suggestions }, Date.now())
