@@ -1,12 +1,12 @@
 /** A prompter whose questions can also be answered from elsewhere: the page, a link, `cordon approvals`. The first answer stands. */
 
 import { type FSWatcher, watch } from 'node:fs'
-import { maskedRequest } from '../../approval/masked-request.ts'
+import { type AskView, answerOf, askView, withAnswers } from '../../approval/ask-view.ts'
 import type { Answer, ApprovalRequest, Prompter } from '../../approval/prompter.ts'
 import type { Machine } from '../../system/machine.ts'
 import { openOwnDirectory } from '../../system/state.ts'
-import { ASKS_FILE, type GivenAnswer } from './asks.ts'
-import { answerAsk, answerOf, answerText, postAsk, withdrawAsk } from './waiting.ts'
+import { ASKS_FILE, type GivenAnswer } from '../hook/asks.ts'
+import { answerText, answerWaiting, postAsk, standingAnswer, withdrawAsk } from './waiting.ts'
 
 /** Where questions come from. */
 export interface AskOrigin {
@@ -25,19 +25,13 @@ export function sharedPrompter(inner: Prompter, origin: AskOrigin): Prompter {
   const { machine, project, surface } = origin
   return {
     ...inner,
-    async ask(asked, signal) {
-      const request = inner.onceOnly ? { ...asked, suggestions: [] } : asked
-      const shown = maskedRequest(request)
-      const { tool, subject, where, asks, suggestions } = shown
-      const reason = shown.decision.reason.message
-      const id = postAsk(
-        machine,
-        { host: surface, project, tool, subject, reason, suggestions: [] },
-        { tool, subject, ...(where !== undefined && { where }), asks, suggestions },
-        Date.now(),
-      )
+    async ask(request, signal) {
+      const whole = askView(request)
+      const view = inner.onceOnly ? withAnswers(whole, ['once', 'deny', 'deny-message']) : whole
+      const { tool, subject } = view
+      const id = postAsk(machine, { host: surface, project, tool, subject, view }, Date.now())
       try {
-        return await first(inner, request, { machine, id }, signal)
+        return await first(inner, { request, view }, { machine, id }, signal)
       } finally {
         withdrawAsk(machine, id)
       }
@@ -45,55 +39,46 @@ export function sharedPrompter(inner: Prompter, origin: AskOrigin): Prompter {
   }
 }
 
+interface Asked {
+  readonly request: ApprovalRequest
+  readonly view: AskView
+}
+
 async function first(
   inner: Prompter,
-  request: ApprovalRequest,
+  asked: Asked,
   place: { readonly machine: Machine; readonly id: string },
   signal: AbortSignal,
 ): Promise<Answer> {
   const here = new AbortController()
   const elsewhere = new AbortController()
-  const own = inner.ask(request, AbortSignal.any([signal, here.signal])).then((answer) => ({ answer }))
+  const own = inner.ask(asked.request, AbortSignal.any([signal, here.signal])).then((answer) => ({ answer }))
   const other = comes(place, AbortSignal.any([signal, elsewhere.signal])).then((given) => ({ given }))
   own.catch(() => {})
   other.catch(() => {})
   try {
     const settled = await Promise.race([own, other])
     if ('answer' in settled) {
-      const problem = answerAsk(place.machine, place.id, { kind: settled.answer.kind, by: inner.name })
+      const problem = answerWaiting(place.machine, place.id, { kind: settled.answer.kind, by: inner.name })
       // Somebody else was first by less than it takes to tell this one.
-      const stands = problem === null ? null : answerOf(place.machine, place.id)
+      const stands = problem === null ? null : standingAnswer(place.machine, place.id)
       if (!stands) return settled.answer
       inner.tell?.(`This was answered already: ${answerText(stands)}.`)
-      return meant(stands, request)
+      return meant(stands, asked)
     }
     here.abort(new Error('answered elsewhere'))
     await own.catch(() => {})
     inner.tell?.(`Answered: ${answerText(settled.given)}.`)
-    return meant(settled.given, request)
+    return meant(settled.given, asked)
   } finally {
     elsewhere.abort(new Error('answered here'))
   }
 }
 
-/** The answer as the asker means it. A number that stands for nothing is a no. */
-function meant(given: GivenAnswer, { suggestions }: ApprovalRequest): Answer {
-  const { kind, by } = given
-  const grant = suggestions[given.choice ?? 0]
-  switch (kind) {
-    case 'once':
-      return { kind, by }
-    case 'session':
-    case 'always':
-    case 'deny-always':
-      return grant ? { kind, grant, by } : { kind: 'deny', by }
-    case 'time':
-      return grant && given.seconds ? { kind, grant, seconds: given.seconds, by } : { kind: 'deny', by }
-    case 'deny-message':
-      return { kind, message: given.message ?? '', by }
-    default:
-      return { kind: 'deny', by }
-  }
+/** The answer as the asker means it. One that was not offered is a no. */
+function meant({ kind, by, ...given }: GivenAnswer, { request, view }: Asked): Answer {
+  const answer = answerOf(view, request.suggestions, { answer: kind, ...given })
+  return { ...(answer ?? { kind: 'deny' }), by }
 }
 
 /** The answer from elsewhere, when it comes. */
@@ -114,7 +99,7 @@ function comes(
     }
     const look = () => {
       try {
-        const answer = answerOf(machine, id)
+        const answer = standingAnswer(machine, id)
         if (!answer) return
         stop()
         resolve(answer)

@@ -1,10 +1,10 @@
 /** A question that somebody waits for, as it lies in the file: posted, answered by whoever is first, taken back. */
 
 import { randomBytes } from 'node:crypto'
-import type { Answer } from '../../approval/prompter.ts'
+import { ANSWERS } from '../../approval/ask-view.ts'
 import { isSameProcess, startOf } from '../../system/alive.ts'
 import type { Machine } from '../../system/machine.ts'
-import { changeAsks, type GivenAnswer, type OpenAsk, readAsks, type WaitingAsk } from './asks.ts'
+import { changeAsks, type GivenAnswer, type OpenAsk, readAsks } from '../hook/asks.ts'
 
 /** Answered questions stay for a moment, so that whoever comes late can be told. */
 const REMEMBERED_MS = 10 * 60_000
@@ -12,18 +12,18 @@ const REMEMBERED_MS = 10 * 60_000
 /** Posts a question of this process; its id. */
 export function postAsk(
   machine: Machine,
-  ask: Omit<OpenAsk, 'id' | 'time' | 'waiting' | 'allowedUntil'>,
-  request: WaitingAsk['request'],
+  ask: Pick<OpenAsk, 'project' | 'host' | 'tool' | 'subject' | 'view'>,
   now: number,
 ): string {
   const id = randomBytes(5).toString('hex')
-  const waiting = { pid: process.pid, started: startOf(process.pid), request }
-  changeAsks(machine, (asks) => [...asks.filter((other) => !isOver(other, now)), { ...ask, id, time: now, waiting }])
+  const waiting = { pid: process.pid, started: startOf(process.pid) }
+  const posted: OpenAsk = { ...ask, id, time: now, suggestions: [], waiting }
+  changeAsks(machine, (asks) => [...asks.filter((other) => !isOver(other, now)), posted])
   return id
 }
 
 /** Gives the answer to a question that waits. Null: it stands. Otherwise why not, in a sentence. */
-export function answerAsk(machine: Machine, id: string, answer: GivenAnswer): string | null {
+export function answerWaiting(machine: Machine, id: string, answer: GivenAnswer): string | null {
   let why: string | null = 'that question is gone: whoever asked it does not wait any more'
   changeAsks(machine, (asks) =>
     asks.map((ask) => {
@@ -39,7 +39,7 @@ export function answerAsk(machine: Machine, id: string, answer: GivenAnswer): st
 }
 
 /** The answer that stands for a question; null while there is none. */
-export function answerOf(machine: Machine, id: string): GivenAnswer | null {
+export function standingAnswer(machine: Machine, id: string): GivenAnswer | null {
   return readAsks(machine).find((ask) => ask.id === id)?.waiting?.answer ?? null
 }
 
@@ -50,18 +50,14 @@ export function withdrawAsk(machine: Machine, id: string): void {
 
 /** What was answered and where, for the one who came second. */
 export function answerText({ kind, by }: GivenAnswer): string {
-  const where = { page: 'on the page', link: 'by a link', terminal: 'at a terminal' }[by] ?? `by ${by}`
-  return `${WORDS[kind] ?? 'no'}, ${where}`
-}
-
-const WORDS: Readonly<Record<Answer['kind'], string>> = {
-  once: 'yes, once',
-  session: 'yes, for the session',
-  time: 'yes, for a time',
-  always: 'yes, always',
-  deny: 'no',
-  'deny-always': 'no, never',
-  'deny-message': 'no, with a message',
+  const label = ANSWERS.find((row) => row.kind === kind)?.label ?? 'no'
+  const where = {
+    page: 'on the page',
+    link: 'by a link',
+    approvals: 'with cordon approvals',
+    terminal: 'at the terminal',
+  }
+  return `“${label}”, ${where[by as keyof typeof where] ?? `by ${by}`}`
 }
 
 function isOver({ waiting, time }: OpenAsk, now: number): boolean {

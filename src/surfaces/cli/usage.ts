@@ -5,6 +5,8 @@ import type { Terminal } from '../terminal/terminal.ts'
 export interface CommandContext {
   readonly terminal: Terminal
   readonly argv: readonly string[]
+  /** The terminal before the redactor: for a token that the person is to be given. */
+  readonly bare: Terminal
 }
 
 export { EXIT } from '../terminal/exit.ts'
@@ -140,11 +142,12 @@ export const commands: readonly CommandRow[] = [
   },
   {
     name: 'skills',
-    summary: 'List the scripts of skills, and approve those that a project brings along.',
+    summary: 'List the scripts and inline commands of skills, and approve those that a project brings along.',
     usage: 'cordon skills [list] [--json]\n  cordon skills approve NAME [SCRIPT]',
     words: 3,
     flags: [json],
-    details: 'Your own skills need no approval. A script of a project’s skill asks until its bytes are approved.',
+    details:
+      'Your own skills need no approval. A script of a project’s skill asks until its bytes are approved; a skill that runs commands by itself (!`cmd`) is not loaded by a guarded agent before they are.',
   },
   {
     name: 'keys',
@@ -154,6 +157,15 @@ export const commands: readonly CommandRow[] = [
     flags: [json, { name: '--yes', about: 'Do not ask.' }],
     details:
       'A cordon.toml.sig by a trusted key puts a manifest in force. In CI, CORDON_TRUSTED_KEYS names a file of keys.',
+  },
+  {
+    name: 'secrets',
+    summary: 'Store, list and remove the values of secrets that a manifest names.',
+    usage: 'cordon secrets [list] [--json]\n  cordon secrets set NAME\n  cordon secrets remove NAME',
+    words: 2,
+    flags: [json],
+    details:
+      'The value is typed without being shown, or read from stdin, and kept in your keychain, else in a file for you alone.\nA manifest names it with source = "keychain:NAME" under [[secrets]]; commands never see it.',
   },
   {
     name: 'audit',
@@ -265,9 +277,14 @@ export const commands: readonly CommandRow[] = [
     usage: 'cordon hook claude-code|codex|gemini|cursor|opencode [--root DIR] < call.json',
     flags: [
       { name: '--root', value: 'DIR', about: 'The project that the hook was installed for.' },
+      { name: '--key', value: 'KEY', about: 'For `cordon hook run`: whose command it is, as its hook wrote it down.' },
       { name: '--host', value: 'NAME', about: 'For `cordon hook run`: the host whose command it is.' },
       { name: '--session', value: 'ID', about: 'For `cordon hook run`: the host’s session.' },
       { name: '--in', value: 'DIR', about: 'For `cordon hook run`: where the command starts, if not here.' },
+      {
+        name: '--undo',
+        about: 'For `cordon hook run`: nobody was asked, because undo covers it; without undo it does not run.',
+      },
     ],
     details:
       'Hosts call it; cordon install puts it in place. It answers in the host’s own form, and blocks with exit code 2 when it\ncannot judge a call.',
@@ -291,17 +308,16 @@ export const commands: readonly CommandRow[] = [
     name: 'approvals',
     summary: 'Answer what waits for an answer, and what hooks had nobody to ask.',
     usage:
-      'cordon approvals [list] [--json]\n  cordon approvals allow ID [--once] [--minutes N] [--choice N] [--yes]\n  cordon approvals drop ID',
+      'cordon approvals [list] [--json]\n  cordon approvals answer [ID]\n  cordon approvals allow ID [--minutes N] [--choice N] [--yes]\n  cordon approvals drop ID',
     words: 2,
     flags: [
       { name: '--minutes', value: 'N', about: 'How long it holds (60).' },
       { name: '--choice', value: 'N', about: 'Which suggestion to grant (1, the narrowest).' },
-      { name: '--once', about: 'Allow this very call, once, and grant nothing.' },
       { name: '--yes', about: 'Grant without showing what it is and asking.' },
       json,
     ],
     details:
-      'A grant holds for the project and a time, and never beats a deny; cordon grants lists and revokes it. What waits is answered\nonce unless --choice names a suggestion; drop says no.',
+      '`answer` asks you as a session would, with every answer; `allow` grants one choice for a time. A grant never beats a deny;\ncordon grants lists and revokes it. What a session waits for is allowed once, unless --choice names what to save.',
   },
   {
     name: 'ui',
@@ -407,6 +423,7 @@ export const commands: readonly CommandRow[] = [
     flags: [
       { name: '--provider', value: 'NAME', about: 'The API profile of Cordon’s own agent.' },
       { name: '--model', value: 'NAME', about: 'Another model than the profile’s.' },
+      { name: '--ui', about: 'Serve the page of cordon ui as long as it runs.' },
       { name: '--vscode', about: 'Take the key from CORDON_API_KEY alone.' },
       root,
     ],

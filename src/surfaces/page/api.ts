@@ -72,10 +72,10 @@ export const reads: Readonly<Record<string, ApiCall>> = {
 
 /** POST: answers, tries and undoes. */
 export const deeds: Readonly<Record<string, ApiCall>> = {
-  '/api/answer': ({ machine, consent }, given) => {
+  '/api/answer': async ({ machine, consent }, given) => {
     const answer = parseAnswer(given)
     if (!answer) return bad('that is no answer')
-    const answered = answerOnPage(machine, answer, consent)
+    const answered = await answerOnPage(machine, answer, consent)
     return { status: { done: 200, consent: 403, gone: 409, bad: 400 }[answered.status], body: answered }
   },
   '/api/explain': async ({ machine, root }, { tool = 'bash', input, command }) => {

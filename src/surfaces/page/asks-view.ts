@@ -1,7 +1,9 @@
 /** Questions for the page: the same text, reasons and answers as at the terminal, and what becomes of an answer given there. */
 
-import { allowOnce, dropAsk, grantAsk, type OpenAsk, openAsks, readAsks } from '../../runtime/asks/asks.ts'
-import { answerAsk, answerText } from '../../runtime/asks/waiting.ts'
+import { answerText, answerWaiting, standingAnswer } from '../../runtime/asks/waiting.ts'
+import { ANSWERS, type AnswerRow, answerOf } from '../../runtime/cordon.ts'
+import { answerAsk } from '../../runtime/hook/answer-ask.ts'
+import { type GivenAnswer, type OpenAsk, openAsks } from '../../runtime/hook/asks.ts'
 import type { Machine } from '../../system/machine.ts'
 import type { Consent } from './consent.ts'
 import { shownLines, shownText } from './shown.ts'
@@ -12,53 +14,61 @@ export interface ShownAsk {
   readonly from: string
   readonly project: string
   readonly tool: string
-  readonly subject: string
-  readonly where?: string
+  /** The subject in pieces; those that ask are marked. */
+  readonly subject: readonly { readonly text: string; readonly marked: boolean }[]
+  readonly where: string | null
+  readonly hosts: readonly string[]
   /** Whether somebody waits for the answer; otherwise it holds for the next try. */
   readonly waits: boolean
   readonly since: number
-  readonly why: readonly { readonly message: string; readonly code: string; readonly rule: string | null }[]
-  readonly suggestions: readonly { readonly kind: string; readonly value: string; readonly admits: string }[]
-  /** Whether this very call can be allowed once. */
-  readonly once: boolean
+  /** The worst first. */
+  readonly reasons: readonly { readonly messages: readonly string[]; readonly rule: string }[]
+  /** What could be saved: each offer with what it grants, and admits. */
+  readonly offers: readonly (readonly { readonly grant: string; readonly admits: string }[])[]
+  readonly answers: readonly AnswerRow[]
 }
 
 /** A question, made visible. */
-export function shownAsk(ask: OpenAsk): ShownAsk {
-  const { waiting } = ask
-  const request = waiting?.request
-  const asks = request?.asks ?? []
-  const why =
-    asks.length > 0
-      ? asks.map(({ reason, rules }) => ({
-          message: shownText(reason.message),
-          code: reason.code,
-          rule: rules[0] ? shownText(`${rules[0].rule} (${rules[0].source})`) : null,
-        }))
-      : [{ message: shownText(ask.reason), code: '', rule: null }]
+export function shownAsk({ id, host, project, time, view, waiting }: OpenAsk): ShownAsk {
   return {
-    id: ask.id,
-    from: shownText(ask.host),
-    project: shownText(ask.project),
-    tool: shownText(ask.tool),
-    subject: shownLines(ask.subject),
-    ...(request?.where !== undefined && { where: shownText(request.where) }),
+    id,
+    from: shownText(host),
+    project: shownText(project),
+    tool: shownText(view.tool),
+    subject: pieces(view.subject, view.marks),
+    where: view.where === null ? null : shownText(view.where),
+    hosts: view.hosts.map(shownText),
     waits: waiting !== undefined,
-    since: ask.time,
-    why: why.slice(0, 6),
-    suggestions: (request?.suggestions ?? ask.suggestions).map(({ kind, value, admits }) => ({
-      kind,
-      value: shownText(value),
-      admits: shownText(admits),
+    since: time,
+    reasons: view.reasons.map(({ code, messages, rule, source }) => ({
+      messages: messages.map(({ text, count }) => `${shownText(text)}${count > 1 ? ` (${count} times)` : ''}`),
+      rule: shownText(rule === null ? `[${code}]` : `[${code}] ${rule} (${source})`),
     })),
-    once: waiting !== undefined || ask.once !== undefined,
+    offers: view.offers.map((offer) =>
+      [offer, ...(offer.also ?? [])].map(({ kind, value, admits }) => ({
+        grant: shownText(`${kind} ${value}`),
+        admits: shownText(admits),
+      })),
+    ),
+    answers: ANSWERS.filter(({ kind }) => view.answers.includes(kind)),
   }
 }
 
-/** An answer as the page sends it. */
+/** A text cut where marks begin and end. */
+function pieces(text: string, marks: OpenAsk['view']['marks']): ShownAsk['subject'] {
+  const inside = marks.filter(({ start, end }) => start >= 0 && end <= text.length && start < end)
+  const cuts = [...new Set([0, text.length, ...inside.flatMap(({ start, end }) => [start, end])])].sort((a, b) => a - b)
+  return cuts.slice(1).map((end, index) => {
+    const start = cuts[index]!
+    const marked = inside.some((mark) => mark.start <= start && end <= mark.end)
+    return { text: shownLines(text.slice(start, end)), marked }
+  })
+}
+
+/** An answer as the page sends it: from outside, and believed only where it was offered. */
 export interface PageAnswer {
   readonly ask: string
-  readonly kind: 'once' | 'session' | 'time' | 'always' | 'deny' | 'deny-always' | 'deny-message'
+  readonly kind: AnswerRow['kind']
   readonly choice?: number
   readonly seconds?: number
   readonly message?: string
@@ -71,75 +81,65 @@ export type Answered =
   | { readonly status: 'done'; readonly said: string }
   | { readonly status: 'consent' | 'gone' | 'bad'; readonly why: string }
 
-const KINDS = ['once', 'session', 'time', 'always', 'deny', 'deny-always', 'deny-message']
-/** What is over with the question itself. Everything else outlives it, and needs the terminal's consent. */
-const SINGLE: readonly string[] = ['once', 'deny', 'deny-message']
-const MAX_SECONDS = 86_400
 /** How long a yes of the page holds for a call that is to be tried again. */
 const ONCE_MINUTES = 10
 
 /** Reads an answer of the page; null when it is none. */
-export function parseAnswer(body: Readonly<Record<string, unknown>>): PageAnswer | null {
-  const { ask, kind, choice = 0, seconds = 600, message = '', code } = body
-  const isNumber = (value: unknown, most: number) =>
-    Number.isInteger(value) && Number(value) >= 0 && Number(value) <= most
-  if (typeof ask !== 'string' || typeof kind !== 'string' || !KINDS.includes(kind)) return null
-  if (!isNumber(choice, 100) || !isNumber(seconds, MAX_SECONDS) || seconds === 0) return null
-  if (typeof message !== 'string' || message.length > 2000 || (code !== undefined && typeof code !== 'string'))
-    return null
-  return { ask, kind, choice, seconds, message, ...(code !== undefined && { code }) } as PageAnswer
+export function parseAnswer({
+  ask,
+  kind,
+  choice,
+  seconds,
+  message,
+  code,
+}: Readonly<Record<string, unknown>>): PageAnswer | null {
+  const isNumber = (value: unknown) => value === undefined || (Number.isSafeInteger(value) && Number(value) >= 0)
+  const isText = (value: unknown) => value === undefined || typeof value === 'string'
+  if (typeof ask !== 'string' || !ANSWERS.some((row) => row.kind === kind)) return null
+  if (!isNumber(choice) || !isNumber(seconds) || !isText(message) || !isText(code)) return null
+  const given = Object.entries({ choice, seconds, message, code }).filter(([, value]) => value !== undefined)
+  return { ask, kind, ...Object.fromEntries(given) } as PageAnswer
 }
 
 /** Gives an answer; the first one stands. */
-export function answerOnPage(machine: Machine, answer: PageAnswer, consent: Consent, by = 'page'): Answered {
-  const ask = openAsks(machine, Date.now()).find(({ id }) => id === answer.ask)
-  if (!ask) return { status: 'gone', why: whatStands(machine, answer.ask) }
-  const { kind, choice = 0 } = answer
-  const suggestion = (ask.waiting?.request.suggestions ?? ask.suggestions)[choice]
-  if (!SINGLE.includes(kind)) {
-    if (!suggestion) return { status: 'bad', why: 'there is nothing to save for this question' }
-    if (!ask.waiting && kind !== 'time')
-      return { status: 'bad', why: 'nobody waits: it can be granted for a time only' }
-    const refused = consent.take(deedOf(answer, ask), answer.code ?? null)
+export async function answerOnPage(
+  machine: Machine,
+  given: PageAnswer,
+  consent: Consent,
+  by = 'page',
+): Promise<Answered> {
+  const ask = openAsks(machine, Date.now()).find(({ id }) => id === given.ask)
+  if (!ask) {
+    const stands = standingAnswer(machine, given.ask)
+    return { status: 'gone', why: stands ? `it was answered already: ${answerText(stands)}` : 'that question is gone' }
+  }
+  const { kind, choice = 0, seconds, message } = given
+  const grants = ask.waiting ? ask.view.offers : ask.suggestions
+  const answer = answerOf(ask.view, grants, { answer: kind, choice, seconds, message })
+  if (!answer) return { status: 'bad', why: 'that answer was not offered' }
+  // What is over with the question itself needs no more; everything else outlives it.
+  if (ANSWERS.find((row) => row.kind === kind)!.saves) {
+    const refused = consent.take(deedOf(given, ask), given.code ?? null)
     if (refused !== null) return { status: 'consent', why: refused }
   }
-  if (!ask.waiting) return answerKept(machine, ask, answer)
-  const { seconds, message } = answer
-  const why = answerAsk(machine, ask.id, {
+  if (!ask.waiting) return { status: 'done', said: await answerAsk(machine, ask, answer, Date.now(), ONCE_MINUTES) }
+  const stands: GivenAnswer = {
     kind,
     by,
-    ...(suggestion && { choice }),
-    ...(kind === 'time' && seconds !== undefined && { seconds }),
-    ...(kind === 'deny-message' && { message: message ?? '' }),
-  })
-  return why === null ? { status: 'done', said: answerText({ kind, by }) } : { status: 'gone', why }
-}
-
-/** Of a question that nobody waits for: the call may be tried again. */
-function answerKept(machine: Machine, ask: OpenAsk, { kind, choice = 0, seconds = 600 }: PageAnswer): Answered {
-  if (kind === 'deny' || kind === 'deny-message') {
-    dropAsk(machine, ask.id)
-    return { status: 'done', said: 'no' }
+    choice,
+    ...(seconds !== undefined && { seconds }),
+    ...(message !== undefined && { message }),
   }
-  if (kind === 'once') {
-    if (ask.once === undefined) return { status: 'bad', why: 'this call cannot be allowed once' }
-    allowOnce(machine, ask, ONCE_MINUTES, Date.now())
-    return { status: 'done', said: `yes, once, within ${ONCE_MINUTES} minutes: let the agent try again` }
-  }
-  grantAsk(machine, ask, ask.suggestions[choice]!, seconds / 60, Date.now())
-  return { status: 'done', said: 'granted for a time: let the agent try again' }
-}
-
-function whatStands(machine: Machine, id: string): string {
-  const answer = readAsks(machine).find((ask) => ask.id === id)?.waiting?.answer
-  return answer ? `it was answered already: ${answerText(answer)}` : 'that question is gone'
+  const why = answerWaiting(machine, ask.id, stands)
+  return why === null ? { status: 'done', said: answerText(stands) } : { status: 'gone', why }
 }
 
 /** What a person agrees to, in the terminal's words. */
-function deedOf({ kind, choice = 0, seconds }: PageAnswer, ask: OpenAsk): string {
-  const { kind: what, value } = (ask.waiting?.request.suggestions ?? ask.suggestions)[choice]!
-  const grant = `${what} ${shownText(value)} in ${shownText(ask.project)}`
-  if (kind === 'deny-always') return `deny ${grant} for ever, in the signed manifest`
-  if (kind === 'always') return `grant ${grant} for ever, in the signed manifest`
-  return `grant ${grant} for ${kind === 'session' ? 'the session' : `${Math.round((seconds ?? 0) / 60)} minutes`}`
+function deedOf({ kind, choice = 0, seconds = 0 }: PageAnswer, { id, project, view }: OpenAsk): string {
+  const offer = view.offers[choice]
+  const grants = offer ? [offer, ...(offer.also ?? [])].map((one) => shownText(`${one.kind} ${one.value}`)) : []
+  const what = `${grants.join(', ')} in ${shownText(project)} (question ${id})`
+  if (kind === 'deny-always') return `deny for ever, in the signed manifest: ${what}`
+  if (kind === 'always') return `grant for ever, in the signed manifest: ${what}`
+  return `grant for ${kind === 'session' ? 'the session' : `${Math.ceil(seconds / 60)} minutes`}: ${what}`
 }

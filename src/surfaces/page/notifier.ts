@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process'
 import { createHmac, randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import type { OpenAsk } from '../../runtime/asks/asks.ts'
+import type { OpenAsk } from '../../runtime/hook/asks.ts'
 import { messageOf } from '../../system/fault.ts'
 import type { Machine } from '../../system/machine.ts'
 import { openOwnDirectory, readOwnFile, writeOwnFile } from '../../system/state.ts'
@@ -55,9 +55,9 @@ export function noticeOf(ask: OpenAsk, links: AnswerLinks, base: string): Notice
     project: shownText(ask.project),
     from: shownText(ask.host),
     tool: shownText(ask.tool),
-    subject: shownText(ask.subject).slice(0, 1000),
-    reason: shownText(ask.reason).slice(0, 1000),
-    answers: { ...((ask.waiting || ask.once !== undefined) && { once: url('once') }), deny: url('deny') },
+    subject: shownText(ask.view.subject).slice(0, 1000),
+    reason: shownText(ask.view.reasons[0]?.messages[0]?.text ?? '').slice(0, 1000),
+    answers: { ...(ask.view.answers.includes('once') && { once: url('once') }), deny: url('deny') },
   }
 }
 

@@ -9,10 +9,10 @@ import { startPage, terminalShow } from '../serve-page.ts'
 import { type CommandContext, commandRow, EXIT, UsageError } from '../usage.ts'
 
 /** Runs `cordon ui`. */
-export async function run({ terminal, argv }: CommandContext): Promise<number> {
+export async function run({ terminal, bare, argv }: CommandContext): Promise<number> {
   const args = parseArguments(commandRow('ui')!, argv)
   if (args.flags['webhook-key']) {
-    terminal.out(`${webhookKey(thisMachine())}\n`)
+    bare.out(`${webhookKey(thisMachine())}\n`)
     return EXIT.ok
   }
   const port = textFlag(args, 'port') ?? '0'
@@ -20,10 +20,10 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const page = await startPage({
     root: rootFlag(args) ?? process.cwd(),
     port: Number(port),
-    show: terminalShow(terminal),
+    show: terminalShow(bare),
     warn: (text) => terminal.err(`${paint(terminal, 'yellow', 'cordon:')} ${visible(text)}\n`),
   })
-  terminal.out(`${page.link}\n`)
+  bare.out(`${page.link}\n`)
   terminal.err(
     paint(terminal, 'dim', 'The link is good until this ends (Ctrl-C); whoever has it can answer for you.\n'),
   )

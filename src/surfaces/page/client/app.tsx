@@ -67,7 +67,12 @@ export function App(): JSX.Element {
         </p>
       )}
       <div class="hidden" aria-live="polite">
-        {asks.length > 0 ? `${asks.length} waiting. Cordon asks: ${asks.at(-1)!.tool}, ${asks.at(-1)!.subject}` : ''}
+        {asks.length > 0
+          ? `${asks.length} waiting. Cordon asks: ${asks.at(-1)!.tool}, ${asks
+              .at(-1)!
+              .subject.map(({ text }) => text)
+              .join('')}`
+          : ''}
       </div>
       <main ref={main} tabIndex={-1} id="main" class={`view-${at}`}>
         <h1>{title}</h1>

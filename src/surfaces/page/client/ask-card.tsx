@@ -49,11 +49,14 @@ export function AskCard({ ask }: { readonly ask: ShownAsk }): JSX.Element {
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.target instanceof HTMLInputElement || event.target instanceof HTMLTextAreaElement) return
     if (event.ctrlKey || event.metaKey || event.altKey || !ready || event.repeat) return
-    if (event.key === 'y' && ask.once) void give({ kind: 'once' })
-    if (event.key === 'n') void give({ kind: 'deny' })
+    const answer = ask.answers.find(({ key, saves }) => key === event.key && !saves)
+    if (answer?.kind === 'deny-message') write(true)
+    else if (answer) void give({ kind: answer.kind })
+    if (answer) event.preventDefault()
   }
   const title = `ask-${ask.id}`
-  const saves = ask.suggestions.length > 0
+  const saves = ask.offers.length > 0
+  const has = (kind: Chosen['kind']) => ask.answers.some((answer) => answer.kind === kind)
   const button = (label: string, chosen: Chosen, kind = '') => (
     <button type="button" class={kind} disabled={!ready} onClick={() => void give(chosen)}>
       {label}
@@ -68,22 +71,25 @@ export function AskCard({ ask }: { readonly ask: ShownAsk }): JSX.Element {
         <span class="path">{ask.where ?? ask.project}</span> · <When at={ask.since} />
         {!ask.waits && ' · nobody waits: the agent tries again after your answer'}
       </p>
+      {ask.hosts.length > 0 && <p>Host {ask.hosts.join(', ')}</p>}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys. */}
       <pre class="subject" tabIndex={0}>
-        {ask.subject}
+        {ask.subject.map(({ text, marked }, index) => (marked ? <mark key={index}>{text}</mark> : text))}
       </pre>
       <ul class="why">
-        {ask.why.map(({ message: reason, code: name, rule }) => (
-          <li key={reason}>
-            {reason}{' '}
-            {(name || rule) && <span class="dim">{[name && `[${name}]`, rule].filter(Boolean).join(' ')}</span>}
+        {ask.reasons.map(({ messages, rule }) => (
+          <li key={rule}>
+            {messages.map((reason) => (
+              <div key={reason}>{reason}</div>
+            ))}
+            <div class="dim">{rule}</div>
           </li>
         ))}
       </ul>
       <div class="buttons">
-        {ask.once && button('Yes, once', { kind: 'once' }, 'yes')}
+        {has('once') && button('Yes, once', { kind: 'once' }, 'yes')}
         {button('No', { kind: 'deny' }, 'no')}
-        {ask.waits && (
+        {has('deny-message') && (
           <button type="button" disabled={!ready} aria-expanded={writing} onClick={() => write(!writing)}>
             No, with a message
           </button>
@@ -109,18 +115,22 @@ export function AskCard({ ask }: { readonly ask: ShownAsk }): JSX.Element {
           <p class="dim">These need a code that the terminal of the page shows.</p>
           <fieldset>
             <legend>What is meant</legend>
-            {ask.suggestions.map(({ kind, value, admits }, index) => (
-              <label key={value} class="choice">
+            {ask.offers.map((grants, index) => (
+              <label key={grants[0]!.grant} class="choice">
                 <input type="radio" name={title} checked={choice === index} onChange={() => choose(index)} />
                 <span>
-                  {kind} <code>{value}</code> <span class="dim">admits {admits}</span>
+                  {grants.map(({ grant, admits }) => (
+                    <div key={grant}>
+                      <code>{grant}</code> <span class="dim">admits {admits}</span>
+                    </div>
+                  ))}
                 </span>
               </label>
             ))}
           </fieldset>
           <div class="buttons">
-            {ask.waits && button('Yes, this session', { kind: 'session', choice })}
-            {button('Yes, for', { kind: 'time', choice, seconds })}
+            {has('session') && button('Yes, this session', { kind: 'session', choice })}
+            {has('time') && button('Yes, for', { kind: 'time', choice, seconds })}
             <select
               aria-label="How long"
               value={seconds}
@@ -132,8 +142,8 @@ export function AskCard({ ask }: { readonly ask: ShownAsk }): JSX.Element {
                 </option>
               ))}
             </select>
-            {ask.waits && button('Always', { kind: 'always', choice })}
-            {ask.waits && button('Never', { kind: 'deny-always', choice }, 'no')}
+            {has('always') && button('Always', { kind: 'always', choice })}
+            {has('deny-always') && button('Never', { kind: 'deny-always', choice }, 'no')}
           </div>
         </details>
       )}

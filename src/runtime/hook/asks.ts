@@ -1,0 +1,237 @@
+/** The questions that can be answered from elsewhere, in one file: of sessions that wait, and of hooks that had nobody to ask. */
+
+import { createHash } from 'node:crypto'
+import { join, posix } from 'node:path'
+import { type AnswerKind, type AskView, askView, withAnswers } from '../../approval/ask-view.ts'
+import { type Suggestion, suggestGrants } from '../../approval/suggestion.ts'
+import { isSameProcess } from '../../system/alive.ts'
+import { canonicalJson } from '../../system/canonical-json.ts'
+import { machineFiles } from '../../system/files.ts'
+import { withLock } from '../../system/lock.ts'
+import type { Machine } from '../../system/machine.ts'
+import { openOwnDirectory, readOwnJson, writeOwnJson } from '../../system/state.ts'
+import type { HookJudgement } from './judge.ts'
+
+export interface OpenAsk {
+  readonly id: string
+  readonly project: string
+  readonly host: string
+  readonly tool: string
+  readonly subject: string
+  /** What a person is shown, with the answers that can be given. */
+  readonly view: AskView
+  /** What could be granted, from the narrowest on; empty when no grant may be saved for it. */
+  readonly suggestions: readonly Suggestion[]
+  /** The host's own id of the session that asked, where it has one. */
+  readonly session?: string
+  /** The hash of the very call, which can be answered once. */
+  readonly once?: string
+  readonly time: number
+  /** Until when the call may be tried once, or is refused with the message; there only when the person said so. */
+  readonly answeredUntil?: number
+  /** What the person has to say to the agent instead of a yes. */
+  readonly message?: string
+  /** Of a question whose asker waits right now. */
+  readonly waiting?: WaitingAsk
+}
+
+/** Who waits, and the answer that stands: the first one. */
+export interface WaitingAsk {
+  readonly pid: number
+  readonly started: string | null
+  readonly answer?: GivenAnswer
+}
+
+/** An answer from elsewhere. What it would save is named by its number: the asker knows what it stands for. */
+export interface GivenAnswer {
+  readonly kind: AnswerKind
+  readonly choice?: number
+  readonly seconds?: number
+  readonly message?: string
+  /** `page`, `link`, `approvals`, or the asker's own prompter. */
+  readonly by: string
+}
+
+/** Its name in the state directory, for those who watch it. */
+export const ASKS_FILE = 'asks.json'
+
+interface AskFile {
+  readonly version: 2
+  readonly asks: readonly OpenAsk[]
+}
+
+const MAX_ASKS = 50
+const KEPT_MS = 24 * 3600 * 1000
+
+/** The asks of the last day that nobody answered and whose asker is not gone, the newest last. */
+export function openAsks(machine: Machine, now: number): readonly OpenAsk[] {
+  return readAsks(machine).filter(
+    ({ time, answeredUntil, waiting }) =>
+      time > now - KEPT_MS && answeredUntil === undefined && (waiting === undefined || isAwaited(waiting)),
+  )
+}
+
+function isAwaited({ pid, started, answer }: WaitingAsk): boolean {
+  return answer === undefined && isSameProcess(pid, started)
+}
+
+/** Keeps an ask and gives its id, the same for the same ask; null when only the manifest can allow it. */
+export function keepAsk(machine: Machine, ask: NewAsk, now: number): string | null {
+  if (ask.suggestions.length === 0 && ask.once === undefined) return null
+  const id = hashOf([ask.project, ask.tool, ask.subject, ...(ask.once === undefined ? [] : [ask.once])]).slice(0, 6)
+  changeAsks(machine, (asks) => [...asks.filter((other) => other.id !== id), { ...ask, id, time: now }])
+  return id
+}
+
+type NewAsk = Omit<OpenAsk, 'id' | 'time' | 'answeredUntil' | 'message' | 'waiting'>
+
+/** The ask of a hook's judgement, with what could be granted; `cwd` is where the call would run. */
+export function askOf(
+  machine: Machine,
+  host: string,
+  { root: project, cwd, session }: AskPlace,
+  judgement: HookJudgement,
+): NewAsk {
+  const { subject, decision, facts, call } = judgement
+  const resolve = (given: string): string => machineFiles.canonical(posix.resolve(project, given))
+  const places = { root: project, home: machine.home, resolve }
+  const tool = call.kind === 'search' ? 'grep' : call.tool
+  // Of a tool that is not known the input is not known either: a yes would be for anything.
+  const suggestions = call.kind === 'tool' ? suggestGrants(decision, facts, places) : []
+  const once =
+    call.kind === 'tool'
+      ? hashOf([
+          host,
+          project,
+          cwd,
+          call.tool,
+          canonicalJson(call.tool === 'bash' ? { command: call.input.command } : call.input),
+        ])
+      : undefined
+  const request = {
+    tool,
+    subject,
+    ...(cwd !== project && { where: cwd }),
+    decision,
+    asks: decision.segments.filter((part) => part.decision === 'ask'),
+    suggestions,
+  }
+  const answered: readonly AnswerKind[] = [
+    ...(once === undefined ? [] : (['once', 'deny-message'] as const)),
+    ...(session === null ? [] : (['session'] as const)),
+    'time',
+    'always',
+    'deny',
+    'deny-always',
+  ]
+  return {
+    host,
+    project,
+    subject,
+    tool,
+    view: withAnswers(askView(request), answered),
+    suggestions,
+    ...(session !== null && { session }),
+    ...(once !== undefined && { once }),
+  }
+}
+
+/** Where a host's call was made. */
+interface AskPlace {
+  readonly root: string
+  readonly cwd: string
+  readonly session: string | null
+}
+
+/** Allows the very call of an ask the next time it is tried, or refuses it then with a message. */
+export function answerNext(machine: Machine, { id }: OpenAsk, until: number, message: string | null): void {
+  const answer = { answeredUntil: until, ...(message !== null && { message }) }
+  changeAsks(machine, (asks) => asks.map((ask) => (ask.id === id ? { ...ask, ...answer } : ask)))
+}
+
+/** What the person answered to this very call, once: yes, or no with a message. It is answered no more afterwards. */
+export function takeAnswer(
+  machine: Machine,
+  { once }: NewAsk,
+  now: number,
+): { readonly message: string | null } | null {
+  if (once === undefined) return null
+  const isAnswered = (ask: OpenAsk): boolean => ask.once === once && ask.answeredUntil !== undefined
+  if (!readAsks(machine).some(isAnswered)) return null
+  let taken: { readonly message: string | null } | null = null
+  changeAsks(machine, (asks) => {
+    const found = asks.filter((ask) => isAnswered(ask) && ask.answeredUntil! > now)
+    // A no holds against a yes.
+    const ask = found.find(({ message }) => message !== undefined) ?? found[0]
+    taken = ask === undefined ? null : { message: ask.message ?? null }
+    return asks.filter((ask) => !isAnswered(ask))
+  })
+  return taken
+}
+
+export function dropAsk(machine: Machine, id: string): void {
+  changeAsks(machine, (asks) => asks.filter((ask) => ask.id !== id))
+}
+
+function hashOf(parts: readonly string[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex')
+}
+
+/** Everything in the file, answered or not. */
+export function readAsks(machine: Machine): readonly OpenAsk[] {
+  const file = readOwnJson(join(openOwnDirectory(machine.stateDir), ASKS_FILE), isAskFile)
+  return file?.version === 2 ? file.asks : []
+}
+
+/** Changes the file, one process at a time. */
+export function changeAsks(machine: Machine, how: (asks: readonly OpenAsk[]) => readonly OpenAsk[]): void {
+  const directory = openOwnDirectory(machine.stateDir)
+  withLock(join(directory, 'asks.lock'), () => {
+    const asks = how(readAsks(machine)).slice(-MAX_ASKS)
+    writeOwnJson(join(directory, ASKS_FILE), { version: 2, asks } satisfies AskFile)
+  })
+}
+
+/** What an earlier build kept has no view, and is asked again. */
+interface EarlierFile {
+  readonly version: 1
+}
+
+function isAskFile(value: unknown): value is AskFile | EarlierFile {
+  if (typeof value !== 'object' || value === null) return false
+  const { version, asks } = value as { readonly version?: unknown; readonly asks?: unknown }
+  return version === 1 || (version === 2 && Array.isArray(asks) && asks.every(isAsk))
+}
+
+function isAsk(value: unknown): value is OpenAsk {
+  const ask = value as Partial<OpenAsk> | null
+  const texts = ['id', 'project', 'host', 'tool', 'subject'] as const
+  return (
+    typeof ask === 'object' &&
+    ask !== null &&
+    texts.every((name) => typeof ask[name] === 'string') &&
+    Array.isArray(ask.suggestions) &&
+    isView(ask.view) &&
+    [ask.once, ask.session, ask.message].every((text) => text === undefined || typeof text === 'string') &&
+    (ask.answeredUntil === undefined || typeof ask.answeredUntil === 'number') &&
+    (ask.waiting === undefined || isWaiting(ask.waiting)) &&
+    typeof ask.time === 'number'
+  )
+}
+
+function isWaiting(value: unknown): value is WaitingAsk {
+  const waiting = value as Partial<WaitingAsk> | null
+  return (
+    typeof waiting === 'object' &&
+    waiting !== null &&
+    typeof waiting.pid === 'number' &&
+    (waiting.started === null || typeof waiting.started === 'string') &&
+    (waiting.answer === undefined || typeof waiting.answer.kind === 'string')
+  )
+}
+
+function isView(value: unknown): value is AskView {
+  const view = value as Partial<AskView> | null
+  const lists = ['marks', 'hosts', 'reasons', 'offers', 'answers'] as const
+  return typeof view === 'object' && view !== null && lists.every((name) => Array.isArray(view[name]))
+}
