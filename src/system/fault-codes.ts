@@ -43,6 +43,7 @@ export const FAULT_EXITS = {
   'sandbox-processes': 125,
   'sandbox-seccomp': 125,
   'changes-door': 125,
+  'undo-unavailable': 125,
   'sandbox-terminal': 125,
   'sandbox-unable': 125,
   'sandbox-userns': 125,
@@ -53,6 +54,13 @@ export const FAULT_EXITS = {
   'unlisted-component': 125,
   'code-failed': 125,
   'working-directory': 125,
+
+  // The fleet's side.
+  'fleet-policy': 125,
+  'fleet-revoked': 125,
+  'fleet-settings': 125,
+  'fleet-unreachable': 125,
+  'no-fleet': 2,
 
   // The model's side.
   'provider-cut': 125,
@@ -134,6 +142,7 @@ export const FAULT_EXITS = {
   'unknown-tool': 2,
   unreadable: 2,
   unwritable: 2,
+  'wrapped-run': 2,
 } as const
 
 /** The stable name of a fault. */
