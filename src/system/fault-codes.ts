@@ -50,6 +50,7 @@ export const FAULT_EXITS = {
   'stream-unfit': 125,
   'engine-failed': 125,
   'no-engine': 125,
+  'no-page': 125,
   'bad-component': 125,
   'unlisted-component': 125,
   'code-failed': 125,

@@ -34,6 +34,7 @@ const LOADERS: Readonly<Record<string, Load>> = {
   hook: () => import('./commands/hook.ts'),
   install: () => import('./commands/install.ts'),
   approvals: () => import('./commands/approvals.ts'),
+  ui: () => import('./commands/ui.ts'),
   import: () => import('./commands/import.ts'),
   mcp: () => import('./commands/mcp.ts'),
   chat: () => import('./commands/chat.ts'),

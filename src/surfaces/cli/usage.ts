@@ -314,7 +314,7 @@ export const commands: readonly CommandRow[] = [
   },
   {
     name: 'approvals',
-    summary: 'Answer what hooks had nobody to ask.',
+    summary: 'Answer what waits for an answer, and what hooks had nobody to ask.',
     usage:
       'cordon approvals [list] [--json]\n  cordon approvals answer [ID]\n  cordon approvals allow ID [--minutes N] [--choice N] [--yes]\n  cordon approvals drop ID',
     words: 2,
@@ -325,7 +325,20 @@ export const commands: readonly CommandRow[] = [
       json,
     ],
     details:
-      '`answer` asks you as a session would, with every answer; `allow` grants one choice for a time. A grant never beats a deny;\ncordon grants lists and revokes it.',
+      '`answer` asks you as a session would, with every answer; `allow` grants one choice for a time. A grant never beats a deny;\ncordon grants lists and revokes it. What a session waits for is allowed once, unless --choice names what to save.',
+  },
+  {
+    name: 'ui',
+    summary: 'Look at what agents do, and answer them, on a page of this machine.',
+    usage: 'cordon ui [--root DIR] [--port N]\n  cordon ui --webhook-key',
+    words: 0,
+    flags: [
+      root,
+      { name: '--port', value: 'N', about: 'The port (any free one).' },
+      { name: '--webhook-key', about: 'Print the key that notices to your webhook are signed with.' },
+    ],
+    details:
+      'Prints a link that is good until it ends with Ctrl-C; keep it to yourself. Questions of every session on this machine are\nanswered there; what outlives the question needs a code that is shown in this terminal.',
   },
   {
     name: 'fleet',
@@ -382,6 +395,7 @@ export const commands: readonly CommandRow[] = [
         value: 'FILE',
         about: 'Wrap the servers of a file with "mcpServers", as MCP clients have it.',
       },
+      { name: '--ui', about: 'Serve the page of cordon ui as long as it runs.' },
       { name: '--accept', about: 'Take a wrapped server’s tools as they are now, whatever was pinned.' },
     ],
     details:
@@ -406,6 +420,7 @@ export const commands: readonly CommandRow[] = [
       { name: '--agent', value: 'NAME', about: 'The agent to start as: build, plan or one of the manifest.' },
       { name: '--max-turns', value: 'N', about: 'Stop after so many answers of the model to one message.' },
       { name: '--budget', value: 'DOLLARS', about: 'Stop when the conversation has cost so much.' },
+      { name: '--ui', about: 'Serve the page of cordon ui as long as it runs.' },
       { name: '--vscode', about: 'Take the key from CORDON_API_KEY alone.' },
       manifest,
       root,
@@ -444,6 +459,7 @@ export const commands: readonly CommandRow[] = [
     flags: [
       { name: '--provider', value: 'NAME', about: 'The API profile of Cordon’s own agent.' },
       { name: '--model', value: 'NAME', about: 'Another model than the profile’s.' },
+      { name: '--ui', about: 'Serve the page of cordon ui as long as it runs.' },
       { name: '--vscode', about: 'Take the key from CORDON_API_KEY alone.' },
       root,
     ],
