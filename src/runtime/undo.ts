@@ -1,7 +1,7 @@
 /** What `cordon undo` does: the calls of this person's projects, put back one by one, the last one first. */
 
 import { spawnSync } from 'node:child_process'
-import { lstatSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { machineFiles } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
@@ -20,6 +20,18 @@ export interface ShownCall extends KeptCall {
   readonly changes: NetChanges
   readonly conflicts: readonly Conflict[]
 }
+
+/** A file before and after a call; null: it was not there, or is not to be shown (not kept, too large, no text). */
+export interface FileChange {
+  readonly path: string
+  readonly before: string | null
+  readonly after: string | null
+  /** Why there is nothing to compare; null: there is. */
+  readonly hidden: string | null
+}
+
+const MAX_COMPARED_BYTES = 256 * 1024
+const MAX_COMPARED_FILES = 50
 
 /** The calls of the project in which the person stands. */
 export class ProjectUndo {
@@ -41,26 +53,44 @@ export class ProjectUndo {
     return { ...call, changes: netChanges(journal.records), conflicts: conflictsOf(journal) }
   }
 
+  /** What a call made of the files it changed, as far as both sides are there: the other side is the tree of now. */
+  compare(call: KeptCall): readonly FileChange[] {
+    const { records } = this.#store.journalOf(call.id)
+    const { made, changed, removed } = netChanges(records)
+    const folder = this.#store.folderOf(call.id)
+    const contents = contentsBefore(records)
+    const before = (path: string): string | null | undefined => {
+      const content = contents.get(path)
+      if (content === 'absent' || content === 'empty') return content === 'empty' ? '' : null
+      return content && textOf(join(folder, String(content.kept)))
+    }
+    return [...made, ...changed, ...removed].slice(0, MAX_COMPARED_FILES).map((path) => {
+      const old = made.includes(path) ? null : before(path)
+      const now = removed.includes(path) ? null : textOf(path)
+      if (old === undefined || now === undefined)
+        return { path, before: null, after: null, hidden: 'it was not kept, is too large, or is no text' }
+      return { path, before: old, after: now, hidden: null }
+    })
+  }
+
+  /** The same as unified diffs, by path; what cannot be compared has none. */
+  diffs(call: KeptCall): ReadonlyMap<string, string> {
+    const { records } = this.#store.journalOf(call.id)
+    const contents = contentsBefore(records)
+    const diffs = new Map<string, string>()
+    for (const { path, before, after, hidden } of this.compare(call)) {
+      if (hidden !== null || before === after) continue
+      const content = contents.get(path)
+      const isKept = typeof content === 'object' && before !== null
+      const old = isKept ? join(this.#store.folderOf(call.id), String(content.kept)) : NOTHING
+      diffs.set(path, unifiedDiff(before === null ? NOTHING : path, old, after === null ? NOTHING : path))
+    }
+    return diffs
+  }
+
   /** `onProgress`: told how many steps are done, of how many. */
   undo(call: KeptCall, force: boolean, onProgress?: (done: number, of: number) => void): UndoResult {
     return undoCall(this.#store, call.id, { force, ...(onProgress && { onProgress }) })
-  }
-
-  /** What a call changed in plain files, as unified diffs, each path by itself; of a path without one nothing is known or comparable. */
-  diffs(call: KeptCall): ReadonlyMap<string, string> {
-    const { records } = this.#store.journalOf(call.id)
-    const { made, changed, removed } = netChanges(records)
-    const before = contentsBefore(records)
-    const folder = this.#store.folderOf(call.id)
-    const diffs = new Map<string, string>()
-    for (const path of [...changed, ...removed, ...made].slice(0, MAX_DIFFS)) {
-      const content = before.get(path)
-      if (content === undefined) continue
-      const old = typeof content === 'string' ? NOTHING : join(folder, String(content.kept))
-      const text = unifiedDiff(path, old, removed.includes(path) ? NOTHING : path)
-      if (text !== '') diffs.set(path, text)
-    }
-    return diffs
   }
 
   prune(): string[] {
@@ -68,18 +98,30 @@ export class ProjectUndo {
   }
 }
 
-const NOTHING = '/dev/null'
-const MAX_DIFFS = 200
-const MAX_COMPARED = 1024 * 1024
+/** The text of a regular file; undefined when it is none, too large, or no text. Links are not followed. */
+function textOf(path: string): string | undefined {
+  let fd: number
+  try {
+    fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  } catch {
+    return undefined
+  }
+  try {
+    const facts = fstatSync(fd)
+    if (!facts.isFile() || facts.size > MAX_COMPARED_BYTES) return undefined
+    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(fd))
+  } catch {
+    return undefined
+  } finally {
+    closeSync(fd)
+  }
+}
 
-/** As `diff -u` has it; nothing for what is no plain file, or large. */
-function unifiedDiff(path: string, old: string, now: string): string {
-  const files = [old, now].filter((file) => file !== NOTHING).map((file) => lstatSync(file, { throwIfNoEntry: false }))
-  if (files.length === 0 || files.some((facts) => !facts?.isFile() || facts.size > MAX_COMPARED)) return ''
-  const labels = ['--label', old === NOTHING ? NOTHING : path, '--label', now]
-  const { stdout } = spawnSync('diff', ['-u', ...labels, '--', old, now], {
-    encoding: 'utf8',
-    maxBuffer: 16 * MAX_COMPARED,
-  })
-  return stdout ?? ''
+const NOTHING = '/dev/null'
+
+/** As `diff -u` has it; '' where there is no such program. */
+function unifiedDiff(label: string, old: string, now: string): string {
+  const labels = ['--label', label, '--label', now]
+  const options = { encoding: 'utf8', maxBuffer: 16 * MAX_COMPARED_BYTES } as const
+  return spawnSync('diff', ['-u', ...labels, '--', old, now], options).stdout ?? ''
 }

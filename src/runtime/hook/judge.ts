@@ -24,7 +24,7 @@ import { bareCall, resolveCall, type Surroundings } from '../decide/resolve-call
 import { UndoCover } from '../decide/undo-cover.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
 import { type OpenedPolicy, openPolicy } from '../policy/open.ts'
-import { hostHistory } from './history.ts'
+import { type HostHistory, hostHistory } from './history.ts'
 import { filesNotToRead } from './search.ts'
 import type { HookSessionKey } from './session.ts'
 
@@ -102,6 +102,7 @@ export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
   const answered = await withAnswers(opened.loaded, place)
   const { loaded } = answered
   const history = place.inside ? null : await openHistory(place, loaded)
+  if (history?.loose) return { closed: whyLoose(history.loose, place.host) }
   const session = { ...answered.session, tainted: history?.tainted ?? false }
   const shell = place.shell ? await import('../../shell/analyze.ts') : null
   const cwd = files.canonical(place.cwd)
@@ -155,6 +156,11 @@ export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
   }
 }
 
+/** A session of which a command ran bare goes no further: what it runs cannot be held. */
+function whyLoose(command: string, host: string): string {
+  return `A command of this session ran outside the sandbox although Cordon had put it there, so nothing more may run in it: ${command.slice(0, 200)}. Another hook of ${host} has put it in the place of Cordon’s. The user has to take that hook out (cordon doctor) and start a new session.`
+}
+
 /** Why there is no policy, for those who can only be told. */
 async function whyClosed(opened: Exclude<OpenedPolicy, { loaded: unknown }>, root: string): Promise<string> {
   if ('unsigned' in opened) {
@@ -184,10 +190,7 @@ function readCall(call: HookCall, around: Surroundings): ReadCall {
 }
 
 /** What the session remembers of its calls before this one; most have nothing, and then nothing is loaded. */
-async function openHistory(
-  place: HookPlace,
-  loaded: LoadedPolicy,
-): Promise<CallHistory & { readonly tainted: boolean }> {
+async function openHistory(place: HookPlace, loaded: LoadedPolicy): Promise<HostHistory> {
   const key = sessionKey(place, loaded)
   const known = place.files.exists(key.directory) ? (await import('./session.ts')).hookMemory(key) : null
   return hostHistory(key, known, loaded, place.host, Date.now)

@@ -1,5 +1,6 @@
 /** Runs a command that a hook put into the sandbox: judged once more, with the grants of its own words, in the caller's place. */
 
+import { posix } from 'node:path'
 import { Writable } from 'node:stream'
 import { type Decision, denial } from '../../policy/decision.ts'
 import type { Sourced } from '../../policy/policy.ts'
@@ -10,10 +11,12 @@ import type { ToolOutput } from '../../tools/tool.ts'
 import { openBackend } from '../command/open-runner.ts'
 import { openCommands } from '../command/port.ts'
 import { CommandRunner, type RunOutcome, type RunRequest } from '../command/runner.ts'
+import { outcomeOf } from '../decide/admission.ts'
 import { openRecord } from '../record/open.ts'
 import type { CallRecord } from '../record/recorder.ts'
 import { runToolCall, type Stages } from '../run-tool-call.ts'
-import { NO_REACH, placingPolicy } from '../session/policy.ts'
+import { type CallReach, NO_REACH, placingPolicy } from '../session/policy.ts'
+import { reachOf } from '../session/reach.ts'
 import { HeldOutput } from './held-output.ts'
 import { openHookJudge, type ReadCall } from './judge.ts'
 
@@ -24,6 +27,8 @@ export interface HookRun {
   readonly root: string
   readonly session: string | null
   readonly command: string
+  /** A person was asked about this very command, in the host, and it came here: what the yes opens is there. */
+  readonly agreed?: boolean
   /** The hook let it pass because undo covers it. */
   readonly undo?: boolean
   readonly io: Parameters<CommandRunner['run']>[1]
@@ -56,19 +61,29 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
   })
   const recorder = openRecord(judge.loaded, machine, { by: 'host', host, session })
   const outcomes: RunOutcome[] = []
+  let read: readonly ReadCall[] = []
+  let reach: CallReach = NO_REACH
   const stages: Stages<readonly ReadCall[], CallRecord, HookRunOutput> = {
-    // The call was counted when the host asked its hook; a breaker that is open holds here as well.
+    // The call's rate was counted when the host asked its hook; a breaker that is open holds here as well.
     history: null,
-    parse: () => judge.read([{ kind: 'tool', tool: 'bash', input: { command } }]),
+    parse: () => {
+      read = judge.read([{ kind: 'tool', tool: 'bash', input: { command } }])
+      return read
+    },
     decide: (calls) => stillCovered(judge.strictest(calls, openFor)!.decision, undo),
     begin: (_, decision) =>
       recorder.begin({ tool: 'bash', input: { command }, subject: command, decision, agent: host, approver: 'host' }),
-    approve: async () => ({ approved: true, remember: null }),
+    approve: async ([call], decision) => {
+      const resolve = (given: string): string =>
+        files.canonical(posix.resolve(machine.cwd, atHome(given, machine.home)))
+      if (request.agreed) reach = reachOf(decision, call!.facts, resolve, files)
+      return { approved: true, remember: null }
+    },
     run: async ([call], { relies }, signal) => {
       const timeoutMs = seconds === null ? Number.POSITIVE_INFINITY : seconds * 1000
       const port = commands.forCall({
         decided: { command, facts: call!.facts, ...((undo || relies) && { relies: 'undo' as const }) },
-        reach: NO_REACH,
+        reach,
         heard: (outcome) => void outcomes.push(outcome),
       })
       const { exitCode, notes } = await port.run(command, { cwd: files.canonical(machine.cwd), timeoutMs, signal })
@@ -78,7 +93,12 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
     // The host has the output itself; its hook for results looks at it.
     scan: (_, output) => ({ output, notes: output.notes, injection: null }),
     tainted: () => {},
-    end: (record, result) => recorder.end(record, result, outcomes),
+    end: async (record, result) => {
+      recorder.end(record, result, outcomes)
+      const facts = read[0]?.facts ?? null
+      if (admitted && 'probe' in admitted && result.status === 'done')
+        await judge.history?.note(admitted, outcomeOf(result, facts))
+    },
   }
   try {
     const signal = request.io.signal ?? new AbortController().signal
@@ -94,6 +114,10 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
     await recorder.sign()
     recorder.close()
   }
+}
+
+function atHome(given: string, home: string): string {
+  return given === '~' || given.startsWith('~/') ? home + given.slice(1) : given
 }
 
 /** What passed the hook because of undo was asked of nobody: an ask of now is none that the host's person answered. */

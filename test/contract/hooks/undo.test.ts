@@ -43,18 +43,18 @@ function run(undo: boolean): Promise<HookRunResult> {
 }
 
 it('says so in the command that it puts in the place of the agent’s, and of nothing else', async () => {
-  expect(await rewritten(COMMAND)).toContain(` --undo -- '${COMMAND}'`)
-  expect(await rewritten('ls')).not.toContain('--undo')
+  expect(await rewritten(COMMAND)).toContain(` +undo -- '${COMMAND}'`)
+  expect(await rewritten('ls')).not.toContain('+undo')
 })
 
 it('adds it where an agent wrapped the command itself and left it out', async () => {
   const whole = await rewritten(COMMAND)
   expect(effectOf('claude-code', await ask(whole))).toBe('pass')
-  const forged = whole.replace(' --undo', '')
+  const forged = whole.replace('+undo', '')
   expect(await rewritten(forged)).toBe(whole)
   // A host whose hook cannot rewrite takes only the whole form.
   const shown = await world.ask('cursor', cursor('beforeShellExecution', { command: COMMAND, cwd: '$P' }))
-  expect(shown.stdout).toContain('--undo')
+  expect(shown.stdout).toContain('+undo')
 })
 
 it('is run, and put back', async () => {

@@ -17,6 +17,7 @@ import type { LoadedPolicy } from '../../../runtime/policy/load.ts'
 import { loadWarnings, startNotes } from '../../../runtime/policy/start-notes.ts'
 import { machineFiles } from '../../../system/files.ts'
 import { type Machine, thisMachine } from '../../../system/machine.ts'
+import { leaveStreamsAlone } from '../../terminal/passed-streams.ts'
 import { isTerminalDevice, paint, resetTerminal, type Terminal, visible } from '../../terminal/terminal.ts'
 import { type Arguments, parseArguments, textFlag } from '../arguments.ts'
 import { openInForce } from '../open-policy.ts'
@@ -56,9 +57,14 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
     }
     if (args.flags.plan) {
       const report = await reportPlan(await runner.plan(request), backend, request.rules)
-      terminal.out(args.flags.json ? `${JSON.stringify(report)}\n` : formatPlan(report))
+      const { skippedSecrets, skippedSecretsLine } = await import('../../../runtime/command/tracked-secrets.ts')
+      const unhidden = skippedSecrets(loaded, machine.home)
+      const line = skippedSecretsLine(unhidden)
+      const text = `${formatPlan(report)}${line === null ? '' : `${line}\n`}`
+      terminal.out(args.flags.json ? `${JSON.stringify({ ...report, unhidden })}\n` : text)
       return EXIT.ok
     }
+    leaveStreamsAlone()
     const told = new Set<string>()
     const tell = (line: string): void => {
       if (!told.has(line)) say(terminal, line)
