@@ -32,6 +32,8 @@ export interface Question {
   readonly facts: ShellFacts | null
   readonly places: GrantPlaces
   readonly where?: string
+  /** What can be saved, where the decision does not say it. */
+  readonly suggestions?: readonly Suggestion[]
 }
 
 /** Asks. A prompter that fails, or gives an answer that is none, is a no. */
@@ -46,7 +48,7 @@ export async function approve(
     ...(where !== undefined && { where }),
     decision,
     asks: decision.segments.filter((part) => part.decision === 'ask'),
-    suggestions: suggestGrants(decision, facts, places),
+    suggestions: question.suggestions ?? suggestGrants(decision, facts, places),
   }
   let answer: Answer
   try {
