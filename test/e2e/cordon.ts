@@ -11,7 +11,7 @@ export const CLI: string = join(import.meta.dirname, '../../dist/cordon.cjs')
 export interface Ran {
   /** As a shell has it: 128 + n where a signal ended it. */
   readonly code: number | null
-  readonly signal: NodeJS.Signals | null
+  readonly signal?: NodeJS.Signals | null
   readonly out: string
   readonly err: string
 }

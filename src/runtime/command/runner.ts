@@ -71,6 +71,8 @@ export interface RunRequest {
   /** Told of every port on which it listens, and with `asksHosts` asked about every host: somebody is there to answer. */
   readonly tellsPorts?: boolean
   readonly asksHosts?: boolean
+  /** Nobody was asked because undo covers it: nothing is changed that cannot be kept, and without undo it does not run. */
+  readonly mustKeep?: boolean
 }
 
 export interface RunIo extends LaunchIo {
@@ -193,7 +195,10 @@ export class CommandRunner {
     } catch (error) {
       if (!(error instanceof Fault)) throw error
       // Without Landlock or a listener of seccomp's, what was planted is settled after the run, as on older kernels.
-      if (error.code === 'changes-door' && this.#holdsChanges) this.#holdsChanges = false
+      if (error.code === 'changes-door' && this.#holdsChanges) {
+        this.#holdsChanges = false
+        if (request.mustKeep) throw withoutUndo(error)
+      }
       // Something was moved between the look and the mounts: look again, once.
       else if (!MOVED.has(error.code)) throw error
       return this.#attempt(request, io)
@@ -208,6 +213,7 @@ export class CommandRunner {
   }
 
   async #attempt(request: RunRequest, io: RunIo): Promise<RunOutcome> {
+    if (request.mustKeep && !this.#holdsChanges) throw withoutUndo(null)
     const expected = this.#expected?.request === request ? this.#expected.preparing : null
     this.#expected = null
     const preparing = expected ?? this.#prepare(request, await this.#doorSettings(request))
@@ -318,7 +324,13 @@ export class CommandRunner {
       let changes: HeldChanges | null = null
       try {
         changes = this.#holdsChanges
-          ? new HeldChanges(facts, this.#machine.stateDir, request.argv, this.#existing(furnished.writes))
+          ? new HeldChanges(
+              facts,
+              this.#machine.stateDir,
+              request.argv,
+              this.#existing(furnished.writes),
+              request.mustKeep === true,
+            )
           : null
         // One that began meanwhile may have moved what was being looked for.
         this.#hidden.requireAll(hidden, this.#moving(guard.alive))
@@ -442,6 +454,15 @@ function hasWayOut({ rules, asksHosts }: RunRequest): boolean {
 /** At a terminal somebody can agree to a port, which then has to be handed out. */
 function asksPorts({ tellsPorts, terminal }: RunRequest): boolean {
   return tellsPorts === true && terminal !== undefined
+}
+
+/** What was allowed because of undo does not run without it. */
+function withoutUndo(cause: Fault | null): Fault {
+  return new Fault(
+    'undo-unavailable',
+    'the command was allowed because `cordon undo` would bring back what it destroys, but nothing can be kept on this machine',
+    { cause, remedy: 'Call it again: from now on such a command asks. `cordon doctor` says what is missing.' },
+  )
 }
 
 /** It may as well be the person's own work of this moment, so it stays. */

@@ -7,6 +7,8 @@ export interface CommandContext {
   readonly argv: readonly string[]
   /** Ends this process by a signal, once everything is settled. */
   readonly endBy?: (signal: NodeJS.Signals) => void
+  /** The terminal before the redactor: for a token that the person is to be given. */
+  readonly bare: Terminal
 }
 
 export { EXIT } from '../terminal/exit.ts'
@@ -162,10 +164,11 @@ export const commands: readonly CommandRow[] = [
   {
     name: 'sign',
     summary: 'Show what the manifest opens, and put it in force.',
-    usage: 'cordon sign [--yes] [--json]\n  cordon sign --detached',
+    usage: 'cordon sign [--yes] [--all] [--json]\n  cordon sign --detached',
     words: 0,
     flags: [
       { name: '--yes', about: 'Do not ask.' },
+      { name: '--all', about: 'Show every sentence, however many there are.' },
       {
         name: '--detached',
         about: 'Write cordon.toml.sig by your key, for clones of this repository whose owners trust it (teams).',
@@ -200,11 +203,12 @@ export const commands: readonly CommandRow[] = [
   },
   {
     name: 'skills',
-    summary: 'List the scripts of skills, and approve those that a project brings along.',
+    summary: 'List the scripts and inline commands of skills, and approve those that a project brings along.',
     usage: 'cordon skills [list] [--json]\n  cordon skills approve NAME [SCRIPT]',
     words: 3,
     flags: [json],
-    details: 'Your own skills need no approval. A script of a project’s skill asks until its bytes are approved.',
+    details:
+      'Your own skills need no approval. A script of a project’s skill asks until its bytes are approved; a skill that runs commands by itself (!`cmd`) is not loaded by a guarded agent before they are.',
   },
   {
     name: 'keys',
@@ -214,6 +218,15 @@ export const commands: readonly CommandRow[] = [
     flags: [json, { name: '--yes', about: 'Do not ask.' }],
     details:
       'A cordon.toml.sig by a trusted key puts a manifest in force. In CI, CORDON_TRUSTED_KEYS names a file of keys.',
+  },
+  {
+    name: 'secrets',
+    summary: 'Store, list and remove the values of secrets that a manifest names.',
+    usage: 'cordon secrets [list] [--json]\n  cordon secrets set NAME\n  cordon secrets remove NAME',
+    words: 2,
+    flags: [json],
+    details:
+      'The value is typed without being shown, or read from stdin, and kept in your keychain, else in a file for you alone.\nA manifest names it with source = "keychain:NAME" under [[secrets]]; commands never see it.',
   },
   {
     name: 'audit',
@@ -325,9 +338,14 @@ export const commands: readonly CommandRow[] = [
     usage: 'cordon hook claude-code|codex|gemini|cursor|opencode [--root DIR] < call.json',
     flags: [
       { name: '--root', value: 'DIR', about: 'The project that the hook was installed for.' },
+      { name: '--key', value: 'KEY', about: 'For `cordon hook run`: whose command it is, as its hook wrote it down.' },
       { name: '--host', value: 'NAME', about: 'For `cordon hook run`: the host whose command it is.' },
       { name: '--session', value: 'ID', about: 'For `cordon hook run`: the host’s session.' },
       { name: '--in', value: 'DIR', about: 'For `cordon hook run`: where the command starts, if not here.' },
+      {
+        name: '--undo',
+        about: 'For `cordon hook run`: nobody was asked, because undo covers it; without undo it does not run.',
+      },
     ],
     details:
       'Hosts call it; cordon install puts it in place. It answers in the host’s own form, and blocks with exit code 2 when it\ncannot judge a call.',
@@ -351,7 +369,7 @@ export const commands: readonly CommandRow[] = [
     name: 'approvals',
     summary: 'Answer what hooks had nobody to ask.',
     usage:
-      'cordon approvals [list] [--json]\n  cordon approvals allow ID [--minutes N] [--choice N] [--yes]\n  cordon approvals drop ID',
+      'cordon approvals [list] [--json]\n  cordon approvals answer [ID]\n  cordon approvals allow ID [--minutes N] [--choice N] [--yes]\n  cordon approvals drop ID',
     words: 2,
     flags: [
       { name: '--minutes', value: 'N', about: 'How long it holds (60).' },
@@ -359,7 +377,8 @@ export const commands: readonly CommandRow[] = [
       { name: '--yes', about: 'Grant without showing what it is and asking.' },
       json,
     ],
-    details: 'A grant holds for the project and a time, and never beats a deny; cordon grants lists and revokes it.',
+    details:
+      '`answer` asks you as a session would, with every answer; `allow` grants one choice for a time. A grant never beats a deny;\ncordon grants lists and revokes it.',
   },
   {
     name: 'import',

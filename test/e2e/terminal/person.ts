@@ -20,11 +20,14 @@ export class Person {
   #from = 0
 
   /** Sits down in a project, at an interactive bash whose prompt is `$ `. */
-  constructor(project: Project, { rows = 40, columns = 100, env = {} as Record<string, string> } = {}) {
+  constructor(
+    project: Project,
+    size: { readonly rows: number; readonly columns: number } = { rows: 40, columns: 100 },
+  ) {
     const rc = join(project.home, '.person-rc')
     writeFileSync(rc, `PS1='$ '\ncordon() { "$NODE" "$CLI" "$@"; }\n`)
     const shell = ['bash', '--noprofile', '--rcfile', rc, '-i']
-    this.#child = spawn('python3', [HOST, String(rows), String(columns), ...shell], {
+    this.#child = spawn('python3', [HOST, String(size.rows), String(size.columns), ...shell], {
       cwd: project.directory,
       env: {
         PATH: process.env.PATH,
@@ -35,7 +38,6 @@ export class Person {
         NODE: process.execPath,
         CLI,
         CORDON_KEYCHAIN: 'off',
-        ...env,
       },
       stdio: ['pipe', 'pipe', 'inherit', 'pipe'],
     })
@@ -90,15 +92,10 @@ export class Person {
   }
 }
 
+const SEQUENCES =
+  /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[()][A-Z0-9]|[=>78cM])|[\u0018\u000f\u0007\r]/g
+
 /** What a terminal would show of it, as far as lines go: without sequences and carriage returns. */
 function plain(text: string): string {
-  return (
-    text
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is taken out.
-      .replace(
-        /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[()][A-Z0-9]|[=>78cM])|[\u0018\u000f\u0007]/g,
-        '',
-      )
-      .replaceAll('\r', '')
-  )
+  return text.replace(SEQUENCES, '')
 }

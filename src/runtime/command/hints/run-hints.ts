@@ -38,9 +38,10 @@ function unseen({ command, cwd, outcome, loaded, machine, files }: FailedRun): r
   const isShown = (path: string): boolean =>
     binds.some((bind) => isInside(path, bind.path)) || masks.some((mask) => isInside(path, mask))
   return outsideWords(command, { cwd, home: machine.home, files, isShown }).map(({ typed, path }) => {
-    const why = /^\/(?:var\/)?tmp\//.test(path)
-      ? `${typed} is in this machine's ${path.startsWith('/var') ? '/var/tmp' : '/tmp'}, and the command has one of its own`
-      : `${typed} is outside the project, and the command does not see it`
+    const why =
+      /^\/(?:var\/)?tmp\//.test(path) && !isInside(path, machine.home)
+        ? `${typed} is in this machine's ${path.startsWith('/var') ? '/var/tmp' : '/tmp'}, and the command has one of its own`
+        : `${typed} is outside the project, and the command does not see it`
     try {
       requireGrantable(path, 'read', loaded, machine)
       return `${why}; to show it: cordon run --read ${typed} …`

@@ -24,6 +24,7 @@ import type { LoadedPolicy } from '../../../runtime/policy/load.ts'
 import { loadWarnings } from '../../../runtime/policy/start-notes.ts'
 import { machineFiles } from '../../../system/files.ts'
 import { type Machine, thisMachine } from '../../../system/machine.ts'
+import { leaveStreamsAlone } from '../../terminal/passed-streams.ts'
 import { isTerminalDevice, paint, resetTerminal, type Terminal, visible } from '../../terminal/terminal.ts'
 import { type Arguments, parseArguments, textFlag } from '../arguments.ts'
 import { openInForce } from '../open-policy.ts'
@@ -95,6 +96,7 @@ export async function runCommand({ terminal, args, command: given, endBy }: RunC
       terminal.out(args.flags.json ? `${JSON.stringify(report)}\n` : formatPlan(report))
       return EXIT.ok
     }
+    leaveStreamsAlone()
     // Who has read them, here or before writing a script, need not read them again; what the manifest itself is warned of is said at every load.
     // Where a person reads them: `2> errors` holds what the command says.
     const notes =
