@@ -4,6 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Writable } from 'node:stream'
+import { stripVTControlCharacters } from 'node:util'
 import { CLI, type Project } from '../cordon.ts'
 
 export const CTRL_C = '\u0003'
@@ -92,10 +93,8 @@ export class Person {
   }
 }
 
-const SEQUENCES =
-  /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[()][A-Z0-9]|[=>78cM])|[\u0018\u000f\u0007\r]/g
-
 /** What a terminal would show of it, as far as lines go: without sequences and carriage returns. */
 function plain(text: string): string {
-  return text.replace(SEQUENCES, '')
+  const left = ['\r', '\u0018', '\u000f', '\u0007']
+  return left.reduce((rest, character) => rest.replaceAll(character, ''), stripVTControlCharacters(text))
 }
