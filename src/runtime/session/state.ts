@@ -49,7 +49,9 @@ export class SessionState {
   widenEnvelope(globs: readonly string[], source: string, place: Place, limits = false): void {
     for (const text of globs) {
       const parsed = parsePathPattern(text, { ...place, files: null })
-      if ('pattern' in parsed)
+      if ('problem' in parsed) continue
+      const { absolute } = parsed.pattern
+      if (!this.#envelope.some((rule) => rule.pattern.absolute === absolute))
         this.#envelope.push({ pattern: parsed.pattern, prompt: false, rule: 'files.change_envelope', source })
     }
     if (limits) this.#limits = true

@@ -93,7 +93,11 @@ export async function runCommand({ terminal, args, command: given, endBy }: RunC
     if (args.flags.plan) {
       const request = requestOf()
       const report = await reportPlan(await runner.plan(request), backend, request.rules)
-      terminal.out(args.flags.json ? `${JSON.stringify(report)}\n` : formatPlan(report))
+      const { skippedSecrets, skippedSecretsLine } = await import('../../../runtime/command/tracked-secrets.ts')
+      const unhidden = skippedSecrets(loaded, machine.home)
+      const line = skippedSecretsLine(unhidden)
+      const text = `${formatPlan(report)}${line === null ? '' : `${line}\n`}`
+      terminal.out(args.flags.json ? `${JSON.stringify({ ...report, unhidden })}\n` : text)
       return EXIT.ok
     }
     leaveStreamsAlone()
