@@ -38,6 +38,7 @@ const LOADERS: Readonly<Record<string, Load>> = {
   agent: () => import('./commands/agent.ts'),
   login: () => import('./commands/login.ts'),
   acp: () => import('./commands/acp.ts'),
+  resident: () => import('./commands/resident.ts'),
   completions: () => import('./completions.ts'),
 }
 
@@ -113,6 +114,11 @@ function complain(
 /** Runs the CLI for this process; true when it did what was asked, and not when it only had to complain. */
 export async function runProcess(): Promise<boolean> {
   try {
+    const [, , command, word, ...rest] = process.argv
+    if (command === 'resident' && word === 'serve') {
+      const { serve } = await import('./serve.ts')
+      await serve(runProcess, rest)
+    }
     const exitCode = await main(process.argv.slice(2))
     process.exitCode = exitCode
     return exitCode !== EXIT.usage && exitCode !== EXIT.fault

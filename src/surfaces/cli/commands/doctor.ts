@@ -5,11 +5,14 @@ import { findRoot } from '../../../runtime/policy/project-root.ts'
 import { Fault } from '../../../system/fault.ts'
 import { machineFiles } from '../../../system/files.ts'
 import { thisMachine } from '../../../system/machine.ts'
+import { residents } from '../../../system/residents.ts'
 import { type AgentCheck, checkAgents } from '../../hook/install/check.ts'
 import { paint, type Style, visible } from '../../terminal/terminal.ts'
 import { parseArguments } from '../arguments.ts'
+import { cordonWords } from '../cordon-words.ts'
 import { type CommandContext, commandRow, EXIT } from '../usage.ts'
 import { readFile } from './install.ts'
+import { residentLine } from './resident.ts'
 
 const STYLES: Readonly<Record<'enforced' | 'degraded' | 'absent', Style>> = {
   enforced: 'green',
@@ -27,9 +30,10 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const agents = await agentHooks()
   const dropped = agents.some((agent) => agent.status !== 'works')
   const tracked = await shownSecrets()
+  const resident = residents(thisMachine().env)
   const exit = !support.usable ? EXIT.fault : dropped ? EXIT.failed : EXIT.ok
   if (args.flags.json) {
-    terminal.out(`${JSON.stringify({ ...support, score, agents, shown: tracked.paths })}\n`)
+    terminal.out(`${JSON.stringify({ ...support, score, agents, shown: tracked.paths, residents: resident })}\n`)
     return exit
   }
   for (const { name, status, detail, remedy } of support.assurances) {
@@ -45,6 +49,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
     )
     if (remedy) terminal.out(`          ${visible(remedy)}\n`)
   }
+  for (const one of resident) terminal.out(`resident  ${visible(residentLine(one))}\n`)
   if (tracked.line !== null) terminal.out(`${paint(terminal, 'yellow', 'shown   ')}  ${visible(tracked.line)}\n`)
   return exit
 }
@@ -89,7 +94,7 @@ async function agentHooks(): Promise<readonly AgentCheck[]> {
     root: findRoot(machine.cwd, machineFiles),
     home: machine.home,
     env: machine.env,
-    cordon: [process.execPath, machineFiles.canonical(process.argv[1] ?? '')],
+    cordon: cordonWords(),
   }
   return (await checkAgents(place, readFile)).filter((check) => check.status !== 'absent')
 }
