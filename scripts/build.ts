@@ -160,6 +160,13 @@ async function writeChunks(): Promise<Start> {
     external: [/^@napi-rs\//],
     logLevel: 'warn',
   })
+  // Asked for every module of every part, when all of them have been parsed.
+  const known = new Map<string, ReadonlySet<string>>()
+  const reached = (start: string): ReadonlySet<string> => {
+    const files = known.get(start) ?? reach(resolve(start), imports)
+    known.set(start, files)
+    return files
+  }
   const { output } = await bundle.generate({
     ...FORMAT,
     entryFileNames: '[name]-[hash].cjs',
@@ -167,7 +174,7 @@ async function writeChunks(): Promise<Start> {
     codeSplitting: {
       groups: Object.entries(PARTS).map(([name, starts], index) => ({
         name,
-        test: (id) => starts.every((start) => reach(resolve(start), imports).has(id)),
+        test: (id) => starts.every((start) => reached(start).has(id)),
         priority: 99 - index,
       })),
     },

@@ -1,15 +1,14 @@
-/** The question as a person sees it: rows for a terminal of any size, from a request and where the person is in it. */
+/** The question as a person sees it at a terminal: rows for a screen of any size, from an ask and where the person is in it. */
 
-import type { PartDecision } from '../policy/decision.ts'
-import { cutTo, type Piece, pieces, wrap, wrapWords } from '../scan/display-text.ts'
+import { cutMiddle, cutTo, type Piece, pieces, wrap, wrapWords } from '../scan/display-text.ts'
 import type { Span } from '../shell/facts.ts'
-import type { ApprovalRequest } from './prompter.ts'
+import { ANSWERS, type AskRow, type AskView, offerRows, reasonRows, TIMES } from './ask-view.ts'
 
 /** Where the person is. */
 export interface PromptState {
-  /** Which suggestion is chosen. */
+  /** Which offer is chosen. */
   readonly choice: number
-  /** First row of the subject that is shown; null until the person moves: then it is where the asking begins. */
+  /** First row that is shown of what does not fit; null until the person moves: then it is where the asking begins. */
   readonly scroll: number | null
   readonly step: 'answer' | 'time' | 'message'
   /** The message to the model while it is typed. */
@@ -21,57 +20,84 @@ export interface Screen {
   readonly rows: number
 }
 
-export const TIMES: readonly { readonly key: string; readonly label: string; readonly seconds: number }[] = [
-  { key: '1', label: '10 minutes', seconds: 600 },
-  { key: '2', label: '1 hour', seconds: 3600 },
-  { key: '3', label: '1 day', seconds: 86_400 },
-]
-
-const MAX_WHY = 4
-const MIN_SUBJECT_ROWS = 3
+const LABEL = 5
+const MIN_BODY_ROWS = 3
+/** So many rows of the worst reason stay in sight wherever the person scrolls. */
+const PINNED_WHY = 2
+const MAX_HOSTS = 3
 
 /** The rows of the prompt, each at most as wide as the screen; only these escapes are in them that are written here. */
-export function promptRows(request: ApprovalRequest, state: PromptState, screen: Screen): string[] {
-  const columns = Math.max(20, screen.columns)
-  const head = headRows(request, columns)
-  const keys = keyRows(request, state, columns)
-  const tail = [...whyRows(request, columns), ...grantRows(request, state, columns), '']
-  const room = Math.max(MIN_SUBJECT_ROWS, screen.rows - head.length - tail.length - keys.length - 1)
-  const subject = shownRows(subjectRows(request, columns), scrollOf(request, state, screen), room, columns)
+export function promptRows(view: AskView, state: PromptState, screen: Screen): string[] {
+  const { head, body, foot, room, fits } = layOut(view, state, screen)
+  const shown = fits ? body : window(body, scrollOf(view, state, screen), room, columnsOf(screen))
   // On a very small screen the subject and the keys matter most.
-  return [...[...head, ...subject, ...tail].slice(0, Math.max(1, screen.rows - keys.length)), ...keys]
+  return [...[...head, ...shown].slice(0, Math.max(1, screen.rows - foot.length)), ...foot]
 }
 
-/** How far the subject can be scrolled. */
-export function maximumScroll(request: ApprovalRequest, screen: Screen): number {
-  return Math.max(0, subjectRows(request, Math.max(20, screen.columns)).length - 1)
+/** How far the person can scroll. */
+export function maximumScroll(view: AskView, state: PromptState, screen: Screen): number {
+  const { body, room, fits } = layOut(view, state, screen)
+  return fits ? 0 : Math.max(0, body.length - (room - 1))
 }
 
 /** The first row that is shown: a script of many lines opens at the line that asks. */
-export function scrollOf(request: ApprovalRequest, { scroll }: PromptState, screen: Screen): number {
-  if (scroll !== null) return scroll
-  const start = request.asks.find((part) => part.span)?.span?.start ?? 0
-  const rows = wrap(pieces(request.subject), Math.max(20, screen.columns) - 2)
+export function scrollOf(view: AskView, state: PromptState, screen: Screen): number {
+  const most = maximumScroll(view, state, screen)
+  if (state.scroll !== null) return Math.min(state.scroll, most)
+  const start = view.marks[0]?.start ?? 0
+  const rows = wrap(pieces(view.subject), columnsOf(screen) - 2)
   const row = rows.findIndex((pieces) => pieces.some((piece) => piece.at >= start))
-  return Math.max(0, row - 1)
+  return Math.min(Math.max(0, row - 1), most)
 }
 
-function headRows({ tool, where, asks }: ApprovalRequest, columns: number): string[] {
+interface Layout {
+  readonly head: readonly string[]
+  readonly body: readonly string[]
+  readonly foot: readonly string[]
+  /** Rows for the body, with the one that says how much is not shown. */
+  readonly room: number
+  readonly fits: boolean
+}
+
+/** What stays in sight, and what scrolls between: all of it where it fits, else with the worst reason and the grant pinned. */
+function layOut(view: AskView, state: PromptState, screen: Screen): Layout {
+  const columns = columnsOf(screen)
+  const head = headRows(view, columns)
+  const keys = keyRows(view, state, columns)
+  const body = [
+    ...subjectRows(view, columns),
+    ...wrapRows(reasonRows(view), columns),
+    ...wrapRows(offerRows(view.offers[state.choice]), columns),
+  ]
+  const free = screen.rows - head.length - keys.length - 1
+  if (body.length <= free) return { head, body: [...body, ''], foot: keys, room: free, fits: true }
+  const pinned = [...head, ...wrapRows(reasonRows(view).slice(0, 1), columns).slice(0, PINNED_WHY)]
+  const foot = [pinnedGrant(view, state, columns), ...keys]
+  const room = Math.max(MIN_BODY_ROWS, screen.rows - pinned.length - foot.length)
+  return { head: pinned, body, foot, room, fits: false }
+}
+
+function columnsOf({ columns }: Screen): number {
+  return Math.max(20, columns)
+}
+
+function headRows({ tool, where, hosts }: AskView, columns: number): string[] {
   const title = ` cordon asks: ${tool} `
   const rule = '─'.repeat(Math.max(0, columns - 2 - title.length))
-  const hosts = [...new Set(asks.filter((part) => part.kind === 'host').map((part) => part.text))]
+  const more = hosts.length - MAX_HOSTS
   return [
     bold(cutTo(`──${title}${rule}`, columns)),
-    ...(where === undefined ? [] : [dim(cutTo(`in ${where}`, columns))]),
-    ...hosts.slice(0, 3).map((host) => `${dim('host ')}${bold(cutTo(host, columns - 5))}`),
+    ...(where === null ? [] : [dim(cutMiddle(`in ${where}`, columns))]),
+    // The end of a name says whose it is.
+    ...hosts.slice(0, MAX_HOSTS).map((host) => `${dim('host ')}${bold(cutMiddle(host, columns - LABEL))}`),
+    ...(more > 0 ? [dim(`     and ${more} more ${more === 1 ? 'host' : 'hosts'}`)] : []),
   ]
 }
 
 /** The exact command, path or URL; what asks is underlined. A bar stands before every row, so no row can pass for ours. */
-function subjectRows({ subject, asks }: ApprovalRequest, columns: number): string[] {
-  const spans = asks.flatMap((part) => (part.span && part.kind !== 'tool' ? [part.span] : []))
+function subjectRows({ subject, marks }: AskView, columns: number): string[] {
   return wrap(pieces(subject), columns - 2).map(
-    (row) => `${dim('│')} ${row.map((piece) => paintPiece(piece, spans)).join('')}`,
+    (row) => `${dim('│')} ${row.map((piece) => paintPiece(piece, marks)).join('')}`,
   )
 }
 
@@ -80,41 +106,32 @@ function paintPiece(piece: Piece, spans: readonly Span[]): string {
   return spans.some((span) => piece.at >= span.start && piece.at < span.end) ? underline(text) : text
 }
 
-function shownRows(rows: readonly string[], scroll: number, room: number, columns: number): string[] {
-  if (rows.length <= room) return [...rows]
-  const first = Math.min(scroll, Math.max(0, rows.length - (room - 1)))
+function wrapRows(rows: readonly AskRow[], columns: number): string[] {
+  return rows.flatMap(({ kind, label, text }) =>
+    wrapWords(text, columns - LABEL).map((row, index) => {
+      const before = index === 0 ? label.padEnd(LABEL) : ' '.repeat(LABEL)
+      const shown = kind === 'save' ? bold(row) : kind === 'rule' || kind === 'admits' ? dim(row) : row
+      return `${dim(before)}${shown}`
+    }),
+  )
+}
+
+/** What an answer that saves would save, on one row; how much of it is not seen there comes first. */
+function pinnedGrant({ offers }: AskView, { choice }: PromptState, columns: number): string {
+  const offer = offers[choice]
+  if (offer === undefined) return dim(cutTo('save Nothing: this is asked every time.', columns))
+  const count = 1 + (offer.also?.length ?? 0)
+  const several = count > 1 ? `${count} grants, the first ` : ''
+  return `${dim(`save ${several}`)}${bold(cutTo(`${offer.kind} ${offer.value}`, Math.max(4, columns - LABEL - several.length)))}`
+}
+
+function window(rows: readonly string[], first: number, room: number, columns: number): string[] {
   const shown = rows.slice(first, first + room - 1)
   const hidden = rows.length - shown.length
   return [...shown, inverse(cutTo(` ${hidden} more rows of ${rows.length}: ↑ ↓ `, columns))]
 }
 
-function whyRows({ asks, decision }: ApprovalRequest, columns: number): string[] {
-  const reasons = asks.length > 0 ? asks : [decision]
-  const rows = reasons.slice(0, MAX_WHY).flatMap((part) => whyOne(part, columns))
-  return reasons.length > MAX_WHY ? [...rows, dim(`  and ${reasons.length - MAX_WHY} more`)] : rows
-}
-
-function whyOne({ reason, rules }: Pick<PartDecision, 'reason' | 'rules'>, columns: number): string[] {
-  const rule = rules[0]
-  return [
-    ...wrapWords(reason.message, columns - 5).map((row, index) => `${index === 0 ? dim('why  ') : '     '}${row}`),
-    dim(cutTo(`     [${reason.code}]${rule ? ` ${rule.rule} (${rule.source})` : ''}`, columns)),
-  ]
-}
-
-function grantRows({ suggestions }: ApprovalRequest, { choice }: PromptState, columns: number): string[] {
-  const grant = suggestions[choice]
-  if (!grant) return [dim(cutTo('save Nothing: this is asked every time.', columns))]
-  const place = suggestions.length > 1 ? `  ${choice + 1}/${suggestions.length}` : ''
-  const arrows = suggestions.length > 1 ? '  ← narrower  → broader' : ''
-  const room = Math.max(4, columns - 5 - grant.kind.length - 1 - place.length)
-  return [
-    `${dim('save ')}${grant.kind} ${bold(cutTo(grant.value, room))}${dim(place)}`,
-    ...wrapWords(`admits ${grant.admits}${arrows}`, columns - 5).map((row) => dim(`     ${row}`)),
-  ]
-}
-
-function keyRows({ suggestions }: ApprovalRequest, state: PromptState, columns: number): string[] {
+function keyRows(view: AskView, state: PromptState, columns: number): string[] {
   if (state.step === 'time') {
     return keys([...TIMES.map(({ key, label }): [string, string] => [key, label]), ['Esc', 'back']], columns)
   }
@@ -125,16 +142,15 @@ function keyRows({ suggestions }: ApprovalRequest, state: PromptState, columns: 
       ...rows.slice(-2).map((row) => `> ${row.map((piece) => piece.text).join('')}`),
     ]
   }
-  const saving: readonly [string, string][] =
-    suggestions.length === 0
-      ? []
-      : [
-          ['s', 'this session'],
-          ['t', 'for a time'],
-          ['a', 'always'],
+  const answers = ANSWERS.filter(({ kind }) => view.answers.includes(kind))
+  const arrows: [string, string][] =
+    view.offers.length > 1
+      ? [
+          ['←', 'narrower'],
+          ['→', `broader ${state.choice + 1}/${view.offers.length}`],
         ]
-  const never: readonly [string, string][] = suggestions.length === 0 ? [] : [['d', 'never']]
-  return keys([['y', 'once'], ...saving, ['n', 'no'], ...never, ['m', 'no, with a message']], columns)
+      : []
+  return keys([...answers.map(({ key, label }): [string, string] => [key, label]), ...arrows], columns)
 }
 
 /** Keys side by side, as many as fit on a row. */

@@ -87,7 +87,7 @@ describe('suggestions for commands', () => {
       'cargo test:*',
       'git push origin:kind',
     ])
-    expect(narrow?.admits).toContain('git push origin:kind')
+    expect(narrow?.also?.map(({ value }) => value)).toContain('git push origin:kind')
   })
 
   it('offers nothing for a text of which one command should not be saved', () => {

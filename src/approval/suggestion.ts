@@ -129,11 +129,7 @@ function together(each: readonly (readonly Suggestion[])[]): Suggestion[] {
   for (const set of sets) {
     const [first, ...also] = withoutCovered([...new Map(set.map((one) => [nameOf(one), one])).values()])
     if (first === undefined) continue
-    const others = also.map((one) => `${one.value} (${one.admits})`).join('; ')
-    found.set(
-      [first, ...also].map(nameOf).join('\n'),
-      also.length === 0 ? first : { ...first, admits: `${first.admits}; and with it: ${others}`, also },
-    )
+    found.set([first, ...also].map(nameOf).join('\n'), also.length === 0 ? first : { ...first, also })
   }
   return [...found.values()]
 }

@@ -4,9 +4,10 @@ import { closeSync, constants, openSync, readSync } from 'node:fs'
 import { ReadStream, WriteStream } from 'node:tty'
 import { pieces, wrap, wrapWords } from '../scan/display-text.ts'
 import { Fault, messageOf } from '../system/fault.ts'
-import { maskedRequest } from './masked-request.ts'
-import { maximumScroll, type PromptState, promptRows, type Screen, scrollOf, TIMES } from './prompt-view.ts'
-import type { Answer, ApprovalRequest, Prompter } from './prompter.ts'
+import { ANSWERS, type AnswerForm, type AskView, answerOf, askView, LONGEST_MESSAGE, TIMES } from './ask-view.ts'
+import { maximumScroll, type PromptState, promptRows, type Screen, scrollOf } from './prompt-view.ts'
+import type { Answer, Prompter } from './prompter.ts'
+import type { Suggestion } from './suggestion.ts'
 
 /** Keys come in, rows go out; small enough that a test can be the person. */
 export interface PromptTerminal {
@@ -19,21 +20,12 @@ export interface PromptTerminal {
 }
 
 const START: PromptState = { choice: 0, scroll: null, step: 'answer', message: '' }
-const MAX_MESSAGE = 2000
 
 /** A prompter on the terminal of this process, whatever its standard streams are. */
 export function terminalPrompter(open: () => PromptTerminal = openTerminal): Prompter {
   return {
     name: 'terminal',
-    ask: (request, signal) =>
-      converse(
-        open,
-        signal,
-        (screen, keys, state: PromptState) => answerTo(request, screen, keys, state),
-        START,
-        (state, screen) => promptRows(maskedRequest(request), state, screen),
-        { kind: 'deny' },
-      ),
+    ask: (request, signal) => askAtTerminal(askView(request), request.suggestions, signal, open),
     question: (text, options, signal) =>
       converse(
         open,
@@ -44,6 +36,24 @@ export function terminalPrompter(open: () => PromptTerminal = openTerminal): Pro
         null,
       ),
   }
+}
+
+/** Shows an ask and waits for its answer; `grants` are the offers of it as they are, unmasked. */
+export async function askAtTerminal(
+  view: AskView,
+  grants: readonly Suggestion[],
+  signal: AbortSignal,
+  open: () => PromptTerminal = openTerminal,
+): Promise<Answer> {
+  const form = await converse<PromptState, AnswerForm>(
+    open,
+    signal,
+    (screen, keys, state) => answerTo(view, screen, keys, state),
+    START,
+    (state, screen) => promptRows(view, state, screen),
+    { answer: 'deny' },
+  )
+  return answerOf(view, grants, form) ?? { kind: 'deny' }
 }
 
 /** What a key did: another state, or the end with an answer. */
@@ -99,72 +109,58 @@ function converse<State, Result>(
   })
 }
 
-/** One key of a person looking at a request. A paste, or several keys at once, is no answer to anything. */
+/** One key of a person looking at an ask. A paste, or several keys at once, is no answer to anything. */
 export function answerTo(
-  request: ApprovalRequest,
+  view: AskView,
   screen: Screen,
   keys: string,
   state: PromptState,
-): Turn<PromptState, Answer> {
-  const grant = request.suggestions[state.choice]
+): Turn<PromptState, AnswerForm> {
+  const { choice } = state
   if (state.step === 'message') return messageTurn(keys, state)
   if (state.step === 'time') {
     const time = TIMES.find(({ key }) => key === keys)
-    if (time && grant) return { answer: { kind: 'time', grant, seconds: time.seconds } }
+    if (time) return { answer: { answer: 'time', choice, seconds: time.seconds } }
     return { state: keys === ESCAPE ? { ...state, step: 'answer' } : state }
   }
-  const choose = (step: number): Turn<PromptState, Answer> => {
-    const choice = Math.min(Math.max(0, state.choice + step), Math.max(0, request.suggestions.length - 1))
-    return { state: { ...state, choice } }
+  const row = ANSWERS.find(({ key, kind }) => key === keys && view.answers.includes(kind))
+  if (row?.kind === 'time') return { state: { ...state, step: 'time' } }
+  if (row?.kind === 'deny-message') return { state: { ...state, step: 'message', message: '' } }
+  if (row) return { answer: { answer: row.kind, choice } }
+  const aside = ASIDE[keys]
+  if (aside !== undefined) {
+    const last = Math.max(0, view.offers.length - 1)
+    return { state: { ...state, choice: Math.min(Math.max(0, choice + aside), last) } }
   }
-  const scroll = (step: number): Turn<PromptState, Answer> => {
-    const to = Math.min(Math.max(0, scrollOf(request, state, screen) + step), maximumScroll(request, screen))
-    return { state: { ...state, scroll: to } }
-  }
-  switch (keys) {
-    case 'y':
-      return { answer: { kind: 'once' } }
-    case 's':
-      return grant ? { answer: { kind: 'session', grant } } : { state }
-    case 't':
-      return { state: grant ? { ...state, step: 'time' } : state }
-    case 'a':
-      return grant ? { answer: { kind: 'always', grant } } : { state }
-    case 'n':
-      return { answer: { kind: 'deny' } }
-    case 'd':
-      return grant ? { answer: { kind: 'deny-always', grant } } : { state }
-    case 'm':
-      return { state: { ...state, step: 'message', message: '' } }
-    case '\u001b[D':
-    case '\u001bOD':
-      return choose(-1)
-    case '\u001b[C':
-    case '\u001bOC':
-      return choose(1)
-    case '\u001b[A':
-    case '\u001bOA':
-      return scroll(-1)
-    case '\u001b[B':
-    case '\u001bOB':
-      return scroll(1)
-    case '\u001b[5~':
-      return scroll(-10)
-    case '\u001b[6~':
-      return scroll(10)
-    default:
-      return { state }
-  }
+  const step = ALONG[keys]
+  if (step === undefined) return { state }
+  const most = maximumScroll(view, state, screen)
+  return { state: { ...state, scroll: Math.min(Math.max(0, scrollOf(view, state, screen) + step), most) } }
+}
+
+/** Narrower and broader. */
+const ASIDE: Readonly<Record<string, number>> = { '\u001b[D': -1, '\u001bOD': -1, '\u001b[C': 1, '\u001bOC': 1 }
+
+/** Rows that a key scrolls. */
+const ALONG: Readonly<Record<string, number>> = {
+  '\u001b[A': -1,
+  '\u001bOA': -1,
+  k: -1,
+  '\u001b[B': 1,
+  '\u001bOB': 1,
+  j: 1,
+  '\u001b[5~': -10,
+  '\u001b[6~': 10,
+  ' ': 10,
+  '\u001b[H': Number.NEGATIVE_INFINITY,
+  '\u001b[F': Number.POSITIVE_INFINITY,
 }
 
 const ESCAPE = '\u001b'
 
-function messageTurn(keys: string, state: PromptState): Turn<PromptState, Answer> {
+function messageTurn(keys: string, state: PromptState): Turn<PromptState, AnswerForm> {
   if (keys === ESCAPE) return { state: { ...state, step: 'answer' } }
-  if (keys === '\r' || keys === '\n') {
-    const message = state.message.trim()
-    return { answer: message === '' ? { kind: 'deny' } : { kind: 'deny-message', message } }
-  }
+  if (keys === '\r' || keys === '\n') return { answer: { answer: 'deny-message', message: state.message } }
   return { state: { ...state, message: edited(state.message, keys) } }
 }
 
@@ -183,7 +179,7 @@ function edited(line: string, keys: string): string {
   if (keys === '\u007f' || keys === '\b') return [...line].slice(0, -1).join('')
   if (keys.startsWith(ESCAPE)) return line
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is left out.
-  return (line + keys.replace(/[\r\n\t]+/g, ' ').replace(/[\u0000-\u001f\u007f]/g, '')).slice(0, MAX_MESSAGE)
+  return (line + keys.replace(/[\r\n\t]+/g, ' ').replace(/[\u0000-\u001f\u007f]/g, '')).slice(0, LONGEST_MESSAGE)
 }
 
 function questionRows(text: string, options: readonly string[], line: string, { columns, rows }: Screen): string[] {

@@ -23,7 +23,7 @@ export interface CrashReport {
   readonly version: string
   readonly os: CrashFacts['os']
   readonly runtime: string
-  /** The error and its causes, outermost first. */
+  /** The error, the members of an AggregateError and the causes of each, outermost first. */
   readonly errors: readonly CrashedError[]
 }
 
@@ -35,7 +35,7 @@ interface CrashedError {
   readonly stack: readonly string[]
 }
 
-const MAX_CAUSES = 10
+const MAX_ERRORS = 20
 const MAX_FRAMES = 30
 const MAX_MESSAGE = 500
 
@@ -62,13 +62,14 @@ export function writeCrashReport(
 /** The report as data. */
 export function crashReport(error: unknown, id: string, facts: CrashFacts): CrashReport {
   const { now, command, version, os, runtime, redact } = facts
-  const errors: CrashedError[] = []
-  const seen = new Set<unknown>()
-  for (let each = error; each !== undefined && each !== null && !seen.has(each) && errors.length < MAX_CAUSES; ) {
-    seen.add(each)
-    errors.push(describe(each, redact))
-    each = each instanceof Error ? each.cause : undefined
+  const seen = new Set<unknown>([error])
+  // A set goes on with what is added to it: each error, then what it came from.
+  for (const each of seen) {
+    const members = each instanceof AggregateError ? each.errors : []
+    for (const from of [...members, each instanceof Error ? each.cause : undefined])
+      if (from !== undefined && from !== null && seen.size < MAX_ERRORS) seen.add(from)
   }
+  const errors = [...seen].map((each) => describe(each, redact))
   return { id, time: now, command: redact(command.split(/\s+/).slice(0, 2).join(' ')), version, os, runtime, errors }
 }
 

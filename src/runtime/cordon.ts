@@ -39,8 +39,20 @@ import { auditSigner, signTails } from './record/signer.ts'
 import { reapSpill } from './session/reap-spill.ts'
 import { type ProjectPolicy, Session } from './session/session.ts'
 
-export type { Prompter } from '../approval/prompter.ts'
-export { terminalPrompter } from '../approval/terminal-prompter.ts'
+export {
+  ANSWERS,
+  type AnswerForm,
+  type AnswerKind,
+  type AskView,
+  answerOf,
+  askText,
+  askView,
+  LONGEST_SECONDS,
+  TIMES,
+  withAnswers,
+} from '../approval/ask-view.ts'
+export type { Answer, ApprovalRequest, Prompter } from '../approval/prompter.ts'
+export { askAtTerminal, terminalPrompter } from '../approval/terminal-prompter.ts'
 
 export interface CordonOptions {
   /** The project's directory. */

@@ -95,6 +95,25 @@ export function cutTo(text: string, columns: number): string {
   return `${rowText(kept)}…`
 }
 
+/** The same, cut in the middle: of a path both ends say where it is, and its end must not be pushed out of sight. */
+export function cutMiddle(text: string, columns: number): string {
+  const all = pieces(text)
+  if (widthOf(text) <= columns) return rowText(all)
+  const room = Math.max(1, columns - 1)
+  const head = fitting(all, Math.floor(room / 3))
+  const tail = fitting(all.toReversed(), room - Math.floor(room / 3)).toReversed()
+  return `${rowText(head)}…${rowText(tail.slice(tail.findIndex((piece) => piece.width > 0)))}`
+}
+
+function fitting(all: readonly Piece[], columns: number): Piece[] {
+  let used = 0
+  const end = all.findIndex((piece) => {
+    used += piece.width
+    return used > columns
+  })
+  return all.slice(0, end < 0 ? all.length : end)
+}
+
 function rowText(row: readonly Piece[]): string {
   return row.map((piece) => piece.text).join('')
 }

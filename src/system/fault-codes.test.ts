@@ -21,7 +21,7 @@ test.each([
   { code: 'sandbox-userns', exit: 125, note: 'no sandbox, no run' },
   { code: 'command-not-executable', exit: 126, note: 'as in a shell' },
   { code: 'command-not-found', exit: 127, note: 'as in a shell' },
-  { code: 'unsigned-manifest', exit: 2, note: 'what was written has to be signed first' },
+  { code: 'unsigned-manifest', exit: 125, note: 'what is not signed is not used' },
 ] as const)('$code: $exit ($note)', ({ code, exit }) => {
   expect(FAULT_EXITS[code]).toBe(exit)
 })

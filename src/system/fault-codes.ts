@@ -12,11 +12,16 @@ export const FAULT_EXITS = {
   'audit-unwritable': 125,
   'key-unavailable': 125,
   'keychain-off': 125,
+  'keychain-unavailable': 125,
   'output-unwritable': 125,
   'state-corrupt': 125,
   'state-unreadable': 125,
   'state-untrusted': 125,
   'state-unwritable': 125,
+
+  // What is not signed is not used (M3).
+  closed: 125,
+  'unsigned-manifest': 125,
 
   // The sandbox could not be made, so nothing ran.
   'mask-moved': 125,
@@ -69,7 +74,6 @@ export const FAULT_EXITS = {
   'bad-config': 2,
   'bad-key': 2,
   busy: 2,
-  closed: 2,
   'discovery-brief': 2,
   exhausted: 2,
   exists: 2,
@@ -109,6 +113,7 @@ export const FAULT_EXITS = {
   'search-failed': 2,
   'search-timeout': 2,
   'secret-missing': 2,
+  'secret-name': 2,
   'quarantine-occupied': 2,
   'session-id': 2,
   'special-bits': 2,
@@ -128,7 +133,6 @@ export const FAULT_EXITS = {
   'unknown-agent': 2,
   'unknown-tool': 2,
   unreadable: 2,
-  'unsigned-manifest': 2,
   unwritable: 2,
 } as const
 

@@ -4,6 +4,7 @@ import { linkSync, readdirSync, readFileSync, readlinkSync, statSync, unlinkSync
 import { join } from 'node:path'
 import { isSameProcess, startOf } from './alive.ts'
 import { errorCode, Fault, unwritable } from './fault.ts'
+import { monotonicMs } from './monotonic.ts'
 import { makeDirectories } from './state.ts'
 import { uniqueName } from './unique-name.ts'
 
@@ -44,7 +45,7 @@ function acquire(directory: string, timeoutMs: number): () => void {
     unlinkQuietly(own)
     throw unwritable(own, error)
   }
-  const deadline = performance.now() + timeoutMs
+  const deadline = monotonicMs() + timeoutMs
   let pause = FIRST_PAUSE_MS
   try {
     for (;;) {
@@ -54,7 +55,7 @@ function acquire(directory: string, timeoutMs: number): () => void {
         const taken = take(directory, own, (current?.number ?? 0) + 1)
         if (taken !== null) return taken
       }
-      if (performance.now() > deadline) throw busy(directory, current?.number ?? 0)
+      if (monotonicMs() > deadline) throw busy(directory, current?.number ?? 0)
       sleep(pause)
       pause = Math.min(pause * 2, LONGEST_PAUSE_MS)
     }

@@ -3,8 +3,8 @@
 import { readFileSync } from 'node:fs'
 import { networkInterfaces, userInfo } from 'node:os'
 import { join } from 'node:path'
-import { Fault } from './fault.ts'
-import { keychainEntry } from './keys/keychain-entry.ts'
+import { errorCode, Fault } from './fault.ts'
+import { readStoredSecret } from './keys/stored-secrets.ts'
 
 export interface Machine {
   readonly cwd: string
@@ -36,7 +36,7 @@ export function thisMachine(): Machine {
     configDir: join(base(env.XDG_CONFIG_HOME, '.config'), 'cordon'),
     stateDir: join(base(env.XDG_STATE_HOME, '.local/state'), 'cordon'),
     cacheDir: join(base(env.XDG_CACHE_HOME, '.cache'), 'cordon'),
-    readSecret: (source) => readSecret(source, env, home),
+    readSecret: (source) => readSecret(source, env, home, join(base(env.XDG_STATE_HOME, '.local/state'), 'cordon')),
     ownAddresses: () => {
       addresses ??= Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map((entry) => entry.address))
       return addresses
@@ -71,9 +71,18 @@ function readSecret(
   source: { readonly kind: 'env' | 'keychain' | 'file'; readonly name: string },
   env: Readonly<Record<string, string | undefined>>,
   home: string,
+  stateDir: string,
 ): string | null {
   if (source.kind === 'env') return env[source.name] ?? null
-  if (source.kind === 'keychain') return keychainEntry(source.name).getPassword()
+  if (source.kind === 'keychain') return readStoredSecret(stateDir, source.name)
   const path = source.name.startsWith('~/') ? join(home, source.name.slice(2)) : source.name
-  return readFileSync(path, 'utf8').trim()
+  try {
+    return readFileSync(path, 'utf8').trim()
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return null
+    throw new Fault('secret-missing', `the secret's file ${path} cannot be read (${errorCode(error)})`, {
+      cause: error,
+      remedy: 'Make it a file that you can read, or name another source.',
+    })
+  }
 }

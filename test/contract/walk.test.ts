@@ -92,7 +92,7 @@ const calls: Readonly<Record<string, () => Promise<unknown>>> = {
   },
   '`cordon run`': async () => {
     const terminal = { out: () => {}, err: () => {}, color: false, width: 80 }
-    return (await run({ terminal, argv: ['--', 'true'] })) === 0 ? 'done' : 'failed'
+    return (await run({ terminal, bare: terminal, argv: ['--', 'true'] })) === 0 ? 'done' : 'failed'
   },
   'a `Read` hook': async () => {
     const input = { session_id: 's', cwd: world.root, hook_event_name: 'PreToolUse', tool_name: 'Read' }

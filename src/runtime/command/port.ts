@@ -4,6 +4,7 @@ import type { SessionFacts } from '../../policy/call.ts'
 import type { LaunchIo } from '../../sandbox/backend.ts'
 import type { ShellFacts } from '../../shell/facts.ts'
 import { Fault } from '../../system/fault.ts'
+import { monotonicMs } from '../../system/monotonic.ts'
 import type { CommandOptions, CommandPort, CommandResult } from '../../tools/tool.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
 import { BackgroundCommands } from '../session/background-commands.ts'
@@ -87,13 +88,13 @@ export function openCommands(options: CommandPortOptions): SessionCommands {
       signal: how.signal,
       spillDirectory: options.spillDirectory,
     }
-    const started = performance.now()
+    const started = monotonicMs()
     let whole: CommandResult | null = null
     let moved = ''
     for (const group of groups) {
       const status = whole?.exitCode ?? 0
       if ((group.when === 'success' && status !== 0) || (group.when === 'failure' && status === 0)) continue
-      const left = { ...how, timeoutMs: Math.max(1, how.timeoutMs - (performance.now() - started)) }
+      const left = { ...how, timeoutMs: Math.max(1, how.timeoutMs - (monotonicMs() - started)) }
       const outcome = await launchGroup({ ...group, text: `${moved}${group.text}` }, left, call, io)
       call.heard(outcome)
       whole = joined(whole, resultOf(outcome))

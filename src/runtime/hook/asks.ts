@@ -2,13 +2,13 @@
 
 import { createHash } from 'node:crypto'
 import { join, posix } from 'node:path'
+import { type AnswerKind, type AskView, askView, withAnswers } from '../../approval/ask-view.ts'
 import { type Suggestion, suggestGrants } from '../../approval/suggestion.ts'
 import { canonicalJson } from '../../system/canonical-json.ts'
 import { machineFiles } from '../../system/files.ts'
 import { withLock } from '../../system/lock.ts'
 import type { Machine } from '../../system/machine.ts'
 import { openOwnDirectory, readOwnJson, writeOwnJson } from '../../system/state.ts'
-import { openSavedGrants } from '../policy/saved-grants.ts'
 import type { HookJudgement } from './judge.ts'
 
 export interface OpenAsk {
@@ -17,18 +17,23 @@ export interface OpenAsk {
   readonly host: string
   readonly tool: string
   readonly subject: string
-  readonly reason: string
+  /** What a person is shown, with the answers that can be given. */
+  readonly view: AskView
   /** What could be granted, from the narrowest on; empty when no grant may be saved for it. */
   readonly suggestions: readonly Suggestion[]
-  /** The hash of the very call, which can be allowed once where nothing can be granted. */
+  /** The host's own id of the session that asked, where it has one. */
+  readonly session?: string
+  /** The hash of the very call, which can be answered once. */
   readonly once?: string
   readonly time: number
-  /** Until when the call may be tried once; there only when the person allowed that. */
-  readonly allowedUntil?: number
+  /** Until when the call may be tried once, or is refused with the message; there only when the person said so. */
+  readonly answeredUntil?: number
+  /** What the person has to say to the agent instead of a yes. */
+  readonly message?: string
 }
 
 interface AskFile {
-  readonly version: 1
+  readonly version: 2
   readonly asks: readonly OpenAsk[]
 }
 
@@ -37,7 +42,7 @@ const KEPT_MS = 24 * 3600 * 1000
 
 /** The asks of the last day that nobody answered, the newest last. */
 export function openAsks(machine: Machine, now: number): readonly OpenAsk[] {
-  return read(machine).filter((ask) => ask.time > now - KEPT_MS && ask.allowedUntil === undefined)
+  return read(machine).filter((ask) => ask.time > now - KEPT_MS && ask.answeredUntil === undefined)
 }
 
 /** Keeps an ask and gives its id, the same for the same ask; null when only the manifest can allow it. */
@@ -48,65 +53,90 @@ export function keepAsk(machine: Machine, ask: NewAsk, now: number): string | nu
   return id
 }
 
-type NewAsk = Omit<OpenAsk, 'id' | 'time' | 'allowedUntil'>
+type NewAsk = Omit<OpenAsk, 'id' | 'time' | 'answeredUntil' | 'message'>
 
 /** The ask of a hook's judgement, with what could be granted; `cwd` is where the call would run. */
 export function askOf(
   machine: Machine,
   host: string,
-  { root: project, cwd }: { readonly root: string; readonly cwd: string },
+  { root: project, cwd, session }: AskPlace,
   judgement: HookJudgement,
 ): NewAsk {
   const { subject, decision, facts, call } = judgement
   const resolve = (given: string): string => machineFiles.canonical(posix.resolve(project, given))
   const places = { root: project, home: machine.home, resolve }
-  const asked = {
+  const tool = call.kind === 'search' ? 'grep' : call.tool
+  // Of a tool that is not known the input is not known either: a yes would be for anything.
+  const suggestions = call.kind === 'tool' ? suggestGrants(decision, facts, places) : []
+  const once =
+    call.kind === 'tool'
+      ? hashOf([
+          host,
+          project,
+          cwd,
+          call.tool,
+          canonicalJson(call.tool === 'bash' ? { command: call.input.command } : call.input),
+        ])
+      : undefined
+  const request = {
+    tool,
+    subject,
+    ...(cwd !== project && { where: cwd }),
+    decision,
+    asks: decision.segments.filter((part) => part.decision === 'ask'),
+    suggestions,
+  }
+  const answered: readonly AnswerKind[] = [
+    ...(once === undefined ? [] : (['once', 'deny-message'] as const)),
+    ...(session === null ? [] : (['session'] as const)),
+    'time',
+    'always',
+    'deny',
+    'deny-always',
+  ]
+  return {
     host,
     project,
     subject,
-    tool: call.kind === 'search' ? 'grep' : call.tool,
-    reason: decision.reason.message,
+    tool,
+    view: withAnswers(askView(request), answered),
+    suggestions,
+    ...(session !== null && { session }),
+    ...(once !== undefined && { once }),
   }
-  // Of a tool that is not known the input is not known either: a yes would be for anything.
-  if (call.kind !== 'tool') return { ...asked, suggestions: [] }
-  const suggestions = suggestGrants(decision, facts, places)
-  if (suggestions.length > 0) return { ...asked, suggestions }
-  const input = call.tool === 'bash' ? { command: call.input.command } : call.input
-  return { ...asked, suggestions, once: hashOf([host, project, cwd, call.tool, canonicalJson(input)]) }
 }
 
-/** Allows the very call of an ask, the next time it is tried. */
-export function allowOnce(machine: Machine, { id }: OpenAsk, minutes: number, now: number): void {
-  change(machine, (asks) => asks.map((ask) => (ask.id === id ? { ...ask, allowedUntil: now + minutes * 60_000 } : ask)))
+/** Where a host's call was made. */
+interface AskPlace {
+  readonly root: string
+  readonly cwd: string
+  readonly session: string | null
 }
 
-/** Whether this very call was allowed once; it is not any more afterwards. */
-export function takeOnce(machine: Machine, { once }: NewAsk, now: number): boolean {
-  if (once === undefined) return false
-  const isAllowed = (ask: OpenAsk): boolean => ask.once === once && ask.allowedUntil !== undefined
-  if (!read(machine).some(isAllowed)) return false
-  let taken = false
+/** Allows the very call of an ask the next time it is tried, or refuses it then with a message. */
+export function answerNext(machine: Machine, { id }: OpenAsk, until: number, message: string | null): void {
+  const answer = { answeredUntil: until, ...(message !== null && { message }) }
+  change(machine, (asks) => asks.map((ask) => (ask.id === id ? { ...ask, ...answer } : ask)))
+}
+
+/** What the person answered to this very call, once: yes, or no with a message. It is answered no more afterwards. */
+export function takeAnswer(
+  machine: Machine,
+  { once }: NewAsk,
+  now: number,
+): { readonly message: string | null } | null {
+  if (once === undefined) return null
+  const isAnswered = (ask: OpenAsk): boolean => ask.once === once && ask.answeredUntil !== undefined
+  if (!read(machine).some(isAnswered)) return null
+  let taken: { readonly message: string | null } | null = null
   change(machine, (asks) => {
-    taken = asks.some((ask) => isAllowed(ask) && ask.allowedUntil! > now)
-    return asks.filter((ask) => !isAllowed(ask))
+    const found = asks.filter((ask) => isAnswered(ask) && ask.answeredUntil! > now)
+    // A no holds against a yes.
+    const ask = found.find(({ message }) => message !== undefined) ?? found[0]
+    taken = ask === undefined ? null : { message: ask.message ?? null }
+    return asks.filter((ask) => !isAnswered(ask))
   })
   return taken
-}
-
-/** Grants what an ask suggested, for a time; every agent in the project may then do it. */
-export function grantAsk(machine: Machine, ask: OpenAsk, suggestion: Suggestion, minutes: number, now: number): void {
-  const saved = openSavedGrants(machine)
-  for (const { kind, value } of [suggestion, ...(suggestion.also ?? [])])
-    saved.add({
-      project: ask.project,
-      session: 'terminal',
-      kind,
-      value,
-      verdict: 'allow',
-      scope: 'time',
-      expires: now + minutes * 60_000,
-    })
-  dropAsk(machine, ask.id)
 }
 
 export function dropAsk(machine: Machine, id: string): void {
@@ -118,32 +148,45 @@ function hashOf(parts: readonly string[]): string {
 }
 
 function read(machine: Machine): readonly OpenAsk[] {
-  return readOwnJson(join(openOwnDirectory(machine.stateDir), 'asks.json'), isAskFile)?.asks ?? []
+  const file = readOwnJson(join(openOwnDirectory(machine.stateDir), 'asks.json'), isAskFile)
+  return file?.version === 2 ? file.asks : []
 }
 
 function change(machine: Machine, how: (asks: readonly OpenAsk[]) => readonly OpenAsk[]): void {
   const directory = openOwnDirectory(machine.stateDir)
   withLock(join(directory, 'asks.lock'), () => {
-    writeOwnJson(join(directory, 'asks.json'), { version: 1, asks: how(read(machine)) } satisfies AskFile)
+    writeOwnJson(join(directory, 'asks.json'), { version: 2, asks: how(read(machine)) } satisfies AskFile)
   })
 }
 
-function isAskFile(value: unknown): value is AskFile {
+/** What an earlier build kept has no view, and is asked again. */
+interface EarlierFile {
+  readonly version: 1
+}
+
+function isAskFile(value: unknown): value is AskFile | EarlierFile {
   if (typeof value !== 'object' || value === null) return false
-  const { version, asks } = value as Partial<AskFile>
-  return version === 1 && Array.isArray(asks) && asks.every(isAsk)
+  const { version, asks } = value as { readonly version?: unknown; readonly asks?: unknown }
+  return version === 1 || (version === 2 && Array.isArray(asks) && asks.every(isAsk))
 }
 
 function isAsk(value: unknown): value is OpenAsk {
   const ask = value as Partial<OpenAsk> | null
-  const texts = ['id', 'project', 'host', 'tool', 'subject', 'reason'] as const
+  const texts = ['id', 'project', 'host', 'tool', 'subject'] as const
   return (
     typeof ask === 'object' &&
     ask !== null &&
     texts.every((name) => typeof ask[name] === 'string') &&
     Array.isArray(ask.suggestions) &&
-    (ask.once === undefined || typeof ask.once === 'string') &&
-    (ask.allowedUntil === undefined || typeof ask.allowedUntil === 'number') &&
+    isView(ask.view) &&
+    [ask.once, ask.session, ask.message].every((text) => text === undefined || typeof text === 'string') &&
+    (ask.answeredUntil === undefined || typeof ask.answeredUntil === 'number') &&
     typeof ask.time === 'number'
   )
+}
+
+function isView(value: unknown): value is AskView {
+  const view = value as Partial<AskView> | null
+  const lists = ['marks', 'hosts', 'reasons', 'offers', 'answers'] as const
+  return typeof view === 'object' && view !== null && lists.every((name) => Array.isArray(view[name]))
 }

@@ -3,6 +3,7 @@
 import { resetUserKey, userPublicKey } from '../../manifest/sign/sign.ts'
 import { readTrustedKeys, type TrustedKey, trustKey, untrustKey } from '../../manifest/sign/trusted-keys.ts'
 import { openKeyStore } from '../../system/keys/keychain.ts'
+import { openStoredSecrets, type StoredSecrets } from '../../system/keys/stored-secrets.ts'
 import type { Machine } from '../../system/machine.ts'
 
 export interface Keys {
@@ -25,4 +26,9 @@ export function openKeys(machine: Machine): Keys {
     untrust: (key) => untrustKey(configDir, key),
     reset: () => resetUserKey({ stateDir, keys: openKeyStore(stateDir) }),
   }
+}
+
+/** Opens the secrets that this user stored for manifests. */
+export function openSecrets({ stateDir }: Machine): StoredSecrets {
+  return openStoredSecrets(stateDir)
 }

@@ -1,6 +1,7 @@
 /** What is known of a sandbox under way: its init's messages, and what they come to in the end. */
 
 import { constants } from 'node:os'
+import { monotonicMs } from '../../system/monotonic.ts'
 import type { Asked, Captured, LaunchIo, LaunchResult } from '../backend.ts'
 import type { SandboxPlan } from '../plan.ts'
 import { maskViolation, memoryViolation, type Violation } from '../violation.ts'
@@ -19,7 +20,7 @@ export interface LaunchEnd {
 
 /** One launch, as its init tells it. */
 export class LaunchProgress {
-  readonly #started = performance.now()
+  readonly #started = monotonicMs()
   readonly #plan: SandboxPlan
   readonly #onViolation: LaunchIo['onViolation']
   readonly #violations: Violation[] = []
@@ -76,7 +77,7 @@ export class LaunchProgress {
       violations: this.#violations,
       asked: this.#asked,
       masksWatched: this.#ready?.watched ?? false,
-      milliseconds: performance.now() - this.#started,
+      milliseconds: monotonicMs() - this.#started,
     }
   }
 

@@ -3,6 +3,7 @@
 import { accessSync, constants, readdirSync } from 'node:fs'
 import { posix } from 'node:path'
 import { toldMessages } from '../../files/told-names.ts'
+import { monotonicMs } from '../../system/monotonic.ts'
 import { keepSecret, keptSecretsFile } from '../secrets/kept.ts'
 import { childPath, isBelow, MAX_FOLDER_LENGTH, type SecretTree } from '../secrets/tree.ts'
 import { type GuardedIn, guardedKeys, includedFiles, repairGitConfig } from './git-config.ts'
@@ -112,7 +113,7 @@ function openClosed(tree: SecretTree, baseline: TreeBaseline): readonly Quaranti
 
 class Settling {
   readonly findings: QuarantineFinding[]
-  readonly #deadline = performance.now() + MOST_MS
+  readonly #deadline = monotonicMs() + MOST_MS
   readonly #moved = new Set<string>()
   readonly #directories: ReadonlySet<string>
   readonly #tree: SecretTree
@@ -141,7 +142,7 @@ class Settling {
   }
 
   #watchTime(): void {
-    if (performance.now() > this.#deadline) throw new Error(`it takes longer than ${MOST_MS / 1000} seconds`)
+    if (monotonicMs() > this.#deadline) throw new Error(`it takes longer than ${MOST_MS / 1000} seconds`)
   }
 
   guarded(): void {

@@ -1,13 +1,28 @@
 /** Cordon's asks in the editor's own permission dialog. An answer of the editor, not proof of a person. */
 
 import type { AgentContext, PermissionOption } from '@agentclientprotocol/sdk'
-import type { CordonOptions } from '../../runtime/cordon.ts'
+import {
+  ANSWERS,
+  type Answer,
+  type AnswerKind,
+  type AskView,
+  answerOf,
+  askText,
+  askView,
+  type CordonOptions,
+  withAnswers,
+} from '../../runtime/cordon.ts'
+import { coverSecrets } from '../../scan/redact/cover.ts'
 import { visible, visibleLines } from '../../scan/visible-text.ts'
 import { toolKindOf } from './updates.ts'
 
 type Prompter = NonNullable<CordonOptions['prompter']>
-type ApprovalRequest = Parameters<Prompter['ask']>[0]
-type Answer = Awaited<ReturnType<Prompter['ask']>>
+
+/** A dialog of choices has no room for words of one's own. */
+const SHOWN: readonly AnswerKind[] = ['once', 'session', 'time', 'always', 'deny', 'deny-always']
+const SECONDS = 3600
+/** Names of choices are short: the whole value is in the text above them. */
+const NAME_LENGTH = 60
 
 /** Asks through the editor; anything but a clear yes is a no. */
 export function editorPrompter(client: () => AgentContext, sessionId: () => string): Prompter {
@@ -40,9 +55,10 @@ export function editorPrompter(client: () => AgentContext, sessionId: () => stri
   return {
     name: 'editor',
     async ask(request, signal) {
-      const title = `Cordon asks: ${visible(request.tool)} ${visible(request.subject.split('\n')[0]!)}`
-      const chosen = await put(title, toolKindOf(request.tool), questionText(request), optionsOf(request), signal)
-      return answerOf(chosen, request)
+      const view = withAnswers(askView(request), SHOWN)
+      const title = `Cordon asks: ${visible(view.tool)} ${visible(view.subject.split('\n')[0]!)}`
+      const chosen = await put(title, toolKindOf(request.tool), askText(view), optionsOf(view), signal)
+      return chosenAnswer(chosen, view, request.suggestions)
     },
     async question(text, options, signal) {
       if (options.length === 0) return null
@@ -50,46 +66,48 @@ export function editorPrompter(client: () => AgentContext, sessionId: () => stri
         (name, index): PermissionOption => ({ optionId: `option-${index}`, name: visible(name), kind: 'allow_once' }),
       )
       const none: PermissionOption = { optionId: 'none', name: 'No answer', kind: 'reject_once' }
-      const chosen = await put('The agent asks', 'other', visibleLines(text), [...choices, none], signal)
+      const chosen = await put('The agent asks', 'other', coverSecrets(visibleLines(text)), [...choices, none], signal)
       return options[Number(/^option-(\d+)$/.exec(chosen ?? '')?.[1] ?? Number.NaN)] ?? null
     },
   }
 }
 
-function optionsOf({ suggestions }: ApprovalRequest): PermissionOption[] {
-  const [narrowest] = suggestions
-  return [
-    { optionId: 'once', name: 'Allow once', kind: 'allow_once' },
-    ...(narrowest
-      ? [
-          {
-            optionId: 'session',
-            name: `Allow for this session: ${narrowest.kind} ${visible(narrowest.value)}`,
-            kind: 'allow_always' as const,
-          },
-        ]
-      : []),
-    { optionId: 'deny', name: 'Deny', kind: 'reject_once' },
-  ]
+/** One choice for an answer, and for one that saves a choice for each offer. */
+function optionsOf({ answers, offers }: AskView): PermissionOption[] {
+  return ANSWERS.filter(({ kind }) => answers.includes(kind)).flatMap(({ kind, saves }): PermissionOption[] => {
+    const name = NAMES[kind]
+    const option = { optionId: kind, name, kind: OPTION_KINDS[kind] }
+    if (!saves) return [option]
+    return offers.map(({ kind: what, value, also = [] }, index) => {
+      const others = also.length === 0 ? '' : ` and ${also.length} more`
+      const shown = value.length > NAME_LENGTH ? `${value.slice(0, NAME_LENGTH)}…` : value
+      return { ...option, optionId: `${kind}-${index}`, name: `${name}: ${what} ${visible(shown)}${others}` }
+    })
+  })
 }
 
-function answerOf(chosen: string | null, { suggestions }: ApprovalRequest): Answer {
-  const [narrowest] = suggestions
-  if (chosen === 'once') return { kind: 'once' }
-  if (chosen === 'session' && narrowest) return { kind: 'session', grant: narrowest }
-  return { kind: 'deny' }
+const NAMES: Readonly<Record<AnswerKind, string>> = {
+  once: 'Allow once',
+  session: 'Allow for this session',
+  time: 'Allow for 1 hour',
+  always: 'Always allow',
+  deny: 'Deny',
+  'deny-always': 'Never allow',
+  'deny-message': 'Deny with a message',
 }
 
-/** P6: the tool, the exact subject, why it is asked, and what a saved answer would also admit. */
-function questionText({ tool, subject, where, decision, suggestions }: ApprovalRequest): string {
-  const [narrowest] = suggestions
-  return [
-    `Cordon asks before ${visible(tool)} runs:`,
-    ...subject.split('\n').map((line) => `    ${visible(line)}`),
-    ...(where ? [`in ${visible(where)}`] : []),
-    `Why: ${visible(decision.reason.message)}`,
-    ...(narrowest
-      ? [`For this session it would allow ${narrowest.kind} ${visible(narrowest.value)} (${visible(narrowest.admits)})`]
-      : []),
-  ].join('\n')
+const OPTION_KINDS: Readonly<Record<AnswerKind, PermissionOption['kind']>> = {
+  once: 'allow_once',
+  session: 'allow_always',
+  time: 'allow_always',
+  always: 'allow_always',
+  deny: 'reject_once',
+  'deny-always': 'reject_always',
+  'deny-message': 'reject_once',
+}
+
+function chosenAnswer(chosen: string | null, view: AskView, grants: AskView['offers']): Answer {
+  const [, answer, index] = /^([a-z-]+?)(?:-(\d+))?$/.exec(chosen ?? '') ?? []
+  const choice = index === undefined ? 0 : Number(index)
+  return answerOf(view, grants, { answer, choice, seconds: SECONDS }) ?? { kind: 'deny' }
 }

@@ -6,7 +6,7 @@ import { commands } from './usage.ts'
 function scriptFor(shell: string): string {
   const said: string[] = []
   const terminal = { out: (text: string) => void said.push(text), err: () => undefined, color: false, width: 80 }
-  expect(run({ terminal, argv: [shell] })).toBe(0)
+  expect(run({ terminal, bare: terminal, argv: [shell] })).toBe(0)
   return said.join('')
 }
 

@@ -19,13 +19,19 @@ if (Number.parseInt(process.versions.node, 10) < 22) {
 
 const [, , command = ''] = process.argv
 // Half an installation, or no descriptor left: Node's own code 1 would tell a host that its hook has nothing against the call.
+let tell: ((error: unknown) => Promise<void>) | null = null
 process.on('uncaughtException', (error) => {
+  const end = () => process.exit(crashCode(process.argv))
+  // One that comes while another one is told ends it.
+  const told = tell
+  tell = null
+  if (told) return void told(error).finally(end)
   try {
     writeSync(2, `cordon: internal error: ${error instanceof Error ? error.message : String(error)}\n`)
   } catch {
     // The code says it all the same.
   }
-  process.exit(crashCode(process.argv))
+  end()
 })
 const loader = new ChunkLoader(
   `${import.meta.dirname}/chunks`,
@@ -33,7 +39,8 @@ const loader = new ChunkLoader(
   /^[a-z]{1,16}$/.test(command) ? command : 'main',
   require,
 )
-const { runProcess } = loader.load(MAIN_CHUNK, STARTS[command]) as typeof import('./main.ts')
+const { runProcess, tellCrash } = loader.load(MAIN_CHUNK, STARTS[command]) as typeof import('./main.ts')
+tell = tellCrash
 void runProcess().then((known) => {
   if (known) loader.remember()
   // Whatever a command waits for is done, and what it printed is out. Clearing up a process that ends anyway takes Node

@@ -3,6 +3,7 @@
 import { Fault, messageOf } from '../../system/fault.ts'
 import { faultExit } from '../../system/fault-codes.ts'
 import { version } from '../../system/version.ts'
+import { redacted, redactedTerminal } from '../terminal/redacted-terminal.ts'
 import { paint, processTerminal, type Terminal, visible } from '../terminal/terminal.ts'
 import { crashCode } from './crash-code.ts'
 import { type CommandContext, commandRow, commands, EXIT, ownWords, UsageError } from './usage.ts'
@@ -21,6 +22,7 @@ const LOADERS: Readonly<Record<string, Load>> = {
   tools: () => import('./commands/tools.ts'),
   skills: () => import('./commands/skills.ts'),
   keys: () => import('./commands/keys.ts'),
+  secrets: () => import('./commands/secrets.ts'),
   audit: () => import('./commands/audit.ts'),
   grants: () => import('./commands/grants.ts'),
   quarantine: () => import('./commands/quarantine.ts'),
@@ -42,9 +44,16 @@ const LOADERS: Readonly<Record<string, Load>> = {
   completions: () => import('./completions.ts'),
 }
 
+/**
+ * What goes out of these is taken as it is: a host runs the command in a hook's answer, a manifest is loaded, a public key is compared, an
+ * agent's terminal draws itself. The lines of the record, and what `redact` gives, have been masked already.
+ */
+const VERBATIM: ReadonlySet<string> = new Set('hook init import completions keys chat acp mcp redact audit'.split(' '))
+
 /** Runs the CLI with these arguments and returns the exit code. */
-export async function main(argv: readonly string[], terminal: Terminal = processTerminal()): Promise<number> {
+export async function main(argv: readonly string[], bare: Terminal = processTerminal()): Promise<number> {
   const [name, ...rest] = argv
+  const terminal = redactedTerminal(bare, VERBATIM.has(name ?? ''))
   if (name === '--version' || name === '-V' || name === '-v' || name === 'version') {
     terminal.out(`cordon ${version}\n`)
     return EXIT.ok
@@ -66,7 +75,7 @@ export async function main(argv: readonly string[], terminal: Terminal = process
   }
   try {
     const command = await load()
-    return await command.run({ terminal, argv: rest })
+    return await command.run({ terminal, argv: rest, bare })
   } catch (error) {
     const json = own.includes('--json')
     if (error instanceof UsageError) {
@@ -124,15 +133,27 @@ export async function runProcess(): Promise<boolean> {
     return exitCode !== EXIT.usage && exitCode !== EXIT.fault
   } catch (error) {
     process.exitCode = crashCode(process.argv)
-    process.stderr.write(`cordon: internal error: ${messageOf(error)}\n`)
-    const report = await crashReport(error)
-    process.stderr.write(
-      report
-        ? `  a report without keys or session content is in ${report}\n`
-        : `${error instanceof Error ? error.stack : ''}\n`,
-    )
+    await tellCrash(error)
     return false
   }
+}
+
+/** Says that Cordon crashed, and where the report is; for what was thrown in a timer or a promise as well. */
+export async function tellCrash(error: unknown): Promise<void> {
+  const say = (text: string): void => {
+    try {
+      processTerminal().err(redacted(text))
+    } catch {
+      // The exit code says it all the same.
+    }
+  }
+  say(`cordon: internal error: ${messageOf(error)}\n`)
+  const report = await crashReport(error)
+  say(
+    report
+      ? `  a report without keys or session content is in ${report}\n`
+      : `${error instanceof Error ? error.stack : ''}\n`,
+  )
 }
 
 /** What made this process crash may keep the report from being written as well. */

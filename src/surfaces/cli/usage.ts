@@ -5,6 +5,8 @@ import type { Terminal } from '../terminal/terminal.ts'
 export interface CommandContext {
   readonly terminal: Terminal
   readonly argv: readonly string[]
+  /** The terminal before the redactor: for a token that the person is to be given. */
+  readonly bare: Terminal
 }
 
 export { EXIT } from '../terminal/exit.ts'
@@ -156,6 +158,15 @@ export const commands: readonly CommandRow[] = [
       'A cordon.toml.sig by a trusted key puts a manifest in force. In CI, CORDON_TRUSTED_KEYS names a file of keys.',
   },
   {
+    name: 'secrets',
+    summary: 'Store, list and remove the values of secrets that a manifest names.',
+    usage: 'cordon secrets [list] [--json]\n  cordon secrets set NAME\n  cordon secrets remove NAME',
+    words: 2,
+    flags: [json],
+    details:
+      'The value is typed without being shown, or read from stdin, and kept in your keychain, else in a file for you alone.\nA manifest names it with source = "keychain:NAME" under [[secrets]]; commands never see it.',
+  },
+  {
     name: 'audit',
     summary: 'Show, search, verify and report the record.',
     usage:
@@ -300,7 +311,7 @@ export const commands: readonly CommandRow[] = [
     name: 'approvals',
     summary: 'Answer what hooks had nobody to ask.',
     usage:
-      'cordon approvals [list] [--json]\n  cordon approvals allow ID [--minutes N] [--choice N] [--yes]\n  cordon approvals drop ID',
+      'cordon approvals [list] [--json]\n  cordon approvals answer [ID]\n  cordon approvals allow ID [--minutes N] [--choice N] [--yes]\n  cordon approvals drop ID',
     words: 2,
     flags: [
       { name: '--minutes', value: 'N', about: 'How long it holds (60).' },
@@ -308,7 +319,8 @@ export const commands: readonly CommandRow[] = [
       { name: '--yes', about: 'Grant without showing what it is and asking.' },
       json,
     ],
-    details: 'A grant holds for the project and a time, and never beats a deny; cordon grants lists and revokes it.',
+    details:
+      '`answer` asks you as a session would, with every answer; `allow` grants one choice for a time. A grant never beats a deny;\ncordon grants lists and revokes it.',
   },
   {
     name: 'import',

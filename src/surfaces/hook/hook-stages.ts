@@ -114,10 +114,15 @@ async function approved(
     )
   }
   const { machine } = setting
-  const { askOf, keepAsk, takeOnce } = await import('../../runtime/hook/asks.ts')
+  const { askOf, keepAsk, takeAnswer } = await import('../../runtime/hook/asks.ts')
   const { root } = judge.loaded
-  const ask = askOf(machine, host.name, { root, cwd: request.cwd ?? root }, judgement)
-  if (takeOnce(machine, ask, Date.now())) return { approved: true, remember: null }
+  const ask = askOf(machine, host.name, { root, cwd: request.cwd ?? root, session: request.session }, judgement)
+  const answer = takeAnswer(machine, ask, Date.now())
+  if (answer?.message === null) return { approved: true, remember: null }
+  if (answer) {
+    const message = `The user said no: ${answer.message}`
+    return { approved: false, refusal: { kind: 'corrected', message }, remember: null }
+  }
   const id = keepAsk(machine, ask, Date.now())
   return refused(needed, wayOut(id, judgement))
 }

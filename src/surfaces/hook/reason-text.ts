@@ -1,13 +1,14 @@
 /** Why, as a host and its model read it: one line that hides nothing and is not too long. */
 
 import { visible } from '../../scan/visible-text.ts'
+import { redacted } from '../terminal/redacted-terminal.ts'
 
 /** Longer reasons are cut: a host shows them, and a model pays for them. */
 const MAX_REASON = 2000
 
 /** Never empty: a denial without a reason is an allow in Codex. */
 export function reasonText(...sentences: readonly (string | undefined)[]): string {
-  const text = oneLine(`Cordon: ${sentences.filter(Boolean).join(' ')}`)
+  const text = redacted(oneLine(`Cordon: ${sentences.filter(Boolean).join(' ')}`))
   return text.length > MAX_REASON ? `${text.slice(0, MAX_REASON)} …` : text
 }
 

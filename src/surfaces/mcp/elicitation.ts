@@ -1,13 +1,23 @@
 /** Approvals by elicitation: the client shows the question to its person. An answer from the client, not proof of a person. */
 
-import type { CordonOptions } from '../../runtime/cordon.ts'
+import {
+  ANSWERS,
+  type AskView,
+  answerOf,
+  askText,
+  askView,
+  type CordonOptions,
+  LONGEST_SECONDS,
+  withAnswers,
+} from '../../runtime/cordon.ts'
+import { coverSecrets } from '../../scan/redact/cover.ts'
 import { visible } from '../terminal/terminal.ts'
-import { isObject } from './json-rpc.ts'
+import { isObject, type Json } from './json-rpc.ts'
 import type { Elicit } from './rounds.ts'
 
 type Prompter = NonNullable<CordonOptions['prompter']>
-type ApprovalRequest = Parameters<Prompter['ask']>[0]
-type Answer = Awaited<ReturnType<Prompter['ask']>>
+
+const MINUTES = 60
 
 /**
  * A prompter that asks through the client. Anything but a clear yes is a no. Where clients share what they work on (`shared`), a
@@ -16,17 +26,15 @@ type Answer = Awaited<ReturnType<Prompter['ask']>>
 export function elicitationPrompter(elicit: Elicit, shared: boolean): Prompter {
   return {
     name: 'elicitation',
-    async ask(asked, signal) {
-      const request = shared ? { ...asked, suggestions: [] } : asked
-      const answers = request.suggestions.length > 0 ? ['once', 'session', 'deny'] : ['once', 'deny']
-      const answer = {
-        type: 'string',
-        title: 'Answer',
-        description: 'once: only this call; session: also what is named above, until the session ends; deny: no.',
-        enum: answers,
-      }
-      const requestedSchema = { type: 'object', properties: { answer }, required: ['answer'] }
-      return readAnswer(await elicit({ message: questionText(request), requestedSchema }, signal), request)
+    async ask(request, signal) {
+      const whole = askView(request)
+      const view = shared ? withAnswers(whole, ['once', 'deny', 'deny-message']) : whole
+      const given = await elicit({ message: askText(view), requestedSchema: formOf(view) }, signal)
+      if (!isObject(given) || given.action !== 'accept' || !isObject(given.content)) return { kind: 'deny' }
+      const { answer, grant, minutes, message } = given.content
+      const choice = grant === undefined ? 0 : offerNames(view).indexOf(String(grant))
+      const seconds = (typeof minutes === 'number' ? minutes : MINUTES) * 60
+      return answerOf(view, request.suggestions, { answer, choice, seconds, message }) ?? { kind: 'deny' }
     },
     async question(text, options, signal) {
       const answer = {
@@ -35,31 +43,53 @@ export function elicitationPrompter(elicit: Elicit, shared: boolean): Prompter {
         ...(options.length > 0 && { enum: [...options] }),
       }
       const requestedSchema = { type: 'object', properties: { answer }, required: ['answer'] }
-      const given = await elicit({ message: `The agent asks: ${visible(text)}`, requestedSchema }, signal)
+      const given = await elicit({ message: `The agent asks: ${coverSecrets(visible(text))}`, requestedSchema }, signal)
       const content = isObject(given) && given.action === 'accept' && isObject(given.content) ? given.content : {}
       return typeof content.answer === 'string' ? content.answer : null
     },
   }
 }
 
-/** P6: the tool, the exact subject, why it is asked, and what a saved answer would also admit. */
-function questionText({ tool, subject, where, decision, suggestions }: ApprovalRequest): string {
-  const [narrowest] = suggestions
-  return [
-    `Cordon asks before ${visible(tool)} runs:`,
-    ...subject.split('\n').map((line) => `    ${visible(line)}`),
-    ...(where ? [`in ${visible(where)}`] : []),
-    `Why: ${visible(decision.reason.message)}`,
-    ...(narrowest
-      ? [`"session" would allow: ${narrowest.kind} ${visible(narrowest.value)} (${visible(narrowest.admits)})`]
-      : []),
-  ].join('\n')
+/** The form of an ask: the answer, and beside it what some answers take. */
+function formOf(view: AskView): Json {
+  const rows = ANSWERS.filter(({ kind }) => view.answers.includes(kind))
+  const answer = {
+    type: 'string',
+    title: 'Answer',
+    description: rows.map(({ kind, label }) => (kind === label ? kind : `${kind}: ${label}`)).join('; '),
+    enum: rows.map(({ kind }) => kind),
+    enumNames: rows.map(({ label }) => label),
+  }
+  const names = offerNames(view)
+  const grant = {
+    type: 'string',
+    title: 'What is saved',
+    description: 'For session, time, always and deny-always.',
+    enum: names,
+    default: names[0],
+  }
+  const minutes = {
+    type: 'integer',
+    title: 'Minutes',
+    description: 'For time.',
+    minimum: 1,
+    maximum: LONGEST_SECONDS / 60,
+    default: MINUTES,
+  }
+  const message = { type: 'string', title: 'Message to the agent', description: 'For deny-message.' }
+  const properties = {
+    answer,
+    ...(names.length > 1 && { grant }),
+    ...(view.answers.includes('time') && { minutes }),
+    ...(view.answers.includes('deny-message') && { message }),
+  }
+  return { type: 'object', properties, required: ['answer'] }
 }
 
-function readAnswer(given: unknown, { suggestions }: ApprovalRequest): Answer {
-  if (!isObject(given) || given.action !== 'accept' || !isObject(given.content)) return { kind: 'deny' }
-  const [narrowest] = suggestions
-  if (given.content.answer === 'once') return { kind: 'once' }
-  if (given.content.answer === 'session' && narrowest) return { kind: 'session', grant: narrowest }
-  return { kind: 'deny' }
+/** Each offer by a name of its own, as it may be shown. */
+function offerNames({ offers }: AskView): string[] {
+  return offers.map(({ kind, value, also = [] }, index) => {
+    const others = also.length === 0 ? '' : ` and ${also.length} more`
+    return `${index + 1}: ${kind} ${visible(value)}${others}`
+  })
 }

@@ -353,7 +353,7 @@ const DENIED: Readonly<Record<string, Case>> = {
     plain: true,
     raw: '\x05\x01\x00\x05\xf0\x00\x03\x0agithub.com\x01\xbb',
   },
-  socks4a: { why: 'SOCKS4a', plain: true, raw: '\x04\x01\x01\xbb\x00\x00\x00\x01\x00github.com\x00' },
+  socks4a: { why: 'SOCKS4a, another host', plain: true, raw: '\x04\x01\x01\xbb\x00\x00\x00\x01\x00evil.com\x00' },
   'socks-nul': { why: 'a zero byte in the name', socks: { host: 'github.com\0.evil.com', port: 443 } },
   socks4: { why: 'SOCKS4', plain: true, raw: '\x04\x01\x01\xbb\x8c\x52\x70\x03\x00' },
 }

@@ -1,70 +1,91 @@
-/** `cordon approvals`: what hooks had nobody to ask, answered at a terminal. */
+/** `cordon approvals`: what hooks had nobody to ask, answered at a terminal with the same question and answers as everywhere. */
 
-import { allowOnce, dropAsk, grantAsk, type OpenAsk, openAsks } from '../../../runtime/hook/asks.ts'
-import { thisMachine } from '../../../system/machine.ts'
+import { answerOf, askAtTerminal, askText } from '../../../runtime/cordon.ts'
+import { answerAsk } from '../../../runtime/hook/answer-ask.ts'
+import { dropAsk, type OpenAsk, openAsks } from '../../../runtime/hook/asks.ts'
+import { type Machine, thisMachine } from '../../../system/machine.ts'
 import { paint, type Terminal, visible } from '../../terminal/terminal.ts'
-import { oneOf, parseArguments, textFlag } from '../arguments.ts'
+import { type Arguments, oneOf, parseArguments, textFlag } from '../arguments.ts'
 import { confirm } from '../confirm.ts'
 import { type CommandContext, commandRow, EXIT, UsageError } from '../usage.ts'
 
 const MAX_MINUTES = 30 * 24 * 60
 
-/** Runs `cordon approvals list|allow|drop`. */
+/** Runs `cordon approvals list|answer|allow|drop`. */
 export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const args = parseArguments(commandRow('approvals')!, argv)
   const [given = 'list', id] = args.words
-  const verb = oneOf(['list', 'allow', 'drop'], given, 'say what to do')
+  const verb = oneOf(['list', 'answer', 'allow', 'drop'], given, 'say what to do')
   const machine = thisMachine()
   const asks = openAsks(machine, Date.now())
-  if (verb === 'list') {
-    if (args.flags.json) terminal.out(`${JSON.stringify(asks)}\n`)
-    else if (asks.length === 0) terminal.out('nothing waits for an answer\n')
-    for (const ask of args.flags.json ? [] : asks) terminal.out(describe(terminal, ask))
-    return EXIT.ok
-  }
+  if (verb === 'list') return list(terminal, args, asks)
+  if (verb === 'answer') return answer(terminal, machine, id === undefined ? asks : [askNamed(asks, id)])
   if (id === undefined) throw new UsageError(`name what is meant: cordon approvals ${verb} ID`)
-  const ask = asks.find((candidate) => candidate.id === id)
-  if (!ask) throw new UsageError(`nothing waits under “${id}”; cordon approvals lists what does`)
+  const ask = askNamed(asks, id)
   if (verb === 'drop') {
     dropAsk(machine, ask.id)
     terminal.out(`dropped ${ask.id}\n`)
     return EXIT.ok
   }
+  return allow(terminal, machine, args, ask)
+}
+
+function askNamed(asks: readonly OpenAsk[], id: string): OpenAsk {
+  const ask = asks.find((candidate) => candidate.id === id)
+  if (!ask) throw new UsageError(`nothing waits under “${id}”; cordon approvals lists what does`)
+  return ask
+}
+
+function list(terminal: Terminal, args: Arguments, asks: readonly OpenAsk[]): number {
+  if (args.flags.json) {
+    terminal.out(`${JSON.stringify(asks)}\n`)
+    return EXIT.ok
+  }
+  if (asks.length === 0) terminal.out('nothing waits for an answer\n')
+  for (const ask of asks) terminal.out(`${describe(terminal, ask)}\n`)
+  if (asks.length > 0) terminal.out('cordon approvals answer asks you about each of them\n')
+  return EXIT.ok
+}
+
+/** Puts each ask to the person, as a session would have. */
+async function answer(terminal: Terminal, machine: Machine, asks: readonly OpenAsk[]): Promise<number> {
+  if (asks.length === 0) terminal.out('nothing waits for an answer\n')
+  for (const ask of asks) {
+    const view = { ...ask.view, tool: `${ask.view.tool} for ${ask.host}`, where: ask.view.where ?? ask.project }
+    const given = await askAtTerminal(view, ask.suggestions, new AbortController().signal)
+    const done = await answerAsk(machine, ask, given, Date.now())
+    terminal.out(`${paint(terminal, 'cyan', ask.id)}  ${visible(done)}\n`)
+  }
+  return EXIT.ok
+}
+
+/** Allows without a full prompt: one choice for a time, or the very call once. */
+async function allow(terminal: Terminal, machine: Machine, args: Arguments, ask: OpenAsk): Promise<number> {
   const minutes = number(textFlag(args, 'minutes') ?? '60', MAX_MINUTES, '--minutes')
   const choice = number(textFlag(args, 'choice') ?? '1', Math.max(1, ask.suggestions.length), '--choice')
-  const suggestion = ask.suggestions[choice - 1]
+  const saves = ask.suggestions.length > 0
   // The id comes from the agent's own words, so what it stands for is shown before it is granted.
   if (!args.flags.yes) {
     terminal.out(describe(terminal, ask))
-    const question = suggestion
-      ? `Grant ${choice} for ${minutes} minutes?`
-      : `Allow it once, within ${minutes} minutes?`
+    const question = saves ? `Grant ${choice} for ${minutes} minutes?` : `Allow it once, within ${minutes} minutes?`
     if (!(await confirm(terminal, `${question} [y/N] `))) {
       terminal.err('nothing was granted (--yes grants without asking)\n')
       return EXIT.failed
     }
   }
-  if (!suggestion) {
-    allowOnce(machine, ask, minutes, Date.now())
-    terminal.out(`allowed once, within ${minutes} minutes, in ${visible(ask.project)}: ${visible(ask.subject)}\n`)
-    return EXIT.ok
-  }
-  grantAsk(machine, ask, suggestion, minutes, Date.now())
-  terminal.out(
-    `granted for ${minutes} minutes in ${visible(ask.project)}: ${suggestion.kind} ${visible(suggestion.value)} (${visible(suggestion.admits)})\n`,
-  )
+  const form = saves ? { answer: 'time', choice: choice - 1, seconds: minutes * 60 } : { answer: 'once' }
+  const given = answerOf(ask.view, ask.suggestions, form)
+  if (given === null) throw new UsageError(`“${ask.id}” cannot be allowed this way; cordon approvals answer ${ask.id}`)
+  const done = await answerAsk(machine, ask, given, Date.now(), minutes)
+  terminal.out(`${visible(done)} (in ${visible(ask.project)})\n`)
   return EXIT.ok
 }
 
-/** The ask with everything that an answer is about. */
-function describe(terminal: Terminal, { id, host, tool, subject, reason, project, suggestions }: OpenAsk): string {
-  const offers = suggestions.map(
-    ({ kind, value, admits }, index) => `        ${index + 1}. ${kind} ${visible(value)} (${visible(admits)})\n`,
-  )
-  if (offers.length === 0) offers.push('        1. once: this very call, the next time it is tried\n')
-  return `${paint(terminal, 'cyan', id)}  ${visible(host)}: ${visible(tool)}  ${visible(subject)}
-        ${visible(reason)}  ${paint(terminal, 'dim', visible(project))}
-${offers.join('')}`
+/** The ask with everything that an answer is about: the text of the prompt. */
+function describe(terminal: Terminal, { id, host, project, view }: OpenAsk): string {
+  const [title, ...rows] = askText(view).split('\n')
+  const about = `${paint(terminal, 'cyan', id)}  ${paint(terminal, 'bold', title!)}, for ${visible(host)} in ${visible(project)}`
+  return `${about}\n${rows.map((row) => `        ${row}\n`).join('')}`
 }
 
 function number(text: string, most: number, flag: string): number {

@@ -3,6 +3,7 @@
 import type { Decision, PartDecision } from '../../../policy/decision.ts'
 import { type CheckedCall, newSession, openChecker } from '../../../runtime/decide/check-call.ts'
 import type { LoadedPolicy } from '../../../runtime/policy/load.ts'
+import { coverSecrets } from '../../../scan/redact/cover.ts'
 import type { CommandFact, ShellFacts, Word } from '../../../shell/facts.ts'
 import { machineFiles } from '../../../system/files.ts'
 import type { Machine } from '../../../system/machine.ts'
@@ -10,6 +11,7 @@ import { paint, type Terminal, visible, visibleLines } from '../../terminal/term
 import { parseArguments } from '../arguments.ts'
 import { hintAtInit, openPolicy } from '../open-policy.ts'
 import { requestedCall } from '../requested-call.ts'
+import { secretMask } from '../secret-words.ts'
 import { type CommandContext, commandRow, EXIT } from '../usage.ts'
 import { VERDICT_EXIT, VERDICT_STYLE } from './check.ts'
 
@@ -26,7 +28,9 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const network = checked.facts ? await networkOf(checked.facts, loaded, machine, cwd) : null
   if (args.flags.json) {
     const hosts = network && { network: network.json }
-    terminal.out(`${JSON.stringify({ ...checked.decision, facts: checked.facts, ...hosts })}\n`)
+    const mask = secretMask(checked.facts)
+    const masked = (_: string, field: unknown) => (typeof field === 'string' ? mask(field) : field)
+    terminal.out(`${JSON.stringify({ ...checked.decision, facts: checked.facts, ...hosts }, masked)}\n`)
   } else
     terminal.out(`${draw(terminal, checked, loaded.root)}${network?.lines.map((line) => `  ${line}\n`).join('') ?? ''}`)
   hintAtInit(args, loaded, terminal)
@@ -80,7 +84,8 @@ function draw(terminal: Terminal, { decision, facts }: CheckedCall, root: string
 }
 
 /** The command text with the part that decided underlined, or marked where there are no colours. */
-function underlined(terminal: Terminal, source: string, part: PartDecision | undefined): string {
+function underlined(terminal: Terminal, text: string, part: PartDecision | undefined): string {
+  const source = coverSecrets(text)
   if (!part?.span || part.decision === 'allow') return visibleLines(source).replaceAll('\n', '\n  ')
   const { start, end } = part.span
   const [before, middle, after] = [source.slice(0, start), source.slice(start, end), source.slice(end)]
@@ -89,6 +94,7 @@ function underlined(terminal: Terminal, source: string, part: PartDecision | und
 }
 
 function shellTree(terminal: Terminal, facts: ShellFacts, decision: Decision, root: string): string[] {
+  const mask = secretMask(facts)
   const loose = decision.segments.filter((part) => part.command === undefined)
   const children = (parent: number | null): number[] =>
     facts.commands.flatMap((fact, index) => (fact.parent === parent ? [index] : []))
@@ -98,7 +104,7 @@ function shellTree(terminal: Terminal, facts: ShellFacts, decision: Decision, ro
     const inner = children(index)
     const rail = `${indent}${last ? '   ' : '│  '}`
     return [
-      ...commandLines(terminal, fact, parts, `${indent}${last ? '└─ ' : '├─ '}`, rail, root),
+      ...commandLines(terminal, fact, parts, { branch: `${indent}${last ? '└─ ' : '├─ '}`, rail, root, mask }),
       ...inner.flatMap((child, at) => drawCommand(child, rail, at === inner.length - 1)),
     ]
   }
@@ -109,13 +115,19 @@ function shellTree(terminal: Terminal, facts: ShellFacts, decision: Decision, ro
   ]
 }
 
+/** Where in the tree a command is drawn, and how its secrets are hidden. */
+interface Drawing {
+  readonly branch: string
+  readonly rail: string
+  readonly root: string
+  readonly mask: (text: string) => string
+}
+
 function commandLines(
   terminal: Terminal,
   fact: CommandFact,
   parts: readonly PartDecision[],
-  branch: string,
-  rail: string,
-  root: string,
+  { branch, rail, root, mask }: Drawing,
 ): string[] {
   const own = parts.find((part) => part.kind === 'command')
   const others = parts.filter((part) => part !== own)
@@ -124,7 +136,7 @@ function commandLines(
   const place = fact.cwd === null ? 'in a directory that cannot be known' : fact.cwd === root ? '' : `in ${fact.cwd}`
   const dynamic = fact.argv.some((word) => word.values === null)
   return [
-    `${branch}${own ? verdict(terminal, own) : ''} ${origin}${words(terminal, fact)}${place ? paint(terminal, 'dim', `  ${visible(place)}`) : ''}`,
+    `${branch}${own ? verdict(terminal, own) : ''} ${origin}${words(terminal, fact, mask)}${place ? paint(terminal, 'dim', `  ${visible(place)}`) : ''}`,
     ...(own ? [`${rail}      ${visible(own.reason.message)} ${paint(terminal, 'dim', sources(own))}`] : []),
     ...(dynamic ? [paint(terminal, 'dim', `${rail}      ⟨…⟩ is only known when it runs`)] : []),
     ...others.flatMap((part) => partLines(terminal, part, `${rail}   `)),
@@ -140,16 +152,19 @@ function partLines(terminal: Terminal, part: PartDecision, indent: string): stri
 }
 
 /** The words as bash will see them: one cell a word, what cannot be known in angle brackets. */
-function words(terminal: Terminal, fact: CommandFact): string {
+function words(terminal: Terminal, fact: CommandFact, mask: Drawing['mask']): string {
   const assignments = fact.assignments
     .filter((assignment) => assignment.scope === 'command' || fact.argv.length === 0)
-    .map((assignment) => `${assignment.name}=${assignment.value ? cell(assignment.value) : '…'}`)
-  return [...assignments, ...fact.argv.map(cell)].map((text) => paint(terminal, 'bold', text)).join(' ')
+    .map((assignment) => `${assignment.name}=${assignment.value ? cell(assignment.value, mask) : '…'}`)
+  const cells = fact.argv.map((word) => cell(word, mask))
+  return [...assignments, ...cells].map((text) => paint(terminal, 'bold', text)).join(' ')
 }
 
-function cell(word: Word): string {
-  if (word.values === null) return `⟨${visible(word.text)}⟩`
-  const shown = word.values.map((value) => (value === '' || /[\s'"⟨⟩|]/.test(value) ? JSON.stringify(value) : value))
+function cell(word: Word, mask: Drawing['mask']): string {
+  if (word.values === null) return `⟨${visible(mask(word.text))}⟩`
+  const shown = word.values
+    .map(mask)
+    .map((value) => (value === '' || /[\s'"⟨⟩|]/.test(value) ? JSON.stringify(value) : value))
   return visible(shown.join('|'))
 }
 

@@ -1,6 +1,6 @@
 /** `cordon mcp`: the guarded tools for any MCP client, over stdio or HTTP; `wrap` puts a guard around another server. */
 
-import { createCordon } from '../../../runtime/cordon.ts'
+import { askView, createCordon, withAnswers } from '../../../runtime/cordon.ts'
 import { keepAsk } from '../../../runtime/hook/asks.ts'
 import { machineFiles } from '../../../system/files.ts'
 import { thisMachine } from '../../../system/machine.ts'
@@ -12,7 +12,7 @@ import { rootFlag } from '../open-policy.ts'
 import { type CommandContext, commandRow, EXIT, UsageError } from '../usage.ts'
 
 /** Runs `cordon mcp`. */
-export async function run({ terminal, argv }: CommandContext): Promise<number> {
+export async function run({ terminal, argv, bare }: CommandContext): Promise<number> {
   const args = parseArguments(commandRow('mcp')!, argv)
   const root = rootFlag(args) ?? process.cwd()
   const [verb, ...server] = args.words
@@ -32,7 +32,9 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   if (verb !== undefined) throw new UsageError('say cordon mcp, or cordon mcp wrap -- SERVER')
   if (args.flags.port !== undefined && !args.flags.http) throw new UsageError('--port goes with --http')
   const options = serverOptions(root, terminal)
-  if (args.flags.http) return overHttp(terminal, options, textFlag(args, 'port') ?? '0')
+  // A project that is not signed ends it here, where a person sees why, and not at a client's first request.
+  await (await createCordon({ project: root })).close()
+  if (args.flags.http) return overHttp(bare, options, textFlag(args, 'port') ?? '0')
   await serveStdio(options)
   return EXIT.ok
 }
@@ -49,10 +51,12 @@ function serverOptions(root: string, terminal: Terminal): ServerOptions {
     },
     fallback: {
       name: 'terminal',
-      ask: async ({ tool, subject, decision, suggestions }) => {
+      ask: async (request) => {
         const project = machineFiles.canonical(root)
-        const reason = decision.reason.message
-        const id = keepAsk(machine, { host: 'mcp', project, tool, subject, reason, suggestions }, Date.now())
+        const { tool, subject, suggestions } = request
+        // The session has its own id, and takes no answer to a call that it has refused.
+        const view = withAnswers(askView(request), ['time', 'always', 'deny', 'deny-always'])
+        const id = keepAsk(machine, { host: 'mcp', project, tool, subject, view, suggestions }, Date.now())
         throw new Error(
           id === null
             ? 'only the manifest can allow it: the user can grant it in cordon.toml and sign that'

@@ -1,0 +1,42 @@
+/** A terminal that shows no secret: what Cordon itself prints goes through the one redactor, JSON string by string (A2). */
+
+import { createRedactor, type Redactor } from '../../scan/redact/redact.ts'
+import type { Terminal } from './terminal.ts'
+
+let made: Redactor | null = null
+
+/** A text of ours as it may be shown. The redactor is made with the first one: most runs say nothing. */
+export function redacted(text: string): string {
+  made ??= createRedactor()
+  return made.redact(text)
+}
+
+/** The terminal behind the redactor. `verbatim`: what goes out is for a program and no word of ours, only complaints are. */
+export function redactedTerminal(terminal: Terminal, verbatim: boolean): Terminal {
+  return {
+    out: verbatim ? terminal.out : (text) => terminal.out(redactedOutput(text)),
+    err: (text) => terminal.err(redacted(text)),
+    get color() {
+      return terminal.color
+    },
+    get width() {
+      return terminal.width
+    },
+  }
+}
+
+/** JSON stays JSON: a mask never reaches over the end of a string. */
+function redactedOutput(text: string): string {
+  if (!/^[[{]/.test(text)) return redacted(text)
+  try {
+    const indent = /^[[{]\n( +)/.exec(text)?.[1]
+    const json = JSON.stringify(
+      JSON.parse(text),
+      (_, field) => (typeof field === 'string' ? redacted(field) : field),
+      indent,
+    )
+    return text.endsWith('\n') ? `${json}\n` : json
+  } catch {
+    return redacted(text)
+  }
+}
