@@ -119,8 +119,8 @@ static void read_input(void) {
 
 /* Variables that change Node itself hold for a process that is started with them. */
 static int changes_node(const char *variable) {
-  static const char *const PREFIXES[] = {"NODE_", "LD_", "UV_", "OPENSSL_", "SSL_CERT_", "GLIBC_", "MALLOC_"};
-  if (!strncmp(variable, "NODE_ENV=", 9)) return 0;
+  static const char *const PREFIXES[] = {"NODE_", "LD_", "UV_", "GLIBC_", "MALLOC_"};
+  if (!strncmp(variable, "NODE_ENV=", 9) || is_configuration(variable)) return 0;
   for (size_t i = 0; i < sizeof PREFIXES / sizeof *PREFIXES; i++)
     if (!strncmp(variable, PREFIXES[i], strlen(PREFIXES[i]))) return 1;
   return 0;
@@ -171,7 +171,13 @@ static void start_keeper(const char *const program[2]) {
   const char *idle = getenv("CORDON_RESIDENT_IDLE");
   snprintf(directory, sizeof directory, "XDG_RUNTIME_DIR=%s", runtime && strlen(runtime) < 4000 ? runtime : "");
   snprintf(seconds, sizeof seconds, "%ld", idle ? strtol(idle, NULL, 10) : 0);
-  char *environment[] = {"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/", directory, NULL};
+  size_t count = 0;
+  for (char **variable = environ; *variable; variable++) count += (size_t)is_configuration(*variable);
+  char **environment = calloc(count + 4, sizeof *environment), **next = environment;
+  if (!environment) _exit(1);
+  for (char **variable = environ; *variable; variable++)
+    if (is_configuration(*variable)) *next++ = *variable;
+  *next++ = "PATH=/usr/local/bin:/usr/bin:/bin", *next++ = "HOME=/", *next++ = directory;
   char *words[] = {"cordon-resident", "--keep", (char *)program[0], (char *)program[1], seconds, NULL};
   execve("/proc/self/exe", words, environment);
   _exit(1);

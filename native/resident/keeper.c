@@ -137,8 +137,7 @@ static void start_worker(void) {
     for (int i = 0; i < 3; i++)
       if (lifted[i] < 0 || dup2(lifted[i], LISTENER_FD + i) < 0) _exit(1);
     char *words[] = {(char *)keeper.program[0], (char *)keeper.program[1], "resident", "serve", seconds, hex, NULL};
-    char *environment[] = {"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/", NULL};
-    execve(words[0], words, environment);
+    execv(words[0], words);
     _exit(1);
   }
   if (pid > 0) *free_place = (struct worker){pid, STARTING};

@@ -62,10 +62,25 @@ static ssize_t read_file(const char *path, char *into, size_t size) {
   return length >= size ? -1 : (ssize_t)length;
 }
 
+extern char **environ;
+
+static int begins(const char *variable, const char *const prefixes[], size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (!strncmp(variable, prefixes[i], strlen(prefixes[i]))) return 1;
+  return 0;
+}
+
+int is_configuration(const char *variable) {
+  static const char *const PREFIXES[] = {"NODE_EXTRA_CA_CERTS=", "NODE_TLS_REJECT_UNAUTHORIZED=", "NODE_USE_SYSTEM_CA=", "SSL_CERT_", "OPENSSL_"};
+  return begins(variable, PREFIXES, sizeof PREFIXES / sizeof *PREFIXES);
+}
+
 int name_resident(char *into, size_t size, const char *const program[2], const char *suffix) {
   char group[4096];
   uint64_t name = 0xcbf29ce484222325;
   for (int i = 0; i < 2; i++) name = hash(name, program[i], strlen(program[i]) + 1);
+  for (char **variable = environ; *variable; variable++)
+    if (is_configuration(*variable)) name = hash(name, *variable, strlen(*variable) + 1);
   ssize_t length = read_file("/proc/self/cgroup", group, sizeof group);
   if (length < 0) return 0;
   snprintf(into, size, "%016llx%s", (unsigned long long)hash(name, group, (size_t)length), suffix);

@@ -43,7 +43,9 @@ enum { LISTENER_FD = 3, WORDS_FD, QUIT_FD };
 
 /* The owner's directory, verified, as a descriptor; -1 when there is none that can be believed. Made where `make`. */
 int open_place(const char *runtime_directory, int make);
-/* The name of the resident for this program in this control group; `suffix` such as ".socket". */
+/* True for a variable that Node reads once, at its start: a resident is for one set of them, and hands them to its workers. */
+int is_configuration(const char *variable);
+/* The name of the resident for this program, in this control group, with this configuration; `suffix` such as ".socket". */
 int name_resident(char *into, size_t size, const char *const program[2], const char *suffix);
 /* Which files Node, the program and the client are; 0 when one cannot be looked at. */
 int take_stamp(struct stamp *into, const char *const program[2]);

@@ -16,6 +16,7 @@ interface ServeAddon {
 /** Compiled code and caches grow with what was served; a process is cheap. */
 const MAX_REQUESTS = 1000
 const MAX_BYTES = 256 * 1024 * 1024
+const TURNS = 5
 
 /** Serves until nobody asks any more. `run` runs the program for `process.argv`, and says whether it did what was asked. */
 export async function serve(run: () => Promise<boolean>, [idle = '', stamp = '']: readonly string[]): Promise<void> {
@@ -33,9 +34,8 @@ export async function serve(run: () => Promise<boolean>, [idle = '', stamp = '']
     const known = await run()
     const code = Number(process.exitCode ?? 0)
     process.exitCode = undefined
-    const left = !known || traces.left()
     addon.done(code)
-    if (left || process.memoryUsage.rss() > MAX_BYTES) break
+    if (!known || (await traces.left()) || process.memoryUsage.rss() > MAX_BYTES) break
   }
   process.exit(0)
 }
@@ -79,7 +79,7 @@ const STREAMS = ['stdin', 'stdout', 'stderr'] as const
 const STARTERS = ['spawn', 'fork', 'exec', 'execFile'] as const
 
 /** Sees whether a request left something of its own in this process: stream objects, children, timers, listeners. */
-function watchTraces(): { left(): boolean } {
+function watchTraces(): { left(): Promise<boolean> } {
   let touched = false
   for (const name of STREAMS) {
     const own = Object.getOwnPropertyDescriptor(process, name)!
@@ -108,5 +108,12 @@ function watchTraces(): { left(): boolean } {
       process.eventNames().map((name) => [String(name), process.listenerCount(name)]),
     ])
   const before = state()
-  return { left: () => touched || state() !== before }
+  return {
+    left: async () => {
+      // What is on its way out may still be closing.
+      for (let turn = 0; turn < TURNS && !touched && state() !== before; turn++)
+        await new Promise((resolve) => setImmediate(resolve))
+      return touched || state() !== before
+    },
+  }
 }
