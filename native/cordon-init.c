@@ -30,7 +30,7 @@
  *                may be made and removed, + 16 = only below the places of kind 1. The last rule that fits decides; a pattern is
  *                folded, and stands for all below it
  *   k git keys   { text }...: PATTERN<TAB>RULE of a setting that git's configuration may get, or host<TAB>NAME
- *   u keep       u64 largest file that is copied, u64 most that is copied, text: folder for the journal and what is kept
+ *   u keep       u64 largest file that is copied, u64 most that is copied, u8 nothing else may be lost, text: folder for the journal and what is kept
  *   z end        (empty)
  * Flags: m 1 = may be missing, 2 = not watched, 4 = only this very file; p 1 = read-only (otherwise only held in place); r 1 = with submounts.
  * m and p are carried out in their order. Afterwards CONTROL_FD carries, towards this program, { u8 type, u8 a, u16 b, u16 c }:
@@ -267,8 +267,8 @@ static int take_door_record(uint8_t type, uint8_t *p, uint32_t length, uint32_t 
     }
     break;
   case 'u':
-    if (length < 18) bad_orders(at);
-    bad = door_take_keep(u64_at(p), u64_at(p + 8), path_at(p + 16, length - 16, at));
+    if (length < 19 || p[16] > 1) bad_orders(at);
+    bad = door_take_keep(u64_at(p), u64_at(p + 8), p[16], path_at(p + 17, length - 17, at));
     break;
   default: return 0;
   }

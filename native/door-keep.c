@@ -25,13 +25,15 @@
 static int keep = -1, journal_fd = -1;
 static const char *keep_path;
 static uint64_t file_limit, bytes_left;
+static int must_keep;
 static uint32_t last_number;
 
-int door_take_keep(uint64_t file_bytes, uint64_t all_bytes, const char *path) {
+int door_take_keep(uint64_t file_bytes, uint64_t all_bytes, int must, const char *path) {
   if (keep_path) return -1;
   keep_path = path;
   file_limit = file_bytes;
   bytes_left = all_bytes;
+  must_keep = must;
   return 0;
 }
 
@@ -253,6 +255,9 @@ static uint8_t keep_copy(const struct spot *s, int fd, uint32_t *number) {
   *number = last_number;
   return KEPT_COPY;
 }
+
+/* Nobody was asked about this command because everything it destroys can be put back: then the rest stays as it is. */
+int may_not_lose(uint8_t kept) { return must_keep && (kept & KEPT_LOST); }
 
 /* Keeps what is about to lose its name: a second name is enough. */
 uint8_t keep_removed(const struct spot *s, uint32_t *number) {

@@ -140,6 +140,10 @@ static void open_file(const struct call *c, struct spot *s, int flags, mode_t mo
   int fd = open_as_is(s, flags, mode);
   if (fd < 0) return answer(c, errno);
   uint8_t kept = keep_written(s, fd, &number);
+  if (may_not_lose(kept)) {
+    close(fd);
+    return refuse(c, s, CHANGE_WRITE, EDQUOT);
+  }
   if (kept && (error = journal('w', s, NULL, kept, number))) {
     close(fd);
     return answer(c, error);

@@ -172,11 +172,25 @@ function grantRuling(
   }
 }
 
+/** `echo / | xargs rm -rf`, `parallel 'rm -rf {}' ::: ~`: a text that only guesses reach, and that names all there is. */
+const NAMES_EVERYTHING = /(?:^|[\s'"=])(?:\/|~\/?|\$HOME\/?|\$\{HOME\}\/?)(?=$|[\s'";|&)])/
+
 // P10: what stays in the box runs; what reaches out or cannot be undone asks.
 function contained(scene: Scene, fact: CommandFact, text: string): Ruling {
   const rules = [ref(scene.stance.mode)]
-  const undone = scene.session.undo === true
-  const lost = undone ? null : lostIn(scene, fact)
+  const lost = lostIn(scene, fact)
+  // A whole project is more than anybody wants to find gone, even if it can be brought back.
+  const everything =
+    fact.hazards.some(({ code }) => code === 'deletes-everything') || NAMES_EVERYTHING.test(scene.shell.command)
+  if (scene.session.undo === true && !everything && (lost !== null || fact.effect === 'loss')) {
+    const what = lost === null ? fact.effectNote : `moves files to ${lost}, which is gone when the command ends`
+    return {
+      decision: 'allow',
+      reason: { code: 'contained', message: `\`${text}\` ${what}; \`cordon undo\` brings it back.` },
+      rules: [...rules, { rule: 'undo', source: 'built-in' }],
+      relies: 'undo',
+    }
+  }
   if (lost !== null) {
     return {
       decision: 'ask',
@@ -185,13 +199,6 @@ function contained(scene: Scene, fact: CommandFact, text: string): Ruling {
         message: `\`${text}\` moves files to ${lost}, which is private to this command and gone when it ends.`,
         remedy: 'Move them to a place in the project, or copy them.',
       },
-      rules,
-    }
-  }
-  if (fact.effect === 'loss' && undone) {
-    return {
-      decision: 'allow',
-      reason: { code: 'contained', message: `\`${text}\` ${fact.effectNote}; \`cordon undo\` brings it back.` },
       rules,
     }
   }

@@ -33,6 +33,8 @@ export interface PartDecision extends PartSubject {
   readonly step: 1 | 2 | 3 | 4
   /** An ask that auto mode does not answer: a deny rule may apply, or a secret would be read. */
   readonly firm?: boolean
+  /** Allowed only because undo (F9) keeps what would be lost: where nothing is kept, nothing may be changed. */
+  readonly relies?: 'undo'
 }
 
 export interface Decision {
@@ -41,6 +43,8 @@ export interface Decision {
   /** Every rule that took part, deciding ones first. */
   readonly rules: readonly RuleRef[]
   readonly segments: readonly PartDecision[]
+  /** A part of it relies on undo. */
+  readonly relies?: 'undo'
 }
 
 /** A decision about a call as a whole, made outside the rules: one part, and that decides. */
@@ -74,6 +78,7 @@ export function combine(parts: readonly PartDecision[]): Decision {
     reason: strictest.reason,
     rules: uniqueRules([strictest, ...parts].flatMap((part) => part.rules)),
     segments: parts,
+    ...(parts.some((part) => part.relies === 'undo') && { relies: 'undo' as const }),
   }
 }
 

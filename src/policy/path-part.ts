@@ -210,9 +210,9 @@ const HISTORY =
   /\/\.git(?:$|\/(?:HEAD|ORIG_HEAD|FETCH_HEAD|index|packed-refs|refs|logs|objects|worktrees|modules|rebase-\w+|stash)(?:\/|$))/
 
 // P10: references, logs and objects that something else than git writes are history that is lost.
+// Undo would bring it back, but who finds a repository broken does not think of a command from an hour ago.
 function repositoryRuling({ policy, session, stance, access, fact, actor }: PathScene): Ruling | null {
-  if (access !== 'write' || actor.by !== 'command' || stance.mode.value !== 'contained' || session.undo === true)
-    return null
+  if (access !== 'write' || actor.by !== 'command' || stance.mode.value !== 'contained') return null
   if (!HISTORY.test(fact.path) || fact.path.endsWith('.lock') || !isInsideRoots(policy, session, fact.path)) return null
   return {
     decision: 'ask',

@@ -12,6 +12,7 @@ export interface Ruling {
   readonly reason: Reason
   readonly rules: readonly RuleRef[]
   readonly firm?: boolean
+  readonly relies?: 'undo'
 }
 
 export interface Stance {

@@ -132,7 +132,7 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
               project,
               machine,
               files: machineFiles,
-              guarded: openGuardedFiles(journal),
+              guarded: (keeper) => openGuardedFiles(journal, keeper),
               tools,
               customTools: (host) => [...custom.forSession(host), ...unlike(tools, session.tools?.(host) ?? [])],
               openRunner: (loaded, ask) =>

@@ -50,6 +50,16 @@ export function changeViolation(path: string): Violation {
   }
 }
 
+/** The door left something as it is, because it could not be kept and nobody was asked about the command. */
+export function unkeptViolation(path: string): Violation {
+  return {
+    kind: 'change-refused',
+    certainty: 'observed',
+    path,
+    message: `${path} was not changed: it is too large to be kept for \`cordon undo\`, or could not be read, and the command was allowed because it can be undone (the same command asks from now on)`,
+  }
+}
+
 /** The sandbox used more memory than it may, and something of it was ended for that. */
 export function memoryViolation(mebibytes: number, ended: 'process' | 'all'): Violation {
   const what = ended === 'all' ? 'all of it was ended' : 'the process that held the most was ended'

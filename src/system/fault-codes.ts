@@ -43,6 +43,7 @@ export const FAULT_EXITS = {
   'sandbox-processes': 125,
   'sandbox-seccomp': 125,
   'changes-door': 125,
+  'undo-unavailable': 125,
   'sandbox-terminal': 125,
   'sandbox-unable': 125,
   'sandbox-userns': 125,
@@ -134,6 +135,7 @@ export const FAULT_EXITS = {
   'unknown-tool': 2,
   unreadable: 2,
   unwritable: 2,
+  'wrapped-run': 2,
 } as const
 
 /** The stable name of a fault. */

@@ -5,15 +5,17 @@ import {
   closeSync,
   constants,
   copyFileSync,
+  fstatSync,
   linkSync,
   lstatSync,
   openSync,
-  readdirSync,
+  unlinkSync,
   writeSync,
 } from 'node:fs'
 import { join, posix } from 'node:path'
 import { encodePath } from '../files/path-bytes.ts'
 import { errorCode } from '../system/fault.ts'
+import type { ChangeKeeper } from '../system/guarded/keeper.ts'
 import { type FileTime, formatEnd, formatRecord, type JournalOp, type JournalRecord, type Kept } from './journal.ts'
 
 /** A path as the kernel takes it, whatever bytes its names have. */
@@ -34,15 +36,19 @@ export function lookAt(path: string): BigIntStats | null {
   }
 }
 
-export function timeOf(stat: BigIntStats): FileTime {
-  return { seconds: stat.mtimeNs / 1_000_000_000n, nanoseconds: Number(stat.mtimeNs % 1_000_000_000n) }
+function timeOf(nanoseconds: bigint): FileTime {
+  return { seconds: nanoseconds / 1_000_000_000n, nanoseconds: Number(nanoseconds % 1_000_000_000n) }
 }
 
 /** One call's folder: every change is told to it before it is made. */
-export class Keeper {
+export class Keeper implements ChangeKeeper {
   readonly #folder: string
   readonly #fd: number
   #last = 0
+  /** How many records the last change took. */
+  #told = 0
+  /** What was kept for it. */
+  #keptFor: string | null = null
 
   /** `folder` is empty, of the owner alone. */
   constructor(folder: string) {
@@ -52,41 +58,50 @@ export class Keeper {
   }
 
   /** A file, folder or link will be made where nothing is. */
-  willMake(path: string): void {
-    this.#write('made', path)
+  willMake(path: string, folderTime?: bigint): void {
+    this.#told = 1
+    this.#keptFor = null
+    this.#write('made', path, {}, { folderTime })
   }
 
   /** A plain file's content will be changed in place. */
   willWrite(path: string): void {
     const stat = lookAt(path)
+    this.#told = stat ? 1 : 0
     if (!stat) return
     const number = ++this.#last
     const kept: Kept = stat.size === 0n ? 'empty' : this.#copy(path, number, stat) ? 'copy' : 'lost'
     this.#write('written', path, { stat, kept, number })
   }
 
-  /** A name will be removed, with everything below it. */
-  willRemove(path: string): void {
-    const stat = lookAt(path)
-    if (!stat) return
-    if (stat.isDirectory()) for (const name of readdirSync(raw(path), 'buffer')) this.willRemove(childOf(path, name))
-    this.#write('removed', path, this.#keep(path, stat))
+  /** A name will be removed; a directory is empty by then. */
+  willRemove(path: string, at: string = path): void {
+    const stat = lookAt(at)
+    this.#told = stat ? 1 : 0
+    this.#keptFor = null
+    if (stat) this.#write('removed', path, this.#keep(at, stat))
   }
 
   /** A file will be put in the place of another by a rename, or where nothing is. */
-  willReplace(path: string): void {
-    const stat = lookAt(path)
-    if (stat) this.#write('removed', path, this.#keep(path, stat))
-    this.#write('made', path)
+  willReplace(path: string, at: string = path, folderTime?: bigint): void {
+    const stat = lookAt(at)
+    this.#told = stat ? 2 : 1
+    this.#keptFor = null
+    if (stat) this.#write('removed', path, this.#keep(at, stat), { folderTime })
+    this.#write('made', path, {}, { folderTime })
   }
 
   willMove(path: string, other: string): void {
-    this.#write('renamed', path, {}, other)
+    this.#told = 1
+    this.#keptFor = null
+    this.#write('renamed', path, {}, { other })
   }
 
   /** Mode or times will be changed. */
-  willSetMode(path: string): void {
-    const stat = lookAt(path)
+  willSetMode(path: string, at: string = path): void {
+    const stat = lookAt(at)
+    this.#told = stat ? 1 : 0
+    this.#keptFor = null
     if (stat) this.#write('mode', path, { stat })
   }
 
@@ -94,7 +109,10 @@ export class Keeper {
   wasNotMade(): void {
     const bytes = formatEnd(NO_TIME)
     bytes[4] = 'f'.charCodeAt(0)
-    writeSync(this.#fd, bytes)
+    for (; this.#told > 0; this.#told--) writeSync(this.#fd, bytes)
+    // A second name that stays would make one of many names of what is still in use.
+    if (this.#keptFor !== null) unlinkSync(this.#keptFor)
+    this.#keptFor = null
   }
 
   /** The call is over. */
@@ -104,12 +122,18 @@ export class Keeper {
     closeSync(this.#fd)
   }
 
+  /** What may be swapped for something else meanwhile is kept only if it still is what was looked at. */
   #keep(path: string, stat: BigIntStats): { stat: BigIntStats; kept: Kept; number: number } {
+    this.#keptFor = null
     if (stat.isDirectory()) return { stat, kept: 'none', number: 0 }
     const number = ++this.#last
     try {
-      linkSync(raw(path), join(this.#folder, String(number)))
-      return { stat, kept: 'link', number }
+      const name = join(this.#folder, String(number))
+      linkSync(raw(path), name)
+      this.#keptFor = name
+      if (lookAt(name)?.ino === stat.ino) return { stat, kept: 'link', number }
+      this.#keptFor = null
+      unlinkSync(name)
     } catch {
       // Another file system, or a file of somebody else: a copy will do.
     }
@@ -119,10 +143,17 @@ export class Keeper {
 
   #copy(path: string, number: number, stat: BigIntStats): boolean {
     if (stat.size > BigInt(MAX_COPIED)) return false
+    const { COPYFILE_EXCL, COPYFILE_FICLONE, O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
     try {
-      const { COPYFILE_EXCL, COPYFILE_FICLONE } = constants
-      copyFileSync(raw(path), join(this.#folder, String(number)), COPYFILE_EXCL | COPYFILE_FICLONE)
-      return true
+      const fd = openSync(raw(path), O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+      try {
+        if (fstatSync(fd, { bigint: true }).ino !== stat.ino) return false
+        const source = process.platform === 'linux' ? `/proc/self/fd/${fd}` : raw(path)
+        copyFileSync(source, join(this.#folder, String(number)), COPYFILE_EXCL | COPYFILE_FICLONE)
+        return true
+      } finally {
+        closeSync(fd)
+      }
     } catch {
       return false
     }
@@ -132,31 +163,26 @@ export class Keeper {
     op: JournalOp,
     path: string,
     found: { stat?: BigIntStats; kept?: Kept; number?: number } = {},
-    other = '',
+    { other = '', folderTime }: { other?: string; folderTime?: bigint | undefined } = {},
   ): void {
-    const folderTime = (of: string) => {
+    const timeBefore = (of: string): FileTime => {
       const stat = of === '' ? null : lookAt(posix.dirname(of))
-      return stat ? timeOf(stat) : NO_TIME
+      return stat ? timeOf(stat.mtimeNs) : NO_TIME
     }
     const { stat } = found
     const record: JournalRecord = {
       op,
       kept: found.kept ?? 'none',
       number: found.number ?? 0,
-      before: stat ? { mode: Number(stat.mode), size: stat.size, inode: stat.ino, time: timeOf(stat) } : NOTHING,
-      folderTime: folderTime(path),
-      otherFolderTime: folderTime(other),
+      before: stat
+        ? { mode: Number(stat.mode), size: stat.size, inode: stat.ino, time: timeOf(stat.mtimeNs) }
+        : NOTHING,
+      folderTime: folderTime === undefined ? timeBefore(path) : timeOf(folderTime),
+      otherFolderTime: timeBefore(other),
       path,
       other,
       errno: 0,
     }
     writeSync(this.#fd, formatRecord(record))
   }
-}
-
-function childOf(path: string, name: Buffer): string {
-  const text = name.toString('utf8')
-  // A name that is not UTF-8 keeps its bytes (path-bytes.ts).
-  const odd = !Buffer.from(text, 'utf8').equals(name)
-  return `${path}/${odd ? Array.from(name, (byte) => String.fromCharCode(byte < 0x80 ? byte : 0xdc00 + byte)).join('') : text}`
 }

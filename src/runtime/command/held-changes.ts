@@ -3,7 +3,7 @@
 import type { ChangePlan } from '../../sandbox/changes.ts'
 import { changeRules, gitKeyText } from '../../sandbox/protect/change-rules.ts'
 import type { ProtectFacts } from '../../sandbox/protect/protect.ts'
-import { changeViolation, type Violation } from '../../sandbox/violation.ts'
+import { changeViolation, unkeptViolation, type Violation } from '../../sandbox/violation.ts'
 import { CallStore } from '../../undo/call-store.ts'
 import { type NetChanges, netChanges } from '../../undo/net-changes.ts'
 
@@ -16,6 +16,8 @@ export interface CommandChanges extends NetChanges {
   /** The name under which `cordon undo` puts it back; null when there is nothing to put back. */
   readonly call: string | null
   readonly refused: readonly Violation[]
+  /** Left as it was, because it could not be kept. */
+  readonly unkept: readonly string[]
   /** Changed, and a person may want to know. */
   readonly noted: readonly string[]
 }
@@ -26,14 +28,14 @@ export class HeldChanges {
   readonly #store: CallStore
   readonly #id: string
 
-  constructor(facts: ProtectFacts, stateDir: string, argv: readonly string[], free: readonly string[]) {
+  constructor(facts: ProtectFacts, stateDir: string, argv: readonly string[], free: readonly string[], must: boolean) {
     this.#store = new CallStore(stateDir)
     const { id, folder } = this.#store.begin({ roots: facts.write, what: nameOf(argv) })
     this.#id = id
     this.plan = {
       rules: changeRules(facts),
       gitKeys: gitKeyText(facts.hosts ?? []),
-      keep: { folder, fileBytes: FILE_BYTES, totalBytes: TOTAL_BYTES },
+      keep: { folder, fileBytes: FILE_BYTES, totalBytes: TOTAL_BYTES, must },
       free,
     }
   }
@@ -44,10 +46,13 @@ export class HeldChanges {
     const net = netChanges(records)
     const call = records.some(({ op }) => op !== 'refused' && op !== 'noted') ? this.#id : null
     const refused = records.filter(({ op }) => op === 'refused')
+    const unkept = new Set(refused.filter(({ errno }) => errno === UNKEPT).map(({ path }) => path))
+    const held = new Set(refused.filter(({ errno }) => errno !== UNKEPT).map(({ path }) => path))
     return {
       ...net,
       call,
-      refused: [...new Set(refused.map(({ path }) => path))].map(changeViolation),
+      refused: [...[...held].map(changeViolation), ...[...unkept].map(unkeptViolation)],
+      unkept: [...unkept],
       noted: [...new Set(records.filter(({ op }) => op === 'noted').map(({ path }) => path))],
     }
   }
@@ -57,6 +62,9 @@ export class HeldChanges {
     this.#store.forget(this.#id)
   }
 }
+
+/** EDQUOT: with which the init refuses what it cannot keep and must. */
+const UNKEPT = 122
 
 const MAX_NAME = 200
 

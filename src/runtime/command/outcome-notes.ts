@@ -21,15 +21,18 @@ export function outcomeNotes(
     ...cut([...new Set(violations)]),
     ...groupedMessages(findings),
     ...maskChanges.map((change) => change.message),
-    ...(changes?.lost.length
-      ? [
-          `${changes.lost[0]} was too large to be kept or could not be read${changes.lost.length > 1 ? `, and so were ${changes.lost.length - 1} more` : ''}: cordon undo cannot put that back`,
-        ]
-      : []),
+    ...lostNotes(changes?.lost ?? []),
     ...served.filter((port) => port.problem !== null).map(servedLine),
     ...summarize(egress),
   ]
   return [...new Set(notes)].slice(0, 2 * MAX_NOTES)
+}
+
+/** What could not be kept is said at once: it is not found out by the one who wants it back. */
+export function lostNotes([first, ...more]: readonly string[]): readonly string[] {
+  if (first === undefined) return []
+  const others = more.length > 0 ? `, and so were ${more.length} more` : ''
+  return [`${first} was too large to be kept or could not be read${others}: cordon undo cannot put that back`]
 }
 
 function cut(lines: readonly string[]): readonly string[] {

@@ -6,6 +6,7 @@ import type { ShellFacts } from '../../shell/facts.ts'
 import { Fault } from '../../system/fault.ts'
 import { monotonicMs } from '../../system/monotonic.ts'
 import type { CommandOptions, CommandPort, CommandResult } from '../../tools/tool.ts'
+import type { UndoCover } from '../decide/undo-cover.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
 import { BackgroundCommands } from '../session/background-commands.ts'
 import type { CallReach } from '../session/policy.ts'
@@ -22,12 +23,14 @@ export interface CommandPortOptions {
   readonly ownAddresses: () => readonly string[]
   readonly home: string
   readonly spillDirectory: string
+  /** Told what undo turned out not to cover. */
+  readonly cover: UndoCover
 }
 
 /** What one call's commands may reach, and who hears how they came out. */
 export interface CommandCall {
   /** The command as it was decided, with what was found out about it then: nothing else is run. */
-  readonly decided: { readonly command: string; readonly facts: ShellFacts | null }
+  readonly decided: { readonly command: string; readonly facts: ShellFacts | null; readonly relies?: 'undo' }
   readonly reach: CallReach
   readonly heard: (outcome: RunOutcome) => void
   /** The same for a command in the background, after the call itself has ended. */
@@ -73,11 +76,26 @@ export function openCommands(options: CommandPortOptions): SessionCommands {
     return planText(command, call.decided.facts, place)
   }
 
-  function launchGroup(group: CommandGroup, how: CommandOptions, call: CommandCall, io: RunIo): Promise<RunOutcome> {
+  async function launchGroup(
+    group: CommandGroup,
+    how: CommandOptions,
+    call: CommandCall,
+    io: RunIo,
+  ): Promise<RunOutcome> {
     const { text, patterns, grants, paths, envVars, rules } = group
     const { cwd, timeoutMs } = how
     const argv = ['/bin/bash', '-c', '--', text]
-    return launch(options.placing(call.reach), { argv, cwd, timeoutMs, patterns, grants, paths, envVars, rules }, io)
+    const mustKeep = call.decided.relies === 'undo'
+    const request = { argv, cwd, timeoutMs, patterns, grants, paths, envVars, rules, mustKeep }
+    const loaded = options.placing(call.reach)
+    try {
+      const outcome = await launch(loaded, request, io)
+      if (outcome.changes?.unkept.length) options.cover.noteUnkept(loaded.root, call.decided.command)
+      return outcome
+    } catch (error) {
+      if (error instanceof Fault && error.code === 'undo-unavailable') options.cover.noteNoDoor()
+      throw error
+    }
   }
 
   async function run(command: string, how: CommandOptions, call: CommandCall): Promise<CommandResult> {

@@ -61,6 +61,8 @@ export interface RunRequest {
   /** A time limit in place of the built-in one; one that the manifest sets still holds. */
   readonly timeoutMs?: number
   readonly terminal?: TerminalSize
+  /** Nobody was asked because undo covers it: nothing is changed that cannot be kept, and without undo it does not run. */
+  readonly mustKeep?: boolean
 }
 
 export interface RunIo extends LaunchIo {
@@ -167,7 +169,10 @@ export class CommandRunner {
     } catch (error) {
       if (!(error instanceof Fault)) throw error
       // Without Landlock or a listener of seccomp's, what was planted is settled after the run, as on older kernels.
-      if (error.code === 'changes-door' && this.#holdsChanges) this.#holdsChanges = false
+      if (error.code === 'changes-door' && this.#holdsChanges) {
+        this.#holdsChanges = false
+        if (request.mustKeep) throw withoutUndo(error)
+      }
       // Something was moved between the look and the mounts: look again, once.
       else if (!MOVED.has(error.code)) throw error
       return this.#attempt(request, io)
@@ -182,6 +187,7 @@ export class CommandRunner {
   }
 
   async #attempt(request: RunRequest, io: RunIo): Promise<RunOutcome> {
+    if (request.mustKeep && !this.#holdsChanges) throw withoutUndo(null)
     const expected = this.#expected?.request === request ? this.#expected.preparing : null
     this.#expected = null
     const preparing = expected ?? this.#prepare(request, await this.#doorSettings(request))
@@ -292,7 +298,13 @@ export class CommandRunner {
       let changes: HeldChanges | null = null
       try {
         changes = this.#holdsChanges
-          ? new HeldChanges(facts, this.#machine.stateDir, request.argv, this.#existing(furnished.writes))
+          ? new HeldChanges(
+              facts,
+              this.#machine.stateDir,
+              request.argv,
+              this.#existing(furnished.writes),
+              request.mustKeep === true,
+            )
           : null
         // One that began meanwhile may have moved what was being looked for.
         this.#hidden.requireAll(hidden, this.#moving(guard.alive))
@@ -410,6 +422,15 @@ export class CommandRunner {
 
 function hasWayOut({ rules }: RunRequest): boolean {
   return rules.allowed === null || rules.allowed.length > 0
+}
+
+/** What was allowed because of undo does not run without it. */
+function withoutUndo(cause: Fault | null): Fault {
+  return new Fault(
+    'undo-unavailable',
+    'the command was allowed because `cordon undo` would bring back what it destroys, but nothing can be kept on this machine',
+    { cause, remedy: 'Call it again: from now on such a command asks. `cordon doctor` says what is missing.' },
+  )
 }
 
 /** It may as well be the person's own work of this moment, so it stays. */

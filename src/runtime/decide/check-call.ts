@@ -1,6 +1,6 @@
 /** Decides a tool call without running it: parse, resolve, evaluate. */
 
-import type { SessionFacts } from '../../policy/call.ts'
+import type { SessionFacts, ToolCall } from '../../policy/call.ts'
 import { type Decision, denial } from '../../policy/decision.ts'
 import { evaluate } from '../../policy/evaluate.ts'
 import { keptPlaces } from '../../policy/path-part.ts'
@@ -19,6 +19,7 @@ import type { LoadedPolicy } from '../policy/load.ts'
 import { ownPlaces } from '../policy/own-places.ts'
 import { ownWorktrees } from '../policy/worktrees.ts'
 import { resolveCall } from './resolve-call.ts'
+import { UndoCover } from './undo-cover.ts'
 
 export interface CheckRequest {
   readonly tool: string
@@ -43,7 +44,7 @@ export interface CallChecker {
 
 /** What a checker takes for true instead of looking at the machine. */
 export interface CheckedAs {
-  /** Undo covers the roots. */
+  /** Whether undo covers the roots. */
   readonly undo?: boolean
   /** Further roots. */
   readonly roots?: readonly string[]
@@ -55,11 +56,16 @@ export async function openChecker(
   machine: Machine,
   files: Files,
   tool?: string,
-  { undo = false, roots = [] }: CheckedAs = {},
+  { undo, roots = [] }: CheckedAs = {},
 ): Promise<CallChecker> {
   const shell = tool === undefined || tool === 'bash' ? await import('../../shell/analyze.ts') : null
   const fresh = newSession(loaded, machine)
-  const session = { ...fresh, undo, roots: [...fresh.roots, ...roots] }
+  const session = { ...fresh, roots: [...fresh.roots, ...roots] }
+  const cover = new UndoCover(machine.stateDir)
+  const decide = (call: ToolCall): Decision =>
+    undo === undefined
+      ? cover.evaluate(loaded.policy, session, call)
+      : evaluate(loaded.policy, { ...session, undo }, call)
   const around = {
     home: machine.home,
     roots: keptPlaces(loaded.policy, session),
@@ -84,7 +90,7 @@ export async function openChecker(
         const call = resolveCall(request.tool, actions, { ...around, cwd: request.cwd })
         const analysis = call.shell?.analysis
         return {
-          decision: evaluate(loaded.policy, session, call),
+          decision: decide(call),
           facts: analysis && 'facts' in analysis ? analysis.facts : null,
         }
       } catch (error) {

@@ -5,6 +5,13 @@ import { ringFor } from '../decide/admission.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
 import type { HookMemory, HookSessionKey } from './session.ts'
 
+/** What a session did before, as its next call has to know it. */
+export type HostHistory = CallHistory & {
+  readonly tainted: boolean
+  /** A command of it that ran outside the sandbox; null: none is known. */
+  readonly loose: string | null
+}
+
 /** The history by what is remembered; null: nothing is. What only writes is loaded when there is something to write. */
 export function hostHistory(
   key: HookSessionKey,
@@ -12,10 +19,11 @@ export function hostHistory(
   loaded: LoadedPolicy,
   agent: string,
   now: () => number,
-): CallHistory & { readonly tainted: boolean } {
+): HostHistory {
   const { breaker, taintAsks } = loaded.session
   const openUntil = known?.breaker.openUntil ?? null
   return {
+    loose: known?.loose ?? null,
     tainted: (known?.tainted ?? false) && taintAsks.value,
     ring: () => ringFor(loaded, agent),
     take: async (perMinute) => {

@@ -21,9 +21,10 @@ import { openSkillGate } from '../custom/open-skill-gate.ts'
 import type { CallHistory } from '../decide/admission.ts'
 import { newSession } from '../decide/check-call.ts'
 import { bareCall, resolveCall, type Surroundings } from '../decide/resolve-call.ts'
+import { UndoCover } from '../decide/undo-cover.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
 import { type OpenedPolicy, openPolicy } from '../policy/open.ts'
-import { hostHistory } from './history.ts'
+import { type HostHistory, hostHistory } from './history.ts'
 import { filesNotToRead } from './search.ts'
 import type { HookSessionKey } from './session.ts'
 
@@ -76,6 +77,7 @@ export type OpenedJudge = { readonly judge: HookJudge } | { readonly closed: str
 export interface HookJudge {
   readonly loaded: LoadedPolicy
   readonly session: SessionFacts
+  readonly cover: UndoCover
   /** The agent's calls before this one; null inside a sandbox, where nothing can be remembered. */
   readonly history: CallHistory | null
   /** Reads calls. Whatever goes wrong on the way is a denial. */
@@ -100,9 +102,11 @@ export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
   const answered = await withAnswers(opened.loaded, place)
   const { loaded } = answered
   const history = place.inside ? null : await openHistory(place, loaded)
+  if (history?.loose) return { closed: whyLoose(history.loose, place.host) }
   const session = { ...answered.session, tainted: history?.tainted ?? false }
   const shell = place.shell ? await import('../../shell/analyze.ts') : null
   const cwd = files.canonical(place.cwd)
+  const cover = new UndoCover(machine.stateDir)
   const around = {
     cwd,
     home: machine.home,
@@ -119,7 +123,11 @@ export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
   const judge = ({ touches, ...read }: ReadCall, breakerOpenFor: number | null): HookJudgement[] => {
     const { call } = read
     if ('denied' in touches) return [{ ...read, decision: touches.denied }]
-    const decision = evaluate(loaded.policy, { ...session, breakerOpenFor }, touches)
+    const facts = { ...session, breakerOpenFor }
+    // Inside `cordon run` nothing of this one call is kept.
+    const decision = place.inside
+      ? evaluate(loaded.policy, facts, touches)
+      : cover.evaluate(loaded.policy, facts, touches)
     const own = { ...read, decision }
     const path = touches.reads[0]?.path
     if (call.kind !== 'search' || decision.decision === 'deny' || !path || !files.isDirectory(path)) return [own]
@@ -130,6 +138,7 @@ export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
     judge: {
       loaded,
       session,
+      cover,
       history,
       read: (calls) => calls.map((call) => readCall(call, around)),
       strictest(calls, breakerOpenFor) {
@@ -145,6 +154,11 @@ export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
       },
     },
   }
+}
+
+/** A session of which a command ran bare goes no further: what it runs cannot be held. */
+function whyLoose(command: string, host: string): string {
+  return `A command of this session ran outside the sandbox although Cordon had put it there, so nothing more may run in it: ${command.slice(0, 200)}. Another hook of ${host} has put it in the place of Cordon’s. The user has to take that hook out (cordon doctor) and start a new session.`
 }
 
 /** Why there is no policy, for those who can only be told. */
@@ -176,10 +190,7 @@ function readCall(call: HookCall, around: Surroundings): ReadCall {
 }
 
 /** What the session remembers of its calls before this one; most have nothing, and then nothing is loaded. */
-async function openHistory(
-  place: HookPlace,
-  loaded: LoadedPolicy,
-): Promise<CallHistory & { readonly tainted: boolean }> {
+async function openHistory(place: HookPlace, loaded: LoadedPolicy): Promise<HostHistory> {
   const key = sessionKey(place, loaded)
   const known = place.files.exists(key.directory) ? (await import('./session.ts')).hookMemory(key) : null
   return hostHistory(key, known, loaded, place.host, Date.now)

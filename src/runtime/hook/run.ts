@@ -1,6 +1,8 @@
 /** Runs a command that a hook put into the sandbox: judged once more, with the grants of its own words, in the caller's place. */
 
+import { posix } from 'node:path'
 import { Writable } from 'node:stream'
+import { type Decision, denial } from '../../policy/decision.ts'
 import type { Sourced } from '../../policy/policy.ts'
 import { createRedactor } from '../../scan/redact/redact.ts'
 import type { Files } from '../../system/files.ts'
@@ -12,7 +14,8 @@ import { CommandRunner, type RunOutcome, type RunRequest } from '../command/runn
 import { openRecord } from '../record/open.ts'
 import type { CallRecord } from '../record/recorder.ts'
 import { runToolCall, type Stages } from '../run-tool-call.ts'
-import { NO_REACH, placingPolicy } from '../session/policy.ts'
+import { type CallReach, NO_REACH, placingPolicy } from '../session/policy.ts'
+import { reachOf } from '../session/reach.ts'
 import { HeldOutput } from './held-output.ts'
 import { openHookJudge, type ReadCall } from './judge.ts'
 
@@ -23,6 +26,10 @@ export interface HookRun {
   readonly root: string
   readonly session: string | null
   readonly command: string
+  /** A person was asked about this very command, in the host, and it came here: what the yes opens is there. */
+  readonly agreed?: boolean
+  /** The hook let it pass because undo covers it. */
+  readonly undo?: boolean
   readonly io: Parameters<CommandRunner['run']>[1]
 }
 
@@ -32,7 +39,7 @@ export type HookRunResult =
 
 /** Runs it. An ask was answered in the host before it came here; a deny is never answered. */
 export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
-  const { machine, files, host, root, session, command } = request
+  const { machine, files, host, root, session, command, undo = false } = request
   const place = { machine, files, host, root, session, exact: true, cwd: machine.cwd, shell: true, inside: false }
   const opened = await openHookJudge(place)
   if ('closed' in opened) return { denied: opened.closed }
@@ -49,22 +56,29 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
     ownAddresses: machine.ownAddresses,
     home: machine.home,
     spillDirectory: machine.cacheDir,
+    cover: judge.cover,
   })
   const recorder = openRecord(judge.loaded, machine, { by: 'host', host, session })
   const outcomes: RunOutcome[] = []
+  let reach: CallReach = NO_REACH
   const stages: Stages<readonly ReadCall[], CallRecord, HookRunOutput> = {
     // The call was counted when the host asked its hook; a breaker that is open holds here as well.
     history: null,
     parse: () => judge.read([{ kind: 'tool', tool: 'bash', input: { command } }]),
-    decide: (calls) => judge.strictest(calls, openFor)!.decision,
+    decide: (calls) => stillCovered(judge.strictest(calls, openFor)!.decision, undo),
     begin: (_, decision) =>
       recorder.begin({ tool: 'bash', input: { command }, subject: command, decision, agent: host, approver: 'host' }),
-    approve: async () => ({ approved: true, remember: null }),
-    run: async ([call], _, signal) => {
+    approve: async ([call], decision) => {
+      const resolve = (given: string): string =>
+        files.canonical(posix.resolve(machine.cwd, atHome(given, machine.home)))
+      if (request.agreed) reach = reachOf(decision, call!.facts, resolve, files)
+      return { approved: true, remember: null }
+    },
+    run: async ([call], { relies }, signal) => {
       const timeoutMs = seconds === null ? Number.POSITIVE_INFINITY : seconds * 1000
       const port = commands.forCall({
-        decided: { command, facts: call!.facts },
-        reach: NO_REACH,
+        decided: { command, facts: call!.facts, ...((undo || relies) && { relies: 'undo' as const }) },
+        reach,
         heard: (outcome) => void outcomes.push(outcome),
       })
       const { exitCode, notes } = await port.run(command, { cwd: files.canonical(machine.cwd), timeoutMs, signal })
@@ -90,6 +104,17 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
     await recorder.sign()
     recorder.close()
   }
+}
+
+function atHome(given: string, home: string): string {
+  return given === '~' || given.startsWith('~/') ? home + given.slice(1) : given
+}
+
+/** What passed the hook because of undo was asked of nobody: an ask of now is none that the host's person answered. */
+function stillCovered(decision: Decision, undo: boolean): Decision {
+  if (!undo || decision.decision !== 'ask' || decision.relies === 'undo') return decision
+  const message = `It was allowed because undo covers it, which does not hold any more: ${decision.reason.message} Call it again to have it asked.`
+  return denial('bash', { code: decision.reason.code, message }, 'tool', decision.rules)
 }
 
 /** The caller's streams, held to a limit that somebody wrote; without one they are handed in as they are. */

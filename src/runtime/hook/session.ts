@@ -27,6 +27,8 @@ export interface HookMemory {
   readonly tainted: boolean
   /** When its calls of the last minute came, in milliseconds since 1970; only where a ring limits them. */
   readonly calls?: readonly number[]
+  /** A command of it that ran outside the sandbox, although a hook had put it there. */
+  readonly loose?: string
 }
 
 interface MemoryFile extends HookMemory {
@@ -73,12 +75,23 @@ export function noteTaint(key: HookSessionKey, now: number): void {
   change(key, now, (memory) => ({ ...memory, tainted: true }))
 }
 
+/** Notes a command that ran outside the sandbox. */
+export function noteLoose(key: HookSessionKey, command: string, now: number): void {
+  change(key, now, (memory) => ({ ...memory, loose: memory.loose ?? command.slice(0, 500) }))
+}
+
 function change(key: HookSessionKey, now: number, how: (memory: HookMemory) => HookMemory): void {
   openOwnDirectory(dirname(key.directory))
   withLock(`${key.directory}.lock`, () => {
     const file = fileOf(key)
     const memory = how(hookMemory(key))
-    if (memory.tainted || memory.calls || memory.breaker.inARow > 0 || memory.breaker.openUntil !== null) {
+    if (
+      memory.tainted ||
+      memory.loose !== undefined ||
+      memory.calls ||
+      memory.breaker.inARow > 0 ||
+      memory.breaker.openUntil !== null
+    ) {
       writeOwnJson(file, { version: 1, ...memory } satisfies MemoryFile)
     } else removeIfThere(file)
     forgetOld(key.directory, now)
@@ -118,10 +131,11 @@ function entriesOf(directory: string): readonly string[] {
 }
 
 function isMemory(value: unknown): value is MemoryFile {
-  const { version, breaker, tainted, calls = [] } = (value ?? {}) as Partial<MemoryFile>
+  const { version, breaker, tainted, calls = [], loose = '' } = (value ?? {}) as Partial<MemoryFile>
   return (
     version === 1 &&
     typeof tainted === 'boolean' &&
+    typeof loose === 'string' &&
     Array.isArray(calls) &&
     calls.every((time) => typeof time === 'number') &&
     typeof breaker?.inARow === 'number' &&

@@ -9,6 +9,7 @@ import { sha256 } from '../../system/sha256.ts'
 import { uniqueName } from '../../system/unique-name.ts'
 import { type ToolInput, type ToolLabel, toolLabels } from '../../tools/tool.ts'
 import type { RunOutcome } from '../command/runner.ts'
+import type { CallChanges } from '../session/kept-changes.ts'
 import type { ToolResult } from '../session/tool-result.ts'
 import { savedGrantOf } from './approver.ts'
 import { runFields } from './run-fields.ts'
@@ -39,7 +40,13 @@ export interface BegunCall {
 export interface SessionRecorder {
   /** Throws when the line cannot be written: then the call does not run. */
   begin(call: BegunCall): CallRecord
-  end(record: CallRecord | null, result: ToolResult, outcomes: readonly RunOutcome[]): void
+  /** `changes`: what the call's file tools changed. */
+  end(
+    record: CallRecord | null,
+    result: ToolResult,
+    outcomes: readonly RunOutcome[],
+    changes?: readonly CallChanges[],
+  ): void
   /** How a command that a call started in the background came out. */
   settled(call: string | null, outcome: RunOutcome): void
   /** `call` joins the answer with the call; null for a question of a command that runs already. */
@@ -93,7 +100,7 @@ export function auditRecorder(log: RecordLog, options: RecorderOptions): Session
       })
       return { call, started: options.now(), parsed: custom?.output ?? 'text' }
     },
-    end(record, result, outcomes) {
+    end(record, result, outcomes, changes = []) {
       if (!record || result.status === 'denied') return
       const output = result.status === 'done' ? result.output : null
       const error = errorOf(result)
@@ -111,7 +118,7 @@ export function auditRecorder(log: RecordLog, options: RecorderOptions): Session
           },
         }),
         ...(output?.files && { files: [...output.files.read, ...output.files.written] }),
-        ...runFields(outcomes, output?.hosts, output?.files?.written),
+        ...runFields(outcomes, { reached: output?.hosts, written: output?.files?.written, changes }),
         ...(error && { error_code: error.code, ...(options.arguments && { error: error.message }) }),
       })
     },

@@ -3,17 +3,26 @@
 import type { AuditViolation, EndEvent } from '../../audit/event.ts'
 import { toldName } from '../../files/told-names.ts'
 import type { RunOutcome } from '../command/runner.ts'
+import type { CallChanges } from '../session/kept-changes.ts'
 
 /** As many hosts as the way out keeps apart, and room for the rest. */
 const MAX_LISTED = 2_000
 
 type RunFields = Pick<EndEvent, 'hosts' | 'refused_hosts' | 'violations' | 'quarantine' | 'changes' | 'served'>
 
-/** The fields of an end, each only where there is something to say. `reached`: hosts that the tool itself reached, `written`: files that it wrote. */
+/** What a tool itself did, beside the commands that it ran. */
+export interface ToolDeeds {
+  /** Hosts that it reached. */
+  readonly reached?: readonly string[] | undefined
+  /** Files that it wrote. */
+  readonly written?: readonly string[] | undefined
+  readonly changes?: readonly CallChanges[]
+}
+
+/** The fields of an end, each only where there is something to say. */
 export function runFields(
   outcomes: readonly RunOutcome[],
-  reached: readonly string[] = [],
-  written: readonly string[] = [],
+  { reached = [], written = [], changes = [] }: ToolDeeds = {},
 ): RunFields {
   const hosts = [...new Set([...reached, ...outcomes.flatMap((outcome) => hostsOf(outcome, 'allow'))])]
   const refused = [...new Set(outcomes.flatMap((outcome) => hostsOf(outcome, 'deny')))]
@@ -28,7 +37,7 @@ export function runFields(
     ...(refused.length > 0 && { refused_hosts: refused.slice(0, MAX_LISTED) }),
     ...(violations.length > 0 && { violations }),
     ...(quarantine.length > 0 && { quarantine: quarantine.slice(0, MAX_LISTED) }),
-    ...changesOf(outcomes),
+    ...changesOf([...changes, ...outcomes.flatMap((outcome) => outcome.changes ?? [])]),
     ...(served.length > 0 && { served }),
   }
 }
@@ -68,9 +77,9 @@ function deniedHosts(denied: RunOutcome['egress']): AuditViolation[] {
 
 const MAX_CHANGES = 200
 
-/** What the commands of a call changed, together. */
-function changesOf(outcomes: readonly RunOutcome[]): Pick<EndEvent, 'changes'> {
-  const all = outcomes.flatMap(({ changes }) => (changes?.call ? [changes] : []))
+/** What a call changed, all of it together. */
+function changesOf(changes: readonly CallChanges[]): Pick<EndEvent, 'changes'> {
+  const all = changes.filter(({ call }) => call !== null)
   if (all.length === 0) return {}
   const sum = (of: 'made' | 'changed' | 'removed' | 'lost') => all.reduce((total, one) => total + one[of].length, 0)
   const names = all.flatMap(({ made, changed, removed }) => [

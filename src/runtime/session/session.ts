@@ -7,7 +7,6 @@ import type { AskHost } from '../../egress/gate.ts'
 import { toldMessages } from '../../files/told-names.ts'
 import type { SessionFacts } from '../../policy/call.ts'
 import type { Decision } from '../../policy/decision.ts'
-import { evaluate } from '../../policy/evaluate.ts'
 import type { Mode } from '../../policy/policy.ts'
 import { takeStance } from '../../policy/stance.ts'
 import type { Verdict } from '../../policy/verdict.ts'
@@ -15,11 +14,14 @@ import { scanText } from '../../scan/injection/injection.ts'
 import { Fault, messageOf } from '../../system/fault.ts'
 import type { Files } from '../../system/files.ts'
 import type { GuardedFiles } from '../../system/guarded/guarded-files.ts'
+import type { ChangeKeeper } from '../../system/guarded/keeper.ts'
 import type { SessionStore, Tool, ToolFacts, ToolOutput, WebPort } from '../../tools/tool.ts'
 import type { CodeOptions, SessionCode } from '../code/port.ts'
+import { lostNotes } from '../command/outcome-notes.ts'
 import { openCommands, type SessionCommands } from '../command/port.ts'
 import type { CommandRunner, RunOutcome } from '../command/runner.ts'
 import type { CustomToolHost, SessionTool } from '../custom/tools.ts'
+import { UndoCover } from '../decide/undo-cover.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
 import { ownPlaces } from '../policy/own-places.ts'
 import { ownWorktrees } from '../policy/worktrees.ts'
@@ -30,6 +32,7 @@ import { type ParsedCall, parseCall } from './call.ts'
 import { toolContext } from './context.ts'
 import { readBrief } from './discovery-brief.ts'
 import type { PermissionRow, SandboxView, SessionEvent } from './event.ts'
+import { type CallChanges, KeptChanges } from './kept-changes.ts'
 import { SessionListeners } from './listeners.ts'
 import { LiveHistory } from './live-history.ts'
 import { type CallReach, NO_REACH } from './policy.ts'
@@ -44,7 +47,8 @@ export type { ProjectPolicy } from './view.ts'
 
 export interface SessionParts extends QuestionParts {
   readonly files: Files
-  readonly guarded: GuardedFiles
+  /** The files as one call sees them: its changes are told to the keeper before they are made. */
+  readonly guarded: (keeper: ChangeKeeper) => GuardedFiles
   readonly tools: readonly Tool[]
   /** The trusted custom tools, to be run by this session. */
   readonly customTools: (host: CustomToolHost) => readonly SessionTool[]
@@ -77,6 +81,8 @@ interface Underway {
   readonly within: string | null
   reach: CallReach
   readonly outcomes: RunOutcome[]
+  /** What its file tools changed. */
+  readonly changes: CallChanges[]
 }
 
 /** One live session. Two of them never meet. */
@@ -93,6 +99,7 @@ export class Session {
   readonly #history: LiveHistory
   readonly #listeners = new SessionListeners((message) => this.#noteFailure(message))
   readonly #questions: SessionQuestions
+  readonly #cover: UndoCover
   readonly #ended = new AbortController()
   readonly #running = new Set<Promise<unknown>>()
   #closing: Promise<void> | null = null
@@ -106,6 +113,7 @@ export class Session {
     this.#state = new SessionState(agent, ownPlaces(loaded, machine, files), ownWorktrees(loaded, machine.home, files))
     const view = new SessionView({ id, project, state: this.#state, saved, machine, files, spillDirectory, directory })
     this.#view = view
+    this.#cover = new UndoCover(machine.stateDir)
     this.#history = new LiveHistory({
       breaker: () => project.loaded.session.breaker,
       ring: (of) => view.ring(of),
@@ -130,6 +138,7 @@ export class Session {
       ownAddresses: machine.ownAddresses,
       home: machine.home,
       spillDirectory,
+      cover: this.#cover,
     })
     this.#web = parts.web(
       () => view.deciding(view.entered),
@@ -194,7 +203,13 @@ export class Session {
   /** Runs one call: done, denied, refused or failed, never anything else. */
   async call(tool: string, input: unknown, options: CallOptions = {}): Promise<ToolResult> {
     const signal = options.signal ? AbortSignal.any([options.signal, this.#ended.signal]) : this.#ended.signal
-    const underway: Underway = { call: null, within: options.within ?? null, reach: NO_REACH, outcomes: [] }
+    const underway: Underway = {
+      call: null,
+      within: options.within ?? null,
+      reach: NO_REACH,
+      outcomes: [],
+      changes: [],
+    }
     const running = runToolCall(this.#stages(underway), { tool, input, signal })
     this.#running.add(running)
     try {
@@ -304,29 +319,30 @@ export class Session {
         return record
       },
       approve: (parsed, decision, signal) => this.#approve(parsed, decision, signal, underway),
-      run: (parsed, _, signal) => this.#run(parsed, signal, underway),
+      run: (parsed, { relies }, signal) => this.#run(parsed, relies, signal, underway),
       // A3: a hit is flagged to the agent and taints the session.
-      scan: (_, output) => this.#withTold(scanOutput(output)),
+      scan: (_, output) => this.#withTold(scanOutput(output), underway),
       tainted: ({ tool: { name } }, score) => {
         recorder.tainted(name, score)
         this.#listeners.tell({ type: 'taint', tool: name, score })
       },
-      end: (record, result) => recorder.end(record, result, underway.outcomes),
+      end: (record, result) => recorder.end(record, result, underway.outcomes, underway.changes),
     }
   }
 
   /** What a file tool changed that a person wants to know of, as the settling of a command says it. */
-  #withTold(scanned: Scanned<ToolOutput>): Scanned<ToolOutput> {
+  #withTold(scanned: Scanned<ToolOutput>, { changes }: Underway): Scanned<ToolOutput> {
     const written = scanned.output.files?.written ?? []
-    if (written.length === 0) return scanned
+    const lost = lostNotes(changes.flatMap((one) => one.lost))
+    if (written.length + lost.length === 0) return scanned
     const { root } = this.#view.base(this.#view.entered)
     const told = toldMessages(written, '', (path) => relative(root, path)).map(({ message }) => message)
-    return { ...scanned, notes: [...scanned.notes, ...told] }
+    return { ...scanned, notes: [...scanned.notes, ...told, ...lost] }
   }
 
   #evaluate(parsed: ParsedCall, breakerOpenFor: number | null): Decision {
     const facts = { ...this.#view.facts(), breakerOpenFor }
-    return evaluate(this.#view.deciding(parsed.moved).policy, facts, parsed.call)
+    return this.#cover.evaluate(this.#view.deciding(parsed.moved).policy, facts, parsed.call)
   }
 
   async #approve(parsed: ParsedCall, decision: Decision, signal: AbortSignal, underway: Underway): Promise<Approval> {
@@ -341,7 +357,12 @@ export class Session {
     return approval
   }
 
-  async #run(parsed: ParsedCall, signal: AbortSignal, underway: Underway): Promise<ToolOutput> {
+  async #run(
+    parsed: ParsedCall,
+    relies: Decision['relies'],
+    signal: AbortSignal,
+    underway: Underway,
+  ): Promise<ToolOutput> {
     if (parsed.moved && !this.#view.entered) {
       this.#view.enter()
       this.#listeners.tell({ type: 'sandbox', directory: this.#view.directory! })
@@ -349,11 +370,16 @@ export class Session {
     const { number, limits } = this.#view.ring()
     // A command is ended by its own limit, with its output; this ends everything else.
     const limit = limits.seconds === null ? null : AbortSignal.timeout((limits.seconds + GRACE_SECONDS) * 1000)
+    const kept = new KeptChanges(this.#parts.machine.stateDir, () => ({
+      roots: context.roots,
+      what: `${parsed.tool.name} ${parsed.subject}`,
+      session: this.id,
+    }))
     const context = toolContext(parsed, {
       view: this.#view,
-      files: this.#parts.guarded,
+      files: this.#parts.guarded(kept),
       commands: this.#commands.forCall({
-        decided: { command: parsed.call.shell?.command ?? '', facts: parsed.facts },
+        decided: { command: parsed.call.shell?.command ?? '', facts: parsed.facts, ...(relies && { relies }) },
         reach: underway.reach,
         heard: (outcome) => void underway.outcomes.push(outcome),
         heardLater: (outcome) => this.#noteSettled(underway.call, outcome),
@@ -371,6 +397,9 @@ export class Session {
       throw new Fault('timed-out', `the call took longer than the ${limits.seconds} s that ring ${number} allows`, {
         cause: error,
       })
+    } finally {
+      const changes = kept.end()
+      if (changes) underway.changes.push(changes)
     }
   }
 

@@ -245,9 +245,10 @@ function orderChanges(writer: Writer, plan: SandboxPlan, { rules, gitKeys, keep,
   for (const part of rules) if (part !== '') writer.record('f', encodePath(part))
   if (gitKeys !== '') writer.record('k', encoder.encode(gitKeys))
   if (!keep) return
-  const limits = numbers(16, (view) => {
+  const limits = numbers(17, (view) => {
     view.setBigUint64(0, BigInt(keep.fileBytes), true)
     view.setBigUint64(8, BigInt(keep.totalBytes), true)
+    view.setUint8(16, keep.must ? 1 : 0)
   })
   writer.record('u', limits, pathBytes(keep.folder))
 }

@@ -142,11 +142,12 @@ export const commands: readonly CommandRow[] = [
   },
   {
     name: 'skills',
-    summary: 'List the scripts of skills, and approve those that a project brings along.',
+    summary: 'List the scripts and inline commands of skills, and approve those that a project brings along.',
     usage: 'cordon skills [list] [--json]\n  cordon skills approve NAME [SCRIPT]',
     words: 3,
     flags: [json],
-    details: 'Your own skills need no approval. A script of a project’s skill asks until its bytes are approved.',
+    details:
+      'Your own skills need no approval. A script of a project’s skill asks until its bytes are approved; a skill that runs commands by itself (!`cmd`) is not loaded by a guarded agent before they are.',
   },
   {
     name: 'keys',
@@ -285,9 +286,14 @@ export const commands: readonly CommandRow[] = [
     usage: 'cordon hook claude-code|codex|gemini|cursor|opencode [--root DIR] < call.json',
     flags: [
       { name: '--root', value: 'DIR', about: 'The project that the hook was installed for.' },
+      { name: '--key', value: 'KEY', about: 'For `cordon hook run`: whose command it is, as its hook wrote it down.' },
       { name: '--host', value: 'NAME', about: 'For `cordon hook run`: the host whose command it is.' },
       { name: '--session', value: 'ID', about: 'For `cordon hook run`: the host’s session.' },
       { name: '--in', value: 'DIR', about: 'For `cordon hook run`: where the command starts, if not here.' },
+      {
+        name: '--undo',
+        about: 'For `cordon hook run`: nobody was asked, because undo covers it; without undo it does not run.',
+      },
     ],
     details:
       'Hosts call it; cordon install puts it in place. It answers in the host’s own form, and blocks with exit code 2 when it\ncannot judge a call.',

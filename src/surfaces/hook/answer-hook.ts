@@ -2,12 +2,19 @@
 
 import { closeSync, constants, openSync, readSync } from 'node:fs'
 import { posix } from 'node:path'
-import { type HookCall, type HookJudgement, openHookJudge } from '../../runtime/hook/judge.ts'
+import {
+  type HookCall,
+  type HookJudge,
+  type HookJudgement,
+  openHookJudge,
+  type ReadCall,
+} from '../../runtime/hook/judge.ts'
+import { keepAnswer, keepOwner, programPath, runKey, runProgram } from '../../runtime/hook/wrapped-runs.ts'
 import { runToolCall } from '../../runtime/run-tool-call.ts'
 import { messageOf } from '../../system/fault.ts'
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
-import { hookStages } from './hook-stages.ts'
+import { hookStages, type Wrap } from './hook-stages.ts'
 import { cursor } from './hosts/cursor.ts'
 import { type HookRequest, type Host, isObject, type Json, type Outcome, ProtocolError } from './hosts/host.ts'
 import { directoryAfter } from './moved-directory.ts'
@@ -96,23 +103,30 @@ async function decide(host: Host, request: HookRequest, input: Json, setting: Ho
   })
   if ('closed' in opened) return { kind: 'deny', reason: reasonText(opened.closed) }
   const { judge } = opened
-  const form: SandboxedForm = {
-    cordon: setting.cordon,
-    host: host.name,
-    root: judge.loaded.root,
-    session: request.session,
-  }
+  const owner = { host: host.name, root: judge.loaded.root, session: request.session }
+  const form: SandboxedForm = { program: programPath(machine), key: runKey(owner) }
   // A host can show us our own rewrite; what is judged is the command inside it, and it is not wrapped twice.
-  const inside = request.command && commandInside(request.command.text, form)
+  const held: SandboxedForm = { ...form, undo: true }
+  const said = request.command?.text ?? ''
+  const isHeld = commandInside(said, held) !== null
+  const inside = commandInside(said, isHeld ? held : form)
   const calls = typeof inside === 'string' ? request.calls.map((call) => withCommand(call, inside)) : request.calls
   const reading = { cwd: request.cwd ?? root, home: machine.home, habits: host.paths }
-  const read = judge.read(everyReading(calls, reading))
+  const judged = judge.read(everyReading(calls, reading))
+  const read = [...judged, ...(await unseen(host, input, judge, judged, machine))]
   if (read.length === 0) return { kind: 'pass' }
-  const isWrapped = request.command !== null && typeof inside !== 'string' && !setting.inside
-  const wrap = (judgement: HookJudgement): Json | null => {
-    if (!isWrapped) return null
-    const { text, replaced } = request.command!
-    return replaced(sandboxedCommand(text, form, moveOf(request, judgement, setting, form)))
+  const wrap: Wrap = (judgement, answered) => {
+    if (request.command === null || setting.inside) return null
+    const relies = judgement.decision.relies === 'undo'
+    const { text, replaced } = request.command
+    // What the agent wrapped by itself must say all that Cordon would.
+    if (inside !== null) return relies && !isHeld ? replaced(sandboxedCommand(inside, held)) : null
+    runProgram(machine, setting.cordon)
+    keepOwner(machine, owner, Date.now())
+    const cwd = files.canonical(request.cwd ?? root)
+    const answer = answered ? keepAnswer(machine, owner, { command: text, cwd }) : null
+    const move = moveOf(request, judgement, setting, judge.loaded.root)
+    return replaced(sandboxedCommand(text, relies ? held : form, { move, answer }))
   }
   const result = await runToolCall(hookStages(judge, read, wrap, { host, request, setting }), {
     tool: request.tool,
@@ -129,6 +143,29 @@ async function decide(host: Host, request: HookRequest, input: Json, setting: Ho
     case 'failed':
       throw result.error.cause
   }
+}
+
+/** What the host would do with the call unseen, where the policy denies it. */
+async function unseen(
+  { expands }: Host,
+  input: Json,
+  judge: HookJudge,
+  calls: readonly ReadCall[],
+  machine: Machine,
+): Promise<readonly ReadCall[]> {
+  const writes = calls.some(({ touches }) => !('denied' in touches) && touches.writes.length > 0)
+  if (!expands && !writes) return []
+  const { unseenDenials, writtenDenials } = await import('../../runtime/hook/unseen.ts')
+  return [
+    ...(expands ? unseenDenials(judge, calls, expands, machine) : []),
+    ...(writes ? writtenDenials(judge, calls, textsOf(input.tool_input ?? input.args), machine.home) : []),
+  ]
+}
+
+/** Every text in an input, however deep. */
+function textsOf(value: unknown): readonly string[] {
+  if (typeof value === 'string') return [value]
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsOf) : []
 }
 
 /** The call with another command in the place where it would run. */
@@ -151,7 +188,7 @@ function moveOf(
   { command, cwd }: HookRequest,
   { facts }: HookJudgement,
   { files }: HookSetting,
-  { root }: SandboxedForm,
+  root: string,
 ): Move | null {
   if (!command?.keepsDirectory || cwd === null) return null
   const to = directoryAfter(facts, { cwd, root, files })

@@ -14,11 +14,14 @@ export interface Asked {
   readonly setting: HookSetting
 }
 
+/** The call's input with the command put into the sandbox, null where there is nothing to put; a person is asked about it, or is not. */
+export type Wrap = (judgement: HookJudgement, asked: boolean) => Json | null
+
 /** The stages of a host's call. It is the host that runs it and shows what came back, each to a hook of its own. */
 export function hookStages(
   judge: HookJudge,
   read: readonly ReadCall[],
-  wrap: (judgement: HookJudgement) => Json | null,
+  wrap: Wrap,
   asked: Asked,
 ): Stages<readonly ReadCall[], CallRecord | null, Outcome> {
   const { host, request, setting } = asked
@@ -28,6 +31,7 @@ export function hookStages(
     judgement ??= judge.strictest(read, null)!
     return judgement
   }
+  const plainly = (): Json | null => wrap(judged(), false)
   let recorder: SessionRecorder | null = null
   let begun: CallRecord | null = null
   return {
@@ -35,13 +39,12 @@ export function hookStages(
     parse: () => read,
     decide: (calls, breakerOpenFor) => {
       judgement = judge.strictest(calls, breakerOpenFor)!
-      if (judgement.decision.decision !== 'allow' || request.canRewrite || wrap(judgement) === null)
-        return judgement.decision
-      return mustSayItself(judgement, wrap(judgement)!)
+      if (judgement.decision.decision !== 'allow' || request.canRewrite || plainly() === null) return judgement.decision
+      return mustSayItself(judgement, plainly()!)
     },
     begin: async (_, decision) => {
       // What goes into the sandbox is written down there, with how it ended; inside one, the record is out of reach.
-      const elsewhere = decision.decision === 'allow' && request.canRewrite && wrap(judged()) !== null
+      const elsewhere = decision.decision === 'allow' && request.canRewrite && plainly() !== null
       if (elsewhere || setting.inside) return null
       const { openRecord } = await import('../../runtime/record/open.ts')
       recorder = openRecord(judge.loaded, setting.machine, { by: 'host', host: host.name, session: request.session })
@@ -58,14 +61,15 @@ export function hookStages(
       return begun
     },
     approve: async (_, decision) => {
-      const approval = await approved(judge, judged(), decision, wrap(judged()), asked)
+      const approval = await approved(judge, judged(), decision, plainly(), asked)
       // The host's own answer comes later, and is the host's to know.
       if (approval.approved && !request.canAsk)
         recorder?.answered(begun?.call ?? null, judged().subject, 'terminal', approval)
       return approval
     },
     run: async (_, decision) => {
-      const input = wrap(judged())
+      // What a person agrees to goes with the command; nobody agreed to more than what was asked.
+      const input = wrap(judged(), decision.decision === 'ask')
       if (decision.decision === 'ask' && request.canAsk)
         return { kind: 'ask', reason: reasonText(decision.reason.message), input }
       return input ? { kind: 'sandboxed', input } : { kind: 'pass' }

@@ -2,24 +2,36 @@
 
 import { PASSED_SIGNALS } from '../../runtime/command/open-runner.ts'
 import { runHookCommand } from '../../runtime/hook/run.ts'
+import { ownerOf, type RunOwner, takeAnswer } from '../../runtime/hook/wrapped-runs.ts'
 import { machineFiles } from '../../system/files.ts'
 import { thisMachine } from '../../system/machine.ts'
 import { EXIT } from '../terminal/exit.ts'
+import { leaveStreamsAlone } from '../terminal/passed-streams.ts'
 import { isTerminalDevice, type Terminal, visible } from '../terminal/terminal.ts'
 
-export interface InPlace {
-  readonly root: string
-  readonly session: string | null
-  readonly host: string
-  readonly command: string
-}
+const KEY = /^([0-9a-f]{12})(?:\.([0-9a-f]{8}))?(\+undo)?$/
 
-/** Runs it; the command's exit code passes through, 126 is a denial. */
-export async function runInPlace(terminal: Terminal, place: InPlace): Promise<number> {
+/** Runs it; the command's exit code passes through, 126 is a denial. A key is what a hook wrote: an owner, and an answer to it. */
+export async function runInPlace(
+  terminal: Terminal,
+  whose: RunOwner | string,
+  command: string,
+  undone: boolean,
+): Promise<number> {
+  const machine = thisMachine()
+  const [, key = '', answer = null, covered] = typeof whose === 'string' ? (KEY.exec(whose) ?? ['', whose]) : []
+  const owner = typeof whose === 'string' ? ownerOf(machine, key) : whose
+  const undo = undone || covered !== undefined
+  const call = { command, cwd: machineFiles.canonical(machine.cwd) }
+  const agreed = answer !== null && takeAnswer(machine, key, answer, call, Date.now())
   const interactive = isTerminalDevice(0) && isTerminalDevice(1)
+  leaveStreamsAlone()
   const result = await runHookCommand({
-    ...place,
-    machine: thisMachine(),
+    ...owner,
+    command,
+    agreed,
+    undo,
+    machine,
     files: machineFiles,
     io: {
       forwardSignals: PASSED_SIGNALS,

@@ -3,9 +3,9 @@
 import { spawnSync } from 'node:child_process'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { commandInside, sandboxedCommand } from './sandboxed-command.ts'
+import { commandInside, isSandboxed, sandboxedCommand } from './sandboxed-command.ts'
 
-const form = { cordon: ['/opt/a b/node', "/opt/it's"], host: 'codex', root: '/p/$x', session: 'a;b' }
+const form = { program: "/opt/a b/it's/cordon-run", key: '0123456789ab' }
 
 it('reads back what it wrote, and a shell sees the same words', () => {
   fc.assert(
@@ -14,10 +14,14 @@ it('reads back what it wrote, and a shell sees the same words', () => {
       const written = sandboxedCommand(command, form)
       expect(commandInside(written, form)).toBe(command)
       const shown = spawnSync('/bin/sh', ['-c', `printf '%s\\0' ${written}`], { encoding: 'utf8' }).stdout.split('\0')
-      expect(shown.slice(0, -1)).toEqual([
-        ...form.cordon,
-        ...['hook', 'run', '--host', 'codex', '--root', '/p/$x', '--session', 'a;b', '--', command],
-      ])
+      expect(shown.slice(0, -1)).toEqual([form.program, form.key, command])
+      const answered = sandboxedCommand(command, form, { answer: 'deadbeef' })
+      expect(commandInside(answered, form)).toBe(command)
+      const moved = sandboxedCommand(command, form, { move: { from: "/a'b", to: '/tmp' }, answer: 'deadbeef' })
+      for (const form of [written, answered, moved]) expect(isSandboxed(form, "/opt/a b/it's/cordon-run")).toBe(true)
+      for (const other of [`${written}; id`, `id; ${moved}`, `${answered} 'id'`, command]) {
+        expect(isSandboxed(other, form.program)).toBe(false)
+      }
     }),
     { numRuns: 60, examples: [["'"], ["''"], ["'\\''"], ['\\'], ['$(id)'], ['`id`'], ['!x'], ['-n'], ['a\nb'], ['']] },
   )
@@ -51,20 +55,20 @@ it('is one word to fish as well', () => {
   )
 })
 
-it('moves the host’s shell first, starts the command where it was, and keeps its exit code', () => {
-  const moved = { cordon: ['/bin/sh', '-c', 'echo "$0 $@"; exit 7'], host: 'x', root: '/', session: null }
-  const written = `${sandboxedCommand('cd sub', moved, { from: "/a'b", to: '/tmp' })}; echo $? && pwd`
+it('moves the host’s shell first, starts the command where it was, and nothing else', () => {
+  const moved = { program: '/bin/echo', key: form.key }
+  const written = `${sandboxedCommand('cd sub', moved, { move: { from: "/a'b", to: '/tmp' } })}; echo $? && pwd`
   const run = spawnSync('/bin/sh', ['-c', written], { encoding: 'utf8', cwd: '/' })
-  expect(run.stdout.split('\n')).toEqual(["hook run --host x --root / --in /a'b -- cd sub", '7', '/tmp', ''])
-  expect(commandInside(sandboxedCommand('ls', moved, { from: '/', to: '/tmp' }), moved)).toBeNull()
+  expect(run.stdout.split('\n')).toEqual(["0123456789ab --in /a'b cd sub", '0', '/tmp', ''])
+  expect(commandInside(sandboxedCommand('ls', moved, { move: { from: '/', to: '/tmp' } }), moved)).toBeNull()
 })
 
 it.each([
-  ['another program', "/bin/node /opt/it's hook run -- 'ls'"],
+  ['another program', "/bin/cordon-run 0123456789ab 'ls'"],
   ['more behind it', `${sandboxedCommand('ls', form)} ; id`],
   ['two words', `${sandboxedCommand('ls', form)} 'id'`],
   ['a substitution between the quotes', `${sandboxedCommand('ls', form).slice(0, -1)}'$(id)''`],
-  ['another session', sandboxedCommand('ls', { ...form, session: 'other' })],
+  ['another session', sandboxedCommand('ls', { ...form, key: 'ba9876543210' })],
 ])('does not take %s for its own', (_, text) => {
   expect(commandInside(text, form)).toBeNull()
 })

@@ -1,11 +1,12 @@
 /** A shell command rewritten so that it runs inside the sandbox, and read back from that form. */
 
 export interface SandboxedForm {
-  /** The program and first arguments that run Cordon: `node`, `cordon.cjs`. */
-  readonly cordon: readonly string[]
-  readonly host: string
-  readonly root: string
-  readonly session: string | null
+  /** The program of the short form, `cordon-run`. */
+  readonly program: string
+  /** Whose command it is: a host's session in a project. */
+  readonly key: string
+  /** It was allowed because undo covers it: without undo it does not run. */
+  readonly undo?: boolean
 }
 
 /** A command that moves its shell: it starts in one directory and leaves the host's shell in another. */
@@ -14,23 +15,40 @@ export interface Move {
   readonly to: string
 }
 
-/** `node cordon.cjs hook run --host … --root … -- 'COMMAND'`, for POSIX shells and fish. */
-export function sandboxedCommand(command: string, form: SandboxedForm, move: Move | null = null): string {
-  if (move === null) return `${prefixOf(form)} ${quote(command)}`
-  return `cd -- ${quoteIfNeeded(move.to)} && ${prefixOf(form, ['--in', move.from])} ${quote(command)}`
+/** What goes with a command beside its text. */
+export interface Wrapping {
+  readonly move?: Move | null
+  /** The person was asked about it, under this id. */
+  readonly answer?: string | null
+}
+
+/** `cordon-run KEY 'COMMAND'`, for POSIX shells and fish. */
+export function sandboxedCommand(command: string, form: SandboxedForm, { move, answer }: Wrapping = {}): string {
+  const prefix = `${quoteIfNeeded(form.program)} ${form.key}${answer ? `.${answer}` : ''}${form.undo ? '+undo' : ''}`
+  if (!move) return `${prefix} ${quote(command)}`
+  return `cd -- ${quoteIfNeeded(move.to)} && ${prefix} --in ${quoteIfNeeded(move.from)} ${quote(command)}`
 }
 
 /** The command inside one that has exactly our form; null for every other. */
 export function commandInside(text: string, form: SandboxedForm): string | null {
-  const prefix = `${prefixOf(form)} `
+  const prefix = `${quoteIfNeeded(form.program)} ${form.key}`
   if (!text.startsWith(prefix)) return null
-  const inner = unquote(text.slice(prefix.length))
-  return inner !== null && sandboxedCommand(inner, form) === text ? inner : null
+  const [, answer = null, quoted = ''] = /^(?:\.([0-9a-f]{8}))?(?:\+undo)? (.*)$/s.exec(text.slice(prefix.length)) ?? []
+  const inner = unquote(quoted)
+  return inner !== null && sandboxedCommand(inner, form, { answer }) === text ? inner : null
 }
 
-function prefixOf({ cordon, host, root, session }: SandboxedForm, more: readonly string[] = []): string {
-  const words = ['hook', 'run', '--host', host, '--root', root, ...(session === null ? [] : ['--session', session])]
-  return [...cordon, ...words, ...more].map(quoteIfNeeded).concat('--').join(' ')
+const WORD = String.raw`(?:[\w@%+:,./-]|'[^']*'|\\['\\])+`
+const KEY = String.raw`[0-9a-f]{12}(?:\.[0-9a-f]{8})?(?:\+undo)?`
+const QUOTED = String.raw`('(?:[^']|'\\['\\]')*')`
+
+/** Whether a command that ran is one that a hook had put into the sandbox, whoever's and wherever it left its shell. */
+export function isSandboxed(text: string, program: string): boolean {
+  const name = quoteIfNeeded(program).replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+  const form = `^(?:cd -- ${WORD} && ${name} ${KEY} --in ${WORD}|${name} ${KEY}) ${QUOTED}$`
+  const [, quoted] = new RegExp(form).exec(text) ?? []
+  const inner = unquote(quoted ?? '')
+  return inner !== null && quote(inner) === quoted
 }
 
 /** One word, whatever it holds. Backslashes stand outside the quotes, because fish reads them inside as well. */

@@ -76,7 +76,8 @@ function createEncoder(): (text: string) => Uint8Array {
   }
 }
 
-function writeAll(fd: number, whole: Uint8Array): void {
+/** Writes all of it, however long the reader takes. */
+export function writeAll(fd: number, whole: Uint8Array): void {
   let bytes = whole
   while (bytes.length > 0) {
     try {

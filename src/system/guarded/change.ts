@@ -16,6 +16,7 @@ import {
 } from './directory.ts'
 import { entriesOf, inEntry, inParent, requireFile } from './entry.ts'
 import type { TemporaryJournal } from './journal.ts'
+import { type ChangeKeeper, makeTold } from './keeper.ts'
 import { prepareWrite } from './write.ts'
 
 export interface RemoveOptions {
@@ -29,19 +30,31 @@ const MAX_DEPTH = 256
 /** A sparse file takes no room until it is copied, and then the whole disk; nothing else happens meanwhile. */
 const MAX_COPIED = 1024 ** 3
 
-export function makeDirectory(path: string): readonly CheckedPath[] {
-  const directory = holdDirectory(path, { make: true })
+export function makeDirectory(path: string, keeper: ChangeKeeper): readonly CheckedPath[] {
+  const directory = holdDirectory(path, { make: keeper })
   directory.close()
   return directory.made
 }
 
-export function remove(parent: HeldDirectory, name: string, options: RemoveOptions): void {
+export function remove(parent: HeldDirectory, name: string, options: RemoveOptions, keeper: ChangeKeeper): void {
   // Unlinking never follows: what goes is the name in this very directory.
-  if (options.link && lstatSync(parent.at(name)).isSymbolicLink()) unlinkSync(parent.at(name))
-  else removeEntry(parent, name, options.recursive ?? false, 0)
+  if (options.link && lstatSync(parent.at(name)).isSymbolicLink()) unlink(parent, name, keeper)
+  else removeEntry(parent, name, { recursive: options.recursive ?? false, keeper }, 0)
 }
 
-function removeEntry(parent: HeldDirectory, name: string, recursive: boolean, depth: number): void {
+function unlink(parent: HeldDirectory, name: string, keeper: ChangeKeeper): void {
+  const at = parent.at(name)
+  keeper.willRemove(posix.join(parent.path, name), at)
+  makeTold(keeper, () => unlinkSync(at))
+}
+
+interface Removal {
+  readonly recursive: boolean
+  readonly keeper: ChangeKeeper
+}
+
+function removeEntry(parent: HeldDirectory, name: string, removal: Removal, depth: number): void {
+  const { recursive, keeper } = removal
   const path = posix.join(parent.path, name)
   if (depth > MAX_DEPTH) throw new Fault('too-deep', `${path} lies more than ${MAX_DEPTH} directories deep`)
   const isDirectory = inEntry(parent, name, (entry) => {
@@ -49,24 +62,25 @@ function removeEntry(parent: HeldDirectory, name: string, recursive: boolean, de
     return entry.facts.isDirectory()
   })
   if (!isDirectory) {
-    unlinkSync(parent.at(name))
+    unlink(parent, name, keeper)
     return
   }
   if (recursive) {
     const directory = holdChild(parent, name)
     try {
       for (const child of entriesOf(directory)) {
-        if (child.type === 'directory') removeEntry(directory, child.name, true, depth + 1)
-        else unlinkSync(directory.at(child.name))
+        if (child.type === 'directory') removeEntry(directory, child.name, removal, depth + 1)
+        else unlink(directory, child.name, keeper)
       }
     } finally {
       directory.close()
     }
   }
-  rmdirSync(parent.at(name))
+  keeper.willRemove(path, parent.at(name))
+  makeTold(keeper, () => rmdirSync(parent.at(name)))
 }
 
-export function copy(source: string, destination: string, journal: TemporaryJournal): void {
+export function copy(source: string, destination: string, journal: TemporaryJournal, keeper: ChangeKeeper): void {
   inParent(source, (parent, name) =>
     inEntry(parent, name, (entry) => {
       requireFile(source, entry.facts)
@@ -79,7 +93,7 @@ export function copy(source: string, destination: string, journal: TemporaryJour
       try {
         const fill = (target: number, directory: HeldDirectory, temporary: string) =>
           copyFileSync(descriptorPath(fd, parent, name), descriptorPath(target, directory, temporary))
-        const prepared = prepareWrite(destination, fill, { mode: entry.facts.mode & 0o777 }, journal)
+        const prepared = prepareWrite(destination, fill, { mode: entry.facts.mode & 0o777 }, journal, keeper)
         try {
           prepared.commit()
         } catch (error) {
@@ -93,7 +107,7 @@ export function copy(source: string, destination: string, journal: TemporaryJour
   )
 }
 
-export function move(source: string, destination: string): void {
+export function move(source: string, destination: string, keeper: ChangeKeeper): void {
   inParent(source, (parent, name) => {
     inEntry(parent, name, ({ facts }) => {
       if (!facts.isDirectory()) requireFile(source, facts)
@@ -101,7 +115,7 @@ export function move(source: string, destination: string): void {
         throw new Fault('into-itself', `${source} cannot be moved into itself`)
       }
     })
-    const target = holdDirectory(posix.dirname(destination), { make: true })
+    const target = holdDirectory(posix.dirname(destination), { make: keeper })
     try {
       const last = posix.basename(destination)
       const existing = openEntry(target, last)
@@ -111,9 +125,10 @@ export function move(source: string, destination: string): void {
           remedy: 'Delete it first, or choose another name.',
         })
       }
-      renameSync(parent.at(name), target.at(last))
+      keeper.willMove(source, destination)
+      makeTold(keeper, () => renameSync(parent.at(name), target.at(last)))
     } catch (error) {
-      removeMade(target.made)
+      removeMade(target.made, keeper)
       if (errorCode(error) === 'EXDEV') {
         throw new Fault('other-device', `${destination} is on another file system than ${source}`, {
           cause: error,
@@ -127,7 +142,7 @@ export function move(source: string, destination: string): void {
   })
 }
 
-export function changeMode(path: string, mode: number): void {
+export function changeMode(path: string, mode: number, keeper: ChangeKeeper): void {
   if ((mode & ~0o777) !== 0) throw new Fault('special-bits', `${path}: setuid, setgid and sticky bits are not set`)
   inParent(path, (parent, name) =>
     inEntry(parent, name, ({ fd, facts }) => {
@@ -137,7 +152,8 @@ export function changeMode(path: string, mode: number): void {
           remedy: 'Copy the file over itself first, so that this name has its own.',
         })
       }
-      chmodSync(descriptorPath(fd, parent, name), mode)
+      keeper.willSetMode(path, parent.at(name))
+      makeTold(keeper, () => chmodSync(descriptorPath(fd, parent, name), mode))
     }),
   )
 }

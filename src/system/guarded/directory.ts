@@ -14,6 +14,7 @@ import {
 import { posix } from 'node:path'
 import { errorCode, Fault, type FaultCode } from '../fault.ts'
 import { type CheckedPath, checkedPath } from './checked-path.ts'
+import { type ChangeKeeper, makeTold } from './keeper.ts'
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants
 /** Linux has it; Node does not export it. */
@@ -35,8 +36,13 @@ export interface HeldDirectory {
   close(): void
 }
 
+export interface HoldOptions {
+  /** Missing directories are made, and told to this one. */
+  readonly make?: ChangeKeeper
+}
+
 /** Opens a canonical directory from `/` down. A link anywhere on the way is a path that changed since it was judged. */
-export function holdDirectory(path: string, options: { readonly make?: boolean } = {}): HeldDirectory {
+export function holdDirectory(path: string, options: HoldOptions = {}): HeldDirectory {
   const names = segmentsOf(path)
   if (!heldByKernel) return holdByComparison(path, options)
   const made: CheckedPath[] = []
@@ -45,14 +51,14 @@ export function holdDirectory(path: string, options: { readonly make?: boolean }
     for (const [index, name] of names.entries()) {
       const child = `/proc/self/fd/${fd}/${name}`
       const here = () => `/${names.slice(0, index + 1).join('/')}`
-      const next = openChild(child, here, options.make ? made : null)
+      const next = openChild(child, here, options.make ? { made, keeper: options.make } : null)
       closeSync(fd)
       fd = next
     }
     return held(path, fd, made)
   } catch (error) {
     closeSync(fd)
-    removeMade(made)
+    if (options.make) removeMade(made, options.make)
     throw error
   }
 }
@@ -149,12 +155,14 @@ const reasons: Readonly<Record<string, readonly [code: FaultCode, reason: string
 }
 
 /** Takes back directories that were made for something that then failed. */
-export function removeMade(made: readonly string[]): void {
+export function removeMade(made: readonly string[], keeper: ChangeKeeper): void {
   for (const path of made.toReversed()) {
     try {
       const parent = holdDirectory(posix.dirname(path))
       try {
-        rmdirSync(parent.at(posix.basename(path)))
+        const at = parent.at(posix.basename(path))
+        keeper.willRemove(path, at)
+        makeTold(keeper, () => rmdirSync(at))
       } finally {
         parent.close()
       }
@@ -164,16 +172,22 @@ export function removeMade(made: readonly string[]): void {
   }
 }
 
-function openChild(child: string, here: () => string, made: CheckedPath[] | null): number {
+interface Making {
+  readonly made: CheckedPath[]
+  readonly keeper: ChangeKeeper
+}
+
+function openChild(child: string, here: () => string, making: Making | null): number {
   const open = () => openSync(child, (heldByKernel ? O_PATH : O_RDONLY) | O_DIRECTORY | O_NOFOLLOW)
   try {
     return open()
   } catch (error) {
     const code = errorCode(error)
-    if (code === 'ENOENT' && made) {
+    if (code === 'ENOENT' && making) {
       try {
-        mkdirSync(child)
-        made.push(checkedPath(here()))
+        making.keeper.willMake(here())
+        makeTold(making.keeper, () => mkdirSync(child))
+        making.made.push(checkedPath(here()))
       } catch (failure) {
         // Somebody else may have made it meanwhile; then it is simply there.
         if (errorCode(failure) !== 'EEXIST') throw systemFault(here(), failure)
@@ -215,10 +229,10 @@ function held(path: string, fd: number, made: readonly CheckedPath[]): HeldDirec
 
 // Where the kernel cannot name a child of a descriptor (macOS), the path is resolved again before every use and the
 // descriptor must be what it then names. That narrows a race to microseconds and does not close it; the sandbox does.
-function holdByComparison(path: string, options: { readonly make?: boolean }): HeldDirectory {
+function holdByComparison(path: string, options: HoldOptions): HeldDirectory {
   const made: CheckedPath[] = []
   try {
-    if (options.make) makeMissing(path, made)
+    if (options.make) makeMissing(path, { made, keeper: options.make })
     const fd = openSync(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
     const verify = () => {
       const facts = fstatSync(fd)
@@ -246,17 +260,18 @@ function holdByComparison(path: string, options: { readonly make?: boolean }): H
       close: () => closeSync(fd),
     }
   } catch (error) {
-    for (const directory of made.toReversed()) rmdirSync(directory)
+    if (options.make) removeMade(made, options.make)
     throw systemFault(path, error)
   }
 }
 
-function makeMissing(path: string, made: CheckedPath[]): void {
+function makeMissing(path: string, { made, keeper }: Making): void {
   const names = segmentsOf(path)
   for (let length = 1; length <= names.length; length++) {
     const directory = `/${names.slice(0, length).join('/')}`
     try {
-      mkdirSync(directory)
+      keeper.willMake(directory)
+      makeTold(keeper, () => mkdirSync(directory))
       made.push(checkedPath(directory))
     } catch (error) {
       if (errorCode(error) !== 'EEXIST' && errorCode(error) !== 'EISDIR') throw error

@@ -17,6 +17,7 @@ import {
   requireFile,
 } from './entry.ts'
 import { isTemporaryName, noJournal, type TemporaryJournal } from './journal.ts'
+import { type ChangeKeeper, keepsNothing, makeTold } from './keeper.ts'
 import { type PreparedWrite, prepareWrite, type WriteOptions } from './write.ts'
 
 export type { CheckedPath } from './checked-path.ts'
@@ -58,10 +59,13 @@ export interface GuardedFiles {
 
 const MAX_READ = 256 * 1024 * 1024
 
-/** Guarded files of this machine. */
-export function openGuardedFiles(journal: TemporaryJournal = noJournal): GuardedFiles {
+/** Guarded files of this machine. `keeper` is told of every change before it is made. */
+export function openGuardedFiles(
+  journal: TemporaryJournal = noJournal,
+  keeper: ChangeKeeper = keepsNothing,
+): GuardedFiles {
   const prepare = (path: CheckedPath, bytes: Uint8Array, options: WriteOptions = {}) =>
-    prepareWrite(path, bytes, options, journal)
+    prepareWrite(path, bytes, options, journal, keeper)
   return {
     stat,
     read: (path, limit = MAX_READ) => readWhole(path, limit),
@@ -77,13 +81,17 @@ export function openGuardedFiles(journal: TemporaryJournal = noJournal): Guarded
       }
     },
     prepare,
-    makeDirectory,
-    makeParents: (path) => makeDirectory(posix.dirname(path)),
-    remove: (path, options) => inParent(path, (parent, name) => remove(parent, name, options ?? {})),
-    makeLink: (path, target) => inParent(path, (parent, name) => symlinkSync(target, parent.at(name))),
-    copy: (source, destination) => copy(source, destination, journal),
-    move,
-    changeMode,
+    makeDirectory: (path) => makeDirectory(path, keeper),
+    makeParents: (path) => makeDirectory(posix.dirname(path), keeper),
+    remove: (path, options) => inParent(path, (parent, name) => remove(parent, name, options ?? {}, keeper)),
+    makeLink: (path, target) =>
+      inParent(path, (parent, name) => {
+        keeper.willMake(path)
+        makeTold(keeper, () => symlinkSync(target, parent.at(name)))
+      }),
+    copy: (source, destination) => copy(source, destination, journal, keeper),
+    move: (source, destination) => move(source, destination, keeper),
+    changeMode: (path, mode) => changeMode(path, mode, keeper),
     isLink: (path) => {
       try {
         return lstatSync(path).isSymbolicLink()

@@ -19,6 +19,7 @@ import { Fault } from '../fault.ts'
 import type { CheckedPath } from './checked-path.ts'
 import { type HeldDirectory, holdDirectory, openEntry, removeMade, segmentsOf, systemFault } from './directory.ts'
 import type { TemporaryJournal } from './journal.ts'
+import { type ChangeKeeper, makeTold } from './keeper.ts'
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants
 
@@ -52,9 +53,10 @@ export function prepareWrite(
   content: Uint8Array | Fill,
   options: WriteOptions,
   journal: TemporaryJournal,
+  keeper: ChangeKeeper,
 ): PreparedWrite {
   if (segmentsOf(path).length === 0) throw new Fault('not-a-file', '/ is a directory')
-  const directory = holdDirectory(posix.dirname(path), { make: true })
+  const directory = holdDirectory(posix.dirname(path), { make: keeper })
   const name = posix.basename(path)
   let temporary: string | null = null
   const release = (madeToo: boolean) => {
@@ -68,27 +70,35 @@ export function prepareWrite(
       temporary = null
     }
     directory.close()
-    if (madeToo) removeMade(directory.made)
+    if (madeToo) removeMade(directory.made, keeper)
   }
   try {
     const old = oldFile(directory, name, path, options)
+    const folderTime = fstatSync(directory.fd, { bigint: true }).mtimeNs
     const fresh = `.cordon-${randomName()}.tmp`
     journal.begin(posix.join(directory.path, fresh))
     temporary = fresh
     writeTemporary(directory, temporary, content, old, options)
-    return settle(path, directory, name, temporary, old, options, release)
+    return settle({ path, directory, name, temporary, old, folderTime, keeper }, options, release)
   } catch (error) {
     release(true)
     throw systemFault(path, error)
   }
 }
 
+interface Written {
+  readonly path: string
+  readonly directory: HeldDirectory
+  readonly name: string
+  readonly temporary: string
+  readonly old: Stats | null
+  /** Of the directory, before the temporary file was made in it. */
+  readonly folderTime: bigint
+  readonly keeper: ChangeKeeper
+}
+
 function settle(
-  path: string,
-  directory: HeldDirectory,
-  name: string,
-  temporary: string,
-  old: Stats | null,
+  { path, directory, name, temporary, old, folderTime, keeper }: Written,
   options: WriteOptions,
   release: (madeToo: boolean) => void,
 ): PreparedWrite {
@@ -100,8 +110,10 @@ function settle(
     commit() {
       try {
         if (options.replaces !== undefined) oldFile(directory, name, path, options)
-        if (options.exclusive) linkSync(directory.at(temporary), directory.at(name))
-        else renameSync(directory.at(temporary), directory.at(name))
+        const [from, to] = [directory.at(temporary), directory.at(name)]
+        if (options.exclusive) keeper.willMake(path, folderTime)
+        else keeper.willReplace(path, to, folderTime)
+        makeTold(keeper, () => (options.exclusive ? linkSync(from, to) : renameSync(from, to)))
       } catch (error) {
         throw systemFault(path, error)
       }

@@ -98,7 +98,7 @@ if (import.meta.main) {
     gitKeys: gitKeyOrders(['example.com'])
       .map((line) => `${line}\0`)
       .join(''),
-    keep: folder === null ? null : { folder, fileBytes: 1024 ** 2 * 64, totalBytes: 1024 ** 3 },
+    keep: folder === null ? null : { folder, fileBytes: 1024 ** 2 * 64, totalBytes: 1024 ** 3, must: false },
     free: [],
   }
   const plan = planSandbox({ ...request, facts: readHostFacts(request), ...(held && { changes }) })

@@ -99,5 +99,5 @@ it('is not fooled outside by a variable or a name', () => {
     CORDON_SANDBOX: '1',
     container: 'cordon',
   })
-  expect(stdout).toContain('hook run')
+  expect(stdout).toContain('cordon-run')
 })

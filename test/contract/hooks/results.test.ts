@@ -21,12 +21,17 @@ afterAll(() => world.close())
 const RESULTS: Readonly<Record<HostName, { shell: (text: string) => object; server: (text: string) => object }>> = {
   'claude-code': {
     shell: (stdout) =>
-      claude('Bash', { command: 'x' }, { hook_event_name: 'PostToolUse', tool_response: { stdout, stderr: '' } }),
+      claude(
+        'Bash',
+        { command: "$R 0123456789ab 'x'" },
+        { hook_event_name: 'PostToolUse', tool_response: { stdout, stderr: '' } },
+      ),
     server: (text) =>
       claude('mcp__a__b', {}, { hook_event_name: 'PostToolUse', tool_response: [{ type: 'text', text }] }),
   },
   codex: {
-    shell: (text) => codex('Bash', { command: 'x' }, { hook_event_name: 'PostToolUse', tool_response: text }),
+    shell: (text) =>
+      codex('Bash', { command: "$R 0123456789ab 'x'" }, { hook_event_name: 'PostToolUse', tool_response: text }),
     server: (text) =>
       codex('mcp__a__b', {}, { hook_event_name: 'PostToolUse', tool_response: { content: [{ type: 'text', text }] } }),
   },
@@ -34,7 +39,7 @@ const RESULTS: Readonly<Record<HostName, { shell: (text: string) => object; serv
     shell: (llmContent) =>
       gemini(
         'run_shell_command',
-        {},
+        { command: "$R 0123456789ab 'x'" },
         { hook_event_name: 'AfterTool', tool_response: { llmContent, returnDisplay: '' } },
       ),
     server: (text) =>
@@ -48,7 +53,7 @@ const RESULTS: Readonly<Record<HostName, { shell: (text: string) => object; serv
     shell: (output) =>
       cursor('postToolUse', {
         tool_name: 'Shell',
-        tool_input: { command: 'x' },
+        tool_input: { command: "$R 0123456789ab 'x'" },
         tool_output: JSON.stringify({ output, exitCode: 0 }),
       }),
     server: (text) =>
@@ -59,7 +64,11 @@ const RESULTS: Readonly<Record<HostName, { shell: (text: string) => object; serv
       }),
   },
   opencode: {
-    shell: (output) => ({ ...opencode('bash', { command: 'x' }), hook_event_name: 'tool.execute.after', output }),
+    shell: (output) => ({
+      ...opencode('bash', { command: "$R 0123456789ab 'x'" }),
+      hook_event_name: 'tool.execute.after',
+      output,
+    }),
     server: (output) => ({ ...opencode('a_b', {}), hook_event_name: 'tool.execute.after', output }),
   },
 }

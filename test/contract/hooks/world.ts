@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'vitest'
+import { programPath } from '../../../src/runtime/hook/wrapped-runs.ts'
 import { loadPolicy } from '../../../src/runtime/policy/load.ts'
 import { signProject } from '../../../src/runtime/policy/trust.ts'
 import { answerHook, type HookAnswer } from '../../../src/surfaces/hook/answer-hook.ts'
@@ -38,7 +39,7 @@ export interface HookWorld {
   readonly base: string
   readonly project: string
   readonly machine: Machine
-  /** Asks the hook; `$P` stands for the project. */
+  /** Asks the hook; `$P` stands for the project, `$R` for the program that runs a command in the sandbox. */
   ask(host: HostName, input: unknown, options?: AskOptions): Promise<HookAnswer>
   /** Signs the manifest as it is now. */
   sign(): Promise<void>
@@ -76,7 +77,7 @@ export async function openHookWorld(manifest: string = MANIFEST): Promise<HookWo
       const text = typeof input === 'string' ? input : JSON.stringify(input)
       const cordon = ['/opt/node', '/opt/cordon.cjs']
       const setting = { machine, files: machineFiles, root, cordon, inside }
-      return answerHook(findHost(name)!, text.replaceAll('$P', project), setting)
+      return answerHook(findHost(name)!, text.replaceAll('$P', project).replaceAll('$R', programPath(machine)), setting)
     },
     async sign() {
       const outcome = await loadPolicy({ machine, files: machineFiles, root: project, choice: { kind: 'project' } })

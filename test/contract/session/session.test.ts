@@ -430,7 +430,7 @@ async function brokenLog(room: SessionWorld): Promise<Session> {
       project: { loaded: outcome.loaded },
       machine: room.machine,
       files: machineFiles,
-      guarded: openGuardedFiles(),
+      guarded: () => openGuardedFiles(),
       tools: builtInTools,
       customTools: () => [],
       openRunner: full,

@@ -23,13 +23,15 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const [name = '', command, ...rest] = args.words
   const root = textFlag(args, 'root') ?? null
   if (name === 'run') {
-    if (command === undefined || rest.length > 0 || root === null)
-      throw new UsageError('cordon hook run is for hooks: it needs --root and one command after --')
+    const key = textFlag(args, 'key')
+    if (command === undefined || rest.length > 0 || (root === null) === (key === undefined))
+      throw new UsageError('cordon hook run is for hooks: it needs --key or --root, and one command after --')
     const { runInPlace } = await import('../../hook/run-in-place.ts')
-    const session = textFlag(args, 'session') ?? null
     const start = textFlag(args, 'in')
     if (start !== undefined) process.chdir(start)
-    return runInPlace(terminal, { root, session, command, host: textFlag(args, 'host') ?? 'hook' })
+    const session = textFlag(args, 'session') ?? null
+    const owner = root === null ? key! : { root, session, host: textFlag(args, 'host') ?? 'hook' }
+    return runInPlace(terminal, owner, command, args.flags.undo === true)
   }
   const answer = await withDeadline(answered(name, root))
   if (answer.stderr) terminal.err(answer.stderr)

@@ -17,6 +17,7 @@ import type { LoadedPolicy } from '../../../runtime/policy/load.ts'
 import { loadWarnings, startNotes } from '../../../runtime/policy/start-notes.ts'
 import { machineFiles } from '../../../system/files.ts'
 import { type Machine, thisMachine } from '../../../system/machine.ts'
+import { leaveStreamsAlone } from '../../terminal/passed-streams.ts'
 import { isTerminalDevice, paint, resetTerminal, type Terminal, visible } from '../../terminal/terminal.ts'
 import { type Arguments, parseArguments, textFlag } from '../arguments.ts'
 import { openInForce } from '../open-policy.ts'
@@ -59,6 +60,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
       terminal.out(args.flags.json ? `${JSON.stringify(report)}\n` : formatPlan(report))
       return EXIT.ok
     }
+    leaveStreamsAlone()
     const told = new Set<string>()
     const tell = (line: string): void => {
       if (!told.has(line)) say(terminal, line)

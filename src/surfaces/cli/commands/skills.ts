@@ -1,9 +1,10 @@
 /** `cordon skills`: the scripts of skills, and your word for those that a project brings along. */
 
-import { approveSkill, skillRows } from '../../../runtime/custom/skill-gate.ts'
+import { approveInline, inlineCommandFiles } from '../../../runtime/custom/inline-commands.ts'
+import { approveSkill, type SkillRow, skillRows } from '../../../runtime/custom/skill-gate.ts'
 import { findRoot } from '../../../runtime/policy/project-root.ts'
 import { machineFiles } from '../../../system/files.ts'
-import { thisMachine } from '../../../system/machine.ts'
+import { type Machine, thisMachine } from '../../../system/machine.ts'
 import { visible } from '../../terminal/terminal.ts'
 import { oneOf, parseArguments } from '../arguments.ts'
 import { type CommandContext, commandRow, EXIT, UsageError } from '../usage.ts'
@@ -17,16 +18,28 @@ export function run({ terminal, argv }: CommandContext): number {
   const root = machineFiles.canonical(findRoot(machine.cwd, machineFiles))
   if (verb === 'approve') {
     if (name === undefined) throw new UsageError('name the skill: cordon skills approve NAME [SCRIPT]')
+    const inline = script === undefined ? approveInline(root, machine, name, new Date()) : []
+    for (const path of inline) terminal.out(`approved the commands in ${visible(path)}\n`)
+    const hasScripts = skillRows(root, machine).some((row) => row.skill === name)
+    if (inline.length > 0 && !hasScripts) return EXIT.ok
     for (const approved of approveSkill(root, machine, name, script ?? null, new Date())) {
       terminal.out(`approved ${visible(name)}/${visible(approved)}\n`)
     }
     return EXIT.ok
   }
-  const rows = skillRows(root, machine)
+  const rows = [...skillRows(root, machine), ...inlineRows(root, machine)]
   if (args.flags.json) terminal.out(`${JSON.stringify(rows)}\n`)
-  else if (rows.length === 0) terminal.out('there are no scripts of skills here\n')
+  else if (rows.length === 0)
+    terminal.out('there are no scripts of skills here, and no skill runs commands by itself\n')
   for (const row of args.flags.json ? [] : rows) {
     terminal.out(`${row.status.padEnd(14)}  ${row.scope.padEnd(7)}  ${visible(row.skill)}/${visible(row.script)}\n`)
   }
   return EXIT.ok
+}
+
+/** Commands that agents run by themselves when they load a skill or a command of the project; each is a row. */
+function inlineRows(root: string, machine: Machine): readonly (SkillRow & { readonly inline: true })[] {
+  return inlineCommandFiles(root, machine).flatMap(({ name, path, commands, status }) =>
+    commands.map((command) => ({ skill: name, script: `!${command}`, path, scope: 'project', status, inline: true })),
+  )
 }

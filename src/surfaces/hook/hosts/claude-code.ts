@@ -17,12 +17,15 @@ import {
   callsOf,
   delegates,
   edits,
+  expanding,
   fetches,
+  foreign,
   globs,
   lists,
   loadsSkill,
   nothing,
   originOf,
+  ranCommand,
   reads,
   searches,
   searchesWeb,
@@ -49,7 +52,8 @@ const TOOLS: ToolTable = {
   WebSearch: searchesWeb,
   Task: delegates,
   Agent: delegates,
-  Skill: loadsSkill,
+  Skill: expanding(loadsSkill, 'args'),
+  SlashCommand: expanding(runsSlash, 'command'),
   TodoWrite: nothing,
   TodoRead: nothing,
   TaskCreate: nothing,
@@ -65,12 +69,50 @@ const TOOLS: ToolTable = {
   EnterPlanMode: nothing,
   ExitPlanMode: nothing,
   ToolSearch: nothing,
+  // What sub-agents, schedules and workflows do comes here as well, call by call.
+  Workflow: runsWorkflow,
+  ScheduleWakeup: schedules,
+  CronCreate: schedules,
+  CronDelete: nothing,
+  CronList: nothing,
+  ListAgents: nothing,
+  SendMessage: expanding(delegates, 'message'),
+  TeamCreate: nothing,
+  TeamDelete: nothing,
+  ReportFindings: nothing,
+  EnterWorktree: nothing,
+  ExitWorktree: leavesWorktree,
+  DeferredToolPlaceholder: nothing,
 }
 
 /** Runs a command and watches its output, or a socket, which no rule can be held against. */
 function watches(input: Json): ReturnType<ToolRow> {
   if (input.ws !== undefined && input.ws !== null) throw new ProtocolError('Monitor is to open a WebSocket')
   return shell()(input)
+}
+
+/** `/name words`: a command of the project or the user, by name. */
+function runsSlash(input: Json): ReturnType<ToolRow> {
+  return loadsSkill({ name: text(input, 'command').trim().split(/\s/)[0]!.replace(/^\//, '') })
+}
+
+/** A prompt that comes back later as if a person had typed it; one that outlives the session is not this agent's to set. */
+function schedules(input: Json): ReturnType<ToolRow> {
+  if (input.durable !== undefined && input.durable !== false) return foreign('CronCreate')
+  const prompt = optionalText(input, 'prompt') ?? ''
+  const slash = prompt.trimStart().startsWith('/') ? runsSlash({ command: prompt }) : []
+  return [...expanding(delegates, 'prompt')(input), ...slash]
+}
+
+/** A script that only starts sub-agents; one in a file is read. */
+function runsWorkflow(input: Json): ReturnType<ToolRow> {
+  const path = optionalText(input, 'scriptPath')
+  return [...delegates(input), ...(path === null ? [] : reads('scriptPath')(input))]
+}
+
+/** Changes that are thrown away are gone: no undo keeps them. */
+function leavesWorktree(input: Json): ReturnType<ToolRow> {
+  return input.discard_changes === undefined || input.discard_changes === false ? [] : foreign('ExitWorktree')
 }
 
 /** Tools whose input is a shell command. */
@@ -82,6 +124,7 @@ const ASKING: ReadonlySet<string> = new Set(['default', 'acceptEdits', 'plan'])
 export const claudeCode: Host = {
   name: 'claude-code',
   paths: [trims, composes],
+  expands: { memory: ['CLAUDE.md', 'CLAUDE.local.md', '.claude/CLAUDE.md'], runsInline: true },
   parse(input, env) {
     expectEvent(input, 'PreToolUse')
     const tool = text(input, 'tool_name')
@@ -106,15 +149,16 @@ export const claudeCode: Host = {
     return answer === null ? '' : JSON.stringify({ hookSpecificOutput: { hookEventName: 'PreToolUse', ...answer } })
   },
   results: {
-    events: ['PostToolUse'],
+    events: ['PostToolUse', 'PostToolUseFailure'],
     parse(input, env) {
       const tool = text(input, 'tool_name')
       return {
         tool,
         session: optionalText(input, 'session_id'),
         project: env.CLAUDE_PROJECT_DIR ?? null,
-        value: input.tool_response,
+        value: input.tool_response ?? input.error,
         origin: originOf(TOOLS, tool, input.tool_input),
+        command: SHELLS.has(tool) ? ranCommand(input.tool_input) : null,
         canReplace: true,
       }
     },
@@ -122,9 +166,9 @@ export const claudeCode: Host = {
   },
 }
 
-function resultOutput({ tool_name }: Json, { note, value }: ResultWord): Json {
+function resultOutput({ tool_name, hook_event_name }: Json, { note, value }: ResultWord): Json {
   return {
-    hookEventName: 'PostToolUse',
+    hookEventName: hook_event_name,
     ...(note !== null && { additionalContext: note }),
     // It takes another result only in the very shape of the first; older versions do so for servers' tools alone.
     ...(value !== null && { updatedToolOutput: value }),

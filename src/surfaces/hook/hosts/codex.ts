@@ -2,7 +2,7 @@
 
 import { trims } from '../path-readings.ts'
 import { expectEvent, type Host, object, optionalText, ProtocolError, text } from './host.ts'
-import { callsOf, nothing, originOf, patches, reads, shell, type ToolTable } from './tool-table.ts'
+import { callsOf, nothing, originOf, patches, ranCommand, reads, shell, type ToolTable } from './tool-table.ts'
 
 const TOOLS: ToolTable = {
   Bash: shell(),
@@ -51,6 +51,7 @@ export const codex: Host = {
         project: null,
         value: input.tool_response,
         origin: originOf(TOOLS, tool, input.tool_input),
+        command: tool === 'Bash' ? ranCommand(input.tool_input) : null,
         canReplace: true,
       }
     },

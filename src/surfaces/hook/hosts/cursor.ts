@@ -90,6 +90,8 @@ export const cursor: Host = {
         project: projectOf(input, env),
         value: fromJson(input.tool_output),
         origin: isServers(tool) ? 'outside' : originOf(TOOLS, tool, input.tool_input),
+        // Whether it tells the command as it ran was not tried with the real program.
+        command: null,
         canReplace: isServers(tool),
       }
     },

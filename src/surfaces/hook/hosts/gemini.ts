@@ -13,6 +13,7 @@ import {
   loadsSkill,
   nothing,
   originOf,
+  ranCommand,
   reads,
   readsMany,
   searches,
@@ -56,6 +57,7 @@ const TOOLS: ToolTable = {
 export const gemini: Host = {
   name: 'gemini',
   paths: [dropsNul, trims, dropsAt, decodes, composes],
+  expands: { memory: ['GEMINI.md'], runsInline: false },
   parse(input, env) {
     expectEvent(input, 'BeforeTool')
     const tool = text(input, 'tool_name')
@@ -101,6 +103,7 @@ export const gemini: Host = {
         // What it shows to the person is not what the model reads.
         value: isObject(input.tool_response) ? input.tool_response.llmContent : null,
         origin: isServers(input) ? 'outside' : originOf(TOOLS, tool, input.tool_input),
+        command: tool === 'run_shell_command' && !isServers(input) ? ranCommand(input.tool_input) : null,
         canReplace: true,
       }
     },

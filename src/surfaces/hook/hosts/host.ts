@@ -1,6 +1,7 @@
 /** What a hook hears from its host and what it can answer, whatever form the host gives to either. */
 
 import type { HookCall } from '../../../runtime/hook/judge.ts'
+import type { Expansion } from '../../../runtime/hook/unseen.ts'
 import type { PathHabit } from '../path-readings.ts'
 
 /** A JSON object as it came in; nothing in it is believed before it is looked at. */
@@ -58,6 +59,8 @@ export interface HookResult {
   /** The result in the host's own shape. */
   readonly value: unknown
   readonly origin: Origin
+  /** The shell command that ran, as the host says it; null for every other tool. */
+  readonly command: string | null
   /** The host takes another result in its place. */
   readonly canReplace: boolean
 }
@@ -84,6 +87,8 @@ export interface Host {
   readonly name: HostName
   /** What it does to a path before it uses it. */
   readonly paths: readonly PathHabit[]
+  /** What it reads and runs by itself beside the calls that it shows; absent: nothing that is known. */
+  readonly expands?: Expansion
   /** Reads the host's input; throws a `ProtocolError` for anything it does not know. */
   parse(input: Json, env: Readonly<Record<string, string | undefined>>): HookRequest
   /** What goes to stdout, to the letter. */

@@ -7,6 +7,7 @@ import {
   callsOf,
   delegates,
   edits,
+  expanding,
   fetches,
   globs,
   lists,
@@ -14,6 +15,7 @@ import {
   nothing,
   originOf,
   patches,
+  ranCommand,
   reads,
   searches,
   searchesWeb,
@@ -36,7 +38,7 @@ const TOOLS: ToolTable = {
   lsp: asksServer('filePath', 'path'),
   webfetch: fetches,
   websearch: searchesWeb,
-  task: delegates,
+  task: expanding(delegates, 'prompt', 'command'),
   skill: loadsSkill,
   todowrite: nothing,
   todoread: nothing,
@@ -50,6 +52,7 @@ const TOOLS: ToolTable = {
 export const opencode: Host = {
   name: 'opencode',
   paths: [trims],
+  expands: { memory: [], runsInline: true },
   parse(input) {
     expectEvent(input, 'tool.execute.before')
     const tool = text(input, 'tool')
@@ -87,6 +90,7 @@ export const opencode: Host = {
       project: text(input, 'directory'),
       value: input.output,
       origin: originOf(TOOLS, text(input, 'tool'), input.args),
+      command: text(input, 'tool') === 'bash' ? ranCommand(input.args) : null,
       canReplace: true,
     }),
     answer: (input, { note, value }) => {

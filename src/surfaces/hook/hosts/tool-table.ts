@@ -2,6 +2,7 @@
 
 import { posix } from 'node:path'
 import type { HookCall } from '../../../runtime/hook/judge.ts'
+import { mentionedPaths } from '../../../runtime/hook/mentions.ts'
 import { isObject, type Json, type Origin, optionalText, ProtocolError, text } from './host.ts'
 
 /** Makes Cordon's calls of a tool's input. */
@@ -27,6 +28,11 @@ export function originOf(table: ToolTable, tool: string, input: unknown): Origin
     return 'outside'
   const own = calls.length > 0 && calls.every((one) => one.kind === 'tool' && WRITERS.has(one.tool))
   return own ? 'agent' : 'project'
+}
+
+/** The shell command in a tool's input as it ran; null when the host does not say. */
+export function ranCommand(input: unknown): string | null {
+  return isObject(input) && typeof input.command === 'string' ? input.command : null
 }
 
 /** Tools that give back what the agent wrote. */
@@ -147,6 +153,16 @@ export const fetchesFromPrompt =
 export const searchesWeb: ToolRow = (input) => call('websearch', { query: text(input, 'query', 'prompt') })
 export const delegates: ToolRow = () => call('task', { prompt: '' })
 export const loadsSkill: ToolRow = (input) => call('skill', { name: optionalText(input, 'skill', 'name') ?? '' })
+
+/** The same in a host that puts the files which the text of these fields mentions with `@` in its place: it reads them. */
+export const expanding =
+  (row: ToolRow, ...names: readonly string[]): ToolRow =>
+  (input) => [
+    ...row(input),
+    ...names.flatMap((name) =>
+      mentionedPaths(optionalText(input, name) ?? '').flatMap((path) => call('read', { path })),
+    ),
+  ]
 
 /** The directory that a glob starts in: everything before its first special character. */
 function globStart(base: string, glob: string): string {

@@ -1,0 +1,95 @@
+/** Whether undo (F9) brings back what a command destroys here; what it was seen not to cover asks, as it did before. */
+
+import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { SessionFacts, ToolCall } from '../../policy/call.ts'
+import type { Decision } from '../../policy/decision.ts'
+import { evaluate } from '../../policy/evaluate.ts'
+import type { Policy } from '../../policy/policy.ts'
+import { sha256 } from '../../system/sha256.ts'
+
+/** How long something that undo did not cover is asked about. */
+const REMEMBERED_MS = 3_600_000
+
+/** Changes cannot be held on this machine at all. */
+const NO_DOOR = 'no-door'
+
+/**
+ * What undo covers by all that is known beforehand. It may be mistaken: a command that was allowed because of undo says so
+ * (`Decision.relies`), its sandbox then changes nothing that it cannot keep, and what that was is noted here.
+ */
+export class UndoCover {
+  readonly #folder: string
+  readonly #stateDir: string
+  readonly #devices = new Map<string, number | null>()
+
+  constructor(stateDir: string) {
+    this.#stateDir = stateDir
+    this.#folder = join(stateDir, 'undo-gaps')
+  }
+
+  /** Decides a call, with undo where it covers what the call could destroy. */
+  evaluate(policy: Policy, session: SessionFacts, call: ToolCall): Decision {
+    return evaluate(policy, { ...session, undo: this.#covers(policy, session, call) }, call)
+  }
+
+  /** Changes do not go through the init here. */
+  noteNoDoor(): void {
+    this.#note(NO_DOOR)
+  }
+
+  /** Something that this command wanted to change could not be kept. */
+  noteUnkept(root: string, command: string): void {
+    this.#note(nameOf(root, command))
+  }
+
+  #covers({ root, additionalDirectories }: Policy, session: SessionFacts, { shell }: ToolCall): boolean {
+    if (shell === null || process.platform !== 'linux') return false
+    const own = this.#deviceOf(this.#stateDir)
+    const roots = [root, ...additionalDirectories.map(({ value }) => value), ...session.roots]
+    if (own === null || roots.some((one) => this.#deviceOf(one) !== own)) return false
+    const gaps = this.#gaps()
+    return gaps.length === 0 || !(gaps.includes(NO_DOOR) || gaps.includes(nameOf(root, shell.command)))
+  }
+
+  /** Hard links do not reach from one file system to another. */
+  #deviceOf(path: string): number | null {
+    const known = this.#devices.get(path)
+    if (known !== undefined) return known
+    const device = existingDevice(path)
+    this.#devices.set(path, device)
+    return device
+  }
+
+  #gaps(): string[] {
+    try {
+      const oldest = Date.now() - REMEMBERED_MS
+      return readdirSync(this.#folder).filter((name) => {
+        const { mtimeMs } = statSync(join(this.#folder, name), { throwIfNoEntry: false }) ?? { mtimeMs: 0 }
+        return mtimeMs >= oldest
+      })
+    } catch {
+      return []
+    }
+  }
+
+  #note(name: string): void {
+    mkdirSync(this.#folder, { recursive: true, mode: 0o700 })
+    writeFileSync(join(this.#folder, name), '', { mode: 0o600 })
+  }
+}
+
+function nameOf(root: string, command: string): string {
+  return sha256(`${root}\0${command}`)
+}
+
+/** The file system of a path, or of the folder in which it would be made. */
+function existingDevice(path: string): number | null {
+  try {
+    const facts = statSync(path, { throwIfNoEntry: false })
+    if (facts) return facts.dev
+  } catch {
+    return null
+  }
+  return path === dirname(path) ? null : existingDevice(dirname(path))
+}

@@ -1,0 +1,133 @@
+/** What stands behind the short form of a command that a hook put into the sandbox: whose it is, and what a person's yes to it opens. */
+
+import { createHash, randomBytes } from 'node:crypto'
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { Fault } from '../../system/fault.ts'
+import type { Machine } from '../../system/machine.ts'
+import {
+  openOwnDirectory,
+  readOwnFile,
+  readOwnJson,
+  removeIfThere,
+  writeOwnFile,
+  writeOwnJson,
+} from '../../system/state.ts'
+
+/** Whose commands they are: one host's session in one project. */
+export interface RunOwner {
+  readonly host: string
+  readonly root: string
+  readonly session: string | null
+}
+
+/** The very command that a person was asked about, and where it starts. */
+export interface AnsweredCommand {
+  readonly command: string
+  readonly cwd: string
+}
+
+interface OwnerFile extends RunOwner {
+  readonly version: 1
+}
+
+interface AnswerFile {
+  readonly version: 1
+  readonly call: string
+}
+
+const KEPT_MS = 7 * 24 * 3600 * 1000
+/** A dialog may stand open for as long as this. */
+const ANSWER_MS = 24 * 3600 * 1000
+
+/** The key by which a wrapped command names its owner; the same for the same owner. */
+export function runKey({ host, root, session }: RunOwner): string {
+  return hashOf([host, root, session]).slice(0, 12)
+}
+
+/** Makes a key usable: the owner is written down once, and old ones go. */
+export function keepOwner(machine: Machine, owner: RunOwner, now: number): void {
+  const directory = placeOf(machine)
+  const path = join(directory, `${runKey(owner)}.json`)
+  if (existsSync(path)) return
+  openOwnDirectory(machine.stateDir)
+  writeOwnJson(path, { version: 1, ...owner } satisfies OwnerFile)
+  for (const name of readdirSync(directory)) {
+    const facts = statSync(join(directory, name), { throwIfNoEntry: false })
+    if (facts && now - facts.mtimeMs > KEPT_MS) removeIfThere(join(directory, name))
+  }
+}
+
+/** The owner of a key. Throws where there is none: such a command was not wrapped by a hook of this user. */
+export function ownerOf(machine: Machine, key: string): RunOwner {
+  const found = /^[0-9a-f]{12}$/.test(key) ? readOwnJson(join(placeOf(machine), `${key}.json`), isOwner) : null
+  if (found === null)
+    throw new Fault('wrapped-run', `no hook of Cordon’s has put a command into the sandbox as “${key}”`, {
+      remedy: 'Have the agent try the command again; its hook writes a new one.',
+    })
+  return found
+}
+
+/** Notes that a person is asked about a command; what comes back goes with the command, and says nothing by itself. */
+export function keepAnswer(machine: Machine, owner: RunOwner, answered: AnsweredCommand): string {
+  const id = randomBytes(4).toString('hex')
+  writeOwnJson(join(placeOf(machine), `${runKey(owner)}.${id}.json`), {
+    version: 1,
+    call: hashOf([answered.command, answered.cwd]),
+  } satisfies AnswerFile)
+  return id
+}
+
+/** Whether this is the command that a person was asked about; once. */
+export function takeAnswer(machine: Machine, key: string, id: string, answered: AnsweredCommand, now: number): boolean {
+  if (!/^[0-9a-f]{8}$/.test(id)) return false
+  const path = join(placeOf(machine), `${key}.${id}.json`)
+  const facts = statSync(path, { throwIfNoEntry: false })
+  const kept = facts && now - facts.mtimeMs < ANSWER_MS ? readOwnJson(path, isAnswer) : null
+  if (kept?.call !== hashOf([answered.command, answered.cwd])) return false
+  removeIfThere(path)
+  return true
+}
+
+/** The program of the short form, made where it is missing or runs another Cordon. */
+export function runProgram(machine: Machine, cordon: readonly string[]): string {
+  const path = programPath(machine)
+  const words = cordon.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')
+  const text = `#!/bin/sh
+# cordon-run KEY [--in DIR] COMMAND: an agent's command in the sandbox. Written by Cordon's hook.
+key=$1
+shift
+if [ $# -eq 3 ] && [ "$1" = --in ]; then exec ${words} hook run --key "$key" --in "$2" -- "$3"; fi
+exec ${words} hook run --key "$key" -- "$@"
+`
+  const known = readOwnFile(path)
+  if (known === null || Buffer.from(known).toString('utf8') !== text) {
+    openOwnDirectory(machine.stateDir)
+    writeOwnFile(path, text, 0o700)
+  }
+  return path
+}
+
+/** Where the program of the short form is. */
+export function programPath({ stateDir }: Pick<Machine, 'stateDir'>): string {
+  return join(stateDir, 'bin/cordon-run')
+}
+
+function placeOf({ stateDir }: Machine): string {
+  return join(stateDir, 'hook-runs')
+}
+
+function hashOf(parts: readonly (string | null)[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex')
+}
+
+function isOwner(value: unknown): value is OwnerFile {
+  const { version, host, root, session } = (value ?? {}) as Partial<OwnerFile>
+  const texts = typeof host === 'string' && typeof root === 'string'
+  return version === 1 && texts && (session === null || typeof session === 'string')
+}
+
+function isAnswer(value: unknown): value is AnswerFile {
+  const { version, call } = (value ?? {}) as Partial<AnswerFile>
+  return version === 1 && typeof call === 'string'
+}

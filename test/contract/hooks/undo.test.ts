@@ -1,0 +1,81 @@
+/** What a hook lets pass because undo covers it runs only with undo, however the command came to be wrapped. */
+
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { UndoCover } from '../../../src/runtime/decide/undo-cover.ts'
+import { type HookRunResult, runHookCommand } from '../../../src/runtime/hook/run.ts'
+import { ProjectUndo } from '../../../src/runtime/undo.ts'
+import { machineFiles } from '../../../src/system/files.ts'
+import { claude, cursor, effectOf, type HookWorld, openHookWorld } from './world.ts'
+
+let world: HookWorld
+beforeAll(async () => {
+  world = await openHookWorld()
+})
+afterAll(() => world.close())
+beforeEach(() => {
+  world.forget()
+  mkdirSync(join(world.project, 'lost'), { recursive: true })
+  writeFileSync(join(world.project, 'lost/a.txt'), 'precious\n')
+})
+
+const COMMAND = 'rm -rf lost'
+const ask = (command: string) => world.ask('claude-code', claude('Bash', { command }))
+
+async function rewritten(command: string): Promise<string> {
+  return JSON.parse((await ask(command)).stdout).hookSpecificOutput.updatedInput.command
+}
+
+function run(undo: boolean): Promise<HookRunResult> {
+  const { machine, project: root } = world
+  const io = { stdin: 'none', stdout: 'discard', stderr: 'discard' } as const
+  return runHookCommand({
+    machine,
+    files: machineFiles,
+    host: 'claude-code',
+    session: 's',
+    root,
+    command: COMMAND,
+    undo,
+    io,
+  })
+}
+
+it('says so in the command that it puts in the place of the agent’s, and of nothing else', async () => {
+  expect(await rewritten(COMMAND)).toContain(` +undo -- '${COMMAND}'`)
+  expect(await rewritten('ls')).not.toContain('+undo')
+})
+
+it('adds it where an agent wrapped the command itself and left it out', async () => {
+  const whole = await rewritten(COMMAND)
+  expect(effectOf('claude-code', await ask(whole))).toBe('pass')
+  const forged = whole.replace('+undo', '')
+  expect(await rewritten(forged)).toBe(whole)
+  // A host whose hook cannot rewrite takes only the whole form.
+  const shown = await world.ask('cursor', cursor('beforeShellExecution', { command: COMMAND, cwd: '$P' }))
+  expect(shown.stdout).toContain('+undo')
+})
+
+it('is run, and put back', async () => {
+  expect(await run(true)).toMatchObject({ exitCode: 0 })
+  expect(existsSync(join(world.project, 'lost'))).toBe(false)
+  const undo = new ProjectUndo(world.machine)
+  expect(undo.undo(undo.calls()[0]!, false)).toMatchObject({ conflicts: [], failed: [] })
+  expect(existsSync(join(world.project, 'lost/a.txt'))).toBe(true)
+})
+
+it('is asked about where undo was seen not to cover it; what passed before does not run', async () => {
+  new UndoCover(world.machine.stateDir).noteUnkept(world.project, COMMAND)
+  expect(effectOf('claude-code', await ask(COMMAND))).toBe('ask')
+  expect(await run(true)).toMatchObject({ denied: expect.stringContaining('Call it again') })
+  expect(existsSync(join(world.project, 'lost/a.txt'))).toBe(true)
+  // The person said yes in the host.
+  expect(await run(false)).toMatchObject({ exitCode: 0 })
+  expect(existsSync(join(world.project, 'lost'))).toBe(false)
+})
+
+it('is asked about inside `cordon run`, where the calls of one agent are not kept apart', async () => {
+  const answer = await world.ask('claude-code', claude('Bash', { command: 'rm -rf lost src' }), { inside: true })
+  expect(effectOf('claude-code', answer)).toBe('ask')
+})
