@@ -45,7 +45,7 @@ static struct {
   char own[4096];
   struct stamp stamp, files;
   int place, listener, words[2], quit[2];
-  char socket_name[64];
+  char socket_name[64], lock_path[128];
   long idle_seconds;
 } keeper;
 
@@ -75,20 +75,24 @@ static int is_current(void) {
   return stamp_paths(&now) && !memcmp(&now, &keeper.files, sizeof now);
 }
 
-/* One keeper for one name: the lock is the kernel's, and goes with this process. */
+/* One keeper for one name: the lock is the kernel's, and goes with this process; its file was still in place when it was got. */
 static int take_lock(void) {
-  char name[64], path[128], text[64];
+  char name[64], text[64];
+  struct stat locked, placed;
   if (!name_resident(name, sizeof name, keeper.program, ".lock")) return 0;
-  path_below(path, sizeof path, keeper.place, name);
-  int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-  if (fd < 0) return 0;
-  for (int tries = 0; flock(fd, LOCK_EX | LOCK_NB); tries++) {
-    if (tries == LOCK_TRIES) return 0;
+  path_below(keeper.lock_path, sizeof keeper.lock_path, keeper.place, name);
+  for (int tries = 0; tries < LOCK_TRIES; tries++) {
+    int fd = open(keeper.lock_path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0) return 0;
+    if (!flock(fd, LOCK_EX | LOCK_NB) && !fstat(fd, &locked) && !stat(keeper.lock_path, &placed) && locked.st_ino == placed.st_ino) {
+      int length = snprintf(text, sizeof text, "%d\n", (int)getpid());
+      return !ftruncate(fd, 0) && write(fd, text, (size_t)length) == length;
+    }
+    close(fd);
     /* The keeper of an older build may be on its way out. */
     nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
   }
-  int length = snprintf(text, sizeof text, "%d\n", (int)getpid());
-  return !ftruncate(fd, 0) && write(fd, text, (size_t)length) == length;
+  return 0;
 }
 
 static int listen_here(void) {
@@ -109,8 +113,14 @@ static void stop_listening(void) {
   keeper.listener = -1;
 }
 
+/* Leaves nothing behind; the directory stays where another keeper uses it. */
 static _Noreturn void end(void) {
+  char place[4096], path[64];
   stop_listening();
+  unlink(keeper.lock_path);
+  snprintf(path, sizeof path, "/proc/self/fd/%d", keeper.place);
+  ssize_t length = readlink(path, place, sizeof place - 1);
+  if (length > 0) place[length] = 0, rmdir(place);
   _exit(0);
 }
 
@@ -180,7 +190,7 @@ static void detach(void) {
 }
 
 int keep_resident(const char *const program[2], const char *runtime_directory, long idle_seconds) {
-  sigset_t children;
+  sigset_t heard;
   memcpy(keeper.program, program, sizeof keeper.program);
   keeper.idle_seconds = idle_seconds > 0 ? idle_seconds : IDLE_SECONDS;
   detach();
@@ -189,10 +199,11 @@ int keep_resident(const char *const program[2], const char *runtime_directory, l
   if (length <= 0 || keeper.place < 0 || !take_lock()) return 1;
   if (!take_stamp(&keeper.stamp, program) || !stamp_paths(&keeper.files) || !listen_here()) return 1;
   if (pipe2(keeper.words, O_CLOEXEC | O_NONBLOCK) || pipe2(keeper.quit, O_CLOEXEC)) return 1;
-  sigemptyset(&children);
-  sigaddset(&children, SIGCHLD);
-  sigprocmask(SIG_BLOCK, &children, NULL);
-  int ended = signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK);
+  sigemptyset(&heard);
+  sigaddset(&heard, SIGCHLD);
+  sigaddset(&heard, SIGTERM);
+  sigprocmask(SIG_BLOCK, &heard, NULL);
+  int signals = signalfd(-1, &heard, SFD_CLOEXEC | SFD_NONBLOCK);
   int64_t last_request = now_ms(), all_busy_since = -1, called_since = -1;
   int failures = 0;
   start_worker();
@@ -203,7 +214,8 @@ int keep_resident(const char *const program[2], const char *runtime_directory, l
     if (failures >= MAX_FAILURES) {
       /* The lock is kept for a while, so that not every call starts another keeper in vain. */
       stop_listening();
-      nanosleep(&(struct timespec){.tv_sec = PAUSE_SECONDS}, NULL);
+      sigdelset(&heard, SIGCHLD);
+      sigtimedwait(&heard, NULL, &(struct timespec){.tv_sec = PAUSE_SECONDS});
       end();
     }
     int ready = count(IDLE) + count(STARTING);
@@ -218,7 +230,7 @@ int keep_resident(const char *const program[2], const char *runtime_directory, l
       called_since = -1;
     }
     if (called_since >= 0 && next > called_since + DEAF_MS) next = called_since + DEAF_MS;
-    struct pollfd waits[] = {{keeper.words[0], POLLIN, 0}, {ended, POLLIN, 0}, {called_since < 0 ? keeper.listener : -1, POLLIN, 0}};
+    struct pollfd waits[] = {{keeper.words[0], POLLIN, 0}, {signals, POLLIN, 0}, {called_since < 0 ? keeper.listener : -1, POLLIN, 0}};
     poll(waits, 3, next <= now ? 1 : (int)(next - now));
     if (waits[2].revents) called_since = now_ms();
     struct word word;
@@ -226,8 +238,9 @@ int keep_resident(const char *const program[2], const char *runtime_directory, l
       if (hear(&word)) last_request = now_ms();
       if (word.state == 'I') failures = 0;
     }
-    struct signalfd_siginfo gone;
-    while (read(ended, &gone, sizeof gone) > 0) continue;
+    struct signalfd_siginfo signal;
+    while (read(signals, &signal, sizeof signal) > 0)
+      if (signal.ssi_signo == SIGTERM) end();
     failures += reap();
   }
 }

@@ -31,6 +31,7 @@ export async function serve(run: () => Promise<boolean>, [idle = '', stamp = '']
     if (payload === null) break
     const { args, env } = readPayload(payload)
     takePlace(program, args, env)
+    traces.begin()
     const known = await run()
     const code = Number(process.exitCode ?? 0)
     process.exitCode = undefined
@@ -79,18 +80,16 @@ const STREAMS = ['stdin', 'stdout', 'stderr'] as const
 const STARTERS = ['spawn', 'fork', 'exec', 'execFile'] as const
 
 /** Sees whether a request left something of its own in this process: stream objects, children, timers, listeners. */
-function watchTraces(): { left(): Promise<boolean> } {
+function watchTraces(): { begin(): void; left(): Promise<boolean> } {
   let touched = false
-  for (const name of STREAMS) {
+  const streams = STREAMS.map((name): [string, PropertyDescriptor] => {
     const own = Object.getOwnPropertyDescriptor(process, name)!
-    Object.defineProperty(process, name, {
-      ...own,
-      get: () => {
-        touched = true
-        return own.get!.call(process)
-      },
-    })
-  }
+    const get = (): unknown => {
+      touched = true
+      return own.get!.call(process)
+    }
+    return [name, { ...own, get }]
+  })
   const children = process.getBuiltinModule('node:child_process') as unknown as Record<
     string,
     (...given: unknown[]) => unknown
@@ -109,6 +108,10 @@ function watchTraces(): { left(): Promise<boolean> } {
     ])
   const before = state()
   return {
+    // A command that leaves its streams alone has put others in their place.
+    begin: () => {
+      for (const [name, stream] of streams) Object.defineProperty(process, name, stream)
+    },
     left: async () => {
       // What is on its way out may still be closing.
       for (let turn = 0; turn < TURNS && !touched && state() !== before; turn++)
