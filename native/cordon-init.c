@@ -41,6 +41,7 @@
  *   X a = 0 exited, 1 signalled, b = code or signal     G at the gate: masks and pins are in place, nothing runs yet
  *   D a = how many were refused so far, b = errno, c = which change; the journal has the path
  *   M a = the limit of memory in MiB, which was passed, b = 0 one process is ended for it, 1 everything
+ *   P no more processes could be started
  *   T the time is up     A a = kind, b = length, c = port: a name that does not exist (0), a connection that was refused (1);
  *     the name follows, filled up with zeros to whole messages
  *   L a = port of d, b = 1 if something inside listens on it now, 0 if no longer     N a = id, b = errno: not connected
@@ -55,6 +56,7 @@
 #include "memory.h"
 #include "names.h"
 #include <arpa/inet.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -748,6 +750,8 @@ static void set_limits(int core) {
     if (wanted.rlim_max > now.rlim_max) wanted.rlim_cur = wanted.rlim_max = now.rlim_max;
     /* Programs that use select() rely on the low soft limit, and those that need more raise it themselves. */
     if (orders.limits[i].which == RLIMIT_NOFILE && now.rlim_cur < wanted.rlim_cur) wanted.rlim_cur = now.rlim_cur;
+    /* At the soft limit of processor time comes a signal of its own, which tells what ended the process; at the other one, the end. */
+    if (orders.limits[i].which == RLIMIT_CPU && wanted.rlim_max < now.rlim_max) wanted.rlim_max++;
     if (setrlimit((int)orders.limits[i].which, &wanted)) fail(STEP_LIMITS);
   }
 }
@@ -1144,14 +1148,44 @@ static int look_at_memory(void) {
   return found < 0;
 }
 
+#define PROCESS_LOOK_MS 1000
+
+static uint64_t next_process_look;
+static int processes_told;
+
+/* The kernel gives the first 300 numbers of a pid namespace out once only, so it can be full with so many fewer. */
+#define NUMBERS_GIVEN_ONCE 300
+
+static int can_fork(void) {
+  pid_t child = fork();
+  if (child == 0) _exit(0);
+  return child > 0; /* reaped with the others */
+}
+
+/* The kernel counts refused forks only for a control group: a room that is full when it is looked at has met its limit. */
+static void look_at_processes(int last) {
+  uint64_t most = 0, there = 0;
+  if (processes_told || (!last && now_ms() < next_process_look)) return;
+  next_process_look = now_ms() + PROCESS_LOOK_MS;
+  for (size_t i = 0; i < orders.limit_count; i++)
+    if (orders.limits[i].which == RLIMIT_NPROC) most = orders.limits[i].limit;
+  DIR *all = most ? opendir("/proc") : NULL;
+  if (!all) return;
+  for (struct dirent *entry; (entry = readdir(all));) there += entry->d_name[0] >= '1' && entry->d_name[0] <= '9';
+  closedir(all);
+  if (there < most && (there + NUMBERS_GIVEN_ONCE < most || can_fork())) return;
+  processes_told = 1;
+  tell('P', 0, 0, 0);
+}
+
 static int wait_at_most(void) {
-  int look = orders.server_count ? SERVER_LOOK_MS : -1;
-  if (next_memory_look >= 0 && (look < 0 || next_memory_look < look)) look = next_memory_look;
+  int look = orders.server_count ? SERVER_LOOK_MS : PROCESS_LOOK_MS;
+  if (next_memory_look >= 0 && next_memory_look < look) look = next_memory_look;
   if (!orders.milliseconds) return look;
   uint64_t now = now_ms();
   uint64_t left = deadline > now ? deadline - now : 0;
   if (left > 1000u * 3600) left = 1000u * 3600;
-  return look >= 0 && (uint64_t)look < left ? look : (int)left;
+  return (uint64_t)look < left ? look : (int)left;
 }
 
 static _Noreturn void watch_over(int signals, int watch, int mounts, int master) {
@@ -1187,6 +1221,7 @@ static _Noreturn void watch_over(int signals, int watch, int mounts, int master)
       final_status = SIGKILL;
       finish(signals, -1, &out);
     }
+    look_at_processes(0);
     if (orders.memory_share && look_at_memory()) {
       final_status = SIGKILL;
       finish(signals, -1, &out);
@@ -1200,6 +1235,7 @@ static _Noreturn void watch_over(int signals, int watch, int mounts, int master)
       while (read(signals, &info, sizeof info) == (ssize_t)sizeof info) continue;
       reap();
       if (status_known) {
+        look_at_processes(1);
         if (watch >= 0) report_opens(watch);
         finish(signals, master, &out);
       }

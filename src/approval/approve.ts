@@ -12,9 +12,11 @@ export interface Refusal {
   readonly message: string
 }
 
-export type Approval =
+/** `by`: where the answer was given, when that was not where it was asked. */
+export type Approval = { readonly by?: string } & (
   | { readonly approved: true; readonly remember: Remembered | null }
   | { readonly approved: false; readonly refusal: Refusal; readonly remember: Remembered | null }
+)
 
 export interface Remembered {
   /** The tool that asked: a host for commands stands elsewhere than one for the web tools. */
@@ -54,6 +56,11 @@ export async function approve(
   } catch (error) {
     return no({ kind: 'absent', message: `nobody could be asked (${messageOf(error)})` }, null)
   }
+  const approval = approvalOf(tool, answer)
+  return answer?.by === undefined ? approval : { ...approval, by: answer.by }
+}
+
+function approvalOf(tool: string, answer: Answer): Approval {
   const remembered = (
     grant: Suggestion,
     verdict: Remembered['verdict'],

@@ -219,7 +219,7 @@ export function pathsToLookAt(
 ): string[] {
   const paths = new Set([...request.reads, ...request.writes, request.home, request.cwd, LONGER_TMP])
   for (const { path } of request.standIns ?? []) paths.add(path)
-  if (request.baseline !== 'none') for (const path of SYSTEM_PATHS) paths.add(path)
+  for (const path of SYSTEM_PATHS) paths.add(path)
   return [...paths]
 }
 
@@ -281,6 +281,15 @@ function layOut(request: RoomRequest): Layout {
   if (baseline === 'permissive' && home !== '/' && facts.paths.has(home)) show(home, 'read-only')
   for (const path of request.reads) grant(path, 'read')
   for (const path of request.writes) grant(path, 'write')
+  // Programs name their interpreter by the old place: /bin and /lib64 lead where a grant shows something of /usr.
+  if (baseline === 'none')
+    for (const path of SYSTEM_PATHS) {
+      const fact = facts.paths.get(path)
+      if (fact?.link === undefined || wanted.has(path)) continue
+      const { real } = fact
+      if ([...wanted.keys()].some((shown) => isInside(real, shown) || isInside(shown, real)))
+        links.push({ path, target: fact.link })
+    }
 
   const emptied = baseline === 'all' ? ['/sys', '/run'] : []
   const layers = new Map<string, Layer>()

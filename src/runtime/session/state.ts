@@ -93,7 +93,8 @@ export function savedDenials(saved: readonly SavedGrant[], place: Place): SavedD
   }
 }
 
-function savedRules(saved: readonly SavedGrant[], place: Place): SessionFacts['grants'] {
+/** The rules that saved answers stand for. */
+export function savedRules(saved: readonly SavedGrant[], place: Place): SessionFacts['grants'] {
   const reads: PathRule[] = []
   const writes: PathRule[] = []
   const commands: CommandRule[] = []

@@ -125,7 +125,7 @@ async function attend(room: StartedRoom, plan: SandboxPlan, io: LaunchIo, orders
       text: diagnosis.finish().bytes.toString('utf8'),
       status: status ?? 'no exit status',
     })
-    return progress.end({ timedOut, cancelled, stdout, stderr, complaint })
+    return progress.end({ timedOut, cancelled, stdout, stderr, met: room.cgroup?.hits() ?? [], complaint })
   } finally {
     for (const cleanup of cleanups.reverse()) cleanup()
     for (const server of servers) server.close()

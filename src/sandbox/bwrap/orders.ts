@@ -295,6 +295,7 @@ export type InitMessage =
   | { readonly kind: 'gate' }
   | { readonly kind: 'timeout' }
   | { readonly kind: 'memory'; readonly mebibytes: number; readonly ended: 'process' | 'all' }
+  | { readonly kind: 'processes' }
   /** A name that does not exist inside, or a connection that was refused there; so many bytes of it follow, in whole messages. */
   | { readonly kind: 'asked'; readonly what: 'name' | 'connection'; readonly bytes: number; readonly port: number }
   | { readonly kind: 'ready'; readonly watched: boolean }
@@ -319,6 +320,8 @@ export function parseMessage(bytes: Uint8Array): InitMessage | null {
       return { kind: 'timeout' }
     case 'M':
       return { kind: 'memory', mebibytes: a, ended: b === 1 ? 'all' : 'process' }
+    case 'P':
+      return { kind: 'processes' }
     case 'A':
       return { kind: 'asked', what: a === 0 ? 'name' : 'connection', bytes: b, port: c }
     case 'R':

@@ -104,10 +104,11 @@ export const commands: readonly CommandRow[] = [
   {
     name: 'sign',
     summary: 'Show what the manifest opens, and put it in force.',
-    usage: 'cordon sign [--yes] [--json]\n  cordon sign --detached',
+    usage: 'cordon sign [--yes] [--all] [--json]\n  cordon sign --detached',
     words: 0,
     flags: [
       { name: '--yes', about: 'Do not ask.' },
+      { name: '--all', about: 'Show every sentence, however many there are.' },
       {
         name: '--detached',
         about: 'Write cordon.toml.sig by your key, for clones of this repository whose owners trust it (teams).',
@@ -171,7 +172,7 @@ export const commands: readonly CommandRow[] = [
     name: 'audit',
     summary: 'Show, search, verify and report the record.',
     usage:
-      'cordon audit tail [--follow] [--session ID]\n  cordon audit query [FILTERS] [--json]\n  cordon audit verify [--session ID] [--json]\n  cordon audit report [--out FILE] [FILTERS] [--json]',
+      'cordon audit tail [--follow] [--session ID]\n  cordon audit query [FILTERS] [--json]\n  cordon audit verify [--session ID | --from FILES] [--json]\n  cordon audit report [--out FILE] [FILTERS] [--json]',
     words: 1,
     flags: [
       json,
@@ -187,6 +188,13 @@ export const commands: readonly CommandRow[] = [
       { name: '--file', value: 'TEXT', about: 'Part of a file name.' },
       { name: '--text', value: 'TEXT', about: 'Part of anything.' },
       { name: '--limit', value: 'N', about: 'The newest N.' },
+      { name: '--ocsf', about: 'With query: print OCSF events, for a SIEM.' },
+      {
+        name: '--from',
+        value: 'FILES',
+        about: 'With verify: records that machines of a fleet shipped, as a receiver keeps them; nats for its servers.',
+      },
+      { name: '--key', value: 'KEYS', about: 'With --from: the keys whose checkpoints count, beside those you trust.' },
       {
         name: '--out',
         value: 'FILE',
@@ -315,7 +323,7 @@ export const commands: readonly CommandRow[] = [
   },
   {
     name: 'approvals',
-    summary: 'Answer what hooks had nobody to ask.',
+    summary: 'Answer what waits for an answer, and what hooks had nobody to ask.',
     usage:
       'cordon approvals [list] [--json]\n  cordon approvals answer [ID]\n  cordon approvals allow ID [--minutes N] [--choice N] [--yes]\n  cordon approvals drop ID',
     words: 2,
@@ -326,7 +334,48 @@ export const commands: readonly CommandRow[] = [
       json,
     ],
     details:
-      '`answer` asks you as a session would, with every answer; `allow` grants one choice for a time. A grant never beats a deny;\ncordon grants lists and revokes it.',
+      '`answer` asks you as a session would, with every answer; `allow` grants one choice for a time. A grant never beats a deny;\ncordon grants lists and revokes it. What a session waits for is allowed once, unless --choice names what to save.',
+  },
+  {
+    name: 'ui',
+    summary: 'Look at what agents do, and answer them, on a page of this machine.',
+    usage: 'cordon ui [--root DIR] [--port N]\n  cordon ui --webhook-key',
+    words: 0,
+    flags: [
+      root,
+      { name: '--port', value: 'N', about: 'The port (any free one).' },
+      { name: '--webhook-key', about: 'Print the key that notices to your webhook are signed with.' },
+    ],
+    details:
+      'Prints a link that is good until it ends with Ctrl-C; keep it to yourself. Questions of every session on this machine are\nanswered there; what outlives the question needs a code that is shown in this terminal.',
+  },
+  {
+    name: 'fleet',
+    summary: 'One signed policy for many machines: join, publish, and what it changes.',
+    usage:
+      'cordon fleet [status|sync [--follow]] [--json]\n  cordon fleet join URL CODE [--name NAME]\n  cordon fleet init NAME [--policy PLACE] [--nats SERVERS] [--otlp URL]\n  cordon fleet invite [--role ROLE] [--groups NAMES]\n  cordon fleet machines|revoke ID|serve|nats|streams\n  cordon fleet diff|publish DRAFT.json [--records FILES] [--out FILE]',
+    words: 3,
+    flags: [
+      { name: '--follow', about: 'With sync: go on until it is stopped.' },
+      { name: '--name', value: 'NAME', about: 'What this machine is called in the fleet; its host name unless told.' },
+      { name: '--policy', value: 'PLACE', about: 'Where machines fetch the policy: a path, an https URL, or nats.' },
+      { name: '--nats', value: 'SERVERS', about: 'NATS servers, with commas: tls://a:4222,tls://b:4222.' },
+      { name: '--otlp', value: 'URL', about: 'An OTLP/HTTP endpoint for records.' },
+      { name: '--asks', value: 'SECONDS', about: 'Put asks that nobody here answers to the fleet, for so long.' },
+      { name: '--signers', value: 'N', about: 'How many of the team’s keys must sign a policy.' },
+      { name: '--key', value: 'KEYS', about: 'Further keys of the team, with commas.' },
+      { name: '--role', value: 'ROLE', about: 'With invite: machine, approver or admin.' },
+      { name: '--groups', value: 'NAMES', about: 'Groups, with commas: of the invited machine, or to look at.' },
+      { name: '--hours', value: 'N', about: 'With invite: how long the code holds (24).' },
+      { name: '--port', value: 'N', about: 'With serve: the port (any free one).' },
+      { name: '--replicas', value: 'N', about: 'With streams: on how many servers each message is kept (3).' },
+      { name: '--records', value: 'FILES', about: 'With diff and publish: shipped records or audit files to replay.' },
+      { name: '--out', value: 'FILE', about: 'With publish: write the bundle there.' },
+      { name: '--yes', about: 'With publish: do not ask.' },
+      json,
+    ],
+    details:
+      'A machine in no fleet reaches nothing and waits for nothing. `sync` fetches the policy and ships records once; run\n`cordon fleet sync --follow` as a service. Publishing shows what a draft opens and closes, and by replay what it would\nhave decided. docs/FLEET.md has the whole of it.',
   },
   {
     name: 'import',
@@ -355,6 +404,7 @@ export const commands: readonly CommandRow[] = [
         value: 'FILE',
         about: 'Wrap the servers of a file with "mcpServers", as MCP clients have it.',
       },
+      { name: '--ui', about: 'Serve the page of cordon ui as long as it runs.' },
       { name: '--accept', about: 'Take a wrapped server’s tools as they are now, whatever was pinned.' },
     ],
     details:
@@ -379,6 +429,7 @@ export const commands: readonly CommandRow[] = [
       { name: '--agent', value: 'NAME', about: 'The agent to start as: build, plan or one of the manifest.' },
       { name: '--max-turns', value: 'N', about: 'Stop after so many answers of the model to one message.' },
       { name: '--budget', value: 'DOLLARS', about: 'Stop when the conversation has cost so much.' },
+      { name: '--ui', about: 'Serve the page of cordon ui as long as it runs.' },
       { name: '--vscode', about: 'Take the key from CORDON_API_KEY alone.' },
       manifest,
       root,
@@ -417,6 +468,7 @@ export const commands: readonly CommandRow[] = [
     flags: [
       { name: '--provider', value: 'NAME', about: 'The API profile of Cordon’s own agent.' },
       { name: '--model', value: 'NAME', about: 'Another model than the profile’s.' },
+      { name: '--ui', about: 'Serve the page of cordon ui as long as it runs.' },
       { name: '--vscode', about: 'Take the key from CORDON_API_KEY alone.' },
       root,
     ],

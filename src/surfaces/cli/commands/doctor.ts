@@ -24,10 +24,8 @@ const STYLES: Readonly<Record<'enforced' | 'degraded' | 'absent', Style>> = {
 export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const args = parseArguments(commandRow('doctor')!, argv)
   if (args.flags.engines) return engines(terminal, args.flags.json === true)
-  const support = await openBackend().probe()
-  const holds = support.assurances.filter((assurance) => assurance.status === 'enforced').length
-  const score = { holds, of: support.assurances.length }
-  const agents = await agentHooks()
+  const { support, score, agents } = await findHealth()
+  const { holds } = score
   const dropped = agents.some((agent) => agent.status !== 'works')
   const tracked = await shownSecrets()
   const resident = residents(thisMachine().env)
@@ -52,6 +50,17 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   for (const one of resident) terminal.out(`resident  ${visible(residentLine(one))}\n`)
   if (tracked.line !== null) terminal.out(`${paint(terminal, 'yellow', 'shown   ')}  ${visible(tracked.line)}\n`)
   return exit
+}
+
+/** What holds on this machine, and which agents are guarded. */
+export async function findHealth(): Promise<{
+  readonly support: Awaited<ReturnType<ReturnType<typeof openBackend>['probe']>>
+  readonly score: { readonly holds: number; readonly of: number }
+  readonly agents: readonly AgentCheck[]
+}> {
+  const support = await openBackend().probe()
+  const holds = support.assurances.filter((assurance) => assurance.status === 'enforced').length
+  return { support, score: { holds, of: support.assurances.length }, agents: await agentHooks() }
 }
 
 /** Each engine with what it was seen to hold here. */

@@ -1,0 +1,66 @@
+/** Promises that take a whole session to see: the breaker, plan mode, baselines, skills, its own directory, the brief. */
+
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Session } from '../../../src/runtime/session/session.ts'
+import { resultText } from '../../../src/runtime/session/tool-result.ts'
+import { openSessionWorld, type SessionWorld } from './session-world.ts'
+
+let world: SessionWorld
+beforeEach(() => {
+  world = openSessionWorld()
+  world.file('a.txt', 'one\n')
+})
+afterEach(() => world.close())
+
+const RUNS = { schema_version: 1, permission: { tools: { bash: 'allow' } } }
+
+async function sessionOf(object: unknown): Promise<Session> {
+  return (await world.open({ manifest: { object } })).openSession()
+}
+
+describe('the circuit breaker', () => {
+  const settings = { ...RUNS, rings: { breaker: { failures: 3 } } }
+
+  it('counts commands that fail', async () => {
+    const session = await sessionOf(settings)
+    for (let count = 0; count < 3; count++)
+      expect((await session.call('bash', { command: 'false' })).status).toBe('done')
+    expect(resultText(await session.call('bash', { command: 'true' }))).toContain('circuit breaker')
+  })
+
+  it('does not count an answer of no, and starts anew after a command that goes well', async () => {
+    const session = await sessionOf(settings)
+    for (const command of ['false', 'false', 'true', 'grep x a.txt', 'cat a.txt | grep x', 'false', 'false', 'true'])
+      expect((await session.call('bash', { command })).status).toBe('done')
+  })
+})
+
+describe('the plan agent', () => {
+  it('lists, reads and stops commands in the background, and starts none', async () => {
+    const session = await sessionOf(RUNS)
+    const started = await session.call('bash', { command: 'echo here; sleep 60', background: true })
+    const handle = (started as { output: { data: { handle: string } } }).output.data.handle
+    session.setAgent('plan')
+    expect((await session.call('bash', { command: 'true' })).status).toBe('denied')
+    expect(resultText(await session.call('bash', { action: 'list' }))).toContain(handle)
+    expect((await session.call('bash', { action: 'read', handle })).status).toBe('done')
+    expect((await session.call('bash', { action: 'kill', handle })).status).toBe('done')
+    session.setAgent('build')
+    session.setMode('plan')
+    expect((await session.call('bash', { action: 'list' })).status).toBe('done')
+    expect((await session.call('bash', { command: 'true' })).status).toBe('denied')
+  })
+})
+
+describe('command_fs = "none"', () => {
+  it('runs what is granted, by the merged folders’ links', async () => {
+    const session = await sessionOf({
+      ...RUNS,
+      sandbox: { os: { command_fs: 'none' } },
+      capabilities: { allow: { read: { paths: ['/usr/**', './**'] } } },
+    })
+    const result = await session.call('bash', { command: 'cat a.txt; ls /etc' })
+    expect(resultText(result)).toContain('one')
+    expect(resultText(result)).toContain("cannot access '/etc'")
+  })
+})
