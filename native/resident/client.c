@@ -263,6 +263,17 @@ static void keep_signals(void) {
   if (last_signal) raise(last_signal);
 }
 
+static void die_by(int number) {
+  sigset_t one;
+  /* The command is the one whose memory could be of use. */
+  prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+  sigemptyset(&one);
+  sigaddset(&one, number);
+  signal(number, SIG_DFL);
+  raise(number);
+  sigprocmask(SIG_UNBLOCK, &one, NULL);
+}
+
 /* The command's end. Comes back only with the worker's word that it has begun nothing. */
 static void await_command(int connection) {
   struct done done;
@@ -270,13 +281,13 @@ static void await_command(int connection) {
   while (poll(&wait, 1, -1) < 0 && errno == EINTR) continue;
   if (recv(connection, &done, sizeof done, 0) == (ssize_t)sizeof done && done.magic == MAGIC) {
     if (done.code == NOT_BEGUN) return;
+    if (done.code > 255) die_by(done.code >> 8);
     _exit(done.code & 255);
   }
   int number = last_signal;
   if (number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT) {
     /* What ended the worker was meant for us. */
-    signal(number, SIG_DFL);
-    raise(number);
+    die_by(number);
   }
   dprintf(2, "cordon: the resident process ended before the command did; it was not run again [resident-ended]\n");
   _exit(FAULT);

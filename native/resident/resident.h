@@ -30,7 +30,7 @@ struct go {
 };
 struct done {
   uint32_t magic;
-  int32_t code; /* an exit code, or: nothing was begun */
+  int32_t code; /* an exit code, and in the second byte the signal to die by; or: nothing was begun */
 };
 enum { NOT_BEGUN = -1 };
 

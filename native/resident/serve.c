@@ -4,7 +4,7 @@
  *   next(idle, stamp)  waits for a request for so many seconds, and becomes it: directory, umask, stdin, stdout and stderr are
  *                      the caller's. Gives its arguments and variables (client.c, write_payload); null when this process is
  *                      no longer needed. If the caller goes before it has its answer, the kernel kills this process.
- *   done(code)         answers with an exit code, and lets go of all that was the caller's
+ *   done(code)         answers with an exit code, and in its second byte the signal to die by; lets go of all that was the caller's
  *
  * A request is only taken from a process of this user in the surroundings of the keeper (place.c): in any others it would
  * be served with rights, limits or walls that are not its own.
@@ -228,7 +228,7 @@ static napi_value done(napi_env env, napi_callback_info info) {
     napi_throw_error(env, NULL, "cordon-serve: done takes a code");
     return NULL;
   }
-  if (connection >= 0) finish((int32_t)code & 255);
+  if (connection >= 0) finish((int32_t)code & 0xffff);
   let_go();
   return NULL;
 }

@@ -5,7 +5,9 @@
  * one request at a time, and none after one that left anything behind.
  */
 
+import { constants } from 'node:os'
 import { dirname, join } from 'node:path'
+import type { ProcessEnd } from './main.ts'
 
 /** What native/resident/serve.c gives Node. */
 interface ServeAddon {
@@ -18,8 +20,8 @@ const MAX_REQUESTS = 1000
 const MAX_BYTES = 256 * 1024 * 1024
 const TURNS = 5
 
-/** Serves until nobody asks any more. `run` runs the program for `process.argv`, and says whether it did what was asked. */
-export async function serve(run: () => Promise<boolean>, [idle = '', stamp = '']: readonly string[]): Promise<void> {
+/** Serves until nobody asks any more. `run` runs the program for `process.argv`, and says how its process is to end. */
+export async function serve(run: () => Promise<ProcessEnd>, [idle = '', stamp = '']: readonly string[]): Promise<void> {
   const program = process.argv.slice(0, 2)
   const addon = loadAddon(dirname(program[1]!))
   // However it ends, the caller hears the code.
@@ -32,10 +34,11 @@ export async function serve(run: () => Promise<boolean>, [idle = '', stamp = '']
     const { args, env } = readPayload(payload)
     takePlace(program, args, env)
     traces.begin()
-    const known = await run()
+    const { known, signal } = await run()
     const code = Number(process.exitCode ?? 0)
     process.exitCode = undefined
-    addon.done(code)
+    // The caller is the one to die by it.
+    addon.done(signal === null ? code : code | (constants.signals[signal] << 8))
     if (!known || (await traces.left()) || process.memoryUsage.rss() > MAX_BYTES) break
   }
   process.exit(0)

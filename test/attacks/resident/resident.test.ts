@@ -85,6 +85,8 @@ describe.each(usersToTest())('the resident of $name', (user) => {
     expect(warm).toMatchObject({ code: 7, out: `in\n${open} 0027 \n` })
     expect(warm.err).toContain('wrong')
     expect(warm).toEqual(run(off))
+    const killed = (more = {}) => world.call(['run', '--', 'sh', '-c', 'kill -TERM $$'], { cwd: open, ...more })
+    expect(await inTime(killed)).toEqual(killed(off))
   })
 
   it('knows nothing of one request in the next', async () => {

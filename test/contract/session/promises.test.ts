@@ -12,7 +12,7 @@ beforeEach(() => {
 })
 afterEach(() => world.close())
 
-const RUNS = { schema_version: 1, permission: { tools: { bash: 'allow' } } }
+const RUNS = { schema_version: 1, permission: { tools: { bash: 'allow' } }, security: { redirects: 'all' } }
 
 async function sessionOf(object: unknown): Promise<Session> {
   return (await world.open({ manifest: { object } })).openSession()
@@ -62,5 +62,23 @@ describe('command_fs = "none"', () => {
     const result = await session.call('bash', { command: 'cat a.txt; ls /etc' })
     expect(resultText(result)).toContain('one')
     expect(resultText(result)).toContain("cannot access '/etc'")
+  })
+})
+
+describe('the discovery brief', () => {
+  it('widens the envelope when it grows, and takes nothing away when it shrinks or breaks', async () => {
+    const brief = (...globs: string[]) => world.file('brief.json', JSON.stringify({ in_scope_files: globs }))
+    brief('src/**')
+    const session = await sessionOf({ ...RUNS, files: { discovery_brief: 'brief.json' } })
+    const write = async (path: string) => (await session.call('write', { path, content: 'x' })).status
+    expect([await write('src/a'), await write('docs/a')]).toEqual(['done', 'denied'])
+    brief('src/**', 'docs/**')
+    expect(await write('docs/a')).toBe('done')
+    expect((await session.call('bash', { command: 'echo y > docs/b' })).status).toBe('done')
+    expect(world.text('docs/b')).toBe('y\n')
+    brief('lib/**')
+    expect([await write('src/b'), await write('docs/c'), await write('lib/a')]).toEqual(['done', 'done', 'done'])
+    world.file('brief.json', 'no json')
+    expect([await write('src/c'), await write('etc/a')]).toEqual(['done', 'denied'])
   })
 })
