@@ -119,7 +119,7 @@ export function savedRules(saved: readonly SavedGrant[], place: Place): SessionF
     } else if (kind === 'host') {
       const parsed = parseHostPattern(value, null)
       if ('pattern' in parsed) hosts.push({ ...origin, pattern: parsed.pattern })
-    } else if (kind !== 'directory') {
+    } else if (kind === 'read' || kind === 'write') {
       const parsed = parsePathPattern(value, { ...place, files: null })
       if ('pattern' in parsed)
         (kind === 'read' ? reads : writes).push({ ...origin, pattern: parsed.pattern, prompt: false })

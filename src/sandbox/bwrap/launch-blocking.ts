@@ -31,6 +31,7 @@ const SIGNALS: Readonly<Partial<Record<NodeJS.Signals, number>>> = {
   SIGUSR2: 12,
   SIGTERM: 15,
   SIGCONT: 18,
+  SIGTSTP: 20,
 }
 
 /** The addon at this path; null where it was not built or this Node cannot load it: then the usual way serves. */

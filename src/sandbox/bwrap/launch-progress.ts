@@ -3,7 +3,7 @@
 import { constants } from 'node:os'
 import { monotonicMs } from '../../system/monotonic.ts'
 import type { Asked, Captured, LaunchIo, LaunchResult } from '../backend.ts'
-import type { SandboxPlan } from '../plan.ts'
+import { FIRST_UNCHOSEN_PORT, type SandboxPlan } from '../plan.ts'
 import { limitViolation, type MetLimit, maskViolation, memoryViolation, type Violation } from '../violation.ts'
 import { faultOfBwrap, faultOfStep } from './launch-fault.ts'
 import { type InitMessage, MESSAGE_BYTES, parseMessage } from './orders.ts'
@@ -29,6 +29,7 @@ export class LaunchProgress {
   readonly #onViolation: LaunchIo['onViolation']
   readonly #violations: Violation[] = []
   readonly #asked: Asked[] = []
+  readonly #unlisted = new Set<number>()
   readonly #met = new Set<MetLimit>()
   #timedOut = false
   #ready: { watched: boolean } | null = null
@@ -84,6 +85,7 @@ export class LaunchProgress {
       stderr,
       violations: this.#violations,
       asked: this.#asked,
+      unlisted: [...this.#unlisted],
       masksWatched: this.#ready?.watched ?? false,
       milliseconds: monotonicMs() - this.#started,
     }
@@ -94,6 +96,8 @@ export class LaunchProgress {
     else if (message.kind === 'timeout') this.#timedOut = true
     else if (message.kind === 'ready') this.#ready = { watched: message.watched }
     else if (message.kind === 'ended') this.#ended = message
+    else if (message.kind === 'server' && !message.listed && message.port < FIRST_UNCHOSEN_PORT)
+      this.#unlisted.add(message.port)
     else if (message.kind === 'memory') this.#violate(memoryViolation(message.mebibytes, message.ended))
     else if (message.kind === 'processes') this.#meet('processes', 'observed')
     else if (message.kind === 'mask') this.#violateMask(this.#plan.masks[message.index], message.event)
