@@ -9,7 +9,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { detectProject } from '../src/manifest/init/detect.ts'
-import { proposeManifest } from '../src/manifest/init/init.ts'
+import { AGENT_READS, proposeManifest } from '../src/manifest/init/init.ts'
 import { loadManifest } from '../src/manifest/load.ts'
 import type { Manifest } from '../src/manifest/manifest.ts'
 import { plainValue } from '../src/manifest/toml/plain.ts'
@@ -66,7 +66,10 @@ const facts = detectProject({
   readText: (path) => PROJECT[path] ?? null,
   list: () => [],
 })
-const loaded = loadManifest(proposeManifest(facts, bundleNames), 'cordon.toml')
+const loaded = loadManifest(
+  proposeManifest(facts, { bundles: bundleNames, agents: [], reads: AGENT_READS }),
+  'cordon.toml',
+)
 if ('problems' in loaded) throw new Error(JSON.stringify(loaded.problems))
 const base = objectForm(loaded.manifest)
 const checker = new BatchChecker({ ...thisMachine(), home: '/home/dev' }, machineFiles, { kind: 'project' })

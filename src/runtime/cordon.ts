@@ -3,6 +3,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import type { Prompter } from '../approval/prompter.ts'
 import { QuestionQueue } from '../approval/question-queue.ts'
 import { SESSION_ID } from '../audit/event.ts'
@@ -25,6 +26,7 @@ import { openOwnDirectory, reapHalfWritten } from '../system/state.ts'
 import { builtInSpecs, builtInTools } from '../tools/registry.ts'
 import type { Tool, WebPort } from '../tools/tool.ts'
 import { openSessionCode } from './code/port.ts'
+import { pruneKept } from './command/held-changes.ts'
 import { machineUpstream } from './command/machine-upstream.ts'
 import { openBackend } from './command/open-runner.ts'
 import { CommandRunner } from './command/runner.ts'
@@ -34,6 +36,7 @@ import type { LoadedPolicy, ManifestChoice } from './policy/load.ts'
 import { openPolicy } from './policy/open.ts'
 import { openSavedGrants } from './policy/saved-grants.ts'
 import { startNotes } from './policy/start-notes.ts'
+import { readOrganisation, type WrittenManifest } from './policy/written-manifests.ts'
 import { openRecord } from './record/open.ts'
 import { auditSigner, signTails } from './record/signer.ts'
 import { reapSpill } from './session/reap-spill.ts'
@@ -43,6 +46,7 @@ export {
   ANSWERS,
   type AnswerForm,
   type AnswerKind,
+  type AnswerRow,
   type AskView,
   answerOf,
   askText,
@@ -61,6 +65,8 @@ export interface CordonOptions {
   readonly manifest?: { readonly file: string } | { readonly object: unknown }
   /** Who is asked. Without one, every ask is a refusal. */
   readonly prompter?: Prompter
+  /** The name of a surface whose questions may also be answered on the page, by a link, or with `cordon approvals`. */
+  readonly answeredElsewhere?: string
   /**
    * Tools of your own, made with `defineTool`. Each call goes the guarded way: its name has a level in the manifest and
    * asks without one, and what its `actions` name is judged by the rules.
@@ -98,12 +104,21 @@ export interface Cordon {
 export async function createCordon(options: CordonOptions): Promise<Cordon> {
   const machine = options.machine ?? thisMachine()
   const tools = withOwnTools(options.tools ?? [])
-  const project: ProjectPolicy = { loaded: await openProject(options, machine) }
+  let organisation = await readOrganisation(machine)
+  const project: ProjectPolicy = { loaded: await openProject(options, machine, organisation) }
+  // A policy of the fleet that comes or expires while a session runs holds from its next call on.
+  const refresh = async (): Promise<void> => {
+    const now = await readOrganisation(machine)
+    if (isDeepStrictEqual(now, organisation)) return
+    project.loaded = await openProject(options, machine, now)
+    organisation = now
+  }
   const { root } = project.loaded
   const backend = options.backend ?? openBackend({ commands: 'many' })
   const resolver = options.resolver ?? machineResolver()
   const upstream = options.upstream ?? machineUpstream(machine, project.loaded.sandbox)
-  const queue = options.prompter ? new QuestionQueue(options.prompter) : null
+  const prompter = await promptersOf(options, machine, root)
+  const queue = prompter ? new QuestionQueue(prompter) : null
   const saved = openSavedGrants(machine)
   const custom = openCustomTools(project.loaded, machine, () => new Date(), options.tools)
   const journalPlace = join(machine.stateDir, 'writes')
@@ -145,6 +160,7 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
               recorder,
               amend: (remembered) => amendProject(project.loaded, remembered, machine, machineFiles),
               now: Date.now,
+              refresh,
               closed: () => open.delete(opened),
             },
             {
@@ -161,9 +177,20 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
       await Promise.all([...open].map((session) => session.close()))
       open.clear()
       signTails(machine)
+      pruneKept(machine.stateDir)
       journal.close()
     },
   }
+}
+
+async function promptersOf(
+  { prompter, answeredElsewhere: surface }: CordonOptions,
+  machine: Machine,
+  project: string,
+): Promise<Prompter | null> {
+  if (!prompter || surface === undefined) return prompter ?? null
+  const { sharedPrompter } = await import('./asks/shared-prompter.ts')
+  return sharedPrompter(prompter, { machine, project, surface })
 }
 
 /** Tools of a session alone; none of them stands in the place of another. */
@@ -201,19 +228,24 @@ function openOr<Opened>(undo: () => void, open: () => Opened): Opened {
 
 function ownDirectory(machine: Machine, root: string, session: string): string {
   const project = createHash('sha256').update(root).digest('hex').slice(0, 16)
-  const base = join(machine.cacheDir, 'sandboxes', project)
+  // Beside Cordon's own state, of which nothing can be reached from inside; a cache may be cleared while a session is to be resumed.
+  const base = join(`${machine.stateDir}-sandboxes`, project)
   mkdirSync(base, { recursive: true, mode: 0o700 })
   return join(machineFiles.canonical(base), session)
 }
 
-async function openProject(options: CordonOptions, machine: Machine): Promise<LoadedPolicy> {
+async function openProject(
+  options: CordonOptions,
+  machine: Machine,
+  organisation: readonly WrittenManifest[],
+): Promise<LoadedPolicy> {
   const choice: ManifestChoice =
     options.manifest === undefined
       ? { kind: 'project' }
       : 'file' in options.manifest
         ? { kind: 'file', file: options.manifest.file }
         : { kind: 'object', object: options.manifest.object }
-  const place = { machine, files: machineFiles, root: options.project, choice }
+  const place = { machine, files: machineFiles, root: options.project, choice, organisation }
   const opened = await openPolicy({ ...place, unsigned: 'refused' })
   if ('loaded' in opened) return opened.loaded
   if ('problems' in opened) {

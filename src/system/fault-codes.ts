@@ -50,10 +50,18 @@ export const FAULT_EXITS = {
   'stream-unfit': 125,
   'engine-failed': 125,
   'no-engine': 125,
+  'no-page': 125,
   'bad-component': 125,
   'unlisted-component': 125,
   'code-failed': 125,
   'working-directory': 125,
+
+  // The fleet's side.
+  'fleet-policy': 125,
+  'fleet-revoked': 125,
+  'fleet-settings': 125,
+  'fleet-unreachable': 125,
+  'no-fleet': 2,
 
   // The model's side.
   'provider-cut': 125,
@@ -106,6 +114,7 @@ export const FAULT_EXITS = {
   'not-canonical': 2,
   'not-empty': 2,
   'not-found': 2,
+  'not-grantable': 2,
   'not-toml': 2,
   'not-utf8': 2,
   'other-device': 2,

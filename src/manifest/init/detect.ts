@@ -3,6 +3,7 @@
 import { recordOf } from '../../system/record.ts'
 import { parseToml } from '../toml/toml.ts'
 import type { Node, TableNode } from '../toml/tree.ts'
+import { detectServices, type Service, scriptsOf, servedPorts } from './servers.ts'
 
 /** A read-only view of the project; paths are relative to its root. Nothing thrown: what cannot be read is not there. */
 export interface ProjectFiles {
@@ -50,6 +51,10 @@ export interface ProjectFacts {
   readonly docker: boolean
   /** Files that show how a secret one is to be written, and are named like it. */
   readonly samples: readonly string[]
+  /** Ports that scripts serve. */
+  readonly ports: readonly number[]
+  /** Databases that run beside the project. */
+  readonly services: readonly Service[]
   /** Where a kind of project lies that is not at the root, as in a monorepo: `rust` in `services/core`. */
   readonly below: Readonly<Partial<Record<Kind, string>>>
 }
@@ -66,14 +71,19 @@ const NOT_OURS =
   /^(?:node_modules|vendor|third_party|target|dist|build|out|coverage|venv|env|tests?|testdata|fixtures?|__.*__|examples?|samples?|templates?)$/
 const MAX_FOLDERS = 200
 
+const MAX_PORTS = 8
 const SAMPLES = ['.env.example', '.env.sample', '.env.template', '.env.dist']
 
 /** Looks at the project. */
 export function detectProject(files: ProjectFiles): ProjectFacts {
   const below: Partial<Record<Kind, string>> = {}
   const kinds = detectKinds(files)
+  const ports = servedPorts(scriptsOf(files.readText('package.json')), files)
+  const samples = SAMPLES.filter((name) => files.exists(name))
   for (const folder of folders(files)) {
-    const found = detectKinds(within(files, folder))
+    const inner = within(files, folder)
+    const found = detectKinds(inner, files)
+    if (found.node) ports.push(...servedPorts(scriptsOf(inner.readText('package.json')), inner))
     for (const kind of Object.keys(kinds) as Kind[]) {
       if (kinds[kind] || !found[kind]) continue
       Object.assign(kinds, { [kind]: withoutNames(found[kind]) })
@@ -86,14 +96,17 @@ export function detectProject(files: ProjectFiles): ProjectFacts {
     github: files.exists('.github'),
     runners: detectRunners(files),
     docker: files.exists('Dockerfile') || files.exists('compose.yaml') || files.exists('docker-compose.yml'),
-    samples: SAMPLES.filter((name) => files.exists(name)),
+    samples,
+    ports: [...new Set(ports)].sort((one, other) => one - other).slice(0, MAX_PORTS),
+    services: detectServices(files, samples),
     below,
   }
 }
 
-function detectKinds(files: ProjectFiles): Pick<ProjectFacts, Kind> {
+/** What lies in a folder; a workspace has the files of its package manager at the `top`. */
+function detectKinds(files: ProjectFiles, top: ProjectFiles = files): Pick<ProjectFacts, Kind> {
   return {
-    node: detectNode(files),
+    node: detectNode(files, top),
     deno: files.exists('deno.json') || files.exists('deno.jsonc'),
     rust: detectRust(files),
     python: detectPython(files),
@@ -147,7 +160,7 @@ const NODE_TOOLS: Readonly<Record<string, string>> = {
   knip: 'knip',
 }
 
-function detectNode(files: ProjectFiles): NodeFacts | null {
+function detectNode(files: ProjectFiles, top: ProjectFiles): NodeFacts | null {
   const text = files.readText('package.json')
   if (text === null) return null
   const json = parseJson(text)
@@ -155,7 +168,7 @@ function detectNode(files: ProjectFiles): NodeFacts | null {
   const name = typeof json.name === 'string' ? json.name.replace(/^@[^/]*\//, '') : ''
   const dependencies = { ...recordOf(json.dependencies), ...recordOf(json.devDependencies) }
   return {
-    manager: nodeManager(files, typeof json.packageManager === 'string' ? json.packageManager : ''),
+    manager: nodeManager(files, json) ?? nodeManager(top, parseJson(top.readText('package.json') ?? '{}')) ?? 'npm',
     scripts: safe(Object.keys(recordOf(json.scripts))).filter((script) => !isLifecycle(script, json)),
     programs: safe(typeof bin === 'string' ? [name] : Object.keys(recordOf(bin))),
     tools: Object.keys(NODE_TOOLS)
@@ -164,12 +177,27 @@ function detectNode(files: ProjectFiles): NodeFacts | null {
   }
 }
 
-function nodeManager(files: ProjectFiles, written: string): NodeFacts['manager'] {
-  const named = /^(npm|pnpm|yarn|bun)@/.exec(written)?.[1]
-  if (named !== undefined) return named as NodeFacts['manager']
-  if (files.exists('pnpm-lock.yaml')) return 'pnpm'
-  if (files.exists('yarn.lock')) return 'yarn'
-  return files.exists('bun.lock') || files.exists('bun.lockb') ? 'bun' : 'npm'
+/** Files that only one package manager writes or reads, from the surest on. */
+const MANAGER_FILES: readonly (readonly [file: string, manager: NodeFacts['manager']])[] = [
+  ['pnpm-workspace.yaml', 'pnpm'],
+  ['pnpm-lock.yaml', 'pnpm'],
+  ['yarn.lock', 'yarn'],
+  ['.yarnrc.yml', 'yarn'],
+  ['bun.lock', 'bun'],
+  ['bun.lockb', 'bun'],
+  ['bunfig.toml', 'bun'],
+  ['package-lock.json', 'npm'],
+  ['npm-shrinkwrap.json', 'npm'],
+]
+
+/** The package manager that a folder says it is worked on with; null when it says nothing. */
+function nodeManager(files: ProjectFiles, json: Readonly<Record<string, unknown>>): NodeFacts['manager'] | null {
+  const written = [json.packageManager, recordOf(recordOf(json.devEngines).packageManager).name]
+  for (const text of written) {
+    const named = typeof text === 'string' ? /^(npm|pnpm|yarn|bun)(?:@|$)/.exec(text)?.[1] : undefined
+    if (named !== undefined) return named as NodeFacts['manager']
+  }
+  return MANAGER_FILES.find(([file]) => files.exists(file))?.[1] ?? null
 }
 
 /** `pretest` runs with `test`, `prepare` with an install: nobody calls them. */

@@ -191,13 +191,97 @@ test('the settings that keep it quiet, and an ask for what reaches out', () => {
   expect(rules).toEqual([{ command: 'npm run deploy:*', prompt: true }, { command: 'npm run build:*' }])
 })
 
-test('servers are mentioned where a script starts one, and opened by nobody but the person', () => {
-  const { text, manifest } = proposed({ 'package.json': '{"scripts":{"dev":"vite"}}' })
+test('a server on a port that no script says is mentioned, and opened by nobody but the person', () => {
+  const { text, manifest } = proposed({ 'package.json': '{"scripts":{"dev":"node server.js"}}' })
   expect(text).toContain('# dev_server_ports')
   expect(manifest.settings.has('sandbox.os.dev_server_ports')).toBe(false)
   const opened = loadManifest(text.replace('# dev_server_ports', 'dev_server_ports'), 'cordon.toml')
   expect('manifest' in opened && itemsOf<number>(opened.manifest, 'sandbox.os.dev_server_ports')).toHaveLength(2)
   expect(proposed({ 'package.json': '{"scripts":{"build":"tsc"}}' }).text).not.toContain('dev_server_ports')
+})
+
+const ports: readonly (readonly [note: string, files: Readonly<Record<string, string>>, ports: readonly number[]])[] = [
+  ['vite, as it comes', { 'package.json': scripts({ dev: 'vite', preview: 'vite preview' }) }, [4173, 5173]],
+  ['next with a port', { 'package.json': scripts({ dev: 'next dev -p 4321' }) }, [4321]],
+  ['a port in the environment', { 'package.json': scripts({ start: 'PORT=8088 node server.js' }) }, [8088]],
+  ['a port after =', { 'package.json': scripts({ 'dev:web': 'astro dev --port=5000' }) }, [5000]],
+  ['a build serves nothing', { 'package.json': scripts({ build: 'vite build', test: 'vitest -p 4444' }) }, []],
+  [
+    'vite with a port of its own',
+    { 'package.json': scripts({ dev: 'vite' }), 'vite.config.ts': 'export default { server: { port: 7001 } }' },
+    [7001],
+  ],
+  [
+    'a package of a workspace',
+    { 'package.json': '{"workspaces":["apps/*"]}', 'apps/web/package.json': scripts({ dev: 'next dev' }) },
+    [3000],
+  ],
+  [
+    'the port of a database, or of the system',
+    { 'package.json': scripts({ dev: 'vite -p 5432', start: 'x -p 0022' }) },
+    [],
+  ],
+  ['a number that is none', { 'package.json': scripts({ dev: 'vite --port 99999' }) }, []],
+]
+
+function scripts(all: Readonly<Record<string, string>>): string {
+  return JSON.stringify({ scripts: all })
+}
+
+test.each(ports)('ports: %s', (_, files, expected) => {
+  const { manifest, warnings } = proposed(files)
+  expect(itemsOf<number>(manifest, 'sandbox.os.dev_server_ports').map(({ value }) => value)).toEqual(expected)
+  expect(warnings).toEqual([])
+})
+
+const managers: readonly (readonly [note: string, files: Readonly<Record<string, string>>, manager: string])[] = [
+  ['a workspace of pnpm without a lock', { 'package.json': '{}', 'pnpm-workspace.yaml': '' }, 'pnpm'],
+  ['settings of yarn', { 'package.json': '{}', '.yarnrc.yml': '' }, 'yarn'],
+  ['bun', { 'package.json': '{}', 'bunfig.toml': '' }, 'bun'],
+  ['npm', { 'package.json': '{}', 'package-lock.json': '' }, 'npm'],
+  [
+    'the field of the package before any file',
+    { 'package.json': '{"packageManager":"yarn@4"}', 'pnpm-lock.yaml': '' },
+    'yarn',
+  ],
+  ['what the engines say', { 'package.json': '{"devEngines":{"packageManager":{"name":"pnpm"}}}' }, 'pnpm'],
+  ['a package below, by the files at the top', { 'pnpm-workspace.yaml': '', 'web/package.json': '{}' }, 'pnpm'],
+  ['nothing that says it', { 'package.json': '{}' }, 'npm'],
+]
+
+test.each(managers)('package manager: %s', (_, files, manager) => {
+  expect(detectProject(project(files)).node?.manager).toBe(manager)
+})
+
+test('databases of compose files and samples are there to be opened, and closed until then', () => {
+  const { text, manifest, warnings } = proposed({
+    'package.json': '{"scripts":{"test":"x"}}',
+    'compose.yaml':
+      'services:\n  db:\n    image: "postgres:16-alpine"\n    ports:\n      - "127.0.0.1:5433:5432"\n  web:\n    build: .\n    ports: ["80:80"]\n  cache:\n    image: redis\nvolumes:\n  x: {}\n',
+    '.env.example': 'DATABASE_URL=postgres://u:p@localhost:5433/x\nAMQP=amqp://localhost\nAPI=https://localhost:9/\n',
+  })
+  expect(warnings).toEqual([])
+  expect(manifest.settings.has('capabilities.allow.commands.default_domains')).toBe(false)
+  expect(text).toContain('postgres of compose.yaml, redis of compose.yaml, rabbitmq of .env.example.')
+  const opened = loadManifest(
+    text.replace(/^# (?=default_domains|\[http\]\n# allow)/gm, '').replace('# allow_private', 'allow_private'),
+    'cordon.toml',
+  )
+  if ('problems' in opened) throw new Error(JSON.stringify(opened.problems))
+  const hosts = opened.manifest.settings.get('capabilities.allow.commands.default_domains')
+  expect(JSON.stringify(hosts)).toMatch(/localhost:5433.*localhost:6379.*localhost:5672/)
+})
+
+test('agents that are installed are there, with the folders that they have', () => {
+  const text = proposeManifest(detectProject(project({})), {
+    bundles: ['claude-code'],
+    agents: [{ bundle: 'claude-code', program: 'claude' }],
+    reads: ['~/.claude/skills/**'],
+  })
+  expect(text).toContain('"claude-code",  # cordon run -- claude')
+  expect(text).toContain('"~/.claude/skills/**"')
+  expect(text).not.toContain('.codex')
+  expect('manifest' in loadManifest(text, 'cordon.toml')).toBe(true)
 })
 
 test('the programs of a virtual environment get what those outside it have', () => {
@@ -225,7 +309,7 @@ test('a sample that is named like a secret may be read, and the secret may not',
 
 test('bundles that do not exist are not proposed', () => {
   const facts = detectProject(project({ '.git/HEAD': '', 'go.mod': '' }))
-  expect(proposeManifest(facts, ['git'])).not.toContain('"go"')
+  expect(proposeManifest(facts, { bundles: ['git'], agents: [], reads: [] })).not.toContain('"go"')
 })
 
 test('whatever a folder is called, the manifest loads', () => {

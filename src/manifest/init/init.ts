@@ -4,6 +4,7 @@ import { grantRefusal } from '../../shell/tables/interpreters.ts'
 import { broadGrant } from '../check/lint.ts'
 import { printString } from '../toml/print.ts'
 import type { Kind, ProjectFacts } from './detect.ts'
+import { SERVES, type Service } from './servers.ts'
 
 /** Commands that belong together, under one comment. */
 interface Group {
@@ -14,9 +15,6 @@ interface Group {
 /** Names of scripts that change something outside the project: granted, but asked each time. */
 const REACHES_OUT =
   /(?:^|[:._-])(?:deploy|publish|release|ship|push|migrate|destroy|seed|prod|production|upload|provision)(?:$|[:._-])/i
-
-/** Names of scripts that start a server for the person to look at. */
-const SERVES = /^(?:dev|develop|start|serve|preview|storybook)$/
 
 const SERVERS = `# Take the mark away to open servers that the scripts start on these ports, at http://127.0.0.1 of this machine.
 # dev_server_ports = [3000, 5173]
@@ -43,29 +41,53 @@ command_substitution = true   # \`$(…)\` is judged by the commands inside it
 outside_roots = "ask"         # a path outside the project asks instead of failing
 `
 
-const READS = [
-  '**',
+/** Folders that agents bring along, read-only: their skills and plugins. */
+export const AGENT_READS: readonly string[] = [
   '~/.agents/skills/**',
   '~/.claude/skills/**',
   '~/.claude/plugins/cache/**',
   '~/.codex/skills/**',
   '~/.codex/plugins/cache/**',
+  '~/.gemini/extensions/**',
+  '~/.config/opencode/skill/**',
+  '~/.cursor/skills/**',
 ]
 
-function renderReads({ samples }: ProjectFacts): string {
-  const lines = [...READS, ...samples].map((path) => `  ${printString(path)},`)
+/** What of the machine a first manifest depends on. */
+export interface MachineFacts {
+  /** Bundles there are; null: any. */
+  readonly bundles: readonly string[] | null
+  /** Agents that are installed, by the names of their bundles and of their programs. */
+  readonly agents: readonly { readonly bundle: string; readonly program: string }[]
+  /** Those of `AGENT_READS` that are there. */
+  readonly reads: readonly string[]
+}
+
+function renderReads({ samples }: ProjectFacts, { reads }: MachineFacts): string {
+  const lines = ['**', ...reads, ...samples].map((path) => `  ${printString(path)},`)
+  const skills = reads.length > 0 ? ', and what your agents bring along: their skills and plugins, read-only' : ''
   return `[capabilities.allow.read]
-# The project, and what agents bring along: their skills and plugins, read-only.${samples.length > 0 ? ' A sample is no secret.' : ''}
+# The project${skills}.${samples.length > 0 ? ' A sample is no secret.' : ''}
 paths = [
 ${lines.join('\n')}
 ]
 `
 }
 
-/** Writes the manifest. `bundles` are the names there are; without them all that fit are used. */
-export function proposeManifest(facts: ProjectFacts, bundles: readonly string[] | null = null): string {
-  const tools = proposedBundles(facts).filter(([name]) => bundles === null || bundles.includes(name))
-  return [HEADER, renderReads(facts), renderBundles(tools, facts), renderCommands(commandGroups(facts)), HINTS]
+const ANY_MACHINE: MachineFacts = { bundles: null, agents: [], reads: [] }
+
+/** Writes the manifest. */
+export function proposeManifest(facts: ProjectFacts, machine: MachineFacts = ANY_MACHINE): string {
+  const { bundles } = machine
+  const agents = machine.agents.map(({ bundle, program }): Proposed => [bundle, `cordon run -- ${program}`])
+  const tools = [...proposedBundles(facts), ...agents].filter(([name]) => bundles === null || bundles.includes(name))
+  return [
+    HEADER,
+    renderReads(facts, machine),
+    renderBundles(tools, facts),
+    renderCommands(commandGroups(facts), facts.services),
+    HINTS,
+  ]
     .filter((part) => part !== '')
     .join('\n')
 }
@@ -115,7 +137,17 @@ function renderBundles(tools: readonly Proposed[], facts: ProjectFacts): string 
 command_tools = [
 ${lines.join('\n')}
 ]
-${wrappers}${facts.node?.scripts.some((script) => SERVES.test(script)) ? SERVERS : ''}`
+${wrappers}${renderPorts(facts)}`
+}
+
+/** A server inside is seen on this machine's own loopback alone, and only while it runs. */
+function renderPorts({ ports, node }: ProjectFacts): string {
+  if (ports.length > 0) {
+    return `# Servers that the scripts start on these ports, at http://127.0.0.1 of this machine while they run.
+dev_server_ports = [${ports.join(', ')}]
+`
+  }
+  return node?.scripts.some((script) => SERVES.test(script)) ? SERVERS : ''
 }
 
 function commandGroups(facts: ProjectFacts): Group[] {
@@ -152,7 +184,7 @@ function runScript(manager: string, script: string): string {
   return manager === 'npm' && script === 'test' ? 'npm test' : `${manager} run ${script}`
 }
 
-function renderCommands(groups: readonly Group[]): string {
+function renderCommands(groups: readonly Group[], services: readonly Service[]): string {
   const seen = new Set<string>()
   const lines: string[] = []
   for (const { comment, commands } of groups) {
@@ -165,12 +197,25 @@ function renderCommands(groups: readonly Group[]): string {
     })
     if (fresh.length > 0) lines.push(`  # ${comment}`, ...fresh.map(renderCommand))
   }
-  if (lines.length === 0) return ''
+  const databases = renderServices(services)
+  if (lines.length === 0) return databases === '' ? '' : `# [capabilities.allow.commands]\n${databases}`
   return `[capabilities.allow.commands]
 # What the project itself offers. Other commands run inside the sandbox too, as long as they stay in it.
 patterns = [
 ${lines.join('\n')}
 ]
+${databases}`
+}
+
+/** Databases beside the project: nobody but the person opens the way to them. */
+function renderServices(services: readonly Service[]): string {
+  if (services.length === 0) return ''
+  const hosts = services.map(({ port }) => `"localhost:${port}"`).join(', ')
+  const named = services.map(({ name, source }) => `${name} of ${source}`).join(', ')
+  return `# Take the marks away to let commands reach these on this machine: ${named}.
+# default_domains = [${hosts}]
+# [http]
+# allow_private_hosts = true   # localhost is one
 `
 }
 

@@ -36,6 +36,7 @@ wrappers = ["make"]
       doc: 'What is there to read without a grant: `none`; `system`: /usr, /bin, /lib, /etc …; `permissive`: the home directory too; `all`: everything.',
       spec: 'O3',
       merge: 'later',
+      organisation: 'choice-order',
     },
     {
       name: 'command_mask_secrets',
@@ -44,6 +45,7 @@ wrappers = ["make"]
       doc: 'Hides keys, credentials and secret-shaped files; only a grant that names one opens it.',
       spec: 'O4',
       merge: 'later',
+      organisation: 'true',
     },
     {
       name: 'mask_tracked',
@@ -136,6 +138,51 @@ const NETWORK: Section = {
       default: [],
       doc: 'Ranges that names may resolve into as if they were public, for resolvers that answer with stand-ins: `benchmarking` 198.18.0.0/15, `documentation` 192.0.2.0/24 and its kin, `class-e` 240.0.0.0/5. Addresses in URLs stay closed.',
       spec: 'N3, N8',
+      merge: 'later',
+      personal: true,
+    },
+  ],
+}
+
+const APPROVALS: Section = {
+  path: 'approvals',
+  doc: 'How you are told of questions while the page is open (`cordon ui`), and where the answer links lead. Only your own `~/.config/cordon/cordon.toml` can say it: in a project it has no effect.',
+  spec: 'X6',
+  example: '[approvals]\nwebhook = "https://ntfy.example.com/my-topic"\nformat = "ntfy"\n',
+  keys: [
+    {
+      name: 'webhook',
+      type: text('web-address'),
+      default: null,
+      doc: 'Where each question is posted, secrets masked and signed, with links to answer it once.',
+      spec: 'X6',
+      merge: 'later',
+      personal: true,
+    },
+    {
+      name: 'format',
+      type: choice('json', 'ntfy'),
+      default: 'json',
+      doc: '`json`: the question as an object; `ntfy`: a message of ntfy with two buttons.',
+      spec: 'X6',
+      merge: 'later',
+      personal: true,
+    },
+    {
+      name: 'answer_url',
+      type: text('web-address'),
+      default: null,
+      doc: 'How your phone reaches the page’s port, through a tunnel of yours; unset: links are for this machine.',
+      spec: 'X6',
+      merge: 'later',
+      personal: true,
+    },
+    {
+      name: 'desktop',
+      type: BOOLEAN,
+      default: true,
+      doc: 'False: no notification of the desktop.',
+      spec: 'X6',
       merge: 'later',
       personal: true,
     },
@@ -298,6 +345,7 @@ const AUDIT: Section = {
       doc: 'True stores arguments verbatim (secrets masked) instead of their hash.',
       spec: 'A1',
       merge: 'later',
+      organisation: 'true',
     },
   ],
 }
@@ -440,6 +488,7 @@ read = ["docs/**"]
 export const MACHINE_SECTIONS: readonly Section[] = [
   SANDBOX,
   NETWORK,
+  APPROVALS,
   RUN,
   COMPONENTS,
   LIMITS,

@@ -7,6 +7,8 @@ export type ReachKind = 'command' | 'read' | 'write' | 'directory' | 'host' | 's
 /** How a list of the manifest reads to a person. */
 export interface ListWords {
   readonly kind: ReachKind
+  /** The list itself. */
+  readonly what: string
   /** What an entry does: opens something, or closes it. */
   readonly effect: 'opens' | 'closes'
   /** The field that says which entry it is. */
@@ -32,6 +34,7 @@ const runs = (entry: Entry): string => {
 /** By the path of the list. */
 export const LISTS: Readonly<Record<string, ListWords>> = {
   'capabilities.allow.commands.patterns': {
+    what: 'The list of granted commands',
     kind: 'command',
     effect: 'opens',
     name: 'command',
@@ -40,6 +43,7 @@ export const LISTS: Readonly<Record<string, ListWords>> = {
     removed: (subject) => `The command ${subject} is no longer granted: it asks.`,
   },
   'capabilities.deny.commands.patterns': {
+    what: 'The list of denied commands',
     kind: 'command',
     effect: 'closes',
     name: 'command',
@@ -47,21 +51,25 @@ export const LISTS: Readonly<Record<string, ListWords>> = {
     removed: (subject) => `The command ${subject} is no longer denied.`,
   },
   'capabilities.allow.read.paths': {
+    what: 'The list of what may be read',
     kind: 'read',
     effect: 'opens',
     name: 'path',
-    added: (subject, entry) => `${subject} may be read${entry.prompt === true ? ' after asking' : ' without asking'}.`,
+    added: (subject, entry) =>
+      `${place(subject)} may be read${entry.prompt === true ? ' after asking' : ' without asking'}.`,
     removed: (subject) => `${subject} is no longer granted for reading.`,
   },
   'capabilities.allow.write.paths': {
+    what: 'The list of what may be written',
     kind: 'write',
     effect: 'opens',
     name: 'path',
     added: (subject, entry) =>
-      `${subject} may be written${entry.prompt === true ? ' after asking' : ' without asking'}.`,
+      `${place(subject)} may be written${entry.prompt === true ? ' after asking' : ' without asking'}.`,
     removed: (subject) => `${subject} is no longer granted for writing.`,
   },
   'capabilities.deny.read.paths': {
+    what: 'The list of what is never read',
     kind: 'read',
     effect: 'closes',
     name: 'path',
@@ -69,6 +77,7 @@ export const LISTS: Readonly<Record<string, ListWords>> = {
     removed: (subject) => `${subject} is no longer denied for reading.`,
   },
   'capabilities.deny.write.paths': {
+    what: 'The list of what is never written',
     kind: 'write',
     effect: 'closes',
     name: 'path',
@@ -76,6 +85,7 @@ export const LISTS: Readonly<Record<string, ListWords>> = {
     removed: (subject) => `${subject} is no longer denied for writing.`,
   },
   'capabilities.allow.additional_directories': {
+    what: 'The list of further directories',
     kind: 'directory',
     effect: 'opens',
     name: 'path',
@@ -83,6 +93,7 @@ export const LISTS: Readonly<Record<string, ListWords>> = {
     removed: (subject) => `The directory ${subject} is outside of the project again.`,
   },
   'capabilities.allow.commands.default_domains': {
+    what: 'The list of hosts for commands',
     kind: 'host',
     effect: 'opens',
     name: 'host',
@@ -90,6 +101,7 @@ export const LISTS: Readonly<Record<string, ListWords>> = {
     removed: (subject) => `Granted commands no longer reach ${subject} by default.`,
   },
   'capabilities.deny.commands.domains': {
+    what: 'The list of hosts denied to commands',
     kind: 'host',
     effect: 'closes',
     name: 'host',
@@ -97,6 +109,7 @@ export const LISTS: Readonly<Record<string, ListWords>> = {
     removed: (subject) => `${subject} is no longer denied to commands.`,
   },
   'security.deny_domains': {
+    what: 'The list of denied hosts',
     kind: 'host',
     effect: 'closes',
     name: 'host',
@@ -104,6 +117,7 @@ export const LISTS: Readonly<Record<string, ListWords>> = {
     removed: (subject) => `${subject} is no longer denied.`,
   },
   'http.allowed_hosts': {
+    what: 'The list of hosts for the web tools',
     kind: 'host',
     effect: 'opens',
     name: 'host',
@@ -112,6 +126,7 @@ export const LISTS: Readonly<Record<string, ListWords>> = {
     filter: 'The web tools may reach',
   },
   'capabilities.allow.commands.default_env_vars': {
+    what: 'The list of variables for commands',
     kind: 'variable',
     effect: 'opens',
     name: 'name',
@@ -119,6 +134,7 @@ export const LISTS: Readonly<Record<string, ListWords>> = {
     removed: (subject) => `Granted commands no longer see the variable ${subject}.`,
   },
   'capabilities.deny.commands.env_vars': {
+    what: 'The list of variables kept from commands',
     kind: 'variable',
     effect: 'closes',
     name: 'name',
@@ -126,6 +142,7 @@ export const LISTS: Readonly<Record<string, ListWords>> = {
     removed: (subject) => `The variable ${subject} is no longer kept from commands.`,
   },
   'sandbox.os.env_allowlist': {
+    what: 'The list of variables that every command sees',
     kind: 'variable',
     effect: 'opens',
     name: 'name',
@@ -133,6 +150,7 @@ export const LISTS: Readonly<Record<string, ListWords>> = {
     removed: (subject) => `Commands no longer see the variable ${subject}.`,
   },
   'sandbox.os.command_tools': {
+    what: 'The list of tools',
     kind: 'tool',
     effect: 'opens',
     name: 'tool',
@@ -141,13 +159,16 @@ export const LISTS: Readonly<Record<string, ListWords>> = {
     removed: (subject) => `The tool ${subject} loses its own files, caches and hosts.`,
   },
   'sandbox.os.dev_server_ports': {
+    what: 'The list of ports',
     kind: 'host',
     effect: 'opens',
     name: 'port',
-    added: (subject) => `A server that a command starts on port ${subject} is reachable on 127.0.0.1 of this machine.`,
-    removed: (subject) => `A server inside on port ${subject} is no longer reachable from outside.`,
+    added: (_, { port }) =>
+      `A server that a command starts on port ${String(port)} is reachable on 127.0.0.1 of this machine.`,
+    removed: (_, { port }) => `A server inside on port ${String(port)} is no longer reachable from outside.`,
   },
   secrets: {
+    what: 'The list of secrets',
     kind: 'secret',
     effect: 'opens',
     name: 'name',
@@ -158,6 +179,7 @@ export const LISTS: Readonly<Record<string, ListWords>> = {
     removed: (subject) => `The secret ${subject} is no longer sent anywhere.`,
   },
   'sandbox.os.ca_files': {
+    what: 'The list of certificate authorities',
     kind: 'host',
     effect: 'opens',
     name: 'file',
@@ -165,6 +187,7 @@ export const LISTS: Readonly<Record<string, ListWords>> = {
     removed: (subject) => `Certificates by the authorities in ${subject} are no longer trusted.`,
   },
   'files.change_envelope': {
+    what: 'The change envelope',
     kind: 'write',
     effect: 'opens',
     name: 'path',
@@ -173,6 +196,7 @@ export const LISTS: Readonly<Record<string, ListWords>> = {
     filter: 'Writes are allowed anywhere inside',
   },
   'shell_policy.deny': {
+    what: 'The list of denied texts',
     kind: 'command',
     effect: 'closes',
     name: 'text',
@@ -180,6 +204,7 @@ export const LISTS: Readonly<Record<string, ListWords>> = {
     removed: (subject) => `Commands that contain ${subject} are no longer denied for it.`,
   },
   'shell_policy.allow': {
+    what: 'The list of texts that commands must contain',
     kind: 'command',
     effect: 'opens',
     name: 'text',
@@ -187,6 +212,11 @@ export const LISTS: Readonly<Record<string, ListWords>> = {
     removed: (subject) => `Commands need more than ${subject} to pass the substring filter.`,
     filter: 'Commands pass the substring filter with',
   },
+}
+
+/** The project itself has a name. */
+function place(subject: string): string {
+  return subject === '"**"' ? 'The whole project' : subject
 }
 
 /** A list of texts; empty for anything else. */

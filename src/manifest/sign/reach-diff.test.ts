@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { loadManifest } from '../load.ts'
+import { schemaKeys } from '../schema/schema.ts'
 import { canonicalManifest } from './canonical.ts'
 import { reachDiff } from './reach-diff.ts'
+import { LISTS } from './reach-diff-words.ts'
+import { SETTING_WORDS } from './setting-words.ts'
 
 function canonical(toml: string): string {
   const result = loadManifest(`schema_version = 1\n${toml}`, 'cordon.toml')
@@ -88,19 +91,19 @@ const rows: readonly Row[] = [
     name: 'levels have a direction',
     before: '[permission.tools]\nbash = "deny"',
     after: '[permission.tools]\nbash = "allow"',
-    opens: ['permission.tools.bash was "deny" and is now "allow".'],
+    opens: ['The tool "bash" runs without asking.'],
   },
   {
     name: 'a flag that loosens',
     before: '',
     after: '[security]\ncommand_substitution = true',
-    opens: ['security.command_substitution was false (unset) and is now true.'],
+    opens: ['Substitutions may be used, judged by the commands inside (`$(…)`).'],
   },
   {
     name: 'masks off opens',
     before: '',
     after: '[sandbox.os]\ncommand_mask_secrets = false',
-    opens: ['sandbox.os.command_mask_secrets was true (unset) and is now false.'],
+    opens: ['Keys and secret-shaped files are NOT HIDDEN from commands.'],
   },
   {
     name: 'prompt off opens',
@@ -118,8 +121,31 @@ describe('reachDiff', () => {
     expect(diff.changes.map((change) => change.text)).toEqual(changes)
   })
 
+  it('has words for every setting there is, and a sentence for every value that can be chosen', () => {
+    const wordless = schemaKeys().filter(({ path, key }) => {
+      if (LISTS[path] !== undefined || path === 'schema_version' || path.endsWith('.default_files')) return false
+      const words = SETTING_WORDS[path] ?? SETTING_WORDS[path.replace(/^rings\.\d\./, 'rings.*.')]
+      if (typeof words !== 'object') return words === undefined
+      const values = key.type.kind === 'choice' ? key.type.values : ['true', 'false']
+      return !values.every((value) => words[value] !== undefined)
+    })
+    expect(wordless.map(({ path }) => path)).toEqual([])
+  })
+
   it('sees nothing in comments and order', () => {
     const diff = reachDiff(canonical(`${COMMANDS}["a", "b"]`), canonical(`# why\n${COMMANDS}["b", "a"]`))
     expect(diff.same).toBe(true)
   })
+})
+
+it.each([
+  { note: 'a default of what a project can only make stricter', text: '[security]\npipes = true', said: [] },
+  {
+    note: 'one that holds over the user’s own',
+    text: '[permission]\nmode = "custom"',
+    said: ['permission.mode is "custom" as before, now whatever your own cordon.toml says.'],
+  },
+])('a default that is written out opens nothing: $note', ({ text, said }) => {
+  const { opens, closes, changes } = reachDiff(canonical(''), canonical(text))
+  expect([opens, closes, changes.map((change) => change.text)]).toEqual([[], [], said])
 })

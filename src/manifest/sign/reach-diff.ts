@@ -5,6 +5,7 @@ import type { Key } from '../schema/key.ts'
 import { schemaKeys } from '../schema/schema.ts'
 import type { Plain } from '../toml/plain.ts'
 import { type Entry, LISTS, type ListWords, type ReachKind, texts } from './reach-diff-words.ts'
+import { SETTING_WORDS, type SettingWords, settingSentence } from './setting-words.ts'
 
 export type { ReachKind } from './reach-diff-words.ts'
 
@@ -78,8 +79,8 @@ function listChanges(list: ListWords, path: string, was: Plain | undefined, is: 
     made.push({ direction, kind: list.kind, subject, verdict, text })
   const closing = list.effect === 'closes'
   // A list that was written and lost every entry (an unset variable) lets nothing through.
-  if (isClosed(is)) add('closes', path, 'deny', `${path} lets nothing through any more.`)
-  else if (isClosed(was)) add('opens', path, null, `${path} let nothing through, and now does.`)
+  if (isClosed(is)) add('closes', path, 'deny', `${list.what} is empty now, and lets nothing through.`)
+  else if (isClosed(was)) add('opens', path, null, `${list.what} was empty and let nothing through; now it does.`)
   if (isClosed(is)) return made
   if (list.filter !== undefined && !isClosed(was) && (old.size === 0) !== (now.size === 0)) {
     const only = [...now.keys()].map(quote).join(', ')
@@ -162,7 +163,12 @@ function scalarChange(path: string, was: Plain | undefined, is: Plain | undefine
   const key = KEYS.get(schemaPath(path))
   const fallback = (key?.default ?? null) as Plain
   const [old, now] = [was ?? fallback, is ?? fallback]
-  const unset = (value: Plain | undefined) => (value === undefined ? `${show(fallback)} (unset)` : show(value))
+  // It holds whatever the user's own cordon.toml says, and without one nothing is different.
+  if (JSON.stringify(old) === JSON.stringify(now)) {
+    const text = `${path} is ${JSON.stringify(now)} as before, ${is === undefined ? 'no longer' : 'now'} whatever your own cordon.toml says.`
+    return [{ direction: 'changes', kind: 'setting', subject: path, verdict: null, text }]
+  }
+  const { words, names } = wordsOf(path)
   const verdict = path.startsWith('permission.tools.') && typeof now === 'string' ? (now as Verdict) : null
   return [
     {
@@ -170,7 +176,7 @@ function scalarChange(path: string, was: Plain | undefined, is: Plain | undefine
       kind: path.startsWith('permission.tools.') ? 'tool' : 'setting',
       subject: path,
       verdict,
-      text: `${path} was ${unset(was)} and is now ${unset(is)}.`,
+      text: settingSentence(words, names, old, now),
     },
   ]
 }
@@ -216,8 +222,16 @@ function schemaPath(path: string): string {
   return path
 }
 
-function show(value: Plain): string {
-  return value === null ? 'unset' : JSON.stringify(value)
+/** The words of a setting, and the names that stand for stars in its path. A setting that has none is shown as it is written. */
+function wordsOf(path: string): { readonly words: SettingWords; readonly names: readonly string[] } {
+  const own = path.split('.')
+  const starred = Object.keys(SETTING_WORDS).find((candidate) => {
+    const parts = candidate.split('.')
+    return parts.length === own.length && parts.every((part, index) => part === '*' || part === own[index])
+  })
+  if (starred === undefined) return { words: path, names: [] }
+  const names = starred.split('.').flatMap((part, index) => (part === '*' ? [own[index]!] : []))
+  return { words: SETTING_WORDS[starred]!, names }
 }
 
 function quote(subject: string): string {

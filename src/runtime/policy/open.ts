@@ -2,10 +2,12 @@
 
 import type { Problem } from '../../manifest/check/problem.ts'
 import type { RegistryFacts } from '../../sandbox/bundles/bundle.ts'
+import { withUserSkills } from '../custom/user-skills.ts'
 import { requireProject } from './confirmed-roots.ts'
 import type { LoadedManifest, LoadedPolicy, LoadRequest } from './load.ts'
 import { recallPolicy } from './memory.ts'
 import type { TrustReport } from './trust.ts'
+import { readOrganisation } from './written-manifests.ts'
 
 /** What a project's manifest that nobody signed means to the one who opens it (M3). */
 export type Unsigned =
@@ -35,16 +37,20 @@ export async function openPolicy(request: OpenRequest): Promise<OpenedPolicy> {
   // What only looks, and what already runs inside, is not asked where it stands.
   const acts = request.unsigned !== 'as-written' && request.unsigned !== 'in-force'
   if (acts && 'loaded' in opened) requireProject(opened.loaded.root, request.machine)
-  return opened
+  // Inside a sandbox the places of the person's home are as the sandbox shows them.
+  if (!('loaded' in opened) || request.unsigned === 'in-force') return opened
+  return { loaded: withUserSkills(opened.loaded, request.machine, request.files) }
 }
 
 async function openAnywhere(request: OpenRequest): Promise<OpenedPolicy> {
   const { machine, files, root, choice, unsigned } = request
-  // Inside a sandbox the memory is out of reach.
-  const known = choice.kind === 'project' && unsigned !== 'in-force' ? recallPolicy(machine, files, root) : null
+  // Inside a sandbox the memory is out of reach, and so is what Cordon knows of a fleet: that holds from outside.
+  const inside = unsigned === 'in-force'
+  const organisation = inside ? [] : (request.organisation ?? (await readOrganisation(machine)))
+  const known = choice.kind === 'project' && !inside ? recallPolicy(machine, files, root, organisation) : null
   if (known) return { loaded: known }
   const { loadPolicy } = await import('./load.ts')
-  const outcome = await loadPolicy(request)
+  const outcome = await loadPolicy({ ...request, organisation })
   if ('problems' in outcome) return outcome
   const { loaded } = outcome
   if (!loaded.ownManifest) return { loaded: await withNamedRegistries(loaded, request) }

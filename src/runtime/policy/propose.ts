@@ -2,9 +2,10 @@
 
 import { join } from 'node:path'
 import { detectProject, type Kind, type ProjectFacts, type ProjectFiles } from '../../manifest/init/detect.ts'
-import { proposeManifest } from '../../manifest/init/init.ts'
-import { bundleNames } from '../../sandbox/bundles/bundles.generated.ts'
+import { AGENT_READS, proposeManifest } from '../../manifest/init/init.ts'
+import { builtInBundles, bundleNames } from '../../sandbox/bundles/bundles.generated.ts'
 import type { Files } from '../../system/files.ts'
+import type { Machine } from '../../system/machine.ts'
 
 export interface Proposal {
   readonly text: string
@@ -13,13 +14,28 @@ export interface Proposal {
 }
 
 /** Looks at a project and writes the manifest it should start with. */
-export function proposeForProject(directory: string, files: Files): Proposal {
+export function proposeForProject(directory: string, files: Files, machine: Machine): Proposal {
   const facts = detectProject(projectFiles(directory, files))
-  return {
-    text: proposeManifest(facts, bundleNames),
-    found: findings(facts),
-  }
+  const agents = installedAgents(machine, files)
+  const there = (path: string): boolean => files.exists(path.replace(/^~/, () => machine.home).replace(/\/\*\*$/, ''))
+  const text = proposeManifest(facts, { bundles: bundleNames, agents, reads: AGENT_READS.filter(there) })
+  return { text, found: [...findings(facts), ...agents.map(({ program }) => `${program} (installed)`)] }
 }
+
+/** Agents with a bundle of their own whose program is on PATH. */
+export function installedAgents(
+  { env }: Machine,
+  files: Files,
+): readonly { readonly bundle: string; readonly program: string }[] {
+  const folders = (env.PATH ?? '').split(':').filter((folder) => folder.startsWith('/'))
+  return AGENT_BUNDLES.flatMap((tool) => {
+    const programs = builtInBundles().find((bundle) => bundle.tool === tool)?.programs ?? []
+    const program = programs.find((name) => folders.some((folder) => files.exists(join(folder, name))))
+    return program === undefined ? [] : [{ bundle: tool, program }]
+  })
+}
+
+const AGENT_BUNDLES = ['claude-code', 'codex', 'gemini', 'opencode', 'cursor']
 
 function projectFiles(directory: string, files: Files): ProjectFiles {
   return {
@@ -47,5 +63,7 @@ function findings(facts: ProjectFacts): string[] {
     facts.java ? at('java', `Java (${facts.java})`) : null,
     ...facts.runners.map((runner) => `${runner.file} (${runner.targets.length} targets)`),
     facts.docker ? 'containers' : null,
+    facts.ports.length > 0 ? `servers on ${facts.ports.join(', ')}` : null,
+    ...facts.services.map(({ name, source }) => `${name} (${source})`),
   ].filter((text) => text !== null)
 }

@@ -5,6 +5,8 @@ import type { Terminal } from '../terminal/terminal.ts'
 export interface CommandContext {
   readonly terminal: Terminal
   readonly argv: readonly string[]
+  /** Ends this process by a signal, once everything is settled. */
+  readonly endBy?: (signal: NodeJS.Signals) => void
   /** The terminal before the redactor: for a token that the person is to be given. */
   readonly bare: Terminal
 }
@@ -23,6 +25,10 @@ export interface CommandRow {
 
 export interface FlagRow {
   readonly name: string
+  /** One letter for it, such as `-i`. */
+  readonly short?: string
+  /** It may come more than once, and each counts. */
+  readonly repeats?: true
   readonly value?: string
   readonly about: string
 }
@@ -35,6 +41,50 @@ export class UsageError extends Error {
 const json: FlagRow = { name: '--json', about: 'Print JSON for programs.' }
 const manifest: FlagRow = { name: '--manifest', value: 'FILE', about: 'Use this manifest instead of the project’s.' }
 const root: FlagRow = { name: '--root', value: 'DIR', about: 'Judge against this project root.' }
+
+const plan: FlagRow = { name: '--plan', about: 'Print what the sandbox would be, and do not run.' }
+const planJson: FlagRow = { name: '--json', about: 'With --plan: print it as JSON.' }
+const quiet: FlagRow = {
+  name: '--quiet',
+  short: '-q',
+  about: 'Say and ask nothing; the command’s own output and codes stay.',
+}
+const timeout: FlagRow = { name: '--timeout', value: 'SECONDS', about: 'Stop it after this time.' }
+const interactive: FlagRow = {
+  name: '--interactive',
+  short: '-i',
+  about: 'At a terminal; without a command, open a shell.',
+}
+
+/** Grants for one run. */
+const oneOff: readonly FlagRow[] = [
+  { name: '--read', value: 'PATH', repeats: true, about: 'Also show it this file or folder, this time.' },
+  { name: '--write', value: 'PATH', repeats: true, about: 'Also let it change this file or folder, this time.' },
+  {
+    name: '--allow-host',
+    value: 'HOST',
+    repeats: true,
+    about: 'Also let it reach this host, this time; several with commas.',
+  },
+  {
+    name: '--port',
+    value: 'N',
+    repeats: true,
+    about: 'Also open the port it serves on to this machine; several with commas.',
+  },
+  { name: '--env', value: 'NAME', repeats: true, about: 'Also pass this variable on; several with commas.' },
+  {
+    name: '--tool',
+    value: 'BUNDLE',
+    repeats: true,
+    about: 'Also give it what this bundle gives; several with commas.',
+  },
+]
+
+const RUN_DETAILS = `What is granted with a run holds for it alone. Denials, secrets and protected files stay as they are; cordon add puts a grant
+into the manifest. At a terminal it asks where something is missing.
+The command’s exit code passes through; one that a signal ends, ends cordon by the same signal (128+n to a shell); 125 is
+Cordon’s fault, 126 not executable, 127 not found.`
 
 export const commands: readonly CommandRow[] = [
   {
@@ -89,25 +139,36 @@ export const commands: readonly CommandRow[] = [
   {
     name: 'run',
     summary: 'Run a command in the sandbox, with the manifest’s grants.',
-    usage: 'cordon run [--manifest FILE] [--] CMD ARG…',
-    flags: [
-      manifest,
-      root,
-      { name: '--plan', about: 'Print what the sandbox would be, and do not run.' },
-      { name: '--json', about: 'With --plan: print it as JSON.' },
-      { name: '--allow-host', value: 'HOST', about: 'Also let it reach this host, this time; several with commas.' },
-      { name: '--timeout', value: 'SECONDS', about: 'Stop it after this time.' },
-    ],
+    usage: 'cordon run [--read PATH] [--allow-host HOST] … [--] CMD ARG…\n  cordon run -i',
+    flags: [manifest, root, ...oneOff, plan, planJson, quiet, timeout, interactive],
+    details: RUN_DETAILS,
+  },
+  {
+    name: 'shell',
+    summary: 'Open a shell in the sandbox, with the manifest’s grants and bundles.',
+    usage: 'cordon shell [--read PATH] [--allow-host HOST] …',
+    words: 0,
+    flags: [manifest, root, ...oneOff, quiet],
     details:
-      'The command’s exit code passes through; a signal is 128+n; 125 is Cordon’s fault, 126 not executable, 127 not found.',
+      'The same as cordon run -i. The bundles of the manifest are there for whatever you type in it; keys are not.',
+  },
+  {
+    name: 'add',
+    summary: 'Put a host, a folder, a command or a port into the manifest, and sign it.',
+    usage:
+      'cordon add host HOST[:PORT]…\n  cordon add read|write PATH…\n  cordon add command PATTERN…\n  cordon add port N…',
+    flags: [{ name: '--yes', about: 'Do not ask.' }, json, root],
+    details:
+      'Shows what it opens, and asks. The manifest must be signed as it stands: what others changed in it is for cordon sign.',
   },
   {
     name: 'sign',
     summary: 'Show what the manifest opens, and put it in force.',
-    usage: 'cordon sign [--yes] [--json]\n  cordon sign --detached',
+    usage: 'cordon sign [--yes] [--all] [--json]\n  cordon sign --detached',
     words: 0,
     flags: [
       { name: '--yes', about: 'Do not ask.' },
+      { name: '--all', about: 'Show every sentence, however many there are.' },
       {
         name: '--detached',
         about: 'Write cordon.toml.sig by your key, for clones of this repository whose owners trust it (teams).',
@@ -171,7 +232,7 @@ export const commands: readonly CommandRow[] = [
     name: 'audit',
     summary: 'Show, search, verify and report the record.',
     usage:
-      'cordon audit tail [--follow] [--session ID]\n  cordon audit query [FILTERS] [--json]\n  cordon audit verify [--session ID] [--json]\n  cordon audit report [--out FILE] [FILTERS] [--json]',
+      'cordon audit tail [--follow] [--session ID]\n  cordon audit query [FILTERS] [--json]\n  cordon audit verify [--session ID | --from FILES] [--json]\n  cordon audit report [--out FILE] [FILTERS] [--json]',
     words: 1,
     flags: [
       json,
@@ -187,6 +248,13 @@ export const commands: readonly CommandRow[] = [
       { name: '--file', value: 'TEXT', about: 'Part of a file name.' },
       { name: '--text', value: 'TEXT', about: 'Part of anything.' },
       { name: '--limit', value: 'N', about: 'The newest N.' },
+      { name: '--ocsf', about: 'With query: print OCSF events, for a SIEM.' },
+      {
+        name: '--from',
+        value: 'FILES',
+        about: 'With verify: records that machines of a fleet shipped, as a receiver keeps them; nats for its servers.',
+      },
+      { name: '--key', value: 'KEYS', about: 'With --from: the keys whose checkpoints count, beside those you trust.' },
       {
         name: '--out',
         value: 'FILE',
@@ -245,6 +313,15 @@ export const commands: readonly CommandRow[] = [
       'Exit code 0 when all is well, 1 when an installed hook does not answer, 125 when no command can run in a sandbox here.',
   },
   {
+    name: 'resident',
+    summary: 'Show or stop the process that answers hooks and runs commands without a start of their own.',
+    usage: 'cordon resident [status] [--json]\n  cordon resident stop',
+    words: 1,
+    flags: [json],
+    details:
+      'The first hook or command starts it; it ends after ten minutes without one. CORDON_RESIDENT=off does without it: everything is\ndecided and held the same way.',
+  },
+  {
     name: 'undo',
     summary: 'Put back what a call changed: files, modes, times, links, folders.',
     usage:
@@ -254,10 +331,14 @@ export const commands: readonly CommandRow[] = [
       { name: '--list', about: 'List the calls that can be put back, the last one first.' },
       { name: '--last', about: 'The last call.' },
       { name: '--since', about: 'This call and all after it in the same folders.' },
-      { name: '--diff', about: 'Show what would be put back, and change nothing.' },
+      { name: '--diff', about: 'Show what the call changed, text as a diff, and change nothing.' },
       { name: '--redo', about: 'Take an undo back: the last one, or that of this call.' },
       { name: '--force', about: 'Also where something was changed since.' },
-      { name: '--prune', about: 'Remove what is kept for longer than a week, or beyond two gigabytes.' },
+      {
+        name: '--prune',
+        about:
+          'Remove what is kept for longer than a week, or beyond two gigabytes; sessions and runs do so once an hour.',
+      },
       json,
     ],
     details:
@@ -311,7 +392,7 @@ export const commands: readonly CommandRow[] = [
   },
   {
     name: 'approvals',
-    summary: 'Answer what hooks had nobody to ask.',
+    summary: 'Answer what waits for an answer, and what hooks had nobody to ask.',
     usage:
       'cordon approvals [list] [--json]\n  cordon approvals answer [ID]\n  cordon approvals allow ID [--minutes N] [--choice N] [--yes]\n  cordon approvals drop ID',
     words: 2,
@@ -322,7 +403,48 @@ export const commands: readonly CommandRow[] = [
       json,
     ],
     details:
-      '`answer` asks you as a session would, with every answer; `allow` grants one choice for a time. A grant never beats a deny;\ncordon grants lists and revokes it.',
+      '`answer` asks you as a session would, with every answer; `allow` grants one choice for a time. A grant never beats a deny;\ncordon grants lists and revokes it. What a session waits for is allowed once, unless --choice names what to save.',
+  },
+  {
+    name: 'ui',
+    summary: 'Look at what agents do, and answer them, on a page of this machine.',
+    usage: 'cordon ui [--root DIR] [--port N]\n  cordon ui --webhook-key',
+    words: 0,
+    flags: [
+      root,
+      { name: '--port', value: 'N', about: 'The port (any free one).' },
+      { name: '--webhook-key', about: 'Print the key that notices to your webhook are signed with.' },
+    ],
+    details:
+      'Prints a link that is good until it ends with Ctrl-C; keep it to yourself. Questions of every session on this machine are\nanswered there; what outlives the question needs a code that is shown in this terminal.',
+  },
+  {
+    name: 'fleet',
+    summary: 'One signed policy for many machines: join, publish, and what it changes.',
+    usage:
+      'cordon fleet [status|sync [--follow]] [--json]\n  cordon fleet join URL CODE [--name NAME]\n  cordon fleet init NAME [--policy PLACE] [--nats SERVERS] [--otlp URL]\n  cordon fleet invite [--role ROLE] [--groups NAMES]\n  cordon fleet machines|revoke ID|serve|nats|streams\n  cordon fleet diff|publish DRAFT.json [--records FILES] [--out FILE]',
+    words: 3,
+    flags: [
+      { name: '--follow', about: 'With sync: go on until it is stopped.' },
+      { name: '--name', value: 'NAME', about: 'What this machine is called in the fleet; its host name unless told.' },
+      { name: '--policy', value: 'PLACE', about: 'Where machines fetch the policy: a path, an https URL, or nats.' },
+      { name: '--nats', value: 'SERVERS', about: 'NATS servers, with commas: tls://a:4222,tls://b:4222.' },
+      { name: '--otlp', value: 'URL', about: 'An OTLP/HTTP endpoint for records.' },
+      { name: '--asks', value: 'SECONDS', about: 'Put asks that nobody here answers to the fleet, for so long.' },
+      { name: '--signers', value: 'N', about: 'How many of the team’s keys must sign a policy.' },
+      { name: '--key', value: 'KEYS', about: 'Further keys of the team, with commas.' },
+      { name: '--role', value: 'ROLE', about: 'With invite: machine, approver or admin.' },
+      { name: '--groups', value: 'NAMES', about: 'Groups, with commas: of the invited machine, or to look at.' },
+      { name: '--hours', value: 'N', about: 'With invite: how long the code holds (24).' },
+      { name: '--port', value: 'N', about: 'With serve: the port (any free one).' },
+      { name: '--replicas', value: 'N', about: 'With streams: on how many servers each message is kept (3).' },
+      { name: '--records', value: 'FILES', about: 'With diff and publish: shipped records or audit files to replay.' },
+      { name: '--out', value: 'FILE', about: 'With publish: write the bundle there.' },
+      { name: '--yes', about: 'With publish: do not ask.' },
+      json,
+    ],
+    details:
+      'A machine in no fleet reaches nothing and waits for nothing. `sync` fetches the policy and ships records once; run\n`cordon fleet sync --follow` as a service. Publishing shows what a draft opens and closes, and by replay what it would\nhave decided. docs/FLEET.md has the whole of it.',
   },
   {
     name: 'import',
@@ -351,6 +473,7 @@ export const commands: readonly CommandRow[] = [
         value: 'FILE',
         about: 'Wrap the servers of a file with "mcpServers", as MCP clients have it.',
       },
+      { name: '--ui', about: 'Serve the page of cordon ui as long as it runs.' },
       { name: '--accept', about: 'Take a wrapped server’s tools as they are now, whatever was pinned.' },
     ],
     details:
@@ -375,6 +498,7 @@ export const commands: readonly CommandRow[] = [
       { name: '--agent', value: 'NAME', about: 'The agent to start as: build, plan or one of the manifest.' },
       { name: '--max-turns', value: 'N', about: 'Stop after so many answers of the model to one message.' },
       { name: '--budget', value: 'DOLLARS', about: 'Stop when the conversation has cost so much.' },
+      { name: '--ui', about: 'Serve the page of cordon ui as long as it runs.' },
       { name: '--vscode', about: 'Take the key from CORDON_API_KEY alone.' },
       manifest,
       root,
@@ -413,6 +537,7 @@ export const commands: readonly CommandRow[] = [
     flags: [
       { name: '--provider', value: 'NAME', about: 'The API profile of Cordon’s own agent.' },
       { name: '--model', value: 'NAME', about: 'Another model than the profile’s.' },
+      { name: '--ui', about: 'Serve the page of cordon ui as long as it runs.' },
       { name: '--vscode', about: 'Take the key from CORDON_API_KEY alone.' },
       root,
     ],

@@ -60,7 +60,7 @@ export function openKeyStore(stateDir: string, keychain: Keychain = systemKeycha
       writeOwnFile(path, `${value}\n`)
       return {
         to: 'file',
-        warning: `the key "${name}" is kept in ${path}, readable by you alone: the system's keychain cannot be used (${stored.failure})`,
+        warning: `no keychain here${isAbsence(stored.failure) ? '' : ` (${stored.failure})`}; the key is in ${path}, owner-only`,
       }
     },
     delete(name) {
@@ -76,6 +76,13 @@ function attempt<T>(work: () => T): { readonly value: T } | { readonly failure: 
   } catch (error) {
     return { failure: messageOf(error).split('\n')[0]! }
   }
+}
+
+/** The usual ways in which there is none: no bus, no service on it, or it was switched off. Why is of no use to anybody. */
+function isAbsence(failure: string): boolean {
+  return /dbus|d-bus|no such (?:interface|service|file)|not provided by any|secret.?service|org\.freedesktop|CORDON_KEYCHAIN|platform failure/i.test(
+    failure,
+  )
 }
 
 function systemKeychain(): Keychain {

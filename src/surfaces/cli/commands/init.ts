@@ -5,7 +5,8 @@ import { MANIFEST_NAME } from '../../../runtime/policy/project-root.ts'
 import { proposeForProject } from '../../../runtime/policy/propose.ts'
 import { Fault } from '../../../system/fault.ts'
 import { machineFiles } from '../../../system/files.ts'
-import { paint } from '../../terminal/terminal.ts'
+import { thisMachine } from '../../../system/machine.ts'
+import { paint, visible } from '../../terminal/terminal.ts'
 import { parseArguments } from '../arguments.ts'
 import { type CommandContext, commandRow, EXIT, UsageError } from '../usage.ts'
 
@@ -15,7 +16,7 @@ export function run({ terminal, argv }: CommandContext): number {
   const directory = resolve(process.cwd(), args.words[0] ?? '.')
   if (!machineFiles.isDirectory(directory)) throw new UsageError(`${directory} is not a directory`)
   const file = join(directory, MANIFEST_NAME)
-  const { text, found } = proposeForProject(directory, machineFiles)
+  const { text, found } = proposeForProject(directory, machineFiles, thisMachine())
   if (args.flags.print) {
     terminal.out(args.flags.json ? `${JSON.stringify({ file, found, text })}\n` : text)
     return EXIT.ok
@@ -29,7 +30,7 @@ export function run({ terminal, argv }: CommandContext): number {
   if (args.flags.json) terminal.out(`${JSON.stringify({ file, found })}\n`)
   else {
     terminal.out(`${paint(terminal, 'green', 'wrote')} ${file}\n`)
-    if (found.length > 0) terminal.out(`  found: ${found.join(', ')}\n`)
+    if (found.length > 0) terminal.out(`  found: ${visible(found.join(', '))}\n`)
     terminal.out("  read it, try it (cordon explain -- 'git push'), then put it in force: cordon sign\n")
   }
   return EXIT.ok

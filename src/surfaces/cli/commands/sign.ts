@@ -3,10 +3,10 @@
 import { trackedSecrets, trackedSecretsLine } from '../../../runtime/command/tracked-secrets.ts'
 import type { LoadedManifest } from '../../../runtime/policy/load.ts'
 import { registryChanges } from '../../../runtime/policy/registry-urls.ts'
+import { signatureView } from '../../../runtime/policy/signature-view.ts'
 import {
   detachedSignature,
   judgeTrust,
-  type ReachDiff,
   readRegistries,
   signProject,
   type TrustReport,
@@ -18,6 +18,7 @@ import { paint, type Terminal, visible } from '../../terminal/terminal.ts'
 import { parseArguments } from '../arguments.ts'
 import { confirm } from '../confirm.ts'
 import { openPolicy, printWarnings } from '../open-policy.ts'
+import { describeSignature } from '../sign-view.ts'
 import { type CommandContext, commandRow, EXIT } from '../usage.ts'
 
 /** Runs `cordon sign`. */
@@ -35,11 +36,13 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
     if (args.flags.json) terminal.out(`${JSON.stringify({ status, signed, diff: report.diff, registries, shown })}\n`)
   }
   const shown = trackedSecrets(loaded, machine.home)
-  const registries = registryChanges(report.registries, readRegistries(loaded, machine))
+  const found = readRegistries(loaded, machine)
+  const registries = registryChanges(report.registries, found)
   const moved = registries.opens.length + registries.closes.length > 0
+  const all = args.flags.all === true || !process.stdout.isTTY
   if (!args.flags.json)
     terminal.out(
-      `${describeDiff(terminal, report.diff)}${describeRegistries(terminal, registries)}${describeShown(terminal, loaded, shown)}`,
+      `${describeSignature(terminal, signatureView(loaded, report, machine, machineFiles, found), all)}${describeShown(terminal, loaded, shown)}`,
     )
   if (report.trust.status === 'signed' && !moved && !args.flags.detached) {
     answer(true)
@@ -96,7 +99,7 @@ export async function requireSigned(
     `${paint(terminal, 'yellow', 'cordon:')} ${visible(loaded.manifestPath)} ${what}, so it does not take effect [unsigned-manifest]\n`,
   )
   if (process.stdin.isTTY && process.stderr.isTTY) {
-    terminal.err(describeDiff(terminal, report.diff))
+    terminal.err(describeSignature(terminal, signatureView(loaded, report, machine, machineFiles), false))
     if (await confirm(terminal, 'Sign it now? [y/N] ')) {
       sign(terminal, loaded, machine)
       return judgeTrust(loaded, machine, machineFiles)
@@ -122,14 +125,4 @@ export function describeRegistries(
     ...closes.map((line) => `${paint(terminal, 'green', '- closes')} ${visible(line)}`),
   ]
   return lines.map((line) => `${line}\n`).join('')
-}
-
-/** What a manifest opens and closes, in plain words. */
-export function describeDiff(terminal: Terminal, diff: ReachDiff): string {
-  const lines = [
-    ...diff.opens.map((change) => `${paint(terminal, 'yellow', '+ opens ')} ${visible(change.text)}`),
-    ...diff.changes.map((change) => `${paint(terminal, 'yellow', '~ changes')} ${visible(change.text)}`),
-    ...diff.closes.map((change) => `${paint(terminal, 'green', '- closes')} ${visible(change.text)}`),
-  ]
-  return lines.length === 0 ? 'nothing changes\n' : `${lines.join('\n')}\n`
 }

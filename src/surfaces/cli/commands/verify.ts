@@ -1,13 +1,15 @@
 /** `cordon verify`: whether the project's manifest is signed, by whom, and what changed if not. */
 
 import { registryChanges } from '../../../runtime/policy/registry-urls.ts'
+import { signatureView } from '../../../runtime/policy/signature-view.ts'
 import { judgeTrust, readRegistries } from '../../../runtime/policy/trust.ts'
 import { machineFiles } from '../../../system/files.ts'
 import { visible } from '../../terminal/terminal.ts'
 import { parseArguments } from '../arguments.ts'
 import { openPolicy } from '../open-policy.ts'
+import { describeChanges } from '../sign-view.ts'
 import { type CommandContext, commandRow, EXIT } from '../usage.ts'
-import { describeDiff, describeRegistries } from './sign.ts'
+import { describeRegistries } from './sign.ts'
 
 /** Runs `cordon verify`. */
 export async function run({ terminal, argv }: CommandContext): Promise<number> {
@@ -33,7 +35,8 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
         `the registries have changed since, and the signed ones hold until you sign again:\n${describeRegistries(terminal, changed)}`,
       )
   } else {
-    terminal.out(`${report.trust.status}\n${describeDiff(terminal, report.diff)}`)
+    const view = signatureView(opened.loaded, report, opened.machine, machineFiles)
+    terminal.out(`${report.trust.status}\n${describeChanges(terminal, view)}`)
   }
   return !report || report.trust.status === 'signed' ? EXIT.ok : EXIT.failed
 }

@@ -1,0 +1,166 @@
+/** How the single settings of a manifest read to a person: a sentence for what a value means, or a name before it. */
+
+import type { Plain } from '../toml/plain.ts'
+
+/** A name, after which the values are shown; or a sentence for each value. `{}` is the name of an agent, tool or server. */
+export type SettingWords = string | Readonly<Record<string, string>>
+
+/** By the path in the schema; every setting that is no list with words of its own has a row. */
+export const SETTING_WORDS: Readonly<Record<string, SettingWords>> = {
+  'permission.mode': {
+    plan: 'Nothing is written or run.',
+    default: 'Edits and commands ask.',
+    custom: 'Each tool asks or runs by its own level; commands ask.',
+    auto_accept: 'Edits are made without asking; commands ask.',
+    contained: 'What stays inside the sandbox runs without asking; what reaches out or cannot be undone asks.',
+    auto: 'EVERYTHING that no rule denies runs without asking.',
+  },
+  'permission.agent': 'The agent at the start',
+  'permission.interactive': {
+    true: 'What asks is put to you.',
+    false: 'Nobody is asked: what would ask is refused.',
+  },
+  'permission.auto_accept': {
+    true: 'EVERY ask is answered with yes, without asking you.',
+    false: 'Asks are put to you.',
+  },
+  'permission.tools.*': {
+    allow: 'The tool {} runs without asking.',
+    ask: 'The tool {} asks.',
+    deny: 'The tool {} never runs.',
+  },
+  'security.background': flag('Commands may run in the background (`cmd &`)'),
+  'security.case_terminator': flag('`case` statements may be used'),
+  'security.compound': flag('Several commands may stand in one (`&&`, `||`, `;`)'),
+  'security.parameter_expansion': flag('Variables may be used in commands (`$VAR`)'),
+  'security.pipes': flag('Pipes may be used (`a | b`)'),
+  'security.redirects': {
+    none: 'Commands redirect nothing.',
+    streams: 'Commands redirect no files, only their streams.',
+    all: 'Commands may redirect to and from files, as the file rules allow (`> file`).',
+  },
+  'security.command_substitution': flag('Substitutions may be used, judged by the commands inside (`$(…)`)'),
+  'security.implicit_coordinators': flag('echo, cd and their like need no grant'),
+  'security.privilege_wrappers': flag('sudo and doas may be granted'),
+  'security.system_python': flag('Interpreters may be granted, which run any code'),
+  'security.runtime_grants': {
+    true: 'Your answers may open more than what is signed.',
+    false: 'Nothing beyond what is signed: what would ask is refused.',
+  },
+  'security.outside_roots': {
+    deny: 'Paths outside the project are refused.',
+    ask: 'Paths outside the project ask.',
+  },
+  'security.hide_model': flag('The model is not told its own name'),
+  'security.prompt_reads': {
+    true: 'Reads that no grant covers ask.',
+    false: 'Everything in the project may be read without asking.',
+  },
+  'security.filter_listings': flag('Lists and searches show only what may be read'),
+  'security.taint_asks': flag('After text that tries to steer the agent, writes and commands ask'),
+  'agents.*.trust_score': 'How far the agent {} is trusted (0 to 1; below 0.6 it only reads)',
+  'agents.*.mode': {
+    plan: 'For the agent {}: nothing is written or run.',
+    default: 'For the agent {}: edits and commands ask.',
+    custom: 'For the agent {}: each tool asks or runs by its own level.',
+    auto_accept: 'For the agent {}: edits are made without asking; commands ask.',
+    contained: 'For the agent {}: what stays inside the sandbox runs without asking.',
+    auto: 'For the agent {}: EVERYTHING that no rule denies runs without asking.',
+  },
+  'agents.*.tools.*': {
+    allow: 'For the agent {}: the tool {} runs without asking.',
+    ask: 'For the agent {}: the tool {} asks.',
+    deny: 'For the agent {}: the tool {} never runs.',
+  },
+  'rings.breaker.failures': 'Failures in a row after which an agent has to wait',
+  'rings.breaker.cooldown': 'Seconds for which it has to wait',
+  'rings.*.calls_per_minute': 'Calls a minute in ring {}',
+  'rings.*.seconds': 'Seconds for a call in ring {}',
+  'rings.*.memory': 'Memory for a call in ring {}',
+  'capabilities.python.allowed_modules': 'The only Python modules for code of the agent',
+  'capabilities.python.blocked_modules': 'Python modules that code of the agent cannot import',
+  'files.discovery_brief': 'The file that names what may be changed',
+  'files.read_size_limit': 'Characters that one read returns',
+  'http.allow_private_hosts': flag('The web tools reach private addresses and this machine itself'),
+  'sandbox.os.command_fs': {
+    none: 'Commands see nothing of the system without a grant.',
+    system: 'Commands see the programs of the system, and nothing else of yours.',
+    permissive: 'Commands see your HOME DIRECTORY, but for what looks like a secret.',
+    all: 'Commands see ALL FILES of this machine.',
+  },
+  'sandbox.os.command_mask_secrets': {
+    true: 'Keys and secret-shaped files are hidden from commands.',
+    false: 'Keys and secret-shaped files are NOT HIDDEN from commands.',
+  },
+  'sandbox.os.mask_tracked': flag('Secret-shaped files that git has are hidden as well'),
+  'sandbox.os.wrappers': 'Build tools that get what the tools have which they run',
+  'network.parent_proxy': 'The proxy through which connections leave',
+  'network.parent_proxy_login': 'Where the login for that proxy is',
+  'network.no_proxy': 'Hosts that are reached without that proxy',
+  'network.special_ranges': 'Special addresses that names may lead to',
+  'sandbox.run.engines': 'What runs programs of the model, the first that works',
+  'sandbox.run.image': 'The image for programs of the model',
+  'sandbox.run.memory': 'Memory for programs of the model, in bytes',
+  'sandbox.run.timeout': 'Seconds for programs of the model',
+  'components.*.sha256': 'The component {} may run, with the hash',
+  'components.*.tools': 'Tools that the component {} may call',
+  'components.*.model': flag('The component {} may ask the model'),
+  'components.*.storage': 'Bytes that the component {} may keep',
+  'components.*.memory': 'Memory of the component {}, in bytes',
+  'limits.command_timeout': 'Seconds after which a command is ended',
+  'limits.max_output_bytes': 'Bytes of output that are kept of a command',
+  'limits.memory': 'Memory of a command, in bytes',
+  'limits.processes': 'Processes of a command at one time',
+  'limits.cpu': 'Seconds of processor time for a process',
+  'approvals.webhook': 'Questions are also sent, without their secrets, to',
+  'approvals.format': {
+    json: 'Questions that are sent are JSON.',
+    ntfy: 'Questions that are sent are messages of ntfy.',
+  },
+  'approvals.answer_url': 'Links that answer a question begin with',
+  'approvals.desktop': flag('Questions are also shown as notifications of the desktop'),
+  'audit.max_bytes': 'Bytes after which the record begins a new file',
+  'audit.arguments': flag('The record keeps the arguments of calls in clear text, secrets masked'),
+  'tools.*.enabled': { true: 'The tool {} is offered.', false: 'The tool {} is not offered.' },
+  'tools.*.require_confirmation': { true: 'The tool {} asks each time.', false: 'The tool {} does not ask each time.' },
+  'tools.*.timeout': 'Seconds for a call of the tool {}',
+  'tools.*.max_output_bytes': 'Bytes of output that are kept of the tool {}',
+  'tools.*.env_vars': 'Variables that the tool {} sees, of those it wants',
+  'tools.*.domains': 'Hosts that the tool {} reaches, of those it wants',
+  'mcp_servers.*.command': 'The MCP server {} is started, by',
+  'mcp_servers.*.read': 'The MCP server {} may read',
+  'mcp_servers.*.write': 'The MCP server {} may write',
+  'mcp_servers.*.domains': 'The MCP server {} may reach',
+  'mcp_servers.*.env_vars': 'The MCP server {} sees the variables',
+  'mcp_servers.*.secrets': 'The MCP server {} uses the secrets',
+  'mcp_servers.*.requests': 'The MCP server {} may ask you for',
+  'debug.dump_provider_payloads': flag('What is sent to the model, and its answers, are written to disk in clear text'),
+}
+
+function flag(what: string): SettingWords {
+  return { true: `${what}.`, false: `No longer, or not: ${what.charAt(0).toLowerCase()}${what.slice(1)}.` }
+}
+
+/** One sentence for a setting that was `old` and is `now`; `names` stand for the stars of its path. */
+export function settingSentence(words: SettingWords, names: readonly string[], old: Plain, now: Plain): string {
+  const left = [...names]
+  const named = (text: string) => text.replace(/\{\}/g, () => JSON.stringify(left.shift() ?? ''))
+  if (typeof words === 'object') {
+    const sentence = words[String(now)]
+    if (sentence !== undefined) return named(sentence)
+    // Unset, and what holds then is not a value of its own.
+    return `No longer: ${named(words[String(old)] ?? 'what was set before')}`
+  }
+  const before = old === null ? '' : ` (it was ${shown(old)})`
+  return `${named(words)}: ${shown(now)}${before}.`
+}
+
+function shown(value: Plain): string {
+  if (value === null) return 'as usual'
+  if (Array.isArray(value)) return value.length === 0 ? 'none' : value.map((item) => shown(item as Plain)).join(', ')
+  if (typeof value === 'object')
+    return Object.values(value)
+      .map((field) => shown(field as Plain))
+      .join(' ')
+  return String(value)
+}

@@ -1,0 +1,96 @@
+/** What a manifest opens, on a screen: what changed first, a headline of the widest, then all of it in words. */
+
+import type { SignatureView, SummaryLine } from '../../runtime/policy/signature-view.ts'
+import { cutMiddle, widthOf, wrapWords } from '../../scan/display-text.ts'
+import { paint, type Style, type Terminal } from '../terminal/terminal.ts'
+
+/** So many sentences leave the headline on the screen above the question. */
+const SHOWN = 12
+const LABEL = 16
+/** One item alone must not push the others out of sight. */
+const ITEM = 44
+const ITEM_ROWS = 2
+
+/** The text of a view, as wide as the terminal; `all` leaves no sentence out. */
+export function describeSignature(terminal: Terminal, view: SignatureView, all: boolean): string {
+  const columns = Math.max(40, Math.min(terminal.width, 120))
+  const { summary } = view
+  const headline = [
+    ...summary.alarms.flatMap((text) => sentence(terminal, columns, '!', 'red', text)),
+    ...summary.lines.flatMap((line) => headlineRows(terminal, columns, line)),
+  ]
+  const words = sentences(terminal, columns, view, all)
+  const title = (text: string) => paint(terminal, 'bold', text)
+  const parts = view.again
+    ? [title('Since you signed it last:'), ...words, title('With that, this project:'), ...headline]
+    : [title('With this manifest, an agent in this project:'), ...headline, title('In words:'), ...words]
+  return `${parts.join('\n')}\n`
+}
+
+const SIGNS: Readonly<Record<'opens' | 'changes' | 'closes', readonly [sign: string, style: Style]>> = {
+  opens: ['+', 'yellow'],
+  changes: ['~', 'yellow'],
+  closes: ['-', 'green'],
+}
+
+/** What changes, in words, the widest first. */
+export function describeChanges(terminal: Terminal, view: Pick<SignatureView, 'changes' | 'absent'>): string {
+  return `${sentences(terminal, Math.max(40, Math.min(terminal.width, 120)), view, true).join('\n')}\n`
+}
+
+function sentences(
+  terminal: Terminal,
+  columns: number,
+  view: Pick<SignatureView, 'changes' | 'absent'>,
+  all: boolean,
+): string[] {
+  const { changes, absent } = view
+  const rows = changes.map(({ direction, text }) => sentence(terminal, columns, ...SIGNS[direction], text))
+  const left = all ? 0 : rows.length - SHOWN
+  const more = left > 0 ? [paint(terminal, 'dim', `  and ${left} more, none of them wider (cordon sign --all)`)] : []
+  const named = absent
+    .slice(0, 3)
+    .map((path) => JSON.stringify(path))
+    .join(', ')
+  const others = absent.length > 3 ? ` and ${absent.length - 3} more` : ''
+  const missing =
+    absent.length === 0
+      ? []
+      : sentence(terminal, columns, ' ', 'dim', `Could be read, but is not there now: ${named}${others}.`)
+  if (rows.length + missing.length === 0) return ['  nothing changes']
+  return [...(left > 0 ? rows.slice(0, SHOWN) : rows).flat(), ...more, ...missing]
+}
+
+function sentence(terminal: Terminal, columns: number, sign: string, style: Style, text: string): string[] {
+  return wrapWords(text, columns - 4).map(
+    (row, index) => `  ${index === 0 ? paint(terminal, style, sign) : ' '} ${row}`,
+  )
+}
+
+/** A label and as many items as two rows hold, the widest first; how many more there are is always said. */
+function headlineRows(terminal: Terminal, columns: number, { label, items }: SummaryLine): string[] {
+  const room = columns - LABEL - 2
+  const shown = items.map((item) => cutMiddle(item, Math.min(ITEM, room - 1)))
+  // More than these fit on no screen.
+  let count = Math.min(shown.length, 60)
+  const rowsOf = (kept: number): string[] => {
+    const rest = shown.length - kept
+    const cells = [...shown.slice(0, kept).map((item, index) => (index < kept - 1 || rest > 0 ? `${item},` : item))]
+    return pack(rest > 0 ? [...cells, `and ${rest} more`] : cells, room)
+  }
+  while (count > 1 && rowsOf(count).length > ITEM_ROWS) count--
+  return rowsOf(count).map(
+    (row, index) => `  ${paint(terminal, 'cyan', index === 0 ? label.padEnd(LABEL) : ' '.repeat(LABEL))}${row}`,
+  )
+}
+
+/** Whole items in rows: a command keeps its words together. */
+function pack(cells: readonly string[], room: number): string[] {
+  const rows: string[] = []
+  for (const cell of cells) {
+    const last = rows.at(-1)
+    if (last !== undefined && widthOf(last) + 1 + widthOf(cell) <= room) rows[rows.length - 1] = `${last} ${cell}`
+    else rows.push(cell)
+  }
+  return rows
+}
