@@ -26,6 +26,7 @@ import { openOwnDirectory, reapHalfWritten } from '../system/state.ts'
 import { builtInSpecs, builtInTools } from '../tools/registry.ts'
 import type { Tool, WebPort } from '../tools/tool.ts'
 import { openSessionCode } from './code/port.ts'
+import { pruneKept } from './command/held-changes.ts'
 import { machineUpstream } from './command/machine-upstream.ts'
 import { openBackend } from './command/open-runner.ts'
 import { CommandRunner } from './command/runner.ts'
@@ -176,6 +177,7 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
       await Promise.all([...open].map((session) => session.close()))
       open.clear()
       signTails(machine)
+      pruneKept(machine.stateDir)
       journal.close()
     },
   }
@@ -226,7 +228,8 @@ function openOr<Opened>(undo: () => void, open: () => Opened): Opened {
 
 function ownDirectory(machine: Machine, root: string, session: string): string {
   const project = createHash('sha256').update(root).digest('hex').slice(0, 16)
-  const base = join(machine.cacheDir, 'sandboxes', project)
+  // Beside Cordon's own state, of which nothing can be reached from inside; a cache may be cleared while a session is to be resumed.
+  const base = join(`${machine.stateDir}-sandboxes`, project)
   mkdirSync(base, { recursive: true, mode: 0o700 })
   return join(machineFiles.canonical(base), session)
 }

@@ -313,6 +313,15 @@ export const commands: readonly CommandRow[] = [
       'Exit code 0 when all is well, 1 when an installed hook does not answer, 125 when no command can run in a sandbox here.',
   },
   {
+    name: 'resident',
+    summary: 'Show or stop the process that answers hooks and runs commands without a start of their own.',
+    usage: 'cordon resident [status] [--json]\n  cordon resident stop',
+    words: 1,
+    flags: [json],
+    details:
+      'The first hook or command starts it; it ends after ten minutes without one. CORDON_RESIDENT=off does without it: everything is\ndecided and held the same way.',
+  },
+  {
     name: 'undo',
     summary: 'Put back what a call changed: files, modes, times, links, folders.',
     usage:
@@ -322,10 +331,14 @@ export const commands: readonly CommandRow[] = [
       { name: '--list', about: 'List the calls that can be put back, the last one first.' },
       { name: '--last', about: 'The last call.' },
       { name: '--since', about: 'This call and all after it in the same folders.' },
-      { name: '--diff', about: 'Show what would be put back, and change nothing.' },
+      { name: '--diff', about: 'Show what the call changed, text as a diff, and change nothing.' },
       { name: '--redo', about: 'Take an undo back: the last one, or that of this call.' },
       { name: '--force', about: 'Also where something was changed since.' },
-      { name: '--prune', about: 'Remove what is kept for longer than a week, or beyond two gigabytes.' },
+      {
+        name: '--prune',
+        about:
+          'Remove what is kept for longer than a week, or beyond two gigabytes; sessions and runs do so once an hour.',
+      },
       json,
     ],
     details:

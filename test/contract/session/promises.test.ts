@@ -1,5 +1,7 @@
 /** Promises that take a whole session to see: the breaker, plan mode, baselines, skills, its own directory, the brief. */
 
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Session } from '../../../src/runtime/session/session.ts'
 import { resultText } from '../../../src/runtime/session/tool-result.ts'
@@ -80,5 +82,30 @@ describe('the discovery brief', () => {
     expect([await write('src/b'), await write('docs/c'), await write('lib/a')]).toEqual(['done', 'done', 'done'])
     world.file('brief.json', 'no json')
     expect([await write('src/c'), await write('etc/a')]).toEqual(['done', 'denied'])
+  })
+})
+
+describe('skills', () => {
+  it('of the person can be read and run, and not changed', async () => {
+    const { home, configDir } = world.machine
+    const scripts = [join(home, '.agents/skills/mine/run.sh'), join(configDir, 'skills/other/run.sh')]
+    for (const script of scripts) {
+      mkdirSync(dirname(script), { recursive: true })
+      writeFileSync(join(dirname(script), 'SKILL.md'), '# Mine\n')
+      writeFileSync(script, '#!/bin/sh\necho ran $1\n', { mode: 0o755 })
+    }
+    writeFileSync(join(configDir, 'private'), 'closed')
+    const session = await sessionOf(RUNS)
+    for (const script of scripts) {
+      expect(resultText(await session.call('bash', { command: `${script} well` }))).toContain('ran well')
+      const changed = await session.call('bash', { command: `echo x >> ${script}` })
+      expect(changed.status).toBe('denied')
+      expect(resultText(await session.call('bash', { command: `sh -c 'cp /etc/hostname "$0"' ${script}` }))).not.toBe(
+        '',
+      )
+      expect(readFileSync(script, 'utf8')).toBe('#!/bin/sh\necho ran $1\n')
+    }
+    const looked = await session.call('bash', { command: `sh -c 'cat "$0"/private' ${configDir}` })
+    expect(resultText(looked)).not.toContain('closed')
   })
 })
