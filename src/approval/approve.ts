@@ -34,6 +34,8 @@ export interface Question {
   readonly facts: ShellFacts | null
   readonly places: GrantPlaces
   readonly where?: string
+  /** What can be saved, where the decision does not say it. */
+  readonly suggestions?: readonly Suggestion[]
 }
 
 /** Asks. A prompter that fails, or gives an answer that is none, is a no. */
@@ -48,7 +50,7 @@ export async function approve(
     ...(where !== undefined && { where }),
     decision,
     asks: decision.segments.filter((part) => part.decision === 'ask'),
-    suggestions: suggestGrants(decision, facts, places),
+    suggestions: question.suggestions ?? suggestGrants(decision, facts, places),
   }
   let answer: Answer
   try {

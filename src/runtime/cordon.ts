@@ -226,7 +226,8 @@ function openOr<Opened>(undo: () => void, open: () => Opened): Opened {
 
 function ownDirectory(machine: Machine, root: string, session: string): string {
   const project = createHash('sha256').update(root).digest('hex').slice(0, 16)
-  const base = join(machine.cacheDir, 'sandboxes', project)
+  // Beside Cordon's own state, of which nothing can be reached from inside; a cache may be cleared while a session is to be resumed.
+  const base = join(`${machine.stateDir}-sandboxes`, project)
   mkdirSync(base, { recursive: true, mode: 0o700 })
   return join(machineFiles.canonical(base), session)
 }

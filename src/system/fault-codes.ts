@@ -114,6 +114,7 @@ export const FAULT_EXITS = {
   'not-canonical': 2,
   'not-empty': 2,
   'not-found': 2,
+  'not-grantable': 2,
   'not-toml': 2,
   'not-utf8': 2,
   'other-device': 2,
