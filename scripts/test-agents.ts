@@ -128,7 +128,9 @@ function attemptAt(agent: Agent, script: readonly Attempt[], index: number, body
   if (!agent.saysItself) return script[index]!
   if (index % 2 === 0) return script[index / 2]!
   const { messages = [] } = JSON.parse(body) as { messages?: readonly { readonly content?: unknown }[] }
-  const told = /has to say so itself: (\S*cordon-run [0-9a-f]{12}\S* '[^']*')/.exec(JSON.stringify(messages.at(-1)))?.[1]
+  const told = /has to say so itself: (\S*cordon-run [0-9a-f]{12}\S* '[^']*')/.exec(
+    JSON.stringify(messages.at(-1)),
+  )?.[1]
   return told === undefined ? { kind: 'shell', command: 'true' } : { kind: 'shell', command: told }
 }
 
