@@ -14,6 +14,7 @@ type Load = () => Promise<{ run: (context: CommandContext) => Promise<number> | 
 const LOADERS: Readonly<Record<string, Load>> = {
   check: () => import('./commands/check.ts'),
   explain: () => import('./commands/explain.ts'),
+  status: () => import('./commands/status.ts'),
   init: () => import('./commands/init.ts'),
   policy: () => import('./commands/policy.ts'),
   run: () => import('./commands/run.ts'),
@@ -51,13 +52,15 @@ const VERBATIM: ReadonlySet<string> = new Set('hook init import completions keys
 
 /** Runs the CLI with these arguments and returns the exit code. */
 export async function main(argv: readonly string[], bare: Terminal = processTerminal()): Promise<number> {
-  const [name, ...rest] = argv
-  const terminal = redactedTerminal(bare, VERBATIM.has(name ?? ''))
+  const [given, ...rest] = argv
+  // Alone it says where the project stands.
+  const name = given ?? 'status'
+  const terminal = redactedTerminal(bare, VERBATIM.has(name))
   if (name === '--version' || name === '-V' || name === '-v' || name === 'version') {
     terminal.out(`cordon ${version}\n`)
     return EXIT.ok
   }
-  if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
+  if (name === '--help' || name === '-h' || name === 'help') {
     if (rest[0] !== undefined && !commandRow(rest[0])) return unknownCommand(terminal, rest[0])
     const { help } = await import('./help.ts')
     terminal.out(help(terminal, rest[0]))
@@ -74,7 +77,9 @@ export async function main(argv: readonly string[], bare: Terminal = processTerm
   }
   try {
     const command = await load()
-    return await command.run({ terminal, argv: rest, bare })
+    const exit = await command.run({ terminal, argv: rest, bare })
+    if (given === undefined) terminal.out('\ncordon --help lists the commands\n')
+    return exit
   } catch (error) {
     const json = own.includes('--json')
     if (error instanceof UsageError) {

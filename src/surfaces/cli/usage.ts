@@ -66,6 +66,14 @@ export const commands: readonly CommandRow[] = [
     details: 'The same decision as `cordon check`, drawn as a tree. Exit code as in `cordon check`.',
   },
   {
+    name: 'status',
+    summary: 'Say where this project stands: manifest, agents, what was stopped, open asks, undo.',
+    usage: 'cordon\n  cordon status [--json]',
+    words: 0,
+    flags: [json],
+    details: 'What `cordon` alone says. It only looks.',
+  },
+  {
     name: 'init',
     summary: 'Look at the project and write a commented starting manifest.',
     usage: 'cordon init [--force] [--print] [DIR]',
