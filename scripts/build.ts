@@ -106,7 +106,9 @@ try {
   step('tsc', ['-p', 'tsconfig.build.json', '--outDir', `${draft}/lib`])
   await writeEntry(await writeChunks())
   if (existsSync('dist/native')) cpSync('dist/native', `${draft}/native`, { recursive: true, preserveTimestamps: true })
-  step('sh', ['native/build.sh', `${draft}/native`, ...(release ? ['every'] : [])])
+  // macOS has its own sandbox, and needs no init.
+  if (process.platform === 'linux') step('sh', ['native/build.sh', `${draft}/native`, ...(release ? ['every'] : [])])
+  else mkdirSync(`${draft}/native`, { recursive: true })
   writeHashes()
   await writeInside()
   publish()

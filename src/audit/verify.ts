@@ -95,6 +95,8 @@ interface Row {
   readonly file: string
   readonly line: number
   readonly text: string
+  /** The line's own hash, where its text is not as it was chained. */
+  readonly hash?: string
   readonly event: AuditLine | null
   /** The bytes of its file up to and with this line. */
   readonly end: number
@@ -134,6 +136,31 @@ function verifySession(options: VerifyOptions, session: string): SessionVerifica
     damage,
     recovered: walk.recovered,
   }
+}
+
+/** What was found in lines that came without their files: at the other end of a wire. */
+export interface LinesVerification {
+  readonly session: string
+  readonly lines: number
+  readonly checkpoints: number
+  readonly signedUpTo: number
+  readonly damage: readonly Damage[]
+}
+
+/** Verifies the lines of a session by their chain and checkpoints alone; a tail that is still to come cannot be missed. */
+export function verifyLines(
+  session: string,
+  lines: readonly { readonly text: string; readonly hash?: string }[],
+  keys: readonly string[],
+): LinesVerification {
+  const damage: Damage[] = []
+  const rows = lines.map(
+    (line, index): Row => ({ ...line, file: session, line: index + 1, event: parseLine(line.text), end: 0, part: 0 }),
+  )
+  const walk = walkChain(session, rows, keys, (kind, row, seq, message) =>
+    damage.push({ kind, session, file: session, line: row?.line ?? 0, seq, message }),
+  )
+  return { session, lines: rows.length, checkpoints: walk.checkpoints, signedUpTo: walk.signedUpTo, damage }
 }
 
 /**
@@ -235,7 +262,7 @@ function walkChain(session: string, rows: readonly Row[], keys: readonly string[
     }
     seen.add(event.seq)
     expectedSeq = event.seq + 1
-    expectedPrev = hash('sha256', row.text)
+    expectedPrev = row.hash ?? hash('sha256', row.text)
     last = { seq: event.seq, hash: expectedPrev, row }
   }
   return { last, checkpoints, signedUpTo, longest, recovered }

@@ -9,11 +9,14 @@ import type { BundleEntry, HostEntry, Item, Manifest, SecretEntry, Setting } fro
 import { plainValue } from './toml/plain.ts'
 
 /** Who wrote a manifest; later layers come later here. */
-export type LayerName = 'user' | 'project' | 'command-line'
+export type LayerName = 'organisation' | 'user' | 'project' | 'command-line'
 
-const ORDER: readonly LayerName[] = ['user', 'project', 'command-line']
+const PERSONAL_ORDER = ['user', 'project', 'command-line'] as const
 
-export type Layers = Readonly<Partial<Record<LayerName, Manifest | null>>>
+export interface Layers extends Readonly<Partial<Record<(typeof PERSONAL_ORDER)[number], Manifest | null>>> {
+  /** What a signed bundle has for this machine, layer by layer: none of them, and nothing after them, loosens another (X8). */
+  readonly organisation?: readonly Manifest[]
+}
 
 export interface Merged {
   readonly manifest: Manifest
@@ -23,6 +26,8 @@ export interface Merged {
 interface Layered {
   readonly setting: Setting
   readonly layer: LayerName
+  /** What the organisation has set here: nobody goes below it, not even whoever may loosen what stands in between. */
+  readonly floor: Setting | null
 }
 
 /** Merges the layers over the built-in defaults, which need no layer: what nobody wrote has the schema's default. */
@@ -30,9 +35,8 @@ export function mergeLayers(layers: Layers, suffixes: SuffixLookup | null = null
   const settings = new Map<string, Layered>()
   const declared = new Set<string>()
   const warnings: Problem[] = []
-  for (const layer of ORDER) {
-    const manifest = layers[layer]
-    if (!manifest) continue
+  const written = writtenLayers(layers)
+  for (const { layer, manifest } of written) {
     for (const section of manifest.declared) declared.add(section)
     const warn: Warn = (at, finding) => warnings.push(problemAt('warning', at, finding))
     for (const [path, setting] of manifest.settings) {
@@ -42,12 +46,19 @@ export function mergeLayers(layers: Layers, suffixes: SuffixLookup | null = null
       }
       const before = settings.get(path)
       const merged = before === undefined ? setting : mergeSetting(before, setting, layer, suffixes, warn)
-      settings.set(path, { setting: merged, layer })
+      settings.set(path, { setting: merged, layer, floor: layer === 'organisation' ? merged : (before?.floor ?? null) })
     }
   }
-  const files = ORDER.flatMap((layer) => (layers[layer] ? [layers[layer].file] : []))
+  const files = written.map(({ manifest }) => manifest.file)
   const merged = new Map([...settings].map(([path, { setting }]) => [path, setting]))
   return { manifest: { file: files.join(' + ') || 'built-in', settings: merged, declared }, warnings }
+}
+
+function writtenLayers(layers: Layers): { readonly layer: LayerName; readonly manifest: Manifest }[] {
+  return [
+    ...(layers.organisation ?? []).map((manifest) => ({ layer: 'organisation' as const, manifest })),
+    ...PERSONAL_ORDER.flatMap((layer) => (layers[layer] ? [{ layer, manifest: layers[layer] }] : [])),
+  ]
 }
 
 type Warn = (at: RuleRef, finding: Finding) => void
@@ -60,13 +71,23 @@ function mergeSetting(
   warn: Warn,
 ): Setting {
   const { key } = setting
-  // The person at the keyboard may loosen their own limits; a project may not.
-  const bound = before.layer === 'user' && layer === 'project'
+  const { floor } = before
+  // The person at the keyboard may loosen their own limits; a project may not, and nobody what the organisation has set.
+  const bound = floor !== null || (before.layer === 'user' && layer === 'project')
   if (key.merge === 'deny-stands') return before.setting.value === 'deny' ? before.setting : setting
   if (key.merge === 'concat') return concat(before.setting, setting, warn)
-  if (key.merge === 'meet' || (bound && key.strictness === 'meet')) return meet(before.setting, setting, suffixes, warn)
-  if (!bound || key.strictness === undefined) return setting
-  if (isLooser(before.setting, setting)) {
+  if (key.merge === 'meet' || (bound && key.strictness === 'meet')) {
+    // What a person types replaces what they have set, and still has to meet what the organisation has.
+    const typed = layer === 'command-line' && key.merge !== 'meet'
+    return meet(typed && floor !== null ? floor : before.setting, setting, suffixes, warn)
+  }
+  if (key.strictness === undefined && key.organisation === undefined) return setting
+  if (floor !== null && isLooser(floor, setting)) {
+    warn(setting, ignored(floor, 'nobody can loosen what the organisation has set, so the stricter value holds'))
+    return before.setting
+  }
+  const byUser = before.layer === 'user' && layer === 'project' && key.strictness !== undefined
+  if (byUser && isLooser(before.setting, setting)) {
     warn(setting, ignored(before.setting))
     return before.setting
   }
@@ -78,16 +99,19 @@ const PERSONAL: Finding = {
   message: 'this is about the machine of whoever runs it, so only their own cordon.toml can say it',
 }
 
-function ignored(stronger: Setting): Finding {
+function ignored(
+  stronger: Setting,
+  message = 'a project cannot loosen what the user has set, so the stricter value holds',
+): Finding {
   return {
     code: 'layer-ignored',
-    message: 'a project cannot loosen what the user has set, so the stricter value holds',
+    message,
     found: `${JSON.stringify(plainValue(stronger.value))} at ${stronger.source}`,
   }
 }
 
 function isLooser(user: Setting, project: Setting): boolean {
-  switch (user.key.strictness) {
+  switch (user.key.strictness ?? user.key.organisation) {
     case 'true':
       return user.value === true && project.value === false
     case 'false':

@@ -3,6 +3,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import type { Prompter } from '../approval/prompter.ts'
 import { QuestionQueue } from '../approval/question-queue.ts'
 import { SESSION_ID } from '../audit/event.ts'
@@ -34,6 +35,7 @@ import type { LoadedPolicy, ManifestChoice } from './policy/load.ts'
 import { openPolicy } from './policy/open.ts'
 import { openSavedGrants } from './policy/saved-grants.ts'
 import { startNotes } from './policy/start-notes.ts'
+import { readOrganisation, type WrittenManifest } from './policy/written-manifests.ts'
 import { openRecord } from './record/open.ts'
 import { auditSigner, signTails } from './record/signer.ts'
 import { reapSpill } from './session/reap-spill.ts'
@@ -98,7 +100,15 @@ export interface Cordon {
 export async function createCordon(options: CordonOptions): Promise<Cordon> {
   const machine = options.machine ?? thisMachine()
   const tools = withOwnTools(options.tools ?? [])
-  const project: ProjectPolicy = { loaded: await openProject(options, machine) }
+  let organisation = await readOrganisation(machine)
+  const project: ProjectPolicy = { loaded: await openProject(options, machine, organisation) }
+  // A policy of the fleet that comes or expires while a session runs holds from its next call on.
+  const refresh = async (): Promise<void> => {
+    const now = await readOrganisation(machine)
+    if (isDeepStrictEqual(now, organisation)) return
+    project.loaded = await openProject(options, machine, now)
+    organisation = now
+  }
   const { root } = project.loaded
   const backend = options.backend ?? openBackend({ commands: 'many' })
   const resolver = options.resolver ?? machineResolver()
@@ -145,6 +155,7 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
               recorder,
               amend: (remembered) => amendProject(project.loaded, remembered, machine, machineFiles),
               now: Date.now,
+              refresh,
               closed: () => open.delete(opened),
             },
             {
@@ -206,14 +217,18 @@ function ownDirectory(machine: Machine, root: string, session: string): string {
   return join(machineFiles.canonical(base), session)
 }
 
-async function openProject(options: CordonOptions, machine: Machine): Promise<LoadedPolicy> {
+async function openProject(
+  options: CordonOptions,
+  machine: Machine,
+  organisation: readonly WrittenManifest[],
+): Promise<LoadedPolicy> {
   const choice: ManifestChoice =
     options.manifest === undefined
       ? { kind: 'project' }
       : 'file' in options.manifest
         ? { kind: 'file', file: options.manifest.file }
         : { kind: 'object', object: options.manifest.object }
-  const place = { machine, files: machineFiles, root: options.project, choice }
+  const place = { machine, files: machineFiles, root: options.project, choice, organisation }
   const opened = await openPolicy({ ...place, unsigned: 'refused' })
   if ('loaded' in opened) return opened.loaded
   if ('problems' in opened) {

@@ -129,8 +129,19 @@ export interface PlanUnderway {
   readonly limits: Limits
   /** Whether sockets will be handed out of the sandbox. */
   readonly sockets: boolean
+  /** What `arrange` made for it. */
+  readonly arrangement?: Arrangement
   /** Makes the whole plan, whose room this is. When it throws, nothing runs and the backend leaves nothing. */
   complete(): SandboxPlan
+}
+
+/** What a command without namespaces of its own is given on the machine, known before its plan is made. */
+export interface Arrangement {
+  /** Its private folder for temporary files, canonical; shown and writable. */
+  readonly temporary: string
+  /** Where its proxy is, and what it must show there: others of the machine can knock, too. */
+  readonly proxy: { readonly port: number; readonly token: string } | null
+  dispose(): void
 }
 
 export interface Backend {
@@ -139,6 +150,8 @@ export interface Backend {
   /** Really runs a sandbox, and attacks from inside it. */
   probe(): Promise<Support>
   compile(plan: SandboxPlan): CompiledSandbox
+  /** Only of a backend that has no namespaces: makes what a plan has to name. Whoever asks disposes of it. */
+  arrange?(needs: { readonly network: boolean }): Promise<Arrangement>
   /**
    * Runs one command. Throws a SandboxFault when it could not be run inside; never runs it outside.
    * INVARIANT: a plan that is under way is completed before this returns its promise: what was looked at for its first part

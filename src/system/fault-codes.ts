@@ -55,6 +55,13 @@ export const FAULT_EXITS = {
   'code-failed': 125,
   'working-directory': 125,
 
+  // The fleet's side.
+  'fleet-policy': 125,
+  'fleet-revoked': 125,
+  'fleet-settings': 125,
+  'fleet-unreachable': 125,
+  'no-fleet': 2,
+
   // The model's side.
   'provider-cut': 125,
   'provider-error': 125,

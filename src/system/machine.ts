@@ -12,6 +12,8 @@ export interface Machine {
   readonly env: Readonly<Record<string, string | undefined>>
   /** `$XDG_CONFIG_HOME/cordon` */
   readonly configDir: string
+  /** `/etc/cordon`: what whoever runs this machine has set for all of its users. */
+  readonly systemDir: string
   /** `$XDG_STATE_HOME/cordon` */
   readonly stateDir: string
   /** `$XDG_CACHE_HOME/cordon`: what may be lost. */
@@ -34,6 +36,7 @@ export function thisMachine(): Machine {
     home,
     env,
     configDir: join(base(env.XDG_CONFIG_HOME, '.config'), 'cordon'),
+    systemDir: '/etc/cordon',
     stateDir: join(base(env.XDG_STATE_HOME, '.local/state'), 'cordon'),
     cacheDir: join(base(env.XDG_CACHE_HOME, '.cache'), 'cordon'),
     readSecret: (source) => readSecret(source, env, home, join(base(env.XDG_STATE_HOME, '.local/state'), 'cordon')),

@@ -164,6 +164,17 @@ it('a killed set-up neither blocks the next one nor keeps its half for ever', as
   expect(hidden()).toEqual([])
 })
 
+it.each([
+  { name: 'Darwin', says: 'sandbox-exec, which is part of macOS', note: 'a Mac without its sandbox' },
+  { name: 'FreeBSD', says: 'Cordon has a sandbox for Linux and macOS', note: 'a system without one of ours' },
+])('$note is told so', async ({ name, says }) => {
+  const folder = pathWithout('uname')
+  writeFileSync(join(folder, 'uname'), `#!/bin/sh\necho ${name}\n`, { mode: 0o755 })
+  const ran = await end(start(['check', '--', 'ls'], folder))
+  expect([ran.code, ran.out]).toEqual([125, ''])
+  expect(ran.err).toContain(says)
+})
+
 it('a checkout that cannot be written and is not built says whose turn it is', async () => {
   rmSync(join(checkout, 'dist'), { recursive: true })
   writeFileSync(join(checkout, 'dist'), 'in the way')

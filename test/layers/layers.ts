@@ -14,7 +14,7 @@ export interface Layer {
 }
 
 const pure = ['shell', 'files', 'hosts', 'policy', 'scan']
-const effects = ['manifest', 'approval', 'sandbox', 'egress', 'audit', 'tools', 'undo', 'providers', 'code']
+const effects = ['manifest', 'approval', 'sandbox', 'egress', 'audit', 'tools', 'undo', 'providers', 'code', 'fleet']
 
 /** What surfaces have in common. */
 const shared = ['surfaces/terminal', 'surfaces/loopback']

@@ -65,6 +65,8 @@ export interface Key {
   readonly spec: string
   readonly merge: Merge
   readonly strictness?: Strictness
+  /** Which value is the stricter one where only an organisation binds: a project may change what the user has set (X8). */
+  readonly organisation?: 'true' | 'choice-order'
   /** About the person's machine: what a project says of it is not used. */
   readonly personal?: true
 }

@@ -36,6 +36,7 @@ wrappers = ["make"]
       doc: 'What is there to read without a grant: `none`; `system`: /usr, /bin, /lib, /etc …; `permissive`: the home directory too; `all`: everything.',
       spec: 'O3',
       merge: 'later',
+      organisation: 'choice-order',
     },
     {
       name: 'command_mask_secrets',
@@ -44,6 +45,7 @@ wrappers = ["make"]
       doc: 'Hides keys, credentials and secret-shaped files; only a grant that names one opens it.',
       spec: 'O4',
       merge: 'later',
+      organisation: 'true',
     },
     {
       name: 'mask_tracked',
@@ -298,6 +300,7 @@ const AUDIT: Section = {
       doc: 'True stores arguments verbatim (secrets masked) instead of their hash.',
       spec: 'A1',
       merge: 'later',
+      organisation: 'true',
     },
   ],
 }

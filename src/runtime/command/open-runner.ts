@@ -7,6 +7,7 @@ import type { CommandRule, HostRule } from '../../policy/policy.ts'
 import type { Backend } from '../../sandbox/backend.ts'
 import { createBwrapBackend } from '../../sandbox/bwrap/backend.ts'
 import { describePlan, formatPlan, type PlanReport, type Support } from '../../sandbox/report.ts'
+import { createSeatbeltBackend } from '../../sandbox/seatbelt/backend.ts'
 import type { Word } from '../../shell/facts.ts'
 import { Fault } from '../../system/fault.ts'
 import type { Files } from '../../system/files.ts'
@@ -35,13 +36,10 @@ export const PASSED_SIGNALS: readonly NodeJS.Signals[] = [
 /** The sandbox of this platform. No sandbox, no run. `commands`: what the caller has, where it is known. */
 export function openBackend(options: { readonly commands?: 'one' | 'many' } = {}): Backend {
   if (process.platform === 'linux') return createBwrapBackend(options)
-  throw new Fault(
-    'no-sandbox',
-    `Cordon has no sandbox it can launch on ${process.platform} yet, and nothing runs without one`,
-    {
-      remedy: 'Run it on Linux, in a virtual machine or a container with user namespaces.',
-    },
-  )
+  if (process.platform === 'darwin') return createSeatbeltBackend()
+  throw new Fault('no-sandbox', `Cordon has no sandbox on ${process.platform}, and nothing runs without one`, {
+    remedy: 'Run it on Linux or macOS, or in a virtual machine.',
+  })
 }
 
 /** A runner for one session in this project. */

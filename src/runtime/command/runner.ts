@@ -8,6 +8,7 @@ import type { EgressRules } from '../../egress/rules.ts'
 import { isInside } from '../../files/baseline.ts'
 import type { PathRule } from '../../policy/policy.ts'
 import {
+  type Arrangement,
   type Backend,
   type LaunchIo,
   type LaunchResult,
@@ -156,10 +157,16 @@ export class CommandRunner {
 
   /** The plan of a command, as `cordon run --plan` shows it. Nothing is begun. */
   async plan(request: RunRequest): Promise<SandboxPlan> {
-    const { plan, guard, held } = this.#prepare(request, await this.#doorSettings(request)).complete()
-    guard.end()
-    held?.drop()
-    return plan
+    const arrangement = await this.#arrange(request)
+    try {
+      const door = await this.#doorSettings(request, arrangement)
+      const { plan, guard, held } = this.#prepare(request, door, arrangement).complete()
+      guard.end()
+      held?.drop()
+      return plan
+    } finally {
+      arrangement?.dispose()
+    }
   }
 
   /** Runs a command; resolves once it and everything it left behind is settled. */
@@ -181,8 +188,8 @@ export class CommandRunner {
 
   /** A run of this very request is likely to come, once it is decided: its place may be made ready meanwhile. */
   expect(request: RunRequest, io: RunIo): void {
-    if (hasWayOut(request)) return
-    this.#expected = { request, preparing: this.#prepare(request, null) }
+    if (hasWayOut(request) || this.#backend.arrange) return
+    this.#expected = { request, preparing: this.#prepare(request, null, null) }
     this.#backend.expect?.(this.#expected.preparing, io)
   }
 
@@ -190,7 +197,16 @@ export class CommandRunner {
     if (request.mustKeep && !this.#holdsChanges) throw withoutUndo(null)
     const expected = this.#expected?.request === request ? this.#expected.preparing : null
     this.#expected = null
-    const preparing = expected ?? this.#prepare(request, await this.#doorSettings(request))
+    const arrangement = this.#backend.arrange ? await this.#arrange(request) : null
+    try {
+      const preparing = expected ?? this.#prepare(request, await this.#doorSettings(request, arrangement), arrangement)
+      return await this.#launch(preparing, request, io)
+    } finally {
+      arrangement?.dispose()
+    }
+  }
+
+  async #launch(preparing: Preparing, request: RunRequest, io: RunIo): Promise<RunOutcome> {
     const egress = createEgressLog()
     const openDoor = this.#network?.doorFor(request.rules, egress.add)
     const ports = new DevServerPorts(io.onNotice ?? (() => {}))
@@ -261,31 +277,38 @@ export class CommandRunner {
   }
 
   /** The way out is only loaded for a command that has one: it costs more than the sandbox itself. */
-  async #doorSettings(request: RunRequest): Promise<DoorSettings | null> {
+  async #doorSettings(request: RunRequest, arrangement: Arrangement | null): Promise<DoorSettings | null> {
     if (!hasWayOut(request)) return null
     if (this.#network === null) {
       const { SessionNetwork } = await import('./network.ts')
       this.#network = new SessionNetwork(this.#networkOptions)
     }
-    return this.#network.settings(request.rules)
+    return this.#network.settings(request.rules, arrangement?.proxy ?? null)
+  }
+
+  /** On a system without namespaces: the folder and the port that the plan has to name. */
+  async #arrange(request: RunRequest): Promise<Arrangement | null> {
+    return (await this.#backend.arrange?.({ network: hasWayOut(request) })) ?? null
   }
 
   /** The first part of a plan, with the way to the rest: a look for the secrets and the protected paths. */
-  #prepare(request: RunRequest, door: DoorSettings | null): Preparing {
+  #prepare(request: RunRequest, door: DoorSettings | null, arrangement: Arrangement | null): Preparing {
     const { sandbox } = this.#loaded
     const applied = this.#bundles(request)
     const furnished = furnish(applied, { home: this.#machine.home, registries: this.#loaded.registries })
     const shown = door ? [...furnished.reads, door.directory] : furnished.reads
     const carried = placeCarried(this.#loaded.policy, request.paths, this.#files)
     const reads = [...this.#placement.reads, ...this.#existing(shown), ...carried]
-    const writes = [...this.#placement.writes, ...this.#existing(furnished.writes), ...carried]
+    const own = arrangement ? [arrangement.temporary] : []
+    const writes = [...this.#placement.writes, ...this.#existing(furnished.writes), ...carried, ...own]
+    const shows = this.#backend.capabilities.has('stand-ins')
     const sight = {
       baseline: sandbox.commandFs.value,
       home: this.#machine.home,
       cwd: request.cwd,
       reads,
       writes,
-      standIns: [...(door?.standIns ?? []), ...this.#nameSettings()],
+      standIns: shows ? [...(door?.standIns ?? []), ...this.#nameSettings()] : [],
       unixSockets: false,
     }
     const limits = this.#limits(request.timeoutMs)
@@ -313,17 +336,23 @@ export class CommandRunner {
         const plan = planSandbox({
           ...room,
           argv: request.argv,
-          env: this.#environment(request, furnished, door?.variables ?? NO_WAY_OUT),
+          env: this.#environment(
+            request,
+            furnished,
+            door?.variables ?? NO_WAY_OUT,
+            arrangement?.temporary ?? TEMPORARY,
+          ),
           uid: process.getuid?.() ?? 0,
           gid: process.getgid?.() ?? 0,
           masks,
           maskIdentities: identities,
-          maskFaces: faces,
-          replaced,
+          // Where nothing can stand in for a file, a hidden one is refused, whatever was committed.
+          ...(shows && { maskFaces: faces, replaced }),
           held,
           pins: [...guard.pins, ...this.#frozen().map((path) => ({ path, mode: 'read-only' as const }))],
           changes: changes?.plan ?? null,
           network: door ? 'listener' : 'none',
+          ...(arrangement?.proxy && { port: arrangement.proxy.port }),
           // A port that the command itself may serve is its own; the machine's is then reached through the proxy.
           ...(door && { names: door.names, doors: door.doors.filter((one) => !servers.includes(one.port)) }),
           servers,
@@ -337,7 +366,7 @@ export class CommandRunner {
       }
     }
     const sockets = door !== null || sandbox.devServerPorts.length > 0
-    return { room: () => planRoom(room), limits, sockets, complete }
+    return { room: () => planRoom(room), limits, sockets, complete, ...(arrangement && { arrangement }) }
   }
 
   /** What commands that run now, here or in other processes, could move of the secrets. */
@@ -365,6 +394,7 @@ export class CommandRunner {
     request: RunRequest,
     furnished: BundleFurnishing,
     door: Readonly<Record<string, string>>,
+    temporary: string,
   ): Readonly<Record<string, string>> {
     const { sandbox } = this.#loaded
     const { variables } = commandEnvironment({
@@ -374,7 +404,7 @@ export class CommandRunner {
       declared: [...request.envVars, ...furnished.env, ...Object.keys(furnished.defaults)],
       denied: sandbox.envDenied.map((name) => name.value),
       fixed: { ...furnished.variables, ...door },
-      temporary: TEMPORARY,
+      temporary,
       writable: this.#placement.writes,
     })
     return variables
@@ -411,7 +441,6 @@ export class CommandRunner {
 
   /** In the place of the machine's resolvers, which nobody inside could reach. */
   #nameSettings(): readonly StandIn[] {
-    if (!this.#backend.capabilities.has('stand-ins')) return []
     return [{ path: NAME_SETTINGS, source: nameFile(this.#machine.cacheDir) }]
   }
 

@@ -74,7 +74,9 @@ export class BatchChecker {
     undo: boolean,
   ): Promise<CallChecker | { readonly error: string }> {
     const place = { machine: this.#machine, files: this.#files, root, choice }
-    const opened = await openPolicy({ ...place, unsigned: 'as-written' })
+    // An object stands in the place of every layer, the organisation's too: nothing runs on it.
+    const alone = choice.kind === 'object' ? { organisation: [] } : {}
+    const opened = await openPolicy({ ...place, ...alone, unsigned: 'as-written' })
     if ('problems' in opened) return { error: opened.problems.map(renderProblem).join('\n') }
     if ('unsigned' in opened) return { error: `${opened.manifestPath} is ${opened.unsigned}` }
     const { loaded } = opened

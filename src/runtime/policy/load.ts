@@ -15,7 +15,13 @@ import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
 import { freeHosts, withKeyedHosts } from './keyed-hosts.ts'
 import { findRoot, MANIFEST_NAME } from './project-root.ts'
-import { readManifests, readUserManifest, type WrittenManifest, type WrittenManifests } from './written-manifests.ts'
+import {
+  readManifests,
+  readOrganisation,
+  readUserManifest,
+  type WrittenManifest,
+  type WrittenManifests,
+} from './written-manifests.ts'
 
 /** Which manifest holds: the project's own, one that the person named, or an object instead of every layer. */
 export type ManifestChoice =
@@ -29,6 +35,8 @@ export interface LoadRequest {
   /** The project root to judge against; null looks for it from the working directory upwards. */
   readonly root: string | null
   readonly choice: ManifestChoice
+  /** The organisation's manifests; read from this machine unless they are given. */
+  readonly organisation?: readonly WrittenManifest[]
 }
 
 /** The policy that holds in a project. */
@@ -69,6 +77,7 @@ export async function loadPolicy(request: LoadRequest): Promise<LoadOutcome> {
     env: machine.env,
     suffixes: layers.suffixes,
     realpath: (path) => files.canonical(path),
+    foldsNames: process.platform === 'darwin',
     bundleHosts,
     bundleCommands,
   })
@@ -116,26 +125,60 @@ type OpenedLayers =
     }
   | { readonly problems: readonly Problem[] }
 
-async function openLayers({ machine, files, choice }: LoadRequest, root: string): Promise<OpenedLayers> {
+async function openLayers(request: LoadRequest, root: string): Promise<OpenedLayers> {
+  const { machine, files, choice } = request
+  const texts = request.organisation ?? (await readOrganisation(machine))
+  const organisation = await openOrganisation(texts)
+  if ('problems' in organisation) return organisation
+  const { manifests } = organisation
   if (choice.kind === 'object') {
-    const result = await open({ object: choice.object })
+    const result = await open({ object: choice.object }, { below: mergeLayers({ organisation: manifests }).manifest })
     if ('problems' in result) return { problems: result.problems }
-    return { layers: { project: result.manifest }, warnings: result.warnings, suffixes: result.suffixes, written: null }
+    return {
+      layers: { organisation: manifests, project: result.manifest },
+      warnings: [...organisation.warnings, ...result.warnings],
+      suffixes: result.suffixes ?? organisation.suffixes,
+      written: null,
+    }
   }
   const written =
     choice.kind === 'project'
-      ? readManifests(root, machine, files)
+      ? readManifests(root, machine, files, texts)
       : { user: readUserManifest(machine, files), project: namedManifest(choice.file, machine, files) }
-  const user = written.user && (await openWritten(written.user))
+  const above = manifests.length === 0 ? null : mergeLayers({ organisation: manifests }).manifest
+  const user = written.user && (await openWritten(written.user, { below: above }))
   if (user && 'problems' in user) return { problems: user.problems }
-  const below = user?.manifest ?? null
+  const own = user?.manifest ?? null
+  const below = above === null ? own : mergeLayers({ organisation: manifests, user: own }).manifest
   const project = written.project && (await openWritten(written.project, { below }))
   if (project && 'problems' in project) return { problems: project.problems }
   return {
-    layers: { user: below, project: project?.manifest ?? null },
-    warnings: [...(user?.warnings ?? []), ...(project?.warnings ?? [])],
-    suffixes: project?.suffixes ?? user?.suffixes ?? null,
-    written: choice.kind === 'project' ? written : null,
+    layers: { organisation: manifests, user: own, project: project?.manifest ?? null },
+    warnings: [...organisation.warnings, ...(user?.warnings ?? []), ...(project?.warnings ?? [])],
+    suffixes: project?.suffixes ?? user?.suffixes ?? organisation.suffixes,
+    written: 'organisation' in written ? written : null,
+  }
+}
+
+type OpenedOrganisation =
+  | {
+      readonly manifests: readonly Manifest[]
+      readonly warnings: readonly Problem[]
+      readonly suffixes: LoadOptions['suffixes'] & (object | null)
+    }
+  | { readonly problems: readonly Problem[] }
+
+async function openOrganisation(texts: readonly WrittenManifest[]): Promise<OpenedOrganisation> {
+  const opened = []
+  for (const text of texts) {
+    const result = await openWritten(text)
+    if ('problems' in result) return { problems: result.problems }
+    opened.push(result)
+  }
+  return {
+    manifests: opened.map(({ manifest }) => manifest),
+    warnings: opened.flatMap(({ warnings }) => warnings),
+    suffixes: opened.find(({ suffixes }) => suffixes !== null)?.suffixes ?? null,
   }
 }
 

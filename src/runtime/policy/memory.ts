@@ -16,7 +16,7 @@ import { openOwnDirectory, readOwnJson } from '../../system/state.ts'
 import { type Frozen, thawedPolicy } from './frozen.ts'
 import type { LoadedPolicy } from './load.ts'
 import { findRoot, MANIFEST_NAME } from './project-root.ts'
-import { readManifests, type WrittenManifests } from './written-manifests.ts'
+import { readManifests, type WrittenManifest, type WrittenManifests } from './written-manifests.ts'
 
 /** The hash of all sources; the build puts it here. Unbuilt code remembers nothing. */
 declare const BUILD: string | undefined
@@ -45,15 +45,20 @@ export function rememberingBuild(): string | null {
 }
 
 /** The policy in force in a project, registries included, when it is known already; null: read the manifests. */
-export function recallPolicy(machine: Machine, files: Files, root: string | null): LoadedPolicy | null {
+export function recallPolicy(
+  machine: Machine,
+  files: Files,
+  root: string | null,
+  organisation: readonly WrittenManifest[],
+): LoadedPolicy | null {
   const build = rememberingBuild()
   if (build === null) return null
   const { cwd, home, stateDir } = machine
   const project = files.canonical(root === null ? findRoot(cwd, files) : resolve(cwd, root))
   const place = { root: project, manifestPath: join(project, MANIFEST_NAME) }
-  const written = readManifests(project, machine, files)
+  const written = readManifests(project, machine, files, organisation)
   if (!written.project) {
-    if (written.user) return null
+    if (written.user || organisation.length > 0) return null
     const { policy, ...rest } = thawedPolicy(BUILT_IN_POLICY)
     return { ...rest, ...place, policy: { ...policy, root: project, home }, ownManifest: false, registries: {} }
   }
@@ -67,8 +72,8 @@ export function recallPolicy(machine: Machine, files: Files, root: string | null
 }
 
 /** All that the compiled policy depends on, beside the build: where it holds, and what was written. */
-export function writtenText(root: string, home: string, { user, project }: WrittenManifests): string {
-  return JSON.stringify([root, home, user, project])
+export function writtenText(root: string, home: string, { organisation, user, project }: WrittenManifests): string {
+  return JSON.stringify([root, home, organisation, user, project])
 }
 
 /** What was sealed for a project; null when nothing was, or in another form. */

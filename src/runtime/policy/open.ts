@@ -6,6 +6,7 @@ import { requireProject } from './confirmed-roots.ts'
 import type { LoadedManifest, LoadedPolicy, LoadRequest } from './load.ts'
 import { recallPolicy } from './memory.ts'
 import type { TrustReport } from './trust.ts'
+import { readOrganisation } from './written-manifests.ts'
 
 /** What a project's manifest that nobody signed means to the one who opens it (M3). */
 export type Unsigned =
@@ -40,11 +41,13 @@ export async function openPolicy(request: OpenRequest): Promise<OpenedPolicy> {
 
 async function openAnywhere(request: OpenRequest): Promise<OpenedPolicy> {
   const { machine, files, root, choice, unsigned } = request
-  // Inside a sandbox the memory is out of reach.
-  const known = choice.kind === 'project' && unsigned !== 'in-force' ? recallPolicy(machine, files, root) : null
+  // Inside a sandbox the memory is out of reach, and so is what Cordon knows of a fleet: that holds from outside.
+  const inside = unsigned === 'in-force'
+  const organisation = inside ? [] : (request.organisation ?? (await readOrganisation(machine)))
+  const known = choice.kind === 'project' && !inside ? recallPolicy(machine, files, root, organisation) : null
   if (known) return { loaded: known }
   const { loadPolicy } = await import('./load.ts')
-  const outcome = await loadPolicy(request)
+  const outcome = await loadPolicy({ ...request, organisation })
   if ('problems' in outcome) return outcome
   const { loaded } = outcome
   if (!loaded.ownManifest) return { loaded: await withNamedRegistries(loaded, request) }

@@ -1,5 +1,6 @@
-/** The manifests of a project as they are written: its own and the user's. */
+/** The manifests of a project as they are written: its own, the user's and the organisation's. */
 
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
@@ -12,14 +13,30 @@ export interface WrittenManifest {
 }
 
 export interface WrittenManifests {
+  /** What the fleet's policy has for this machine (X8). */
+  readonly organisation: readonly WrittenManifest[]
   readonly user: WrittenManifest | null
   readonly project: WrittenManifest | null
 }
 
+/** Reads the organisation's manifests. On a machine that is in no fleet nothing is loaded for it. */
+export async function readOrganisation(machine: Machine): Promise<readonly WrittenManifest[]> {
+  const { systemDir, configDir } = machine
+  if (![systemDir, configDir].some((directory) => existsSync(join(directory, 'fleet.json')))) return []
+  const { organisationManifests } = await import('../fleet/organisation.ts')
+  return organisationManifests(machine, Date.now())
+}
+
 /** Reads the manifests that hold in a project. One that is there and cannot be read is a fault: what it denies would be allowed. */
-export function readManifests(root: string, machine: Machine, files: Files): WrittenManifests {
+export function readManifests(
+  root: string,
+  machine: Machine,
+  files: Files,
+  organisation: readonly WrittenManifest[],
+): WrittenManifests {
   const project = join(root, MANIFEST_NAME)
   return {
+    organisation,
     user: readUserManifest(machine, files),
     project: files.isMissing(project) ? null : { text: files.readText(project), label: MANIFEST_NAME },
   }

@@ -56,6 +56,8 @@ export interface SessionParts extends QuestionParts {
   readonly spillDirectory: string
   readonly code: (session: Omit<CodeOptions, 'machine' | 'backend'>) => SessionCode
   readonly web: (policy: () => LoadedPolicy, facts: () => SessionFacts) => WebPort
+  /** Takes a policy of the organisation into force that came or expired since; throws a Fault where none may be used. */
+  readonly refresh: () => Promise<void>
   /** Told when the session is closed. */
   readonly closed: () => void
 }
@@ -210,7 +212,7 @@ export class Session {
       outcomes: [],
       changes: [],
     }
-    const running = runToolCall(this.#stages(underway), { tool, input, signal })
+    const running = this.#refreshed(() => runToolCall(this.#stages(underway), { tool, input, signal }))
     this.#running.add(running)
     try {
       const result = await running
@@ -219,6 +221,17 @@ export class Session {
     } finally {
       this.#running.delete(running)
     }
+  }
+
+  async #refreshed(run: () => Promise<ToolResult>): Promise<ToolResult> {
+    try {
+      await this.#parts.refresh()
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error
+      const { code, message, remedy } = error
+      return { status: 'failed', decision: null, error: { code, message, remedy, cause: error } }
+    }
+    return run()
   }
 
   /** `/mode NAME`. */

@@ -39,6 +39,7 @@ const LOADERS: Readonly<Record<string, Load>> = {
   mcp: () => import('./commands/mcp.ts'),
   chat: () => import('./commands/chat.ts'),
   agent: () => import('./commands/agent.ts'),
+  fleet: () => import('./commands/fleet.ts'),
   login: () => import('./commands/login.ts'),
   acp: () => import('./commands/acp.ts'),
   completions: () => import('./completions.ts'),

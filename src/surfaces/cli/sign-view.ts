@@ -34,11 +34,16 @@ const SIGNS: Readonly<Record<'opens' | 'changes' | 'closes', readonly [sign: str
 }
 
 /** What changes, in words, the widest first. */
-export function describeChanges(terminal: Terminal, view: SignatureView): string {
+export function describeChanges(terminal: Terminal, view: Pick<SignatureView, 'changes' | 'absent'>): string {
   return `${sentences(terminal, Math.max(40, Math.min(terminal.width, 120)), view, true).join('\n')}\n`
 }
 
-function sentences(terminal: Terminal, columns: number, view: SignatureView, all: boolean): string[] {
+function sentences(
+  terminal: Terminal,
+  columns: number,
+  view: Pick<SignatureView, 'changes' | 'absent'>,
+  all: boolean,
+): string[] {
   const { changes, absent } = view
   const rows = changes.map(({ direction, text }) => sentence(terminal, columns, ...SIGNS[direction], text))
   const left = all ? 0 : rows.length - SHOWN

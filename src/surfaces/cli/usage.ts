@@ -180,7 +180,7 @@ export const commands: readonly CommandRow[] = [
     name: 'audit',
     summary: 'Show, search, verify and report the record.',
     usage:
-      'cordon audit tail [--follow] [--session ID]\n  cordon audit query [FILTERS] [--json]\n  cordon audit verify [--session ID] [--json]\n  cordon audit report [--out FILE] [FILTERS] [--json]',
+      'cordon audit tail [--follow] [--session ID]\n  cordon audit query [FILTERS] [--json]\n  cordon audit verify [--session ID | --from FILES] [--json]\n  cordon audit report [--out FILE] [FILTERS] [--json]',
     words: 1,
     flags: [
       json,
@@ -196,6 +196,13 @@ export const commands: readonly CommandRow[] = [
       { name: '--file', value: 'TEXT', about: 'Part of a file name.' },
       { name: '--text', value: 'TEXT', about: 'Part of anything.' },
       { name: '--limit', value: 'N', about: 'The newest N.' },
+      { name: '--ocsf', about: 'With query: print OCSF events, for a SIEM.' },
+      {
+        name: '--from',
+        value: 'FILES',
+        about: 'With verify: records that machines of a fleet shipped, as a receiver keeps them; nats for its servers.',
+      },
+      { name: '--key', value: 'KEYS', about: 'With --from: the keys whose checkpoints count, beside those you trust.' },
       {
         name: '--out',
         value: 'FILE',
@@ -327,6 +334,34 @@ export const commands: readonly CommandRow[] = [
     ],
     details:
       '`answer` asks you as a session would, with every answer; `allow` grants one choice for a time. A grant never beats a deny;\ncordon grants lists and revokes it.',
+  },
+  {
+    name: 'fleet',
+    summary: 'One signed policy for many machines: join, publish, and what it changes.',
+    usage:
+      'cordon fleet [status|sync [--follow]] [--json]\n  cordon fleet join URL CODE [--name NAME]\n  cordon fleet init NAME [--policy PLACE] [--nats SERVERS] [--otlp URL]\n  cordon fleet invite [--role ROLE] [--groups NAMES]\n  cordon fleet machines|revoke ID|serve|nats|streams\n  cordon fleet diff|publish DRAFT.json [--records FILES] [--out FILE]',
+    words: 3,
+    flags: [
+      { name: '--follow', about: 'With sync: go on until it is stopped.' },
+      { name: '--name', value: 'NAME', about: 'What this machine is called in the fleet; its host name unless told.' },
+      { name: '--policy', value: 'PLACE', about: 'Where machines fetch the policy: a path, an https URL, or nats.' },
+      { name: '--nats', value: 'SERVERS', about: 'NATS servers, with commas: tls://a:4222,tls://b:4222.' },
+      { name: '--otlp', value: 'URL', about: 'An OTLP/HTTP endpoint for records.' },
+      { name: '--asks', value: 'SECONDS', about: 'Put asks that nobody here answers to the fleet, for so long.' },
+      { name: '--signers', value: 'N', about: 'How many of the team’s keys must sign a policy.' },
+      { name: '--key', value: 'KEYS', about: 'Further keys of the team, with commas.' },
+      { name: '--role', value: 'ROLE', about: 'With invite: machine, approver or admin.' },
+      { name: '--groups', value: 'NAMES', about: 'Groups, with commas: of the invited machine, or to look at.' },
+      { name: '--hours', value: 'N', about: 'With invite: how long the code holds (24).' },
+      { name: '--port', value: 'N', about: 'With serve: the port (any free one).' },
+      { name: '--replicas', value: 'N', about: 'With streams: on how many servers each message is kept (3).' },
+      { name: '--records', value: 'FILES', about: 'With diff and publish: shipped records or audit files to replay.' },
+      { name: '--out', value: 'FILE', about: 'With publish: write the bundle there.' },
+      { name: '--yes', about: 'With publish: do not ask.' },
+      json,
+    ],
+    details:
+      'A machine in no fleet reaches nothing and waits for nothing. `sync` fetches the policy and ships records once; run\n`cordon fleet sync --follow` as a service. Publishing shows what a draft opens and closes, and by replay what it would\nhave decided. docs/FLEET.md has the whole of it.',
   },
   {
     name: 'import',

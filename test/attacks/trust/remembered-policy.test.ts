@@ -106,7 +106,7 @@ async function read(): Promise<LoadedPolicy> {
   return withRegistries(outcome.loaded, sealed ?? report?.registries ?? {})
 }
 
-const recalled = (from = machine, at: string | null = root) => recallPolicy(from, machineFiles, at)
+const recalled = (from = machine, at: string | null = root) => recallPolicy(from, machineFiles, at, [])
 
 describe('a remembered policy', () => {
   it.each([
@@ -127,7 +127,7 @@ describe('a remembered policy', () => {
     const outcome = await loadPolicy({ machine: there, files: nowhere, root: null, choice: { kind: 'project' } })
     if (!('loaded' in outcome)) throw new Error(JSON.stringify(outcome.problems))
     const { manifest: _manifest, project: _project, written: _written, ...known } = outcome.loaded
-    expect(recallPolicy(there, nowhere, null)).toEqual(known)
+    expect(recallPolicy(there, nowhere, null, [])).toEqual(known)
   })
 
   it('is made anew for a manifest in which only a comment has changed', async () => {

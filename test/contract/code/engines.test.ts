@@ -55,6 +55,7 @@ function machineWith(scripts: Readonly<Record<string, string>>) {
     home,
     stateDir: join(home, 'state'),
     cacheDir: join(home, 'cache'),
+    systemDir: join(home, 'etc'),
     configDir: join(home, 'config'),
   }
   const open = (engines: readonly string[], image: string | null = null): EngineSet =>

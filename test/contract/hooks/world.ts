@@ -68,6 +68,7 @@ export async function openHookWorld(manifest: string = MANIFEST): Promise<HookWo
     configDir: join(home, '.config/cordon'),
     stateDir: join(home, '.local/state/cordon'),
     cacheDir: join(home, '.cache/cordon'),
+    systemDir: join(home, 'etc'),
   }
   const world: HookWorld = {
     base,

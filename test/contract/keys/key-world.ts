@@ -78,6 +78,7 @@ export class KeyWorld {
       configDir: join(this.home, '.config/cordon'),
       stateDir: join(this.home, '.local/state/cordon'),
       cacheDir: join(this.home, '.cache/cordon'),
+      systemDir: join(this.home, 'etc'),
     }
   }
 

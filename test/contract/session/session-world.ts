@@ -55,6 +55,7 @@ export function openSessionWorld(): SessionWorld {
     configDir: join(base, 'config'),
     stateDir: join(base, 'state'),
     cacheDir: join(base, 'cache'),
+    systemDir: join(base, 'etc'),
   }
   const opened: Cordon[] = []
   const world: SessionWorld = {

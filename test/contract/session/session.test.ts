@@ -433,6 +433,7 @@ async function brokenLog(room: SessionWorld): Promise<Session> {
       guarded: () => openGuardedFiles(),
       tools: builtInTools,
       customTools: () => [],
+      refresh: async () => {},
       openRunner: full,
       spillDirectory: join(room.machine.cacheDir, 'spill'),
       web: () => ({ fetch: full }),

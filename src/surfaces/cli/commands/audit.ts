@@ -18,7 +18,12 @@ import { type CommandContext, commandRow, EXIT, UsageError } from '../usage.ts'
 export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const args = parseArguments(commandRow('audit')!, argv)
   const verb = oneOf(['tail', 'query', 'verify', 'report'], args.words[0], 'say what to do')
-  const trail = openAuditTrail(thisMachine())
+  const machine = thisMachine()
+  const trail = openAuditTrail(machine)
+  if (verb === 'verify' && args.flags.from !== undefined) {
+    const { verifyFrom } = await import('./audit-from.ts')
+    return verifyFrom(terminal, args, machine)
+  }
   const session = textFlag(args, 'session')
   // Nothing is whole because nothing is there.
   if (session !== undefined && !trail.sessions().includes(session))
@@ -42,7 +47,12 @@ async function tail(terminal: Terminal, args: Arguments, trail: AuditTrail): Pro
   return EXIT.ok
 }
 
-function query(terminal: Terminal, args: Arguments, trail: AuditTrail): number {
+async function query(terminal: Terminal, args: Arguments, trail: AuditTrail): Promise<number> {
+  if (args.flags.ocsf) {
+    const { ocsfLines } = await import('../../../runtime/report/ocsf.ts')
+    for (const line of ocsfLines(trail.query(queryOf(args)))) terminal.out(`${line}\n`)
+    return EXIT.ok
+  }
   for (const line of trail.query(queryOf(args))) terminal.out(show(terminal, args, line))
   return EXIT.ok
 }

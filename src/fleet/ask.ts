@@ -1,0 +1,160 @@
+/** An ask that goes to the fleet, the answers to it, and when they settle it: the machine believes nobody else about that. */
+
+import { createHash, randomBytes } from 'node:crypto'
+import { isSignedBy } from '../system/keys/ed25519.ts'
+import type { PublicKey, SigningKey } from '../system/keys/signing-key.ts'
+import { type Approver, type Bundle, isFor } from './bundle.ts'
+import { type Certificate, type Enrolment, verifyCertificate } from './identity.ts'
+import type { FleetSettings } from './settings.ts'
+
+export interface FleetAsk {
+  readonly fleet: string
+  readonly id: string
+  readonly machine: PublicKey
+  readonly tool: string
+  /** What would be done and why it is asked, without secrets. */
+  readonly subject: string
+  readonly why: string
+  readonly project: string
+  readonly asked: string
+  /** After this the answer is no. */
+  readonly deadline: string
+}
+
+/** An ask as it is sent: signed by the machine, with the certificate that says who that is. */
+export interface SignedAsk {
+  readonly payload: string
+  readonly signature: string
+  readonly certificate: Certificate
+}
+
+export interface FleetAnswer {
+  readonly fleet: string
+  /** The hash of the very ask: an answer is for nothing else. */
+  readonly ask: string
+  readonly by: PublicKey
+  readonly verdict: 'yes' | 'no'
+  readonly message: string | null
+  readonly time: string
+}
+
+export interface SignedAnswer {
+  readonly payload: string
+  readonly signature: string
+}
+
+export type Settlement =
+  | { readonly settled: 'yes'; readonly by: readonly string[] }
+  | { readonly settled: 'no'; readonly by: string; readonly message: string | null }
+  | { readonly settled: null; readonly missing: number }
+
+/** A machine's clock may be a little behind that of whoever answers. */
+const SKEW_MS = 5 * 60_000
+
+function askMessage(payload: string): string {
+  return `cordon-fleet-ask-v1\0${payload}`
+}
+
+function answerMessage(payload: string): string {
+  return `cordon-fleet-answer-v1\0${payload}`
+}
+
+export function askHash(payload: string): string {
+  return createHash('sha256').update(askMessage(payload)).digest('hex')
+}
+
+export function newAskId(): string {
+  return randomBytes(10).toString('hex')
+}
+
+export function signAsk(ask: FleetAsk, key: SigningKey, certificate: Certificate): SignedAsk {
+  const payload = JSON.stringify(ask)
+  return { payload, signature: key.sign(askMessage(payload)), certificate }
+}
+
+/** The ask in a text from the servers, with the machine that asks; null unless that machine is enrolled and signed it. */
+export function verifyAsk(
+  text: string,
+  settings: Pick<FleetSettings, 'fleet' | 'keys'>,
+  revoked: readonly PublicKey[],
+): { readonly ask: FleetAsk; readonly signed: SignedAsk; readonly enrolment: Enrolment } | null {
+  const signed = parse<SignedAsk>(text)
+  if (typeof signed?.payload !== 'string' || typeof signed.signature !== 'string') return null
+  const enrolment = verifyCertificate(signed.certificate, settings, revoked)
+  if (enrolment === null || !isSignedBy(enrolment.machine, askMessage(signed.payload), signed.signature)) return null
+  const ask = parse<FleetAsk>(signed.payload)
+  if (ask === null || ask.fleet !== settings.fleet || ask.machine !== enrolment.machine) return null
+  return { ask, signed, enrolment }
+}
+
+/** Answers an ask. */
+export function signAnswer(
+  signed: SignedAsk,
+  fleet: string,
+  answer: Pick<FleetAnswer, 'verdict' | 'message' | 'time'>,
+  key: SigningKey,
+): SignedAnswer {
+  const payload = JSON.stringify({ fleet, ask: askHash(signed.payload), by: key.publicKey, ...answer })
+  return { payload, signature: key.sign(answerMessage(payload)) }
+}
+
+/** Who may answer an ask of a machine. It never answers itself. */
+export function approversFor(bundle: Bundle, machine: PublicKey, groups: readonly string[]): readonly Approver[] {
+  return bundle.approvers.filter(
+    ({ key, groups: theirs }) => key !== machine && !bundle.revoked.includes(key) && isFor(theirs, groups),
+  )
+}
+
+/** How many different people have to say yes. */
+export function peopleNeeded(bundle: Bundle, tool: string, groups: readonly string[]): number {
+  const fitting = bundle.rules.filter((rule) => isFor(rule.groups, groups) && isFor(rule.tools, [tool]))
+  return Math.max(1, ...fitting.map((rule) => rule.people))
+}
+
+export interface AskFacts {
+  /** What was sent: its very characters. */
+  readonly payload: string
+  readonly ask: FleetAsk
+  readonly groups: readonly string[]
+  readonly bundle: Bundle
+  readonly now: number
+}
+
+/** Settles an ask by the answers that count: one no ends it, and enough different people make it a yes. */
+export function settleAsk({ payload, ask, groups, bundle, now }: AskFacts, answers: readonly string[]): Settlement {
+  const approvers = approversFor(bundle, ask.machine, groups)
+  const hash = askHash(payload)
+  if (now > Date.parse(ask.deadline))
+    return { settled: 'no', by: 'deadline', message: 'nobody of the fleet answered in time' }
+  const yes = new Set<string>()
+  for (const text of answers) {
+    const answer = verifyAnswer(text, ask, hash)
+    const approver = answer && approvers.find(({ key }) => key === answer.by)
+    if (!answer || !approver) continue
+    if (answer.verdict === 'no') return { settled: 'no', by: approver.name, message: answer.message }
+    yes.add(approver.name)
+  }
+  const missing = peopleNeeded(bundle, ask.tool, groups) - yes.size
+  return missing <= 0 ? { settled: 'yes', by: [...yes] } : { settled: null, missing }
+}
+
+function verifyAnswer(text: string, ask: FleetAsk, hash: string): FleetAnswer | null {
+  const signed = parse<SignedAnswer>(text)
+  if (typeof signed?.payload !== 'string' || typeof signed.signature !== 'string') return null
+  const answer = parse<FleetAnswer>(signed.payload)
+  if (answer === null || typeof answer.by !== 'string') return null
+  if (!isSignedBy(answer.by, answerMessage(signed.payload), signed.signature)) return null
+  const time = Date.parse(answer.time)
+  const inTime = time <= Date.parse(ask.deadline) && time >= Date.parse(ask.asked) - SKEW_MS
+  const known = answer.verdict === 'yes' || answer.verdict === 'no'
+  return known && inTime && answer.ask === hash && answer.fleet === ask.fleet ? answer : null
+}
+
+function parse<T>(text: string): T | null {
+  try {
+    const value = JSON.parse(text) as T
+    return typeof value === 'object' ? value : null
+  } catch {
+    return null
+  }
+}

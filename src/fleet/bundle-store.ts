@@ -1,0 +1,110 @@
+/** The last good bundle of a machine, and the version below which none is taken again. */
+
+import { join } from 'node:path'
+import { Fault } from '../system/fault.ts'
+import type { PublicKey } from '../system/keys/signing-key.ts'
+import { withLock } from '../system/lock.ts'
+import { openOwnDirectory, readOwnFile, readOwnJson, writeOwnFile, writeOwnJson } from '../system/state.ts'
+import { type BundleProblem, type BundleTrust, type VerifiedBundle, verifyBundle } from './bundle.ts'
+import type { FleetSettings } from './settings.ts'
+
+export type RefusedBundle = BundleProblem | 'rolled-back' | 'forked' | 'expired'
+
+export type Acceptance =
+  | { readonly accepted: VerifiedBundle; readonly isNew: boolean }
+  | { readonly refused: RefusedBundle; readonly message: string }
+
+interface Floor {
+  readonly fleet: string
+  readonly version: number
+  readonly hash: string
+}
+
+/** Where a machine keeps what it knows of its fleet. */
+export function fleetDirectory(stateDir: string): string {
+  return openOwnDirectory(join(openOwnDirectory(stateDir), 'fleet'))
+}
+
+/** The bundle in force, verified anew; null where none was ever taken. One that does not hold any more is a fault. */
+export function storedBundle(stateDir: string, settings: FleetSettings): VerifiedBundle | null {
+  const directory = fleetDirectory(stateDir)
+  const bytes = readOwnFile(bundlePath(directory))
+  const floor = readFloor(directory, settings.fleet)
+  if (bytes === null) {
+    if (floor === null) return null
+    throw lost(`version ${floor.version} was in force here, and its file is gone`)
+  }
+  const verdict = verifyBundle(new TextDecoder().decode(bytes), trustOf(settings, []))
+  if ('problem' in verdict) throw lost(`the stored policy does not count: ${verdict.message}`)
+  if (floor !== null && verdict.bundle.version < floor.version)
+    throw lost(`version ${floor.version} was in force here, and version ${verdict.bundle.version} is in its place`)
+  return verdict
+}
+
+/** Takes a bundle from anywhere: only one that is signed, newer and not expired takes the place of the last good one. */
+export function acceptBundle(stateDir: string, settings: FleetSettings, text: string, now: number): Acceptance {
+  const directory = fleetDirectory(stateDir)
+  return withLock(join(directory, 'policy.lock'), () => {
+    const before = lastGood(directory, settings)
+    const verdict = verifyBundle(text, trustOf(settings, before?.bundle.revoked ?? []))
+    if ('problem' in verdict) return { refused: verdict.problem, message: verdict.message }
+    const { bundle, hash } = verdict
+    const floor = readFloor(directory, settings.fleet)
+    const known = Math.max(floor?.version ?? 0, before?.bundle.version ?? 0)
+    if (bundle.version < known)
+      return { refused: 'rolled-back', message: `version ${bundle.version} is older than ${known}, which was in force` }
+    if (bundle.version === known && floor !== null && floor.hash !== hash)
+      return { refused: 'forked', message: `there is another version ${known} than the one that was in force` }
+    if (bundle.expires !== null && Date.parse(bundle.expires) <= now)
+      return { refused: 'expired', message: `version ${bundle.version} has expired at ${bundle.expires}` }
+    const isNew = before?.hash !== hash
+    // The bundle first: a crash in between leaves a newer one than the floor asks for, never an older one.
+    if (isNew) writeOwnFile(bundlePath(directory), text)
+    if (floor?.hash !== hash)
+      writeOwnJson(floorPath(directory), { fleet: bundle.fleet, version: bundle.version, hash } satisfies Floor)
+    return { accepted: verdict, isNew }
+  })
+}
+
+/** What a bundle must be for this machine. */
+export function trustOf({ fleet, keys, signers }: FleetSettings, revoked: readonly PublicKey[]): BundleTrust {
+  return { fleet, keys, signers, revoked }
+}
+
+/** The stored bundle as far as it counts: a damaged one must not keep a good one out. */
+function lastGood(directory: string, settings: FleetSettings): VerifiedBundle | null {
+  const bytes = readOwnFile(bundlePath(directory))
+  if (bytes === null) return null
+  const verdict = verifyBundle(new TextDecoder().decode(bytes), trustOf(settings, []))
+  return 'problem' in verdict ? null : verdict
+}
+
+function readFloor(directory: string, fleet: string): Floor | null {
+  const floor = readOwnJson(floorPath(directory), isFloor)
+  return floor?.fleet === fleet ? floor : null
+}
+
+function bundlePath(directory: string): string {
+  return join(directory, 'policy.bundle')
+}
+
+function floorPath(directory: string): string {
+  return join(directory, 'policy-floor.json')
+}
+
+function isFloor(value: unknown): value is Floor {
+  const floor = value as Partial<Floor> | null
+  return (
+    typeof floor === 'object' &&
+    floor !== null &&
+    typeof floor.fleet === 'string' &&
+    Number.isSafeInteger(floor.version) &&
+    typeof floor.hash === 'string'
+  )
+}
+
+function lost(message: string): Fault {
+  return new Fault('fleet-policy', `the organisation’s policy cannot be used: ${message}`, {
+    remedy: 'Fetch it again: cordon fleet sync.',
+  })
+}

@@ -1,0 +1,93 @@
+/** Who a machine is: one key, made here and never sent, and the certificate by which the team enrolled it. */
+
+import { join } from 'node:path'
+import { Fault } from '../system/fault.ts'
+import { isSignedBy } from '../system/keys/ed25519.ts'
+import type { KeyStore } from '../system/keys/keychain.ts'
+import { makeSigningKey, type PublicKey, parseSigningKey, type SigningKey } from '../system/keys/signing-key.ts'
+import { readOwnJson, writeOwnJson } from '../system/state.ts'
+import type { FleetSettings } from './settings.ts'
+
+/** What an enrolled machine may do in the fleet: be guarded, answer asks of others as well, or publish and enrol. */
+export type Role = 'machine' | 'approver' | 'admin'
+
+export interface Enrolment {
+  readonly fleet: string
+  readonly machine: PublicKey
+  readonly name: string
+  readonly role: Role
+  readonly groups: readonly string[]
+  readonly issued: string
+  /** The token by which NATS servers know this very key; null in fleets without them. */
+  readonly nats: string | null
+}
+
+/** An enrolment with the signature of one of the team's keys. */
+export interface Certificate {
+  readonly payload: string
+  readonly key: PublicKey
+  readonly signature: string
+}
+
+const KEY_NAME = 'fleet-machine-key'
+
+function certificateMessage(payload: string): string {
+  return `cordon-fleet-enrolment-v1\0${payload}`
+}
+
+/** Enrols a machine. */
+export function signEnrolment(enrolment: Enrolment, key: SigningKey): Certificate {
+  const payload = JSON.stringify(enrolment)
+  return { payload, key: key.publicKey, signature: key.sign(certificateMessage(payload)) }
+}
+
+/** The enrolment that a certificate vouches for; null unless it is by a key of the team that still counts, and for this fleet. */
+export function verifyCertificate(
+  certificate: unknown,
+  { fleet, keys }: Pick<FleetSettings, 'fleet' | 'keys'>,
+  revoked: readonly PublicKey[] = [],
+): Enrolment | null {
+  const { payload, key, signature } = (certificate ?? {}) as Partial<Certificate>
+  if (typeof payload !== 'string' || typeof key !== 'string' || typeof signature !== 'string') return null
+  if (!keys.includes(key) || revoked.includes(key)) return null
+  if (!isSignedBy(key, certificateMessage(payload), signature)) return null
+  const enrolment = JSON.parse(payload) as Enrolment
+  return enrolment.fleet === fleet && !revoked.includes(enrolment.machine) ? enrolment : null
+}
+
+/** The key of this machine, made when it is first asked for; `secret` is what a NATS client needs of it. */
+export function machineKey(keys: KeyStore): { readonly key: SigningKey; readonly secret: string } {
+  const stored = keys.read(KEY_NAME)
+  if (stored !== null) {
+    const key = parseSigningKey(stored.value)
+    if (key === null) throw new Fault('bad-key', `the key of this machine in the ${stored.from} is damaged`)
+    return { key, secret: stored.value }
+  }
+  const made = makeSigningKey()
+  keys.write(KEY_NAME, made.secret)
+  return made
+}
+
+/** The certificate that this machine was given; null where it has none, or only one of another fleet. */
+export function readEnrolment(fleetDirectory: string, settings: FleetSettings): Enrolment | null {
+  const certificate = readCertificate(fleetDirectory)
+  return certificate && verifyCertificate(certificate, settings)
+}
+
+/** The certificate as it is kept, for those who have to be shown it. */
+export function readCertificate(fleetDirectory: string): Certificate | null {
+  return readOwnJson(certificatePath(fleetDirectory), isCertificate)
+}
+
+export function writeCertificate(fleetDirectory: string, certificate: Certificate): void {
+  writeOwnJson(certificatePath(fleetDirectory), certificate)
+}
+
+function certificatePath(directory: string): string {
+  return join(directory, 'certificate.json')
+}
+
+function isCertificate(value: unknown): value is Certificate {
+  const one = value as Partial<Certificate> | null
+  return typeof one?.payload === 'string' && typeof one.key === 'string' && typeof one.signature === 'string'
+}

@@ -1,0 +1,106 @@
+/** A fleet's NATS servers as its admin uses them: the streams, the policy, the asks that wait, and the records. */
+
+import {
+  DeliverPolicy,
+  DiscardPolicy,
+  jetstream,
+  jetstreamManager,
+  RetentionPolicy,
+  StorageType,
+} from '@nats-io/jetstream'
+import { Kvm } from '@nats-io/kv'
+import type { FleetBus } from './bus.ts'
+
+const HOUR = 3600 * 1e9
+
+/** Makes the bucket and the streams, or leaves them as they are. `replicas`: on how many servers each message is kept. */
+export async function makeStreams(bus: FleetBus, replicas: number): Promise<void> {
+  const { names, connection } = bus
+  const jsm = await jetstreamManager(connection)
+  await new Kvm(connection).create(names.bucket, { history: 16, replicas, allow_direct: true })
+  const shared = { num_replicas: replicas, storage: StorageType.File, allow_direct: true }
+  await jsm.streams.add({
+    ...shared,
+    name: names.recordStream,
+    subjects: [names.records('*', '*')],
+    retention: RetentionPolicy.Limits,
+    duplicate_window: HOUR / 6,
+    deny_delete: true,
+    deny_purge: true,
+  })
+  await jsm.streams.add({
+    ...shared,
+    name: names.askStream,
+    subjects: [names.ask('*', '*')],
+    max_age: 24 * HOUR,
+    max_msgs_per_subject: 1,
+  })
+  await jsm.streams.add({
+    ...shared,
+    name: names.answerStream,
+    subjects: [names.answer('*', '*', '*')],
+    max_age: 24 * HOUR,
+    // The first answer of a key stands: the servers themselves refuse a second one.
+    max_msgs_per_subject: 1,
+    discard: DiscardPolicy.New,
+    discard_new_per_subject: true,
+  })
+}
+
+/** Puts a bundle into the bucket; false when somebody else put another one there since `before` was read. */
+export async function putPolicy(bus: FleetBus, text: string): Promise<void> {
+  const bucket = await new Kvm(bus.connection).open(bus.names.bucket)
+  const before = await bucket.get('policy')
+  // Compared and set: of two who publish at once, one is told.
+  if (before === null) await bucket.create('policy', text)
+  else await bucket.update('policy', text, before.revision)
+}
+
+/** The asks that were put, as they were sent. */
+export async function readAsks(bus: FleetBus): Promise<readonly string[]> {
+  const jsm = await jetstreamManager(bus.connection, { checkAPI: false })
+  const { names } = bus
+  const { state } = await jsm.streams.info(names.askStream, { subjects_filter: names.ask('*', '*') })
+  const found = await Promise.all(
+    Object.keys(state.subjects ?? {}).map((subject) =>
+      jsm.direct.getMessage(names.askStream, { last_by_subj: subject }),
+    ),
+  )
+  return found.flatMap((message) => (message === null ? [] : [message.string()]))
+}
+
+/** The answers of one key that is not known to be the first are refused by the servers. */
+export async function publishAnswer(
+  bus: FleetBus,
+  machine: string,
+  ask: string,
+  approver: string,
+  data: string,
+): Promise<void> {
+  await jetstream(bus.connection).publish(bus.names.answer(machine, ask, approver), data, {
+    expect: { lastSubjectSequence: 0 },
+  })
+}
+
+/** Every record that the servers hold, in the order in which they came; `machine` narrows it to one. */
+export async function* readRecords(
+  bus: FleetBus,
+  machine = '*',
+): AsyncGenerator<{ readonly subject: string; readonly data: string }> {
+  const { names, connection } = bus
+  const jsm = await jetstreamManager(connection)
+  const { state } = await jsm.streams.info(names.recordStream)
+  if (state.messages === 0) return
+  const consumer = await jetstream(connection).consumers.get(names.recordStream, {
+    filter_subjects: [names.records(machine, '*')],
+    deliver_policy: DeliverPolicy.All,
+  })
+  const info = await consumer.info()
+  let left = info.num_pending
+  if (left === 0) return
+  const messages = await consumer.consume({ max_messages: 1000 })
+  for await (const message of messages) {
+    yield { subject: message.subject, data: message.string() }
+    if (--left === 0) break
+  }
+}

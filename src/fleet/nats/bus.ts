@@ -1,0 +1,111 @@
+/** A fleet's NATS servers as Cordon uses them: policy, records, asks and answers, each by its subject. */
+
+import { jetstream, jetstreamManager } from '@nats-io/jetstream'
+import { connect } from '@nats-io/transport-node'
+import { Fault, messageOf } from '../../system/fault.ts'
+import { keyId, type PublicKey, parseSigningKey } from '../../system/keys/signing-key.ts'
+import type { FleetTls } from '../settings.ts'
+import { natsLogin } from './nkey.ts'
+import { type FleetSubjects, fleetSubjects, inboxOf } from './subjects.ts'
+
+export type NatsConnection = Awaited<ReturnType<typeof connect>>
+
+export interface BusOptions {
+  readonly fleet: string
+  readonly servers: readonly string[]
+  readonly tls: FleetTls
+  readonly machine: PublicKey
+  readonly name: string
+  readonly token: string
+  /** The machine's key, as it is kept. */
+  readonly secret: string
+}
+
+/** A line of a record on its way. */
+export interface PublishedRecord {
+  /** The same line has the same one, however often it is sent. */
+  readonly id: string
+  readonly session: string
+  readonly data: string
+}
+
+export interface FleetBus {
+  readonly names: FleetSubjects
+  readonly connection: NatsConnection
+  /** The newest bundle of the bucket; null where there is none. */
+  readPolicy(): Promise<string | null>
+  /** Sends lines, and ends when the servers have said that each of them is kept. */
+  publishRecords(records: readonly PublishedRecord[]): Promise<void>
+  publishAsk(id: string, data: string): Promise<void>
+  /** The answer that a key gave to an ask; null as long as it has given none. */
+  readAnswer(machine: PublicKey, ask: string, approver: PublicKey): Promise<string | null>
+  /** Calls back with every answer that comes to an ask of this machine, until it is told to stop. */
+  onAnswer(ask: string, heard: () => void): () => void
+  close(): Promise<void>
+}
+
+const ACK_MS = 10_000
+
+/** Connects; rejects when no server can be reached. Afterwards it comes back by itself. */
+export async function connectBus(options: BusOptions): Promise<FleetBus> {
+  const names = fleetSubjects(options.fleet)
+  const connection = await openConnection(options)
+  const js = jetstream(connection, { timeout: ACK_MS })
+  const jsm = await jetstreamManager(connection, { checkAPI: false, timeout: ACK_MS })
+  const id = keyId(options.machine)
+  const last = async (stream: string, subject: string): Promise<string | null> => {
+    const found = await jsm.direct.getMessage(stream, { last_by_subj: subject })
+    return found === null ? null : found.string()
+  }
+  return {
+    names,
+    connection,
+    readPolicy: () => last(names.policyStream, names.policy),
+    async publishRecords(records) {
+      await Promise.all(
+        records.map((record) => js.publish(names.records(id, record.session), record.data, { msgID: record.id })),
+      )
+    },
+    async publishAsk(ask, data) {
+      await js.publish(names.ask(id, ask), data, { msgID: ask })
+    },
+    readAnswer: (machine, ask, approver) =>
+      last(names.answerStream, names.answer(keyId(machine), ask, keyId(approver))),
+    onAnswer(ask, heard) {
+      const subscription = connection.subscribe(names.answer(id, ask, '*'), { callback: () => heard() })
+      return () => subscription.unsubscribe()
+    },
+    close: () => closeConnection(connection),
+  }
+}
+
+/** A connection that logs in with the machine's own key. */
+export async function openConnection(options: BusOptions): Promise<NatsConnection> {
+  const key = parseSigningKey(options.secret)
+  if (key === null) throw new Fault('bad-key', 'the key of this machine is damaged')
+  const { ca, cert, key: keyFile } = options.tls
+  const secure = options.servers.some((server) => server.startsWith('tls:'))
+  try {
+    return await connect({
+      servers: [...options.servers],
+      name: options.name,
+      inboxPrefix: inboxOf(options.machine),
+      authenticator: (nonce?: string) => natsLogin(key, options.token, nonce ?? ''),
+      maxReconnectAttempts: -1,
+      reconnectTimeWait: 250,
+      timeout: 5000,
+      ...(secure && {
+        tls: { ...(ca && { caFile: ca }), ...(cert && { certFile: cert }), ...(keyFile && { keyFile }) },
+      }),
+    })
+  } catch (error) {
+    throw new Fault('fleet-unreachable', `the fleet’s NATS servers cannot be reached: ${messageOf(error)}`, {
+      cause: error,
+    })
+  }
+}
+
+/** What was sent is sent, or the servers do not answer and nothing is waited for. */
+async function closeConnection(connection: NatsConnection): Promise<void> {
+  if (!connection.isClosed()) await connection.close()
+}

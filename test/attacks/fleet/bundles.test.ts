@@ -1,0 +1,168 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it, test } from 'vitest'
+import { acceptBundle, storedBundle } from '../../../src/fleet/bundle-store.ts'
+import { organisationManifests } from '../../../src/runtime/fleet/organisation.ts'
+import { syncPolicy } from '../../../src/runtime/fleet/sync.ts'
+import { makeSigningKey } from '../../../src/system/keys/signing-key.ts'
+import { bundle, type FleetWorld, layer, NOW, openFleetWorld, signedBy } from '../../fleet/fleet-world.ts'
+
+let world: FleetWorld
+beforeEach(() => {
+  world = openFleetWorld(2)
+})
+afterEach(() => world.close())
+
+const good = (version: number, more = {}) => signedBy(bundle({ version, ...more }), world.team[0]!, world.team[1]!)
+const accept = (text: string, now = NOW) => acceptBundle(world.machine.stateDir, world.settings(), text, now)
+const refusal = (text: string, now = NOW) => {
+  const result = accept(text, now)
+  return 'refused' in result ? result.refused : 'ACCEPTED'
+}
+
+describe('a bundle from anybody', () => {
+  const stranger = makeSigningKey().key
+  const payloadOf = (text: string) => JSON.parse(text) as { payload: string; signatures: { key: string }[] }
+  const rows: readonly [string, (text: string) => string, string, string][] = [
+    ['as it is', (text) => text, 'ACCEPTED', 'the control'],
+    ['one signature of two', () => signedBy(bundle({ version: 3 }), world.team[0]!), 'unsigned', ''],
+    [
+      'the same signature twice',
+      (text) => {
+        const signed = payloadOf(text)
+        return JSON.stringify({ ...signed, signatures: [signed.signatures[0], signed.signatures[0]] })
+      },
+      'unsigned',
+      'one key counts once',
+    ],
+    [
+      'a stranger’s signature beside one',
+      () => signedBy(bundle({ version: 3 }), world.team[0]!, stranger),
+      'unsigned',
+      '',
+    ],
+    [
+      'a stranger’s under the name of the team',
+      () => {
+        const signed = payloadOf(signedBy(bundle({ version: 3 }), stranger, world.team[0]!))
+        signed.signatures[0]!.key = world.team[1]!.publicKey
+        return JSON.stringify(signed)
+      },
+      'unsigned',
+      'the name in it is not believed',
+    ],
+    [
+      'another content under good signatures',
+      (text) => {
+        const signed = payloadOf(text)
+        return JSON.stringify({ ...signed, payload: signed.payload.replace('"version":3', '"version":4') })
+      },
+      'unsigned',
+      '',
+    ],
+    ['cut in the middle', (text) => text.slice(0, text.length / 2), 'unreadable', ''],
+    ['empty', () => '', 'unreadable', 'what a cut download leaves'],
+    [
+      'too many signatures',
+      (text) => JSON.stringify({ ...payloadOf(text), signatures: Array(1000).fill({ key: '', signature: '' }) }),
+      'unreadable',
+      'work for nothing',
+    ],
+    [
+      'of another fleet',
+      () => signedBy(bundle({ version: 3, fleet: 'other' }), world.team[0]!, world.team[1]!),
+      'other-fleet',
+      'the same team may run two',
+    ],
+    [
+      'with a field too many',
+      () => signedBy({ ...bundle({ version: 3 }), allow: 'all' } as never, world.team[0]!, world.team[1]!),
+      'malformed',
+      'from a newer Cordon: half of a policy is none',
+    ],
+    ['older than the one in force', () => good(1), 'rolled-back', ''],
+    ['another one of the same version', () => good(2, { closes: 'everything' }), 'forked', ''],
+    [
+      'expired on arrival',
+      () => good(3, { expires: '2026-05-31T00:00:00.000Z' }),
+      'expired',
+      'kept from us until it had expired',
+    ],
+  ]
+  test.each(rows)('%s', (_, change, expected) => {
+    accept(good(2))
+    expect(refusal(change(good(3)))).toBe(expected)
+    const { bundle: inForce } = storedBundle(world.machine.stateDir, world.settings())!
+    expect(inForce.version).toBe(expected === 'ACCEPTED' ? 3 : 2)
+  })
+})
+
+it('a signer who was taken back does not count for the next one', () => {
+  accept(good(2, { revoked: [world.team[1]!.publicKey] }))
+  expect(refusal(good(3))).toBe('unsigned')
+})
+
+it('the version stays the floor when the bundle itself is removed or exchanged', () => {
+  accept(good(2))
+  const old = good(2)
+  const path = join(world.machine.stateDir, 'fleet/policy.bundle')
+  accept(good(5))
+  writeFileSync(path, old, { mode: 0o600 })
+  expect(() => storedBundle(world.machine.stateDir, world.settings())).toThrow('version 5 was in force')
+  rmSync(path)
+  expect(() => storedBundle(world.machine.stateDir, world.settings())).toThrow('its file is gone')
+  expect(refusal(good(4))).toBe('rolled-back')
+  expect(refusal(good(6))).toBe('ACCEPTED')
+})
+
+it('a stored bundle that was changed is not used, and everything stays closed', () => {
+  world.join()
+  accept(good(2, { layers: [layer('[security]\npipes = false\n')] }))
+  expect(organisationManifests(world.machine, NOW)).toHaveLength(1)
+  const path = join(world.machine.stateDir, 'fleet/policy.bundle')
+  writeFileSync(path, readFileSync(path, 'utf8').replace('pipes = false', 'pipes = true '), { mode: 0o600 })
+  expect(() => organisationManifests(world.machine, NOW)).toThrow('does not count')
+})
+
+it('in a fleet with a policy and without one, nothing is decided', () => {
+  world.join()
+  expect(() => organisationManifests(world.machine, NOW)).toThrow('has no policy of it yet')
+})
+
+const expiry = '2026-06-01T00:00:00.000Z'
+test.each([
+  ['nothing', 'nothing', NOW, 0],
+  ['network, before', 'network', NOW - 1, 0],
+  ['network, after', 'network', NOW, 1],
+  ['everything, before', 'everything', NOW - 1, 0],
+] as const)('an expired one closes %s', (_, closes, now, layers) => {
+  world.join()
+  accept(good(2, { expires: expiry, closes }), NOW - 10)
+  const written = organisationManifests(world.machine, now)
+  expect(written).toHaveLength(layers)
+  if (layers > 0) expect(written[0]!.text).toContain('deny_domains = ["*"]')
+})
+
+it('an expired one that closes everything closes it', () => {
+  world.join()
+  accept(good(2, { expires: expiry, closes: 'everything' }), NOW - 10)
+  expect(() => organisationManifests(world.machine, NOW)).toThrow('closes everything')
+})
+
+it('what was refused is said once in the record, and the last good one holds', async () => {
+  const ports = (text: string) => ({
+    http: async () => ({ status: 200, header: () => null, text }),
+    bucket: async () => null,
+  })
+  const settings = world.settings({ policy: 'https://policy.example.com/' })
+  expect(await syncPolicy(settings, world.machine, NOW, ports(good(2)))).toMatchObject({ outcome: 'new' })
+  for (let times = 0; times < 3; times++)
+    expect(await syncPolicy(settings, world.machine, NOW, ports(good(1)))).toMatchObject({
+      outcome: 'refused',
+      code: 'rolled-back',
+    })
+  const log = readFileSync(join(world.machine.stateDir, 'audit/fleet.0.jsonl'), 'utf8').trim().split('\n')
+  expect(log).toHaveLength(1)
+  expect(JSON.parse(log[0]!)).toMatchObject({ type: 'warning', about: 'fleet-policy', code: 'rolled-back' })
+  expect(storedBundle(world.machine.stateDir, settings)!.bundle.version).toBe(2)
+})

@@ -1,0 +1,162 @@
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type AuditLog, openAuditLog } from '../../../src/audit/log.ts'
+import { AuditQueue } from '../../../src/audit/queue.ts'
+import { readReceived, verifyReceived } from '../../../src/runtime/fleet/received.ts'
+import { recordQueue, shipRecords } from '../../../src/runtime/fleet/ship.ts'
+import { makeSigningKey } from '../../../src/system/keys/signing-key.ts'
+import { type FaultyReceiver, openFaultyReceiver } from '../../fleet/faulty-receiver.ts'
+import { type FleetWorld, openFleetWorld } from '../../fleet/fleet-world.ts'
+
+let world: FleetWorld
+let receiver: FaultyReceiver
+const { key } = makeSigningKey()
+beforeEach(async () => {
+  world = openFleetWorld()
+  receiver = await openFaultyReceiver(7)
+})
+afterEach(async () => {
+  await receiver.close()
+  world.close()
+})
+
+function openLog(session: string, more = {}): AuditLog {
+  return openAuditLog({
+    stateDir: world.machine.stateDir,
+    session,
+    now: () => '2026-06-01T00:00:00.000Z',
+    redact: (text) => text,
+    signer: () => key,
+    sync: 'never',
+    ...more,
+  })
+}
+
+function write(log: AuditLog, count: number, from = 0): void {
+  for (let index = from; index < from + count; index++)
+    log.record(
+      index % 2 === 0
+        ? {
+            type: 'begin',
+            call: `c${index}`,
+            tool: 'bash',
+            args_hash: 'x',
+            decision: { verdict: 'allow', reason: 'grant' },
+          }
+        : { type: 'end', call: `c${index - 1}`, duration_ms: 5, outcome: 'ok' },
+    )
+}
+
+const quick = { firstPauseMs: 1, maxPauseMs: 4, attempts: 40 }
+const shipAll = () => {
+  const settings = world.settings({ records: { otlp: receiver.url, headers: {}, nats: false } })
+  return shipRecords(settings, world.machine, new AbortController().signal, quick)
+}
+const verified = () => verifyReceived(readReceived(receiver.taken.join('\n')), [key.publicKey])
+
+it('arrives whole through every fault, over rotations and restarts, each line once', async () => {
+  const one = openLog('s1', { maxBytes: 20_000 })
+  write(one, 1000)
+  expect(await shipAll()).toMatchObject([{ problem: null, rejected: [] }])
+  // A cursor of its own each time: what was confirmed is not read again.
+  write(one, 1000, 1000)
+  one.close()
+  const two = openLog('s2')
+  write(two, 500)
+  const [second] = await shipAll()
+  expect(second!.problem).toBe(null)
+  expect((await shipAll())[0]!.sent).toBe(0)
+  const result = verified()
+  expect(result.ok).toBe(true)
+  const lines = (session: string) => result.sessions.find((found) => found.session === session)!
+  const written = readFileSync(join(world.machine.stateDir, 'audit/s2.0.jsonl'), 'utf8').trim().split('\n').length
+  expect(lines('s2').lines).toBe(written)
+  expect(lines('s1').lines).toBeGreaterThan(2000)
+  expect(lines('s1').checkpoints).toBeGreaterThan(3)
+  expect(result.repeated).toBeGreaterThan(0)
+  expect(Object.keys(receiver.faults).length).toBeGreaterThan(8)
+  two.close()
+})
+
+it('a receiver that is down costs nothing: the cursor stays', async () => {
+  const log = openLog('s1')
+  write(log, 10)
+  await receiver.close()
+  const settings = world.settings({ records: { otlp: receiver.url, headers: {}, nats: false } })
+  const signal = new AbortController().signal
+  const [down] = await shipRecords(settings, world.machine, signal, { ...quick, attempts: 2 })
+  expect(down).toMatchObject({ sent: 0, problem: expect.stringContaining('ECONNREFUSED') })
+  receiver = await openFaultyReceiver(8)
+  expect((await shipAll())[0]).toMatchObject({ sent: 10, problem: null })
+  log.close()
+})
+
+it('a line that nobody was told about yet stays, and a torn one goes along', () => {
+  const log = openLog('s1', { shared: true })
+  write(log, 2)
+  const cursor = join(world.machine.stateDir, 'cursor.json')
+  const file = join(world.machine.stateDir, 'audit/s1.0.jsonl')
+  appendFileSync(file, '{"half a line')
+  const queue = new AuditQueue({ stateDir: world.machine.stateDir, cursor })
+  const first = queue.next()!
+  expect(first.lines).toHaveLength(2)
+  first.confirm()
+  expect(queue.next()).toBe(null)
+  // The next writer closes the tail.
+  const again = openLog('s1', { shared: true })
+  write(again, 1, 2)
+  const rest = queue.next()!.lines.map(({ text }) => text)
+  expect(rest[0]).toBe('{"half a line')
+  expect(rest).toHaveLength(3)
+  for (const one of [log, again]) one.close()
+})
+
+describe('what leaves', () => {
+  it('has no secret that is known now, and its chain holds all the same', () => {
+    const token = `ghp_${'a1B2c3D4e5'.repeat(4)}`.slice(0, 40)
+    const log = openLog('s1')
+    log.record({ type: 'warning', message: `a token ${token} that an older Cordon did not know` })
+    write(log, 3)
+    log.close()
+    const { records } = recordQueue(world.machine, join(world.machine.stateDir, 'cursor.json')).next()!
+    expect(records.map(({ text }) => text).join('\n')).not.toContain(token)
+    expect(records[0]!.hash).toMatch(/^[0-9a-f]{64}$/)
+    const received = records.map((record) => ({ machine: 'm', ...record }))
+    expect(verifyReceived(received, [key.publicKey])).toMatchObject({ ok: true, sessions: [{ checkpoints: 1 }] })
+  })
+})
+
+describe('at the other end', () => {
+  const damage: readonly [string, (lines: string[]) => string[], string][] = [
+    ['as it came', (lines) => lines, ''],
+    ['in another order', (lines) => lines.toReversed(), ''],
+    ['twice', (lines) => [...lines, ...lines], ''],
+    ['one missing', (lines) => lines.toSpliced(3, 1), 'deleted'],
+    ['one changed', (lines) => lines.map((line, at) => (at === 3 ? line.replace('c2', 'c9') : line)), 'edited'],
+    ['another text for one place', (lines) => [...lines, lines[2]!.replace('c2', 'c9')], 'inserted'],
+    [
+      'a checkpoint of another key',
+      (lines) => lines.map((line) => line.replaceAll(key.publicKey, makeSigningKey().key.publicKey)),
+      'unknown-key',
+    ],
+  ]
+  it.each(damage)('%s', (_, change, kind) => {
+    const log = openLog('s1')
+    write(log, 8)
+    log.close()
+    const { records } = recordQueue(world.machine, join(world.machine.stateDir, 'cursor.json')).next()!
+    const lines = records.map((record) => JSON.stringify({ machine: 'm', ...record }))
+    const result = verifyReceived(readReceived(change(lines).join('\n')), [key.publicKey])
+    const kinds = result.sessions.flatMap((session) => session.damage.map((one) => one.kind))
+    if (kind === '') expect(kinds).toEqual([])
+    else expect(kinds).toContain(kind)
+  })
+})
+
+it('a cursor that is damaged is said, not guessed', () => {
+  const cursor = join(world.machine.stateDir, 'cursor.json')
+  openLog('s1').close()
+  writeFileSync(cursor, '{"version":1,"places":{"s1":["x"]}}', { mode: 0o600 })
+  expect(() => new AuditQueue({ stateDir: world.machine.stateDir, cursor })).toThrow('damaged')
+})
