@@ -52,6 +52,8 @@ function sentenceOf(line: AuditLine): Sentence {
       const said = list([text(line.subject), `${answer}, by ${text(line.approver)}`])
       return { mark: '?', style: yes ? 'green' : 'yellow', what: 'answer', said }
     }
+    case 'checkpoint':
+      return { mark: '·', style: 'dim', what: 'signed', said: 'up to here' }
     default: {
       const known = new Set(['v', 'seq', 'time', 'session', 'type', 'prev', 'call'])
       const fields = Object.entries(line).filter(([name]) => !known.has(name) && !name.endsWith('_hash'))
@@ -67,7 +69,8 @@ function decided({ decision, agent }: AuditLine): string {
   }
   const why = text(message) || reasonWords(text(reason))
   const [rule] = Array.isArray(rules) ? rules : []
-  const who = approver === 'typed' ? 'typed by you' : approver === 'host' ? 'its host asks' : ''
+  if (approver === 'typed' && verdict !== 'deny') return 'typed by you'
+  const who = approver === 'host' ? 'its host asks' : ''
   const asked = verdict === 'ask' && who === '' ? 'asks' : ''
   return list([who, asked, why, text(rule), agent === 'person' ? '' : by(agent)])
 }

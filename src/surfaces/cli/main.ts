@@ -15,6 +15,7 @@ const LOADERS: Readonly<Record<string, Load>> = {
   check: () => import('./commands/check.ts'),
   explain: () => import('./commands/explain.ts'),
   status: () => import('./commands/status.ts'),
+  try: () => import('./commands/try.ts'),
   init: () => import('./commands/init.ts'),
   policy: () => import('./commands/policy.ts'),
   run: () => import('./commands/run.ts'),

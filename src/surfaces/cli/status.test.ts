@@ -23,7 +23,7 @@ describe('a line of the record', () => {
         agent: 'person',
         decision: { verdict: 'ask', reason: 'level-ask', approver: 'typed' },
       }),
-      '▸ bash       typed by you; the level of the tool asks',
+      '▸ bash       typed by you',
     ],
     [
       'a denial with its rule',
