@@ -68,7 +68,7 @@ export const commands: readonly CommandRow[] = [
   {
     name: 'status',
     summary: 'Say where this project stands: manifest, agents, what was stopped, open asks, undo.',
-    usage: 'cordon\n  cordon status [--json]',
+    usage: 'cordon status [--json]\n  cordon',
     words: 0,
     flags: [json],
     details: 'What `cordon` alone says. It only looks.',
