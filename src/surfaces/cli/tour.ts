@@ -75,7 +75,7 @@ export const TOUR: readonly TourStep[] = [
     holds: (_, { code, text }) => code === 0 && text.includes('ok 2 - subtracts'),
   },
   {
-    title: 'It wants a file outside of the project, and that asks',
+    title: 'It asks you for the secret, by its file tool: you decide',
     words: null,
     promise: 'what you answered is what happened',
     holds: (_, { code }) => code === 0,

@@ -2,6 +2,7 @@
 
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { askText, askView, createCordon, type Prompter, terminalPrompter } from '../../../runtime/cordon.ts'
 import { resultText } from '../../../runtime/session/tool-result.ts'
@@ -49,12 +50,8 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   }
 }
 
-/** In the cache of the person: /tmp is every command's own, so nothing there is outside of a project. */
 function makePlace(): TourPlace {
-  const { home, env } = thisMachine()
-  const cache = env.XDG_CACHE_HOME?.startsWith('/') ? env.XDG_CACHE_HOME : join(home, '.cache')
-  mkdirSync(cache, { recursive: true })
-  const base = realpathSync(mkdtempSync(join(cache, 'cordon-try-')))
+  const base = realpathSync(mkdtempSync(join(tmpdir(), 'cordon-try-')))
   const place = { base, project: join(base, 'project'), home: join(base, 'home') }
   for (const [path, text] of Object.entries(TOUR_FILES)) {
     mkdirSync(dirname(join(base, path)), { recursive: true })
@@ -118,7 +115,7 @@ function environment({ base, home }: TourPlace, { width }: Terminal): Record<str
   }
 }
 
-/** An agent's session that wants a file outside: you are asked where you sit at a terminal, else the tour says yes. */
+/** An agent's session that reads the secret by its name: you are asked where you sit at a terminal, else the tour says yes. */
 async function ask(place: TourPlace, terminal: Terminal, person: boolean): Promise<TourRan> {
   const own = thisMachine()
   const machine: Machine = {
@@ -142,7 +139,7 @@ async function ask(place: TourPlace, terminal: Terminal, person: boolean): Promi
   }
   const opened = await createCordon({ project: place.project, machine, prompter })
   try {
-    const result = await opened.openSession().call('bash', { command: 'cat ../notes/todo.txt' })
+    const result = await opened.openSession().call('read', { path: '.env' })
     const yes = said !== null && !String(said).startsWith('deny')
     const text = resultText(result)
     return { code: said !== null && yes === (result.status === 'done') ? 0 : 1, text: `${yes ? '' : 'no: '}${text}` }
