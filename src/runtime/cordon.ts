@@ -45,6 +45,7 @@ export {
   ANSWERS,
   type AnswerForm,
   type AnswerKind,
+  type AnswerRow,
   type AskView,
   answerOf,
   askText,
@@ -63,6 +64,8 @@ export interface CordonOptions {
   readonly manifest?: { readonly file: string } | { readonly object: unknown }
   /** Who is asked. Without one, every ask is a refusal. */
   readonly prompter?: Prompter
+  /** The name of a surface whose questions may also be answered on the page, by a link, or with `cordon approvals`. */
+  readonly answeredElsewhere?: string
   /**
    * Tools of your own, made with `defineTool`. Each call goes the guarded way: its name has a level in the manifest and
    * asks without one, and what its `actions` name is judged by the rules.
@@ -113,7 +116,8 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
   const backend = options.backend ?? openBackend({ commands: 'many' })
   const resolver = options.resolver ?? machineResolver()
   const upstream = options.upstream ?? machineUpstream(machine, project.loaded.sandbox)
-  const queue = options.prompter ? new QuestionQueue(options.prompter) : null
+  const prompter = await promptersOf(options, machine, root)
+  const queue = prompter ? new QuestionQueue(prompter) : null
   const saved = openSavedGrants(machine)
   const custom = openCustomTools(project.loaded, machine, () => new Date(), options.tools)
   const journalPlace = join(machine.stateDir, 'writes')
@@ -177,6 +181,16 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
   }
 }
 
+async function promptersOf(
+  { prompter, answeredElsewhere: surface }: CordonOptions,
+  machine: Machine,
+  project: string,
+): Promise<Prompter | null> {
+  if (!prompter || surface === undefined) return prompter ?? null
+  const { sharedPrompter } = await import('./asks/shared-prompter.ts')
+  return sharedPrompter(prompter, { machine, project, surface })
+}
+
 /** Tools of a session alone; none of them stands in the place of another. */
 function unlike(tools: readonly Tool[], own: readonly Tool[]): readonly Tool[] {
   const taken = own.find(({ name }) => tools.some((tool) => tool.name === name))
@@ -212,7 +226,8 @@ function openOr<Opened>(undo: () => void, open: () => Opened): Opened {
 
 function ownDirectory(machine: Machine, root: string, session: string): string {
   const project = createHash('sha256').update(root).digest('hex').slice(0, 16)
-  const base = join(machine.cacheDir, 'sandboxes', project)
+  // Beside Cordon's own state, of which nothing can be reached from inside; a cache may be cleared while a session is to be resumed.
+  const base = join(`${machine.stateDir}-sandboxes`, project)
   mkdirSync(base, { recursive: true, mode: 0o700 })
   return join(machineFiles.canonical(base), session)
 }

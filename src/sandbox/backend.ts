@@ -15,6 +15,8 @@ export type Output = 'inherit' | 'capture' | 'discard' | Writable
 export interface TerminalIo {
   readonly input: Readable & { readonly isTTY?: boolean; setRawMode?(raw: boolean): unknown }
   readonly output: Writable & { readonly rows?: number; readonly columns?: number }
+  /** Given what holds the relay while somebody else uses the terminal; what that answers lets it go on. */
+  readonly onRelay?: (hold: () => () => void) => void
 }
 
 export interface LaunchIo {
@@ -44,6 +46,8 @@ export interface LaunchIo {
    * is no longer so, at the latest when the command has ended.
    */
   readonly onServer?: (server: InsideServer) => () => void
+  /** With `tellsPorts` in the plan: something inside listens on a port that is not listed. True opens it like a listed one. */
+  readonly onPort?: (port: number) => Promise<boolean>
 }
 
 /** A server of the command, in its own network namespace. */
@@ -84,6 +88,8 @@ export interface LaunchResult {
   readonly violations: readonly Violation[]
   /** What it looked for and does not exist inside, each once. */
   readonly asked: readonly Asked[]
+  /** Ports on which it listened and that are not listed. */
+  readonly unlisted: readonly number[]
   /** False when opens of masked files could not be watched (they are hidden all the same). */
   readonly masksWatched: boolean
   readonly milliseconds: number

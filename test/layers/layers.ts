@@ -31,14 +31,30 @@ export const layers: readonly Layer[] = [
   ...effects.map((folder) => ({ folder, may: [...pure, 'system'], why: EFFECT_WHY })),
   { folder: 'runtime', may: [...pure, ...effects, 'system'], why: 'runtime/ does not know its surfaces.' },
   ...shared.map((folder) => ({ folder, may: [...pure, 'system'], why: 'What surfaces share knows none of them.' })),
-  ...['surfaces/acp', 'surfaces/chat', 'surfaces/hook', 'surfaces/mcp'].map((folder) => ({
+  ...['surfaces/acp', 'surfaces/chat', 'surfaces/hook', 'surfaces/mcp', 'surfaces/page'].map((folder) => ({
     folder,
     may: [...pure, 'system', 'runtime', ...shared],
     why: 'A surface talks to runtime/ and to what surfaces share, never to another surface.',
   })),
   {
+    folder: 'surfaces/page/client',
+    may: ['surfaces/page'],
+    modules: ['preact', 'preact/hooks'],
+    why: 'What runs in the browser knows the forms of what it is sent, and Preact.',
+  },
+  {
     folder: 'surfaces/cli',
-    may: [...pure, 'system', 'runtime', ...shared, 'surfaces/acp', 'surfaces/chat', 'surfaces/hook', 'surfaces/mcp'],
+    may: [
+      ...pure,
+      'system',
+      'runtime',
+      ...shared,
+      'surfaces/acp',
+      'surfaces/chat',
+      'surfaces/hook',
+      'surfaces/mcp',
+      'surfaces/page',
+    ],
     why: 'The command line starts every other surface, and none of them knows it.',
   },
   { folder: 'surfaces', may: [], why: 'A surface is a folder with a row of its own in this table.' },

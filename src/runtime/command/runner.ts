@@ -19,7 +19,14 @@ import { type AppliedBundle, type BundleFurnishing, furnish, selectBundles } fro
 import { builtInBundles } from '../../sandbox/bundles/bundles.generated.ts'
 import { commandEnvironment } from '../../sandbox/environment.ts'
 import { DEFAULT_MEMORY_SHARE, DEFAULT_OPEN_FILES, type Limits } from '../../sandbox/limits.ts'
-import { planRoom, planSandbox, type SandboxPlan, type StandIn, type TerminalSize } from '../../sandbox/plan.ts'
+import {
+  planRoom,
+  planSandbox,
+  type SandboxPlan,
+  type StandIn,
+  SYSTEM_PATHS,
+  type TerminalSize,
+} from '../../sandbox/plan.ts'
 import type { ProtectFacts } from '../../sandbox/protect/protect.ts'
 import { worktreeDirectories } from '../../sandbox/protect/protect.ts'
 import type { QuarantineFinding } from '../../sandbox/protect/quarantine.ts'
@@ -62,6 +69,9 @@ export interface RunRequest {
   /** A time limit in place of the built-in one; one that the manifest sets still holds. */
   readonly timeoutMs?: number
   readonly terminal?: TerminalSize
+  /** Told of every port on which it listens, and with `asksHosts` asked about every host: somebody is there to answer. */
+  readonly tellsPorts?: boolean
+  readonly asksHosts?: boolean
   /** Nobody was asked because undo covers it: nothing is changed that cannot be kept, and without undo it does not run. */
   readonly mustKeep?: boolean
 }
@@ -153,6 +163,22 @@ export class CommandRunner {
       sandbox: loaded.sandbox,
       ...network,
     }
+  }
+
+  /** Whether a command of this request would see a canonical path, secrets aside. */
+  sees(request: RunRequest): (path: string) => boolean {
+    const { commandFs } = this.#loaded.sandbox
+    const { home } = this.#machine
+    const furnished = furnish(this.#bundles(request), { home, registries: this.#loaded.registries })
+    const carried = placeCarried(this.#loaded.policy, request.paths, this.#files)
+    const baseline = { none: [], system: SYSTEM_PATHS, permissive: [...SYSTEM_PATHS, home], all: ['/'] }
+    const shown = [
+      ...baseline[commandFs.value],
+      ...this.#placement.reads,
+      ...this.#existing([...furnished.reads, ...furnished.writes]),
+      ...carried,
+    ]
+    return (path) => shown.some((place) => isInside(path, place))
   }
 
   /** The plan of a command, as `cordon run --plan` shows it. Nothing is begun. */
@@ -356,6 +382,7 @@ export class CommandRunner {
           // A port that the command itself may serve is its own; the machine's is then reached through the proxy.
           ...(door && { names: door.names, doors: door.doors.filter((one) => !servers.includes(one.port)) }),
           servers,
+          ...(request.tellsPorts && { tellsPorts: true }),
           ...(request.terminal && { terminal: request.terminal }),
         })
         return { plan, guard, recovered: [...recovered, ...guard.recovered], movable: hidden.movable, held: changes }
@@ -365,7 +392,7 @@ export class CommandRunner {
         throw error
       }
     }
-    const sockets = door !== null || sandbox.devServerPorts.length > 0
+    const sockets = door !== null || sandbox.devServerPorts.length > 0 || asksPorts(request)
     return { room: () => planRoom(room), limits, sockets, complete, ...(arrangement && { arrangement }) }
   }
 
@@ -449,8 +476,13 @@ export class CommandRunner {
   }
 }
 
-function hasWayOut({ rules }: RunRequest): boolean {
-  return rules.allowed === null || rules.allowed.length > 0
+function hasWayOut({ rules, asksHosts }: RunRequest): boolean {
+  return rules.allowed === null || rules.allowed.length > 0 || asksHosts === true
+}
+
+/** At a terminal somebody can agree to a port, which then has to be handed out. */
+function asksPorts({ tellsPorts, terminal }: RunRequest): boolean {
+  return tellsPorts === true && terminal !== undefined
 }
 
 /** What was allowed because of undo does not run without it. */

@@ -144,6 +144,7 @@ async function attend(child: ChildProcess, plan: SandboxPlan, io: LaunchIo, star
       stderr,
       violations: [],
       asked: [],
+      unlisted: [],
       masksWatched: false,
       milliseconds: monotonicMs() - started,
     }

@@ -19,6 +19,8 @@ const LOADERS: Readonly<Record<string, Load>> = {
   init: () => import('./commands/init.ts'),
   policy: () => import('./commands/policy.ts'),
   run: () => import('./commands/run.ts'),
+  shell: () => import('./commands/shell.ts'),
+  add: () => import('./commands/add.ts'),
   sign: () => import('./commands/sign.ts'),
   verify: () => import('./commands/verify.ts'),
   tools: () => import('./commands/tools.ts'),
@@ -36,6 +38,7 @@ const LOADERS: Readonly<Record<string, Load>> = {
   hook: () => import('./commands/hook.ts'),
   install: () => import('./commands/install.ts'),
   approvals: () => import('./commands/approvals.ts'),
+  ui: () => import('./commands/ui.ts'),
   import: () => import('./commands/import.ts'),
   mcp: () => import('./commands/mcp.ts'),
   chat: () => import('./commands/chat.ts'),
@@ -53,7 +56,11 @@ const LOADERS: Readonly<Record<string, Load>> = {
 const VERBATIM: ReadonlySet<string> = new Set('hook init import completions keys chat acp mcp redact audit'.split(' '))
 
 /** Runs the CLI with these arguments and returns the exit code. */
-export async function main(argv: readonly string[], bare: Terminal = processTerminal()): Promise<number> {
+export async function main(
+  argv: readonly string[],
+  bare: Terminal = processTerminal(),
+  endBy: CommandContext['endBy'] = undefined,
+): Promise<number> {
   const [given, ...rest] = argv
   // Alone it says where the project stands.
   const name = given ?? 'status'
@@ -79,7 +86,7 @@ export async function main(argv: readonly string[], bare: Terminal = processTerm
   }
   try {
     const command = await load()
-    const exit = await command.run({ terminal, argv: rest, bare })
+    const exit = await command.run({ terminal, argv: rest, bare, ...(endBy && { endBy }) })
     if (given === undefined) terminal.out('\ncordon --help lists the commands\n')
     return exit
   } catch (error) {
@@ -108,7 +115,7 @@ async function unknownCommand(terminal: Terminal, name: string): Promise<number>
 // `cordon run` keeps the codes below 125 for the command itself; to a host, only 2 blocks.
 function exitOf(name: string, [first]: readonly string[], { code }: Fault): number {
   const exit = faultExit(code)
-  const runs = name === 'run' || (name === 'hook' && first === 'run')
+  const runs = name === 'run' || name === 'shell' || (name === 'hook' && first === 'run')
   if (name === 'hook' && !runs) return EXIT.usage
   return exit === EXIT.usage && (runs || name === 'doctor') ? EXIT.fault : exit
 }
@@ -126,16 +133,25 @@ function complain(
   return exit
 }
 
-/** Runs the CLI for this process; true when it did what was asked, and not when it only had to complain. */
-export async function runProcess(): Promise<boolean> {
+/** How this process is to end. */
+export interface ProcessEnd {
+  /** True when it did what was asked, and not when it only had to complain. */
+  readonly known: boolean
+  /** By this, as the command that it ran. */
+  readonly signal: NodeJS.Signals | null
+}
+
+/** Runs the CLI for this process. */
+export async function runProcess(): Promise<ProcessEnd> {
   try {
-    const exitCode = await main(process.argv.slice(2))
+    const ends: NodeJS.Signals[] = []
+    const exitCode = await main(process.argv.slice(2), processTerminal(), (signal) => ends.push(signal))
     process.exitCode = exitCode
-    return exitCode !== EXIT.usage && exitCode !== EXIT.fault
+    return { known: exitCode !== EXIT.usage && exitCode !== EXIT.fault, signal: ends[0] ?? null }
   } catch (error) {
     process.exitCode = crashCode(process.argv)
     await tellCrash(error)
-    return false
+    return { known: false, signal: null }
   }
 }
 

@@ -21,15 +21,13 @@ const STYLES: Readonly<Record<'enforced' | 'degraded' | 'absent', Style>> = {
 export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const args = parseArguments(commandRow('doctor')!, argv)
   if (args.flags.engines) return engines(terminal, args.flags.json === true)
-  const support = await openBackend().probe()
-  const holds = support.assurances.filter((assurance) => assurance.status === 'enforced').length
-  const score = { holds, of: support.assurances.length }
-  const agents = await agentHooks()
+  const { support, score, agents } = await findHealth()
+  const { holds } = score
   const dropped = agents.some((agent) => agent.status !== 'works')
   const tracked = await shownSecrets()
   const exit = !support.usable ? EXIT.fault : dropped ? EXIT.failed : EXIT.ok
   if (args.flags.json) {
-    terminal.out(`${JSON.stringify({ ...support, score, agents, shown: tracked.paths })}\n`)
+    terminal.out(`${JSON.stringify({ ...support, score, agents, shown: tracked.paths, skipped: tracked.skipped })}\n`)
     return exit
   }
   for (const { name, status, detail, remedy } of support.assurances) {
@@ -46,7 +44,19 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
     if (remedy) terminal.out(`          ${visible(remedy)}\n`)
   }
   if (tracked.line !== null) terminal.out(`${paint(terminal, 'yellow', 'shown   ')}  ${visible(tracked.line)}\n`)
+  if (tracked.skippedLine !== null) terminal.out(`${paint(terminal, 'dim', 'skipped ')}  ${tracked.skippedLine}\n`)
   return exit
+}
+
+/** What holds on this machine, and which agents are guarded. */
+export async function findHealth(): Promise<{
+  readonly support: Awaited<ReturnType<ReturnType<typeof openBackend>['probe']>>
+  readonly score: { readonly holds: number; readonly of: number }
+  readonly agents: readonly AgentCheck[]
+}> {
+  const support = await openBackend().probe()
+  const holds = support.assurances.filter((assurance) => assurance.status === 'enforced').length
+  return { support, score: { holds, of: support.assurances.length }, agents: await agentHooks() }
 }
 
 /** Each engine with what it was seen to hold here. */
@@ -66,18 +76,31 @@ async function engines(terminal: CommandContext['terminal'], json: boolean): Pro
   return found.some(({ support }) => support.works) ? EXIT.ok : EXIT.fault
 }
 
+interface ShownSecrets {
+  readonly paths: readonly string[]
+  readonly line: string | null
+  /** What looks like a secret and needs no mask. */
+  readonly skipped: object | null
+  readonly skippedLine: string | null
+}
+
 /** Secrets of this project that commands see; a manifest that does not load is the business of `cordon check`. */
-async function shownSecrets(): Promise<{ readonly paths: readonly string[]; readonly line: string | null }> {
+async function shownSecrets(): Promise<ShownSecrets> {
+  const none: ShownSecrets = { paths: [], line: null, skipped: null, skippedLine: null }
   const { loadPolicy } = await import('../../../runtime/policy/load.ts')
-  const { trackedSecrets, trackedSecretsLine } = await import('../../../runtime/command/tracked-secrets.ts')
+  const { skippedSecrets, skippedSecretsLine, trackedSecrets, trackedSecretsLine } = await import(
+    '../../../runtime/command/tracked-secrets.ts'
+  )
   const machine = thisMachine()
   try {
     const outcome = await loadPolicy({ machine, files: machineFiles, root: null, choice: { kind: 'project' } })
-    if (!('loaded' in outcome)) return { paths: [], line: null }
+    if (!('loaded' in outcome)) return none
     const paths = trackedSecrets(outcome.loaded, machine.home)
-    return { paths, line: trackedSecretsLine(paths, outcome.loaded.root) }
+    const skipped = skippedSecrets(outcome.loaded, machine.home)
+    const line = trackedSecretsLine(paths, outcome.loaded.root)
+    return { paths, line, skipped, skippedLine: skippedSecretsLine(skipped) }
   } catch (error) {
-    if (error instanceof Fault) return { paths: [], line: null }
+    if (error instanceof Fault) return none
     throw error
   }
 }
