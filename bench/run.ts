@@ -7,6 +7,7 @@ import { join } from 'node:path'
 const parts: Readonly<Record<string, readonly [file: string, run: string | null]>> = {
   decisions: ['decisions.ts', 'benchDecisions'],
   startup: ['startup.ts', 'benchStartup'],
+  resident: ['resident.ts', 'benchResident'],
   sandbox: ['sandbox.ts', null],
   masks: ['masks.ts', null],
   egress: ['egress.ts', 'benchEgress'],

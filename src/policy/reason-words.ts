@@ -19,6 +19,7 @@ const WORDS: Readonly<Record<ReasonCode, string>> = {
   'remote-write': 'it changes something elsewhere',
   destructive: 'it cannot be undone',
   'host-not-granted': 'nobody granted the host',
+  'port-not-opened': 'nobody opened the port',
   'maybe-denied': 'a deny rule may match',
   tainted: 'the session read text that tries to steer the agent',
   'needs-confirmation': 'the tool wants a yes each time',

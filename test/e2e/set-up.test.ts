@@ -49,7 +49,7 @@ function putBuild(): void {
   utimesSync(join(checkout, 'dist/.built'), before, before)
 }
 
-const environment = (path = process.env.PATH) => ({ PATH: path, HOME: base })
+const environment = (path = process.env.PATH) => ({ PATH: path, HOME: base, CORDON_RESIDENT: 'off' })
 
 function start(args: readonly string[], path?: string): ChildProcess {
   return spawn(join(checkout, 'cordon'), args, { cwd: base, env: environment(path), detached: true })

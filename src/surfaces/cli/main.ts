@@ -46,6 +46,7 @@ const LOADERS: Readonly<Record<string, Load>> = {
   fleet: () => import('./commands/fleet.ts'),
   login: () => import('./commands/login.ts'),
   acp: () => import('./commands/acp.ts'),
+  resident: () => import('./commands/resident.ts'),
   completions: () => import('./completions.ts'),
 }
 
@@ -144,6 +145,11 @@ export interface ProcessEnd {
 /** Runs the CLI for this process. */
 export async function runProcess(): Promise<ProcessEnd> {
   try {
+    const [, , command, word, ...rest] = process.argv
+    if (command === 'resident' && word === 'serve') {
+      const { serve } = await import('./serve.ts')
+      await serve(runProcess, rest)
+    }
     const ends: NodeJS.Signals[] = []
     const exitCode = await main(process.argv.slice(2), processTerminal(), (signal) => ends.push(signal))
     process.exitCode = exitCode

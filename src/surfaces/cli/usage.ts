@@ -330,6 +330,15 @@ export const commands: readonly CommandRow[] = [
       'Exit code 0 when all is well, 1 when an installed hook does not answer, 125 when no command can run in a sandbox here.',
   },
   {
+    name: 'resident',
+    summary: 'Show or stop the process that answers hooks and runs commands without a start of their own.',
+    usage: 'cordon resident [status] [--json]\n  cordon resident stop',
+    words: 1,
+    flags: [json],
+    details:
+      'The first hook or command starts it; it ends after ten minutes without one. CORDON_RESIDENT=off does without it: everything is\ndecided and held the same way.',
+  },
+  {
     name: 'undo',
     summary: 'Put back what a call changed: files, modes, times, links, folders.',
     usage:

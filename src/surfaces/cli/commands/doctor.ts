@@ -5,11 +5,14 @@ import { findRoot } from '../../../runtime/policy/project-root.ts'
 import { Fault } from '../../../system/fault.ts'
 import { machineFiles } from '../../../system/files.ts'
 import { thisMachine } from '../../../system/machine.ts'
+import { residents } from '../../../system/residents.ts'
 import { type AgentCheck, checkAgents } from '../../hook/install/check.ts'
 import { paint, type Style, visible } from '../../terminal/terminal.ts'
 import { parseArguments } from '../arguments.ts'
+import { cordonWords } from '../cordon-words.ts'
 import { type CommandContext, commandRow, EXIT } from '../usage.ts'
 import { readFile } from './install.ts'
+import { residentLine } from './resident.ts'
 
 const STYLES: Readonly<Record<'enforced' | 'degraded' | 'absent', Style>> = {
   enforced: 'green',
@@ -25,9 +28,12 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const { holds } = score
   const dropped = agents.some((agent) => agent.status !== 'works')
   const tracked = await shownSecrets()
+  const resident = residents(thisMachine().env)
   const exit = !support.usable ? EXIT.fault : dropped ? EXIT.failed : EXIT.ok
   if (args.flags.json) {
-    terminal.out(`${JSON.stringify({ ...support, score, agents, shown: tracked.paths, skipped: tracked.skipped })}\n`)
+    const shown = { shown: tracked.paths, skipped: tracked.skipped, residents: resident }
+    terminal.out(`${JSON.stringify({ ...support, score, agents, ...shown })}
+`)
     return exit
   }
   for (const { name, status, detail, remedy } of support.assurances) {
@@ -43,6 +49,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
     )
     if (remedy) terminal.out(`          ${visible(remedy)}\n`)
   }
+  for (const one of resident) terminal.out(`resident  ${visible(residentLine(one))}\n`)
   if (tracked.line !== null) terminal.out(`${paint(terminal, 'yellow', 'shown   ')}  ${visible(tracked.line)}\n`)
   if (tracked.skippedLine !== null) terminal.out(`${paint(terminal, 'dim', 'skipped ')}  ${tracked.skippedLine}\n`)
   return exit
@@ -112,7 +119,7 @@ async function agentHooks(): Promise<readonly AgentCheck[]> {
     root: findRoot(machine.cwd, machineFiles),
     home: machine.home,
     env: machine.env,
-    cordon: [process.execPath, machineFiles.canonical(process.argv[1] ?? '')],
+    cordon: cordonWords(),
   }
   return (await checkAgents(place, readFile)).filter((check) => check.status !== 'absent')
 }
