@@ -44,7 +44,7 @@ import { ownCheckout } from '../policy/own-places.ts'
 import { writablePathFolders } from '../policy/path-folders.ts'
 import { DevServerPorts } from './dev-server-ports.ts'
 import { grantedHosts } from './egress-rules.ts'
-import { type CommandChanges, HeldChanges } from './held-changes.ts'
+import { type CommandChanges, HeldChanges, pruneKept } from './held-changes.ts'
 import { HiddenPaths } from './hidden-paths.ts'
 import { NAME_SETTINGS, NO_WAY_OUT, nameFile } from './name-service.ts'
 import type { DoorSettings, NetworkOptions, SessionNetwork } from './network.ts'
@@ -300,6 +300,7 @@ export class CommandRunner {
     await this.#network?.close()
     this.#backend.release()
     this.#hidden.close()
+    pruneKept(this.#machine.stateDir)
   }
 
   /** The way out is only loaded for a command that has one: it costs more than the sandbox itself. */

@@ -348,10 +348,14 @@ export const commands: readonly CommandRow[] = [
       { name: '--list', about: 'List the calls that can be put back, the last one first.' },
       { name: '--last', about: 'The last call.' },
       { name: '--since', about: 'This call and all after it in the same folders.' },
-      { name: '--diff', about: 'Show what would be put back, and change nothing.' },
+      { name: '--diff', about: 'Show what the call changed, text as a diff, and change nothing.' },
       { name: '--redo', about: 'Take an undo back: the last one, or that of this call.' },
       { name: '--force', about: 'Also where something was changed since.' },
-      { name: '--prune', about: 'Remove what is kept for longer than a week, or beyond two gigabytes.' },
+      {
+        name: '--prune',
+        about:
+          'Remove what is kept for longer than a week, or beyond two gigabytes; sessions and runs do so once an hour.',
+      },
       json,
     ],
     details:
