@@ -106,7 +106,7 @@ const [width, height] = [Math.ceil(COLUMNS * CELL + 28), ROWS * LINE + 30]
 const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,monospace" font-size="13" role="img" aria-label="cordon try at a terminal">
 <style>@keyframes up{${moves.join('')}100%{transform:translateY(-${last}px)}}${shown.map(({ style }) => style).join('')}@media(prefers-reduced-motion:reduce){g{animation:none!important}}</style>
 <rect width="100%" height="100%" rx="8" fill="#0d1117"/>
-<svg y="10" width="100%" height="${ROWS * LINE + 8}"><g style="animation:up ${total.toFixed(1)}s infinite step-end">
+<svg y="10" width="100%" height="${ROWS * LINE + 8}"><title>cordon try at a terminal</title><g style="animation:up ${total.toFixed(1)}s infinite step-end">
 ${shown.map(({ text }) => text).join('\n')}
 </g></svg>
 </svg>
