@@ -7,6 +7,7 @@ import { thisMachine } from '../../../system/machine.ts'
 import { type AgentCheck, checkAgents } from '../../hook/install/check.ts'
 import { paint, type Style, type Terminal } from '../../terminal/terminal.ts'
 import { parseArguments } from '../arguments.ts'
+import { cordonWords } from '../cordon-words.ts'
 import { type CommandContext, commandRow, EXIT } from '../usage.ts'
 import { readFile } from './install.ts'
 
@@ -22,9 +23,11 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
     root: standing.root,
     home: machine.home,
     env: machine.env,
-    cordon: [process.execPath, machineFiles.canonical(process.argv[1] ?? '')],
+    cordon: cordonWords(),
   }
-  const agents = (await checkAgents(place, readFile)).filter(({ status }) => status !== 'absent')
+  const agents = (await checkAgents(place, readFile, machine.stateDir, false)).filter(
+    ({ status }) => status !== 'absent',
+  )
   if (args.flags.json) {
     terminal.out(`${JSON.stringify({ ...standing, agents })}\n`)
     return EXIT.ok
