@@ -1,6 +1,7 @@
 /** `cordon mcp`: the guarded tools for any MCP client, over stdio or HTTP; `wrap` puts a guard around another server. */
 
 import { askView, createCordon, withAnswers } from '../../../runtime/cordon.ts'
+import { openFleetPrompter } from '../../../runtime/fleet/prompter.ts'
 import { keepAsk } from '../../../runtime/hook/asks.ts'
 import { machineFiles } from '../../../system/files.ts'
 import { thisMachine } from '../../../system/machine.ts'
@@ -51,8 +52,10 @@ function serverOptions(root: string, terminal: Terminal): ServerOptions {
     },
     fallback: {
       name: 'terminal',
-      ask: async (request) => {
+      ask: async (request, signal) => {
         const project = machineFiles.canonical(root)
+        const fleet = await openFleetPrompter(machine, project)
+        if (fleet) return fleet.ask(request, signal)
         const { tool, subject, suggestions } = request
         // The session has its own id, and takes no answer to a call that it has refused.
         const view = withAnswers(askView(request), ['time', 'always', 'deny', 'deny-always'])
