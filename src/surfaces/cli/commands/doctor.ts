@@ -2,6 +2,7 @@
 
 import { openBackend } from '../../../runtime/command/open-runner.ts'
 import { findRoot } from '../../../runtime/policy/project-root.ts'
+import { type ContainerKind, containerKind } from '../../../system/container.ts'
 import { Fault } from '../../../system/fault.ts'
 import { machineFiles } from '../../../system/files.ts'
 import { thisMachine } from '../../../system/machine.ts'
@@ -27,9 +28,10 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const agents = await agentHooks()
   const dropped = agents.some((agent) => agent.status !== 'works')
   const tracked = await shownSecrets()
+  const container = containerKind()
   const exit = !support.usable ? EXIT.fault : dropped ? EXIT.failed : EXIT.ok
   if (args.flags.json) {
-    terminal.out(`${JSON.stringify({ ...support, score, agents, shown: tracked.paths })}\n`)
+    terminal.out(`${JSON.stringify({ ...support, score, agents, shown: tracked.paths, container })}\n`)
     return exit
   }
   for (const { name, status, detail, remedy } of support.assurances) {
@@ -45,8 +47,19 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
     )
     if (remedy) terminal.out(`          ${visible(remedy)}\n`)
   }
+  if (container !== null) terminal.out(`container  ${containerLine(container, support.usable)}\n`)
   if (tracked.line !== null) terminal.out(`${paint(terminal, 'yellow', 'shown   ')}  ${visible(tracked.line)}\n`)
   return exit
+}
+
+/** What a container has to give so that commands can be put into a sandbox in it. */
+function containerLine(kind: ContainerKind, usable: boolean): string {
+  const where = `this is a container (${kind})`
+  if (kind === 'gvisor')
+    return `${where}: bubblewrap cannot set up loopback in gVisor, so no command runs; the container's own walls are all there is`
+  return usable
+    ? `${where}; what is said above was tried in it, and the container's own limits hold as well`
+    : `${where}: it needs user namespaces (a seccomp profile that allows them) and an unmasked /proc (procMount: Unmasked); docs/FLEET.md has a Pod that has both`
 }
 
 /** Each engine with what it was seen to hold here. */
