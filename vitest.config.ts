@@ -8,6 +8,8 @@ const config: ReturnType<typeof defineConfig> = defineConfig({
   test: {
     // Vitest leaves one core to itself, which is half of a small machine; it only waits while the workers work.
     maxWorkers: availableParallelism(),
+    // What a test starts is its own: nothing serves it that another one left running. The tests of the resident ask for theirs.
+    env: { CORDON_RESIDENT: 'off' },
     projects: [
       {
         test: { name: 'unit', include: ['src/**/*.test.ts', 'test/{cases,layers}/**/*.test.ts'], testTimeout: 30_000 },

@@ -7,8 +7,10 @@ import { join } from 'node:path'
 const parts: Readonly<Record<string, readonly [file: string, run: string | null]>> = {
   decisions: ['decisions.ts', 'benchDecisions'],
   startup: ['startup.ts', 'benchStartup'],
+  resident: ['resident.ts', 'benchResident'],
   sandbox: ['sandbox.ts', null],
   masks: ['masks.ts', null],
+  changes: ['changes.ts', null],
   egress: ['egress.ts', 'benchEgress'],
   'first-byte': ['first-byte.ts', 'benchFirstByte'],
   tools: ['tools.ts', 'benchTools'],

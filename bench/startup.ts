@@ -8,7 +8,8 @@ import { installPeers } from './peers.ts'
 
 const COMMAND = 'git diff --stat HEAD~1 -- src/ && npm test -- --run src/policy 2>&1 | tail -n 20'
 const ROUNDS = 40
-const CLI = join(import.meta.dirname, '../dist/cordon.cjs')
+/** The built program. */
+export const CLI: string = join(import.meta.dirname, '../dist/cordon.cjs')
 
 /** How much of `node -e 0` a command may take. */
 const TARGETS: Readonly<Record<string, number>> = {
@@ -24,7 +25,7 @@ const TARGETS: Readonly<Record<string, number>> = {
 const PEER_TARGETS: Readonly<Record<string, number>> = { 'codex sandbox': 1, 'sandbox-runtime': 0.2 }
 
 /** Where everything happens: a project with the manifest that `cordon init` writes, signed, and an empty folder. */
-interface Place {
+export interface Place {
   readonly project: string
   readonly empty: string
   readonly scratch: string
@@ -44,7 +45,8 @@ export async function benchStartup(): Promise<void> {
   }
 }
 
-function makePlace(base: string): Place {
+/** Makes the place, with a home and a runtime directory of its own. */
+export function makePlace(base: string): Place {
   const [project, empty, home] = ['project', 'empty', 'home'].map((name) => join(base, name)) as [
     string,
     string,
@@ -53,7 +55,9 @@ function makePlace(base: string): Place {
   for (const folder of [project, empty, home, join(project, 'src')]) mkdirSync(folder)
   writeFileSync(join(project, 'src/a.ts'), '')
   writeFileSync(join(project, 'package.json'), JSON.stringify({ scripts: { test: 'vitest', build: 'tsc' } }))
-  const env = { PATH: process.env.PATH, HOME: home }
+  const runtime = join(base, 'runtime')
+  mkdirSync(runtime, { mode: 0o700 })
+  const env = { PATH: process.env.PATH, HOME: home, XDG_RUNTIME_DIR: runtime }
   for (const args of [['init'], ['sign', '--yes']])
     execFileSync(process.execPath, [CLI, ...args], { cwd: project, env, stdio: 'ignore' })
   return { project, empty, scratch: base, env }
@@ -65,17 +69,7 @@ function benchCommands({ project, env }: Place): void {
     options: { cwd: project, env, ...(input !== undefined && { input }) },
   })
   const hook = (tool: string, input: object, result?: object): Timed =>
-    cordon(
-      ['hook', 'claude-code', '--root', project],
-      JSON.stringify({
-        session_id: 'bench',
-        cwd: project,
-        hook_event_name: result ? 'PostToolUse' : 'PreToolUse',
-        tool_name: tool,
-        tool_input: input,
-        tool_response: result,
-      }),
-    )
+    cordon(['hook', 'claude-code', '--root', project], hookInput(project, tool, input, result))
   const output = { stdout: 'On branch main\nnothing to commit, working tree clean\n', stderr: '' }
   const times = compare(
     {
@@ -97,6 +91,18 @@ function benchCommands({ project, env }: Place): void {
       return [name, `${time.toFixed(1)} ms`, `${(time / base).toFixed(2)}x`, target ? `<= ${target.toFixed(2)}x` : '']
     }),
   ])
+}
+
+/** What Claude Code gives its hook, before a call or with its result. */
+export function hookInput(project: string, tool: string, input: object, result?: object): string {
+  return JSON.stringify({
+    session_id: 'bench',
+    cwd: project,
+    hook_event_name: result ? 'PostToolUse' : 'PreToolUse',
+    tool_name: tool,
+    tool_input: input,
+    tool_response: result,
+  })
 }
 
 function benchRuns({ project, empty, scratch, env }: Place): void {

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds cordon-init and cordon-launch, unless they are there and newer than their sources.
+# Builds cordon-init, cordon-launch, cordon-client and cordon-serve, unless they are there and newer than their sources.
 #   build.sh [FOLDER]       for this machine, into dist/native or FOLDER
 #   build.sh FOLDER every   for every platform of the package: static inits only, and a missing cross-compiler is an error
 set -eu
@@ -56,6 +56,12 @@ compile() {
   fi
 }
 
+# static_client COMPILER TARGET SOURCES...: of a package it is a part, in a checkout it may be missing.
+static_client() {
+  if compile "$@" -static 2>/dev/null || [ "$platforms" = "$own" ]; then return; fi
+  compile "$@" -static
+}
+
 # The init is every C file but the addon.
 set --
 for source in "$here"/*.c; do case $source in */cordon-launch.c) ;; *) set -- "$@" "$source" ;; esac; done
@@ -83,5 +89,14 @@ for platform in $platforms; do
   launch=$folder/cordon-launch-$platform
   if ! is_current "$launch" "$here/cordon-launch.c"; then
     compile "$(compiler_for "$platform")" "$launch" -fvisibility=hidden -shared -fPIC "$here/cordon-launch.c"
+  fi
+  # Without a static libc there is none, and everything is started as it was before there was one.
+  resident=$here/resident client=$folder/cordon-client-$platform
+  if ! is_current "$client" "$resident"/*; then
+    static_client "$(compiler_for "$platform")" "$client" "$resident/client.c" "$resident/keeper.c" "$resident/place.c"
+  fi
+  serve=$folder/cordon-serve-$platform
+  if ! is_current "$serve" "$resident"/*; then
+    compile "$(compiler_for "$platform")" "$serve" -fvisibility=hidden -shared -fPIC "$resident/serve.c" "$resident/place.c"
   fi
 done

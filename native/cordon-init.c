@@ -31,19 +31,22 @@
  *                folded, and stands for all below it
  *   k git keys   { text }...: PATTERN<TAB>RULE of a setting that git's configuration may get, or host<TAB>NAME
  *   u keep       u64 largest file that is copied, u64 most that is copied, u8 nothing else may be lost, text: folder for the journal and what is kept
+ *   P ports      (empty): every port that the command listens on is told, beside those of d
  *   z end        (empty)
  * Flags: m 1 = may be missing, 2 = not watched, 4 = only this very file; p 1 = read-only (otherwise only held in place); r 1 = with submounts.
  * m and p are carried out in their order. Afterwards CONTROL_FD carries, towards this program, { u8 type, u8 a, u16 b, u16 c }:
  *   K a = signal for the command's process group     Q kill everything     W b = rows, c = cols     G through the gate
- *   C b = port, c = id: connect to the server on a port of d
+ *   C b = port, c = id: connect to the server on a port of d, or on one that L told of
  * and towards the parent { u32 type, u32 a, u32 b, u32 c }:
  *   F a = step, b = errno, c = index     R a = 1 if masks are watched     V a = mask index, b = 0 opened, 1 lifted
  *   X a = 0 exited, 1 signalled, b = code or signal     G at the gate: masks and pins are in place, nothing runs yet
  *   D a = how many were refused so far, b = errno, c = which change; the journal has the path
  *   M a = the limit of memory in MiB, which was passed, b = 0 one process is ended for it, 1 everything
+ *   P no more processes could be started
  *   T the time is up     A a = kind, b = length, c = port: a name that does not exist (0), a connection that was refused (1);
  *     the name follows, filled up with zeros to whole messages
- *   L a = port of d, b = 1 if something inside listens on it now, 0 if no longer     N a = id, b = errno: not connected
+ *   L a = port, b = 1 if something inside listens on it now, 0 if no longer, c = 1 for one that is not of d
+ *   N a = id, b = errno: not connected     S a = signal: the command was stopped by it
  * The listeners, and each connection that C asked for, go over IPC_FD as Node's handles.
  * The command's streams are the caller's own only where they carry bytes and nothing else: other files and internet sockets are
  * relayed through pipes, and a directory or a device ends it all (see hand_in_streams).
@@ -55,6 +58,7 @@
 #include "memory.h"
 #include "names.h"
 #include <arpa/inet.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -94,6 +98,7 @@
 #define MAX_SERVERS 64
 #define MAX_LISTENERS 256     /* that the parent serves */
 #define SERVER_LOOK_MS 100    /* how often it is looked which servers there are */
+#define OTHER_LOOK_MS 500     /* the same where none was listed: a person waits for the word, and nothing else does */
 #define SERVER_CONNECT_MS 50 /* on loopback a connection is there at once, unless the server takes none */
 
 /* Each value is mirrored by the step table in src/sandbox/bwrap/steps.ts; a test compares the two. */
@@ -151,6 +156,7 @@ static struct {
   uint16_t rows, cols, port;
   uint16_t servers[MAX_SERVERS];
   size_t server_count;
+  int any_server;
   struct { uint32_t address; uint16_t port; } listeners[MAX_LISTENERS];
   size_t listener_count;
   uint32_t milliseconds;
@@ -389,6 +395,10 @@ static void take_record(uint8_t type, uint8_t *p, uint32_t length, uint32_t at) 
       if (u16_at(p + i) == 0) bad_orders(at);
       orders.servers[orders.server_count++] = u16_at(p + i);
     }
+    return;
+  case 'P':
+    if (length || orders.any_server) bad_orders(at);
+    orders.any_server = 1;
     return;
   default:
     if (!take_door_record(type, p, length, at)) bad_orders(at);
@@ -748,19 +758,22 @@ static void set_limits(int core) {
     if (wanted.rlim_max > now.rlim_max) wanted.rlim_cur = wanted.rlim_max = now.rlim_max;
     /* Programs that use select() rely on the low soft limit, and those that need more raise it themselves. */
     if (orders.limits[i].which == RLIMIT_NOFILE && now.rlim_cur < wanted.rlim_cur) wanted.rlim_cur = now.rlim_cur;
+    /* At the soft limit of processor time comes a signal of its own, which tells what ended the process; at the other one, the end. */
+    if (orders.limits[i].which == RLIMIT_CPU && wanted.rlim_max < now.rlim_max) wanted.rlim_max++;
     if (setrlimit((int)orders.limits[i].which, &wanted)) fail(STEP_LIMITS);
   }
 }
 
 static _Noreturn void run_command(int terminal) {
   sigset_t none;
+  /* With a terminal this process group is the foreground one of the init's session, and not orphaned: only so does Ctrl-Z stop it. */
+  if (terminal >= 0 && (setpgid(0, 0) || tcsetpgrp(terminal, getpid()))) fail(STEP_TERMINAL);
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, NULL);
   for (int signal_number = 1; signal_number < NSIG; signal_number++) signal(signal_number, SIG_DFL);
   /* A session of its own: no controlling terminal from outside, so /dev/tty cannot reach the caller's. */
-  if (setsid() < 0) fail(STEP_TERMINAL);
+  if (terminal < 0 && setsid() < 0) fail(STEP_TERMINAL);
   if (terminal >= 0) {
-    if (ioctl(terminal, TIOCSCTTY, 0)) fail(STEP_TERMINAL);
     for (int fd = 0; fd < 3; fd++)
       if ((orders.terminal_fds >> fd & 1) && dup2(terminal, fd) < 0) fail(STEP_TERMINAL);
   }
@@ -783,11 +796,15 @@ static int status_known, final_status;
 static void reap(void) {
   int status;
   pid_t pid;
-  while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
-    if (pid == command_pid) {
-      status_known = 1;
-      final_status = status;
+  while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
+    if (pid != command_pid) continue;
+    if (WIFSTOPPED(status)) {
+      tell('S', (uint32_t)WSTOPSIG(status), 0, 0);
+      continue;
     }
+    status_known = 1;
+    final_status = status;
+  }
 }
 
 static struct place **masks; /* by index */
@@ -868,13 +885,55 @@ static void report_servers(void) {
   }
 }
 
-/* At most every SERVER_LOOK_MS, however busy the loop is. */
+/* Ports that were not listed, and on which the command listened. */
+static struct { uint16_t port; uint8_t on; } others[MAX_SERVERS];
+static size_t other_count;
+
+/* A listener of ours is no server of the command. */
+static int is_own_port(uint16_t port) {
+  if (port == NAMES_PORT || (orders.has_listener && port == orders.port) || (orders.refused_port && port == orders.refused_port)) return 1;
+  for (size_t i = 0; i < orders.listener_count; i++)
+    if (port == orders.listeners[i].port) return 1;
+  return 0;
+}
+
+static int is_in(const uint16_t *ports, size_t count, uint16_t port) {
+  for (size_t i = 0; i < count; i++)
+    if (ports[i] == port) return 1;
+  return 0;
+}
+
+static void report_others(void) {
+  uint16_t now[MAX_SERVERS];
+  size_t count = listening_all(now, MAX_SERVERS);
+  for (size_t i = 0; i < other_count; i++) {
+    int on = is_in(now, count, others[i].port);
+    if (on == others[i].on) continue;
+    others[i].on = (uint8_t)on;
+    tell('L', others[i].port, (uint32_t)on, 1);
+  }
+  for (size_t i = 0; i < count && other_count < MAX_SERVERS; i++) {
+    size_t known = 0;
+    while (known < other_count && others[known].port != now[i]) known++;
+    if (known < other_count || is_own_port(now[i]) || is_in(orders.servers, orders.server_count, now[i])) continue;
+    others[other_count].port = now[i];
+    others[other_count++].on = 1;
+    tell('L', now[i], 1, 1);
+  }
+}
+
+/* At most every so often, however busy the loop is. */
 static void look_for_servers(void) {
-  static uint64_t next;
+  static uint64_t next, next_others;
   uint64_t ms = now_ms();
-  if (ms < next) return;
-  next = ms + SERVER_LOOK_MS;
-  report_servers();
+  if (orders.server_count && ms >= next) {
+    next = ms + SERVER_LOOK_MS;
+    report_servers();
+  }
+  if (orders.any_server && ms >= next_others) {
+    next_others = ms + OTHER_LOOK_MS;
+    report_others();
+  }
 }
 
 /* A connection to this namespace's own loopback, and to nothing else; -1 when nobody takes it. */
@@ -899,12 +958,12 @@ static int connect_inside(uint16_t port) {
   return -1;
 }
 
-/* Returns 0 for a port that was not ordered. */
+/* Returns 0 for a port that was neither ordered nor told of. */
 static int answer_connect(uint16_t port, uint16_t id) {
   char message[64];
   size_t i = 0;
-  while (i < orders.server_count && orders.servers[i] != port) i++;
-  if (i == orders.server_count) return 0;
+  while (i < other_count && others[i].port != port) i++;
+  if (i == other_count && !is_in(orders.servers, orders.server_count, port)) return 0;
   int fd = connect_inside(port);
   snprintf(message, sizeof message, "{\"cmd\":\"NODE_HANDLE\",\"type\":\"net.Socket\",\"msg\":%u}\n", id);
   if (fd < 0 || !send_handle(message, fd)) tell('N', id, (uint32_t)errno, 0);
@@ -1144,14 +1203,44 @@ static int look_at_memory(void) {
   return found < 0;
 }
 
+#define PROCESS_LOOK_MS 1000
+
+static uint64_t next_process_look;
+static int processes_told;
+
+/* The kernel gives the first 300 numbers of a pid namespace out once only, so it can be full with so many fewer. */
+#define NUMBERS_GIVEN_ONCE 300
+
+static int can_fork(void) {
+  pid_t child = fork();
+  if (child == 0) _exit(0);
+  return child > 0; /* reaped with the others */
+}
+
+/* The kernel counts refused forks only for a control group: a room that is full when it is looked at has met its limit. */
+static void look_at_processes(int last) {
+  uint64_t most = 0, there = 0;
+  if (processes_told || (!last && now_ms() < next_process_look)) return;
+  next_process_look = now_ms() + PROCESS_LOOK_MS;
+  for (size_t i = 0; i < orders.limit_count; i++)
+    if (orders.limits[i].which == RLIMIT_NPROC) most = orders.limits[i].limit;
+  DIR *all = most ? opendir("/proc") : NULL;
+  if (!all) return;
+  for (struct dirent *entry; (entry = readdir(all));) there += entry->d_name[0] >= '1' && entry->d_name[0] <= '9';
+  closedir(all);
+  if (there < most && (there + NUMBERS_GIVEN_ONCE < most || can_fork())) return;
+  processes_told = 1;
+  tell('P', 0, 0, 0);
+}
+
 static int wait_at_most(void) {
-  int look = orders.server_count ? SERVER_LOOK_MS : -1;
-  if (next_memory_look >= 0 && (look < 0 || next_memory_look < look)) look = next_memory_look;
+  int look = orders.server_count ? SERVER_LOOK_MS : orders.any_server ? OTHER_LOOK_MS : PROCESS_LOOK_MS;
+  if (next_memory_look >= 0 && next_memory_look < look) look = next_memory_look;
   if (!orders.milliseconds) return look;
   uint64_t now = now_ms();
   uint64_t left = deadline > now ? deadline - now : 0;
   if (left > 1000u * 3600) left = 1000u * 3600;
-  return look >= 0 && (uint64_t)look < left ? look : (int)left;
+  return (uint64_t)look < left ? look : (int)left;
 }
 
 static _Noreturn void watch_over(int signals, int watch, int mounts, int master) {
@@ -1179,7 +1268,7 @@ static _Noreturn void watch_over(int signals, int watch, int mounts, int master)
     for (int i = 0; i < 3; i++)
       if (fds[8 + i].revents) run_pump(&pumps[i]);
     if (fds[7].revents) drain_acks();
-    if (orders.server_count) look_for_servers();
+    if (orders.server_count || orders.any_server) look_for_servers();
     if (fds[2].revents & POLLIN) report_opens(watch);
     if (fds[3].revents & (POLLPRI | POLLERR)) report_lifted();
     if (orders.milliseconds && now_ms() >= deadline) {
@@ -1187,6 +1276,7 @@ static _Noreturn void watch_over(int signals, int watch, int mounts, int master)
       final_status = SIGKILL;
       finish(signals, -1, &out);
     }
+    look_at_processes(0);
     if (orders.memory_share && look_at_memory()) {
       final_status = SIGKILL;
       finish(signals, -1, &out);
@@ -1200,6 +1290,7 @@ static _Noreturn void watch_over(int signals, int watch, int mounts, int master)
       while (read(signals, &info, sizeof info) == (ssize_t)sizeof info) continue;
       reap();
       if (status_known) {
+        look_at_processes(1);
         if (watch >= 0) report_opens(watch);
         finish(signals, master, &out);
       }
@@ -1354,10 +1445,12 @@ int main(int argc, char **argv) {
   /* Mounts that the host makes later must not appear in here: they would come with the host's flags. Orders may take a while. */
   if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL)) fail(STEP_PRIVATE);
   read_orders();
-  if ((orders.has_listener || orders.server_count) != (ipc >= 0)) bad_orders(0);
+  /* Ports are also told to a parent that takes no sockets. */
+  if (!orders.any_server && (orders.has_listener || orders.server_count) != (ipc >= 0)) bad_orders(0);
+  if ((orders.has_listener || orders.server_count) && ipc < 0) bad_orders(0);
   if (orders.has_listener) hand_over_listeners();
   if (orders.has_names && names_open(orders.refused_port)) fail(STEP_LISTENER);
-  if (orders.server_count && listening_open()) fail(STEP_LISTENER);
+  if ((orders.server_count || orders.any_server) && listening_open()) fail(STEP_LISTENER);
 
   /* A second, bare view of /proc for this program's own writes; the visible one becomes read-only. */
   int proc = (int)syscall(SYS_open_tree, AT_FDCWD, "/proc", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
@@ -1388,7 +1481,7 @@ int main(int argc, char **argv) {
 
   if (orders.has_listener)
     for (size_t i = 0; i <= orders.listener_count; i++) await_handover();
-  if (ipc >= 0 && !orders.server_count) {
+  if (ipc >= 0 && !orders.server_count && !orders.any_server) {
     close(ipc);
     ipc = -1;
   }
@@ -1407,6 +1500,8 @@ int main(int argc, char **argv) {
     if (memory_open(orders.memory_share)) fail(STEP_LIMITS);
     next_memory_look = 0;
   }
+  /* A session of its own, with the terminal inside as its own: the caller's is then out of reach. */
+  if (master >= 0 && ((getsid(0) != getpid() && setsid() < 0) || ioctl(other_side, TIOCSCTTY, 0))) fail(STEP_TERMINAL);
   command_pid = fork();
   if (command_pid < 0) fail(STEP_FORK);
   if (command_pid == 0) {

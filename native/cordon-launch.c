@@ -14,6 +14,7 @@
  *   abandon()                           closes the connection, which ends an init that is still there
  *   times(path, seconds, nanoseconds)   sets the time of a file's last change, of a link its own; the path ends in NUL. 0, or an errno
  *   exit(code)                          ends this process at once: Node's own clearing up is of use to nobody
+ *   die(signal)                         the same by a signal, as the command did, and without a core of Node's
  *
  * It only carries bytes: src/sandbox/bwrap/launch-blocking.ts and cordon-init.c know what they mean.
  */
@@ -26,6 +27,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -180,6 +182,21 @@ static int has_ended(const struct bytes *messages) {
   return 0;
 }
 
+/* As a shell's child: the command stops first, then this process, unless nobody could continue it. */
+static void stop_here(struct bytes *out) {
+  struct sigaction now, usual = {.sa_handler = SIG_DFL};
+  order(out, 'K', SIGSTOP);
+  for (int tries = 0; out->length && tries < 100; tries++) {
+    struct pollfd wait = {control, POLLOUT, 0};
+    poll(&wait, 1, 10);
+    send_rest(out);
+  }
+  sigaction(SIGTSTP, &usual, &now);
+  raise(SIGTSTP);
+  sigaction(SIGTSTP, &now, NULL);
+  order(out, 'K', SIGCONT);
+}
+
 /* The init's messages up to its last word, or to the end of the connection: true for the word. */
 static int converse(struct bytes *out, struct bytes *messages, struct bytes *said, int64_t timeout, uint32_t *timed_out) {
   int64_t deadline = timeout > 0 ? now_ms() + timeout : INT64_MAX;
@@ -205,7 +222,10 @@ static int converse(struct bytes *out, struct bytes *messages, struct bytes *sai
     uint8_t received[4096];
     if (waits[1].revents) {
       ssize_t n = read(signal_pipe[0], received, sizeof received);
-      for (ssize_t i = 0; i < n; i++) order(out, 'K', received[i]);
+      for (ssize_t i = 0; i < n; i++) {
+        if (received[i] == SIGTSTP) stop_here(out);
+        else order(out, 'K', received[i]);
+      }
     }
     if (waits[2].revents) {
       take_complaints(said);
@@ -281,6 +301,26 @@ static napi_value exit_now(napi_env env, napi_callback_info info) {
   _exit((int)code);
 }
 
+static napi_value die(napi_env env, napi_callback_info info) {
+  size_t count = 1;
+  napi_value given;
+  double given_number;
+  sigset_t only;
+  if (napi_get_cb_info(env, info, &count, &given, NULL, NULL) || count != 1 || napi_get_value_double(env, given, &given_number) ||
+      given_number < 1 || given_number >= NSIG) {
+    napi_throw_error(env, NULL, "cordon-launch: die takes a signal");
+    return NULL;
+  }
+  int number = (int)given_number;
+  prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+  signal(number, SIG_DFL);
+  sigemptyset(&only);
+  sigaddset(&only, number);
+  pthread_sigmask(SIG_UNBLOCK, &only, NULL);
+  raise(number);
+  _exit(128 + number); /* one that ends nobody */
+}
+
 static napi_value times(napi_env env, napi_callback_info info) {
   size_t count = 3, size;
   napi_value given[3], result;
@@ -302,7 +342,7 @@ __attribute__((visibility("default"))) napi_value napi_register_module_v1(napi_e
   const struct {
     const char *name;
     napi_callback function;
-  } functions[] = {{"start", start}, {"attend", attend}, {"abandon", abandon}, {"times", times}, {"exit", exit_now}};
+  } functions[] = {{"start", start}, {"attend", attend}, {"abandon", abandon}, {"times", times}, {"exit", exit_now}, {"die", die}};
   for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
     napi_value function;
     if (napi_create_function(env, functions[i].name, strlen(functions[i].name), functions[i].function, NULL, &function) ||

@@ -192,6 +192,15 @@ void answer(const struct call *c, int error) { respond(c, error, 0); }
 /* The kernel goes on with the call, in the caller's domain: in the roots the wall stops it, whatever the path says by then. */
 void let_go_on(const struct call *c) { respond(c, 0, SECCOMP_USER_NOTIF_FLAG_CONTINUE); }
 
+/*
+ * A path that leads nowhere, errno says why. What is not there is said at once: another thread may make it meanwhile, and then the
+ * wall would refuse what the kernel goes on with.
+ */
+void not_found(const struct call *c) {
+  if (errno == ENOENT) answer(c, ENOENT);
+  else let_go_on(c);
+}
+
 void hand_in(const struct call *c, int fd, int flags) {
   struct seccomp_notif_addfd give = {.id = c->id, .flags = SECCOMP_ADDFD_FLAG_SEND, .srcfd = (uint32_t)fd, .newfd_flags = flags & O_CLOEXEC};
   int given = ioctl(c->listener, SECCOMP_IOCTL_NOTIF_ADDFD, &give);

@@ -30,7 +30,10 @@ static int is_reachable(int family, const uint32_t *address) {
   return address[2] == htonl(0xffff) && (address[3] == 0 || address[3] == loopback);
 }
 
-static void find_family(int family, const uint16_t *ports, size_t count, uint8_t *found) {
+/* Takes one port that is listened on. */
+typedef void (*take_port)(uint16_t port);
+
+static void each_port(int family, take_port take) {
   struct { struct nlmsghdr head; struct inet_diag_req_v2 ask; } request;
   static char answer[32768] __attribute__((aligned(__alignof__(struct nlmsghdr))));
   memset(&request, 0, sizeof request);
@@ -52,7 +55,7 @@ static void find_family(int family, const uint16_t *ports, size_t count, uint8_t
       const struct inet_diag_msg *one = NLMSG_DATA(at);
       seen++;
       if (!is_reachable(one->idiag_family, one->id.idiag_src)) continue;
-      for (size_t i = 0; i < count; i++) found[i] |= ports[i] == ntohs(one->id.idiag_sport);
+      take(ntohs(one->id.idiag_sport));
     }
   }
   /* The rest of a dump would be read as the next one's. */
@@ -60,8 +63,33 @@ static void find_family(int family, const uint16_t *ports, size_t count, uint8_t
   listening_open();
 }
 
+static const uint16_t *wanted;
+static uint8_t *flags;
+static uint16_t *list;
+static size_t wanted_count, listed, most;
+
+static void mark(uint16_t port) {
+  for (size_t i = 0; i < wanted_count; i++) flags[i] |= wanted[i] == port;
+}
+
+static void collect(uint16_t port) {
+  for (size_t i = 0; i < listed; i++)
+    if (list[i] == port) return;
+  if (listed < most) list[listed++] = port;
+}
+
+static void each(take_port take) {
+  if (channel >= 0) each_port(AF_INET, take);
+  if (channel >= 0) each_port(AF_INET6, take);
+}
+
 void listening_find(const uint16_t *ports, size_t count, uint8_t *found) {
-  if (channel < 0) return;
-  find_family(AF_INET, ports, count, found);
-  if (channel >= 0) find_family(AF_INET6, ports, count, found);
+  wanted = ports, wanted_count = count, flags = found;
+  each(mark);
+}
+
+size_t listening_all(uint16_t *ports, size_t room) {
+  list = ports, most = room, listed = 0;
+  each(collect);
+  return listed;
 }

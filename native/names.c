@@ -65,8 +65,8 @@ static int open_socket(int type, uint16_t port) {
 
 int names_open(uint16_t port) {
   for (int i = 0; i < NAMES_CLIENTS; i++) clients[i].fd = -1;
-  datagrams = open_socket(SOCK_DGRAM, 53);
-  streams = open_socket(SOCK_STREAM, 53);
+  datagrams = open_socket(SOCK_DGRAM, NAMES_PORT);
+  streams = open_socket(SOCK_STREAM, NAMES_PORT);
   if (port) refusals = open_socket(SOCK_STREAM, port);
   return datagrams < 0 || streams < 0 || (port && refusals < 0) ? -1 : 0;
 }

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #define NAMES_CLIENTS 16
+#define NAMES_PORT 53
 #define NAMES_FDS (3 + NAMES_CLIENTS)
 
 int names_add(uint32_t address, const char *name);

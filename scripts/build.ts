@@ -106,9 +106,12 @@ try {
   step('tsc', ['-p', 'tsconfig.build.json', '--outDir', `${draft}/lib`])
   await writeEntry(await writeChunks())
   if (existsSync('dist/native')) cpSync('dist/native', `${draft}/native`, { recursive: true, preserveTimestamps: true })
-  step('sh', ['native/build.sh', `${draft}/native`, ...(release ? ['every'] : [])])
+  // macOS has its own sandbox, and needs no init.
+  if (process.platform === 'linux') step('sh', ['native/build.sh', `${draft}/native`, ...(release ? ['every'] : [])])
+  else mkdirSync(`${draft}/native`, { recursive: true })
   writeHashes()
   await writeInside()
+  await writePage()
   publish()
 } finally {
   rmSync(draft, { recursive: true, force: true })
@@ -123,6 +126,21 @@ async function writeInside(): Promise<void> {
     writeFileSync(`${draft}/inside/${name}.mjs`, output[0].code)
   }
   cpSync('node_modules/quickjs-wasi/quickjs.wasm', `${draft}/inside/quickjs.wasm`)
+}
+
+/** The page of `cordon ui`: one script for the browser, and the files beside it. */
+async function writePage(): Promise<void> {
+  mkdirSync(`${draft}/page`)
+  const client = 'src/surfaces/page/client'
+  const bundle = await rolldown({
+    input: `${client}/main.tsx`,
+    platform: 'browser',
+    transform: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+    logLevel: 'warn',
+  })
+  const { output } = await bundle.generate({ format: 'esm', codeSplitting: false, minify: true })
+  writeFileSync(`${draft}/page/page.js`, output[0].code)
+  for (const name of ['index.html', 'page.css', 'icon.svg']) cpSync(`${client}/${name}`, `${draft}/page/${name}`)
 }
 
 /** What the native files are, for those who install them: `sha256sum -c SHA256SUMS`. */
@@ -297,6 +315,7 @@ function publish(): void {
   const chunks = moveFiles('chunks')
   moveFiles('native')
   moveFiles('inside')
+  moveFiles('page')
   replaceFolder('lib')
   renameSync(`${draft}/cordon.cjs`, 'dist/cordon.cjs')
   rmSync('dist/.code-cache', { recursive: true, force: true })

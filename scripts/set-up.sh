@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Sets a checkout up on a fresh Debian machine: system packages, npm packages and, with "build", the build.
+# Sets a checkout up on a fresh Debian machine or a Mac: system packages, npm packages and, with "build", the build.
 # As root it installs what is missing; as an ordinary user it says exactly what to install. Of several at once, one works
 # and the others wait for it.
 set -euo pipefail
@@ -11,10 +11,14 @@ umask g-w,o-w
 
 say() { printf 'set-up: %s\n' "$*" >&2; }
 
-if [ "$(uname -s)" != Linux ]; then
-  say "Cordon needs Linux for its sandbox (a virtual machine or WSL 2 will do), and this is $(uname -s)"
-  exit 125
-fi
+system=$(uname -s)
+case $system in
+  Linux | Darwin) ;;
+  *)
+    say "Cordon has a sandbox for Linux and macOS (a virtual machine or WSL 2 will do), and this is $system"
+    exit 125
+    ;;
+esac
 
 # The kernel's own lock, which ends with its holder however that ends. perl locks the same file the same way, and one of
 # the two is on every Linux.
@@ -29,11 +33,23 @@ if ! lock -n; then
 fi
 
 missing=()
-command -v bwrap >/dev/null || missing+=(bubblewrap)
-command -v git >/dev/null || missing+=(git)
-command -v cc >/dev/null || missing+=(gcc libc6-dev)
+# A Mac brings its sandbox along, and nothing is compiled there.
+if [ "$system" = Darwin ]; then
+  if [ ! -x /usr/bin/sandbox-exec ]; then
+    say "Cordon needs /usr/bin/sandbox-exec, which is part of macOS, and it is not here"
+    exit 125
+  fi
+  if ! command -v git >/dev/null; then
+    say "Cordon needs git: xcode-select --install"
+    exit 125
+  fi
+else
+  command -v bwrap >/dev/null || missing+=(bubblewrap)
+  command -v git >/dev/null || missing+=(git)
+  command -v cc >/dev/null || missing+=(gcc libc6-dev)
+fi
 # The tests drive real clients through the proxy.
-if [ "${1:-}" = test ]; then
+if [ "${1:-}" = test ] && [ "$system" = Linux ]; then
   for tool in curl wget; do command -v "$tool" >/dev/null || missing+=("$tool"); done
   command -v ssh >/dev/null || missing+=(openssh-client)
   command -v python3 >/dev/null || missing+=(python3)

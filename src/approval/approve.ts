@@ -12,9 +12,11 @@ export interface Refusal {
   readonly message: string
 }
 
-export type Approval =
+/** `by`: where the answer was given, when that was not where it was asked. */
+export type Approval = { readonly by?: string } & (
   | { readonly approved: true; readonly remember: Remembered | null }
   | { readonly approved: false; readonly refusal: Refusal; readonly remember: Remembered | null }
+)
 
 export interface Remembered {
   /** The tool that asked: a host for commands stands elsewhere than one for the web tools. */
@@ -32,6 +34,8 @@ export interface Question {
   readonly facts: ShellFacts | null
   readonly places: GrantPlaces
   readonly where?: string
+  /** What can be saved, where the decision does not say it. */
+  readonly suggestions?: readonly Suggestion[]
 }
 
 /** Asks. A prompter that fails, or gives an answer that is none, is a no. */
@@ -46,7 +50,7 @@ export async function approve(
     ...(where !== undefined && { where }),
     decision,
     asks: decision.segments.filter((part) => part.decision === 'ask'),
-    suggestions: suggestGrants(decision, facts, places),
+    suggestions: question.suggestions ?? suggestGrants(decision, facts, places),
   }
   let answer: Answer
   try {
@@ -54,6 +58,11 @@ export async function approve(
   } catch (error) {
     return no({ kind: 'absent', message: `nobody could be asked (${messageOf(error)})` }, null)
   }
+  const approval = approvalOf(tool, answer)
+  return answer?.by === undefined ? approval : { ...approval, by: answer.by }
+}
+
+function approvalOf(tool: string, answer: Answer): Approval {
   const remembered = (
     grant: Suggestion,
     verdict: Remembered['verdict'],

@@ -17,8 +17,11 @@ export interface ApprovalRequest {
   readonly suggestions: readonly Suggestion[]
 }
 
-/** `grant` is what the person chose to save, narrowed or broadened from a suggestion. */
-export type Answer =
+/**
+ * `grant` is what the person chose to save, narrowed or broadened from a suggestion; `by` says where it was given, when that
+ * was not the prompter's own place.
+ */
+export type Answer = { readonly by?: string } & (
   | { readonly kind: 'once' }
   | { readonly kind: 'session'; readonly grant: Suggestion }
   | { readonly kind: 'time'; readonly grant: Suggestion; readonly seconds: number }
@@ -26,6 +29,7 @@ export type Answer =
   | { readonly kind: 'deny' }
   | { readonly kind: 'deny-always'; readonly grant: Suggestion }
   | { readonly kind: 'deny-message'; readonly message: string }
+)
 
 export interface Prompter {
   readonly name: string
@@ -34,6 +38,10 @@ export interface Prompter {
    * and nobody waits for the answer of somebody else.
    */
   asker?(): string
+  /** A yes is for the one call: what an answer would save could open something to somebody else. */
+  readonly onceOnly?: boolean
+  /** Says something about a question, such as that it was answered elsewhere. */
+  tell?(text: string): void
   /** Asks; rejects when the signal ends it. Whatever fails is taken as no. */
   ask(request: ApprovalRequest, signal: AbortSignal): Promise<Answer>
   /** A question of the agent itself; null when the person gave no answer. */

@@ -122,7 +122,7 @@ function isGrant(value: unknown): value is SavedGrant {
     typeof grant === 'object' &&
     grant !== null &&
     ['id', 'project', 'value', 'session'].every((name) => typeof grant[name as keyof SavedGrant] === 'string') &&
-    ['command', 'read', 'write', 'host', 'directory'].includes(grant.kind ?? '') &&
+    ['command', 'read', 'write', 'host', 'directory', 'port'].includes(grant.kind ?? '') &&
     (grant.verdict === 'allow' || grant.verdict === 'deny') &&
     (grant.scope === 'session' || grant.scope === 'time' || grant.scope === 'project') &&
     (grant.expires === null || typeof grant.expires === 'number') &&

@@ -15,7 +15,7 @@ import { isCredentialPlace, otherPlace, type Surroundings } from './other-place.
 
 /** Something that can be granted, as the manifest would write it. */
 export interface Suggestion {
-  readonly kind: 'command' | 'read' | 'write' | 'host' | 'directory'
+  readonly kind: 'command' | 'read' | 'write' | 'host' | 'directory' | 'port'
   readonly value: string
   /** What it would also admit, for the prompt. */
   readonly admits: string

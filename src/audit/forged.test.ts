@@ -23,19 +23,27 @@ afterEach(() => rmSync(stateDir, { recursive: true, force: true }))
 
 function write(lines: number, closed = true): void {
   const now = () => '2026-01-01T00:00:00.000Z'
-  const log = openAuditLog({ stateDir, session: 's1', now, redact: (text) => text, signer: () => key, sync: 'never' })
+  const log = openAuditLog({
+    stateDir,
+    session: 's1',
+    now,
+    redact: (text) => text,
+    signer: () => key,
+    sync: 'never',
+    first: { type: 'session', by: 'person', project: '/home/ada/one' },
+  })
   for (let at = 0; at < lines; at++) log.record({ type: 'warning', message: `line ${at}` })
   if (closed) log.close()
 }
 
 /** Everything that can be done without the key: lines changed, numbered and chained anew, the head put in their place. */
-function forge(change: (lines: Line[]) => Line[], closed = true): void {
+function forge(change: (lines: Line[]) => Line[], closed = true, session = 's1'): void {
   const file = join(stateDir, 'audit/s1.0.jsonl')
   const lines = readFileSync(file, 'utf8')
     .trimEnd()
     .split('\n')
     .map((text) => JSON.parse(text) as Line)
-  let prev = hash('sha256', genesis('s1'))
+  let prev = hash('sha256', genesis(session))
   const texts = change(lines).map(({ resign, ...line }, index) => {
     const placed = { ...line, seq: index + 1, prev }
     const signed = resign
@@ -46,10 +54,10 @@ function forge(change: (lines: Line[]) => Line[], closed = true): void {
     return text
   })
   const whole = `${texts.join('\n')}\n`
-  writeFileSync(file, whole)
-  const head = new HeadFile(join(stateDir, 'audit-heads/s1.head'))
+  writeFileSync(join(stateDir, `audit/${session}.0.jsonl`), whole)
+  const head = new HeadFile(join(stateDir, `audit-heads/${session}.head`))
   for (const seq of [texts.length - 1, texts.length])
-    head.write({ session: 's1', part: 0, size: Buffer.byteLength(whole), seq, hash: prev, closed })
+    head.write({ session, part: 0, size: Buffer.byteLength(whole), seq, hash: prev, closed })
   head.close()
 }
 
@@ -85,6 +93,13 @@ it.each([
     found: 'unknown-key',
   },
   {
+    note: 'said to be of another project',
+    lines: 5,
+    change: (lines: Line[]) =>
+      lines.map((line) => (line.type === 'session' ? { ...line, project: '/home/ada/two' } : line)),
+    found: 'bad-signature',
+  },
+  {
     note: 'cut before its signed end, and closed',
     lines: 5,
     change: (lines: Line[]) => lines.slice(0, 3),
@@ -108,6 +123,13 @@ it.each([
   expect(kinds()).toEqual([])
   forge(change, closed)
   expect(kinds()).toContain(found)
+})
+
+it('a log does not pass for that of another session, whatever is renamed and chained anew', () => {
+  write(5)
+  forge((lines) => lines.map((line) => ({ ...line, session: 's2' })), true, 's2')
+  const found = verifyAudit({ stateDir, keys: [key.publicKey] }).sessions.find(({ session }) => session === 's2')!
+  expect(found.damage.map(({ kind }) => kind)).toContain('bad-signature')
 })
 
 it('a log that was cut and left open says how little of it is signed', () => {

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import { Fault } from '../system/fault.ts'
-import { holdLock, withLock } from '../system/lock.ts'
+import { holdLock, isLockHeld, withLock } from '../system/lock.ts'
 import { openOwnDirectory } from '../system/state.ts'
 import { type AuditEvent, SESSION_ID } from './event.ts'
 import { auditPlaces } from './log-files.ts'
@@ -51,6 +51,11 @@ export function openAuditLog(options: AuditOptions): AuditLog {
     }
   }
   return ownLog(options.session, lock, writer)
+}
+
+/** Whether a session that is not shared goes on: its log is held by a process that lives. */
+export function isLogHeld(stateDir: string, session: string): boolean {
+  return SESSION_ID.test(session) && isLockHeld(join(stateDir, 'locks', `audit-${session}`))
 }
 
 /** The lock is held until the log is closed: two writers that each believe to be alone would break the chain. */

@@ -1,6 +1,6 @@
 /** Reading audit logs: the last lines, what matches a question, and what is being written right now. */
 
-import { watch } from 'node:fs'
+import { type FSWatcher, watch } from 'node:fs'
 import { join } from 'node:path'
 import { type AuditLine, parseLine } from './event.ts'
 import { auditPlaces, auditSessions, partName, readLog, sessionParts } from './log-files.ts'
@@ -97,7 +97,7 @@ export async function* followAudit(
 }
 
 /** Wakes up when something in a directory changes, and now and then for file systems that do not tell. */
-class Changes {
+export class Changes {
   #wake: (() => void) | null = null
   #changed = false
 
@@ -106,10 +106,9 @@ class Changes {
       this.#changed = true
       this.#wake?.()
     }
-    const watcher = watch(directory, touched)
-    watcher.on('error', touched)
+    const watcher = watched(directory, touched)
     signal.addEventListener('abort', () => {
-      watcher.close()
+      watcher?.close()
       touched()
     })
   }
@@ -125,5 +124,14 @@ class Changes {
       })
     }
     this.#changed = false
+  }
+}
+
+/** Null where there is no such directory yet: then only the clock tells. */
+function watched(directory: string, touched: () => void): FSWatcher | null {
+  try {
+    return watch(directory, touched).on('error', touched)
+  } catch {
+    return null
   }
 }

@@ -1,6 +1,7 @@
 /** Path patterns of the manifest: which places, and which basenames in them. */
 
 import { posix } from 'node:path'
+import { foldName } from './fold-name.ts'
 import { isGlob, matchSegment, matchSegments } from './glob.ts'
 
 /** A parsed path rule. */
@@ -13,6 +14,8 @@ export interface PathPattern {
   readonly files: readonly string[] | null
   /** `absolute` split at `/`. */
   readonly segments: readonly string[]
+  /** The same for a denial on a file system that takes other spellings of a name for the same: in the form that all of them have. */
+  readonly folded?: { readonly segments: readonly string[]; readonly files: readonly string[] | null }
 }
 
 /** What a pattern is resolved against. */
@@ -21,6 +24,8 @@ export interface PathPatternContext {
   readonly home: string
   /** Basename globs that narrow the pattern; null when none were written. */
   readonly files: readonly string[] | null
+  /** For denials where upper and lower case, and composed and decomposed letters, name one file. */
+  readonly folds?: boolean
 }
 
 const MAX_LENGTH = 1024
@@ -35,7 +40,10 @@ export function parsePathPattern(
   const based =
     text === '~' || text.startsWith('~/') ? context.home + text.slice(1) : posix.resolve(context.root, text || '.')
   const absolute = posix.normalize(based).replace(/(.)\/$/, '$1')
-  return { pattern: { text, absolute, files: context.files, segments: splitPath(absolute) } }
+  const pattern: PathPattern = { text, absolute, files: context.files, segments: splitPath(absolute) }
+  if (context.folds !== true) return { pattern }
+  const folded = { segments: pattern.segments.map(foldName), files: context.files?.map(foldName) ?? null }
+  return { pattern: { ...pattern, folded } }
 }
 
 /** True when the rule covers this file: the strict reading, for grants. */
@@ -51,6 +59,11 @@ export function coversPath(pattern: PathPattern, path: string): boolean {
 
 /** True when the rule reaches this path or anything above it: the broad reading, for denials. */
 export function reachesPath(pattern: PathPattern, path: string): boolean {
+  if (pattern.folded) {
+    const { text, folded } = pattern
+    const absolute = joinPath(folded.segments)
+    return reachesPath({ text, absolute, ...folded }, joinPath(splitPath(path).map(foldName)))
+  }
   if (coversPath(pattern, path)) return true
   const segments = splitPath(path)
   for (let length = segments.length; length > 0; length--) {

@@ -62,6 +62,8 @@ const MANIFEST_NAMES: readonly string[] = ['cordon.toml', 'cordon.toml.sig']
 /** Why this canonical path is protected, or null. Upper and lower case are one, as they are to git on some systems. */
 export function protectedPath(path: string, facts: ProtectedFacts): ProtectedPath | null {
   const segments = splitPath(path).map(foldName)
+  if (startsWith(segments, splitPath(`${facts.configDir}/skills`).map(foldName)))
+    return { kind: 'cordon', reason: 'a skill of the person’s own', unreadable: false }
   for (const own of [facts.configDir, facts.stateDir]) {
     if (startsWith(segments, splitPath(own).map(foldName))) {
       return { kind: 'cordon', reason: "Cordon's own configuration, state, keys or audit", unreadable: true }

@@ -134,6 +134,12 @@ export function compileSession(lookup: Lookup): SessionSettings {
       maxBytes: lookup.scalar<number>('audit.max_bytes').value,
       arguments: lookup.scalar('audit.arguments'),
     },
+    approvals: {
+      webhook: lookup.scalar<string | null>('approvals.webhook').value,
+      format: lookup.scalar<'json' | 'ntfy'>('approvals.format').value,
+      answerUrl: lookup.scalar<string | null>('approvals.answer_url').value,
+      desktop: lookup.scalar<boolean>('approvals.desktop').value,
+    },
     tools: new Map(lookup.namesUnder('tools').map((name) => [name, customTool(name, lookup)])),
     mcpServers: compileServers(lookup),
     components: lookup.namesUnder('components').map((name) => component(name, lookup)),

@@ -1,6 +1,7 @@
 /** Denials of a command: hazards that nothing answers, and deny rules that match or could. */
 
 import type { CommandFact, Hazard } from '../shell/facts.ts'
+import { unprivilegedWay } from '../shell/tables/unprivileged.ts'
 import { denyMatches } from './command-match.ts'
 import { hiddenDenial } from './hidden-denial.ts'
 import { type CommandRule, type Policy, ref } from './policy.ts'
@@ -25,7 +26,7 @@ export function hazardDenial(policy: Policy, fact: CommandFact, text: string): R
       code: privilege ? 'privilege' : 'dangerous-shell',
       message: `\`${text}\`: ${hazard.message}.`,
       remedy: privilege
-        ? 'Do it without privileges (install into the project or your home directory, use a user service), or hand this exact command to the user to run.'
+        ? `Do it without privileges: ${unprivilegedWay(fact)}; or hand this exact command to the user to run.`
         : 'Write the command out plainly, without text that bash evaluates a second time.',
     },
     rules: [{ rule: privilege ? policy.flags.privilege_wrappers.rule : `hazard ${hazard.code}`, source: 'built-in' }],

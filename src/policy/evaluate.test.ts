@@ -344,3 +344,27 @@ describe('web tools in contained mode ask as curl does', () => {
     expect(decide(call, policy, session)).toBe(expected)
   })
 })
+
+describe('a refusal says all that it is about', () => {
+  it.each([
+    ['sudo pip install requests', 'python3 -m venv .venv'],
+    ['sudo -H -u root npm install -g typescript', 'without -g'],
+    ['sudo apt-get install -y jq', 'package manager'],
+    ['doas systemctl restart nginx', 'systemctl --user'],
+    ['sudo make install', 'PREFIX=$HOME/.local'],
+    ['sudo frobnicate', 'work in the project'],
+  ])('%s names the way without privileges for that command', (command, way) => {
+    const { decision, reason } = evaluate(policyOf(auto), sessionOf(), bash(command))
+    expect([decision, reason.code]).toEqual(['deny', 'privilege'])
+    expect(reason.remedy).toContain(way)
+    expect(reason.remedy).toContain('hand this exact command to the user')
+  })
+
+  it('names the whole rule, with the names that narrow it', () => {
+    const rule = pathRule('secrets/**')
+    const narrowed = { ...rule, pattern: { ...rule.pattern, files: ['*.key', '*.pem'] } }
+    const reads = { ...policyOf().reads, deny: [narrowed] }
+    const { reason } = evaluate(policyOf({ reads }), sessionOf(), read(`${ROOT}/secrets/a.key`))
+    expect(reason.message).toContain('{ path = "secrets/**", files = ["*.key", "*.pem"] }')
+  })
+})

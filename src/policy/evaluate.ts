@@ -11,7 +11,7 @@ import { type Ruling, type Stance, takeStance } from './stance.ts'
 
 /** Decides a call: every part by the order of P0, and the strictest part decides. */
 export function evaluate(policy: Policy, session: SessionFacts, call: ToolCall): Decision {
-  const stance = takeStance(policy, session, call.tool)
+  const stance = takeStance(policy, session, call.tool, call.ownOnly)
   const paths = (access: 'read' | 'write' | 'list') =>
     call[`${access}s`].map((fact) =>
       decidePart(pathQuestions({ policy, session, stance, access, fact, actor: { by: 'tool' } }), stance),

@@ -94,11 +94,17 @@ function ruleDenial({ policy, access, fact }: PathScene): Ruling | null {
     decision: 'deny',
     reason: {
       code: 'denied-by-rule',
-      message: `${verb(access)} ${fact.given} is denied by the rule "${rule.pattern.text}".`,
+      message: `${verb(access)} ${fact.given} is denied by the rule ${wholeRule(rule)}.`,
       remedy: `Work without this file; the rule stands at ${rule.source}.`,
     },
     rules: [ref(rule)],
   }
+}
+
+/** A rule as it is meant: the names that narrow its path are part of it. */
+function wholeRule({ pattern: { text, files } }: PathRule): string {
+  if (files === null) return JSON.stringify(text)
+  return `{ path = ${JSON.stringify(text)}, files = [${files.map((file) => JSON.stringify(file)).join(', ')}] }`
 }
 
 function ownPlaceDenial({ policy, session, access, fact }: PathScene): Ruling | null {
@@ -135,7 +141,7 @@ function envelopeDenial({ policy, session, access, fact }: PathScene): Ruling | 
     reason: {
       code: 'outside-envelope',
       message: `${fact.given} is outside the change envelope of this session.`,
-      remedy: `Only these may be written: ${rules.map((rule) => rule.pattern.text).join(', ') || 'nothing'}. Ask the user to widen [files] change_envelope if this file must change.`,
+      remedy: `Only these may be written: ${rules.map(wholeRule).join(', ') || 'nothing'}. Ask the user to widen [files] change_envelope if this file must change.`,
     },
     rules:
       policy.envelope.length > 0 ? policy.envelope.map(ref) : [{ rule: 'files.change_envelope', source: 'manifest' }],
@@ -232,7 +238,7 @@ function grantRuling(scene: PathScene): Ruling | null {
   if (!rule.prompt) {
     return {
       decision: 'allow',
-      reason: { code: 'granted', message: `"${rule.pattern.text}" covers ${fact.given}.` },
+      reason: { code: 'granted', message: `${wholeRule(rule)} covers ${fact.given}.` },
       rules: [ref(rule)],
     }
   }
@@ -240,7 +246,7 @@ function grantRuling(scene: PathScene): Ruling | null {
     decision: 'ask',
     reason: {
       code: 'grant-prompts',
-      message: `"${rule.pattern.text}" covers ${fact.given} and says prompt = true for ${access === 'write' ? 'writes' : 'reads'}.`,
+      message: `${wholeRule(rule)} covers ${fact.given} and says prompt = true for ${access === 'write' ? 'writes' : 'reads'}.`,
     },
     rules: [ref(rule)],
   }

@@ -19,6 +19,7 @@ export type ReasonCode =
   | 'remote-write' // it changes something on another machine
   | 'destructive' // it cannot be undone
   | 'host-not-granted' // a host nobody granted
+  | 'port-not-opened' // a port on which a command listens, and that nobody opened
   | 'maybe-denied' // a deny rule may match; the words cannot be known
   | 'tainted' // the session read text that tries to steer the agent
   | 'needs-confirmation' // the tool asks for confirmation

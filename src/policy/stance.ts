@@ -38,8 +38,8 @@ export function ringOf(trustScore: number): 1 | 2 | 3 {
   return trustScore >= 0.6 ? 2 : 3
 }
 
-/** Works out where the session stands towards a tool. */
-export function takeStance(policy: Policy, session: SessionFacts, tool: string): Stance {
+/** Works out where the session stands towards a tool. `ownOnly`: it only looks after what it started before, which plan mode lets it. */
+export function takeStance(policy: Policy, session: SessionFacts, tool: string, ownOnly = false): Stance {
   const { kind, level: builtIn } = toolKind(tool)
   const agentName = session.agent ?? policy.agent.value
   const agent = policy.agents.get(agentName) ?? null
@@ -55,7 +55,7 @@ export function takeStance(policy: Policy, session: SessionFacts, tool: string):
     denial:
       breakerDenial(session) ??
       ringDenial(agentName, agent, kind) ??
-      planDenial(mode, agentName, session, policy, kind) ??
+      (ownOnly ? null : planDenial(mode, agentName, session, policy, kind)) ??
       anyLevelDenial(tool, session, agent, policy),
     explicit: level ? levelRuling(tool, level) : modeLevel(mode, kind),
     answersAsks: askAnswer(mode, policy),

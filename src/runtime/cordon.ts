@@ -26,6 +26,7 @@ import { openOwnDirectory, reapHalfWritten } from '../system/state.ts'
 import { builtInSpecs, builtInTools } from '../tools/registry.ts'
 import type { Tool, WebPort } from '../tools/tool.ts'
 import { openSessionCode } from './code/port.ts'
+import { pruneKept } from './command/held-changes.ts'
 import { machineUpstream } from './command/machine-upstream.ts'
 import { openBackend } from './command/open-runner.ts'
 import { CommandRunner } from './command/runner.ts'
@@ -45,6 +46,7 @@ export {
   ANSWERS,
   type AnswerForm,
   type AnswerKind,
+  type AnswerRow,
   type AskView,
   answerOf,
   askText,
@@ -63,6 +65,8 @@ export interface CordonOptions {
   readonly manifest?: { readonly file: string } | { readonly object: unknown }
   /** Who is asked. Without one, every ask is a refusal. */
   readonly prompter?: Prompter
+  /** The name of a surface whose questions may also be answered on the page, by a link, or with `cordon approvals`. */
+  readonly answeredElsewhere?: string
   /**
    * Tools of your own, made with `defineTool`. Each call goes the guarded way: its name has a level in the manifest and
    * asks without one, and what its `actions` name is judged by the rules.
@@ -113,7 +117,8 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
   const backend = options.backend ?? openBackend({ commands: 'many' })
   const resolver = options.resolver ?? machineResolver()
   const upstream = options.upstream ?? machineUpstream(machine, project.loaded.sandbox)
-  const queue = options.prompter ? new QuestionQueue(options.prompter) : null
+  const prompter = await promptersOf(options, machine, root)
+  const queue = prompter ? new QuestionQueue(prompter) : null
   const saved = openSavedGrants(machine)
   const custom = openCustomTools(project.loaded, machine, () => new Date(), options.tools)
   const journalPlace = join(machine.stateDir, 'writes')
@@ -172,9 +177,20 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
       await Promise.all([...open].map((session) => session.close()))
       open.clear()
       signTails(machine)
+      pruneKept(machine.stateDir)
       journal.close()
     },
   }
+}
+
+async function promptersOf(
+  { prompter, answeredElsewhere: surface }: CordonOptions,
+  machine: Machine,
+  project: string,
+): Promise<Prompter | null> {
+  if (!prompter || surface === undefined) return prompter ?? null
+  const { sharedPrompter } = await import('./asks/shared-prompter.ts')
+  return sharedPrompter(prompter, { machine, project, surface })
 }
 
 /** Tools of a session alone; none of them stands in the place of another. */
@@ -212,7 +228,8 @@ function openOr<Opened>(undo: () => void, open: () => Opened): Opened {
 
 function ownDirectory(machine: Machine, root: string, session: string): string {
   const project = createHash('sha256').update(root).digest('hex').slice(0, 16)
-  const base = join(machine.cacheDir, 'sandboxes', project)
+  // Beside Cordon's own state, of which nothing can be reached from inside; a cache may be cleared while a session is to be resumed.
+  const base = join(`${machine.stateDir}-sandboxes`, project)
   mkdirSync(base, { recursive: true, mode: 0o700 })
   return join(machineFiles.canonical(base), session)
 }

@@ -8,7 +8,7 @@ import type { Decision } from '../policy/decision.ts'
 import { messageOf } from '../system/fault.ts'
 import type { ToolOutput } from '../tools/tool.ts'
 import { admitCall, type CallHistory, outcomeOf } from './decide/admission.ts'
-import type { Admission } from './session/circuit-breaker.ts'
+import type { Admission, CallOutcome } from './session/circuit-breaker.ts'
 import type { CallResult, ToolFailure } from './session/tool-result.ts'
 
 export type { Approval } from '../approval/approve.ts'
@@ -42,6 +42,8 @@ export interface Stages<Call, Record, Output = ToolOutput> {
   scan(call: Call, output: Output): Scanned<Output>
   /** Writes down that a result reads like orders. */
   tainted(call: Call, score: number): void
+  /** What the call's end says about its agent; by its status and exit code, unless told. */
+  outcome?(call: Call, result: CallResult<Output>): CallOutcome
   end(record: Record | null, result: CallResult<Output>): void | Promise<void>
 }
 
@@ -56,8 +58,10 @@ export async function runToolCall<Call, Record, Output>(
   // A call that could not even be parsed counts; one that the breaker or a limit turned away does not.
   let admission: Admission | null = { probe: false }
   let result: CallResult<Output>
+  let judge = (ended: CallResult<Output>): CallOutcome => outcomeOf(ended)
   try {
     const call = stages.parse(request)
+    if (stages.outcome) judge = (ended) => stages.outcome!(call, ended)
     const decide = (openFor: number | null): Decision => stages.decide(call, openFor)
     ;({ decision, admission } = await admitCall(history, request.tool, decide))
     record = await stages.begin(call, decision)
@@ -67,7 +71,7 @@ export async function runToolCall<Call, Record, Output>(
   }
   try {
     await stages.end(record, result)
-    if (admission) await history?.note(admission, outcomeOf(result))
+    if (admission) await history?.note(admission, judge(result))
   } catch (error) {
     return { status: 'failed', decision, error: failureOf(error, null) }
   }

@@ -1,8 +1,12 @@
 /** What `cordon undo` does: the calls of this person's projects, put back one by one, the last one first. */
 
+import { spawnSync } from 'node:child_process'
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { machineFiles } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
 import { CallStore, DEFAULT_PRUNE, type KeptCall } from '../undo/call-store.ts'
+import { contentsBefore } from '../undo/contents.ts'
 import { type NetChanges, netChanges } from '../undo/net-changes.ts'
 import { type Conflict, conflictsOf, type UndoResult, undoCall } from '../undo/undo.ts'
 import { findRoot } from './policy/project-root.ts'
@@ -16,6 +20,18 @@ export interface ShownCall extends KeptCall {
   readonly changes: NetChanges
   readonly conflicts: readonly Conflict[]
 }
+
+/** A file before and after a call; null: it was not there, or is not to be shown (not kept, too large, no text). */
+export interface FileChange {
+  readonly path: string
+  readonly before: string | null
+  readonly after: string | null
+  /** Why there is nothing to compare; null: there is. */
+  readonly hidden: string | null
+}
+
+const MAX_COMPARED_BYTES = 256 * 1024
+const MAX_COMPARED_FILES = 50
 
 /** The calls of the project in which the person stands. */
 export class ProjectUndo {
@@ -37,11 +53,75 @@ export class ProjectUndo {
     return { ...call, changes: netChanges(journal.records), conflicts: conflictsOf(journal) }
   }
 
-  undo(call: KeptCall, force: boolean): UndoResult {
-    return undoCall(this.#store, call.id, { force })
+  /** What a call made of the files it changed, as far as both sides are there: the other side is the tree of now. */
+  compare(call: KeptCall): readonly FileChange[] {
+    const { records } = this.#store.journalOf(call.id)
+    const { made, changed, removed } = netChanges(records)
+    const folder = this.#store.folderOf(call.id)
+    const contents = contentsBefore(records)
+    const before = (path: string): string | null | undefined => {
+      const content = contents.get(path)
+      if (content === 'absent' || content === 'empty') return content === 'empty' ? '' : null
+      return content && textOf(join(folder, String(content.kept)))
+    }
+    return [...made, ...changed, ...removed].slice(0, MAX_COMPARED_FILES).map((path) => {
+      const old = made.includes(path) ? null : before(path)
+      const now = removed.includes(path) ? null : textOf(path)
+      if (old === undefined || now === undefined)
+        return { path, before: null, after: null, hidden: 'it was not kept, is too large, or is no text' }
+      return { path, before: old, after: now, hidden: null }
+    })
+  }
+
+  /** The same as unified diffs, by path; what cannot be compared has none. */
+  diffs(call: KeptCall): ReadonlyMap<string, string> {
+    const { records } = this.#store.journalOf(call.id)
+    const contents = contentsBefore(records)
+    const diffs = new Map<string, string>()
+    for (const { path, before, after, hidden } of this.compare(call)) {
+      if (hidden !== null || before === after) continue
+      const content = contents.get(path)
+      const isKept = typeof content === 'object' && before !== null
+      const old = isKept ? join(this.#store.folderOf(call.id), String(content.kept)) : NOTHING
+      diffs.set(path, unifiedDiff(before === null ? NOTHING : path, old, after === null ? NOTHING : path))
+    }
+    return diffs
+  }
+
+  /** `onProgress`: told how many steps are done, of how many. */
+  undo(call: KeptCall, force: boolean, onProgress?: (done: number, of: number) => void): UndoResult {
+    return undoCall(this.#store, call.id, { force, ...(onProgress && { onProgress }) })
   }
 
   prune(): string[] {
     return this.#store.prune(DEFAULT_PRUNE)
   }
+}
+
+/** The text of a regular file; undefined when it is none, too large, or no text. Links are not followed. */
+function textOf(path: string): string | undefined {
+  let fd: number
+  try {
+    fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  } catch {
+    return undefined
+  }
+  try {
+    const facts = fstatSync(fd)
+    if (!facts.isFile() || facts.size > MAX_COMPARED_BYTES) return undefined
+    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(fd))
+  } catch {
+    return undefined
+  } finally {
+    closeSync(fd)
+  }
+}
+
+const NOTHING = '/dev/null'
+
+/** As `diff -u` has it; '' where there is no such program. */
+function unifiedDiff(label: string, old: string, now: string): string {
+  const labels = ['--label', label, '--label', now]
+  const options = { encoding: 'utf8', maxBuffer: 16 * MAX_COMPARED_BYTES } as const
+  return spawnSync('diff', ['-u', ...labels, '--', old, now], options).stdout ?? ''
 }

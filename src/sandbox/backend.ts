@@ -15,6 +15,8 @@ export type Output = 'inherit' | 'capture' | 'discard' | Writable
 export interface TerminalIo {
   readonly input: Readable & { readonly isTTY?: boolean; setRawMode?(raw: boolean): unknown }
   readonly output: Writable & { readonly rows?: number; readonly columns?: number }
+  /** Given what holds the relay while somebody else uses the terminal; what that answers lets it go on. */
+  readonly onRelay?: (hold: () => () => void) => void
 }
 
 export interface LaunchIo {
@@ -44,6 +46,8 @@ export interface LaunchIo {
    * is no longer so, at the latest when the command has ended.
    */
   readonly onServer?: (server: InsideServer) => () => void
+  /** With `tellsPorts` in the plan: something inside listens on a port that is not listed. True opens it like a listed one. */
+  readonly onPort?: (port: number) => Promise<boolean>
 }
 
 /** A server of the command, in its own network namespace. */
@@ -84,6 +88,8 @@ export interface LaunchResult {
   readonly violations: readonly Violation[]
   /** What it looked for and does not exist inside, each once. */
   readonly asked: readonly Asked[]
+  /** Ports on which it listened and that are not listed. */
+  readonly unlisted: readonly number[]
   /** False when opens of masked files could not be watched (they are hidden all the same). */
   readonly masksWatched: boolean
   readonly milliseconds: number
@@ -129,8 +135,19 @@ export interface PlanUnderway {
   readonly limits: Limits
   /** Whether sockets will be handed out of the sandbox. */
   readonly sockets: boolean
+  /** What `arrange` made for it. */
+  readonly arrangement?: Arrangement
   /** Makes the whole plan, whose room this is. When it throws, nothing runs and the backend leaves nothing. */
   complete(): SandboxPlan
+}
+
+/** What a command without namespaces of its own is given on the machine, known before its plan is made. */
+export interface Arrangement {
+  /** Its private folder for temporary files, canonical; shown and writable. */
+  readonly temporary: string
+  /** Where its proxy is, and what it must show there: others of the machine can knock, too. */
+  readonly proxy: { readonly port: number; readonly token: string } | null
+  dispose(): void
 }
 
 export interface Backend {
@@ -139,6 +156,8 @@ export interface Backend {
   /** Really runs a sandbox, and attacks from inside it. */
   probe(): Promise<Support>
   compile(plan: SandboxPlan): CompiledSandbox
+  /** Only of a backend that has no namespaces: makes what a plan has to name. Whoever asks disposes of it. */
+  arrange?(needs: { readonly network: boolean }): Promise<Arrangement>
   /**
    * Runs one command. Throws a SandboxFault when it could not be run inside; never runs it outside.
    * INVARIANT: a plan that is under way is completed before this returns its promise: what was looked at for its first part

@@ -109,7 +109,7 @@ export interface Cgroup {
   remove(): void
   /** The same, while this process goes on: the kernel can take milliseconds. */
   removeLater(): void
-  /** Which of its limits the kernel has held somebody to. */
+  /** Which of its limits the kernel has held somebody to; asked after its removal, those of that moment. */
   hits(): readonly ('memory' | 'processes')[]
 }
 
@@ -129,9 +129,18 @@ export function makeCgroup(host: CgroupHost, limits: Limits): Cgroup | null {
       if (!optional) throw error
     }
   }
+  let last: ReturnType<Cgroup['hits']> | null = null
+  const hits = (): ReturnType<Cgroup['hits']> => {
+    if (last) return last
+    const all = [...folders]
+    const killed = all.some((folder) => countOf(folder, ['memory.events', 'memory.oom_control'], 'oom_kill') > 0)
+    const refused = all.some((folder) => countOf(folder, ['pids.events'], 'max') > 0)
+    return [...(killed ? ['memory' as const] : []), ...(refused ? ['processes' as const] : [])]
+  }
   return {
     procs: [...folders].map((folder) => join(folder, 'cgroup.procs')),
     remove: () => {
+      last ??= hits()
       for (const folder of folders)
         try {
           rmdirSync(folder)
@@ -140,14 +149,10 @@ export function makeCgroup(host: CgroupHost, limits: Limits): Cgroup | null {
         }
     },
     removeLater: () => {
+      last ??= hits()
       for (const folder of folders) removeOnceEmpty(folder, REMOVAL_TRIES)
     },
-    hits: () => {
-      const all = [...folders]
-      const killed = all.some((folder) => countOf(folder, ['memory.events', 'memory.oom_control'], 'oom_kill') > 0)
-      const refused = all.some((folder) => countOf(folder, ['pids.events'], 'max') > 0)
-      return [...(killed ? ['memory' as const] : []), ...(refused ? ['processes' as const] : [])]
-    },
+    hits,
   }
 }
 

@@ -113,6 +113,8 @@ export interface SandboxRequest {
   readonly doors?: readonly DoorPort[]
   /** Ports of servers inside that may be reached from the host's loopback (`dev_server_ports`). */
   readonly servers?: readonly number[]
+  /** Told of every other port on which the command listens as well, which stays closed. */
+  readonly tellsPorts?: boolean
   readonly unixSockets: boolean
   readonly terminal?: TerminalSize
   readonly limits: Limits
@@ -174,6 +176,7 @@ export interface SandboxPlan extends SandboxRoom {
   readonly names: readonly NamedAddress[]
   /** Each once, ascending. */
   readonly servers: readonly number[]
+  readonly tellsPorts: boolean
   readonly unixSockets: boolean
   readonly terminal: TerminalSize | null
   readonly limits: Limits
@@ -201,9 +204,12 @@ const KERNEL_PATHS = ['/proc', '/sys', '/dev']
 /** Where the proxy is, and where it is said that there is none. */
 export const DEFAULT_PORT = 3128
 
+/** From here on the kernel hands ports out by itself: nobody was meant to know one. */
+export const FIRST_UNCHOSEN_PORT = 32_768
+
 /** True when the plan needs a channel over which sockets are handed out of the sandbox. */
-export function handsOutSockets(plan: Pick<SandboxPlan, 'network' | 'servers'>): boolean {
-  return plan.network.kind === 'listener' || plan.servers.length > 0
+export function handsOutSockets(plan: Pick<SandboxPlan, 'network' | 'servers' | 'tellsPorts' | 'terminal'>): boolean {
+  return plan.network.kind === 'listener' || plan.servers.length > 0 || (plan.tellsPorts && plan.terminal !== null)
 }
 
 const byPath = (a: { path: string }, b: { path: string }): number => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0)
@@ -219,7 +225,7 @@ export function pathsToLookAt(
 ): string[] {
   const paths = new Set([...request.reads, ...request.writes, request.home, request.cwd, LONGER_TMP])
   for (const { path } of request.standIns ?? []) paths.add(path)
-  if (request.baseline !== 'none') for (const path of SYSTEM_PATHS) paths.add(path)
+  for (const path of SYSTEM_PATHS) paths.add(path)
   return [...paths]
 }
 
@@ -281,6 +287,15 @@ function layOut(request: RoomRequest): Layout {
   if (baseline === 'permissive' && home !== '/' && facts.paths.has(home)) show(home, 'read-only')
   for (const path of request.reads) grant(path, 'read')
   for (const path of request.writes) grant(path, 'write')
+  // Programs name their interpreter by the old place: /bin and /lib64 lead where a grant shows something of /usr.
+  if (baseline === 'none')
+    for (const path of SYSTEM_PATHS) {
+      const fact = facts.paths.get(path)
+      if (fact?.link === undefined || wanted.has(path)) continue
+      const { real } = fact
+      if ([...wanted.keys()].some((shown) => isInside(real, shown) || isInside(shown, real)))
+        links.push({ path, target: fact.link })
+    }
 
   const emptied = baseline === 'all' ? ['/sys', '/run'] : []
   const layers = new Map<string, Layer>()
@@ -423,6 +438,7 @@ export function planSandbox(request: SandboxRequest): SandboxPlan {
         : { kind: 'listener', port: request.port ?? DEFAULT_PORT, doors: request.doors ?? [] },
     names: request.names ?? [],
     servers: [...new Set(request.servers)].sort((a, b) => a - b),
+    tellsPorts: request.tellsPorts ?? false,
     unixSockets: request.unixSockets,
     terminal: request.terminal ?? null,
     limits: request.limits,

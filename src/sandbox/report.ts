@@ -19,6 +19,8 @@ export interface Support {
   readonly cgroup: CgroupSupport | null
   /** Whether a pid namespace can hold the limit of processes. */
   readonly numbered: boolean
+  /** Limits that this platform has nothing for. */
+  readonly unheld?: readonly LimitReport['limit'][]
 }
 
 /** A plan for people and programs. */
@@ -67,7 +69,13 @@ export function describePlan(plan: SandboxPlan, support: Support, hosts: readonl
       ...(support.usable
         ? support.assurances
         : support.assurances.map((assurance) => ({ ...assurance, status: 'absent' as const }))),
-      ...reportLimits(plan.limits, support.cgroup, plan.uid, support.numbered).map(limitAssurance),
+      ...reportLimits(plan.limits, support.cgroup, plan.uid, support.numbered).map((report) =>
+        limitAssurance(
+          support.unheld?.includes(report.limit)
+            ? { ...report, status: 'absent', how: 'this system holds no such limit for a command' }
+            : report,
+        ),
+      ),
     ],
   }
 }

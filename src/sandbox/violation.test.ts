@@ -71,3 +71,20 @@ test('what the init saw is observed', () => {
   })
   expect(maskViolation('/work/.env', 'lifted')).toMatchObject({ kind: 'mask-lifted' })
 })
+
+test.each([
+  { text: 'MemoryError', limits: { memoryBytes: 100 * 1024 ** 2 }, said: 'the memory limit of 100 MiB' },
+  {
+    text: 'bash: fork: retry: Resource temporarily unavailable',
+    limits: { processes: 20 },
+    said: 'the limit of 20 processes',
+  },
+  { text: 'bash: line 1: 5 CPU time limit exceeded', limits: { cpuSeconds: 2 }, said: '2 s of processor time' },
+  { text: 'MemoryError', limits: {}, said: null },
+])('a limit that a program speaks of is named, where there is one: $text', ({ text, limits, said }) => {
+  const found = inferViolations(text, { ...PLAN, limits })
+  expect(found.map(({ kind, certainty }) => ({ kind, certainty }))).toEqual(
+    said === null ? [] : [{ kind: 'limit-reached', certainty: 'inferred' }],
+  )
+  if (said !== null) expect(found[0]!.message).toContain(said)
+})

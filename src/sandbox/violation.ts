@@ -1,6 +1,7 @@
 /** PURE. What the kernel stopped: seen by the init, or inferred from what a program printed. */
 
 import { isInside } from '../files/baseline.ts'
+import type { Limits } from './limits.ts'
 import type { SandboxPlan } from './plan.ts'
 
 export interface Violation {
@@ -13,10 +14,13 @@ export interface Violation {
     | 'call-refused'
     | 'change-refused'
     | 'memory-used-up'
+    | 'limit-reached'
   /** `observed`: the kernel told us. `inferred`: read from the command's own output, which may be mistaken or lie. */
   readonly certainty: 'observed' | 'inferred'
   /** Absent when a refused call names no path. */
   readonly path?: string
+  /** Which limit, where it was one. */
+  readonly limit?: MetLimit
   readonly message: string
 }
 
@@ -66,8 +70,44 @@ export function memoryViolation(mebibytes: number, ended: 'process' | 'all'): Vi
   return {
     kind: 'memory-used-up',
     certainty: 'observed',
+    limit: 'memory',
     message: `the command used more than ${mebibytes} MiB of memory, so ${what} (set another limit as memory under [limits])`,
   }
+}
+
+/** The limits that say themselves what they did; the time limit is told with the result. */
+export type MetLimit = 'memory' | 'processes' | 'cpu'
+
+/** A limit of `[limits]` ended something, or kept it from starting. */
+export function limitViolation(met: MetLimit, limits: Limits, certainty: Violation['certainty']): Violation {
+  const what = {
+    memory: `the memory limit of ${mebibytes(limits.memoryBytes)} was reached, and a process was ended for it or got no more`,
+    processes: `the limit of ${limits.processes} processes was reached, and no more could be started`,
+    cpu: `a process used up its ${limits.cpuSeconds} s of processor time and was ended`,
+  }[met]
+  return { kind: 'limit-reached', certainty, limit: met, message: `${what} (${met} under [limits])` }
+}
+
+function mebibytes(bytes = 0): string {
+  return `${Math.round((bytes / 1024 ** 2) * 10) / 10} MiB`
+}
+
+/** What programs say when a limit stops them that no control group counts. */
+const LIMIT_WORDS: readonly (readonly [met: MetLimit, words: RegExp])[] = [
+  ['memory', /\b(?:MemoryError|bad_alloc|heap out of memory|NoMemoryError|Cannot allocate memory|memory exhausted)\b/],
+  [
+    'processes',
+    /(?:fork|clone|thread|spawn)\b.{0,80}(?:Resource temporarily unavailable|EAGAIN)|BlockingIOError: \[Errno 11\]/,
+  ],
+  ['cpu', /\b(?:CPU|Cputime) (?:time )?limit exceeded\b/],
+]
+
+/** Limits that a command's error output speaks of, where there are such. */
+function inferLimits(output: string, { limits }: SandboxPlan): Violation[] {
+  const set = { memory: limits.memoryBytes, processes: limits.processes, cpu: limits.cpuSeconds }
+  return LIMIT_WORDS.filter(([met, words]) => set[met] !== undefined && words.test(output)).map(([met]) =>
+    limitViolation(met, limits, 'inferred'),
+  )
 }
 
 const PATTERNS: readonly { readonly pattern: RegExp; readonly kind: Violation['kind']; readonly says: string }[] = [
@@ -121,7 +161,7 @@ export function inferViolations(output: string, plan: SandboxPlan): Violation[] 
       break
     }
   }
-  return [...found.values()]
+  return [...found.values(), ...inferLimits(output, plan)]
 }
 
 function isWithheld(path: string, kind: Violation['kind'], plan: SandboxPlan): boolean {

@@ -18,6 +18,7 @@ import {
 } from 'node:fs'
 import { posix } from 'node:path'
 import { errorCode, Fault } from './fault.ts'
+import { storedSpelling } from './stored-spelling.ts'
 
 export interface Files {
   exists(path: string): boolean
@@ -137,11 +138,17 @@ function writeText(path: string, text: string, options: { mode?: number; exclusi
 }
 
 function canonical(path: string): string {
+  const found = resolved(path)
+  // A Mac finds a file under other spellings of its name, and rules name the one that it is stored under.
+  return process.platform === 'darwin' ? storedSpelling(found, machineFiles.list) : found
+}
+
+function resolved(path: string): string {
   // Asked first, because an exception for what does not exist yet costs more than both calls.
   if (entryAt(path) === undefined) {
     if (path.includes('..')) return canonicalByHand(path)
     // Not there, so no link either: only where its directory leads matters.
-    return posix.join(canonical(posix.dirname(path)), posix.basename(path))
+    return posix.join(resolved(posix.dirname(path)), posix.basename(path))
   }
   try {
     return realpathSync.native(path)

@@ -29,6 +29,17 @@ export function holdLock(directory: string, options: { readonly timeoutMs?: numb
   return acquire(directory, options.timeoutMs ?? 10_000)
 }
 
+/** Whether a process that lives holds the lock at this moment. */
+export function isLockHeld(directory: string): boolean {
+  try {
+    const current = generations(directory).at(-1)
+    return current !== undefined && !current.free && !isStale(join(directory, `${current.number}.lock`))
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return false
+    throw error
+  }
+}
+
 const FIRST_PAUSE_MS = 1
 const LONGEST_PAUSE_MS = 25
 /** Generations between two looks for what killed processes left. */

@@ -1,7 +1,7 @@
 /** The public table of shell cases: nothing is decided less strictly than a row accepts, and what is benign is allowed. */
 
 import { readFileSync } from 'node:fs'
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { BatchChecker } from '../../src/runtime/decide/batch.ts'
 import { machineFiles } from '../../src/system/files.ts'
 import { thisMachine } from '../../src/system/machine.ts'
@@ -52,6 +52,23 @@ async function judge(checker: BatchChecker, row: ShellCase): Promise<string> {
     patterns = patterns.filter((_, index) => index !== Number(refused[1]))
   }
 }
+
+afterEach(() => void Object.defineProperty(process, 'platform', { value: HERE }))
+
+const HERE = process.platform
+// A part: the analysis is the same, and each path is looked up as a Mac would.
+const ON_DARWIN = cases.filter(({ accept }, index) => !accept.includes('allow') && index % 8 === 0)
+
+describe('corpus of shell commands, on macOS', () => {
+  const checker = new BatchChecker({ ...thisMachine(), home: '/Users/dev' }, machineFiles, { kind: 'project' })
+
+  it('no row that must not pass does', async () => {
+    Object.defineProperty(process, 'platform', { value: 'darwin' })
+    const passed: string[] = []
+    for (const row of ON_DARWIN) if ((await judge(checker, row)) === 'allow') passed.push(row.id)
+    expect(passed).toEqual([])
+  })
+})
 
 describe('corpus of shell commands', () => {
   const checker = new BatchChecker({ ...thisMachine(), home: '/home/dev' }, machineFiles, { kind: 'project' })

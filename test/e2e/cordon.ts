@@ -2,14 +2,16 @@
 
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { constants, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
 /** The built program. */
 export const CLI: string = join(import.meta.dirname, '../../dist/cordon.cjs')
 
 export interface Ran {
+  /** As a shell has it: 128 + n where a signal ended it. */
   readonly code: number | null
+  readonly signal?: NodeJS.Signals | null
   readonly out: string
   readonly err: string
 }
@@ -43,7 +45,8 @@ export class Project {
       maxBuffer: 256 * 1024 * 1024,
     })
     if (run.error) throw run.error
-    return { code: run.status, out: run.stdout, err: run.stderr }
+    const code = run.signal === null ? run.status : 128 + constants.signals[run.signal]
+    return { code, signal: run.signal, out: run.stdout, err: run.stderr }
   }
 
   remove(): void {

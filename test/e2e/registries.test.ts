@@ -32,3 +32,33 @@ it('policy show lists what was signed, and what a new signature would change', (
   expect(last).toContain('#   npm https://second.example.org/npm/')
   expect(last).not.toContain('first.example.org')
 })
+
+const WRAPPED = `schema_version = 1
+[permission]
+mode = "contained"
+[sandbox.os]
+command_tools = [{ tool = "npm", fetch = true, wrappers = ["make"] }]
+[capabilities.allow.commands]
+patterns = ["make:*", "npm run:*"]
+`
+
+it.each([
+  { note: 'a wrapper', words: ['make'], reaches: true },
+  { note: 'a shell never', words: ['sh', '-c', 'npm run p'], reaches: false },
+  { note: 'a shell around the wrapper never', words: ['bash', '-c', 'make'], reaches: false },
+])('a bundle comes alive alike under a signed manifest and a named one: $note', ({ words, reaches }) => {
+  const wrapped = new Project({ 'cordon.toml': WRAPPED, Makefile: 'all:\n' })
+  try {
+    writeFileSync(join(wrapped.home, '.npmrc'), 'registry=https://mine.example.org/npm/\n')
+    wrapped.cordon(['sign', '--yes'])
+    for (const named of [[], ['--manifest', 'cordon.toml']]) {
+      const { out, err } = wrapped.cordon(['run', '--plan', '--json', ...named, '--', ...words])
+      expect(err).toBe('')
+      const { hosts, environment } = JSON.parse(out)
+      expect(hosts.some((host: string) => host.startsWith('mine.example.org'))).toBe(reaches)
+      expect(environment.includes('npm_config_update_notifier')).toBe(reaches)
+    }
+  } finally {
+    wrapped.remove()
+  }
+})

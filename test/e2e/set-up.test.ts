@@ -49,7 +49,7 @@ function putBuild(): void {
   utimesSync(join(checkout, 'dist/.built'), before, before)
 }
 
-const environment = (path = process.env.PATH) => ({ PATH: path, HOME: base })
+const environment = (path = process.env.PATH) => ({ PATH: path, HOME: base, CORDON_RESIDENT: 'off' })
 
 function start(args: readonly string[], path?: string): ChildProcess {
   return spawn(join(checkout, 'cordon'), args, { cwd: base, env: environment(path), detached: true })
@@ -162,6 +162,17 @@ it('a killed set-up neither blocks the next one nor keeps its half for ever', as
   utimesSync(join(checkout, 'dist', half!), 0, 0)
   expect((await run('check', '--', 'ls')).code).toBe(3)
   expect(hidden()).toEqual([])
+})
+
+it.each([
+  { name: 'Darwin', says: 'sandbox-exec, which is part of macOS', note: 'a Mac without its sandbox' },
+  { name: 'FreeBSD', says: 'Cordon has a sandbox for Linux and macOS', note: 'a system without one of ours' },
+])('$note is told so', async ({ name, says }) => {
+  const folder = pathWithout('uname')
+  writeFileSync(join(folder, 'uname'), `#!/bin/sh\necho ${name}\n`, { mode: 0o755 })
+  const ran = await end(start(['check', '--', 'ls'], folder))
+  expect([ran.code, ran.out]).toEqual([125, ''])
+  expect(ran.err).toContain(says)
 })
 
 it('a checkout that cannot be written and is not built says whose turn it is', async () => {

@@ -33,7 +33,7 @@ function sign(source: string): void {
 it('a value is stored, listed without being shown, given to commands as a placeholder only, and removed', () => {
   const stored = project.cordon(['secrets', 'set', 'github'], { ...OFF, input: `${VALUE}\n` })
   expect([stored.code, stored.out]).toEqual([0, 'stored github; a manifest names it with source = "keychain:github"\n'])
-  expect(stored.err).toContain('readable by you alone')
+  expect(stored.err).toContain('owner-only')
   const file = join(project.home, '.local/state/cordon/keys/secret.github')
   expect(statSync(file).mode & 0o777).toBe(0o600)
   expect(readFileSync(file, 'utf8').trim()).toBe(VALUE)

@@ -7,7 +7,7 @@ import type { Import } from './layers.ts'
 /** Every import of every source file below a folder, types included; tests and fixtures aside. */
 export function readImports(root: string): readonly Import[] {
   return readdirSync(root, { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts') && !/\.(?:test|fixture)\.ts$/.test(name))
+    .filter((name) => /\.tsx?$/.test(name) && !/\.(?:test|fixture)\.ts$/.test(name))
     .flatMap((file) => importsOf(file, readFileSync(join(root, file), 'utf8')))
 }
 

@@ -9,6 +9,8 @@ export interface ClientFacts {
   /** Where the proxy listens inside the sandbox. */
   readonly proxyHost: string
   readonly proxyPort: number
+  /** What the proxy must be shown, where others of the machine can reach it as well. */
+  readonly proxyToken?: string
   /** A directory inside the sandbox, read-only to the command, in which the files are placed. */
   readonly directory: string
   readonly caPem: string
@@ -164,6 +166,8 @@ export function clientSettings(facts: ClientFacts): ClientSettings {
   for (const row of CLIENTS) {
     for (const [name, value] of Object.entries(row.environment)) environment[name] = fill(value, places)
   }
+  if (facts.proxyToken !== undefined)
+    environment.CORDON_PROXY_AUTH = Buffer.from(`cordon:${facts.proxyToken}`).toString('base64')
   const bundle = `${facts.roots.trimEnd()}\n${facts.caPem}`
   const files: ClientFile[] = [
     { path: places.ca, content: facts.caPem, mode: 0o444 },
@@ -186,7 +190,7 @@ function placesOf(facts: ClientFacts): ClientPlaces {
   const preload = `${directory}/node-proxy.cjs`
   const local = facts.hostLoopback === true ? [] : ['localhost', '.localhost', '127.0.0.1', '::1']
   return {
-    proxy: `http://${host}:${port}`,
+    proxy: `http://${facts.proxyToken === undefined ? '' : `cordon:${facts.proxyToken}@`}${host}:${port}`,
     host,
     port,
     bypass: local.join(','),

@@ -9,6 +9,7 @@ case $1 in
 esac
 service=
 [ -n "$3" ] && service="Cordon-Git: $3"$'\\r\\n'
+[ -n "$CORDON_PROXY_AUTH" ] && service="Proxy-Authorization: Basic $CORDON_PROXY_AUTH"$'\\r\\n'"$service"
 printf 'CONNECT %s HTTP/1.1\\r\\nHost: %s\\r\\n%s\\r\\n' "$target" "$target" "$service" >&3
 IFS= read -r status <&3
 while IFS= read -r line <&3 && [ "$line" != $'\\r' ]; do :; done

@@ -23,6 +23,7 @@ export type Format =
   | 'substring'
   | 'tool'
   | 'url-path'
+  | 'web-address'
 
 export type ValueType =
   | { readonly kind: 'boolean' }

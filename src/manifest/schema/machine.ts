@@ -144,6 +144,51 @@ const NETWORK: Section = {
   ],
 }
 
+const APPROVALS: Section = {
+  path: 'approvals',
+  doc: 'How you are told of questions while the page is open (`cordon ui`), and where the answer links lead. Only your own `~/.config/cordon/cordon.toml` can say it: in a project it has no effect.',
+  spec: 'X6',
+  example: '[approvals]\nwebhook = "https://ntfy.example.com/my-topic"\nformat = "ntfy"\n',
+  keys: [
+    {
+      name: 'webhook',
+      type: text('web-address'),
+      default: null,
+      doc: 'Where each question is posted, secrets masked and signed, with links to answer it once.',
+      spec: 'X6',
+      merge: 'later',
+      personal: true,
+    },
+    {
+      name: 'format',
+      type: choice('json', 'ntfy'),
+      default: 'json',
+      doc: '`json`: the question as an object; `ntfy`: a message of ntfy with two buttons.',
+      spec: 'X6',
+      merge: 'later',
+      personal: true,
+    },
+    {
+      name: 'answer_url',
+      type: text('web-address'),
+      default: null,
+      doc: 'How your phone reaches the page’s port, through a tunnel of yours; unset: links are for this machine.',
+      spec: 'X6',
+      merge: 'later',
+      personal: true,
+    },
+    {
+      name: 'desktop',
+      type: BOOLEAN,
+      default: true,
+      doc: 'False: no notification of the desktop.',
+      spec: 'X6',
+      merge: 'later',
+      personal: true,
+    },
+  ],
+}
+
 const RUN: Section = {
   path: 'sandbox.run',
   doc: 'Where `sandbox_run` runs code: a fresh container for each call, without network. `cordon doctor --engines` says which work here.',
@@ -443,6 +488,7 @@ read = ["docs/**"]
 export const MACHINE_SECTIONS: readonly Section[] = [
   SANDBOX,
   NETWORK,
+  APPROVALS,
   RUN,
   COMPONENTS,
   LIMITS,

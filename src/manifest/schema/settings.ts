@@ -128,6 +128,14 @@ export interface McpServerSetting {
   readonly requests: readonly ServerRequest[]
 }
 
+/** How a person is told of questions while the page is open (X6). */
+export interface ApprovalSettings {
+  readonly webhook: string | null
+  readonly format: 'json' | 'ntfy'
+  readonly answerUrl: string | null
+  readonly desktop: boolean
+}
+
 /** What the session, the tools and the record read. */
 export interface SessionSettings {
   readonly hideModel: Sourced<boolean>
@@ -136,6 +144,7 @@ export interface SessionSettings {
   readonly rings: Readonly<Record<1 | 2 | 3, RingSettings>>
   readonly breaker: { readonly failures: number; readonly cooldown: number }
   readonly audit: { readonly maxBytes: number; readonly arguments: Sourced<boolean> }
+  readonly approvals: ApprovalSettings
   readonly tools: ReadonlyMap<string, CustomToolSettings>
   readonly mcpServers: readonly McpServerSetting[]
   readonly containers: ContainerSettings

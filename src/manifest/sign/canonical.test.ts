@@ -35,6 +35,12 @@ const same: readonly { name: string; a: string; b: string; note: string }[] = [
     b: '[capabilities.allow.commands]\npatterns = [{ command = "ls", prompt = false, inherit_default_domains = true }]',
     note: '',
   },
+  {
+    name: 'a written default of what a project can only make stricter',
+    a: '',
+    b: '[security]\npipes = true\nredirects = "streams"\n[limits]\nprocesses = 1024',
+    note: 'it opens nothing, whatever the user has set',
+  },
   { name: 'measures', a: '[limits]\nmemory = "1 KiB"', b: '[limits]\nmemory = 1024', note: '' },
   {
     name: 'examples',

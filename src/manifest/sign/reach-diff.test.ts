@@ -137,3 +137,15 @@ describe('reachDiff', () => {
     expect(diff.same).toBe(true)
   })
 })
+
+it.each([
+  { note: 'a default of what a project can only make stricter', text: '[security]\npipes = true', said: [] },
+  {
+    note: 'one that holds over the user’s own',
+    text: '[permission]\nmode = "custom"',
+    said: ['permission.mode is "custom" as before, now whatever your own cordon.toml says.'],
+  },
+])('a default that is written out opens nothing: $note', ({ text, said }) => {
+  const { opens, closes, changes } = reachDiff(canonical(''), canonical(text))
+  expect([opens, closes, changes.map((change) => change.text)]).toEqual([[], [], said])
+})

@@ -163,6 +163,11 @@ function scalarChange(path: string, was: Plain | undefined, is: Plain | undefine
   const key = KEYS.get(schemaPath(path))
   const fallback = (key?.default ?? null) as Plain
   const [old, now] = [was ?? fallback, is ?? fallback]
+  // It holds whatever the user's own cordon.toml says, and without one nothing is different.
+  if (JSON.stringify(old) === JSON.stringify(now)) {
+    const text = `${path} is ${JSON.stringify(now)} as before, ${is === undefined ? 'no longer' : 'now'} whatever your own cordon.toml says.`
+    return [{ direction: 'changes', kind: 'setting', subject: path, verdict: null, text }]
+  }
   const { words, names } = wordsOf(path)
   const verdict = path.startsWith('permission.tools.') && typeof now === 'string' ? (now as Verdict) : null
   return [

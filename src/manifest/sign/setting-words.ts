@@ -112,6 +112,13 @@ export const SETTING_WORDS: Readonly<Record<string, SettingWords>> = {
   'limits.memory': 'Memory of a command, in bytes',
   'limits.processes': 'Processes of a command at one time',
   'limits.cpu': 'Seconds of processor time for a process',
+  'approvals.webhook': 'Questions are also sent, without their secrets, to',
+  'approvals.format': {
+    json: 'Questions that are sent are JSON.',
+    ntfy: 'Questions that are sent are messages of ntfy.',
+  },
+  'approvals.answer_url': 'Links that answer a question begin with',
+  'approvals.desktop': flag('Questions are also shown as notifications of the desktop'),
   'audit.max_bytes': 'Bytes after which the record begins a new file',
   'audit.arguments': flag('The record keeps the arguments of calls in clear text, secrets masked'),
   'tools.*.enabled': { true: 'The tool {} is offered.', false: 'The tool {} is not offered.' },

@@ -60,6 +60,12 @@ const CHECKS: Readonly<Record<Format, Check>> = {
     /^(?:none|environment|https?:\/\/[^\s/]+\/?)$/.test(text)
       ? null
       : bad(text, 'is not a proxy', '"http://host:port", "https://host:port", "environment" or "none"'),
+  'web-address': (text) =>
+    /^https:\/\/[^\s/?#@]+(?:\/[^\s#]*)?$|^http:\/\/(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?(?:\/[^\s#]*)?$/.test(
+      text,
+    ) && URL.canParse(text)
+      ? null
+      : bad(text, 'is not an address for this', '"https://host/path"; http only for this machine itself'),
   command: (text, context) => {
     const parsed = parseCommandPattern(text)
     if ('pattern' in parsed) {

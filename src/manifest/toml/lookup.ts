@@ -21,6 +21,8 @@ export interface CompileContext {
   /** The canonical form of a directory, or null when there is none; without it paths are taken as written. */
   readonly realpath?: (path: string) => string | null
   readonly suffixes?: SuffixLookup | null
+  /** The file system takes `Secrets` and `secrets` for one name, as that of a Mac does. */
+  readonly foldsNames?: boolean
 }
 
 let defaults: ReadonlyMap<string, unknown> | null = null
@@ -71,7 +73,8 @@ export class Lookup {
   /** A path entry resolved here; null after a problem was noted. */
   path(text: string, files: readonly string[] | null, at: RuleRef): PathPattern | null {
     const { root, home } = this.context
-    const parsed = parsePathPattern(text, { root, home, files })
+    const folds = this.context.foldsNames === true && at.rule.includes('deny')
+    const parsed = parsePathPattern(text, { root, home, files, folds })
     if ('pattern' in parsed) return parsed.pattern
     this.error(at, { code: 'bad-path', message: parsed.problem, found: quoteShort(text) })
     return null

@@ -40,6 +40,8 @@ export interface AgentSessionOptions {
   readonly project: string
   readonly manifest?: CordonOptions['manifest']
   readonly prompter?: Prompter
+  /** Where its questions come from; `chat` without it. */
+  readonly surface?: string
   readonly profile?: string
   readonly model?: string
   /** `--vscode`: the key comes from CORDON_API_KEY alone. */
@@ -65,7 +67,7 @@ export async function openAgentSession(options: AgentSessionOptions): Promise<Ag
     project: options.project,
     machine,
     ...(options.manifest && { manifest: options.manifest }),
-    ...(options.prompter && { prompter: options.prompter }),
+    ...(options.prompter && { prompter: options.prompter, answeredElsewhere: options.surface ?? 'chat' }),
   })
   try {
     return new AgentSession(options, cordon, config, notes)

@@ -26,19 +26,42 @@ describe('a command that failed without network', () => {
     ['npm test', [], null, 'it fetches nothing'],
     ['frobnicate install', [], null, 'no bundle is for it'],
     ['bash -c install', [choice('npm')], null, 'a shell has no bundle'],
+    ['bash -c npm_install', [choice('npm')], null, 'another word'],
   ])('%s', (command, chosen, said, _note) => {
     const told = explainOffline(command.split(' '), chosen)
     expect(told).toEqual(said === null ? null : expect.stringContaining(said))
   })
 })
 
-it('a program that only its bundle shows is found by naming that', () => {
-  const missing = new SandboxFault('command-not-found', 'not found', { remedy: 'Look.' })
-  expect(explainMissing(missing, ['cargo', 'build'], [])).toMatchObject({
+it.each([
+  ['npm install', 'cordon run -- npm install', 'one command needs no shell'],
+  ['cd web && npm ci', 'cordon run --tool npm', 'several do'],
+])('a shell hides the bundle of what it starts: %s', (text, said, _note) => {
+  expect(explainOffline(['bash', '-c', text], [choice('npm')])).toContain(said)
+})
+
+const missing = new SandboxFault('command-not-found', 'not found', { remedy: 'Look.' })
+const outside = {
+  path: '/usr/bin:/home/u/.cargo/bin:/home/u/tools',
+  home: '/home/u',
+  exists: (path: string) => ['/home/u/.cargo/bin/cargo', '/home/u/tools/mine', '/p/build.sh'].includes(path),
+}
+
+test.each([
+  { command: ['cargo', 'build'], said: 'Add "cargo"', note: 'only its bundle shows it' },
+  { command: ['mine'], said: 'cordon run --read ~/tools', note: 'in a folder of PATH that is not shown' },
+  { command: ['claude'], said: 'not installed', note: 'an agent that is not there: its bundle would not help' },
+  { command: ['ls -la'], said: 'cordon run -- ls -la', note: 'one word with a blank' },
+  { command: ['ls | wc'], said: "cordon run -- sh -c 'ls | wc'", note: 'one word that wants a shell' },
+  { command: ['./nothing.sh'], said: 'no such file outside either', note: 'a slip' },
+])('a program that is not found: $command ($note)', ({ command, said }) => {
+  expect(explainMissing(missing, command, [], outside)).toMatchObject({
     code: 'command-not-found',
-    remedy: expect.stringContaining('Add "cargo"'),
+    remedy: expect.stringContaining(said),
   })
-  expect(explainMissing(missing, ['frobnicate'], [])).toBe(missing)
+})
+
+it('leaves other faults alone', () => {
   const other = new SandboxFault('sandbox-failed', 'broken')
-  expect(explainMissing(other, ['cargo'], [])).toBe(other)
+  expect(explainMissing(other, ['cargo'], [], outside)).toBe(other)
 })

@@ -175,7 +175,8 @@ export class HiddenPaths {
 
   /** Cordon's own places and what deny rules hide: no setting opens them. */
   #always(): Hidden {
-    const own = [this.#machine.configDir, this.#machine.stateDir].filter((path) => this.#files.exists(path))
+    const { configDir, stateDir } = this.#machine
+    const own = [configDir, stateDir].filter((path) => this.#files.exists(path) && !this.#showsSkillsAlone(path))
     const masks = [...own.map(this.#files.canonical), ...(this.#restriction?.hidden ?? [])]
     return {
       masks,
@@ -186,6 +187,16 @@ export class HiddenPaths {
       opened: [],
       ...NO_FACES,
     }
+  }
+
+  /** The person's skills lie in Cordon's configuration: where nothing else of it is shown, there is nothing else to hide. */
+  #showsSkillsAlone(directory: string): boolean {
+    const { commandFs } = this.#loaded.sandbox
+    const shown = [...this.#placement.reads, ...this.#placement.writes]
+    const within = shown.filter((path) => isInside(path, this.#files.canonical(directory)))
+    const around = shown.some((path) => isInside(directory, path) || isInside(this.#files.canonical(directory), path))
+    const outside = commandFs.value === 'system' || commandFs.value === 'none'
+    return outside && !around && within.length > 0
   }
 
   #grants(): PathPattern[] {

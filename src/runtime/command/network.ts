@@ -26,6 +26,12 @@ import { machineUpstream } from './machine-upstream.ts'
 /** Where the proxy of a command listens, inside its own network namespace. */
 const PROXY = { proxyHost: '127.0.0.1', proxyPort: 3128 } as const
 
+/** Where it is on a system without such namespaces, and the token that only the command has. */
+export interface SharedProxy {
+  readonly port: number
+  readonly token: string
+}
+
 /** What a command needs to find its door: variables, and a directory of trust files to show it. */
 export interface DoorSettings {
   readonly variables: Readonly<Record<string, string>>
@@ -63,16 +69,17 @@ export class SessionNetwork {
   }
 
   /** The variables and files of a command; those that reach the same by ssh and on the host's loopback share a set. */
-  settings(rules: EgressRules): DoorSettings {
+  settings(rules: EgressRules, shared: SharedProxy | null = null): DoorSettings {
     const hostLoopback = reachesLoopback(rules)
     const knownHosts = this.#knownHosts(rules)
     const passthrough = (rules.passthrough?.length ?? 0) > 0
     const gitHosts = (rules.allowed ?? []).flatMap(({ ssh, pattern: { wildcard, host, port } }) =>
       ssh === undefined ? [] : [`${wildcard ? '*.' : ''}${host}:${port}`],
     )
-    const key = `${hostLoopback} ${passthrough} ${gitHosts} ${knownHosts}`
-    const { names, doors } = aliasesOf(rules)
-    const known = this.#settings.get(key) ?? this.#makeSettings(hostLoopback, passthrough, knownHosts, gitHosts)
+    const key = `${hostLoopback} ${passthrough} ${gitHosts} ${shared?.port} ${knownHosts}`
+    // Addresses of one's own for hosts need a loopback of one's own.
+    const { names, doors } = shared ? { names: [], doors: [] } : aliasesOf(rules)
+    const known = this.#settings.get(key) ?? this.#makeSettings(hostLoopback, passthrough, knownHosts, gitHosts, shared)
     this.#settings.set(key, known)
     return { ...known, names, doors }
   }
@@ -149,6 +156,7 @@ export class SessionNetwork {
     passthrough: boolean,
     knownHosts: string,
     gitHosts: readonly string[],
+    shared: SharedProxy | null,
   ): Omit<DoorSettings, 'names' | 'doors'> {
     const runs = join(this.#options.machine.cacheDir, 'run')
     reap(runs)
@@ -156,6 +164,7 @@ export class SessionNetwork {
     const brokered = this.#brokeredVariables(directory)
     const { environment, files, standIns } = clientSettings({
       ...PROXY,
+      ...(shared && { proxyPort: shared.port, proxyToken: shared.token }),
       directory,
       caPem: this.#authority().pem,
       roots: this.#upstream.roots,

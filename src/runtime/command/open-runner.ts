@@ -3,16 +3,20 @@
 import { pathsOfGrants } from '../../policy/carried-paths.ts'
 import { grantMatches } from '../../policy/command-match.ts'
 import { hostsOfCommand } from '../../policy/network-use.ts'
-import type { CommandRule, HostRule } from '../../policy/policy.ts'
+import type { CommandRule } from '../../policy/policy.ts'
 import type { Backend } from '../../sandbox/backend.ts'
+import { builtInBundles } from '../../sandbox/bundles/bundles.generated.ts'
 import { createBwrapBackend } from '../../sandbox/bwrap/backend.ts'
 import { describePlan, formatPlan, type PlanReport, type Support } from '../../sandbox/report.ts'
+import { createSeatbeltBackend } from '../../sandbox/seatbelt/backend.ts'
 import type { Word } from '../../shell/facts.ts'
 import { Fault } from '../../system/fault.ts'
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
 import { egressRules } from './egress-rules.ts'
+import type { NetworkOptions } from './network.ts'
+import type { OneOffGrants } from './one-off.ts'
 import { CommandRunner, type RunRequest } from './runner.ts'
 
 export type { LaunchIo, LaunchResult } from '../../sandbox/backend.ts'
@@ -30,23 +34,27 @@ export const PASSED_SIGNALS: readonly NodeJS.Signals[] = [
   'SIGUSR1',
   'SIGUSR2',
   'SIGCONT',
+  'SIGTSTP',
 ]
 
 /** The sandbox of this platform. No sandbox, no run. `commands`: what the caller has, where it is known. */
 export function openBackend(options: { readonly commands?: 'one' | 'many' } = {}): Backend {
   if (process.platform === 'linux') return createBwrapBackend(options)
-  throw new Fault(
-    'no-sandbox',
-    `Cordon has no sandbox it can launch on ${process.platform} yet, and nothing runs without one`,
-    {
-      remedy: 'Run it on Linux, in a virtual machine or a container with user namespaces.',
-    },
-  )
+  if (process.platform === 'darwin') return createSeatbeltBackend()
+  throw new Fault('no-sandbox', `Cordon has no sandbox on ${process.platform}, and nothing runs without one`, {
+    remedy: 'Run it on Linux or macOS, or in a virtual machine.',
+  })
 }
 
 /** A runner for one session in this project. */
-export function openRunner(loaded: LoadedPolicy, machine: Machine, files: Files, backend: Backend): CommandRunner {
-  return new CommandRunner(loaded, machine, files, backend)
+export function openRunner(
+  loaded: LoadedPolicy,
+  machine: Machine,
+  files: Files,
+  backend: Backend,
+  network: Pick<NetworkOptions, 'ask'> = {},
+): CommandRunner {
+  return new CommandRunner(loaded, machine, files, backend, network)
 }
 
 /**
@@ -57,7 +65,7 @@ export function typedGrants(
   loaded: LoadedPolicy,
   machine: Machine,
   command: readonly string[],
-  hosts: readonly HostRule[] = [],
+  more: Partial<Pick<OneOffGrants, 'hosts' | 'env' | 'tools'>> = {},
 ): Pick<RunRequest, 'patterns' | 'grants' | 'paths' | 'envVars' | 'rules'> {
   const words = command.map(
     (text): Word => ({
@@ -72,15 +80,18 @@ export function typedGrants(
   )
   const covering = loaded.policy.commands.allow.filter((rule) => grantMatches(rule.pattern, words))
   const grants = covering.sort((a, b) => b.pattern.words.length - a.pattern.words.length).slice(0, 1)
+  // Named for this run: whichever of their programs it starts, and however.
+  const named = builtInBundles().filter(({ tool }) => more.tools?.includes(tool))
+  const toolHosts = named.flatMap(({ tool }) => loaded.policy.commands.toolDomains.get(tool) ?? [])
   return {
-    patterns: [command],
+    patterns: [command, ...named.map(({ programs }) => programs.slice(0, 1))],
     grants: grants.map((grant) => grant.pattern.text),
     paths: pathsOfGrants(grants),
-    envVars: grants.flatMap((grant) => grant.envVars),
+    envVars: [...grants.flatMap((grant) => grant.envVars), ...(more.env ?? [])],
     rules: egressRules(
       loaded,
       shortName(command, grants),
-      [...hostsOfCommand(loaded.policy, grants, command), ...hosts],
+      [...hostsOfCommand(loaded.policy, grants, command), ...toolHosts, ...(more.hosts ?? [])],
       command.slice(0, 1),
       machine.ownAddresses,
     ),

@@ -17,7 +17,7 @@ export function outcomeNotes(
   const inferred = stderr === '' ? [] : inferViolations(stderr, plan)
   const violations = [...result.violations, ...inferred].map(({ certainty, message }) => `${certainty}: ${message}`)
   const notes = [
-    ...(result.timedOut ? ['stopped: the time limit was reached'] : []),
+    ...(result.timedOut ? [`stopped: ${timeLimit(plan.limits.timeoutMs)} was reached`] : []),
     ...cut([...new Set(violations)]),
     ...groupedMessages(findings),
     ...maskChanges.map((change) => change.message),
@@ -26,6 +26,13 @@ export function outcomeNotes(
     ...summarize(egress),
   ]
   return [...new Set(notes)].slice(0, 2 * MAX_NOTES)
+}
+
+/** The limit in the words that set it. */
+function timeLimit(ms: number | undefined): string {
+  return ms === undefined
+    ? 'the time limit'
+    : `the time limit of ${ms / 1000} s (command_timeout under [limits], or the call’s own)`
 }
 
 /** What could not be kept is said at once: it is not found out by the one who wants it back. */

@@ -1,6 +1,7 @@
 /** Runs a command that the person typed, on the one guarded way: a deny holds, an ask was answered by typing. */
 
 import type { Decision } from '../../policy/decision.ts'
+import type { RuleRef } from '../../policy/policy.ts'
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
 import type { ToolOutput } from '../../tools/tool.ts'
@@ -19,6 +20,10 @@ export interface TypedRun {
   readonly runner: CommandRunner
   readonly request: RunRequest
   readonly io: RunIo
+  /** What the person granted with this run, for the record. */
+  readonly typedRules?: readonly RuleRef[]
+  /** Told where it is recorded, before anything runs: answers go there too. */
+  readonly onRecorder?: (recorder: Pick<SessionRecorder, 'answered'>) => void
   /** How the record names what was run; `bash` unless told: a command. */
   readonly tool?: string
   /** Where it is recorded; a record of what the person typed in this project, unless told. */
@@ -38,6 +43,7 @@ export async function runTyped(run: TypedRun): Promise<TypedResult> {
   const { openRecord } = await import('../record/open.ts')
   const own = run.recorder ? null : openRecord(loaded, machine, { by: 'person' })
   const recorder = run.recorder ?? own!
+  if (own) run.onRecorder?.(own)
   const outcomes: RunOutcome[] = []
   const input = { command: request.argv }
   const command = typedText(request.argv)
@@ -45,7 +51,10 @@ export async function runTyped(run: TypedRun): Promise<TypedResult> {
     // No agent, no history: a person may type as often as they like.
     history: null,
     parse: () => judge?.readTyped(request.argv, request.cwd, machine, files) ?? null,
-    decide: (call) => (judge && call ? judge.decideTyped(call, loaded, machine) : undeniable(command, request.grants)),
+    decide: (call) => {
+      const decision = judge && call ? judge.decideTyped(call, loaded, machine) : undeniable(command, request.grants)
+      return { ...decision, rules: [...decision.rules, ...(run.typedRules ?? [])] }
+    },
     begin: (_, decision) =>
       recorder.begin({ tool, input, subject: command, decision, agent: 'person', approver: 'typed' }),
     approve: async () => ({ approved: true, remember: null }),

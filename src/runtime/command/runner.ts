@@ -8,6 +8,7 @@ import type { EgressRules } from '../../egress/rules.ts'
 import { isInside } from '../../files/baseline.ts'
 import type { PathRule } from '../../policy/policy.ts'
 import {
+  type Arrangement,
   type Backend,
   type LaunchIo,
   type LaunchResult,
@@ -18,7 +19,14 @@ import { type AppliedBundle, type BundleFurnishing, furnish, selectBundles } fro
 import { builtInBundles } from '../../sandbox/bundles/bundles.generated.ts'
 import { commandEnvironment } from '../../sandbox/environment.ts'
 import { DEFAULT_MEMORY_SHARE, DEFAULT_OPEN_FILES, type Limits } from '../../sandbox/limits.ts'
-import { planRoom, planSandbox, type SandboxPlan, type StandIn, type TerminalSize } from '../../sandbox/plan.ts'
+import {
+  planRoom,
+  planSandbox,
+  type SandboxPlan,
+  type StandIn,
+  SYSTEM_PATHS,
+  type TerminalSize,
+} from '../../sandbox/plan.ts'
 import type { ProtectFacts } from '../../sandbox/protect/protect.ts'
 import { worktreeDirectories } from '../../sandbox/protect/protect.ts'
 import type { QuarantineFinding } from '../../sandbox/protect/quarantine.ts'
@@ -36,7 +44,7 @@ import { ownCheckout } from '../policy/own-places.ts'
 import { writablePathFolders } from '../policy/path-folders.ts'
 import { DevServerPorts } from './dev-server-ports.ts'
 import { grantedHosts } from './egress-rules.ts'
-import { type CommandChanges, HeldChanges } from './held-changes.ts'
+import { type CommandChanges, HeldChanges, pruneKept } from './held-changes.ts'
 import { HiddenPaths } from './hidden-paths.ts'
 import { NAME_SETTINGS, NO_WAY_OUT, nameFile } from './name-service.ts'
 import type { DoorSettings, NetworkOptions, SessionNetwork } from './network.ts'
@@ -61,6 +69,9 @@ export interface RunRequest {
   /** A time limit in place of the built-in one; one that the manifest sets still holds. */
   readonly timeoutMs?: number
   readonly terminal?: TerminalSize
+  /** Told of every port on which it listens, and with `asksHosts` asked about every host: somebody is there to answer. */
+  readonly tellsPorts?: boolean
+  readonly asksHosts?: boolean
   /** Nobody was asked because undo covers it: nothing is changed that cannot be kept, and without undo it does not run. */
   readonly mustKeep?: boolean
 }
@@ -154,12 +165,34 @@ export class CommandRunner {
     }
   }
 
+  /** Whether a command of this request would see a canonical path, secrets aside. */
+  sees(request: RunRequest): (path: string) => boolean {
+    const { commandFs } = this.#loaded.sandbox
+    const { home } = this.#machine
+    const furnished = furnish(this.#bundles(request), { home, registries: this.#loaded.registries })
+    const carried = placeCarried(this.#loaded.policy, request.paths, this.#files)
+    const baseline = { none: [], system: SYSTEM_PATHS, permissive: [...SYSTEM_PATHS, home], all: ['/'] }
+    const shown = [
+      ...baseline[commandFs.value],
+      ...this.#placement.reads,
+      ...this.#existing([...furnished.reads, ...furnished.writes]),
+      ...carried,
+    ]
+    return (path) => shown.some((place) => isInside(path, place))
+  }
+
   /** The plan of a command, as `cordon run --plan` shows it. Nothing is begun. */
   async plan(request: RunRequest): Promise<SandboxPlan> {
-    const { plan, guard, held } = this.#prepare(request, await this.#doorSettings(request)).complete()
-    guard.end()
-    held?.drop()
-    return plan
+    const arrangement = await this.#arrange(request)
+    try {
+      const door = await this.#doorSettings(request, arrangement)
+      const { plan, guard, held } = this.#prepare(request, door, arrangement).complete()
+      guard.end()
+      held?.drop()
+      return plan
+    } finally {
+      arrangement?.dispose()
+    }
   }
 
   /** Runs a command; resolves once it and everything it left behind is settled. */
@@ -181,8 +214,8 @@ export class CommandRunner {
 
   /** A run of this very request is likely to come, once it is decided: its place may be made ready meanwhile. */
   expect(request: RunRequest, io: RunIo): void {
-    if (hasWayOut(request)) return
-    this.#expected = { request, preparing: this.#prepare(request, null) }
+    if (hasWayOut(request) || this.#backend.arrange) return
+    this.#expected = { request, preparing: this.#prepare(request, null, null) }
     this.#backend.expect?.(this.#expected.preparing, io)
   }
 
@@ -190,7 +223,16 @@ export class CommandRunner {
     if (request.mustKeep && !this.#holdsChanges) throw withoutUndo(null)
     const expected = this.#expected?.request === request ? this.#expected.preparing : null
     this.#expected = null
-    const preparing = expected ?? this.#prepare(request, await this.#doorSettings(request))
+    const arrangement = this.#backend.arrange ? await this.#arrange(request) : null
+    try {
+      const preparing = expected ?? this.#prepare(request, await this.#doorSettings(request, arrangement), arrangement)
+      return await this.#launch(preparing, request, io)
+    } finally {
+      arrangement?.dispose()
+    }
+  }
+
+  async #launch(preparing: Preparing, request: RunRequest, io: RunIo): Promise<RunOutcome> {
     const egress = createEgressLog()
     const openDoor = this.#network?.doorFor(request.rules, egress.add)
     const ports = new DevServerPorts(io.onNotice ?? (() => {}))
@@ -258,34 +300,42 @@ export class CommandRunner {
     await this.#network?.close()
     this.#backend.release()
     this.#hidden.close()
+    pruneKept(this.#machine.stateDir)
   }
 
   /** The way out is only loaded for a command that has one: it costs more than the sandbox itself. */
-  async #doorSettings(request: RunRequest): Promise<DoorSettings | null> {
+  async #doorSettings(request: RunRequest, arrangement: Arrangement | null): Promise<DoorSettings | null> {
     if (!hasWayOut(request)) return null
     if (this.#network === null) {
       const { SessionNetwork } = await import('./network.ts')
       this.#network = new SessionNetwork(this.#networkOptions)
     }
-    return this.#network.settings(request.rules)
+    return this.#network.settings(request.rules, arrangement?.proxy ?? null)
+  }
+
+  /** On a system without namespaces: the folder and the port that the plan has to name. */
+  async #arrange(request: RunRequest): Promise<Arrangement | null> {
+    return (await this.#backend.arrange?.({ network: hasWayOut(request) })) ?? null
   }
 
   /** The first part of a plan, with the way to the rest: a look for the secrets and the protected paths. */
-  #prepare(request: RunRequest, door: DoorSettings | null): Preparing {
+  #prepare(request: RunRequest, door: DoorSettings | null, arrangement: Arrangement | null): Preparing {
     const { sandbox } = this.#loaded
     const applied = this.#bundles(request)
     const furnished = furnish(applied, { home: this.#machine.home, registries: this.#loaded.registries })
     const shown = door ? [...furnished.reads, door.directory] : furnished.reads
     const carried = placeCarried(this.#loaded.policy, request.paths, this.#files)
     const reads = [...this.#placement.reads, ...this.#existing(shown), ...carried]
-    const writes = [...this.#placement.writes, ...this.#existing(furnished.writes), ...carried]
+    const own = arrangement ? [arrangement.temporary] : []
+    const writes = [...this.#placement.writes, ...this.#existing(furnished.writes), ...carried, ...own]
+    const shows = this.#backend.capabilities.has('stand-ins')
     const sight = {
       baseline: sandbox.commandFs.value,
       home: this.#machine.home,
       cwd: request.cwd,
       reads,
       writes,
-      standIns: [...(door?.standIns ?? []), ...this.#nameSettings()],
+      standIns: shows ? [...(door?.standIns ?? []), ...this.#nameSettings()] : [],
       unixSockets: false,
     }
     const limits = this.#limits(request.timeoutMs)
@@ -313,20 +363,27 @@ export class CommandRunner {
         const plan = planSandbox({
           ...room,
           argv: request.argv,
-          env: this.#environment(request, furnished, door?.variables ?? NO_WAY_OUT),
+          env: this.#environment(
+            request,
+            furnished,
+            door?.variables ?? NO_WAY_OUT,
+            arrangement?.temporary ?? TEMPORARY,
+          ),
           uid: process.getuid?.() ?? 0,
           gid: process.getgid?.() ?? 0,
           masks,
           maskIdentities: identities,
-          maskFaces: faces,
-          replaced,
+          // Where nothing can stand in for a file, a hidden one is refused, whatever was committed.
+          ...(shows && { maskFaces: faces, replaced }),
           held,
           pins: [...guard.pins, ...this.#frozen().map((path) => ({ path, mode: 'read-only' as const }))],
           changes: changes?.plan ?? null,
           network: door ? 'listener' : 'none',
+          ...(arrangement?.proxy && { port: arrangement.proxy.port }),
           // A port that the command itself may serve is its own; the machine's is then reached through the proxy.
           ...(door && { names: door.names, doors: door.doors.filter((one) => !servers.includes(one.port)) }),
           servers,
+          ...(request.tellsPorts && { tellsPorts: true }),
           ...(request.terminal && { terminal: request.terminal }),
         })
         return { plan, guard, recovered: [...recovered, ...guard.recovered], movable: hidden.movable, held: changes }
@@ -336,8 +393,8 @@ export class CommandRunner {
         throw error
       }
     }
-    const sockets = door !== null || sandbox.devServerPorts.length > 0
-    return { room: () => planRoom(room), limits, sockets, complete }
+    const sockets = door !== null || sandbox.devServerPorts.length > 0 || asksPorts(request)
+    return { room: () => planRoom(room), limits, sockets, complete, ...(arrangement && { arrangement }) }
   }
 
   /** What commands that run now, here or in other processes, could move of the secrets. */
@@ -365,6 +422,7 @@ export class CommandRunner {
     request: RunRequest,
     furnished: BundleFurnishing,
     door: Readonly<Record<string, string>>,
+    temporary: string,
   ): Readonly<Record<string, string>> {
     const { sandbox } = this.#loaded
     const { variables } = commandEnvironment({
@@ -374,7 +432,7 @@ export class CommandRunner {
       declared: [...request.envVars, ...furnished.env, ...Object.keys(furnished.defaults)],
       denied: sandbox.envDenied.map((name) => name.value),
       fixed: { ...furnished.variables, ...door },
-      temporary: TEMPORARY,
+      temporary,
       writable: this.#placement.writes,
     })
     return variables
@@ -411,7 +469,6 @@ export class CommandRunner {
 
   /** In the place of the machine's resolvers, which nobody inside could reach. */
   #nameSettings(): readonly StandIn[] {
-    if (!this.#backend.capabilities.has('stand-ins')) return []
     return [{ path: NAME_SETTINGS, source: nameFile(this.#machine.cacheDir) }]
   }
 
@@ -420,8 +477,13 @@ export class CommandRunner {
   }
 }
 
-function hasWayOut({ rules }: RunRequest): boolean {
-  return rules.allowed === null || rules.allowed.length > 0
+function hasWayOut({ rules, asksHosts }: RunRequest): boolean {
+  return rules.allowed === null || rules.allowed.length > 0 || asksHosts === true
+}
+
+/** At a terminal somebody can agree to a port, which then has to be handed out. */
+function asksPorts({ tellsPorts, terminal }: RunRequest): boolean {
+  return tellsPorts === true && terminal !== undefined
 }
 
 /** What was allowed because of undo does not run without it. */

@@ -19,3 +19,8 @@ export function servedLine({ port, problem }: Pick<ServedPort, 'port' | 'problem
   if (problem === null) return `serving: the command's server can be reached at http://${LOOPBACK}:${port}`
   return `not served: port ${port} of the command cannot be reached from outside, because ${problem}`
 }
+
+/** The same for a port that nobody opened. */
+export function unlistedLine(port: number): string {
+  return `listening on ${port}, which nobody outside reaches; to open it: cordon run --port ${port} …`
+}

@@ -1,7 +1,7 @@
 /** Secrets of a project that commands see, because git has them in HEAD as they are: a person should hear of them. */
 
 import { deniedShapes } from '../../files/secret-shapes.ts'
-import { MaskIndex } from '../../sandbox/secrets/masks.ts'
+import { MaskIndex, type Masks, type SkippedCount } from '../../sandbox/secrets/masks.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
 
 /** Their paths, in order. */
@@ -10,11 +10,38 @@ export function trackedSecrets(
   home: string,
 ): readonly string[] {
   if (!sandbox.maskSecrets.value || sandbox.maskTracked.value) return []
+  return [...look({ root, sandbox }, home).committed].sort()
+}
+
+/** What looks like a secret in the project and needs no mask, counted (O4); null where nothing is hidden at all. */
+export function skippedSecrets(loaded: Pick<LoadedPolicy, 'root' | 'sandbox'>, home: string): SkippedCount | null {
+  return loaded.sandbox.maskSecrets.value ? look(loaded, home).skipped : null
+}
+
+const SKIPPED: readonly (readonly [of: keyof SkippedCount, one: string, more: string])[] = [
+  ['broken', 'broken link', 'broken links'],
+  ['cycles', 'link that leads in a circle', 'links that lead in circles'],
+  ['directories', 'link to a folder', 'links to folders'],
+  ['system', 'link to a file of the system', 'links to files of the system'],
+  ['certificates', 'certificate', 'certificates'],
+  ['installed', 'file of an installed package', 'files of installed packages'],
+]
+
+/** The counts in words; null where there are none. */
+export function skippedSecretsLine(skipped: SkippedCount | null): string | null {
+  const parts = SKIPPED.flatMap(([of, one, more]) => {
+    const count = skipped?.[of] ?? 0
+    return count === 0 ? [] : [`${count} ${count === 1 ? one : more}`]
+  })
+  return parts.length === 0 ? null : `named like secrets and not hidden: ${parts.join(', ')}`
+}
+
+function look({ root, sandbox }: Pick<LoadedPolicy, 'root' | 'sandbox'>, home: string): Masks {
   const shapes = deniedShapes(sandbox.maskedNames.map((name) => name.value))
   const index = new MaskIndex({ home, roots: [root], deniedShapes: shapes })
   try {
     index.refresh()
-    return [...index.masks([]).committed].sort()
+    return index.masks([])
   } finally {
     index.close()
   }

@@ -57,6 +57,14 @@ it('an approval is for one skill, and for the scripts that were there', () => {
   expect(() => approveSkill(root, machine, 'nobody', null, new Date())).toThrow(/there is no skill/)
 })
 
+it('a copy of a script goes by its bytes, wherever it stands', () => {
+  const copy = put('project/build/r.sh', '#!/bin/sh\necho one\n')
+  expect(problem(copy)).toContain('a copy of run.sh of the skill deploy')
+  approveSkill(root, machine, 'deploy', null, new Date())
+  expect(problem(copy)).toBeNull()
+  expect(problem(put('project/build/own.sh', '#!/bin/sh\necho own\n'))).toBeNull()
+})
+
 it('a file that stands elsewhere is nobody’s skill', () => {
   expect(problem(join(root, 'scripts/run.sh'))).toBeNull()
   expect(problem(join(root, '.cordon/skillset/run.sh'))).toBeNull()

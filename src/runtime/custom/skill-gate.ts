@@ -6,6 +6,7 @@ import type { Machine } from '../../system/machine.ts'
 import {
   approveSkillScript,
   discoverSkills,
+  readRegular,
   type Skill,
   type SkillScript,
   skillScriptStatus,
@@ -63,13 +64,27 @@ export function approveSkill(
 export function skillGate(root: string, machine: Machine): (path: string) => string | null {
   const folders = skillFolders(root)
   return (path) => {
-    if (!folders.some((folder) => isInside(path, folder))) return null
+    if (!folders.some((folder) => isInside(path, folder))) return copyProblem(root, machine, path)
     const row = skillRows(root, machine).find((candidate) => candidate.path === path)
     // A user's skill of the same name stands before the project's, whose files are then nobody's.
     if (row?.status === 'ok') return null
     const why = row?.status === 'MISMATCH' ? 'has changed since it was approved' : 'was not approved'
     return `it is a script of a skill that this project brings along, and it ${why}`
   }
+}
+
+/** A copy is the same script: it goes by its bytes, wherever it stands. */
+function copyProblem(root: string, machine: Machine, path: string): string | null {
+  const skills = skillsOf(root, machine).filter((skill) => skill.scope !== 'user' && skill.scripts.length > 0)
+  const bytes = skills.length === 0 ? null : readRegular(path)
+  if (bytes === null || bytes.length === 0) return null
+  const store = createTrustStore(machine.stateDir)
+  for (const skill of skills)
+    for (const script of skill.scripts) {
+      if (Buffer.compare(script.bytes, bytes) !== 0 || skillScriptStatus(skill, script, store) === 'ok') continue
+      return `it is a copy of ${script.name} of the skill ${skill.name}, which this project brings along and nobody approved`
+    }
+  return null
 }
 
 function skillsOf(root: string, machine: Machine): readonly Skill[] {

@@ -259,7 +259,11 @@ function outputOf(manifest: CustomToolManifest, outcome: RunOutcome): ToolOutput
   const errors = stderr?.bytes.toString('utf8') ?? ''
   const parsed = timedOut || exitCode !== 0 ? { data: null } : parseOutput(manifest.output, text)
   const notes = [
-    ...(timedOut ? ['stopped: the time limit was reached'] : exitCode !== 0 ? [`exit code ${exitCode}`] : []),
+    ...(timedOut
+      ? ['stopped: the time limit was reached (the tool’s own timeout, [tools], or command_timeout under [limits])']
+      : exitCode !== 0
+        ? [`exit code ${exitCode}`]
+        : []),
     ...('problem' in parsed ? [parsed.problem] : []),
     ...(stdout?.truncated ? ['output was cut'] : []),
     ...outcomeNotes(outcome),

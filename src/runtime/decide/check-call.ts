@@ -48,6 +48,8 @@ export interface CheckedAs {
   readonly undo?: boolean
   /** Further roots. */
   readonly roots?: readonly string[]
+  /** What a saved answer would grant. */
+  readonly grants?: SessionFacts['grants']
 }
 
 /** Opens a checker for every tool, or for one: the shell analysis is only loaded when a command can come. */
@@ -56,11 +58,11 @@ export async function openChecker(
   machine: Machine,
   files: Files,
   tool?: string,
-  { undo, roots = [] }: CheckedAs = {},
+  { undo, roots = [], grants }: CheckedAs = {},
 ): Promise<CallChecker> {
   const shell = tool === undefined || tool === 'bash' ? await import('../../shell/analyze.ts') : null
   const fresh = newSession(loaded, machine)
-  const session = { ...fresh, roots: [...fresh.roots, ...roots] }
+  const session = { ...fresh, roots: [...fresh.roots, ...roots], ...(grants && { grants }) }
   const cover = new UndoCover(machine.stateDir)
   const decide = (call: ToolCall): Decision =>
     undo === undefined

@@ -1,9 +1,10 @@
-/** Asks that a hook could not put to anybody: kept for a while, so that the person can answer them at a terminal. */
+/** The questions that can be answered from elsewhere, in one file: of sessions that wait, and of hooks that had nobody to ask. */
 
 import { createHash } from 'node:crypto'
 import { join, posix } from 'node:path'
 import { type AnswerKind, type AskView, askView, withAnswers } from '../../approval/ask-view.ts'
 import { type Suggestion, suggestGrants } from '../../approval/suggestion.ts'
+import { isSameProcess } from '../../system/alive.ts'
 import { canonicalJson } from '../../system/canonical-json.ts'
 import { machineFiles } from '../../system/files.ts'
 import { withLock } from '../../system/lock.ts'
@@ -30,7 +31,29 @@ export interface OpenAsk {
   readonly answeredUntil?: number
   /** What the person has to say to the agent instead of a yes. */
   readonly message?: string
+  /** Of a question whose asker waits right now. */
+  readonly waiting?: WaitingAsk
 }
+
+/** Who waits, and the answer that stands: the first one. */
+export interface WaitingAsk {
+  readonly pid: number
+  readonly started: string | null
+  readonly answer?: GivenAnswer
+}
+
+/** An answer from elsewhere. What it would save is named by its number: the asker knows what it stands for. */
+export interface GivenAnswer {
+  readonly kind: AnswerKind
+  readonly choice?: number
+  readonly seconds?: number
+  readonly message?: string
+  /** `page`, `link`, `approvals`, or the asker's own prompter. */
+  readonly by: string
+}
+
+/** Its name in the state directory, for those who watch it. */
+export const ASKS_FILE = 'asks.json'
 
 interface AskFile {
   readonly version: 2
@@ -40,20 +63,27 @@ interface AskFile {
 const MAX_ASKS = 50
 const KEPT_MS = 24 * 3600 * 1000
 
-/** The asks of the last day that nobody answered, the newest last. */
+/** The asks of the last day that nobody answered and whose asker is not gone, the newest last. */
 export function openAsks(machine: Machine, now: number): readonly OpenAsk[] {
-  return read(machine).filter((ask) => ask.time > now - KEPT_MS && ask.answeredUntil === undefined)
+  return readAsks(machine).filter(
+    ({ time, answeredUntil, waiting }) =>
+      time > now - KEPT_MS && answeredUntil === undefined && (waiting === undefined || isAwaited(waiting)),
+  )
+}
+
+function isAwaited({ pid, started, answer }: WaitingAsk): boolean {
+  return answer === undefined && isSameProcess(pid, started)
 }
 
 /** Keeps an ask and gives its id, the same for the same ask; null when only the manifest can allow it. */
 export function keepAsk(machine: Machine, ask: NewAsk, now: number): string | null {
   if (ask.suggestions.length === 0 && ask.once === undefined) return null
   const id = hashOf([ask.project, ask.tool, ask.subject, ...(ask.once === undefined ? [] : [ask.once])]).slice(0, 6)
-  change(machine, (asks) => [...asks.filter((other) => other.id !== id), { ...ask, id, time: now }].slice(-MAX_ASKS))
+  changeAsks(machine, (asks) => [...asks.filter((other) => other.id !== id), { ...ask, id, time: now }])
   return id
 }
 
-type NewAsk = Omit<OpenAsk, 'id' | 'time' | 'answeredUntil' | 'message'>
+type NewAsk = Omit<OpenAsk, 'id' | 'time' | 'answeredUntil' | 'message' | 'waiting'>
 
 /** The ask of a hook's judgement, with what could be granted; `cwd` is where the call would run. */
 export function askOf(
@@ -116,7 +146,7 @@ interface AskPlace {
 /** Allows the very call of an ask the next time it is tried, or refuses it then with a message. */
 export function answerNext(machine: Machine, { id }: OpenAsk, until: number, message: string | null): void {
   const answer = { answeredUntil: until, ...(message !== null && { message }) }
-  change(machine, (asks) => asks.map((ask) => (ask.id === id ? { ...ask, ...answer } : ask)))
+  changeAsks(machine, (asks) => asks.map((ask) => (ask.id === id ? { ...ask, ...answer } : ask)))
 }
 
 /** What the person answered to this very call, once: yes, or no with a message. It is answered no more afterwards. */
@@ -127,9 +157,9 @@ export function takeAnswer(
 ): { readonly message: string | null } | null {
   if (once === undefined) return null
   const isAnswered = (ask: OpenAsk): boolean => ask.once === once && ask.answeredUntil !== undefined
-  if (!read(machine).some(isAnswered)) return null
+  if (!readAsks(machine).some(isAnswered)) return null
   let taken: { readonly message: string | null } | null = null
-  change(machine, (asks) => {
+  changeAsks(machine, (asks) => {
     const found = asks.filter((ask) => isAnswered(ask) && ask.answeredUntil! > now)
     // A no holds against a yes.
     const ask = found.find(({ message }) => message !== undefined) ?? found[0]
@@ -140,22 +170,25 @@ export function takeAnswer(
 }
 
 export function dropAsk(machine: Machine, id: string): void {
-  change(machine, (asks) => asks.filter((ask) => ask.id !== id))
+  changeAsks(machine, (asks) => asks.filter((ask) => ask.id !== id))
 }
 
 function hashOf(parts: readonly string[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex')
 }
 
-function read(machine: Machine): readonly OpenAsk[] {
-  const file = readOwnJson(join(openOwnDirectory(machine.stateDir), 'asks.json'), isAskFile)
+/** Everything in the file, answered or not. */
+export function readAsks(machine: Machine): readonly OpenAsk[] {
+  const file = readOwnJson(join(openOwnDirectory(machine.stateDir), ASKS_FILE), isAskFile)
   return file?.version === 2 ? file.asks : []
 }
 
-function change(machine: Machine, how: (asks: readonly OpenAsk[]) => readonly OpenAsk[]): void {
+/** Changes the file, one process at a time. */
+export function changeAsks(machine: Machine, how: (asks: readonly OpenAsk[]) => readonly OpenAsk[]): void {
   const directory = openOwnDirectory(machine.stateDir)
   withLock(join(directory, 'asks.lock'), () => {
-    writeOwnJson(join(directory, 'asks.json'), { version: 2, asks: how(read(machine)) } satisfies AskFile)
+    const asks = how(readAsks(machine)).slice(-MAX_ASKS)
+    writeOwnJson(join(directory, ASKS_FILE), { version: 2, asks } satisfies AskFile)
   })
 }
 
@@ -181,7 +214,19 @@ function isAsk(value: unknown): value is OpenAsk {
     isView(ask.view) &&
     [ask.once, ask.session, ask.message].every((text) => text === undefined || typeof text === 'string') &&
     (ask.answeredUntil === undefined || typeof ask.answeredUntil === 'number') &&
+    (ask.waiting === undefined || isWaiting(ask.waiting)) &&
     typeof ask.time === 'number'
+  )
+}
+
+function isWaiting(value: unknown): value is WaitingAsk {
+  const waiting = value as Partial<WaitingAsk> | null
+  return (
+    typeof waiting === 'object' &&
+    waiting !== null &&
+    typeof waiting.pid === 'number' &&
+    (waiting.started === null || typeof waiting.started === 'string') &&
+    (waiting.answer === undefined || typeof waiting.answer.kind === 'string')
   )
 }
 

@@ -11,6 +11,7 @@ import type { ToolOutput } from '../../tools/tool.ts'
 import { openBackend } from '../command/open-runner.ts'
 import { openCommands } from '../command/port.ts'
 import { CommandRunner, type RunOutcome, type RunRequest } from '../command/runner.ts'
+import { outcomeOf } from '../decide/admission.ts'
 import { openRecord } from '../record/open.ts'
 import type { CallRecord } from '../record/recorder.ts'
 import { runToolCall, type Stages } from '../run-tool-call.ts'
@@ -60,11 +61,15 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
   })
   const recorder = openRecord(judge.loaded, machine, { by: 'host', host, session })
   const outcomes: RunOutcome[] = []
+  let read: readonly ReadCall[] = []
   let reach: CallReach = NO_REACH
   const stages: Stages<readonly ReadCall[], CallRecord, HookRunOutput> = {
-    // The call was counted when the host asked its hook; a breaker that is open holds here as well.
+    // The call's rate was counted when the host asked its hook; a breaker that is open holds here as well.
     history: null,
-    parse: () => judge.read([{ kind: 'tool', tool: 'bash', input: { command } }]),
+    parse: () => {
+      read = judge.read([{ kind: 'tool', tool: 'bash', input: { command } }])
+      return read
+    },
     decide: (calls) => stillCovered(judge.strictest(calls, openFor)!.decision, undo),
     begin: (_, decision) =>
       recorder.begin({ tool: 'bash', input: { command }, subject: command, decision, agent: host, approver: 'host' }),
@@ -88,7 +93,12 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
     // The host has the output itself; its hook for results looks at it.
     scan: (_, output) => ({ output, notes: output.notes, injection: null }),
     tainted: () => {},
-    end: (record, result) => recorder.end(record, result, outcomes),
+    end: async (record, result) => {
+      recorder.end(record, result, outcomes)
+      const facts = read[0]?.facts ?? null
+      if (admitted && 'probe' in admitted && result.status === 'done')
+        await judge.history?.note(admitted, outcomeOf(result, facts))
+    },
   }
   try {
     const signal = request.io.signal ?? new AbortController().signal

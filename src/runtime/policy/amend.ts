@@ -23,12 +23,14 @@ import { signedText } from './signed-text.ts'
 import { judgeTrust, trustRequest } from './trust.ts'
 
 /** Either the policy with the answer in it, or why the answer holds for the session only. */
-export type Amended = { readonly loaded: LoadedPolicy } | { readonly kept: string }
+export type Amended = { readonly loaded: LoadedPolicy } | { readonly kept: string; readonly why: string }
 
 /** Where an answer stands in a manifest. */
 interface ListPlace {
   readonly section: readonly string[]
   readonly name: string
+  /** What goes before the answer where the list is new. */
+  readonly first?: readonly string[]
 }
 
 /** Writes an answer into the manifest. Never throws: an answer that cannot be written is kept for the session. */
@@ -53,8 +55,14 @@ export async function amendProject(
       project: loaded.root,
       path: loaded.manifestPath,
       edit: (text) => {
-        const edited = appendToList(text, place.section, place.name, remembered.grant.value)
-        return 'text' in edited ? edited.text : null
+        const { kind, value } = remembered.grant
+        let edited = text
+        for (const item of [...(place.first ?? []), kind === 'port' ? Number(value) : value]) {
+          const next = appendToList(edited, place.section, place.name, item)
+          if ('refusal' in next) return null
+          edited = next.text
+        }
+        return edited
       },
       canonical: await canonicalText(loaded, machine, files),
       trust: (canonical) => verifyManifest({ ...trustRequest(loaded, machine, files), canonical }),
@@ -75,7 +83,7 @@ const NOT_DONE: Readonly<Record<Extract<AmendOutcome, { done: false }>['reason']
 }
 
 function kept(why: string): Amended {
-  return { kept: `it holds for this session only: ${why}` }
+  return { kept: `it holds for this session only: ${why}`, why }
 }
 
 /**
@@ -90,13 +98,23 @@ function listPlace({ grant, verdict, tool }: Remembered, policy: Policy): ListPl
     case 'read':
     case 'write': {
       const declared = grant.kind === 'read' ? policy.reads.declared : policy.writes.declared
+      const section = ['capabilities', side, grant.kind]
       if (verdict === 'allow' && !declared) {
+        if (grant.kind === 'read' && !hasReadLevels(policy)) {
+          // With the project itself in the list, the first grant closes nothing, and opens no more than was open.
+          const roots = policy.additionalDirectories.map(({ value }) => `${value}/**`)
+          return { section, name: 'paths', first: ['**', ...roots] }
+        }
         return {
           reason: `the manifest declares no ${grant.kind} grants, and a first one would make every other ${grant.kind} ask`,
         }
       }
-      return { section: ['capabilities', side, grant.kind], name: 'paths' }
+      return { section, name: 'paths' }
     }
+    case 'port':
+      return verdict === 'allow'
+        ? { section: ['sandbox', 'os'], name: 'dev_server_ports' }
+        : { reason: 'a manifest lists the ports that are open, and no others' }
     case 'directory':
       return verdict === 'allow'
         ? { section: ['capabilities', 'allow'], name: 'additional_directories' }
@@ -113,6 +131,15 @@ function listPlace({ grant, verdict, tool }: Remembered, policy: Policy): ListPl
         : { section: ['http'], name: 'allowed_hosts' }
     }
   }
+}
+
+/** Tools that only read, whose level a grant of everything would lift. */
+const READERS: readonly string[] = ['read', 'list', 'stat', 'summary', 'glob', 'grep', 'lsp']
+
+function hasReadLevels({ tools, agents }: Policy): boolean {
+  return [tools, ...[...agents.values()].map((agent) => agent.tools)].some((levels) =>
+    READERS.some((tool) => levels.has(tool)),
+  )
 }
 
 /** The text that is hashed and signed, of a manifest as it would be; with the registries that were signed with it. */

@@ -77,6 +77,7 @@ export async function loadPolicy(request: LoadRequest): Promise<LoadOutcome> {
     env: machine.env,
     suffixes: layers.suffixes,
     realpath: (path) => files.canonical(path),
+    foldsNames: process.platform === 'darwin',
     bundleHosts,
     bundleCommands,
   })

@@ -2,6 +2,7 @@
 
 import type { Problem } from '../../manifest/check/problem.ts'
 import type { RegistryFacts } from '../../sandbox/bundles/bundle.ts'
+import { withUserSkills } from '../custom/user-skills.ts'
 import { requireProject } from './confirmed-roots.ts'
 import type { LoadedManifest, LoadedPolicy, LoadRequest } from './load.ts'
 import { recallPolicy } from './memory.ts'
@@ -36,7 +37,9 @@ export async function openPolicy(request: OpenRequest): Promise<OpenedPolicy> {
   // What only looks, and what already runs inside, is not asked where it stands.
   const acts = request.unsigned !== 'as-written' && request.unsigned !== 'in-force'
   if (acts && 'loaded' in opened) requireProject(opened.loaded.root, request.machine)
-  return opened
+  // Inside a sandbox the places of the person's home are as the sandbox shows them.
+  if (!('loaded' in opened) || request.unsigned === 'in-force') return opened
+  return { loaded: withUserSkills(opened.loaded, request.machine, request.files) }
 }
 
 async function openAnywhere(request: OpenRequest): Promise<OpenedPolicy> {

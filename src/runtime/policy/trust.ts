@@ -145,9 +145,13 @@ export function readRegistries(
   machine: Machine,
   programs: readonly string[] | null = null,
 ): RegistryFacts {
-  const chosen = loaded.sandbox.bundles
-    .flatMap(({ value }) => builtInBundles().filter((bundle) => bundle.tool === value.tool))
-    .filter((bundle) => programs === null || programs.some((program) => bundle.programs.includes(program)))
+  const chosen = loaded.sandbox.bundles.flatMap(({ value }) =>
+    builtInBundles().filter(({ tool, programs: own }) => {
+      const wrappers = value.wrappers.map((wrapper) => wrapper.split(/[\s:]/, 1)[0]!)
+      const lifts = (program: string): boolean => own.includes(program) || wrappers.includes(program)
+      return tool === value.tool && (programs === null || programs.some(lifts))
+    }),
+  )
   const path = (machine.env.PATH ?? '/usr/bin:/bin')
     .split(':')
     .filter((entry) => entry.startsWith('/') && !isInside(entry, loaded.root))

@@ -52,8 +52,8 @@ function violationsOf({ result, egress, grants }: RunOutcome): AuditViolation[] 
   return [
     ...result.violations.map((violation) => ({
       seen: violation.certainty,
-      ...(violation.kind === 'memory-used-up'
-        ? { kind: 'limit' as const, subject: 'memory' }
+      ...(violation.limit !== undefined
+        ? { kind: 'limit' as const, subject: violation.limit }
         : violation.path === undefined
           ? { kind: 'syscall' as const, subject: violation.message }
           : { kind: 'file' as const, subject: violation.path }),

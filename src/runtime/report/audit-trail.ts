@@ -1,9 +1,11 @@
 /** The audit trail for surfaces: query, follow, verify, report. */
 
 import type { AuditLine } from '../../audit/event.ts'
+import { isLogHeld } from '../../audit/log.ts'
 import { auditSessions } from '../../audit/log-files.ts'
 import { type AuditQuery, followAudit, newestSession, queryAudit } from '../../audit/read.ts'
 import { auditReport, auditReportJson, type ReportFacts } from '../../audit/report.ts'
+import { tailAudit } from '../../audit/tail.ts'
 import { verifyAudit } from '../../audit/verify.ts'
 import { userPublicKey } from '../../manifest/sign/sign.ts'
 import type { Machine } from '../../system/machine.ts'
@@ -17,6 +19,10 @@ export interface AuditTrail {
   /** Every session that left something. */
   sessions(): readonly string[]
   follow(session: string, back: number, signal: AbortSignal): AsyncGenerator<AuditLine>
+  /** The lines of every session: those there are, null, and those that come. */
+  tail(budget: number, signal: AbortSignal): AsyncGenerator<AuditLine | null>
+  /** Whether a process holds the log of a session, which it does until the session ends. */
+  isRunning(session: string): boolean
   verify(session?: string): ReturnType<typeof verifyAudit>
   /** One self-contained HTML page, or the same as JSON. */
   report(query: AuditQuery, now: Date, form: 'page' | 'json'): string
@@ -44,6 +50,8 @@ export function openAuditTrail(machine: Machine): AuditTrail {
     newest: () => newestSession(stateDir),
     sessions: () => auditSessions(stateDir),
     follow: (session: string, back: number, signal: AbortSignal) => followAudit(stateDir, session, { back, signal }),
+    tail: (budget: number, signal: AbortSignal) => tailAudit(stateDir, { budget, signal }),
+    isRunning: (session: string) => isLogHeld(stateDir, session),
     verify: (session?: string) => verifyAudit({ stateDir, keys: keys(), ...(session !== undefined && { session }) }),
     report: (query: AuditQuery, now: Date, form: 'page' | 'json') =>
       (form === 'json' ? auditReportJson : auditReport)(reportFacts(query, now)),

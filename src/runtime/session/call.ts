@@ -5,6 +5,7 @@ import { keptPlaces } from '../../policy/path-part.ts'
 import { isBuiltInTool, toolKind } from '../../policy/tool-kind.ts'
 import { analyze } from '../../shell/analyze.ts'
 import type { ShellFacts } from '../../shell/facts.ts'
+import { onlyLooks } from '../../shell/tables/remote-reads.ts'
 import { bashSyntaxError } from '../../system/bash.ts'
 import { Fault } from '../../system/fault.ts'
 import type { CheckedPath } from '../../system/guarded/checked-path.ts'
@@ -33,6 +34,8 @@ export interface ParsedCall {
   readonly moved: boolean
 }
 
+const GIT_LOOKS = /^git (?:status|log|diff|show|blame|ls-files|grep|rev-parse|describe)(?: [\w./:=@^~*-]+)*$/
+
 /** Parses a request. Throws what the caller can put right, with how to call the tool. */
 export function parseCall(
   { tool: name, input }: ToolRequest,
@@ -49,7 +52,10 @@ export function parseCall(
   const parsed = parseInput(tool, input)
   const actions = tool.actions(parsed)
   const { kind } = toolKind(name)
-  const moved = view.entered || (view.directory !== null && (kind === 'write' || kind === 'command'))
+  // F7: until the first write the project is there to be read, and the sandbox lets such a command change nothing of it.
+  const { command } = actions
+  const looks = actions.ownOnly === true || (command !== undefined && (onlyLooks(command) || GIT_LOOKS.test(command)))
+  const moved = view.entered || (view.directory !== null && (kind === 'write' || (kind === 'command' && !looks)))
   const call = resolveCall(name, actions, {
     cwd: view.base(moved).root,
     home: machine.home,

@@ -66,7 +66,7 @@ export class SessionQuestions {
       // The answer to another question may have settled this one while it waited.
       if (settled()) return { approved: true, remember: null }
       const approval = await approve(question, (request) => prompter.ask(request, shared))
-      recorder.answered(call, question.subject, questions.name, approval)
+      recorder.answered(call, question.subject, approval.by ?? questions.name, approval)
       const { remember } = approval
       for (const grant of remember === null ? [] : [remember.grant, ...(remember.grant.also ?? [])])
         await this.#remember({ ...remember!, grant })

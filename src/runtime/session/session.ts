@@ -21,6 +21,7 @@ import { lostNotes } from '../command/outcome-notes.ts'
 import { openCommands, type SessionCommands } from '../command/port.ts'
 import type { CommandRunner, RunOutcome } from '../command/runner.ts'
 import type { CustomToolHost, SessionTool } from '../custom/tools.ts'
+import { outcomeOf } from '../decide/admission.ts'
 import { UndoCover } from '../decide/undo-cover.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
 import { ownPlaces } from '../policy/own-places.ts'
@@ -128,10 +129,7 @@ export class Session {
     if (agent !== null) this.#mustKnow(agent)
     mkdirSync(spillDirectory, { recursive: true, mode: 0o700 })
     const brief = loaded.session.discoveryBrief
-    if (brief !== null) {
-      const place = { root: view.base(view.entered).root, home: machine.home }
-      this.#state.widenEnvelope(readBrief(brief, files), 'discovery brief', place, true)
-    }
+    if (brief !== null) this.#widenByBrief(readBrief(brief, files))
     this.#commands = openCommands({
       placing: (reach) => view.placing(reach),
       facts: () => view.facts(),
@@ -223,6 +221,22 @@ export class Session {
     }
   }
 
+  /** F3: a brief that has grown widens the envelope; one that has shrunk, or cannot be read any more, takes nothing away. */
+  #rereadBrief(): void {
+    const brief = this.#view.base(false).session.discoveryBrief
+    if (brief === null) return
+    try {
+      this.#widenByBrief(readBrief(brief, this.#parts.files))
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error
+    }
+  }
+
+  #widenByBrief(globs: readonly string[]): void {
+    const place = { root: this.#view.base(this.#view.entered).root, home: this.#parts.machine.home }
+    this.#state.widenEnvelope(globs, 'discovery brief', place, true)
+  }
+
   async #refreshed(run: () => Promise<ToolResult>): Promise<ToolResult> {
     try {
       await this.#parts.refresh()
@@ -231,6 +245,7 @@ export class Session {
       const { code, message, remedy } = error
       return { status: 'failed', decision: null, error: { code, message, remedy, cause: error } }
     }
+    this.#rereadBrief()
     return run()
   }
 
@@ -339,6 +354,7 @@ export class Session {
         recorder.tainted(name, score)
         this.#listeners.tell({ type: 'taint', tool: name, score })
       },
+      outcome: ({ facts }, result) => outcomeOf(result, facts),
       end: (record, result) => recorder.end(record, result, underway.outcomes, underway.changes),
     }
   }

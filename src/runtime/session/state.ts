@@ -49,7 +49,9 @@ export class SessionState {
   widenEnvelope(globs: readonly string[], source: string, place: Place, limits = false): void {
     for (const text of globs) {
       const parsed = parsePathPattern(text, { ...place, files: null })
-      if ('pattern' in parsed)
+      if ('problem' in parsed) continue
+      const { absolute } = parsed.pattern
+      if (!this.#envelope.some((rule) => rule.pattern.absolute === absolute))
         this.#envelope.push({ pattern: parsed.pattern, prompt: false, rule: 'files.change_envelope', source })
     }
     if (limits) this.#limits = true
@@ -93,7 +95,8 @@ export function savedDenials(saved: readonly SavedGrant[], place: Place): SavedD
   }
 }
 
-function savedRules(saved: readonly SavedGrant[], place: Place): SessionFacts['grants'] {
+/** The rules that saved answers stand for. */
+export function savedRules(saved: readonly SavedGrant[], place: Place): SessionFacts['grants'] {
   const reads: PathRule[] = []
   const writes: PathRule[] = []
   const commands: CommandRule[] = []
@@ -116,7 +119,7 @@ function savedRules(saved: readonly SavedGrant[], place: Place): SessionFacts['g
     } else if (kind === 'host') {
       const parsed = parseHostPattern(value, null)
       if ('pattern' in parsed) hosts.push({ ...origin, pattern: parsed.pattern })
-    } else if (kind !== 'directory') {
+    } else if (kind === 'read' || kind === 'write') {
       const parsed = parsePathPattern(value, { ...place, files: null })
       if ('pattern' in parsed)
         (kind === 'read' ? reads : writes).push({ ...origin, pattern: parsed.pattern, prompt: false })

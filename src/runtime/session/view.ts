@@ -107,7 +107,12 @@ export class SessionView {
   }
 
   /** The policy that a command's sandbox is made from; the same one for the same places, since sandboxes are kept by it. */
-  placing(reach: CallReach): LoadedPolicy {
+  placing(answered: CallReach): LoadedPolicy {
+    const { directory, project } = this.#parts
+    // F7: the project is only there to be read, until the session works in its own directory.
+    const placeholder = directory !== null && !this.#entered
+    const readOnly = placeholder ? [...answered.readOnly, project.loaded.root] : answered.readOnly
+    const reach: CallReach = { ...answered, readOnly }
     const base = this.deciding(this.#entered)
     const facts = this.facts()
     const { number, limits } = this.ring()

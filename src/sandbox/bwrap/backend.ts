@@ -1,6 +1,6 @@
 /** The Linux backend: bubblewrap and cordon-init. */
 
-import { accessSync, constants, openSync, readFileSync, realpathSync } from 'node:fs'
+import { accessSync, closeSync, constants, openSync, readFileSync, realpathSync } from 'node:fs'
 import { delimiter, isAbsolute, join } from 'node:path'
 import type { Backend, Capability, CompiledSandbox, PlanUnderway } from '../backend.ts'
 import { numbersProcesses } from '../limits.ts'
@@ -149,6 +149,10 @@ export function createBwrapBackend(options: BwrapOptions = {}): Backend {
       spares?.close()
       expected?.begun?.abandon()
       expected = null
+      // A process that goes on to serve others keeps nothing open of its one command.
+      if (options.commands !== 'one' || !machine) return
+      for (const fd of [machine.init.fd, machine.nothing, machine.root]) closeSync(fd)
+      machine = null
     },
   }
   return backend

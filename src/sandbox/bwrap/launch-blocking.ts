@@ -31,6 +31,7 @@ const SIGNALS: Readonly<Partial<Record<NodeJS.Signals, number>>> = {
   SIGUSR2: 12,
   SIGTERM: 15,
   SIGCONT: 18,
+  SIGTSTP: 20,
 }
 
 /** The addon at this path; null where it was not built or this Node cannot load it: then the usual way serves. */
@@ -83,6 +84,7 @@ export function beginRoom(
       const orders = Buffer.from(compileFurnishing(plan, machine, io))
       const signals = Buffer.from((io.forwardSignals ?? []).map((name) => SIGNALS[name]!))
       const answer = addon.attend(orders, signals, plan.limits.timeoutMs ?? 0)
+      const met = cgroup?.hits() ?? []
       cgroup?.remove()
       const said = 12 + answer.readUInt32LE(8)
       progress.take(answer.subarray(12, said))
@@ -91,6 +93,7 @@ export function beginRoom(
         cancelled: false,
         stdout: null,
         stderr: null,
+        met,
         complaint: () => ({ text: answer.toString('utf8', said), status: `wait status ${answer.readInt32LE(0)}` }),
       })
     },

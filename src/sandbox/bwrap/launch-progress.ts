@@ -3,10 +3,12 @@
 import { constants } from 'node:os'
 import { monotonicMs } from '../../system/monotonic.ts'
 import type { Asked, Captured, LaunchIo, LaunchResult } from '../backend.ts'
-import type { SandboxPlan } from '../plan.ts'
-import { maskViolation, memoryViolation, type Violation } from '../violation.ts'
+import { FIRST_UNCHOSEN_PORT, type SandboxPlan } from '../plan.ts'
+import { limitViolation, type MetLimit, maskViolation, memoryViolation, type Violation } from '../violation.ts'
 import { faultOfBwrap, faultOfStep } from './launch-fault.ts'
 import { type InitMessage, MESSAGE_BYTES, parseMessage } from './orders.ts'
+
+const SIGXCPU = 24
 
 /** How a launch came to its end, besides what the init said. */
 export interface LaunchEnd {
@@ -14,6 +16,8 @@ export interface LaunchEnd {
   readonly cancelled: boolean
   readonly stdout: Captured | null
   readonly stderr: Captured | null
+  /** The limits that the kernel counted as met. */
+  readonly met: readonly MetLimit[]
   /** bubblewrap's own words and status; asked for only when the init never said anything. */
   readonly complaint: () => { readonly text: string; readonly status: string }
 }
@@ -25,6 +29,8 @@ export class LaunchProgress {
   readonly #onViolation: LaunchIo['onViolation']
   readonly #violations: Violation[] = []
   readonly #asked: Asked[] = []
+  readonly #unlisted = new Set<number>()
+  readonly #met = new Set<MetLimit>()
   #timedOut = false
   #ready: { watched: boolean } | null = null
   #failed: Extract<InitMessage, { kind: 'failed' }> | null = null
@@ -57,7 +63,7 @@ export class LaunchProgress {
   }
 
   /** The result. Throws a fault where the command did not run. */
-  end({ timedOut, cancelled, stdout, stderr, complaint }: LaunchEnd): LaunchResult {
+  end({ timedOut, cancelled, stdout, stderr, met, complaint }: LaunchEnd): LaunchResult {
     if (this.#failed) throw faultOfStep(this.#failed, this.#plan)
     if (!this.#ready && !timedOut && !cancelled) {
       const { text, status } = complaint()
@@ -66,16 +72,20 @@ export class LaunchProgress {
     // A sandbox that ended without a word was killed: by us, or by the kernel for want of memory.
     const signal = this.#ended ? this.#ended.signal : constants.signals.SIGKILL
     const code = this.#ended?.code ?? null
+    const exitCode = code ?? 128 + (signal ?? 0)
+    for (const limit of met) this.#meet(limit, 'observed')
+    this.#meetProcessorTime(exitCode, code === null, timedOut || this.#timedOut || cancelled)
     return {
       code,
       signal: signal === null ? null : signalName(signal),
-      exitCode: code ?? 128 + (signal ?? 0),
+      exitCode,
       timedOut: timedOut || this.#timedOut,
       cancelled,
       stdout,
       stderr,
       violations: this.#violations,
       asked: this.#asked,
+      unlisted: [...this.#unlisted],
       masksWatched: this.#ready?.watched ?? false,
       milliseconds: monotonicMs() - this.#started,
     }
@@ -86,8 +96,24 @@ export class LaunchProgress {
     else if (message.kind === 'timeout') this.#timedOut = true
     else if (message.kind === 'ready') this.#ready = { watched: message.watched }
     else if (message.kind === 'ended') this.#ended = message
+    else if (message.kind === 'server' && !message.listed && message.port < FIRST_UNCHOSEN_PORT)
+      this.#unlisted.add(message.port)
     else if (message.kind === 'memory') this.#violate(memoryViolation(message.mebibytes, message.ended))
+    else if (message.kind === 'processes') this.#meet('processes', 'observed')
     else if (message.kind === 'mask') this.#violateMask(this.#plan.masks[message.index], message.event)
+  }
+
+  /** By SIGXCPU, which nothing else sends, and by SIGKILL a second later; a shell passes its child's end on as 128 and the signal. */
+  #meetProcessorTime(exitCode: number, signalled: boolean, otherwise: boolean): void {
+    if (this.#plan.limits.cpuSeconds === undefined || otherwise || this.#met.size > 0) return
+    if (exitCode === 128 + SIGXCPU) this.#meet('cpu', signalled ? 'observed' : 'inferred')
+    else if (exitCode === 128 + constants.signals.SIGKILL) this.#meet('cpu', 'inferred')
+  }
+
+  #meet(limit: MetLimit, certainty: Violation['certainty']): void {
+    if (this.#met.has(limit)) return
+    this.#met.add(limit)
+    this.#violate(limitViolation(limit, this.#plan.limits, certainty))
   }
 
   #violateMask(path: string | undefined, event: 'opened' | 'lifted'): void {

@@ -3,22 +3,31 @@ import { describe, expect, test } from 'vitest'
 import { InsideServers } from './launch-servers.ts'
 
 /** A control channel that remembers what was asked of the init, and sockets that remember that they were dropped. */
-function room(ports: readonly number[] = [3000]) {
+function room(ports: readonly number[] = [3000], agrees: ((port: number) => boolean) | null = null) {
   const asked: number[][] = []
   const events: string[] = []
   const connects: (() => Promise<Socket | null>)[] = []
   const control = { write: (bytes: Uint8Array) => asked.push([...bytes]) } as unknown as Socket
-  const servers = new InsideServers(ports, control, ({ port, connect }) => {
-    events.push(`up ${port}`)
-    connects.push(connect)
-    return () => events.push(`down ${port}`)
+  const servers = new InsideServers(ports, control, {
+    onServer: ({ port, connect }) => {
+      events.push(`up ${port}`)
+      connects.push(connect)
+      return () => events.push(`down ${port}`)
+    },
+    ...(agrees && {
+      onPort: async (port: number) => {
+        events.push(`asked ${port}`)
+        return agrees(port)
+      },
+    }),
   })
   const socket = (name: string) =>
     ({ on: () => {}, destroy: () => events.push(`dropped ${name}`) }) as unknown as Socket
   return { servers, asked, events, connects, socket }
 }
 
-const listening = (port: number, now = true) => ({ kind: 'server', port, listening: now }) as const
+const listening = (port: number, now = true) =>
+  ({ kind: 'server', port, listening: now, listed: port === 3000 }) as const
 
 describe('InsideServers', () => {
   test('tells of a port once while it is served, and of its end', () => {
@@ -38,6 +47,16 @@ describe('InsideServers', () => {
     const { servers, events } = room()
     servers.take(listening(3001))
     expect(events).toEqual([])
+  })
+
+  test('asks about such a port once, and opens it when somebody agrees', async () => {
+    const { servers, events } = room([3000], (port) => port === 5173)
+    for (const port of [5173, 5432, 5173, 40_000]) servers.take(listening(port))
+    await new Promise(setImmediate)
+    servers.take(listening(5432, false))
+    servers.take(listening(5432))
+    await new Promise(setImmediate)
+    expect(events).toEqual(['asked 5173', 'asked 5432', 'up 5173'])
   })
 
   test('asks the init, and hands on what came for that very question', async () => {

@@ -1,7 +1,8 @@
 /** Servers inside a sandbox: which of the listed ports are served now, and connections to them, made by the init. */
 
 import type { Socket } from 'node:net'
-import type { InsideServer } from '../backend.ts'
+import type { InsideServer, LaunchIo } from '../backend.ts'
+import { FIRST_UNCHOSEN_PORT } from '../plan.ts'
 import { connectMessage, type InitMessage } from './orders.ts'
 
 /** Connections that are asked for and not there yet; more than this wait for nobody. */
@@ -9,7 +10,11 @@ const MAX_PENDING = 256
 const IDS = 0x10000
 
 export class InsideServers {
-  readonly #ports: readonly number[]
+  /** Those that are opened: listed, or agreed to. */
+  readonly #ports: Set<number>
+  readonly #onPort: LaunchIo['onPort']
+  readonly #listening = new Set<number>()
+  readonly #askedAbout = new Set<number>()
   readonly #control: Socket
   readonly #onServer: ((server: InsideServer) => () => void) | undefined
   /** What to call when a port is no longer served. */
@@ -18,21 +23,38 @@ export class InsideServers {
   #lastId = 0
   #closed = false
 
-  constructor(ports: readonly number[], control: Socket, onServer: ((server: InsideServer) => () => void) | undefined) {
-    this.#ports = ports
+  constructor(ports: readonly number[], control: Socket, { onServer, onPort }: Pick<LaunchIo, 'onServer' | 'onPort'>) {
+    this.#ports = new Set(ports)
     this.#control = control
     this.#onServer = onServer
+    this.#onPort = onPort
   }
 
   /** Looks at a message of the init; others than those about servers are left alone. */
   take(message: InitMessage): void {
     if (message.kind === 'unconnected') this.#answer(message.id, null)
-    else if (message.kind !== 'server' || this.#closed || !this.#ports.includes(message.port)) return
-    else if (!message.listening) this.#end(message.port)
-    else if (this.#onServer && !this.#served.has(message.port)) {
-      const { port } = message
+    if (message.kind !== 'server' || this.#closed) return
+    const { port, listening } = message
+    if (listening) this.#listening.add(port)
+    else this.#listening.delete(port)
+    if (!this.#ports.has(port)) void this.#ask(port)
+    else if (listening) this.#begin(port)
+    else this.#end(port)
+  }
+
+  #begin(port: number): void {
+    if (this.#onServer && !this.#served.has(port))
       this.#served.set(port, this.#onServer({ port, connect: () => this.#connect(port) }))
-    }
+  }
+
+  /** A port that nobody listed: asked about once, and opened while it is served. Whatever fails is a no. */
+  async #ask(port: number): Promise<void> {
+    if (!this.#onPort || port >= FIRST_UNCHOSEN_PORT || this.#askedAbout.has(port)) return
+    this.#askedAbout.add(port)
+    const opened = await this.#onPort(port).catch(() => false)
+    if (!opened || this.#closed) return
+    this.#ports.add(port)
+    if (this.#listening.has(port)) this.#begin(port)
   }
 
   /** A connection that was asked for has come. */

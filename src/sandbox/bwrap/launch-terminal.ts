@@ -6,18 +6,37 @@ import { ClipboardFilter } from './clipboard-filter.ts'
 import type { Streams } from './launch-room.ts'
 import { resizeMessage } from './orders.ts'
 
-/** Starts the relay and returns what ends it and restores the terminal. */
-export function relayTerminal(streams: Streams, control: Socket, terminal: TerminalIo): () => void {
+/** A relay that runs. */
+export interface TerminalRelay {
+  /** The terminal as it was, because this process is about to be stopped. */
+  suspend(): void
+  /** After that, or after somebody else used the terminal: as it was during the relay. */
+  goOn(): void
+  end(): void
+}
+
+/** Starts the relay. */
+export function relayTerminal(streams: Streams, control: Socket, terminal: TerminalIo): TerminalRelay {
   const { input, output } = terminal
   const inside = { input: streams.stdin!, output: streams.stdout! }
   inside.input.on('error', () => {}).resume()
   inside.output.on('error', () => {})
 
-  const raw = input.isTTY === true && input.setRawMode !== undefined
+  const isRaw = input.isTTY === true && input.setRawMode !== undefined
   // Raw: Ctrl-C, Ctrl-Z and Ctrl-D are bytes for the terminal inside, whose line discipline gives them their meaning.
-  if (raw) input.setRawMode!(true)
+  const setRaw = (raw: boolean) => {
+    if (isRaw) input.setRawMode!(raw)
+  }
+  let held = 0
+  let ended = false
+  setRaw(true)
   const resize = () => {
     if (output.rows && output.columns) control.write(resizeMessage(output.rows, output.columns))
+  }
+  /** A program that draws the whole screen does so at a new size only. */
+  const redraw = () => {
+    if (output.rows && output.columns) control.write(resizeMessage(output.rows - 1, output.columns))
+    resize()
   }
   output.on('resize', resize)
   input.pipe(inside.input)
@@ -25,14 +44,44 @@ export function relayTerminal(streams: Streams, control: Socket, terminal: Termi
   inside.output.on('data', (chunk: Buffer) => {
     if (output.write(clipboard.take(chunk))) return
     inside.output.pause()
-    output.once('drain', () => inside.output.resume())
+    output.once('drain', () => {
+      if (held === 0) inside.output.resume()
+    })
   })
 
-  return () => {
+  const hold = (): (() => void) => {
+    held++
     input.unpipe(inside.input)
     input.pause()
-    if ('unref' in input && typeof input.unref === 'function') input.unref()
-    output.off('resize', resize)
-    if (raw) input.setRawMode!(false)
+    inside.output.pause()
+    let over = false
+    return () => {
+      if (over) return
+      over = true
+      held--
+      if (held > 0 || ended) return
+      setRaw(true)
+      input.pipe(inside.input)
+      inside.output.resume()
+      redraw()
+    }
+  }
+  terminal.onRelay?.(hold)
+
+  return {
+    suspend: () => setRaw(false),
+    goOn: () => {
+      if (ended || held > 0) return
+      setRaw(true)
+      redraw()
+    },
+    end: () => {
+      ended = true
+      input.unpipe(inside.input)
+      input.pause()
+      if ('unref' in input && typeof input.unref === 'function') input.unref()
+      output.off('resize', resize)
+      setRaw(false)
+    },
   }
 }

@@ -15,12 +15,14 @@ import { LaunchProgress } from './launch-progress.ts'
 import { keepAlive, roomName, type StartedRoom, type Streams, startRoom, streamsOf } from './launch-room.ts'
 import { InsideServers } from './launch-servers.ts'
 import type { SpareRooms } from './launch-spare.ts'
-import { relayTerminal } from './launch-terminal.ts'
+import { relayTerminal, type TerminalRelay } from './launch-terminal.ts'
 import { goMessage, type InitMessage, quitMessage, signalMessage } from './orders.ts'
 import { INIT_STEPS } from './steps.ts'
 
 /** How long the init has to end the sandbox before its connection is cut, which ends it too. */
 const QUIT_GRACE_MS = 1000
+/** A signal to oneself is there at once; this is for the thread that takes it. */
+const AFTER_STOP_MS = 20
 
 /** Runs a plan. Resolves when the command and everything it started are gone. */
 export async function launchSandbox(
@@ -59,7 +61,7 @@ async function attend(room: StartedRoom, plan: SandboxPlan, io: LaunchIo, orders
       return await closed.then(() => Promise.reject(new SandboxFault('sandbox-failed', 'no control channel')))
     control.on('error', () => {})
     control.write(orders)
-    const inside = new InsideServers(plan.servers, control, io.onServer)
+    const inside = new InsideServers(plan.servers, control, io)
     cleanups.push(() => inside.close())
     const refuse = () => {
       changed = true
@@ -68,6 +70,8 @@ async function attend(room: StartedRoom, plan: SandboxPlan, io: LaunchIo, orders
     const ended = new Promise<void>((resolve) => {
       listenTo(control, progress, (message) => {
         inside.take(message)
+        // Ctrl-Z was for the terminal inside; whoever waits for this process learns of it by this process.
+        if (message.kind === 'stopped' && io.terminal) process.kill(0, 'SIGTSTP')
         if (message.kind === 'ended' || message.kind === 'failed') resolve()
         if (message.kind === 'gate') void passGate(io).then((good) => (good ? control.write(goMessage()) : refuse()))
       })
@@ -96,11 +100,10 @@ async function attend(room: StartedRoom, plan: SandboxPlan, io: LaunchIo, orders
     io.signal?.addEventListener('abort', abort, { once: true })
     cleanups.push(() => io.signal?.removeEventListener('abort', abort))
     if (io.signal?.aborted) abort()
-    for (const name of io.forwardSignals ?? []) {
-      const forward = () => control.write(signalMessage(constants.signals[name]))
-      process.on(name, forward)
-      cleanups.push(() => process.off(name, forward))
-    }
+    const streams = streamsOf(room)
+    const relay = io.terminal ? relayTerminal(streams, control, io.terminal) : null
+    if (relay) cleanups.push(relay.end)
+    cleanups.push(passSignals(control, io.forwardSignals ?? [], relay))
     child.on('message', (word, handle) => {
       if (typeof word === 'number') return inside.connected(word, handle as Socket)
       const server = handle as Server | undefined
@@ -109,10 +112,8 @@ async function attend(room: StartedRoom, plan: SandboxPlan, io: LaunchIo, orders
       io.onListener?.(server, word === 'listener' ? null : Number(word))
     })
 
-    const streams = streamsOf(room)
     const diagnosis = new Capture(child.stderr!, 'bwrap', undefined, undefined)
     const captures = connect(streams, plan, io, cleanups)
-    if (io.terminal) cleanups.push(relayTerminal(streams, control, io.terminal))
 
     // The init tells the end when everything else is dead. Its own end, and the kernel's clearing up after it, need not
     // be waited for: releasing the watch on the masks alone takes the kernel 15 ms.
@@ -125,11 +126,42 @@ async function attend(room: StartedRoom, plan: SandboxPlan, io: LaunchIo, orders
       text: diagnosis.finish().bytes.toString('utf8'),
       status: status ?? 'no exit status',
     })
-    return progress.end({ timedOut, cancelled, stdout, stderr, complaint })
+    return progress.end({ timedOut, cancelled, stdout, stderr, met: room.cgroup?.hits() ?? [], complaint })
   } finally {
     for (const cleanup of cleanups.reverse()) cleanup()
     for (const server of servers) server.close()
     servers = []
+  }
+}
+
+/** Passes signals on to the command; SIGTSTP stops both, as it does a shell's child, unless nobody could continue this process. */
+function passSignals(control: Socket, names: readonly NodeJS.Signals[], relay: TerminalRelay | null): () => void {
+  const goOn = () => {
+    relay?.goOn()
+    control.write(signalMessage(constants.signals.SIGCONT))
+  }
+  const stop = () => {
+    control.write(signalMessage(constants.signals.SIGSTOP), () => {
+      relay?.suspend()
+      process.off('SIGTSTP', stop)
+      process.kill(process.pid, 'SIGTSTP')
+      // Here it stands still; the kernel ignores the signal where no shell is there to say "fg".
+      setTimeout(() => {
+        if (!ended) process.on('SIGTSTP', stop)
+        goOn()
+      }, AFTER_STOP_MS)
+    })
+  }
+  let ended = false
+  const handlers = names.map((name): readonly [NodeJS.Signals, () => void] => {
+    if (name === 'SIGTSTP') return [name, stop]
+    if (name === 'SIGCONT') return [name, goOn]
+    return [name, () => void control.write(signalMessage(constants.signals[name]))]
+  })
+  for (const [name, handler] of handlers) process.on(name, handler)
+  return () => {
+    ended = true
+    for (const [name, handler] of handlers) process.off(name, handler)
   }
 }
 

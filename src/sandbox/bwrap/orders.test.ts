@@ -101,11 +101,21 @@ test.each([
   { name: 'ready', words: [0x52, 1, 0, 0], message: { kind: 'ready', watched: true } },
   { name: 'opened', words: [0x56, 3, 0, 0], message: { kind: 'mask', index: 3, event: 'opened' } },
   { name: 'lifted', words: [0x56, 3, 1, 0], message: { kind: 'mask', index: 3, event: 'lifted' } },
-  { name: 'served', words: [0x4c, 3000, 1, 0], message: { kind: 'server', port: 3000, listening: true } },
-  { name: 'no longer served', words: [0x4c, 3000, 0, 0], message: { kind: 'server', port: 3000, listening: false } },
+  { name: 'served', words: [0x4c, 3000, 1, 0], message: { kind: 'server', port: 3000, listening: true, listed: true } },
+  {
+    name: 'no longer served',
+    words: [0x4c, 3000, 0, 0],
+    message: { kind: 'server', port: 3000, listening: false, listed: true },
+  },
   { name: 'not connected', words: [0x4e, 9, 111, 0], message: { kind: 'unconnected', id: 9, errno: 111 } },
   { name: 'exited', words: [0x58, 0, 7, 0], message: { kind: 'ended', code: 7, signal: null } },
   { name: 'signalled', words: [0x58, 1, 9, 0], message: { kind: 'ended', code: null, signal: 9 } },
+  {
+    name: 'a port of nobody',
+    words: [0x4c, 5173, 1, 1],
+    message: { kind: 'server', port: 5173, listening: true, listed: false },
+  },
+  { name: 'stopped', words: [0x53, 20, 0, 0], message: { kind: 'stopped', signal: 20 } },
   { name: 'unknown', words: [0x3f, 0, 0, 0], message: null },
 ])('parseMessage: $name', ({ words, message }) => {
   expect(parseMessage(new Uint8Array(Uint32Array.from(words).buffer))).toEqual(message)

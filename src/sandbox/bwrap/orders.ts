@@ -224,6 +224,7 @@ export function compileOrders({
   if (plan.limits.timeoutMs !== undefined && plan.limits.timeoutMs <= MAX_MILLISECONDS)
     writer.record('w', u32(Math.max(1, Math.ceil(plan.limits.timeoutMs))))
   if (plan.servers.length > 0) writer.record('d', serverPorts(plan))
+  if (plan.tellsPorts) writer.record('P')
   if (gate) writer.record('g')
   writer.record('s', filter)
   return writer.finish()
@@ -295,12 +296,15 @@ export type InitMessage =
   | { readonly kind: 'gate' }
   | { readonly kind: 'timeout' }
   | { readonly kind: 'memory'; readonly mebibytes: number; readonly ended: 'process' | 'all' }
+  | { readonly kind: 'processes' }
   /** A name that does not exist inside, or a connection that was refused there; so many bytes of it follow, in whole messages. */
   | { readonly kind: 'asked'; readonly what: 'name' | 'connection'; readonly bytes: number; readonly port: number }
   | { readonly kind: 'ready'; readonly watched: boolean }
   | { readonly kind: 'mask'; readonly index: number; readonly event: 'opened' | 'lifted' }
   | { readonly kind: 'refused'; readonly count: number; readonly errno: number; readonly change: number }
-  | { readonly kind: 'server'; readonly port: number; readonly listening: boolean }
+  /** `listed`: it is one of the plan's `servers`. */
+  | { readonly kind: 'server'; readonly port: number; readonly listening: boolean; readonly listed: boolean }
+  | { readonly kind: 'stopped'; readonly signal: number }
   | { readonly kind: 'unconnected'; readonly id: number; readonly errno: number }
   | { readonly kind: 'ended'; readonly code: number | null; readonly signal: number | null }
 
@@ -319,6 +323,8 @@ export function parseMessage(bytes: Uint8Array): InitMessage | null {
       return { kind: 'timeout' }
     case 'M':
       return { kind: 'memory', mebibytes: a, ended: b === 1 ? 'all' : 'process' }
+    case 'P':
+      return { kind: 'processes' }
     case 'A':
       return { kind: 'asked', what: a === 0 ? 'name' : 'connection', bytes: b, port: c }
     case 'R':
@@ -328,7 +334,9 @@ export function parseMessage(bytes: Uint8Array): InitMessage | null {
     case 'D':
       return { kind: 'refused', count: a, errno: b, change: c }
     case 'L':
-      return { kind: 'server', port: a, listening: b === 1 }
+      return { kind: 'server', port: a, listening: b === 1, listed: c === 0 }
+    case 'S':
+      return { kind: 'stopped', signal: a }
     case 'N':
       return { kind: 'unconnected', id: a, errno: b }
     case 'X':

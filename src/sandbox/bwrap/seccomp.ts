@@ -234,7 +234,11 @@ export function compileFilter(options: FilterOptions): Uint8Array {
   const known = compiled.get(name)
   if (known) return known
   const built = typeof BUILT_FILTERS === 'object' ? BUILT_FILTERS[name] : undefined
-  if (built !== undefined) return Uint8Array.from(atob(built), (byte) => byte.charCodeAt(0))
+  if (built !== undefined) {
+    const bytes = Uint8Array.from(atob(built), (byte) => byte.charCodeAt(0))
+    compiled.set(name, bytes)
+    return bytes
+  }
   const program = assembleFilter(options)
   const bytes = new Uint8Array(program.length * 8)
   const view = new DataView(bytes.buffer)

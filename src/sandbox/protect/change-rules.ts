@@ -63,7 +63,8 @@ export function changeRules(facts: ProtectFacts): string[] {
     place(configDir, 'refuse'),
     place(stateDir, 'refuse'),
   ]
-  return [common, ruleText(own.filter(({ pattern }) => isMeant(pattern, facts.write)))]
+  const roots = facts.write.map(fold)
+  return [common, ruleText(own.filter(({ pattern }) => isMeant(pattern, roots)))]
 }
 
 /**
@@ -76,8 +77,8 @@ function openedPlaces({ named, home, own, write }: ProtectFacts): string[] {
 }
 
 /** Whether a place is one that a command could change at all: the others only make the orders longer. */
-function isMeant(pattern: string, write: readonly string[]): boolean {
-  return write.some((root) => pattern === fold(root) || pattern.startsWith(`${fold(root)}/`))
+function isMeant(pattern: string, roots: readonly string[]): boolean {
+  return roots.some((root) => pattern === root || pattern.startsWith(`${root}/`))
 }
 
 /** The keys of git's configurations that a command may set, with the hosts that it may reach. */

@@ -6,6 +6,8 @@
 
 import { posix } from 'node:path'
 import { isInside } from '../../files/baseline.ts'
+import { isGlob } from '../../files/glob.ts'
+import { secretPlaces } from '../../files/secret-places.ts'
 import type { SandboxPlan } from '../plan.ts'
 
 /** What programs need of the system to start at all, read-only. */
@@ -75,6 +77,20 @@ function rule(verb: 'allow' | 'deny', operations: string, filters: readonly stri
   return filters.length === 0 ? [] : [`(${verb} ${operations}`, ...filters.map((filter) => `  ${filter}`), ')']
 }
 
+/** Secrets among what every command is shown of the system, by the names they have behind the links of macOS. */
+function systemSecrets(): string[] {
+  return secretPlaces.flatMap(({ path }) => {
+    if (!path.startsWith('/')) return []
+    const real = /^\/(?:etc|var|tmp)\//.test(path) ? `/private${path}` : path
+    if (!isGlob(real)) return [subpath(real)]
+    const source = real
+      .replace(/[.+^$|()[\]{}\\]/g, '\\$&')
+      .replaceAll('*', '[^/]*')
+      .replaceAll('?', '[^/]')
+    return [`(regex #"^${source}$")`]
+  })
+}
+
 /** What lies below a path, without what lies below the excluded ones. */
 function below(path: string, excluded: readonly string[]): string {
   const without = excluded.filter((part) => isInside(part, path))
@@ -132,7 +148,9 @@ export function compileProfile(plan: SandboxPlan): string {
     ...network(plan, writes.map(around)),
     ...rule('deny', 'file-write*', pinned.map(subpath)),
     ...rule('deny', 'file-write-unlink', [...new Set(inPlace)].sort().map(literal)),
-    ...rule('deny', 'file-read* file-write* process-exec file-map-executable', plan.masks.map(subpath)),
+    ...rule('deny', 'file-read* file-write* process-exec file-map-executable', [
+      ...new Set([...systemSecrets(), ...plan.masks.map(subpath)]),
+    ]),
   ]
   return `${lines.join('\n')}\n`
 }

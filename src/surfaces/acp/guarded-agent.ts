@@ -78,7 +78,7 @@ export async function guardAgent(editor: Stream, { machine, root, argv, warn }: 
       () => must(toEditor),
       () => id,
     )
-    const own = await createCordon({ project: root, machine, prompter })
+    const own = await createCordon({ project: root, machine, prompter, answeredElsewhere: 'acp' })
     const session = own.openSession()
     sessions.set(id, { cordon: own, session, terminals: new SessionTerminals(session) })
   }

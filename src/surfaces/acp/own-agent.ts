@@ -60,6 +60,7 @@ export async function serveOwnAgent(stream: Stream, options: OwnAgentOptions): P
         machine,
         project: cwd,
         prompter: editorPrompter(() => client, id),
+        surface: 'acp',
         fromEditor,
         gateway: gatewayCommand(cwd),
         warn: options.warn,

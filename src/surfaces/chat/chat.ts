@@ -27,7 +27,13 @@ const TWICE_MS = 2000
 export async function runChat(front: ChatFront, options: ChatOptions): Promise<number> {
   const chat = await Chat.open(front, options, thisMachine())
   try {
-    return await chat.run()
+    const page = await options.page?.((text) => chat.say(text))
+    if (page) chat.say(`the page is at ${page.link}`)
+    try {
+      return await chat.run()
+    } finally {
+      await page?.close()
+    }
   } finally {
     await chat.close()
   }
@@ -93,6 +99,7 @@ class Chat {
       name: inner.name,
       ask: (request, signal) => this.#front.lend(() => inner.ask(request, signal)),
       question: (text, options, signal) => this.#front.lend(() => inner.question!(text, options, signal)),
+      tell: (text) => this.#print([this.#front.paint('dim', safe(text))]),
     }
   }
 
@@ -108,6 +115,11 @@ class Chat {
     this.#front.attach((action) => this.#act(action))
     await this.#askAboutInstructions()
     return this.#left
+  }
+
+  /** Says something that did not come from the agent. */
+  say(text: string): void {
+    this.#print(text.split('\n').map((line) => this.#front.paint('yellow', safe(line))))
   }
 
   async close(): Promise<void> {

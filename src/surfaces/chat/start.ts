@@ -17,6 +17,8 @@ export interface ChatOptions {
   readonly mode?: string
   readonly maxTurns?: number
   readonly budget?: number
+  /** Starts the page, which says what it has to say above the prompt. */
+  readonly page?: (say: (text: string) => void) => Promise<{ readonly link: string; close(): Promise<void> }>
 }
 
 /** The front of the chat: the prompt and what flows above it. What stands behind it can come later. */

@@ -6,12 +6,15 @@ import { type CommandRow, type FlagRow, UsageError } from './usage.ts'
 export interface Arguments {
   readonly flags: Readonly<Record<string, string | boolean | undefined>>
   readonly words: readonly string[]
+  /** Every value of the flags that may come more than once, in their order. */
+  readonly lists: Readonly<Record<string, readonly string[]>>
 }
 
 /** Parses `--flag`, `--flag value`, `--flag=value` and words; what the row does not know is a usage error with a suggestion. */
 export function parseArguments(row: CommandRow, argv: readonly string[]): Arguments {
   const flags: Record<string, string | boolean> = {}
   const words: string[] = []
+  const lists: Record<string, string[]> = {}
   for (let at = 0; at < argv.length; at++) {
     const word = argv[at]!
     if (word === '--') {
@@ -25,9 +28,10 @@ export function parseArguments(row: CommandRow, argv: readonly string[]): Argume
     const equals = word.indexOf('=')
     const name = equals < 0 ? word : word.slice(0, equals)
     const flag = flagRow(row, name)
+    const key = flag.name.slice(2)
     if (flag.value === undefined) {
       if (equals >= 0) throw new UsageError(`option ${name} takes no value`)
-      flags[name.slice(2)] = true
+      flags[key] = true
       continue
     }
     // A value that looks like an option is one that was forgotten, unless it is written with "=".
@@ -35,15 +39,16 @@ export function parseArguments(row: CommandRow, argv: readonly string[]): Argume
     if (next === undefined || (equals < 0 && next.startsWith('-') && next !== '-')) {
       throw new UsageError(`option ${name} needs a value: ${name} ${flag.value}`)
     }
-    flags[name.slice(2)] = next
+    flags[key] = next
+    if (flag.repeats) lists[key] = [...(lists[key] ?? []), next]
   }
   const extra = words[row.words ?? words.length]
   if (extra !== undefined) throw new UsageError(`cordon ${row.name} does not know what to do with “${extra}”`)
-  return { flags, words }
+  return { flags, words, lists }
 }
 
 function flagRow(row: CommandRow, name: string): FlagRow {
-  const found = row.flags.find((flag) => flag.name === name)
+  const found = row.flags.find((flag) => flag.name === name || flag.short === name)
   if (found) return found
   const suggestion = nearest(
     name,
@@ -66,6 +71,12 @@ export function oneOf<Name extends string>(names: readonly Name[], given: string
 export function textFlag(args: Arguments, name: string): string | undefined {
   const value = args.flags[name]
   return typeof value === 'string' ? value : undefined
+}
+
+/** Every value of a flag that may come more than once; several in one are parted by commas where `split` says so. */
+export function listFlag(args: Arguments, name: string, split = false): readonly string[] {
+  const values = args.lists[name] ?? []
+  return split ? values.flatMap((value) => value.split(',').map((part) => part.trim())) : values
 }
 
 /** Joins words into one command text; several words are an argv and are quoted as such. */

@@ -41,21 +41,38 @@ const loader = new ChunkLoader(
 )
 const { runProcess, tellCrash } = loader.load(MAIN_CHUNK, STARTS[command]) as typeof import('./main.ts')
 tell = tellCrash
-void runProcess().then((known) => {
+void runProcess().then(({ known, signal }) => {
   if (known) loader.remember()
+  if (signal !== null) dieBy(signal)
   // Whatever a command waits for is done, and what it printed is out. Clearing up a process that ends anyway takes Node
   // 5 ms and, after a run, waiting for bubblewrap 20 ms; an empty control group goes with the next start.
   if (command in STARTS) leave()
   process.exit()
 })
 
+/** Ends the process by a signal, without a core of Node's; comes back where the addon is not built, and the code has to do. */
+function dieBy(signal: NodeJS.Signals): void {
+  const { signals } = process.getBuiltinModule('node:os').constants
+  loadAddon()?.die?.(signals[signal])
+}
+
 /** Ends the process at once: `process.exit` itself takes a millisecond. Comes back where the addon is not built. */
 function leave(): void {
-  const addon: { exports: { exit?: (code: number) => never } } = { exports: {} }
+  loadAddon()?.exit?.(Number(process.exitCode ?? 0))
+}
+
+interface Addon {
+  readonly exit?: (code: number) => never
+  readonly die?: (signal: number) => never
+}
+
+/** Null where it is not built: the usual way is as good. */
+function loadAddon(): Addon | null {
+  const addon: { exports: Addon } = { exports: {} }
   try {
     process.dlopen(addon, `${import.meta.dirname}/native/cordon-launch-${process.arch}`)
-    addon.exports.exit?.(Number(process.exitCode ?? 0))
+    return addon.exports
   } catch {
-    // The usual way is as good.
+    return null
   }
 }

@@ -17,6 +17,8 @@ const LOADERS: Readonly<Record<string, Load>> = {
   init: () => import('./commands/init.ts'),
   policy: () => import('./commands/policy.ts'),
   run: () => import('./commands/run.ts'),
+  shell: () => import('./commands/shell.ts'),
+  add: () => import('./commands/add.ts'),
   sign: () => import('./commands/sign.ts'),
   verify: () => import('./commands/verify.ts'),
   tools: () => import('./commands/tools.ts'),
@@ -34,6 +36,7 @@ const LOADERS: Readonly<Record<string, Load>> = {
   hook: () => import('./commands/hook.ts'),
   install: () => import('./commands/install.ts'),
   approvals: () => import('./commands/approvals.ts'),
+  ui: () => import('./commands/ui.ts'),
   import: () => import('./commands/import.ts'),
   mcp: () => import('./commands/mcp.ts'),
   chat: () => import('./commands/chat.ts'),
@@ -41,6 +44,7 @@ const LOADERS: Readonly<Record<string, Load>> = {
   fleet: () => import('./commands/fleet.ts'),
   login: () => import('./commands/login.ts'),
   acp: () => import('./commands/acp.ts'),
+  resident: () => import('./commands/resident.ts'),
   completions: () => import('./completions.ts'),
 }
 
@@ -51,7 +55,11 @@ const LOADERS: Readonly<Record<string, Load>> = {
 const VERBATIM: ReadonlySet<string> = new Set('hook init import completions keys chat acp mcp redact audit'.split(' '))
 
 /** Runs the CLI with these arguments and returns the exit code. */
-export async function main(argv: readonly string[], bare: Terminal = processTerminal()): Promise<number> {
+export async function main(
+  argv: readonly string[],
+  bare: Terminal = processTerminal(),
+  endBy: CommandContext['endBy'] = undefined,
+): Promise<number> {
   const [name, ...rest] = argv
   const terminal = redactedTerminal(bare, VERBATIM.has(name ?? ''))
   if (name === '--version' || name === '-V' || name === '-v' || name === 'version') {
@@ -75,7 +83,7 @@ export async function main(argv: readonly string[], bare: Terminal = processTerm
   }
   try {
     const command = await load()
-    return await command.run({ terminal, argv: rest, bare })
+    return await command.run({ terminal, argv: rest, bare, ...(endBy && { endBy }) })
   } catch (error) {
     const json = own.includes('--json')
     if (error instanceof UsageError) {
@@ -102,7 +110,7 @@ async function unknownCommand(terminal: Terminal, name: string): Promise<number>
 // `cordon run` keeps the codes below 125 for the command itself; to a host, only 2 blocks.
 function exitOf(name: string, [first]: readonly string[], { code }: Fault): number {
   const exit = faultExit(code)
-  const runs = name === 'run' || (name === 'hook' && first === 'run')
+  const runs = name === 'run' || name === 'shell' || (name === 'hook' && first === 'run')
   if (name === 'hook' && !runs) return EXIT.usage
   return exit === EXIT.usage && (runs || name === 'doctor') ? EXIT.fault : exit
 }
@@ -120,16 +128,30 @@ function complain(
   return exit
 }
 
-/** Runs the CLI for this process; true when it did what was asked, and not when it only had to complain. */
-export async function runProcess(): Promise<boolean> {
+/** How this process is to end. */
+export interface ProcessEnd {
+  /** True when it did what was asked, and not when it only had to complain. */
+  readonly known: boolean
+  /** By this, as the command that it ran. */
+  readonly signal: NodeJS.Signals | null
+}
+
+/** Runs the CLI for this process. */
+export async function runProcess(): Promise<ProcessEnd> {
   try {
-    const exitCode = await main(process.argv.slice(2))
+    const [, , command, word, ...rest] = process.argv
+    if (command === 'resident' && word === 'serve') {
+      const { serve } = await import('./serve.ts')
+      await serve(runProcess, rest)
+    }
+    const ends: NodeJS.Signals[] = []
+    const exitCode = await main(process.argv.slice(2), processTerminal(), (signal) => ends.push(signal))
     process.exitCode = exitCode
-    return exitCode !== EXIT.usage && exitCode !== EXIT.fault
+    return { known: exitCode !== EXIT.usage && exitCode !== EXIT.fault, signal: ends[0] ?? null }
   } catch (error) {
     process.exitCode = crashCode(process.argv)
     await tellCrash(error)
-    return false
+    return { known: false, signal: null }
   }
 }
 

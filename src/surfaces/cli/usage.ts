@@ -5,6 +5,8 @@ import type { Terminal } from '../terminal/terminal.ts'
 export interface CommandContext {
   readonly terminal: Terminal
   readonly argv: readonly string[]
+  /** Ends this process by a signal, once everything is settled. */
+  readonly endBy?: (signal: NodeJS.Signals) => void
   /** The terminal before the redactor: for a token that the person is to be given. */
   readonly bare: Terminal
 }
@@ -23,6 +25,10 @@ export interface CommandRow {
 
 export interface FlagRow {
   readonly name: string
+  /** One letter for it, such as `-i`. */
+  readonly short?: string
+  /** It may come more than once, and each counts. */
+  readonly repeats?: true
   readonly value?: string
   readonly about: string
 }
@@ -35,6 +41,50 @@ export class UsageError extends Error {
 const json: FlagRow = { name: '--json', about: 'Print JSON for programs.' }
 const manifest: FlagRow = { name: '--manifest', value: 'FILE', about: 'Use this manifest instead of the project’s.' }
 const root: FlagRow = { name: '--root', value: 'DIR', about: 'Judge against this project root.' }
+
+const plan: FlagRow = { name: '--plan', about: 'Print what the sandbox would be, and do not run.' }
+const planJson: FlagRow = { name: '--json', about: 'With --plan: print it as JSON.' }
+const quiet: FlagRow = {
+  name: '--quiet',
+  short: '-q',
+  about: 'Say and ask nothing; the command’s own output and codes stay.',
+}
+const timeout: FlagRow = { name: '--timeout', value: 'SECONDS', about: 'Stop it after this time.' }
+const interactive: FlagRow = {
+  name: '--interactive',
+  short: '-i',
+  about: 'At a terminal; without a command, open a shell.',
+}
+
+/** Grants for one run. */
+const oneOff: readonly FlagRow[] = [
+  { name: '--read', value: 'PATH', repeats: true, about: 'Also show it this file or folder, this time.' },
+  { name: '--write', value: 'PATH', repeats: true, about: 'Also let it change this file or folder, this time.' },
+  {
+    name: '--allow-host',
+    value: 'HOST',
+    repeats: true,
+    about: 'Also let it reach this host, this time; several with commas.',
+  },
+  {
+    name: '--port',
+    value: 'N',
+    repeats: true,
+    about: 'Also open the port it serves on to this machine; several with commas.',
+  },
+  { name: '--env', value: 'NAME', repeats: true, about: 'Also pass this variable on; several with commas.' },
+  {
+    name: '--tool',
+    value: 'BUNDLE',
+    repeats: true,
+    about: 'Also give it what this bundle gives; several with commas.',
+  },
+]
+
+const RUN_DETAILS = `What is granted with a run holds for it alone. Denials, secrets and protected files stay as they are; cordon add puts a grant
+into the manifest. At a terminal it asks where something is missing.
+The command’s exit code passes through; one that a signal ends, ends cordon by the same signal (128+n to a shell); 125 is
+Cordon’s fault, 126 not executable, 127 not found.`
 
 export const commands: readonly CommandRow[] = [
   {
@@ -89,17 +139,27 @@ export const commands: readonly CommandRow[] = [
   {
     name: 'run',
     summary: 'Run a command in the sandbox, with the manifest’s grants.',
-    usage: 'cordon run [--manifest FILE] [--] CMD ARG…',
-    flags: [
-      manifest,
-      root,
-      { name: '--plan', about: 'Print what the sandbox would be, and do not run.' },
-      { name: '--json', about: 'With --plan: print it as JSON.' },
-      { name: '--allow-host', value: 'HOST', about: 'Also let it reach this host, this time; several with commas.' },
-      { name: '--timeout', value: 'SECONDS', about: 'Stop it after this time.' },
-    ],
+    usage: 'cordon run [--read PATH] [--allow-host HOST] … [--] CMD ARG…\n  cordon run -i',
+    flags: [manifest, root, ...oneOff, plan, planJson, quiet, timeout, interactive],
+    details: RUN_DETAILS,
+  },
+  {
+    name: 'shell',
+    summary: 'Open a shell in the sandbox, with the manifest’s grants and bundles.',
+    usage: 'cordon shell [--read PATH] [--allow-host HOST] …',
+    words: 0,
+    flags: [manifest, root, ...oneOff, quiet],
     details:
-      'The command’s exit code passes through; a signal is 128+n; 125 is Cordon’s fault, 126 not executable, 127 not found.',
+      'The same as cordon run -i. The bundles of the manifest are there for whatever you type in it; keys are not.',
+  },
+  {
+    name: 'add',
+    summary: 'Put a host, a folder, a command or a port into the manifest, and sign it.',
+    usage:
+      'cordon add host HOST[:PORT]…\n  cordon add read|write PATH…\n  cordon add command PATTERN…\n  cordon add port N…',
+    flags: [{ name: '--yes', about: 'Do not ask.' }, json, root],
+    details:
+      'Shows what it opens, and asks. The manifest must be signed as it stands: what others changed in it is for cordon sign.',
   },
   {
     name: 'sign',
@@ -253,6 +313,15 @@ export const commands: readonly CommandRow[] = [
       'Exit code 0 when all is well, 1 when an installed hook does not answer, 125 when no command can run in a sandbox here.',
   },
   {
+    name: 'resident',
+    summary: 'Show or stop the process that answers hooks and runs commands without a start of their own.',
+    usage: 'cordon resident [status] [--json]\n  cordon resident stop',
+    words: 1,
+    flags: [json],
+    details:
+      'The first hook or command starts it; it ends after ten minutes without one. CORDON_RESIDENT=off does without it: everything is\ndecided and held the same way.',
+  },
+  {
     name: 'undo',
     summary: 'Put back what a call changed: files, modes, times, links, folders.',
     usage:
@@ -262,10 +331,14 @@ export const commands: readonly CommandRow[] = [
       { name: '--list', about: 'List the calls that can be put back, the last one first.' },
       { name: '--last', about: 'The last call.' },
       { name: '--since', about: 'This call and all after it in the same folders.' },
-      { name: '--diff', about: 'Show what would be put back, and change nothing.' },
+      { name: '--diff', about: 'Show what the call changed, text as a diff, and change nothing.' },
       { name: '--redo', about: 'Take an undo back: the last one, or that of this call.' },
       { name: '--force', about: 'Also where something was changed since.' },
-      { name: '--prune', about: 'Remove what is kept for longer than a week, or beyond two gigabytes.' },
+      {
+        name: '--prune',
+        about:
+          'Remove what is kept for longer than a week, or beyond two gigabytes; sessions and runs do so once an hour.',
+      },
       json,
     ],
     details:
@@ -314,7 +387,7 @@ export const commands: readonly CommandRow[] = [
   },
   {
     name: 'approvals',
-    summary: 'Answer what hooks had nobody to ask.',
+    summary: 'Answer what waits for an answer, and what hooks had nobody to ask.',
     usage:
       'cordon approvals [list] [--json]\n  cordon approvals answer [ID]\n  cordon approvals allow ID [--minutes N] [--choice N] [--yes]\n  cordon approvals drop ID',
     words: 2,
@@ -325,7 +398,20 @@ export const commands: readonly CommandRow[] = [
       json,
     ],
     details:
-      '`answer` asks you as a session would, with every answer; `allow` grants one choice for a time. A grant never beats a deny;\ncordon grants lists and revokes it.',
+      '`answer` asks you as a session would, with every answer; `allow` grants one choice for a time. A grant never beats a deny;\ncordon grants lists and revokes it. What a session waits for is allowed once, unless --choice names what to save.',
+  },
+  {
+    name: 'ui',
+    summary: 'Look at what agents do, and answer them, on a page of this machine.',
+    usage: 'cordon ui [--root DIR] [--port N]\n  cordon ui --webhook-key',
+    words: 0,
+    flags: [
+      root,
+      { name: '--port', value: 'N', about: 'The port (any free one).' },
+      { name: '--webhook-key', about: 'Print the key that notices to your webhook are signed with.' },
+    ],
+    details:
+      'Prints a link that is good until it ends with Ctrl-C; keep it to yourself. Questions of every session on this machine are\nanswered there; what outlives the question needs a code that is shown in this terminal.',
   },
   {
     name: 'fleet',
@@ -384,6 +470,7 @@ export const commands: readonly CommandRow[] = [
         value: 'FILE',
         about: 'Wrap the servers of a file with "mcpServers", as MCP clients have it.',
       },
+      { name: '--ui', about: 'Serve the page of cordon ui as long as it runs.' },
       { name: '--accept', about: 'Take a wrapped server’s tools as they are now, whatever was pinned.' },
     ],
     details:
@@ -408,6 +495,7 @@ export const commands: readonly CommandRow[] = [
       { name: '--agent', value: 'NAME', about: 'The agent to start as: build, plan or one of the manifest.' },
       { name: '--max-turns', value: 'N', about: 'Stop after so many answers of the model to one message.' },
       { name: '--budget', value: 'DOLLARS', about: 'Stop when the conversation has cost so much.' },
+      { name: '--ui', about: 'Serve the page of cordon ui as long as it runs.' },
       { name: '--vscode', about: 'Take the key from CORDON_API_KEY alone.' },
       manifest,
       root,
@@ -446,6 +534,7 @@ export const commands: readonly CommandRow[] = [
     flags: [
       { name: '--provider', value: 'NAME', about: 'The API profile of Cordon’s own agent.' },
       { name: '--model', value: 'NAME', about: 'Another model than the profile’s.' },
+      { name: '--ui', about: 'Serve the page of cordon ui as long as it runs.' },
       { name: '--vscode', about: 'Take the key from CORDON_API_KEY alone.' },
       root,
     ],

@@ -16,17 +16,22 @@ const MARK = '# cordon hook'
 export function hookCommand(host: HostName, root: string | null, cordon: readonly string[]): string {
   const sorry = 'cordon: the hook could not be run, so the call was blocked; cordon doctor tells more.'
   return inShell(
-    `out=$(ulimit -t 30; ${wordsOf(host, root, cordon)}) && printf %s "$out" || { echo "${sorry}" >&2; exit 2; }`,
+    `out=$(${limited(wordsOf(host, root, cordon), cordon)}) && printf %s "$out" || { echo "${sorry}" >&2; exit 2; }`,
   )
 }
 
 /** For results: the tool ran already, so whatever fails here is silence. */
 export function resultCommand(host: HostName, root: string | null, cordon: readonly string[]): string {
-  return inShell(`exec 2>/dev/null; out=$(ulimit -t 30; ${wordsOf(host, root, cordon)}) && printf %s "$out"; exit 0`)
+  return inShell(`exec 2>/dev/null; out=$(${limited(wordsOf(host, root, cordon), cordon)}) && printf %s "$out"; exit 0`)
 }
 
 function inShell(script: string): string {
   return `/bin/sh -c ${quote(script)} ${MARK}`
+}
+
+/** The client limits what it starts itself: a resident that it starts must not live, nor its commands, under a hook's limit. */
+function limited(words: string, [program = '']: readonly string[]): string {
+  return /\/cordon-client-\w+$/.test(program) ? words : `ulimit -t 30; ${words}`
 }
 
 function wordsOf(host: HostName, root: string | null, cordon: readonly string[]): string {

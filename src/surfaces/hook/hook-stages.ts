@@ -1,6 +1,7 @@
 /** The stages of a host's call: judged here, asked, run and shown by the host. */
 
 import { type Decision, soleDecision } from '../../policy/decision.ts'
+import { outcomeOf } from '../../runtime/decide/admission.ts'
 import type { HookJudge, HookJudgement, ReadCall } from '../../runtime/hook/judge.ts'
 import type { CallRecord, SessionRecorder } from '../../runtime/record/recorder.ts'
 import type { Approval, Stages } from '../../runtime/run-tool-call.ts'
@@ -76,6 +77,9 @@ export function hookStages(
     },
     scan: (_, output) => ({ output, notes: [], injection: null }),
     tainted: () => {},
+    // What goes into the sandbox is counted there, by how it ends.
+    outcome: (_, result) =>
+      result.status === 'done' && result.output.kind === 'sandboxed' ? 'neither' : outcomeOf(result),
     // How it ended is the host's to know, unless it did not begin.
     end: async (record, result) => {
       if (record && (result.status === 'refused' || result.status === 'failed')) recorder?.end(record, result, [])

@@ -98,7 +98,7 @@ export class ServedProject {
     return {
       name: 'mcp',
       // Clients without a session cannot be told apart, so each call stands for itself.
-      ...(this.#shared && { asker: () => String(this.#asker.getStore()?.call ?? '') }),
+      ...(this.#shared && { asker: () => String(this.#asker.getStore()?.call ?? ''), onceOnly: true }),
       ask: (request, signal) => current().ask(request, signal),
       question: async (text, options, signal) => (await current().question?.(text, options, signal)) ?? null,
     }

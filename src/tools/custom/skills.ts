@@ -107,7 +107,8 @@ function isDirectory(path: string): boolean {
   }
 }
 
-function readRegular(path: string): Uint8Array | null {
+/** The bytes of a regular file of a size that a script may have; null otherwise. */
+export function readRegular(path: string): Uint8Array | null {
   let fd: number
   try {
     fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)

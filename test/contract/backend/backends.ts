@@ -7,11 +7,15 @@ import { Writable } from 'node:stream'
 import { describe, test } from 'vitest'
 import type { Backend, Capability, LaunchIo } from '../../../src/sandbox/backend.ts'
 import { createBwrapBackend } from '../../../src/sandbox/bwrap/backend.ts'
+import { createSeatbeltBackend } from '../../../src/sandbox/seatbelt/backend.ts'
 
-export const BACKENDS: readonly { readonly name: string; readonly backend: Backend }[] = [
-  { name: 'bwrap', backend: createBwrapBackend() },
-  { name: 'bwrap, laid out ahead', backend: aheadOf(createBwrapBackend({ commands: 'many' })) },
-]
+export const BACKENDS: readonly { readonly name: string; readonly backend: Backend }[] =
+  process.platform === 'darwin'
+    ? [{ name: 'seatbelt', backend: createSeatbeltBackend() }]
+    : [
+        { name: 'bwrap', backend: createBwrapBackend() },
+        { name: 'bwrap, laid out ahead', backend: aheadOf(createBwrapBackend({ commands: 'many' })) },
+      ]
 
 /** What a row is written with: one that needs what a backend does not declare is not written. */
 export function rowsOf({ capabilities }: Backend): (needs: Capability) => Rows {

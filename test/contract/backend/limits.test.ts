@@ -73,6 +73,33 @@ describe.each(BACKENDS)('$name', ({ backend }) => {
     expect(violations).toEqual([])
   })
 
+  const met = ({ violations }: Awaited<ReturnType<typeof run>>) =>
+    violations.map(({ kind, limit, certainty }) => ({ kind, limit, certainty }))
+  const reached = (limit: string, certainty = 'observed') => ({ kind: 'limit-reached', limit, certainty })
+
+  test('processor time: the process that used it up is ended by a signal of its own, and the limit is named', async () => {
+    const own = await run('exec tail -f /dev/null & while :; do :; done', { cpuSeconds: 1 })
+    expect({ signal: own.signal, met: met(own) }).toEqual({ signal: 'SIGXCPU', met: [reached('cpu')] })
+    const child = await run('bash -c "while :; do :; done"; exit $?', { cpuSeconds: 1 })
+    expect({ code: child.exitCode, met: met(child) }).toEqual({ code: 152, met: [reached('cpu', 'inferred')] })
+    const deaf = await run('trap : XCPU; while :; do :; done', { cpuSeconds: 1 })
+    expect({ signal: deaf.signal, met: met(deaf) }).toEqual({ signal: 'SIGKILL', met: [reached('cpu', 'inferred')] })
+  })
+
+  test.each([
+    { note: 'a few, by a control group or by each user', processes: 20 },
+    { note: 'many, by their numbers where the kernel has such', processes: 950 },
+  ])('processes: $note; the limit is named while the command goes on', async ({ processes }) => {
+    const script = `for i in $(seq ${processes + 60}); do sleep 3 & done 2>/dev/null; sleep 1; jobs -r | wc -l`
+    const ended = await run(script, { processes })
+    expect(met(ended)).toEqual([reached('processes')])
+  })
+
+  test('control: limits that nothing meets are not named', async () => {
+    const limits = { processes: 50, cpuSeconds: 60, memoryBytes: 2 ** 30 }
+    expect(met(await run('sleep 0.1 & wait; exit 3', limits))).toEqual([])
+  })
+
   test('open files: the hard limit is lowered, the soft one is not raised', async () => {
     const { stdout } = await run('ulimit -Hn; ulimit -Sn', { openFiles: 600 })
     expect(stdout!.bytes.toString()).toBe('600\n600\n')

@@ -3,7 +3,9 @@
 import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { runHookCommand } from '../../../src/runtime/hook/run.ts'
 import { breakerOpenFor, hookMemory, noteCall, noteTaint } from '../../../src/runtime/hook/session.ts'
+import { machineFiles } from '../../../src/system/files.ts'
 import { claude, codex, effectOf, type HookWorld, MANIFEST, openHookWorld } from './world.ts'
 
 const BREAKER = { failures: 3, cooldown: 30 }
@@ -33,12 +35,32 @@ it('opens after a run of denials, for that session alone', async () => {
   expect(await effect(list('b'))).toBe('sandboxed')
 })
 
-it('is closed by a call that is allowed in between, and then nothing is kept', async () => {
+/** Runs what the hook put into the sandbox. */
+async function runs(command: string, session: string): Promise<number | string> {
+  const { machine, project: root } = world
+  const io = { stdout: 'capture', stderr: 'capture' } as const
+  const result = await runHookCommand({ machine, files: machineFiles, host: 'codex', root, session, command, io })
+  return 'denied' in result ? result.denied : result.exitCode
+}
+
+it('is closed by a command that goes well in between, and then nothing is kept', async () => {
   for (let round = 0; round < 3; round++) {
     for (let count = 0; count < 2; count++) await effect(push('a'))
     expect(await effect(list('a'))).toBe('sandboxed')
+    expect(await runs('ls', 'a')).toBe(0)
   }
   expect(existsSync(key('a').directory)).toBe(false)
+})
+
+it('counts commands that fail, and not those that answer no', async () => {
+  for (let count = 0; count < 3; count++) expect(await runs('grep -q nothing src/a.ts', 'a')).toBe(1)
+  expect(await effect(list('a'))).toBe('sandboxed')
+  for (let count = 0; count < 3; count++) {
+    expect(await effect(list('a'))).toBe('sandboxed')
+    expect(await runs('false', 'a')).toBe(1)
+  }
+  expect(await effect(list('a'))).toBe('deny')
+  expect(await runs('ls', 'a')).toContain('circuit breaker')
 })
 
 it('does not count asks, which say nothing about the agent', async () => {

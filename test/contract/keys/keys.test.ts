@@ -34,6 +34,7 @@ const world = new KeyWorld(
     'db/x.sqlite': 'rows\n',
     'brief.json': '{"in_scope_files":["src/b.txt"]}',
     'probe.sh': PROBE,
+    'crowd.sh': '#!/bin/sh\nfor i in 1 2 3 4 5 6 7 8 9 10 11 12; do sleep 0.3 & done\necho all\n',
     'eat.sh': '#!/bin/bash\ntail -c 60000000 <(head -c 60000000 /dev/zero) | wc -c\n',
     'talk.sh': "#!/bin/bash\nprintf '#%.0s' {1..500}\n",
     '$H/note.txt': 'note\n',

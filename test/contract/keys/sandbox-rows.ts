@@ -181,6 +181,15 @@ export const SANDBOX_ROWS: readonly KeyRow[] = [
     on: COMMANDS,
   },
   {
+    key: 'limits.processes',
+    note: 'no more than these at once',
+    base: runs,
+    set: limits({ processes: 6 }),
+    runs: ['./crowd.sh'],
+    gives: ['all', 'fails'],
+    on: COMMANDS,
+  },
+  {
     key: 'limits.memory',
     note: 'too much is the end',
     base: runs,

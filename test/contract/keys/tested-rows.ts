@@ -64,7 +64,6 @@ export const TESTED_ROWS: readonly TestedRow[] = [
   tested('sandbox.os.command_tools[].install', 'src/sandbox/bundles/bundle.test.ts', COMMANDS),
   tested('sandbox.os.ca_files', 'test/contract/egress/trust.test.ts', COMMANDS, 'readAuthorities'),
   tested('sandbox.os.dev_server_ports', 'test/e2e/dev-server.test.ts', COMMANDS),
-  tested('limits.processes', 'src/sandbox/limits.test.ts', COMMANDS),
   ...['engines', 'image'].map((field) => tested(`sandbox.run.${field}`, ENGINES, TALK)),
   tested('sandbox.run.memory', ENGINES, TALK, 'memoryBytes'),
   tested('sandbox.run.timeout', ENGINES, TALK, 'seconds'),

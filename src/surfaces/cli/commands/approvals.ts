@@ -1,8 +1,9 @@
-/** `cordon approvals`: what hooks had nobody to ask, answered at a terminal with the same question and answers as everywhere. */
+/** `cordon approvals`: what sessions wait for and what hooks had nobody to ask, answered at a terminal with the same question and answers as everywhere. */
 
+import { answerWaiting } from '../../../runtime/asks/waiting.ts'
 import { answerOf, askAtTerminal, askText } from '../../../runtime/cordon.ts'
 import { answerAsk } from '../../../runtime/hook/answer-ask.ts'
-import { dropAsk, type OpenAsk, openAsks } from '../../../runtime/hook/asks.ts'
+import { dropAsk, type GivenAnswer, type OpenAsk, openAsks } from '../../../runtime/hook/asks.ts'
 import { type Machine, thisMachine } from '../../../system/machine.ts'
 import { paint, type Terminal, visible } from '../../terminal/terminal.ts'
 import { type Arguments, oneOf, parseArguments, textFlag } from '../arguments.ts'
@@ -22,6 +23,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   if (verb === 'answer') return answer(terminal, machine, id === undefined ? asks : [askNamed(asks, id)])
   if (id === undefined) throw new UsageError(`name what is meant: cordon approvals ${verb} ID`)
   const ask = askNamed(asks, id)
+  if (verb === 'drop' && ask.waiting) return tell(terminal, machine, ask, { kind: 'deny' })
   if (verb === 'drop') {
     dropAsk(machine, ask.id)
     terminal.out(`dropped ${ask.id}\n`)
@@ -52,18 +54,40 @@ async function answer(terminal: Terminal, machine: Machine, asks: readonly OpenA
   if (asks.length === 0) terminal.out('nothing waits for an answer\n')
   for (const ask of asks) {
     const view = { ...ask.view, tool: `${ask.view.tool} for ${ask.host}`, where: ask.view.where ?? ask.project }
-    const given = await askAtTerminal(view, ask.suggestions, new AbortController().signal)
+    const given = await askAtTerminal(view, grantsOf(ask), new AbortController().signal)
+    if (ask.waiting) {
+      const choice = 'grant' in given ? ask.view.offers.indexOf(given.grant) : 0
+      const { kind } = given
+      const seconds = 'seconds' in given ? { seconds: given.seconds } : {}
+      const message = 'message' in given ? { message: given.message } : {}
+      tell(terminal, machine, ask, { kind, choice, ...seconds, ...message })
+      continue
+    }
     const done = await answerAsk(machine, ask, given, Date.now())
     terminal.out(`${paint(terminal, 'cyan', ask.id)}  ${visible(done)}\n`)
   }
   return EXIT.ok
 }
 
+/** Of a question that waits, what is saved is only named: who asked knows what it stands for. */
+function grantsOf({ waiting, view, suggestions }: OpenAsk): OpenAsk['suggestions'] {
+  return waiting ? view.offers : suggestions
+}
+
+/** Answers somebody who waits, unless another one was first. */
+function tell(terminal: Terminal, machine: Machine, ask: OpenAsk, answer: Omit<GivenAnswer, 'by'>): number {
+  const problem = answerWaiting(machine, ask.id, { ...answer, by: 'approvals' })
+  terminal.out(`${paint(terminal, 'cyan', ask.id)}  ${visible(problem ?? 'answered')}\n`)
+  return problem === null ? EXIT.ok : EXIT.failed
+}
+
 /** Allows without a full prompt: one choice for a time, or the very call once. */
 async function allow(terminal: Terminal, machine: Machine, args: Arguments, ask: OpenAsk): Promise<number> {
   const minutes = number(textFlag(args, 'minutes') ?? '60', MAX_MINUTES, '--minutes')
-  const choice = number(textFlag(args, 'choice') ?? '1', Math.max(1, ask.suggestions.length), '--choice')
-  const saves = ask.suggestions.length > 0
+  const grants = grantsOf(ask)
+  const chosen = textFlag(args, 'choice')
+  const choice = number(chosen ?? '1', Math.max(1, grants.length), '--choice')
+  const saves = grants.length > 0 && (!ask.waiting || chosen !== undefined)
   // The id comes from the agent's own words, so what it stands for is shown before it is granted.
   if (!args.flags.yes) {
     terminal.out(describe(terminal, ask))
@@ -74,8 +98,9 @@ async function allow(terminal: Terminal, machine: Machine, args: Arguments, ask:
     }
   }
   const form = saves ? { answer: 'time', choice: choice - 1, seconds: minutes * 60 } : { answer: 'once' }
-  const given = answerOf(ask.view, ask.suggestions, form)
+  const given = answerOf(ask.view, grants, form)
   if (given === null) throw new UsageError(`“${ask.id}” cannot be allowed this way; cordon approvals answer ${ask.id}`)
+  if (ask.waiting) return tell(terminal, machine, ask, { kind: given.kind, choice: choice - 1, seconds: minutes * 60 })
   const done = await answerAsk(machine, ask, given, Date.now(), minutes)
   terminal.out(`${visible(done)} (in ${visible(ask.project)})\n`)
   return EXIT.ok

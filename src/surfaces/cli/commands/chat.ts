@@ -53,11 +53,20 @@ function optionsOf(args: Arguments): ChatOptions {
   return {
     root: rootFlag(args) ?? process.cwd(),
     fromEditor: flags.vscode === true,
+    ...(flags.ui && { page: pageFor(rootFlag(args) ?? process.cwd()) }),
     ...Object.fromEntries(given),
     ...(mode !== undefined && { mode: oneOf(MODES, mode, '--mode takes') }),
     ...(flags.resume && { resume: words[0] ?? 'latest' }),
     ...numberFlag(args, 'max-turns', 'maxTurns', /^[1-9]\d{0,5}$/),
     ...numberFlag(args, 'budget', 'budget', /^\d{1,6}(?:\.\d{1,6})?$/),
+  }
+}
+
+/** The page of this chat: its codes are shown above the prompt. */
+function pageFor(root: string): NonNullable<ChatOptions['page']> {
+  return async (say) => {
+    const { startPage } = await import('../serve-page.ts')
+    return startPage({ root, port: 0, show: (text) => say(text) === undefined, warn: say })
   }
 }
 

@@ -6,11 +6,14 @@ import { type ContainerKind, containerKind } from '../../../system/container.ts'
 import { Fault } from '../../../system/fault.ts'
 import { machineFiles } from '../../../system/files.ts'
 import { thisMachine } from '../../../system/machine.ts'
+import { residents } from '../../../system/residents.ts'
 import { type AgentCheck, checkAgents } from '../../hook/install/check.ts'
 import { paint, type Style, visible } from '../../terminal/terminal.ts'
 import { parseArguments } from '../arguments.ts'
+import { cordonWords } from '../cordon-words.ts'
 import { type CommandContext, commandRow, EXIT } from '../usage.ts'
 import { readFile } from './install.ts'
+import { residentLine } from './resident.ts'
 
 const STYLES: Readonly<Record<'enforced' | 'degraded' | 'absent', Style>> = {
   enforced: 'green',
@@ -22,16 +25,17 @@ const STYLES: Readonly<Record<'enforced' | 'degraded' | 'absent', Style>> = {
 export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const args = parseArguments(commandRow('doctor')!, argv)
   if (args.flags.engines) return engines(terminal, args.flags.json === true)
-  const support = await openBackend().probe()
-  const holds = support.assurances.filter((assurance) => assurance.status === 'enforced').length
-  const score = { holds, of: support.assurances.length }
-  const agents = await agentHooks()
+  const { support, score, agents } = await findHealth()
+  const { holds } = score
   const dropped = agents.some((agent) => agent.status !== 'works')
   const tracked = await shownSecrets()
   const container = containerKind()
+  const resident = residents(thisMachine().env)
   const exit = !support.usable ? EXIT.fault : dropped ? EXIT.failed : EXIT.ok
   if (args.flags.json) {
-    terminal.out(`${JSON.stringify({ ...support, score, agents, shown: tracked.paths, container })}\n`)
+    const shown = { shown: tracked.paths, skipped: tracked.skipped, residents: resident, container }
+    terminal.out(`${JSON.stringify({ ...support, score, agents, ...shown })}
+`)
     return exit
   }
   for (const { name, status, detail, remedy } of support.assurances) {
@@ -48,7 +52,9 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
     if (remedy) terminal.out(`          ${visible(remedy)}\n`)
   }
   if (container !== null) terminal.out(`container  ${containerLine(container, support.usable)}\n`)
+  for (const one of resident) terminal.out(`resident  ${visible(residentLine(one))}\n`)
   if (tracked.line !== null) terminal.out(`${paint(terminal, 'yellow', 'shown   ')}  ${visible(tracked.line)}\n`)
+  if (tracked.skippedLine !== null) terminal.out(`${paint(terminal, 'dim', 'skipped ')}  ${tracked.skippedLine}\n`)
   return exit
 }
 
@@ -60,6 +66,17 @@ function containerLine(kind: ContainerKind, usable: boolean): string {
   return usable
     ? `${where}; what is said above was tried in it, and the container's own limits hold as well`
     : `${where}: it needs user namespaces (a seccomp profile that allows them) and an unmasked /proc (procMount: Unmasked); docs/FLEET.md has a Pod that has both`
+}
+
+/** What holds on this machine, and which agents are guarded. */
+export async function findHealth(): Promise<{
+  readonly support: Awaited<ReturnType<ReturnType<typeof openBackend>['probe']>>
+  readonly score: { readonly holds: number; readonly of: number }
+  readonly agents: readonly AgentCheck[]
+}> {
+  const support = await openBackend().probe()
+  const holds = support.assurances.filter((assurance) => assurance.status === 'enforced').length
+  return { support, score: { holds, of: support.assurances.length }, agents: await agentHooks() }
 }
 
 /** Each engine with what it was seen to hold here. */
@@ -79,18 +96,31 @@ async function engines(terminal: CommandContext['terminal'], json: boolean): Pro
   return found.some(({ support }) => support.works) ? EXIT.ok : EXIT.fault
 }
 
+interface ShownSecrets {
+  readonly paths: readonly string[]
+  readonly line: string | null
+  /** What looks like a secret and needs no mask. */
+  readonly skipped: object | null
+  readonly skippedLine: string | null
+}
+
 /** Secrets of this project that commands see; a manifest that does not load is the business of `cordon check`. */
-async function shownSecrets(): Promise<{ readonly paths: readonly string[]; readonly line: string | null }> {
+async function shownSecrets(): Promise<ShownSecrets> {
+  const none: ShownSecrets = { paths: [], line: null, skipped: null, skippedLine: null }
   const { loadPolicy } = await import('../../../runtime/policy/load.ts')
-  const { trackedSecrets, trackedSecretsLine } = await import('../../../runtime/command/tracked-secrets.ts')
+  const { skippedSecrets, skippedSecretsLine, trackedSecrets, trackedSecretsLine } = await import(
+    '../../../runtime/command/tracked-secrets.ts'
+  )
   const machine = thisMachine()
   try {
     const outcome = await loadPolicy({ machine, files: machineFiles, root: null, choice: { kind: 'project' } })
-    if (!('loaded' in outcome)) return { paths: [], line: null }
+    if (!('loaded' in outcome)) return none
     const paths = trackedSecrets(outcome.loaded, machine.home)
-    return { paths, line: trackedSecretsLine(paths, outcome.loaded.root) }
+    const skipped = skippedSecrets(outcome.loaded, machine.home)
+    const line = trackedSecretsLine(paths, outcome.loaded.root)
+    return { paths, line, skipped, skippedLine: skippedSecretsLine(skipped) }
   } catch (error) {
-    if (error instanceof Fault) return { paths: [], line: null }
+    if (error instanceof Fault) return none
     throw error
   }
 }
@@ -102,7 +132,7 @@ async function agentHooks(): Promise<readonly AgentCheck[]> {
     root: findRoot(machine.cwd, machineFiles),
     home: machine.home,
     env: machine.env,
-    cordon: [process.execPath, machineFiles.canonical(process.argv[1] ?? '')],
+    cordon: cordonWords(),
   }
   return (await checkAgents(place, readFile)).filter((check) => check.status !== 'absent')
 }

@@ -9,6 +9,7 @@ import { answerHook, blocked, type HookAnswer } from '../../hook/answer-hook.ts'
 import { HOST_NAMES } from '../../hook/hosts/host.ts'
 import { findHost } from '../../hook/hosts/hosts.ts'
 import { parseArguments, textFlag } from '../arguments.ts'
+import { cordonWords } from '../cordon-words.ts'
 import { type CommandContext, commandRow, EXIT, UsageError } from '../usage.ts'
 
 /** A tool call with a whole file in it is big; more than this is not one. */
@@ -44,7 +45,7 @@ async function answered(name: string, root: string | null): Promise<HookAnswer> 
   const input = await readInput()
   if (input === null) return blocked(`the host’s input could not be read, or has more than ${MAX_INPUT} bytes`)
   // The program is the one that runs now: the rewritten command has to find the same.
-  const cordon = [process.execPath, process.argv[1] ?? '']
+  const cordon = cordonWords()
   const inside = isInsideSandbox()
   return answerHook(host, input, { machine: thisMachine(), files: machineFiles, root, cordon, inside })
 }

@@ -27,6 +27,7 @@ import { lineDiff } from '../../terminal/line-diff.ts'
 import { paint, type Terminal, visible } from '../../terminal/terminal.ts'
 import { type Arguments, oneOf, parseArguments } from '../arguments.ts'
 import { confirm } from '../confirm.ts'
+import { cordonWords } from '../cordon-words.ts'
 import { type CommandContext, commandRow, EXIT, UsageError } from '../usage.ts'
 
 /** Runs `cordon install`. */
@@ -116,7 +117,7 @@ function placeOf(args: Arguments): InstallPlace {
     root: machineFiles.canonical(findRoot(cwd, machineFiles)),
     home,
     env,
-    cordon: [process.execPath, machineFiles.canonical(process.argv[1] ?? '')],
+    cordon: cordonWords(),
   }
 }
 

@@ -1,5 +1,6 @@
 /** `cordon mcp`: the guarded tools for any MCP client, over stdio or HTTP; `wrap` puts a guard around another server. */
 
+import { waitForPage } from '../../../runtime/asks/open-pages.ts'
 import { askView, createCordon, withAnswers } from '../../../runtime/cordon.ts'
 import { openFleetPrompter } from '../../../runtime/fleet/prompter.ts'
 import { keepAsk } from '../../../runtime/hook/asks.ts'
@@ -35,9 +36,23 @@ export async function run({ terminal, argv, bare }: CommandContext): Promise<num
   const options = serverOptions(root, terminal)
   // A project that is not signed ends it here, where a person sees why, and not at a client's first request.
   await (await createCordon({ project: root })).close()
-  if (args.flags.http) return overHttp(bare, options, textFlag(args, 'port') ?? '0')
-  await serveStdio(options)
-  return EXIT.ok
+  const page = args.flags.ui ? await openPage(root, bare) : null
+  try {
+    if (args.flags.http) return await overHttp(bare, options, textFlag(args, 'port') ?? '0')
+    await serveStdio(options)
+    return EXIT.ok
+  } finally {
+    await page?.close()
+  }
+}
+
+/** A client starts it without a terminal, mostly: then nobody sees a code, and what needs one is refused. */
+async function openPage(root: string, terminal: Terminal): Promise<{ close(): Promise<void> }> {
+  const { startPage, terminalShow } = await import('../serve-page.ts')
+  const warn = (text: string) => terminal.err(`cordon: ${visible(text)}\n`)
+  const page = await startPage({ root, port: 0, show: terminalShow(terminal), warn })
+  terminal.err(`cordon: the page is at ${page.link}\n`)
+  return page
 }
 
 function serverOptions(root: string, terminal: Terminal): ServerOptions {
@@ -45,7 +60,7 @@ function serverOptions(root: string, terminal: Terminal): ServerOptions {
   let told = false
   return {
     open: async (prompter) => {
-      const cordon = await createCordon({ project: root, machine, prompter })
+      const cordon = await createCordon({ project: root, machine, prompter, answeredElsewhere: 'mcp' })
       for (const note of told ? [] : cordon.notes) terminal.err(`cordon: ${visible(note)}\n`)
       told = true
       return cordon
@@ -53,6 +68,9 @@ function serverOptions(root: string, terminal: Terminal): ServerOptions {
     fallback: {
       name: 'terminal',
       ask: async (request, signal) => {
+        // The page may answer meanwhile, and then nobody waits here any more.
+        await waitForPage(machine, signal)
+        signal.throwIfAborted()
         const project = machineFiles.canonical(root)
         const fleet = await openFleetPrompter(machine, project)
         if (fleet) return fleet.ask(request, signal)

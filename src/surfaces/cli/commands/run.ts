@@ -1,20 +1,27 @@
 /** `cordon run`: a command in the sandbox, as transparent as a wrapper can be. */
 
-import { parseHostPattern } from '../../../hosts/pattern.ts'
+import { resolve } from 'node:path'
 import type { Decision } from '../../../policy/decision.ts'
-import type { HostRule } from '../../../policy/policy.ts'
+import type { RuleRef } from '../../../policy/policy.ts'
+import type { OneOffGrants } from '../../../runtime/command/one-off.ts'
 import {
   builtInBundles,
   formatPlan,
   openBackend,
   openRunner,
   PASSED_SIGNALS,
+  type RunOutcome,
+  type RunRequest,
   reportPlan,
   typedGrants,
 } from '../../../runtime/command/open-runner.ts'
 import { runTyped } from '../../../runtime/command/run-typed.ts'
+import type { RunIo } from '../../../runtime/command/runner.ts'
+import { unlistedLine } from '../../../runtime/command/served-port.ts'
+import type { TypedQuestions } from '../../../runtime/command/typed-questions.ts'
+import { typedText } from '../../../runtime/command/typed-words.ts'
 import type { LoadedPolicy } from '../../../runtime/policy/load.ts'
-import { loadWarnings, startNotes } from '../../../runtime/policy/start-notes.ts'
+import { loadWarnings } from '../../../runtime/policy/start-notes.ts'
 import { machineFiles } from '../../../system/files.ts'
 import { type Machine, thisMachine } from '../../../system/machine.ts'
 import { leaveStreamsAlone } from '../../terminal/passed-streams.ts'
@@ -24,76 +31,169 @@ import { openInForce } from '../open-policy.ts'
 import { type CommandContext, commandRow, EXIT, ownWords, UsageError } from '../usage.ts'
 
 /** Runs `cordon run`. */
-export async function run({ terminal, argv }: CommandContext): Promise<number> {
+export async function run({ terminal, argv, endBy }: CommandContext): Promise<number> {
   const { args, command } = splitCommand(argv)
-  if (command[0] === '') {
+  return runCommand({ terminal, args, command, ...(endBy && { endBy }) })
+}
+
+/** What is to be run; without a command, the person's shell. */
+export interface RunCall extends Pick<CommandContext, 'terminal' | 'endBy'> {
+  readonly args: Arguments
+  readonly command: readonly string[] | null
+}
+
+/** Runs it at this terminal, or for whoever has the streams. */
+export async function runCommand({ terminal, args, command: given, endBy }: RunCall): Promise<number> {
+  if (given?.[0] === '') {
     terminal.err(
       `${paint(terminal, 'red', 'cordon:')} the command was not found: its name is empty [command-not-found]\n`,
     )
     return EXIT.notFound
   }
+  const interactive = isTerminalDevice(0) && isTerminalDevice(1)
+  if (given === null && !interactive)
+    throw new UsageError('a shell needs a terminal; name a command to run: cordon run -- npm test')
   const opened = await openInForce(args, terminal, {
     unsigned: async (loaded, report) => {
       const { requireSigned } = await import('./sign.ts')
       return requireSigned(terminal, loaded, report, thisMachine())
     },
-    programs: command.slice(0, 1),
+    programs: given?.slice(0, 1) ?? [],
   })
   if (!opened) return EXIT.fault
   const { machine } = opened
-  const loaded = await withKeys(await briefed(opened.loaded, machine), machine, command)
+  const command = given ?? [personsShell(machine)]
+  const typed = await withTyped(opened.loaded, args, machine, given === null)
+  const rules = typed.rules
+  let loaded = await withKeys(await briefed(typed.granted, machine), machine, command)
   const backend = openBackend({ commands: 'one' })
-  const timeout = textFlag(args, 'timeout')
-  const runner = openRunner(loaded, machine, machineFiles, backend)
-  const interactive = isTerminalDevice(0) && isTerminalDevice(1)
+  const told = new Set<string>()
+  const tell = (line: string): void => {
+    if (!told.has(line) && !args.flags.quiet) say(terminal, line)
+    told.add(line)
+  }
+  const questions =
+    interactive && isTerminalDevice(2) && !args.flags.quiet && !args.flags.plan
+      ? await openQuestions(loaded, machine, tell)
+      : null
+  const open = () =>
+    openRunner(loaded, machine, machineFiles, backend, questions ? { ask: (one) => questions.askHost(one) } : {})
+  const requestOf = (): RunRequest => ({
+    argv: command,
+    cwd: machineFiles.canonical(machine.cwd),
+    ...typedGrants(loaded, machine, command, typed.oneOff ?? {}),
+    // A person can stop what they typed: only a limit that somebody wrote holds.
+    timeoutMs: timeoutOf(args),
+    tellsPorts: true,
+    ...(questions && { asksHosts: true }),
+    ...(interactive && { terminal: { rows: process.stdout.rows ?? 24, columns: process.stdout.columns ?? 80 } }),
+  })
+  let runner = open()
   try {
-    const request = {
-      argv: command,
-      cwd: machineFiles.canonical(machine.cwd),
-      ...typedGrants(loaded, machine, command, typedHosts(textFlag(args, 'allow-host'))),
-      // A person can stop what they typed: only a limit that somebody wrote holds.
-      timeoutMs: timeout === undefined ? Number.POSITIVE_INFINITY : Number(timeout) * 1000,
-      ...(interactive && { terminal: { rows: process.stdout.rows ?? 24, columns: process.stdout.columns ?? 80 } }),
-    }
     if (args.flags.plan) {
+      const request = requestOf()
       const report = await reportPlan(await runner.plan(request), backend, request.rules)
-      terminal.out(args.flags.json ? `${JSON.stringify(report)}\n` : formatPlan(report))
+      const { skippedSecrets, skippedSecretsLine } = await import('../../../runtime/command/tracked-secrets.ts')
+      const unhidden = skippedSecrets(loaded, machine.home)
+      const line = skippedSecretsLine(unhidden)
+      const text = `${formatPlan(report)}${line === null ? '' : `${line}\n`}`
+      terminal.out(args.flags.json ? `${JSON.stringify({ ...report, unhidden })}\n` : text)
       return EXIT.ok
     }
     leaveStreamsAlone()
-    const told = new Set<string>()
-    const tell = (line: string): void => {
-      if (!told.has(line)) say(terminal, line)
-      told.add(line)
-    }
-    // Who runs it in a script has read them before; what the manifest itself is warned of is said at every load.
+    // Who has read them, here or before writing a script, need not read them again; what the manifest itself is warned of is said at every load.
     // Where a person reads them: `2> errors` holds what the command says.
-    for (const note of interactive && isTerminalDevice(2) ? startNotes(loaded) : loadWarnings(loaded)) tell(note)
-    const io = {
+    const notes =
+      interactive && isTerminalDevice(2)
+        ? (await import('../../../runtime/policy/said-notes.ts')).notesToSay(loaded, machine)
+        : loadWarnings(loaded)
+    for (const note of notes) tell(note)
+    if (questions) {
+      const agreed = await questions.askPlaces(command, requestOf(), runner)
+      if (agreed) {
+        loaded = agreed
+        await runner.close()
+        runner = open()
+      }
+    }
+    const request = requestOf()
+    const io: RunIo = {
       forwardSignals: PASSED_SIGNALS,
       onNotice: tell,
+      onPort: async (port) => {
+        if (questions) return questions.askPort(typedText(command), port)
+        tell(unlistedLine(port))
+        return false
+      },
       ...(interactive
         ? {
-            terminal: { input: process.stdin, output: process.stdout },
+            terminal: {
+              input: process.stdin,
+              output: process.stdout,
+              ...(questions && { onRelay: (hold: () => () => void) => questions.holdBy(hold) }),
+            },
             // `2> errors` is what the person asked for.
             ...(!isTerminalDevice(2) && { stderr: 'inherit' as const }),
           }
         : { stdin: 'inherit' as const, stdout: 'inherit' as const, stderr: 'inherit' as const }),
     }
-    const result = await runTyped({ loaded, machine, files: machineFiles, runner, request, io })
+    const result = await runTyped({
+      loaded,
+      machine,
+      files: machineFiles,
+      runner,
+      request,
+      io,
+      typedRules: rules,
+      ...(questions && { onRecorder: (recorder) => questions.recordTo(recorder) }),
+    })
     if ('denied' in result) return refuse(terminal, result.denied)
-    const { outcome, notes } = result
-    if (notes.some((note) => !told.has(note))) resetTerminal(terminal)
-    for (const note of notes) tell(note)
-    if (outcome.result.exitCode !== 0 && outcome.plan.network.kind === 'none')
-      await hintAtBundle(terminal, command, loaded)
-    return outcome.result.exitCode
+    const { outcome } = result
+    const { exitCode, signal, timedOut } = outcome.result
+    const failed = exitCode !== 0 && signal === null
+    const run = { command, cwd: request.cwd, outcome, loaded, machine, files: machineFiles }
+    const lines = [
+      ...result.notes,
+      ...(questions ? [] : outcome.result.unlisted.map(unlistedLine)),
+      ...(failed ? (await import('../../../runtime/command/hints/run-hints.ts')).runHints(run) : []),
+      ...(typed.oneOff && isTerminalDevice(2) ? await keepLine(typed.oneOff, opened.loaded, outcome, machine) : []),
+    ]
+    if (!args.flags.quiet && lines.some((line) => !told.has(line))) resetTerminal(terminal)
+    for (const line of lines) tell(line)
+    // What ended the command ends this process, so that a loop around it ends as well.
+    if (signal !== null && !timedOut) endBy?.(signal)
+    return exitCode
   } catch (error) {
     const { explainMissing } = await import('../../../runtime/command/bundle-hint.ts')
-    throw explainMissing(error, command, chosenBundles(loaded))
+    throw explainMissing(error, command, chosenBundles(loaded), {
+      path: machine.env.PATH ?? '',
+      home: machine.home,
+      exists: (path) => machineFiles.exists(resolve(machine.cwd, path)),
+    })
   } finally {
     await runner.close()
   }
+}
+
+function timeoutOf(args: Arguments): number {
+  const timeout = textFlag(args, 'timeout')
+  return timeout === undefined ? Number.POSITIVE_INFINITY : Number(timeout) * 1000
+}
+
+/** Asks at the terminal, where the manifest lets anybody be asked. */
+async function openQuestions(
+  loaded: LoadedPolicy,
+  machine: Machine,
+  tell: (line: string) => void,
+): Promise<TypedQuestions | null> {
+  const { TypedQuestions } = await import('../../../runtime/command/typed-questions.ts')
+  return TypedQuestions.areAllowed(loaded) ? new TypedQuestions({ loaded, machine, files: machineFiles, tell }) : null
+}
+
+/** The person's own, where the sandbox shows it. */
+function personsShell({ env }: Machine): string {
+  const own = env.SHELL ?? ''
+  return /^\/(?:usr\/)?(?:local\/)?s?bin\//.test(own) && machineFiles.exists(own) ? own : '/bin/sh'
 }
 
 /** A denial, with the rules that say so: what is denied to agents is denied to everybody in the project. */
@@ -101,6 +201,36 @@ function refuse(terminal: Terminal, { reason, rules }: Decision): number {
   const named = rules.map(({ rule, source }) => `${rule} (${source})`).join(', ')
   say(terminal, `${reason.message}${named === '' ? '' : ` ${named}`} [${reason.code}]`)
   return EXIT.refused
+}
+
+/** With what the person granted for this run; what reads that is loaded only where there is any. */
+async function withTyped(
+  loaded: LoadedPolicy,
+  args: Arguments,
+  machine: Machine,
+  inShell: boolean,
+): Promise<{ granted: LoadedPolicy; oneOff: OneOffGrants | null; rules: readonly RuleRef[] }> {
+  if (Object.keys(args.lists).length === 0 && !inShell) return { granted: loaded, oneOff: null, rules: [] }
+  const { oneOffGrants } = await import('../one-off-flags.ts')
+  const { oneOffRules, withOneOff } = await import('../../../runtime/command/one-off.ts')
+  const typed = oneOffGrants(args, machine)
+  // In a shell the person types what the bundles of the manifest are for; their keys stay outside.
+  const own = inShell ? loaded.sandbox.bundles.map(({ value }) => value.tool) : []
+  const oneOff = { ...typed, tools: [...new Set([...typed.tools, ...own])] }
+  return { granted: withOneOff(loaded, oneOff, machine), oneOff, rules: oneOffRules(typed) }
+}
+
+/** The last line: how to keep what was granted for this run, where there is a manifest to keep it in. */
+async function keepLine(
+  oneOff: OneOffGrants,
+  { ownManifest }: LoadedPolicy,
+  outcome: RunOutcome,
+  { home }: Machine,
+): Promise<readonly string[]> {
+  if (!ownManifest) return []
+  const { keptGrants } = await import('../../../runtime/command/one-off.ts')
+  const kept = keptGrants(oneOff, outcome, home)
+  return kept.length === 0 ? [] : [`to keep it: ${kept.map((words) => `cordon add ${words}`).join('; ')}`]
 }
 
 /** With the discovery brief, where there is one. */
@@ -120,36 +250,23 @@ async function withKeys(loaded: LoadedPolicy, machine: Machine, command: readonl
 }
 
 /** Everything from the first word that is not ours belongs to the command. */
-function splitCommand(argv: readonly string[]): { args: Arguments; command: readonly string[] } {
+function splitCommand(argv: readonly string[]): { args: Arguments; command: readonly string[] | null } {
   const row = commandRow('run')!
   const own = ownWords(row, argv)
   const args = parseArguments(row, own)
   const command = argv.slice(own.length + (argv[own.length] === '--' ? 1 : 0))
-  if (command.length === 0) throw new UsageError('name a command to run: cordon run -- npm test')
+  if (command.length === 0 && !args.flags.interactive)
+    throw new UsageError('name a command to run: cordon run -- npm test')
+  if (args.flags.interactive && !(isTerminalDevice(0) && isTerminalDevice(1)))
+    throw new UsageError('-i needs a terminal, and there is none here')
   const timeout = textFlag(args, 'timeout')
   if (timeout !== undefined && !/^\d+(\.\d+)?$/.test(timeout)) throw new UsageError('--timeout takes seconds')
   if (args.flags.json && !args.flags.plan)
     throw new UsageError('--json goes with --plan: what is run has its own output')
-  return { args, command }
-}
-
-/** `--allow-host`: plain names, which the person typed for this one run. */
-function typedHosts(text: string | undefined): HostRule[] {
-  return (text?.split(',') ?? []).map((name) => {
-    const parsed = parseHostPattern(name.trim(), null)
-    if ('pattern' in parsed && !parsed.pattern.wildcard)
-      return { pattern: parsed.pattern, rule: '--allow-host', source: 'command line' }
-    throw new UsageError(`--allow-host takes hosts such as api.example.org or db.example.org:5432, not “${name}”`)
-  })
+  return { args, command: command.length === 0 ? null : command }
 }
 
 const chosenBundles = ({ sandbox }: LoadedPolicy) => sandbox.bundles.map(({ value }) => value)
-
-async function hintAtBundle(terminal: Terminal, command: readonly string[], loaded: LoadedPolicy): Promise<void> {
-  const { explainOffline } = await import('../../../runtime/command/bundle-hint.ts')
-  const line = explainOffline(command, chosenBundles(loaded))
-  if (line !== null) say(terminal, line)
-}
 
 function say(terminal: Terminal, line: string): void {
   terminal.err(`${paint(terminal, 'yellow', 'cordon:')} ${visible(line)}\n`)

@@ -1,0 +1,250 @@
+/*
+ * cordon-serve: the addon by which a process of Node serves requests of the person's resident Cordon, one at a time.
+ *
+ *   next(idle, stamp)  waits for a request for so many seconds, and becomes it: directory, umask, stdin, stdout and stderr are
+ *                      the caller's. Gives its arguments and variables (client.c, write_payload); null when this process is
+ *                      no longer needed. If the caller goes before it has its answer, the kernel kills this process.
+ *   done(code)         answers with an exit code, and in its second byte the signal to die by; lets go of all that was the caller's
+ *
+ * A request is only taken from a process of this user in the surroundings of the keeper (place.c): in any others it would
+ * be served with rights, limits or walls that are not its own.
+ */
+#define _GNU_SOURCE
+#include "resident.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+typedef struct napi_env__ *napi_env;
+typedef struct napi_value__ *napi_value;
+typedef struct napi_callback_info__ *napi_callback_info;
+typedef napi_value (*napi_callback)(napi_env, napi_callback_info);
+extern int napi_create_function(napi_env, const char *, size_t, napi_callback, void *, napi_value *);
+extern int napi_set_named_property(napi_env, napi_value, const char *, napi_value);
+extern int napi_get_cb_info(napi_env, napi_callback_info, size_t *, napi_value *, napi_value *, void **);
+extern int napi_get_buffer_info(napi_env, napi_value, void **, size_t *);
+extern int napi_get_value_double(napi_env, napi_value, double *);
+extern int napi_create_buffer_copy(napi_env, size_t, const void *, void **, napi_value *);
+extern int napi_get_null(napi_env, napi_value *);
+extern int napi_throw_error(napi_env, const char *, const char *);
+
+enum { HELLO_MS = 200, GO_MS = 1000, MAX_PAYLOAD = 64 * 1024 * 1024 };
+
+static int connection = -1, waits = -1, nothing = -1;
+static char here[SURROUNDINGS];
+static size_t here_length;
+
+static int tell(char state) {
+  struct word word;
+  memset(&word, 0, sizeof word);
+  word.pid = getpid();
+  word.state = state;
+  /* A keeper that is gone hears nothing; that shows at QUIT_FD. */
+  return write(WORDS_FD, &word, sizeof word) == (ssize_t)sizeof word;
+}
+
+static void limit_wait(int fd, int milliseconds) {
+  struct timeval limit = {milliseconds / 1000, milliseconds % 1000 * 1000};
+  setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+}
+
+static int answer(int fd, enum answer what) {
+  struct ready ready = {MAGIC, (uint32_t)what, getpid()};
+  return send(fd, &ready, sizeof ready, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)sizeof ready;
+}
+
+/* Whether the caller may be served here; it is told so. */
+static int greet(int fd, const struct stamp *stamp) {
+  struct ucred peer;
+  socklen_t size = sizeof peer;
+  struct hello hello;
+  char there[SURROUNDINGS];
+  if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) || peer.uid != geteuid() || peer.pid <= 0) return 0;
+  limit_wait(fd, HELLO_MS);
+  if (recv(fd, &hello, sizeof hello, 0) != (ssize_t)sizeof hello || hello.magic != MAGIC) return 0;
+  if (memcmp(&hello.stamp, stamp, sizeof *stamp)) {
+    answer(fd, STALE);
+    /* The keeper looks for itself whether there is another build. */
+    tell('S');
+    return 0;
+  }
+  size_t length = read_surroundings(peer.pid, there, sizeof there);
+  if (length == 0 || length != here_length || memcmp(here, there, length)) {
+    answer(fd, ELSEWHERE);
+    return 0;
+  }
+  return answer(fd, READY);
+}
+
+/* What the caller hands over; fds are -1 where it did not come whole. */
+static int receive_go(int fd, struct go *go, int fds[HANDED]) {
+  struct iovec part = {go, sizeof *go};
+  union {
+    char bytes[CMSG_SPACE(2 * HANDED * sizeof(int))];
+    struct cmsghdr head;
+  } control;
+  struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
+  limit_wait(fd, GO_MS);
+  ssize_t n = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
+  int received = 0;
+  for (struct cmsghdr *head = n < 0 ? NULL : CMSG_FIRSTHDR(&message); head; head = CMSG_NXTHDR(&message, head)) {
+    if (head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS) continue;
+    int given = (int)((head->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+    for (int i = 0; i < given; i++) {
+      int one;
+      memcpy(&one, CMSG_DATA(head) + (size_t)i * sizeof(int), sizeof one);
+      if (received < HANDED) fds[received] = one;
+      else close(one);
+      received++;
+    }
+  }
+  return n == (ssize_t)sizeof *go && go->magic == MAGIC && received == HANDED && !(message.msg_flags & (MSG_TRUNC | MSG_CTRUNC));
+}
+
+/* From here on the caller's end is ours: nobody would read the answer, and its command must not outlive it. */
+static int end_with(int fd) {
+  if (fcntl(fd, F_SETOWN, getpid()) || fcntl(fd, F_SETSIG, SIGKILL) || fcntl(fd, F_SETFL, O_ASYNC)) return 0;
+  struct pollfd gone = {fd, POLLIN | POLLRDHUP, 0};
+  return poll(&gone, 1, 0) == 0;
+}
+
+static void *read_payload(int fd, size_t *size) {
+  struct stat facts;
+  if (fstat(fd, &facts) || !S_ISREG(facts.st_mode) || facts.st_size < 8 || facts.st_size > MAX_PAYLOAD) return NULL;
+  *size = (size_t)facts.st_size;
+  char *bytes = malloc(*size);
+  for (size_t at = 0; bytes && at < *size;) {
+    ssize_t n = pread(fd, bytes + at, *size - at, (off_t)at);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) {
+      free(bytes);
+      return NULL;
+    }
+    at += (size_t)n;
+  }
+  return bytes;
+}
+
+/* Takes the caller's place; the request's bytes, or NULL when it cannot be taken whole. */
+static void *become(int fd, size_t *size) {
+  int fds[HANDED];
+  struct go go;
+  void *payload = NULL;
+  memset(fds, -1, sizeof fds);
+  if (receive_go(fd, &go, fds) && (payload = read_payload(fds[HANDED_PAYLOAD], size))) {
+    int placed = !fchdir(fds[HANDED_CWD]) && end_with(fd);
+    for (int i = 0; placed && i < 3; i++) placed = dup2(fds[HANDED_STDIN + i], i) == i;
+    umask(go.umask & 0777);
+    if (!placed) {
+      free(payload);
+      payload = NULL;
+    }
+  }
+  for (int i = 0; i < HANDED; i++)
+    if (fds[i] >= 0) close(fds[i]);
+  return payload;
+}
+
+static void let_go(void) {
+  for (int i = 0; i < 3; i++) dup2(nothing, i);
+  (void)!chdir("/");
+  umask(077);
+  if (connection >= 0) {
+    fcntl(connection, F_SETFL, 0);
+    close(connection);
+  }
+  connection = -1;
+}
+
+static void finish(int32_t code) {
+  struct done message = {MAGIC, code};
+  /* The caller may go as soon as it has its answer. */
+  fcntl(connection, F_SETFL, 0);
+  send(connection, &message, sizeof message, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+static int open_waits(void) {
+  struct epoll_event listening = {.events = EPOLLIN | EPOLLEXCLUSIVE, .data.fd = LISTENER_FD}, quitting = {.events = EPOLLIN, .data.fd = QUIT_FD};
+  for (int fd = LISTENER_FD; fd <= QUIT_FD; fd++) fcntl(fd, F_SETFD, FD_CLOEXEC);
+  nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+  waits = epoll_create1(EPOLL_CLOEXEC);
+  here_length = read_surroundings(getppid(), here, sizeof here);
+  return nothing >= 0 && here_length > 0 && !epoll_ctl(waits, EPOLL_CTL_ADD, LISTENER_FD, &listening) &&
+         !epoll_ctl(waits, EPOLL_CTL_ADD, QUIT_FD, &quitting);
+}
+
+static napi_value next(napi_env env, napi_callback_info info) {
+  size_t count = 2, size;
+  napi_value given[2], result;
+  struct stamp *stamp;
+  double idle;
+  if (napi_get_cb_info(env, info, &count, given, NULL, NULL) || count != 2 || napi_get_value_double(env, given[0], &idle) ||
+      napi_get_buffer_info(env, given[1], (void **)&stamp, &size) || size != sizeof *stamp || connection >= 0 ||
+      (waits < 0 && !open_waits())) {
+    napi_throw_error(env, NULL, "cordon-serve: next takes seconds and a stamp, for one request at a time, from a keeper");
+    return NULL;
+  }
+  napi_get_null(env, &result);
+  /* bubblewrap of a command that is done takes a moment longer than anybody waits for it. */
+  while (waitpid(-1, NULL, WNOHANG) > 0) continue;
+  for (int told = tell('I');;) {
+    struct epoll_event event;
+    int found = epoll_wait(waits, &event, 1, (int)(idle * 1000));
+    if (found < 0 && errno == EINTR) continue;
+    if (!told || found <= 0 || event.data.fd == QUIT_FD) return result;
+    int fd = accept4(LISTENER_FD, NULL, NULL, SOCK_CLOEXEC);
+    if (fd < 0) continue;
+    size_t length;
+    void *payload = NULL;
+    tell('B');
+    connection = fd;
+    if (greet(fd, stamp)) {
+      if ((payload = become(fd, &length))) {
+        napi_create_buffer_copy(env, length, payload, NULL, &result);
+        free(payload);
+        return result;
+      }
+      finish(NOT_BEGUN);
+    }
+    let_go();
+    told = tell('I');
+  }
+}
+
+static napi_value done(napi_env env, napi_callback_info info) {
+  size_t count = 1;
+  napi_value given[1];
+  double code;
+  if (napi_get_cb_info(env, info, &count, given, NULL, NULL) || count != 1 || napi_get_value_double(env, given[0], &code)) {
+    napi_throw_error(env, NULL, "cordon-serve: done takes a code");
+    return NULL;
+  }
+  if (connection >= 0) finish((int32_t)code & 0xffff);
+  let_go();
+  return NULL;
+}
+
+__attribute__((visibility("default"))) int node_api_module_get_api_version_v1(void) { return 8; }
+
+__attribute__((visibility("default"))) napi_value napi_register_module_v1(napi_env env, napi_value exports) {
+  const struct {
+    const char *name;
+    napi_callback function;
+  } functions[] = {{"next", next}, {"done", done}};
+  for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+    napi_value function;
+    if (napi_create_function(env, functions[i].name, strlen(functions[i].name), functions[i].function, NULL, &function) ||
+        napi_set_named_property(env, exports, functions[i].name, function))
+      return NULL;
+  }
+  return exports;
+}

@@ -1,0 +1,36 @@
+/** The person's own skills, where commands can read and run them: shown as they are, and never changed (T3). */
+
+import { join } from 'node:path'
+import { isInside } from '../../files/baseline.ts'
+import { splitPath } from '../../files/path-pattern.ts'
+import type { PathRule, Sourced } from '../../policy/policy.ts'
+import type { Files } from '../../system/files.ts'
+import type { Machine } from '../../system/machine.ts'
+import type { LoadedPolicy } from '../policy/load.ts'
+
+/** The policy with the folders of the user's skills among the places that may be read; nothing where there are none. */
+export function withUserSkills(loaded: LoadedPolicy, { configDir, home }: Machine, files: Files): LoadedPolicy {
+  const { policy } = loaded
+  const folders = [join(configDir, 'skills'), join(home, '.agents', 'skills')]
+    .filter(files.isDirectory)
+    .map(files.canonical)
+    // A link may lead anywhere; what stands in the project is the project's.
+    .filter((path) => !isInside(path, policy.root) && !isInside(policy.root, path))
+  if (folders.length === 0) return loaded
+  const said = { rule: 'your skills', source: 'built-in' } as const
+  const added = folders.map((value): Sourced<string> => ({ value, ...said }))
+  const rules = folders.map((path): PathRule => {
+    const absolute = `${path}/**`
+    return { pattern: { text: absolute, absolute, files: null, segments: splitPath(absolute) }, prompt: false, ...said }
+  })
+  const { reads, writes } = policy
+  return {
+    ...loaded,
+    policy: {
+      ...policy,
+      additionalDirectories: [...policy.additionalDirectories, ...added],
+      reads: reads.declared ? { ...reads, allow: [...reads.allow, ...rules] } : reads,
+      writes: { ...writes, deny: [...writes.deny, ...rules] },
+    },
+  }
+}

@@ -1,0 +1,83 @@
+/**
+ * The macOS backend: sandbox-exec with a profile of the plan. Written against documented and observed behaviour, never run on
+ * a Mac by us: so the first launch of a process is preceded by a probe, and what does not hold closes it.
+ */
+
+import type { Backend, Capability, CompiledSandbox, LaunchIo, PlanUnderway } from '../backend.ts'
+import type { SandboxPlan } from '../plan.ts'
+import { SandboxFault } from '../sandbox-fault.ts'
+import type { Place } from './place.ts'
+
+const CAPABILITIES: ReadonlySet<Capability> = new Set([
+  'programs',
+  'moved-files',
+  'listener',
+  'servers',
+  'terminal',
+  'signals',
+  'same-user',
+])
+
+/** A backend that trusts nothing before it has seen it hold. */
+export function createSeatbeltBackend(): Backend {
+  let proved: Promise<void> | null = null
+  let launcher: typeof import('./launch.ts') | null = null
+  // Loaded late: on every other system it is never needed, and start-up counts.
+  const load = async () => {
+    launcher ??= await import('./launch.ts')
+    return launcher
+  }
+  const bare: Pick<Backend, 'name' | 'launch'> = {
+    name: 'seatbelt',
+    launch: async (plan, io) => (await load()).launchSeatbelt(plan as SandboxPlan, io ?? {}),
+  }
+  const probe = async () => (await import('./probe.ts')).probeSeatbelt(bare)
+  const prove = (): Promise<void> => {
+    proved ??= probe().then(({ usable, assurances }) => {
+      if (usable) return
+      const { name, detail, remedy } = assurances.find(({ status }) => status === 'absent')!
+      throw new SandboxFault(
+        'no-sandbox',
+        `the sandbox of this Mac does not hold (${name}: ${detail}), so nothing runs`,
+        {
+          ...(remedy !== undefined && { remedy }),
+        },
+      )
+    })
+    return proved
+  }
+  return {
+    name: bare.name,
+    capabilities: CAPABILITIES,
+    probe,
+    compile: (plan): CompiledSandbox => {
+      if (!launcher) throw new SandboxFault('sandbox-plan', 'a plan of macOS is compiled after its place was arranged')
+      const [program, ...args] = launcher.launchWords(plan)
+      return { program, args, orders: args.at(args.indexOf('-p') + 1) ?? '' }
+    },
+    arrange: async (needs) => {
+      await load()
+      return (await import('./place.ts')).arrangePlace(needs)
+    },
+    launch: async (planned, io = {}) => {
+      // A plan that is under way is completed before anything is waited for.
+      const plan = 'complete' in planned ? planned.complete() : planned
+      await prove()
+      if (plan.network.kind === 'listener')
+        handOver(plan.network.port, io, 'complete' in planned ? placeOf(planned) : null)
+      return bare.launch(plan, io)
+    },
+    release: () => {},
+  }
+}
+
+function placeOf({ arrangement }: PlanUnderway): Place | null {
+  return (arrangement as Place | undefined) ?? null
+}
+
+/** The port was opened when the plan was made, and the profile names it. */
+function handOver(port: number, io: LaunchIo, place: Place | null): void {
+  if (!io.onListener || place?.listener?.port !== port)
+    throw new SandboxFault('sandbox-network', 'the plan has a way out, but no port was opened for it')
+  io.onListener(place.listener.server, null)
+}

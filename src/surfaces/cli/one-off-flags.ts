@@ -1,0 +1,69 @@
+/** The grants that a person types with one run: `--read`, `--write`, `--allow-host`, `--port`, `--env`, `--tool`. */
+
+import { parseHostPattern } from '../../hosts/pattern.ts'
+import type { HostRule } from '../../policy/policy.ts'
+import { type OneOffGrants, typedPath } from '../../runtime/command/one-off.ts'
+import { bundleNames } from '../../runtime/command/open-runner.ts'
+import { nearest } from '../../runtime/policy/near-word.ts'
+import { machineFiles } from '../../system/files.ts'
+import type { Machine } from '../../system/machine.ts'
+import { type Arguments, listFlag } from './arguments.ts'
+import { UsageError } from './usage.ts'
+
+/** The names of the flags, for who only wants to know whether there is one. */
+export const ONE_OFF_FLAGS: readonly string[] = ['read', 'write', 'allow-host', 'port', 'env', 'tool']
+
+/** Reads them. Throws a UsageError for what is none, and a Fault for a path that is not there. */
+export function oneOffGrants(args: Arguments, machine: Machine): OneOffGrants {
+  const paths = (name: string) => listFlag(args, name).map((typed) => typedPath(typed, machine, machineFiles))
+  return {
+    hosts: listFlag(args, 'allow-host', true).map(typedHost),
+    reads: paths('read'),
+    writes: paths('write'),
+    ports: listFlag(args, 'port', true).map((text) => typedPort(text, '--port')),
+    env: listFlag(args, 'env', true).map(typedVariable),
+    tools: listFlag(args, 'tool', true).map(typedTool),
+  }
+}
+
+/** A plain name, which the person typed for this one run. */
+function typedHost(name: string): HostRule {
+  const parsed = parseHostPattern(name, null)
+  if ('pattern' in parsed && !parsed.pattern.wildcard)
+    return { pattern: parsed.pattern, rule: '--allow-host', source: 'command line' }
+  throw new UsageError(
+    `--allow-host takes hosts such as api.example.org or db.example.org:5432, not “${name}”${withoutScheme(name)}`,
+  )
+}
+
+/** An address of a page is what people have at hand. */
+function withoutScheme(name: string): string {
+  const host = /^[a-z]+:\/\/([^/?#]+)/i.exec(name)?.[1]
+  return host === undefined ? '' : `; did you mean ${host}?`
+}
+
+/** A number of a port. */
+export function typedPort(text: string, flag: string): number {
+  const port = Number(text)
+  if (!/^\d{1,5}$/.test(text) || port < 1 || port > 65_535)
+    throw new UsageError(`${flag} takes a number from 1 to 65535, not “${text}”`)
+  return port
+}
+
+function typedVariable(name: string): string {
+  if (/^[A-Za-z_]\w*$/.test(name)) return name
+  const given = /^([A-Za-z_]\w*)=/.exec(name)?.[1]
+  throw new UsageError(
+    given === undefined
+      ? `--env takes the name of a variable, not “${name}”`
+      : `--env passes a variable of yours on by its name: --env ${given}; to set it: cordon run -- env ${given}=… CMD`,
+  )
+}
+
+function typedTool(name: string): string {
+  if (bundleNames.includes(name)) return name
+  const suggestion = nearest(name, bundleNames)
+  throw new UsageError(
+    `there is no bundle “${name}”${suggestion ? `; did you mean ${suggestion}?` : ''} (cordon bundles lists them)`,
+  )
+}

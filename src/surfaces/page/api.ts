@@ -1,0 +1,112 @@
+/** What the page can ask for and do, one function a path; everything that goes out is made visible on the way. */
+
+import { listQuarantine } from '../../runtime/command/quarantine.ts'
+import { grantProblem, type WhatIfGrant, whatIf } from '../../runtime/decide/what-if.ts'
+import { openSavedGrants } from '../../runtime/policy/saved-grants.ts'
+import { openAuditTrail } from '../../runtime/report/audit-trail.ts'
+import { machineFiles } from '../../system/files.ts'
+import type { Machine } from '../../system/machine.ts'
+import { version } from '../../system/version.ts'
+import { answerOnPage, parseAnswer } from './asks-view.ts'
+import type { Consent } from './consent.ts'
+import { explainCall } from './explain-view.ts'
+import { policyView, writtenPolicy } from './policy-view.ts'
+import { UndoView } from './undo-view.ts'
+
+export type { WhatIf } from '../../runtime/decide/what-if.ts'
+
+type Body = Readonly<Record<string, unknown>>
+
+/** What the page works with. */
+export interface PageParts {
+  readonly machine: Machine
+  /** The canonical root of the project that Policy and Time line are about. */
+  readonly root: string
+  readonly consent: Consent
+  /** What holds on this machine, as `cordon doctor` finds out. */
+  readonly health: () => Promise<object>
+}
+
+/** An answer of the server: `status` is HTTP's. */
+export interface ApiAnswer {
+  readonly status: number
+  readonly body: object
+}
+
+export type ApiCall = (parts: PageParts, given: Body) => Promise<ApiAnswer> | ApiAnswer
+
+const ok = (body: object): ApiAnswer => ({ status: 200, body })
+const bad = (why: string): ApiAnswer => ({ status: 400, body: { why } })
+
+/** How many recorded calls a grant is tried on: each is decided twice. */
+const MAX_REPLAYED = 5000
+/** A grant that nothing used for so long is worth a look. */
+const UNUSED_DAYS = 14
+
+/** GET: nothing is changed. */
+export const reads: Readonly<Record<string, ApiCall>> = {
+  '/api/about': ({ root }) => ok({ root, version }),
+  '/api/policy': async ({ machine, root }) => ok(await policyView(machine, root)),
+  '/api/health': async ({ machine, health }) => {
+    const grants = openSavedGrants(machine)
+    const unused = new Set(grants.unused(UNUSED_DAYS).map(({ id }) => id))
+    return ok({
+      ...(await health()),
+      quarantine: listQuarantine(machine.stateDir).map(({ id, path, reason, time }) => ({ id, path, reason, time })),
+      grants: grants.list().map((grant) => ({ ...grant, unused: unused.has(grant.id) })),
+    })
+  },
+  '/api/timeline': ({ machine, root }) => ok(new UndoView(machine, root).list()),
+  '/api/change': ({ machine, root }, { call }) => {
+    const found = typeof call === 'string' ? new UndoView(machine, root).compare(call) : null
+    return found ? ok(found) : { status: 404, body: { why: 'this call is not kept any more' } }
+  },
+  '/api/call': ({ machine }, { session, call }) => {
+    const trail = openAuditTrail(machine)
+    if (typeof session !== 'string' || typeof call !== 'string' || !trail.sessions().includes(session))
+      return { status: 404, body: { why: 'there is no such call in the record' } }
+    const lines = trail.query({ session, text: call }).filter((line) => line.call === call || line.within === call)
+    return ok({ lines: lines.slice(-50) })
+  },
+}
+
+/** POST: answers, tries and undoes. */
+export const deeds: Readonly<Record<string, ApiCall>> = {
+  '/api/answer': async ({ machine, consent }, given) => {
+    const answer = parseAnswer(given)
+    if (!answer) return bad('that is no answer')
+    const answered = await answerOnPage(machine, answer, consent)
+    return { status: { done: 200, consent: 403, gone: 409, bad: 400 }[answered.status], body: answered }
+  },
+  '/api/explain': async ({ machine, root }, { tool = 'bash', input, command }) => {
+    if (typeof tool !== 'string') return bad('name a tool')
+    const opened = await writtenPolicy(machine, root)
+    if ('problem' in opened) return bad(opened.problem)
+    const given = typeof command === 'string' ? { command } : input
+    return ok(await explainCall({ tool, input: given }, opened.loaded, machine))
+  },
+  '/api/what-if': async ({ machine, root }, { kind, value }) => {
+    const grant = { kind, value } as WhatIfGrant
+    if (!['command', 'read', 'write', 'host', 'directory'].includes(String(kind)) || typeof value !== 'string')
+      return bad('say what would be granted')
+    const opened = await writtenPolicy(machine, root)
+    if ('problem' in opened) return bad(opened.problem)
+    const problem = grantProblem(grant, { root, home: machine.home })
+    if (problem !== null) return bad(problem)
+    const lines = openAuditTrail(machine)
+      .query({})
+      .filter((line) => line.project === root && (line.type === 'begin' || line.type === 'denied'))
+    return ok(await whatIf(grant, lines.slice(-MAX_REPLAYED), opened.loaded, machine, machineFiles))
+  },
+  '/api/undo': ({ machine, root }, { call, since, force }) => {
+    if (typeof call !== 'string') return bad('name a call')
+    const done = new UndoView(machine, root).undo(call, since === true, force === true)
+    return { status: done.problem === null ? 200 : 409, body: done }
+  },
+  '/api/revoke': ({ machine }, { grant }) => {
+    const grants = openSavedGrants(machine)
+    // Taking back a no would open something: that is the terminal's.
+    const known = grants.list().find(({ id, verdict }) => id === grant && verdict === 'allow')
+    return known && grants.revoke(known.id) ? ok({}) : { status: 404, body: { why: 'there is no such grant any more' } }
+  },
+}

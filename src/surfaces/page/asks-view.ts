@@ -1,0 +1,145 @@
+/** Questions for the page: the same text, reasons and answers as at the terminal, and what becomes of an answer given there. */
+
+import { answerText, answerWaiting, standingAnswer } from '../../runtime/asks/waiting.ts'
+import { ANSWERS, type AnswerRow, answerOf } from '../../runtime/cordon.ts'
+import { answerAsk } from '../../runtime/hook/answer-ask.ts'
+import { type GivenAnswer, type OpenAsk, openAsks } from '../../runtime/hook/asks.ts'
+import type { Machine } from '../../system/machine.ts'
+import type { Consent } from './consent.ts'
+import { shownLines, shownText } from './shown.ts'
+
+/** A question as the page shows it. */
+export interface ShownAsk {
+  readonly id: string
+  readonly from: string
+  readonly project: string
+  readonly tool: string
+  /** The subject in pieces; those that ask are marked. */
+  readonly subject: readonly { readonly text: string; readonly marked: boolean }[]
+  readonly where: string | null
+  readonly hosts: readonly string[]
+  /** Whether somebody waits for the answer; otherwise it holds for the next try. */
+  readonly waits: boolean
+  readonly since: number
+  /** The worst first. */
+  readonly reasons: readonly { readonly messages: readonly string[]; readonly rule: string }[]
+  /** What could be saved: each offer with what it grants, and admits. */
+  readonly offers: readonly (readonly { readonly grant: string; readonly admits: string }[])[]
+  readonly answers: readonly AnswerRow[]
+}
+
+/** A question, made visible. */
+export function shownAsk({ id, host, project, time, view, waiting }: OpenAsk): ShownAsk {
+  return {
+    id,
+    from: shownText(host),
+    project: shownText(project),
+    tool: shownText(view.tool),
+    subject: pieces(view.subject, view.marks),
+    where: view.where === null ? null : shownText(view.where),
+    hosts: view.hosts.map(shownText),
+    waits: waiting !== undefined,
+    since: time,
+    reasons: view.reasons.map(({ code, messages, rule, source }) => ({
+      messages: messages.map(({ text, count }) => `${shownText(text)}${count > 1 ? ` (${count} times)` : ''}`),
+      rule: shownText(rule === null ? `[${code}]` : `[${code}] ${rule} (${source})`),
+    })),
+    offers: view.offers.map((offer) =>
+      [offer, ...(offer.also ?? [])].map(({ kind, value, admits }) => ({
+        grant: shownText(`${kind} ${value}`),
+        admits: shownText(admits),
+      })),
+    ),
+    answers: ANSWERS.filter(({ kind }) => view.answers.includes(kind)),
+  }
+}
+
+/** A text cut where marks begin and end. */
+function pieces(text: string, marks: OpenAsk['view']['marks']): ShownAsk['subject'] {
+  const inside = marks.filter(({ start, end }) => start >= 0 && end <= text.length && start < end)
+  const cuts = [...new Set([0, text.length, ...inside.flatMap(({ start, end }) => [start, end])])].sort((a, b) => a - b)
+  return cuts.slice(1).map((end, index) => {
+    const start = cuts[index]!
+    const marked = inside.some((mark) => mark.start <= start && end <= mark.end)
+    return { text: shownLines(text.slice(start, end)), marked }
+  })
+}
+
+/** An answer as the page sends it: from outside, and believed only where it was offered. */
+export interface PageAnswer {
+  readonly ask: string
+  readonly kind: AnswerRow['kind']
+  readonly choice?: number
+  readonly seconds?: number
+  readonly message?: string
+  /** What the terminal showed. */
+  readonly code?: string
+}
+
+/** `consent`: a code is wanted. `gone`: it was too late, and `why` says what stands. */
+export type Answered =
+  | { readonly status: 'done'; readonly said: string }
+  | { readonly status: 'consent' | 'gone' | 'bad'; readonly why: string }
+
+/** How long a yes of the page holds for a call that is to be tried again. */
+const ONCE_MINUTES = 10
+
+/** Reads an answer of the page; null when it is none. */
+export function parseAnswer({
+  ask,
+  kind,
+  choice,
+  seconds,
+  message,
+  code,
+}: Readonly<Record<string, unknown>>): PageAnswer | null {
+  const isNumber = (value: unknown) => value === undefined || (Number.isSafeInteger(value) && Number(value) >= 0)
+  const isText = (value: unknown) => value === undefined || typeof value === 'string'
+  if (typeof ask !== 'string' || !ANSWERS.some((row) => row.kind === kind)) return null
+  if (!isNumber(choice) || !isNumber(seconds) || !isText(message) || !isText(code)) return null
+  const given = Object.entries({ choice, seconds, message, code }).filter(([, value]) => value !== undefined)
+  return { ask, kind, ...Object.fromEntries(given) } as PageAnswer
+}
+
+/** Gives an answer; the first one stands. */
+export async function answerOnPage(
+  machine: Machine,
+  given: PageAnswer,
+  consent: Consent,
+  by = 'page',
+): Promise<Answered> {
+  const ask = openAsks(machine, Date.now()).find(({ id }) => id === given.ask)
+  if (!ask) {
+    const stands = standingAnswer(machine, given.ask)
+    return { status: 'gone', why: stands ? `it was answered already: ${answerText(stands)}` : 'that question is gone' }
+  }
+  const { kind, choice = 0, seconds, message } = given
+  const grants = ask.waiting ? ask.view.offers : ask.suggestions
+  const answer = answerOf(ask.view, grants, { answer: kind, choice, seconds, message })
+  if (!answer) return { status: 'bad', why: 'that answer was not offered' }
+  // What is over with the question itself needs no more; everything else outlives it.
+  if (ANSWERS.find((row) => row.kind === kind)!.saves) {
+    const refused = consent.take(deedOf(given, ask), given.code ?? null)
+    if (refused !== null) return { status: 'consent', why: refused }
+  }
+  if (!ask.waiting) return { status: 'done', said: await answerAsk(machine, ask, answer, Date.now(), ONCE_MINUTES) }
+  const stands: GivenAnswer = {
+    kind,
+    by,
+    choice,
+    ...(seconds !== undefined && { seconds }),
+    ...(message !== undefined && { message }),
+  }
+  const why = answerWaiting(machine, ask.id, stands)
+  return why === null ? { status: 'done', said: answerText(stands) } : { status: 'gone', why }
+}
+
+/** What a person agrees to, in the terminal's words. */
+function deedOf({ kind, choice = 0, seconds = 0 }: PageAnswer, { id, project, view }: OpenAsk): string {
+  const offer = view.offers[choice]
+  const grants = offer ? [offer, ...(offer.also ?? [])].map((one) => shownText(`${one.kind} ${one.value}`)) : []
+  const what = `${grants.join(', ')} in ${shownText(project)} (question ${id})`
+  if (kind === 'deny-always') return `deny for ever, in the signed manifest: ${what}`
+  if (kind === 'always') return `grant for ever, in the signed manifest: ${what}`
+  return `grant for ${kind === 'session' ? 'the session' : `${Math.ceil(seconds / 60)} minutes`}: ${what}`
+}

@@ -1,0 +1,96 @@
+/** What a call made of its files, line by line, and the button that puts it back. */
+
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import type { Undone } from '../undo-view.ts'
+import { post } from './server.ts'
+import { useAnswer } from './words.tsx'
+
+interface Compared {
+  readonly files: readonly {
+    readonly path: string
+    readonly hidden: string | null
+    readonly lines: readonly { readonly sign: string; readonly text: string }[]
+  }[]
+}
+
+/** The changes of one call. */
+export function Diff({ call }: { readonly call: string }): JSX.Element {
+  const { body, problem } = useAnswer<Compared>(`/api/change?call=${encodeURIComponent(call)}`)
+  return (
+    <section aria-label="What it changed" class="diff">
+      <h3>What it changed</h3>
+      {!body && <p class="dim">{problem ?? 'Looking …'}</p>}
+      {body?.files.map(({ path, hidden, lines }) => (
+        <figure key={path}>
+          <figcaption class="path">{path}</figcaption>
+          {hidden !== null ? (
+            <p class="dim">Not shown: {hidden}.</p>
+          ) : (
+            // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys.
+            <pre tabIndex={0}>
+              {lines.map(({ sign, text }, index) => (
+                <span key={`${index}${text}`} class={sign === '+' ? 'plus' : sign === '-' ? 'minus' : ''}>
+                  {sign} {text}
+                  {'\n'}
+                </span>
+              ))}
+            </pre>
+          )}
+        </figure>
+      ))}
+      {body && <UndoButton call={call} label="Put this call back" />}
+    </section>
+  )
+}
+
+/** Puts back; what is not as it was left is shown before anything is forced. */
+export function UndoButton(props: {
+  readonly call: string
+  readonly label: string
+  readonly since?: boolean
+  readonly done?: () => void
+}): JSX.Element {
+  const [result, take] = useState<Undone | null>(null)
+  const [sure, ask] = useState(false)
+  const undo = async (force: boolean) => {
+    ask(false)
+    const { body } = await post<Undone>('/api/undo', { call: props.call, since: props.since === true, force })
+    take(body)
+    if (body.problem === null) props.done?.()
+  }
+  return (
+    <div class="undo">
+      {sure ? (
+        <div class="buttons">
+          <button type="button" class="no" onClick={() => void undo(false)}>
+            Yes, put back
+          </button>
+          <button type="button" onClick={() => ask(false)}>
+            Leave it
+          </button>
+        </div>
+      ) : (
+        <button type="button" onClick={() => ask(true)}>
+          {props.label}
+        </button>
+      )}
+      <div role="status">
+        {result &&
+          (result.problem ?? `Put back: ${result.undone.length} ${result.undone.length === 1 ? 'call' : 'calls'}.`)}
+        {result && result.conflicts.length > 0 && (
+          <>
+            <ul>
+              {result.conflicts.map((line) => (
+                <li key={line}>{line}</li>
+              ))}
+            </ul>
+            <button type="button" class="no" onClick={() => void undo(true)}>
+              Put back what can be, all the same
+            </button>
+          </>
+        )}
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,117 @@
+/** The rows of the record: a call is one row, whatever lines it has; filtered by words. */
+
+import type { EventRow } from '../event-row.ts'
+
+/** One row of the list. */
+export interface RecordRow {
+  readonly key: string
+  readonly begin: EventRow
+  /** The line after the call, when it came. */
+  end: EventRow | null
+}
+
+/** What is looked for; an empty text is anything. */
+export interface RecordFilter {
+  readonly text: string
+  readonly project: string
+  readonly session: string
+  readonly tool: string
+  readonly verdict: string
+  readonly host: string
+  readonly file: string
+}
+
+export const NO_FILTER: RecordFilter = { text: '', project: '', session: '', tool: '', verdict: '', host: '', file: '' }
+
+/** More rows than this are not held: the oldest go. */
+const MAX_ROWS = 100_000
+const DROPPED = 10_000
+
+/** The rows that are there, in the order of their time. */
+export class RecordRows {
+  rows: RecordRow[] = []
+  readonly #calls = new Map<string, RecordRow>()
+
+  add(events: readonly EventRow[]): void {
+    for (const event of events) {
+      const key = `${event.session} ${event.call ?? `#${event.seq}`}`
+      const known = this.#calls.get(key)
+      if (known && (event.type === 'end' || event.type === 'background')) known.end = event
+      else if (event.type !== 'end') {
+        const row = { key: known ? `${key} ${event.seq}` : key, begin: event, end: null }
+        this.rows.push(row)
+        if (!known && event.call !== undefined) this.#calls.set(key, row)
+      }
+    }
+    if (this.rows.length > MAX_ROWS + DROPPED)
+      for (const row of this.rows.splice(0, this.rows.length - MAX_ROWS)) this.#calls.delete(row.key)
+  }
+
+  /** Sessions come one after the other at first: afterwards they are one record. */
+  sort(): void {
+    this.rows = this.rows.toSorted((a, b) => (a.begin.time < b.begin.time ? -1 : a.begin.time > b.begin.time ? 1 : 0))
+  }
+
+  /** Calls that began and did not end, in sessions that run. */
+  running(sessions: ReadonlySet<string>): RecordRow[] {
+    return this.rows.filter(
+      ({ begin, end }) =>
+        end === null && begin.type === 'begin' && begin.tool !== undefined && sessions.has(begin.session),
+    )
+  }
+
+  clear(): void {
+    this.rows = []
+    this.#calls.clear()
+  }
+}
+
+/** The rows that fit, the newest first. */
+export function filtered(rows: readonly RecordRow[], filter: RecordFilter): RecordRow[] {
+  const found: RecordRow[] = []
+  const words = filter.text.toLowerCase().split(/\s+/).filter(Boolean)
+  for (let at = rows.length - 1; at >= 0; at--) if (fits(rows[at]!, filter, words)) found.push(rows[at]!)
+  return found
+}
+
+function fits({ begin, end }: RecordRow, filter: RecordFilter, words: readonly string[]): boolean {
+  if (filter.project !== '' && begin.project !== filter.project) return false
+  if (filter.session !== '' && begin.session !== filter.session) return false
+  if (filter.tool !== '' && begin.tool !== filter.tool) return false
+  if (filter.verdict !== '' && begin.verdict !== filter.verdict) return false
+  if (filter.host !== '' && !holds(filter.host, begin.hosts, end?.hosts)) return false
+  if (filter.file !== '' && !holds(filter.file, begin.files, end?.files, begin.subject)) return false
+  return words.every((word) =>
+    holds(
+      word,
+      begin.subject,
+      begin.tool,
+      begin.type,
+      begin.reason,
+      begin.agent,
+      begin.session,
+      begin.project,
+      end?.outcome,
+      end?.files,
+      end?.hosts,
+    ),
+  )
+}
+
+function holds(part: string, ...texts: readonly (string | undefined)[]): boolean {
+  const wanted = part.toLowerCase()
+  return texts.some((text) => text?.toLowerCase().includes(wanted))
+}
+
+/** The values that a field has, for a list to choose from: the most frequent first, not too many. */
+export function valuesOf(rows: readonly RecordRow[], field: 'project' | 'session' | 'tool'): string[] {
+  const counts = new Map<string, number>()
+  for (const { begin } of rows) {
+    const value = begin[field]
+    if (value !== undefined) counts.set(value, (counts.get(value) ?? 0) + 1)
+  }
+  return [...counts]
+    .sort((a, b) => b[1] - a[1])
+    .slice(0, 100)
+    .map(([value]) => value)
+}

@@ -1,0 +1,55 @@
+/** The terminal's consent: what outlives a question needs a code that is shown in the terminal where the page was started. */
+
+import { randomInt, timingSafeEqual } from 'node:crypto'
+
+export interface Consent {
+  /** Whether this very deed was agreed to. Otherwise why not; a code is shown then, where there is a terminal. */
+  take(deed: string, code: string | null): string | null
+}
+
+interface Pending {
+  readonly deed: string
+  readonly code: string
+  readonly until: number
+  tries: number
+}
+
+const HOLDS_MS = 2 * 60_000
+const MAX_TRIES = 3
+
+/** A consent that shows its codes by `show`, which says whether anybody could see it. One deed is pending at a time. */
+export function terminalConsent(show: (text: string) => boolean, now: () => number = Date.now): Consent {
+  let pending: Pending | null = null
+  return {
+    take(deed, code) {
+      const known = pending?.deed === deed && pending.until > now() ? pending : null
+      if (known && code !== null) {
+        known.tries++
+        if (isSame(code.replaceAll(' ', ''), known.code)) {
+          pending = null
+          return null
+        }
+        if (known.tries < MAX_TRIES) return 'that is not the code that the terminal shows'
+        pending = null
+        return 'that was not the code three times; begin again'
+      }
+      // A question that is asked again meanwhile keeps its code, so that nobody can fill the terminal.
+      if (known) return 'the terminal shows a code: type it here'
+      const fresh = String(randomInt(1_000_000)).padStart(6, '0')
+      pending = { deed, code: fresh, until: now() + HOLDS_MS, tries: 0 }
+      if (
+        show(
+          `the page wants to ${deed}\n  If that is you, type this code there: ${fresh.slice(0, 3)} ${fresh.slice(3)}`,
+        )
+      )
+        return 'the terminal shows a code: type it here'
+      pending = null
+      return 'this needs a code from a terminal, and the page was not started in one; run cordon ui in a terminal'
+    },
+  }
+}
+
+function isSame(given: string, wanted: string): boolean {
+  const [one, other] = [Buffer.from(given), Buffer.from(wanted)]
+  return one.length === other.length && timingSafeEqual(one, other)
+}

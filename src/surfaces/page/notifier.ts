@@ -1,0 +1,115 @@
+/** Tells a person of questions who is not looking: a signed notice to their webhook, and a notification of the desktop. */
+
+import { spawn } from 'node:child_process'
+import { createHmac, randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import type { OpenAsk } from '../../runtime/hook/asks.ts'
+import { messageOf } from '../../system/fault.ts'
+import type { Machine } from '../../system/machine.ts'
+import { openOwnDirectory, readOwnFile, writeOwnFile } from '../../system/state.ts'
+import type { AnswerLinks } from './answer-links.ts'
+import { shownText } from './shown.ts'
+
+/** How a person wants to be told. */
+export interface NoticeSettings {
+  readonly webhook: string | null
+  readonly format: 'json' | 'ntfy'
+  readonly answerUrl: string | null
+  readonly desktop: boolean
+}
+
+const TIMEOUT_MS = 10_000
+
+/** The key that notices are signed with; made when it is first needed. */
+export function webhookKey(machine: Machine): string {
+  const path = join(openOwnDirectory(machine.stateDir), 'webhook.key')
+  const known = readOwnFile(path)
+  if (known) return Buffer.from(known).toString('utf8').trim()
+  const fresh = `whsec_${randomBytes(32).toString('base64')}`
+  writeOwnFile(path, `${fresh}\n`)
+  return fresh
+}
+
+/** The signature of a notice, as Standard Webhooks have it. */
+export function signatureOf(key: string, id: string, time: number, body: string): string {
+  const secret = Buffer.from(key.replace(/^whsec_/, ''), 'base64')
+  return `v1,${createHmac('sha256', secret).update(`${id}.${time}.${body}`).digest('base64')}`
+}
+
+/** A question as it leaves the machine: secrets masked, and the links that answer it. */
+export interface Notice {
+  readonly id: string
+  readonly project: string
+  readonly from: string
+  readonly tool: string
+  readonly subject: string
+  readonly reason: string
+  readonly answers: { readonly once?: string; readonly deny: string }
+}
+
+/** The notice of a question. Without an answer nothing is allowed, so that a lost notice is a no. */
+export function noticeOf(ask: OpenAsk, links: AnswerLinks, base: string): Notice {
+  const url = (kind: 'once' | 'deny') => `${base.replace(/\/$/, '')}/answer/${links.make({ ask: ask.id, kind })}`
+  return {
+    id: ask.id,
+    project: shownText(ask.project),
+    from: shownText(ask.host),
+    tool: shownText(ask.tool),
+    subject: shownText(ask.view.subject).slice(0, 1000),
+    reason: shownText(ask.view.reasons[0]?.messages[0]?.text ?? '').slice(0, 1000),
+    answers: { ...(ask.view.answers.includes('once') && { once: url('once') }), deny: url('deny') },
+  }
+}
+
+/** Posts a notice; null when it was taken, otherwise why not. Redirects are not followed: a question goes where its person said. */
+export async function postNotice(notice: Notice, settings: NoticeSettings, key: string): Promise<string | null> {
+  const { webhook, format } = settings
+  if (webhook === null) return null
+  const { url, body } =
+    format === 'ntfy' ? ntfyMessage(notice, webhook) : { url: webhook, body: JSON.stringify(notice) }
+  const time = Math.floor(Date.now() / 1000)
+  const id = `ask_${notice.id}`
+  try {
+    const answer = await fetch(url, {
+      method: 'POST',
+      body,
+      redirect: 'error',
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+      headers: {
+        'content-type': 'application/json',
+        'webhook-id': id,
+        'webhook-timestamp': String(time),
+        'webhook-signature': signatureOf(key, id, time, body),
+      },
+    })
+    await answer.body?.cancel()
+    return answer.ok ? null : `the webhook answered ${answer.status}`
+  } catch (error) {
+    const cause = error instanceof Error && error.cause ? ` (${messageOf(error.cause)})` : ''
+    return `the webhook was not reached: ${messageOf(error)}${cause}`
+  }
+}
+
+/** ntfy takes a message as JSON at its root, with the topic in it. */
+function ntfyMessage({ tool, subject, reason, project, answers }: Notice, webhook: string) {
+  const { origin, pathname } = new URL(webhook)
+  const button = (label: string, url: string) => ({ action: 'http', label, url, method: 'POST', clear: true })
+  const body = {
+    topic: decodeURIComponent(pathname.split('/').filter(Boolean).at(-1) ?? ''),
+    title: `Cordon asks: ${tool}`,
+    message: `${subject}\n${reason}\n${project}`,
+    priority: 4,
+    actions: [...(answers.once === undefined ? [] : [button('Yes, once', answers.once)]), button('No', answers.deny)],
+  }
+  return { url: `${origin}/`, body: JSON.stringify(body) }
+}
+
+/** Shows a notification where the desktop has a program for it; what is missing is not missed. */
+export function notifyDesktop({ tool, subject }: Notice, env: Readonly<Record<string, string | undefined>>): void {
+  if (!env.DBUS_SESSION_BUS_ADDRESS && !env.DISPLAY && !env.WAYLAND_DISPLAY) return
+  // The body is markup.
+  const text = subject.slice(0, 300).replace(/[&<>]/g, (sign) => `&#${sign.charCodeAt(0)};`)
+  const child = spawn('notify-send', ['--app-name=Cordon', '--', `Cordon asks: ${tool}`, text], { stdio: 'ignore' })
+  child.on('error', () => {})
+  child.unref()
+}

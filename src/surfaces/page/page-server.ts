@@ -1,0 +1,178 @@
+/** The page's server on loopback: three files for anybody who calls it by its name, data for the page itself, answers for links. */
+
+import { randomBytes } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { isFirstPage, registerPage } from '../../runtime/asks/open-pages.ts'
+import { openAsks } from '../../runtime/hook/asks.ts'
+import { Fault, messageOf } from '../../system/fault.ts'
+import { AnswerLinks } from './answer-links.ts'
+import { answerByLink } from './answer-page.ts'
+import { deeds, type PageParts, reads } from './api.ts'
+import { streamLive } from './live-feed.ts'
+import { type NoticeSettings, noticeOf, notifyDesktop, postNotice, webhookKey } from './notifier.ts'
+import { apiRefusal, fileRefusal, setHeaders } from './page-guard.ts'
+import { shown, shownText } from './shown.ts'
+
+export interface PageOptions extends PageParts {
+  readonly port: number
+  readonly notices: NoticeSettings
+  /** Says what went wrong, where the page was started. */
+  readonly warn: (text: string) => void
+}
+
+export interface PageServer {
+  /** With the token: whoever has it can answer. */
+  readonly link: string
+  readonly port: number
+  close(): Promise<void>
+}
+
+const FILES: Readonly<Record<string, readonly [name: string, type: string]>> = {
+  '/': ['index.html', 'text/html; charset=utf-8'],
+  '/page.js': ['page.js', 'text/javascript; charset=utf-8'],
+  '/page.css': ['page.css', 'text/css; charset=utf-8'],
+  '/icon.svg': ['icon.svg', 'image/svg+xml'],
+}
+
+const MAX_BODY = 64 * 1024
+/** Streams that are open at one time: a page has one. */
+const MAX_STREAMS = 8
+const LOOK_MS = 700
+
+/** Starts the page on 127.0.0.1; port 0 takes any free one. */
+export async function servePage(options: PageOptions): Promise<PageServer> {
+  const folder = pageFolder()
+  const token = randomBytes(32).toString('base64url')
+  const links = new AnswerLinks()
+  const ended = new AbortController()
+  let streams = 0
+  const http = createServer((request, response) => {
+    void handle(request, response).catch((error: unknown) => {
+      options.warn(`the page: ${messageOf(error)}`)
+      if (response.headersSent) response.destroy()
+      else send(response, 500, { why: shownText(messageOf(error)) })
+    })
+  })
+  http.headersTimeout = 10_000
+  http.requestTimeout = 30_000
+
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = new URL(request.url ?? '/', 'http://127.0.0.1')
+    const { pathname } = url
+    const code = /\/answer\/([\w-]{43})$/.exec(pathname)?.[1]
+    if (code !== undefined) {
+      setHeaders(response, 'answer')
+      return answerByLink(request, response, { code, links, port, options })
+    }
+    setHeaders(response)
+    if (!pathname.startsWith('/api/')) return serveFile(request, response, pathname)
+    const refusal = apiRefusal(request, port, token)
+    if (refusal) return send(response, refusal.status, { why: refusal.why })
+    if (pathname === '/api/live' && request.method === 'GET') {
+      if (streams >= MAX_STREAMS) return send(response, 503, { why: 'too many pages are open' })
+      streams++
+      try {
+        return await streamLive(options.machine, response, ended.signal)
+      } finally {
+        streams--
+      }
+    }
+    const call = { GET: reads, POST: deeds }[request.method ?? '']?.[pathname]
+    if (!call) return send(response, 404, { why: 'there is nothing here' })
+    const given = request.method === 'GET' ? Object.fromEntries(url.searchParams) : await readBody(request)
+    if (!given) return send(response, 400, { why: 'that is no JSON object of an ordinary size' })
+    const answer = await call(options, given)
+    if (pathname === '/api/answer' && answer.status === 200) links.forget(String(given.ask))
+    send(response, answer.status, answer.body)
+  }
+
+  function serveFile(request: IncomingMessage, response: ServerResponse, pathname: string): void {
+    const refusal = fileRefusal(request, port)
+    const file = Object.hasOwn(FILES, pathname) ? FILES[pathname] : undefined
+    if (refusal) send(response, refusal.status, { why: refusal.why })
+    else if (!file || request.method !== 'GET') send(response, 404, { why: 'there is nothing here' })
+    else response.writeHead(200, { 'content-type': file[1] }).end(readFileSync(join(folder, file[0])))
+  }
+
+  await new Promise<void>((resolve, reject) => {
+    http.once('error', reject)
+    http.listen(options.port, '127.0.0.1', resolve)
+  })
+  const { port } = http.address() as AddressInfo
+  const unregister = registerPage(options.machine)
+  const stop = tellOfAsks(options, links, port)
+  return {
+    link: `http://127.0.0.1:${port}/#t=${token}`,
+    port,
+    close: async () => {
+      stop()
+      ended.abort(new Error('the page ends'))
+      unregister()
+      http.closeAllConnections()
+      await new Promise((resolve) => http.close(resolve))
+    },
+  }
+}
+
+/** Tells of each question once, as long as this page is the first of those that are open. */
+function tellOfAsks({ machine, notices, warn }: PageOptions, links: AnswerLinks, port: number): () => void {
+  const told = new Set(openAsks(machine, Date.now()).map(({ id }) => id))
+  const look = () => {
+    const open = openAsks(machine, Date.now())
+    const fresh = open.filter(({ id }) => !told.has(id))
+    told.clear()
+    for (const { id } of open) told.add(id)
+    if (fresh.length === 0 || !isFirstPage(machine)) return
+    for (const ask of fresh) {
+      const notice = noticeOf(ask, links, notices.answerUrl ?? `http://127.0.0.1:${port}`)
+      if (notices.desktop) notifyDesktop(notice, machine.env)
+      if (notices.webhook === null) continue
+      void postNotice(notice, notices, webhookKey(machine)).then((problem) => problem !== null && warn(problem))
+    }
+  }
+  const timer = setInterval(() => {
+    try {
+      look()
+    } catch (error) {
+      warn(messageOf(error))
+    }
+  }, LOOK_MS)
+  return () => clearInterval(timer)
+}
+
+/** The page's files: beside the bundled program, the library, or below a checkout's build. */
+function pageFolder(): string {
+  const places = ['../page', '../../../page', '../../../dist/page']
+  const found = places
+    .map((place) => join(import.meta.dirname, place))
+    .find((path) => existsSync(join(path, 'page.js')))
+  if (found) return found
+  throw new Fault('no-page', 'the page is not built', { remedy: 'Run npm run build.' })
+}
+
+async function readBody(request: IncomingMessage): Promise<Readonly<Record<string, unknown>> | null> {
+  if (!/^application\/json\b/.test(request.headers['content-type'] ?? '')) return null
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    size += chunk.length
+    if (size > MAX_BODY) return null
+    chunks.push(chunk)
+  }
+  try {
+    const value: unknown = JSON.parse(Buffer.concat(chunks).toString('utf8'))
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null
+  } catch {
+    return null
+  }
+}
+
+function send(response: ServerResponse, status: number, body: object): void {
+  const close = status >= 400 ? { connection: 'close' } : {}
+  response
+    .writeHead(status, { 'content-type': 'application/json; charset=utf-8', ...close })
+    .end(JSON.stringify(shown(body)))
+}

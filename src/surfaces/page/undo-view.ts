@@ -1,0 +1,107 @@
+/** The time line: what agents did to the tree of a project, what each call made of its files, and putting it back. */
+
+import { type KeptCall, ProjectUndo } from '../../runtime/undo.ts'
+import type { Machine } from '../../system/machine.ts'
+import { type DiffLine, lineDiff } from '../terminal/line-diff.ts'
+
+export interface TimelineCall {
+  readonly id: string
+  readonly what: string
+  readonly at: string
+  readonly session: string | null
+  readonly undoes: string | null
+  readonly undoneBy: string | null
+  readonly made: readonly string[]
+  readonly changed: readonly string[]
+  readonly removed: readonly string[]
+  readonly conflicts: readonly string[]
+  /** How many paths there are: the lists are cut. */
+  readonly paths: number
+}
+
+export interface Undone {
+  /** Null: everything that was meant is put back. */
+  readonly problem: string | null
+  readonly conflicts: readonly string[]
+  readonly undone: readonly string[]
+}
+
+const MAX_CALLS = 200
+const MAX_PATHS = 30
+const MAX_LINES = 400
+
+/** The calls of one project. */
+export class UndoView {
+  readonly #undo: ProjectUndo
+
+  constructor(machine: Machine, root: string) {
+    this.#undo = new ProjectUndo({ ...machine, cwd: root })
+  }
+
+  list(): { readonly calls: readonly TimelineCall[] } {
+    return {
+      calls: this.#undo
+        .calls()
+        .slice(0, MAX_CALLS)
+        .map((call) => this.#shown(call)),
+    }
+  }
+
+  /** What a call made of its files; null when it is not kept. */
+  compare(
+    id: string,
+  ): { readonly files: readonly { path: string; hidden: string | null; lines: DiffLine[] }[] } | null {
+    const call = this.#undo.calls().find((one) => one.id === id)
+    if (!call) return null
+    const files = this.#undo.compare(call).map(({ path, before, after, hidden }) => ({
+      path,
+      hidden,
+      lines: hidden === null ? lineDiff(linesOf(before), linesOf(after)).slice(0, MAX_LINES) : [],
+    }))
+    return { files }
+  }
+
+  /** Puts a call back, or everything since it, the last one first; stops at the first that is not as it was left. */
+  undo(id: string, since: boolean, force: boolean): Undone {
+    const open = this.#undo.calls().filter(({ about, undoneBy }) => about.undoes === undefined && undoneBy === null)
+    const at = open.findIndex((call) => call.id === id)
+    if (at < 0) return { problem: 'this call cannot be put back any more', conflicts: [], undone: [] }
+    const undone: string[] = []
+    for (const call of since ? open.slice(0, at + 1) : [open[at]!]) {
+      const result = this.#undo.undo(call, force)
+      const conflicts = result.conflicts.map(({ path, what }) => `${path}: ${what}`).slice(0, MAX_PATHS)
+      if (result.id === null)
+        return { problem: `nothing of “${call.about.what}” was put back: it is not as it was left`, conflicts, undone }
+      undone.push(call.id)
+      if (result.failed.length > 0) {
+        const failed = result.failed.map(({ path, error }) => `${path}: not put back (${error})`)
+        return { problem: 'not everything could be put back', conflicts: failed.slice(0, MAX_PATHS), undone }
+      }
+    }
+    return { problem: null, conflicts: [], undone }
+  }
+
+  #shown(call: KeptCall): TimelineCall {
+    const { about, changes, conflicts } = this.#undo.show(call)
+    const { made, changed, removed } = changes
+    return {
+      id: call.id,
+      what: about.what,
+      at: about.at,
+      session: about.session ?? null,
+      undoes: about.undoes ?? null,
+      undoneBy: call.undoneBy,
+      made: made.slice(0, MAX_PATHS),
+      changed: changed.slice(0, MAX_PATHS),
+      removed: removed.slice(0, MAX_PATHS),
+      conflicts:
+        call.undoneBy === null ? conflicts.slice(0, MAX_PATHS).map(({ path, what }) => `${path}: ${what}`) : [],
+      paths: made.length + changed.length + removed.length,
+    }
+  }
+}
+
+function linesOf(text: string | null): string[] {
+  if (text === null || text === '') return []
+  return text.replace(/\n$/, '').split('\n')
+}

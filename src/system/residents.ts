@@ -1,0 +1,69 @@
+/** The resident processes of this user: where they are found, what they hold, and their end. */
+
+import { lstatSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { isSameProcess, startOf } from './alive.ts'
+import { ownUid } from './state.ts'
+
+/** One keeper with its workers (native/resident/). */
+export interface Resident {
+  readonly pid: number
+  readonly started: string | null
+  /** The program that it serves: Node and Cordon. */
+  readonly program: readonly string[]
+  readonly workers: number
+  /** What all of it holds, with what is shared counted in parts; null where the kernel does not tell. */
+  readonly bytes: number | null
+}
+
+/** The residents that are there now. */
+export function residents(env: Readonly<Record<string, string | undefined>>): readonly Resident[] {
+  return places(env).flatMap((place) =>
+    readdirSync(place)
+      .filter((name) => name.endsWith('.lock'))
+      .flatMap((name) => residentOf(join(place, name)) ?? []),
+  )
+}
+
+/** Ends one. A command that it runs goes on to its end. */
+export function stopResident({ pid, started }: Resident): void {
+  if (isSameProcess(pid, started)) process.kill(pid, 'SIGTERM')
+}
+
+/** Where the client looks (native/resident/place.c), as far as nobody else can write there. */
+function places({ XDG_RUNTIME_DIR: runtime }: Readonly<Record<string, string | undefined>>): readonly string[] {
+  const usual = `/tmp/cordon-${ownUid()}`
+  return [...(runtime?.startsWith('/') ? [join(runtime, 'cordon')] : []), usual].filter((place) => {
+    const facts = lstatSync(place, { throwIfNoEntry: false })
+    return facts?.isDirectory() && facts.uid === ownUid() && (facts.mode & 0o077) === 0
+  })
+}
+
+function residentOf(lock: string): Resident | null {
+  try {
+    const pid = Number(readFileSync(lock, 'latin1'))
+    const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')
+    // The lock of one that was killed stays, and its number may be another's.
+    if (words[0] !== 'cordon-resident' || words[1] !== '--keep') return null
+    const workers = readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').split(' ').filter(Boolean)
+    const sizes = [String(pid), ...workers].map(bytesOf)
+    return {
+      pid,
+      started: startOf(pid),
+      program: words.slice(2, 4),
+      workers: workers.length,
+      bytes: sizes.includes(null) ? null : sizes.reduce<number>((sum, size) => sum + size!, 0),
+    }
+  } catch {
+    return null
+  }
+}
+
+function bytesOf(pid: string): number | null {
+  try {
+    const kilobytes = /^Pss:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'latin1'))
+    return kilobytes ? Number(kilobytes[1]) * 1024 : null
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,294 @@
+/** The resident serves as a process of its own would, and what is not as it should be is served by one. */
+
+import { execFileSync } from 'node:child_process'
+import {
+  appendFileSync,
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { usersToTest } from '../sandbox/fixture.ts'
+import { ResidentWorld, until } from './world.ts'
+
+const OPEN = 'schema_version = 1\n[permission]\nmode = "contained"\n'
+const CLOSED = `${OPEN}[capabilities.deny.commands]\npatterns = ["echo secret:*"]\n`
+
+describe.each(usersToTest())('the resident of $name', (user) => {
+  let world: ResidentWorld
+  let open: string
+  let closed: string
+  let stranger: string
+
+  beforeAll(async () => {
+    world = new ResidentWorld(user)
+    stranger = join(world.base, 'stranger')
+    const source = join(import.meta.dirname, 'stranger.c')
+    execFileSync('cc', ['-std=gnu11', '-Wall', '-Wextra', '-Werror', '-static', '-o', stranger, source])
+    open = world.project('open', OPEN)
+    closed = world.project('closed', CLOSED)
+    await world.ready(open)
+  })
+
+  afterAll(() => world.close())
+
+  /** Whether a call was served without a start of its own. */
+  const served = (work: () => void): boolean => {
+    const before = world.coldStarts()
+    work()
+    return world.coldStarts() === before
+  }
+  /** What a call gives once a worker has taken it in time; on a busy machine that may take more than one. */
+  const inTime = async <T>(work: () => T): Promise<T> => {
+    let result: T[] = []
+    await until('a worker takes it', () =>
+      served(() => {
+        result = [work()]
+      }),
+    )
+    return result[0]!
+  }
+  /** A command that a worker runs. */
+  const startServed = async (script: string, sign: string) => {
+    for (;;) {
+      await world.ready(open)
+      const before = world.coldStarts()
+      const running = world.start(['run', '--', 'sh', '-c', script], { cwd: open })
+      await until('the command runs', () => existsSync(join(open, sign)))
+      if (world.coldStarts() === before) return running
+      running.kill('SIGKILL')
+      await running.ended
+      rmSync(join(open, sign), { force: true })
+    }
+  }
+  const off = { env: { CORDON_RESIDENT: 'off' } }
+
+  it('answers and runs as a process of its own does', async () => {
+    await world.ready(open)
+    expect((await inTime(() => world.hook(closed, 'echo secret'))).decision).toBe('deny')
+    expect(world.hook(closed, 'echo secret', off).decision).toBe('deny')
+    const script = 'cat; echo "$(pwd) $(umask) $A"; echo wrong >&2; exit 7'
+    const run = (more = {}) =>
+      world.call(['run', '--', 'sh', '-c', script], {
+        cwd: open,
+        input: 'in\n',
+        under: ['sh', '-c', 'umask 027; exec "$@"', 'sh'],
+        ...more,
+      })
+    const warm = await inTime(run)
+    expect(warm).toMatchObject({ code: 7, out: `in\n${open} 0027 \n` })
+    expect(warm.err).toContain('wrong')
+    expect(warm).toEqual(run(off))
+    const killed = (more = {}) => world.call(['run', '--', 'sh', '-c', 'kill -TERM $$'], { cwd: open, ...more })
+    expect(await inTime(killed)).toEqual(killed(off))
+  })
+
+  it('knows nothing of one request in the next', async () => {
+    await world.ready(open)
+    const [home, plain] = [world.folder('second'), world.folder('plain')]
+    const seen = (env: Record<string, string>) => world.call(['run', '--', 'env'], { cwd: plain, env }).out
+    // TERM is one that commands are shown.
+    expect(await inTime(() => seen({ TERM: 'first', SECRET_OF_ONE: 'x' }))).toContain('TERM=first')
+    expect(await inTime(() => seen({ LANG: 'C' }))).not.toContain('first')
+    expect(await inTime(() => seen({ HOME: home }))).toContain(`HOME=${home}`)
+    // Signed for one home, and not for another: whose trust it is goes by the request.
+    expect(world.hook(closed, 'echo secret', { env: { HOME: home } }).out).toMatch(/sign/)
+    expect(existsSync(join(home, '.local/state/cordon'))).toBe(true)
+    expect(world.hook(closed, 'echo secret').decision).toBe('deny')
+  })
+
+  it('keeps two projects apart that ask at once', async () => {
+    await world.ready(open)
+    const ask = (project: string) => world.start(['run', '--', 'echo', 'secret'], { cwd: project }).ended
+    const answers = await Promise.all([open, closed, open, closed, open, closed].map(ask))
+    expect(answers.map(({ code }) => code)).toEqual([0, 126, 0, 126, 0, 126])
+    expect(answers.map(({ out }) => out)).toEqual(['secret\n', '', 'secret\n', '', 'secret\n', ''])
+  })
+
+  it('holds a manifest that changed between the decision and the run', async () => {
+    const project = world.project('changing', OPEN)
+    await world.ready(project)
+    const { command } = world.hook(project, 'echo secret')
+    const run = () =>
+      world.startOther([
+        'env',
+        ...Object.entries(world.env()).map(([k, v]) => `${k}=${v}`),
+        'sh',
+        '-c',
+        `cd '${project}' && ${command}`,
+      ]).ended
+    expect((await run()).out).toBe('secret\n')
+    world.write(join(project, 'cordon.toml'), CLOSED)
+    expect(await run()).toMatchObject({ out: '', code: 126 })
+    world.sign(project)
+    expect(await run()).toMatchObject({ out: '', code: 126 })
+  })
+
+  it('frozen: everything is done without it, and once', async () => {
+    await world.ready(open)
+    const log = join(open, 'frozen.txt')
+    const frozen = world.workers()
+    for (const pid of frozen) process.kill(pid, 'SIGSTOP')
+    expect(world.hook(closed, 'echo secret').decision).toBe('deny')
+    expect(world.call(['run', '--', 'sh', '-c', 'echo once >> frozen.txt'], { cwd: open }).code).toBe(0)
+    for (const pid of frozen) process.kill(pid, 'SIGCONT')
+    await world.ready(open)
+    expect(readFileSync(log, 'utf8')).toBe('once\n')
+  })
+
+  it('killed: idle workers are replaced, and a command is not run twice', async () => {
+    await world.ready(open)
+    for (const pid of world.workers()) process.kill(pid, 'SIGKILL')
+    expect(world.hook(closed, 'echo secret').decision).toBe('deny')
+    await world.ready(open)
+    const running = await startServed('echo once >> killed.txt; exec sleep 60', 'killed.txt')
+    for (const pid of world.workers()) process.kill(pid, 'SIGKILL')
+    const { code, err } = await running.ended
+    expect(code).toBe(125)
+    expect(err).toContain('[resident-ended]')
+    expect(readFileSync(join(open, 'killed.txt'), 'utf8')).toBe('once\n')
+  })
+
+  it.each(['worker', 'keeper'])(
+    'a %s that is killed at any moment leaves no call open and none done twice',
+    async (who) => {
+      await world.ready(open)
+      const log = join(open, `moments-${who}.txt`)
+      for (let moment = 0; moment < 6; moment++) {
+        const victims = who === 'keeper' ? [world.keeper()!] : world.workers()
+        const running = world.start(['run', '--', 'sh', '-c', `echo ${moment} >> ${log}`], { cwd: open })
+        const asked = world.start(['hook', 'claude-code', '--root', closed], { cwd: closed })
+        await new Promise((resolve) => setTimeout(resolve, moment * 15))
+        for (const pid of victims) if (existsSync(`/proc/${pid}`)) process.kill(pid, 'SIGKILL')
+        // Without a call to judge, the answer is a block, in every process.
+        expect((await asked.ended).code).toBe(2)
+        expect([0, 125]).toContain((await running.ended).code)
+        await world.ready(open)
+      }
+      const lines = (existsSync(log) ? readFileSync(log, 'utf8') : '').split('\n').filter(Boolean)
+      expect(new Set(lines).size).toBe(lines.length)
+    },
+  )
+
+  it('ends a command with the caller that is gone, and passes signals on', async () => {
+    await world.ready(open)
+    const alive = join(open, 'alive.txt')
+    const lost = await startServed('while :; do date +%N > alive.txt; sleep 0.05; done', 'alive.txt')
+    lost.kill('SIGKILL')
+    await lost.ended
+    let last = ''
+    await until('the command is gone', () => {
+      const now = readFileSync(alive, 'utf8')
+      execFileSync('sleep', ['0.3'])
+      const same = now === last
+      last = now
+      return same
+    })
+    const told = await startServed(
+      'trap "echo told; exit 9" TERM; echo up > up.txt; while :; do sleep 0.05; done',
+      'up.txt',
+    )
+    told.kill('SIGTERM')
+    expect(await told.ended).toMatchObject({ code: 9, out: 'told\n' })
+  })
+
+  it('a flood of callers that say nothing only costs time', async () => {
+    await world.ready(open)
+    const flood = world.startOther([stranger, 'flood', world.socket(), '200'])
+    await until('the flood is there', () => flood.stdout!.readableLength >= 0)
+    for (let i = 0; i < 5; i++) expect(world.hook(closed, 'echo secret').decision).toBe('deny')
+    expect(world.call(['run', '--', 'echo', 'through'], { cwd: open }).out).toBe('through\n')
+    flood.kill('SIGKILL')
+    await flood.ended
+    await world.ready(open)
+  })
+
+  it.each([
+    ['another mount namespace', user.uid === 0 ? ['unshare', '-m'] : ['unshare', '-Um']],
+    ['no new privileges', ['setpriv', '--no-new-privs']],
+    ['another limit', ['sh', '-c', 'ulimit -n 512; exec "$@"', 'sh']],
+    ['another priority', ['nice', '-n', '5']],
+  ])('serves nobody with %s', async (_, under) => {
+    await world.ready(open)
+    const before = world.coldStarts()
+    expect(world.hook(closed, 'echo secret', { under }).decision).toBe('deny')
+    expect(world.coldStarts()).toBe(before + 1)
+  })
+
+  it('cannot be called from inside a sandbox, even where the socket is in sight', async () => {
+    const project = world.project('sight', OPEN)
+    const runtime = join(project, 'runtime')
+    mkdirSync(runtime, { mode: 0o700 })
+    chownSync(runtime, user.uid, user.gid)
+    const env = { XDG_RUNTIME_DIR: runtime }
+    copyFileSync(stranger, join(project, 'stranger'))
+    chmodSync(join(project, 'stranger'), 0o755)
+    world.hook(project, 'true', { env })
+    const socket = () =>
+      execFileSync('ls', [join(runtime, 'cordon')], { encoding: 'utf8' })
+        .split('\n')
+        .find((name) => name.endsWith('.socket'))
+    await until('it listens', () => existsSync(join(runtime, 'cordon')) && socket() !== undefined)
+    const path = `runtime/cordon/${socket()}`
+    const outside = world.startOther(['sh', '-c', `cd '${project}' && ./stranger call ${path}`])
+    expect((await outside.ended).out).toBe('connected\n')
+    const inside = world.call(['run', '--', './stranger', 'call', path], { cwd: project })
+    expect(inside.out).not.toContain('connected')
+    expect(inside.out).not.toBe('')
+    world.call(['resident', 'stop'], { env })
+    await until('it is gone', () => !existsSync(join(project, path)))
+  })
+
+  it('hands nothing to a stranger in its place', async () => {
+    await world.ready(open)
+    const path = world.socket()
+    const keeper = world.keeper()!
+    world.stopResident()
+    await until('the keeper is gone', () => !existsSync(`/proc/${keeper}`))
+    mkdirSync(join(world.runtime, 'cordon'), { recursive: true, mode: 0o700 })
+    chownSync(join(world.runtime, 'cordon'), user.uid, user.gid)
+    const forged = world.startOther([stranger, 'forge', path])
+    await until('the stranger listens', () => existsSync(path))
+    const before = world.coldStarts()
+    expect(world.hook(closed, 'echo secret').decision).toBe('deny')
+    expect(world.call(['run', '--', 'echo', 'own'], { cwd: open }).out).toBe('own\n')
+    expect(world.coldStarts()).toBe(before + 2)
+    forged.kill('SIGKILL')
+    expect((await forged.ended).out).toBe('listening\n')
+    await world.ready(open)
+  })
+
+  it('is not sought where others can write', async () => {
+    await world.ready(open)
+    const worker = world.workers()
+    chmodSync(join(world.runtime, 'cordon'), 0o777)
+    expect(served(() => expect(world.hook(closed, 'echo secret').decision).toBe('deny'))).toBe(false)
+    chmodSync(join(world.runtime, 'cordon'), 0o700)
+    if (user.uid === 0) {
+      chownSync(join(world.runtime, 'cordon'), 65534, 65534)
+      expect(served(() => expect(world.hook(closed, 'echo secret').decision).toBe('deny'))).toBe(false)
+      chownSync(join(world.runtime, 'cordon'), 0, 0)
+    }
+    await inTime(() => world.hook(closed, 'true'))
+    expect(world.workers()).toEqual(expect.arrayContaining([worker[0]]))
+  })
+
+  it('is replaced with its build', async () => {
+    await world.ready(open)
+    const keeper = world.keeper()!
+    const entry = join(world.dist, 'cordon.cjs')
+    copyFileSync(entry, `${entry}.new`)
+    appendFileSync(`${entry}.new`, '\n')
+    chmodSync(`${entry}.new`, 0o755)
+    renameSync(`${entry}.new`, entry)
+    expect(served(() => expect(world.hook(closed, 'echo secret').decision).toBe('deny'))).toBe(false)
+    await world.ready(open)
+    expect(world.keeper()).not.toBe(keeper)
+  })
+})

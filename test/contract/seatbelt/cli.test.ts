@@ -1,0 +1,232 @@
+/** The whole CLI with macOS as its platform and a sandbox-exec that stands in for the real one: it works, or nothing runs. */
+
+import { spawn, spawnSync } from 'node:child_process'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { readProfile } from './evaluator.ts'
+
+const STAND_IN = join(import.meta.dirname, 'stand-in')
+
+let base: string
+let project: string
+beforeEach(() => {
+  base = realpathSync(mkdtempSync(join(tmpdir(), 'cordon-darwin-')))
+  project = join(base, 'home/project')
+  mkdirSync(project, { recursive: true })
+  writeFileSync(join(project, '.env'), 'TOKEN=tweet-4711\n')
+  standIn('good')
+})
+afterEach(() => rmSync(base, { recursive: true, force: true }))
+
+const LOG = () => join(base, 'log')
+
+function standIn(mode: string): void {
+  mkdirSync(join(base, 'bin'), { recursive: true })
+  const program = join(base, 'bin/sandbox-exec')
+  const script = join(STAND_IN, 'sandbox-exec.ts')
+  writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${script}' '${LOG()}' ${mode} "$@"\n`)
+  chmodSync(program, 0o755)
+}
+
+const environment = () => ({
+  PATH: process.env.PATH ?? '',
+  HOME: join(base, 'home'),
+  TMPDIR: base,
+  CORDON_PLATFORM: 'darwin',
+  CORDON_STAND_IN: join(base, 'bin'),
+})
+
+function cordon(...args: string[]) {
+  const ran = spawnSync(process.execPath, [join(STAND_IN, 'main.ts'), ...args], {
+    cwd: project,
+    env: environment(),
+    encoding: 'utf8',
+  })
+  return { code: ran.status, out: ran.stdout, err: ran.stderr }
+}
+
+const launched = (): string[][] =>
+  readFileSync(LOG(), 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+
+function manifest(text: string): void {
+  writeFileSync(join(project, 'cordon.toml'), `schema_version = 1\n${text}`)
+  expect(cordon('sign', '--yes').code).toBe(0)
+}
+
+describe('cordon run', () => {
+  it('writes in the project, and neither reads a secret nor leaves', () => {
+    writeFileSync(join(base, 'home/outside'), 'outside-4711')
+    const ran = cordon(
+      'run',
+      '--',
+      'sh',
+      '-c',
+      'echo made > made; cat .env ../outside; touch ../new; echo "$TMPDIR"; echo t > "$TMPDIR/t" && echo scratch',
+    )
+    expect(readFileSync(join(project, 'made'), 'utf8')).toBe('made\n')
+    expect(`${ran.out}${ran.err}`).not.toContain('4711')
+    expect(existsSync(join(base, 'home/new'))).toBe(false)
+    const [temporary, scratch] = ran.out.trim().split('\n')
+    expect([temporary?.startsWith(`${base}/cordon-`), scratch]).toEqual([true, 'scratch'])
+    expect(existsSync(temporary!)).toBe(false)
+    // The probe first, then the command, each by -p and a profile that both readings understand.
+    const words = launched()
+    expect(words.map(([option, , separator]) => [option, separator])).toEqual([
+      ['-p', '--'],
+      ['-p', '--'],
+    ])
+    for (const [, profile] of words) expect(() => readProfile(profile!)).not.toThrow()
+  })
+
+  it('passes streams, status and signals on', () => {
+    const ran = spawnSync(
+      process.execPath,
+      [join(STAND_IN, 'main.ts'), 'run', '--', 'sh', '-c', 'cat; echo e >&2; exit 7'],
+      {
+        cwd: project,
+        env: environment(),
+        encoding: 'utf8',
+        input: 'in',
+      },
+    )
+    expect([ran.status, ran.stdout]).toEqual([7, 'in'])
+    expect(ran.stderr).toContain('e\n')
+  })
+
+  it('ends at its time limit, with all of its group', () => {
+    manifest('[capabilities.allow.read]\npaths = ["**"]\n[limits]\ncommand_timeout = 1\n')
+    const ran = cordon('run', '--', 'sh', '-c', 'sleep 60 & sleep 60')
+    expect(ran.code).toBe(137)
+    expect(ran.err).toMatch(/1 second|time limit|timed out/)
+  })
+
+  it('reaches a granted host by the one port, with a token of its own', async () => {
+    const server = createServer((_, response) => response.end('reached'))
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    try {
+      manifest(
+        `[capabilities.allow.read]\npaths = ["**"]\n[capabilities.allow.commands]\npatterns = ["curl:*", "printenv http_proxy"]\ndefault_domains = ["127.0.0.1:${port}"]\n[http]\nallow_private_hosts = true\n`,
+      )
+      const ran = await aside('run', '--', 'curl', '-s', `http://127.0.0.1:${port}/`)
+      expect(ran.out, JSON.stringify(ran)).toBe('reached')
+      const { out } = await aside('run', '--', 'printenv', 'http_proxy')
+      expect(out).toMatch(/^http:\/\/cordon:[\w-]{32}@127\.0\.0\.1:\d+\n$/)
+    } finally {
+      server.close()
+    }
+  })
+})
+
+/** Without blocking this process, whose server is asked. */
+function aside(...args: string[]): Promise<{ code: number | null; out: string; err: string }> {
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, [join(STAND_IN, 'main.ts'), ...args], { cwd: project, env: environment() })
+    let [out, err] = ['', '']
+    child.stdout.on('data', (text) => (out += text))
+    child.stderr.on('data', (text) => (err += text))
+    child.on('close', (code) => resolve({ code, out, err }))
+  })
+}
+
+describe('what does not hold closes', () => {
+  it.each([
+    { mode: 'fail', note: 'a profile that is not taken', says: /did not take the profile/ },
+    { mode: 'open', note: 'a sandbox that holds nothing', says: /an attack from inside succeeded/ },
+    { mode: 'hang', note: 'one that never starts', says: /the probe ended/ },
+  ])('$note', ({ mode, says }) => {
+    standIn(mode)
+    const ran = cordon('run', '--', 'sh', '-c', 'echo made > made')
+    expect([ran.code, ran.out, existsSync(join(project, 'made'))]).toEqual([125, '', false])
+    expect(ran.err).toMatch(says)
+  })
+
+  it('one that is missing', () => {
+    rmSync(join(base, 'bin/sandbox-exec'))
+    const ran = cordon('run', '--', 'sh', '-c', 'echo made > made')
+    expect([ran.code, existsSync(join(project, 'made'))]).toEqual([125, false])
+  })
+})
+
+it('doctor and --plan say what has no equal', () => {
+  const doctor = cordon('doctor', '--json')
+  const report = JSON.stringify(JSON.parse(doctor.out))
+  for (const word of ['seatbelt', 'process isolation', 'degraded']) expect(report).toContain(word)
+  const plan = cordon('run', '--plan', '--', 'true')
+  expect(plan.out).toMatch(/DEGRADED {2}process isolation/)
+  expect(plan.out).toMatch(/ABSENT {4}limit: memory|ABSENT.*limit: memory/)
+})
+
+it('a hook decides and wraps as on Linux', () => {
+  manifest('[capabilities.allow.read]\npaths = ["**"]\n')
+  const ask = (command: string) => {
+    const ran = spawnSync(process.execPath, [join(STAND_IN, 'main.ts'), 'hook', 'claude-code'], {
+      cwd: project,
+      env: { ...environment(), CLAUDE_PROJECT_DIR: project },
+      encoding: 'utf8',
+      input: JSON.stringify({
+        hook_event_name: 'PreToolUse',
+        session_id: 's',
+        transcript_path: join(base, 't'),
+        cwd: project,
+        tool_name: 'Bash',
+        tool_input: { command },
+        tool_use_id: 'u',
+      }),
+    })
+    return { code: ran.status, out: ran.stdout, err: ran.stderr }
+  }
+  writeFileSync(join(base, 't'), '{}\n')
+  expect(ask('cat .env')).toMatchObject({ out: expect.stringMatching(/deny|ask/) })
+})
+
+it('a session runs commands and file tools', () => {
+  writeFileSync(join(project, 'a.txt'), 'text of a')
+  const calls = [
+    { tool: 'bash', input: { command: 'cat a.txt' } },
+    { tool: 'write', input: { path: 'b.txt', content: 'text of b' } },
+    { tool: 'bash', input: { command: 'cat .env b.txt' } },
+    { tool: 'read', input: { path: '.ENV' } },
+  ]
+  const ran = spawnSync(process.execPath, [join(STAND_IN, 'session.ts'), project, JSON.stringify(calls)], {
+    cwd: project,
+    env: environment(),
+    encoding: 'utf8',
+  })
+  const results = ran.stdout.trim().split('\n')
+  expect(results, ran.stderr).toHaveLength(4)
+  expect(results[0]).toContain('text of a')
+  expect(readFileSync(join(project, 'b.txt'), 'utf8')).toBe('text of b')
+  expect(ran.stdout).not.toContain('4711')
+})
+
+it('a character that the bash of macOS does not write is not judged as if it did', () => {
+  const ran = cordon('check', '--', "$'\\u006cs' src")
+  expect(ran.code, ran.out).toBe(4)
+})
+
+it('a rule is not passed by another spelling of a name', () => {
+  manifest(
+    '[capabilities.allow.read]\npaths = ["**"]\n[capabilities.deny.read]\npaths = ["private/**", "Caf\u00e9/**"]\n',
+  )
+  for (const path of ['PRIVATE/x', 'CAFE\u0301/x', 'p\u200crivate/x']) {
+    const ran = cordon('check', '--tool', 'read', '--input', JSON.stringify({ path }))
+    expect(ran.code, `${path}: ${ran.out}${ran.err}`).toBe(4)
+  }
+})

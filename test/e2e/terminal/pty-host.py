@@ -1,0 +1,37 @@
+"""A terminal for a test: a shell with job control on a pty, keys from stdin, its output on stdout, sizes as "R rows cols" lines on fd 3."""
+import fcntl, os, pty, select, struct, sys, termios
+
+rows, cols = int(sys.argv[1]), int(sys.argv[2])
+pid, master = pty.fork()
+if pid == 0:
+    os.execvp(sys.argv[3], sys.argv[3:])
+
+
+def resize(rows, cols):
+    fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, cols, 0, 0))
+
+
+resize(rows, cols)
+watched = [0, 3, master]
+while True:
+    for fd in select.select(watched, [], [])[0]:
+        try:
+            data = os.read(fd, 65536)
+        except OSError:
+            data = b""
+        if fd == 3:
+            for line in data.decode().splitlines():
+                _, new_rows, new_cols = line.split()
+                resize(int(new_rows), int(new_cols))
+            if not data:
+                watched.remove(3)
+        elif fd == 0:
+            if not data:
+                watched.remove(0)
+            while data:
+                data = data[os.write(master, data):]
+        else:
+            if not data:
+                _, status = os.waitpid(pid, 0)
+                sys.exit(os.waitstatus_to_exitcode(status) & 0xFF)
+            os.write(1, data)

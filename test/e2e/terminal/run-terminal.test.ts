@@ -1,0 +1,195 @@
+/** `cordon run` at a real terminal: a shell's child, and questions at the moment of need (issue: daily use). */
+
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import { type AddressInfo, createServer as createTcpServer } from 'node:net'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { Project } from '../cordon.ts'
+import { CTRL_C, CTRL_Z, Person } from './person.ts'
+
+let project: Project
+let person: Person
+
+const MANIFEST = `schema_version = 1
+[http]
+allow_private_hosts = true
+`
+
+beforeAll(() => {
+  project = new Project({ 'cordon.toml': MANIFEST })
+  project.cordon(['sign', '--yes'], { env: { CORDON_KEYCHAIN: 'off' } })
+})
+afterAll(() => project.remove())
+
+describe('like a shell’s child', () => {
+  beforeEach(async () => {
+    person = new Person(project)
+    await person.atPrompt()
+  })
+  afterEach(() => person.leaves())
+
+  it('Ctrl-C ends the command, and the loop around it', async () => {
+    person.line('for i in 1 2 3; do echo "round $i"; cordon run -- sleep 60; done; echo "left $?"')
+    await person.sees('round 1')
+    await person.sees('\n')
+    // The sleep is there when the terminal is its own.
+    await new Promise((resolve) => setTimeout(resolve, 1500))
+    person.keys(CTRL_C)
+    const seen = await person.atPrompt()
+    expect(seen).not.toContain('round 2')
+    expect(seen).not.toContain('left')
+    person.line('echo "code $?"')
+    await person.sees('code 130')
+  })
+
+  it('a command that catches Ctrl-C goes on', async () => {
+    person.line(
+      `cordon run -- sh -c 'trap "echo caught; exit 5" INT; echo ready; while :; do sleep 0.1; done'; echo "code $?"`,
+    )
+    await person.sees('\nready')
+    person.keys(CTRL_C)
+    await person.sees('caught')
+    await person.sees('code 5')
+  })
+
+  it('Ctrl-Z stops it, fg goes on with it, and its keys are its own again', async () => {
+    person.line(`cordon run -- sh -c 'echo ready; read line; echo "got $line"'; echo "code $?"`)
+    await person.sees('\nready')
+    person.keys(CTRL_Z)
+    const seen = await person.sees(/Stopped[^\n]*\n/)
+    expect(seen).not.toContain('got')
+    await person.sees('$ ')
+    person.line('echo "in the $(echo shell)"')
+    await person.sees('in the shell')
+    person.line('fg')
+    await person.sees(/fg\n/)
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    person.line('hello')
+    await person.sees('got hello')
+  })
+
+  it('the window’s size and its changes reach it', async () => {
+    person.line(
+      `cordon run -- sh -c 'stty size; trap "stty size; exit" WINCH; echo ready; while :; do sleep 0.1; done'`,
+    )
+    await person.sees('\n40 100')
+    await person.sees('ready')
+    person.resize(30, 61)
+    await person.sees('30 61')
+    await person.atPrompt()
+  })
+
+  it('says nothing of its own where nothing was stopped, and passes the code on', async () => {
+    // What is dangerous about the set-up was said by the runs before.
+    person.line('cordon run -- sh -c \'echo out; exit 7\'; echo "code $?"')
+    const seen = await person.sees('code 7')
+    expect(seen.slice(seen.indexOf('\n') + 1)).toBe('out\ncode 7')
+  })
+
+  it('cordon shell is a shell inside, with its own jobs', async () => {
+    person.line('cordon shell')
+    await new Promise((resolve) => setTimeout(resolve, 1000))
+    person.line("PS1='inside> '")
+    await person.sees(/\ninside> /)
+    person.line('ls /run/systemd; sleep 60')
+    await person.sees('No such file')
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    person.keys(CTRL_Z)
+    await person.sees('Stopped')
+    await person.sees('inside> ')
+    person.line('kill -KILL %1; wait; exit 3')
+    await person.atPrompt()
+    person.line('echo "code $?"')
+    await person.sees('code 3')
+  })
+})
+
+describe('asks at the moment of need,', () => {
+  let server: Server
+  let port: number
+  beforeAll(async () => {
+    server = createServer((_, response) => response.end('from the server'))
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    port = (server.address() as AddressInfo).port
+  })
+  afterAll(() => new Promise((resolve) => server.close(resolve)))
+  beforeEach(async () => {
+    writeFileSync(join(project.directory, 'cordon.toml'), MANIFEST)
+    project.cordon(['sign', '--yes'], { env: { CORDON_KEYCHAIN: 'off' } })
+    mkdirSync(join(project.home, 'lib'), { recursive: true })
+    writeFileSync(join(project.home, 'lib/a.txt'), 'from the library\n')
+    person = new Person(project)
+    await person.atPrompt()
+  })
+  afterEach(() => person.leaves())
+  const manifest = () => readFileSync(join(project.directory, 'cordon.toml'), 'utf8')
+
+  it('about a folder: a no leaves it away and says how, a save shows it from now on', async () => {
+    person.line('cordon run -- cat ~/lib/a.txt')
+    await person.sees('outside the project')
+    person.keys('n')
+    const seen = await person.atPrompt()
+    expect(seen).toContain('No such file')
+    expect(seen).toContain('cordon run --read ~/lib/a.txt')
+    person.line('cordon run -- cat ~/lib/a.txt')
+    await person.sees('outside the project')
+    person.keys('a')
+    await person.sees('from the library')
+    await person.atPrompt()
+    expect(manifest()).toMatch(/\[capabilities.allow.read\]\npaths = \["\*\*", /)
+    person.line('cordon run -- sh -c "cat ~/lib/a.txt && touch made"')
+    expect(await person.atPrompt()).not.toContain('asks')
+    expect(project.cordon(['verify']).code).toBe(0)
+  })
+
+  it('about a host that the command reaches for', async () => {
+    const get = `import urllib.request as u; print(u.urlopen("http://127.0.0.1:${port}/").read().decode())`
+    person.line(`cordon run -- env -u no_proxy -u NO_PROXY python3 -c '${get}'`)
+    await person.sees(`127.0.0.1:${port}`)
+    await person.sees('which no grant names')
+    person.keys('a')
+    await person.sees('from the server')
+    await person.atPrompt()
+    expect(manifest()).toContain(`127.0.0.1:${port}`)
+  })
+
+  it('about a port that it listens on', async () => {
+    const free = await chosenPort()
+    person.line(`cordon run -- python3 -m http.server --bind 127.0.0.1 ${free}`)
+    await person.sees(`listens on port ${free}`)
+    expect(await page(free)).toBeNull()
+    person.keys('a')
+    await person.sees('serving:')
+    expect(await page(free)).toContain('cordon.toml')
+    person.keys(CTRL_C)
+    await person.atPrompt()
+    expect(manifest()).toContain(`dev_server_ports = [${free}]`)
+  })
+
+  it('and not with --quiet', async () => {
+    person.line('cordon run --quiet -- cat ~/lib/a.txt; echo "code $?"')
+    const seen = await person.sees('code 1')
+    expect(seen).not.toContain('cordon:')
+  })
+})
+
+/** One below those that the kernel hands out by itself. */
+async function chosenPort(): Promise<number> {
+  for (let port = 18_000 + (process.pid % 4000); ; port++) {
+    const free = await new Promise<boolean>((resolve) => {
+      const probe = createTcpServer()
+      probe.once('error', () => resolve(false))
+      probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)))
+    })
+    if (free) return port
+  }
+}
+
+async function page(port: number): Promise<string | null> {
+  try {
+    return await (await fetch(`http://127.0.0.1:${port}/`)).text()
+  } catch {
+    return null
+  }
+}
