@@ -116,6 +116,23 @@ export const commands: readonly CommandRow[] = [
     details: 'The same decision as `cordon check`, drawn as a tree. Exit code as in `cordon check`.',
   },
   {
+    name: 'status',
+    summary: 'Say where this project stands: manifest, agents, what was stopped, open asks, undo.',
+    usage: 'cordon status [--json]\n  cordon',
+    words: 0,
+    flags: [json],
+    details: 'What `cordon` alone says. It only looks.',
+  },
+  {
+    name: 'try',
+    summary: 'See it work: a tour in a throw-away project, for real, in twenty seconds.',
+    usage: 'cordon try [--yes]',
+    words: 0,
+    flags: [{ name: '--yes', about: 'Answer the one question with yes, and do not wait between the steps.' }],
+    details:
+      'A secret, a hook, a write outside and a host are tried and stopped; tests run, you are asked, a deletion is taken back.\nExit code 0 when everything came out as promised.',
+  },
+  {
     name: 'init',
     summary: 'Look at the project and write a commented starting manifest.',
     usage: 'cordon init [--force] [--print] [DIR]',
