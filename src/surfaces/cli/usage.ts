@@ -439,10 +439,11 @@ export const commands: readonly CommandRow[] = [
     name: 'fleet',
     summary: 'One signed policy for many machines: join, publish, and what it changes.',
     usage:
-      'cordon fleet [status|sync [--follow]] [--json]\n  cordon fleet join URL CODE [--name NAME]\n  cordon fleet init NAME [--policy PLACE] [--nats SERVERS] [--otlp URL]\n  cordon fleet invite [--role ROLE] [--groups NAMES]\n  cordon fleet machines|revoke ID|serve|nats|streams\n  cordon fleet diff|publish DRAFT.json [--records FILES] [--out FILE]',
+      'cordon fleet [status|sync [--follow]] [--json]\n  cordon fleet join URL CODE [--name NAME]\n  cordon fleet asks|answer ID yes|no [--message TEXT]\n  cordon fleet init NAME [--policy PLACE] [--nats SERVERS] [--otlp URL]\n  cordon fleet invite [--role ROLE] [--groups NAMES]\n  cordon fleet machines|revoke ID|serve|nats|streams\n  cordon fleet diff|publish DRAFT.json [--records FILES] [--out FILE]',
     words: 3,
     flags: [
       { name: '--follow', about: 'With sync: go on until it is stopped.' },
+      { name: '--message', value: 'TEXT', about: 'With answer ID no: what the agent is told.' },
       { name: '--name', value: 'NAME', about: 'What this machine is called in the fleet; its host name unless told.' },
       { name: '--policy', value: 'PLACE', about: 'Where machines fetch the policy: a path, an https URL, or nats.' },
       { name: '--nats', value: 'SERVERS', about: 'NATS servers, with commas: tls://a:4222,tls://b:4222.' },
@@ -455,6 +456,7 @@ export const commands: readonly CommandRow[] = [
       { name: '--hours', value: 'N', about: 'With invite: how long the code holds (24).' },
       { name: '--port', value: 'N', about: 'With serve: the port (any free one).' },
       { name: '--replicas', value: 'N', about: 'With streams: on how many servers each message is kept (3).' },
+      { name: '--dir', value: 'DIR', about: 'With nats: where each server keeps tokens (/var/lib/nats/cordon).' },
       { name: '--records', value: 'FILES', about: 'With diff and publish: shipped records or audit files to replay.' },
       { name: '--out', value: 'FILE', about: 'With publish: write the bundle there.' },
       { name: '--yes', about: 'With publish: do not ask.' },

@@ -2,7 +2,6 @@
 
 import { type ManifestStanding, type Refused, type Standing, standingOf } from '../../../runtime/report/standing.ts'
 import { cutMiddle, cutTo } from '../../../scan/display-text.ts'
-import { machineFiles } from '../../../system/files.ts'
 import { thisMachine } from '../../../system/machine.ts'
 import { type AgentCheck, checkAgents } from '../../hook/install/check.ts'
 import { paint, type Style, type Terminal } from '../../terminal/terminal.ts'
