@@ -69,6 +69,15 @@ export interface DoorPort {
   readonly port: number
 }
 
+/** `lookup`: read, listed or looked at; `change`: made or written; `program`: started. All in vain, but for `run`: a program that was. */
+export type SoughtKind = 'lookup' | 'change' | 'program' | 'run'
+
+/** A path that the command named, absolute, as it wrote it: nothing is judged by it. */
+export interface Sought {
+  readonly what: SoughtKind
+  readonly path: string
+}
+
 export interface SandboxRequest {
   readonly argv: readonly string[]
   readonly cwd: string
@@ -115,6 +124,8 @@ export interface SandboxRequest {
   readonly servers?: readonly number[]
   /** Told of every other port on which the command listens as well, which stays closed. */
   readonly tellsPorts?: boolean
+  /** What it looks for and does not find is told at the end, and which programs it ran. Needs `changes`. */
+  readonly learns?: boolean
   readonly unixSockets: boolean
   readonly terminal?: TerminalSize
   readonly limits: Limits
@@ -177,6 +188,7 @@ export interface SandboxPlan extends SandboxRoom {
   /** Each once, ascending. */
   readonly servers: readonly number[]
   readonly tellsPorts: boolean
+  readonly learns: boolean
   readonly unixSockets: boolean
   readonly terminal: TerminalSize | null
   readonly limits: Limits
@@ -431,7 +443,8 @@ export function planSandbox(request: SandboxRequest): SandboxPlan {
     replaced: new Map([...(request.replaced ?? [])].filter(([path]) => isShown(path) && !maskSet.has(path))),
     pins: [...pins].map(([path, mode]) => ({ path, mode })).sort(byPath),
     // Where nothing can be changed there is nothing to hold.
-    changes: (layout.binds.some((bind) => isHeld(bind, request.changes)) && request.changes) || null,
+    changes:
+      ((request.learns || layout.binds.some((bind) => isHeld(bind, request.changes))) && request.changes) || null,
     network:
       request.network === 'none'
         ? { kind: 'none' }
@@ -439,6 +452,7 @@ export function planSandbox(request: SandboxRequest): SandboxPlan {
     names: request.names ?? [],
     servers: [...new Set(request.servers)].sort((a, b) => a - b),
     tellsPorts: request.tellsPorts ?? false,
+    learns: request.learns ?? false,
     unixSockets: request.unixSockets,
     terminal: request.terminal ?? null,
     limits: request.limits,
