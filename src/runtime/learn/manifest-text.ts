@@ -77,7 +77,8 @@ export function withLines(
   return { text: edited, left }
 }
 
-const HEAD = '# Learned by cordon learn: what the command needs beyond the built-in rules, and nothing else.\n'
+const HEAD =
+  '# Learned by cordon learn: what the command needs beyond the built-in rules, and nothing else.\nschema_version = 1\n'
 
 /** The lines that are new in a text, and those that are gone, for a person to read. */
 export function lineChanges(before: string | null, after: string): readonly string[] {
