@@ -69,6 +69,21 @@ export interface DoorPort {
   readonly port: number
 }
 
+/** A unix socket of the host that may be used. */
+export interface GrantedSocket {
+  /** The path that was written, and the real one. */
+  readonly paths: readonly string[]
+  /** Links on the way from the one to the other. */
+  readonly links: readonly string[]
+  readonly target: string
+}
+
+/** Connections to `path` inside are handed out, to be connected to `target`. */
+export interface LocalSocket {
+  readonly path: string
+  readonly target: string
+}
+
 export interface SandboxRequest {
   readonly argv: readonly string[]
   readonly cwd: string
@@ -116,6 +131,8 @@ export interface SandboxRequest {
   /** Told of every other port on which the command listens as well, which stays closed. */
   readonly tellsPorts?: boolean
   readonly unixSockets: boolean
+  /** With `network: 'listener'` and `unixSockets`. */
+  readonly sockets?: readonly GrantedSocket[]
   readonly terminal?: TerminalSize
   readonly limits: Limits
   readonly facts: HostFacts
@@ -129,8 +146,8 @@ export interface Bind {
 /** A grant that could not be shown, and why. */
 export interface Skipped {
   readonly path: string
-  readonly grant: 'read' | 'write' | 'scratch'
-  readonly reason: 'missing' | 'kernel path' | 'whole file system'
+  readonly grant: 'read' | 'write' | 'scratch' | 'socket'
+  readonly reason: 'missing' | 'kernel path' | 'whole file system' | 'in a place that commands see'
 }
 
 /** The part of a request that decides what bubblewrap lays out. */
@@ -178,6 +195,7 @@ export interface SandboxPlan extends SandboxRoom {
   readonly servers: readonly number[]
   readonly tellsPorts: boolean
   readonly unixSockets: boolean
+  readonly sockets: readonly LocalSocket[]
   readonly terminal: TerminalSize | null
   readonly limits: Limits
 }
@@ -415,6 +433,15 @@ export function planSandbox(request: SandboxRequest): SandboxPlan {
     for (const above of ancestors(path)) if (maskSet.has(above)) return false
     return true
   })
+  // Nothing is made on the host, and where a command could put a link Cordon would be led to another socket.
+  const sockets = request.network === 'none' ? [] : (request.sockets ?? [])
+  const served = sockets.flatMap(({ paths, links, target }): LocalSocket[] =>
+    [...paths, ...links, target].some(isWritable)
+      ? []
+      : paths.filter((path) => !isShown(path)).map((path) => ({ path, target })),
+  )
+  const unserved = sockets.filter(({ target }) => !served.some((one) => one.target === target))
+
   const held = new Set(request.held)
   for (const path of outermost) if (held.has(path) && isWritable(path)) hold(path)
 
@@ -425,6 +452,12 @@ export function planSandbox(request: SandboxRequest): SandboxPlan {
     uid: request.uid,
     gid: request.gid,
     ...roomOf(layout, request),
+    skipped: [
+      ...layout.skipped,
+      ...unserved.map(
+        ({ paths }): Skipped => ({ path: paths[0]!, grant: 'socket', reason: 'in a place that commands see' }),
+      ),
+    ],
     masks: outermost,
     maskIdentities: request.maskIdentities ?? new Map(),
     maskFaces: request.maskFaces ?? new Map(),
@@ -440,6 +473,7 @@ export function planSandbox(request: SandboxRequest): SandboxPlan {
     servers: [...new Set(request.servers)].sort((a, b) => a - b),
     tellsPorts: request.tellsPorts ?? false,
     unixSockets: request.unixSockets,
+    sockets: served,
     terminal: request.terminal ?? null,
     limits: request.limits,
   }
