@@ -309,7 +309,7 @@ function layOut(request: RoomRequest): Layout {
   if (baseline === 'none')
     for (const path of SYSTEM_PATHS) {
       const fact = facts.paths.get(path)
-      if (fact?.link === undefined || wanted.has(path)) continue
+      if (fact?.link === undefined || wanted.has(path) || links.some((link) => link.path === path)) continue
       const { real } = fact
       if ([...wanted.keys()].some((shown) => isInside(real, shown) || isInside(shown, real)))
         links.push({ path, target: fact.link })
