@@ -31,6 +31,7 @@
  *                folded, and stands for all below it
  *   k git keys   { text }...: PATTERN<TAB>RULE of a setting that git's configuration may get, or host<TAB>NAME
  *   u keep       u64 largest file that is copied, u64 most that is copied, u8 nothing else may be lost, text: folder for the journal and what is kept
+ *   U socket     path: a unix socket of the host's; connections to this path are handed out
  *   P ports      (empty): every port that the command listens on is told, beside those of d
  *   L learn      { text }...: paths that are looked for in vain are told, but for those below one of these (learn.h); needs the
  *                places of o
@@ -60,6 +61,7 @@
 #include "door.h"
 #include "learn.h"
 #include "listening.h"
+#include "local-sockets.h"
 #include "memory.h"
 #include "names.h"
 #include <arpa/inet.h>
@@ -421,6 +423,9 @@ static void take_record(uint8_t type, uint8_t *p, uint32_t length, uint32_t at) 
       orders.servers[orders.server_count++] = u16_at(p + i);
     }
     return;
+  case 'U':
+    if (length < 2 || local_sockets_add(text_at(p, length, at))) bad_orders(at);
+    return;
   case 'P':
     if (length || orders.any_server) bad_orders(at);
     orders.any_server = 1;
@@ -463,7 +468,7 @@ static void read_orders(void) {
     take_record(body[at], body + at + 5, u32_at(body + at + 1), at);
   /* A sandbox without a filter, without ids or without a place to stand was not meant. */
   if (!orders.argc || !orders.argv[0][0] || !orders.cwd || !orders.filter.filter || !orders.has_ids) bad_orders(size);
-  if (orders.listener_count && !orders.has_listener) bad_orders(size);
+  if ((orders.listener_count || local_sockets_count()) && !orders.has_listener) bad_orders(size);
   if (orders.has_listener && orders.refused_port) bad_orders(size);
   /* A listener of ours is no server of the command: nobody outside may come in by it. */
   for (size_t i = 0; i < orders.server_count; i++) {
@@ -996,6 +1001,13 @@ static int answer_connect(uint16_t port, uint16_t id) {
   return 1;
 }
 
+/* A number below zero: those of 'C' are not. Where it cannot be handed over, the peer sees the connection closed. */
+void local_sockets_hand(unsigned number, int fd) {
+  char message[64];
+  snprintf(message, sizeof message, "{\"cmd\":\"NODE_HANDLE\",\"type\":\"net.Socket\",\"msg\":-%u}\n", number + 1);
+  if (ipc >= 0) send_handle(message, fd);
+}
+
 /* Node says for each handle that it has it; there is nothing to do about that. */
 static void drain_acks(void) {
   char ignored[4096];
@@ -1273,7 +1285,7 @@ static _Noreturn void watch_over(int signals, int watch, int mounts, int master)
   static struct relay in, out;
   int in_open = master >= 0, out_open = master >= 0;
   for (;;) {
-    struct pollfd fds[11 + NAMES_FDS] = {
+    struct pollfd fds[11 + NAMES_FDS + LOCAL_SOCKETS] = {
         {.fd = control, .events = POLLIN},
         {.fd = signals, .events = POLLIN},
         {.fd = watch, .events = POLLIN},
@@ -1289,8 +1301,10 @@ static _Noreturn void watch_over(int signals, int watch, int mounts, int master)
       fds[8 + i].events = pending ? POLLOUT : POLLIN;
     }
     names_watch(fds + 11);
-    if (poll(fds, 11 + NAMES_FDS, wait_at_most()) < 0 && errno != EINTR) _exit(FAULT_STATUS);
+    local_sockets_watch(fds + 11 + NAMES_FDS);
+    if (poll(fds, (nfds_t)(11 + NAMES_FDS + local_sockets_count()), wait_at_most()) < 0 && errno != EINTR) _exit(FAULT_STATUS);
     names_serve(fds + 11);
+    local_sockets_serve(fds + 11 + NAMES_FDS);
     for (int i = 0; i < 3; i++)
       if (fds[8 + i].revents) run_pump(&pumps[i]);
     if (fds[7].revents) drain_acks();
@@ -1475,6 +1489,7 @@ int main(int argc, char **argv) {
   if (!orders.any_server && (orders.has_listener || orders.server_count) != (ipc >= 0)) bad_orders(0);
   if ((orders.has_listener || orders.server_count) && ipc < 0) bad_orders(0);
   if (orders.has_listener) hand_over_listeners();
+  if (local_sockets_open()) fail(STEP_LISTENER);
   if (orders.has_names && names_open(orders.refused_port)) fail(STEP_LISTENER);
   if ((orders.server_count || orders.any_server) && listening_open()) fail(STEP_LISTENER);
 
@@ -1507,7 +1522,7 @@ int main(int argc, char **argv) {
 
   if (orders.has_listener)
     for (size_t i = 0; i <= orders.listener_count; i++) await_handover();
-  if (ipc >= 0 && !orders.server_count && !orders.any_server) {
+  if (ipc >= 0 && !orders.server_count && !orders.any_server && !local_sockets_count()) {
     close(ipc);
     ipc = -1;
   }

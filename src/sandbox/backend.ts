@@ -46,6 +46,8 @@ export interface LaunchIo {
    * is no longer so, at the latest when the command has ended.
    */
   readonly onServer?: (server: InsideServer) => () => void
+  /** With `sockets` in the plan: a connection to the path of one of them. */
+  readonly onLocal?: (socket: Socket, target: string) => void
   /** With `tellsPorts` in the plan: something inside listens on a port that is not listed. True opens it like a listed one. */
   readonly onPort?: (port: number) => Promise<boolean>
 }
@@ -121,6 +123,8 @@ export type Capability =
   | 'listener'
   /** `servers`. */
   | 'servers'
+  /** `sockets`. */
+  | 'unix-sockets'
   /** A terminal of the sandbox's own. */
   | 'terminal'
   /** `forwardSignals`. */
@@ -179,6 +183,7 @@ export function requireCapable({ name, capabilities }: Backend, plan: SandboxPla
   const needed: readonly (readonly [boolean, Capability, string])[] = [
     [plan.network.kind === 'listener', 'listener', 'a way to the hosts that are granted'],
     [plan.servers.length > 0, 'servers', 'ports of servers inside'],
+    [plan.sockets.length > 0, 'unix-sockets', 'the unix sockets that are granted'],
     [plan.changes !== null, 'held-changes', 'changes that are held while it runs'],
     [plan.learns, 'sought-paths', 'somebody who tells what it looks for'],
     [plan.standIns.length > 0, 'stand-ins', 'files that stand in for others'],

@@ -78,6 +78,21 @@ export interface Sought {
   readonly path: string
 }
 
+/** A unix socket of the host that may be used. */
+export interface GrantedSocket {
+  /** The path that was written, and the real one. */
+  readonly paths: readonly string[]
+  /** Links on the way from the one to the other. */
+  readonly links: readonly string[]
+  readonly target: string
+}
+
+/** Connections to `path` inside are handed out, to be connected to `target`. */
+export interface LocalSocket {
+  readonly path: string
+  readonly target: string
+}
+
 export interface SandboxRequest {
   readonly argv: readonly string[]
   readonly cwd: string
@@ -127,6 +142,8 @@ export interface SandboxRequest {
   /** What it looks for and does not find is told at the end, and which programs it ran. Needs `changes`. */
   readonly learns?: boolean
   readonly unixSockets: boolean
+  /** With `network: 'listener'` and `unixSockets`. */
+  readonly sockets?: readonly GrantedSocket[]
   readonly terminal?: TerminalSize
   readonly limits: Limits
   readonly facts: HostFacts
@@ -140,8 +157,8 @@ export interface Bind {
 /** A grant that could not be shown, and why. */
 export interface Skipped {
   readonly path: string
-  readonly grant: 'read' | 'write' | 'scratch'
-  readonly reason: 'missing' | 'kernel path' | 'whole file system'
+  readonly grant: 'read' | 'write' | 'scratch' | 'socket'
+  readonly reason: 'missing' | 'kernel path' | 'whole file system' | 'in a place that commands see'
 }
 
 /** The part of a request that decides what bubblewrap lays out. */
@@ -190,6 +207,7 @@ export interface SandboxPlan extends SandboxRoom {
   readonly tellsPorts: boolean
   readonly learns: boolean
   readonly unixSockets: boolean
+  readonly sockets: readonly LocalSocket[]
   readonly terminal: TerminalSize | null
   readonly limits: Limits
 }
@@ -303,7 +321,7 @@ function layOut(request: RoomRequest): Layout {
   if (baseline === 'none')
     for (const path of SYSTEM_PATHS) {
       const fact = facts.paths.get(path)
-      if (fact?.link === undefined || wanted.has(path)) continue
+      if (fact?.link === undefined || wanted.has(path) || links.some((link) => link.path === path)) continue
       const { real } = fact
       if ([...wanted.keys()].some((shown) => isInside(real, shown) || isInside(shown, real)))
         links.push({ path, target: fact.link })
@@ -427,6 +445,15 @@ export function planSandbox(request: SandboxRequest): SandboxPlan {
     for (const above of ancestors(path)) if (maskSet.has(above)) return false
     return true
   })
+  // Nothing is made on the host, and where a command could put a link Cordon would be led to another socket.
+  const sockets = request.network === 'none' ? [] : (request.sockets ?? [])
+  const served = sockets.flatMap(({ paths, links, target }): LocalSocket[] =>
+    [...paths, ...links, target].some(isWritable)
+      ? []
+      : paths.filter((path) => !isShown(path)).map((path) => ({ path, target })),
+  )
+  const unserved = sockets.filter(({ target }) => !served.some((one) => one.target === target))
+
   const held = new Set(request.held)
   for (const path of outermost) if (held.has(path) && isWritable(path)) hold(path)
 
@@ -437,6 +464,12 @@ export function planSandbox(request: SandboxRequest): SandboxPlan {
     uid: request.uid,
     gid: request.gid,
     ...roomOf(layout, request),
+    skipped: [
+      ...layout.skipped,
+      ...unserved.map(
+        ({ paths }): Skipped => ({ path: paths[0]!, grant: 'socket', reason: 'in a place that commands see' }),
+      ),
+    ],
     masks: outermost,
     maskIdentities: request.maskIdentities ?? new Map(),
     maskFaces: request.maskFaces ?? new Map(),
@@ -454,6 +487,7 @@ export function planSandbox(request: SandboxRequest): SandboxPlan {
     tellsPorts: request.tellsPorts ?? false,
     learns: request.learns ?? false,
     unixSockets: request.unixSockets,
+    sockets: served,
     terminal: request.terminal ?? null,
     limits: request.limits,
   }

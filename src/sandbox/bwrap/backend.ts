@@ -34,6 +34,7 @@ const CAPABILITIES: ReadonlySet<Capability> = new Set([
   'stand-ins',
   'listener',
   'servers',
+  'unix-sockets',
   'terminal',
   'signals',
   'same-user',

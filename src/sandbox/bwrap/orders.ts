@@ -14,6 +14,7 @@ const MAX_MILLISECONDS = 0xffff_ffff
 
 /** As many as the init holds. */
 const MAX_SERVERS = 64
+const MAX_SOCKETS = 32
 
 const MASK_OPTIONAL = 1
 const MASK_UNWATCHED = 2
@@ -225,6 +226,11 @@ export function compileOrders({
   if (plan.limits.timeoutMs !== undefined && plan.limits.timeoutMs <= MAX_MILLISECONDS)
     writer.record('w', u32(Math.max(1, Math.ceil(plan.limits.timeoutMs))))
   if (plan.servers.length > 0) writer.record('d', serverPorts(plan))
+  if (plan.sockets.length > MAX_SOCKETS)
+    throw new RangeError(
+      `${plan.sockets.length} paths of unix sockets are granted, at most ${MAX_SOCKETS} are possible`,
+    )
+  for (const { path } of plan.sockets) writer.record('U', pathBytes(path))
   if (plan.tellsPorts) writer.record('P')
   if (gate) writer.record('g')
   writer.record('s', filter)
