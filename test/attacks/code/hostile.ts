@@ -24,7 +24,7 @@ export interface Hostile {
 export const IN_CONTAINERS: readonly Hostile[] = [
   {
     name: 'runs on',
-    code: () => 'end=$((SECONDS + 4)); while ((SECONDS < end)); do :; done; echo still here',
+    code: () => 'end=$((SECONDS + 3)); while ((SECONDS < end)); do :; done; echo still here',
     works: /still here/,
     limits: ['time'],
     note: 'a loop past its time',
@@ -93,7 +93,7 @@ export const IN_CONTAINERS: readonly Hostile[] = [
 export const IN_SCRIPTS: readonly Hostile[] = [
   {
     name: 'runs on',
-    code: () => 'const t = Date.now(); while (Date.now() - t < 3500); "still here"',
+    code: () => 'const t = Date.now(); while (Date.now() - t < 2300); "still here"',
     works: /still here/,
     limits: ['time'],
     note: 'a loop',
@@ -101,7 +101,7 @@ export const IN_SCRIPTS: readonly Hostile[] = [
   {
     name: 'runs on in jobs',
     code: () =>
-      'const t = Date.now(); const f = () => Date.now() - t < 3500 ? Promise.resolve().then(f) : "still here"; await f()',
+      'const t = Date.now(); const f = () => Date.now() - t < 3000 ? Promise.resolve().then(f) : "still here"; await f()',
     works: /still here/,
     limits: ['time', 'memory'],
     note: 'promises without an end',
@@ -177,14 +177,14 @@ export const IN_SCRIPTS: readonly Hostile[] = [
 export const IN_PYTHON: readonly Hostile[] = [
   {
     name: 'runs on',
-    code: () => 'import time\nend = time.time() + 3.5\nwhile time.time() < end: pass\nprint("still here")',
+    code: () => 'import time\nend = time.time() + 2.3\nwhile time.time() < end: pass\nprint("still here")',
     works: /still here/,
     limits: ['time'],
     note: 'a loop',
   },
   {
     name: 'bombs a pattern',
-    code: () => 'import re\nre.match("(a+)+$", "a" * 26 + "b")\nprint("tried")',
+    code: () => 'import re\nre.match("(a+)+$", "a" * 25 + "b")\nprint("tried")',
     works: /tried/,
     limits: ['time'],
     note: 'no look at signals meanwhile',
@@ -192,7 +192,7 @@ export const IN_PYTHON: readonly Hostile[] = [
   {
     name: 'refuses to end',
     code: () =>
-      'import signal, time\nfor s in range(1, 32):\n    try: signal.signal(s, signal.SIG_IGN)\n    except Exception: pass\ntime.sleep(3.5)\nprint("still here")',
+      'import signal, time\nfor s in range(1, 32):\n    try: signal.signal(s, signal.SIG_IGN)\n    except Exception: pass\ntime.sleep(2.3)\nprint("still here")',
     works: /still here/,
     limits: ['time'],
     note: 'ignores what can be ignored',
