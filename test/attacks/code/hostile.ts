@@ -184,7 +184,7 @@ export const IN_PYTHON: readonly Hostile[] = [
   },
   {
     name: 'bombs a pattern',
-    code: () => 'import re\nre.match("(a+)+$", "a" * 25 + "b")\nprint("tried")',
+    code: () => 'import re\nre.match("(a+)+$", "a" * 26 + "b")\nprint("tried")',
     works: /tried/,
     limits: ['time'],
     note: 'no look at signals meanwhile',
