@@ -1,5 +1,6 @@
 /** Undo: after random commands the tree is as it was before; after a kill at any moment nothing is lost. */
 
+import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -28,6 +29,23 @@ it.each([3, 5, 7, 14, 23, 42])('puts back what random calls changed, and redoes 
   const redone = undoCall(place.store, undone.id!)
   expect(redone).toMatchObject({ conflicts: [], failed: [] })
   expect(lookAtTree(place.project, 'no times')).toEqual(after.map((line) => line.replace(/ \d+$/, '')))
+})
+
+it.each([0, 65534])('puts back more files than one folder of kept ones holds, whatever the umask (uid %i)', (uid) => {
+  const many = makePlace(uid)
+  const make = 'mkdir -p many/deep; for i in $(seq 150); do echo $i > many/$i; ln many/$i many/deep/$i; done'
+  runInside(many, ['/bin/sh', '-c', make], { held: false, uid })
+  const before = lookAtTree(many.project, 'times')
+  const { id, folder } = many.store.begin({ roots: [many.project], what: 'rm' })
+  if (uid !== 0) execFileSync('chown', ['-R', `${uid}:${uid}`, many.base])
+  const { status } = runInside(many, ['/bin/sh', '-c', 'umask 777; rm -rf many'], { folder, uid })
+  const after = lookAtTree(many.project, 'times')
+  const undone = undoCall(many.store, id)
+  const restored = lookAtTree(many.project, 'times')
+  many.remove()
+  expect({ status, undone }).toMatchObject({ status: 0, undone: { conflicts: [], failed: [] } })
+  expect(after).not.toEqual(before)
+  expect(restored).toEqual(before)
 })
 
 it('refuses to overwrite what changed since, and does it when told', () => {
