@@ -33,6 +33,8 @@
  *   u keep       u64 largest file that is copied, u64 most that is copied, u8 nothing else may be lost, text: folder for the journal and what is kept
  *   U socket     path: a unix socket of the host's; connections to this path are handed out
  *   P ports      (empty): every port that the command listens on is told, beside those of d
+ *   L learn      { text }...: paths that are looked for in vain are told, but for those below one of these (learn.h); needs the
+ *                places of o
  *   z end        (empty)
  * Flags: m 1 = may be missing, 2 = not watched, 4 = only this very file; p 1 = read-only (otherwise only held in place); r 1 = with submounts.
  * m and p are carried out in their order. Afterwards CONTROL_FD carries, towards this program, { u8 type, u8 a, u16 b, u16 c }:
@@ -48,6 +50,8 @@
  *     the name follows, filled up with zeros to whole messages
  *   L a = port, b = 1 if something inside listens on it now, 0 if no longer, c = 1 for one that is not of d
  *   N a = id, b = errno: not connected     S a = signal: the command was stopped by it
+ *   B a = kind, b = length, c = count: a path that was looked for in vain (1), could not be changed (2), is no program (3), a program
+ *     that was run (4), or so many more were left out (5); the path follows, filled up with zeros to whole messages
  * The listeners, and each connection that C asked for, go over IPC_FD as Node's handles.
  * The command's streams are the caller's own only where they carry bytes and nothing else: other files and internet sockets are
  * relayed through pipes, and a directory or a device ends it all (see hand_in_streams).
@@ -55,6 +59,7 @@
  */
 #define _GNU_SOURCE
 #include "door.h"
+#include "learn.h"
 #include "listening.h"
 #include "local-sockets.h"
 #include "memory.h"
@@ -187,20 +192,32 @@ static void tell(uint32_t type, uint32_t a, uint32_t b, uint32_t c) {
 void door_tell(uint32_t type, uint32_t a, uint32_t b, uint32_t c) { tell(type, a, b, c); }
 
 /* One send, so that nothing comes in between. */
-void names_tell(uint32_t kind, const char *name, uint16_t port) {
-  uint8_t frame[16 + 256 + 16] = {0};
-  size_t length = strlen(name);
-  if (length > 255) return;
-  uint32_t head[4] = {'A', kind, (uint32_t)length, port};
-  memcpy(frame, head, sizeof head);
-  memcpy(frame + sizeof head, name, length);
-  size_t whole = sizeof head + (length + 15) / 16 * 16;
+static void tell_text(const uint32_t head[4], const char *text, size_t length) {
+  static uint8_t frame[16 + PATH_MAX + 16];
+  memset(frame, 0, sizeof frame);
+  memcpy(frame, head, 16);
+  memcpy(frame + 16, text, length);
+  size_t whole = 16 + (length + 15) / 16 * 16;
   for (size_t done = 0; done < whole;) {
     ssize_t n = send(control, frame + done, whole - done, MSG_NOSIGNAL);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) _exit(FAULT_STATUS);
     done += (size_t)n;
   }
+}
+
+void names_tell(uint32_t kind, const char *name, uint16_t port) {
+  size_t length = strlen(name);
+  if (length > 255) return;
+  uint32_t head[4] = {'A', kind, (uint32_t)length, port};
+  tell_text(head, name, length);
+}
+
+void learn_send(uint32_t kind, const char *path, uint32_t count) {
+  size_t length = strlen(path);
+  if (length >= PATH_MAX) return;
+  uint32_t head[4] = {'B', kind, (uint32_t)length, count};
+  tell_text(head, path, length);
 }
 
 static _Noreturn void fail_at(enum step step, uint32_t index) {
@@ -264,6 +281,14 @@ static int take_door_record(uint8_t type, uint8_t *p, uint32_t length, uint32_t 
   case 'o':
     if (length < 3) bad_orders(at);
     bad = door_take_place(p[0], path_at(p + 1, length - 1, at));
+    break;
+  case 'L':
+    if (length < 2 || p[length - 1]) bad_orders(at);
+    for (uint8_t *end = p + length; p < end && !bad;) {
+      char *text = (char *)p;
+      p += strlen(text) + 1;
+      bad = text[0] != '/' || learn_take(text);
+    }
     break;
   case 'f':
   case 'k':
@@ -1154,6 +1179,7 @@ static void kill_and_reap(int signals) {
 static _Noreturn void finish(int signals, int master, struct relay *out) {
   kill_and_reap(signals);
   door_shut();
+  learn_tell();
   drain_pumps();
   give_input_back();
   if (master >= 0) {

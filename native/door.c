@@ -1,6 +1,7 @@
 /* The door itself: the wall around the command, and a thread that answers the calls which the wall would refuse. */
 #define _GNU_SOURCE
 #include "door.h"
+#include "learn.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
@@ -46,7 +47,8 @@ int door_take_place(enum place_kind kind, const char *path) {
   return 0;
 }
 
-int door_is_on(void) { return root_count > 0; }
+/* Where nothing can be changed it is there for who looks on. */
+int door_is_on(void) { return root_count > 0 || learn_is_on(); }
 
 /* Whether a change there is made by this process. */
 int is_ours(const struct spot *s) { return s->place && s->place->kind != PLACE_FREE; }
@@ -212,6 +214,8 @@ void hand_in(const struct call *c, int fd, int flags) {
 static void dispatch(const struct call *c, int nr) {
   const uint64_t *a = c->args;
   int first = (int)a[0], third = (int)a[2];
+  /* What changes nothing goes on as if nobody had looked: the wall is the same. */
+  if (learn_is_on() && learn_call(c, nr)) return let_go_on(c);
   switch (nr) {
   case SYS_openat: answer_open(c, first, a[1], third, (mode_t)a[3]); return;
   case SYS_mkdirat: answer_make(c, first, a[1], S_IFDIR | ((mode_t)a[2] & 07777), 0); return;

@@ -69,6 +69,15 @@ export interface DoorPort {
   readonly port: number
 }
 
+/** `lookup`: read, listed or looked at; `change`: made or written; `program`: started. All in vain, but for `run`: a program that was. */
+export type SoughtKind = 'lookup' | 'change' | 'program' | 'run'
+
+/** A path that the command named, absolute, as it wrote it: nothing is judged by it. */
+export interface Sought {
+  readonly what: SoughtKind
+  readonly path: string
+}
+
 /** A unix socket of the host that may be used. */
 export interface GrantedSocket {
   /** The path that was written, and the real one. */
@@ -130,6 +139,8 @@ export interface SandboxRequest {
   readonly servers?: readonly number[]
   /** Told of every other port on which the command listens as well, which stays closed. */
   readonly tellsPorts?: boolean
+  /** What it looks for and does not find is told at the end, and which programs it ran. Needs `changes`. */
+  readonly learns?: boolean
   readonly unixSockets: boolean
   /** With `network: 'listener'` and `unixSockets`. */
   readonly sockets?: readonly GrantedSocket[]
@@ -194,6 +205,7 @@ export interface SandboxPlan extends SandboxRoom {
   /** Each once, ascending. */
   readonly servers: readonly number[]
   readonly tellsPorts: boolean
+  readonly learns: boolean
   readonly unixSockets: boolean
   readonly sockets: readonly LocalSocket[]
   readonly terminal: TerminalSize | null
@@ -464,7 +476,8 @@ export function planSandbox(request: SandboxRequest): SandboxPlan {
     replaced: new Map([...(request.replaced ?? [])].filter(([path]) => isShown(path) && !maskSet.has(path))),
     pins: [...pins].map(([path, mode]) => ({ path, mode })).sort(byPath),
     // Where nothing can be changed there is nothing to hold.
-    changes: (layout.binds.some((bind) => isHeld(bind, request.changes)) && request.changes) || null,
+    changes:
+      ((request.learns || layout.binds.some((bind) => isHeld(bind, request.changes))) && request.changes) || null,
     network:
       request.network === 'none'
         ? { kind: 'none' }
@@ -472,6 +485,7 @@ export function planSandbox(request: SandboxRequest): SandboxPlan {
     names: request.names ?? [],
     servers: [...new Set(request.servers)].sort((a, b) => a - b),
     tellsPorts: request.tellsPorts ?? false,
+    learns: request.learns ?? false,
     unixSockets: request.unixSockets,
     sockets: served,
     terminal: request.terminal ?? null,

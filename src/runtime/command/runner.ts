@@ -72,6 +72,8 @@ export interface RunRequest {
   /** Told of every port on which it listens, and with `asksHosts` asked about every host: somebody is there to answer. */
   readonly tellsPorts?: boolean
   readonly asksHosts?: boolean
+  /** What it looks for in vain is told with the result (`cordon learn`). */
+  readonly learns?: boolean
   /** Nobody was asked because undo covers it: nothing is changed that cannot be kept, and without undo it does not run. */
   readonly mustKeep?: boolean
 }
@@ -392,6 +394,7 @@ export class CommandRunner {
           }),
           servers,
           ...(request.tellsPorts && { tellsPorts: true }),
+          ...(request.learns && { learns: true }),
           ...(request.terminal && { terminal: request.terminal }),
         })
         return { plan, guard, recovered: [...recovered, ...guard.recovered], movable: hidden.movable, held: changes }

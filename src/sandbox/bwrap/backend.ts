@@ -39,6 +39,7 @@ const CAPABILITIES: ReadonlySet<Capability> = new Set([
   'signals',
   'same-user',
   'held-changes',
+  'sought-paths',
 ])
 
 /** Node has no name for it; the same on x64 and arm64. */

@@ -72,6 +72,7 @@ export function compileFurnishing(
         architecture: machine.architecture,
         unixSockets: plan.unixSockets,
         changes: plan.changes !== null,
+        ...(plan.learns && { learns: true }),
       }),
       limits: resourceLimits(
         plan.limits,

@@ -21,6 +21,7 @@ const LOADERS: Readonly<Record<string, Load>> = {
   run: () => import('./commands/run.ts'),
   shell: () => import('./commands/shell.ts'),
   add: () => import('./commands/add.ts'),
+  learn: () => import('./commands/learn.ts'),
   sign: () => import('./commands/sign.ts'),
   verify: () => import('./commands/verify.ts'),
   tools: () => import('./commands/tools.ts'),

@@ -179,6 +179,27 @@ export const commands: readonly CommandRow[] = [
       'Shows what it opens, and asks. The manifest must be signed as it stands: what others changed in it is for cordon sign.',
   },
   {
+    name: 'learn',
+    summary: 'Run a command closed, watch what it lacks, and propose the smallest manifest for it.',
+    usage: 'cordon learn [--try] [--out FILE] [--json] -- CMD ARG…\n  cordon learn --from AUDIT.jsonl|record [--json]',
+    flags: [
+      { name: '--try', about: 'Run it again under the proposal without asking: what is proposed is open meanwhile.' },
+      {
+        name: '--from',
+        value: 'AUDIT',
+        repeats: true,
+        about: 'Learn from a recorded history; record: this machine’s own.',
+      },
+      { name: '--out', value: 'FILE', about: 'Write the manifest there instead of offering to sign it.' },
+      timeout,
+      quiet,
+      json,
+      root,
+    ],
+    details:
+      'The command runs more than once, without input, each time from the same tree. At a terminal it\nasks about hosts and ports meanwhile, as cordon run does. Secrets are never proposed. Exit code: 0 when it\nworks, as it is or under the proposal, 1 when it does not or was not tried.',
+  },
+  {
     name: 'sign',
     summary: 'Show what the manifest opens, and put it in force.',
     usage: 'cordon sign [--yes] [--all] [--json]\n  cordon sign --detached',
@@ -573,11 +594,12 @@ export const commands: readonly CommandRow[] = [
   },
 ]
 
-/** The words of a call that are Cordon's own: those before `--`, and for `run` those before the command's name. */
+/** The words of a call that are Cordon's own: those before `--`, and for `run` and `learn` those before the command's name. */
 export function ownWords(row: CommandRow, argv: readonly string[]): readonly string[] {
   const valued = new Set(row.flags.filter((flag) => flag.value).map((flag) => flag.name))
+  const isWrapper = row.name === 'run' || row.name === 'learn'
   let end = 0
-  while (end < argv.length && argv[end] !== '--' && (row.name !== 'run' || argv[end]!.startsWith('-'))) {
+  while (end < argv.length && argv[end] !== '--' && (!isWrapper || argv[end]!.startsWith('-'))) {
     end += valued.has(argv[end]!) ? 2 : 1
   }
   return argv.slice(0, end)
