@@ -1,4 +1,4 @@
-/** AWS Signature Version 4: a request that was signed with a placeholder is verified, and signed again with the key itself. PURE. */
+/** AWS Signature Version 4: a request that was signed with a placeholder is verified, and signed again with the key itself. */
 
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 
