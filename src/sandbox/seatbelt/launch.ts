@@ -3,6 +3,7 @@
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import { Readable, Writable } from 'node:stream'
+import { isatty } from 'node:tty'
 import { errorCode } from '../../system/fault.ts'
 import { monotonicMs } from '../../system/monotonic.ts'
 import type { Captured, LaunchIo, LaunchResult, Output } from '../backend.ts'
@@ -18,15 +19,21 @@ export const SANDBOX_EXEC = '/usr/bin/sandbox-exec'
 const SHELL = '/bin/sh'
 /** Makes the terminal outside, so that no program inside holds the person's own. */
 const SCRIPT = '/usr/bin/script'
-/** What sandbox-exec answers when it could not take the profile or start the program. */
-const UNSTARTED: ReadonlySet<number> = new Set([64, 65, 71])
+/** Said inside, before the command: without it, how it ended is not the command's own end. */
+const STARTED = 'echo >&3; exec 3>&-; exec "$@"'
 
 /** The program and arguments that run a plan: limits first, then the profile, then the command. */
 export function launchWords(plan: SandboxPlan): readonly [string, ...string[]] {
   const inner = [SHELL, '-c', `${limitCommands(plan.limits)}exec "$0" "$@"`, SANDBOX_EXEC]
-  const words = [...inner, '-p', compileProfile(plan), '--', ...plan.argv]
+  const started = tellsStart(plan) ? [SHELL, '-c', STARTED, 'sh'] : []
+  const words = [...inner, '-p', compileProfile(plan), '--', ...started, ...plan.argv]
   if (plan.terminal === null) return words as unknown as readonly [string, ...string[]]
   return [SCRIPT, '-q', '/dev/null', ...words]
+}
+
+/** A bare baseline has no shell to say it with, and a terminal's streams go through script. */
+function tellsStart(plan: SandboxPlan): boolean {
+  return plan.baseline !== 'none' && plan.terminal === null
 }
 
 /** A limit that cannot be set ends it before the command. Memory and processes are not held by limits of this kind on macOS. */
@@ -51,7 +58,7 @@ export async function launchSeatbelt(plan: SandboxPlan, io: LaunchIo): Promise<L
     throw new SandboxFault('mask-moved', 'a hidden file was moved while another command ran', {
       remedy: 'Run it again when the other command has ended.',
     })
-  const started = monotonicMs()
+  const begun = monotonicMs()
   const [program, ...args] = launchWords(plan)
   const child = spawn(program, args, {
     cwd: plan.cwd,
@@ -60,7 +67,7 @@ export async function launchSeatbelt(plan: SandboxPlan, io: LaunchIo): Promise<L
     // A process group of its own, by which all of it is ended. A terminal's group is made by script.
     detached: io.terminal === undefined,
   })
-  return attend(child, plan, io, started)
+  return attend(child, plan, io, begun)
 }
 
 async function passes(verify: NonNullable<LaunchIo['verify']>): Promise<boolean> {
@@ -82,15 +89,22 @@ function requireSameFiles(plan: SandboxPlan): void {
 
 function streamsFor(io: LaunchIo): StdioOptions {
   if (io.terminal) return ['inherit', 'inherit', io.stderr === undefined ? 'inherit' : 'pipe']
-  const input = io.stdin === undefined || io.stdin === 'none' ? 'ignore' : 'pipe'
-  const output = (choice: Output | undefined) => (choice === undefined || choice === 'discard' ? 'ignore' : 'pipe')
-  return [input, output(io.stdout), output(io.stderr)]
+  // A pipe or a file is passed on as it is; a terminal never is.
+  const own = (fd: number) => (isatty(fd) ? 'pipe' : fd)
+  const input = io.stdin === undefined || io.stdin === 'none' ? 'ignore' : io.stdin === 'inherit' ? own(0) : 'pipe'
+  const output = (choice: Output | undefined, fd: number) =>
+    choice === undefined || choice === 'discard' ? 'ignore' : choice === 'inherit' ? own(fd) : 'pipe'
+  return [input, output(io.stdout, 1), output(io.stderr, 2), 'pipe']
 }
 
-async function attend(child: ChildProcess, plan: SandboxPlan, io: LaunchIo, started: number): Promise<LaunchResult> {
+async function attend(child: ChildProcess, plan: SandboxPlan, io: LaunchIo, begun: number): Promise<LaunchResult> {
   const cleanups: (() => void)[] = []
   let timedOut = false
   let cancelled = false
+  let started = false
+  child.stdio[3]?.on('data', () => {
+    started = true
+  })
   const killAll = (signal: NodeJS.Signals) => {
     if (child.pid === undefined) return
     try {
@@ -133,7 +147,7 @@ async function attend(child: ChildProcess, plan: SandboxPlan, io: LaunchIo, star
     killAll('SIGKILL')
     await closed
     const [stdout, stderr] = [captures.stdout?.finish() ?? null, captures.stderr?.finish() ?? null]
-    requireStarted(code, stderr)
+    if (tellsStart(plan) && !started && !timedOut && !cancelled) throw unstarted(code, stderr)
     return {
       code,
       signal,
@@ -146,21 +160,23 @@ async function attend(child: ChildProcess, plan: SandboxPlan, io: LaunchIo, star
       asked: [],
       unlisted: [],
       masksWatched: false,
-      milliseconds: monotonicMs() - started,
+      milliseconds: monotonicMs() - begun,
     }
   } finally {
     for (const cleanup of cleanups.reverse()) cleanup()
   }
 }
 
-/** A profile that does not compile is told on the error output; it must not pass for the command's own end. */
-function requireStarted(code: number | null, stderr: Captured | null): void {
-  const said = stderr?.bytes.toString('utf8') ?? ''
-  if (code === null || !UNSTARTED.has(code) || (stderr !== null && !/^(?:\/usr\/bin\/)?sandbox-exec: /m.test(said)))
-    return
-  throw new SandboxFault('sandbox-failed', `sandbox-exec did not take the profile: ${said.slice(0, 500).trim()}`, {
-    remedy: 'Nothing ran. Please report it with the output of `cordon doctor --json`.',
-  })
+/** A profile that does not compile, or a program that is no sandbox-exec. */
+function unstarted(code: number | null, stderr: Captured | null): SandboxFault {
+  const said = stderr?.bytes.toString('utf8', 0, 500).trim()
+  return new SandboxFault(
+    'sandbox-failed',
+    `sandbox-exec did not take the profile (exit ${code})${said ? `: ${said}` : ''}`,
+    {
+      remedy: 'Nothing ran. Please report it with the output of `cordon doctor --json`.',
+    },
+  )
 }
 
 function unstartable(error: Error): SandboxFault {
