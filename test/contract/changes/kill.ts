@@ -41,8 +41,13 @@ export async function killOnce(
   return { before, after: lookAtTree(place.project, 'no times'), failed, changes }
 }
 
+/** The tree, or something else each time while it still changes under the look. */
 function lookNow(place: Place): string {
-  return lookAtTree(place.project, 'times').join('\n')
+  try {
+    return lookAtTree(place.project, 'times').join('\n')
+  } catch {
+    return `changing ${performance.now()}`
+  }
 }
 
 function sleep(ms: number): Promise<void> {

@@ -30,6 +30,8 @@ export interface RoomInput {
   readonly uid: number
   /** Folders of the project that are shown read-only. */
   readonly readOnly?: readonly string[]
+  /** Further folders that are shown. */
+  readonly reads?: readonly string[]
 }
 
 export interface Place {
@@ -88,10 +90,11 @@ export function runInside(
     readonly folder?: string | null
     readonly uid?: number
     readonly readOnly?: readonly string[]
+    readonly reads?: readonly string[]
   } = {},
 ): { readonly status: number | null; readonly out: string; readonly errors: string } {
-  const { held = true, folder = null, uid = 0, readOnly = [] } = options
-  const input: RoomInput = { base: place.base, argv, held, folder, uid, readOnly }
+  const { held = true, folder = null, uid = 0, readOnly = [], reads = [] } = options
+  const input: RoomInput = { base: place.base, argv, held, folder, uid, readOnly, reads }
   const { status, stdout, stderr } = spawnSync(process.execPath, [import.meta.filename, JSON.stringify(input)], {
     encoding: 'latin1',
     maxBuffer: 64 * 1024 * 1024,
@@ -102,17 +105,17 @@ export function runInside(
 }
 
 if (import.meta.main) {
-  const { base, argv, held, folder, readOnly = [] } = JSON.parse(process.argv[2]!) as RoomInput
+  const { base, argv, held, folder, readOnly = [], reads = [] } = JSON.parse(process.argv[2]!) as RoomInput
   const project = join(base, 'project')
   const request = {
     argv,
     cwd: project,
-    env: { PATH: '/usr/bin:/bin', HOME: '/tmp', LANG: 'C' },
+    env: { PATH: ['/usr/bin:/bin', ...reads.map((folder) => join(folder, 'bin'))].join(':'), HOME: '/tmp', LANG: 'C' },
     baseline: 'system' as const,
     home: '/home/nobody-here',
     uid: process.getuid!(),
     gid: process.getgid!(),
-    reads: [join(base, 'programs')],
+    reads: [join(base, 'programs'), ...reads],
     writes: [project],
     masks: [],
     pins: readOnly.map((path) => ({ path, mode: 'read-only' as const })),
