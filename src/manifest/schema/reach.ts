@@ -350,6 +350,11 @@ export const SECRETS: Key = {
           doc: '`file`: the variable names a file that holds it, for programs that want a credentials file (`NPM_CONFIG_USERCONFIG`).',
         },
         {
+          name: 'sign',
+          type: { kind: 'choice', values: ['aws'] },
+          doc: '`aws`: the secret access key is never sent; requests to these hosts that were signed with the placeholder (Signature Version 4, in the Authorization header) are signed again with it, and no others go there.',
+        },
+        {
           name: 'pass_headers',
           type: { kind: 'list', of: text('pass-name') },
           doc: 'Headers that may go to these hosts although their name sounds like a credential (`cookie`, `x-session-*`). No other credential goes there.',

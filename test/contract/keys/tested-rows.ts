@@ -49,6 +49,7 @@ export const TESTED_ROWS: readonly TestedRow[] = [
   tested('network.special_ranges', 'src/hosts/judge.test.ts', COMMANDS, 'specialRanges'),
   tested('secrets', SECRETS, COMMANDS),
   ...['name', 'source', 'hosts', 'header', 'query'].map((field) => tested(`secrets[].${field}`, SECRETS, COMMANDS)),
+  tested('secrets[].sign', 'test/contract/egress/aws-signature.test.ts', COMMANDS, 'signs'),
   tested('secrets[].pass_headers', CREDENTIALS, COMMANDS, 'passHeaders'),
   tested('secrets[].pass_parameters', CREDENTIALS, COMMANDS, 'passParameters'),
   tested('security.hide_model', OWN, ['session']),
