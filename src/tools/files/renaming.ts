@@ -8,7 +8,7 @@ import { walkTree } from './tree.ts'
 const STRICTNESS = { allow: 0, ask: 1, deny: 2 } as const
 
 /** Refuses a new name for a file under which reading it would be judged less strictly. */
-export function requireAsClosed(source: string, destination: string, context: ToolContext): void {
+export function requireAsClosed(source: string, destination: string, context: Pick<ToolContext, 'judge'>): void {
   const before = context.judge('read', source).verdict
   const after = context.judge('read', destination).verdict
   if (STRICTNESS[after] >= STRICTNESS[before]) return
