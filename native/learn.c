@@ -12,9 +12,9 @@
 /* Mirrored by SOUGHT_KINDS in src/sandbox/bwrap/orders.ts. */
 enum sought { SOUGHT_LOOKUP = 1, SOUGHT_CHANGE = 2, SOUGHT_PROGRAM = 3, SOUGHT_RUN = 4, SOUGHT_LEFT_OUT = 5 };
 
-#define MAX_SOUGHT 2048          /* paths that are told: a command that makes up more is told of as such */
-#define MAX_SOUGHT_BYTES (512 << 10)
-#define SLOTS 4096
+#define MAX_SOUGHT 16384         /* paths that are told: a command that makes up more is told of as such */
+#define MAX_SOUGHT_BYTES (2 << 20)
+#define SLOTS 32768
 #define CHANGING (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC)
 
 static const char **quiet;

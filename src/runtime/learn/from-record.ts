@@ -6,7 +6,7 @@ import type { Machine } from '../../system/machine.ts'
 import { openChecker } from '../decide/check-call.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
 import { isGrantable, type Learned } from './learn.ts'
-import { withLines } from './manifest-text.ts'
+import { withLines, withoutGrants } from './manifest-text.ts'
 import { propose } from './proposal.ts'
 import { type RecordedNeeds, recordedNeeds, recordLines } from './record.ts'
 
@@ -36,7 +36,8 @@ export async function proposeFromRecord(
     isGrantable: (folder, how) => isGrantable(folder, how, loaded, machine),
     registryHosts: () => [],
   })
-  const { text, left } = withLines(manifestText, proposal.lines, places)
+  const narrowed = manifestText === null ? null : withoutGrants(manifestText, found.unused)
+  const { text, left } = withLines(narrowed, proposal.lines, places)
   const kept = proposal.lines.filter((line) => !left.some((one) => one.line === line))
   return {
     lines: kept,
@@ -44,10 +45,10 @@ export async function proposeFromRecord(
     withheld: [...found.withheld, ...left.map(({ line, reason }) => ({ subject: line.value, why: reason }))],
     ports: [],
     warnings: proposal.warnings,
-    proof: kept.length === 0 ? 'nothing-needed' : 'untried',
+    proof: kept.length === 0 ? 'nothing-needed' : 'recorded',
     exitCode: 0,
     runs: 0,
-    text: kept.length === 0 ? null : text,
+    text: kept.length === 0 && narrowed === manifestText ? null : text,
     calls: found.calls,
     unknown: found.unknown,
     unused: found.unused,

@@ -20,6 +20,8 @@ export type Proof =
   | 'works'
   /** It was not run under them. */
   | 'untried'
+  /** Calls of a record were refused it; nothing was run. */
+  | 'recorded'
   /** It fails under them as well. */
   | 'still-fails'
 

@@ -1,6 +1,6 @@
 /** Proposed grants as the text of a manifest: the project's own with lines added, or the smallest new one. */
 
-import { appendToList } from '../../manifest/toml/edit.ts'
+import { appendToList, removeFromList } from '../../manifest/toml/edit.ts'
 import type { Plain } from '../../manifest/toml/plain.ts'
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
@@ -26,6 +26,7 @@ export interface TextPlaces {
 export function entriesOf(
   line: ProposedLine,
   places: TextPlaces,
+  declaresReads: boolean,
 ): readonly ManifestEntry[] | { readonly reason: string } {
   if (line.kind === 'tool') {
     const value = line.wrapper === undefined ? line.value : { tool: line.value, wrappers: [line.wrapper] }
@@ -42,9 +43,14 @@ export function entriesOf(
     const { section, name, first = [] } = place
     for (const value of first) entries.push({ section, name, value })
     entries.push({ section, name, value: grant.kind === 'port' ? Number(grant.value) : grant.value })
+    // Where reads are listed, a folder that may be changed has to be among them.
+    if (grant.kind === 'directory' && declaresReads)
+      entries.push({ section: READS, name: 'paths', value: `${grant.value}/**` })
   }
   return entries
 }
+
+const READS = ['capabilities', 'allow', 'read']
 
 /** The text with every line in it; lines that it cannot take are given back with the reason. */
 export function withLines(
@@ -55,8 +61,9 @@ export function withLines(
   let edited = text ?? HEAD
   const left: { line: ProposedLine; reason: string }[] = []
   const added = new Set<string>()
+  const declaresReads = places.loaded.policy.reads.declared || lines.some(({ kind }) => kind === 'read')
   for (const line of lines) {
-    const entries = entriesOf(line, places)
+    const entries = entriesOf(line, places, declaresReads)
     if ('reason' in entries) {
       left.push({ line, reason: entries.reason })
       continue
@@ -79,6 +86,17 @@ export function withLines(
 
 const HEAD =
   '# Learned by cordon learn: what the command needs beyond the built-in rules, and nothing else.\nschema_version = 1\n'
+
+/** The text without these grants; those that stand in another form than a plain entry stay. */
+export function withoutGrants(
+  text: string,
+  grants: readonly { readonly kind: 'command' | 'host'; readonly value: string }[],
+): string {
+  return grants.reduce((edited, { kind, value }) => {
+    const name = kind === 'command' ? 'patterns' : 'default_domains'
+    return removeFromList(edited, ['capabilities', 'allow', 'commands'], name, value) ?? edited
+  }, text)
+}
 
 /** The lines that are new in a text, and those that are gone, for a person to read. */
 export function lineChanges(before: string | null, after: string): readonly string[] {

@@ -4,6 +4,7 @@ import { type AuditLine, parseLine } from '../../audit/event.ts'
 import { isInside } from '../../files/baseline.ts'
 import { matchesHost, parseHostPattern } from '../../hosts/pattern.ts'
 import { coverSecrets } from '../../scan/redact/cover.ts'
+import { typedText } from '../command/typed-words.ts'
 import type { CallChecker } from '../decide/check-call.ts'
 import type { NeedPlaces, Needs } from './needs.ts'
 import { readNeeds } from './needs.ts'
@@ -76,7 +77,10 @@ function unusedOf(
   for (const { type, tool, args } of lines) {
     if (type !== 'begin') continue
     if (args === undefined || typeof tool !== 'string') unknown++
-    else for (const { source } of checker.check({ tool, input: args, cwd: root }).decision.rules) used.add(source)
+    else {
+      const { rules, segments } = checker.check({ tool, input: inputOf(args), cwd: root }).decision
+      for (const { source } of [...rules, ...segments.flatMap((segment) => segment.rules)]) used.add(source)
+    }
   }
   if (!ownManifest) return { unused: [], unknown }
   const reached = lines.flatMap(({ hosts }) => (Array.isArray(hosts) ? hosts.map(String) : []))
@@ -91,6 +95,12 @@ function unusedOf(
           .filter(({ source }) => !used.has(source))
           .map(({ pattern, source }) => ({ kind: 'command' as const, value: pattern.text, source }))
   return { unused: [...commands, ...hosts].filter(({ source }) => source.startsWith('cordon.toml')), unknown }
+}
+
+/** What a person typed is recorded as words. */
+function inputOf(args: unknown): unknown {
+  const { command } = args as { readonly command?: unknown }
+  return Array.isArray(command) ? { command: typedText(command.map(String)) } : args
 }
 
 function matchesName(pattern: Parameters<typeof matchesHost>[0], host: string): boolean {

@@ -11,6 +11,7 @@ const SAID: Readonly<Record<Proof, string>> = {
   proven: 'It works with this open, and with nothing less:',
   works: 'It works with this open; whether it needs all of it was not tried:',
   untried: 'It seems to need this; it was not run with it (--try does):',
+  recorded: 'Recorded calls were refused this, or a person let them; nothing was run:',
   'still-fails': 'It fails with this open as well, for another reason:',
 }
 
@@ -57,7 +58,7 @@ export function describeUnused(terminal: Terminal, { calls, unknown, unused }: L
     `${calls} recorded calls${unknown > 0 ? `, ${unknown} without their arguments: which commands they used cannot be known` : ''}`,
     ...unused.map(
       ({ kind, value, source }) =>
-        `  ${paint(terminal, 'yellow', '-')} ${kind} ${visible(value)} ${paint(terminal, 'dim', `never used; take it out of ${visible(source)}`)}`,
+        `  ${paint(terminal, 'yellow', '-')} ${kind} ${visible(value)} ${paint(terminal, 'dim', `never used (${visible(source)})`)}`,
     ),
   ]
   return `${rows.join('\n')}\n`

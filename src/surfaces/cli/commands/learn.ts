@@ -109,7 +109,7 @@ async function conclude(learned: Learned, place: Place): Promise<number> {
   const { terminal, args, machine, manifestText } = place
   const { lineChanges } = await import('../../../runtime/learn/manifest-text.ts')
   const diff = learned.text === null ? [] : lineChanges(manifestText, learned.text)
-  const isGood = learned.proof === 'proven' || learned.proof === 'works' || learned.proof === 'nothing-needed'
+  const isGood = learned.proof !== 'untried' && learned.proof !== 'still-fails'
   if (args.flags.json) terminal.out(`${JSON.stringify({ ...learned, diff })}\n`)
   else terminal.out(describeLearned(terminal, learned, diff, machine.home))
   const exit = isGood ? EXIT.ok : EXIT.failed
