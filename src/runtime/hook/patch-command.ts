@@ -2,8 +2,8 @@
 
 import { evaluate } from '../../policy/evaluate.ts'
 import { messageOf } from '../../system/fault.ts'
-import { checkedPath } from '../../system/guarded/checked-path.ts'
-import { InputError, type ToolContext, type ToolOutput } from '../../tools/tool.ts'
+import type { PatchContext } from '../../tools/patch/apply-patch.ts'
+import { InputError, type ToolOutput } from '../../tools/tool.ts'
 import { bareCall, checkedPaths } from '../decide/resolve-call.ts'
 import type { HookCall, HookJudge, ReadCall } from './judge.ts'
 
@@ -38,7 +38,7 @@ export async function applyAllowed(judge: HookJudge, read: ReadCall, signal: Abo
     import('../../system/guarded/guarded-files.ts'),
   ])
   const checked = checkedPaths(touches)
-  const context: Pick<ToolContext, 'checked' | 'judge' | 'files' | 'signal'> = {
+  const context: PatchContext = {
     checked: (given) => {
       const path = checked.get(given)
       if (path === undefined) throw new InputError(`${given} was not part of what was decided`)
@@ -46,7 +46,7 @@ export async function applyAllowed(judge: HookJudge, read: ReadCall, signal: Abo
     },
     judge: (_, path) => {
       const facts = { ...bareCall('apply_patch'), reads: [{ given: path, path }] }
-      return { path: checkedPath(path), verdict: evaluate(judge.loaded.policy, judge.session, facts).decision }
+      return { verdict: evaluate(judge.loaded.policy, judge.session, facts).decision }
     },
     files: openGuardedFiles(),
     signal,

@@ -3,7 +3,7 @@
 import { Fault } from '../../system/fault.ts'
 import type { CheckedPath } from '../../system/guarded/guarded-files.ts'
 import type { PreparedWrite } from '../../system/guarded/write.ts'
-import { requireAsClosed } from '../files/renaming.ts'
+import { requireAsClosed, type VerdictContext } from '../files/renaming.ts'
 import { decodeText, encodeText } from '../files/text-encoding.ts'
 import { InputError, type ToolContext, type ToolOutput } from '../tool.ts'
 import { applyHunks } from './apply.ts'
@@ -23,7 +23,7 @@ export interface ApplyPatchInput {
 }
 
 /** What a patch needs of a tool's context. */
-type PatchContext = Pick<ToolContext, 'checked' | 'judge' | 'files' | 'signal'>
+export type PatchContext = Pick<ToolContext, 'checked' | 'files' | 'signal'> & VerdictContext
 
 export async function applyPatch(input: ApplyPatchInput, context: PatchContext): Promise<ToolOutput> {
   const changes = parsePatch(input.patch)
