@@ -20,7 +20,13 @@ export const PASSED_FDS: number = HOST_FD - CONTROL_FD + 1
 export const MAX_BINDS = 1000
 
 /** What the init needs for mounts, limits, the second user namespace, the ports of the name service; it drops all of it before the command starts. */
-export const INIT_CAPABILITIES: readonly string[] = ['CAP_SYS_ADMIN', 'CAP_SETPCAP', 'CAP_SYS_RESOURCE', 'CAP_SETFCAP', 'CAP_NET_BIND_SERVICE']
+export const INIT_CAPABILITIES: readonly string[] = [
+  'CAP_SYS_ADMIN',
+  'CAP_SETPCAP',
+  'CAP_SYS_RESOURCE',
+  'CAP_SETFCAP',
+  'CAP_NET_BIND_SERVICE',
+]
 
 /** Compiles the arguments, without the program's own name; `channel`: the init has sockets to hand out. */
 export function compileArguments(plan: SandboxRoom, channel: boolean): string[] {

@@ -43,6 +43,7 @@ const CAPABILITIES: ReadonlySet<Capability> = new Set([
   'terminal',
   'signals',
   'same-user',
+  'watched-limits',
   'held-changes',
 ])
 
@@ -75,8 +76,7 @@ function findBwrap(): string {
   })
 }
 
-const INSTALL_BWRAP =
-  'apt install bubblewrap, dnf install bubblewrap, pacman -S bubblewrap, apk add bubblewrap'
+const INSTALL_BWRAP = 'apt install bubblewrap, dnf install bubblewrap, pacman -S bubblewrap, apk add bubblewrap'
 
 function isOfPackage(path: string): boolean {
   return [path, realpathSync.native(path)].some((place) => place.includes('/node_modules/'))

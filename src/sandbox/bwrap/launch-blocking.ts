@@ -94,7 +94,11 @@ export function beginRoom(
         stdout: null,
         stderr: null,
         met,
-        complaint: () => ({ by: machine.layer.title, text: answer.toString('utf8', said), status: `wait status ${answer.readInt32LE(0)}` }),
+        complaint: () => ({
+          by: machine.layer.title,
+          text: answer.toString('utf8', said),
+          status: `wait status ${answer.readInt32LE(0)}`,
+        }),
       })
     },
     abandon: () => {

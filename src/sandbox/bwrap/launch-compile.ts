@@ -47,7 +47,9 @@ export function compileRoom(
       { remedy: `Install it for the system: ${install}.` },
     )
   const argv = orFault(() => words(room, channel))
-  return cgroup ? [machine.init.path, 'enter', ...cgroup.procs, '--', ...argv] : argv
+  if (!cgroup) return argv
+  const enter = machine.layer.enter?.(cgroup.procs) ?? ([machine.init.path, 'enter', ...cgroup.procs, '--'] as const)
+  return [...enter, ...argv]
 }
 
 /** The control group that a room needs; null when none of its limits does, or none can be had. */

@@ -11,6 +11,8 @@ export interface RoomLayer {
   readonly install: string
   /** What it takes by itself of a control group; absent: next to nothing. */
   readonly own?: { readonly processes: number; readonly memoryBytes: number }
+  /** The words that join control groups and go on with what follows; absent: the init's own, which join while the room is made. */
+  enter?(procs: readonly string[]): readonly [program: string, ...args: string[]]
   /** The words that make a room and start the init in it. `channel`: the init has sockets to hand out. Throws a RangeError for one that it cannot make. */
   words(room: SandboxRoom, channel: boolean): readonly [program: string, ...args: string[]]
 }

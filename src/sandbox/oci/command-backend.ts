@@ -2,11 +2,15 @@
 
 import type { Backend } from '../backend.ts'
 import { createInitBackend, type InitBackendOptions } from '../bwrap/backend.ts'
+import { createGvisorBackend } from './gvisor-backend.ts'
 import { runcLayer } from './room-layer.ts'
 
-export type CommandEngine = 'runc'
+/** The engines that commands can run in. */
+export const COMMAND_ENGINES = ['runc', 'runsc'] as const
+
+export type CommandEngine = (typeof COMMAND_ENGINES)[number]
 
 /** An engine that is missing, or does not do what it should, runs nothing. */
 export function createContainerBackend(engine: CommandEngine, options: InitBackendOptions = {}): Backend {
-  return createInitBackend(engine, runcLayer, options)
+  return engine === 'runsc' ? createGvisorBackend() : createInitBackend(engine, runcLayer, options)
 }

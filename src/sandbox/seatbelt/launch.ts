@@ -2,11 +2,9 @@
 
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
 import { constants } from 'node:os'
-import { Readable, Writable } from 'node:stream'
 import { errorCode } from '../../system/fault.ts'
-import { monotonicMs } from '../../system/monotonic.ts'
-import type { Captured, LaunchIo, LaunchResult, Output } from '../backend.ts'
-import { Capture } from '../bwrap/launch-capture.ts'
+import { attendChild, childStreams } from '../attended-child.ts'
+import type { Captured, LaunchIo, LaunchResult } from '../backend.ts'
 import type { Limits } from '../limits.ts'
 import type { SandboxPlan } from '../plan.ts'
 import { SandboxFault } from '../sandbox-fault.ts'
@@ -51,7 +49,6 @@ export async function launchSeatbelt(plan: SandboxPlan, io: LaunchIo): Promise<L
     throw new SandboxFault('mask-moved', 'a hidden file was moved while another command ran', {
       remedy: 'Run it again when the other command has ended.',
     })
-  const started = monotonicMs()
   const [program, ...args] = launchWords(plan)
   const child = spawn(program, args, {
     cwd: plan.cwd,
@@ -60,7 +57,7 @@ export async function launchSeatbelt(plan: SandboxPlan, io: LaunchIo): Promise<L
     // A process group of its own, by which all of it is ended. A terminal's group is made by script.
     detached: io.terminal === undefined,
   })
-  return attend(child, plan, io, started)
+  return attend(child, plan, io)
 }
 
 async function passes(verify: NonNullable<LaunchIo['verify']>): Promise<boolean> {
@@ -82,16 +79,11 @@ function requireSameFiles(plan: SandboxPlan): void {
 
 function streamsFor(io: LaunchIo): StdioOptions {
   if (io.terminal) return ['inherit', 'inherit', io.stderr === undefined ? 'inherit' : 'pipe']
-  const input = io.stdin === undefined || io.stdin === 'none' ? 'ignore' : 'pipe'
-  const output = (choice: Output | undefined) => (choice === undefined || choice === 'discard' ? 'ignore' : 'pipe')
-  return [input, output(io.stdout), output(io.stderr)]
+  return childStreams(io)
 }
 
-async function attend(child: ChildProcess, plan: SandboxPlan, io: LaunchIo, started: number): Promise<LaunchResult> {
-  const cleanups: (() => void)[] = []
-  let timedOut = false
-  let cancelled = false
-  const killAll = (signal: NodeJS.Signals) => {
+async function attend(child: ChildProcess, plan: SandboxPlan, io: LaunchIo): Promise<LaunchResult> {
+  const kill = (signal: NodeJS.Signals) => {
     if (child.pid === undefined) return
     try {
       process.kill(io.terminal ? child.pid : -child.pid, signal)
@@ -99,57 +91,16 @@ async function attend(child: ChildProcess, plan: SandboxPlan, io: LaunchIo, star
       // Nothing of it is left.
     }
   }
-  const ended = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve, reject) => {
-    child.once('error', (error) => reject(unstartable(error)))
-    child.once('exit', (code, signal) => resolve({ code, signal }))
-  })
-  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()))
-  const captures = {
-    stdout: attach(child.stdout, io.stdout, 'stdout', plan, io),
-    stderr: attach(child.stderr, io.stderr, 'stderr', plan, io),
-  }
-  feed(child, io.stdin, cleanups)
-  if (plan.limits.timeoutMs !== undefined) {
-    const timer = setTimeout(() => {
-      timedOut = true
-      killAll('SIGKILL')
-    }, plan.limits.timeoutMs)
-    cleanups.push(() => clearTimeout(timer))
-  }
-  const abort = () => {
-    cancelled = true
-    killAll('SIGKILL')
-  }
-  io.signal?.addEventListener('abort', abort, { once: true })
-  cleanups.push(() => io.signal?.removeEventListener('abort', abort))
-  for (const name of io.forwardSignals ?? []) {
-    const forward = () => killAll(name)
-    process.on(name, forward)
-    cleanups.push(() => process.off(name, forward))
-  }
-  try {
-    const { code, signal } = await ended
-    // What it left in its group goes with it; then the streams end, too.
-    killAll('SIGKILL')
-    await closed
-    const [stdout, stderr] = [captures.stdout?.finish() ?? null, captures.stderr?.finish() ?? null]
-    requireStarted(code, stderr)
-    return {
-      code,
-      signal,
-      exitCode: code ?? 128 + (signal === null ? 0 : constants.signals[signal]),
-      timedOut,
-      cancelled,
-      stdout,
-      stderr,
-      violations: [],
-      asked: [],
-      unlisted: [],
-      masksWatched: false,
-      milliseconds: monotonicMs() - started,
-    }
-  } finally {
-    for (const cleanup of cleanups.reverse()) cleanup()
+  const end = await attendChild({ child, limits: plan.limits, io, kill, unstartable })
+  const { code, signal, stderr } = end
+  requireStarted(code, stderr)
+  return {
+    ...end,
+    exitCode: code ?? 128 + (signal === null ? 0 : constants.signals[signal]),
+    violations: [],
+    asked: [],
+    unlisted: [],
+    masksWatched: false,
   }
 }
 
@@ -172,34 +123,4 @@ function unstartable(error: Error): SandboxFault {
       remedy: 'It is part of macOS; nothing runs without it.',
     },
   )
-}
-
-function attach(
-  stream: Readable | null,
-  choice: Output | undefined,
-  name: 'stdout' | 'stderr',
-  plan: SandboxPlan,
-  io: LaunchIo,
-): Capture | null {
-  if (!stream) return null
-  stream.on('error', () => {})
-  if (choice === 'capture') return new Capture(stream, name, plan.limits.outputBytes, io.spillDirectory)
-  if (choice === 'inherit') stream.pipe(process[name], { end: false })
-  else if (choice instanceof Writable) stream.pipe(choice, { end: false })
-  return null
-}
-
-function feed(child: ChildProcess, source: LaunchIo['stdin'], cleanups: (() => void)[]): void {
-  const { stdin } = child
-  if (!stdin) return
-  stdin.on('error', () => {})
-  if (typeof source === 'string' && source !== 'inherit') return void stdin.end(source)
-  if (source instanceof Uint8Array) return void stdin.end(source)
-  const from = source === 'inherit' ? process.stdin : source
-  if (!(from instanceof Readable)) return void stdin.end()
-  from.pipe(stdin)
-  cleanups.push(() => {
-    from.unpipe(stdin)
-    if (from === process.stdin) from.pause()
-  })
 }
