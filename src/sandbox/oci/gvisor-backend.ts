@@ -26,6 +26,11 @@ const CHECKS: readonly AttackCheck[] = [
     attack: 'grep "^Cap" /proc/self/status | grep -qv 0000000000000000',
   },
   {
+    name: 'nested user namespaces',
+    detail: 'refused, so that no mask is taken away in one',
+    attack: 'unshare --user --map-root-user --mount umount "$P/.env" || unshare --user true',
+  },
+  {
     name: 'process isolation',
     detail: 'other processes are not visible',
     attack: '[ "$(ls -d /proc/[0-9]* | wc -l)" -gt 16 ]',

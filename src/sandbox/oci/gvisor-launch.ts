@@ -50,7 +50,7 @@ export function gvisorWords(plan: SandboxPlan, host: CgroupHost | null, cgroup: 
   const spec = orFault(() => gvisorSpec(plan, isFolder, CLOSED, rlimits, softFiles()))
   const engine = [
     ...['/bin/sh', '-c', ENGINE, 'engine', runsc, '--ignore-cgroups', '--network=none', '--platform=systrap'],
-    ...['--overlay2=none', '--log', SAID, '--log-format=json', '--root', `${ENGINE_STATE}/state`],
+    ...['--overlay2=none', '--oci-seccomp', '--log', SAID, '--log-format=json', '--root', `${ENGINE_STATE}/state`],
     ...['run', '--bundle', `${ENGINE_STATE}/room`, 'cordon'],
   ]
   return confinedArgv({ argv: layOutWords(spec, plan.links, engine), user: null, cgroup })

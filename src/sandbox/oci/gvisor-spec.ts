@@ -1,9 +1,10 @@
-/** PURE. A plan as the configuration of gVisor's runtime, which has no init of ours inside: masks and pins are mounts of it. */
+/** A plan as the configuration of gVisor's runtime, which has no init of ours inside: masks and pins are mounts of it. */
 
 import { isInside } from '../../files/baseline.ts'
 import type { ResourceLimit } from '../limits.ts'
 import type { SandboxPlan } from '../plan.ts'
 import { roomMounts, type SpecMount } from './room-spec.ts'
+import { refusedCalls } from './spec.ts'
 
 /** What a mask shows, made by the launch: a folder without anything, a file that cannot be opened. */
 export interface MaskSources {
@@ -18,6 +19,26 @@ const MAX_MOUNTS = 1000
 function bind(source: string, destination: string, mode: 'ro' | 'rw'): SpecMount {
   return { destination, type: 'bind', source, options: ['rbind', 'nosuid', 'nodev', mode] }
 }
+
+const S_ISUID = 0o4000
+const CREATING = [0o100, 0o20000000]
+const bits = (index: number, mask: number) => ({ index, value: mask, valueTwo: mask, op: 'SCMP_CMP_MASKED_EQ' })
+const refuseSetuid = (names: readonly string[], args: readonly object[]) => ({
+  names,
+  action: 'SCMP_ACT_ERRNO',
+  errnoRet: 1,
+  args,
+})
+
+/** Root's setuid file in a project would make any user of the machine root: the bit is never set, as in the OS sandbox. */
+const SETUID_CALLS: readonly object[] = [
+  refuseSetuid(['chmod', 'fchmod', 'creat', 'mknod'], [bits(1, S_ISUID)]),
+  refuseSetuid(['fchmodat', 'fchmodat2', 'mknodat'], [bits(2, S_ISUID)]),
+  ...CREATING.flatMap((flag) => [
+    refuseSetuid(['open'], [bits(1, flag), bits(2, S_ISUID)]),
+    refuseSetuid(['openat'], [bits(2, flag), bits(3, S_ISUID)]),
+  ]),
+]
 
 /** Text that JSON and the runtime carry without a change. */
 function requireText(path: string): void {
@@ -78,6 +99,10 @@ export function gvisorSpec(
     root: { path: 'rootfs', readonly: true },
     hostname: plan.hostname,
     mounts,
-    linux: { namespaces: ['pid', 'network', 'ipc', 'uts', 'mount'].map((type) => ({ type })) },
+    // In a user namespace of gVisor's own a program would have the rights to take a mask away.
+    linux: {
+      namespaces: ['pid', 'network', 'ipc', 'uts', 'mount'].map((type) => ({ type })),
+      seccomp: refusedCalls(SETUID_CALLS),
+    },
   }
 }
