@@ -10,6 +10,7 @@ const parts: Readonly<Record<string, readonly [file: string, run: string | null]
   resident: ['resident.ts', 'benchResident'],
   sandbox: ['sandbox.ts', null],
   masks: ['masks.ts', null],
+  changes: ['changes.ts', null],
   egress: ['egress.ts', 'benchEgress'],
   'first-byte': ['first-byte.ts', 'benchFirstByte'],
   tools: ['tools.ts', 'benchTools'],

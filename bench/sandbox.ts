@@ -67,8 +67,8 @@ function planFor(root: string, masks: readonly string[], extra: Partial<SandboxR
 
 /** The same namespaces and binds, with bubblewrap's own reaper and no init of ours. */
 function bareArguments(args: readonly string[]): string[] {
-  const own = ['--as-pid-1', '--cap-add', 'CAP_SYS_ADMIN', 'CAP_SETPCAP', 'CAP_SYS_RESOURCE', 'CAP_SETFCAP']
-  return [...args.slice(0, args.indexOf('--')).filter((arg) => !own.includes(arg)), '--', '/usr/bin/true']
+  const isOwn = (arg: string) => arg === '--as-pid-1' || arg === '--cap-add' || arg.startsWith('CAP_')
+  return [...args.slice(0, args.indexOf('--')).filter((arg) => !isOwn(arg)), '--', '/usr/bin/true']
 }
 
 function runBare(program: string, args: readonly string[]): Promise<void> {

@@ -96,7 +96,8 @@ function benchCommands({ project, env }: Place): void {
 /** What Claude Code gives its hook, before a call or with its result. */
 export function hookInput(project: string, tool: string, input: object, result?: object): string {
   return JSON.stringify({
-    session_id: 'bench',
+    // A session in which a command ran bare gets nothing more.
+    session_id: result ? 'bench-results' : 'bench',
     cwd: project,
     hook_event_name: result ? 'PostToolUse' : 'PreToolUse',
     tool_name: tool,

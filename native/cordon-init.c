@@ -31,7 +31,10 @@
  *                folded, and stands for all below it
  *   k git keys   { text }...: PATTERN<TAB>RULE of a setting that git's configuration may get, or host<TAB>NAME
  *   u keep       u64 largest file that is copied, u64 most that is copied, u8 nothing else may be lost, text: folder for the journal and what is kept
+ *   U socket     path: a unix socket of the host's; connections to this path are handed out
  *   P ports      (empty): every port that the command listens on is told, beside those of d
+ *   L learn      { text }...: paths that are looked for in vain are told, but for those below one of these (learn.h); needs the
+ *                places of o
  *   z end        (empty)
  * Flags: m 1 = may be missing, 2 = not watched, 4 = only this very file; p 1 = read-only (otherwise only held in place); r 1 = with submounts.
  * m and p are carried out in their order. Afterwards CONTROL_FD carries, towards this program, { u8 type, u8 a, u16 b, u16 c }:
@@ -47,6 +50,8 @@
  *     the name follows, filled up with zeros to whole messages
  *   L a = port, b = 1 if something inside listens on it now, 0 if no longer, c = 1 for one that is not of d
  *   N a = id, b = errno: not connected     S a = signal: the command was stopped by it
+ *   B a = kind, b = length, c = count: a path that was looked for in vain (1), could not be changed (2), is no program (3), a program
+ *     that was run (4), or so many more were left out (5); the path follows, filled up with zeros to whole messages
  * The listeners, and each connection that C asked for, go over IPC_FD as Node's handles.
  * The command's streams are the caller's own only where they carry bytes and nothing else: other files and internet sockets are
  * relayed through pipes, and a directory or a device ends it all (see hand_in_streams).
@@ -54,7 +59,9 @@
  */
 #define _GNU_SOURCE
 #include "door.h"
+#include "learn.h"
 #include "listening.h"
+#include "local-sockets.h"
 #include "memory.h"
 #include "names.h"
 #include <arpa/inet.h>
@@ -185,20 +192,32 @@ static void tell(uint32_t type, uint32_t a, uint32_t b, uint32_t c) {
 void door_tell(uint32_t type, uint32_t a, uint32_t b, uint32_t c) { tell(type, a, b, c); }
 
 /* One send, so that nothing comes in between. */
-void names_tell(uint32_t kind, const char *name, uint16_t port) {
-  uint8_t frame[16 + 256 + 16] = {0};
-  size_t length = strlen(name);
-  if (length > 255) return;
-  uint32_t head[4] = {'A', kind, (uint32_t)length, port};
-  memcpy(frame, head, sizeof head);
-  memcpy(frame + sizeof head, name, length);
-  size_t whole = sizeof head + (length + 15) / 16 * 16;
+static void tell_text(const uint32_t head[4], const char *text, size_t length) {
+  static uint8_t frame[16 + PATH_MAX + 16];
+  memset(frame, 0, sizeof frame);
+  memcpy(frame, head, 16);
+  memcpy(frame + 16, text, length);
+  size_t whole = 16 + (length + 15) / 16 * 16;
   for (size_t done = 0; done < whole;) {
     ssize_t n = send(control, frame + done, whole - done, MSG_NOSIGNAL);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) _exit(FAULT_STATUS);
     done += (size_t)n;
   }
+}
+
+void names_tell(uint32_t kind, const char *name, uint16_t port) {
+  size_t length = strlen(name);
+  if (length > 255) return;
+  uint32_t head[4] = {'A', kind, (uint32_t)length, port};
+  tell_text(head, name, length);
+}
+
+void learn_send(uint32_t kind, const char *path, uint32_t count) {
+  size_t length = strlen(path);
+  if (length >= PATH_MAX) return;
+  uint32_t head[4] = {'B', kind, (uint32_t)length, count};
+  tell_text(head, path, length);
 }
 
 static _Noreturn void fail_at(enum step step, uint32_t index) {
@@ -262,6 +281,14 @@ static int take_door_record(uint8_t type, uint8_t *p, uint32_t length, uint32_t 
   case 'o':
     if (length < 3) bad_orders(at);
     bad = door_take_place(p[0], path_at(p + 1, length - 1, at));
+    break;
+  case 'L':
+    if (length < 2 || p[length - 1]) bad_orders(at);
+    for (uint8_t *end = p + length; p < end && !bad;) {
+      char *text = (char *)p;
+      p += strlen(text) + 1;
+      bad = text[0] != '/' || learn_take(text);
+    }
     break;
   case 'f':
   case 'k':
@@ -396,6 +423,9 @@ static void take_record(uint8_t type, uint8_t *p, uint32_t length, uint32_t at) 
       orders.servers[orders.server_count++] = u16_at(p + i);
     }
     return;
+  case 'U':
+    if (length < 2 || local_sockets_add(text_at(p, length, at))) bad_orders(at);
+    return;
   case 'P':
     if (length || orders.any_server) bad_orders(at);
     orders.any_server = 1;
@@ -438,7 +468,7 @@ static void read_orders(void) {
     take_record(body[at], body + at + 5, u32_at(body + at + 1), at);
   /* A sandbox without a filter, without ids or without a place to stand was not meant. */
   if (!orders.argc || !orders.argv[0][0] || !orders.cwd || !orders.filter.filter || !orders.has_ids) bad_orders(size);
-  if (orders.listener_count && !orders.has_listener) bad_orders(size);
+  if ((orders.listener_count || local_sockets_count()) && !orders.has_listener) bad_orders(size);
   if (orders.has_listener && orders.refused_port) bad_orders(size);
   /* A listener of ours is no server of the command: nobody outside may come in by it. */
   for (size_t i = 0; i < orders.server_count; i++) {
@@ -971,6 +1001,13 @@ static int answer_connect(uint16_t port, uint16_t id) {
   return 1;
 }
 
+/* A number below zero: those of 'C' are not. Where it cannot be handed over, the peer sees the connection closed. */
+void local_sockets_hand(unsigned number, int fd) {
+  char message[64];
+  snprintf(message, sizeof message, "{\"cmd\":\"NODE_HANDLE\",\"type\":\"net.Socket\",\"msg\":-%u}\n", number + 1);
+  if (ipc >= 0) send_handle(message, fd);
+}
+
 /* Node says for each handle that it has it; there is nothing to do about that. */
 static void drain_acks(void) {
   char ignored[4096];
@@ -1142,6 +1179,7 @@ static void kill_and_reap(int signals) {
 static _Noreturn void finish(int signals, int master, struct relay *out) {
   kill_and_reap(signals);
   door_shut();
+  learn_tell();
   drain_pumps();
   give_input_back();
   if (master >= 0) {
@@ -1247,7 +1285,7 @@ static _Noreturn void watch_over(int signals, int watch, int mounts, int master)
   static struct relay in, out;
   int in_open = master >= 0, out_open = master >= 0;
   for (;;) {
-    struct pollfd fds[11 + NAMES_FDS] = {
+    struct pollfd fds[11 + NAMES_FDS + LOCAL_SOCKETS] = {
         {.fd = control, .events = POLLIN},
         {.fd = signals, .events = POLLIN},
         {.fd = watch, .events = POLLIN},
@@ -1263,8 +1301,10 @@ static _Noreturn void watch_over(int signals, int watch, int mounts, int master)
       fds[8 + i].events = pending ? POLLOUT : POLLIN;
     }
     names_watch(fds + 11);
-    if (poll(fds, 11 + NAMES_FDS, wait_at_most()) < 0 && errno != EINTR) _exit(FAULT_STATUS);
+    local_sockets_watch(fds + 11 + NAMES_FDS);
+    if (poll(fds, (nfds_t)(11 + NAMES_FDS + local_sockets_count()), wait_at_most()) < 0 && errno != EINTR) _exit(FAULT_STATUS);
     names_serve(fds + 11);
+    local_sockets_serve(fds + 11 + NAMES_FDS);
     for (int i = 0; i < 3; i++)
       if (fds[8 + i].revents) run_pump(&pumps[i]);
     if (fds[7].revents) drain_acks();
@@ -1449,6 +1489,7 @@ int main(int argc, char **argv) {
   if (!orders.any_server && (orders.has_listener || orders.server_count) != (ipc >= 0)) bad_orders(0);
   if ((orders.has_listener || orders.server_count) && ipc < 0) bad_orders(0);
   if (orders.has_listener) hand_over_listeners();
+  if (local_sockets_open()) fail(STEP_LISTENER);
   if (orders.has_names && names_open(orders.refused_port)) fail(STEP_LISTENER);
   if ((orders.server_count || orders.any_server) && listening_open()) fail(STEP_LISTENER);
 
@@ -1481,7 +1522,7 @@ int main(int argc, char **argv) {
 
   if (orders.has_listener)
     for (size_t i = 0; i <= orders.listener_count; i++) await_handover();
-  if (ipc >= 0 && !orders.server_count && !orders.any_server) {
+  if (ipc >= 0 && !orders.server_count && !orders.any_server && !local_sockets_count()) {
     close(ipc);
     ipc = -1;
   }

@@ -42,12 +42,17 @@ static void end_making(const struct call *c, const struct spot *s, int failed) {
 /* Finds a name that is to be made. Returns 0 if this process is to make it; the kernel has the answer otherwise. */
 static int find_new(const struct call *c, int at, uint64_t path, struct spot *s) {
   static char text[PATH_MAX];
-  if (copy_text(c, path, text, sizeof text) || find_spot(c, at, text, 0, s)) {
+  if (copy_text(c, path, text, sizeof text)) {
     let_go_on(c);
     return -1;
   }
+  if (find_spot(c, at, text, 0, s)) {
+    not_found(c);
+    return -1;
+  }
   if (is_ours(s) && s->object < 0) return 0;
-  let_go_on(c);
+  if (is_ours(s)) answer(c, EEXIST);
+  else let_go_on(c);
   leave_spot(s);
   return -1;
 }
@@ -66,7 +71,7 @@ void answer_make(const struct call *c, int at, uint64_t path, mode_t mode, dev_t
 void answer_symlink(const struct call *c, uint64_t text, int at, uint64_t path) {
   static struct spot s;
   static char target[PATH_MAX];
-  if (copy_text(c, text, target, sizeof target)) return let_go_on(c);
+  if (copy_text(c, text, target, sizeof target) || !target[0]) return let_go_on(c);
   if (find_new(c, at, path, &s)) return;
   if (begin_making(c, &s, CHANGE_MAKE) == 0) end_making(c, &s, symlinkat(target, s.parent, s.name));
   leave_spot(&s);
@@ -90,7 +95,10 @@ static int link_source(const struct spot *from, const struct spot *to) {
 void answer_link(const struct call *c, int from_at, uint64_t from_path, int to_at, uint64_t to_path, int flags) {
   static struct spot from, to;
   if ((flags & ~(AT_EMPTY_PATH | AT_SYMLINK_FOLLOW)) || find_source(c, from_at, from_path, flags, &from)) return let_go_on(c);
-  if (find_new(c, to_at, to_path, &to) == 0) {
+  /* The kernel looks at the source first. */
+  if (strchr(from.name, '/')) let_go_on(c);
+  else if (from.object < 0) answer(c, ENOENT);
+  else if (find_new(c, to_at, to_path, &to) == 0) {
     /* By a second name a protected file could be written. */
     int error = from.object >= 0 && is_ours(&from) && from.about.st_nlink > 0 ? judge(&from, CHANGE_WRITE) : 0;
     if (error) refuse(c, &from, CHANGE_WRITE, error);
@@ -128,9 +136,11 @@ static void remove_spot(const struct call *c, const struct spot *s, int flags) {
 void answer_remove(const struct call *c, int at, uint64_t path, int flags) {
   static struct spot s;
   static char text[PATH_MAX];
-  if ((flags & ~AT_REMOVEDIR) || copy_text(c, path, text, sizeof text) || find_spot(c, at, text, 0, &s)) return let_go_on(c);
+  if ((flags & ~AT_REMOVEDIR) || copy_text(c, path, text, sizeof text)) return let_go_on(c);
+  if (find_spot(c, at, text, 0, &s)) return not_found(c);
   int is_folder = s.object >= 0 && S_ISDIR(s.about.st_mode);
-  if (!is_ours(&s) || s.object < 0 || is_dot(&s)) let_go_on(c);
+  if (!is_ours(&s) || is_dot(&s)) let_go_on(c);
+  else if (s.object < 0) answer(c, ENOENT);
   /* Of the other kind it fails; the wall would have another word for it. */
   else if (is_folder != !!(flags & AT_REMOVEDIR)) answer(c, unlinkat(s.parent, s.name, flags) ? errno : 0);
   else remove_spot(c, &s, flags);
@@ -179,6 +189,7 @@ static void rename_spot(const struct call *c, const struct spot *from, const str
     if (by_content && error == EROFS) return refuse(c, to, CHANGE_PLACE, error);
     return answer(c, error);
   }
+  if (S_ISDIR(from->about.st_mode) || exchanges) forget_parent();
   if (!exchanges) after_removal(to);
   answer(c, 0);
 }
@@ -187,9 +198,13 @@ void answer_rename(const struct call *c, int from_at, uint64_t from_path, int to
   static struct spot from, to;
   static char from_text[PATH_MAX], to_text[PATH_MAX];
   if (copy_text(c, from_path, from_text, sizeof from_text) || copy_text(c, to_path, to_text, sizeof to_text)) return let_go_on(c);
-  if (find_spot(c, from_at, from_text, 0, &from)) return let_go_on(c);
-  if (find_spot(c, to_at, to_text, 0, &to)) let_go_on(c);
-  else {
+  if ((flags & ~(RENAME_NOREPLACE | RENAME_EXCHANGE | RENAME_WHITEOUT)) || ((flags & RENAME_EXCHANGE) && flags != RENAME_EXCHANGE)) return let_go_on(c);
+  if (find_spot(c, from_at, from_text, 0, &from)) return not_found(c);
+  if (find_spot(c, to_at, to_text, 0, &to)) not_found(c);
+  else if (is_ours(&from) && from.object < 0 && !is_dot(&from) && !is_dot(&to) && !(flags & RENAME_WHITEOUT)) {
+    answer(c, ENOENT);
+    leave_spot(&to);
+  } else {
     int is_plain = from.object >= 0 && !is_dot(&from) && !is_dot(&to) && !(flags & RENAME_WHITEOUT);
     if (is_plain && is_ours(&from) && is_ours(&to)) rename_spot(c, &from, &to, flags);
     /* From one place to another is from one mount to another; the wall would have another word for it. */
@@ -205,8 +220,9 @@ void answer_truncate(const struct call *c, uint64_t path, off_t length) {
   static char text[PATH_MAX];
   char link[32];
   uint32_t number;
-  if (copy_text(c, path, text, sizeof text) || find_spot(c, AT_FDCWD, text, 1, &s)) return let_go_on(c);
-  if (!is_ours(&s) || s.object < 0 || !S_ISREG(s.about.st_mode) || strchr(s.name, '/') || length < 0) let_go_on(c);
+  if (length < 0 || copy_text(c, path, text, sizeof text)) return let_go_on(c);
+  if (find_spot(c, AT_FDCWD, text, 1, &s)) return not_found(c);
+  if (!is_ours(&s) || s.object < 0 || !S_ISREG(s.about.st_mode) || strchr(s.name, '/')) let_go_on(c);
   else {
     int error = judge(&s, CHANGE_WRITE);
     snprintf(link, sizeof link, "/proc/self/fd/%d", s.object);

@@ -165,14 +165,16 @@ void answer_open(const struct call *c, int at, uint64_t path, int flags, mode_t 
   /* Whatever cannot be found is the kernel's to say; nor does a path alone open anything. */
   if ((flags & O_PATH) || (flags & (O_CREAT | O_DIRECTORY)) == (O_CREAT | O_DIRECTORY)) return let_go_on(c);
   if (copy_text(c, path, text, sizeof text) || !strcmp(text, "/dev/null")) return let_go_on(c);
-  if (find_spot(c, at, text, is_tmpfile || (!(flags & O_NOFOLLOW) && !is_new_only), &s)) return let_go_on(c);
+  if (find_spot(c, at, text, is_tmpfile || (!(flags & O_NOFOLLOW) && !is_new_only), &s)) return not_found(c);
   int is_there = s.object >= 0;
   if (is_stream(&s)) open_stream(c, &s, flags);
   else if (!is_ours(&s)) let_go_on(c);
   else if (is_tmpfile && is_there && S_ISDIR(s.about.st_mode)) make_nameless(c, &s, flags, mode);
   else if (is_tmpfile || (flags & O_DIRECTORY) || strchr(s.name, '/')) let_go_on(c);
   else if (!is_there && (flags & O_CREAT)) make_file(c, &s, flags, mode);
-  else if (!is_there || is_new_only || !writes || S_ISDIR(s.about.st_mode) || S_ISLNK(s.about.st_mode)) let_go_on(c);
+  /* What another thread makes or removes meanwhile must not meet the wall. */
+  else if (!is_there || is_new_only) answer(c, is_there ? EEXIST : ENOENT);
+  else if (!writes || S_ISDIR(s.about.st_mode) || S_ISLNK(s.about.st_mode)) let_go_on(c);
   else open_file(c, &s, flags, mode);
   leave_spot(&s);
 }

@@ -11,6 +11,7 @@
 #include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 #define MAX_LINKS 40 /* the kernel's own limit */
@@ -43,12 +44,16 @@ void path_of_fd(int fd, char *into) {
   into[n > 0 ? n : 0] = 0;
 }
 
+static void name_start(const struct call *c, int at, char link[64]) {
+  if (at == AT_FDCWD) snprintf(link, 64, "/proc/%d/cwd", c->tid);
+  else snprintf(link, 64, "/proc/%d/fd/%d", c->tid, at);
+}
+
 /* The directory from which a path of the caller's starts. */
 static int open_start(const struct call *c, int at, const char *path) {
   char link[64];
   if (path[0] == '/') return open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-  if (at == AT_FDCWD) snprintf(link, sizeof link, "/proc/%d/cwd", c->tid);
-  else snprintf(link, sizeof link, "/proc/%d/fd/%d", c->tid, at);
+  name_start(c, at, link);
   int fd = open(link, O_PATH | O_CLOEXEC);
   if (fd < 0 && errno == ENOENT) errno = EBADF;
   return fd;
@@ -69,6 +74,72 @@ static int follow_magic(int folder, const char *name) {
     return -1;
   }
   return openat(folder, name, O_PATH | O_CLOEXEC);
+}
+
+/*
+ * The directory of the call before: `rm -r` and `cp -r` name one after the other in the same. Its path holds until something is
+ * moved through the door; what the host moves is seen after MAX_AGE.
+ */
+static struct {
+  int fd;
+  int lent; /* spots that use the descriptor */
+  int is_known;
+  struct timespec at;
+  dev_t device;
+  ino_t inode;
+  char path[PATH_MAX];
+} before = {.fd = -1};
+
+#define MAX_AGE_NS 10000000
+
+void forget_parent(void) { before.is_known = 0; }
+
+static int is_fresh(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  return (now.tv_sec - before.at.tv_sec) * 1000000000L + (now.tv_nsec - before.at.tv_nsec) < MAX_AGE_NS;
+}
+
+/* A name in the directory of the call before. Returns 0 when it is that, and all of the spot but the object is known. */
+static int find_in_same(const struct call *c, int at, const char *path, struct spot *s) {
+  char link[64];
+  size_t length = strlen(path), above;
+  if (!before.is_known || length > NAME_MAX || strchr(path, '/') || !strcmp(path, ".") || !strcmp(path, "..") || !is_fresh()) return -1;
+  name_start(c, at, link);
+  if (stat(link, &s->folder) || s->folder.st_ino != before.inode || s->folder.st_dev != before.device || s->folder.st_nlink == 0) return -1;
+  above = strlen(before.path);
+  if (above + length + 2 > sizeof s->path) return -1;
+  memcpy(s->path, before.path, above);
+  if (above == 1) above = 0;
+  s->path[above] = '/';
+  memcpy(s->path + above + 1, path, length + 1);
+  memcpy(s->name, path, length + 1);
+  s->parent = before.fd;
+  before.lent++;
+  s->place = place_of(s->path);
+  return 0;
+}
+
+/* A descriptor that a spot has no use for any more stays for the next call, unless the one that is there is in use. */
+static void keep_parent(struct spot *s) {
+  size_t length = strcspn(s->name, "/"), end = strlen(s->path);
+  int is_plain = s->folder.st_nlink > 0 && length > 0 && end > length + 1 && !memcmp(s->path + end - length, s->name, length) && strcmp(s->name, ".") && strcmp(s->name, "..");
+  if (s->parent == before.fd) {
+    before.lent--;
+    return;
+  }
+  if (before.lent > 0 || !is_plain) {
+    close(s->parent);
+    return;
+  }
+  if (before.fd >= 0) close(before.fd);
+  before.fd = s->parent;
+  before.is_known = 1;
+  before.device = s->folder.st_dev;
+  before.inode = s->folder.st_ino;
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &before.at);
+  memcpy(before.path, s->path, end - length - 1);
+  before.path[end - length - 1] = 0;
 }
 
 struct walk {
@@ -222,7 +293,8 @@ static int walk_on(struct walk *w, int follow, struct spot *s) {
       continue;
     }
     if (last) {
-      if (look_at(s, fd)) return -1;
+      s->object = fd;
+      s->about = about;
       return end_at_name(w, s, name, length, slash);
     }
     close(w->at);
@@ -243,6 +315,15 @@ int find_spot(const struct call *c, int at, const char *path, int follow, struct
   }
   w.c = c;
   w.links = 0;
+  if (path[0] != '/' && find_in_same(c, at, path, s) == 0) {
+    int fd = openat(s->parent, path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0 && errno == ENOENT) return 0;
+    if (fd >= 0 && look_at(s, fd) == 0 && !(follow && S_ISLNK(s->about.st_mode))) return 0;
+    /* A link, or something that the kernel has a word for. */
+    leave_spot(s);
+    s->name[0] = 0;
+    s->place = NULL;
+  }
   w.at = open_start(c, at, path);
   if (w.at < 0) return -1;
   memcpy(w.rest, path, strlen(path) + 1);
@@ -275,7 +356,7 @@ int find_object(const struct call *c, int fd, struct spot *s) {
 }
 
 void leave_spot(struct spot *s) {
-  if (s->parent >= 0) close(s->parent);
+  if (s->parent >= 0) keep_parent(s);
   if (s->object >= 0) close(s->object);
   s->parent = s->object = -1;
 }

@@ -1,6 +1,7 @@
 /* The door itself: the wall around the command, and a thread that answers the calls which the wall would refuse. */
 #define _GNU_SOURCE
 #include "door.h"
+#include "learn.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
@@ -46,7 +47,8 @@ int door_take_place(enum place_kind kind, const char *path) {
   return 0;
 }
 
-int door_is_on(void) { return root_count > 0; }
+/* Where nothing can be changed it is there for who looks on. */
+int door_is_on(void) { return root_count > 0 || learn_is_on(); }
 
 /* Whether a change there is made by this process. */
 int is_ours(const struct spot *s) { return s->place && s->place->kind != PLACE_FREE; }
@@ -192,6 +194,15 @@ void answer(const struct call *c, int error) { respond(c, error, 0); }
 /* The kernel goes on with the call, in the caller's domain: in the roots the wall stops it, whatever the path says by then. */
 void let_go_on(const struct call *c) { respond(c, 0, SECCOMP_USER_NOTIF_FLAG_CONTINUE); }
 
+/*
+ * A path that leads nowhere, errno says why. What is not there is said at once: another thread may make it meanwhile, and then the
+ * wall would refuse what the kernel goes on with.
+ */
+void not_found(const struct call *c) {
+  if (errno == ENOENT) answer(c, ENOENT);
+  else let_go_on(c);
+}
+
 void hand_in(const struct call *c, int fd, int flags) {
   struct seccomp_notif_addfd give = {.id = c->id, .flags = SECCOMP_ADDFD_FLAG_SEND, .srcfd = (uint32_t)fd, .newfd_flags = flags & O_CLOEXEC};
   int given = ioctl(c->listener, SECCOMP_IOCTL_NOTIF_ADDFD, &give);
@@ -203,6 +214,8 @@ void hand_in(const struct call *c, int fd, int flags) {
 static void dispatch(const struct call *c, int nr) {
   const uint64_t *a = c->args;
   int first = (int)a[0], third = (int)a[2];
+  /* What changes nothing goes on as if nobody had looked: the wall is the same. */
+  if (learn_is_on() && learn_call(c, nr)) return let_go_on(c);
   switch (nr) {
   case SYS_openat: answer_open(c, first, a[1], third, (mode_t)a[3]); return;
   case SYS_mkdirat: answer_make(c, first, a[1], S_IFDIR | ((mode_t)a[2] & 07777), 0); return;

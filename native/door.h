@@ -48,6 +48,7 @@ enum change { CHANGE_MAKE = 1, CHANGE_WRITE, CHANGE_REMOVE, CHANGE_MOVE, CHANGE_
 /* door.c */
 void answer(const struct call *c, int error);
 void let_go_on(const struct call *c);
+void not_found(const struct call *c);
 void hand_in(const struct call *c, int fd, int flags);
 mode_t umask_of(pid_t tid);
 void note_umask(unsigned mask);
@@ -85,6 +86,7 @@ int copy_text(const struct call *c, uint64_t from, char *into, size_t size);
 int find_spot(const struct call *c, int at, const char *path, int follow, struct spot *s);
 int find_object(const struct call *c, int fd, struct spot *s);
 void leave_spot(struct spot *s);
+void forget_parent(void);
 void path_of_fd(int fd, char *into);
 
 /* door-rules.c */

@@ -55,6 +55,8 @@ if [ "${1:-}" = test ] && [ "$system" = Linux ]; then
   command -v python3 >/dev/null || missing+=(python3)
   # An ssh server without a service: nothing of it starts by itself.
   [ -x /usr/sbin/dropbear ] || missing+=(dropbear-bin)
+  # The page is tried in a real browser.
+  command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || missing+=(chromium)
   # Databases come with services that start by themselves where there is a systemd; the tests do without them there.
   if [ ! -d /run/systemd/system ] && [ "$(id -u)" = 0 ]; then
     command -v redis-server >/dev/null || missing+=(redis-server)

@@ -25,7 +25,9 @@ const TAKEN: ReadonlySet<number> = new Set([53, 3128])
  * since nobody inside may bind them; others on the host's own address, so that a server of the command's may have them elsewhere.
  */
 export function aliasesOf({ allowed }: Pick<EgressRules, 'allowed'>): Aliases {
-  const patterns = (allowed ?? []).map((rule) => rule.pattern).filter((pattern) => !pattern.wildcard)
+  const patterns = (allowed ?? [])
+    .map((rule) => rule.pattern)
+    .filter(({ wildcard, kind }) => !wildcard && kind !== 'unix')
   const hosts = [...new Set(patterns.filter(({ kind }) => kind === 'name').map(({ host }) => host))]
   const addresses = new Map<string, string>()
   for (const [at, host] of hosts.slice(0, MAX_NAMES).entries())

@@ -9,6 +9,7 @@ import { type AskHost, createGate } from './gate.ts'
 import { DEFAULT_LIMITS, type DoorLimits } from './limits.ts'
 import { type Passage, recordRefused, startRecord } from './passage.ts'
 import type { GitSsh } from './protocol/git-ssh.ts'
+import { relayLocal } from './protocol/local-socket.ts'
 import { createProxy } from './proxy.ts'
 import { RouteAgent } from './route-agent.ts'
 import type { EgressRules } from './rules.ts'
@@ -52,6 +53,8 @@ export interface DoorStats {
 export interface Door {
   /** Serves one more listener of the sandbox: connections to the address of a granted host, by programs that know no proxy. */
   serve(listener: Server): void
+  /** Connects one that came to the path of a granted unix socket; the path outside is `target`. */
+  connectLocal(socket: Socket, target: string): void
   /** Ends every connection and gives up the listener; resolves when nothing is left. */
   close(): Promise<void>
   stats(): DoorStats
@@ -158,7 +161,8 @@ export function openDoor(options: DoorOptions): Door {
   }
 
   function* warmUp(): Generator<void> {
-    const likely = rules.allowed?.filter((rule) => !rule.pattern.wildcard).slice(0, WARM_HOSTS) ?? []
+    const likely =
+      rules.allowed?.filter(({ pattern }) => !pattern.wildcard && pattern.kind !== 'unix').slice(0, WARM_HOSTS) ?? []
     for (const rule of likely) yield void options.ca.contextFor(rule.pattern.host)
     while (agent.prepare()) yield
   }
@@ -175,6 +179,7 @@ export function openDoor(options: DoorOptions): Door {
       further.on('error', onAbort)
       if (closed !== null) further.close()
     },
+    connectLocal: (socket, target) => take(socket, (client) => relayLocal(passage, client, target)),
     stats: () => ({ ...counts, open: clients.size, upstream: agent.open }),
   }
 }

@@ -9,7 +9,7 @@ export type EgressVerdict = 'allow' | 'deny' | 'fault'
 export interface EgressEvent {
   readonly command: string
   /** How it was asked for. */
-  readonly kind: 'http' | 'connect' | 'socks' | 'tunnel' | 'websocket' | 'http2' | 'fetch' | 'name' | 'direct'
+  readonly kind: 'http' | 'connect' | 'socks' | 'tunnel' | 'websocket' | 'http2' | 'fetch' | 'name' | 'direct' | 'unix'
   readonly verdict: EgressVerdict
   readonly code: EgressCode
   readonly message: string

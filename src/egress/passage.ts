@@ -55,6 +55,7 @@ export async function clearRequest(
   method: string,
   rawHeaders: readonly string[],
   tunnel: Tunnel | null,
+  payloadHash: string | null = null,
 ): Promise<Cleared | { readonly refusal: EgressDenial }> {
   const admission = tunnel?.admission ?? (await passage.gate.admit(read.target))
   if ('refusal' in admission) return admission
@@ -64,6 +65,8 @@ export async function clearRequest(
   const secure = read.secure || staysHere(admission.route)
   const swapped = passage.broker.swap({
     target: read.target,
+    method,
+    payloadHash,
     secure,
     path: read.path,
     rawHeaders,

@@ -110,6 +110,12 @@ export const secretPlaces: readonly SecretPlace[] = [
     '~/.codex/auth.json',
     '~/.gemini/oauth_creds.json',
   ]),
+  ...places('agent logins', [
+    '~/.pi/agent/auth.json',
+    '~/.qwen/oauth_creds.json',
+    '~/.cline/data/settings/providers.json',
+  ]),
+  ...places('agent logins', ['~/.continue/auth.json', '~/.local/share/amp', '~/.config/goose/secrets.yaml']),
   ...places('agent logins', ['~/.local/share/opencode/auth.json', '~/.config/github-copilot', '~/.cursor/auth.json']),
   ...places('database logins', [
     '~/.pgpass',

@@ -138,7 +138,8 @@ export function settleAsk({ payload, ask, groups, bundle, now }: AskFacts, answe
   return missing <= 0 ? { settled: 'yes', by: [...yes] } : { settled: null, missing }
 }
 
-function verifyAnswer(text: string, ask: FleetAsk, hash: string): FleetAnswer | null {
+/** The answer in a text, when whoever it names gave it to this very ask and in time. */
+export function verifyAnswer(text: string, ask: FleetAsk, hash: string): FleetAnswer | null {
   const signed = parse<SignedAnswer>(text)
   if (typeof signed?.payload !== 'string' || typeof signed.signature !== 'string') return null
   const answer = parse<FleetAnswer>(signed.payload)

@@ -12,7 +12,8 @@ export interface HostPattern {
   readonly wildcard: boolean
   /** Null when none was written: 80 and 443 for an allow, every port for a deny. */
   readonly port: number | null
-  readonly kind: HostKind
+  /** `unix` is a socket of this machine, named in a list of what commands may reach: `host` is its path, and no request names one. */
+  readonly kind: HostKind | 'unix'
 }
 
 export type ParsedHostPattern =

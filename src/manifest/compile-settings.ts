@@ -107,6 +107,7 @@ function secret(entry: SecretEntry, lookup: Lookup): SecretSetting {
     ...(entry.part === 'password' && { part: entry.part }),
     ...(entry.after !== undefined && entry.after !== '' && { after: entry.after }),
     ...(entry.as === 'file' && { asFile: true as const }),
+    ...(entry.sign !== undefined && { signs: entry.sign }),
     ...(entry.pass_headers && { passHeaders: entry.pass_headers.map((item) => item.value.toLowerCase()) }),
     ...(entry.pass_parameters && { passParameters: entry.pass_parameters.map((item) => item.value.toLowerCase()) }),
   }

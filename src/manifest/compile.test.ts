@@ -10,7 +10,7 @@ import { loadManifest } from './load.ts'
 const HERE: CompileOptions = {
   root: '/p',
   home: '/h',
-  env: { HOST: 'x.org', WIDE: '*.com', EMPTY: '' },
+  env: { HOST: 'x.org', WIDE: '*.com', SOCKET: 'unix:/run/docker.sock', EMPTY: '' },
   suffixes: tldtsSuffixes,
 }
 
@@ -144,6 +144,25 @@ describe('allowed hosts', () => {
 test('a variable that holds a bad host is an error', () => {
   const result = compileText('[security]\ndeny_domains = ["${WIDE}"]\n')
   expect('problems' in result && codes(result.problems)).toEqual(['cordon.toml:3:17 bad-host'])
+})
+
+const misplaced: readonly (readonly [note: string, toml: string])[] = [
+  ['ssh for the web tools', '[http]\nallowed_hosts = [{ host = "github.com:22", ssh = "fetch" }]'],
+  ['a socket for the web tools', '[http]\nallowed_hosts = ["unix:/run/docker.sock"]'],
+  ['a socket for a bundle', '[sandbox.os]\ncommand_tools = [{ tool = "npm", domains = ["unix:/run/docker.sock"] }]'],
+  ['a socket from a variable', '[security]\n[http]\nallowed_hosts = ["${SOCKET}"]'],
+  [
+    'methods of a socket',
+    '[capabilities.allow.commands]\ndefault_domains = [{ host = "unix:/run/x", methods = ["GET"] }]',
+  ],
+  ['a way up', '[capabilities.allow.commands]\ndefault_domains = ["unix:/run/../etc/x"]'],
+  ['a pattern of sockets', '[capabilities.allow.commands]\ndefault_domains = ["unix:/run/*.sock"]'],
+]
+
+test.each(misplaced)('an entry that means nothing in its place is an error: %s', (_, toml) => {
+  const loaded = loadManifest(`schema_version = 1\n${toml}\n`, 'cordon.toml', { suffixes: tldtsSuffixes })
+  const result = 'problems' in loaded ? loaded : compileManifest(loaded.manifest, HERE)
+  expect('problems' in result && result.problems.map(({ code }) => code)).toEqual(['bad-host'])
 })
 
 test('directories are canonical, and missing ones are left out', () => {

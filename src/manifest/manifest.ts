@@ -71,6 +71,7 @@ export interface SecretEntry {
   readonly part?: 'whole' | 'password'
   readonly after?: string
   readonly as?: 'text' | 'file'
+  readonly sign?: 'aws'
   readonly pass_headers?: readonly Item<string>[]
   readonly pass_parameters?: readonly Item<string>[]
 }

@@ -26,6 +26,7 @@ import { openOwnDirectory, reapHalfWritten } from '../system/state.ts'
 import { builtInSpecs, builtInTools } from '../tools/registry.ts'
 import type { Tool, WebPort } from '../tools/tool.ts'
 import { openSessionCode } from './code/port.ts'
+import { pruneKept } from './command/held-changes.ts'
 import { machineUpstream } from './command/machine-upstream.ts'
 import { openBackend } from './command/open-runner.ts'
 import { CommandRunner } from './command/runner.ts'
@@ -176,6 +177,7 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
       await Promise.all([...open].map((session) => session.close()))
       open.clear()
       signTails(machine)
+      pruneKept(machine.stateDir)
       journal.close()
     },
   }

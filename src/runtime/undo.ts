@@ -1,10 +1,12 @@
 /** What `cordon undo` does: the calls of this person's projects, put back one by one, the last one first. */
 
+import { spawnSync } from 'node:child_process'
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { machineFiles } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
 import { CallStore, DEFAULT_PRUNE, type KeptCall } from '../undo/call-store.ts'
+import { contentsBefore } from '../undo/contents.ts'
 import { type NetChanges, netChanges } from '../undo/net-changes.ts'
 import { type Conflict, conflictsOf, type UndoResult, undoCall } from '../undo/undo.ts'
 import { findRoot } from './policy/project-root.ts'
@@ -56,10 +58,11 @@ export class ProjectUndo {
     const { records } = this.#store.journalOf(call.id)
     const { made, changed, removed } = netChanges(records)
     const folder = this.#store.folderOf(call.id)
+    const contents = contentsBefore(records)
     const before = (path: string): string | null | undefined => {
-      const record = records.find((one) => one.path === path && ['link', 'copy', 'empty'].includes(one.kept))
-      if (record?.kept === 'empty') return ''
-      return record ? textOf(join(folder, String(record.number))) : undefined
+      const content = contents.get(path)
+      if (content === 'absent' || content === 'empty') return content === 'empty' ? '' : null
+      return content && textOf(join(folder, String(content.kept)))
     }
     return [...made, ...changed, ...removed].slice(0, MAX_COMPARED_FILES).map((path) => {
       const old = made.includes(path) ? null : before(path)
@@ -70,8 +73,24 @@ export class ProjectUndo {
     })
   }
 
-  undo(call: KeptCall, force: boolean): UndoResult {
-    return undoCall(this.#store, call.id, { force })
+  /** The same as unified diffs, by path; what cannot be compared has none. */
+  diffs(call: KeptCall): ReadonlyMap<string, string> {
+    const { records } = this.#store.journalOf(call.id)
+    const contents = contentsBefore(records)
+    const diffs = new Map<string, string>()
+    for (const { path, before, after, hidden } of this.compare(call)) {
+      if (hidden !== null || before === after) continue
+      const content = contents.get(path)
+      const isKept = typeof content === 'object' && before !== null
+      const old = isKept ? join(this.#store.folderOf(call.id), String(content.kept)) : NOTHING
+      diffs.set(path, unifiedDiff(before === null ? NOTHING : path, old, after === null ? NOTHING : path))
+    }
+    return diffs
+  }
+
+  /** `onProgress`: told how many steps are done, of how many. */
+  undo(call: KeptCall, force: boolean, onProgress?: (done: number, of: number) => void): UndoResult {
+    return undoCall(this.#store, call.id, { force, ...(onProgress && { onProgress }) })
   }
 
   prune(): string[] {
@@ -96,4 +115,13 @@ function textOf(path: string): string | undefined {
   } finally {
     closeSync(fd)
   }
+}
+
+const NOTHING = '/dev/null'
+
+/** As `diff -u` has it; '' where there is no such program. */
+function unifiedDiff(label: string, old: string, now: string): string {
+  const labels = ['--label', label, '--label', now]
+  const options = { encoding: 'utf8', maxBuffer: 16 * MAX_COMPARED_BYTES } as const
+  return spawnSync('diff', ['-u', ...labels, '--', old, now], options).stdout ?? ''
 }

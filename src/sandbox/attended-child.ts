@@ -2,6 +2,7 @@
 
 import type { ChildProcess, StdioOptions } from 'node:child_process'
 import { Readable, Writable } from 'node:stream'
+import { isatty } from 'node:tty'
 import { monotonicMs } from '../system/monotonic.ts'
 import type { Captured, LaunchIo, Output } from './backend.ts'
 import { Capture } from './bwrap/launch-capture.ts'
@@ -28,11 +29,13 @@ export interface ChildEnd {
   readonly milliseconds: number
 }
 
-/** The three streams of a child that gets no terminal. */
+/** The three streams of a child that gets no terminal. A pipe or a file of this process is passed on as it is; a terminal never is. */
 export function childStreams(io: LaunchIo): Extract<StdioOptions, unknown[]> {
-  const input = io.stdin === undefined || io.stdin === 'none' ? 'ignore' : 'pipe'
-  const output = (choice: Output | undefined) => (choice === undefined || choice === 'discard' ? 'ignore' : 'pipe')
-  return [input, output(io.stdout), output(io.stderr)]
+  const own = (fd: number) => (isatty(fd) ? 'pipe' : fd)
+  const input = io.stdin === undefined || io.stdin === 'none' ? 'ignore' : io.stdin === 'inherit' ? own(0) : 'pipe'
+  const output = (choice: Output | undefined, fd: number) =>
+    choice === undefined || choice === 'discard' ? 'ignore' : choice === 'inherit' ? own(fd) : 'pipe'
+  return [input, output(io.stdout, 1), output(io.stderr, 2)]
 }
 
 /** Attends it to its end; what it left goes with it. */

@@ -3,7 +3,7 @@
 import type { Server, Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 import type { Limits } from './limits.ts'
-import type { SandboxPlan, SandboxRoom } from './plan.ts'
+import type { SandboxPlan, SandboxRoom, Sought } from './plan.ts'
 import type { Support } from './report.ts'
 import { SandboxFault } from './sandbox-fault.ts'
 import type { Violation } from './violation.ts'
@@ -46,6 +46,8 @@ export interface LaunchIo {
    * is no longer so, at the latest when the command has ended.
    */
   readonly onServer?: (server: InsideServer) => () => void
+  /** With `sockets` in the plan: a connection to the path of one of them. */
+  readonly onLocal?: (socket: Socket, target: string) => void
   /** With `tellsPorts` in the plan: something inside listens on a port that is not listed. True opens it like a listed one. */
   readonly onPort?: (port: number) => Promise<boolean>
 }
@@ -90,6 +92,8 @@ export interface LaunchResult {
   readonly asked: readonly Asked[]
   /** Ports on which it listened and that are not listed. */
   readonly unlisted: readonly number[]
+  /** With `learns` in the plan: what it looked for, in the order of the first time, and how much more there was. */
+  readonly sought?: { readonly list: readonly Sought[]; readonly leftOut: number }
   /** False when opens of masked files could not be watched (they are hidden all the same). */
   readonly masksWatched: boolean
   readonly milliseconds: number
@@ -119,6 +123,8 @@ export type Capability =
   | 'listener'
   /** `servers`. */
   | 'servers'
+  /** `sockets`. */
+  | 'unix-sockets'
   /** A terminal of the sandbox's own. */
   | 'terminal'
   /** `forwardSignals`. */
@@ -129,6 +135,8 @@ export type Capability =
   | 'watched-limits'
   /** `changes`: they go through the init. */
   | 'held-changes'
+  /** `learns`: what a command looks for in vain is told. */
+  | 'sought-paths'
 
 /** A plan whose first part is known: a backend may work on that while the rest is still being made. */
 export interface PlanUnderway {
@@ -177,7 +185,9 @@ export function requireCapable({ name, capabilities }: Backend, plan: SandboxPla
   const needed: readonly (readonly [boolean, Capability, string])[] = [
     [plan.network.kind === 'listener', 'listener', 'a way to the hosts that are granted'],
     [plan.servers.length > 0, 'servers', 'ports of servers inside'],
+    [plan.sockets.length > 0, 'unix-sockets', 'the unix sockets that are granted'],
     [plan.changes !== null, 'held-changes', 'changes that are held while it runs'],
+    [plan.learns, 'sought-paths', 'somebody who tells what it looks for'],
     [plan.standIns.length > 0, 'stand-ins', 'files that stand in for others'],
     [plan.maskFaces.size + plan.replaced.size > 0, 'stand-ins', 'what was committed in the place of secrets'],
     [io.terminal !== undefined, 'terminal', 'a terminal'],

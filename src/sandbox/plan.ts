@@ -69,6 +69,30 @@ export interface DoorPort {
   readonly port: number
 }
 
+/** `lookup`: read, listed or looked at; `change`: made or written; `program`: started. All in vain, but for `run`: a program that was. */
+export type SoughtKind = 'lookup' | 'change' | 'program' | 'run'
+
+/** A path that the command named, absolute, as it wrote it: nothing is judged by it. */
+export interface Sought {
+  readonly what: SoughtKind
+  readonly path: string
+}
+
+/** A unix socket of the host that may be used. */
+export interface GrantedSocket {
+  /** The path that was written, and the real one. */
+  readonly paths: readonly string[]
+  /** Links on the way from the one to the other. */
+  readonly links: readonly string[]
+  readonly target: string
+}
+
+/** Connections to `path` inside are handed out, to be connected to `target`. */
+export interface LocalSocket {
+  readonly path: string
+  readonly target: string
+}
+
 export interface SandboxRequest {
   readonly argv: readonly string[]
   readonly cwd: string
@@ -115,7 +139,11 @@ export interface SandboxRequest {
   readonly servers?: readonly number[]
   /** Told of every other port on which the command listens as well, which stays closed. */
   readonly tellsPorts?: boolean
+  /** What it looks for and does not find is told at the end, and which programs it ran. Needs `changes`. */
+  readonly learns?: boolean
   readonly unixSockets: boolean
+  /** With `network: 'listener'` and `unixSockets`. */
+  readonly sockets?: readonly GrantedSocket[]
   readonly terminal?: TerminalSize
   readonly limits: Limits
   readonly facts: HostFacts
@@ -129,8 +157,8 @@ export interface Bind {
 /** A grant that could not be shown, and why. */
 export interface Skipped {
   readonly path: string
-  readonly grant: 'read' | 'write' | 'scratch'
-  readonly reason: 'missing' | 'kernel path' | 'whole file system'
+  readonly grant: 'read' | 'write' | 'scratch' | 'socket'
+  readonly reason: 'missing' | 'kernel path' | 'whole file system' | 'in a place that commands see'
 }
 
 /** The part of a request that decides what bubblewrap lays out. */
@@ -177,7 +205,9 @@ export interface SandboxPlan extends SandboxRoom {
   /** Each once, ascending. */
   readonly servers: readonly number[]
   readonly tellsPorts: boolean
+  readonly learns: boolean
   readonly unixSockets: boolean
+  readonly sockets: readonly LocalSocket[]
   readonly terminal: TerminalSize | null
   readonly limits: Limits
 }
@@ -291,7 +321,7 @@ function layOut(request: RoomRequest): Layout {
   if (baseline === 'none')
     for (const path of SYSTEM_PATHS) {
       const fact = facts.paths.get(path)
-      if (fact?.link === undefined || wanted.has(path)) continue
+      if (fact?.link === undefined || wanted.has(path) || links.some((link) => link.path === path)) continue
       const { real } = fact
       if ([...wanted.keys()].some((shown) => isInside(real, shown) || isInside(shown, real)))
         links.push({ path, target: fact.link })
@@ -415,6 +445,15 @@ export function planSandbox(request: SandboxRequest): SandboxPlan {
     for (const above of ancestors(path)) if (maskSet.has(above)) return false
     return true
   })
+  // Nothing is made on the host, and where a command could put a link Cordon would be led to another socket.
+  const sockets = request.network === 'none' ? [] : (request.sockets ?? [])
+  const served = sockets.flatMap(({ paths, links, target }): LocalSocket[] =>
+    [...paths, ...links, target].some(isWritable)
+      ? []
+      : paths.filter((path) => !isShown(path)).map((path) => ({ path, target })),
+  )
+  const unserved = sockets.filter(({ target }) => !served.some((one) => one.target === target))
+
   const held = new Set(request.held)
   for (const path of outermost) if (held.has(path) && isWritable(path)) hold(path)
 
@@ -425,13 +464,20 @@ export function planSandbox(request: SandboxRequest): SandboxPlan {
     uid: request.uid,
     gid: request.gid,
     ...roomOf(layout, request),
+    skipped: [
+      ...layout.skipped,
+      ...unserved.map(
+        ({ paths }): Skipped => ({ path: paths[0]!, grant: 'socket', reason: 'in a place that commands see' }),
+      ),
+    ],
     masks: outermost,
     maskIdentities: request.maskIdentities ?? new Map(),
     maskFaces: request.maskFaces ?? new Map(),
     replaced: new Map([...(request.replaced ?? [])].filter(([path]) => isShown(path) && !maskSet.has(path))),
     pins: [...pins].map(([path, mode]) => ({ path, mode })).sort(byPath),
     // Where nothing can be changed there is nothing to hold.
-    changes: (layout.binds.some((bind) => isHeld(bind, request.changes)) && request.changes) || null,
+    changes:
+      ((request.learns || layout.binds.some((bind) => isHeld(bind, request.changes))) && request.changes) || null,
     network:
       request.network === 'none'
         ? { kind: 'none' }
@@ -439,7 +485,9 @@ export function planSandbox(request: SandboxRequest): SandboxPlan {
     names: request.names ?? [],
     servers: [...new Set(request.servers)].sort((a, b) => a - b),
     tellsPorts: request.tellsPorts ?? false,
+    learns: request.learns ?? false,
     unixSockets: request.unixSockets,
+    sockets: served,
     terminal: request.terminal ?? null,
     limits: request.limits,
   }

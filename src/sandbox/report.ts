@@ -41,6 +41,8 @@ export interface PlanReport {
   /** Ports of servers inside that the host's loopback reaches. */
   readonly servers: readonly number[]
   readonly unixSockets: boolean
+  /** Sockets of the host that Cordon connects it to. */
+  readonly sockets: readonly string[]
   readonly environment: readonly string[]
   readonly skipped: SandboxPlan['skipped']
   readonly promises: readonly Assurance[]
@@ -68,6 +70,7 @@ export function describePlan(plan: SandboxPlan, support: Support, hosts: readonl
     hosts,
     servers: plan.servers,
     unixSockets: plan.unixSockets,
+    sockets: [...new Set(plan.sockets.map(({ target }) => target))],
     environment: Object.keys(plan.env).sort(),
     skipped: plan.skipped,
     promises: [
@@ -112,6 +115,7 @@ export function formatPlan(report: PlanReport): string {
     ...list('hosts', report.hosts),
     ...(report.servers.length > 0 ? [`reachable from this machine, on 127.0.0.1: ${report.servers.join(', ')}`] : []),
     `unix sockets: ${report.unixSockets ? 'inside only' : 'refused'}`,
+    ...(report.sockets.length > 0 ? list('connected to by Cordon, outside of the sandbox', report.sockets) : []),
     ...list('environment', report.environment),
     ...report.skipped.map(({ path, grant, reason }) => `skipped: ${grant} ${quote(path)} (${reason})`),
     'promises:',

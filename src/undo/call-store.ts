@@ -1,7 +1,18 @@
 /** The folders of calls that can be undone: one each, with its journal, what it would have lost, and what it was. */
 
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  unlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
+import { isSameProcess, startOf } from '../system/alive.ts'
 import { type Journal, parseJournal } from './journal.ts'
 import { isWithoutChanges } from './net-changes.ts'
 
@@ -16,6 +27,8 @@ export interface CallAbout {
   readonly session?: string
   /** The call that this one put back. */
   readonly undoes?: string
+  /** The process that keeps, and its start: while it lives the call is not over. */
+  readonly by?: { readonly pid: number; readonly start: string | null }
 }
 
 export interface KeptCall {
@@ -33,7 +46,20 @@ export interface PruneLimits {
 /** A week, and two gigabytes. */
 export const DEFAULT_PRUNE: PruneLimits = { olderThanMs: 7 * 24 * 3_600_000, bytes: 2 * 1024 ** 3 }
 
+/** Holds how much room a call takes. */
+const SIZE = 'bytes'
+/** When calls were pruned last. */
+const STAMP = 'pruned'
+const PRUNE_EVERY_MS = 3_600_000
+
 const ID: RegExp = /^\d{8}-\d{6}-\d{3}-[a-z0-9]+$/
+
+let own: { readonly pid: number; readonly start: string | null } | null = null
+
+function ownProcess(): { readonly pid: number; readonly start: string | null } {
+  own ??= { pid: process.pid, start: startOf(process.pid) }
+  return own
+}
 
 /** The calls of one state directory. */
 export class CallStore {
@@ -44,13 +70,15 @@ export class CallStore {
   }
 
   /** Makes the folder of a call that begins now. */
-  begin(about: Omit<CallAbout, 'at'>, now: Date = new Date()): { readonly id: string; readonly folder: string } {
+  begin(about: Omit<CallAbout, 'at' | 'by'>, now: Date = new Date()): { readonly id: string; readonly folder: string } {
     const at = now.toISOString()
     const stamp = at.replace(/[-:]/g, '').replace(/[T.]/g, '-').replace('Z', '')
     const id = `${stamp}-${process.pid.toString(36)}${Math.random().toString(36).slice(2, 6)}`
     const folder = join(this.#folder, id)
     mkdirSync(folder, { recursive: true, mode: 0o700 })
-    writeFileSync(join(folder, 'about.json'), `${JSON.stringify({ ...about, at })}\n`, { mode: 0o600 })
+    writeFileSync(join(folder, 'about.json'), `${JSON.stringify({ ...about, at, by: ownProcess() })}\n`, {
+      mode: 0o600,
+    })
     return { id, folder }
   }
 
@@ -96,7 +124,7 @@ export class CallStore {
   /** Removes the kept files of a call that has been put back; its journal stays. */
   dropKept(id: string): void {
     const folder = this.folderOf(id)
-    for (const name of readdirSync(folder)) if (/^\d+$/.test(name)) unlinkSync(join(folder, name))
+    for (const name of readdirSync(folder)) if (/^\d+$/.test(name) || name === SIZE) unlinkSync(join(folder, name))
   }
 
   /** Removes what is too old, and the oldest while there is too much. Returns the calls that can no longer be undone. */
@@ -104,21 +132,40 @@ export class CallStore {
     const removed: string[] = []
     let total = 0
     for (const { id, about } of this.list()) {
-      total += this.bytesOf(id)
-      if (now.getTime() - Date.parse(about.at) <= olderThanMs && total <= bytes) continue
+      const over = !about.by || !isSameProcess(about.by.pid, about.by.start) || this.journalOf(id).ended !== null
+      total += this.#bytesOf(id, over)
+      if (!over || (now.getTime() - Date.parse(about.at) <= olderThanMs && total <= bytes)) continue
       this.forget(id)
       removed.push(id)
     }
     return removed
   }
 
-  /** How much room a call's kept files take. */
-  bytesOf(id: string): number {
+  /** Prunes if nobody did so for an hour: for the end of a session or a run. */
+  pruneWhenDue(limits: PruneLimits, now: Date = new Date()): void {
+    const stamp = join(this.#folder, STAMP)
+    try {
+      const { mtimeMs } = statSync(stamp, { throwIfNoEntry: false }) ?? { mtimeMs: 0 }
+      if (now.getTime() - mtimeMs < PRUNE_EVERY_MS || !existsSync(this.#folder)) return
+      writeFileSync(stamp, '', { mode: 0o600 })
+      utimesSync(stamp, now, now)
+      this.prune(limits, now)
+    } catch {
+      // What is there too much is removed another time.
+    }
+  }
+
+  /** How much room a call's kept files take; once it is over that does not change any more, and is written down. */
+  #bytesOf(id: string, over: boolean): number {
     const folder = this.folderOf(id)
-    return readdirSync(folder).reduce((sum, name) => {
+    const known = join(folder, SIZE)
+    if (existsSync(known)) return Number(readFileSync(known, 'utf8'))
+    const bytes = readdirSync(folder).reduce((sum, name) => {
       const { size, blocks } = statSync(join(folder, name), { throwIfNoEntry: false }) ?? { size: 0, blocks: 0 }
       return sum + Math.min(size, blocks * 512)
     }, 0)
+    if (over) writeFileSync(known, String(bytes), { mode: 0o600 })
+    return bytes
   }
 
   #ids(): string[] {

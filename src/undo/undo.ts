@@ -52,8 +52,16 @@ export function conflictsOf({ records, ended }: Journal): Conflict[] {
   return conflicts
 }
 
+export interface UndoOptions {
+  readonly force?: boolean
+  /** Told from time to time how many steps are done, of how many. */
+  readonly onProgress?: (done: number, of: number) => void
+}
+
+const PROGRESS_STEPS = 1000
+
 /** Puts one call back. Without `force` nothing is touched when anything is no longer as the call left it. */
-export function undoCall(store: CallStore, id: string, { force = false }: { force?: boolean } = {}): UndoResult {
+export function undoCall(store: CallStore, id: string, { force = false, onProgress }: UndoOptions = {}): UndoResult {
   const journal = store.journalOf(id)
   const call = store.list().find((one) => one.id === id)
   const conflicts = conflictsOf(journal)
@@ -61,7 +69,10 @@ export function undoCall(store: CallStore, id: string, { force = false }: { forc
   const undo = store.begin({ roots: call.about.roots, what: `undo of ${id}: ${call.about.what}`, undoes: id })
   const keeper = new Keeper(undo.folder)
   const replay = new Replay(keeper, store.folderOf(id))
-  for (const record of journal.records.toReversed()) replay.reverse(record)
+  for (const [done, record] of journal.records.toReversed().entries()) {
+    replay.reverse(record)
+    if ((done + 1) % PROGRESS_STEPS === 0) onProgress?.(done + 1, journal.records.length)
+  }
   // What stands in its place again needs no second name. Before the end: it changes the time by which changes since are told.
   if (replay.failed.length === 0) store.dropKept(id)
   keeper.close()

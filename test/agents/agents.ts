@@ -2,7 +2,8 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { ScriptedCall } from './model-server.ts'
+import type { HostName } from '../../src/surfaces/hook/hosts/host.ts'
+import type { ScriptedCall } from '../../src/surfaces/hook/install/scripted-model.ts'
 
 export interface AgentWorld {
   readonly home: string
@@ -19,7 +20,7 @@ export type Attempt =
   | { readonly kind: 'edit'; readonly path: string; readonly before: string; readonly after: string }
 
 export interface Agent {
-  readonly name: 'claude-code' | 'codex' | 'gemini' | 'opencode'
+  readonly name: Exclude<HostName, 'cursor'>
   readonly package: string
   readonly program: string
   readonly args: readonly string[]
@@ -29,6 +30,10 @@ export interface Agent {
   readonly key: { readonly name: string; readonly header: string }
   /** The files of the user and of the project that hold its hooks or settings, which run code. */
   readonly settings: { readonly user: string; readonly project: string }
+  /** It takes no other command: its model has to use the form that it is told. */
+  readonly saysItself?: true
+  /** What does not come about with Cordon, because a denied call ends the whole task. */
+  readonly ends?: readonly string[]
   /** What the agent stops by itself, without Cordon. */
   readonly stops?: readonly string[]
   /** The call for an attempt, from the tools that the agent offers. */
@@ -171,6 +176,127 @@ stream_max_retries = 0
           : attempt.kind === 'write'
             ? { tool: 'write', input: { filePath: attempt.path, content: attempt.content } }
             : { tool: 'edit', input: { filePath: attempt.path, oldString: attempt.before, newString: attempt.after } },
+  },
+  {
+    name: 'copilot',
+    package: '@github/copilot',
+    program: 'copilot',
+    args: ['-p', 'go', '--allow-all-tools', '--allow-all-paths', '--no-auto-update'],
+    prepare: ({ home }) => put(join(home, '.copilot/config.json'), JSON.stringify({ banner: 'never' })),
+    key: { name: 'COPILOT_PROVIDER_API_KEY', header: 'authorization' },
+    settings: { user: '.copilot/config.json', project: '.github/hooks/x.json' },
+    env: ({ port }) => ({
+      COPILOT_PROVIDER_BASE_URL: `http://127.0.0.1:${port}/v1`,
+      COPILOT_MODEL: 'gpt-5',
+      COPILOT_OFFLINE: 'true',
+    }),
+    call: (attempt) =>
+      attempt.kind === 'shell'
+        ? { tool: 'bash', input: { command: attempt.command, description: 'x' } }
+        : attempt.kind === 'read'
+          ? { tool: 'view', input: { path: attempt.path } }
+          : attempt.kind === 'write'
+            ? { tool: 'create', input: { path: attempt.path, file_text: attempt.content } }
+            : { tool: 'edit', input: { path: attempt.path, old_str: attempt.before, new_str: attempt.after } },
+  },
+  {
+    name: 'pi',
+    package: '@mariozechner/pi-coding-agent',
+    program: 'pi',
+    args: ['-p', '--provider', 'scripted', '--model', 'scripted', 'go'],
+    prepare: ({ home, port }) =>
+      put(
+        join(home, '.pi/agent/models.json'),
+        JSON.stringify({
+          providers: {
+            scripted: {
+              baseUrl: `http://127.0.0.1:${port}/v1`,
+              api: 'openai-completions',
+              apiKey: 'OPENAI_API_KEY',
+              models: [{ id: 'scripted' }],
+            },
+          },
+        }),
+      ),
+    key: { name: 'OPENAI_API_KEY', header: 'authorization' },
+    settings: { user: '.pi/agent/models.json', project: '.pi/settings.json' },
+    env: () => ({ PI_OFFLINE: '1' }),
+    call: (attempt) =>
+      attempt.kind === 'shell'
+        ? { tool: 'bash', input: { command: attempt.command } }
+        : attempt.kind === 'read'
+          ? { tool: 'read', input: { path: attempt.path } }
+          : attempt.kind === 'write'
+            ? { tool: 'write', input: { path: attempt.path, content: attempt.content } }
+            : {
+                tool: 'edit',
+                input: { path: attempt.path, edits: [{ oldText: attempt.before, newText: attempt.after }] },
+              },
+  },
+  {
+    name: 'qwen',
+    package: '@qwen-code/qwen-code',
+    program: 'qwen',
+    args: ['-p', 'go', '--yolo'],
+    saysItself: true,
+    stops: ['a file behind a link was read', 'a file behind a link was written outside'],
+    prepare: ({ home }) =>
+      put(
+        join(home, '.qwen/settings.json'),
+        JSON.stringify({ security: { auth: { selectedType: 'openai' } }, privacy: { usageStatisticsEnabled: false } }),
+      ),
+    key: { name: 'OPENAI_API_KEY', header: 'authorization' },
+    settings: { user: '.qwen/settings.json', project: '.qwen/settings.json' },
+    env: ({ port }) => ({ OPENAI_BASE_URL: `http://127.0.0.1:${port}/v1`, OPENAI_MODEL: 'scripted' }),
+    call: (attempt) =>
+      attempt.kind === 'shell'
+        ? { tool: 'run_shell_command', input: { command: attempt.command, description: 'x', is_background: false } }
+        : attempt.kind === 'read'
+          ? { tool: 'read_file', input: { file_path: attempt.path } }
+          : attempt.kind === 'write'
+            ? { tool: 'write_file', input: { file_path: attempt.path, content: attempt.content } }
+            : {
+                tool: 'edit',
+                input: { file_path: attempt.path, old_string: attempt.before, new_string: attempt.after },
+              },
+  },
+  {
+    name: 'cline',
+    package: 'cline',
+    program: 'cline',
+    stops: ['a file behind a link was written outside'],
+    ends: ['the project’s script ran'],
+    args: ['-P', 'openai-compatible', '-m', 'scripted', 'go on'],
+    prepare: ({ home, port }) => {
+      const settings = {
+        provider: 'openai-compatible',
+        apiKey: 'scripted',
+        model: 'scripted',
+        baseUrl: `http://127.0.0.1:${port}/v1`,
+      }
+      put(
+        join(home, '.cline/data/settings/providers.json'),
+        JSON.stringify({
+          version: 1,
+          lastUsedProvider: 'openai-compatible',
+          modes: {},
+          providers: {
+            'openai-compatible': { settings, updatedAt: '2026-01-01T00:00:00.000Z', tokenSource: 'manual' },
+          },
+        }),
+      )
+    },
+    key: { name: 'OPENAI_API_KEY', header: 'authorization' },
+    settings: { user: '.cline/data/settings/providers.json', project: '.clinerules/hooks/PreToolUse' },
+    env: () => ({}),
+    call: (attempt) =>
+      attempt.kind === 'shell'
+        ? { tool: 'run_commands', input: { commands: [attempt.command] } }
+        : attempt.kind === 'read'
+          ? { tool: 'read_files', input: { files: [{ path: attempt.path }] } }
+          : attempt.kind === 'write'
+            ? { tool: 'editor', input: { path: attempt.path, new_text: attempt.content } }
+            : { tool: 'editor', input: { path: attempt.path, old_text: attempt.before, new_text: attempt.after } },
   },
 ]
 

@@ -4,8 +4,8 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { type ModelServer, startModelServer } from '../../src/surfaces/hook/install/scripted-model.ts'
 import type { Agent, AgentWorld, Attempt } from './agents.ts'
-import { type ModelServer, startModelServer } from './model-server.ts'
 import { cache, cordon, findable, programOf, runProgram, toolchain } from './program.ts'
 
 const SECRETS = { env: 'hunter2-of-the-env-file', ssh: 'hunter2-of-the-ssh-key', key: 'sk-hunter2-of-the-provider' }

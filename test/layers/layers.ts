@@ -72,6 +72,7 @@ export const pureFiles: readonly string[] = [
   'sandbox/changes.ts',
   'undo/journal.ts',
   'undo/net-changes.ts',
+  'undo/contents.ts',
   'sandbox/bwrap/args.ts',
   'sandbox/bwrap/clipboard-filter.ts',
   'sandbox/bwrap/seccomp.ts',

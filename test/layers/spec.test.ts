@@ -4,7 +4,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 
 /** What is not built yet. A row leaves this list with its first test. */
-const NOT_BUILT: readonly string[] = ['X6', 'X8', 'X10']
+const NOT_BUILT: readonly string[] = []
 
 const lines = readFileSync('docs/SPEC.md', 'utf8').matchAll(/^\| ([MPSFONTAX]\d+) \| [^|]+ \| ([^|]+) \|$/gm)
 const rows = [...lines].map(([, id, shown]) => ({ id: id!, shown: shown! }))

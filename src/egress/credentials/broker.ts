@@ -7,6 +7,7 @@ import { type HostPattern, reachesHost } from '../../hosts/pattern.ts'
 import type { SuffixLookup } from '../../hosts/suffix.ts'
 import type { EgressDenial } from '../refusal.ts'
 import { authorityOf, type Target } from '../target.ts'
+import { isAwsSigned, needsPayload, signAgain } from './aws-signature.ts'
 import { foreignCredential } from './foreign-credential.ts'
 import { type ReadFrameHead, scrubFrames } from './scrub-frames.ts'
 import { scrubBytes, scrubStream } from './scrub-stream.ts'
@@ -24,6 +25,8 @@ export interface BrokeredSecret {
   readonly header?: string
   /** The query parameter that carries it. */
   readonly query?: string
+  /** It goes nowhere: requests that were signed with the placeholder are signed again with it. Every request to its hosts is. */
+  readonly signs?: 'aws'
   /** Every request to its hosts must carry it, and only what is known to be harmless beside it. */
   readonly exclusive?: boolean
   /** Headers and query parameters that may go to its hosts although they could carry another credential; `x-*` for all that start so. */
@@ -33,6 +36,9 @@ export interface BrokeredSecret {
 
 export interface OutgoingRequest {
   readonly target: Target
+  readonly method: string
+  /** The hash of the body in hex, where `signsPayload` asked for it. */
+  readonly payloadHash?: string | null
   /** TLS, or a connection that does not leave the machine. */
   readonly secure: boolean
   /** Path and query. */
@@ -54,6 +60,8 @@ export interface Broker {
   readonly environment: Readonly<Record<string, string>>
   /** Puts the values in where they may go, or says why the request must not leave. */
   swap(request: OutgoingRequest): SwappedRequest | { readonly refusal: EgressDenial }
+  /** True for a request that is signed again and says no hash of its body, so that the body has to be there first. */
+  signsPayload(target: Target, rawHeaders: readonly string[]): boolean
   /** The refusal for a placeholder in these body bytes, or null. `bytes` may hold the end of the piece before. */
   bodyProblem(target: Target, bytes: Buffer): EgressDenial | null
   /** How many bytes of a body piece the next look must see again; 0 when there are no secrets. */
@@ -93,6 +101,7 @@ export function createBroker(secrets: readonly BrokeredSecret[]): Broker {
     const foreign = foreignRefusal(held, request)
     if (foreign !== null) return { refusal: foreign }
     for (const secret of held) {
+      if (secret.signs && isGranted(secret, request.target, request.suffixes)) continue
       const inPath = holdsIn(path, secret.placeholder)
       const headers = rawHeaders.flatMap((text, at) => (headerHolds(text, secret.placeholder) ? [at] : []))
       if (!inPath && headers.length === 0) continue
@@ -102,6 +111,8 @@ export function createBroker(secrets: readonly BrokeredSecret[]): Broker {
       rawHeaders = rawHeaders.map((text, at) => (headers.includes(at) ? putInHeader(text, secret) : text))
       used.push(secret.name)
     }
+    const signing = held.filter((secret) => secret.signs && isGranted(secret, request.target, request.suffixes))
+    if (signing.length > 0) return signedAgain(signing, request, { path, rawHeaders, used })
     if (used.length > 0 || !held.some((secret) => secret.exclusive && isGranted(secret, request.target))) {
       return { path, rawHeaders, used }
     }
@@ -113,13 +124,15 @@ export function createBroker(secrets: readonly BrokeredSecret[]): Broker {
     environment,
     swap,
     overlap,
+    signsPayload: (target, rawHeaders) =>
+      needsPayload(rawHeaders) && held.some((secret) => secret.signs && isGranted(secret, target)),
     bodyProblem: (target, bytes) => {
       const found = held.find(
         (secret) => !isGranted(secret, target) && secret.shapes.some((shape) => bytes.includes(shape)),
       )
       return found ? elsewhere(found, target) : null
     },
-    mayEcho: (target) => held.some((secret) => isGranted(secret, target)),
+    mayEcho: (target) => held.some((secret) => !secret.signs && isGranted(secret, target)),
     scrubText: (text) => scrubBytes(Buffer.from(text, 'latin1'), forms()).toString('latin1'),
     scrubStream: (sameLength) => scrubStream(forms(), sameLength),
     scrubFrames: (readHead) => scrubFrames(forms(), readHead),
@@ -154,13 +167,48 @@ function placeRefusal(
   return { code: 'secret-misplaced', message }
 }
 
+/** The request with the signature of the first key whose placeholder made the one it has. */
+function signedAgain(
+  secrets: readonly Held[],
+  request: OutgoingRequest,
+  swapped: SwappedRequest,
+): SwappedRequest | { readonly refusal: EgressDenial } {
+  const { target, method, path, rawHeaders, secure, payloadHash = null } = request
+  const [first] = secrets
+  const refuse = (code: EgressDenial['code'], message: string) => ({ refusal: { code, message } })
+  if (!secure) return refuse('secret-insecure', `requests to ${quote(target.host)} are not signed over plain HTTP`)
+  const shown = [path, ...rawHeaders]
+  const misplaced = secrets.find(({ placeholder }) => shown.some((text) => headerHolds(text, placeholder)))
+  if (misplaced)
+    return refuse('secret-misplaced', `the secret ${misplaced.name} signs requests, and is itself sent nowhere`)
+  let problem = 'is not signed'
+  for (const secret of isAwsSigned(rawHeaders) ? secrets : []) {
+    const signed = signAgain(
+      { method, path, rawHeaders, payloadHash },
+      { method, path: swapped.path, rawHeaders: swapped.rawHeaders, payloadHash },
+      secret.placeholder,
+      secret.value,
+    )
+    if ('authorization' in signed) {
+      const headers = swapped.rawHeaders.map((text, at) =>
+        at % 2 === 1 && swapped.rawHeaders[at - 1]!.toLowerCase() === 'authorization' ? signed.authorization : text,
+      )
+      return { path: swapped.path, rawHeaders: headers, used: [...swapped.used, secret.name] }
+    }
+    problem = signed.problem
+  }
+  const message = `a request to ${quote(target.host)} must be signed with the placeholder of ${first!.name}, and this one ${problem}`
+  return refuse(isAwsSigned(rawHeaders) ? 'secret-foreign' : 'secret-absent', message)
+}
+
 function foreignRefusal(held: readonly Held[], request: OutgoingRequest): EgressDenial | null {
   const granted = held.filter((secret) => isGranted(secret, request.target))
   if (granted.length === 0) return null
   const found = foreignCredential(request, {
     placeholders: granted.map((secret) => secret.placeholder),
     strict: granted.some((secret) => secret.exclusive),
-    headers: granted.flatMap((secret) => secret.passHeaders ?? []),
+    // Whose signature it is, is looked at when it is made again.
+    headers: granted.flatMap((secret) => [...(secret.passHeaders ?? []), ...(secret.signs ? ['authorization'] : [])]),
     parameters: granted.flatMap((secret) => secret.passParameters ?? []),
   })
   if (found === null) return null

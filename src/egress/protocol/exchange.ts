@@ -2,6 +2,7 @@
 
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Readable } from 'node:stream'
 import {
   cleanHead,
   isBodiless,
@@ -27,6 +28,7 @@ import { type EgressDenial, httpRefusal } from '../refusal.ts'
 import type { RoutedRequest } from '../route-agent.ts'
 import type { Target } from '../target.ts'
 import { onUnanswered, timeoutError, upstreamRefusal } from '../upstream.ts'
+import { holdBody } from './body-hold.ts'
 import { watchBody } from './body-watch.ts'
 import { http } from './http.ts'
 import { carryLargeBody, largeLength } from './large-body.ts'
@@ -63,10 +65,13 @@ export async function exchange(
   const path = 'refusal' in read ? null : read.path.replace(/\?.*$/s, '')
   const record = startRecord(passage, { kind: 'http', target, method: head.method, path })
   if ('refusal' in read) return refuse(passage, record, message, response, read.refusal, target)
-  const cleared = await clearRequest(passage, read, head.method, upstreamHeaders(head, read), tunnel)
+  const headers = upstreamHeaders(head, read)
+  const held = passage.broker?.signsPayload(read.target, headers) ? await holdBody(message) : null
+  if (held !== null && 'refusal' in held) return refuse(passage, record, message, response, held.refusal, target)
+  const cleared = await clearRequest(passage, read, head.method, headers, tunnel, held?.hash ?? null)
   if ('refusal' in cleared) return refuse(passage, record, message, response, cleared.refusal, target)
   if (response.destroyed || message.socket.destroyed) return
-  new Exchange(passage, record, message, response, read, cleared).send()
+  new Exchange(passage, record, message, response, read, cleared, held?.body ?? message).send()
 }
 
 /** The options of the request that leaves. */
@@ -133,6 +138,7 @@ class Exchange {
   readonly #response: ServerResponse
   readonly #read: RequestTarget
   readonly #cleared: Cleared
+  readonly #body: Readable
   readonly #repeatable: boolean
   #up = 0
   #down = 0
@@ -147,7 +153,9 @@ class Exchange {
     response: ServerResponse,
     read: RequestTarget,
     cleared: Cleared,
+    body: Readable,
   ) {
+    this.#body = body
     this.#passage = passage
     this.#record = record
     this.#message = message
@@ -179,13 +187,13 @@ class Exchange {
     const count = (bytes: number) => {
       this.#up += bytes
     }
-    watchBody(this.#message, this.#passage.broker, this.#read.target, count, (refusal) => this.#stop(refusal))
-    this.#message.pipe(request)
+    watchBody(this.#body, this.#passage.broker, this.#read.target, count, (refusal) => this.#stop(refusal))
+    this.#body.pipe(request)
   }
 
   /** Stops a request that is under way: what has left is incomplete, and the host sees it broken off. */
   #stop(refusal: EgressDenial): void {
-    this.#message.unpipe()
+    this.#body.unpipe()
     this.#answer(refusal)
     this.#request?.destroy()
   }

@@ -10,7 +10,7 @@ import {
   performServerHandshake,
   type ServerHttp2Stream,
 } from 'node:http2'
-import type { Duplex } from 'node:stream'
+import type { Duplex, Readable } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
 import { PACKING, PACKING_OFFERS, scrubbedBody, UNREADABLE } from '../credentials/scrub.ts'
 import {
@@ -26,6 +26,7 @@ import {
 import { type EgressDenial, httpRefusal } from '../refusal.ts'
 import { agrees, authorityOf } from '../target.ts'
 import { upstreamRefusal } from '../upstream.ts'
+import { holdBody } from './body-hold.ts'
 import { watchBody } from './body-watch.ts'
 
 const MAX_STREAMS = 256
@@ -95,10 +96,13 @@ async function serveStream(
   const problem = streamProblem(headers, tunnel)
   if (problem !== null) return refuse(passage, record, stream, headers, problem, tunnel)
   const read = { target: tunnel.target, secure: tunnel.secure, path }
-  const cleared = await clearRequest(passage, read, method, withoutPseudo(rawHeaders), tunnel)
+  const own = withHost(withoutPseudo(rawHeaders), headers)
+  const held = passage.broker?.signsPayload(tunnel.target, own) ? await holdBody(stream) : null
+  if (held !== null && 'refusal' in held) return refuse(passage, record, stream, headers, held.refusal, tunnel)
+  const cleared = await clearRequest(passage, read, method, own, tunnel, held?.hash ?? null)
   if ('refusal' in cleared) return refuse(passage, record, stream, headers, cleared.refusal, tunnel)
   if (stream.destroyed) return
-  relay(passage, record, stream, headers, cleared, tunnel, hostSession())
+  relay(passage, record, stream, headers, cleared, tunnel, hostSession(), held?.body ?? stream)
 }
 
 function relay(
@@ -109,8 +113,9 @@ function relay(
   cleared: Cleared,
   tunnel: Tunnel,
   session: ClientHttp2Session,
+  body: Readable,
 ): void {
-  const request = session.request(outgoingHeaders(headers, cleared, tunnel), { endStream: stream.readableEnded })
+  const request = session.request(outgoingHeaders(headers, cleared, tunnel), { endStream: body.readableEnded })
   let up = 0
   let down = 0
   let refusal: EgressDenial | null = null
@@ -122,8 +127,8 @@ function relay(
   const countUp = (bytes: number) => {
     up += bytes
   }
-  watchBody(stream, passage.broker, tunnel.target, countUp, stop)
-  stream.pipe(request)
+  watchBody(body, passage.broker, tunnel.target, countUp, stop)
+  body.pipe(request)
   request.on('data', (chunk: Buffer) => {
     down += chunk.length
   })
@@ -224,6 +229,11 @@ function outgoingHeaders(headers: IncomingHttpHeaders, cleared: Cleared, tunnel:
     own[name] = known === undefined ? value : [known, value].flat()
   }
   return own
+}
+
+/** The host as HTTP/1 has it, which is part of what signatures cover; HTTP/2 says it in a field of its own. */
+function withHost(rawHeaders: readonly string[], headers: IncomingHttpHeaders): readonly string[] {
+  return headers.host === undefined ? ['host', headers[':authority']!, ...rawHeaders] : rawHeaders
 }
 
 function withoutPseudo(rawHeaders: readonly string[]): string[] {

@@ -9,7 +9,8 @@ import {
   StorageType,
 } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
-import type { FleetBus } from './bus.ts'
+import { Fault } from '../../system/fault.ts'
+import type { FleetBus, NatsConnection } from './bus.ts'
 
 const HOUR = 3600 * 1e9
 
@@ -47,7 +48,7 @@ export async function makeStreams(bus: FleetBus, replicas: number): Promise<void
   })
 }
 
-/** Puts a bundle into the bucket; false when somebody else put another one there since `before` was read. */
+/** Puts a bundle into the bucket; rejects when somebody else does at the same moment. */
 export async function putPolicy(bus: FleetBus, text: string): Promise<void> {
   const bucket = await new Kvm(bus.connection).open(bus.names.bucket)
   const before = await bucket.get('policy')
@@ -69,7 +70,7 @@ export async function readAsks(bus: FleetBus): Promise<readonly string[]> {
   return found.flatMap((message) => (message === null ? [] : [message.string()]))
 }
 
-/** The answers of one key that is not known to be the first are refused by the servers. */
+/** Hands an answer in; the servers refuse all but the first of a key. */
 export async function publishAnswer(
   bus: FleetBus,
   machine: string,
@@ -82,6 +83,13 @@ export async function publishAnswer(
   })
 }
 
+/** Has every server take the fleet's account as it is now: keys that were taken back are cut off at once. */
+export async function pushAccount(connection: NatsConnection, token: string): Promise<void> {
+  const answer = await connection.request('$SYS.REQ.CLAIMS.UPDATE', token, { timeout: 5000 })
+  const { error } = answer.json<{ error?: { description?: string } }>()
+  if (error) throw new Fault('fleet-unreachable', `the NATS servers did not take it: ${error.description ?? 'unknown'}`)
+}
+
 /** Every record that the servers hold, in the order in which they came; `machine` narrows it to one. */
 export async function* readRecords(
   bus: FleetBus,
@@ -92,7 +100,7 @@ export async function* readRecords(
   const { state } = await jsm.streams.info(names.recordStream)
   if (state.messages === 0) return
   const consumer = await jetstream(connection).consumers.get(names.recordStream, {
-    filter_subjects: [names.records(machine, '*')],
+    filter_subjects: names.records(machine, '*'),
     deliver_policy: DeliverPolicy.All,
   })
   const info = await consumer.info()

@@ -17,7 +17,7 @@ export const HOST_ENTRY: ValueType = {
       type: text('host'),
       required: true,
       // biome-ignore lint/suspicious/noTemplateCurlyInString: the manifest's own syntax.
-      doc: 'A host, or `*.` and a registrable domain, with an optional `:port`; `${VAR}` expands at start.',
+      doc: 'A host, or `*.` and a registrable domain, with an optional `:port`; for commands and MCP servers also `unix:` and the path of a socket of this machine; `${VAR}` expands at start.',
     },
     { name: 'methods', type: listOf(text('method')), doc: 'Only these HTTP methods.' },
     { name: 'paths', type: listOf(text('url-path')), doc: 'Only URL paths that match one of these globs.' },
@@ -348,6 +348,11 @@ export const SECRETS: Key = {
           name: 'as',
           type: { kind: 'choice', values: ['text', 'file'] },
           doc: '`file`: the variable names a file that holds it, for programs that want a credentials file (`NPM_CONFIG_USERCONFIG`).',
+        },
+        {
+          name: 'sign',
+          type: { kind: 'choice', values: ['aws'] },
+          doc: '`aws`: the secret access key is never sent; requests to these hosts that were signed with the placeholder (Signature Version 4, in the Authorization header) are signed again with it, and no others go there.',
         },
         {
           name: 'pass_headers',

@@ -34,6 +34,8 @@ export interface SecretSetting {
   readonly after?: string
   /** The variable names a file that holds it. */
   readonly asFile?: true
+  /** Requests are signed with it outside, and it goes nowhere. */
+  readonly signs?: 'aws'
   /** Every request to its hosts carries it: an agent's provider would take data for somebody else's account. */
   readonly exclusive?: boolean
   /** Headers and parameters that may go to its hosts although they could carry another credential. Lower-case. */

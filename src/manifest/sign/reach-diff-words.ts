@@ -1,5 +1,6 @@
 /** How the lists of a manifest read to a person: one sentence for an entry that came, one for an entry that went. */
 
+import { namesUnixSocket, socketMeaning } from '../../hosts/unix-socket.ts'
 import type { Plain } from '../toml/plain.ts'
 
 export type ReachKind = 'command' | 'read' | 'write' | 'directory' | 'host' | 'secret' | 'variable' | 'tool' | 'setting'
@@ -173,7 +174,7 @@ export const LISTS: Readonly<Record<string, ListWords>> = {
     effect: 'opens',
     name: 'name',
     added: (subject, entry) =>
-      `The secret ${subject} from ${String(entry.source)} is sent to ${texts(entry.hosts).join(', ')}${
+      `The secret ${subject} from ${String(entry.source)} ${entry.sign === undefined ? 'is sent to' : 'signs requests to'} ${texts(entry.hosts).join(', ')}${
         entry.query === undefined ? '' : `, in the URL as ${String(entry.query)}`
       }${entry.part === 'password' || entry.after !== undefined ? '; commands see what stands around it there' : ''}.`,
     removed: (subject) => `The secret ${subject} is no longer sent anywhere.`,
@@ -227,12 +228,15 @@ export function texts(value: Plain | undefined): string[] {
 function hostNames(value: Plain | undefined): string[] {
   if (!Array.isArray(value)) return []
   return value.map((item) =>
-    typeof item === 'object' && item !== null ? `${String((item as Entry).host)}${login(item as Entry)}` : String(item),
+    typeof item === 'object' && item !== null
+      ? `${String((item as Entry).host)}${login(item as Entry)}`
+      : `${String(item)}${login({ host: item })}`,
   )
 }
 
-/** Whose name is used there, where Cordon logs in for git. */
-function login({ ssh }: Entry): string {
+/** Whose name is used there, where Cordon logs in for git, or what a socket of the machine means. */
+function login({ host, ssh }: Entry): string {
+  if (namesUnixSocket(String(host))) return `; ${socketMeaning(String(host))}`
   if (ssh === undefined) return ''
   return ssh === 'push'
     ? ' with your ssh keys, to read and write git repositories'

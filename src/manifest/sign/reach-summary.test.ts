@@ -68,6 +68,17 @@ const alarming: readonly (readonly [note: string, toml: string, says: RegExp])[]
   ['everything shown', '[sandbox.os]\ncommand_fs = "all"', /ALL FILES/],
   ['no masks', '[sandbox.os]\ncommand_mask_secrets = false', /NOT HIDDEN/],
   ['foreign authorities', '[sandbox.os]\nca_files = ["~/ca.pem"]', /trusted for every host/],
+  [
+    'docker’s socket',
+    '[capabilities.allow.commands]\npatterns = [{ command = "docker ps", domains = ["unix:/run/docker.sock"] }]',
+    /"\/run\/docker\.sock": .*NO SANDBOX HOLDS/,
+  ],
+  [
+    'an agent of keys',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the manifest's own syntax.
+    '[capabilities.allow.commands]\ndefault_domains = ["unix:${SSH_AUTH_SOCK}"]',
+    /EVERY KEY/,
+  ],
   ['the home directory written', '[capabilities.allow.write]\npaths = ["~/**"]', /more than any project/],
   [
     'somebody’s home directory',

@@ -2,6 +2,7 @@
 
 import { posix } from 'node:path'
 import { secretShape } from '../../files/secret-shapes.ts'
+import { namesUnixSocket, socketMeaning } from '../../hosts/unix-socket.ts'
 import type { Plain } from '../toml/plain.ts'
 import type { ReachChange } from './reach-diff.ts'
 import { type Entry, texts } from './reach-diff-words.ts'
@@ -105,7 +106,10 @@ function alarms(read: Settings): string[] {
   const wide = writes(read, ['capabilities.allow.write'])
     .filter(isWide)
     .map((path) => `${JSON.stringify(path)} may be written: that is more than any project.`)
-  return [...new Set([...settings, ...agents, ...tools, ...authorities, ...wide])]
+  const sockets = hosts(read)
+    .filter(namesUnixSocket)
+    .map((entry) => `Commands may use the socket ${JSON.stringify(entry.slice(5))}: ${socketMeaning(entry)}.`)
+  return [...new Set([...settings, ...agents, ...tools, ...authorities, ...sockets, ...wide])]
 }
 
 function modeItems(read: Settings): string[] {

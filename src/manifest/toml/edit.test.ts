@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { appendToList } from './edit.ts'
+import { appendToList, removeFromList } from './edit.ts'
 import { parseToml } from './toml.ts'
 import type { Node } from './tree.ts'
 
@@ -97,4 +97,26 @@ test('whatever the layout, exactly the entry is added', () => {
     }),
     { numRuns: 1000 },
   )
+})
+
+describe('taking an entry out', () => {
+  test.each([
+    ['the first', '[a.b]\nl = ["x", "y"] # c\n', '[a.b]\nl = ["y"] # c\n'],
+    ['the last', '[a.b]\nl = ["y", "x"]\n', '[a.b]\nl = ["y"]\n'],
+    ['the only one', '[a.b]\nl = ["x"]\n', '[a.b]\nl = []\n'],
+    ['on lines of their own', '[a.b]\nl = [\n  "y",\n  "x",\n  "z",\n]\n', '[a.b]\nl = [\n  "y",\n  "z",\n]\n'],
+    ['the last line', '[a.b]\nl = [\n  "y",\n  "x",\n]\n', '[a.b]\nl = [\n  "y",\n]\n'],
+  ])('%s', (_, before, after) => {
+    expect(removeFromList(before, SECTION, 'l', 'x')).toBe(after)
+  })
+
+  test.each([
+    '[a.b]\nl = ["xy"]\n',
+    '[a.b]\nl = [{ x = "x" }]\n',
+    '[a.b]\nl = "x"\n',
+    'a.b = { l = ["x"] }\n',
+    'l = [',
+  ])('what is not there, or in another form, stays: %s', (text) => {
+    expect(removeFromList(text, SECTION, 'l', 'x')).toBeNull()
+  })
 })

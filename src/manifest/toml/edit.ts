@@ -1,4 +1,4 @@
-/** Adds an entry to a list of a manifest's text and leaves every comment and line of its writer in place (P6). */
+/** Adds an entry to a list of a manifest's text, or takes one out, and leaves every comment and line of its writer in place (P6). */
 
 import type { Plain } from './plain.ts'
 import { printValue } from './print.ts'
@@ -32,6 +32,22 @@ export function appendToList(
     return { text: insert(text, endOfLine(text, found.at), `\n${name} = [${printValue(value)}]`) }
   if (entry.node.kind !== 'array' || entry.node.form !== 'value') return { refusal: 'not-a-list' }
   return { text: appendItem(text, entry.node, ends, printValue(value)) }
+}
+
+/** The text without an entry of a list that is this very value; null where it is not there, or not in a form that is edited. */
+export function removeFromList(text: string, section: readonly string[], name: string, value: Plain): string | null {
+  const ends = new Map<Node, number>()
+  const { root, problems } = parseToml(text, ends)
+  const found = problems.length > 0 ? null : findTable(root, section)
+  const list = found === null || found === 'inline' ? undefined : found.entries.get(name)?.node
+  if (list?.kind !== 'array' || list.form !== 'value') return null
+  const printed = printValue(value)
+  const at = list.items.findIndex((item) => text.slice(item.at, ends.get(item)!) === printed)
+  if (at < 0) return null
+  const [item, before, after] = [list.items[at]!, list.items[at - 1], list.items[at + 1]]
+  const from = after || !before ? item.at : ends.get(before)!
+  const to = after ? after.at : ends.get(item)!
+  return text.slice(0, from) + text.slice(to)
 }
 
 function findTable(root: TableNode, section: readonly string[]): TableNode | 'inline' | null {

@@ -3,6 +3,7 @@
 import { type PathPattern, parsePathPattern } from '../../files/path-pattern.ts'
 import { type HostPattern, needsSuffixes, parseDeniedPattern, parseHostPattern } from '../../hosts/pattern.ts'
 import type { SuffixLookup } from '../../hosts/suffix.ts'
+import { namesUnixSocket, parseUnixSocket } from '../../hosts/unix-socket.ts'
 import { type CommandPattern, parseCommandPattern } from '../../policy/command-pattern.ts'
 import { builtInTools, isBuiltInTool } from '../../policy/tool-kind.ts'
 import type { PinsScript } from '../../shell/tables/interpreter-names.ts'
@@ -182,7 +183,8 @@ function hostFinding(text: string, context: FormatContext): Finding | null {
     return null
   }
   if (context.suffixes === null && needsSuffixes(text)) context.missesSuffixes = true
-  const parsed = parseHostPattern(text, context.suffixes)
+  // Whether the list is one for sockets is judged where its place is known.
+  const parsed = namesUnixSocket(text) ? parseUnixSocket(text) : parseHostPattern(text, context.suffixes)
   if ('pattern' in parsed) {
     context.hosts.set(text, parsed.pattern)
     return null

@@ -3,6 +3,7 @@
 import { type PathPattern, parsePathPattern } from '../../files/path-pattern.ts'
 import { parseDeniedPattern, parseHostPattern } from '../../hosts/pattern.ts'
 import type { SuffixLookup } from '../../hosts/suffix.ts'
+import { namesUnixSocket, parseUnixSocket } from '../../hosts/unix-socket.ts'
 import type { HostRule, RuleRef, Sourced } from '../../policy/policy.ts'
 import { type Finding, type Problem, problemAt } from '../check/problem.ts'
 import type { HostEntry, Item, Manifest } from '../manifest.ts'
@@ -99,8 +100,15 @@ export class Lookup {
       })
       return null
     }
+    const misplaced = misplacedEntry({ ...entry, host: expanded.text }, item.rule)
+    if (misplaced !== null) {
+      this.error(item, { code: 'bad-host', message: misplaced, found: quoteShort(entry.host) })
+      return null
+    }
     const denies = item.rule.includes('deny')
-    const parsed = (denies ? parseDeniedPattern : parseHostPattern)(expanded.text, this.context.suffixes ?? null)
+    const parsed = namesUnixSocket(expanded.text)
+      ? parseUnixSocket(expanded.text)
+      : (denies ? parseDeniedPattern : parseHostPattern)(expanded.text, this.context.suffixes ?? null)
     if ('problem' in parsed) {
       const found = expanded.text === entry.host ? '' : ` (from ${quoteShort(entry.host)})`
       this.error(item, { code: 'bad-host', message: parsed.problem, found: `${quoteShort(expanded.text)}${found}` })
@@ -139,4 +147,19 @@ export class Lookup {
 /** An item without its offset. */
 export function sourced<T>(item: Item<T>): Sourced<T> {
   return { value: item.value, rule: item.rule, source: item.source }
+}
+
+/** Lists of what commands and MCP servers may reach, which run in a sandbox: sockets and logins are given to those alone. */
+const RUNNING = /^(?:capabilities\.allow\.commands\.|mcp_servers\.)/
+
+/** What an entry says that means nothing in its place; null where all of it is meant. */
+function misplacedEntry({ host, ssh, tls, methods, paths }: HostEntry, rule: string): string | null {
+  const socket = namesUnixSocket(host)
+  if (socket && !RUNNING.test(rule) && !rule.includes('deny'))
+    return 'a unix socket can be given to commands (default_domains, domains of a pattern) and MCP servers alone'
+  if (socket && (ssh ?? tls ?? methods ?? paths) !== undefined)
+    return 'of a unix socket Cordon sees bytes alone: no methods, paths, tls or ssh can hold there'
+  if (ssh !== undefined && !RUNNING.test(rule) && !rule.startsWith('sandbox.os.command_tools'))
+    return '`ssh` is for git in commands: the web tools speak HTTP alone'
+  return null
 }

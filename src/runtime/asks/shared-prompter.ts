@@ -19,6 +19,7 @@ export interface AskOrigin {
 
 /** File systems that tell of no changes are looked at this often. */
 const LOOK_MS = 1000
+const LETS_GO_MS = 300
 
 /** Puts every question to the person behind `inner` and to whoever else can answer; the later one is told. */
 export function sharedPrompter(inner: Prompter, origin: AskOrigin): Prompter {
@@ -67,7 +68,8 @@ async function first(
       return meant(stands, asked)
     }
     here.abort(new Error('answered elsewhere'))
-    await own.catch(() => {})
+    // A terminal is put back before anything is said on it; a prompter that does not let go is not waited for.
+    await Promise.race([own.catch(() => {}), new Promise((resolve) => setTimeout(resolve, LETS_GO_MS))])
     inner.tell?.(`Answered: ${answerText(settled.given)}.`)
     return meant(settled.given, asked)
   } finally {

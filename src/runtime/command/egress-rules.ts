@@ -38,6 +38,7 @@ export function grantedHosts(policy: Policy, rules: EgressRules): readonly strin
     ...commands.allow.flatMap((grant) => grant.domains),
     ...[...commands.toolDomains.values()].flat(),
   ]
-  const patterns = granted.map(({ pattern }) => (pattern.wildcard ? `*.${pattern.host}` : pattern.host))
+  const named = granted.filter(({ pattern }) => pattern.kind !== 'unix')
+  const patterns = named.map(({ pattern }) => (pattern.wildcard ? `*.${pattern.host}` : pattern.host))
   return [...new Set(rules.allowed === null ? ['*', ...patterns] : patterns)]
 }

@@ -4,7 +4,7 @@ import type { ChangePlan } from '../../sandbox/changes.ts'
 import { changeRules, gitKeyText } from '../../sandbox/protect/change-rules.ts'
 import type { ProtectFacts } from '../../sandbox/protect/protect.ts'
 import { changeViolation, unkeptViolation, type Violation } from '../../sandbox/violation.ts'
-import { CallStore } from '../../undo/call-store.ts'
+import { CallStore, DEFAULT_PRUNE } from '../../undo/call-store.ts'
 import { type NetChanges, netChanges } from '../../undo/net-changes.ts'
 
 /** Larger files are not copied before they are written, and a command's copies together take no more. */
@@ -61,6 +61,11 @@ export class HeldChanges {
   drop(): void {
     this.#store.forget(this.#id)
   }
+}
+
+/** At the end of a session or a run: what is kept for too long, or is too much, goes now and then. */
+export function pruneKept(stateDir: string): void {
+  new CallStore(stateDir).pruneWhenDue(DEFAULT_PRUNE)
 }
 
 /** EDQUOT: with which the init refuses what it cannot keep and must. */

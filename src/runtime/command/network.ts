@@ -21,6 +21,7 @@ import { machineResolver, type Resolver } from '../../system/dns.ts'
 import { unwritable } from '../../system/fault.ts'
 import type { Machine } from '../../system/machine.ts'
 import { readSecret } from './brokered-secret.ts'
+import { type LocalSockets, localSockets } from './local-sockets.ts'
 import { machineUpstream } from './machine-upstream.ts'
 
 /** Where the proxy of a command listens, inside its own network namespace. */
@@ -40,7 +41,10 @@ export interface DoorSettings {
   readonly standIns: readonly { readonly path: string; readonly source: string }[]
   readonly names: Aliases['names']
   readonly doors: Aliases['doors']
+  readonly sockets: LocalSockets['sockets']
 }
+
+type SharedSettings = Omit<DoorSettings, 'names' | 'doors' | 'sockets'>
 
 export interface NetworkOptions {
   readonly machine: Machine
@@ -60,7 +64,7 @@ export class SessionNetwork {
   readonly #doors = new Set<Door>()
   #ca: SessionCa | null = null
   #broker: Broker | null = null
-  readonly #settings = new Map<string, Omit<DoorSettings, 'names' | 'doors'>>()
+  readonly #settings = new Map<string, SharedSettings>()
 
   constructor(options: NetworkOptions) {
     this.#options = options
@@ -81,7 +85,8 @@ export class SessionNetwork {
     const { names, doors } = shared ? { names: [], doors: [] } : aliasesOf(rules)
     const known = this.#settings.get(key) ?? this.#makeSettings(hostLoopback, passthrough, knownHosts, gitHosts, shared)
     this.#settings.set(key, known)
-    return { ...known, names, doors }
+    const { sockets, variables } = localSockets(rules, this.#options.machine)
+    return { ...known, variables: { ...known.variables, ...variables }, names, doors, sockets }
   }
 
   /** Opens the door of one command, once the listener from inside its sandbox is there. */
@@ -157,7 +162,7 @@ export class SessionNetwork {
     knownHosts: string,
     gitHosts: readonly string[],
     shared: SharedProxy | null,
-  ): Omit<DoorSettings, 'names' | 'doors'> {
+  ): SharedSettings {
     const runs = join(this.#options.machine.cacheDir, 'run')
     reap(runs)
     const directory = join(runs, `${process.pid}-${Math.random().toString(36).slice(2)}`)

@@ -1,5 +1,6 @@
 /** Opens what a surface needs to run commands: the backend of this platform and a runner for the project. */
 
+import { socketMeaning } from '../../hosts/unix-socket.ts'
 import type { SandboxSettings } from '../../manifest/schema/settings.ts'
 import { pathsOfGrants } from '../../policy/carried-paths.ts'
 import { grantMatches } from '../../policy/command-match.ts'
@@ -122,7 +123,10 @@ export async function reportPlan(
   { allowed }: RunRequest['rules'],
 ): Promise<PlanReport> {
   const hosts = (allowed ?? []).map(
-    ({ pattern, tls, rule }) => `${pattern.text} (${rule})${tls === 'pass' ? ': TLS is passed on, and not seen' : ''}`,
+    ({ pattern, tls, ssh, rule }) =>
+      `${pattern.text} (${rule})${tls === 'pass' ? ': TLS is passed on, and not seen' : ''}${
+        ssh ? `: git ${ssh === 'push' ? 'reads and writes' : 'reads'} there with your ssh keys` : ''
+      }${pattern.kind === 'unix' ? `: ${socketMeaning(pattern.host)}` : ''}`,
   )
   return describePlan(plan, await backend.probe(), [...new Set(hosts)])
 }

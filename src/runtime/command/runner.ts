@@ -44,7 +44,7 @@ import { ownCheckout } from '../policy/own-places.ts'
 import { writablePathFolders } from '../policy/path-folders.ts'
 import { DevServerPorts } from './dev-server-ports.ts'
 import { grantedHosts } from './egress-rules.ts'
-import { type CommandChanges, HeldChanges } from './held-changes.ts'
+import { type CommandChanges, HeldChanges, pruneKept } from './held-changes.ts'
 import { HiddenPaths } from './hidden-paths.ts'
 import { NAME_SETTINGS, NO_WAY_OUT, nameFile } from './name-service.ts'
 import type { DoorSettings, NetworkOptions, SessionNetwork } from './network.ts'
@@ -72,6 +72,8 @@ export interface RunRequest {
   /** Told of every port on which it listens, and with `asksHosts` asked about every host: somebody is there to answer. */
   readonly tellsPorts?: boolean
   readonly asksHosts?: boolean
+  /** What it looks for in vain is told with the result (`cordon learn`). */
+  readonly learns?: boolean
   /** Nobody was asked because undo covers it: nothing is changed that cannot be kept, and without undo it does not run. */
   readonly mustKeep?: boolean
 }
@@ -244,6 +246,10 @@ export class CommandRunner {
         if (further === null) underway.door = openDoor?.(listener) ?? null
         else underway.door?.serve(listener)
       },
+      onLocal: (socket, target) => {
+        if (underway.door) underway.door.connectLocal(socket, target)
+        else socket.destroy()
+      },
       onServer: (server) => ports.open(server),
     }
     const complete = (): SandboxPlan => {
@@ -300,6 +306,7 @@ export class CommandRunner {
     await this.#network?.close()
     this.#backend.release()
     this.#hidden.close()
+    pruneKept(this.#machine.stateDir)
   }
 
   /** The way out is only loaded for a command that has one: it costs more than the sandbox itself. */
@@ -335,7 +342,7 @@ export class CommandRunner {
       reads,
       writes,
       standIns: shows ? [...(door?.standIns ?? []), ...this.#nameSettings()] : [],
-      unixSockets: false,
+      unixSockets: (door?.sockets.length ?? 0) > 0,
     }
     const limits = this.#limits(request.timeoutMs)
     const room = { ...sight, limits, facts: readHostFacts(sight) }
@@ -380,9 +387,14 @@ export class CommandRunner {
           network: door ? 'listener' : 'none',
           ...(arrangement?.proxy && { port: arrangement.proxy.port }),
           // A port that the command itself may serve is its own; the machine's is then reached through the proxy.
-          ...(door && { names: door.names, doors: door.doors.filter((one) => !servers.includes(one.port)) }),
+          ...(door && {
+            sockets: door.sockets,
+            names: door.names,
+            doors: door.doors.filter((one) => !servers.includes(one.port)),
+          }),
           servers,
           ...(request.tellsPorts && { tellsPorts: true }),
+          ...(request.learns && { learns: true }),
           ...(request.terminal && { terminal: request.terminal }),
         })
         return { plan, guard, recovered: [...recovered, ...guard.recovered], movable: hidden.movable, held: changes }

@@ -61,7 +61,7 @@ export async function askFleet(
   const signed = signAsk(ask, key, certificate)
   const bus = await open()
   try {
-    await bus.publishAsk(ask.id, JSON.stringify(signed))
+    await putAsk(bus, ask, JSON.stringify(signed), question.signal)
     return await answerOf(
       bus,
       machine,
@@ -74,6 +74,20 @@ export async function askFleet(
   }
 }
 
+/** Puts the ask there, however often it takes: it has a name, and is one ask. After the deadline nobody need answer. */
+async function putAsk(bus: FleetBus, ask: FleetAsk, text: string, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    signal.throwIfAborted()
+    try {
+      return await bus.publishAsk(ask.id, text)
+    } catch (error) {
+      if (Date.now() > Date.parse(ask.deadline)) throw error
+      await pause(AGAIN_MS, signal)
+    }
+  }
+}
+
+const AGAIN_MS = 200
 const MAX_TEXT = 4000
 /** A lost notice costs as much. */
 const LOOK_MS = 1000

@@ -7,6 +7,7 @@ import type { FleetSettings } from '../../fleet/settings.ts'
 import { Fault } from '../../system/fault.ts'
 import { openKeyStore } from '../../system/keys/keychain.ts'
 import type { Machine } from '../../system/machine.ts'
+import type { Team } from './team.ts'
 
 /** Connects as the machine that was enrolled here. */
 export async function openBus(settings: FleetSettings, machine: Machine): Promise<FleetBus> {
@@ -36,6 +37,30 @@ export async function fleetBucket(settings: FleetSettings, machine: Machine): Pr
     return await bus.readPolicy()
   } finally {
     await bus.close()
+  }
+}
+
+/** Has the NATS servers take the fleet's account as it is now, with every key that was taken back. */
+export async function pushRevocations(team: Team, machine: Machine): Promise<void> {
+  const { settings } = team
+  if (settings.nats === null) return
+  const { account, login } = team.natsAccount(Date.now())
+  const { key, secret } = machineKey(openKeyStore(machine.stateDir))
+  const { openConnection } = await import('../../fleet/nats/bus.ts')
+  const { pushAccount } = await import('../../fleet/nats/admin.ts')
+  const connection = await openConnection({
+    fleet: settings.fleet,
+    servers: settings.nats.servers,
+    tls: settings.tls,
+    machine: key.publicKey,
+    name: 'cordon fleet revoke',
+    token: login,
+    secret,
+  })
+  try {
+    await pushAccount(connection, account)
+  } finally {
+    await connection.close()
   }
 }
 

@@ -12,7 +12,7 @@ import {
 } from '../../fleet/identity.ts'
 import { codeProof, type Invite, makeInvite, takeInvite } from '../../fleet/invite.ts'
 import { natsName, natsToken } from '../../fleet/nats/nkey.ts'
-import { permissionsOf } from '../../fleet/nats/subjects.ts'
+import { inboxOf, permissionsOf } from '../../fleet/nats/subjects.ts'
 import { FLEET_FILE, type FleetSettings, parseFleetSettings } from '../../fleet/settings.ts'
 import { userSigningKey } from '../../manifest/sign/sign.ts'
 import { Fault } from '../../system/fault.ts'
@@ -50,8 +50,10 @@ export interface Team {
   enrol(request: JoinRequest, now: number): JoinAnswer | null
   /** Takes a key back: for the next policy, and for the NATS servers. */
   revoke(key: PublicKey, now: number): void
-  /** What goes into the configuration of every NATS server of this fleet. */
-  natsConfiguration(now: number): string
+  /** What goes into the configuration of every NATS server of this fleet; `directory`: where a server keeps tokens. */
+  natsConfiguration(now: number, directory: string): string
+  /** The fleet's account as it is now, and a login by which servers take it. */
+  natsAccount(now: number): { readonly account: string; readonly login: string }
   readonly key: SigningKey
 }
 
@@ -146,7 +148,20 @@ export function openTeam(machine: Machine): Team {
         revoked: [...before.revoked.filter((one) => one.key !== gone), { key: gone, time: Math.ceil(now / 1000) }],
       }))
     },
-    natsConfiguration: (now) => natsConfiguration(settings.fleet, teamKeys(machine), read().revoked, now),
+    natsConfiguration: (now, folder) =>
+      natsConfiguration(settings.fleet, teamKeys(machine), read().revoked, now, folder),
+    natsAccount: (now) => {
+      const keys = teamKeys(machine)
+      const own = machineKey(openKeyStore(machine.stateDir)).key.publicKey
+      const login = natsToken({
+        name: `cordon ${settings.fleet} admin`,
+        subject: { role: 'user', key: own },
+        issuer: { role: 'account', key: keys('system') },
+        nats: { pub: { allow: ['$SYS.REQ.CLAIMS.UPDATE'] }, sub: { allow: [`${inboxOf(own)}.>`] }, ...UNLIMITED },
+        issued: Math.floor(now / 1000),
+      })
+      return { account: accountToken(settings.fleet, keys, read().revoked, now), login }
+    },
   }
   return team
 }
@@ -181,7 +196,7 @@ function enrolled(
       name: `${name} ${keyId(machine)}`,
       subject: { role: 'user', key: machine },
       issuer: { role: 'account', key: keys('account') },
-      nats: { ...permissionsOf(fleet, machine, role), subs: -1, data: -1, payload: -1 },
+      nats: { ...permissionsOf(fleet, machine, role), ...UNLIMITED },
       issued: Math.floor(now / 1000),
     })
   return signEnrolment(
@@ -190,49 +205,52 @@ function enrolled(
   )
 }
 
-const NO_LIMITS = Object.fromEntries(
-  [
-    'subs',
-    'data',
-    'payload',
-    'imports',
-    'exports',
-    'conn',
-    'leaf',
-    'mem_storage',
-    'disk_storage',
-    'streams',
-    'consumer',
-  ].map((name) => [name, -1]),
-)
+const UNLIMITED = { subs: -1, data: -1, payload: -1 }
+const COUNTED = ['imports', 'exports', 'conn', 'leaf', 'mem_storage', 'disk_storage', 'streams', 'consumer']
+const NO_LIMITS = { ...UNLIMITED, ...Object.fromEntries(COUNTED.map((name) => [name, -1])), wildcards: true }
 
-function natsConfiguration(fleet: string, keys: TeamKeys, revoked: TeamFile['revoked'], now: number): string {
-  const operator = keys('operator')
-  const issued = Math.floor(now / 1000)
-  const issuer = { role: 'operator', key: operator } as const
-  const account = (name: 'account' | 'system', more: object): string =>
-    natsToken({
-      name: `cordon ${fleet} ${name}`,
-      subject: { role: 'account', key: keys(name).publicKey },
-      issuer,
-      nats: { limits: { ...NO_LIMITS, wildcards: true }, default_permissions: { pub: {}, sub: {} }, ...more },
-      issued,
-    })
-  const system = natsName('account', keys('system').publicKey)
+function accountToken(fleet: string, keys: TeamKeys, revoked: TeamFile['revoked'], now: number): string {
   const revocations = Object.fromEntries(revoked.map(({ key, time }) => [natsName('user', key), time]))
+  return natsToken({
+    name: `cordon ${fleet}`,
+    subject: { role: 'account', key: keys('account').publicKey },
+    issuer: { role: 'operator', key: keys('operator') },
+    nats: { limits: NO_LIMITS, default_permissions: { pub: {}, sub: {} }, revocations },
+    issued: Math.floor(now / 1000),
+  })
+}
+
+function natsConfiguration(
+  fleet: string,
+  keys: TeamKeys,
+  revoked: TeamFile['revoked'],
+  now: number,
+  directory: string,
+): string {
+  const issuer = { role: 'operator', key: keys('operator') } as const
+  const issued = Math.floor(now / 1000)
+  const system = natsName('account', keys('system').publicKey)
+  const none = { mem_storage: 0, disk_storage: 0, streams: 0, consumer: 0 }
+  const systemToken = natsToken({
+    name: 'SYS',
+    subject: { role: 'account', key: keys('system').publicKey },
+    issuer,
+    nats: { limits: { ...NO_LIMITS, ...none }, default_permissions: { pub: {}, sub: {} } },
+    issued,
+  })
   const operatorToken = natsToken({
     name: `cordon ${fleet}`,
-    subject: { role: 'operator', key: operator.publicKey },
+    subject: { role: 'operator', key: keys('operator').publicKey },
     issuer,
     nats: { system_account: system },
     issued,
   })
   return `operator: ${operatorToken}
 system_account: ${system}
-resolver: MEMORY
+resolver: { type: full, dir: ${JSON.stringify(directory)}, interval: "1m" }
 resolver_preload: {
-  ${natsName('account', keys('account').publicKey)}: ${account('account', { revocations })}
-  ${system}: ${account('system', { limits: { ...NO_LIMITS, wildcards: true, mem_storage: 0, disk_storage: 0, streams: 0, consumer: 0 } })}
+  ${natsName('account', keys('account').publicKey)}: ${accountToken(fleet, keys, revoked, now)}
+  ${system}: ${systemToken}
 }
 `
 }

@@ -26,7 +26,7 @@ import { judgeTrust, trustRequest } from './trust.ts'
 export type Amended = { readonly loaded: LoadedPolicy } | { readonly kept: string; readonly why: string }
 
 /** Where an answer stands in a manifest. */
-interface ListPlace {
+export interface ListPlace {
   readonly section: readonly string[]
   readonly name: string
   /** What goes before the answer where the list is new. */
@@ -90,7 +90,10 @@ function kept(why: string): Amended {
  * INVARIANT: an answer never closes what was open without being asked to. The first grant of a kind makes everything else of
  * that kind ask, so it is a person's to write.
  */
-function listPlace({ grant, verdict, tool }: Remembered, policy: Policy): ListPlace | { readonly reason: string } {
+export function listPlace(
+  { grant, verdict, tool }: Pick<Remembered, 'grant' | 'verdict' | 'tool'>,
+  policy: Policy,
+): ListPlace | { readonly reason: string } {
   const side = verdict === 'allow' ? 'allow' : 'deny'
   switch (grant.kind) {
     case 'command':

@@ -40,11 +40,13 @@ const CAPABILITIES: ReadonlySet<Capability> = new Set([
   'stand-ins',
   'listener',
   'servers',
+  'unix-sockets',
   'terminal',
   'signals',
   'same-user',
   'watched-limits',
   'held-changes',
+  'sought-paths',
 ])
 
 /** Node has no name for it; the same on x64 and arm64. */

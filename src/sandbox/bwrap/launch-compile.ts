@@ -86,6 +86,7 @@ export function compileFurnishing(
         architecture: machine.architecture,
         unixSockets: plan.unixSockets,
         changes: plan.changes !== null,
+        ...(plan.learns && { learns: true }),
       }),
       limits: resourceLimits(
         plan.limits,

@@ -46,10 +46,29 @@ export function faultOfStep(failed: { step: number; errno: number; index: number
 /** The fault for whoever lays rooms out and ended before the init could say anything. */
 export function faultOfLayer(title: string, text: string, status: string): SandboxFault {
   const said = text.trim().slice(0, 2000)
+  const place = unshown(said)
+  if (place) return place
   const namespaces = /namespace|uid map|Operation not permitted|setting up/i.test(said)
   return new SandboxFault(
     namespaces ? 'sandbox-userns' : 'sandbox-failed',
     `${title} could not make the sandbox (${status})${said === '' ? '' : `: ${said}`}`,
     { remedy: 'Run `cordon doctor`: it says what this machine is missing and how to allow it.' },
   )
+}
+
+/** Of a place that bubblewrap could not show: doctor would find nothing, for it looks at the machine. */
+function unshown(said: string): SandboxFault | null {
+  const found =
+    /(?:Can't (?:find source path|get type of source|chdir to|bind mount|open) )(\/.*?)(?: on \S+)?: (Permission denied|No such file or directory|Not a directory)/.exec(
+      said,
+    )
+  if (!found) return null
+  const [, path = '', why] = found
+  const isClosed = why === 'Permission denied'
+  return new SandboxFault('sandbox-failed', `${path} cannot be shown to the command: ${why?.toLowerCase()}`, {
+    path,
+    remedy: isClosed
+      ? 'It, or a folder above it, is closed to you: work as its owner, or open it with chmod.'
+      : 'It is no longer there: run the command again, or take what names it out of the manifest.',
+  })
 }

@@ -1,9 +1,10 @@
 /** What is known of a sandbox under way: its init's messages, and what they come to in the end. */
 
 import { constants } from 'node:os'
+import { decodePath } from '../../files/path-bytes.ts'
 import { monotonicMs } from '../../system/monotonic.ts'
 import type { Asked, Captured, LaunchIo, LaunchResult } from '../backend.ts'
-import { FIRST_UNCHOSEN_PORT, type SandboxPlan } from '../plan.ts'
+import { FIRST_UNCHOSEN_PORT, type SandboxPlan, type Sought } from '../plan.ts'
 import { limitViolation, type MetLimit, maskViolation, memoryViolation, type Violation } from '../violation.ts'
 import { faultOfLayer, faultOfStep } from './launch-fault.ts'
 import { type InitMessage, MESSAGE_BYTES, parseMessage } from './orders.ts'
@@ -29,6 +30,8 @@ export class LaunchProgress {
   readonly #onViolation: LaunchIo['onViolation']
   readonly #violations: Violation[] = []
   readonly #asked: Asked[] = []
+  readonly #sought: Sought[] = []
+  #soughtLeftOut = 0
   readonly #unlisted = new Set<number>()
   readonly #met = new Set<MetLimit>()
   #timedOut = false
@@ -53,6 +56,16 @@ export class LaunchProgress {
         if (from + follows > bytes.length) break
         const name = bytes.toString('latin1', from, from + message.bytes)
         this.#asked.push({ what: message.what, name, port: message.port })
+        at += follows
+        continue
+      }
+      if (message.kind === 'sought') {
+        const follows = Math.ceil(message.bytes / MESSAGE_BYTES) * MESSAGE_BYTES
+        const from = at + MESSAGE_BYTES
+        if (from + follows > bytes.length) break
+        const path = decodePath(bytes.subarray(from, from + message.bytes))
+        if (message.what === null) this.#soughtLeftOut += message.count
+        else this.#sought.push({ what: message.what, path })
         at += follows
         continue
       }
@@ -86,6 +99,7 @@ export class LaunchProgress {
       violations: this.#violations,
       asked: this.#asked,
       unlisted: [...this.#unlisted],
+      ...(this.#plan.learns && { sought: { list: this.#sought, leftOut: this.#soughtLeftOut } }),
       masksWatched: this.#ready?.watched ?? false,
       milliseconds: monotonicMs() - this.#started,
     }

@@ -112,6 +112,7 @@ async function attend(
     if (relay) cleanups.push(relay.end)
     cleanups.push(passSignals(control, io.forwardSignals ?? [], relay))
     child.on('message', (word, handle) => {
+      if (typeof word === 'number' && word < 0) return connectedTo(plan, io, -word - 1, handle as Socket | undefined)
       if (typeof word === 'number') return inside.connected(word, handle as Socket)
       const server = handle as Server | undefined
       if (!server) return
@@ -140,6 +141,19 @@ async function attend(
     for (const server of servers) server.close()
     servers = []
   }
+}
+
+/** A connection to the path of one of the plan's sockets. */
+function connectedTo(
+  { sockets }: SandboxPlan,
+  { onLocal }: LaunchIo,
+  number: number,
+  socket: Socket | undefined,
+): void {
+  const target = sockets[number]?.target
+  socket?.on('error', () => socket.destroy())
+  if (target === undefined || !onLocal) socket?.destroy()
+  else if (socket) onLocal(socket, target)
 }
 
 /** Passes signals on to the command; SIGTSTP stops both, as it does a shell's child, unless nobody could continue this process. */

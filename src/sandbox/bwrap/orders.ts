@@ -4,7 +4,7 @@ import { isInside } from '../../files/baseline.ts'
 import { encodePath } from '../../files/path-bytes.ts'
 import type { ChangePlan } from '../changes.ts'
 import { RESOURCE_NUMBERS, type ResourceLimit } from '../limits.ts'
-import { DEFAULT_PORT, type MaskFace, type MaskIdentity, type SandboxPlan } from '../plan.ts'
+import { DEFAULT_PORT, type MaskFace, type MaskIdentity, type SandboxPlan, type SoughtKind } from '../plan.ts'
 
 const MAGIC = 'CORDON1\n'
 const MAX_BYTES = 64 * 1024 * 1024
@@ -14,6 +14,7 @@ const MAX_MILLISECONDS = 0xffff_ffff
 
 /** As many as the init holds. */
 const MAX_SERVERS = 64
+const MAX_SOCKETS = 32
 
 const MASK_OPTIONAL = 1
 const MASK_UNWATCHED = 2
@@ -174,6 +175,7 @@ export function compileOrders({
   for (const path of HIDDEN_PROC) writer.record('m', Uint8Array.of(MASK_OPTIONAL | MASK_UNWATCHED), pathBytes(path))
 
   if (plan.changes) orderChanges(writer, plan, plan.changes)
+  if (plan.learns) orderLearning(writer, plan)
 
   // The whole of /proc: to root started here, every file in it that belongs to root is the host's.
   writer.record('r', Uint8Array.of(1), pathBytes('/proc'))
@@ -224,6 +226,11 @@ export function compileOrders({
   if (plan.limits.timeoutMs !== undefined && plan.limits.timeoutMs <= MAX_MILLISECONDS)
     writer.record('w', u32(Math.max(1, Math.ceil(plan.limits.timeoutMs))))
   if (plan.servers.length > 0) writer.record('d', serverPorts(plan))
+  if (plan.sockets.length > MAX_SOCKETS)
+    throw new RangeError(
+      `${plan.sockets.length} paths of unix sockets are granted, at most ${MAX_SOCKETS} are possible`,
+    )
+  for (const { path } of plan.sockets) writer.record('U', pathBytes(path))
   if (plan.tellsPorts) writer.record('P')
   if (gate) writer.record('g')
   writer.record('s', filter)
@@ -252,6 +259,12 @@ function orderChanges(writer: Writer, plan: SandboxPlan, { rules, gitKeys, keep,
     view.setUint8(16, keep.must ? 1 : 0)
   })
   writer.record('u', limits, pathBytes(keep.folder))
+}
+
+/** What is bound is there as it is outside, so what is missing in it is missing. */
+function orderLearning(writer: Writer, { binds, changes }: SandboxPlan): void {
+  if (!changes) throw new RangeError('what a command looks for can be told only where its changes go through the init')
+  writer.record('L', ...['/proc', '/dev', '/sys', ...binds.map(({ path }) => path)].map(pathBytes))
 }
 
 /** The name service is always there, and so is somebody at the proxy's port: the parent, or the init, which says that there is none. */
@@ -299,6 +312,8 @@ export type InitMessage =
   | { readonly kind: 'processes' }
   /** A name that does not exist inside, or a connection that was refused there; so many bytes of it follow, in whole messages. */
   | { readonly kind: 'asked'; readonly what: 'name' | 'connection'; readonly bytes: number; readonly port: number }
+  /** Something was looked for in vain, or run; so many bytes of its path follow, in whole messages. Null: so many were left out. */
+  | { readonly kind: 'sought'; readonly what: SoughtKind | null; readonly bytes: number; readonly count: number }
   | { readonly kind: 'ready'; readonly watched: boolean }
   | { readonly kind: 'mask'; readonly index: number; readonly event: 'opened' | 'lifted' }
   | { readonly kind: 'refused'; readonly count: number; readonly errno: number; readonly change: number }
@@ -309,6 +324,9 @@ export type InitMessage =
   | { readonly kind: 'ended'; readonly code: number | null; readonly signal: number | null }
 
 export const MESSAGE_BYTES = 16
+
+/** In the order of the init's numbers (native/learn.c). */
+const SOUGHT_KINDS: readonly SoughtKind[] = ['lookup', 'change', 'program', 'run']
 
 /** Parses one message of 16 bytes; null for one that does not exist. */
 export function parseMessage(bytes: Uint8Array): InitMessage | null {
@@ -327,6 +345,8 @@ export function parseMessage(bytes: Uint8Array): InitMessage | null {
       return { kind: 'processes' }
     case 'A':
       return { kind: 'asked', what: a === 0 ? 'name' : 'connection', bytes: b, port: c }
+    case 'B':
+      return { kind: 'sought', what: SOUGHT_KINDS[a - 1] ?? null, bytes: b, count: c }
     case 'R':
       return { kind: 'ready', watched: a === 1 }
     case 'V':

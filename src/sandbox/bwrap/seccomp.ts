@@ -6,6 +6,7 @@ import {
   INSPECTED_CALLS,
   type InspectedCall,
   LAST_KNOWN_CALL,
+  LOOKING_CALLS,
   REFUSED_CALLS,
 } from './syscalls.ts'
 
@@ -16,6 +17,8 @@ export interface FilterOptions {
   readonly unixSockets: boolean
   /** True when changes go through the init: calls that make them are sent there. */
   readonly changes: boolean
+  /** True when the init is to tell what the command looks for: calls that only look are sent there, too. Only with `changes`. */
+  readonly learns?: boolean
 }
 
 interface Instruction {
@@ -147,13 +150,14 @@ function modeBlock(argument: number, otherwise: Instruction): Instruction[] {
   return [loadLow(argument), anyBit(S_ISUID, 0, 1), refuse(EPERM), otherwise]
 }
 
-function openBlock(flags: number, mode: number, changes: boolean): Instruction[] {
-  const rest = changes ? [loadLow(flags), anyBit(CHANGING, 0, 1), ASK, ALLOW] : [ALLOW]
+function openBlock(flags: number, mode: number, changes: boolean, learns: boolean): Instruction[] {
+  const rest = learns ? [ASK] : changes ? [loadLow(flags), anyBit(CHANGING, 0, 1), ASK, ALLOW] : [ALLOW]
   return [loadLow(flags), anyBit(CREATING, 0, 3), loadLow(mode), anyBit(S_ISUID, 0, 1), refuse(EPERM), ...rest]
 }
 
 function segments(options: FilterOptions): Segment[] {
   const { architecture, unixSockets, changes } = options
+  const learns = changes && options.learns === true
   const change = changes ? ASK : ALLOW
   const blocks = new Map<number, readonly Instruction[]>()
   for (const call of REFUSED_CALLS) {
@@ -173,13 +177,13 @@ function segments(options: FilterOptions): Segment[] {
     fchmod: modeBlock(1, change),
     fchmodat: modeBlock(2, change),
     fchmodat2: modeBlock(2, change),
-    open: openBlock(1, 2, changes),
+    open: openBlock(1, 2, changes, learns),
     creat: modeBlock(1, change),
-    openat: openBlock(2, 3, changes),
+    openat: openBlock(2, 3, changes, learns),
     mknod: modeBlock(1, change),
     mknodat: modeBlock(2, change),
   }
-  for (const call of changes ? CHANGING_CALLS : []) {
+  for (const call of [...(changes ? CHANGING_CALLS : []), ...(learns ? LOOKING_CALLS : [])]) {
     const number = call[architecture]
     if (number !== null) blocks.set(number, [ASK])
   }
@@ -212,8 +216,8 @@ function search(list: readonly Segment[]): Instruction[] {
 }
 
 /** How a filter is called. */
-export function filterName({ architecture, unixSockets, changes }: FilterOptions): string {
-  return `${architecture} ${unixSockets} ${changes}`
+export function filterName({ architecture, unixSockets, changes, learns }: FilterOptions): string {
+  return `${architecture} ${unixSockets} ${changes}${learns ? ' learns' : ''}`
 }
 
 /** The filter as instructions: architecture first, because the same number means different calls on different ones. */

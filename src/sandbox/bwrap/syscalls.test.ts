@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { type Architecture, INSPECTED_CALLS, LAST_KNOWN_CALL, REFUSED_CALLS } from './syscalls.ts'
+import { type Architecture, INSPECTED_CALLS, LAST_KNOWN_CALL, LOOKING_CALLS, REFUSED_CALLS } from './syscalls.ts'
 
 /** The kernel's own tables, which come with the C library. arm64 uses the generic one. */
 const HEADERS: Readonly<Record<Architecture, readonly string[]>> = {
@@ -17,6 +17,8 @@ function numbersOf(architecture: Architecture): Map<string, number> | null {
 
 const calls = [
   ...REFUSED_CALLS,
+  // The generic table has it by another name.
+  ...LOOKING_CALLS.map((call) => (call.name === 'newfstatat' ? { ...call, arm64: null } : call)),
   ...Object.entries(INSPECTED_CALLS).map(([name, numbers]) => ({ name, ...numbers })),
 ].map(({ name, x64, arm64 }) => ({ name, x64, arm64 }))
 
@@ -47,4 +49,10 @@ describe('the table of system calls', () => {
       expect(Math.max(...numbers)).toBeLessThanOrEqual(LAST_KNOWN_CALL)
     }
   })
+})
+
+test('the init knows every call that is sent to it for learning', () => {
+  const source = readFileSync('native/learn.c', 'utf8')
+  const cases = new Set([...source.matchAll(/case (?:SYS_(\w+)|439)/g)].map(([, name]) => name ?? 'faccessat2'))
+  expect(LOOKING_CALLS.filter(({ name }) => !cases.has(name))).toEqual([])
 })

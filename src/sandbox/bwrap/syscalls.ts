@@ -135,6 +135,22 @@ export const CHANGING_CALLS: readonly ChangingCall[] = [
   changing('umask', 95, 166),
 ]
 
+/** Calls that only look or run, sent to the init as well where it is to tell what a command looks for (native/learn.c has the same list). */
+export const LOOKING_CALLS: readonly ChangingCall[] = [
+  changing('stat', 4, null),
+  changing('lstat', 6, null),
+  changing('newfstatat', 262, 79),
+  changing('statx', 332, 291),
+  changing('access', 21, null),
+  changing('faccessat', 269, 48),
+  changing('faccessat2', 439, 439),
+  changing('readlink', 89, null),
+  changing('readlinkat', 267, 78),
+  changing('chdir', 80, 49),
+  changing('execve', 59, 221),
+  changing('execveat', 322, 281),
+]
+
 export type InspectedCall =
   | 'clone'
   | 'unshare'

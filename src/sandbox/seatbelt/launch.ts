@@ -16,15 +16,21 @@ export const SANDBOX_EXEC = '/usr/bin/sandbox-exec'
 const SHELL = '/bin/sh'
 /** Makes the terminal outside, so that no program inside holds the person's own. */
 const SCRIPT = '/usr/bin/script'
-/** What sandbox-exec answers when it could not take the profile or start the program. */
-const UNSTARTED: ReadonlySet<number> = new Set([64, 65, 71])
+/** Said inside, before the command: without it, how it ended is not the command's own end. */
+const STARTED = 'echo >&3; exec 3>&-; exec "$@"'
 
 /** The program and arguments that run a plan: limits first, then the profile, then the command. */
 export function launchWords(plan: SandboxPlan): readonly [string, ...string[]] {
   const inner = [SHELL, '-c', `${limitCommands(plan.limits)}exec "$0" "$@"`, SANDBOX_EXEC]
-  const words = [...inner, '-p', compileProfile(plan), '--', ...plan.argv]
+  const started = tellsStart(plan) ? [SHELL, '-c', STARTED, 'sh'] : []
+  const words = [...inner, '-p', compileProfile(plan), '--', ...started, ...plan.argv]
   if (plan.terminal === null) return words as unknown as readonly [string, ...string[]]
   return [SCRIPT, '-q', '/dev/null', ...words]
+}
+
+/** A bare baseline has no shell to say it with, and a terminal's streams go through script. */
+function tellsStart(plan: SandboxPlan): boolean {
+  return plan.baseline !== 'none' && plan.terminal === null
 }
 
 /** A limit that cannot be set ends it before the command. Memory and processes are not held by limits of this kind on macOS. */
@@ -79,10 +85,14 @@ function requireSameFiles(plan: SandboxPlan): void {
 
 function streamsFor(io: LaunchIo): StdioOptions {
   if (io.terminal) return ['inherit', 'inherit', io.stderr === undefined ? 'inherit' : 'pipe']
-  return childStreams(io)
+  return [...childStreams(io), 'pipe']
 }
 
 async function attend(child: ChildProcess, plan: SandboxPlan, io: LaunchIo): Promise<LaunchResult> {
+  let started = false
+  child.stdio[3]?.on('data', () => {
+    started = true
+  })
   const kill = (signal: NodeJS.Signals) => {
     if (child.pid === undefined) return
     try {
@@ -93,7 +103,7 @@ async function attend(child: ChildProcess, plan: SandboxPlan, io: LaunchIo): Pro
   }
   const end = await attendChild({ child, limits: plan.limits, io, kill, unstartable })
   const { code, signal, stderr } = end
-  requireStarted(code, stderr)
+  if (tellsStart(plan) && !started && !end.timedOut && !end.cancelled) throw unstarted(code, stderr)
   return {
     ...end,
     exitCode: code ?? 128 + (signal === null ? 0 : constants.signals[signal]),
@@ -104,14 +114,16 @@ async function attend(child: ChildProcess, plan: SandboxPlan, io: LaunchIo): Pro
   }
 }
 
-/** A profile that does not compile is told on the error output; it must not pass for the command's own end. */
-function requireStarted(code: number | null, stderr: Captured | null): void {
-  const said = stderr?.bytes.toString('utf8') ?? ''
-  if (code === null || !UNSTARTED.has(code) || (stderr !== null && !/^(?:\/usr\/bin\/)?sandbox-exec: /m.test(said)))
-    return
-  throw new SandboxFault('sandbox-failed', `sandbox-exec did not take the profile: ${said.slice(0, 500).trim()}`, {
-    remedy: 'Nothing ran. Please report it with the output of `cordon doctor --json`.',
-  })
+/** A profile that does not compile, or a program that is no sandbox-exec. */
+function unstarted(code: number | null, stderr: Captured | null): SandboxFault {
+  const said = stderr?.bytes.toString('utf8', 0, 500).trim()
+  return new SandboxFault(
+    'sandbox-failed',
+    `sandbox-exec did not take the profile (exit ${code})${said ? `: ${said}` : ''}`,
+    {
+      remedy: 'Nothing ran. Please report it with the output of `cordon doctor --json`.',
+    },
+  )
 }
 
 function unstartable(error: Error): SandboxFault {

@@ -78,7 +78,8 @@ export class TrackedFiles {
     let head: GitHead | null = null
     if (remembered !== undefined) {
       const isTop = remembered.guarded.includes('.git')
-      head = isTop ? GitHead.of(folder, this.#tree.roots, this.#memory) : this.#headOf(posix.dirname(folder))
+      if (isTop) head = GitHead.of(folder, this.#tree.roots, this.#memory)
+      else if (folder !== '/') head = this.#headOf(posix.dirname(folder))
     }
     this.#heads.set(folder, head)
     return head

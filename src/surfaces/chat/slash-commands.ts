@@ -142,7 +142,7 @@ export const slashCommands: readonly SlashCommand[] = [
   {
     name: 'diff',
     usage: '/diff [CALL]',
-    about: 'Show which files the last call changed, or the one that is named; /diff all lists the calls.',
+    about: 'Show what the last call changed, or the one that is named; /diff all lists the calls.',
     words: (agent) => ['all', ...undoable(agent).calls.map(({ id }) => id)],
     run: ({ agent, say }, [id]) => {
       const { project, calls } = undoable(agent)
@@ -150,11 +150,21 @@ export const slashCommands: readonly SlashCommand[] = [
       const call = id === undefined ? calls[0] : calls.find((one) => one.id === id)
       if (!call) throw new CommandError('nothing is kept of such a call')
       const { made, changed, removed } = project.show(call).changes
+      const diffs = project.diffs(call)
+      const lines = (mark: string, path: string) => {
+        const diff = (diffs.get(path) ?? '').split('\n').filter((line) => line !== '')
+        const more = diff.length - DIFF_LINES
+        return [
+          `${mark} ${path}`,
+          ...diff.slice(0, DIFF_LINES).map((line) => `    ${line}`),
+          ...(more > 0 ? [`    … ${more} more lines: cordon undo --diff ${call.id}`] : []),
+        ]
+      }
       say([
         `${call.id}  ${call.about.what}`,
-        ...made.map((path) => `+ ${path}`),
-        ...changed.map((path) => `~ ${path}`),
-        ...removed.map((path) => `- ${path}`),
+        ...made.flatMap((path) => lines('+', path)),
+        ...changed.flatMap((path) => lines('~', path)),
+        ...removed.flatMap((path) => lines('-', path)),
       ])
     },
   },
@@ -249,6 +259,9 @@ export const slashCommands: readonly SlashCommand[] = [
   },
   { name: 'exit', usage: '/exit', about: 'Leave.', run: ({ leave }) => leave() },
 ]
+
+/** Of one file, in the chat. */
+const DIFF_LINES = 40
 
 /** The calls of this project that can still be put back, the last one first. */
 function undoable(agent: AgentSession) {

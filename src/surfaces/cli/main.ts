@@ -14,11 +14,14 @@ type Load = () => Promise<{ run: (context: CommandContext) => Promise<number> | 
 const LOADERS: Readonly<Record<string, Load>> = {
   check: () => import('./commands/check.ts'),
   explain: () => import('./commands/explain.ts'),
+  status: () => import('./commands/status.ts'),
+  try: () => import('./commands/try.ts'),
   init: () => import('./commands/init.ts'),
   policy: () => import('./commands/policy.ts'),
   run: () => import('./commands/run.ts'),
   shell: () => import('./commands/shell.ts'),
   add: () => import('./commands/add.ts'),
+  learn: () => import('./commands/learn.ts'),
   sign: () => import('./commands/sign.ts'),
   verify: () => import('./commands/verify.ts'),
   tools: () => import('./commands/tools.ts'),
@@ -60,13 +63,15 @@ export async function main(
   bare: Terminal = processTerminal(),
   endBy: CommandContext['endBy'] = undefined,
 ): Promise<number> {
-  const [name, ...rest] = argv
-  const terminal = redactedTerminal(bare, VERBATIM.has(name ?? ''))
+  const [given, ...rest] = argv
+  // Alone it says where the project stands.
+  const name = given ?? 'status'
+  const terminal = redactedTerminal(bare, VERBATIM.has(name))
   if (name === '--version' || name === '-V' || name === '-v' || name === 'version') {
     terminal.out(`cordon ${version}\n`)
     return EXIT.ok
   }
-  if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
+  if (name === '--help' || name === '-h' || name === 'help') {
     if (rest[0] !== undefined && !commandRow(rest[0])) return unknownCommand(terminal, rest[0])
     const { help } = await import('./help.ts')
     terminal.out(help(terminal, rest[0]))
@@ -83,7 +88,9 @@ export async function main(
   }
   try {
     const command = await load()
-    return await command.run({ terminal, argv: rest, bare, ...(endBy && { endBy }) })
+    const exit = await command.run({ terminal, argv: rest, bare, ...(endBy && { endBy }) })
+    if (given === undefined) terminal.out('\ncordon --help lists the commands\n')
+    return exit
   } catch (error) {
     const json = own.includes('--json')
     if (error instanceof UsageError) {

@@ -1,6 +1,7 @@
 /** The grants that a person types with one run: `--read`, `--write`, `--allow-host`, `--port`, `--env`, `--tool`. */
 
 import { parseHostPattern } from '../../hosts/pattern.ts'
+import { namesUnixSocket, parseUnixSocket } from '../../hosts/unix-socket.ts'
 import type { HostRule } from '../../policy/policy.ts'
 import { type OneOffGrants, typedPath } from '../../runtime/command/one-off.ts'
 import { bundleNames } from '../../runtime/command/open-runner.ts'
@@ -28,7 +29,7 @@ export function oneOffGrants(args: Arguments, machine: Machine): OneOffGrants {
 
 /** A plain name, which the person typed for this one run. */
 function typedHost(name: string): HostRule {
-  const parsed = parseHostPattern(name, null)
+  const parsed = namesUnixSocket(name) ? parseUnixSocket(name) : parseHostPattern(name, null)
   if ('pattern' in parsed && !parsed.pattern.wildcard)
     return { pattern: parsed.pattern, rule: '--allow-host', source: 'command line' }
   throw new UsageError(

@@ -116,6 +116,23 @@ export const commands: readonly CommandRow[] = [
     details: 'The same decision as `cordon check`, drawn as a tree. Exit code as in `cordon check`.',
   },
   {
+    name: 'status',
+    summary: 'Say where this project stands: manifest, agents, what was stopped, open asks, undo.',
+    usage: 'cordon status [--json]\n  cordon',
+    words: 0,
+    flags: [json],
+    details: 'What `cordon` alone says. It only looks.',
+  },
+  {
+    name: 'try',
+    summary: 'See it work: a tour in a throw-away project, for real, in twenty seconds.',
+    usage: 'cordon try [--yes]',
+    words: 0,
+    flags: [{ name: '--yes', about: 'Answer the one question with yes, and do not wait between the steps.' }],
+    details:
+      'A secret, a hook, a write outside and a host are tried and stopped; tests run, you are asked, a deletion is taken back.\nExit code 0 when everything came out as promised.',
+  },
+  {
     name: 'init',
     summary: 'Look at the project and write a commented starting manifest.',
     usage: 'cordon init [--force] [--print] [DIR]',
@@ -160,6 +177,27 @@ export const commands: readonly CommandRow[] = [
     flags: [{ name: '--yes', about: 'Do not ask.' }, json, root],
     details:
       'Shows what it opens, and asks. The manifest must be signed as it stands: what others changed in it is for cordon sign.',
+  },
+  {
+    name: 'learn',
+    summary: 'Run a command closed, watch what it lacks, and propose the smallest manifest for it.',
+    usage: 'cordon learn [--try] [--out FILE] [--json] -- CMD ARG…\n  cordon learn --from AUDIT.jsonl|record [--json]',
+    flags: [
+      { name: '--try', about: 'Run it again under the proposal without asking: what is proposed is open meanwhile.' },
+      {
+        name: '--from',
+        value: 'AUDIT',
+        repeats: true,
+        about: 'Learn from a recorded history; record: this machine’s own.',
+      },
+      { name: '--out', value: 'FILE', about: 'Write the manifest there instead of offering to sign it.' },
+      timeout,
+      quiet,
+      json,
+      root,
+    ],
+    details:
+      'The command runs more than once, without input, each time from the same tree. At a terminal it\nasks about hosts and ports meanwhile, as cordon run does. Secrets are never proposed. Exit code: 0 when it\nworks, as it is or under the proposal, 1 when it does not or was not tried.',
   },
   {
     name: 'sign',
@@ -331,10 +369,14 @@ export const commands: readonly CommandRow[] = [
       { name: '--list', about: 'List the calls that can be put back, the last one first.' },
       { name: '--last', about: 'The last call.' },
       { name: '--since', about: 'This call and all after it in the same folders.' },
-      { name: '--diff', about: 'Show what would be put back, and change nothing.' },
+      { name: '--diff', about: 'Show what the call changed, text as a diff, and change nothing.' },
       { name: '--redo', about: 'Take an undo back: the last one, or that of this call.' },
       { name: '--force', about: 'Also where something was changed since.' },
-      { name: '--prune', about: 'Remove what is kept for longer than a week, or beyond two gigabytes.' },
+      {
+        name: '--prune',
+        about:
+          'Remove what is kept for longer than a week, or beyond two gigabytes; sessions and runs do so once an hour.',
+      },
       json,
     ],
     details:
@@ -350,8 +392,9 @@ export const commands: readonly CommandRow[] = [
   },
   {
     name: 'hook',
-    summary: 'Answer the hook of an agent: Claude Code, Codex, Gemini CLI, Cursor, opencode.',
-    usage: 'cordon hook claude-code|codex|gemini|cursor|opencode [--root DIR] < call.json',
+    summary:
+      'Answer the hook of an agent: Claude Code, Codex, Gemini CLI, Cursor, opencode, Copilot CLI, pi, Qwen Code, Cline.',
+    usage: 'cordon hook claude-code|codex|gemini|cursor|opencode|copilot|pi|qwen|cline [--root DIR] < call.json',
     flags: [
       { name: '--root', value: 'DIR', about: 'The project that the hook was installed for.' },
       { name: '--key', value: 'KEY', about: 'For `cordon hook run`: whose command it is, as its hook wrote it down.' },
@@ -369,11 +412,15 @@ export const commands: readonly CommandRow[] = [
   {
     name: 'install',
     summary: 'Put Cordon in front of an agent, and test that its hook fires.',
-    usage: 'cordon install claude-code|codex|gemini|cursor|opencode [--project|--user] [--uninstall] [--yes]',
+    usage:
+      'cordon install claude-code|codex|gemini|cursor|opencode|copilot|pi|qwen|cline [--project|--user]\n    [--uninstall] [--yes]',
     words: 1,
     flags: [
-      { name: '--project', about: 'For this project only (the default).' },
-      { name: '--user', about: 'For every project of this user.' },
+      { name: '--project', about: 'For this project only; the default where the agent always finds it.' },
+      {
+        name: '--user',
+        about: 'For every project of this user; the default for Claude Code, Codex, Gemini CLI and Qwen Code.',
+      },
       { name: '--uninstall', about: 'Take it out again.' },
       { name: '--print', about: 'Show what would change, and change nothing.' },
       { name: '--yes', about: 'Do not ask.' },
@@ -413,10 +460,11 @@ export const commands: readonly CommandRow[] = [
     name: 'fleet',
     summary: 'One signed policy for many machines: join, publish, and what it changes.',
     usage:
-      'cordon fleet [status|sync [--follow]] [--json]\n  cordon fleet join URL CODE [--name NAME]\n  cordon fleet init NAME [--policy PLACE] [--nats SERVERS] [--otlp URL]\n  cordon fleet invite [--role ROLE] [--groups NAMES]\n  cordon fleet machines|revoke ID|serve|nats|streams\n  cordon fleet diff|publish DRAFT.json [--records FILES] [--out FILE]',
+      'cordon fleet [status|sync [--follow]] [--json]\n  cordon fleet join URL CODE [--name NAME]\n  cordon fleet asks|answer ID yes|no [--message TEXT]\n  cordon fleet init NAME [--policy PLACE] [--nats SERVERS] [--otlp URL]\n  cordon fleet invite [--role ROLE] [--groups NAMES]\n  cordon fleet machines|revoke ID|serve|nats|streams\n  cordon fleet diff|publish DRAFT.json [--records FILES] [--out FILE]',
     words: 3,
     flags: [
       { name: '--follow', about: 'With sync: go on until it is stopped.' },
+      { name: '--message', value: 'TEXT', about: 'With answer ID no: what the agent is told.' },
       { name: '--name', value: 'NAME', about: 'What this machine is called in the fleet; its host name unless told.' },
       { name: '--policy', value: 'PLACE', about: 'Where machines fetch the policy: a path, an https URL, or nats.' },
       { name: '--nats', value: 'SERVERS', about: 'NATS servers, with commas: tls://a:4222,tls://b:4222.' },
@@ -429,6 +477,7 @@ export const commands: readonly CommandRow[] = [
       { name: '--hours', value: 'N', about: 'With invite: how long the code holds (24).' },
       { name: '--port', value: 'N', about: 'With serve: the port (any free one).' },
       { name: '--replicas', value: 'N', about: 'With streams: on how many servers each message is kept (3).' },
+      { name: '--dir', value: 'DIR', about: 'With nats: where each server keeps tokens (/var/lib/nats/cordon).' },
       { name: '--records', value: 'FILES', about: 'With diff and publish: shipped records or audit files to replay.' },
       { name: '--out', value: 'FILE', about: 'With publish: write the bundle there.' },
       { name: '--yes', about: 'With publish: do not ask.' },
@@ -545,11 +594,12 @@ export const commands: readonly CommandRow[] = [
   },
 ]
 
-/** The words of a call that are Cordon's own: those before `--`, and for `run` those before the command's name. */
+/** The words of a call that are Cordon's own: those before `--`, and for `run` and `learn` those before the command's name. */
 export function ownWords(row: CommandRow, argv: readonly string[]): readonly string[] {
   const valued = new Set(row.flags.filter((flag) => flag.value).map((flag) => flag.name))
+  const isWrapper = row.name === 'run' || row.name === 'learn'
   let end = 0
-  while (end < argv.length && argv[end] !== '--' && (row.name !== 'run' || argv[end]!.startsWith('-'))) {
+  while (end < argv.length && argv[end] !== '--' && (!isWrapper || argv[end]!.startsWith('-'))) {
     end += valued.has(argv[end]!) ? 2 : 1
   }
   return argv.slice(0, end)

@@ -6,7 +6,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import {
   claude,
+  cline,
   codex,
+  copilot,
   cursor,
   type Effect,
   effectOf,
@@ -16,6 +18,7 @@ import {
   opencode,
   openHookWorld,
   patch,
+  qwen,
 } from '../../../test/contract/hooks/world.ts'
 import type { HookAnswer } from './answer-hook.ts'
 import { HOST_NAMES, type HostName } from './hosts/host.ts'
@@ -397,6 +400,10 @@ describe.each(HOST_NAMES)('%s', (host) => {
       gemini: gemini('write_file', { file_path: '/etc/x', content: big }),
       cursor: cursor('beforeReadFile', { file_path: '/root/x', content: big }),
       opencode: opencode('write', { filePath: '/etc/x', content: big }),
+      pi: opencode('write', { path: '/etc/x', content: big }),
+      copilot: copilot('create', { path: '/etc/x', file_text: big }),
+      qwen: qwen('write_file', { file_path: '/etc/x', content: big }),
+      cline: cline('editor', { path: '/etc/x', new_text: big }),
     }
     expect(effectOf(host, await world.ask(host, inputs[host]))).toBe('deny')
   })

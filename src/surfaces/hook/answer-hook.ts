@@ -45,7 +45,8 @@ export async function answerHook(named: Host, text: string, setting: HookSetting
   try {
     const input = parseJson(text)
     const host = speakerOf(named, input)
-    if (host.results.events.some((event) => event === input.hook_event_name)) return heard(host, input, setting)
+    const event = host.eventOf?.(input) ?? input.hook_event_name
+    if (host.results.events.some((name) => name === event)) return heard(host, input, setting)
     const request = host.parse(input, setting.machine.env)
     return {
       stdout: host.answer(request, await decide(host, request, input, setting)),
@@ -158,7 +159,14 @@ async function unseen(
   const { unseenDenials, writtenDenials } = await import('../../runtime/hook/unseen.ts')
   return [
     ...(expands ? unseenDenials(judge, calls, expands, machine) : []),
-    ...(writes ? writtenDenials(judge, calls, textsOf(input.tool_input ?? input.args), machine.home) : []),
+    ...(writes
+      ? writtenDenials(
+          judge,
+          calls,
+          textsOf(input.tool_input ?? input.args ?? input.toolArgs ?? input.tool_call),
+          machine.home,
+        )
+      : []),
   ]
 }
 

@@ -6,7 +6,9 @@ import { quote, quoteIfNeeded } from './sandboxed-command.ts'
 /** Seconds that a host waits; far more than an answer takes, because a late answer is an allow. */
 export const HOOK_TIMEOUT_SECONDS = 60
 
-const MARK = '# cordon hook'
+/** What every command line of ours ends with. */
+export const HOOK_MARK = '# cordon hook'
+const MARK = HOOK_MARK
 
 /**
  * For whatever shell the host gives it to, since some take the person's own. Most hosts take a missing program, a crash or a signal for an allow, and only exit code 2 with a
@@ -23,6 +25,29 @@ export function hookCommand(host: HostName, root: string | null, cordon: readonl
 /** For results: the tool ran already, so whatever fails here is silence. */
 export function resultCommand(host: HostName, root: string | null, cordon: readonly string[]): string {
   return inShell(`exec 2>/dev/null; out=$(${limited(wordsOf(host, root, cordon), cordon)}) && printf %s "$out"; exit 0`)
+}
+
+/** Cline runs a file, takes only its JSON for a block, and every exit code for an allow: a failure says `cancel` itself. */
+export function hookProgram(command: string): string {
+  const why = 'cordon: the call could not be judged, so it was blocked; cordon doctor tells more.'
+  return programOf(command, JSON.stringify({ cancel: true, errorMessage: why }))
+}
+
+/** The same for results: the tool ran already, so whatever fails here says nothing. */
+export function resultProgram(command: string): string {
+  return programOf(command, JSON.stringify({ cancel: false }))
+}
+
+function programOf(command: string, otherwise: string): string {
+  const script = `out=$(${command}\n) && [ -n "$out" ] && printf %s "$out" || printf %s ${quote(otherwise)}`
+  return `#!/bin/sh\n${PROGRAM_MARK}\n${script}\n`
+}
+
+const PROGRAM_MARK = '# Written by cordon install; cordon install cline --uninstall removes it.'
+
+/** True for a program of ours, of any version. */
+export function isHookProgram(text: string): boolean {
+  return text.includes(PROGRAM_MARK)
 }
 
 function inShell(script: string): string {

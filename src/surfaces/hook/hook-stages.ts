@@ -131,6 +131,9 @@ async function approved(
     const message = `The user said no: ${answer.message}`
     return { approved: false, refusal: { kind: 'corrected', message }, remember: null }
   }
+  const { askFleetAbout } = await import('../../runtime/fleet/prompter.ts')
+  const byFleet = await askFleetAbout(machine, root, judgement)
+  if (byFleet) return byFleet
   const id = keepAsk(machine, ask, Date.now())
   return refused(needed, wayOut(id, judgement))
 }

@@ -97,7 +97,7 @@ export async function policyView(machine: Machine, root: string): Promise<Policy
       {
         title: 'Bundles',
         entries: sandbox.bundles.map((bundle) => entry(bundle.value.tool, bundle)),
-        empty: 'none: [sandbox.os] bundles adds some',
+        empty: 'none: [sandbox.os] command_tools adds some',
       },
       {
         title: 'Secrets that stay outside',

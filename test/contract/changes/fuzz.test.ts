@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { fuzzOnce, stormOnce } from './fuzz.ts'
-import { compile, makePlace } from './room.ts'
+import { compile, makePlace, runInside } from './room.ts'
 
 describe.each([
   ['root', 0],
@@ -22,5 +22,12 @@ describe.each([
 
   it('holds protected names in a storm of threads', () => {
     expect(stormOnce(place, program, 7, 4000, uid)).toEqual([])
+  })
+
+  it('says what the kernel would where threads make and remove the same names', () => {
+    const fresh = makePlace(uid)
+    const storm = compile(fresh, join(import.meta.dirname, 'storm.c'), 'storm')
+    expect(runInside(fresh, [storm], { uid })).toEqual({ status: 0, out: 'over\n', errors: '' })
+    fresh.remove()
   })
 })

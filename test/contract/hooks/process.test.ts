@@ -230,13 +230,13 @@ describe('cordon install', () => {
     ['opencode', '.opencode/plugins/cordon.js'],
   ])('%s: in, tested, in again, out', (agent, file) => {
     const path = join(project, file)
-    const first = cordon(['install', agent, '--yes'])
+    const first = cordon(['install', agent, '--yes', '--project'])
     expect(first.err).toContain('works')
     expect(first.code).toBe(0)
     const text = readFileSync(path, 'utf8')
-    expect(cordon(['install', agent, '--yes']).code).toBe(0)
+    expect(cordon(['install', agent, '--yes', '--project']).code).toBe(0)
     expect(readFileSync(path, 'utf8')).toBe(text)
-    expect(cordon(['install', agent, '--uninstall', '--yes']).code).toBe(0)
+    expect(cordon(['install', agent, '--uninstall', '--yes', '--project']).code).toBe(0)
     expect(existsSync(path) ? readFileSync(path, 'utf8') : '').not.toContain('hook')
   })
 
@@ -244,7 +244,7 @@ describe('cordon install', () => {
     const path = join(project, '.gemini/settings.json')
     mkdirSync(join(project, '.gemini'), { recursive: true })
     writeFileSync(path, '{"theme":"dark"}')
-    expect(cordon(['install', 'gemini', '--yes']).code).toBe(0)
+    expect(cordon(['install', 'gemini', '--yes', '--project']).code).toBe(0)
     expect(JSON.parse(readFileSync(path, 'utf8'))).toMatchObject({ theme: 'dark', advanced: { ignoreLocalEnv: true } })
     expect(readFileSync(`${path}.cordon-backup`, 'utf8')).toBe('{"theme":"dark"}')
   })
@@ -252,22 +252,23 @@ describe('cordon install', () => {
   it('takes back the trust that it gave, and leaves the person’s', () => {
     const folders = join(base, 'home/.gemini/trustedFolders.json')
     rmSync(folders, { force: true })
-    cordon(['install', 'gemini', '--uninstall', '--yes'])
+    cordon(['install', 'gemini', '--uninstall', '--yes', '--project'])
+    mkdirSync(join(base, 'home/.gemini'), { recursive: true })
     writeFileSync(folders, '{\n  "/mine": "TRUST_FOLDER"\n}\n')
-    expect(cordon(['install', 'gemini', '--yes']).code).toBe(0)
+    expect(cordon(['install', 'gemini', '--yes', '--project']).code).toBe(0)
     expect(JSON.parse(readFileSync(folders, 'utf8'))).toEqual({ '/mine': 'TRUST_FOLDER', [project]: 'TRUST_FOLDER' })
-    expect(cordon(['install', 'gemini', '--uninstall', '--yes']).code).toBe(0)
+    expect(cordon(['install', 'gemini', '--uninstall', '--yes', '--project']).code).toBe(0)
     expect(readFileSync(folders, 'utf8')).toBe('{\n  "/mine": "TRUST_FOLDER"\n}\n')
     expect(JSON.parse(readFileSync(join(project, '.gemini/settings.json'), 'utf8'))).toEqual({ theme: 'dark' })
   })
 
   it('is not called working in a folder that Gemini CLI does not trust', () => {
     const folders = join(base, 'home/.gemini/trustedFolders.json')
-    expect(cordon(['install', 'gemini', '--yes']).code).toBe(0)
+    expect(cordon(['install', 'gemini', '--yes', '--project']).code).toBe(0)
     writeFileSync(folders, '{}')
     const { agents } = JSON.parse(cordon(['doctor', '--json']).out)
     expect(agents).toMatchObject([{ agent: 'gemini', status: 'silent', detail: expect.stringContaining('not trust') }])
-    expect(cordon(['install', 'gemini', '--uninstall', '--yes']).code).toBe(0)
+    expect(cordon(['install', 'gemini', '--uninstall', '--yes', '--project']).code).toBe(0)
   })
 
   it('asks Codex for its trust, and takes that back as well', () => {
@@ -282,14 +283,14 @@ describe('cordon install', () => {
     mkdirSync(join(project, '.codex'))
     writeFileSync(join(project, '.codex/hooks.json'), JSON.stringify(theirs))
     const path = `${bin}:${join(process.execPath, '..')}:${process.env.PATH}`
-    expect(cordon(['install', 'codex', '--yes'], '', { PATH: path }).err).toContain('trusts the hook')
+    expect(cordon(['install', 'codex', '--yes', '--project'], '', { PATH: path }).err).toContain('trusts the hook')
     const hooks = join(project, '.codex/hooks.json')
     const text = readFileSync(config, 'utf8')
     for (const event of ['pre_tool_use', 'post_tool_use'])
       expect(text).toContain(`[hooks.state."${hooks}:${event}:0:0"]`)
     expect(text).toContain(`[projects."${project}"]`)
     expect(text).not.toContain('session_start')
-    expect(cordon(['install', 'codex', '--uninstall', '--yes'], '', { PATH: path }).code).toBe(0)
+    expect(cordon(['install', 'codex', '--uninstall', '--yes', '--project'], '', { PATH: path }).code).toBe(0)
     expect(readFileSync(config, 'utf8')).toBe('model = "x"\n')
     expect(JSON.parse(readFileSync(hooks, 'utf8'))).toEqual(theirs)
   })
@@ -299,7 +300,7 @@ describe('cordon install', () => {
     const text = `[projects]\n${JSON.stringify(project)} = { trust_level = "untrusted" }\n`
     writeFileSync(config, text)
     const path = `${join(base, 'bin')}:${join(process.execPath, '..')}:${process.env.PATH}`
-    const { code, err } = cordon(['install', 'codex', '--yes'], '', { PATH: path })
+    const { code, err } = cordon(['install', 'codex', '--yes', '--project'], '', { PATH: path })
     expect([code, err]).toEqual([2, expect.stringContaining('has no place for the trust')])
     expect(readFileSync(config, 'utf8')).toBe(text)
   })
@@ -307,7 +308,7 @@ describe('cordon install', () => {
   it('refuses to run from where the agent can change it', () => {
     const copy = join(project, 'tools/cordon')
     cpSync(dirname(CLI), copy, { recursive: true })
-    const run = spawnSync(process.execPath, [join(copy, basename(CLI)), 'install', 'cursor', '--yes'], {
+    const run = spawnSync(process.execPath, [join(copy, basename(CLI)), 'install', 'cursor', '--yes', '--project'], {
       cwd: project,
       env: environment(),
       encoding: 'utf8',
@@ -326,7 +327,7 @@ describe('cordon install', () => {
   it('refuses settings that Claude Code would drop', () => {
     mkdirSync(join(project, '.claude'), { recursive: true })
     writeFileSync(join(project, '.claude/settings.local.json'), '{"permissions":{"allow":"Bash"}}')
-    const { code, err } = cordon(['install', 'claude-code', '--yes'])
+    const { code, err } = cordon(['install', 'claude-code', '--yes', '--project'])
     expect(code).toBe(2)
     expect(err).toContain('permissions.allow')
   })

@@ -6,7 +6,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { HOST_NAMES, type HostName } from '../../../src/surfaces/hook/hosts/host.ts'
 import {
   claude,
+  cline,
   codex,
+  copilot,
   cursor,
   type Effect,
   effectOf,
@@ -15,6 +17,7 @@ import {
   MANIFEST,
   opencode,
   openHookWorld,
+  qwen,
 } from './world.ts'
 
 let world: HookWorld
@@ -34,6 +37,11 @@ const SHELLS: Readonly<Record<HostName, (command: unknown) => object>> = {
   gemini: (command) => gemini('run_shell_command', { command }),
   cursor: (command) => cursor('preToolUse', { tool_name: 'Shell', tool_input: { command } }),
   opencode: (command) => opencode('bash', { command }),
+  pi: (command) => opencode('bash', { command }),
+  copilot: (command) => copilot('bash', { command, description: 'x' }),
+  qwen: (command) => qwen('run_shell_command', { command, is_background: false }),
+  cline: (command) =>
+    cline('run_commands', { commands: typeof command === 'string' ? [command] : command && [command] }),
 }
 
 describe.each(HOST_NAMES)('%s: commands', (host) => {
@@ -327,8 +335,86 @@ const rows: readonly Row[] = [
   },
 ]
 
+const newer: readonly Row[] = [
+  { note: 'a read', host: 'copilot', input: copilot('view', { path: '$P/src/a.ts' }), expect: 'pass' },
+  { note: 'a read of a secret', host: 'copilot', input: copilot('view', { path: '$P/.env' }), expect: 'deny' },
+  { note: 'arguments as a text', host: 'copilot', input: copilot('view', '{"path":"$P/.env"}'), expect: 'deny' },
+  {
+    note: 'a file made outside',
+    host: 'copilot',
+    input: copilot('create', { path: '/etc/x', file_text: '' }),
+    expect: 'deny',
+  },
+  {
+    note: 'an edit',
+    host: 'copilot',
+    input: copilot('edit', { path: '$P/src/a.ts', old_str: 'a', new_str: 'b' }),
+    expect: 'pass',
+  },
+  {
+    note: 'a search in several places',
+    host: 'copilot',
+    input: copilot('grep', { pattern: 'x', paths: ['$P/src', '/etc'] }),
+    expect: 'deny',
+  },
+  { note: 'a search for names', host: 'copilot', input: copilot('glob', { pattern: '**/*.ts' }), expect: 'pass' },
+  { note: 'a tool of a server', host: 'copilot', input: copilot('github-list_issues', {}), expect: 'deny' },
+  { note: 'a sub-agent', host: 'copilot', input: copilot('task', { prompt: 'x' }), expect: 'pass' },
+  { note: 'a read', host: 'pi', input: opencode('read', { path: 'src/a.ts' }), expect: 'pass' },
+  { note: 'a read of a secret', host: 'pi', input: opencode('read', { path: '.env' }), expect: 'deny' },
+  { note: 'a write outside', host: 'pi', input: opencode('write', { path: '../x', content: '' }), expect: 'deny' },
+  { note: 'names', host: 'pi', input: opencode('find', { pattern: '*.ts', path: 'src' }), expect: 'pass' },
+  { note: 'a tool of an extension', host: 'pi', input: opencode('deploy', {}), expect: 'deny' },
+  { note: 'a read', host: 'qwen', input: qwen('read_file', { file_path: '$P/src/a.ts' }), expect: 'pass' },
+  { note: 'a read of a secret', host: 'qwen', input: qwen('read_file', { file_path: '$P/.env' }), expect: 'deny' },
+  { note: 'a skill with a secret', host: 'qwen', input: qwen('skill', { skill: 'x', args: '@.env' }), expect: 'deny' },
+  {
+    note: 'a call of a tool behind another',
+    host: 'qwen',
+    input: qwen('tool_call', { name: 'x', arguments: {} }),
+    expect: 'deny',
+  },
+  { note: 'reads', host: 'cline', input: cline('read_files', { files: [{ path: '$P/src/a.ts' }] }), expect: 'pass' },
+  {
+    note: 'reads, one of them a secret',
+    host: 'cline',
+    input: cline('read_files', { files: [{ path: '$P/src/a.ts' }, { path: '$P/.env' }] }),
+    expect: 'deny',
+  },
+  {
+    note: 'a file made outside',
+    host: 'cline',
+    input: cline('editor', { path: '/etc/x', new_text: '' }),
+    expect: 'deny',
+  },
+  {
+    note: 'two commands',
+    host: 'cline',
+    input: cline('run_commands', { commands: ['ls', 'pwd'] }),
+    expect: 'sandboxed',
+  },
+  {
+    note: 'two commands, the second denied',
+    host: 'cline',
+    input: cline('run_commands', { commands: ['ls', 'git push'] }),
+    expect: 'deny',
+  },
+  {
+    note: 'a page',
+    host: 'cline',
+    input: cline('fetch_web_content', { requests: [{ url: 'http://127.0.0.1/', prompt: 'x' }] }),
+    expect: 'deny',
+  },
+  {
+    note: 'a search of all, with secrets in it',
+    host: 'cline',
+    input: cline('search_codebase', { queries: ['x'] }),
+    expect: 'deny',
+  },
+]
+
 describe.each(HOST_NAMES)('%s: tools and events', (host) => {
-  it.each(rows.filter((row) => row.host === host))('$note -> $expect', async (row) => {
+  it.each([...rows, ...newer].filter((row) => row.host === host))('$note -> $expect', async (row) => {
     expect(await effect(host, row.input)).toBe(row.expect)
   })
 })
@@ -358,11 +444,14 @@ describe('Cursor, by the hooks of Claude Code', () => {
   })
 })
 
+/** Where a person can be asked, and where the command must first say itself that it runs in the sandbox. */
+const WITHOUT: Partial<Record<HostName, Effect>> = { 'claude-code': 'ask', qwen: 'sandboxed' }
+
 describe.each(HOST_NAMES)('%s: the project', (host) => {
   it('without a manifest has the built-in rules: a command asks, or is denied where nobody can be asked', async () => {
     rmSync(join(world.project, 'cordon.toml'))
     try {
-      expect(await effect(host, SHELLS[host]('ls'))).toBe(host === 'claude-code' ? 'ask' : 'deny')
+      expect(await effect(host, SHELLS[host]('ls'))).toBe(WITHOUT[host] ?? 'deny')
       expect(await effect(host, SHELLS[host]('sudo ls'))).toBe('deny')
     } finally {
       writeFileSync(join(world.project, 'cordon.toml'), MANIFEST)

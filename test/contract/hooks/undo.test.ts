@@ -43,7 +43,7 @@ function run(undo: boolean): Promise<HookRunResult> {
 }
 
 it('says so in the command that it puts in the place of the agent’s, and of nothing else', async () => {
-  expect(await rewritten(COMMAND)).toContain(` +undo -- '${COMMAND}'`)
+  expect(await rewritten(COMMAND)).toContain(`+undo '${COMMAND}'`)
   expect(await rewritten('ls')).not.toContain('+undo')
 })
 

@@ -128,14 +128,43 @@ const READERS: Readonly<Record<HostName, (answer: Record<string, unknown>) => Ef
     expect(answer.user_message).toMatch(/\S/)
     return answer.permission === 'ask' ? 'ask' : 'deny'
   },
-  opencode: (answer) => {
-    expect(answer.cordon).toBe(1)
-    if (answer.decision === 'deny') {
-      expect(answer.reason).toMatch(/\S/)
+  opencode: readPlugin,
+  pi: readPlugin,
+  copilot: (answer) => {
+    if (answer.permissionDecision === 'allow') {
+      expect(answer.modifiedArgs).toBeTypeOf('object')
+      return 'sandboxed'
+    }
+    expect(Object.keys(answer).sort()).toEqual(['permissionDecision', 'permissionDecisionReason'])
+    expect(answer).toMatchObject({ permissionDecision: 'deny', permissionDecisionReason: expect.stringMatching(/\S/) })
+    return 'deny'
+  },
+  qwen: (answer) => {
+    expect(readClaude(answer)).toBe('deny')
+    // It takes no other command, so the agent is told the one to use.
+    return JSON.stringify(answer).includes('has to say so itself: ') ? 'sandboxed' : 'deny'
+  },
+  cline: (answer) => {
+    if (answer.cancel === true) {
+      expect(answer.errorMessage).toMatch(/\S/)
       return 'deny'
     }
-    return 'command' in answer ? 'sandboxed' : 'pass'
+    const { commands = [] } = (answer.overrideInput ?? {}) as { commands?: string[] }
+    if (commands.length === 0) return 'pass'
+    expect(commands).toHaveLength(1)
+    return commands[0]!.startsWith("printf '%s\\n' 'Cordon: ") && commands[0]!.endsWith(' >&2; exit 126')
+      ? 'deny'
+      : 'sandboxed'
   },
+}
+
+function readPlugin(answer: Record<string, unknown>): Effect {
+  expect(answer.cordon).toBe(1)
+  if (answer.decision === 'deny') {
+    expect(answer.reason).toMatch(/\S/)
+    return 'deny'
+  }
+  return 'command' in answer ? 'sandboxed' : 'pass'
 }
 
 const CLAUDE_FIELDS = new Set(['hookEventName', 'permissionDecision', 'permissionDecisionReason', 'updatedInput'])
@@ -201,5 +230,29 @@ export const opencode = (tool: string, args: unknown): object => ({
   session: 's',
   directory: '$P',
   args,
+})
+export const copilot = (toolName: string, toolArgs: unknown, more: object = {}): object => ({
+  sessionId: 's1',
+  timestamp: 1,
+  cwd: '$P',
+  toolName,
+  toolArgs,
+  ...more,
+})
+export const qwen = (tool_name: string, tool_input: unknown, more: object = {}): object => ({
+  session_id: 's1',
+  transcript_path: '/nowhere',
+  cwd: '$P',
+  hook_event_name: 'PreToolUse',
+  permission_mode: 'yolo',
+  tool_name,
+  tool_input,
+  ...more,
+})
+export const cline = (name: string, input: unknown): object => ({
+  taskId: 's1',
+  workspaceRoots: ['$P'],
+  hookName: 'tool_call',
+  tool_call: { id: 'c', name, input },
 })
 export const patch = (path: string): string => `*** Begin Patch\n*** Add File: ${path}\n+x\n*** End Patch`

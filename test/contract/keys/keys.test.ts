@@ -53,7 +53,8 @@ async function observe(row: KeyRow, surface: Surface, manifest: ManifestObject):
   if ('call' in row) return world.verdict(surface, manifest, row.call, row.times)
   if ('hosts' in row) return world.hosts(surface, manifest, row.hosts)
   if ('hashes' in row) return String((await world.seen(surface, manifest, row.hashes)).match(/#/g)?.length ?? 0)
-  if ('runs' in row) return world.seen(surface, manifest, row.runs)
+  // A limit that was reached names itself behind what the command printed.
+  if ('runs' in row) return (await world.seen(surface, manifest, row.runs)).replace(/\n\[observed: [^\n]*\]$/, '')
   if ('sees' in row) {
     const text = await world.seen(surface, manifest, ['./probe.sh'])
     return new RegExp(`^${row.sees}=(.*)$`, 'm').exec(text)?.[1] ?? text

@@ -10,6 +10,11 @@ export interface Silence {
 
 export const SILENT: readonly Silence[] = [
   {
+    keys: /^approvals\./,
+    surfaces: ['check', 'hook', 'run'],
+    why: 'a question is sent from a page that is open; check, run and hooks have none of their own',
+  },
+  {
     keys: /^(permission|agents|rings)\./,
     surfaces: ['run'],
     why: 'what is typed is no agent’s call: no level, mode, ring or question is about it',

@@ -34,7 +34,11 @@ const HOST_LISTS: readonly (readonly [key: string, on: readonly Surface[]])[] = 
   ['mcp_servers.*.domains', ['mcp']],
 ]
 
+const NOTICES = 'src/surfaces/page/notifier.test.ts'
+
 export const TESTED_ROWS: readonly TestedRow[] = [
+  ...['webhook', 'format', 'desktop'].map((name) => tested(`approvals.${name}`, NOTICES, TALK)),
+  tested('approvals.answer_url', NOTICES, TALK, 'answerUrl'),
   ...HOST_LISTS.map(([key, on]) => tested(`${key}[].ssh`, GIT_SSH, on)),
   ...['part', 'after', 'as'].map((field) =>
     tested(`secrets[].${field}`, 'test/contract/egress/brokered-parts.test.ts', COMMANDS),
@@ -46,6 +50,7 @@ export const TESTED_ROWS: readonly TestedRow[] = [
   tested('network.special_ranges', 'src/hosts/judge.test.ts', COMMANDS, 'specialRanges'),
   tested('secrets', SECRETS, COMMANDS),
   ...['name', 'source', 'hosts', 'header', 'query'].map((field) => tested(`secrets[].${field}`, SECRETS, COMMANDS)),
+  tested('secrets[].sign', 'test/contract/egress/aws-signature.test.ts', COMMANDS, 'signs'),
   tested('secrets[].pass_headers', CREDENTIALS, COMMANDS, 'passHeaders'),
   tested('secrets[].pass_parameters', CREDENTIALS, COMMANDS, 'passParameters'),
   tested('security.hide_model', OWN, ['session']),

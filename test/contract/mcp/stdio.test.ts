@@ -66,7 +66,10 @@ it('takes a thousand calls, one after the other and all at once', async () => {
 it('serves nothing on an unsigned manifest, and says how to sign', async () => {
   writeFileSync(join(project, 'cordon.toml'), 'schema_version = 1\n[permission]\nmode = "auto"\n')
   try {
-    await expect(connected()).rejects.toThrow('cordon sign')
+    await expect(connected()).rejects.toThrow('Connection closed')
+    const run = spawnSync(process.execPath, [CLI, 'mcp', '--root', project], { env: environment(), encoding: 'utf8' })
+    expect([run.status, run.stdout]).toEqual([125, ''])
+    expect(run.stderr).toContain('cordon sign')
   } finally {
     rmSync(join(project, 'cordon.toml'))
   }

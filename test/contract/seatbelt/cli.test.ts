@@ -150,6 +150,7 @@ describe('what does not hold closes', () => {
     { mode: 'fail', note: 'a profile that is not taken', says: /did not take the profile/ },
     { mode: 'open', note: 'a sandbox that holds nothing', says: /an attack from inside succeeded/ },
     { mode: 'hang', note: 'one that never starts', says: /the probe ended/ },
+    { mode: 'quiet', note: 'one that ends at once, and says nothing', says: /did not take the profile \(exit 0\)/ },
   ])('$note', ({ mode, says }) => {
     standIn(mode)
     const ran = cordon('run', '--', 'sh', '-c', 'echo made > made')

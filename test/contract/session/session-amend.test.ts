@@ -52,7 +52,12 @@ const rows: readonly Row[] = [
     grant: ['read', 'docs/a.md'],
     holds: 'paths = ["src/**", "docs/a.md"] # sources',
   },
-  { name: 'a first read', manifest: OPEN, grant: ['read', 'docs/a.md'], holds: null },
+  {
+    name: 'a first read, beside what is open without it',
+    manifest: OPEN,
+    grant: ['read', 'docs/a.md'],
+    holds: '[capabilities.allow.read]\npaths = ["**", "docs/a.md"]',
+  },
   { name: 'a first write', manifest: OPEN, grant: ['write', 'docs/a.md'], holds: null },
   {
     name: 'no to a read',

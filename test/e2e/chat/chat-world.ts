@@ -137,15 +137,16 @@ const WAIT_MS = 20_000
 
 /** `cordon` in a pseudo-terminal. */
 export class PtyChat {
-  readonly screen: TestScreen = new TestScreen()
+  readonly screen: TestScreen
   raw = ''
   readonly #child: ChildProcess
   readonly #ended: Promise<number | null>
   #waiting: (() => void)[] = []
 
-  constructor(args: readonly string[], cwd: string, env: Readonly<Record<string, string>>) {
+  constructor(args: readonly string[], cwd: string, env: Readonly<Record<string, string>>, columns = 80, rows = 24) {
+    this.screen = new TestScreen(columns, rows)
     const quoted = [process.execPath, CLI, ...args].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')
-    const inner = `stty cols 80 rows 24; exec ${quoted}`
+    const inner = `stty cols ${columns} rows ${rows}; exec ${quoted}`
     this.#child = spawn('script', ['-qfec', inner, '/dev/null'], { cwd, env: { ...env, SHELL: '/bin/sh' } })
     this.#child.stdout!.setEncoding('utf8').on('data', (text: string) => {
       this.raw += text

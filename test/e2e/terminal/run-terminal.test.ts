@@ -98,7 +98,7 @@ describe('like a shell’s child', () => {
     person.keys(CTRL_Z)
     await person.sees('Stopped')
     await person.sees('inside> ')
-    person.line('kill -KILL %1; wait; exit 3')
+    person.line('disown %1; exit 3')
     await person.atPrompt()
     person.line('echo "code $?"')
     await person.sees('code 3')

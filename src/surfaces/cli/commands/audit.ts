@@ -9,8 +9,9 @@ import {
 } from '../../../runtime/report/audit-trail.ts'
 import { machineFiles } from '../../../system/files.ts'
 import { thisMachine } from '../../../system/machine.ts'
-import { paint, type Style, type Terminal, visible } from '../../terminal/terminal.ts'
+import { paint, type Terminal, visible } from '../../terminal/terminal.ts'
 import { type Arguments, oneOf, parseArguments, textFlag } from '../arguments.ts'
+import { auditRow } from '../audit-line.ts'
 import { type CommandContext, commandRow, EXIT, UsageError } from '../usage.ts'
 
 /** Runs `cordon audit tail|query|verify|report`. */
@@ -126,19 +127,6 @@ function timeFlag(args: Arguments, name: 'since' | 'until'): Partial<AuditQuery>
   return { [name]: time.toISOString() }
 }
 
-const STYLES: Readonly<Record<string, Style>> = { allow: 'green', ask: 'yellow', deny: 'red' }
-
 function show(terminal: Terminal, args: Arguments, line: AuditLine): string {
-  if (args.flags.json) return `${JSON.stringify(line)}\n`
-  const decision = line.decision as { verdict?: string; reason?: string; message?: string } | undefined
-  const verdict = decision?.verdict ?? ''
-  const parts = [
-    paint(terminal, 'dim', line.time),
-    line.type.padEnd(8),
-    paint(terminal, STYLES[verdict] ?? 'dim', verdict.padEnd(5)),
-    String(line.tool ?? line.outcome ?? ''),
-    visible(String(line.subject ?? decision?.message ?? line.error ?? decision?.reason ?? '')),
-    ...(typeof line.project === 'string' ? [paint(terminal, 'dim', visible(line.project))] : []),
-  ]
-  return `${parts.join(' ').trimEnd()}\n`
+  return args.flags.json ? `${JSON.stringify(line)}\n` : `${auditRow(terminal, line)}\n`
 }

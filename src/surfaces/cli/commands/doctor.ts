@@ -3,6 +3,7 @@
 import { BUILT_IN_BACKEND, openBackend } from '../../../runtime/command/open-runner.ts'
 import type { LoadedPolicy } from '../../../runtime/policy/load.ts'
 import { findRoot } from '../../../runtime/policy/project-root.ts'
+import { type ContainerKind, containerKind } from '../../../system/container.ts'
 import { Fault } from '../../../system/fault.ts'
 import { machineFiles } from '../../../system/files.ts'
 import { thisMachine } from '../../../system/machine.ts'
@@ -27,12 +28,13 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   if (args.flags.engines) return engines(terminal, args.flags.json === true)
   const { support, score, agents } = await findHealth()
   const { holds } = score
-  const dropped = agents.some((agent) => agent.status !== 'works')
+  const dropped = agents.some(({ status }) => status !== 'works' && status !== 'no agent')
   const tracked = await shownSecrets()
+  const container = containerKind()
   const resident = residents(thisMachine().env)
   const exit = !support.usable ? EXIT.fault : dropped ? EXIT.failed : EXIT.ok
   if (args.flags.json) {
-    const shown = { shown: tracked.paths, skipped: tracked.skipped, residents: resident }
+    const shown = { shown: tracked.paths, skipped: tracked.skipped, residents: resident, container }
     terminal.out(`${JSON.stringify({ ...support, score, agents, ...shown })}
 `)
     return exit
@@ -46,14 +48,25 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   )
   for (const { agent, scope, status, detail, remedy } of agents) {
     terminal.out(
-      `${paint(terminal, status === 'works' ? 'green' : 'red', status.padEnd(8))}  hook of ${agent} (${scope}): ${visible(detail)}\n`,
+      `${paint(terminal, status === 'works' ? 'green' : status === 'no agent' ? 'yellow' : 'red', status.padEnd(8))}  hook of ${agent} (${scope}): ${visible(detail)}\n`,
     )
     if (remedy) terminal.out(`          ${visible(remedy)}\n`)
   }
+  if (container !== null) terminal.out(`container  ${containerLine(container, support.usable)}\n`)
   for (const one of resident) terminal.out(`resident  ${visible(residentLine(one))}\n`)
   if (tracked.line !== null) terminal.out(`${paint(terminal, 'yellow', 'shown   ')}  ${visible(tracked.line)}\n`)
   if (tracked.skippedLine !== null) terminal.out(`${paint(terminal, 'dim', 'skipped ')}  ${tracked.skippedLine}\n`)
   return exit
+}
+
+/** What a container has to give so that commands can be put into a sandbox in it. */
+function containerLine(kind: ContainerKind, usable: boolean): string {
+  const where = `this is a container (${kind})`
+  if (kind === 'gvisor')
+    return `${where}: bubblewrap cannot set up loopback in gVisor, so no command runs; the container's own walls are all there is`
+  return usable
+    ? `${where}; what is said above was tried in it, and the container's own limits hold as well`
+    : `${where}: it needs user namespaces (a seccomp profile that allows them) and an unmasked /proc (procMount: Unmasked); docs/FLEET.md has a Pod that has both`
 }
 
 /** What holds on this machine, and which agents are guarded. */
@@ -138,5 +151,5 @@ async function agentHooks(): Promise<readonly AgentCheck[]> {
     env: machine.env,
     cordon: cordonWords(),
   }
-  return (await checkAgents(place, readFile)).filter((check) => check.status !== 'absent')
+  return (await checkAgents(place, readFile, machine.stateDir)).filter((check) => check.status !== 'absent')
 }

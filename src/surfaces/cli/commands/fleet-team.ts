@@ -27,9 +27,9 @@ export async function runTeam(verb: TeamVerb, terminal: Terminal, args: Argument
     case 'machines':
       return machines(terminal, args, team)
     case 'revoke':
-      return revoke(terminal, args, team)
+      return revoke(terminal, args, team, machine)
     case 'nats':
-      terminal.out(team.natsConfiguration(Date.now()))
+      terminal.out(team.natsConfiguration(Date.now(), textFlag(args, 'dir') ?? '/var/lib/nats/cordon'))
       return EXIT.ok
     case 'streams':
       return streams(terminal, args, team, machine)
@@ -98,14 +98,18 @@ function machines(terminal: Terminal, args: Arguments, team: Team): number {
   return EXIT.ok
 }
 
-function revoke(terminal: Terminal, args: Arguments, team: Team): number {
+async function revoke(terminal: Terminal, args: Arguments, team: Team, machine: Machine): Promise<number> {
   const given = args.words[1]
-  const member = team.members().find(({ machine }) => machine === given || keyId(machine) === given)
+  const member = team.members().find((one) => one.machine === given || keyId(one.machine) === given)
   if (!member) throw new UsageError('name a machine of the fleet by its id; cordon fleet machines lists them')
   team.revoke(member.machine, Date.now())
   terminal.out(
-    `${paint(terminal, 'green', 'revoked')} ${visible(member.name)}; it takes effect with the next cordon fleet publish${team.settings.nats ? ', and on the NATS servers with what cordon fleet nats prints' : ''}\n`,
+    `${paint(terminal, 'green', 'revoked')} ${visible(member.name)}; machines know it with the next cordon fleet publish\n`,
   )
+  if (team.settings.nats === null) return EXIT.ok
+  const { pushRevocations } = await import('../../../runtime/fleet/connection.ts')
+  await pushRevocations(team, machine)
+  terminal.out('the NATS servers have cut it off\n')
   return EXIT.ok
 }
 

@@ -10,7 +10,7 @@ import { paint, type Terminal, visible } from '../../terminal/terminal.ts'
 import { type Arguments, oneOf, parseArguments, textFlag } from '../arguments.ts'
 import { type CommandContext, commandRow, EXIT, UsageError } from '../usage.ts'
 
-const MACHINE = ['status', 'sync', 'join'] as const
+const MACHINE = ['status', 'sync', 'join', 'asks', 'answer'] as const
 const TEAM = ['init', 'invite', 'serve', 'machines', 'revoke', 'nats', 'streams', 'diff', 'publish'] as const
 
 /** Runs `cordon fleet …`. */
@@ -25,6 +25,11 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
       return sync(terminal, args, machine)
     case 'join':
       return join(terminal, args, machine)
+    case 'asks':
+    case 'answer': {
+      const { runAsks } = await import('./fleet-asks.ts')
+      return runAsks(verb, terminal, args, machine)
+    }
     default: {
       const { runTeam } = await import('./fleet-team.ts')
       return runTeam(verb, terminal, args, machine)

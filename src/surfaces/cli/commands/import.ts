@@ -55,7 +55,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const settings = mergeSettings(agent, found.map(settingsOf))
   const rules = agent === 'codex' && given === undefined ? { [RULE_FILES]: codexRules(machine) } : {}
   const { text, notes } = await importManifest(IMPORTERS[agent]!({ ...settings, ...rules }), machine, machineFiles)
-  const manifest = `# Made by cordon import ${agent}; read it, then put it in force with cordon sign.\n${text}`
+  const manifest = `# Made by cordon import ${agent}; read it, then put it in force with cordon sign.\n# After some days of work, cordon learn --from record says what of it was never used.\n${text}`
   const out = textFlag(args, 'out')
   if (args.flags.json) terminal.out(`${JSON.stringify({ files: found, manifest, notes })}\n`)
   else if (out === undefined) terminal.out(manifest)

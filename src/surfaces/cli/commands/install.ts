@@ -1,6 +1,6 @@
 /** `cordon install`: puts Cordon in front of an agent, shows what changes, keeps a backup, and tests that the hook fires. */
 
-import { chmodSync, mkdirSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, mkdirSync, rmdirSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parseToml } from '../../../runtime/import/toml.ts'
 import { loadPolicy } from '../../../runtime/policy/load.ts'
@@ -9,19 +9,25 @@ import { judgeTrust } from '../../../runtime/policy/trust.ts'
 import { Fault } from '../../../system/fault.ts'
 import { machineFiles } from '../../../system/files.ts'
 import { thisMachine } from '../../../system/machine.ts'
+import { HOOK_MARK } from '../../hook/hook-command.ts'
 import { askCodex, tomlText, tomlValue, withTomlValue } from '../../hook/hosts/codex-trust.ts'
 import { HOST_NAMES, type HostName } from '../../hook/hosts/host.ts'
 import { checkAgent, findProgram, ownHooks, programInside } from '../../hook/install/check.ts'
 import {
+  backupOf,
   codexHome,
   type FileChange,
   type InstallPlace,
+  isProgramHook,
   LOCAL_ENV,
+  missedInProject,
   planGeminiTrust,
+  planResultFile,
   planSettings,
   SettingsError,
   trustedFoldersFile,
 } from '../../hook/install/host-settings.ts'
+import { forgetHook, type InstalledHook, installedHook, keepHook } from '../../hook/install/installed-hooks.ts'
 import { forgetTrust, keepTrust, type TrustEntry, trustOf, withoutTrust } from '../../hook/install/installed-trust.ts'
 import { lineDiff } from '../../terminal/line-diff.ts'
 import { paint, type Terminal, visible } from '../../terminal/terminal.ts'
@@ -34,7 +40,7 @@ import { type CommandContext, commandRow, EXIT, UsageError } from '../usage.ts'
 export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const args = parseArguments(commandRow('install')!, argv)
   const agent = agentOf(args)
-  const place = placeOf(args)
+  const place = placeOf(args, agent)
   const uninstall = args.flags.uninstall === true
   const within = programInside(place)
   if (within !== null && !uninstall) {
@@ -63,10 +69,13 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
       terminal.err('nothing was changed (--yes goes on without asking)\n')
       return EXIT.failed
     }
-    for (const change of changes) write(change)
+    const made = changes.flatMap((change) => write(change, isProgramHook(agent)))
+    if (!uninstall) keepHook(stateDir, { agent, scope: place.scope, root: place.root, made })
+    else removeMade(stateDir, { agent, scope: place.scope, root: place.root })
   }
   if (uninstall) {
     forgetTrust(stateDir, trusted)
+    forgetHook(stateDir, { agent, scope: place.scope, root: place.root })
     if (args.flags.json) terminal.out(`${JSON.stringify({ agent, scope: place.scope, changes: paths, ok: true })}\n`)
     terminal.err(changes.length > 0 ? `Cordon no longer guards ${agent} here\n` : 'there was nothing to take out\n')
     return EXIT.ok
@@ -79,14 +88,16 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
     )
   }
   const check = await checkAgent(agent, place, readFile)
-  const test = { ok: check.status === 'works', detail: check.detail }
+  const test = { ok: check.status === 'works' || check.status === 'no agent', detail: check.detail }
   if (args.flags.json) terminal.out(`${JSON.stringify({ agent, scope: place.scope, changes: paths, ...test })}\n`)
   terminal.err(
     test.ok
       ? `${paint(terminal, 'green', 'works')}  ${agent}: ${visible(test.detail)}\n`
       : `${paint(terminal, 'red', 'does not work')}  ${agent}: ${visible(test.detail)}\n`,
   )
-  if (place.scope === 'project') await tellWhatIsMissing(terminal, place.root)
+  if (place.scope === 'user' && !args.flags.user)
+    terminal.err(`it holds in every project of yours: ${missedInProject(agent)} (--project is for this one alone)\n`)
+  await tellWhatIsMissing(terminal, place.root)
   return test.ok ? EXIT.ok : EXIT.failed
 }
 
@@ -109,11 +120,11 @@ function agentOf(args: Arguments): HostName {
   return oneOf(HOST_NAMES, args.words[0], 'name an agent')
 }
 
-function placeOf(args: Arguments): InstallPlace {
+function placeOf(args: Arguments, agent: HostName): InstallPlace {
   if (args.flags.project && args.flags.user) throw new UsageError('say --project or --user, not both')
   const { cwd, home, env } = thisMachine()
   return {
-    scope: args.flags.user ? 'user' : 'project',
+    scope: args.flags.user || (!args.flags.project && missedInProject(agent) !== null) ? 'user' : 'project',
     root: machineFiles.canonical(findRoot(cwd, machineFiles)),
     home,
     env,
@@ -124,6 +135,8 @@ function placeOf(args: Arguments): InstallPlace {
 function planned(agent: HostName, place: InstallPlace, uninstall: boolean): FileChange[] {
   try {
     const change = planSettings(agent, place, readFile, uninstall)
+    const result = planResultFile(agent, place, readFile, uninstall)
+    if (result) return [change, result]
     const trust = agent === 'gemini' && place.scope === 'project' && !uninstall
     return trust ? [change, planGeminiTrust(place, readFile)] : [change]
   } catch (error) {
@@ -167,18 +180,46 @@ export function readFile(path: string): string | null {
   return machineFiles.exists(path) ? machineFiles.readText(path) : null
 }
 
-function write({ path, before, after }: FileChange): void {
+/** Writes a change; the folders that had to be made for it. */
+function write({ path, before, after }: FileChange, isProgram = false): readonly string[] {
   const target = before === null ? path : machineFiles.canonical(path)
-  const mode = before === null ? 0o600 : statSync(target).mode & 0o777
+  const mode = before === null ? (isProgram ? 0o700 : 0o600) : statSync(target).mode & 0o777
+  const backup = backupOf(target)
   if (after === null) {
     // It held nothing but what we put there.
     rmSync(target)
-    return
+    rmSync(backup, { force: true })
+    return []
   }
-  if (before !== null) machineFiles.writeText(`${target}.cordon-backup`, before, { mode })
+  // Of a file that holds ours already the older backup is the one without it.
+  const kept = readFile(backup)
+  if (after === kept) rmSync(backup)
+  else if (before !== null && !isOwnText(before)) machineFiles.writeText(backup, before, { mode })
+  const made = missingAbove(target)
   mkdirSync(dirname(target), { recursive: true })
   machineFiles.writeText(target, after, { mode })
   chmodSync(target, mode)
+  return made
+}
+
+function missingAbove(path: string): readonly string[] {
+  const above = dirname(path)
+  return machineFiles.exists(above) || above === path ? [] : [...missingAbove(above), above]
+}
+
+/** Folders that the installation made and that are empty now. */
+function removeMade(stateDir: string, key: Pick<InstalledHook, 'agent' | 'scope' | 'root'>): void {
+  for (const folder of [...(installedHook(stateDir, key)?.made ?? [])].reverse()) {
+    try {
+      rmdirSync(folder)
+    } catch {
+      // Somebody has put something there.
+    }
+  }
+}
+
+function isOwnText(text: string): boolean {
+  return text.includes(HOOK_MARK) || text.includes('Written by cordon install')
 }
 
 /** Codex runs a hook only with its hash in its own configuration, and a project's only in a trusted project. */

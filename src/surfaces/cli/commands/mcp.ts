@@ -2,6 +2,7 @@
 
 import { waitForPage } from '../../../runtime/asks/open-pages.ts'
 import { askView, createCordon, withAnswers } from '../../../runtime/cordon.ts'
+import { openFleetPrompter } from '../../../runtime/fleet/prompter.ts'
 import { keepAsk } from '../../../runtime/hook/asks.ts'
 import { machineFiles } from '../../../system/files.ts'
 import { thisMachine } from '../../../system/machine.ts'
@@ -71,6 +72,8 @@ function serverOptions(root: string, terminal: Terminal): ServerOptions {
         await waitForPage(machine, signal)
         signal.throwIfAborted()
         const project = machineFiles.canonical(root)
+        const fleet = await openFleetPrompter(machine, project)
+        if (fleet) return fleet.ask(request, signal)
         const { tool, subject, suggestions } = request
         // The session has its own id, and takes no answer to a call that it has refused.
         const view = withAnswers(askView(request), ['time', 'always', 'deny', 'deny-always'])

@@ -2,7 +2,7 @@
 
 import { type KeptCall, ProjectUndo, type ShownCall } from '../../../runtime/undo.ts'
 import { thisMachine } from '../../../system/machine.ts'
-import { type Terminal, visible } from '../../terminal/terminal.ts'
+import { isTerminalDevice, type Terminal, visible } from '../../terminal/terminal.ts'
 import { type Arguments, parseArguments } from '../arguments.ts'
 import { type CommandContext, commandRow, EXIT, UsageError } from '../usage.ts'
 
@@ -20,7 +20,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   if (args.flags.list) return list(terminal, project, args)
   const chosen = choose(project.calls(), args)
   if (args.flags.diff) {
-    for (const call of chosen) terminal.out(describe(project.show(call)))
+    for (const call of chosen) terminal.out(describe(project.show(call), project.diffs(call)))
     return EXIT.ok
   }
   for (const call of chosen) {
@@ -65,7 +65,9 @@ function choose(calls: readonly KeptCall[], { flags, words }: Arguments): KeptCa
 }
 
 function put(terminal: Terminal, project: ProjectUndo, call: KeptCall, force: boolean): boolean {
-  const { id, conflicts, failed, steps } = project.undo(call, force)
+  const tell = (done: number, of: number) => terminal.err(`\r${call.id}: ${done} of ${of}`)
+  const { id, conflicts, failed, steps } = project.undo(call, force, isTerminalDevice(2) ? tell : undefined)
+  if (steps >= 1000 && isTerminalDevice(2)) terminal.err('\r\x1b[K')
   for (const { path, what } of conflicts.slice(0, SHOWN)) terminal.err(`${visible(path)}: ${what}\n`)
   if (conflicts.length > SHOWN) terminal.err(`and ${conflicts.length - SHOWN} more\n`)
   if (id === null) {
@@ -77,9 +79,14 @@ function put(terminal: Terminal, project: ProjectUndo, call: KeptCall, force: bo
   return failed.length === 0
 }
 
-function describe({ id, about, changes, conflicts }: ShownCall): string {
+function describe({ id, about, changes, conflicts }: ShownCall, diffs: ReadonlyMap<string, string>): string {
+  const lines = (path: string) =>
+    (diffs.get(path) ?? '')
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => `    ${visible(line)}`)
   const section = (mark: string, paths: readonly string[]) => [
-    ...paths.slice(0, SHOWN).map((path) => `  ${mark} ${visible(path)}`),
+    ...paths.slice(0, SHOWN).flatMap((path) => [`  ${mark} ${visible(path)}`, ...lines(path)]),
     ...(paths.length > SHOWN ? [`  ${mark} … and ${paths.length - SHOWN} more`] : []),
   ]
   return [

@@ -89,6 +89,8 @@ export interface Host {
   readonly paths: readonly PathHabit[]
   /** What it reads and runs by itself beside the calls that it shows; absent: nothing that is known. */
   readonly expands?: Expansion
+  /** The event of an input that does not name it itself. */
+  readonly eventOf?: (input: Json) => string
   /** Reads the host's input; throws a `ProtocolError` for anything it does not know. */
   parse(input: Json, env: Readonly<Record<string, string | undefined>>): HookRequest
   /** What goes to stdout, to the letter. */
@@ -96,7 +98,17 @@ export interface Host {
   readonly results: HostResults
 }
 
-export const HOST_NAMES = ['claude-code', 'codex', 'gemini', 'cursor', 'opencode'] as const
+export const HOST_NAMES = [
+  'claude-code',
+  'codex',
+  'gemini',
+  'cursor',
+  'opencode',
+  'copilot',
+  'pi',
+  'qwen',
+  'cline',
+] as const
 export type HostName = (typeof HOST_NAMES)[number]
 
 /** The host said something that its hook does not know: nothing is allowed on it. */

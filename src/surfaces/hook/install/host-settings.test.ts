@@ -27,16 +27,21 @@ const localEnv: TrustEntry = {
   before: null,
   after: 'true',
 }
+/** A file with that text, and no backup of it. */
+const reading =
+  (text: string | null) =>
+  (path: string): string | null =>
+    path.endsWith('.cordon-backup') ? null : text
 const takenBack = (text: string | null): string | null => text && withoutTrust(text, [localEnv])
 
 it.each(HOST_NAMES)('%s: installs once, and takes it out again', (host) => {
   const first = planSettings(host, place, () => null, false)
   expect(first.before).toBeNull()
-  const again = planSettings(host, place, () => first.after, false)
+  const again = planSettings(host, place, reading(first.after), false)
   expect(again.after).toBe(first.after)
-  const moved = planSettings(host, { ...place, cordon: ['/other/node', '/x'] }, () => first.after, false)
+  const moved = planSettings(host, { ...place, cordon: ['/other/node', '/x'] }, reading(first.after), false)
   expect(moved.after).not.toContain('/opt/cordon.cjs')
-  const out = planSettings(host, place, () => first.after, true)
+  const out = planSettings(host, place, reading(first.after), true)
   expect(out.after ?? '{}').not.toContain('cordon.cjs')
 })
 
@@ -44,20 +49,20 @@ it.each(['claude-code', 'codex', 'gemini'] as const)('%s: leaves what others wro
   const event = host === 'gemini' ? 'BeforeTool' : 'PreToolUse'
   const theirs = { matcher: 'Bash', hooks: [{ type: 'command', command: 'mine' }] }
   const before = JSON.stringify({ theme: 'dark', hooks: { [event]: [theirs], Stop: [theirs] } })
-  const { after } = planSettings(host, place, () => before, false)
+  const { after } = planSettings(host, place, reading(before), false)
   const settings = JSON.parse(after!)
   expect(settings.theme).toBe('dark')
   expect(settings.hooks.Stop).toEqual([theirs])
   expect(settings.hooks[event]).toHaveLength(2)
   // Ours comes last: hosts take the last of two rewrites, and Codex knows what it trusts by its place.
   expect(settings.hooks[event][0]).toEqual(theirs)
-  const out = planSettings(host, place, () => after, true)
+  const out = planSettings(host, place, reading(after), true)
   expect(JSON.parse(takenBack(out.after)!)).toEqual(JSON.parse(before))
 })
 
 it('keeps Gemini CLI from taking a .env that its agent can write, whatever was set before', () => {
   for (const text of ['{}', '{"advanced":{"ignoreLocalEnv":false,"x":1}}', '{"advanced":{"ignoreLocalEnv":true}}']) {
-    const { after } = planSettings('gemini', place, () => text, false)
+    const { after } = planSettings('gemini', place, reading(text), false)
     expect(JSON.parse(after!).advanced).toMatchObject({ ignoreLocalEnv: true })
   }
   expect(() => planSettings('gemini', place, () => '{"advanced":7}', false)).toThrow(SettingsError)
@@ -74,7 +79,7 @@ it.each([
   ['codex', 'a list', '[]'],
   ['opencode', 'a plugin of somebody else', 'export const X = 1'],
 ] as const)('%s: refuses %s', (host, _, text) => {
-  expect(() => planSettings(host, place, () => text, false)).toThrow(SettingsError)
+  expect(() => planSettings(host, place, reading(text), false)).toThrow(SettingsError)
 })
 
 it.each([
@@ -101,10 +106,10 @@ it.each([
 it('leaves no file behind in which nothing is left, and keeps one that was empty before', () => {
   for (const host of HOST_NAMES) {
     const { after } = planSettings(host, place, () => null, false)
-    const out = planSettings(host, place, () => after, true).after
+    const out = planSettings(host, place, reading(after), true).after
     expect([host, host === 'gemini' ? takenBack(out) : out]).toEqual([host, null])
   }
-  expect(planSettings('claude-code', place, () => '{}\n', true).after).toBe('{}\n')
+  expect(planSettings('claude-code', place, reading('{}\n'), true).after).toBe('{}\n')
 })
 
 it('takes a value out of a TOML table, and the table when nothing else is in it', () => {

@@ -1,9 +1,25 @@
 /** Where each host keeps its hooks, and its settings with ours among them: files in, files out, nothing written. */
 
 import { join } from 'node:path'
-import { HOOK_TIMEOUT_SECONDS, hookCommand, isHookCommand, resultCommand } from '../hook-command.ts'
+import {
+  HOOK_MARK,
+  HOOK_TIMEOUT_SECONDS,
+  hookCommand,
+  hookProgram,
+  isHookCommand,
+  isHookProgram,
+  resultCommand,
+  resultProgram,
+} from '../hook-command.ts'
 import { type HostName, isObject, type Json } from '../hosts/host.ts'
 import { isOpencodePlugin, opencodePlugin } from '../hosts/opencode-plugin.ts'
+import { isPiExtension, piExtension } from '../hosts/pi-extension.ts'
+import { CLAUDE_DENIALS, checkClaude, NO_INLINE } from './claude-settings.ts'
+import { hasPath, withItem, withoutItems, withoutValue, withValue } from './jsonc-text.ts'
+import { SettingsError } from './settings-error.ts'
+import { parseSettings } from './settings-json.ts'
+
+export { SettingsError } from './settings-error.ts'
 
 export type Scope = 'project' | 'user'
 
@@ -25,15 +41,21 @@ export interface FileChange {
   readonly after: string | null
 }
 
-/** The settings of a host are not as they must be for its hooks to run. */
-export class SettingsError extends Error {
-  override readonly name = 'SettingsError'
-}
-
 interface HostSettings {
   readonly file: (place: InstallPlace) => string
-  /** The text with our hooks in it, or without them (`commands` null). */
-  readonly edit: (text: string | null, commands: Commands | null, place: InstallPlace) => string | null
+  /** The text with our hooks in it, or without them (`commands` null); `original` is what stood there before ours. */
+  readonly edit: (
+    text: string | null,
+    commands: Commands | null,
+    place: InstallPlace,
+    original: string | null,
+  ) => string | null
+  /** A second file, for results, where a host keeps each hook in one. */
+  readonly result?: Pick<HostSettings, 'file' | 'edit'>
+  /** How a project's own hook can be missed by the host; then the user's settings are where ours goes unless it is said. */
+  readonly missed?: string
+  /** The files are programs. */
+  readonly isProgram?: true
 }
 
 /** The command lines before a call and after it. */
@@ -42,66 +64,142 @@ interface Commands {
   readonly result: string
 }
 
+const inHome = (place: InstallPlace, user: string, project: string): string =>
+  place.scope === 'user' ? join(place.home, user) : join(place.root, project)
+
 const SETTINGS: Readonly<Record<HostName, HostSettings>> = {
   'claude-code': {
     file: ({ scope, root, home, env }) =>
       scope === 'project'
         ? join(root, '.claude/settings.local.json')
         : join(env.CLAUDE_CONFIG_DIR ?? join(home, '.claude'), 'settings.json'),
-    edit: (text, commands) =>
-      editJson(text, (settings) => {
-        if (commands !== null) checkClaude(settings)
-        return withCommands(settings, ['PreToolUse', 'PostToolUse'], commands, HOOK_TIMEOUT_SECONDS)
-      }),
+    missed:
+      'Claude Code does not find a project’s hooks from a sub-directory outside git, nor with --setting-sources user',
+    edit: (text, commands, _, original) =>
+      claudeEdit(
+        editRows(text, commands && groups(commands, CLAUDE_EVENTS, HOOK_TIMEOUT_SECONDS), original, {
+          paths: CLAUDE_EVENTS.map(([event]) => ['hooks', event]),
+          comments: false,
+          check: checkClaude,
+        }),
+        commands !== null,
+        original,
+      ),
   },
   codex: {
     file: ({ scope, root, home, env }) =>
       join(scope === 'project' ? join(root, '.codex') : codexHome(home, env), 'hooks.json'),
-    edit: (text, commands) =>
-      editJson(text, (settings) =>
-        withCommands(settings, ['PreToolUse', 'PostToolUse'], commands, HOOK_TIMEOUT_SECONDS),
-      ),
+    missed: 'Codex has no project hooks in `exec --worktree`, nor in a sub-directory outside git',
+    edit: (text, commands, _, original) =>
+      editRows(text, commands && groups(commands, USE_EVENTS, HOOK_TIMEOUT_SECONDS), original, {
+        paths: USE_EVENTS.map(([event]) => ['hooks', event]),
+        comments: false,
+      }),
   },
   gemini: {
-    file: ({ scope, root, home }) => join(scope === 'project' ? root : home, '.gemini/settings.json'),
-    edit: (text, commands) =>
-      editJson(text, (settings) => {
-        if (commands !== null) checkGemini(settings)
-        const known = commands === null ? settings : withoutLocalEnv(settings)
-        return withCommands(known, ['BeforeTool', 'AfterTool'], commands, HOOK_TIMEOUT_SECONDS * 1000)
-      }),
+    file: (place) => inHome(place, '.gemini/settings.json', '.gemini/settings.json'),
+    missed: 'Gemini CLI finds a project’s hooks from the project’s own folder alone',
+    edit: (text, commands, _, original) => {
+      const edited = editRows(
+        text,
+        commands && groups(commands, GEMINI_EVENTS, HOOK_TIMEOUT_SECONDS * 1000),
+        original,
+        {
+          paths: GEMINI_EVENTS.map(([event]) => ['hooks', event]),
+          comments: true,
+          check: checkGemini,
+        },
+      )
+      return commands === null || edited === null ? edited : withoutLocalEnv(edited)
+    },
   },
   cursor: {
-    file: ({ scope, root, home }) => join(scope === 'project' ? root : home, '.cursor/hooks.json'),
-    edit: (text, commands) =>
-      editJson(text, (settings) => {
-        const timeout = HOOK_TIMEOUT_SECONDS
-        const row = commands === null ? [] : [{ command: commands.call, timeout, failClosed: true }]
-        const after = commands === null ? [] : [{ command: commands.result, timeout }]
-        const events = [
-          'preToolUse',
-          'beforeShellExecution',
-          'beforeMCPExecution',
-          'beforeReadFile',
-          'beforeTabFileRead',
-        ]
-        const before = events.reduce((known, event) => withEvent(known, event, row), {
-          version: 1,
-          ...settings,
-        } as Json)
-        return withEvent(before, 'postToolUse', after)
-      }),
+    file: (place) => inHome(place, '.cursor/hooks.json', '.cursor/hooks.json'),
+    edit: (text, commands, _, original) => {
+      const timeout = HOOK_TIMEOUT_SECONDS
+      const before = CURSOR_EVENTS.map((event) => ({
+        path: ['hooks', event],
+        item: { command: commands?.call, timeout, failClosed: true },
+      }))
+      const after = { path: ['hooks', 'postToolUse'], item: { command: commands?.result, timeout } }
+      const versioned = commands !== null && !hasPath(text, ['version']) ? withValue(text, ['version'], 1) : text
+      return editRows(versioned, commands && [...before, after], original, {
+        paths: [...before, after].map(({ path }) => path),
+        comments: true,
+      })
+    },
   },
   opencode: {
     file: ({ scope, root, home, env }) =>
       scope === 'project'
         ? join(root, '.opencode/plugins/cordon.js')
         : join(env.XDG_CONFIG_HOME ?? join(home, '.config'), 'opencode/plugins/cordon.js'),
-    edit: (text, commands, place) => {
-      if (text !== null && !isOpencodePlugin(text)) throw new SettingsError('it is a plugin of somebody else')
-      return commands === null ? null : opencodePlugin(bakedRoot(place), place.cordon)
+    edit: (text, commands, place) =>
+      whole(text, isOpencodePlugin, commands && opencodePlugin(bakedRoot(place), place.cordon)),
+  },
+  copilot: {
+    file: (place) => inHome(place, '.copilot/hooks/cordon.json', '.github/hooks/cordon.json'),
+    edit: (text, commands) => {
+      const row = (bash: string): Json => ({ type: 'command', bash, timeoutSec: HOOK_TIMEOUT_SECONDS })
+      const hooks = commands && { preToolUse: [row(commands.call)], postToolUse: [row(commands.result)] }
+      return whole(
+        text,
+        (known) => known.includes(HOOK_MARK),
+        hooks && `${JSON.stringify({ version: 1, hooks }, null, 2)}\n`,
+      )
     },
   },
+  pi: {
+    file: (place) => inHome(place, '.pi/agent/extensions/cordon.ts', '.pi/extensions/cordon.ts'),
+    edit: (text, commands, place) =>
+      whole(text, isPiExtension, commands && piExtension(bakedRoot(place), place.cordon)),
+  },
+  qwen: {
+    file: (place) => inHome(place, '.qwen/settings.json', '.qwen/settings.json'),
+    missed: 'Qwen Code finds a project’s hooks from the project’s own folder alone, and in a trusted one',
+    edit: (text, commands, _, original) =>
+      editRows(text, commands && groups(commands, USE_EVENTS, HOOK_TIMEOUT_SECONDS * 1000), original, {
+        paths: USE_EVENTS.map(([event]) => ['hooks', event]),
+        comments: true,
+      }),
+  },
+  cline: {
+    file: (place) => inHome(place, '.cline/hooks/PreToolUse', '.clinerules/hooks/PreToolUse'),
+    edit: (text, commands) => whole(text, isHookProgram, commands && hookProgram(commands.call)),
+    result: {
+      file: (place) => inHome(place, '.cline/hooks/PostToolUse', '.clinerules/hooks/PostToolUse'),
+      edit: (text, commands) => whole(text, isHookProgram, commands && resultProgram(commands.result)),
+    },
+    isProgram: true,
+  },
+}
+
+type Which = keyof Commands
+const USE_EVENTS: readonly (readonly [string, Which])[] = [
+  ['PreToolUse', 'call'],
+  ['PostToolUse', 'result'],
+]
+const CLAUDE_EVENTS: readonly (readonly [string, Which])[] = [...USE_EVENTS, ['PostToolUseFailure', 'result']]
+const GEMINI_EVENTS: readonly (readonly [string, Which])[] = [
+  ['BeforeTool', 'call'],
+  ['AfterTool', 'result'],
+]
+const CURSOR_EVENTS: readonly string[] = [
+  'preToolUse',
+  'beforeShellExecution',
+  'beforeMCPExecution',
+  'beforeReadFile',
+  'beforeTabFileRead',
+]
+
+/** Why a project's hook can be missed by this host; null when it is found wherever the project is. */
+export function missedInProject(host: HostName): string | null {
+  return SETTINGS[host].missed ?? null
+}
+
+/** Whether the host's hooks are files that it runs. */
+export function isProgramHook(host: HostName): boolean {
+  return SETTINGS[host].isProgram === true
 }
 
 /** Where Codex keeps its own. */
@@ -133,23 +231,52 @@ function bakedRoot({ scope, root }: InstallPlace): string | null {
   return scope === 'project' ? root : null
 }
 
-/** The change that installs our hook, or takes it out. Throws a `SettingsError` when the file stands in the way. */
+/** Where what stood in a file before ours is kept. */
+export function backupOf(path: string): string {
+  return `${path}.cordon-backup`
+}
+
+/** The changes that install our hook, or take it out; the host's own file first. Throws a `SettingsError` when one stands in the way. */
 export function planSettings(
   host: HostName,
   place: InstallPlace,
   read: (path: string) => string | null,
   uninstall: boolean,
 ): FileChange {
-  const path = settingsFile(host, place)
+  return planFile(SETTINGS[host], host, place, read, uninstall)
+}
+
+/** The change of the file for results, for hosts that have one. */
+export function planResultFile(
+  host: HostName,
+  place: InstallPlace,
+  read: (path: string) => string | null,
+  uninstall: boolean,
+): FileChange | null {
+  const { result } = SETTINGS[host]
+  return result ? planFile(result, host, place, read, uninstall) : null
+}
+
+function planFile(
+  { file, edit }: Pick<HostSettings, 'file' | 'edit'>,
+  host: HostName,
+  place: InstallPlace,
+  read: (path: string) => string | null,
+  uninstall: boolean,
+): FileChange {
+  const path = file(place)
   const before = read(path)
+  const original = read(backupOf(path))
   try {
     const after =
-      before === null && uninstall
-        ? null
-        : SETTINGS[host].edit(before, uninstall ? null : commandsOf(host, place), place)
-    return { path, before, after: uninstall && isEmpty(after) && !isEmpty(before) ? null : after }
+      before === null && uninstall ? null : edit(before, uninstall ? null : commandsOf(host, place), place, original)
+    if (!uninstall || before === null || after === before) return { path, before, after }
+    // What differs by nothing but its last line end is what stood there.
+    if (original !== null && after !== null && original.trimEnd() === after.trimEnd())
+      return { path, before, after: original }
+    return { path, before, after: isEmpty(after) && original === null ? null : after }
   } catch (error) {
-    if (!(error instanceof SettingsError)) throw error
+    if (!(error instanceof SettingsError || error instanceof TypeError || error instanceof SyntaxError)) throw error
     throw new SettingsError(`${path} cannot take the hook: ${error.message}`)
   }
 }
@@ -166,11 +293,12 @@ export const LOCAL_ENV = { table: 'advanced', key: 'ignoreLocalEnv' } as const
  * Gemini CLI takes what the .env of a trusted project says into its own environment and that of everything it starts, this hook
  * included: LD_PRELOAD, NODE_OPTIONS, XDG_STATE_HOME. An agent may write such a file.
  */
-function withoutLocalEnv(settings: Json): Json {
+function withoutLocalEnv(text: string): string {
   const { table, key } = LOCAL_ENV
-  const known = settings[table] ?? {}
+  const settings = parseSettings(text)
+  const known = isObject(settings) ? (settings[table] ?? {}) : {}
   if (!isObject(known)) throw new SettingsError(`"${table}" is not an object`)
-  return known[key] === true ? settings : { ...settings, [table]: { ...known, [key]: true } }
+  return known[key] === true ? text : withValue(text, [table, key], true)
 }
 
 /** Where Gemini CLI keeps which folders it trusts. */
@@ -182,74 +310,134 @@ export function trustedFoldersFile({ env, home }: Pick<InstallPlace, 'env' | 'ho
 export function planGeminiTrust(place: InstallPlace, read: (path: string) => string | null): FileChange {
   const path = trustedFoldersFile(place)
   const before = read(path)
-  return { path, before, after: editJson(before, (folders) => ({ ...folders, [place.root]: 'TRUST_FOLDER' })) }
+  return { path, before, after: withValue(before, [place.root], 'TRUST_FOLDER') }
 }
 
-function editJson(text: string | null, edit: (settings: Json) => Json): string {
-  let settings: unknown = {}
-  if (text !== null && text.trim() !== '') {
-    try {
-      settings = JSON.parse(text)
-    } catch (error) {
-      throw new SettingsError(`it is not plain JSON (${error instanceof Error ? error.message : error})`)
-    }
-  }
-  if (!isObject(settings)) throw new SettingsError('it is not a JSON object')
-  return `${JSON.stringify(edit(settings), null, 2)}\n`
+interface Row {
+  readonly path: readonly string[]
+  readonly item: unknown
+}
+
+interface RowSettings {
+  /** Every list that can hold one of ours. */
+  readonly paths: readonly (readonly string[])[]
+  /** The host reads settings with comments. */
+  readonly comments: boolean
+  readonly check?: (settings: Json) => void
 }
 
 /**
- * The settings with these rows last under an event, and without older ones of ours; what others put there stays. Last, because
- * hosts take the last of two rewrites, and because Codex knows the hooks that it trusts by their place.
+ * The text with these rows last in their lists, and without older ones of ours; what others put there stays as it is, to the
+ * byte. Last, because hosts take the last of two rewrites, and because Codex knows the hooks that it trusts by their place.
  */
-function withEvent(settings: Json, event: string, rows: readonly Json[]): Json {
+function editRows(
+  text: string | null,
+  rows: readonly Row[] | null,
+  original: string | null,
+  { paths, comments, check }: RowSettings,
+): string {
+  const settings = text === null || text.trim() === '' ? {} : comments ? parseSettings(text) : strictJson(text)
+  if (!isObject(settings)) throw new SettingsError('it is not a JSON object')
+  if (rows !== null) check?.(settings)
   const hooks = settings.hooks ?? {}
   if (!isObject(hooks)) throw new SettingsError('"hooks" is not an object')
-  const known = hooks[event] ?? []
-  if (!Array.isArray(known)) throw new SettingsError(`"hooks.${event}" is not a list`)
-  const others = known.map(withoutOurs).filter((row) => row !== null)
-  const { [event]: _, ...rest } = hooks
-  const events = [...others, ...rows].length === 0 ? rest : { ...rest, [event]: [...others, ...rows] }
-  if (Object.keys(events).length > 0) return { ...settings, hooks: events }
-  const { hooks: __, ...without } = settings
-  return without
-}
-
-function withoutOurs(row: unknown): unknown {
-  if (!isObject(row)) return row
-  if (isHookCommand(row.command)) return null
-  if (!Array.isArray(row.hooks)) return row
-  const hooks = row.hooks.filter((hook) => !(isObject(hook) && isHookCommand(hook.command)))
-  return hooks.length === row.hooks.length ? row : hooks.length === 0 ? null : { ...row, hooks }
-}
-
-/** The settings with our command under the event before a call, and the other one under the event after it. */
-function withCommands(
-  settings: Json,
-  [call, result]: readonly [string, string],
-  commands: Commands | null,
-  timeout: number,
-): Json {
-  const group = (command: string): Json => ({ matcher: '*', hooks: [{ type: 'command', command, timeout }] })
-  const before = withEvent(settings, call, commands === null ? [] : [group(commands.call)])
-  return withEvent(before, result, commands === null ? [] : [group(commands.result)])
-}
-
-/** Claude Code drops all hooks of a file in which one value has the wrong type, without a word. */
-function checkClaude(settings: Json): void {
-  if (settings.disableAllHooks === true) throw new SettingsError('"disableAllHooks" is true, so no hook would run')
-  const { permissions = {} } = settings
-  if (!isObject(permissions)) throw new SettingsError('"permissions" is not an object, so Claude Code drops its hooks')
-  for (const name of ['allow', 'deny', 'ask', 'additionalDirectories']) {
-    const list = permissions[name] ?? []
-    if (!Array.isArray(list) || list.some((entry) => typeof entry !== 'string')) {
-      throw new SettingsError(`"permissions.${name}" is not a list of texts, so Claude Code drops its hooks`)
-    }
+  const listAt = ([, event = '']: readonly string[]): readonly unknown[] => {
+    const known = hooks[event] ?? []
+    if (!Array.isArray(known)) throw new SettingsError(`"hooks.${event}" is not a list`)
+    return known
   }
-  const { env = {} } = settings
-  if (!isObject(env) || Object.values(env).some((value) => typeof value !== 'string')) {
-    throw new SettingsError('"env" is not an object of texts, so Claude Code drops its hooks')
+  const lists = paths.map(listAt)
+  const isThere = ({ path, item }: Row): boolean => {
+    const list = listAt(path)
+    return JSON.stringify(list.at(-1)) === JSON.stringify(item) && list.filter(isOurs).length === 1
   }
+  if (rows?.every(isThere)) return text!
+  if (rows === null && !lists.flat().some(holdsOurs)) return text!
+  const stays = (path: readonly string[]): boolean => (rows !== null ? true : hasPath(original, path))
+  const without = paths.reduce(
+    (known, path) => withoutItems(splitMixed(known, path), path, isOurs, stays),
+    text ?? '{}\n',
+  )
+  return (rows ?? []).reduce((known, { path, item }) => withItem(known, path, item), without)
+}
+
+function strictJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new SettingsError(`it is not plain JSON (${error instanceof Error ? error.message : error})`)
+  }
+}
+
+/** A row that is ours and nobody else's. */
+function isOurs(row: unknown): boolean {
+  if (!isObject(row)) return false
+  const own = (command: unknown): boolean => isHookCommand(command)
+  if (own(row.command)) return true
+  return (
+    Array.isArray(row.hooks) && row.hooks.length > 0 && row.hooks.every((hook) => isObject(hook) && own(hook.command))
+  )
+}
+
+function holdsOurs(row: unknown): boolean {
+  if (isOurs(row)) return true
+  return (
+    isObject(row) && Array.isArray(row.hooks) && row.hooks.some((hook) => isObject(hook) && isHookCommand(hook.command))
+  )
+}
+
+/** A row in which somebody put ours beside their own becomes theirs alone. */
+function splitMixed(text: string, path: readonly string[]): string {
+  const settings = parseSettings(text)
+  const [, event = ''] = path
+  const hooks = isObject(settings) && isObject(settings.hooks) ? settings.hooks : {}
+  const list = hooks[event]
+  if (!Array.isArray(list) || !list.some((row) => holdsOurs(row) && !isOurs(row))) return text
+  const theirs = list.map((row: unknown) =>
+    holdsOurs(row) && !isOurs(row) && isObject(row) && Array.isArray(row.hooks)
+      ? { ...row, hooks: row.hooks.filter((hook) => !(isObject(hook) && isHookCommand(hook.command))) }
+      : row,
+  )
+  return withValue(text, path, theirs)
+}
+
+/** The rows for Claude Code's form and its like. */
+function groups(commands: Commands, events: readonly (readonly [string, Which])[], timeout: number): readonly Row[] {
+  return events.map(([event, which]) => ({
+    path: ['hooks', event],
+    item: { matcher: '*', hooks: [{ type: 'command', command: commands[which], timeout }] },
+  }))
+}
+
+/** Claude Code's own denials beside the hook, for what it expands by itself; those that stood there before stay. */
+function claudeEdit(text: string, install: boolean, original: string | null): string {
+  const settings = parseSettings(text === '' ? '{}' : text) as Json
+  const known =
+    isObject(settings.permissions) && Array.isArray(settings.permissions.deny) ? settings.permissions.deny : []
+  if (install) {
+    const missing = CLAUDE_DENIALS.filter((rule) => !known.includes(rule))
+    const denied = missing.reduce((edited, rule) => withItem(edited, ['permissions', 'deny'], rule), text)
+    return settings[NO_INLINE] === true ? denied : withValue(denied, [NO_INLINE], true)
+  }
+  const before = original === null ? {} : (parseSettings(original) as Json)
+  const permissions = isObject(before.permissions) ? before.permissions : {}
+  const theirs: readonly unknown[] = Array.isArray(permissions.deny) ? permissions.deny : []
+  const stays = (path: readonly string[]): boolean => hasPath(original, path)
+  const isAdded = (rule: unknown): boolean => CLAUDE_DENIALS.includes(String(rule)) && !theirs.includes(rule)
+  const allowed = withoutItems(text, ['permissions', 'deny'], isAdded, stays)
+  if (hasPath(original, [NO_INLINE])) {
+    return before[NO_INLINE] === true ? allowed : withValue(allowed, [NO_INLINE], before[NO_INLINE])
+  }
+  return withoutValue(allowed, [NO_INLINE], stays)
+}
+
+/** A file that is ours as a whole. */
+function whole(text: string | null, isOwn: (text: string) => boolean, wanted: string | null): string | null {
+  if (text !== null && !isOwn(text)) {
+    if (wanted === null) return text
+    throw new SettingsError('it is somebody else’s')
+  }
+  return wanted
 }
 
 function checkGemini(settings: Json): void {

@@ -5,6 +5,8 @@ import { withLock } from '../../../system/lock.ts'
 import { openOwnDirectory, readOwnJson, writeOwnJson } from '../../../system/state.ts'
 import { tomlValue, withoutTomlValue, withTomlValue } from '../hosts/codex-trust.ts'
 import { isObject } from '../hosts/host.ts'
+import { withoutValue, withValue } from './jsonc-text.ts'
+import { parseSettings } from './settings-json.ts'
 
 /** One value in a file of the host. */
 export interface TrustEntry {
@@ -61,20 +63,17 @@ function without(text: string, { path, table, key, before, after }: TrustEntry):
     if (tomlValue(text, table, key) !== after) return text
     return before === null ? withoutTomlValue(text, table, key) : withTomlValue(text, table, key, before)
   }
-  const settings: unknown = JSON.parse(text)
+  const settings = parseSettings(text)
   if (!isObject(settings) || settings[key] !== after) return text
-  const { [key]: _, ...rest } = settings
-  return `${JSON.stringify(before === null ? rest : { ...settings, [key]: before }, null, 2)}\n`
+  return before === null ? withoutValue(text, [key], () => true) : withValue(text, [key], before)
 }
 
 function withoutNested(text: string, table: string, key: string, before: string | null, after: string): string {
-  const settings: unknown = JSON.parse(text)
+  const settings = parseSettings(text)
   const known = isObject(settings) ? settings[table] : undefined
-  if (!isObject(settings) || !isObject(known) || JSON.stringify(known[key]) !== after) return text
-  const { [key]: _, ...others } = known
-  const left = before === null ? others : { ...known, [key]: JSON.parse(before) as unknown }
-  const { [table]: __, ...rest } = settings
-  return `${JSON.stringify(Object.keys(left).length === 0 ? rest : { ...settings, [table]: left }, null, 2)}\n`
+  if (!isObject(known) || JSON.stringify(known[key]) !== after) return text
+  if (before === null) return withoutValue(text, [table, key], () => false)
+  return withValue(text, [table, key], JSON.parse(before) as unknown)
 }
 
 function isSame(a: TrustEntry, b: TrustEntry): boolean {

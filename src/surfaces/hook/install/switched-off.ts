@@ -1,8 +1,10 @@
 /** What in a host's settings keeps our hook from running, although it is there: hosts say nothing about it. */
 
 import { dirname, join } from 'node:path'
+import { isHookCommand } from '../hook-command.ts'
 import { type HostName, isObject, type Json } from '../hosts/host.ts'
-import { type InstallPlace, installedCommand, trustedFoldersFile } from './host-settings.ts'
+import { whyDropped } from './claude-settings.ts'
+import { type InstallPlace, installedCommand, settingsFile, trustedFoldersFile } from './host-settings.ts'
 import { parseSettings } from './settings-json.ts'
 
 /** Reads a file; null when there is none. */
@@ -22,7 +24,9 @@ export function switchedOff(agent: HostName, place: InstallPlace, read: Read): S
 
 const MANAGED = '/etc/claude-code/managed-settings.json'
 
-function claudeOff({ root, home, env }: InstallPlace, read: Read): SwitchedOff | null {
+function claudeOff(place: InstallPlace, read: Read): SwitchedOff | null {
+  const { root, home, env } = place
+  const own = settingsFile('claude-code', place)
   const files = [
     join(root, '.claude/settings.local.json'),
     join(root, '.claude/settings.json'),
@@ -32,6 +36,8 @@ function claudeOff({ root, home, env }: InstallPlace, read: Read): SwitchedOff |
   for (const file of files) {
     const settings = settingsOf(file, read)
     if (settings.disableAllHooks === true) return said(file, '"disableAllHooks": true')
+    const why = file === own ? whyDropped(settings) : null
+    if (why !== null) return { detail: `${file}: ${why}`, remedy: 'Put that right, then run cordon doctor again.' }
     if (file === MANAGED && settings.allowManagedHooksOnly === true) return said(file, '"allowManagedHooksOnly": true')
   }
   return null
@@ -85,4 +91,27 @@ function settingsOf(file: string, read: Read): Json {
   } catch {
     return {}
   }
+}
+
+/** Files of the host that hold hooks of others before a call. */
+export function otherHooks(agent: HostName, { root, home, env }: InstallPlace, read: Read): readonly string[] {
+  const places: Readonly<Partial<Record<HostName, readonly [event: string, ...files: string[]]>>> = {
+    'claude-code': [
+      'PreToolUse',
+      join(root, '.claude/settings.local.json'),
+      join(root, '.claude/settings.json'),
+      join(env.CLAUDE_CONFIG_DIR ?? join(home, '.claude'), 'settings.json'),
+    ],
+    codex: ['PreToolUse', join(root, '.codex/hooks.json'), join(env.CODEX_HOME ?? join(home, '.codex'), 'hooks.json')],
+    gemini: ['BeforeTool', join(root, '.gemini/settings.json'), join(home, '.gemini/settings.json')],
+    qwen: ['PreToolUse', join(root, '.qwen/settings.json'), join(home, '.qwen/settings.json')],
+  }
+  const [event = '', ...files] = places[agent] ?? []
+  return [...new Set(files)].filter((file) => {
+    const { hooks } = settingsOf(file, read)
+    const rows: unknown = isObject(hooks) ? hooks[event] : []
+    if (!Array.isArray(rows)) return false
+    const commands = rows.flatMap((row: unknown) => (isObject(row) && Array.isArray(row.hooks) ? row.hooks : []))
+    return commands.some((hook: unknown) => isObject(hook) && !isHookCommand(hook.command))
+  })
 }

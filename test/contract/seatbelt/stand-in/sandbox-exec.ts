@@ -17,11 +17,12 @@ if (mode === 'fail') {
   process.stderr.write('sandbox-exec: profile:3: unbound variable\n')
   process.exit(65)
 }
+if (mode === 'quiet') process.exit(0)
 if (mode === 'hang') setInterval(() => {}, 1000)
 else run(mode === 'open' ? command : ['bwrap', ...boxOf(readProfile(text!), text!), '--', ...command])
 
 function run([program, ...words]: readonly string[]): void {
-  const child = spawn(program!, words, { stdio: 'inherit' })
+  const child = spawn(program!, words, { stdio: ['inherit', 'inherit', 'inherit', 'inherit'] })
   child.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal!]))
 }
 

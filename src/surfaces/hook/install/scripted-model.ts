@@ -33,7 +33,7 @@ interface Protocol {
 
 /** Starts the server; `script` makes the next call from the tools that the agent offers. */
 export async function startModelServer(
-  script: readonly ((tools: readonly string[]) => ScriptedCall | null)[],
+  script: readonly ((tools: readonly string[], body: string) => ScriptedCall | null)[],
 ): Promise<ModelServer> {
   const bodies: string[] = []
   const keys: string[] = []
@@ -53,7 +53,7 @@ export async function startModelServer(
     keys.push(...KEY_HEADERS.flatMap((name) => request.headers[name] ?? []))
     const body = JSON.parse(text) as Body
     const index = protocol.results(body)
-    const call = index === null ? null : (script[index]?.(toolNames(body)) ?? null)
+    const call = index === null ? null : (script[index]?.(toolNames(body), text) ?? null)
     protocol.answer(response, call, index ?? 0, body)
   }
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))

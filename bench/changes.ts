@@ -1,0 +1,209 @@
+/**
+ * What the door for changes costs: real work in a sandbox whose changes are held and kept for undo, against bare bubblewrap with the
+ * same namespaces and binds. In turns, in one run. `node bench/changes.ts [ROUNDS]`.
+ */
+
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { gitKeyOrders } from '../src/files/git-keys.ts'
+import { createBwrapBackend } from '../src/sandbox/bwrap/backend.ts'
+import { planSandbox, type SandboxPlan } from '../src/sandbox/plan.ts'
+import { changeRules } from '../src/sandbox/protect/change-rules.ts'
+import { readHostFacts } from '../src/sandbox/session.ts'
+import { CallStore } from '../src/undo/call-store.ts'
+import { median, printTable } from './measure.ts'
+
+interface Work {
+  readonly name: string
+  /** In a shell of its own, before the clock starts. */
+  readonly before: string
+  readonly command: string
+  readonly goal: number | null
+}
+
+const FILES = 5_000
+const ROUNDS = Number(process.argv[2] ?? 5)
+const base = mkdtempSync(join(tmpdir(), 'cordon-bench-changes-'))
+const project = join(base, 'project')
+const given = join(base, 'given')
+const store = new CallStore(join(base, 'state'))
+const npm = join(dirname(process.execPath), '../lib/node_modules/npm/bin/npm-cli.js')
+const hasNpm = spawnSync(process.execPath, [npm, '--version']).status === 0
+const runNpm = hasNpm ? `${process.execPath} ${npm}` : 'npm'
+
+const works: readonly Work[] = [
+  {
+    name: 'compile 20 C files',
+    before: 'rm -rf out; mkdir out',
+    command: `for f in ${given}/c/*.c; do cc -O1 -c $f -o out/$(basename $f).o || exit 1; done`,
+    goal: 1.05,
+  },
+  {
+    name: 'npm ci, 20 packages of a folder',
+    before: `rm -rf app; cp -r ${given}/app app`,
+    command: `cd app && ${runNpm} ci --offline --no-audit --no-fund --ignore-scripts --cache /tmp/npm`,
+    goal: 1.15,
+  },
+  {
+    name: 'git clone, 2,000 files',
+    before: 'rm -rf clone',
+    command: `git -c safe.directory='*' clone -q --no-hardlinks ${given}/repo clone`,
+    goal: 1.3,
+  },
+  {
+    name: `rm -rf, ${FILES} files`,
+    before: `rm -rf tree; cp -r ${given}/tree tree`,
+    command: 'rm -rf tree',
+    goal: 1.8,
+  },
+  { name: `cp -r, ${FILES} files`, before: 'rm -rf copy', command: `cp -r ${given}/tree copy`, goal: null },
+]
+
+try {
+  furnish()
+  const rows: string[][] = []
+  for (const work of works) {
+    const times: Record<'bare' | 'held', number[]> = { bare: [], held: [] }
+    for (let round = 0; round < ROUNDS + 1; round++) {
+      for (const side of ['bare', 'held'] as const) {
+        execFileSync('/bin/sh', ['-c', work.before], { cwd: project })
+        const ms = side === 'bare' ? await runBare(work.command) : await runHeld(work.command)
+        if (round > 0) times[side].push(ms)
+      }
+    }
+    const [bare, held] = [median(times.bare), median(times.held)]
+    rows.push([
+      work.name,
+      `${bare.toFixed(0)} ms`,
+      `${held.toFixed(0)} ms`,
+      (held / bare).toFixed(2),
+      work.goal === null ? '' : String(work.goal),
+    ])
+  }
+  printTable(`changes that are held and kept (medians of ${ROUNDS})`, [
+    ['', 'bubblewrap', 'Cordon', 'ratio', 'goal'],
+    ...rows,
+  ])
+} finally {
+  rmSync(base, { recursive: true, force: true })
+}
+
+/** Everything that is worked on, once. */
+function furnish(): void {
+  for (const folder of [project, given, join(base, 'state'), join(given, 'c'), join(given, 'app/packages')])
+    mkdirSync(folder, { recursive: true })
+  for (let i = 0; i < 20; i++) {
+    const lines = Array.from(
+      { length: 60 },
+      (_, at) => `int f${i}_${at}(int x) { for (int i = 0; i < x; i++) x ^= i * ${at + 3}; return x; }`,
+    )
+    writeFileSync(join(given, 'c', `f${i}.c`), `#include <stdio.h>\n#include <stdlib.h>\n${lines.join('\n')}\n`)
+  }
+  fill(join(given, 'tree'), FILES)
+  fill(join(given, 'repo'), 2_000)
+  const git = (...words: string[]) =>
+    execFileSync('git', ['-c', 'user.name=x', '-c', 'user.email=x@example.org', ...words], { cwd: join(given, 'repo') })
+  git('init', '-q')
+  git('add', '-A')
+  git('commit', '-qm', 'x')
+  packages(join(given, 'app'))
+}
+
+function fill(folder: string, files: number): void {
+  for (let i = 0; i < files; i++) {
+    const place = join(folder, `d${i % 30}`, `e${Math.floor(i / 30) % 10}`)
+    if (i < 300) mkdirSync(place, { recursive: true })
+    writeFileSync(join(place, `f${i}.ts`), `export const f${i} = '${'x'.repeat(400 + ((i * 37) % 4000))}'\n`)
+  }
+}
+
+/** A project of packages that come as archives from a folder. */
+function packages(app: string): void {
+  const dependencies: Record<string, string> = {}
+  for (let i = 0; i < 20; i++) {
+    const name = `part-${i}`
+    const folder = join(base, 'pack', name)
+    fill(join(folder, 'package/lib'), 60)
+    writeFileSync(join(folder, 'package/package.json'), JSON.stringify({ name, version: '1.0.0' }))
+    execFileSync('tar', ['-czf', join(app, `packages/${name}.tgz`), '-C', folder, 'package'])
+    dependencies[name] = `file:packages/${name}.tgz`
+  }
+  writeFileSync(join(app, 'package.json'), JSON.stringify({ name: 'app', version: '1.0.0', dependencies }))
+  execFileSync(
+    '/bin/sh',
+    ['-c', `${runNpm} install --offline --package-lock-only --no-audit --no-fund --cache ${base}/npm`],
+    { cwd: app, stdio: 'ignore' },
+  )
+  rmSync(join(base, 'pack'), { recursive: true })
+}
+
+function planFor(command: string, folder: string | null): SandboxPlan {
+  const request = {
+    argv: ['/bin/sh', '-c', command],
+    cwd: project,
+    env: { PATH: process.env.PATH ?? '/usr/bin:/bin', HOME: '/tmp', LANG: 'C' },
+    baseline: 'system' as const,
+    home: '/home/nobody-here',
+    uid: process.getuid!(),
+    gid: process.getgid!(),
+    reads: [given, dirname(dirname(process.execPath)), dirname(dirname(npm))],
+    writes: [project],
+    masks: [],
+    pins: [],
+    network: 'none' as const,
+    unixSockets: false,
+    limits: {},
+  }
+  const own = {
+    configDir: join(base, 'config'),
+    stateDir: join(base, 'state'),
+    manifestPath: join(project, 'cordon.toml'),
+  }
+  const changes =
+    folder === null
+      ? null
+      : {
+          rules: changeRules({ home: request.home, write: [project], named: [], own }),
+          gitKeys: gitKeyOrders([])
+            .map((line) => `${line}\0`)
+            .join(''),
+          keep: { folder, fileBytes: 64 * 1024 ** 2, totalBytes: 1024 ** 3, must: true },
+          free: [],
+        }
+  return planSandbox({ ...request, facts: readHostFacts(request), changes })
+}
+
+async function runHeld(command: string): Promise<number> {
+  const { id, folder } = store.begin({ roots: [project], what: 'bench' })
+  const backend = createBwrapBackend()
+  const start = performance.now()
+  const result = await backend.launch(planFor(command, folder), { stdout: 'discard', stderr: 'capture' })
+  const ms = performance.now() - start
+  if (result.exitCode !== 0) throw new Error(`${command}: ${result.stderr?.bytes.toString('utf8')}`)
+  store.forget(id)
+  return ms
+}
+
+async function runBare(command: string): Promise<number> {
+  const { program, args } = createBwrapBackend().compile(planFor(command, null))
+  const isOwn = (arg: string) => arg === '--as-pid-1' || arg === '--cap-add' || arg.startsWith('CAP_')
+  const bare = [
+    ...args.slice(0, args.indexOf('--')).filter((arg) => !isOwn(arg)),
+    '--chdir',
+    project,
+    '--',
+    '/bin/sh',
+    '-c',
+    command,
+  ]
+  const env = { PATH: process.env.PATH, HOME: '/tmp', LANG: 'C' }
+  const start = performance.now()
+  const child = spawn(program, bare, { stdio: ['ignore', 'ignore', 'pipe'], env, cwd: '/' })
+  const errors: Buffer[] = []
+  child.stderr.on('data', (chunk: Buffer) => errors.push(chunk))
+  const code = await new Promise((resolve) => child.once('close', resolve))
+  if (code !== 0) throw new Error(`bare: ${command}: ${Buffer.concat(errors).toString('utf8')}`)
+  return performance.now() - start
+}

@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# The tests of fleets that need real NATS servers and long runs: installs nats-server where it is missing (as root, on Debian).
+# With `cluster` the three-node cluster under random kills; arguments after it are machines, seconds and seed.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+export PATH="$PWD/node_modules/.bin:$PATH"
+if ! command -v nats-server >/dev/null; then
+  if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+    apt-get install -y -qq --no-install-recommends nats-server >/dev/null
+  else
+    echo 'test:fleet: nats-server is missing (on Debian: apt-get install nats-server)' >&2
+    exit 1
+  fi
+fi
+if [ "${1:-}" = cluster ]; then
+  shift
+  exec node test/fleet/cluster.ts "$@"
+fi
+vitest run --config test/fleet/vitest.config.ts
+node test/fleet/otlp-soak.ts "$@"

@@ -1,0 +1,162 @@
+/** AWS Signature Version 4: a request that was signed with a placeholder is verified, and signed again with the key itself. */
+
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+
+/** A request as it was signed, or as it leaves. */
+export interface SignableRequest {
+  readonly method: string
+  /** Path and query. */
+  readonly path: string
+  readonly rawHeaders: readonly string[]
+  /** The hash of the body in hex, where no header of the request says it; null where it is not known. */
+  readonly payloadHash: string | null
+}
+
+const SCHEME = 'AWS4-HMAC-SHA256'
+const AUTHORIZATION =
+  /^AWS4-HMAC-SHA256\s+Credential=([\w-]{4,128})\/(\d{8})\/([\w-]{1,64})\/([\w.-]{1,64})\/aws4_request\s*,\s*SignedHeaders=([\w;.-]+)\s*,\s*Signature=([0-9a-f]{64})$/
+/** What the way out adds, drops or changes: none of it need be signed. */
+const CHANGED: ReadonlySet<string> = new Set(
+  'accept-encoding connection content-length expect keep-alive proxy-connection te trailer transfer-encoding user-agent'.split(
+    ' ',
+  ),
+)
+
+/** True for a request that carries such a signature, whoever made it. */
+export function isAwsSigned(rawHeaders: readonly string[]): boolean {
+  return valuesOf(rawHeaders, 'authorization').some((value) => value.trimStart().startsWith(SCHEME))
+}
+
+/** True where only the body itself tells its hash. */
+export function needsPayload(rawHeaders: readonly string[]): boolean {
+  return isAwsSigned(rawHeaders) && valuesOf(rawHeaders, 'x-amz-content-sha256').length === 0
+}
+
+/**
+ * The Authorization of `leaving`, signed with `key`, where that of `signed` was made with `placeholder`: only then is it ours,
+ * and how the client wrote its path into the signature is known by that. Otherwise what is wrong with it.
+ */
+export function signAgain(
+  signed: SignableRequest,
+  leaving: SignableRequest,
+  placeholder: string,
+  key: string,
+): { readonly authorization: string } | { readonly problem: string } {
+  const written = valuesOf(signed.rawHeaders, 'authorization')
+  const [, id, day, region, service, names, signature] = AUTHORIZATION.exec(written[0]?.trim() ?? '') ?? []
+  if (written.length !== 1 || names === undefined) return { problem: 'is not signed with AWS Signature Version 4' }
+  const hash = valuesOf(signed.rawHeaders, 'x-amz-content-sha256')[0]?.trim() ?? signed.payloadHash
+  if (hash === null) return { problem: 'does not say the hash of its body (x-amz-content-sha256)' }
+  if (hash.startsWith('STREAMING-AWS4'))
+    return { problem: 'has a body in which every piece is signed, and only whole requests can be signed again' }
+  const time = valuesOf(signed.rawHeaders, 'x-amz-date')[0]?.trim() ?? ''
+  if (!/^\d{8}T\d{6}Z$/.test(time) || !time.startsWith(day!))
+    return { problem: 'has no X-Amz-Date of the day it is signed for' }
+  const all = names.split(';')
+  if (!all.includes('host')) return { problem: 'is signed without its host' }
+  const scope = `${day}/${region}/${service}/aws4_request`
+  const sign = (request: SignableRequest, route: string, headers: readonly string[], secret: string) => {
+    const text = [SCHEME, time, scope, sha256(canonicalRequest(request, route, headers, hash))].join('\n')
+    const derived = ['aws4_request', service!, region!, day!].reduceRight(
+      (from: Buffer | string, step) => hmac(from, step),
+      `AWS4${secret}`,
+    )
+    return hmac(derived, text).toString('hex')
+  }
+  for (const spell of ROUTES) {
+    if (!same(sign(signed, spell(routeOf(signed.path)), all, placeholder), signature!)) continue
+    const kept = all.filter((name) => !CHANGED.has(name))
+    const again = sign(leaving, spell(routeOf(leaving.path)), kept, key)
+    const credential = `Credential=${id}/${scope}, SignedHeaders=${kept.join(';')}, Signature=${again}`
+    return { authorization: `${SCHEME} ${credential}` }
+  }
+  return { problem: 'is signed with another key than the brokered one, or was changed after it was signed' }
+}
+
+/** As S3 signs a path, and as every other service does: encoded once more, and without `.`, `..` and `//`. */
+const ROUTES: readonly ((route: string) => string)[] = [
+  (route) => route,
+  (route) => encodedRoute(normalized(route)),
+  (route) => encodedRoute(route),
+]
+
+function routeOf(path: string): string {
+  return path.split('?', 1)[0] || '/'
+}
+
+function encodedRoute(route: string): string {
+  return route.split('/').map(encoded).join('/')
+}
+
+function normalized(route: string): string {
+  const steps: string[] = []
+  for (const step of route.split('/')) {
+    if (step === '..') steps.pop()
+    else if (step !== '' && step !== '.') steps.push(step)
+  }
+  const end = steps.length > 0 && route.endsWith('/') ? '/' : ''
+  return `/${steps.join('/')}${end}`
+}
+
+function canonicalRequest(
+  { method, path, rawHeaders }: SignableRequest,
+  route: string,
+  names: readonly string[],
+  hash: string,
+): string {
+  const headers = names.map((name) => `${name}:${valuesOf(rawHeaders, name).map(trimmed).join(',')}\n`)
+  return [method, route, canonicalQuery(path), headers.join(''), names.join(';'), hash].join('\n')
+}
+
+function canonicalQuery(path: string): string {
+  const mark = path.indexOf('?')
+  const pieces =
+    mark < 0
+      ? []
+      : path
+          .slice(mark + 1)
+          .split('&')
+          .filter((piece) => piece !== '')
+  return pieces
+    .map((piece): [string, string] => {
+      const sign = piece.indexOf('=')
+      const [name, value] = sign < 0 ? [piece, ''] : [piece.slice(0, sign), piece.slice(sign + 1)]
+      return [encoded(decoded(name)), encoded(decoded(value))]
+    })
+    .sort(([a, x], [b, y]) => (a < b ? -1 : a > b ? 1 : x < y ? -1 : x > y ? 1 : 0))
+    .map(([name, value]) => `${name}=${value}`)
+    .join('&')
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+/** All but letters, digits and `-_.~`. */
+function encoded(text: string): string {
+  return encodeURIComponent(text).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)
+}
+
+function valuesOf(rawHeaders: readonly string[], name: string): string[] {
+  return rawHeaders.flatMap((text, at) => (at % 2 === 0 && text.toLowerCase() === name ? [rawHeaders[at + 1]!] : []))
+}
+
+function trimmed(value: string): string {
+  return value.trim().replace(/ +/g, ' ')
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}
+
+function hmac(key: Buffer | string, text: string): Buffer {
+  return createHmac('sha256', key).update(text).digest()
+}
+
+function same(a: string, b: string): boolean {
+  return a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b))
+}

@@ -1,0 +1,50 @@
+/** Reason codes in words, for where the sentence about the very call is not kept. */
+
+import type { ReasonCode } from './reason.ts'
+
+const WORDS: Readonly<Record<ReasonCode, string>> = {
+  granted: 'a grant covers it',
+  'level-allow': 'the level of the tool allows it',
+  contained: 'it stays inside the sandbox',
+  harmless: 'it does nothing by itself',
+  'auto-accepted': 'auto mode said yes',
+  baseline: 'every command sees it',
+  'grant-prompts': 'its grant asks each time',
+  'level-ask': 'the level of the tool asks',
+  'not-granted': 'no grant covers it',
+  'outside-roots': 'it is outside the project',
+  'not-understood': 'it cannot be fully understood',
+  'outside-cwd': 'it works outside the project',
+  secret: 'it looks like a secret',
+  'remote-write': 'it changes something elsewhere',
+  destructive: 'it cannot be undone',
+  'host-not-granted': 'nobody granted the host',
+  'port-not-opened': 'nobody opened the port',
+  'maybe-denied': 'a deny rule may match',
+  tainted: 'the session read text that tries to steer the agent',
+  'needs-confirmation': 'the tool wants a yes each time',
+  'outside-sandbox': 'it would run outside the sandbox',
+  'unapproved-script': 'nobody approved the script',
+  'denied-by-rule': 'a deny rule',
+  'protected-path': 'a protected path',
+  'outside-envelope': 'outside what may be changed',
+  'shell-syntax-off': 'that syntax is switched off',
+  unparseable: 'it cannot be read with certainty',
+  privilege: 'sudo and its kind',
+  'dangerous-shell': 'bash would evaluate it once more',
+  'shell-policy': 'a text that is denied',
+  'level-deny': 'the level of the tool denies it',
+  'plan-mode': 'plan mode',
+  ring: 'the agent is not trusted enough',
+  breaker: 'too many failures in a row',
+  'host-denied': 'a denied host',
+  'address-refused': 'a private or closed address',
+  'bad-url': 'not a URL that can be judged',
+  'bad-input': 'wrong arguments',
+  'unknown-tool': 'there is no such tool',
+}
+
+/** The words of a code as it was recorded; one that is not known stands for itself. */
+export function reasonWords(code: string): string {
+  return Object.hasOwn(WORDS, code) ? WORDS[code as ReasonCode] : code
+}

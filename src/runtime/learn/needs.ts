@@ -1,0 +1,143 @@
+/** What a watched run lacked: what exists outside and was looked for in vain, and the hosts that it was refused. A probe is no need. */
+
+import { basename, dirname } from 'node:path'
+import type { EgressEvent } from '../../egress/event.ts'
+import { isInside } from '../../files/baseline.ts'
+import { parseHostPattern } from '../../hosts/pattern.ts'
+import type { Sought } from '../../sandbox/plan.ts'
+import type { Violation } from '../../sandbox/violation.ts'
+import { coverSecrets } from '../../scan/redact/cover.ts'
+import { Fault } from '../../system/fault.ts'
+import type { Files } from '../../system/files.ts'
+import type { Machine } from '../../system/machine.ts'
+import { withTilde } from '../command/hints/outside-words.ts'
+import { requireGrantable } from '../command/one-off.ts'
+import type { LoadedPolicy } from '../policy/load.ts'
+
+/** One run, as far as it tells what the command needs. */
+export interface Observation {
+  readonly exitCode: number
+  readonly sought: readonly Sought[]
+  /** How many more paths it looked for than were written down. */
+  readonly leftOut: number
+  readonly egress: readonly EgressEvent[]
+  readonly violations: readonly Violation[]
+  /** Ports on which it listened and that are not opened. */
+  readonly ports: readonly number[]
+}
+
+/** Something that the command lacked. */
+export interface Need {
+  readonly kind: 'read' | 'write' | 'host'
+  /** A canonical path, or a host with a port that is not the usual one. */
+  readonly value: string
+  /** What was seen, in words. */
+  readonly evidence: string
+}
+
+/** Something that it looked for and that is never proposed. */
+export interface Withheld {
+  readonly subject: string
+  readonly why: string
+}
+
+export interface Needs {
+  readonly needs: readonly Need[]
+  readonly withheld: readonly Withheld[]
+  /** Programs that it started, by their names. */
+  readonly programs: ReadonlySet<string>
+}
+
+export interface NeedPlaces {
+  readonly loaded: LoadedPolicy
+  readonly machine: Machine
+  readonly files: Files
+  /** Whether the command saw this canonical path. */
+  readonly isShown: (path: string) => boolean
+}
+
+/** Reads the needs of a run. */
+export function readNeeds(observation: Observation, places: NeedPlaces): Needs {
+  const { sought, egress, violations } = observation
+  const programs = new Set(sought.filter(({ what }) => what === 'run').map(({ path }) => basename(path)))
+  const needs = new Map<string, Need>()
+  const withheld = new Map<string, Withheld>()
+  const withhold = (subject: string, why: string) => withheld.set(subject, { subject, why })
+  for (const one of sought) {
+    const need = pathNeed(one, programs, places)
+    if (need === null || needs.has(`${need.kind} ${need.value}`)) continue
+    const why = whyWithheld(need, places)
+    if (why !== null) withhold(withTilde(need.value, places.machine.home), why)
+    else needs.set(`${need.kind} ${need.value}`, need)
+  }
+  for (const { kind, path } of violations) {
+    if (path === undefined) continue
+    if (kind === 'mask-opened') withhold(withTilde(path, places.machine.home), 'it is a secret, and stays hidden')
+    if (kind === 'change-refused') withhold(withTilde(path, places.machine.home), 'it is protected from changes')
+  }
+  for (const event of egress) {
+    const need = hostNeed(event, egress)
+    if (need === null || needs.has(`host ${need.value}`)) continue
+    const why = hostWithheld(event, need)
+    if (why !== null) withhold(need.value, why)
+    else needs.set(`host ${need.value}`, need)
+  }
+  return { needs: [...needs.values()], withheld: [...withheld.values()], programs }
+}
+
+function pathNeed(
+  { what, path }: Sought,
+  programs: ReadonlySet<string>,
+  { loaded, machine, files, isShown }: NeedPlaces,
+): Need | null {
+  if (what === 'run') return null
+  // Found further on in PATH: the place before it was a probe.
+  if (what === 'program' && programs.has(basename(path))) return null
+  const here = files.canonical(path)
+  const exists = files.exists(here)
+  const shown = withTilde(path, machine.home)
+  if (what === 'change') {
+    const value = exists ? here : dirname(here)
+    if (!files.exists(value) || isAbove(value, loaded.root, machine.home)) return null
+    return { kind: 'write', value, evidence: `it tried to change ${shown}` }
+  }
+  // Not there outside either: a search path, or an optional file.
+  if (!exists || isShown(here) || isAbove(here, loaded.root, machine.home)) return null
+  return { kind: 'read', value: here, evidence: `it ${what === 'program' ? 'tried to run' : 'looked for'} ${shown}` }
+}
+
+/** On the way up from the project, or the home itself: looked at by every search for a configuration. */
+function isAbove(path: string, root: string, home: string): boolean {
+  return isInside(root, path) || isInside(home, path)
+}
+
+function whyWithheld({ kind, value }: Need, { loaded, machine }: NeedPlaces): string | null {
+  if (coverSecrets(value) !== value) return 'its name looks like a secret'
+  try {
+    requireGrantable(value, kind === 'write' ? 'write' : 'read', loaded, machine)
+    return null
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error
+    return error.message.replace(/^[^:]*: /, '')
+  }
+}
+
+/** A name that was only asked for has no port yet; the connection to it has. */
+function hostNeed(event: EgressEvent, all: readonly EgressEvent[]): Need | null {
+  const { host, verdict, kind, port, count } = event
+  if (host === null || verdict === 'fault' || (verdict === 'allow' && event.code !== 'granted')) return null
+  if (verdict === 'allow') return null
+  if (kind === 'name' && all.some((other) => other.host === host && other.kind !== 'name')) return null
+  const usual = port === null || port === 443 || port === 80
+  const evidence = `it asked for ${host}${usual ? '' : `:${port}`}${count > 1 ? ` ${count} times` : ''}`
+  return { kind: 'host', value: usual ? host : `${host}:${port}`, evidence }
+}
+
+function hostWithheld({ code, message }: EgressEvent, { value }: Need): string | null {
+  if (code !== 'host-unlisted') return message
+  const parsed = parseHostPattern(value, null)
+  if (!('pattern' in parsed)) return parsed.problem
+  if (parsed.pattern.kind !== 'name') return 'it is an address; a name says who is meant'
+  // Data goes out in names as well as in bodies.
+  return coverSecrets(value) !== value ? 'its name looks like a secret' : null
+}

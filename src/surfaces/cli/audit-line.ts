@@ -1,0 +1,130 @@
+/** A line of the record as a person reads it: when, what, how it was decided, what came of it. */
+
+import { reasonWords } from '../../policy/reason-words.ts'
+import type { AuditLine } from '../../runtime/report/audit-trail.ts'
+import { paint, type Style, type Terminal, visible } from '../terminal/terminal.ts'
+
+const TOOL = 10
+const MAX_NAMES = 5
+
+/** The row of a line; what it holds of strangers is made visible. */
+export function auditRow(terminal: Terminal, line: AuditLine): string {
+  const { mark, style, what, said } = sentenceOf(line)
+  const time = paint(terminal, 'dim', clockOf(line.time))
+  return `${time} ${paint(terminal, style, mark)} ${visible(what).padEnd(TOOL)} ${visible(said)}`.trimEnd()
+}
+
+/** What began, and how that was decided; or what ended, and how. */
+interface Sentence {
+  readonly mark: string
+  readonly style: Style
+  readonly what: string
+  readonly said: string
+}
+
+function sentenceOf(line: AuditLine): Sentence {
+  switch (line.type) {
+    case 'session':
+      return {
+        mark: '─',
+        style: 'dim',
+        what: 'session',
+        said: list([text(line.session), by(line.by), text(line.project)]),
+      }
+    case 'begin':
+      return { mark: '▸', style: 'cyan', what: text(line.tool), said: list([text(line.subject), decided(line)]) }
+    case 'denied':
+      return {
+        mark: '✗',
+        style: 'red',
+        what: text(line.tool),
+        said: list([text(line.subject), `DENIED: ${decided(line)}`]),
+      }
+    case 'end':
+    case 'background': {
+      const ok = line.outcome === undefined || line.outcome === 'ok'
+      return { mark: ok ? '✓' : '✗', style: ok ? 'green' : 'yellow', what: '', said: ended(line) }
+    }
+    case 'approval': {
+      const yes = line.approved === true
+      const scope = line.scope === undefined ? 'once' : text(line.scope)
+      const answer = yes ? `yes, ${scope}` : `no (${text(line.refusal)})`
+      const said = list([text(line.subject), `${answer}, by ${text(line.approver)}`])
+      return { mark: '?', style: yes ? 'green' : 'yellow', what: 'answer', said }
+    }
+    case 'checkpoint':
+      return { mark: '·', style: 'dim', what: 'signed', said: 'up to here' }
+    default: {
+      const known = new Set(['v', 'seq', 'time', 'session', 'type', 'prev', 'call'])
+      const fields = Object.entries(line).filter(([name]) => !known.has(name) && !name.endsWith('_hash'))
+      const said = fields.map(([name, value]) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+      return { mark: '·', style: 'dim', what: line.type, said: said.join(', ') }
+    }
+  }
+}
+
+function decided({ decision, agent }: AuditLine): string {
+  const { verdict, reason, message, rules, approver } = (decision ?? {}) as {
+    readonly [name: string]: unknown
+  }
+  const why = text(message) || reasonWords(text(reason))
+  const [rule] = Array.isArray(rules) ? rules : []
+  if (approver === 'typed' && verdict !== 'deny') return 'typed by you'
+  const who = approver === 'host' ? 'its host asks' : ''
+  const asked = verdict === 'ask' && who === '' ? 'asks' : ''
+  return list([who, asked, why, text(rule), agent === 'person' ? '' : by(agent)])
+}
+
+function ended(line: AuditLine): string {
+  const { outcome, exit_code, signal, duration_ms, error, changes, violations, refused_hosts, quarantine } = line
+  const exit = typeof exit_code === 'number' && exit_code !== 0 ? ` (exit ${exit_code})` : ''
+  const killed = typeof signal === 'string' ? ` by ${signal}` : ''
+  const took = typeof duration_ms === 'number' ? ` after ${seconds(duration_ms)}` : ''
+  const stopped = [
+    ...records(violations).map(({ kind, subject }) => `${text(kind)} ${text(subject)}`),
+    ...names(refused_hosts).map((host) => `host ${host}`),
+    ...records(quarantine).map(({ path }) => `change of ${text(path)}`),
+  ]
+  return list([
+    `${text(outcome) || 'ended'}${exit}${killed}${took}`,
+    text(error),
+    stopped.length === 0 ? '' : `stopped: ${capped([...new Set(stopped)])}`,
+    changed(changes),
+  ])
+}
+
+function changed(value: unknown): string {
+  const { made, changed: other, removed, undo } = (value ?? {}) as { readonly [name: string]: unknown }
+  const counts = [
+    [made, 'made'],
+    [other, 'changed'],
+    [removed, 'removed'],
+  ].flatMap(([count, word]) => (typeof count === 'number' && count > 0 ? [`${count} ${text(word)}`] : []))
+  if (counts.length === 0) return ''
+  return `files: ${counts.join(', ')}${typeof undo === 'string' ? ` (cordon undo ${undo})` : ''}`
+}
+
+const text = (value: unknown): string =>
+  typeof value === 'string' ? value : typeof value === 'number' ? String(value) : ''
+const by = (value: unknown): string => (typeof value === 'string' ? `by ${value === 'person' ? 'you' : value}` : '')
+const list = (parts: readonly string[]): string => parts.filter((part) => part !== '').join('; ')
+const names = (value: unknown): string[] => (Array.isArray(value) ? value.map(text) : [])
+const capped = (all: readonly string[]): string =>
+  all.length <= MAX_NAMES ? all.join(', ') : `${all.slice(0, MAX_NAMES).join(', ')} and ${all.length - MAX_NAMES} more`
+
+function records(value: unknown): readonly Readonly<Record<string, unknown>>[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'object' && item !== null) : []
+}
+
+function seconds(milliseconds: number): string {
+  return milliseconds < 1000 ? `${milliseconds} ms` : `${(milliseconds / 1000).toFixed(1)} s`
+}
+
+/** The person's own clock; a line that names no time stands as it is. */
+function clockOf(time: string): string {
+  const at = new Date(time)
+  if (Number.isNaN(at.getTime())) return visible(time)
+  const two = (value: number) => String(value).padStart(2, '0')
+  const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`
+  return `${day} ${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`
+}

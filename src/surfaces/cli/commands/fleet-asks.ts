@@ -1,0 +1,49 @@
+/** `cordon fleet asks|answer`: what machines of the fleet wait for, and a signed answer to it. */
+
+import { answerAsk, type WaitingAsk, waitingAsks } from '../../../runtime/fleet/answer.ts'
+import { openBus } from '../../../runtime/fleet/connection.ts'
+import { readFleetSettings } from '../../../runtime/fleet/membership.ts'
+import { Fault } from '../../../system/fault.ts'
+import type { Machine } from '../../../system/machine.ts'
+import { paint, type Terminal, visible } from '../../terminal/terminal.ts'
+import { type Arguments, oneOf, textFlag } from '../arguments.ts'
+import { EXIT, UsageError } from '../usage.ts'
+
+/** Lists asks, or answers one. */
+export async function runAsks(
+  verb: 'asks' | 'answer',
+  terminal: Terminal,
+  args: Arguments,
+  machine: Machine,
+): Promise<number> {
+  const settings = readFleetSettings(machine)
+  if (settings === null) throw new Fault('no-fleet', 'this machine is in no fleet')
+  const [, id, given] = args.words
+  const verdict = verb === 'answer' ? oneOf(['yes', 'no'], given, 'say cordon fleet answer ID yes|no') : null
+  const bus = await openBus(settings, machine)
+  try {
+    const waiting = await waitingAsks(settings, machine, bus)
+    if (verdict === null) {
+      if (args.flags.json) terminal.out(`${JSON.stringify(waiting.map(({ signed: _, ...shown }) => shown))}\n`)
+      else if (waiting.length === 0) terminal.out('nothing waits for an answer of yours\n')
+      for (const one of args.flags.json ? [] : waiting) terminal.out(describe(terminal, one))
+      return EXIT.ok
+    }
+    const found = waiting.find(({ ask }) => ask.id === id)
+    if (!found) throw new UsageError(`nothing waits under “${id}”; cordon fleet asks lists what does`)
+    terminal.out(describe(terminal, found))
+    await answerAsk(settings, machine, bus, found, verdict, textFlag(args, 'message') ?? null)
+    const more = verdict === 'yes' && found.missing > 1 ? `; ${found.missing - 1} more must say yes` : ''
+    terminal.out(`answered ${verdict}${more}\n`)
+    return EXIT.ok
+  } finally {
+    await bus.close()
+  }
+}
+
+function describe(terminal: Terminal, { ask, enrolment, people, missing }: WaitingAsk): string {
+  const needed = people > 1 ? `  (${missing} of ${people} people still to say yes)` : ''
+  return `${paint(terminal, 'cyan', ask.id)}  ${visible(enrolment.name)}: ${visible(ask.tool)}  ${visible(ask.subject)}${needed}
+        ${visible(ask.why)}  ${paint(terminal, 'dim', `${visible(ask.project)}, until ${visible(ask.deadline)}`)}
+`
+}

@@ -1,0 +1,65 @@
+/** What was learned, on a screen: each line with its reason and what was seen, then the change to the manifest. */
+
+import { withTilde } from '../../runtime/command/hints/outside-words.ts'
+import type { LearnedFromRecord } from '../../runtime/learn/from-record.ts'
+import type { Learned, Proof } from '../../runtime/learn/learn.ts'
+import type { ProposedLine } from '../../runtime/learn/proposal.ts'
+import { paint, type Terminal, visible } from '../terminal/terminal.ts'
+
+const SAID: Readonly<Record<Proof, string>> = {
+  'nothing-needed': 'Nothing has to be opened for it.',
+  proven: 'It works with this open, and with nothing less:',
+  works: 'It works with this open; whether it needs all of it was not tried:',
+  untried: 'It seems to need this; it was not run with it (--try does):',
+  recorded: 'Recorded calls were refused this, or a person let them; nothing was run:',
+  'still-fails': 'It fails with this open as well, for another reason:',
+}
+
+/** The whole report. */
+export function describeLearned(terminal: Terminal, learned: Learned, diff: readonly string[], home: string): string {
+  const { lines, dropped, withheld, warnings, ports, proof, runs } = learned
+  const dim = (text: string) => paint(terminal, 'dim', visible(text))
+  const said =
+    proof === 'untried' && lines.length === 0 ? 'It failed, and nothing that it looked for is missing.' : SAID[proof]
+  const rows = [
+    ...warnings.map((warning) => `${paint(terminal, 'red', '!')} ${visible(warning)}`),
+    paint(terminal, 'bold', said),
+    ...lines.flatMap((line) => lineRows(terminal, line, home)),
+    ...dropped.map((line) => dim(`  works without ${line.kind} ${withTilde(line.value, home)}`)),
+    ...withheld.slice(0, MOST).map(({ subject, why }) => dim(`  not proposed: ${subject} (${why})`)),
+    ...(withheld.length > MOST ? [dim(`  not proposed: ${withheld.length - MOST} more`)] : []),
+    ...ports.map((port) => dim(`  it listens on ${port}; cordon add port ${port} opens that to this machine`)),
+    ...(diff.length > 0 ? [paint(terminal, 'bold', 'In cordon.toml:')] : []),
+    ...diff.map((row) => `  ${paint(terminal, row.startsWith('+') ? 'green' : 'red', visible(row))}`),
+    ...(runs > 1 ? [dim(`${runs} runs; what the trials changed in the project was put back`)] : []),
+  ]
+  return `${rows.join('\n')}\n`
+}
+
+const MOST = 20
+
+/** Lines that are about to be tried. */
+export function describeLines(terminal: Terminal, lines: readonly ProposedLine[], home: string): string {
+  return `${lines.flatMap((line) => lineRows(terminal, line, home)).join('\n')}\n`
+}
+
+function lineRows(terminal: Terminal, { kind, value, wrapper, why, evidence }: ProposedLine, home: string): string[] {
+  const name = kind === 'read' || kind === 'write' ? withTilde(value, home) : value
+  const through = wrapper === undefined ? '' : ` (through ${wrapper})`
+  return [
+    `  ${paint(terminal, 'yellow', '+')} ${kind} ${visible(`${name}${through}`)}`,
+    `      ${paint(terminal, 'dim', visible(`${why}; ${evidence.join('; ')}`))}`,
+  ]
+}
+
+/** Of a record: how much of it there was, and grants that nothing in it used. */
+export function describeUnused(terminal: Terminal, { calls, unknown, unused }: LearnedFromRecord): string {
+  const rows = [
+    `${calls} recorded calls${unknown > 0 ? `, ${unknown} without their arguments: which commands they used cannot be known` : ''}`,
+    ...unused.map(
+      ({ kind, value, source }) =>
+        `  ${paint(terminal, 'yellow', '-')} ${kind} ${visible(value)} ${paint(terminal, 'dim', `never used (${visible(source)})`)}`,
+    ),
+  ]
+  return `${rows.join('\n')}\n`
+}

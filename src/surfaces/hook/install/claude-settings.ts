@@ -1,0 +1,106 @@
+/** Claude Code's settings: what makes it drop a file with all its hooks, and the denials of its own that stand beside ours. */
+
+import { isObject, type Json } from '../hosts/host.ts'
+import { SettingsError } from './settings-error.ts'
+
+type Kind = 'string' | 'number' | 'boolean' | 'object' | 'texts'
+
+/** Keys of which another type was seen to make version 2.1.325 drop the file, hooks and all, without a word. */
+const TYPES: Readonly<Record<string, Kind>> = {
+  model: 'string',
+  apiKeyHelper: 'string',
+  outputStyle: 'string',
+  language: 'string',
+  plansDirectory: 'string',
+  awsAuthRefresh: 'string',
+  cleanupPeriodDays: 'number',
+  includeCoAuthoredBy: 'boolean',
+  enableAllProjectMcpServers: 'boolean',
+  spinnerTipsEnabled: 'boolean',
+  alwaysThinkingEnabled: 'boolean',
+  respectGitignore: 'boolean',
+  skipWebFetchPreflight: 'boolean',
+  disableSkillShellExecution: 'boolean',
+  statusLine: 'object',
+  sandbox: 'object',
+  attribution: 'object',
+  fileSuggestion: 'object',
+  enabledPlugins: 'object',
+  permissions: 'object',
+  companyAnnouncements: 'texts',
+}
+
+const NAMES: Readonly<Record<Kind, string>> = {
+  string: 'a text',
+  number: 'a number',
+  boolean: 'true or false',
+  object: 'an object',
+  texts: 'a list of texts',
+}
+
+/** Why Claude Code would not run the hooks of these settings; null when nothing speaks against it. */
+export function whyDropped(settings: Json): string | null {
+  if (settings.disableAllHooks === true) return '"disableAllHooks" is true, so no hook would run'
+  for (const [key, kind] of Object.entries(TYPES)) {
+    const value = settings[key]
+    if (value !== undefined && !isA(kind, value))
+      return `"${key}" is not ${NAMES[kind]}, so Claude Code drops its hooks`
+  }
+  const permissions = isObject(settings.permissions) ? settings.permissions : {}
+  for (const name of ['allow', 'deny', 'ask', 'additionalDirectories']) {
+    if (!isA('texts', permissions[name] ?? []))
+      return `"permissions.${name}" is not a list of texts, so Claude Code drops its hooks`
+  }
+  const { env = {} } = settings
+  if (!isObject(env) || Object.values(env).some((value) => typeof value !== 'string'))
+    return '"env" is not an object of texts, so Claude Code drops its hooks'
+  return whyMalformed(settings.hooks ?? {})
+}
+
+export function checkClaude(settings: Json): void {
+  const why = whyDropped(settings)
+  if (why !== null) throw new SettingsError(why)
+}
+
+function isA(kind: Kind, value: unknown): boolean {
+  if (kind === 'object') return isObject(value)
+  if (kind === 'texts') return Array.isArray(value) && value.every((entry) => typeof entry === 'string')
+  return typeof value === kind
+}
+
+/** One malformed hook of anybody's takes all of them along. */
+function whyMalformed(hooks: unknown): string | null {
+  if (!isObject(hooks)) return '"hooks" is not an object'
+  for (const [event, rows] of Object.entries(hooks)) {
+    if (!Array.isArray(rows)) return `"hooks.${event}" is not a list`
+    for (const row of rows as unknown[]) {
+      const matcher = isObject(row) ? (row.matcher ?? '') : null
+      const list = isObject(row) ? row.hooks : null
+      if (
+        typeof matcher !== 'string' ||
+        !Array.isArray(list) ||
+        !list.every((hook) => isObject(hook) && typeof hook.type === 'string')
+      )
+        return `"hooks.${event}" holds a hook that is not {"matcher": …, "hooks": [{"type": …}]}, so Claude Code drops all of them`
+    }
+  }
+  return null
+}
+
+/** Commands in skills and commands are not run by the host itself. */
+export const NO_INLINE = 'disableSkillShellExecution'
+
+/** What no hook sees is denied by the host: `@file` in prompts, skills and memory files. Secrets by their names, and the places at home. */
+export const CLAUDE_DENIALS: readonly string[] = [
+  ...['.env', '.env.local', '.env.*.local', '.env.production', '.env.development', '.env.staging', '*.key'],
+  ...['id_rsa', 'id_ed25519', 'id_ecdsa', '.npmrc', '.pypirc', '.netrc', '.pgpass', '.git-credentials', '.htpasswd'],
+]
+  .map((name) => `Read(**/${name})`)
+  .concat(
+    ['.ssh/**', '.gnupg/**', '.aws/**', '.kube/**', '.config/gcloud/**', '.azure/**', '.docker/config.json'].map(
+      (place) => `Read(~/${place})`,
+    ),
+    ['.netrc', '.npmrc', '.pypirc', '.git-credentials', '.pgpass', '.claude/.credentials.json', '.codex/auth.json'].map(
+      (place) => `Read(~/${place})`,
+    ),
+  )

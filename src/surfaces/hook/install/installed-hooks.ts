@@ -1,0 +1,73 @@
+/** Which hooks were installed, and what was made for them: a host or a person can take one out without a word, and that is noticed. */
+
+import { join } from 'node:path'
+import { withLock } from '../../../system/lock.ts'
+import { openOwnDirectory, readOwnJson, writeOwnJson } from '../../../system/state.ts'
+import { isObject } from '../hosts/host.ts'
+
+export interface InstalledHook {
+  readonly agent: string
+  readonly scope: string
+  /** The project; for a hook of the user the one it was installed from. */
+  readonly root: string
+  /** Folders that the installation made, the outermost first. */
+  readonly made: readonly string[]
+}
+
+interface HookFile {
+  readonly version: 1
+  readonly hooks: readonly InstalledHook[]
+}
+
+/** The hook that was installed for an agent here; null when none was. */
+export function installedHook(
+  stateDir: string,
+  { agent, scope, root }: Pick<InstalledHook, 'agent' | 'scope' | 'root'>,
+): InstalledHook | null {
+  return read(stateDir).find((hook) => isFor(hook, agent, scope, root)) ?? null
+}
+
+/** Remembers a hook; what an earlier installation made is remembered with it. */
+export function keepHook(stateDir: string, hook: InstalledHook): void {
+  change(stateDir, (hooks) => {
+    const known = hooks.find((other) => isFor(other, hook.agent, hook.scope, hook.root))
+    const made = [...new Set([...(known?.made ?? []), ...hook.made])]
+    return [...hooks.filter((other) => other !== known), { ...hook, made }]
+  })
+}
+
+export function forgetHook(
+  stateDir: string,
+  { agent, scope, root }: Pick<InstalledHook, 'agent' | 'scope' | 'root'>,
+): void {
+  if (installedHook(stateDir, { agent, scope, root }) === null) return
+  change(stateDir, (hooks) => hooks.filter((hook) => !isFor(hook, agent, scope, root)))
+}
+
+function isFor(hook: InstalledHook, agent: string, scope: string, root: string): boolean {
+  return hook.agent === agent && hook.scope === scope && (scope === 'user' || hook.root === root)
+}
+
+function read(stateDir: string): readonly InstalledHook[] {
+  return readOwnJson(join(stateDir, 'agent-hooks.json'), isHookFile)?.hooks ?? []
+}
+
+function change(stateDir: string, how: (hooks: readonly InstalledHook[]) => readonly InstalledHook[]): void {
+  const directory = openOwnDirectory(stateDir)
+  withLock(join(directory, 'agent-hooks.lock'), () => {
+    writeOwnJson(join(directory, 'agent-hooks.json'), { version: 1, hooks: how(read(directory)) } satisfies HookFile)
+  })
+}
+
+function isHookFile(value: unknown): value is HookFile {
+  return isObject(value) && value.version === 1 && Array.isArray(value.hooks) && value.hooks.every(isHook)
+}
+
+function isHook(value: unknown): value is InstalledHook {
+  return (
+    isObject(value) &&
+    ['agent', 'scope', 'root'].every((name) => typeof value[name] === 'string') &&
+    Array.isArray(value.made) &&
+    value.made.every((path) => typeof path === 'string')
+  )
+}

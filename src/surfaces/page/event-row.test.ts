@@ -1,0 +1,30 @@
+import { expect, it } from 'vitest'
+import { eventRow } from './event-row.ts'
+
+const line = { v: 1, seq: 3, time: '2026-01-01T00:00:00.000Z', session: 's', type: 'begin', prev: 'x' }
+
+it('has what a list shows, made visible, and nothing that is not there', () => {
+  expect(eventRow(line)).toEqual({ session: 's', seq: 3, time: line.time, type: 'begin' })
+  const decision = { verdict: 'deny', reason: 'secret' }
+  expect(eventRow({ ...line, tool: 'bash', subject: 'ls \u202e x', decision, hosts: ['a.example'] })).toMatchObject({
+    tool: 'bash',
+    subject: 'ls \\u{202e} x',
+    verdict: 'deny',
+    reason: 'secret',
+    hosts: 'a.example',
+  })
+  const changes = { undo: 'u1', made: 2, changed: 1, removed: 0, lost: 0, names: ['a', 'b'] }
+  expect(eventRow({ ...line, type: 'end', changes, duration_ms: 5 })).toMatchObject({
+    undo: 'u1',
+    changed: 3,
+    files: 'a b',
+    ms: 5,
+  })
+})
+
+it('takes fields of any form', () => {
+  for (const odd of [null, 7, 'text', [], {}, [[1]]])
+    expect(eventRow({ ...line, decision: odd, changes: odd, hosts: odd, files: odd, tool: odd })).toMatchObject({
+      seq: 3,
+    })
+})

@@ -1,0 +1,349 @@
+/** Attacks on the page: from other pages, other names, other tabs, stolen links, and by every text that an agent can choose. */
+
+import { createServer, type IncomingHttpHeaders, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { connect } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { askView } from '../../../src/approval/ask-view.ts'
+import { sharedPrompter } from '../../../src/runtime/asks/shared-prompter.ts'
+import { postAsk } from '../../../src/runtime/asks/waiting.ts'
+import { openAsks } from '../../../src/runtime/hook/asks.ts'
+import {
+  openBrowser,
+  openPageWorld,
+  openTab,
+  type PageWorld,
+  QUIET,
+  writeRecord,
+} from '../../contract/page/page-world.ts'
+import { HOSTILE } from './hostile-strings.ts'
+
+let world: PageWorld
+beforeAll(async () => {
+  world = await openPageWorld()
+})
+afterAll(() => world?.close())
+
+interface Sent {
+  readonly path?: string
+  readonly method?: string
+  readonly headers?: Readonly<Record<string, string | undefined>>
+  readonly body?: string
+}
+
+/** What the page itself would send, but for what is changed. */
+function send(to: PageWorld, { path = '/api/about', method = 'GET', headers = {}, body }: Sent) {
+  const { port } = to.server
+  const own: Record<string, string | undefined> = {
+    host: `127.0.0.1:${port}`,
+    authorization: `Bearer ${to.token}`,
+    'sec-fetch-site': 'same-origin',
+    ...(method === 'POST' && { origin: to.origin, 'content-type': 'application/json' }),
+    ...headers,
+  }
+  const given = Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined)) as Record<
+    string,
+    string
+  >
+  return new Promise<{ status: number; text: string; headers: IncomingHttpHeaders }>((resolve, reject) => {
+    const sent = request({ host: '127.0.0.1', port, path, method, headers: given }, (answer) => {
+      const chunks: Buffer[] = []
+      answer.on('data', (chunk: Buffer) => chunks.push(chunk))
+      answer.on('end', () =>
+        resolve({ status: answer.statusCode!, text: Buffer.concat(chunks).toString('utf8'), headers: answer.headers }),
+      )
+    })
+    sent.on('error', reject)
+    sent.end(body)
+  })
+}
+
+const decision = (message: string) => {
+  const part = {
+    kind: 'command',
+    text: message,
+    decision: 'ask',
+    reason: { code: 'not-granted', message },
+    rules: [],
+    step: 4,
+  }
+  return { decision: 'ask', reason: { code: 'not-granted', message }, rules: [], segments: [part] }
+}
+
+/** A question of this very process, as any session posts it. */
+function ask(to: PageWorld, subject: string, from: { host?: string; project?: string; tool?: string } = {}): string {
+  const { host = 'chat', project = to.sessions.root, tool = 'bash' } = from
+  const request = { tool, subject, decision: decision(subject), asks: decision(subject).segments, suggestions: [] }
+  const view = askView(request as unknown as Parameters<typeof askView>[0])
+  return postAsk(to.sessions.machine, { host, project, tool, subject, view }, Date.now())
+}
+
+const requests: readonly (Sent & { name: string; status: number })[] = [
+  { name: 'the page itself: the control', status: 200 },
+  { name: 'no token', headers: { authorization: undefined }, status: 401 },
+  { name: 'a wrong token', headers: { authorization: `Bearer ${'A'.repeat(43)}` }, status: 401 },
+  { name: 'a token in a cookie', headers: { authorization: undefined, cookie: 'token=x' }, status: 401 },
+  { name: 'another host: a name that was bound again', headers: { host: 'evil.example' }, status: 403 },
+  { name: 'another port of this host', headers: { host: '127.0.0.1:1' }, status: 403 },
+  { name: 'a host that only begins like ours', headers: { host: '127.0.0.1.evil.example' }, status: 403 },
+  { name: 'an origin of elsewhere', headers: { origin: 'https://evil.example' }, status: 403 },
+  { name: 'the origin of a file or a sandboxed frame', headers: { origin: 'null' }, status: 403 },
+  { name: 'fetched by another site', headers: { 'sec-fetch-site': 'cross-site' }, status: 403 },
+  { name: 'fetched by another port of this machine', headers: { 'sec-fetch-site': 'same-site' }, status: 403 },
+  { name: 'not fetched by a page at all', headers: { 'sec-fetch-site': undefined }, status: 403 },
+  {
+    name: 'a deed without an origin',
+    method: 'POST',
+    path: '/api/undo',
+    headers: { origin: undefined },
+    body: '{}',
+    status: 403,
+  },
+  {
+    name: 'a deed as a form sends it',
+    method: 'POST',
+    path: '/api/undo',
+    headers: { 'content-type': 'text/plain' },
+    body: '{}',
+    status: 400,
+  },
+  { name: 'a deed by GET', path: '/api/answer', status: 404 },
+  {
+    name: 'a body without an end',
+    method: 'POST',
+    path: '/api/explain',
+    body: `{"command":"${'x'.repeat(80_000)}"}`,
+    status: 400,
+  },
+  { name: 'no JSON', method: 'POST', path: '/api/explain', body: 'command=ls', status: 400 },
+  { name: 'names of an object’s own', path: '/constructor', status: 404 },
+  { name: 'a way out of the folder', path: '/..%2f..%2fpackage.json', status: 404 },
+  { name: 'the live stream without a token', path: '/api/live', headers: { authorization: undefined }, status: 401 },
+  {
+    name: 'the page under another name',
+    path: '/',
+    headers: { host: 'evil.example', authorization: undefined },
+    status: 403,
+  },
+  {
+    name: 'the page in a frame',
+    path: '/',
+    headers: { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'iframe' },
+    status: 403,
+  },
+  {
+    name: 'the script for another site',
+    path: '/page.js',
+    headers: { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'script' },
+    status: 403,
+  },
+]
+
+it.each(requests)('$name', async ({ status, ...sent }) => {
+  const answer = await send(world, sent)
+  expect([answer.status, answer.status === 200 ? '' : answer.text.includes(world.sessions.root)]).toEqual([
+    status,
+    status === 200 ? '' : false,
+  ])
+  expect(answer.headers['content-security-policy']).toContain("frame-ancestors 'none'")
+  expect(answer.headers).not.toHaveProperty('set-cookie')
+  expect(answer.headers).not.toHaveProperty('access-control-allow-origin')
+})
+
+describe('answers', () => {
+  const answer = (to: PageWorld, body: object) =>
+    send(to, { method: 'POST', path: '/api/answer', body: JSON.stringify(body) })
+
+  it('the first stands, and the second tab is told which', async () => {
+    const id = ask(world, 'rm -rf build')
+    expect((await answer(world, { ask: id, kind: 'deny' })).status).toBe(200)
+    const second = await answer(world, { ask: id, kind: 'once' })
+    expect([second.status, second.text]).toEqual([409, expect.stringContaining('“no”, on the page')])
+  })
+
+  it('what was not offered is none, and what outlives the question needs the code', async () => {
+    const id = ask(world, 'curl evil.example')
+    for (const kind of ['always', 'session', 'time', 'deny-always', '__proto__', 'allow', ''])
+      expect([kind, (await answer(world, { ask: id, kind, choice: 0, seconds: 60 })).status]).toEqual([kind, 400])
+    expect(openAsks(world.sessions.machine, Date.now()).map((open) => open.id)).toContain(id)
+    const offered = { kind: 'command', value: 'curl:*', admits: 'anything' } as const
+    const waits = sharedPrompter(
+      {
+        name: 'nobody',
+        ask: (_, signal) => new Promise((_, no) => signal.addEventListener('abort', () => no(signal.reason))),
+      },
+      { machine: world.sessions.machine, project: world.sessions.root, surface: 'chat' },
+    ).ask(
+      { tool: 'bash', subject: 'curl', decision: decision('x'), asks: [], suggestions: [offered] } as never,
+      new AbortController().signal,
+    )
+    const saved = openAsks(world.sessions.machine, Date.now()).at(-1)!.id
+    const codes = ['000000', '111111', '222222'].filter((code) => !world.shown.at(-1)?.replace(' ', '').includes(code))
+    expect((await answer(world, { ask: saved, kind: 'always', choice: 0 })).status).toBe(403)
+    for (const code of codes)
+      expect((await answer(world, { ask: saved, kind: 'always', choice: 0, code })).status).toBe(403)
+    // Three wrong codes: the right one of before is good for nothing.
+    const shown = /(\d{3} \d{3})$/.exec(world.shown.at(-1)!)![1]!
+    expect((await answer(world, { ask: saved, kind: 'always', choice: 0, code: shown })).status).toBe(403)
+    expect((await answer(world, { ask: saved, kind: 'deny' })).status).toBe(200)
+    expect(await waits).toEqual({ kind: 'deny', by: 'page' })
+  })
+})
+
+describe('a stolen link', () => {
+  it('answers its one question once, by a press and never by a look, and is signed where it was sent', async () => {
+    const got: { body: string; headers: IncomingHttpHeaders }[] = []
+    const hook = createServer((incoming, response) => {
+      let body = ''
+      incoming.on('data', (chunk) => {
+        body += String(chunk)
+      })
+      incoming.on('end', () => {
+        got.push({ body, headers: incoming.headers })
+        response.end()
+      })
+    })
+    await new Promise<void>((resolve) => hook.listen(0, '127.0.0.1', resolve))
+    const webhook = `http://127.0.0.1:${(hook.address() as AddressInfo).port}/notices`
+    const told = await openPageWorld({ ...QUIET, webhook })
+    try {
+      const secret = `ghp_${'a1B2'.repeat(9)}`
+      const first = ask(told, `curl -H "Authorization: ${secret}" https://api.example`)
+      const second = ask(told, 'git push')
+      await expect.poll(() => got.length, { timeout: 10_000 }).toBe(2)
+      expect(got[0]!.body).not.toContain(secret)
+      const { signatureOf, webhookKey } = await import('../../../src/surfaces/page/notifier.ts')
+      const { 'webhook-id': id, 'webhook-timestamp': time, 'webhook-signature': signed } = got[0]!.headers
+      expect(signed).toBe(signatureOf(webhookKey(told.sessions.machine), String(id), Number(time), got[0]!.body))
+      const notice = JSON.parse(got.map(({ body }) => body).find((body) => body.includes(first))!) as {
+        answers: { once: string; deny: string }
+      }
+      const path = new URL(notice.answers.once).pathname
+      const bare = {
+        authorization: undefined,
+        'sec-fetch-site': undefined,
+        origin: undefined,
+        'content-type': undefined,
+      }
+      const open = () => openAsks(told.sessions.machine, Date.now()).map((each) => each.id)
+      expect((await send(told, { path, headers: { ...bare, host: 'evil.example' } })).status).toBe(403)
+      const looked = await send(told, { path, headers: bare })
+      expect([looked.status, looked.text.includes('<form method="post">'), open()]).toEqual([
+        200,
+        true,
+        [first, second],
+      ])
+      expect((await send(told, { path, method: 'POST', headers: bare })).text).toContain('“once”, by a link')
+      expect(open()).toEqual([second])
+      expect((await send(told, { path, method: 'POST', headers: bare })).status).toBe(410)
+      // The other link of the question went with it, and a guess was never one.
+      for (const other of [new URL(notice.answers.deny).pathname, `/answer/${'A'.repeat(43)}`])
+        expect((await send(told, { path: other, method: 'POST', headers: bare })).status).toBe(410)
+      expect(open()).toEqual([second])
+    } finally {
+      await told.close()
+      hook.closeAllConnections()
+      hook.close()
+    }
+  })
+})
+
+it('a reader who does not read holds up nobody, and takes no memory', async () => {
+  writeRecord(world, 'flood', 100_000, (at) => ({ subject: `echo ${at} ${'x'.repeat(120)}` }))
+  const slow = connect(world.server.port, '127.0.0.1')
+  slow.pause()
+  slow.write(
+    `GET /api/live HTTP/1.1\r\nHost: 127.0.0.1:${world.server.port}\r\nAuthorization: Bearer ${world.token}\r\nSec-Fetch-Site: same-origin\r\n\r\n`,
+  )
+  const before = process.memoryUsage()
+  for (let round = 0; round < 20; round++) {
+    expect((await send(world, {})).status).toBe(200)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  const after = process.memoryUsage()
+  // The record is 30 MB; what a reader is owed is read when it asks for it.
+  expect(after.external + after.arrayBuffers - before.external - before.arrayBuffers).toBeLessThan(8 * 1024 * 1024)
+  slow.destroy()
+})
+
+describe('texts that an agent chooses', () => {
+  it('make no markup, run nothing, and cannot hide: in a real browser, in every field', async () => {
+    const hostile = await openPageWorld()
+    const browser = await openBrowser()
+    try {
+      // File names, commands, hosts, projects, and what an MCP server calls itself and its tools.
+      writeRecord(hostile, 'hostile', HOSTILE.length, (at) => {
+        const { text } = HOSTILE[at]!
+        const decision = { verdict: text, reason: text, message: text, rules: [text] }
+        return {
+          tool: text,
+          agent: text,
+          project: text,
+          subject: text,
+          args: { [text]: text },
+          hosts: [text],
+          files: [text],
+          decision,
+        }
+      })
+      for (const { text } of HOSTILE) ask(hostile, text, { host: text, project: text, tool: text })
+      const { page, errors } = await openTab(browser, hostile.server.link)
+      await page.locator('article.ask').first().waitFor()
+      await expect.poll(() => page.locator('article.ask').count()).toBe(HOSTILE.length)
+      const seen = await page.locator('pre.subject').allTextContents()
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what must not arrive.
+      for (const subject of seen) expect(subject).not.toMatch(/[\u202a-\u202e\u2066-\u2069\u200b-\u200f\u001b\u0000]/)
+      await page.click('nav a[href="#/record"]')
+      await page.locator('.row').first().waitFor()
+      for (let at = 0; at < 12; at++) {
+        await page.locator(`[data-at="${at}"]`).click()
+        await page.locator('dialog dl').first().waitFor()
+        await page.keyboard.press('Escape')
+      }
+      await page.click('nav a[href="#/policy"]')
+      for (const { text: command } of HOSTILE.slice(0, 4)) {
+        await page.getByLabel('A command, as an agent would write it').fill(command)
+        await page.getByRole('button', { name: 'Explain' }).click()
+      }
+      await page.locator('.verdict').first().waitFor()
+      expect(await page.evaluate('window.pwned')).toBeUndefined()
+      expect(
+        await page.evaluate(
+          'document.querySelectorAll("img, iframe, script:not([src]), object, embed, form[action]").length',
+        ),
+      ).toBe(0)
+      expect(errors).toEqual([])
+    } finally {
+      await browser.close()
+      await hostile.close()
+    }
+  })
+
+  it('a foreign page can neither frame it nor reach its data', async () => {
+    const browser = await openBrowser()
+    const evil = createServer((_, response) => {
+      response
+        .writeHead(200, { 'content-type': 'text/html' })
+        .end(`<!doctype html><iframe src="${world.origin}/"></iframe>`)
+    })
+    await new Promise<void>((resolve) => evil.listen(0, '127.0.0.1', resolve))
+    try {
+      const page = await browser.newPage()
+      await page.goto(`http://127.0.0.1:${(evil.address() as AddressInfo).port}/`)
+      expect(
+        await page
+          .frames()[1]
+          ?.evaluate('document.querySelector("#page")')
+          .catch(() => null),
+      ).toBeNull()
+      const tried = await page.evaluate(
+        `Promise.all(['no-cors', 'cors'].flatMap((mode) => ['GET', 'POST'].map((method) => fetch(${JSON.stringify(`${world.origin}/api/about`)}, { mode, method, headers: { authorization: 'Bearer ${world.token}' } }).then((answer) => answer.type + answer.status, () => 'refused'))))`,
+      )
+      expect(tried).toEqual(['refused', 'refused', 'refused', 'refused'])
+    } finally {
+      await browser.close()
+      evil.closeAllConnections()
+      evil.close()
+    }
+  })
+})

@@ -1,0 +1,119 @@
+/** Unix sockets of the machine that a manifest names: connected by Cordon at the same path, and no other socket with them. */
+
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { createServer, type Server } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { resultText } from '../../../src/runtime/session/tool-result.ts'
+import { openSessionWorld, type SessionWorld } from '../session/session-world.ts'
+
+let session: SessionWorld
+let folder: string
+let servers: Server[]
+
+/** Answers with its name what it got, once the client has said all. */
+async function serve(name: string, path = join(folder, name)): Promise<string> {
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
+    let got = 0
+    socket.on('error', () => {})
+    socket.on('data', (chunk: Buffer) => (got += chunk.length))
+    socket.on('end', () => socket.end(`${name} got ${got}`))
+  })
+  servers.push(server)
+  await new Promise<void>((resolve) => server.listen(path, resolve))
+  return path
+}
+
+beforeEach(() => {
+  session = openSessionWorld()
+  folder = mkdtempSync(join(tmpdir(), 'cordon-sockets-'))
+  servers = []
+})
+afterEach(async () => {
+  await session.close()
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
+  rmSync(folder, { recursive: true, force: true })
+})
+
+async function inside(command: string, domains: readonly string[], denied: readonly string[] = []): Promise<string> {
+  const object = {
+    schema_version: 1,
+    permission: { mode: 'auto' },
+    security: { command_substitution: true, deny_domains: [...denied] },
+    capabilities: { allow: { commands: { default_domains: [...domains] } } },
+  }
+  const cordon = await session.open({ manifest: { object } })
+  return resultText(await cordon.openSession().call('bash', { command }))
+}
+
+const say = (path: string, bytes = 5) => `python3 - <<'E'
+import socket
+s = socket.socket(socket.AF_UNIX)
+try:
+  s.connect(${JSON.stringify(path)})
+  s.sendall(b'x' * ${bytes}); s.shutdown(socket.SHUT_WR)
+  print(b''.join(iter(lambda: s.recv(65536), b'')).decode() or 'closed')
+except OSError as error: print('refused', error.errno)
+E`
+
+describe('a unix socket that is granted', () => {
+  it('is there at its path, both ways, large and many times', async () => {
+    const path = await serve('docker.sock')
+    const text = await inside(`${say(path)}\n${say(path, 3_000_000)}\n${say(path)}`, [`unix:${path}`])
+    expect(text).toContain('docker.sock got 5')
+    expect(text).toContain('docker.sock got 3000000')
+  })
+
+  it('is reached by its real path and by a link to it, and said in the variable that names it', async () => {
+    const path = await serve('agent.sock')
+    const link = join(folder, 'link.sock')
+    symlinkSync(path, link)
+    const text = await inside(`${say(path)}\n${say(link)}`, [`unix:${link}`])
+    expect(text.match(/agent\.sock got 5/g)).toHaveLength(2)
+  })
+})
+
+describe('attacks', () => {
+  it('no other socket of the machine is in reach beside one that is', async () => {
+    const path = await serve('granted.sock')
+    const other = await serve('other.sock')
+    const shown = await serve('shown.sock', join(session.root, 'shown.sock'))
+    const text = await inside(`${say(path)}\n${say(other)}\n${say(shown)}`, [`unix:${path}`])
+    expect(text).toContain('granted.sock got 5')
+    expect(text).not.toMatch(/(?:other|shown)\.sock got/)
+    expect(text.match(/refused/g)).toHaveLength(2)
+  })
+
+  it('a socket in a place that commands see is not connected: a link there would lead Cordon elsewhere', async () => {
+    const secret = await serve('secret.sock')
+    mkdirSync(join(session.root, 'run'))
+    const path = join(session.root, 'run', 'link.sock')
+    symlinkSync(secret, path)
+    expect(await inside(`${say(path)}\n${say(secret)}`, [`unix:${path}`])).not.toContain('got')
+  })
+
+  it('nor is one behind a link there, in the middle of the way', async () => {
+    const secret = await serve('secret.sock')
+    symlinkSync(folder, join(session.root, 'run'))
+    const path = join(folder, 'way.sock')
+    symlinkSync(join(session.root, 'run', 'secret.sock'), path)
+    expect(await inside(`${say(path)}\n${say(secret)}`, [`unix:${path}`])).not.toContain('got')
+  })
+
+  it.each([['*'], ['unix:FOLDER/denied.sock']])('is closed by the denial %s', async (denial) => {
+    const path = await serve('denied.sock')
+    expect(await inside(say(path), [`unix:${path}`], [denial.replace('FOLDER', folder)])).not.toContain('got')
+  })
+
+  it('without a grant there are no unix sockets at all', async () => {
+    const path = await serve('free.sock')
+    expect(await inside(say(path), [])).toMatch(/refused|PermissionError|not permitted/)
+  })
+
+  it('one that is not there when the command starts is nowhere', async () => {
+    const path = await serve('here.sock')
+    const never = join(folder, 'never.sock')
+    expect(await inside(`${say(path)}\n${say(never)}`, [`unix:${path}`, `unix:${never}`])).toMatch(/got 5\s+refused 2/)
+  })
+})

@@ -1,0 +1,261 @@
+/** `cordon learn` for what people run: the proposal works, and every line of it is needed. */
+
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Project } from './cordon.ts'
+
+interface Case {
+  readonly name: string
+  readonly command: readonly string[]
+  readonly project: Readonly<Record<string, string>>
+  /** Files below the home directory. */
+  readonly home: Readonly<Record<string, string>>
+  readonly make?: (project: Project) => void
+  /** Kind and value as the manifest has it. */
+  readonly lines: readonly (readonly [kind: string, value: string])[]
+  /** Part of what it says it does not propose. */
+  readonly withheld?: readonly string[]
+  /** What the command leaves, to be cleared away before it runs again. */
+  readonly leaves: readonly string[]
+}
+
+const inFolder = (folder: string, program: string, args: readonly string[]) =>
+  execFileSync(program, args, { cwd: folder, stdio: 'pipe' })
+
+const WHEEL = `import zipfile
+w = zipfile.ZipFile('demo-1.0-py3-none-any.whl', 'w')
+w.writestr('demo.py', 'x = 1\\n')
+w.writestr('demo-1.0.dist-info/METADATA', 'Metadata-Version: 2.1\\nName: demo\\nVersion: 1.0\\n')
+w.writestr('demo-1.0.dist-info/WHEEL', 'Wheel-Version: 1.0\\nGenerator: t\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n')
+w.writestr('demo-1.0.dist-info/RECORD', '')
+w.close()
+`
+
+const CASES: readonly Case[] = [
+  {
+    name: 'npm ci, from a tarball beside the project',
+    command: ['npm', 'ci'],
+    project: {
+      'package.json': JSON.stringify({ name: 'p', dependencies: { dep: 'file:../home/pkgs/dep-1.0.0.tgz' } }),
+      'package-lock.json': JSON.stringify({
+        name: 'p',
+        lockfileVersion: 3,
+        packages: {
+          '': { name: 'p', dependencies: { dep: 'file:../home/pkgs/dep-1.0.0.tgz' } },
+          'node_modules/dep': { version: '1.0.0', resolved: 'file:../home/pkgs/dep-1.0.0.tgz' },
+        },
+      }),
+    },
+    home: { 'pkgs/package/package.json': '{"name":"dep","version":"1.0.0"}', 'pkgs/other.txt': 'x' },
+    make: ({ home }) => void inFolder(join(home, 'pkgs'), 'tar', ['czf', 'dep-1.0.0.tgz', 'package']),
+    lines: [['read', '~/pkgs/dep-1.0.0.tgz']],
+    leaves: ['node_modules'],
+  },
+  {
+    name: 'a build that imports its configuration and assets from elsewhere, and a file that it can do without',
+    command: ['node', 'build.mjs'],
+    project: {
+      'build.mjs': `import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { theme } from '../home/shared/config.mjs'
+const at = homedir() + '/assets/'
+if (existsSync(homedir() + '/notes/optional.json')) console.log('optional')
+mkdirSync('dist', { recursive: true })
+writeFileSync('dist/out.css', theme + ['a', 'b', 'c'].map((name) => readFileSync(at + name + '.css', 'utf8')).join(''))
+`,
+    },
+    home: {
+      'shared/config.mjs': 'export const theme = "t"\n',
+      'shared/unrelated.mjs': '',
+      'assets/a.css': 'a',
+      'assets/b.css': 'b',
+      'assets/c.css': 'c',
+      'notes/optional.json': '{}',
+    },
+    lines: [
+      ['read', '~/shared/config.mjs'],
+      ['read', '~/assets/**'],
+    ],
+    leaves: ['dist'],
+  },
+  {
+    name: 'git clone from a folder',
+    command: ['git', 'clone', '-q', '../home/repos/x.git', 'out'],
+    project: {},
+    home: { 'repos/y/readme': 'y' },
+    make: ({ home }) => void inFolder(join(home, 'repos'), 'git', ['init', '-q', '--bare', 'x.git']),
+    lines: [['read', '~/repos/x.git/**']],
+    leaves: ['out'],
+  },
+  {
+    name: 'pip install from a folder of wheels',
+    command: [
+      '/usr/bin/python3',
+      '-m',
+      'pip',
+      'install',
+      '-q',
+      '--no-index',
+      '--find-links',
+      '../home/wheels',
+      '--target',
+      'vendor',
+      'demo',
+    ],
+    project: {},
+    home: { 'wheels/make.py': WHEEL },
+    make: ({ home }) => void inFolder(join(home, 'wheels'), '/usr/bin/python3', ['make.py']),
+    lines: [['read', '~/wheels/**']],
+    leaves: ['vendor'],
+  },
+  {
+    name: 'a Makefile that includes rules and installs into a folder',
+    command: ['make', 'install'],
+    project: { Makefile: 'include ../home/mk/rules.mk\ninstall:\n\tcp Makefile $(DEST)/installed\n' },
+    home: { 'mk/rules.mk': 'DEST = ../home/out\n', 'out/keep': '' },
+    lines: [
+      ['read', '~/mk/rules.mk'],
+      ['directory', '~/out'],
+    ],
+    leaves: ['../home/out/installed'],
+  },
+  {
+    name: 'a script that wants secrets',
+    command: ['sh', 'deploy.sh'],
+    project: {
+      'deploy.sh':
+        'cat .env; cat ~/.aws/credentials; cat ~/.ssh/id_ed25519; set -e; cat ~/plans/today.txt > plan.txt\n',
+      '.env': 'TOKEN=hunter2-from-env\n',
+    },
+    home: {
+      '.aws/credentials': 'aws_secret_access_key = hunter2-from-aws\n',
+      '.ssh/id_ed25519': 'hunter2-from-ssh\n',
+      'plans/today.txt': 'go',
+      'plans/other.txt': 'stay',
+    },
+    lines: [['read', '~/plans/today.txt']],
+    withheld: ['.env', '~/.aws/credentials', '~/.ssh/id_ed25519'],
+    leaves: ['plan.txt'],
+  },
+]
+
+describe.each(CASES)('$name', ({ command, project: files, home, make, lines, withheld = [], leaves }) => {
+  let project: Project
+  let learned: {
+    proof: string
+    lines: { kind: string; value: string }[]
+    withheld: { subject: string }[]
+    text: string
+  }
+  let said = ''
+  const clear = () => {
+    for (const path of leaves) rmSync(join(project.directory, path), { recursive: true, force: true })
+  }
+  const works = (text: string): boolean => {
+    clear()
+    writeFileSync(join(dirname(project.directory), 'tried.toml'), text)
+    return project.cordon(['run', '--quiet', '--manifest', '../tried.toml', '--', ...command]).code === 0
+  }
+  beforeAll(() => {
+    project = new Project(files)
+    for (const [path, text] of Object.entries(home)) {
+      mkdirSync(dirname(join(project.home, path)), { recursive: true })
+      writeFileSync(join(project.home, path), text)
+    }
+    make?.(project)
+    const ran = project.cordon(['learn', '--try', '--json', '--', ...command])
+    said = ran.out + ran.err
+    learned = JSON.parse(ran.out)
+  })
+  afterAll(() => project.remove())
+
+  it('is proven, and says what it withholds', () => {
+    expect(learned.proof, said).toBe('proven')
+    expect(learned.lines.length).toBe(lines.length)
+    for (const [, value] of lines) expect(learned.text).toContain(JSON.stringify(value))
+    const kept = learned.withheld.map(({ subject }) => subject)
+    for (const subject of withheld)
+      expect(
+        kept.some((one) => one.endsWith(subject)),
+        subject,
+      ).toBe(true)
+    expect(said).not.toContain('hunter2')
+    // What the last run made is there, once.
+    for (const path of leaves) expect(existsSync(join(project.directory, path)), path).toBe(true)
+  })
+
+  it('works as a manifest, and without any line it does not', () => {
+    expect(works(learned.text)).toBe(true)
+    for (const [, value] of lines) {
+      const without = learned.text.replace(
+        new RegExp(`(, )?${JSON.stringify(value).replace(/[.*+?^$|()[\]\\]/g, '\\$&')}`),
+        '',
+      )
+      expect(without).not.toBe(learned.text)
+      expect(works(without), value).toBe(false)
+    }
+  })
+})
+
+describe('what it does not do', () => {
+  let project: Project
+  beforeAll(() => {
+    project = new Project({
+      'cordon.toml': 'schema_version = 1\n# mine\n[sandbox.os]\ncommand_fs = "system" # as it was\n',
+    })
+    mkdirSync(join(project.home, 'lib'))
+    writeFileSync(join(project.home, 'lib/a.txt'), 'a')
+    project.cordon(['sign', '--yes'])
+  })
+  afterAll(() => project.remove())
+
+  it('without a yes it runs once, closed, and changes nothing', () => {
+    const before = readFileSync(join(project.directory, 'cordon.toml'), 'utf8')
+    const { code, out } = project.cordon(['learn', '--', 'sh', '-c', 'cat ~/lib/a.txt > copy.txt'])
+    expect(code).toBe(1)
+    expect(out).toContain('it was not run with it')
+    expect(out).toContain('+ read ~/lib/a.txt')
+    expect(readFileSync(join(project.directory, 'cordon.toml'), 'utf8')).toBe(before)
+  })
+
+  it('a command that works as it is needs nothing, whatever it looked at', () => {
+    const { code, out } = project.cordon(['learn', '--try', '--json', '--', 'sh', '-c', 'cat ~/lib/a.txt; true'])
+    expect(code).toBe(0)
+    expect(JSON.parse(out)).toMatchObject({ proof: 'nothing-needed', lines: [], runs: 1 })
+  })
+
+  it('a host is named by what the command asked for, and the lines go into the manifest that is there', () => {
+    const ask = "fetch('https://pkg.example.org/x').catch(() => process.exit(3))"
+    const { code, out } = project.cordon(['learn', '--json', '--', 'node', '-e', ask])
+    const { lines, diff, text } = JSON.parse(out)
+    expect(code).toBe(1)
+    expect(lines).toMatchObject([{ kind: 'host', value: 'pkg.example.org' }])
+    expect(diff).toEqual(['+ [capabilities.allow.commands]', '+ default_domains = ["pkg.example.org"]'])
+    expect(text).toContain('command_fs = "system" # as it was')
+  })
+
+  it('a record tells what was refused, and what was never used', () => {
+    project.remove()
+    project = new Project()
+    writeFileSync(
+      join(project.directory, 'cordon.toml'),
+      'schema_version = 1\n[audit]\narguments = true\n[capabilities.allow.commands]\npatterns = ["node used.js", "node unused.js"]\ndefault_domains = ["never.example.org"]\n',
+    )
+    project.cordon(['sign', '--yes'])
+    writeFileSync(join(project.directory, 'used.js'), '')
+    project.cordon(['run', '--', 'node', 'used.js'])
+    project.cordon(['run', '--', 'node', '-e', "fetch('https://wanted.example.org/').catch(() => {})"])
+    const { out } = project.cordon(['learn', '--from', 'record', '--json'])
+    const { lines, unused, proof, diff } = JSON.parse(out)
+    expect(proof).toBe('recorded')
+    expect(lines.map(({ value }: { value: string }) => value)).toContain('wanted.example.org')
+    const names = unused.map(({ value }: { value: string }) => value)
+    expect(names).toContain('never.example.org')
+    expect(names).toContain('node unused.js')
+    expect(names).not.toContain('node used.js')
+    expect(diff).toContain('+ patterns = ["node used.js"]')
+    expect(diff).toContain('+ default_domains = ["wanted.example.org"]')
+  })
+})
