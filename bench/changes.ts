@@ -1,6 +1,6 @@
 /**
  * What the door for changes costs: real work in a sandbox whose changes are held and kept for undo, against bare bubblewrap with the
- * same namespaces and binds. In turns, in one run. `node bench/changes.ts [ROUNDS]`.
+ * same namespaces and binds. In turns, in one run. `node bench/changes.ts [ROUNDS [NAME]]`: NAME is how the works begin that are wanted.
  */
 
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
@@ -25,6 +25,7 @@ interface Work {
 
 const FILES = 5_000
 const ROUNDS = Number(process.argv[2] ?? 5)
+const WANTED = process.argv[3] ?? ''
 const base = mkdtempSync(join(tmpdir(), 'cordon-bench-changes-'))
 const project = join(base, 'project')
 const given = join(base, 'given')
@@ -64,7 +65,7 @@ const works: readonly Work[] = [
 try {
   furnish()
   const rows: string[][] = []
-  for (const work of works) {
+  for (const work of works.filter(({ name }) => name.startsWith(WANTED))) {
     const times: Record<'bare' | 'held', number[]> = { bare: [], held: [] }
     for (let round = 0; round < ROUNDS + 1; round++) {
       for (const side of ['bare', 'held'] as const) {

@@ -50,7 +50,7 @@ static int find_new(const struct call *c, int at, uint64_t path, struct spot *s)
     not_found(c);
     return -1;
   }
-  if (is_ours(s) && s->object < 0) return 0;
+  if (is_ours(s) && !s->is_there) return 0;
   if (is_ours(s)) answer(c, EEXIST);
   else let_go_on(c);
   leave_spot(s);
@@ -97,10 +97,10 @@ void answer_link(const struct call *c, int from_at, uint64_t from_path, int to_a
   if ((flags & ~(AT_EMPTY_PATH | AT_SYMLINK_FOLLOW)) || find_source(c, from_at, from_path, flags, &from)) return let_go_on(c);
   /* The kernel looks at the source first. */
   if (strchr(from.name, '/')) let_go_on(c);
-  else if (from.object < 0) answer(c, ENOENT);
+  else if (!from.is_there) answer(c, ENOENT);
   else if (find_new(c, to_at, to_path, &to) == 0) {
     /* By a second name a protected file could be written. */
-    int error = from.object >= 0 && is_ours(&from) && from.about.st_nlink > 0 ? judge(&from, CHANGE_WRITE) : 0;
+    int error = is_ours(&from) && from.about.st_nlink > 0 ? judge(&from, CHANGE_WRITE) : 0;
     if (error) refuse(c, &from, CHANGE_WRITE, error);
     else if (begin_making(c, &to, CHANGE_MAKE) == 0) {
       int failed = link_source(&from, &to);
@@ -114,14 +114,15 @@ void answer_link(const struct call *c, int from_at, uint64_t from_path, int to_a
 
 /* One name of a file less: a number that may come again is forgotten with the last. */
 static void after_removal(const struct spot *s) {
-  if (s->object >= 0 && (S_ISDIR(s->about.st_mode) || s->about.st_nlink == 1)) forget(&s->about);
+  if (s->is_there && (S_ISDIR(s->about.st_mode) || s->about.st_nlink == 1)) forget(&s->about);
 }
 
-static void remove_spot(const struct call *c, const struct spot *s, int flags) {
+static void remove_spot(const struct call *c, struct spot *s, int flags) {
   enum change change = flags & AT_REMOVEDIR ? CHANGE_UNFOLDER : CHANGE_REMOVE;
   uint32_t number = 0;
   int error = judge(s, change);
   if (error) return refuse(c, s, change, error);
+  if (keep_by_move(s) == 0) return answer(c, 0);
   uint8_t kept = keep_removed(s, &number);
   if (may_not_lose(kept)) return refuse(c, s, change, EDQUOT);
   if ((error = journal('u', s, NULL, kept, number))) return answer(c, error);
@@ -138,16 +139,16 @@ void answer_remove(const struct call *c, int at, uint64_t path, int flags) {
   static char text[PATH_MAX];
   if ((flags & ~AT_REMOVEDIR) || copy_text(c, path, text, sizeof text)) return let_go_on(c);
   if (find_spot(c, at, text, 0, &s)) return not_found(c);
-  int is_folder = s.object >= 0 && S_ISDIR(s.about.st_mode);
+  int is_folder = s.is_there && S_ISDIR(s.about.st_mode);
   if (!is_ours(&s) || is_dot(&s)) let_go_on(c);
-  else if (s.object < 0) answer(c, ENOENT);
+  else if (!s.is_there) answer(c, ENOENT);
   /* Of the other kind it fails; the wall would have another word for it. */
   else if (is_folder != !!(flags & AT_REMOVEDIR)) answer(c, unlinkat(s.parent, s.name, flags) ? errno : 0);
   else remove_spot(c, &s, flags);
   leave_spot(&s);
 }
 
-static int judge_rename(const struct spot *from, const struct spot *to, unsigned flags, const struct spot **about) {
+static int judge_rename(struct spot *from, struct spot *to, unsigned flags, const struct spot **about) {
   int error = judge(from, CHANGE_MOVE);
   *about = from;
   if (error) return error;
@@ -157,7 +158,7 @@ static int judge_rename(const struct spot *from, const struct spot *to, unsigned
   }
   *about = to;
   if ((error = judge(to, CHANGE_PLACE))) return error;
-  if (to->object < 0) return 0;
+  if (!to->is_there) return 0;
   /* What was there goes away: it may not be held, nor have something held below it. */
   if (is_above_held(to->path)) return EBUSY;
   if (!(flags & RENAME_EXCHANGE)) return 0;
@@ -167,12 +168,12 @@ static int judge_rename(const struct spot *from, const struct spot *to, unsigned
   return judge(from, CHANGE_PLACE);
 }
 
-static void rename_spot(const struct call *c, const struct spot *from, const struct spot *to, unsigned flags) {
+static void rename_spot(const struct call *c, struct spot *from, struct spot *to, unsigned flags) {
   const struct spot *about;
   uint32_t number = 0;
   uint8_t kept = 0;
   int exchanges = (flags & RENAME_EXCHANGE) != 0;
-  int same = to->object >= 0 && from->about.st_ino == to->about.st_ino && from->about.st_dev == to->about.st_dev;
+  int same = to->is_there && from->about.st_ino == to->about.st_ino && from->about.st_dev == to->about.st_dev;
   int error = judge_rename(from, to, flags, &about);
   int by_content = is_judged_by_content(to) || (exchanges && is_judged_by_content(from));
   /* Two names of one file: the kernel says that it is done, and does nothing. */
@@ -189,7 +190,7 @@ static void rename_spot(const struct call *c, const struct spot *from, const str
     if (by_content && error == EROFS) return refuse(c, to, CHANGE_PLACE, error);
     return answer(c, error);
   }
-  if (S_ISDIR(from->about.st_mode) || exchanges) forget_parent();
+  if (S_ISDIR(from->about.st_mode) || exchanges) forget_parents();
   if (!exchanges) after_removal(to);
   answer(c, 0);
 }
@@ -201,11 +202,11 @@ void answer_rename(const struct call *c, int from_at, uint64_t from_path, int to
   if ((flags & ~(RENAME_NOREPLACE | RENAME_EXCHANGE | RENAME_WHITEOUT)) || ((flags & RENAME_EXCHANGE) && flags != RENAME_EXCHANGE)) return let_go_on(c);
   if (find_spot(c, from_at, from_text, 0, &from)) return not_found(c);
   if (find_spot(c, to_at, to_text, 0, &to)) not_found(c);
-  else if (is_ours(&from) && from.object < 0 && !is_dot(&from) && !is_dot(&to) && !(flags & RENAME_WHITEOUT)) {
+  else if (is_ours(&from) && !from.is_there && !is_dot(&from) && !is_dot(&to) && !(flags & RENAME_WHITEOUT)) {
     answer(c, ENOENT);
     leave_spot(&to);
   } else {
-    int is_plain = from.object >= 0 && !is_dot(&from) && !is_dot(&to) && !(flags & RENAME_WHITEOUT);
+    int is_plain = from.is_there && !is_dot(&from) && !is_dot(&to) && !(flags & RENAME_WHITEOUT);
     if (is_plain && is_ours(&from) && is_ours(&to)) rename_spot(c, &from, &to, flags);
     /* From one place to another is from one mount to another; the wall would have another word for it. */
     else if (is_plain && from.place && to.place && (is_ours(&from) || is_ours(&to))) answer(c, EXDEV);
@@ -222,7 +223,8 @@ void answer_truncate(const struct call *c, uint64_t path, off_t length) {
   uint32_t number;
   if (length < 0 || copy_text(c, path, text, sizeof text)) return let_go_on(c);
   if (find_spot(c, AT_FDCWD, text, 1, &s)) return not_found(c);
-  if (!is_ours(&s) || s.object < 0 || !S_ISREG(s.about.st_mode) || strchr(s.name, '/')) let_go_on(c);
+  if (!is_ours(&s) || !s.is_there || !S_ISREG(s.about.st_mode) || strchr(s.name, '/')) let_go_on(c);
+  else if (open_object(&s) < 0) answer(c, errno);
   else {
     int error = judge(&s, CHANGE_WRITE);
     snprintf(link, sizeof link, "/proc/self/fd/%d", s.object);
@@ -245,7 +247,9 @@ void answer_truncate(const struct call *c, uint64_t path, off_t length) {
  * Who changes the path meanwhile escapes the journal, not the wall.
  */
 static void note_mode(const struct spot *s) {
-  if (!is_ours(s) || is_loose(s) || s->object < 0 || s->about.st_nlink == 0 || (seen(&s->about) & (SEEN_MADE | SEEN_MODE))) return;
+  /* A directory that may not be searched any more leads nowhere. */
+  if (s->is_there && S_ISDIR(s->about.st_mode)) forget_parents();
+  if (!is_ours(s) || is_loose(s) || !s->is_there || s->about.st_nlink == 0 || (seen(&s->about) & (SEEN_MADE | SEEN_MODE))) return;
   if (journal('a', s, NULL, 0, 0) == 0) see(&s->about, SEEN_MODE);
 }
 

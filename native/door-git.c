@@ -222,7 +222,7 @@ int place_config(const struct spot *from, const struct spot *to) {
   char *text = read_config(from->parent, from->name, &size), *before = read_config(to->parent, to->name, &old_size);
   judged = to;
   /* One that is there and cannot be read could hold anything. */
-  int error = text && (before || to->object < 0) && is_harmless(text, before ? before : "") ? 0 : EROFS;
+  int error = text && (before || !to->is_there) && is_harmless(text, before ? before : "") ? 0 : EROFS;
   if (error == 0) {
     unlinkat(to->parent, aside, 0); /* of one that was killed in the middle */
     int fd = openat(to->parent, aside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);

@@ -16,11 +16,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
 #define MAX_REFUSED 1000
 #define MAX_SEEN (4u << 20)
+#define GROUP 64
+#define PAGE 4096
+#define WINDOW (1 << 20)
+#define WRITTEN_RECORDS 16 /* for so few a window does not pay */
 
 static int keep = -1, journal_fd = -1;
 static const char *keep_path;
@@ -42,7 +47,7 @@ int open_keep(int host) {
   if (!keep_path) return 0;
   keep = openat(host, keep_path + 1, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (keep < 0) return -1;
-  journal_fd = openat(keep, "journal", O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+  journal_fd = openat(keep, "journal", O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   return journal_fd < 0 ? -1 : 0;
 }
 
@@ -118,13 +123,54 @@ static void put_text(struct record *r, const char *text) {
   r->size += length;
 }
 
+/*
+ * The first records are written; a call that has many gets a window into the file, because a store costs a tenth of a write. Either
+ * way a record is in the page cache, whole, before the deed: its size, without which it does not count, is stored last.
+ */
+static uint8_t *window;
+static off_t window_at, journal_end_at;
+
+static int open_window(void) {
+  off_t at = journal_end_at & ~(off_t)(PAGE - 1);
+  if (window) munmap(window, WINDOW);
+  window = NULL;
+  /* The room is there before it is used: a full disk must be an error here, not a signal later. */
+  if (fallocate(journal_fd, 0, at, WINDOW)) return -1;
+  void *mapped = mmap(NULL, WINDOW, PROT_READ | PROT_WRITE, MAP_SHARED, journal_fd, at);
+  if (mapped == MAP_FAILED) return -1;
+  window = mapped;
+  window_at = at;
+  return 0;
+}
+
+static int store_record(const struct record *r) {
+  if ((!window || journal_end_at + (off_t)r->size > window_at + WINDOW) && open_window()) return -1;
+  uint8_t *to = window + (journal_end_at - window_at);
+  memcpy(to + 4, r->bytes + 4, r->size - 4);
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  __atomic_thread_fence(__ATOMIC_RELEASE);
+  memcpy(to, r->bytes, 4);
+  journal_end_at += (off_t)r->size;
+  return 0;
+}
+
 /* Returns 0 when the journal holds the record. Without one, nothing that can be lost may be done. */
 static int write_record(struct record *r) {
+  static uint32_t written;
+  static int is_windowless; /* the file system has no room to reserve */
   for (size_t i = 0; i < 4; i++) r->bytes[i] = (uint8_t)(r->size >> (8 * i));
+  if (!is_windowless && written >= WRITTEN_RECORDS) {
+    if (store_record(r) == 0) return 0;
+    is_windowless = 1;
+    if (ftruncate(journal_fd, journal_end_at)) return -1;
+  }
   ssize_t n;
-  do n = write(journal_fd, r->bytes, r->size);
+  do n = pwrite(journal_fd, r->bytes, r->size, journal_end_at);
   while (n < 0 && errno == EINTR);
-  return n == (ssize_t)r->size ? 0 : -1;
+  if (n != (ssize_t)r->size) return -1;
+  written++;
+  journal_end_at += n;
+  return 0;
 }
 
 static void begin_record(struct record *r, char op, uint8_t kept, uint32_t number) {
@@ -140,9 +186,9 @@ int journal(char op, const struct spot *s, const struct spot *to, uint8_t kept, 
   static struct record r;
   static const struct stat nothing;
   if (journal_fd < 0 || is_loose(s)) return 0;
-  const struct stat *about = s->object >= 0 ? &s->about : &nothing;
+  const struct stat *about = s->is_there ? &s->about : &nothing;
   /* For a rename it is what was there before that matters. */
-  if (to && op == 'r') about = to->object >= 0 ? &to->about : &nothing;
+  if (to && op == 'r') about = to->is_there ? &to->about : &nothing;
   begin_record(&r, op, kept, number);
   put(&r, about->st_mode, 4);
   put(&r, about->st_uid, 4);
@@ -174,11 +220,31 @@ static void write_mark(char op, uint32_t mode, uint32_t uid, const struct timesp
   (void)write_record(&r); /* only what is lost for want of it matters, and nothing is */
 }
 
+/*
+ * The folder of a kept file: the first lie beside the journal, the others in groups, because in a folder of thousands ext4 spends more
+ * time on finding a place for a name than on all the rest of a removal. As keptName in src/undo/journal.ts has it. -1: there is none.
+ */
+static int kept_folder(uint32_t number) {
+  static uint32_t current;
+  static int fd = -1;
+  char name[16];
+  uint32_t group = number / GROUP;
+  if (group == 0) return keep;
+  if (group == current) return fd;
+  snprintf(name, sizeof name, "g%u", group);
+  /* The umask is the command's. */
+  if (mkdirat(keep, name, 0700) == 0 && fchmodat(keep, name, 0700, 0)) return -1;
+  if (fd >= 0) close(fd);
+  fd = openat(keep, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  current = fd < 0 ? 0 : group;
+  return fd;
+}
+
 static void drop_kept(uint8_t kept, uint32_t number) {
   char name[16];
   if (!(kept & (KEPT_LINK | KEPT_COPY))) return;
   snprintf(name, sizeof name, "%u", number);
-  unlinkat(keep, name, 0);
+  unlinkat(kept_folder(number), name, 0);
 }
 
 /* The change that was announced was not made. */
@@ -205,6 +271,7 @@ void journal_end(void) {
   if (journal_fd < 0) return;
   clock_gettime(CLOCK_REALTIME, &now);
   write_mark('z', 0, 0, &now, "");
+  if (window && ftruncate(journal_fd, journal_end_at)) return; /* zeros behind the last record end it as well */
 }
 
 static int is_same_file(int folder, const char *name, const struct stat *as) {
@@ -228,8 +295,8 @@ static int copy_bytes(int from, int to, uint64_t size) {
   return 0;
 }
 
-static int copy_into(int from, const char *name, uint64_t size) {
-  int to = openat(keep, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+static int copy_into(int from, int folder, const char *name, uint64_t size) {
+  int to = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (to < 0) return -1;
   int bad = ioctl(to, FICLONE, from) != 0;
   if (bad && size <= file_limit && size <= bytes_left) {
@@ -237,7 +304,7 @@ static int copy_into(int from, const char *name, uint64_t size) {
     bytes_left -= size;
   }
   close(to);
-  if (bad) unlinkat(keep, name, 0);
+  if (bad) unlinkat(folder, name, 0);
   return bad ? -1 : 0;
 }
 
@@ -249,7 +316,7 @@ static uint8_t keep_copy(const struct spot *s, int fd, uint32_t *number) {
   int from = open(link, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
   if (from < 0) return KEPT_LOST;
   snprintf(name, sizeof name, "%u", ++last_number);
-  int bad = copy_into(from, name, (uint64_t)s->about.st_size);
+  int bad = copy_into(from, kept_folder(last_number), name, (uint64_t)s->about.st_size);
   close(from);
   if (bad) return KEPT_LOST;
   *number = last_number;
@@ -259,21 +326,58 @@ static uint8_t keep_copy(const struct spot *s, int fd, uint32_t *number) {
 /* Nobody was asked about this command because everything it destroys can be put back: then the rest stays as it is. */
 int may_not_lose(uint8_t kept) { return must_keep && (kept & KEPT_LOST); }
 
+static int needs_name(const struct spot *s) {
+  return keep >= 0 && !is_loose(s) && s->is_there && !S_ISDIR(s->about.st_mode) && !((seen(&s->about) & SEEN_MADE) && s->about.st_nlink == 1);
+}
+
+/*
+ * Removes a name by moving it to what is kept: one change of the file system in the place of two. Killed before it, the file is
+ * where it was; after it, it is kept. Returns 0 when it is done; otherwise nothing is changed, and the kernel's own words are to be had.
+ */
+int keep_by_move(const struct spot *s) {
+  char name[16];
+  int host = needs_name(s) && s->mount && s->mount == s->folder_mount ? host_folder(s) : -1;
+  if (host < 0) return -1;
+  uint32_t number = ++last_number;
+  int folder = kept_folder(number);
+  if (folder < 0) return -1;
+  snprintf(name, sizeof name, "%u", number);
+  if (journal('u', s, NULL, KEPT_LINK, number)) return -1;
+  if (renameat2(host, s->name, folder, name, RENAME_NOREPLACE) == 0) {
+    if (is_same_file(folder, name, &s->about)) {
+      if (s->about.st_nlink == 1) see(&s->about, SEEN_GONE);
+      return 0;
+    }
+    /* Somebody on the host was faster, and this is another file: not what was judged. */
+    (void)renameat2(folder, name, host, s->name, RENAME_NOREPLACE);
+  }
+  journal_failed(s, 0, 0);
+  return -1;
+}
+
+/* Gives what is about to lose its name another one. */
+static int link_kept(const struct spot *s, int folder, const char *name) {
+  int host = host_folder(s);
+  if (host >= 0) return linkat(host, s->name, folder, name, 0);
+  return s->place->host >= 0 ? linkat(s->place->host, s->path + s->place->length + 1, folder, name, 0) : -1;
+}
+
 /* Keeps what is about to lose its name: a second name is enough. */
-uint8_t keep_removed(const struct spot *s, uint32_t *number) {
+uint8_t keep_removed(struct spot *s, uint32_t *number) {
   char name[16];
   *number = 0;
-  if (keep < 0 || is_loose(s) || s->object < 0 || S_ISDIR(s->about.st_mode)) return 0;
-  if ((seen(&s->about) & SEEN_MADE) && s->about.st_nlink == 1) return KEPT_MADE;
-  snprintf(name, sizeof name, "%u", ++last_number);
-  if (s->place->host >= 0 && linkat(s->place->host, s->path + s->place->length + 1, keep, name, 0) == 0) {
-    if (is_same_file(keep, name, &s->about)) {
+  if (!needs_name(s)) return keep < 0 || is_loose(s) || !s->is_there || S_ISDIR(s->about.st_mode) ? 0 : KEPT_MADE;
+  int folder = kept_folder(++last_number);
+  if (folder < 0) return KEPT_LOST;
+  snprintf(name, sizeof name, "%u", last_number);
+  if (link_kept(s, folder, name) == 0) {
+    if (is_same_file(folder, name, &s->about)) {
       *number = last_number;
       return KEPT_LINK;
     }
-    unlinkat(keep, name, 0);
+    unlinkat(folder, name, 0);
   }
-  return S_ISREG(s->about.st_mode) ? keep_copy(s, s->object, number) : KEPT_LOST;
+  return S_ISREG(s->about.st_mode) ? keep_copy(s, open_object(s), number) : KEPT_LOST;
 }
 
 /* Keeps the content of a plain file that has been opened for writing; 0 when there is no need. */

@@ -52,12 +52,13 @@ static void open_fifo(const struct call *c, struct spot *s, int flags) {
   if (fd >= 0) return hand_in(c, fd, flags);
   if (errno != ENXIO || (flags & O_NONBLOCK) || (flags & O_ACCMODE) != O_WRONLY) return answer(c, errno);
   if (waiting_count == MAX_WAITING) return answer(c, EMFILE);
+  int parent = fcntl(s->parent, F_DUPFD_CLOEXEC, 0);
+  if (parent < 0) return answer(c, errno);
   struct waiting *w = &waiting[waiting_count++];
   w->id = c->id;
-  w->parent = s->parent;
+  w->parent = parent;
   w->flags = flags;
   strcpy(w->name, s->name);
-  s->parent = -1;
 }
 
 /* Files that the command was given as its streams: the wall does not know where they lie, and they are the command's to write. */
@@ -72,7 +73,7 @@ void door_note_stream(int fd) {
 }
 
 static int is_stream(const struct spot *s) {
-  for (size_t i = 0; s->parent < 0 && s->object >= 0 && i < stream_count; i++)
+  for (size_t i = 0; s->parent < 0 && s->is_there && i < stream_count; i++)
     if (streams[i].device == s->about.st_dev && streams[i].inode == s->about.st_ino) return 1;
   return 0;
 }
@@ -82,8 +83,9 @@ static void refuse(const struct call *c, const struct spot *s, enum change chang
   answer(c, error);
 }
 
-static void make_nameless(const struct call *c, const struct spot *s, int flags, mode_t mode) {
+static void make_nameless(const struct call *c, struct spot *s, int flags, mode_t mode) {
   char link[32];
+  if (open_object(s) < 0) return answer(c, errno);
   snprintf(link, sizeof link, "/proc/self/fd/%d", s->object);
   use_umask(umask_of(c->tid));
   int fd = open(link, flags | O_CLOEXEC, mode);
@@ -166,7 +168,7 @@ void answer_open(const struct call *c, int at, uint64_t path, int flags, mode_t 
   if ((flags & O_PATH) || (flags & (O_CREAT | O_DIRECTORY)) == (O_CREAT | O_DIRECTORY)) return let_go_on(c);
   if (copy_text(c, path, text, sizeof text) || !strcmp(text, "/dev/null")) return let_go_on(c);
   if (find_spot(c, at, text, is_tmpfile || (!(flags & O_NOFOLLOW) && !is_new_only), &s)) return not_found(c);
-  int is_there = s.object >= 0;
+  int is_there = s.is_there;
   if (is_stream(&s)) open_stream(c, &s, flags);
   else if (!is_ours(&s)) let_go_on(c);
   else if (is_tmpfile && is_there && S_ISDIR(s.about.st_mode)) make_nameless(c, &s, flags, mode);

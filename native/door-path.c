@@ -11,7 +11,6 @@
 #include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
-#include <time.h>
 #include <unistd.h>
 
 #define MAX_LINKS 40 /* the kernel's own limit */
@@ -74,72 +73,6 @@ static int follow_magic(int folder, const char *name) {
     return -1;
   }
   return openat(folder, name, O_PATH | O_CLOEXEC);
-}
-
-/*
- * The directory of the call before: `rm -r` and `cp -r` name one after the other in the same. Its path holds until something is
- * moved through the door; what the host moves is seen after MAX_AGE.
- */
-static struct {
-  int fd;
-  int lent; /* spots that use the descriptor */
-  int is_known;
-  struct timespec at;
-  dev_t device;
-  ino_t inode;
-  char path[PATH_MAX];
-} before = {.fd = -1};
-
-#define MAX_AGE_NS 10000000
-
-void forget_parent(void) { before.is_known = 0; }
-
-static int is_fresh(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-  return (now.tv_sec - before.at.tv_sec) * 1000000000L + (now.tv_nsec - before.at.tv_nsec) < MAX_AGE_NS;
-}
-
-/* A name in the directory of the call before. Returns 0 when it is that, and all of the spot but the object is known. */
-static int find_in_same(const struct call *c, int at, const char *path, struct spot *s) {
-  char link[64];
-  size_t length = strlen(path), above;
-  if (!before.is_known || length > NAME_MAX || strchr(path, '/') || !strcmp(path, ".") || !strcmp(path, "..") || !is_fresh()) return -1;
-  name_start(c, at, link);
-  if (stat(link, &s->folder) || s->folder.st_ino != before.inode || s->folder.st_dev != before.device || s->folder.st_nlink == 0) return -1;
-  above = strlen(before.path);
-  if (above + length + 2 > sizeof s->path) return -1;
-  memcpy(s->path, before.path, above);
-  if (above == 1) above = 0;
-  s->path[above] = '/';
-  memcpy(s->path + above + 1, path, length + 1);
-  memcpy(s->name, path, length + 1);
-  s->parent = before.fd;
-  before.lent++;
-  s->place = place_of(s->path);
-  return 0;
-}
-
-/* A descriptor that a spot has no use for any more stays for the next call, unless the one that is there is in use. */
-static void keep_parent(struct spot *s) {
-  size_t length = strcspn(s->name, "/"), end = strlen(s->path);
-  int is_plain = s->folder.st_nlink > 0 && length > 0 && end > length + 1 && !memcmp(s->path + end - length, s->name, length) && strcmp(s->name, ".") && strcmp(s->name, "..");
-  if (s->parent == before.fd) {
-    before.lent--;
-    return;
-  }
-  if (before.lent > 0 || !is_plain) {
-    close(s->parent);
-    return;
-  }
-  if (before.fd >= 0) close(before.fd);
-  before.fd = s->parent;
-  before.is_known = 1;
-  before.device = s->folder.st_dev;
-  before.inode = s->folder.st_ino;
-  clock_gettime(CLOCK_MONOTONIC_COARSE, &before.at);
-  memcpy(before.path, s->path, end - length - 1);
-  before.path[end - length - 1] = 0;
 }
 
 struct walk {
@@ -223,7 +156,7 @@ static int name_spot(struct spot *s) {
   size_t length = strcspn(s->name, "/");
   int is_dot = !strcmp(s->name, ".") || !strcmp(s->name, "..") || !strcmp(s->name, "./") || !strcmp(s->name, "../");
   s->path[0] = 0;
-  if (s->parent < 0 || (is_dot && s->object >= 0)) path_of_fd(s->object, s->path);
+  if (s->parent < 0 || (is_dot && s->is_there)) path_of_fd(s->object, s->path);
   else {
     path_of_fd(s->parent, s->path);
     size_t at = strlen(s->path);
@@ -242,15 +175,23 @@ static int name_spot(struct spot *s) {
   }
   s->place = place_of(s->path);
   /* In a directory that is gone nothing can be made; the kernel says so. */
-  if (s->parent < 0) return 0;
-  if (fstat(s->parent, &s->folder)) return -1;
+  if (s->parent < 0) {
+    /* Somebody holds it open, and it has no name any more but that of the kept file. */
+    if (!s->place && s->about.st_nlink == 1 && (seen(&s->about) & SEEN_GONE)) {
+      s->place = any_root();
+      s->about.st_nlink = 0;
+    }
+    return 0;
+  }
+  if (look_by_name(s->parent, "", AT_EMPTY_PATH, &s->folder, &s->folder_mount)) return -1;
   if (s->folder.st_nlink == 0) s->place = NULL;
   return 0;
 }
 
 static int look_at(struct spot *s, int fd) {
   s->object = fd;
-  return fstat(fd, &s->about);
+  s->is_there = 1;
+  return look_by_name(fd, "", AT_EMPTY_PATH, &s->about, &s->mount);
 }
 
 static int walk_on(struct walk *w, int follow, struct spot *s) {
@@ -273,7 +214,8 @@ static int walk_on(struct walk *w, int follow, struct spot *s) {
     int fd = openat(w->at, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0) return last && errno == ENOENT ? end_at_name(w, s, name, length, slash) : -1;
     struct stat about;
-    if (fstat(fd, &about)) {
+    uint64_t mount;
+    if (look_by_name(fd, "", AT_EMPTY_PATH, &about, &mount)) {
       close(fd);
       return -1;
     }
@@ -294,7 +236,9 @@ static int walk_on(struct walk *w, int follow, struct spot *s) {
     }
     if (last) {
       s->object = fd;
+      s->is_there = 1;
       s->about = about;
+      s->mount = mount;
       return end_at_name(w, s, name, length, slash);
     }
     close(w->at);
@@ -303,33 +247,49 @@ static int walk_on(struct walk *w, int follow, struct spot *s) {
   }
 }
 
+static void clear_spot(struct spot *s) {
+  s->parent = s->object = -1;
+  s->is_there = 0;
+  s->known = NULL;
+  s->name[0] = 0;
+  s->place = NULL;
+  s->start_inode = 0;
+}
+
+/* In a known directory one look is enough. Returns 1 when it is not found so: a link, or something that the kernel has a word for. */
+static int find_in_known(const struct call *c, int at, const char *path, int follow, struct spot *s) {
+  if (find_parent(c, at, path, s)) return 1;
+  if (look_by_name(s->parent, s->name, AT_SYMLINK_NOFOLLOW, &s->about, &s->mount) == 0) {
+    s->is_there = 1;
+    if (!follow || !S_ISLNK(s->about.st_mode)) return 0;
+  } else if (errno == ENOENT) return 0;
+  return_parent(s);
+  s->is_there = 0;
+  s->name[0] = 0;
+  s->place = NULL;
+  return 1;
+}
+
 /* Finds where a path leads; the last name is followed if it is a link and `follow` says so. -1: errno says why, as for the caller. */
 int find_spot(const struct call *c, int at, const char *path, int follow, struct spot *s) {
   static struct walk w; /* one call is answered at a time */
-  s->parent = s->object = -1;
-  s->name[0] = 0;
-  s->place = NULL;
+  clear_spot(s);
   if (path[0] == 0) {
     errno = ENOENT;
     return -1;
   }
+  if (find_in_known(c, at, path, follow, s) == 0) return 0;
   w.c = c;
   w.links = 0;
-  if (path[0] != '/' && find_in_same(c, at, path, s) == 0) {
-    int fd = openat(s->parent, path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0 && errno == ENOENT) return 0;
-    if (fd >= 0 && look_at(s, fd) == 0 && !(follow && S_ISLNK(s->about.st_mode))) return 0;
-    /* A link, or something that the kernel has a word for. */
-    leave_spot(s);
-    s->name[0] = 0;
-    s->place = NULL;
-  }
   w.at = open_start(c, at, path);
   if (w.at < 0) return -1;
   memcpy(w.rest, path, strlen(path) + 1);
   int bad = leap(&w) || walk_on(&w, follow, s) || name_spot(s);
   if (w.at >= 0) close(w.at);
-  if (!bad) return 0;
+  if (!bad) {
+    keep_parent(s, path, w.links);
+    return 0;
+  }
   int error = errno;
   leave_spot(s);
   errno = error;
@@ -339,9 +299,7 @@ int find_spot(const struct call *c, int at, const char *path, int follow, struct
 /* What a descriptor of the caller's stands for. */
 int find_object(const struct call *c, int fd, struct spot *s) {
   char link[64];
-  s->parent = s->object = -1;
-  s->name[0] = 0;
-  s->place = NULL;
+  clear_spot(s);
   snprintf(link, sizeof link, "/proc/%d/fd/%d", c->tid, fd);
   int object = open(link, O_PATH | O_CLOEXEC);
   if (object < 0) {
@@ -355,8 +313,23 @@ int find_object(const struct call *c, int fd, struct spot *s) {
   return -1;
 }
 
+/* A descriptor of what was found: of that very thing, or -1. */
+int open_object(struct spot *s) {
+  struct stat about;
+  uint64_t mount;
+  if (s->object >= 0 || !s->is_there) return s->object;
+  int fd = openat(s->parent, s->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+  if (fd < 0) return -1;
+  if (look_by_name(fd, "", AT_EMPTY_PATH, &about, &mount) || about.st_ino != s->about.st_ino || about.st_dev != s->about.st_dev) {
+    close(fd);
+    errno = ESTALE;
+    return -1;
+  }
+  return s->object = fd;
+}
+
 void leave_spot(struct spot *s) {
-  if (s->parent >= 0) keep_parent(s);
+  return_parent(s);
   if (s->object >= 0) close(s->object);
-  s->parent = s->object = -1;
+  s->object = -1;
 }

@@ -222,7 +222,7 @@ static int rule_about(const struct spot *s, int *is_exact) {
  */
 int judge(const struct spot *s, enum change change) {
   int is_exact = 0;
-  int is_there = s->object >= 0;
+  int is_there = s->is_there;
   if (is_loose(s)) return 0;
   if (is_there && change != CHANGE_MODE && is_held_inode(&s->about)) return EROFS;
   if ((change == CHANGE_REMOVE || change == CHANGE_MOVE || change == CHANGE_UNFOLDER) && is_above_held(s->path)) return EBUSY;
@@ -275,7 +275,7 @@ static int has_entry(int folder, const char *glob) {
  * A directory that moves brings what is below it to another name: `mv plain .git`, with plain/hooks in it. Refused where that is
  * what a rule goes on with, unless the directory has that name already.
  */
-int judge_tree(const struct spot *from, const struct spot *to) {
+int judge_tree(struct spot *from, const struct spot *to) {
   static char folded[PATH_MAX], before[PATH_MAX];
   static char *names[MAX_PARTS], *before_names[MAX_PARTS];
   if (!S_ISDIR(from->about.st_mode) || is_loose(to)) return 0;
@@ -290,7 +290,7 @@ int judge_tree(const struct spot *from, const struct spot *to) {
     if (rule->is_absolute || (action != ACTION_REFUSE && action != ACTION_JUDGE)) continue;
     size_t taken = wants_more(rule, names, count);
     if (taken == 0 || wants_more(rule, before_names, before_count) == taken) continue;
-    if (has_entry(from->object, rule->segments[taken])) return EROFS;
+    if (open_object(from) < 0 || has_entry(from->object, rule->segments[taken])) return EROFS;
   }
   return 0;
 }

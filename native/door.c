@@ -78,6 +78,12 @@ const struct door_place *place_of(const char *path) {
   return best;
 }
 
+const struct door_place *any_root(void) {
+  for (size_t i = 0; i < place_count; i++)
+    if (places[i].kind == PLACE_ROOT) return &places[i];
+  return NULL;
+}
+
 /* Before anything is mounted over it: the roots and the folder for what is kept, by the host's own mounts. */
 int door_prepare(int host) {
   door_sort_held();

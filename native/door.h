@@ -3,8 +3,8 @@
  * call that would to this program, which looks where it leads, judges it, keeps what would be lost, does it itself and
  * hands the descriptor in. Where it leads outside the roots the kernel goes on with it, and the wall decides.
  *
- * door.c answers the calls, door-open.c those that open, door-change.c the others, door-path.c finds where a path leads,
- * door-rules.c judges, door-git.c and door-git-key.c read git's configuration, door-keep.c keeps what is lost and writes the journal.
+ * door.c answers the calls, door-open.c those that open, door-change.c the others, door-path.c finds where a path leads
+ * and door-parent.c remembers it, door-rules.c judges, door-git.c and door-git-key.c read git's configuration, door-keep.c keeps what is lost and writes the journal.
  */
 #ifndef DOOR_H
 #define DOOR_H
@@ -25,10 +25,16 @@ struct call {
 /* Where a path leads. */
 struct spot {
   int parent;             /* the directory that holds the name; -1 when the object came by a descriptor */
-  int object;             /* what is there, itself and not where it leads; -1 when there is nothing */
+  int is_there;           /* whether there is anything */
+  int object;             /* what is there, itself and not where it leads; -1 until open_object() wants it */
   char name[NAME_MAX + 2]; /* as the caller wrote it, with one slash behind it if there were any */
   struct stat about;      /* of the object */
   struct stat folder;     /* of the parent */
+  uint64_t mount, folder_mount; /* in which the two lie; 0 when it is not known */
+  struct parent *known;   /* whose the descriptor of the parent is; NULL when it is the spot's own */
+  dev_t start_device;     /* where a path without a slash in front starts; the inode is 0 when nobody looked */
+  ino_t start_inode;
+  uint64_t start_mount;
   char path[PATH_MAX];    /* canonical, without a slash behind it */
   const struct door_place *place;
 };
@@ -55,6 +61,7 @@ void note_umask(unsigned mask);
 void use_umask(mode_t mask);
 int door_take_place(enum place_kind kind, const char *path);
 int door_is_on(void);
+const struct door_place *any_root(void);
 const struct door_place *place_of(const char *path);
 int is_ours(const struct spot *s);
 int is_loose(const struct spot *s);
@@ -86,8 +93,17 @@ int copy_text(const struct call *c, uint64_t from, char *into, size_t size);
 int find_spot(const struct call *c, int at, const char *path, int follow, struct spot *s);
 int find_object(const struct call *c, int fd, struct spot *s);
 void leave_spot(struct spot *s);
-void forget_parent(void);
+int open_object(struct spot *s);
 void path_of_fd(int fd, char *into);
+
+/* door-parent.c */
+struct parent;
+int look_by_name(int at, const char *name, int flags, struct stat *about, uint64_t *mount);
+int find_parent(const struct call *c, int at, const char *path, struct spot *s);
+void keep_parent(struct spot *s, const char *path, int links);
+void return_parent(struct spot *s);
+void forget_parents(void);
+int host_folder(const struct spot *s);
 
 /* door-rules.c */
 int door_take_rule(uint8_t action, char *pattern);
@@ -95,7 +111,7 @@ int door_hold(const char *path);
 void door_sort_held(void);
 int judge(const struct spot *s, enum change change);
 int is_judged_by_content(const struct spot *s);
-int judge_tree(const struct spot *from, const struct spot *to);
+int judge_tree(struct spot *from, const struct spot *to);
 int is_above_held(const char *path);
 void hold_inode(const char *path);
 
@@ -111,14 +127,15 @@ int place_config(const struct spot *from, const struct spot *to);
 
 /* door-keep.c */
 enum { KEPT_LINK = 1, KEPT_COPY = 2, KEPT_EMPTY = 4, KEPT_LOST = 8, KEPT_MADE = 16 };
-enum { SEEN_MADE = 1, SEEN_KEPT = 2, SEEN_MODE = 4 };
+enum { SEEN_MADE = 1, SEEN_KEPT = 2, SEEN_MODE = 4, SEEN_GONE = 8 /* removed by its last name, and only kept */ };
 int door_take_keep(uint64_t file_bytes, uint64_t all_bytes, int must, const char *path);
 int open_keep(int host);
 int journal(char op, const struct spot *s, const struct spot *to, uint8_t kept, uint32_t number);
 void journal_failed(const struct spot *s, uint8_t kept, uint32_t number);
 void journal_refused(const char *path, enum change change, int error);
 void journal_end(void);
-uint8_t keep_removed(const struct spot *s, uint32_t *number);
+int keep_by_move(const struct spot *s);
+uint8_t keep_removed(struct spot *s, uint32_t *number);
 uint8_t keep_written(const struct spot *s, int fd, uint32_t *number);
 int may_not_lose(uint8_t kept);
 int seen(const struct stat *about);

@@ -7,6 +7,7 @@ import { machineFiles } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
 import { CallStore, DEFAULT_PRUNE, type KeptCall } from '../undo/call-store.ts'
 import { contentsBefore } from '../undo/contents.ts'
+import { keptName } from '../undo/journal.ts'
 import { type NetChanges, netChanges } from '../undo/net-changes.ts'
 import { type Conflict, conflictsOf, type UndoResult, undoCall } from '../undo/undo.ts'
 import { findRoot } from './policy/project-root.ts'
@@ -62,7 +63,7 @@ export class ProjectUndo {
     const before = (path: string): string | null | undefined => {
       const content = contents.get(path)
       if (content === 'absent' || content === 'empty') return content === 'empty' ? '' : null
-      return content && textOf(join(folder, String(content.kept)))
+      return content && textOf(join(folder, keptName(content.kept)))
     }
     return [...made, ...changed, ...removed].slice(0, MAX_COMPARED_FILES).map((path) => {
       const old = made.includes(path) ? null : before(path)
@@ -82,7 +83,7 @@ export class ProjectUndo {
       if (hidden !== null || before === after) continue
       const content = contents.get(path)
       const isKept = typeof content === 'object' && before !== null
-      const old = isKept ? join(this.#store.folderOf(call.id), String(content.kept)) : NOTHING
+      const old = isKept ? join(this.#store.folderOf(call.id), keptName(content.kept)) : NOTHING
       diffs.set(path, unifiedDiff(before === null ? NOTHING : path, old, after === null ? NOTHING : path))
     }
     return diffs

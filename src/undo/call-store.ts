@@ -1,16 +1,6 @@
 /** The folders of calls that can be undone: one each, with its journal, what it would have lost, and what it was. */
 
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  unlinkSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isSameProcess, startOf } from '../system/alive.ts'
 import { type Journal, parseJournal } from './journal.ts'
@@ -124,7 +114,8 @@ export class CallStore {
   /** Removes the kept files of a call that has been put back; its journal stays. */
   dropKept(id: string): void {
     const folder = this.folderOf(id)
-    for (const name of readdirSync(folder)) if (/^\d+$/.test(name) || name === SIZE) unlinkSync(join(folder, name))
+    for (const name of readdirSync(folder))
+      if (/^g?\d+$/.test(name) || name === SIZE) rmSync(join(folder, name), { recursive: true, force: true })
   }
 
   /** Removes what is too old, and the oldest while there is too much. Returns the calls that can no longer be undone. */
@@ -160,7 +151,7 @@ export class CallStore {
     const folder = this.folderOf(id)
     const known = join(folder, SIZE)
     if (existsSync(known)) return Number(readFileSync(known, 'utf8'))
-    const bytes = readdirSync(folder).reduce((sum, name) => {
+    const bytes = readdirSync(folder, { encoding: 'utf8', recursive: true }).reduce((sum, name) => {
       const { size, blocks } = statSync(join(folder, name), { throwIfNoEntry: false }) ?? { size: 0, blocks: 0 }
       return sum + Math.min(size, blocks * 512)
     }, 0)

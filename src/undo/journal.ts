@@ -62,6 +62,14 @@ const KEPT: readonly (readonly [bit: number, kept: Kept])[] = [
   [16, 'made'],
 ]
 
+const GROUP = 64
+
+/** Where a kept file lies in the folder of its call: the first beside the journal, the others in groups (native/door-keep.c). */
+export function keptName(number: number): string {
+  const group = Math.floor(number / GROUP)
+  return group === 0 ? String(number) : `g${group}/${number}`
+}
+
 /** Parses a journal. One whose last record was cut off by a kill ends before it: its change was not made yet. */
 export function parseJournal(bytes: Uint8Array): Journal {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)

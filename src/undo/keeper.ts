@@ -8,15 +8,24 @@ import {
   fstatSync,
   linkSync,
   lstatSync,
+  mkdirSync,
   openSync,
   unlinkSync,
   writeSync,
 } from 'node:fs'
-import { join, posix } from 'node:path'
+import { dirname, join, posix } from 'node:path'
 import { encodePath } from '../files/path-bytes.ts'
 import { errorCode } from '../system/fault.ts'
 import type { ChangeKeeper } from '../system/guarded/keeper.ts'
-import { type FileTime, formatEnd, formatRecord, type JournalOp, type JournalRecord, type Kept } from './journal.ts'
+import {
+  type FileTime,
+  formatEnd,
+  formatRecord,
+  type JournalOp,
+  type JournalRecord,
+  type Kept,
+  keptName,
+} from './journal.ts'
 
 /** A path as the kernel takes it, whatever bytes its names have. */
 export const raw = (path: string): Buffer => Buffer.from(encodePath(path))
@@ -128,7 +137,7 @@ export class Keeper implements ChangeKeeper {
     if (stat.isDirectory()) return { stat, kept: 'none', number: 0 }
     const number = ++this.#last
     try {
-      const name = join(this.#folder, String(number))
+      const name = this.#nameOf(number)
       linkSync(raw(path), name)
       this.#keptFor = name
       if (lookAt(name)?.ino === stat.ino) return { stat, kept: 'link', number }
@@ -141,6 +150,12 @@ export class Keeper implements ChangeKeeper {
     return { stat, kept: stat.isFile() && this.#copy(path, number, stat) ? 'copy' : 'lost', number }
   }
 
+  #nameOf(number: number): string {
+    const name = join(this.#folder, keptName(number))
+    mkdirSync(dirname(name), { recursive: true, mode: 0o700 })
+    return name
+  }
+
   #copy(path: string, number: number, stat: BigIntStats): boolean {
     if (stat.size > BigInt(MAX_COPIED)) return false
     const { COPYFILE_EXCL, COPYFILE_FICLONE, O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
@@ -149,7 +164,7 @@ export class Keeper implements ChangeKeeper {
       try {
         if (fstatSync(fd, { bigint: true }).ino !== stat.ino) return false
         const source = process.platform === 'linux' ? `/proc/self/fd/${fd}` : raw(path)
-        copyFileSync(source, join(this.#folder, String(number)), COPYFILE_EXCL | COPYFILE_FICLONE)
+        copyFileSync(source, this.#nameOf(number), COPYFILE_EXCL | COPYFILE_FICLONE)
         return true
       } finally {
         closeSync(fd)

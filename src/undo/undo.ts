@@ -16,7 +16,7 @@ import { join, posix } from 'node:path'
 import { errorCode } from '../system/fault.ts'
 import { setFileTime } from '../system/file-times.ts'
 import type { CallStore } from './call-store.ts'
-import type { FileTime, Journal, JournalRecord } from './journal.ts'
+import { type FileTime, type Journal, type JournalRecord, keptName } from './journal.ts'
 import { Keeper, lookAt, raw } from './keeper.ts'
 import { netChanges } from './net-changes.ts'
 
@@ -155,14 +155,18 @@ class Replay {
     this.#keeper.willMake(path)
     if (kept === 'empty') writeFileSync(raw(path), '', { flag: 'wx' })
     else if (kept === 'copy' || !this.#link(path, number))
-      copyFileSync(join(this.#folder, String(number)), raw(path), constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL)
+      copyFileSync(
+        join(this.#folder, keptName(number)),
+        raw(path),
+        constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL,
+      )
     else return
     this.#dress(path, before.mode, before.time)
   }
 
   #link(path: string, number: number): boolean {
     try {
-      linkSync(join(this.#folder, String(number)), raw(path))
+      linkSync(join(this.#folder, keptName(number)), raw(path))
       return true
     } catch (error) {
       if (errorCode(error) === 'EXDEV') return false
@@ -219,7 +223,7 @@ class Replay {
     chmodSync(raw(path), 0o600)
     // In place: a second name of the file keeps being one.
     if (kept === 'empty') writeFileSync(raw(path), '')
-    else copyFileSync(join(this.#folder, String(number)), raw(path), constants.COPYFILE_FICLONE)
+    else copyFileSync(join(this.#folder, keptName(number)), raw(path), constants.COPYFILE_FICLONE)
     this.#dress(path, before.mode, before.time)
   }
 

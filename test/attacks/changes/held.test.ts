@@ -119,6 +119,25 @@ describe.each([
     expect(isPlanted(place, attack)).toBe(false)
   })
 
+  it('does not remove by the host’s mount what the sandbox shows read-only', () => {
+    const script = 'mkdir -p keep/deep; echo x > keep/f; echo x > keep/deep/f; echo x > other'
+    runInside(place, ['/bin/sh', '-c', script], { uid, held: false })
+    const { folder } = place.store.begin({ roots: [place.project], what: 'read-only' })
+    if (uid !== 0) execFileSync('chown', ['-R', `${uid}:${uid}`, place.base])
+    const remove = 'rm -f other; rm -f keep/f keep/deep/f; cd keep && rm -f f; cd deep && rm -f f'
+    runInside(place, ['/bin/sh', '-c', remove], { uid, folder, readOnly: [join(place.project, 'keep')] })
+    const left = ['other', 'keep/f', 'keep/deep/f'].filter((path) => existsSync(join(place.project, path)))
+    expect(left).toEqual(['keep/f', 'keep/deep/f'])
+  })
+
+  it('still writes to a file that has lost its name', () => {
+    runInside(place, ['/bin/sh', '-c', 'echo old > f'], { uid, held: false })
+    const { folder } = place.store.begin({ roots: [place.project], what: 'nameless' })
+    if (uid !== 0) execFileSync('chown', ['-R', `${uid}:${uid}`, place.base])
+    const script = 'exec 3<>f; rm f; echo new > /proc/self/fd/3; cat <&3; test ! -e f'
+    expect(runInside(place, ['/bin/sh', '-c', script], { uid, folder })).toMatchObject({ out: 'new\n', status: 0 })
+  })
+
   it('lets git do its ordinary work', () => {
     const script = `set -e; git init -q r; cd r; git config user.name x; git config user.email x@example.com; echo a > f; git add f; git commit -qm 1
       git checkout -qb other; echo b > f; git commit -qam 2; git checkout -q -; git merge -q other; echo c > f; git stash -q; git stash pop -q; git commit -qam 3

@@ -1,7 +1,17 @@
 /** A project in a sandbox whose changes go through the init, for tests: started as a program it runs one command and ends with its status. */
 
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import {
+  chmodSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gitKeyOrders } from '../../../src/files/git-keys.ts'
@@ -18,6 +28,10 @@ export interface RoomInput {
   /** The folder of the call, where what is lost is kept. */
   readonly folder: string | null
   readonly uid: number
+  /** Folders of the project that are shown read-only. */
+  readonly readOnly?: readonly string[]
+  /** Further folders that are shown. */
+  readonly reads?: readonly string[]
 }
 
 export interface Place {
@@ -44,6 +58,21 @@ export function makePlace(owner = 0): Place {
   }
 }
 
+/** Fills the project with files of several modes and times, links, a hard link, an empty folder. */
+export function furnishProject(place: Place): void {
+  rmSync(place.project, { recursive: true, force: true })
+  for (const folder of ['a', 'b', 'c', 'd', 'dir', '.git/objects']) {
+    mkdirSync(join(place.project, folder), { recursive: true })
+    for (const name of ['a', 'b', 'c', 'A', 'ignored.log'])
+      writeFileSync(join(place.project, folder, name), `${folder} ${name}\n`.repeat(20))
+    symlinkSync('a', join(place.project, folder, 'l'))
+    chmodSync(join(place.project, folder, 'b'), 0o750)
+    utimesSync(join(place.project, folder, 'c'), 1_000_000_000, 1_000_000_000)
+  }
+  mkdirSync(join(place.project, 'empty'))
+  linkSync(join(place.project, 'a/a'), join(place.project, 'b/second-name'))
+}
+
 /** Compiles a C program of this folder into the place. */
 export function compile(place: Place, source: string, name: string): string {
   const target = join(place.programs, name)
@@ -56,10 +85,16 @@ export function compile(place: Place, source: string, name: string): string {
 export function runInside(
   place: Place,
   argv: readonly string[],
-  options: { readonly held?: boolean; readonly folder?: string | null; readonly uid?: number } = {},
+  options: {
+    readonly held?: boolean
+    readonly folder?: string | null
+    readonly uid?: number
+    readonly readOnly?: readonly string[]
+    readonly reads?: readonly string[]
+  } = {},
 ): { readonly status: number | null; readonly out: string; readonly errors: string } {
-  const { held = true, folder = null, uid = 0 } = options
-  const input: RoomInput = { base: place.base, argv, held, folder, uid }
+  const { held = true, folder = null, uid = 0, readOnly = [], reads = [] } = options
+  const input: RoomInput = { base: place.base, argv, held, folder, uid, readOnly, reads }
   const { status, stdout, stderr } = spawnSync(process.execPath, [import.meta.filename, JSON.stringify(input)], {
     encoding: 'latin1',
     maxBuffer: 64 * 1024 * 1024,
@@ -70,20 +105,20 @@ export function runInside(
 }
 
 if (import.meta.main) {
-  const { base, argv, held, folder } = JSON.parse(process.argv[2]!) as RoomInput
+  const { base, argv, held, folder, readOnly = [], reads = [] } = JSON.parse(process.argv[2]!) as RoomInput
   const project = join(base, 'project')
   const request = {
     argv,
     cwd: project,
-    env: { PATH: '/usr/bin:/bin', HOME: '/tmp', LANG: 'C' },
+    env: { PATH: ['/usr/bin:/bin', ...reads.map((folder) => join(folder, 'bin'))].join(':'), HOME: '/tmp', LANG: 'C' },
     baseline: 'system' as const,
     home: '/home/nobody-here',
     uid: process.getuid!(),
     gid: process.getgid!(),
-    reads: [join(base, 'programs')],
+    reads: [join(base, 'programs'), ...reads],
     writes: [project],
     masks: [],
-    pins: [],
+    pins: readOnly.map((path) => ({ path, mode: 'read-only' as const })),
     network: 'none' as const,
     unixSockets: false,
     limits: { timeoutMs: 120_000 },

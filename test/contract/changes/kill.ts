@@ -1,0 +1,55 @@
+/** One command that changes a tree all the time, killed with everything around it at some moment, and put back. */
+
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { undoCall } from '../../../src/undo/undo.ts'
+import type { Place, RoomInput } from './room.ts'
+import { lookAtTree } from './tree-look.ts'
+
+const SCRIPT =
+  'while :; do echo x >> a/a; mv a/b b/x; rm -rf c; mkdir c; echo y > c/n; mv b/x a/b; ln -f d/a d/z; rm dir/a; cp d/a dir/a; done'
+/** So long a sandbox takes until its command runs. */
+const START_MS = 400
+
+/** Kills after a delay; returns how the tree was and is, what failed, and how many changes there were. */
+export async function killOnce(
+  place: Place,
+  delay: number,
+): Promise<{
+  readonly before: readonly string[]
+  readonly after: readonly string[]
+  readonly failed: readonly unknown[]
+  readonly changes: number
+}> {
+  const before = lookAtTree(place.project, 'no times')
+  const { id, folder } = place.store.begin({ roots: [place.project], what: 'killed' })
+  const input: RoomInput = { base: place.base, argv: ['/bin/sh', '-c', SCRIPT], held: true, folder, uid: 0 }
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'room.ts'), JSON.stringify(input)], {
+    stdio: 'ignore',
+  })
+  await sleep(START_MS + delay)
+  child.kill('SIGKILL')
+  await new Promise((resolve) => child.once('close', resolve))
+  // The init ends with its parent; what it was in the middle of is done by then.
+  let last = ''
+  for (let now = lookNow(place); now !== last; now = lookNow(place)) {
+    last = now
+    await sleep(100)
+  }
+  const changes = place.store.journalOf(id).records.length
+  const { failed } = undoCall(place.store, id, { force: true })
+  return { before, after: lookAtTree(place.project, 'no times'), failed, changes }
+}
+
+/** The tree, or something else each time while it still changes under the look. */
+function lookNow(place: Place): string {
+  try {
+    return lookAtTree(place.project, 'times').join('\n')
+  } catch {
+    return `changing ${performance.now()}`
+  }
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
+}
