@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { containerLimits, openEngines } from '../src/runtime/code/engines.ts'
-import { openBackend } from '../src/runtime/command/open-runner.ts'
+import { BUILT_IN_BACKEND, openBackend } from '../src/runtime/command/open-runner.ts'
 import { createCordon } from '../src/runtime/cordon.ts'
 import { findEngineProgram } from '../src/sandbox/oci/local-engine.ts'
 import { containerRoom } from '../src/sandbox/oci/room.ts'
@@ -120,7 +120,7 @@ export async function benchCode(): Promise<void> {
 async function compareRunc(base: string, machine: ReturnType<typeof thisMachine>): Promise<[number, number]> {
   const settings = { engines: ['runc'], image: null, memoryBytes: 256 * 1024 ** 2, seconds: 10 }
   const limits = containerLimits(settings, 65_536)
-  const engines = openEngines(settings, limits, machine, openBackend())
+  const engines = openEngines(settings, limits, machine, openBackend(BUILT_IN_BACKEND))
   const room = containerRoom()
   const input = join(base, 'in')
   mkdirSync(input)

@@ -94,10 +94,18 @@ static size_t read_question(const uint8_t *query, size_t length, char *name, uin
   return at + 4;
 }
 
+/* `ending` starts with its dot: something must stand before it. */
+static int is_below(const char *name, const char *ending) {
+  size_t length = strlen(name), cut = strlen(ending);
+  return ending[0] == '.' && length > cut && !strcmp(name + length - cut, ending);
+}
+
 static uint32_t address_of(const char *name) {
   if (!strcmp(name, "localhost")) return INADDR_LOOPBACK;
   for (size_t i = 0; i < known_count; i++)
     if (!strcmp(known[i].name, name)) return known[i].address;
+  for (size_t i = 0; i < known_count; i++)
+    if (known[i].name[0] == '*' && is_below(name, known[i].name + 1)) return known[i].address;
   return 0;
 }
 

@@ -1,6 +1,6 @@
 /*
  * The name service of a sandbox, and the refusing door of a command that has no way out. Names that were ordered have an
- * address of the sandbox's own loopback; every other name does not exist, and is told to the parent once. Where no proxy of the
+ * address of the sandbox's own loopback, `*.domain` one for all below it; every other name does not exist, and is told to the parent once. Where no proxy of the
  * parent's listens, a connection to its port is answered here, with the reason in band. Nothing is ever asked outside.
  */
 #ifndef NAMES_H

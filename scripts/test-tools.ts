@@ -91,7 +91,7 @@ const tools: readonly Tool[] = [
   {
     name: 'vim -es',
     needs: ['vim'],
-    script: `printf 'one\\ntwo\\n' > f; vim -Nu NONE -es -c '%s/one/three/' -c 'set backup backupcopy=yes' -c wq f; vim -Nu NONE -es -c 'normal Gofour' -c 'set backupcopy=no' -c 'w! g' -c q f; cat f g; ls -A`,
+    script: `printf 'one\\ntwo\\n' > f; vim -Nu NONE -es -c '%s/one/three/' -c 'set backup backupcopy=yes' -c wq f; vim -Nu NONE -es -c 'normal Gofour' -c 'set backupcopy=no' -c 'w! g' -c 'qa!' f; cat f g; ls -A`,
   },
   {
     name: 'cargo',
@@ -138,7 +138,7 @@ function toolFolders(): string[] {
   return [...new Set(found)].filter((folder) => folder !== '/usr' && folder !== '/')
 }
 
-const isThere = (name: string): boolean => spawnSync('/bin/sh', ['-c', `command -v ${name}`]).status === 0
+const isThere = (name: string): boolean => spawnSync(name, ['--version']).status === 0
 const wanted = tools.filter(({ name }) => name.startsWith(process.argv[2] ?? ''))
 const place = makePlace()
 let bad = 0

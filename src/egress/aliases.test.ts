@@ -26,9 +26,23 @@ it.each([
   ['the same by its name', ['localhost:5432'], ['127.0.0.1:5432']],
   ['the ports of the name service and the proxy', ['127.0.0.1:53', '127.0.0.1:3128'], []],
   ['a port that is served everywhere', ['a.example.org:80', '127.0.0.1:80'], ['*:80']],
-  ['a wildcard', ['*.example.org'], []],
+  ['a wildcard', ['*.example.org'], ['*:80', '*:443']],
+  ['a wildcard of another port', ['*.example.org:5432'], []],
   ['an address', ['140.82.112.3:443'], []],
 ])('%s', (_, hosts, expected) => expect(doors(...hosts)).toEqual(expected))
+
+it('all names below a wildcard have one address', () => {
+  const { names, domainOf, targetOf } = of('*.example.org', 'api.example.org')
+  expect(names.map(({ name, address }) => `${name} ${address}`)).toEqual([
+    'api.example.org 127.64.0.1',
+    '*.example.org 127.65.0.1',
+  ])
+  expect([domainOf('127.65.0.1'), domainOf('127.64.0.1'), targetOf('127.65.0.1', 443)]).toEqual([
+    'example.org',
+    null,
+    null,
+  ])
+})
 
 it('an address and a port stand for the host they were given to', () => {
   const { targetOf } = of('api.example.org', '127.0.0.1:5432')

@@ -11,17 +11,21 @@ export interface Aliases {
   readonly doors: readonly { readonly address: string | null; readonly port: number }[]
   /** The host that is meant by a connection to this address and port; null where none is. */
   targetOf(address: string, port: number): Target | null
+  /** The domain whose hosts all have this address: which one is meant, a client says in its first bytes. */
+  domainOf(address: string): string | null
 }
 
 /** Further than 127.0.0.1, where servers of the command's own are. */
 const FIRST = (127 << 24) | (64 << 16)
+const FIRST_DOMAIN = (127 << 24) | (65 << 16)
+const MAX_DOMAINS = 20
 const MAX_NAMES = 1_000
 const WEB_PORTS: readonly number[] = [80, 443]
 /** The name service and the proxy have these of 127.0.0.1; such a server of the machine is reached through the proxy. */
 const TAKEN: ReadonlySet<number> = new Set([53, 3128])
 
 /**
- * Literal hosts only: a wildcard has no names that could be told beforehand. The web's ports are served on every address,
+ * A wildcard has one address for all its names, on the web's ports alone: there every client says the name that it means. The web's ports are served on every address,
  * since nobody inside may bind them; others on the host's own address, so that a server of the command's may have them elsewhere.
  */
 export function aliasesOf({ allowed }: Pick<EgressRules, 'allowed'>): Aliases {
@@ -45,12 +49,24 @@ export function aliasesOf({ allowed }: Pick<EgressRules, 'allowed'>): Aliases {
       }
     }
   }
+  const wildcards = (allowed ?? []).filter(
+    ({ pattern: { wildcard, port } }) => wildcard && (port === null || WEB_PORTS.includes(port)),
+  )
+  const domains = [...new Set(wildcards.map(({ pattern }) => pattern.host))].slice(0, MAX_DOMAINS)
+  const byDomain = domains.map((host, at) => ({ name: `*.${host}`, address: dotted(FIRST_DOMAIN + at + 1), host }))
+  for (const { pattern } of wildcards)
+    for (const port of pattern.port === null ? WEB_PORTS : [pattern.port])
+      doors.set(`null:${port}`, { address: null, port })
   // The machine's own servers, where one was granted: inside they are where a program looks for them.
   for (const port of loopback) {
     if (!doors.has(`null:${port}`)) doors.set(`127.0.0.1:${port}`, { address: '127.0.0.1', port })
   }
   return {
-    names: Array.from(addresses, ([name, address]) => ({ name, address })).filter(({ name }) => !isOwnName(name)),
+    domainOf: (address) => byDomain.find((one) => one.address === address)?.host ?? null,
+    names: [
+      ...Array.from(addresses, ([name, address]) => ({ name, address })).filter(({ name }) => !isOwnName(name)),
+      ...byDomain.map(({ name, address }) => ({ name, address })),
+    ],
     doors: [...doors.values()],
     targetOf: (address, port) => {
       if (address === '127.0.0.1') return loopback.has(port) ? { host: '127.0.0.1', port, kind: 'ipv4' } : null

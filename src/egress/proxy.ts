@@ -22,6 +22,7 @@ import {
   type SocksReading,
   socksReply,
 } from './protocol/socks.ts'
+import { spokenTarget } from './protocol/spoken-name.ts'
 import { carryTunnel, type TunnelCall, type TunnelServers } from './protocol/tunnel.ts'
 import { isWebSocket, upgrade } from './protocol/websocket.ts'
 import type { EgressDenial } from './refusal.ts'
@@ -156,7 +157,11 @@ async function serve(parts: Omit<TunnelCall, 'kind'>, server: Server, socket: So
 async function serveDirect(call: TunnelCall, socket: Socket): Promise<void> {
   const { passage } = call
   const { localAddress = '', localPort = 0 } = socket
-  const target = passage.aliases?.targetOf(localAddress, localPort) ?? null
+  const domain = passage.aliases?.domainOf(localAddress) ?? null
+  const target =
+    domain === null
+      ? (passage.aliases?.targetOf(localAddress, localPort) ?? null)
+      : await spokenTarget(socket, domain, localPort, passage.limits)
   const admission =
     target === null
       ? { refusal: { code: 'host-unlisted', message: `no host stands at ${localAddress}:${localPort}` } as const }

@@ -20,6 +20,7 @@ import { joinKey } from './toml/tree.ts'
 /** Compiles `[sandbox.os]`, `[limits]`, `[[secrets]]` and the denied names and variables. */
 export function compileSandbox(lookup: Lookup): SandboxSettings {
   return {
+    backend: lookup.scalar('sandbox.os.backend'),
     commandFs: lookup.scalar('sandbox.os.command_fs'),
     maskSecrets: lookup.scalar('sandbox.os.command_mask_secrets'),
     maskTracked: lookup.scalar('sandbox.os.mask_tracked'),

@@ -131,6 +131,8 @@ export type Capability =
   | 'signals'
   /** The user inside is the user outside. */
   | 'same-user'
+  /** Limits that are met are told, and a share of the machine's memory is looked after. */
+  | 'watched-limits'
   /** `changes`: they go through the init. */
   | 'held-changes'
   /** `learns`: what a command looks for in vain is told. */
@@ -194,6 +196,6 @@ export function requireCapable({ name, capabilities }: Backend, plan: SandboxPla
   const lacking = needed.find(([wanted, capability]) => wanted && !capabilities.has(capability))
   if (!lacking) return
   throw new SandboxFault('sandbox-unable', `the sandbox "${name}" cannot give this command ${lacking[2]}`, {
-    remedy: 'Take that grant out of the manifest, or use another sandbox.',
+    remedy: 'Take that grant out of the manifest, or use another sandbox ([sandbox.os] backend).',
   })
 }

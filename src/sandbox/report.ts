@@ -21,6 +21,8 @@ export interface Support {
   readonly numbered: boolean
   /** Limits that this platform has nothing for. */
   readonly unheld?: readonly LimitReport['limit'][]
+  /** A share of the machine's memory is held by the control group, not by an init. */
+  readonly shareByGroup?: true
 }
 
 /** A plan for people and programs. */
@@ -52,6 +54,9 @@ function limitAssurance(report: LimitReport): Assurance {
 
 /** The plan with enforced, degraded or absent for each promise on this machine. Values of variables are left out. */
 export function describePlan(plan: SandboxPlan, support: Support, hosts: readonly string[] = []): PlanReport {
+  const { memoryShare } = plan.limits
+  const limits =
+    support.shareByGroup && memoryShare !== undefined ? { memoryBytes: memoryShare, ...plan.limits } : plan.limits
   return {
     argv: plan.argv,
     cwd: plan.cwd,
@@ -72,7 +77,7 @@ export function describePlan(plan: SandboxPlan, support: Support, hosts: readonl
       ...(support.usable
         ? support.assurances
         : support.assurances.map((assurance) => ({ ...assurance, status: 'absent' as const }))),
-      ...reportLimits(plan.limits, support.cgroup, plan.uid, support.numbered).map((report) =>
+      ...reportLimits(limits, support.cgroup, plan.uid, support.numbered).map((report) =>
         limitAssurance(
           support.unheld?.includes(report.limit)
             ? { ...report, status: 'absent', how: 'this system holds no such limit for a command' }

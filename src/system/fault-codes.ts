@@ -18,6 +18,7 @@ export const FAULT_EXITS = {
   'state-unreadable': 125,
   'state-untrusted': 125,
   'state-unwritable': 125,
+  'host-sandbox': 125,
 
   // What is not signed is not used (M3).
   closed: 125,

@@ -103,6 +103,7 @@ export const pureFiles: readonly string[] = [
   'egress/loopback.ts',
   'sandbox/protect/git-config.ts',
   'sandbox/oci/entry.ts',
+  'sandbox/oci/room-spec.ts',
   'sandbox/oci/hit.ts',
   'code/declarations.ts',
   'code/frame.ts',

@@ -2,6 +2,9 @@
 
 import type { HostRule, PathRule, Sourced } from '../../policy/policy.ts'
 
+/** `[sandbox.os] backend`, on Linux. */
+export type CommandBackend = 'bwrap' | 'runc' | 'runsc'
+
 export type CommandFs = 'none' | 'system' | 'permissive' | 'all'
 
 /** A bundle that the manifest asks for; null knobs have the bundle's own default. */
@@ -50,6 +53,7 @@ export interface LimitSettings {
 }
 
 export interface SandboxSettings {
+  readonly backend: Sourced<CommandBackend>
   readonly commandFs: Sourced<CommandFs>
   readonly maskSecrets: Sourced<boolean>
   /** `mask_tracked`: what git has in HEAD is hidden as well. */

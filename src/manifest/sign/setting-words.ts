@@ -82,6 +82,11 @@ export const SETTING_WORDS: Readonly<Record<string, SettingWords>> = {
   'files.discovery_brief': 'The file that names what may be changed',
   'files.read_size_limit': 'Characters that one read returns',
   'http.allow_private_hosts': flag('The web tools reach private addresses and this machine itself'),
+  'sandbox.os.backend': {
+    bwrap: 'Commands run in bubblewrap.',
+    runc: 'Commands run in containers of runc.',
+    runsc: 'Commands run in gVisor, without network.',
+  },
   'sandbox.os.command_fs': {
     none: 'Commands see nothing of the system without a grant.',
     system: 'Commands see the programs of the system, and nothing else of yours.',

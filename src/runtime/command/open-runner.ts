@@ -1,6 +1,7 @@
 /** Opens what a surface needs to run commands: the backend of this platform and a runner for the project. */
 
 import { socketMeaning } from '../../hosts/unix-socket.ts'
+import type { SandboxSettings } from '../../manifest/schema/settings.ts'
 import { pathsOfGrants } from '../../policy/carried-paths.ts'
 import { grantMatches } from '../../policy/command-match.ts'
 import { hostsOfCommand } from '../../policy/network-use.ts'
@@ -8,6 +9,7 @@ import type { CommandRule } from '../../policy/policy.ts'
 import type { Backend } from '../../sandbox/backend.ts'
 import { builtInBundles } from '../../sandbox/bundles/bundles.generated.ts'
 import { createBwrapBackend } from '../../sandbox/bwrap/backend.ts'
+import { createContainerBackend } from '../../sandbox/oci/command-backend.ts'
 import { describePlan, formatPlan, type PlanReport, type Support } from '../../sandbox/report.ts'
 import { createSeatbeltBackend } from '../../sandbox/seatbelt/backend.ts'
 import type { Word } from '../../shell/facts.ts'
@@ -38,12 +40,21 @@ export const PASSED_SIGNALS: readonly NodeJS.Signals[] = [
   'SIGTSTP',
 ]
 
-/** The sandbox of this platform. No sandbox, no run. `commands`: what the caller has, where it is known. */
-export function openBackend(options: { readonly commands?: 'one' | 'many' } = {}): Backend {
-  if (process.platform === 'linux') return createBwrapBackend(options)
-  if (process.platform === 'darwin') return createSeatbeltBackend()
-  throw new Fault('no-sandbox', `Cordon has no sandbox on ${process.platform}, and nothing runs without one`, {
-    remedy: 'Run it on Linux or macOS, or in a virtual machine.',
+/** What the settings ask for where nobody wrote anything. */
+export const BUILT_IN_BACKEND = { backend: { value: 'bwrap' } } as const
+
+/** The sandbox of this platform that the settings ask for. No sandbox, no run. `commands`: what the caller has, where it is known. */
+export function openBackend(
+  { backend }: { readonly backend: Pick<SandboxSettings['backend'], 'value'> },
+  options: { readonly commands?: 'one' | 'many' } = {},
+): Backend {
+  const { value } = backend
+  if (process.platform === 'linux')
+    return value === 'bwrap' ? createBwrapBackend(options) : createContainerBackend(value, options)
+  if (process.platform === 'darwin' && value === 'bwrap') return createSeatbeltBackend()
+  const here = process.platform === 'darwin' ? `[sandbox.os] backend = "${value}" is` : 'Cordon has'
+  throw new Fault('no-sandbox', `${here} no sandbox on ${process.platform}, and nothing runs without one`, {
+    remedy: 'Leave the key out on macOS; elsewhere run Cordon on Linux, macOS, or in a virtual machine.',
   })
 }
 

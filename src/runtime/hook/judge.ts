@@ -33,8 +33,17 @@ export type HookCall =
   | { readonly kind: 'tool'; readonly tool: string; readonly input: Readonly<Record<string, unknown>> }
   /** A tool that Cordon does not know: only its level decides. */
   | { readonly kind: 'foreign'; readonly tool: string }
-  /** A search by the host itself, which reads every file below. */
-  | { readonly kind: 'search'; readonly path: string }
+  | HostSearch
+
+/** A search by the host itself, which reads every file below. */
+export interface HostSearch {
+  readonly kind: 'search'
+  readonly path: string
+  /** Globs of which a file has to match one; absent: every file is read. */
+  readonly only?: readonly string[]
+  /** The host leaves files out of this search when its hook says so. */
+  readonly narrows?: boolean
+}
 
 /** Where a hook was called from. */
 export interface HookPlace {
@@ -69,6 +78,8 @@ export interface ReadCall {
 
 export interface HookJudgement extends Pick<ReadCall, 'call' | 'facts' | 'subject' | 'labels'> {
   readonly decision: Decision
+  /** Globs of what the host's search has to leave out. */
+  readonly excluded?: readonly string[]
 }
 
 /** A judge that was opened, or the sentence that says why there is none: then everything is denied. */
@@ -131,8 +142,10 @@ export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
     const own = { ...read, decision }
     const path = touches.reads[0]?.path
     if (call.kind !== 'search' || decision.decision === 'deny' || !path || !files.isDirectory(path)) return [own]
-    const hidden = filesNotToRead(path, loaded.policy, session)
-    return hidden ? [own, { ...read, facts: null, subject: call.path, decision: hidden }] : [own]
+    const hidden = filesNotToRead(path, call, loaded.policy, session)
+    if (hidden === null) return [own]
+    if ('excluded' in hidden) return [{ ...own, excluded: hidden.excluded }]
+    return [own, { ...read, facts: null, subject: call.path, decision: hidden.denied }]
   }
   return {
     judge: {
@@ -143,10 +156,12 @@ export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
       read: (calls) => calls.map((call) => readCall(call, around)),
       strictest(calls, breakerOpenFor) {
         let worst: HookJudgement | null = null
+        const excluded = new Set<string>()
         for (const next of calls.flatMap((call) => judge(call, breakerOpenFor))) {
+          for (const glob of next.excluded ?? []) excluded.add(glob)
           if (!worst || compareVerdicts(next.decision.decision, worst.decision.decision) > 0) worst = next
         }
-        return worst
+        return worst && excluded.size > 0 ? { ...worst, excluded: [...excluded] } : worst
       },
       whyNotAsked(decision) {
         const settled = settle(decision, loaded.policy, true)

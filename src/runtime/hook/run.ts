@@ -18,7 +18,8 @@ import { runToolCall, type Stages } from '../run-tool-call.ts'
 import { type CallReach, NO_REACH, placingPolicy } from '../session/policy.ts'
 import { reachOf } from '../session/reach.ts'
 import { HeldOutput } from './held-output.ts'
-import { openHookJudge, type ReadCall } from './judge.ts'
+import { type HookCall, openHookJudge, type ReadCall } from './judge.ts'
+import { applyAllowed, asPatch } from './patch-command.ts'
 
 export interface HookRun {
   readonly machine: Machine
@@ -35,8 +36,8 @@ export interface HookRun {
 }
 
 export type HookRunResult =
-  | { readonly exitCode: number; readonly notes: readonly string[] }
-  | { readonly denied: string }
+  /** The text is what Cordon itself did; a command's output went to its streams. */
+  { readonly exitCode: number; readonly text: string; readonly notes: readonly string[] } | { readonly denied: string }
 
 /** Runs it. An ask was answered in the host before it came here; a deny is never answered. */
 export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
@@ -48,7 +49,7 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
   const { seconds, memory } = judge.history?.ring().limits ?? { seconds: null, memory: null }
   const admitted = await judge.history?.admit()
   const openFor = admitted && 'openFor' in admitted ? admitted.openFor : null
-  const backend = openBackend({ commands: 'one' })
+  const backend = openBackend(judge.loaded.sandbox, { commands: 'one' })
   const { io, held } = heldStreams(request.io, judge.loaded.sandbox.limits.maxOutputBytes)
   const commands = openCommands({
     placing: (reach) => placingPolicy(judge.loaded, judge.session, reach, memory),
@@ -61,25 +62,35 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
   })
   const recorder = openRecord(judge.loaded, machine, { by: 'host', host, session })
   const outcomes: RunOutcome[] = []
+  const call = asPatch({ kind: 'tool', tool: 'bash', input: { command } }) as HookCall & { kind: 'tool' }
+  const isPatch = call.tool === 'apply_patch'
   let read: readonly ReadCall[] = []
   let reach: CallReach = NO_REACH
   const stages: Stages<readonly ReadCall[], CallRecord, HookRunOutput> = {
     // The call's rate was counted when the host asked its hook; a breaker that is open holds here as well.
     history: null,
     parse: () => {
-      read = judge.read([{ kind: 'tool', tool: 'bash', input: { command } }])
+      read = judge.read([call])
       return read
     },
     decide: (calls) => stillCovered(judge.strictest(calls, openFor)!.decision, undo),
-    begin: (_, decision) =>
-      recorder.begin({ tool: 'bash', input: { command }, subject: command, decision, agent: host, approver: 'host' }),
+    begin: (_, decision) => recorder.begin({ ...call, subject: command, decision, agent: host, approver: 'host' }),
     approve: async ([call], decision) => {
+      // A command that was not asked about has the sandbox around it; a patch has not.
+      if (isPatch && !request.agreed) {
+        const message = `nobody was asked about this patch: ${decision.reason.message}`
+        return { approved: false, refusal: { kind: 'absent', message }, remember: null }
+      }
       const resolve = (given: string): string =>
         files.canonical(posix.resolve(machine.cwd, atHome(given, machine.home)))
       if (request.agreed) reach = reachOf(decision, call!.facts, resolve, files)
       return { approved: true, remember: null }
     },
     run: async ([call], { relies }, signal) => {
+      if (isPatch) {
+        const { text, isError = false } = await applyAllowed(judge, call!, signal)
+        return { text, exitCode: isError ? 1 : 0, isError, notes: [] }
+      }
       const timeoutMs = seconds === null ? Number.POSITIVE_INFINITY : seconds * 1000
       const port = commands.forCall({
         decided: { command, facts: call!.facts, ...((undo || relies) && { relies: 'undo' as const }) },
@@ -105,7 +116,8 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
     const result = await runToolCall(stages, { tool: 'bash', input: { command }, signal })
     if (result.status === 'done') {
       const redact = createRedactor()
-      return { exitCode: result.output.exitCode, notes: result.notes.map((note) => redact.redact(note)) }
+      const { exitCode, text } = result.output
+      return { exitCode, text, notes: result.notes.map((note) => redact.redact(note)) }
     }
     if (result.status === 'failed') throw result.error.cause
     return { denied: result.decision.reason.message }

@@ -128,7 +128,7 @@ export class ServerSandbox {
     this.#recorder = recorder
     this.#loaded = granted
     this.#machine = own
-    this.#runner = openRunner(granted, own, machineFiles, openBackend())
+    this.#runner = openRunner(granted, own, machineFiles, openBackend(granted.sandbox))
     this.#request = requestOf(spec, granted, own)
   }
 

@@ -3,7 +3,7 @@
 import type { SandboxRoom } from '../plan.ts'
 
 /** Where every user of the sandbox may make files, as programs expect it. */
-const SHARED: ReadonlySet<string> = new Set(['/tmp', '/var/tmp', '/dev/shm'])
+export const SHARED_FOLDERS: ReadonlySet<string> = new Set(['/tmp', '/var/tmp', '/dev/shm'])
 
 /** Descriptors that bubblewrap passes on to the init. */
 export const CONTROL_FD = 3
@@ -13,12 +13,20 @@ export const STDIO_FD = 5
 export const IPC_FD = 8
 /** The host's root directory, by which the init finds the folder for what a command would lose. */
 export const HOST_FD = 9
+/** All of them, from 3 on. */
+export const PASSED_FDS: number = HOST_FD - CONTROL_FD + 1
 
 /** bubblewrap takes at most 9,000 arguments; one bind takes three. */
 export const MAX_BINDS = 1000
 
 /** What the init needs for mounts, limits, the second user namespace, the ports of the name service; it drops all of it before the command starts. */
-const INIT_CAPABILITIES = ['CAP_SYS_ADMIN', 'CAP_SETPCAP', 'CAP_SYS_RESOURCE', 'CAP_SETFCAP', 'CAP_NET_BIND_SERVICE']
+export const INIT_CAPABILITIES: readonly string[] = [
+  'CAP_SYS_ADMIN',
+  'CAP_SETPCAP',
+  'CAP_SYS_RESOURCE',
+  'CAP_SETFCAP',
+  'CAP_NET_BIND_SERVICE',
+]
 
 /** Compiles the arguments, without the program's own name; `channel`: the init has sockets to hand out. */
 export function compileArguments(plan: SandboxRoom, channel: boolean): string[] {
@@ -49,7 +57,7 @@ export function compileArguments(plan: SandboxRoom, channel: boolean): string[] 
     ...plan.links.map(({ path, target }) => ({ path, args: ['--symlink', target, path] })),
     ...plan.scratch.map((path) => ({
       path,
-      args: ['--perms', SHARED.has(path) ? '1777' : '0700', '--size', size, '--tmpfs', path],
+      args: ['--perms', SHARED_FOLDERS.has(path) ? '1777' : '0700', '--size', size, '--tmpfs', path],
     })),
     ...plan.standIns.map(({ path, source }) => ({ path, args: ['--ro-bind', source, path] })),
     ...plan.emptied.map((path) => ({ path, args: ['--perms', '0555', '--size', '4096', '--tmpfs', path] })),
@@ -59,8 +67,11 @@ export function compileArguments(plan: SandboxRoom, channel: boolean): string[] 
   layers.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0))
   for (const layer of layers) args.push(...layer.args)
 
-  args.push('--chdir', '/', '--', `/proc/self/fd/${INIT_FD}`, String(CONTROL_FD), String(STDIO_FD))
-  if (channel) args.push(String(IPC_FD))
-  args.push(`h${HOST_FD}`)
-  return args
+  return [...args, '--chdir', '/', '--', ...initWords(channel)]
+}
+
+/** The init, as the room's first process, with where its descriptors are. */
+export function initWords(channel: boolean): string[] {
+  const sockets = channel ? [String(IPC_FD)] : []
+  return [`/proc/self/fd/${INIT_FD}`, String(CONTROL_FD), String(STDIO_FD), ...sockets, `h${HOST_FD}`]
 }

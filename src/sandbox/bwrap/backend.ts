@@ -1,4 +1,4 @@
-/** The Linux backend: bubblewrap and cordon-init. */
+/** The Linux backend: cordon-init, in a room that bubblewrap or a container engine lays out. */
 
 import { accessSync, closeSync, constants, openSync, readFileSync, realpathSync } from 'node:fs'
 import { delimiter, isAbsolute, join } from 'node:path'
@@ -7,16 +7,17 @@ import { numbersProcesses } from '../limits.ts'
 import { type CgroupHost, openCgroups } from '../limits-cgroup.ts'
 import { handsOutSockets } from '../plan.ts'
 import { SandboxFault } from '../sandbox-fault.ts'
+import { compileArguments } from './args.ts'
 import { launchSandbox } from './launch.ts'
 import { type BegunRoom, beginRoom } from './launch-blocking.ts'
 import { type BwrapSetup, compileFurnishing, compileRoom } from './launch-compile.ts'
 import { SpareRooms } from './launch-spare.ts'
+import type { RoomLayer } from './layer.ts'
 import { probeSandbox } from './probe.ts'
 import type { Architecture } from './syscalls.ts'
 
-export interface BwrapOptions {
-  /** Paths, where the usual places are not meant. */
-  readonly bwrap?: string
+export interface InitBackendOptions {
+  /** A path, where the usual place is not meant. */
   readonly init?: string
   /** False: per-process limits only. */
   readonly cgroups?: boolean
@@ -25,6 +26,11 @@ export interface BwrapOptions {
    * another, whose rooms are laid out ahead. Without a word neither is done.
    */
   readonly commands?: 'one' | 'many'
+}
+
+export interface BwrapOptions extends InitBackendOptions {
+  /** A path, where the usual places are not meant. */
+  readonly bwrap?: string
 }
 
 const CAPABILITIES: ReadonlySet<Capability> = new Set([
@@ -38,6 +44,7 @@ const CAPABILITIES: ReadonlySet<Capability> = new Set([
   'terminal',
   'signals',
   'same-user',
+  'watched-limits',
   'held-changes',
   'sought-paths',
 ])
@@ -67,9 +74,11 @@ function findBwrap(): string {
   const found = others.map((folder) => join(folder, 'bwrap')).find((path) => isExecutable(path) && !isOfPackage(path))
   if (found) return realpathSync.native(found)
   throw new SandboxFault('sandbox-missing', 'bubblewrap (bwrap) is not installed, and nothing runs without a sandbox', {
-    remedy: 'Install it: apt install bubblewrap, dnf install bubblewrap, pacman -S bubblewrap, apk add bubblewrap.',
+    remedy: `Install it: ${INSTALL_BWRAP}.`,
   })
 }
+
+const INSTALL_BWRAP = 'apt install bubblewrap, dnf install bubblewrap, pacman -S bubblewrap, apk add bubblewrap'
 
 function isOfPackage(path: string): boolean {
   return [path, realpathSync.native(path)].some((place) => place.includes('/node_modules/'))
@@ -91,8 +100,25 @@ function architectureOf(arch: string): Architecture {
   throw new SandboxFault('sandbox-architecture', `there is no system call filter for ${arch}, only for x64 and arm64`)
 }
 
-/** A backend of its own state: the opened init and the control groups it found. Nothing is opened before it is needed. */
+/** Rooms of bubblewrap's. */
 export function createBwrapBackend(options: BwrapOptions = {}): Backend {
+  return createInitBackend(
+    'bwrap',
+    () => {
+      const program = options.bwrap ?? findBwrap()
+      return {
+        title: 'bubblewrap',
+        program,
+        install: INSTALL_BWRAP,
+        words: (room, channel) => [program, ...compileArguments(room, channel)],
+      }
+    },
+    options,
+  )
+}
+
+/** A backend of its own state: the opened init and the control groups it found. Nothing is opened before it is needed. */
+export function createInitBackend(name: string, findLayer: () => RoomLayer, options: InitBackendOptions = {}): Backend {
   let machine: BwrapSetup | null = null
   let groups: { readonly host: CgroupHost | null } | null = null
   let expected: { readonly room: PlanUnderway['room']; readonly begun: BegunRoom | null } | null = null
@@ -107,7 +133,7 @@ export function createBwrapBackend(options: BwrapOptions = {}): Backend {
     const path = options.init ?? findInit(architecture)
     machine = {
       architecture,
-      bwrap: options.bwrap ?? findBwrap(),
+      layer: findLayer(),
       init: { path, fd: openSync(path, constants.O_RDONLY) },
       nothing: openSync('/dev/null', constants.O_RDWR),
       root: openSync('/', O_PATH | constants.O_DIRECTORY),
@@ -117,7 +143,7 @@ export function createBwrapBackend(options: BwrapOptions = {}): Backend {
     return machine
   }
   const backend: Backend = {
-    name: 'bwrap',
+    name,
     capabilities: CAPABILITIES,
     probe: () =>
       probeSandbox(

@@ -53,7 +53,7 @@ function mayBlock(io: LaunchIo): boolean {
 }
 
 /**
- * Has bubblewrap lay out a room, while this process goes on to make the plan of what is put into it. Null, with nothing
+ * Has a room laid out, while this process goes on to make the plan of what is put into it. Null, with nothing
  * started, when the launch may not block, and when a terminal is among the streams: that has to be relayed.
  */
 export function beginRoom(
@@ -76,7 +76,7 @@ export function beginRoom(
   if (started > 0) return null
   if (started < 0)
     throw new SandboxFault('sandbox-missing', `${argv[0]} could not be started (errno ${-started})`, {
-      remedy: 'Install bubblewrap (apt install bubblewrap, dnf install bubblewrap) and run `cordon doctor`.',
+      remedy: 'Run `cordon doctor`: it says what this machine is missing.',
     })
   return {
     launch: (plan) => {
@@ -94,7 +94,11 @@ export function beginRoom(
         stdout: null,
         stderr: null,
         met,
-        complaint: () => ({ text: answer.toString('utf8', said), status: `wait status ${answer.readInt32LE(0)}` }),
+        complaint: () => ({
+          by: machine.layer.title,
+          text: answer.toString('utf8', said),
+          status: `wait status ${answer.readInt32LE(0)}`,
+        }),
       })
     },
     abandon: () => {

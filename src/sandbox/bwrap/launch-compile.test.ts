@@ -16,7 +16,12 @@ const room = (binds: readonly Bind[]): SandboxRoom => ({
 })
 const machine: BwrapSetup = {
   architecture: 'x64',
-  bwrap: '/home/ada/work/bin/bwrap',
+  layer: {
+    title: 'bubblewrap',
+    program: '/home/ada/work/bin/bwrap',
+    install: 'apt install bubblewrap',
+    words: () => ['/home/ada/work/bin/bwrap'],
+  },
   init: { path: '/opt/cordon-init', fd: 4 },
   nothing: 5,
   root: 6,
@@ -32,5 +37,5 @@ test.each([
 ] as const)('a bubblewrap that commands may write is not started: %s, %s', (path, mode, refused) => {
   const compile = () => compileRoom(room([{ path, mode }]), false, machine, null)
   if (refused) expect(compile).toThrow(SandboxFault)
-  else expect(compile()[0]).toBe(machine.bwrap)
+  else expect(compile()[0]).toBe(machine.layer.program)
 })

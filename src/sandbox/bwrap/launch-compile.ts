@@ -1,4 +1,4 @@
-/** A plan in the terms of this machine: bubblewrap's arguments for the room, the init's orders for what is put into it. */
+/** A plan in the terms of this machine: the words that make the room, the init's orders for what is put into it. */
 
 import { isInside } from '../../files/baseline.ts'
 import type { LaunchIo } from '../backend.ts'
@@ -7,7 +7,7 @@ import { type Cgroup, type CgroupHost, makeCgroup } from '../limits-cgroup.ts'
 import type { SandboxPlan, SandboxRoom } from '../plan.ts'
 import { SandboxFault } from '../sandbox-fault.ts'
 import { readIdentities } from '../session.ts'
-import { compileArguments } from './args.ts'
+import type { RoomLayer } from './layer.ts'
 import { compileOrders } from './orders.ts'
 import { compileFilter } from './seccomp.ts'
 import type { Architecture } from './syscalls.ts'
@@ -15,7 +15,7 @@ import type { Architecture } from './syscalls.ts'
 /** The programs that a launch needs, found once. */
 export interface BwrapSetup {
   readonly architecture: Architecture
-  readonly bwrap: string
+  readonly layer: RoomLayer
   readonly init: { readonly path: string; readonly fd: number }
   /** An open /dev/null: Node leaves descriptors above 2 closed where they are ignored. */
   readonly nothing: number
@@ -31,29 +31,43 @@ const STDIN_TERMINAL = 1
 const STDOUT_TERMINAL = 2
 const STDERR_TERMINAL = 4
 
-/** The program that makes a room, with its arguments: bubblewrap, in its control group. Throws a fault for too large a room. */
+/** The program that makes a room, with its arguments, in its control group. Throws a fault for a room that cannot be made. */
 export function compileRoom(
   room: SandboxRoom,
   channel: boolean,
   machine: BwrapSetup,
   cgroup: Cgroup | null,
 ): readonly [program: string, ...args: string[]] {
-  const writable = room.binds.find(({ path, mode }) => mode === 'read-write' && isInside(machine.bwrap, path))
+  const { title, program, install, words } = machine.layer
+  const writable = room.binds.find(({ path, mode }) => mode === 'read-write' && isInside(program, path))
   if (writable)
     throw new SandboxFault(
       'sandbox-missing',
-      `bubblewrap was found only at ${machine.bwrap}, where commands may write: what they left there would run outside the sandbox`,
-      { remedy: 'Install it for the system: apt install bubblewrap, dnf install bubblewrap, pacman -S bubblewrap.' },
+      `${title} was found only at ${program}, where commands may write: what they left there would run outside the sandbox`,
+      { remedy: `Install it for the system: ${install}.` },
     )
-  const args = orFault(() => compileArguments(room, channel))
-  return cgroup ? [machine.init.path, 'enter', ...cgroup.procs, '--', machine.bwrap, ...args] : [machine.bwrap, ...args]
+  const argv = orFault(() => words(room, channel))
+  if (!cgroup) return argv
+  const enter = machine.layer.enter?.(cgroup.procs) ?? ([machine.init.path, 'enter', ...cgroup.procs, '--'] as const)
+  return [...enter, ...argv]
 }
 
 /** The control group that a room needs; null when none of its limits does, or none can be had. */
 export function openGroup(limits: Limits, machine: BwrapSetup): Cgroup | null {
   const left = groupLimits(limits, machine.numbered)
   const host = left && machine.cgroups()
-  return left && host ? makeCgroup(host, left) : null
+  return left && host ? makeCgroup(host, withOwn(left, machine.layer)) : null
+}
+
+/** What lays the room out stays in the group, and is not to be paid for by the command. */
+function withOwn(limits: Limits, { own }: RoomLayer): Limits {
+  if (!own) return limits
+  const { processes, memoryBytes } = limits
+  return {
+    ...limits,
+    ...(processes !== undefined && { processes: processes + own.processes }),
+    ...(memoryBytes !== undefined && { memoryBytes: memoryBytes + own.memoryBytes }),
+  }
 }
 
 /** The orders for the init. Throws a fault for a plan that cannot be expressed. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { faultOfBwrap } from './launch-fault.ts'
+import { faultOfLayer } from './launch-fault.ts'
 
 test.each([
   {
@@ -24,7 +24,7 @@ test.each([
     remedy: 'cordon doctor',
   },
 ])('$note', ({ said, code, message, remedy }) => {
-  expect(faultOfBwrap(said, 'exit 1')).toMatchObject({
+  expect(faultOfLayer('bubblewrap', said, 'exit 1')).toMatchObject({
     code,
     message: expect.stringContaining(message),
     remedy: expect.stringContaining(remedy),

@@ -43,15 +43,15 @@ export function faultOfStep(failed: { step: number; errno: number; index: number
     : new SandboxFault(code, message, { remedy, ...about })
 }
 
-/** The fault for a bubblewrap that ended before the init could say anything. */
-export function faultOfBwrap(text: string, status: string): SandboxFault {
+/** The fault for whoever lays rooms out and ended before the init could say anything. */
+export function faultOfLayer(title: string, text: string, status: string): SandboxFault {
   const said = text.trim().slice(0, 2000)
   const place = unshown(said)
   if (place) return place
   const namespaces = /namespace|uid map|Operation not permitted|setting up/i.test(said)
   return new SandboxFault(
     namespaces ? 'sandbox-userns' : 'sandbox-failed',
-    `bubblewrap could not make the sandbox (${status})${said === '' ? '' : `: ${said}`}`,
+    `${title} could not make the sandbox (${status})${said === '' ? '' : `: ${said}`}`,
     { remedy: 'Run `cordon doctor`: it says what this machine is missing and how to allow it.' },
   )
 }

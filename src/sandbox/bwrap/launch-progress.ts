@@ -6,7 +6,7 @@ import { monotonicMs } from '../../system/monotonic.ts'
 import type { Asked, Captured, LaunchIo, LaunchResult } from '../backend.ts'
 import { FIRST_UNCHOSEN_PORT, type SandboxPlan, type Sought } from '../plan.ts'
 import { limitViolation, type MetLimit, maskViolation, memoryViolation, type Violation } from '../violation.ts'
-import { faultOfBwrap, faultOfStep } from './launch-fault.ts'
+import { faultOfLayer, faultOfStep } from './launch-fault.ts'
 import { type InitMessage, MESSAGE_BYTES, parseMessage } from './orders.ts'
 
 const SIGXCPU = 24
@@ -20,7 +20,7 @@ export interface LaunchEnd {
   /** The limits that the kernel counted as met. */
   readonly met: readonly MetLimit[]
   /** bubblewrap's own words and status; asked for only when the init never said anything. */
-  readonly complaint: () => { readonly text: string; readonly status: string }
+  readonly complaint: () => { readonly by: string; readonly text: string; readonly status: string }
 }
 
 /** One launch, as its init tells it. */
@@ -79,8 +79,8 @@ export class LaunchProgress {
   end({ timedOut, cancelled, stdout, stderr, met, complaint }: LaunchEnd): LaunchResult {
     if (this.#failed) throw faultOfStep(this.#failed, this.#plan)
     if (!this.#ready && !timedOut && !cancelled) {
-      const { text, status } = complaint()
-      throw faultOfBwrap(text, status)
+      const { by, text, status } = complaint()
+      throw faultOfLayer(by, text, status)
     }
     // A sandbox that ended without a word was killed: by us, or by the kernel for want of memory.
     const signal = this.#ended ? this.#ended.signal : constants.signals.SIGKILL

@@ -1,4 +1,4 @@
-/** Runs one command in a bubblewrap sandbox: starts it, feeds it, listens to its init, ends it, and says what happened. */
+/** Runs one command in a sandbox with an init: starts it, feeds it, listens to its init, ends it, and says what happened. */
 
 import type { ChildProcess } from 'node:child_process'
 import type { Server, Socket } from 'node:net'
@@ -16,6 +16,7 @@ import { keepAlive, roomName, type StartedRoom, type Streams, startRoom, streams
 import { InsideServers } from './launch-servers.ts'
 import type { SpareRooms } from './launch-spare.ts'
 import { relayTerminal, type TerminalRelay } from './launch-terminal.ts'
+import type { RoomLayer } from './layer.ts'
 import { goMessage, type InitMessage, quitMessage, signalMessage } from './orders.ts'
 import { INIT_STEPS } from './steps.ts'
 
@@ -38,7 +39,7 @@ export async function launchSandbox(
 
   const name = spares ? roomName(plan, io, machine) : null
   const room = (name !== null && spares?.take(name, plan)) || startRoom(plan, io, machine)
-  const attended = attend(room, plan, io, orders)
+  const attended = attend(room, plan, io, orders, machine.layer)
   // Nothing is left to do when bubblewrap itself goes, unless a control group is to be removed: a process that is done
   // need not wait for it.
   if (!room.cgroup) attended.finally(() => keepAlive(room, false)).catch(() => {})
@@ -46,10 +47,16 @@ export async function launchSandbox(
   return attended
 }
 
-async function attend(room: StartedRoom, plan: SandboxPlan, io: LaunchIo, orders: Uint8Array): Promise<LaunchResult> {
+async function attend(
+  room: StartedRoom,
+  plan: SandboxPlan,
+  io: LaunchIo,
+  orders: Uint8Array,
+  layer: RoomLayer,
+): Promise<LaunchResult> {
   const { child } = room
   const progress = new LaunchProgress(plan, io.onViolation)
-  const closed = closeOf(child)
+  const closed = closeOf(child, layer)
   const control = child.stdio[CONTROL_FD] as Socket | undefined
   const cleanups: (() => void)[] = []
   let timedOut = false
@@ -124,6 +131,7 @@ async function attend(room: StartedRoom, plan: SandboxPlan, io: LaunchIo, orders
     const stderr = captures.stderr?.finish() ?? null
     if (changed) throw faultOfStep({ step: INIT_STEPS.MASK, errno: constants.errno.ESTALE, index: -1 }, plan)
     const complaint = () => ({
+      by: layer.title,
       text: diagnosis.finish().bytes.toString('utf8'),
       status: status ?? 'no exit status',
     })
@@ -188,13 +196,13 @@ async function passGate(io: LaunchIo): Promise<boolean> {
   }
 }
 
-function closeOf(child: ChildProcess): Promise<string> {
+function closeOf(child: ChildProcess, { title, install }: RoomLayer): Promise<string> {
   return new Promise((resolve, reject) => {
     child.once('error', (error) =>
       reject(
-        new SandboxFault('sandbox-missing', `bubblewrap could not be started: ${error.message}`, {
+        new SandboxFault('sandbox-missing', `${title} could not be started: ${error.message}`, {
           cause: error,
-          remedy: 'Install bubblewrap (apt install bubblewrap, dnf install bubblewrap) and run `cordon doctor`.',
+          remedy: `Install it (${install}) and run \`cordon doctor\`.`,
         }),
       ),
     )

@@ -32,21 +32,33 @@ export const ENGINE_STATE = '/dev/shm'
 /** Joins the control groups, then becomes the rest of its words. */
 const JOIN = 'while [ "$1" != -- ]; do echo 0 >"$1" || exit 125; shift; done; shift; exec "$@"'
 
+/** Joins control groups, and goes on with the words that follow. */
+export function joinWords(procs: readonly string[]): [string, ...string[]] {
+  return ['/bin/sh', '-c', JOIN, 'join', ...procs, '--']
+}
+
 /**
- * A process number namespace of its own whose first process dies with `unshare`, which dies with this process: whatever is
- * killed, the kernel ends all of it. Mounts are its own too, and so is the state of the engine.
+ * A process number namespace of its own whose first process dies with `unshare`: whatever is killed, the kernel ends all of it.
+ * Mounts are its own too, and so is the state of the engine.
  */
-export function confinedArgv({ argv, user, cgroup }: Pick<Confinement, 'argv' | 'user' | 'cgroup'>): string[] {
-  const become = user === null ? [] : [`--reuid=${user}`, `--regid=${user}`, '--clear-groups']
+export function namespaceWords(unshare: string): [string, ...string[]] {
+  const enter = `PATH=/usr/bin:/bin:/usr/sbin:/sbin; mount -t tmpfs tmpfs ${ENGINE_STATE} && exec "$@"`
   return [
-    ...(cgroup ? ['/bin/sh', '-c', JOIN, 'join', ...cgroup.procs, '--'] : []),
-    'setpriv',
-    ...become,
-    '--pdeathsig=KILL',
-    'unshare',
+    unshare,
     ...['--user', '--map-root-user', '--mount', '--pid', '--fork', '--kill-child=KILL', '--mount-proc'],
-    ...['--', '/bin/sh', '-c', `mount -t tmpfs tmpfs ${ENGINE_STATE} && exec "$@"`, 'engine', ...argv],
+    ...['--', '/bin/sh', '-c', enter, 'engine'],
   ]
+}
+
+/** The same, and it dies with this process. */
+export function confinedArgv({
+  argv,
+  user,
+  cgroup,
+}: Pick<Confinement, 'argv' | 'user' | 'cgroup'>): [string, ...string[]] {
+  const become = user === null ? [] : [`--reuid=${user}`, `--regid=${user}`, '--clear-groups']
+  const confined = ['setpriv', ...become, '--pdeathsig=KILL', ...namespaceWords('unshare'), ...argv] as const
+  return cgroup ? [...joinWords(cgroup.procs), ...confined] : [...confined]
 }
 
 /** Runs it to its end, or ends it. */

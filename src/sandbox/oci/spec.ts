@@ -86,7 +86,7 @@ export function containerSpec(request: SpecRequest): object {
 const NAMESPACE_FLAGS = [0x00020000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000]
 
 /** `ENOSYS` where a program should fall back, as in the OS sandbox. Other architectures are refused by the runtime itself. */
-function refusedCalls(): object {
+export function refusedCalls(more: readonly object[] = []): object {
   const named = (errno: 'EPERM' | 'ENOSYS') =>
     REFUSED_CALLS.filter((call) => call.errno === errno).map(({ name }) => name)
   const refuse = (names: readonly string[], errnoRet: number) => ({ names, action: 'SCMP_ACT_ERRNO', errnoRet })
@@ -99,6 +99,7 @@ function refusedCalls(): object {
         ...refuse(['clone'], 1),
         args: [{ index: 0, value: flag, valueTwo: flag, op: 'SCMP_CMP_MASKED_EQ' }],
       })),
+      ...more,
     ],
   }
 }

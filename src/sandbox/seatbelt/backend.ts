@@ -3,6 +3,7 @@
  * a Mac by us: so the first launch of a process is preceded by a probe, and what does not hold closes it.
  */
 
+import { provenBy } from '../attack-probe.ts'
 import type { Backend, Capability, CompiledSandbox, LaunchIo, PlanUnderway } from '../backend.ts'
 import type { SandboxPlan } from '../plan.ts'
 import { SandboxFault } from '../sandbox-fault.ts'
@@ -20,7 +21,6 @@ const CAPABILITIES: ReadonlySet<Capability> = new Set([
 
 /** A backend that trusts nothing before it has seen it hold. */
 export function createSeatbeltBackend(): Backend {
-  let proved: Promise<void> | null = null
   let launcher: typeof import('./launch.ts') | null = null
   // Loaded late: on every other system it is never needed, and start-up counts.
   const load = async () => {
@@ -32,20 +32,7 @@ export function createSeatbeltBackend(): Backend {
     launch: async (plan, io) => (await load()).launchSeatbelt(plan as SandboxPlan, io ?? {}),
   }
   const probe = async () => (await import('./probe.ts')).probeSeatbelt(bare)
-  const prove = (): Promise<void> => {
-    proved ??= probe().then(({ usable, assurances }) => {
-      if (usable) return
-      const { name, detail, remedy } = assurances.find(({ status }) => status === 'absent')!
-      throw new SandboxFault(
-        'no-sandbox',
-        `the sandbox of this Mac does not hold (${name}: ${detail}), so nothing runs`,
-        {
-          ...(remedy !== undefined && { remedy }),
-        },
-      )
-    })
-    return proved
-  }
+  const prove = provenBy('the sandbox of this Mac', probe)
   return {
     name: bare.name,
     capabilities: CAPABILITIES,

@@ -2,12 +2,9 @@
 
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
 import { constants } from 'node:os'
-import { Readable, Writable } from 'node:stream'
-import { isatty } from 'node:tty'
 import { errorCode } from '../../system/fault.ts'
-import { monotonicMs } from '../../system/monotonic.ts'
-import type { Captured, LaunchIo, LaunchResult, Output } from '../backend.ts'
-import { Capture } from '../bwrap/launch-capture.ts'
+import { attendChild, childStreams } from '../attended-child.ts'
+import type { Captured, LaunchIo, LaunchResult } from '../backend.ts'
 import type { Limits } from '../limits.ts'
 import type { SandboxPlan } from '../plan.ts'
 import { SandboxFault } from '../sandbox-fault.ts'
@@ -58,7 +55,6 @@ export async function launchSeatbelt(plan: SandboxPlan, io: LaunchIo): Promise<L
     throw new SandboxFault('mask-moved', 'a hidden file was moved while another command ran', {
       remedy: 'Run it again when the other command has ended.',
     })
-  const begun = monotonicMs()
   const [program, ...args] = launchWords(plan)
   const child = spawn(program, args, {
     cwd: plan.cwd,
@@ -67,7 +63,7 @@ export async function launchSeatbelt(plan: SandboxPlan, io: LaunchIo): Promise<L
     // A process group of its own, by which all of it is ended. A terminal's group is made by script.
     detached: io.terminal === undefined,
   })
-  return attend(child, plan, io, begun)
+  return attend(child, plan, io)
 }
 
 async function passes(verify: NonNullable<LaunchIo['verify']>): Promise<boolean> {
@@ -89,23 +85,15 @@ function requireSameFiles(plan: SandboxPlan): void {
 
 function streamsFor(io: LaunchIo): StdioOptions {
   if (io.terminal) return ['inherit', 'inherit', io.stderr === undefined ? 'inherit' : 'pipe']
-  // A pipe or a file is passed on as it is; a terminal never is.
-  const own = (fd: number) => (isatty(fd) ? 'pipe' : fd)
-  const input = io.stdin === undefined || io.stdin === 'none' ? 'ignore' : io.stdin === 'inherit' ? own(0) : 'pipe'
-  const output = (choice: Output | undefined, fd: number) =>
-    choice === undefined || choice === 'discard' ? 'ignore' : choice === 'inherit' ? own(fd) : 'pipe'
-  return [input, output(io.stdout, 1), output(io.stderr, 2), 'pipe']
+  return [...childStreams(io), 'pipe']
 }
 
-async function attend(child: ChildProcess, plan: SandboxPlan, io: LaunchIo, begun: number): Promise<LaunchResult> {
-  const cleanups: (() => void)[] = []
-  let timedOut = false
-  let cancelled = false
+async function attend(child: ChildProcess, plan: SandboxPlan, io: LaunchIo): Promise<LaunchResult> {
   let started = false
   child.stdio[3]?.on('data', () => {
     started = true
   })
-  const killAll = (signal: NodeJS.Signals) => {
+  const kill = (signal: NodeJS.Signals) => {
     if (child.pid === undefined) return
     try {
       process.kill(io.terminal ? child.pid : -child.pid, signal)
@@ -113,57 +101,16 @@ async function attend(child: ChildProcess, plan: SandboxPlan, io: LaunchIo, begu
       // Nothing of it is left.
     }
   }
-  const ended = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve, reject) => {
-    child.once('error', (error) => reject(unstartable(error)))
-    child.once('exit', (code, signal) => resolve({ code, signal }))
-  })
-  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()))
-  const captures = {
-    stdout: attach(child.stdout, io.stdout, 'stdout', plan, io),
-    stderr: attach(child.stderr, io.stderr, 'stderr', plan, io),
-  }
-  feed(child, io.stdin, cleanups)
-  if (plan.limits.timeoutMs !== undefined) {
-    const timer = setTimeout(() => {
-      timedOut = true
-      killAll('SIGKILL')
-    }, plan.limits.timeoutMs)
-    cleanups.push(() => clearTimeout(timer))
-  }
-  const abort = () => {
-    cancelled = true
-    killAll('SIGKILL')
-  }
-  io.signal?.addEventListener('abort', abort, { once: true })
-  cleanups.push(() => io.signal?.removeEventListener('abort', abort))
-  for (const name of io.forwardSignals ?? []) {
-    const forward = () => killAll(name)
-    process.on(name, forward)
-    cleanups.push(() => process.off(name, forward))
-  }
-  try {
-    const { code, signal } = await ended
-    // What it left in its group goes with it; then the streams end, too.
-    killAll('SIGKILL')
-    await closed
-    const [stdout, stderr] = [captures.stdout?.finish() ?? null, captures.stderr?.finish() ?? null]
-    if (tellsStart(plan) && !started && !timedOut && !cancelled) throw unstarted(code, stderr)
-    return {
-      code,
-      signal,
-      exitCode: code ?? 128 + (signal === null ? 0 : constants.signals[signal]),
-      timedOut,
-      cancelled,
-      stdout,
-      stderr,
-      violations: [],
-      asked: [],
-      unlisted: [],
-      masksWatched: false,
-      milliseconds: monotonicMs() - begun,
-    }
-  } finally {
-    for (const cleanup of cleanups.reverse()) cleanup()
+  const end = await attendChild({ child, limits: plan.limits, io, kill, unstartable })
+  const { code, signal, stderr } = end
+  if (tellsStart(plan) && !started && !end.timedOut && !end.cancelled) throw unstarted(code, stderr)
+  return {
+    ...end,
+    exitCode: code ?? 128 + (signal === null ? 0 : constants.signals[signal]),
+    violations: [],
+    asked: [],
+    unlisted: [],
+    masksWatched: false,
   }
 }
 
@@ -188,34 +135,4 @@ function unstartable(error: Error): SandboxFault {
       remedy: 'It is part of macOS; nothing runs without it.',
     },
   )
-}
-
-function attach(
-  stream: Readable | null,
-  choice: Output | undefined,
-  name: 'stdout' | 'stderr',
-  plan: SandboxPlan,
-  io: LaunchIo,
-): Capture | null {
-  if (!stream) return null
-  stream.on('error', () => {})
-  if (choice === 'capture') return new Capture(stream, name, plan.limits.outputBytes, io.spillDirectory)
-  if (choice === 'inherit') stream.pipe(process[name], { end: false })
-  else if (choice instanceof Writable) stream.pipe(choice, { end: false })
-  return null
-}
-
-function feed(child: ChildProcess, source: LaunchIo['stdin'], cleanups: (() => void)[]): void {
-  const { stdin } = child
-  if (!stdin) return
-  stdin.on('error', () => {})
-  if (typeof source === 'string' && source !== 'inherit') return void stdin.end(source)
-  if (source instanceof Uint8Array) return void stdin.end(source)
-  const from = source === 'inherit' ? process.stdin : source
-  if (!(from instanceof Readable)) return void stdin.end()
-  from.pipe(stdin)
-  cleanups.push(() => {
-    from.unpipe(stdin)
-    if (from === process.stdin) from.pause()
-  })
 }

@@ -117,7 +117,7 @@ const rows: readonly Row[] = [
     note: 'a search that would read a secret',
     host: 'claude-code',
     input: claude('Grep', { pattern: 'TOKEN' }),
-    expect: 'deny',
+    expect: 'narrowed',
   },
   {
     note: 'a search beside it',
@@ -129,7 +129,7 @@ const rows: readonly Row[] = [
     note: 'a search by its filter',
     host: 'claude-code',
     input: claude('Grep', { pattern: 'x', path: '$P/src', glob: '../secrets/*' }),
-    expect: 'deny',
+    expect: 'narrowed',
   },
   { note: 'names', host: 'claude-code', input: claude('Glob', { pattern: '**/*.ts' }), expect: 'pass' },
   {

@@ -9,6 +9,7 @@ import {
   openHookJudge,
   type ReadCall,
 } from '../../runtime/hook/judge.ts'
+import { asPatch } from '../../runtime/hook/patch-command.ts'
 import { keepAnswer, keepOwner, programPath, runKey, runProgram } from '../../runtime/hook/wrapped-runs.ts'
 import { runToolCall } from '../../runtime/run-tool-call.ts'
 import { messageOf } from '../../system/fault.ts'
@@ -113,7 +114,7 @@ async function decide(host: Host, request: HookRequest, input: Json, setting: Ho
   const inside = commandInside(said, isHeld ? held : form)
   const calls = typeof inside === 'string' ? request.calls.map((call) => withCommand(call, inside)) : request.calls
   const reading = { cwd: request.cwd ?? root, home: machine.home, habits: host.paths }
-  const judged = judge.read(everyReading(calls, reading))
+  const judged = judge.read(everyReading(calls.map(asPatch), reading))
   const read = [...judged, ...(await unseen(host, input, judge, judged, machine))]
   if (read.length === 0) return { kind: 'pass' }
   const wrap: Wrap = (judgement, answered) => {

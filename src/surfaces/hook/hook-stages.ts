@@ -6,7 +6,7 @@ import type { HookJudge, HookJudgement, ReadCall } from '../../runtime/hook/judg
 import type { CallRecord, SessionRecorder } from '../../runtime/record/recorder.ts'
 import type { Approval, Stages } from '../../runtime/run-tool-call.ts'
 import type { HookSetting } from './answer-hook.ts'
-import type { HookRequest, Host, Json, Outcome } from './hosts/host.ts'
+import { type HookRequest, type Host, type Json, type Outcome, ProtocolError } from './hosts/host.ts'
 import { reasonText } from './reason-text.ts'
 
 export interface Asked {
@@ -70,9 +70,11 @@ export function hookStages(
     },
     run: async (_, decision) => {
       // What a person agrees to goes with the command; nobody agreed to more than what was asked.
-      const input = wrap(judged(), decision.decision === 'ask')
+      const less = narrowed(judged(), request)
+      const input = less?.input ?? wrap(judged(), decision.decision === 'ask')
       if (decision.decision === 'ask' && request.canAsk)
-        return { kind: 'ask', reason: reasonText(decision.reason.message), input }
+        return { kind: 'ask', reason: reasonText(decision.reason.message, less?.note), input }
+      if (less) return { kind: 'narrowed', ...less }
       return input ? { kind: 'sandboxed', input } : { kind: 'pass' }
     },
     scan: (_, output) => ({ output, notes: [], injection: null }),
@@ -86,6 +88,21 @@ export function hookStages(
       await recorder?.sign()
       recorder?.close()
     },
+  }
+}
+
+/** The search that leaves out what may not be read, and what the agent is told of it. */
+function narrowed(
+  { excluded = [] }: HookJudgement,
+  request: HookRequest,
+): { readonly input: Json; readonly note: string } | null {
+  if (excluded.length === 0) return null
+  if (!request.narrowed) throw new ProtocolError(`${request.tool} leaves nothing out`)
+  const names = excluded.map((glob) => glob.replace(/^\*\*\//, ''))
+  const some = names.length > 5 ? `${names.slice(0, 5).join(', ')} and ${names.length - 5} more` : names.join(', ')
+  return {
+    input: request.narrowed(excluded),
+    note: `Cordon left out of this search what may not be read: ${some}.`,
   }
 }
 

@@ -3,16 +3,38 @@
 import { PASSED_SIGNALS } from '../../runtime/command/open-runner.ts'
 import { runHookCommand } from '../../runtime/hook/run.ts'
 import { ownerOf, type RunOwner, takeAnswer } from '../../runtime/hook/wrapped-runs.ts'
+import { errorCode, Fault, messageOf } from '../../system/fault.ts'
 import { machineFiles } from '../../system/files.ts'
 import { thisMachine } from '../../system/machine.ts'
 import { EXIT } from '../terminal/exit.ts'
 import { leaveStreamsAlone } from '../terminal/passed-streams.ts'
-import { isTerminalDevice, type Terminal, visible } from '../terminal/terminal.ts'
+import { isTerminalDevice, type Terminal, visible, visibleLines } from '../terminal/terminal.ts'
 
 const KEY = /^([0-9a-f]{12})(?:\.([0-9a-f]{8}))?(\+undo)?$/
 
 /** Runs it; the command's exit code passes through, 126 is a denial. A key is what a hook wrote: an owner, and an answer to it. */
-export async function runInPlace(
+export async function runInPlace(...call: Parameters<typeof runAsked>): Promise<number> {
+  try {
+    return await runAsked(...call)
+  } catch (error) {
+    throw await inHostsSandbox(error, call[1])
+  }
+}
+
+/** A place of Cordon's that is read-only is what it looks like from inside a sandbox of the host's own: then it says what to set there. */
+async function inHostsSandbox(error: unknown, whose: RunOwner | string): Promise<unknown> {
+  if (!(error instanceof Fault) || !UNWRITABLE.has(error.code) || FULL.has(errorCode(error.cause) ?? '')) return error
+  const machine = thisMachine()
+  const { host } = typeof whose === 'string' ? ownerOf(machine, KEY.exec(whose)?.[1] ?? whose) : whose
+  const { findHost } = await import('./hosts/hosts.ts')
+  const remedy = findHost(host)?.ownSandbox?.([machine.stateDir, machine.cacheDir])
+  return remedy === undefined ? error : new Fault('host-sandbox', messageOf(error), { cause: error, remedy })
+}
+
+const UNWRITABLE: ReadonlySet<string> = new Set(['audit-unwritable', 'state-unwritable'])
+const FULL: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT'])
+
+async function runAsked(
   terminal: Terminal,
   whose: RunOwner | string,
   command: string,
@@ -45,6 +67,7 @@ export async function runInPlace(
     terminal.err(`cordon: ${visible(result.denied)}\n`)
     return EXIT.refused
   }
+  if (result.text !== '') terminal[result.exitCode === 0 ? 'out' : 'err'](`${visibleLines(result.text.trimEnd())}\n`)
   for (const note of new Set(result.notes)) terminal.err(`cordon: ${visible(note)}\n`)
   return result.exitCode
 }

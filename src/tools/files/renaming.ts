@@ -2,13 +2,18 @@
 
 import { posix } from 'node:path'
 import type { CheckedPath } from '../../system/guarded/guarded-files.ts'
-import { InputError, type ToolContext } from '../tool.ts'
+import { InputError, type JudgedPath, type PathAccess, type ToolContext } from '../tool.ts'
 import { walkTree } from './tree.ts'
 
 const STRICTNESS = { allow: 0, ask: 1, deny: 2 } as const
 
+/** Whoever can say what the policy says about a path. */
+export interface VerdictContext {
+  readonly judge: (access: PathAccess, path: string) => Pick<JudgedPath, 'verdict'>
+}
+
 /** Refuses a new name for a file under which reading it would be judged less strictly. */
-export function requireAsClosed(source: string, destination: string, context: ToolContext): void {
+export function requireAsClosed(source: string, destination: string, context: VerdictContext): void {
   const before = context.judge('read', source).verdict
   const after = context.judge('read', destination).verdict
   if (STRICTNESS[after] >= STRICTNESS[before]) return

@@ -3,7 +3,7 @@
 import { Fault } from '../../system/fault.ts'
 import type { CheckedPath } from '../../system/guarded/guarded-files.ts'
 import type { PreparedWrite } from '../../system/guarded/write.ts'
-import { requireAsClosed } from '../files/renaming.ts'
+import { requireAsClosed, type VerdictContext } from '../files/renaming.ts'
 import { decodeText, encodeText } from '../files/text-encoding.ts'
 import { InputError, type ToolContext, type ToolOutput } from '../tool.ts'
 import { applyHunks } from './apply.ts'
@@ -22,7 +22,10 @@ export interface ApplyPatchInput {
   readonly patch: string
 }
 
-export async function applyPatch(input: ApplyPatchInput, context: ToolContext): Promise<ToolOutput> {
+/** What a patch needs of a tool's context. */
+export type PatchContext = Pick<ToolContext, 'checked' | 'files' | 'signal'> & VerdictContext
+
+export async function applyPatch(input: ApplyPatchInput, context: PatchContext): Promise<ToolOutput> {
   const changes = parsePatch(input.patch)
   const states = new Map<string, FileState>()
   const done = changes.map((change) => plan(change, states, context))
@@ -37,7 +40,7 @@ export async function applyPatch(input: ApplyPatchInput, context: ToolContext): 
 }
 
 /** Works a change out in memory; nothing is written yet. */
-function plan(change: FileChange, states: Map<string, FileState>, context: ToolContext): string {
+function plan(change: FileChange, states: Map<string, FileState>, context: PatchContext): string {
   const state = stateOf(change.path, states, context)
   if (change.kind === 'add') {
     if (state.after !== null)
@@ -72,7 +75,7 @@ function plan(change: FileChange, states: Map<string, FileState>, context: ToolC
   return `${change.copies ? 'C' : 'R'} ${change.path} -> ${change.moveTo}`
 }
 
-function stateOf(given: string, states: Map<string, FileState>, context: ToolContext): FileState {
+function stateOf(given: string, states: Map<string, FileState>, context: PatchContext): FileState {
   const path = context.checked(given)
   const known = states.get(path)
   if (known) return known
@@ -97,7 +100,7 @@ function executableMode(mode: number, executable: boolean): number {
 }
 
 /** Everything that can fail comes first; what then still fails is taken back. */
-function commit(states: readonly FileState[], context: ToolContext): void {
+function commit(states: readonly FileState[], context: PatchContext): void {
   const { files } = context
   const prepared: { readonly write: PreparedWrite; readonly state: FileState }[] = []
   const undo: (() => void)[] = []

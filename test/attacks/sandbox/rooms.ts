@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PassThrough, Writable } from 'node:stream'
 import { createBwrapBackend } from '../../../src/sandbox/bwrap/backend.ts'
+import { type CommandEngine, createContainerBackend } from '../../../src/sandbox/oci/command-backend.ts'
 import { type Pin, planSandbox } from '../../../src/sandbox/plan.ts'
 import { readHostFacts } from '../../../src/sandbox/session.ts'
 import type { Room } from './attack.ts'
@@ -14,6 +15,10 @@ export interface RoomInput {
   readonly env: Readonly<Record<string, string>>
   readonly masks: readonly string[]
   readonly pins: readonly Pin[]
+  /** A container engine in bubblewrap's place. */
+  readonly engine?: CommandEngine
+  /** Every room, unless told. */
+  readonly rooms?: readonly Room[]
 }
 
 async function attackRoom(input: RoomInput, room: Room): Promise<string> {
@@ -35,7 +40,7 @@ async function attackRoom(input: RoomInput, room: Room): Promise<string> {
     limits: { timeoutMs: 100_000, outputBytes: 10_000_000 },
   }
   const plan = planSandbox({ ...request, facts: readHostFacts(request) })
-  const backend = createBwrapBackend()
+  const backend = input.engine ? createContainerBackend(input.engine) : createBwrapBackend()
   if (room !== 'terminal') {
     const result = await backend.launch(plan, { stdout: 'capture', stderr: 'capture' })
     return result.stdout!.bytes.toString('utf8') + result.stderr!.bytes.toString('utf8')
@@ -53,5 +58,6 @@ async function attackRoom(input: RoomInput, room: Room): Promise<string> {
 
 if (import.meta.main) {
   const input = JSON.parse(readFileSync(0, 'utf8')) as RoomInput
-  for (const room of ['usual', 'unix', 'all', 'terminal'] as const) process.stdout.write(await attackRoom(input, room))
+  for (const room of input.rooms ?? (['usual', 'unix', 'all', 'terminal'] as const))
+    process.stdout.write(await attackRoom(input, room))
 }

@@ -407,7 +407,7 @@ describe.each(BACKENDS)('$name', ({ backend }) => {
     })
   })
 
-  test('a masked file whose name is not UTF-8', async () => {
+  having('observed-masks').test('a masked file whose name is not UTF-8', async () => {
     const bytes = Buffer.concat([Buffer.from(`${project}/`), Buffer.from([0xff, 0xfe]), Buffer.from('.key')])
     writeFileSync(bytes, 'TOPSECRET')
     const masks = [decodePath(bytes)]

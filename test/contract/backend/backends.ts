@@ -7,6 +7,8 @@ import { Writable } from 'node:stream'
 import { describe, test } from 'vitest'
 import type { Backend, Capability, LaunchIo } from '../../../src/sandbox/backend.ts'
 import { createBwrapBackend } from '../../../src/sandbox/bwrap/backend.ts'
+import { COMMAND_ENGINES, createContainerBackend } from '../../../src/sandbox/oci/command-backend.ts'
+import { findEngineProgram } from '../../../src/sandbox/oci/local-engine.ts'
 import { createSeatbeltBackend } from '../../../src/sandbox/seatbelt/backend.ts'
 
 export const BACKENDS: readonly { readonly name: string; readonly backend: Backend }[] =
@@ -15,6 +17,10 @@ export const BACKENDS: readonly { readonly name: string; readonly backend: Backe
     : [
         { name: 'bwrap', backend: createBwrapBackend() },
         { name: 'bwrap, laid out ahead', backend: aheadOf(createBwrapBackend({ commands: 'many' })) },
+        ...COMMAND_ENGINES.filter((engine) => findEngineProgram(engine) !== null).map((engine) => ({
+          name: engine,
+          backend: createContainerBackend(engine),
+        })),
       ]
 
 /** What a row is written with: one that needs what a backend does not declare is not written. */
@@ -28,7 +34,8 @@ interface Rows {
 }
 
 const RUN: Rows = { test, describe }
-const LEFT_OUT = { test: () => {}, describe: () => {} } as unknown as Rows
+const leftOut = Object.assign(() => {}, { each: () => () => {} })
+const LEFT_OUT = { test: leftOut, describe: leftOut } as unknown as Rows
 
 /** A backend of which every command runs in a room that was laid out ahead. */
 function aheadOf(backend: Backend): Backend {

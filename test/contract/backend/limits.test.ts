@@ -3,11 +3,11 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir, totalmem } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, test as anyBackend, beforeEach, describe, expect } from 'vitest'
 import type { Limits } from '../../../src/sandbox/limits.ts'
 import { planSandbox } from '../../../src/sandbox/plan.ts'
 import { readHostFacts } from '../../../src/sandbox/session.ts'
-import { BACKENDS } from './backends.ts'
+import { BACKENDS, rowsOf } from './backends.ts'
 
 const MIB = 1024 ** 2
 /** About 256 MiB, and not less than the smallest share. */
@@ -24,6 +24,7 @@ afterAll(() => {
 })
 
 describe.each(BACKENDS)('$name', ({ backend }) => {
+  const { test } = rowsOf(backend)('watched-limits')
   const run = async (script: string, limits: Limits) => {
     const request = {
       argv: ['bash', '-c', script],
@@ -100,7 +101,7 @@ describe.each(BACKENDS)('$name', ({ backend }) => {
     expect(met(await run('sleep 0.1 & wait; exit 3', limits))).toEqual([])
   })
 
-  test('open files: the hard limit is lowered, the soft one is not raised', async () => {
+  anyBackend('open files: the hard limit is lowered, the soft one is not raised', async () => {
     const { stdout } = await run('ulimit -Hn; ulimit -Sn', { openFiles: 600 })
     expect(stdout!.bytes.toString()).toBe('600\n600\n')
     const soft = /Max open files +(\d+)/.exec(readFileSync('/proc/self/limits', 'utf8'))![1]!

@@ -10,7 +10,7 @@ import {
   requireOwnImports,
   runComponent,
 } from '../../../src/runtime/code/component.ts'
-import { openBackend } from '../../../src/runtime/command/open-runner.ts'
+import { BUILT_IN_BACKEND, openBackend } from '../../../src/runtime/command/open-runner.ts'
 import { openSessionWorld, type SessionWorld } from '../session/session-world.ts'
 
 let world: SessionWorld
@@ -52,7 +52,7 @@ describe('a component', () => {
       task: '',
       session: cordon.openSession(),
       machine: world.machine,
-      backend: openBackend(),
+      backend: openBackend(BUILT_IN_BACKEND),
       milliseconds: 1000,
       complete: null,
       signal: new AbortController().signal,

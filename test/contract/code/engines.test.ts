@@ -17,7 +17,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { containerLimits, openEngines } from '../../../src/runtime/code/engines.ts'
-import { openBackend } from '../../../src/runtime/command/open-runner.ts'
+import { BUILT_IN_BACKEND, openBackend } from '../../../src/runtime/command/open-runner.ts'
 import type { ContainerRun } from '../../../src/sandbox/oci/engine.ts'
 import type { EngineSet } from '../../../src/sandbox/oci/engine-set.ts'
 import { reapStages, stagePlace } from '../../../src/sandbox/oci/stage.ts'
@@ -59,7 +59,7 @@ function machineWith(scripts: Readonly<Record<string, string>>) {
     configDir: join(home, 'config'),
   }
   const open = (engines: readonly string[], image: string | null = null): EngineSet =>
-    openEngines(settings(engines, image), limits, machine, openBackend(), [folder])
+    openEngines(settings(engines, image), limits, machine, openBackend(BUILT_IN_BACKEND), [folder])
   return { home, machine, open }
 }
 
@@ -155,7 +155,7 @@ cd "$(mktemp -d)" && cp "$in"/files/* . && bash "$in/probe"`,
 
 describe.each(enginesHere())('%s', (engine) => {
   const { machine } = machineWith0()
-  const open = () => openEngines(settings([engine]), limits, machine, openBackend())
+  const open = () => openEngines(settings([engine]), limits, machine, openBackend(BUILT_IN_BACKEND))
   function machineWith0() {
     const home = join(tmpdir(), `cordon-engine-${engine}-${process.pid}`)
     return { machine: { ...thisMachine(), stateDir: join(home, 'state'), cacheDir: join(home, 'cache') }, home }

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import { containerLimits, openEngines } from '../../../src/runtime/code/engines.ts'
-import { openBackend } from '../../../src/runtime/command/open-runner.ts'
+import { BUILT_IN_BACKEND, openBackend } from '../../../src/runtime/command/open-runner.ts'
 import { thisMachine } from '../../../src/system/machine.ts'
 
 const [engine, mark] = process.argv.slice(2) as [string, string]
@@ -10,7 +10,7 @@ const settings = { engines: [engine], image: null, memoryBytes: 256 * 1024 ** 2,
 const limits = containerLimits(settings, 65_536)
 const machine = thisMachine()
 const home = join(machine.home, '.cache', 'cordon')
-const set = openEngines(settings, limits, { ...machine, cacheDir: home }, openBackend())
+const set = openEngines(settings, limits, { ...machine, cacheDir: home }, openBackend(BUILT_IN_BACKEND))
 await set.run({
   argv: ['/bin/bash', '{in}/main.sh'],
   source: { name: 'main.sh', bytes: Buffer.from(`setsid sleep ${mark} & sleep ${mark}`) },

@@ -44,7 +44,7 @@ async function inside(command: string, domains: readonly string[]): Promise<stri
   return resultText(await cordon.openSession().call('bash', { command }))
 }
 
-const GRANTED = ['api.example.org', 'db.example.org:5432']
+const GRANTED = ['api.example.org', 'db.example.org:5432', '*.wild.example.net']
 const python = (code: string) => `python3 - <<'E'\nimport socket\n${code}\nE`
 const direct = 'curl -sS -m 5 --noproxy "*"'
 
@@ -60,6 +60,16 @@ describe('a program that knows no proxy', () => {
     expect(new Set(resolved)).toEqual(new Set(['api.example.org', 'db.example.org']))
   })
 
+  it('reaches every host below a wildcard, by the name that it says itself', async () => {
+    const text = await inside(
+      `${direct} https://one.example.org/; echo; ${direct} http://two.deep.example.org/; echo; getent hosts example.org || echo no apex`,
+      ['*.example.org'],
+    )
+    expect(text).toContain('reached one.example.org by tls')
+    expect(text).toContain('reached two.deep.example.org\n')
+    expect(text).toContain('no apex')
+  })
+
   it('reaches them through SOCKS with names that it looked up itself, of version 4 too', async () => {
     const proxy = (option: string) =>
       `curl -sS -m 5 --noproxy "" --proxy "" ${option} 127.0.0.1:3128 https://api.example.org/; echo`
@@ -70,6 +80,17 @@ describe('a program that knows no proxy', () => {
 
 describe('attacks', () => {
   it.each([
+    [
+      'another name at the address of a wildcard, in TLS',
+      `${direct} -k --resolve evil.example.com:443:127.65.0.1 https://evil.example.com/`,
+      /curl/,
+    ],
+    [
+      'another name at the address of a wildcard, in HTTP',
+      `${direct} --resolve evil.example.com:80:127.65.0.1 http://evil.example.com/`,
+      /host-unlisted|curl/,
+    ],
+    ['no name at the address of a wildcard', `${direct} -k https://127.65.0.1/`, /curl/],
     ['a name that nobody granted', 'getent hosts evil.example.com', /not granted/],
     ['a name below a granted one', 'getent hosts data.api.example.org', /data\.api\.example\.org/],
     ['a port that was not granted', python(`socket.create_connection(('db.example.org',22))`), /refused/i],

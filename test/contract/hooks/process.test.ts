@@ -181,6 +181,45 @@ describe('the rewrite', () => {
     expect(run(forged).code).toBe(126)
   })
 
+  it('applies a patch that a command is, by the rules of files', () => {
+    const patch = (path: string): string =>
+      `apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: ${path}\n+$(touch ran) \`x\`\n*** End Patch\nEOF\n`
+    expect(run(rewritten(patch('patched.txt')))).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('A patched.txt'),
+    })
+    expect(readFileSync(join(project, 'patched.txt'), 'utf8')).toBe('$(touch ran) `x`\n')
+    expect(existsSync(join(project, 'ran'))).toBe(false)
+    // It is there already: nothing is changed.
+    expect(run(rewritten(patch('patched.txt'))).code).toBe(1)
+    expect(hook(call('Bash', { command: patch('../outside.txt') })).out).toContain('"permissionDecision":"deny"')
+    expect(hook(call('Bash', { command: patch('.git/hooks/post-commit') })).out).toContain(
+      '"permissionDecision":"deny"',
+    )
+    const forged = rewritten(patch('fine.txt')).replace('fine.txt', '../outside.txt')
+    expect(run(forged).code).toBe(126)
+    expect(existsSync(join(base, 'outside.txt'))).toBe(false)
+  })
+
+  it('names the setting when the host’s own sandbox keeps it from its records', () => {
+    const ran = spawnSync(
+      'bwrap',
+      [
+        ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--bind', project, project],
+        '--unshare-net',
+      ].concat('/bin/bash', '-c', rewritten('touch ran-anyway')),
+      { cwd: project, env: environment(), encoding: 'utf8' },
+    )
+    expect([ran.status, ran.stderr]).toEqual([125, expect.stringContaining('sandbox_workspace_write')])
+    expect(ran.stderr).toContain(join(base, 'home/.local/state/cordon'))
+    expect(existsSync(join(project, 'ran-anyway'))).toBe(false)
+  })
+
+  it.each(['k', 'x y', '0123456789ab'])('says plainly that “%s” is no key', (key) => {
+    const { code, err } = cordon(['hook', 'run', '--key', key, '--', 'true'])
+    expect([code === 0, err]).toEqual([false, expect.stringContaining(`as “${key}”`)])
+  })
+
   it('is in the audit with how it ended', () => {
     run(rewritten('exit 3'))
     const { out } = cordon(['audit', 'verify', '--json'])

@@ -14,7 +14,7 @@ import { machineFiles } from '../../../src/system/files.ts'
 import { type Machine, thisMachine } from '../../../src/system/machine.ts'
 
 /** What an answer does to the call in that host, by what was observed of the real programs. */
-export type Effect = 'pass' | 'sandboxed' | 'ask' | 'deny' | 'block'
+export type Effect = 'pass' | 'sandboxed' | 'narrowed' | 'ask' | 'deny' | 'block'
 
 export const MANIFEST = `schema_version = 1
 [permission]
@@ -116,7 +116,10 @@ const READERS: Readonly<Record<HostName, (answer: Record<string, unknown>) => Ef
     return effect
   },
   gemini: (answer) => {
-    if ('hookSpecificOutput' in answer) return 'sandboxed'
+    if ('hookSpecificOutput' in answer) {
+      const { tool_input } = answer.hookSpecificOutput as { tool_input: { include_pattern?: string } }
+      return tool_input.include_pattern?.startsWith('!') ? 'narrowed' : 'sandboxed'
+    }
     expect(Object.keys(answer).sort()).toEqual(['decision', 'reason'])
     expect(answer.decision).toBe('deny')
     expect(answer.reason).toMatch(/\S/)
@@ -164,10 +167,17 @@ function readPlugin(answer: Record<string, unknown>): Effect {
     expect(answer.reason).toMatch(/\S/)
     return 'deny'
   }
+  if ('filter' in answer) return 'narrowed'
   return 'command' in answer ? 'sandboxed' : 'pass'
 }
 
-const CLAUDE_FIELDS = new Set(['hookEventName', 'permissionDecision', 'permissionDecisionReason', 'updatedInput'])
+const CLAUDE_FIELDS = new Set([
+  'hookEventName',
+  'permissionDecision',
+  'permissionDecisionReason',
+  'updatedInput',
+  'additionalContext',
+])
 
 function readClaude(answer: Record<string, unknown>): Effect {
   expect(Object.keys(answer)).toEqual(['hookSpecificOutput'])
@@ -179,6 +189,11 @@ function readClaude(answer: Record<string, unknown>): Effect {
     return output.permissionDecision
   }
   expect(output.updatedInput).toBeTypeOf('object')
+  if ('additionalContext' in output) {
+    // It is the host's to ask about a search, as without us.
+    expect(output.permissionDecision).toBeUndefined()
+    return 'narrowed'
+  }
   return 'sandboxed'
 }
 

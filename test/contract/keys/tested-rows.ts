@@ -43,6 +43,7 @@ export const TESTED_ROWS: readonly TestedRow[] = [
   ...['part', 'after', 'as'].map((field) =>
     tested(`secrets[].${field}`, 'test/contract/egress/brokered-parts.test.ts', COMMANDS),
   ),
+  tested('sandbox.os.backend', 'test/contract/backend/backend-key.test.ts', COMMANDS),
   tested('network.parent_proxy', PARENT, COMMANDS, 'readParentProxy'),
   tested('network.parent_proxy_login', PARENT, COMMANDS, 'credentials'),
   tested('network.no_proxy', PARENT, COMMANDS, 'bypass'),

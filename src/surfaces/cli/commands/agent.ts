@@ -53,7 +53,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
       task,
       session: cordon.openSession(),
       machine,
-      backend: openBackend(),
+      backend: openBackend(cordon.loaded().sandbox),
       milliseconds: secondsOf(textFlag(args, 'timeout')) * 1000,
       complete: entry.model ? await components.openModelFor(machine, () => cordon.loaded()) : null,
       signal: new AbortController().signal,

@@ -1,6 +1,7 @@
 /** `cordon doctor`: what holds on this machine, found out by running it. */
 
-import { openBackend } from '../../../runtime/command/open-runner.ts'
+import { BUILT_IN_BACKEND, openBackend } from '../../../runtime/command/open-runner.ts'
+import type { LoadedPolicy } from '../../../runtime/policy/load.ts'
 import { findRoot } from '../../../runtime/policy/project-root.ts'
 import { type ContainerKind, containerKind } from '../../../system/container.ts'
 import { Fault } from '../../../system/fault.ts'
@@ -74,7 +75,7 @@ export async function findHealth(): Promise<{
   readonly score: { readonly holds: number; readonly of: number }
   readonly agents: readonly AgentCheck[]
 }> {
-  const support = await openBackend().probe()
+  const support = await (await commandBackend()).probe()
   const holds = support.assurances.filter((assurance) => assurance.status === 'enforced').length
   return { support, score: { holds, of: support.assurances.length }, agents: await agentHooks() }
 }
@@ -82,7 +83,7 @@ export async function findHealth(): Promise<{
 /** Each engine with what it was seen to hold here. */
 async function engines(terminal: CommandContext['terminal'], json: boolean): Promise<number> {
   const { surveyEngines } = await import('../../../runtime/code/engines.ts')
-  const found = await surveyEngines(thisMachine(), openBackend())
+  const found = await surveyEngines(thisMachine(), await commandBackend())
   if (json) terminal.out(`${JSON.stringify({ engines: found })}\n`)
   for (const { name, support } of json ? [] : found) {
     const status = support.works ? 'enforced' : 'absent'
@@ -104,24 +105,40 @@ interface ShownSecrets {
   readonly skippedLine: string | null
 }
 
-/** Secrets of this project that commands see; a manifest that does not load is the business of `cordon check`. */
+/** What is in force here; a manifest that does not load is the business of `cordon check`. */
+async function inForce(): Promise<LoadedPolicy | null> {
+  const { loadPolicy } = await import('../../../runtime/policy/load.ts')
+  try {
+    const choice = { kind: 'project' } as const
+    const outcome = await loadPolicy({ machine: thisMachine(), files: machineFiles, root: null, choice })
+    return 'loaded' in outcome ? outcome.loaded : null
+  } catch (error) {
+    if (error instanceof Fault) return null
+    throw error
+  }
+}
+
+/** The sandbox that commands would run in here. */
+async function commandBackend(): Promise<ReturnType<typeof openBackend>> {
+  return openBackend((await inForce())?.sandbox ?? BUILT_IN_BACKEND)
+}
+
+/** Secrets of this project that commands see. */
 async function shownSecrets(): Promise<ShownSecrets> {
   const none: ShownSecrets = { paths: [], line: null, skipped: null, skippedLine: null }
-  const { loadPolicy } = await import('../../../runtime/policy/load.ts')
   const { skippedSecrets, skippedSecretsLine, trackedSecrets, trackedSecretsLine } = await import(
     '../../../runtime/command/tracked-secrets.ts'
   )
-  const machine = thisMachine()
-  try {
-    const outcome = await loadPolicy({ machine, files: machineFiles, root: null, choice: { kind: 'project' } })
-    if (!('loaded' in outcome)) return none
-    const paths = trackedSecrets(outcome.loaded, machine.home)
-    const skipped = skippedSecrets(outcome.loaded, machine.home)
-    const line = trackedSecretsLine(paths, outcome.loaded.root)
-    return { paths, line, skipped, skippedLine: skippedSecretsLine(skipped) }
-  } catch (error) {
-    if (error instanceof Fault) return none
-    throw error
+  const loaded = await inForce()
+  if (loaded === null) return none
+  const { home } = thisMachine()
+  const paths = trackedSecrets(loaded, home)
+  const skipped = skippedSecrets(loaded, home)
+  return {
+    paths,
+    line: trackedSecretsLine(paths, loaded.root),
+    skipped,
+    skippedLine: skippedSecretsLine(skipped),
   }
 }
 

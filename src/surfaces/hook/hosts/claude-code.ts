@@ -3,6 +3,7 @@
 import { composes, trims } from '../path-readings.ts'
 import {
   expectEvent,
+  type HookRequest,
   type Host,
   type Json,
   type Outcome,
@@ -23,6 +24,7 @@ import {
   globs,
   lists,
   loadsSkill,
+  narrowing,
   nothing,
   originOf,
   ranCommand,
@@ -124,6 +126,8 @@ const ASKING: ReadonlySet<string> = new Set(['default', 'acceptEdits', 'plan'])
 export const claudeCode: Host = {
   name: 'claude-code',
   paths: [trims, composes],
+  ownSandbox: (places) =>
+    `Claude Code’s own sandbox keeps Cordon from its records. In its settings.json, add ${places.map((place) => JSON.stringify(place)).join(' and ')} to sandbox.filesystem.allowWrite and set sandbox.network.allowAllUnixSockets to true; or set sandbox.enabled to false, since Cordon’s sandbox holds every command.`,
   expands: { memory: ['CLAUDE.md', 'CLAUDE.local.md', '.claude/CLAUDE.md'], runsInline: true },
   parse(input, env) {
     expectEvent(input, 'PreToolUse')
@@ -132,7 +136,7 @@ export const claudeCode: Host = {
     const mode = optionalText(input, 'permission_mode') ?? ''
     return {
       tool,
-      calls: callsOf(TOOLS, tool, given),
+      ...searchOf(tool, given),
       session: optionalText(input, 'session_id'),
       cwd: text(input, 'cwd'),
       project: env.CLAUDE_PROJECT_DIR ?? null,
@@ -176,12 +180,25 @@ function resultOutput({ tool_name, hook_event_name }: Json, { note, value }: Res
   }
 }
 
+/** `Grep` takes several globs between spaces, of which the last that matches counts. */
+function searchOf(tool: string, given: Json): Pick<HookRequest, 'calls' | 'narrowed'> {
+  const calls = callsOf(TOOLS, tool, given)
+  if (tool !== 'Grep') return { calls }
+  const glob = optionalText(given, 'glob')
+  return {
+    calls: narrowing(calls),
+    narrowed: (globs) => ({ ...given, glob: [glob ?? [], globs.map((one) => `!${one}`)].flat().join(' ') }),
+  }
+}
+
 function decisionOf(outcome: Outcome, leaveToHost: boolean): Json | null {
   switch (outcome.kind) {
     case 'pass':
       return null
     case 'sandboxed':
       return { ...(!leaveToHost && { permissionDecision: 'allow' }), updatedInput: outcome.input }
+    case 'narrowed':
+      return { updatedInput: outcome.input, additionalContext: outcome.note }
     case 'ask':
       return {
         permissionDecision: 'ask',

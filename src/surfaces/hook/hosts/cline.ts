@@ -91,8 +91,9 @@ export const cline: Host = {
               cancel: false,
               overrideInput: request.command.replaced(`printf '%s\\n' ${quote(outcome.reason)} >&2; exit 126`),
             })
+      case 'narrowed':
       case 'ask':
-        throw new ProtocolError('Cline’s hooks cannot ask')
+        throw new ProtocolError('Cline’s hooks cannot ask, nor narrow a search')
     }
   },
   results: {

@@ -87,6 +87,7 @@ export const copilot: Host = {
         return JSON.stringify({ permissionDecision: 'allow', modifiedArgs: outcome.input })
       case 'deny':
         return JSON.stringify({ permissionDecision: 'deny', permissionDecisionReason: outcome.reason })
+      case 'narrowed':
       case 'ask':
         throw new ProtocolError('Copilot CLI asks nobody when it runs without a terminal')
     }

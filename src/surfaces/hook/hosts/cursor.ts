@@ -1,7 +1,7 @@
 /** Cursor: `preToolUse` for every tool, and the older events for shells, MCP tools and reads, answered with `permission`. */
 
 import { composes, decodes, dropsAt, dropsNul, trims } from '../path-readings.ts'
-import { expectEvent, type Host, isObject, type Json, object, optionalText, text } from './host.ts'
+import { expectEvent, type Host, isObject, type Json, object, optionalText, ProtocolError, text } from './host.ts'
 import {
   callsOf,
   delegates,
@@ -77,6 +77,7 @@ export const cursor: Host = {
   answer(_, outcome) {
     if (outcome.kind === 'pass') return '{}'
     if (outcome.kind === 'sandboxed') return JSON.stringify({ ...said('allow'), updated_input: outcome.input })
+    if (outcome.kind === 'narrowed') throw new ProtocolError('Cursor’s searches cannot be narrowed')
     const messages = { user_message: outcome.reason, agent_message: outcome.reason, reason: outcome.reason }
     return JSON.stringify({ ...said(outcome.kind), ...messages })
   },

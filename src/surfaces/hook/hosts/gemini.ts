@@ -11,6 +11,7 @@ import {
   globs,
   lists,
   loadsSkill,
+  narrowedSearch,
   nothing,
   originOf,
   ranCommand,
@@ -54,6 +55,8 @@ const TOOLS: ToolTable = {
   invoke_agent: delegates,
 }
 
+const SEARCHES: ReadonlySet<string> = new Set(['grep_search', 'search_file_content'])
+
 export const gemini: Host = {
   name: 'gemini',
   paths: [dropsNul, trims, dropsAt, decodes, composes],
@@ -66,7 +69,9 @@ export const gemini: Host = {
     return {
       tool,
       // A server can call its tool what it likes, so a known name of a server's tool means nothing.
-      calls: fromServer ? foreign(tool.startsWith('mcp_') ? tool : `mcp_${tool}`) : callsOf(TOOLS, tool, given),
+      ...(fromServer
+        ? { calls: foreign(tool.startsWith('mcp_') ? tool : `mcp_${tool}`) }
+        : narrowedSearch(SEARCHES, 'include_pattern', tool, given, callsOf(TOOLS, tool, given))),
       session: optionalText(input, 'session_id'),
       cwd: text(input, 'cwd'),
       project: env.GEMINI_PROJECT_DIR ?? null,
@@ -86,6 +91,8 @@ export const gemini: Host = {
         return ''
       case 'deny':
         return JSON.stringify({ decision: 'deny', reason: outcome.reason })
+      // What it says of the search's result names the filter.
+      case 'narrowed':
       case 'sandboxed':
         return JSON.stringify({ hookSpecificOutput: { hookEventName: 'BeforeTool', tool_input: outcome.input } })
       case 'ask':

@@ -29,6 +29,8 @@ export interface HookRequest {
   readonly project: string | null
   /** The command that can be put into the sandbox, and the tool's input with another one in its place. */
   readonly command: HookCommand | null
+  /** The input of a search that leaves these globs out; absent where the host takes no such input. */
+  readonly narrowed?: (globs: readonly string[]) => Json
   /** The host takes another command in the place of the one it asked about. */
   readonly canRewrite: boolean
   /** The host puts an ask to its person, and waits for the answer. */
@@ -45,6 +47,8 @@ export type Outcome =
   | { readonly kind: 'pass' }
   /** It may run, as `input`, which puts it into the sandbox. */
   | { readonly kind: 'sandboxed'; readonly input: Json }
+  /** The host goes on with less: a search that leaves out what the note says. */
+  | { readonly kind: 'narrowed'; readonly input: Json; readonly note: string }
   | { readonly kind: 'ask'; readonly reason: string; readonly input: Json | null }
   | { readonly kind: 'deny'; readonly reason: string }
 
@@ -89,6 +93,8 @@ export interface Host {
   readonly paths: readonly PathHabit[]
   /** What it reads and runs by itself beside the calls that it shows; absent: nothing that is known. */
   readonly expands?: Expansion
+  /** What its own sandbox needs in its settings so that a wrapped command can run in it; absent: it has none that is known. */
+  readonly ownSandbox?: (places: readonly string[]) => string
   /** The event of an input that does not name it itself. */
   readonly eventOf?: (input: Json) => string
   /** Reads the host's input; throws a `ProtocolError` for anything it does not know. */

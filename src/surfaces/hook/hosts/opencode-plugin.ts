@@ -10,6 +10,8 @@ const MARK = '// Written by cordon install; cordon install opencode --uninstall 
 export function opencodePlugin(root: string | null, cordon: readonly string[]): string {
   return `${MARK}
 ${pluginSource(pluginWords(HOST, root, cordon))}
+const notes = new Map()
+
 export const Cordon = async ({ directory }) => ({
   'tool.execute.before': async (input, output) => {
     const answer = await judge({
@@ -18,12 +20,20 @@ export const Cordon = async ({ directory }) => ({
       session: input.sessionID,
       directory,
       args: output.args ?? {},
+      narrows: true,
     })
     if (answer.decision !== 'allow') throw new Error(answer.reason || 'cordon: the call was blocked')
     if (typeof answer.command === 'string') output.args.command = answer.command
+    if (answer.filter) {
+      output.args[answer.filter.field] = answer.filter.glob
+      notes.set(input.callID, answer.note)
+    }
   },
   'tool.execute.after': async (input, output) => {
     const isText = typeof output?.output === 'string'
+    const note = notes.get(input.callID)
+    notes.delete(input.callID)
+    if (isText && note) output.output += \`\\n\\n[cordon] \${note}\`
     // A server's result is a list of parts, and each text of it is looked at.
     const texts = isText ? [output.output] : (output?.content ?? []).filter((part) => part?.type === 'text').map((part) => part.text)
     for (const text of texts) {

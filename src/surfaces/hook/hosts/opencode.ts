@@ -46,4 +46,4 @@ const TOOLS: ToolTable = {
   invalid: nothing,
 }
 
-export const opencode: Host = pluginHost('opencode', TOOLS, { memory: [], runsInline: true })
+export const opencode: Host = pluginHost('opencode', TOOLS, 'include', { memory: [], runsInline: true })

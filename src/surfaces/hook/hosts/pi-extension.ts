@@ -12,6 +12,8 @@ export function piExtension(root: string | null, cordon: readonly string[]): str
 ${pluginSource(pluginWords(HOST, root, cordon))}
 const sessionOf = (context) => context.sessionManager?.getSessionId?.() ?? null
 
+const notes = new Map()
+
 export default function cordon(pi) {
   pi.on('tool_call', async (event, context) => {
     const answer = await judge({
@@ -20,9 +22,14 @@ export default function cordon(pi) {
       session: sessionOf(context),
       directory: context.cwd,
       args: event.input ?? {},
+      narrows: true,
     })
     if (answer.decision !== 'allow') return { block: true, reason: answer.reason || 'cordon: the call was blocked' }
     if (typeof answer.command === 'string') event.input.command = answer.command
+    if (answer.filter) {
+      event.input[answer.filter.field] = answer.filter.glob
+      notes.set(event.toolCallId, answer.note)
+    }
   })
   pi.on('tool_result', async (event, context) => {
     const content = []
@@ -40,7 +47,10 @@ export default function cordon(pi) {
       changed ||= isNew
       content.push(isNew ? { ...part, text: answer.output } : part)
     }
-    return changed ? { content } : undefined
+    const note = notes.get(event.toolCallId)
+    notes.delete(event.toolCallId)
+    if (note) content.push({ type: 'text', text: \`[cordon] \${note}\` })
+    return changed || note ? { content } : undefined
   })
 }
 `

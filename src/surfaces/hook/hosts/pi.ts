@@ -14,4 +14,4 @@ const TOOLS: ToolTable = {
   ls: lists('path'),
 }
 
-export const pi: Host = pluginHost('pi', TOOLS, { memory: [], runsInline: false })
+export const pi: Host = pluginHost('pi', TOOLS, 'glob', { memory: [], runsInline: false })

@@ -3,10 +3,12 @@
 import type { Expansion } from '../../../runtime/hook/unseen.ts'
 import { trims } from '../path-readings.ts'
 import { expectEvent, type Host, type HostName, object, optionalText, ProtocolError, text } from './host.ts'
-import { callsOf, originOf, ranCommand, type ToolTable } from './tool-table.ts'
+import { callsOf, narrowedSearch, originOf, ranCommand, type ToolTable } from './tool-table.ts'
 
-/** A host whose hook is a plugin of ours; its shell is the tool `bash`. */
-export function pluginHost(name: HostName, TOOLS: ToolTable, expands: Expansion): Host {
+const SEARCHES: ReadonlySet<string> = new Set(['grep'])
+
+/** A host whose hook is a plugin of ours; its shell is the tool `bash`, its search `grep` with one glob in the field `filter`. */
+export function pluginHost(name: HostName, TOOLS: ToolTable, filter: string, expands: Expansion): Host {
   return {
     name,
     paths: [trims],
@@ -17,7 +19,10 @@ export function pluginHost(name: HostName, TOOLS: ToolTable, expands: Expansion)
       const given = object(input, 'args')
       return {
         tool,
-        calls: callsOf(TOOLS, tool, given),
+        // A plugin of an earlier build leaves nothing out.
+        ...(input.narrows === true
+          ? narrowedSearch(SEARCHES, filter, tool, given, callsOf(TOOLS, tool, given))
+          : { calls: callsOf(TOOLS, tool, given) }),
         session: optionalText(input, 'session'),
         cwd: text(input, 'directory'),
         project: text(input, 'directory'),
@@ -34,6 +39,13 @@ export function pluginHost(name: HostName, TOOLS: ToolTable, expands: Expansion)
           return JSON.stringify({ cordon: 1, decision: 'allow' })
         case 'sandboxed':
           return JSON.stringify({ cordon: 1, decision: 'allow', command: outcome.input.command })
+        case 'narrowed':
+          return JSON.stringify({
+            cordon: 1,
+            decision: 'allow',
+            filter: { field: filter, glob: outcome.input[filter] },
+            note: outcome.note,
+          })
         case 'deny':
           return JSON.stringify({ cordon: 1, decision: 'deny', reason: outcome.reason })
         case 'ask':

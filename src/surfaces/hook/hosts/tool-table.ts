@@ -3,7 +3,7 @@
 import { posix } from 'node:path'
 import type { HookCall } from '../../../runtime/hook/judge.ts'
 import { mentionedPaths } from '../../../runtime/hook/mentions.ts'
-import { isObject, type Json, type Origin, optionalText, ProtocolError, text } from './host.ts'
+import { type HookRequest, isObject, type Json, type Origin, optionalText, ProtocolError, text } from './host.ts'
 
 /** Makes Cordon's calls of a tool's input. */
 export type ToolRow = (input: Json) => readonly HookCall[]
@@ -98,11 +98,37 @@ export const globs =
 export const searches =
   (...names: readonly string[]): ToolRow =>
   (input) => {
-    const filters = given(input, ['glob', 'include', 'include_pattern'], '')
+    const only = FILTERS.flatMap((name) => optionalText(input, name) || [])
     return given(input, names, '.').flatMap((base) =>
-      [base, ...filters.map((filter) => globStart(base, filter))].map((path) => ({ kind: 'search', path }) as const),
+      [base, ...only.map((filter) => globStart(base, filter))].map((path) => ({ kind: 'search', path, only }) as const),
     )
   }
+
+/** Fields by which a search is held to some files. */
+const FILTERS: readonly string[] = ['glob', 'include', 'include_pattern']
+
+/** The calls of a search which its host holds to what the hook lets it read. */
+export function narrowing(calls: readonly HookCall[]): readonly HookCall[] {
+  return calls.map((call) => (call.kind === 'search' ? { ...call, narrows: true } : call))
+}
+
+/** A search of a host whose filter is one glob in a field: what it calls, and its input with less to read. */
+export function narrowedSearch(
+  tools: ReadonlySet<string>,
+  field: string,
+  tool: string,
+  given: Json,
+  calls: readonly HookCall[],
+): Pick<HookRequest, 'calls' | 'narrowed'> {
+  if (!tools.has(tool) || FILTERS.some((name) => optionalText(given, name))) return { calls }
+  return { calls: narrowing(calls), narrowed: (globs) => ({ ...given, [field]: allBut(globs) }) }
+}
+
+/** “All but these” as one glob. */
+function allBut(globs: readonly string[]): string {
+  const bare = globs.map((glob) => glob.replace(/^\*\*\//, ''))
+  return `!**/${bare.length === 1 ? bare[0] : `{${bare.join(',')}}`}`
+}
 
 /** Every one of these fields that is there; the fallback when none is, and without one that is an error. */
 function given(input: Json, names: readonly string[], fallback?: string): readonly string[] {

@@ -1,0 +1,123 @@
+/** A command as a child of this process, for backends without an init: its streams, its time, its signals, its end. */
+
+import type { ChildProcess, StdioOptions } from 'node:child_process'
+import { Readable, Writable } from 'node:stream'
+import { isatty } from 'node:tty'
+import { monotonicMs } from '../system/monotonic.ts'
+import type { Captured, LaunchIo, Output } from './backend.ts'
+import { Capture } from './bwrap/launch-capture.ts'
+import type { Limits } from './limits.ts'
+import type { SandboxFault } from './sandbox-fault.ts'
+
+export interface Attendance {
+  readonly child: ChildProcess
+  readonly limits: Limits
+  readonly io: LaunchIo
+  /** Sends a signal to all of it; SIGKILL ends all of it. */
+  readonly kill: (signal: NodeJS.Signals) => void
+  /** The fault of a program that cannot be started. */
+  readonly unstartable: (error: Error) => SandboxFault
+}
+
+export interface ChildEnd {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly timedOut: boolean
+  readonly cancelled: boolean
+  readonly stdout: Captured | null
+  readonly stderr: Captured | null
+  readonly milliseconds: number
+}
+
+/** The three streams of a child that gets no terminal. A pipe or a file of this process is passed on as it is; a terminal never is. */
+export function childStreams(io: LaunchIo): Extract<StdioOptions, unknown[]> {
+  const own = (fd: number) => (isatty(fd) ? 'pipe' : fd)
+  const input = io.stdin === undefined || io.stdin === 'none' ? 'ignore' : io.stdin === 'inherit' ? own(0) : 'pipe'
+  const output = (choice: Output | undefined, fd: number) =>
+    choice === undefined || choice === 'discard' ? 'ignore' : choice === 'inherit' ? own(fd) : 'pipe'
+  return [input, output(io.stdout, 1), output(io.stderr, 2)]
+}
+
+/** Attends it to its end; what it left goes with it. */
+export async function attendChild({ child, limits, io, kill, unstartable }: Attendance): Promise<ChildEnd> {
+  const started = monotonicMs()
+  const cleanups: (() => void)[] = []
+  let timedOut = false
+  let cancelled = false
+  const ended = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve, reject) => {
+    child.once('error', (error) => reject(unstartable(error)))
+    child.once('exit', (code, signal) => resolve({ code, signal }))
+  })
+  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()))
+  const captures = {
+    stdout: attach(child.stdout, io.stdout, 'stdout', limits, io),
+    stderr: attach(child.stderr, io.stderr, 'stderr', limits, io),
+  }
+  feed(child, io.stdin, cleanups)
+  if (limits.timeoutMs !== undefined) {
+    const timer = setTimeout(() => {
+      timedOut = true
+      kill('SIGKILL')
+    }, limits.timeoutMs)
+    cleanups.push(() => clearTimeout(timer))
+  }
+  const abort = () => {
+    cancelled = true
+    kill('SIGKILL')
+  }
+  io.signal?.addEventListener('abort', abort, { once: true })
+  cleanups.push(() => io.signal?.removeEventListener('abort', abort))
+  if (io.signal?.aborted) abort()
+  for (const name of io.forwardSignals ?? []) {
+    const forward = () => kill(name)
+    process.on(name, forward)
+    cleanups.push(() => process.off(name, forward))
+  }
+  try {
+    const { code, signal } = await ended
+    // What it left in its group goes with it; then the streams end, too.
+    kill('SIGKILL')
+    await closed
+    return {
+      code,
+      signal,
+      timedOut,
+      cancelled,
+      stdout: captures.stdout?.finish() ?? null,
+      stderr: captures.stderr?.finish() ?? null,
+      milliseconds: monotonicMs() - started,
+    }
+  } finally {
+    for (const cleanup of cleanups.reverse()) cleanup()
+  }
+}
+
+function attach(
+  stream: Readable | null,
+  choice: Output | undefined,
+  name: 'stdout' | 'stderr',
+  limits: Limits,
+  io: LaunchIo,
+): Capture | null {
+  if (!stream) return null
+  stream.on('error', () => {})
+  if (choice === 'capture') return new Capture(stream, name, limits.outputBytes, io.spillDirectory)
+  if (choice === 'inherit') stream.pipe(process[name], { end: false })
+  else if (choice instanceof Writable) stream.pipe(choice, { end: false })
+  return null
+}
+
+function feed(child: ChildProcess, source: LaunchIo['stdin'], cleanups: (() => void)[]): void {
+  const { stdin } = child
+  if (!stdin) return
+  stdin.on('error', () => {})
+  if (typeof source === 'string' && source !== 'inherit') return void stdin.end(source)
+  if (source instanceof Uint8Array) return void stdin.end(source)
+  const from = source === 'inherit' ? process.stdin : source
+  if (!(from instanceof Readable)) return void stdin.end()
+  from.pipe(stdin)
+  cleanups.push(() => {
+    from.unpipe(stdin)
+    if (from === process.stdin) from.pause()
+  })
+}

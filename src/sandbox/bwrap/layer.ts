@@ -1,0 +1,18 @@
+/** Who lays a room out before cordon-init furnishes it: bubblewrap, or a container engine. */
+
+import type { SandboxRoom } from '../plan.ts'
+
+export interface RoomLayer {
+  /** What people call it. */
+  readonly title: string
+  /** The program; never one that a command could write. */
+  readonly program: string
+  /** How it is installed. */
+  readonly install: string
+  /** What it takes by itself of a control group; absent: next to nothing. */
+  readonly own?: { readonly processes: number; readonly memoryBytes: number }
+  /** The words that join control groups and go on with what follows; absent: the init's own, which join while the room is made. */
+  enter?(procs: readonly string[]): readonly [program: string, ...args: string[]]
+  /** The words that make a room and start the init in it. `channel`: the init has sockets to hand out. Throws a RangeError for one that it cannot make. */
+  words(room: SandboxRoom, channel: boolean): readonly [program: string, ...args: string[]]
+}

@@ -1,0 +1,98 @@
+/** gVisor as the backend of ordinary commands: a kernel of its own in user space, without an init of ours and without a way out. */
+
+import { type AttackCheck, COMMON_CHECKS, probeByAttack, provenBy } from '../attack-probe.ts'
+import type { Backend, Capability, CompiledSandbox } from '../backend.ts'
+import { type CgroupHost, openCgroups } from '../limits-cgroup.ts'
+import type { SandboxPlan } from '../plan.ts'
+import type { Assurance } from '../report.ts'
+import { gvisorWords, launchGvisor } from './gvisor-launch.ts'
+
+/**
+ * Not `moved-files`: masks are mounted by their paths, so while another command runs nothing is started. Not `listener`: a socket of
+ * this kernel cannot be handed out of that one.
+ */
+const CAPABILITIES: ReadonlySet<Capability> = new Set(['programs'])
+
+const CHECKS: readonly AttackCheck[] = [
+  ...COMMON_CHECKS,
+  {
+    name: 'the host’s kernel',
+    detail: 'answers no system call of the command',
+    attack: '[ "$(uname -r)" = "$KERNEL" ]',
+  },
+  {
+    name: 'capabilities',
+    detail: 'none, and none to regain',
+    attack: 'grep "^Cap" /proc/self/status | grep -qv 0000000000000000',
+  },
+  {
+    name: 'nested user namespaces',
+    detail: 'refused, so that no mask is taken away in one',
+    attack: 'unshare --user --map-root-user --mount umount "$P/.env" || unshare --user true',
+  },
+  {
+    name: 'process isolation',
+    detail: 'other processes are not visible',
+    attack: '[ "$(ls -d /proc/[0-9]* | wc -l)" -gt 16 ]',
+  },
+]
+
+const LACKING: readonly Assurance[] = [
+  { name: 'network listener', status: 'degraded', detail: 'commands have no network at all, whatever is granted' },
+  { name: 'mask watch', status: 'degraded', detail: 'a secret is refused, and opens are not observed' },
+  { name: 'commands at once', status: 'degraded', detail: 'one at a time: masks are mounted by path' },
+  { name: 'terminal', status: 'degraded', detail: 'a command at a terminal does not run' },
+  {
+    name: 'changes',
+    status: 'degraded',
+    detail: 'protected files that a command makes are taken away after it has ended; nothing can be undone',
+  },
+]
+
+const WITHOUT_GROUP: Assurance = {
+  name: 'limits for the whole sandbox',
+  status: 'degraded',
+  detail: 'no control group can be made here: neither memory nor processes are limited',
+  remedy: 'Run Cordon where it may make control groups (as root, or in a delegated cgroup v2 scope).',
+}
+
+/** A backend that trusts nothing before it has seen it hold. */
+export function createGvisorBackend(): Backend {
+  let groups: { readonly host: CgroupHost | null } | null = null
+  const cgroups = (): CgroupHost | null => {
+    groups ??= { host: openCgroups() }
+    return groups.host
+  }
+  const name = 'runsc'
+  const bare: Pick<Backend, 'name' | 'launch'> = {
+    name,
+    launch: (plan, io) => launchGvisor(plan as SandboxPlan, io ?? {}, cgroups()),
+  }
+  const probe = () => {
+    const support = cgroups()?.support ?? null
+    const held = support?.memory && support.pids
+    return probeByAttack(bare, {
+      checks: CHECKS,
+      lacking: held ? LACKING : [...LACKING, WITHOUT_GROUP],
+      cgroup: support,
+      ...(held ? { shareByGroup: true as const } : { unheld: ['memory', 'processes', 'cpus'] as const }),
+    })
+  }
+  const prove = provenBy('gVisor (runsc)', probe)
+  return {
+    name,
+    capabilities: CAPABILITIES,
+    probe,
+    compile: (plan): CompiledSandbox => {
+      const [program, ...args] = gvisorWords(plan, cgroups(), null)
+      return { program, args, orders: '' }
+    },
+    launch: async (planned, io = {}) => {
+      // A plan that is under way is completed before anything is waited for.
+      const plan = 'complete' in planned ? planned.complete() : planned
+      await prove()
+      return bare.launch(plan, io)
+    },
+    release: () => {},
+  }
+}

@@ -1,0 +1,65 @@
+/** The attacks from inside against the container engines that commands can run in; `attacks.test.ts` shows that each works without its protection. */
+
+import { execFile, execFileSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { COMMAND_ENGINES } from '../../../src/sandbox/oci/command-backend.ts'
+import { findEngineProgram } from '../../../src/sandbox/oci/local-engine.ts'
+import type { Attack } from './attack.ts'
+import { FILE_ATTACKS } from './file-attacks.ts'
+import { asUser, type Fixture, makeFixture, usersToTest } from './fixture.ts'
+import { KERNEL_ATTACKS } from './kernel-attacks.ts'
+
+const run = promisify(execFile)
+
+/**
+ * No container shows the whole machine. gVisor has no terminal, and attacks on the kernel meet its own there, whose answers say nothing
+ * of the machine's: what counts is what becomes of the machine's files.
+ */
+const OF_ITS_OWN_KERNEL: ReadonlySet<string> = new Set(['outside: /sys', 'outside: /dev/mem', 'write: /dev'])
+
+const ATTACKED: Readonly<Record<(typeof COMMAND_ENGINES)[number], readonly Attack[]>> = {
+  runc: [...FILE_ATTACKS, ...KERNEL_ATTACKS].filter(({ room }) => room !== 'all'),
+  runsc: FILE_ATTACKS.filter(({ name, room }) => room === 'usual' && !OF_ITS_OWN_KERNEL.has(name)),
+}
+
+/** An ordinary user; `npm run test:engines` tries root as well, which takes as long again. */
+const CASES = COMMAND_ENGINES.filter((engine) => findEngineProgram(engine) !== null).flatMap((engine) =>
+  usersToTest()
+    .slice(process.env.CORDON_EVERY_USER ? 0 : -1)
+    .map((user) => ({ engine, user, as: user.name })),
+)
+
+beforeAll(() => {
+  execFileSync(fileURLToPath(new URL('../../../native/build.sh', import.meta.url)))
+})
+
+describe.each(CASES)('in $engine as $as', ({ engine, user }) => {
+  const attacks = ATTACKED[engine]
+  const rooms = [...new Set(attacks.map(({ room }) => room))]
+  let fixture: Fixture
+  let answers: ReadonlyMap<Attack, string>
+
+  beforeAll(async () => {
+    fixture = await makeFixture(user, attacks)
+    const argv = asUser(user, [process.execPath, fileURLToPath(new URL('./rooms.ts', import.meta.url))])
+    const done = run(argv[0]!, argv.slice(1), { maxBuffer: 64 * 1024 * 1024, timeout: 110_000 })
+    done.child.stdin!.end(JSON.stringify({ ...fixture, engine, rooms }))
+    const { stdout } = await done
+    answers = new Map(
+      [...stdout.matchAll(/RESULT\t(\d+)\t(.*)/g)].map(([, number, answer]) => [attacks[Number(number)]!, answer!]),
+    )
+  }, 120_000)
+  afterAll(() => fixture?.close())
+
+  test('every attack ran, and none escaped', () => {
+    expect(attacks.filter((attack) => !answers.has(attack)).map(({ name }) => name)).toEqual([])
+    const escaped = attacks.filter((attack) => answers.get(attack)!.includes('ESCAPED'))
+    expect(escaped.map((attack) => [attack.name, answers.get(attack)])).toEqual([])
+  })
+
+  test('nothing on the host has changed', () => {
+    expect(fixture.damage()).toEqual([])
+  })
+})
