@@ -1,10 +1,12 @@
 /** Puts back what a call changed: its journal backwards, each step through a keeper, so that it can be redone. */
 
 import {
+  type BigIntStats,
   chmodSync,
   constants,
   copyFileSync,
   linkSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
   renameSync,
@@ -16,14 +18,15 @@ import { join, posix } from 'node:path'
 import { errorCode } from '../system/fault.ts'
 import { setFileTime } from '../system/file-times.ts'
 import type { CallStore } from './call-store.ts'
+import { HeldPlaces, MovedPlace } from './held-place.ts'
 import { type FileTime, type Journal, type JournalRecord, keptName } from './journal.ts'
-import { Keeper, lookAt, raw } from './keeper.ts'
+import { Keeper } from './keeper.ts'
 import { netChanges } from './net-changes.ts'
 
 /** Something that is not as the call left it. */
 export interface Conflict {
   readonly path: string
-  readonly what: 'changed since' | 'gone since' | 'made since' | 'not kept' | 'not ended'
+  readonly what: 'changed since' | 'gone since' | 'made since' | 'leads elsewhere' | 'not kept' | 'not ended'
 }
 
 export interface UndoResult {
@@ -38,18 +41,35 @@ export interface UndoResult {
 /** What of the tree is no longer as the call left it, or cannot be put back. */
 export function conflictsOf({ records, ended }: Journal): Conflict[] {
   const net = netChanges(records)
+  const places = new HeldPlaces()
   const conflicts: Conflict[] = net.lost.map((path) => ({ path, what: 'not kept' }))
   const end = ended === null ? null : ended.seconds * 1_000_000_000n + BigInt(ended.nanoseconds)
   for (const path of [...net.made, ...net.changed]) {
-    const stat = lookAt(path)
-    if (!stat) conflicts.push({ path, what: 'gone since' })
+    const stat = lookIn(places, path)
+    if (stat === 'elsewhere') conflicts.push({ path, what: 'leads elsewhere' })
+    else if (!stat) conflicts.push({ path, what: 'gone since' })
     // The time of a folder changes with its entries, and those are looked at themselves.
     else if (stat.isDirectory()) continue
     else if (end === null) conflicts.push({ path, what: 'not ended' })
     else if (stat.ctimeNs > end) conflicts.push({ path, what: 'changed since' })
   }
-  for (const path of net.removed) if (lookAt(path)) conflicts.push({ path, what: 'made since' })
+  for (const path of net.removed) {
+    const stat = lookIn(places, path)
+    if (stat) conflicts.push({ path, what: stat === 'elsewhere' ? 'leads elsewhere' : 'made since' })
+  }
+  places.forget()
   return conflicts
+}
+
+/** What is at a path, itself and not where it leads; null for nothing, also where its folder is gone. */
+function lookIn(places: HeldPlaces, path: string): BigIntStats | 'elsewhere' | null {
+  try {
+    return lstatSync(places.at(path), { bigint: true, throwIfNoEntry: false }) ?? null
+  } catch (error) {
+    if (error instanceof MovedPlace) return 'elsewhere'
+    if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return null
+    throw error
+  }
 }
 
 export interface UndoOptions {
@@ -73,6 +93,7 @@ export function undoCall(store: CallStore, id: string, { force = false, onProgre
     replay.reverse(record)
     if ((done + 1) % PROGRESS_STEPS === 0) onProgress?.(done + 1, journal.records.length)
   }
+  replay.close()
   // What stands in its place again needs no second name. Before the end: it changes the time by which changes since are told.
   if (replay.failed.length === 0) store.dropKept(id)
   keeper.close()
@@ -91,6 +112,7 @@ class Replay {
   steps = 0
   readonly #keeper: Keeper
   readonly #folder: string
+  readonly #places = new HeldPlaces()
   /** Names of things that the call had made and removed again: they stand for nothing. */
   readonly #absent = new Set<string>()
 
@@ -99,6 +121,11 @@ class Replay {
     this.#folder = folder
   }
 
+  close(): void {
+    this.#places.forget()
+  }
+
+  /** INVARIANT: the tree is touched through `#places` alone, and so never behind a link. */
   reverse(record: JournalRecord): void {
     try {
       this.#reverse(record)
@@ -124,17 +151,37 @@ class Replay {
 
   #removeMade(path: string): void {
     if (this.#absent.delete(path)) return
-    const stat = lookAt(path)
+    const stat = this.#look(path)
     if (!stat) return
     if (!stat.isDirectory()) {
       this.#keeper.willRemove(path)
-      unlinkSync(raw(path))
+      unlinkSync(this.#places.at(path))
       return
     }
     // Not with all below it: what the call did not make is not its own.
-    if (readdirSync(raw(path)).length > 0) throw Object.assign(new Error('not empty'), { code: 'ENOTEMPTY' })
+    if (readdirSync(this.#places.at(path)).length > 0)
+      throw Object.assign(new Error('not empty'), { code: 'ENOTEMPTY' })
     this.#keeper.willRemove(path)
-    rmdirSync(raw(path))
+    rmdirSync(this.#places.at(path))
+    this.#places.forget()
+  }
+
+  /** What is at a path, itself and not where it leads; null for nothing. Throws where the way there is another one now. */
+  #look(path: string): BigIntStats | null {
+    const found = lookIn(this.#places, path)
+    if (found === 'elsewhere') throw new MovedPlace(path)
+    return found
+  }
+
+  /** Both ends without a link on the way: only one folder is held at a time, so the other is opened for the moment. */
+  #rename(from: string, to: string): void {
+    const origin = new HeldPlaces()
+    try {
+      renameSync(origin.at(from), this.#places.at(to))
+    } finally {
+      origin.forget()
+      this.#places.forget()
+    }
   }
 
   #putBack(path: string, { kept, number, before }: JournalRecord): void {
@@ -142,22 +189,22 @@ class Replay {
       this.#absent.add(path)
       return
     }
-    const there = lookAt(path)
+    const there = this.#look(path)
     if (there && there.ino === before.inode) return
     if (there) throw Object.assign(new Error('something else is there'), { code: 'EEXIST' })
     if ((before.mode & FORMAT) === FOLDER) {
       this.#keeper.willMake(path)
-      mkdirSync(raw(path))
+      mkdirSync(this.#places.at(path))
       this.#dress(path, before.mode, before.time)
       return
     }
     if (kept === 'lost' || kept === 'none') throw Object.assign(new Error('not kept'), { code: 'NOT-KEPT' })
     this.#keeper.willMake(path)
-    if (kept === 'empty') writeFileSync(raw(path), '', { flag: 'wx' })
+    if (kept === 'empty') writeFileSync(this.#places.at(path), '', { flag: 'wx' })
     else if (kept === 'copy' || !this.#link(path, number))
       copyFileSync(
         join(this.#folder, keptName(number)),
-        raw(path),
+        this.#places.at(path),
         constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL,
       )
     else return
@@ -166,7 +213,7 @@ class Replay {
 
   #link(path: string, number: number): boolean {
     try {
-      linkSync(join(this.#folder, keptName(number)), raw(path))
+      linkSync(join(this.#folder, keptName(number)), this.#places.at(path))
       return true
     } catch (error) {
       if (errorCode(error) === 'EXDEV') return false
@@ -178,10 +225,10 @@ class Replay {
     const isAbsent = this.#absent.has(other)
     this.#moveAbsent(other, path)
     if (isAbsent) return
-    if (!lookAt(other) && lookAt(path)) return
-    if (lookAt(path)) throw Object.assign(new Error('something else is there'), { code: 'EEXIST' })
+    if (!this.#look(other) && this.#look(path)) return
+    if (this.#look(path)) throw Object.assign(new Error('something else is there'), { code: 'EEXIST' })
     this.#keeper.willMove(other, path)
-    renameSync(raw(other), raw(path))
+    this.#rename(other, path)
   }
 
   /** Node has no exchange: a third name stands in. */
@@ -194,7 +241,7 @@ class Replay {
     if (noPath || noOther) {
       const [from, to] = noPath ? [other, path] : [path, other]
       this.#keeper.willMove(from, to)
-      renameSync(raw(from), raw(to))
+      this.#rename(from, to)
       return
     }
     const aside = `${path}.cordon-undo`
@@ -204,7 +251,7 @@ class Replay {
       [aside, other],
     ] as const) {
       this.#keeper.willMove(from, to)
-      renameSync(raw(from), raw(to))
+      this.#rename(from, to)
     }
   }
 
@@ -218,30 +265,37 @@ class Replay {
   #restore(record: JournalRecord): void {
     const { path, kept, number, before } = record
     if (this.#absent.has(path)) return
+    if (this.#look(path)?.isFile() !== true) throw Object.assign(new Error('no file any more'), { code: 'ENOENT' })
     if (kept === 'lost') throw Object.assign(new Error('not kept'), { code: 'NOT-KEPT' })
     this.#keeper.willWrite(path)
-    chmodSync(raw(path), 0o600)
-    // In place: a second name of the file keeps being one.
-    if (kept === 'empty') writeFileSync(raw(path), '')
-    else copyFileSync(join(this.#folder, keptName(number)), raw(path), constants.COPYFILE_FICLONE)
+    this.#places.withFile(path, (place) => {
+      chmodSync(place, 0o600)
+      // In place: a second name of the file keeps being one.
+      if (kept === 'empty') writeFileSync(place, '')
+      else copyFileSync(join(this.#folder, keptName(number)), place, constants.COPYFILE_FICLONE)
+    })
     this.#dress(path, before.mode, before.time)
   }
 
   #setMode(path: string, { before }: JournalRecord): void {
-    if (this.#absent.has(path) || !lookAt(path)) return
+    if (this.#absent.has(path) || !this.#look(path)) return
     this.#keeper.willSetMode(path)
     this.#dress(path, before.mode, before.time)
   }
 
   #dress(path: string, mode: number, time: FileTime): void {
-    if ((mode & FORMAT) !== LINK) chmodSync(raw(path), mode & 0o7777)
-    setFileTime(raw(path), time.seconds, time.nanoseconds)
+    const isLink = this.#look(path)?.isSymbolicLink() ?? false
+    if (isLink !== ((mode & FORMAT) === LINK))
+      throw Object.assign(new Error('something else is there'), { code: 'EEXIST' })
+    if (!isLink) this.#places.withFile(path, (place) => chmodSync(place, mode & 0o7777))
+    setFileTime(this.#places.at(path), time.seconds, time.nanoseconds)
   }
 
   #setFolderTime(path: string, time: FileTime): void {
     if (time.seconds === 0n) return
     try {
-      setFileTime(raw(posix.dirname(path)), time.seconds, time.nanoseconds)
+      // Its own entry: the name of a descriptor is a link, and that would be dated.
+      setFileTime(this.#places.at(`${posix.dirname(path)}/.`), time.seconds, time.nanoseconds)
     } catch {
       // A folder that is gone has no time.
     }

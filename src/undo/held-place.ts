@@ -1,0 +1,83 @@
+/**
+ * Where a step of undo takes place: each folder of a path is opened by itself, and a link on the way ends it. A command may have
+ * put a link in the place of a folder since, and what undo writes there would land wherever the command pleased.
+ */
+
+import { closeSync, constants, openSync, realpathSync } from 'node:fs'
+import { posix } from 'node:path'
+import { errorCode } from '../system/fault.ts'
+import { raw } from './keeper.ts'
+
+/** Linux has it; Node does not export it. */
+const O_PATH = 0o10000000
+const FOLDER = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW
+
+/** A path that leads elsewhere now. */
+export class MovedPlace extends Error {
+  readonly code = 'ELOOP'
+
+  constructor(path: string) {
+    super(`${path} leads through a link now`)
+  }
+}
+
+/** The places of one replay; only the last folder is held, because steps mostly come folder by folder. */
+export class HeldPlaces {
+  #held: { readonly path: string; readonly fd: number } | null = null
+
+  /** A name in its folder, however the folder is called by now. The name itself is not followed. */
+  at(path: string): Buffer {
+    return Buffer.concat([this.folder(posix.dirname(path)), Buffer.from('/'), raw(posix.basename(path))])
+  }
+
+  /** A folder itself. */
+  folder(path: string): Buffer {
+    if (process.platform !== 'linux') return compared(path)
+    if (this.#held?.path !== path) {
+      this.forget()
+      this.#held = { path, fd: openFolder(path) }
+    }
+    return Buffer.from(`/proc/self/fd/${this.#held!.fd}`)
+  }
+
+  /** What is a plain file at a path, held: a link there is not followed. The caller's work ends before this returns. */
+  withFile<T>(path: string, work: (place: Buffer) => T): T {
+    const place = this.at(path)
+    if (process.platform !== 'linux') return work(place)
+    const fd = openSync(place, O_PATH | constants.O_NOFOLLOW)
+    try {
+      return work(Buffer.from(`/proc/self/fd/${fd}`))
+    } finally {
+      closeSync(fd)
+    }
+  }
+
+  /** After a folder was moved or removed its path may mean another one. */
+  forget(): void {
+    if (this.#held) closeSync(this.#held.fd)
+    this.#held = null
+  }
+}
+
+function openFolder(path: string): number {
+  let fd = openSync('/', O_PATH | constants.O_DIRECTORY)
+  for (const name of path.split('/').filter((part) => part !== '')) {
+    try {
+      const next = openSync(Buffer.concat([Buffer.from(`/proc/self/fd/${fd}/`), raw(name)]), FOLDER)
+      closeSync(fd)
+      fd = next
+    } catch (error) {
+      closeSync(fd)
+      // O_DIRECTORY of a link is one of these, by kernel.
+      if (errorCode(error) === 'ELOOP' || errorCode(error) === 'ENOTDIR') throw new MovedPlace(path)
+      throw error
+    }
+  }
+  return fd
+}
+
+/** Where the kernel cannot hold a folder by a handle, its path must at least lead to itself. */
+function compared(path: string): Buffer {
+  if (realpathSync.native(raw(path)) !== path) throw new MovedPlace(path)
+  return raw(path)
+}

@@ -1,0 +1,69 @@
+/** Links that a command puts in the place of folders and files after a call: undo never writes, makes or removes behind one. */
+
+import { existsSync, lstatSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { Project } from '../../e2e/cordon.ts'
+
+let project: Project
+let outside: string
+beforeEach(() => {
+  project = new Project({
+    'cordon.toml': 'schema_version = 1\n[permission]\nmode = "contained"\n',
+    'e/pre-commit': '#!/bin/sh\necho taken over\n',
+    'd/removed': 'mine\n',
+    'd/w': 'old\n',
+    w: 'old\n',
+  })
+  project.cordon(['sign', '--yes'])
+  outside = join(project.home, 'outside')
+  mkdirSync(outside)
+  for (const name of ['made', 'w']) writeFileSync(join(outside, name), 'theirs\n')
+  for (const name of ['made', 'w']) utimesSync(join(outside, name), 1, 1)
+})
+afterEach(() => project.remove())
+
+const run = (script: string) => expect(project.cordon(['run', '--', 'sh', '-c', script]).code).toBe(0)
+/** The call of the last run that changed something. */
+const lastCall = (): string => /\d{8}-\d{6}-\S+/.exec(project.cordon(['undo', '--list']).out)![0]
+const theirs = (name: string) => readFileSync(join(outside, name), 'utf8')
+
+describe.each([[[]], [['--force']]])('undo %j', (options) => {
+  it('makes, changes and removes nothing in a folder outside', () => {
+    run('rm d/removed; echo x > d/made; echo changed > d/w')
+    const call = lastCall()
+    run(`mv d d2; ln -s '${outside}' d`)
+    const undone = project.cordon(['undo', call, ...options])
+    expect(undone.code, undone.out + undone.err).not.toBe(0)
+    expect([theirs('made'), theirs('w'), existsSync(join(outside, 'removed'))]).toEqual(['theirs\n', 'theirs\n', false])
+  })
+
+  it('makes no hook of git', () => {
+    mkdirSync(join(project.directory, '.git/hooks'), { recursive: true })
+    run('rm e/pre-commit')
+    const call = lastCall()
+    run('rmdir e; ln -s .git/hooks e')
+    expect(project.cordon(['undo', call, ...options]).code).not.toBe(0)
+    expect(existsSync(join(project.directory, '.git/hooks/pre-commit'))).toBe(false)
+  })
+
+  it('changes no file behind a link that took the place of one', () => {
+    run('echo new > w')
+    const call = lastCall()
+    run(`ln -sf '${outside}/w' w`)
+    project.cordon(['undo', call, ...options])
+    expect(theirs('w')).toBe('theirs\n')
+  })
+})
+
+it('control: with its folder in place the same call is put back', () => {
+  run('rm d/removed; echo x > d/made; echo changed > d/w')
+  expect(project.cordon(['undo', lastCall()]).code).toBe(0)
+  const text = (name: string) => readFileSync(join(project.directory, name), 'utf8')
+  expect([text('d/removed'), text('d/w'), existsSync(join(project.directory, 'd/made'))]).toEqual([
+    'mine\n',
+    'old\n',
+    false,
+  ])
+  expect(lstatSync(join(project.directory, 'd')).isDirectory()).toBe(true)
+})
