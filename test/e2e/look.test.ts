@@ -61,7 +61,7 @@ it('signing is a headline, then words, then the question; a later one begins wit
   expect(shown.slice(from, from + 5)).toEqual(SIGNING.slice(4))
   expect(first.screen.text).not.toMatch(/permission\.mode|security\.|\.claude/)
   first.type('y\r')
-  await first.until(/signed .*cordon\.toml/)
+  await first.until(/signed [\s\S]*cordon\.toml/)
   expect(await first.ended()).toBe(0)
 
   project.write(

@@ -69,9 +69,9 @@ const rows: readonly {
   },
   {
     note: 'a bundle that is misspelled',
-    args: ['run', '--tool', 'nmp', '--', 'true'],
+    args: ['run', '--tool', 'crago', '--', 'true'],
     code: 2,
-    says: ['no bundle “nmp”', 'did you mean npm?'],
+    says: ['no bundle “crago”', 'did you mean cargo?'],
   },
   {
     note: 'a variable with its value',

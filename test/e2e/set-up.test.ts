@@ -37,10 +37,24 @@ beforeEach(() => {
   for (const name of readdirSync(join(HERE, 'node_modules')))
     if (name !== '.cordon-lock') symlinkSync(join(HERE, 'node_modules', name), join(checkout, 'node_modules', name))
   cpSync(join(HERE, 'package-lock.json'), join(checkout, 'node_modules/.cordon-lock'))
-  // The compiler is not what is tested here.
+  // Neither the compiler nor the first runs of a new build are what is tested here.
+  writeFileSync(join(checkout, 'scripts/warm-up.ts'), '')
   cpSync(join(HERE, 'dist/native'), join(checkout, 'dist/native'), { recursive: true, preserveTimestamps: true })
 })
 afterEach(() => rmSync(base, { recursive: true, force: true }))
+
+/** A build that takes a moment, and gives what was built here: for tests of who builds, and when. */
+function putShortBuild(): void {
+  const from = JSON.stringify(join(HERE, 'dist'))
+  const text = `import { cpSync, utimesSync } from 'node:fs'
+await new Promise((next) => setTimeout(next, 1500))
+cpSync(${from}, 'dist', { recursive: true, filter: (path) => !path.includes('.lock') })
+utimesSync('dist/.built', new Date(), new Date())
+`
+  const path = join(checkout, 'scripts/build.ts')
+  writeFileSync(path, text)
+  utimesSync(path, LONG_AGO, LONG_AGO)
+}
 
 /** As a checkout is that was built before. */
 function putBuild(): void {
@@ -104,6 +118,7 @@ describe('two at the same time', () => {
     ['with flock', () => process.env.PATH],
     ['with perl instead', () => pathWithout('flock')],
   ])('build once, and both run (%s)', async (_, path) => {
+    putShortBuild()
     const used = path()
     const ran = await Promise.all([1, 2].map(() => end(start(['check', '--', 'ls'], used))))
     expect(ran.map(({ code, out }) => [code, out.split(' ')[0]])).toEqual(Array(2).fill([3, 'ask']))
@@ -128,6 +143,7 @@ describe('two at the same time', () => {
 
 it('what was written into a file that stays is built for the person at the terminal', async () => {
   putBuild()
+  putShortBuild()
   appendFileSync(join(checkout, 'src/surfaces/cli/main.ts'), '//\n')
   expect(builds([await run('--version')])).toBe(0)
   const atTerminal = () => end(spawn('script', ['-qec', '"$CORDON" --version', '/dev/null'], { cwd: base, env }))

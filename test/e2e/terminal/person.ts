@@ -81,7 +81,7 @@ export class Person {
 
   /** Waits for the shell's prompt. */
   async atPrompt(): Promise<string> {
-    return this.sees(/(?:^|\n)\$ $/)
+    return this.sees(/(?:^|\n)(?:\$ )+$/)
   }
 
   /** Leaves the shell. */
