@@ -87,7 +87,7 @@ for platform in $platforms; do
     fi
   fi
   launch=$folder/cordon-launch-$platform
-  if ! is_current "$launch" "$here/cordon-launch.c"; then
+  if ! is_current "$launch" "$here/cordon-launch.c" "$here/node-api.h"; then
     compile "$(compiler_for "$platform")" "$launch" -fvisibility=hidden -shared -fPIC "$here/cordon-launch.c"
   fi
   # Without a static libc there is none, and everything is started as it was before there was one.
@@ -96,7 +96,7 @@ for platform in $platforms; do
     static_client "$(compiler_for "$platform")" "$client" "$resident/client.c" "$resident/keeper.c" "$resident/place.c"
   fi
   serve=$folder/cordon-serve-$platform
-  if ! is_current "$serve" "$resident"/*; then
+  if ! is_current "$serve" "$resident"/* "$here/node-api.h"; then
     compile "$(compiler_for "$platform")" "$serve" -fvisibility=hidden -shared -fPIC "$resident/serve.c" "$resident/place.c"
   fi
 done

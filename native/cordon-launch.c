@@ -19,6 +19,7 @@
  * It only carries bytes: src/sandbox/bwrap/launch-blocking.ts and cordon-init.c know what they mean.
  */
 #define _GNU_SOURCE
+#include "node-api.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -33,20 +34,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-/* Node-API, whose binary interface is stable; its header is not on every machine that has Node. */
-typedef struct napi_env__ *napi_env;
-typedef struct napi_value__ *napi_value;
-typedef struct napi_callback_info__ *napi_callback_info;
-typedef napi_value (*napi_callback)(napi_env, napi_callback_info);
-extern int napi_create_function(napi_env, const char *, size_t, napi_callback, void *, napi_value *);
-extern int napi_set_named_property(napi_env, napi_value, const char *, napi_value);
-extern int napi_get_cb_info(napi_env, napi_callback_info, size_t *, napi_value *, napi_value *, void **);
-extern int napi_get_buffer_info(napi_env, napi_value, void **, size_t *);
-extern int napi_get_value_double(napi_env, napi_value, double *);
-extern int napi_create_buffer_copy(napi_env, size_t, const void *, void **, napi_value *);
-extern int napi_create_int32(napi_env, int32_t, napi_value *);
-extern int napi_throw_error(napi_env, const char *, const char *);
 
 enum { CONTROL_FD = 3, INIT_FD, STDIO_FD, IPC_FD = STDIO_FD + 3, HOST_FD, LAST_FD = HOST_FD }; /* as src/sandbox/bwrap/args.ts has them */
 enum { MESSAGE_BYTES = 16, ORDER_BYTES = 6, COMPLAINT_BYTES = 4096, GRACE_MS = 1000 };

@@ -10,6 +10,7 @@
  * be served with rights, limits or walls that are not its own.
  */
 #define _GNU_SOURCE
+#include "../node-api.h"
 #include "resident.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -23,19 +24,6 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-typedef struct napi_env__ *napi_env;
-typedef struct napi_value__ *napi_value;
-typedef struct napi_callback_info__ *napi_callback_info;
-typedef napi_value (*napi_callback)(napi_env, napi_callback_info);
-extern int napi_create_function(napi_env, const char *, size_t, napi_callback, void *, napi_value *);
-extern int napi_set_named_property(napi_env, napi_value, const char *, napi_value);
-extern int napi_get_cb_info(napi_env, napi_callback_info, size_t *, napi_value *, napi_value *, void **);
-extern int napi_get_buffer_info(napi_env, napi_value, void **, size_t *);
-extern int napi_get_value_double(napi_env, napi_value, double *);
-extern int napi_create_buffer_copy(napi_env, size_t, const void *, void **, napi_value *);
-extern int napi_get_null(napi_env, napi_value *);
-extern int napi_throw_error(napi_env, const char *, const char *);
 
 enum { HELLO_MS = 200, GO_MS = 1000, MAX_PAYLOAD = 64 * 1024 * 1024 };
 

@@ -260,3 +260,17 @@ describe('the rest of the CLI', () => {
     expect(spawnSync('bash', ['-n'], { input: script, encoding: 'utf8' })).toMatchObject({ status: 0, stderr: '' })
   })
 })
+
+it.each(['check', 'explain'])('%s says of a manifest that is not signed that nothing runs by it', (command) => {
+  const project = new Project({ 'cordon.toml': 'schema_version = 1\n[permission.tools]\nbash = "allow"\n' })
+  try {
+    const words = [command, '--', 'echo x']
+    const draft = project.cordon(words)
+    expect(draft.err).toContain('not signed as it is now')
+    project.cordon(['sign', '--yes'])
+    const signed = project.cordon(words)
+    expect([signed.code, signed.err]).toEqual([draft.code, ''])
+  } finally {
+    project.remove()
+  }
+})

@@ -27,7 +27,8 @@ export interface OpenRequest extends LoadRequest {
 }
 
 export type OpenedPolicy =
-  | { readonly loaded: LoadedPolicy }
+  /** `draft`: why the project's manifest, which this was read from, is not in force. */
+  | { readonly loaded: LoadedPolicy; readonly draft?: TrustReport['trust']['status'] }
   | { readonly problems: readonly Problem[] }
   | { readonly unsigned: TrustReport['trust']['status']; readonly manifestPath: string; readonly root: string }
 
@@ -39,7 +40,7 @@ export async function openPolicy(request: OpenRequest): Promise<OpenedPolicy> {
   if (acts && 'loaded' in opened) requireProject(opened.loaded.root, request.machine)
   // Inside a sandbox the places of the person's home are as the sandbox shows them.
   if (!('loaded' in opened) || request.unsigned === 'in-force') return opened
-  return { loaded: withUserSkills(opened.loaded, request.machine, request.files) }
+  return { ...opened, loaded: withUserSkills(opened.loaded, request.machine, request.files) }
 }
 
 async function openAnywhere(request: OpenRequest): Promise<OpenedPolicy> {
@@ -58,10 +59,10 @@ async function openAnywhere(request: OpenRequest): Promise<OpenedPolicy> {
   const { sealedRegistries } = await import('./seal.ts')
   const sealed = sealedRegistries(loaded, machine)
   if (sealed) return { loaded: await reaching(loaded, sealed) }
-  if (unsigned === 'as-written') return { loaded }
   const { judgeTrust } = await import('./trust.ts')
   const report = judgeTrust(loaded, machine, files)
   if (!report || report.trust.status === 'signed') return { loaded: await reaching(loaded, report?.registries ?? {}) }
+  if (unsigned === 'as-written') return { loaded, draft: report.trust.status }
   const signed = typeof unsigned === 'function' ? await unsigned(loaded, report) : null
   if (signed?.trust.status === 'signed') return { loaded: await reaching(loaded, signed.registries) }
   return { unsigned: report.trust.status, manifestPath: loaded.manifestPath, root: loaded.root }

@@ -15,6 +15,8 @@ import { UsageError } from './usage.ts'
 export interface Opened<Policy extends LoadedPolicy = LoadedManifest> {
   readonly loaded: Policy
   readonly machine: Machine
+  /** The manifest is not in force: it was looked at as it is written. */
+  readonly isDraft?: boolean
 }
 
 /** The manifest that the flags choose. */
@@ -43,7 +45,7 @@ export async function openInForce(
     if (!(await isConfirmed(error, place.root, terminal, machine))) throw error
     return open()
   })
-  if ('loaded' in opened) return { loaded: opened.loaded, machine }
+  if ('loaded' in opened) return { loaded: opened.loaded, machine, isDraft: opened.draft !== undefined }
   if ('problems' in opened) await printProblems(args, terminal, opened.problems)
   return null
 }
@@ -89,6 +91,12 @@ async function printProblems(args: Arguments, terminal: Terminal, problems: read
   )
   const { renderProblem } = await import('../../runtime/policy/problems.ts')
   for (const problem of problems) terminal.err(`  ${renderProblem(problem).replaceAll('\n', '\n  ')}\n`)
+}
+
+/** What is decided here is decided nowhere else before it is signed. */
+export function hintAtDraft({ isDraft }: Pick<Opened, 'isDraft'>, terminal: Terminal): void {
+  if (isDraft)
+    terminal.err('cordon.toml is not signed as it is now, so nothing runs by it yet; cordon sign puts it in force\n')
 }
 
 /** Without a manifest nearly everything asks, and a newcomer should know why. */

@@ -9,7 +9,7 @@ import { machineFiles } from '../../../system/files.ts'
 import { thisMachine } from '../../../system/machine.ts'
 import { paint, type Style, type Terminal, visible } from '../../terminal/terminal.ts'
 import { parseArguments } from '../arguments.ts'
-import { hintAtInit, manifestChoice, openInForce, printWarnings } from '../open-policy.ts'
+import { hintAtDraft, hintAtInit, manifestChoice, openInForce, printWarnings } from '../open-policy.ts'
 import { requestedCall } from '../requested-call.ts'
 import { type CommandContext, commandRow, EXIT } from '../usage.ts'
 
@@ -34,6 +34,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const { decision } = checker.check({ ...call, cwd })
   terminal.out(args.flags.json ? `${JSON.stringify(decision)}\n` : describe(terminal, decision))
   hintAtInit(args, loaded, terminal)
+  hintAtDraft(opened, terminal)
   return VERDICT_EXIT[decision.decision]
 }
 

@@ -9,7 +9,7 @@ import { machineFiles } from '../../../system/files.ts'
 import type { Machine } from '../../../system/machine.ts'
 import { paint, type Terminal, visible, visibleLines } from '../../terminal/terminal.ts'
 import { parseArguments } from '../arguments.ts'
-import { hintAtInit, openPolicy } from '../open-policy.ts'
+import { hintAtDraft, hintAtInit, openInForce } from '../open-policy.ts'
 import { requestedCall } from '../requested-call.ts'
 import { secretMask } from '../secret-words.ts'
 import { type CommandContext, commandRow, EXIT } from '../usage.ts'
@@ -19,7 +19,7 @@ import { VERDICT_EXIT, VERDICT_STYLE } from './check.ts'
 export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const args = parseArguments(commandRow('explain')!, argv)
   const call = requestedCall(args)
-  const opened = await openPolicy(args, terminal)
+  const opened = await openInForce(args, terminal, { unsigned: 'as-written' })
   if (!opened) return EXIT.usage
   const { loaded, machine } = opened
   const cwd = args.flags.root ? loaded.root : machineFiles.canonical(machine.cwd)
@@ -34,6 +34,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   } else
     terminal.out(`${draw(terminal, checked, loaded.root)}${network?.lines.map((line) => `  ${line}\n`).join('') ?? ''}`)
   hintAtInit(args, loaded, terminal)
+  hintAtDraft(opened, terminal)
   return VERDICT_EXIT[checked.decision.decision]
 }
 

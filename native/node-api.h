@@ -1,0 +1,21 @@
+/* The part of Node-API that the addons call. Its binary interface is stable; its header is not on every machine that has Node. */
+#ifndef CORDON_NODE_API_H
+#define CORDON_NODE_API_H
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct napi_env__ *napi_env;
+typedef struct napi_value__ *napi_value;
+typedef struct napi_callback_info__ *napi_callback_info;
+typedef napi_value (*napi_callback)(napi_env, napi_callback_info);
+extern int napi_create_function(napi_env, const char *, size_t, napi_callback, void *, napi_value *);
+extern int napi_set_named_property(napi_env, napi_value, const char *, napi_value);
+extern int napi_get_cb_info(napi_env, napi_callback_info, size_t *, napi_value *, napi_value *, void **);
+extern int napi_get_buffer_info(napi_env, napi_value, void **, size_t *);
+extern int napi_get_value_double(napi_env, napi_value, double *);
+extern int napi_create_buffer_copy(napi_env, size_t, const void *, void **, napi_value *);
+extern int napi_create_int32(napi_env, int32_t, napi_value *);
+extern int napi_throw_error(napi_env, const char *, const char *);
+extern int napi_get_null(napi_env, napi_value *);
+
+#endif
