@@ -257,6 +257,7 @@ function judge(levels: Readonly<Record<string, 'allow' | 'deny'>>): Omit<Gateway
   })
   return {
     history: live.of('mcp'),
+    refresh: async () => {},
     decide: (called) =>
       soleDecision(
         levels[called] ?? 'ask',

@@ -4,7 +4,7 @@ import type { Decision } from '../../../policy/decision.ts'
 import { GATEWAY_AGENT, type GatewayJudge } from '../../../runtime/mcp/judge.ts'
 import type { CallRecord, SessionRecorder } from '../../../runtime/record/recorder.ts'
 import { type Approval, runToolCall, type Stages } from '../../../runtime/run-tool-call.ts'
-import { Fault } from '../../../system/fault.ts'
+import { Fault, messageOf } from '../../../system/fault.ts'
 import { visibleLines } from '../../terminal/terminal.ts'
 import { ERROR, isObject, type Json, RpcError } from '../json-rpc.ts'
 import type { Elicit } from '../rounds.ts'
@@ -13,6 +13,14 @@ import type { GuardedResult } from './result.ts'
 export interface GateParts {
   readonly judge: Omit<GatewayJudge, 'loaded'>
   readonly recorder: Pick<SessionRecorder, 'begin' | 'end' | 'answered' | 'tainted'>
+  /** Puts a question to people elsewhere when the client's cannot be asked; null where nobody is there either. */
+  readonly askElsewhere?: (question: ElsewhereQuestion, signal: AbortSignal) => Promise<Approval | null>
+}
+
+export interface ElsewhereQuestion {
+  readonly tool: string
+  readonly subject: string
+  readonly decision: Decision
 }
 
 /** Something that is about to be asked of a server. */
@@ -38,13 +46,13 @@ export class GatewayGate {
   }
 
   /** True when the level lets it pass without asking. */
-  isOpen(called: string): boolean {
-    return this.#decide(called).decision === 'allow'
+  async isOpen(called: string): Promise<boolean> {
+    return (await this.#decide(called)).decision === 'allow'
   }
 
   /** Throws when the level is deny: for what is too small to be asked about. */
-  refuseDenied(called: string): void {
-    const { decision, reason } = this.#decide(called)
+  async refuseDenied(called: string): Promise<void> {
+    const { decision, reason } = await this.#decide(called)
     if (decision === 'deny') throw new RpcError(ERROR.refused, `Denied: ${reason.message}`)
   }
 
@@ -67,6 +75,11 @@ export class GatewayGate {
       tainted: (_, score) => recorder.tainted(called, score),
       end: (record, result) => recorder.end(record, result, []),
     }
+    try {
+      await judge.refresh()
+    } catch (error) {
+      return { failed: messageOf(error) }
+    }
     const result = await runToolCall(stages, { tool: called, input, signal })
     switch (result.status) {
       case 'done':
@@ -87,7 +100,8 @@ export class GatewayGate {
     return (await this.#answer(message, ['yes', 'no'], elicit, signal)) === 'yes'
   }
 
-  #decide(called: string): Decision {
+  async #decide(called: string): Promise<Decision> {
+    await this.#parts.judge.refresh()
     return this.#parts.judge.decide(called, null)
   }
 
@@ -101,9 +115,14 @@ export class GatewayGate {
     const level = `[permission.tools] ${JSON.stringify(called)} = "allow" in cordon.toml, signed, allows it`
     const refusal = this.#parts.judge.whyNotAsked(decision)
     if (refusal) return no(`Not run: ${refusal}; ${level}.`)
-    if (!elicit) return no(`Not run: it needs a yes from the user, and nobody could be asked; ${level}.`)
     const given = JSON.stringify(input)
     const shown = given.length > MAX_SHOWN ? `${given.slice(0, MAX_SHOWN)} … (${given.length} characters)` : given
+    if (!elicit) {
+      const answered = await this.#parts.askElsewhere?.({ tool: called, subject: shown, decision }, signal)
+      if (!answered) return no(`Not run: it needs a yes from the user, and nobody could be asked; ${level}.`)
+      this.#parts.recorder.answered(begun?.call ?? null, called, answered.by ?? 'fleet', answered)
+      return answered
+    }
     const question = `Cordon asks before ${called} runs:\n    ${shown}\nWhy: ${decision.reason.message}`
     const answer = await this.#answer(question, ['yes', 'session', 'no'], elicit, signal)
     if (answer === 'session') this.#allowed.add(called)

@@ -1,6 +1,7 @@
 /** The gateway: other MCP servers, each in a sandbox of its own, and one conversation that speaks for all of them. */
 
 import { PassThrough } from 'node:stream'
+import { askFleetAboutTool } from '../../../runtime/fleet/prompter.ts'
 import { type GatewayJudge, openGatewayJudge } from '../../../runtime/mcp/judge.ts'
 import { ServerPins } from '../../../runtime/mcp/pins.ts'
 import {
@@ -59,6 +60,7 @@ export async function wrapServers(request: WrapRequest): Promise<number> {
   const session = new GatewaySession({
     judge,
     recorder,
+    askElsewhere: (question, signal) => askFleetAboutTool(machine, loaded.root, question, signal),
     root: loaded.root,
     toClient: lineWriter(process.stdout),
     warn,
