@@ -92,7 +92,7 @@ function newAsk(
   { key, certificate }: Asker,
   { project, request }: FleetQuestion,
 ): PendingAsk {
-  const { tool, subject, asks, where } = maskedRequest(request)
+  const { tool, subject, asks, decision, where } = maskedRequest(request)
   // Nobody says yes to the beginning of a text.
   if (subject.length > MAX_TEXT)
     throw new Fault('fleet-unreachable', `it is too long to be put to the fleet (${subject.length} characters)`)
@@ -104,7 +104,7 @@ function newAsk(
     machine: key.publicKey,
     tool,
     subject,
-    why: asks
+    why: (asks.length === 0 ? [decision] : asks)
       .map((part) => part.reason.message)
       .join(' ')
       .slice(0, MAX_TEXT),

@@ -1,6 +1,6 @@
 /** The fleet as the one who is asked, where this machine is in a fleet that answers; elsewhere nothing is loaded. */
 
-import type { Approval, Question } from '../../approval/approve.ts'
+import type { Approval } from '../../approval/approve.ts'
 import type { Prompter } from '../../approval/prompter.ts'
 import { canonicalJson } from '../../system/canonical-json.ts'
 import type { Machine } from '../../system/machine.ts'
@@ -34,31 +34,10 @@ export async function askFleetAbout(
   const { call, subject, decision, facts } = judgement
   const input = canonicalJson(call.kind === 'tool' ? call.input : {})
   const tool = call.kind === 'search' ? 'grep' : call.tool
-  const question = { tool, subject, decision, facts, ...(cwd !== project && { where: cwd }) }
-  return ask(await openFleetPrompter(machine, project, { input, waitMs }), machine, project, question, NEVER)
-}
-
-/** Puts a call through a gateway to the fleet; null where this machine has none that answers. */
-export async function askFleetAboutTool(
-  machine: Machine,
-  project: string,
-  question: Pick<Question, 'tool' | 'subject' | 'decision'>,
-  signal: AbortSignal,
-): Promise<Approval | null> {
-  return ask(await openFleetPrompter(machine, project), machine, project, { ...question, facts: null }, signal)
-}
-
-const NEVER = new AbortController().signal
-
-async function ask(
-  prompter: Prompter | null,
-  machine: Machine,
-  project: string,
-  question: Omit<Question, 'places'>,
-  signal: AbortSignal,
-): Promise<Approval | null> {
+  const prompter = await openFleetPrompter(machine, project, { input, waitMs })
   if (prompter === null) return null
   const { approve } = await import('../../approval/approve.ts')
   const places = { root: project, home: machine.home, resolve: (given: string) => given }
-  return approve({ ...question, places }, (request) => prompter.ask(request, signal))
+  const question = { tool, subject, decision, facts, places, ...(cwd !== project && { where: cwd }) }
+  return approve(question, (request) => prompter.ask(request, new AbortController().signal))
 }

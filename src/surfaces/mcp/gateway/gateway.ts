@@ -1,7 +1,9 @@
 /** The gateway: other MCP servers, each in a sandbox of its own, and one conversation that speaks for all of them. */
 
 import { PassThrough } from 'node:stream'
-import { askFleetAboutTool } from '../../../runtime/fleet/prompter.ts'
+import { waitForPage } from '../../../runtime/asks/open-pages.ts'
+import { sharedPrompter } from '../../../runtime/asks/shared-prompter.ts'
+import { openFleetPrompter } from '../../../runtime/fleet/prompter.ts'
 import { type GatewayJudge, openGatewayJudge } from '../../../runtime/mcp/judge.ts'
 import { ServerPins } from '../../../runtime/mcp/pins.ts'
 import {
@@ -60,7 +62,11 @@ export async function wrapServers(request: WrapRequest): Promise<number> {
   const session = new GatewaySession({
     judge,
     recorder,
-    askElsewhere: (question, signal) => askFleetAboutTool(machine, loaded.root, question, signal),
+    elsewhere: {
+      share: (inner) => sharedPrompter(inner, { machine, project: loaded.root, surface: 'mcp wrap' }),
+      wait: (signal) => waitForPage(machine, signal),
+      fleet: () => openFleetPrompter(machine, loaded.root),
+    },
     root: loaded.root,
     toClient: lineWriter(process.stdout),
     warn,
