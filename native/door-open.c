@@ -142,7 +142,7 @@ static void open_file(const struct call *c, struct spot *s, int flags, mode_t mo
   int fd = open_as_is(s, flags, mode);
   if (fd < 0) return answer(c, errno);
   uint8_t kept = keep_written(s, fd, &number);
-  if (may_not_lose(kept)) {
+  if (may_not_lose(kept, (flags & (O_APPEND | O_TRUNC)) == O_APPEND)) {
     close(fd);
     return refuse(c, s, CHANGE_WRITE, EDQUOT);
   }

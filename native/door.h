@@ -128,7 +128,7 @@ int place_config(const struct spot *from, const struct spot *to);
 /* door-keep.c */
 enum { KEPT_LINK = 1, KEPT_COPY = 2, KEPT_EMPTY = 4, KEPT_LOST = 8, KEPT_MADE = 16 };
 enum { SEEN_MADE = 1, SEEN_KEPT = 2, SEEN_MODE = 4, SEEN_GONE = 8 /* removed by its last name, and only kept */ };
-int door_take_keep(uint64_t file_bytes, uint64_t all_bytes, int must, const char *path);
+int door_take_keep(uint64_t file_bytes, uint64_t all_bytes, uint8_t must, const char *path);
 int open_keep(int host);
 int journal(char op, const struct spot *s, const struct spot *to, uint8_t kept, uint32_t number);
 void journal_failed(const struct spot *s, uint8_t kept, uint32_t number);
@@ -137,7 +137,7 @@ void journal_end(void);
 int keep_by_move(const struct spot *s);
 uint8_t keep_removed(struct spot *s, uint32_t *number);
 uint8_t keep_written(const struct spot *s, int fd, uint32_t *number);
-int may_not_lose(uint8_t kept);
+int may_not_lose(uint8_t kept, int appends);
 int seen(const struct stat *about);
 void see(const struct stat *about, int how);
 void forget(const struct stat *about);

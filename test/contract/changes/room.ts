@@ -133,7 +133,8 @@ if (import.meta.main) {
     gitKeys: gitKeyOrders(['example.com'])
       .map((line) => `${line}\0`)
       .join(''),
-    keep: folder === null ? null : { folder, fileBytes: 1024 ** 2 * 64, totalBytes: 1024 ** 3, must: false },
+    keep:
+      folder === null ? null : { folder, fileBytes: 1024 ** 2 * 64, totalBytes: 1024 ** 3, must: 'nothing' as const },
     free: [],
   }
   const plan = planSandbox({ ...request, facts: readHostFacts(request), ...(held && { changes }) })
