@@ -151,6 +151,7 @@ void answer_remove(const struct call *c, int at, uint64_t path, int flags) {
 static int judge_rename(struct spot *from, struct spot *to, unsigned flags, const struct spot **about) {
   int error = judge(from, CHANGE_MOVE);
   *about = from;
+  if (!error && !is_loose(to) && (is_worktree_folder(from) || ((flags & RENAME_EXCHANGE) && is_worktree_folder(to)))) error = EROFS;
   if (error) return error;
   if ((error = judge_tree(from, to))) {
     *about = to;

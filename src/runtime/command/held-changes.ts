@@ -2,7 +2,7 @@
 
 import type { Decision } from '../../policy/decision.ts'
 import type { ChangePlan } from '../../sandbox/changes.ts'
-import { changeRules, gitKeyText } from '../../sandbox/protect/change-rules.ts'
+import { changeRules, type GitConfigs, gitKeyText } from '../../sandbox/protect/change-rules.ts'
 import type { ProtectFacts } from '../../sandbox/protect/protect.ts'
 import { changeViolation, unkeptViolation, type Violation } from '../../sandbox/violation.ts'
 import { CallStore, DEFAULT_PRUNE } from '../../undo/call-store.ts'
@@ -34,6 +34,7 @@ export class HeldChanges {
 
   constructor(
     facts: ProtectFacts,
+    configs: GitConfigs,
     stateDir: string,
     argv: readonly string[],
     free: readonly string[],
@@ -43,7 +44,7 @@ export class HeldChanges {
     const { id, folder } = this.#store.begin({ roots: facts.write, what: nameOf(argv) })
     this.#id = id
     this.plan = {
-      rules: changeRules(facts),
+      rules: changeRules(facts, configs),
       gitKeys: gitKeyText(facts.hosts ?? []),
       keep: { folder, fileBytes: FILE_BYTES, totalBytes: TOTAL_BYTES, must: MUST[relies ?? 'none'] },
       free,

@@ -357,6 +357,7 @@ export class CommandRunner {
         changes = this.#holdsChanges
           ? new HeldChanges(
               facts,
+              guard.configs,
               this.#machine.stateDir,
               request.argv,
               this.#existing(furnished.writes),
