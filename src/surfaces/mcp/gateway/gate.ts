@@ -1,6 +1,7 @@
 /** Between a call and the server: the level decides, the person is asked, and what happened is written down. */
 
 import type { Decision } from '../../../policy/decision.ts'
+import type { CordonOptions } from '../../../runtime/cordon.ts'
 import { GATEWAY_AGENT, type GatewayJudge } from '../../../runtime/mcp/judge.ts'
 import type { CallRecord, SessionRecorder } from '../../../runtime/record/recorder.ts'
 import { type Approval, runToolCall, type Stages } from '../../../runtime/run-tool-call.ts'
@@ -10,9 +11,20 @@ import { ERROR, isObject, type Json, RpcError } from '../json-rpc.ts'
 import type { Elicit } from '../rounds.ts'
 import type { GuardedResult } from './result.ts'
 
+type Prompter = NonNullable<CordonOptions['prompter']>
+
 export interface GateParts {
   readonly judge: Omit<GatewayJudge, 'loaded'>
   readonly recorder: Pick<SessionRecorder, 'begin' | 'end' | 'answered' | 'tainted'>
+  readonly elsewhere: Elsewhere
+}
+
+/** Where a question can be answered beside the client: the page, a link, `cordon approvals`. */
+export interface Elsewhere {
+  /** Puts the questions of a prompter there as well. */
+  readonly share: (inner: Prompter) => Prompter
+  /** Waits while somebody could answer there. */
+  readonly wait: (signal: AbortSignal) => Promise<void>
 }
 
 /** Something that is about to be asked of a server. */
@@ -101,14 +113,36 @@ export class GatewayGate {
     const level = `[permission.tools] ${JSON.stringify(called)} = "allow" in cordon.toml, signed, allows it`
     const refusal = this.#parts.judge.whyNotAsked(decision)
     if (refusal) return no(`Not run: ${refusal}; ${level}.`)
-    if (!elicit) return no(`Not run: it needs a yes from the user, and nobody could be asked; ${level}.`)
+    const absent = no(`Not run: it needs a yes from the user, and nobody could be asked; ${level}.`)
     const given = JSON.stringify(input)
-    const shown = given.length > MAX_SHOWN ? `${given.slice(0, MAX_SHOWN)} … (${given.length} characters)` : given
-    const question = `Cordon asks before ${called} runs:\n    ${shown}\nWhy: ${decision.reason.message}`
-    const answer = await this.#answer(question, ['yes', 'session', 'no'], elicit, signal)
-    if (answer === 'session') this.#allowed.add(called)
-    const approval = answer === 'yes' || answer === 'session' ? YES : no('Not run: the user said no.', 'declined')
-    this.#parts.recorder.answered(begun?.call ?? null, called, 'elicitation', approval)
+    const subject = given.length > MAX_SHOWN ? `${given.slice(0, MAX_SHOWN)} … (${given.length} characters)` : given
+    const question = `Cordon asks before ${called} runs:\n    ${subject}\nWhy: ${decision.reason.message}`
+    let forSession = false
+    const client: Prompter = {
+      name: 'elicitation',
+      onceOnly: true,
+      ask: async (_, asked) => {
+        if (!elicit) {
+          await this.#parts.elsewhere.wait(asked)
+          throw new Error('nobody could be asked')
+        }
+        const answer = await this.#answer(question, ['yes', 'session', 'no'], elicit, asked)
+        forSession = answer === 'session'
+        return { kind: answer === 'yes' || answer === 'session' ? 'once' : 'deny' }
+      },
+    }
+    const request = { tool: called, subject, decision, asks: [], suggestions: [] }
+    const answer = await this.#parts.elsewhere
+      .share(client)
+      .ask(request, signal)
+      .catch(() => null)
+    if (answer === null) return absent
+    const { kind, by = client.name } = answer
+    // What the client said counts only where its answer is the one that stands.
+    if (forSession && by === client.name) this.#allowed.add(called)
+    const said = answer.kind === 'deny-message' ? `: ${answer.message}` : '.'
+    const approval = kind === 'once' ? YES : no(`Not run: the user said no${said}`, 'declined')
+    this.#parts.recorder.answered(begun?.call ?? null, called, by, approval)
     return approval
   }
 

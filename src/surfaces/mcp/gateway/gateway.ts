@@ -1,6 +1,8 @@
 /** The gateway: other MCP servers, each in a sandbox of its own, and one conversation that speaks for all of them. */
 
 import { PassThrough } from 'node:stream'
+import { waitForPage } from '../../../runtime/asks/open-pages.ts'
+import { sharedPrompter } from '../../../runtime/asks/shared-prompter.ts'
 import { type GatewayJudge, openGatewayJudge } from '../../../runtime/mcp/judge.ts'
 import { ServerPins } from '../../../runtime/mcp/pins.ts'
 import {
@@ -59,6 +61,10 @@ export async function wrapServers(request: WrapRequest): Promise<number> {
   const session = new GatewaySession({
     judge,
     recorder,
+    elsewhere: {
+      share: (inner) => sharedPrompter(inner, { machine, project: loaded.root, surface: 'mcp wrap' }),
+      wait: (signal) => waitForPage(machine, signal),
+    },
     root: loaded.root,
     toClient: lineWriter(process.stdout),
     warn,
