@@ -102,7 +102,7 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
       }
       const timeoutMs = seconds === null ? Number.POSITIVE_INFINITY : seconds * 1000
       const port = commands.forCall({
-        decided: { command, facts: call!.facts, ...((undo || relies) && { relies: 'undo' as const }) },
+        decided: { command, facts: call!.facts, ...(undo ? { relies: 'undo' as const } : relies && { relies }) },
         reach,
         heard: (outcome) => void outcomes.push(outcome),
       })
