@@ -341,6 +341,7 @@ export class CommandRunner {
       cwd: request.cwd,
       reads,
       writes,
+      scratch: shows ? this.#privateOwn() : [],
       standIns: shows ? [...(door?.standIns ?? []), ...this.#nameSettings()] : [],
       unixSockets: (door?.sockets.length ?? 0) > 0,
     }
@@ -406,6 +407,13 @@ export class CommandRunner {
     }
     const sockets = door !== null || sandbox.devServerPorts.length > 0 || asksPorts(request)
     return { room: () => planRoom(room), limits, sockets, complete, ...(arrangement && { arrangement }) }
+  }
+
+  /** Cordon's configuration, where the person's skills in it are shown: private, with nothing but those. A mask would hide them as well. */
+  #privateOwn(): string[] {
+    const own = this.#files.canonical(this.#machine.configDir)
+    const { reads, writes } = this.#placement
+    return [...reads, ...writes].some((path) => path !== own && isInside(path, own)) ? [own] : []
   }
 
   /** What commands that run now, here or in other processes, could move of the secrets. */

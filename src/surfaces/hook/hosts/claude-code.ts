@@ -125,6 +125,7 @@ const ASKING: ReadonlySet<string> = new Set(['default', 'acceptEdits', 'plan'])
 
 export const claudeCode: Host = {
   name: 'claude-code',
+  tellsPerson: true,
   paths: [trims, composes],
   ownSandbox: (places) =>
     `Claude Code’s own sandbox keeps Cordon from its records. In its settings.json, add ${places.map((place) => JSON.stringify(place)).join(' and ')} to sandbox.filesystem.allowWrite and set sandbox.network.allowAllUnixSockets to true; or set sandbox.enabled to false, since Cordon’s sandbox holds every command.`,

@@ -13,6 +13,7 @@ const TOOLS: ToolTable = {
 
 export const codex: Host = {
   name: 'codex',
+  tellsPerson: true,
   paths: [trims],
   ownSandbox: (places) =>
     `Codex’s own sandbox keeps Cordon from its records. In config.toml of Codex, add under [sandbox_workspace_write]: writable_roots = ${JSON.stringify(places)} and network_access = true, with sandbox_mode = "workspace-write"; or start it with --sandbox danger-full-access, since Cordon’s sandbox holds every command.`,

@@ -95,6 +95,8 @@ export interface Host {
   readonly expands?: Expansion
   /** What its own sandbox needs in its settings so that a wrapped command can run in it; absent: it has none that is known. */
   readonly ownSandbox?: (places: readonly string[]) => string
+  /** It shows its person a `systemMessage` beside an answer. */
+  readonly tellsPerson?: true
   /** The event of an input that does not name it itself. */
   readonly eventOf?: (input: Json) => string
   /** Reads the host's input; throws a `ProtocolError` for anything it does not know. */
