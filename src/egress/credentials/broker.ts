@@ -8,7 +8,7 @@ import type { SuffixLookup } from '../../hosts/suffix.ts'
 import type { EgressDenial } from '../refusal.ts'
 import { authorityOf, type Target } from '../target.ts'
 import { isAwsSigned, needsPayload, signAgain } from './aws-signature.ts'
-import { foreignCredential } from './foreign-credential.ts'
+import { foreignCredential, foreignField } from './foreign-credential.ts'
 import { type ReadFrameHead, scrubFrames } from './scrub-frames.ts'
 import { scrubBytes, scrubStream } from './scrub-stream.ts'
 import { type SecretForm, secretForms } from './secret-forms.ts'
@@ -64,8 +64,12 @@ export interface Broker {
   signsPayload(target: Target, rawHeaders: readonly string[]): boolean
   /** The refusal for a placeholder in these body bytes, or null. `bytes` may hold the end of the piece before. */
   bodyProblem(target: Target, bytes: Buffer): EgressDenial | null
+  /** The refusal for fields of a form that can carry another credential than the brokered one, or null. */
+  fieldProblem(target: Target, names: readonly string[]): EgressDenial | null
   /** How many bytes of a body piece the next look must see again; 0 when there are no secrets. */
   readonly overlap: number
+  /** True for a host that a secret is for: nothing goes there but requests that can be read. */
+  isFor(target: Target): boolean
   /** True for a host that a secret may go to: what it sends back may hold one, whoever asked and when. */
   mayEcho(target: Target): boolean
   /** Takes values out of what a host sends back: an echo must not bring the secret into the sandbox. */
@@ -98,8 +102,8 @@ export function createBroker(secrets: readonly BrokeredSecret[]): Broker {
   function swap(request: OutgoingRequest): SwappedRequest | { readonly refusal: EgressDenial } {
     let { path, rawHeaders } = request
     const used: string[] = []
-    const foreign = foreignRefusal(held, request)
-    if (foreign !== null) return { refusal: foreign }
+    const stranger = foreignRefusal(held, request)
+    if (stranger !== null) return { refusal: stranger }
     for (const secret of held) {
       if (secret.signs && isGranted(secret, request.target, request.suffixes)) continue
       const inPath = holdsIn(path, secret.placeholder)
@@ -132,6 +136,12 @@ export function createBroker(secrets: readonly BrokeredSecret[]): Broker {
       )
       return found ? elsewhere(found, target) : null
     },
+    fieldProblem: (target, names) => {
+      const granted = held.filter((secret) => isGranted(secret, target))
+      const found = foreignField(names, { parameters: granted.flatMap((secret) => secret.passParameters ?? []) })
+      return found === null ? null : foreign(found, target)
+    },
+    isFor: (target) => held.some((secret) => isGranted(secret, target)),
     mayEcho: (target) => held.some((secret) => !secret.signs && isGranted(secret, target)),
     scrubText: (text) => scrubBytes(Buffer.from(text, 'latin1'), forms()).toString('latin1'),
     scrubStream: (sameLength) => scrubStream(forms(), sameLength),
@@ -185,7 +195,7 @@ function signedAgain(
   for (const secret of isAwsSigned(rawHeaders) ? secrets : []) {
     const signed = signAgain(
       { method, path, rawHeaders, payloadHash },
-      { method, path: swapped.path, rawHeaders: swapped.rawHeaders, payloadHash },
+      { method, path: swapped.path, rawHeaders: swapped.rawHeaders, payloadHash, host: target.host },
       secret.placeholder,
       secret.value,
     )
@@ -211,8 +221,11 @@ function foreignRefusal(held: readonly Held[], request: OutgoingRequest): Egress
     headers: granted.flatMap((secret) => [...(secret.passHeaders ?? []), ...(secret.signs ? ['authorization'] : [])]),
     parameters: granted.flatMap((secret) => secret.passParameters ?? []),
   })
-  if (found === null) return null
-  const message = `${quote(found)} can carry another credential than the brokered one, and was on its way to ${quote(request.target.host)}`
+  return found === null ? null : foreign(found, request.target)
+}
+
+function foreign(found: string, { host }: Target): EgressDenial {
+  const message = `${quote(found)} can carry another credential than the brokered one, and was on its way to ${quote(host)}`
   return { code: 'secret-foreign', message }
 }
 
