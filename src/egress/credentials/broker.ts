@@ -25,6 +25,8 @@ export interface BrokeredSecret {
   readonly header?: string
   /** The query parameter that carries it. */
   readonly query?: string
+  /** It is the password of a database: its hosts speak this protocol, and nothing else goes there. */
+  readonly login?: LoginProtocol
   /** It goes nowhere: requests that were signed with the placeholder are signed again with it. Every request to its hosts is. */
   readonly signs?: 'aws'
   /** Every request to its hosts must carry it, and only what is known to be harmless beside it. */
@@ -32,6 +34,18 @@ export interface BrokeredSecret {
   /** Headers and query parameters that may go to its hosts although they could carry another credential; `x-*` for all that start so. */
   readonly passHeaders?: readonly string[]
   readonly passParameters?: readonly string[]
+}
+
+export type LoginProtocol = 'postgres' | 'redis'
+
+/** A login that is made outside. */
+export interface Login {
+  readonly name: string
+  readonly protocol: LoginProtocol
+  readonly placeholder: string
+  readonly value: string
+  /** Takes the password out of what the host sends, at its length. */
+  scrub(): Transform
 }
 
 export interface OutgoingRequest {
@@ -68,6 +82,8 @@ export interface Broker {
   fieldProblem(target: Target, names: readonly string[]): EgressDenial | null
   /** How many bytes of a body piece the next look must see again; 0 when there are no secrets. */
   readonly overlap: number
+  /** The login that every connection to this host makes; null for one that is not a database of ours. */
+  loginFor(target: Target): Login | null
   /** True for a host that a secret is for: nothing goes there but requests that can be read. */
   isFor(target: Target): boolean
   /** True for a host that a secret may go to: what it sends back may hold one, whoever asked and when. */
@@ -102,6 +118,8 @@ export function createBroker(secrets: readonly BrokeredSecret[]): Broker {
   function swap(request: OutgoingRequest): SwappedRequest | { readonly refusal: EgressDenial } {
     let { path, rawHeaders } = request
     const used: string[] = []
+    const database = held.find((secret) => secret.login && isGranted(secret, request.target))
+    if (database) return { refusal: misplacedLogin(database) }
     const stranger = foreignRefusal(held, request)
     if (stranger !== null) return { refusal: stranger }
     for (const secret of held) {
@@ -141,8 +159,14 @@ export function createBroker(secrets: readonly BrokeredSecret[]): Broker {
       const found = foreignField(names, { parameters: granted.flatMap((secret) => secret.passParameters ?? []) })
       return found === null ? null : foreign(found, target)
     },
+    loginFor: (target) => {
+      const secret = held.find((one) => one.login !== undefined && isGranted(one, target))
+      if (!secret) return null
+      const { name, placeholder, value } = secret
+      return { name, placeholder, value, protocol: secret.login!, scrub: () => scrubStream(forms(), true) }
+    },
     isFor: (target) => held.some((secret) => isGranted(secret, target)),
-    mayEcho: (target) => held.some((secret) => !secret.signs && isGranted(secret, target)),
+    mayEcho: (target) => held.some((secret) => !secret.signs && !secret.login && isGranted(secret, target)),
     scrubText: (text) => scrubBytes(Buffer.from(text, 'latin1'), forms()).toString('latin1'),
     scrubStream: (sameLength) => scrubStream(forms(), sameLength),
     scrubFrames: (readHead) => scrubFrames(forms(), readHead),
@@ -231,6 +255,10 @@ function foreign(found: string, { host }: Target): EgressDenial {
 
 function isGranted(secret: Held, { host, port }: Target, suffixes?: SuffixLookup): boolean {
   return secret.hosts.some((pattern) => reachesHost(pattern, host, port, suffixes))
+}
+
+function misplacedLogin({ name, login }: Held): EgressDenial {
+  return { code: 'secret-misplaced', message: `the secret ${name} is for logins of ${login}, and this is a request` }
 }
 
 function elsewhere(secret: Held, target: Target): EgressDenial {

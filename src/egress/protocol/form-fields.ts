@@ -1,4 +1,4 @@
-/** The names of fields in a form as it passes (application/x-www-form-urlencoded), wherever its pieces are cut. PURE. */
+/** The names of fields in an urlencoded form as it passes, wherever its pieces are cut. PURE. */
 
 /** A name that is longer is nobody's. */
 const LONGEST = 256

@@ -41,6 +41,12 @@ export interface TunnelCall {
 export async function carryTunnel(call: TunnelCall, socket: Socket, admission: Admission): Promise<void> {
   const { passage } = call
   const { target } = admission.route
+  const login = passage.broker?.loginFor(target) ?? null
+  if (login !== null) {
+    // Rare, and each speaks a protocol of its own.
+    const { carryLogin } = await import('../logins/login.ts')
+    return carryLogin(passage, call.ca, socket, admission, login)
+  }
   const raw = carriesRaw(passage, admission)
   const wait = raw ? passage.limits.serverFirstMilliseconds : passage.limits.headMilliseconds
   let hello: WholeReading | null = null
