@@ -78,7 +78,7 @@ export function remedyFor(code: EgressCode, target: Target | null): string | nul
     case 'port-unlisted':
     case 'host-below-suffix':
     case 'ask-refused':
-      return `cordon run --allow-host ${entry} …, or add "${entry}" to the domains of the command’s pattern`
+      return `cordon run --allow-host ${entry} …, or for good: cordon add host ${entry}`
     case 'host-private':
       return `set allow_private_hosts = true in [http] and grant "${entry}"`
     case 'method-unlisted':
