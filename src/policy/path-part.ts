@@ -156,14 +156,19 @@ function baselineRuling({ policy, session, stance, access, fact, actor }: PathSc
   if (actor.by !== 'command') return null
   const shown =
     isSandboxDevice(fact.path) ||
-    (access !== 'write' && !actor.climbs && isBaselineRead(fact.path) && !secretOf(fact.path, policy)) ||
-    (stance.mode.value === 'contained' && isPrivateTmp(fact.path) && !isInsideRoots(policy, session, fact.path))
-  if (!shown) return null
-  return {
-    decision: 'allow',
-    reason: { code: 'baseline', message: `${fact.path} is part of what the sandbox shows every command.` },
-    rules: [],
-  }
+    (access !== 'write' && !actor.climbs && isBaselineRead(fact.path) && !secretOf(fact.path, policy))
+  // A home below /tmp is a home: who names it means what is in it, and not the empty place that the sandbox has there.
+  const own =
+    stance.mode.value === 'contained' &&
+    isPrivateTmp(fact.path) &&
+    !isInsideRoots(policy, session, fact.path) &&
+    !isInside(fact.path, policy.home) &&
+    !(access === 'write' && isInside(policy.home, fact.path))
+  if (!shown && !own) return null
+  const message = shown
+    ? `${fact.path} is part of what the sandbox shows every command.`
+    : `${fact.path} is in the sandbox’s own temporary folder, which is gone when the command ends.`
+  return { decision: 'allow', reason: { code: 'baseline', message }, rules: [] }
 }
 
 // Before the roots and the secrets: the grant was given for this very file.

@@ -266,8 +266,7 @@ const DIFF_LINES = 40
 /** The calls of this project that can still be put back, the last one first. */
 function undoable(agent: AgentSession) {
   const project = new ProjectUndo({ ...agent.machine, cwd: agent.cordon.root })
-  const calls = project.calls().filter(({ about, undoneBy }) => about.undoes === undefined && undoneBy === null)
-  return { project, calls }
+  return { project, calls: project.standing() }
 }
 
 /** Runs what was typed; a message for the model when it is no command. */

@@ -8,6 +8,7 @@ import {
   mkdirSync,
   mkdtempSync,
   openSync,
+  readdirSync,
   readFileSync,
   rmSync,
   writeFileSync,
@@ -277,6 +278,8 @@ describe('cordon install', () => {
     expect(readFileSync(path, 'utf8')).toBe(text)
     expect(cordon(['install', agent, '--uninstall', '--yes', '--project']).code).toBe(0)
     expect(existsSync(path) ? readFileSync(path, 'utf8') : '').not.toContain('hook')
+    const left = readdirSync(join(base, 'home/.local/state/cordon')).filter((name) => name.startsWith('agent-'))
+    expect(left).toEqual([])
   })
 
   it('keeps what was there, and a backup of it', () => {

@@ -217,7 +217,25 @@ async function withTyped(
   // In a shell the person types what the bundles of the manifest are for; their keys stay outside.
   const own = inShell ? loaded.sandbox.bundles.map(({ value }) => value.tool) : []
   const oneOff = { ...typed, tools: [...new Set([...typed.tools, ...own])] }
-  return { granted: withOneOff(loaded, oneOff, machine), oneOff, rules: oneOffRules(typed) }
+  const granted = withOneOff(loaded, oneOff, machine)
+  return { granted: await withToolRegistries(granted, loaded, machine), oneOff, rules: oneOffRules(typed) }
+}
+
+/** With the registries of bundles that only this run has: nobody signed any for those, so their tools are asked now. */
+async function withToolRegistries(
+  granted: LoadedPolicy,
+  loaded: LoadedPolicy,
+  machine: Machine,
+): Promise<LoadedPolicy> {
+  const known = new Set(loaded.sandbox.bundles.map(({ value }) => value.tool))
+  const added = chosenBundles(granted).flatMap(({ tool }) => (known.has(tool) ? [] : [tool]))
+  if (added.length === 0) return granted
+  const { readRegistries } = await import('../../../runtime/policy/trust.ts')
+  const { withRegistries } = await import('../../../runtime/policy/registry-hosts.ts')
+  const programs = builtInBundles().flatMap((bundle) => (added.includes(bundle.tool) ? bundle.programs : []))
+  const found = Object.entries(readRegistries(granted, machine, programs)).filter(([tool]) => added.includes(tool))
+  const registries = Object.fromEntries(found)
+  return { ...withRegistries(granted, registries), registries: { ...granted.registries, ...registries } }
 }
 
 /** The last line: how to keep what was granted for this run, where there is a manifest to keep it in. */
