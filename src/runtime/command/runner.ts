@@ -6,6 +6,7 @@ import type { EgressEvent } from '../../egress/event.ts'
 import { createEgressLog } from '../../egress/event-log.ts'
 import type { EgressRules } from '../../egress/rules.ts'
 import { isInside } from '../../files/baseline.ts'
+import type { Decision } from '../../policy/decision.ts'
 import type { PathRule } from '../../policy/policy.ts'
 import {
   type Arrangement,
@@ -74,8 +75,8 @@ export interface RunRequest {
   readonly asksHosts?: boolean
   /** What it looks for in vain is told with the result (`cordon learn`). */
   readonly learns?: boolean
-  /** Nobody was asked because undo covers it: nothing is changed that cannot be kept, and without undo it does not run. */
-  readonly mustKeep?: boolean
+  /** Why nobody was asked: nothing is changed that cannot be kept, and with `undo` it does not run where nothing is kept. */
+  readonly relies?: Decision['relies']
 }
 
 export interface RunIo extends LaunchIo {
@@ -206,7 +207,7 @@ export class CommandRunner {
       // Without Landlock or a listener of seccomp's, what was planted is settled after the run, as on older kernels.
       if (error.code === 'changes-door' && this.#holdsChanges) {
         this.#holdsChanges = false
-        if (request.mustKeep) throw withoutUndo(error)
+        if (request.relies === 'undo') throw withoutUndo(error)
       }
       // Something was moved between the look and the mounts: look again, once.
       else if (!MOVED.has(error.code)) throw error
@@ -222,7 +223,7 @@ export class CommandRunner {
   }
 
   async #attempt(request: RunRequest, io: RunIo): Promise<RunOutcome> {
-    if (request.mustKeep && !this.#holdsChanges) throw withoutUndo(null)
+    if (request.relies === 'undo' && !this.#holdsChanges) throw withoutUndo(null)
     const expected = this.#expected?.request === request ? this.#expected.preparing : null
     this.#expected = null
     const arrangement = this.#backend.arrange ? await this.#arrange(request) : null
@@ -357,10 +358,11 @@ export class CommandRunner {
         changes = this.#holdsChanges
           ? new HeldChanges(
               facts,
+              guard.configs,
               this.#machine.stateDir,
               request.argv,
               this.#existing(furnished.writes),
-              request.mustKeep === true,
+              request.relies,
             )
           : null
         // One that began meanwhile may have moved what was being looked for.
