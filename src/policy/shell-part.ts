@@ -3,7 +3,7 @@
 import type { CommandFact, Hazard, PathUse, ShellFacts, SyntaxUse } from '../shell/facts.ts'
 import { isInterpreterName } from '../shell/tables/interpreter-names.ts'
 import type { SessionFacts, ShellFact } from './call.ts'
-import { carriedPaths } from './carried-paths.ts'
+import { carriedPaths, grantedKey } from './carried-paths.ts'
 import { runsElsewhere } from './command-grant.ts'
 import { commandQuestions, wordsOf } from './command-part.ts'
 import type { PartDecision, PartSubject } from './decision.ts'
@@ -80,12 +80,14 @@ function nothingRuns({ policy, shell }: Scene): PartQuestions {
 function factQuestions(scene: Scene, fact: CommandFact, at: number, all: readonly CommandFact[]): PartQuestions[] {
   const runs = fact.unwrapped === 'none' ? null : (all.find((other) => other.parent === at) ?? null)
   const wrappers = wrappersOf(fact, all)
-  const command = commandQuestions(scene, fact, { wrappers, runs })
-  if (runsElsewhere(ancestorsOf(fact, all))) return [command]
+  const elsewhere = runsElsewhere(ancestorsOf(fact, all))
+  const command = commandQuestions(scene, fact, { wrappers, runs, elsewhere })
+  if (elsewhere) return [command]
+  const key = grantedKey(scene.policy, scene.session, fact, all)
   return [
     command,
     ...fact.redirects.flatMap((redirect) => redirectQuestions(scene, redirect)),
-    ...fact.paths.flatMap((use) => [...pathUseQuestions(scene, use, fact), ...scriptQuestions(scene, use, fact)]),
+    ...fact.paths.flatMap((use) => [...pathUseQuestions(scene, use, fact, key), ...scriptQuestions(scene, use, fact)]),
     ...fact.hosts.flatMap((use) => hostUseQuestions(scene, use, fact)),
   ]
 }
