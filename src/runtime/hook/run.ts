@@ -16,7 +16,7 @@ import type { LoadedPolicy } from '../policy/load.ts'
 import { openRecord } from '../record/open.ts'
 import type { CallRecord } from '../record/recorder.ts'
 import { runToolCall, type Stages } from '../run-tool-call.ts'
-import { type CallReach, NO_REACH, placingPolicy } from '../session/policy.ts'
+import { placingPolicy } from '../session/policy.ts'
 import { reachOf } from '../session/reach.ts'
 import { HeldOutput } from './held-output.ts'
 import { type HookCall, openHookJudge, type ReadCall } from './judge.ts'
@@ -71,7 +71,6 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
   const call = asPatch({ kind: 'tool', tool: 'bash', input: { command } }) as HookCall & { kind: 'tool' }
   const isPatch = call.tool === 'apply_patch'
   let read: readonly ReadCall[] = []
-  let reach: CallReach = NO_REACH
   const stages: Stages<readonly ReadCall[], CallRecord, HookRunOutput> = {
     // The call's rate was counted when the host asked its hook; a breaker that is open holds here as well.
     history: null,
@@ -84,26 +83,26 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
       return stillCovered(judge.strictest(calls, openFor)!.decision, undo)
     },
     begin: (_, decision) => recorder.begin({ ...call, subject: command, decision, agent: host, approver: 'host' }),
-    approve: async ([call], decision) => {
+    approve: async (_, decision) => {
       // A command that was not asked about has the sandbox around it; a patch has not.
       if (isPatch && !request.agreed) {
         const message = `nobody was asked about this patch: ${decision.reason.message}`
         return { approved: false, refusal: { kind: 'absent', message }, remember: null }
       }
-      const resolve = (given: string): string =>
-        files.canonical(posix.resolve(machine.cwd, atHome(given, machine.home)))
-      if (request.agreed) reach = reachOf(decision, call!.facts, resolve, files)
       return { approved: true, remember: null }
     },
-    run: async ([call], { relies }, signal) => {
+    run: async ([call], decision, signal) => {
       if (isPatch) {
         const { text, isError = false } = await applyAllowed(judge, call!, signal)
         return { text, exitCode: isError ? 1 : 0, isError, notes: [] }
       }
+      const { relies } = decision
+      const resolve = (given: string): string =>
+        files.canonical(posix.resolve(machine.cwd, atHome(given, machine.home)))
       const timeoutMs = seconds === null ? Number.POSITIVE_INFINITY : seconds * 1000
       const port = commands.forCall({
         decided: { command, facts: call!.facts, ...(undo ? { relies: 'undo' as const } : relies && { relies }) },
-        reach,
+        reach: reachOf(decision, request.agreed === true, call!.facts, resolve, files),
         heard: (outcome) => void outcomes.push(outcome),
       })
       const { exitCode, notes } = await port.run(command, { cwd: files.canonical(machine.cwd), timeoutMs, signal })
