@@ -22,15 +22,25 @@ export interface CommandChanges extends NetChanges {
   readonly noted: readonly string[]
 }
 
+/** What is known of the command whose changes are kept. */
+export interface KeptCommand {
+  readonly argv: readonly string[]
+  readonly session?: string
+  /** Nothing is changed that cannot be kept. */
+  readonly mustKeep?: boolean
+}
+
 /** One command's changes, from before it starts until it is told what they were. */
 export class HeldChanges {
   readonly plan: ChangePlan
   readonly #store: CallStore
   readonly #id: string
 
-  constructor(facts: ProtectFacts, stateDir: string, argv: readonly string[], free: readonly string[], must: boolean) {
+  constructor(facts: ProtectFacts, stateDir: string, command: KeptCommand, free: readonly string[]) {
+    const { argv, session, mustKeep: must = false } = command
     this.#store = new CallStore(stateDir)
-    const { id, folder } = this.#store.begin({ roots: facts.write, what: nameOf(argv) })
+    const about = { roots: facts.write, what: nameOf(argv), ...(session !== undefined && { session }) }
+    const { id, folder } = this.#store.begin(about)
     this.#id = id
     this.plan = {
       rules: changeRules(facts),

@@ -16,6 +16,8 @@ import { RunnerPool } from './runner-pool.ts'
 import { type CommandGroup, planText, type TextPlan } from './text-plan.ts'
 
 export interface CommandPortOptions {
+  /** Whose commands they are, for undo. */
+  readonly session?: string
   /** The policy that a command is placed by at this moment. */
   readonly placing: (reach: CallReach) => LoadedPolicy
   readonly facts: () => SessionFacts
@@ -86,7 +88,19 @@ export function openCommands(options: CommandPortOptions): SessionCommands {
     const { cwd, timeoutMs } = how
     const argv = ['/bin/bash', '-c', '--', text]
     const mustKeep = call.decided.relies === 'undo'
-    const request = { argv, cwd, timeoutMs, patterns, grants, paths, envVars, rules, mustKeep }
+    const { session } = options
+    const request = {
+      argv,
+      cwd,
+      timeoutMs,
+      patterns,
+      grants,
+      paths,
+      envVars,
+      rules,
+      mustKeep,
+      ...(session !== undefined && { session }),
+    }
     const loaded = options.placing(call.reach)
     try {
       const outcome = await launch(loaded, request, io)

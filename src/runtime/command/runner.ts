@@ -76,6 +76,8 @@ export interface RunRequest {
   readonly learns?: boolean
   /** Nobody was asked because undo covers it: nothing is changed that cannot be kept, and without undo it does not run. */
   readonly mustKeep?: boolean
+  /** Whose command it is, for undo. */
+  readonly session?: string
 }
 
 export interface RunIo extends LaunchIo {
@@ -354,13 +356,7 @@ export class CommandRunner {
       let changes: HeldChanges | null = null
       try {
         changes = this.#holdsChanges
-          ? new HeldChanges(
-              facts,
-              this.#machine.stateDir,
-              request.argv,
-              this.#existing(furnished.writes),
-              request.mustKeep === true,
-            )
+          ? new HeldChanges(facts, this.#machine.stateDir, request, this.#existing(furnished.writes))
           : null
         // One that began meanwhile may have moved what was being looked for.
         this.#hidden.requireAll(hidden, this.#moving(guard.alive))

@@ -263,10 +263,13 @@ export const slashCommands: readonly SlashCommand[] = [
 /** Of one file, in the chat. */
 const DIFF_LINES = 40
 
-/** The calls of this project that can still be put back, the last one first. */
+/** The calls of this conversation and its sub-agents that can still be put back, the last one first. */
 function undoable(agent: AgentSession) {
   const project = new ProjectUndo({ ...agent.machine, cwd: agent.cordon.root })
-  const calls = project.calls().filter(({ about, undoneBy }) => about.undoes === undefined && undoneBy === null)
+  const own = (session = '') => session === agent.id || session.startsWith(`${agent.id}-t`)
+  const calls = project
+    .calls()
+    .filter(({ about, undoneBy }) => about.undoes === undefined && undoneBy === null && own(about.session))
   return { project, calls }
 }
 

@@ -1,7 +1,7 @@
 /** Between a call and the server: the level decides, the person is asked, and what happened is written down. */
 
 import type { Decision } from '../../../policy/decision.ts'
-import { GATEWAY_AGENT, type GatewayJudge } from '../../../runtime/mcp/judge.ts'
+import { ASKED_CALL, GATEWAY_AGENT, type GatewayJudge } from '../../../runtime/mcp/judge.ts'
 import type { CallRecord, SessionRecorder } from '../../../runtime/record/recorder.ts'
 import { type Approval, runToolCall, type Stages } from '../../../runtime/run-tool-call.ts'
 import { Fault } from '../../../system/fault.ts'
@@ -105,7 +105,7 @@ export class GatewayGate {
     const given = JSON.stringify(input)
     const shown = given.length > MAX_SHOWN ? `${given.slice(0, MAX_SHOWN)} … (${given.length} characters)` : given
     const question = `Cordon asks before ${called} runs:\n    ${shown}\nWhy: ${decision.reason.message}`
-    const answer = await this.#answer(question, ['yes', 'session', 'no'], elicit, signal)
+    const answer = await this.#answer(question, ['yes', 'session', 'no'], elicit, signal, { [ASKED_CALL]: called })
     if (answer === 'session') this.#allowed.add(called)
     const approval = answer === 'yes' || answer === 'session' ? YES : no('Not run: the user said no.', 'declined')
     this.#parts.recorder.answered(begun?.call ?? null, called, 'elicitation', approval)
@@ -117,11 +117,15 @@ export class GatewayGate {
     choices: readonly string[],
     elicit: Elicit,
     signal: AbortSignal,
+    about?: Json,
   ): Promise<string | null> {
     const answer = { type: 'string', title: 'Answer', enum: choices }
     const requestedSchema = { type: 'object', properties: { answer }, required: ['answer'] }
     try {
-      const given = await elicit({ message: visibleLines(message), requestedSchema }, signal)
+      const given = await elicit(
+        { message: visibleLines(message), requestedSchema, ...(about && { _meta: about }) },
+        signal,
+      )
       const content = isObject(given) && given.action === 'accept' && isObject(given.content) ? given.content : {}
       return typeof content.answer === 'string' && choices.includes(content.answer) ? content.answer : null
     } catch {
