@@ -30,11 +30,11 @@
 static int keep = -1, journal_fd = -1;
 static const char *keep_path;
 static uint64_t file_limit, bytes_left;
-static int must_keep;
+static enum { MUST_NOTHING, MUST_BUT_APPENDS, MUST_EVERYTHING } must_keep;
 static uint32_t last_number;
 
-int door_take_keep(uint64_t file_bytes, uint64_t all_bytes, int must, const char *path) {
-  if (keep_path) return -1;
+int door_take_keep(uint64_t file_bytes, uint64_t all_bytes, uint8_t must, const char *path) {
+  if (keep_path || must > MUST_EVERYTHING) return -1;
   keep_path = path;
   file_limit = file_bytes;
   bytes_left = all_bytes;
@@ -298,7 +298,8 @@ static int copy_bytes(int from, int to, uint64_t size) {
 static int copy_into(int from, int folder, const char *name, uint64_t size) {
   int to = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (to < 0) return -1;
-  int bad = ioctl(to, FICLONE, from) != 0;
+  /* The umask is the command's. */
+  int bad = fchmod(to, 0600) || ioctl(to, FICLONE, from) != 0;
   if (bad && size <= file_limit && size <= bytes_left) {
     bad = copy_bytes(from, to, size) != 0;
     bytes_left -= size;
@@ -324,7 +325,9 @@ static uint8_t keep_copy(const struct spot *s, int fd, uint32_t *number) {
 }
 
 /* Nobody was asked about this command because everything it destroys can be put back: then the rest stays as it is. */
-int may_not_lose(uint8_t kept) { return must_keep && (kept & KEPT_LOST); }
+int may_not_lose(uint8_t kept, int appends) {
+  return (kept & KEPT_LOST) && (must_keep == MUST_EVERYTHING || (must_keep == MUST_BUT_APPENDS && !appends));
+}
 
 static int needs_name(const struct spot *s) {
   return keep >= 0 && !is_loose(s) && s->is_there && !S_ISDIR(s->about.st_mode) && !((seen(&s->about) & SEEN_MADE) && s->about.st_nlink == 1);

@@ -10,7 +10,7 @@ describe('the summary', () => {
   it('names host, command and remedy', () => {
     const event = refused(FACTS, { code: 'host-unlisted', message: 'is not on the list' })
     expect(summaryLine(event)).toBe(
-      'blocked: api.example.com (not granted to `npm test`); to allow: cordon run --allow-host api.example.com …, or add "api.example.com" to the domains of the command’s pattern',
+      'blocked: api.example.com (not granted to `npm test`); to allow: cordon run --allow-host api.example.com …, or for good: cordon add host api.example.com',
     )
   })
 

@@ -32,6 +32,8 @@ export interface PathScene {
   readonly actor: PathActor
   /** Grants that a command brings along for itself. */
   readonly carried?: readonly PathRule[]
+  /** The file that the grant of the command names for it alone. */
+  readonly named?: PathRule | null
 }
 
 /** The four questions of P0 about a path. */
@@ -43,6 +45,7 @@ export function pathQuestions(scene: PathScene): PartQuestions {
       ruleDenial(scene) ??
       ownPlaceDenial(scene) ??
       envelopeDenial(scene) ??
+      namedRuling(scene) ??
       baselineRuling(scene) ??
       lookRuling(scene) ??
       outsideRuling(scene) ??
@@ -153,13 +156,28 @@ function baselineRuling({ policy, session, stance, access, fact, actor }: PathSc
   if (actor.by !== 'command') return null
   const shown =
     isSandboxDevice(fact.path) ||
-    (access !== 'write' && !actor.climbs && isBaselineRead(fact.path) && !secretOf(fact.path, policy)) ||
-    (stance.mode.value === 'contained' && isPrivateTmp(fact.path) && !isInsideRoots(policy, session, fact.path))
-  if (!shown) return null
+    (access !== 'write' && !actor.climbs && isBaselineRead(fact.path) && !secretOf(fact.path, policy))
+  // A home below /tmp is a home: who names it means what is in it, and not the empty place that the sandbox has there.
+  const own =
+    stance.mode.value === 'contained' &&
+    isPrivateTmp(fact.path) &&
+    !isInsideRoots(policy, session, fact.path) &&
+    !isInside(fact.path, policy.home) &&
+    !(access === 'write' && isInside(policy.home, fact.path))
+  if (!shown && !own) return null
+  const message = shown
+    ? `${fact.path} is part of what the sandbox shows every command.`
+    : `${fact.path} is in the sandbox’s own temporary folder, which is gone when the command ends.`
+  return { decision: 'allow', reason: { code: 'baseline', message }, rules: [] }
+}
+
+// Before the roots and the secrets: the grant was given for this very file.
+function namedRuling({ access, fact, named }: PathScene): Ruling | null {
+  if (!named || access !== 'read' || named.pattern.absolute !== fact.path) return null
   return {
     decision: 'allow',
-    reason: { code: 'baseline', message: `${fact.path} is part of what the sandbox shows every command.` },
-    rules: [],
+    reason: { code: 'named-by-grant', message: `The grant of this command names ${fact.given}.` },
+    rules: [ref(named)],
   }
 }
 

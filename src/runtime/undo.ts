@@ -5,7 +5,7 @@ import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs
 import { join } from 'node:path'
 import { machineFiles } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
-import { CallStore, DEFAULT_PRUNE, type KeptCall } from '../undo/call-store.ts'
+import { CallStore, DEFAULT_PRUNE, isStanding, type KeptCall } from '../undo/call-store.ts'
 import { contentsBefore } from '../undo/contents.ts'
 import { keptName } from '../undo/journal.ts'
 import { type NetChanges, netChanges } from '../undo/net-changes.ts'
@@ -47,6 +47,23 @@ export class ProjectUndo {
   /** The last one first. */
   calls(): KeptCall[] {
     return this.#store.list().filter(({ about }) => about.roots.includes(this.#root))
+  }
+
+  /** Those that can be put back, the last one first. */
+  standing(): KeptCall[] {
+    return this.calls().filter(isStanding)
+  }
+
+  /** The standing call of this name, or that did the one of this name again. */
+  standingAs(id: string): KeptCall | undefined {
+    const calls = this.calls()
+    const again = (name: string): KeptCall | undefined => {
+      const call = calls.find((one) => one.id === name)
+      const next = calls.find(({ about }) => about.redoes === name)
+      return next ? again(next.id) : call
+    }
+    const found = again(id)
+    return found && isStanding(found) ? found : undefined
   }
 
   show(call: KeptCall): ShownCall {

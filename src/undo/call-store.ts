@@ -17,6 +17,8 @@ export interface CallAbout {
   readonly session?: string
   /** The call that this one put back. */
   readonly undoes?: string
+  /** The call that this one did again, after it had been put back. */
+  readonly redoes?: string
   /** The process that keeps, and its start: while it lives the call is not over. */
   readonly by?: { readonly pid: number; readonly start: string | null }
 }
@@ -26,6 +28,11 @@ export interface KeptCall {
   readonly about: CallAbout
   /** The call that put this one back. */
   readonly undoneBy: string | null
+}
+
+/** Whether a call stands: it is no putting back itself, and nobody put it back. */
+export function isStanding({ about, undoneBy }: KeptCall): boolean {
+  return about.undoes === undefined && undoneBy === null
 }
 
 export interface PruneLimits {
@@ -101,10 +108,6 @@ export class CallStore {
 
   markUndone(id: string, by: string): void {
     writeFileSync(join(this.folderOf(id), 'undone'), `${by}\n`, { mode: 0o600 })
-  }
-
-  unmarkUndone(id: string): void {
-    rmSync(join(this.folderOf(id), 'undone'), { force: true })
   }
 
   forget(id: string): void {

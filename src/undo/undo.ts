@@ -83,10 +83,17 @@ const PROGRESS_STEPS = 1000
 /** Puts one call back. Without `force` nothing is touched when anything is no longer as the call left it. */
 export function undoCall(store: CallStore, id: string, { force = false, onProgress }: UndoOptions = {}): UndoResult {
   const journal = store.journalOf(id)
-  const call = store.list().find((one) => one.id === id)
+  const calls = store.list()
+  const call = calls.find((one) => one.id === id)
   const conflicts = conflictsOf(journal)
   if (!call || (conflicts.length > 0 && !force)) return { id: null, conflicts, failed: [], steps: 0 }
-  const undo = store.begin({ roots: call.about.roots, what: `undo of ${id}: ${call.about.what}`, undoes: id })
+  const { roots, what, undoes } = call.about
+  // What is done again stands as a call of its own: it kept what the tree held now, and the first one has nothing left to give.
+  const about =
+    undoes === undefined
+      ? { roots, what: `undo of ${id}: ${what}`, undoes: id }
+      : { roots, what: calls.find((one) => one.id === undoes)?.about.what ?? what, redoes: undoes }
+  const undo = store.begin(about)
   const keeper = new Keeper(undo.folder)
   const replay = new Replay(keeper, store.folderOf(id))
   for (const [done, record] of journal.records.toReversed().entries()) {
@@ -98,7 +105,6 @@ export function undoCall(store: CallStore, id: string, { force = false, onProgre
   if (replay.failed.length === 0) store.dropKept(id)
   keeper.close()
   store.markUndone(id, undo.id)
-  if (call.about.undoes !== undefined) store.unmarkUndone(call.about.undoes)
   return { id: undo.id, conflicts, failed: replay.failed, steps: replay.steps }
 }
 

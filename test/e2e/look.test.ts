@@ -188,7 +188,7 @@ it('cordon alone says where the project stands', async () => {
     'agents     none is guarded here',
     '           cordon install claude-code | codex | gemini | opencode | cursor',
     expect.stringMatching(/^stopped {4}file .*\.env$|^stopped {4}file .*…$/),
-    '           if it should: ".env" under [capabilities.allow.read] in cordon.toml',
+    '           if it should: cordon add read .env',
     'asks       none waits',
     expect.stringMatching(/^undo {7}1 call, the last: cat \.env; rm package\.json/),
     '           cordon undo --last, or --list',

@@ -15,6 +15,7 @@ beforeAll(() => {
   writeFileSync(join(project.home, 'lib/a.txt'), 'a\n')
   mkdirSync(join(project.home, '.ssh'))
   writeFileSync(join(project.home, '.ssh/id_rsa'), 'KEY\n')
+  writeFileSync(join(project.home, '.bashrc'), '\n')
   writeFileSync(join(project.home, '.gitconfig'), '[user]\n  name = A\n  email = a@b.c\n')
 })
 afterAll(() => project.remove())
@@ -92,6 +93,24 @@ const rows: readonly {
     says: ['git does not know who you are', '~/.gitconfig', '--tool git'],
   },
   {
+    note: 'a manifest for the home directory',
+    args: ['init', '~'],
+    code: 125,
+    says: ['is not taken for a project: it is your home directory', 'Go to the folder of the project'],
+  },
+  {
+    note: 'writing to a file outside: shown is not enough',
+    args: ['run', '--', 'sh', '-c', 'touch ~/lib/new.txt; echo x >> ~/lib/a.txt'],
+    code: 2,
+    says: ['~/lib/a.txt is outside the project', 'to let it change it: cordon run --write ~/lib/a.txt'],
+  },
+  {
+    note: 'writing to a start-up file: no option opens it',
+    args: ['run', '--', 'sh', '-c', 'echo x >> ~/.bashrc; false'],
+    code: 1,
+    says: ['~/.bashrc is outside the project, and the command does not see it: it is'],
+  },
+  {
     note: 'an option of cordon that does not exist',
     args: ['run', '--reed', '~/lib', '--', 'true'],
     code: 2,
@@ -113,7 +132,9 @@ const rows: readonly {
 
 describe('a typical mistake', () => {
   it.each(rows)('$note', ({ args, code, says }) => {
-    const typed = args.map((word) => (args[0] === 'run' ? word.replace(/^~\//, `${project.home}/`) : word))
+    const typed = args.map((word) =>
+      args[0] === 'run' ? word.replace(/^~\//, `${project.home}/`) : word.replace(/^~$/, project.home),
+    )
     const ran = project.cordon(typed, { env: { ...env, GIT_CONFIG_NOSYSTEM: '1' } })
     expect(ran.code, ran.err).toBe(code)
     for (const text of says) {

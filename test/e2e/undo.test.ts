@@ -37,6 +37,27 @@ it('shows what changed as a diff, puts it back, and redoes it', () => {
   expect([text('a.txt'), text('new.txt')]).toEqual(['one\n2\nthree\n', 'new\n'])
 })
 
+it('what was done again can be put back again, as often as one likes', () => {
+  const before = new Project({ 'a.txt': 'one\n', 'gone.txt': 'was here\n' })
+  const at = (path: string) => join(before.directory, path)
+  const state = () => [readFileSync(at('a.txt'), 'utf8'), existsSync(at('gone.txt')), existsSync(at('new.txt'))]
+  try {
+    before.cordon(['run', '--', 'sh', '-c', 'echo 2 > a.txt; rm gone.txt; echo new > new.txt'])
+    const id = before.cordon(['undo', '--list']).out.split(' ')[0]!
+    for (const words of [['--last'], ['--last'], [id]]) {
+      const undone = before.cordon(['undo', ...words])
+      expect(undone.out, undone.err).toMatch(/ is put back, in 3 steps; cordon undo --redo does it again\.\n$/)
+      expect(state()).toEqual(['one\n', true, false])
+      expect(readFileSync(at('gone.txt'), 'utf8')).toBe('was here\n')
+      const redone = before.cordon(['undo', '--redo'])
+      expect(redone.out, redone.err).toMatch(/ is done again, in 3 steps; cordon undo --last puts it back\.\n$/)
+      expect(state()).toEqual(['2\n', false, true])
+    }
+  } finally {
+    before.remove()
+  }
+})
+
 it('the record has how many were made, changed and removed, their names, and the call', () => {
   const folder = join(project.home, '.local/state/cordon/audit')
   const lines = readdirSync(folder).flatMap((name) => readFileSync(join(folder, name), 'utf8').trim().split('\n'))

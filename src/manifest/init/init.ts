@@ -238,4 +238,7 @@ const HINTS = `# More, when you need it:
 #
 #   [capabilities.allow]
 #   additional_directories = ["~/shared-notes"]  # another directory to work in
+#
+#   [audit]
+#   arguments = true                             # the record names commands and paths, with secrets masked
 `

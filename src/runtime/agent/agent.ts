@@ -15,9 +15,9 @@ import { messageOf } from '../../system/fault.ts'
 import type { ToolResult } from '../session/tool-result.ts'
 import { type Footprint, groupCalls } from './call-groups.ts'
 import { withOwnIds } from './call-ids.ts'
-import { isFull, keptOf, SUMMARY_REQUEST, tokensOf, toldAsText, toSumUp } from './compaction.ts'
+import { isFull, keptOf, SUMMARY_REQUEST, summaryMessage, tokensOf, toldAsText, toSumUp } from './compaction.ts'
 import type { Model } from './model.ts'
-import { type Restored, type Spent, summaryMessage, type Transcript } from './transcript.ts'
+import type { Restored, Spent, Transcript } from './transcript.ts'
 
 /** What an agent's tools are behind: the session, and what stands beside it. */
 export interface AgentTools {

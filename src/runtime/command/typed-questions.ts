@@ -36,7 +36,7 @@ export interface TypedQuestionParts {
 /** The questions of one run, one at a time. */
 export class TypedQuestions {
   readonly #parts: TypedQuestionParts
-  readonly #prompter: Prompter
+  #prompter: Prompter | null = null
   readonly #answers: { readonly subject: string; readonly approval: Approval }[] = []
   #recorder: Pick<SessionRecorder, 'answered'> | null = null
   #hold: () => () => void = () => () => {}
@@ -44,7 +44,6 @@ export class TypedQuestions {
 
   constructor(parts: TypedQuestionParts) {
     this.#parts = parts
-    this.#prompter = parts.prompter ?? terminalPrompter()
   }
 
   /** Whether anybody may be asked at all. */
@@ -139,7 +138,8 @@ export class TypedQuestions {
       signal.throwIfAborted()
       const release = this.#hold()
       try {
-        const approval = await approve(question, (request) => this.#prompter.ask(request, signal) as Promise<Answer>)
+        const prompter = await this.#person()
+        const approval = await approve(question, (request) => prompter.ask(request, signal) as Promise<Answer>)
         this.#record(question.subject, approval)
         if (approval.remember) await this.#remember(approval.remember)
         return approval
@@ -151,8 +151,17 @@ export class TypedQuestions {
     return asked
   }
 
+  /** The person at the terminal, and whoever is at the page instead; most runs ask nothing, and load nothing of it. */
+  async #person(): Promise<Prompter> {
+    const { machine, loaded, prompter = terminalPrompter() } = this.#parts
+    const { sharedPrompter } = await import('../asks/shared-prompter.ts')
+    this.#prompter ??= sharedPrompter(prompter, { machine, project: loaded.root, surface: 'run' })
+    return this.#prompter
+  }
+
   #record(subject: string, approval: Approval): void {
-    if (this.#recorder) this.#recorder.answered(null, subject, this.#prompter.name, approval)
+    if (this.#recorder)
+      this.#recorder.answered(null, subject, approval.by ?? this.#prompter?.name ?? 'terminal', approval)
     else this.#answers.push({ subject, approval })
   }
 

@@ -1,6 +1,6 @@
 /** The questions that can be answered from elsewhere, in one file: of sessions that wait, and of hooks that had nobody to ask. */
 
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { join, posix } from 'node:path'
 import { type AnswerKind, type AskView, askView, withAnswers } from '../../approval/ask-view.ts'
 import { type Suggestion, suggestGrants } from '../../approval/suggestion.ts'
@@ -75,12 +75,36 @@ function isAwaited({ pid, started, answer }: WaitingAsk): boolean {
   return answer === undefined && isSameProcess(pid, started)
 }
 
-/** Keeps an ask and gives its id, the same for the same ask; null when only the manifest can allow it. */
+/**
+ * Keeps an ask and gives its id; null when only the manifest can allow it. An id is drawn, never made from the agent's own words:
+ * two calls that shared one would let a yes to the first allow the second. While an ask is open, the very same one keeps its id.
+ */
 export function keepAsk(machine: Machine, ask: NewAsk, now: number): string | null {
   if (ask.suggestions.length === 0 && ask.once === undefined) return null
-  const id = hashOf([ask.project, ask.tool, ask.subject, ...(ask.once === undefined ? [] : [ask.once])]).slice(0, 6)
-  changeAsks(machine, (asks) => [...asks.filter((other) => other.id !== id), { ...ask, id, time: now }])
+  const shown = contentOf(ask)
+  let id = ''
+  changeAsks(machine, (asks) => {
+    const known = asks.find((other) => isUnanswered(other) && contentOf(other) === shown)
+    const taken = new Set(asks.map((other) => other.id))
+    do id = known?.id ?? randomBytes(4).toString('hex')
+    while (!known && taken.has(id))
+    return [...asks.filter((other) => !isSameCall(other, ask)), { ...ask, id, time: now }]
+  })
   return id
+}
+
+/** Everything that a person is shown of an ask, or that a yes to it would grant. */
+function contentOf({ project, host, tool, subject, view, suggestions, session = '', once = '' }: NewAsk): string {
+  return hashOf([project, host, tool, subject, session, once, canonicalJson({ view, suggestions })])
+}
+
+function isUnanswered({ answeredUntil, waiting }: OpenAsk): boolean {
+  return answeredUntil === undefined && waiting === undefined
+}
+
+function isSameCall(other: OpenAsk, { project, tool, subject, once }: NewAsk): boolean {
+  const same = other.project === project && other.tool === tool && other.subject === subject && other.once === once
+  return same && other.waiting === undefined
 }
 
 type NewAsk = Omit<OpenAsk, 'id' | 'time' | 'answeredUntil' | 'message' | 'waiting'>

@@ -2,6 +2,7 @@
 
 import type { Suggestion } from '../../approval/suggestion.ts'
 import { isInside } from '../../files/baseline.ts'
+import { coversPath } from '../../files/path-pattern.ts'
 import { protectedPath } from '../../files/protected-paths.ts'
 import { secretOf } from '../../files/secret-shapes.ts'
 import { parseHostPattern } from '../../hosts/pattern.ts'
@@ -72,12 +73,20 @@ export function pathAddition(path: string, how: 'read' | 'write', places: Additi
   const rules = how === 'read' ? policy.reads : policy.writes
   // Where nothing of a kind is declared, the roots are open but for what only a literal name opens.
   const isNamed = rules.allow.some(({ pattern }) => pattern.text === value)
-  const known = isNamed || (inRoots && !rules.declared && !secret && !(held && how === 'write'))
+  // What the sandbox shows is what read grants name, where there are any: a place that is not shown cannot be changed either.
+  const isSeen =
+    how === 'read' || !policy.reads.declared || policy.reads.allow.some(({ pattern }) => coversPath(pattern, path))
+  const known = isSeen && (isNamed || (inRoots && !rules.declared && !secret && !(held && how === 'write')))
   const below = isFolder ? ' and everything below it' : ''
   const admits = `${how === 'read' ? 'reading' : 'changing'} ${value}`
   const directory: Suggestion = { kind: 'directory', value: written(path, root, home), admits: `work in ${path}` }
   const listed: Suggestion = { kind: how, value, admits }
-  const grants = how === 'read' || inRoots ? [listed] : rules.declared ? [directory, listed] : [directory]
+  const shown: Suggestion = { kind: 'read', value, admits: `reading ${value}` }
+  const grants = [
+    ...(how === 'write' && !inRoots ? [directory] : []),
+    ...(isSeen ? [] : [shown]),
+    ...(how === 'read' || inRoots || rules.declared ? [listed] : []),
+  ]
   return {
     says: `commands and agents may ${how === 'read' ? 'read' : 'change'} ${written(path, root, home)}${below}`,
     warning: secret

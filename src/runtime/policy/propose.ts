@@ -55,7 +55,12 @@ function findings(facts: ProjectFacts): string[] {
   const at = (kind: Kind, text: string): string => (facts.below[kind] ? `${text} in ${facts.below[kind]}` : text)
   return [
     facts.git ? 'git' : null,
-    facts.node ? at('node', `Node (${facts.node.manager}, ${facts.node.scripts.length} scripts)`) : null,
+    facts.node
+      ? at(
+          'node',
+          `Node (${facts.node.manager}, ${facts.node.scripts.length} ${facts.node.scripts.length === 1 ? 'script' : 'scripts'})`,
+        )
+      : null,
     facts.deno ? at('deno', 'Deno') : null,
     facts.rust ? at('rust', 'Rust') : null,
     facts.python ? at('python', `Python (${facts.python.manager})`) : null,

@@ -9,12 +9,15 @@ import { tailAudit } from '../../audit/tail.ts'
 import { verifyAudit } from '../../audit/verify.ts'
 import { userPublicKey } from '../../manifest/sign/sign.ts'
 import type { Machine } from '../../system/machine.ts'
+import { CallStore } from '../../undo/call-store.ts'
 
 export type { AuditLine } from '../../audit/event.ts'
 export type { AuditQuery } from '../../audit/read.ts'
 
 export interface AuditTrail {
   query(query: AuditQuery): readonly AuditLine[]
+  /** What undo still knows of calls whose lines do not hold it, by call. */
+  subjects(lines: readonly AuditLine[]): ReadonlyMap<unknown, string>
   newest(): string | null
   /** Every session that left something. */
   sessions(): readonly string[]
@@ -47,6 +50,15 @@ export function openAuditTrail(machine: Machine): AuditTrail {
   })
   return {
     query: (query: AuditQuery) => queryAudit(stateDir, query),
+    subjects: (lines) => {
+      const undos = lines.flatMap(({ call, changes }) => {
+        const undo = (changes as { readonly undo?: unknown } | undefined)?.undo
+        return typeof undo === 'string' ? [[call, undo] as const] : []
+      })
+      if (undos.length === 0) return new Map()
+      const kept = new Map(new CallStore(stateDir).list().map(({ id, about }) => [id, about.what]))
+      return new Map(undos.flatMap(([call, undo]) => (kept.has(undo) ? [[call, kept.get(undo)!] as const] : [])))
+    },
     newest: () => newestSession(stateDir),
     sessions: () => auditSessions(stateDir),
     follow: (session: string, back: number, signal: AbortSignal) => followAudit(stateDir, session, { back, signal }),

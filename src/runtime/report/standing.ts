@@ -1,13 +1,17 @@
 /** Where a project stands, as a value: its manifest, what was refused last, what waits for an answer, what can be put back. */
 
+import { protectedPath } from '../../files/protected-paths.ts'
+import type { Policy } from '../../policy/policy.ts'
 import { machineFiles } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
 import { type OpenAsk, openAsks } from '../hook/asks.ts'
 import { loadPolicy } from '../policy/load.ts'
+import { ownPlaces } from '../policy/own-places.ts'
 import { findRoot, MANIFEST_NAME } from '../policy/project-root.ts'
 import { judgeTrust } from '../policy/trust.ts'
 import { ProjectUndo } from '../undo.ts'
-import { type AuditLine, openAuditTrail } from './audit-trail.ts'
+import { openAuditTrail } from './audit-trail.ts'
+import { type Refused, refusalsOf } from './refused.ts'
 
 export interface Standing {
   readonly root: string
@@ -23,14 +27,6 @@ export type ManifestStanding =
   | { readonly status: 'broken'; readonly problems: number }
   | { readonly status: 'signed'; readonly by: 'user' | 'team'; readonly signedAt: string | null }
 
-/** Something that was stopped, how often, and what would let it through. */
-export interface Refused {
-  readonly what: string
-  readonly count: number
-  readonly time: string
-  readonly fix: string
-}
-
 const DAY_MS = 24 * 3600 * 1000
 const MAX_LINES = 2000
 
@@ -40,66 +36,36 @@ export async function standingOf(machine: Machine, now: number): Promise<Standin
   const since = new Date(now - DAY_MS).toISOString()
   const hasState = machineFiles.isDirectory(machine.stateDir)
   const lines = hasState ? openAuditTrail(machine).query({ since, limit: MAX_LINES }) : []
-  const calls = hasState ? new ProjectUndo(machine).calls() : []
-  const open = calls.filter(({ about, undoneBy }) => about.undoes === undefined && undoneBy === null)
+  const open = hasState ? new ProjectUndo(machine).standing() : []
+  const { manifest, policy } = await manifestStanding(machine, root)
+  const facts = {
+    root,
+    home: machine.home,
+    ...ownPlaces({ root, manifestPath: `${root}/${MANIFEST_NAME}` }, machine, machineFiles),
+  }
   return {
     root,
-    manifest: await manifestStanding(machine, root),
-    refusals: refusalsOf(lines, root),
+    manifest,
+    refusals: refusalsOf(lines, { root, policy, isProtected: (path) => protectedPath(path, facts) !== null }),
     asks: hasState ? openAsks(machine, now).filter(({ project }) => project === root) : [],
     undo: { calls: open.length, last: open[0]?.about.what ?? null },
   }
 }
 
-async function manifestStanding(machine: Machine, root: string): Promise<ManifestStanding> {
-  if (!machineFiles.exists(`${root}/${MANIFEST_NAME}`)) return { status: 'none' }
+async function manifestStanding(
+  machine: Machine,
+  root: string,
+): Promise<{ readonly manifest: ManifestStanding; readonly policy: Policy | null }> {
+  const without = (manifest: ManifestStanding) => ({ manifest, policy: null })
+  if (!machineFiles.exists(`${root}/${MANIFEST_NAME}`)) return without({ status: 'none' })
   const outcome = await loadPolicy({ machine, files: machineFiles, root, choice: { kind: 'project' } })
-  if ('problems' in outcome) return { status: 'broken', problems: outcome.problems.length }
-  const trust = judgeTrust(outcome.loaded, machine, machineFiles)?.trust
-  if (!trust) return { status: 'none' }
-  if (trust.status !== 'signed') return { status: trust.status }
-  return { status: 'signed', by: trust.by, signedAt: trust.signedAt ?? null }
-}
-
-/** What the kernel, the proxy or the rules stopped in this project. */
-export function refusalsOf(lines: readonly AuditLine[], root: string): Refused[] {
-  const own = new Set<unknown>()
-  const projects = new Map<string, unknown>()
-  const found = new Map<string, Refused>()
-  const add = (time: string, what: string, fix: string) => {
-    const before = found.get(what)
-    found.delete(what)
-    found.set(what, { what, fix, time, count: (before?.count ?? 0) + 1 })
+  if ('problems' in outcome) return without({ status: 'broken', problems: outcome.problems.length })
+  const { loaded } = outcome
+  const trust = judgeTrust(loaded, machine, machineFiles)?.trust
+  if (!trust) return without({ status: 'none' })
+  if (trust.status !== 'signed') return without({ status: trust.status })
+  return {
+    manifest: { status: 'signed', by: trust.by, signedAt: trust.signedAt ?? null },
+    policy: loaded.policy,
   }
-  for (const line of lines) {
-    if (line.type === 'session') projects.set(line.session, line.project)
-    if ((line.project ?? projects.get(line.session)) === root) own.add(line.call ?? line.session)
-    if (!own.has(line.call) && projects.get(line.session) !== root) continue
-    if (line.type === 'denied') {
-      const subject = typeof line.subject === 'string' ? ` ${line.subject}` : ''
-      const { reason, rules } = (line.decision ?? {}) as { reason?: unknown; rules?: unknown }
-      const [rule] = Array.isArray(rules) ? rules : []
-      const named = typeof rule === 'string' ? ` by ${rule}` : ''
-      add(line.time, `${String(line.tool)}${subject}: denied (${String(reason)})${named}`, 'cordon explain says why')
-    }
-    for (const { kind, subject } of violationsOf(line)) add(line.time, `${kind} ${subject}`, fixOf(kind, subject, root))
-  }
-  return [...found.values()].reverse()
-}
-
-function violationsOf({ violations }: AuditLine): readonly { readonly kind: string; readonly subject: string }[] {
-  if (!Array.isArray(violations)) return []
-  return violations.flatMap((item: unknown) => {
-    const { kind, subject } = (item ?? {}) as { kind?: unknown; subject?: unknown }
-    return typeof kind === 'string' && typeof subject === 'string' ? [{ kind, subject }] : []
-  })
-}
-
-/** What a person would do about it, if it was meant to work. */
-function fixOf(kind: string, subject: string, root: string): string {
-  if (kind === 'host') return `if it should: domains = [${JSON.stringify(subject)}] for the command in ${MANIFEST_NAME}`
-  if (kind === 'limit') return `if it should: a higher limit under [limits] in ${MANIFEST_NAME}`
-  if (kind !== 'file') return 'the sandbox does not allow it'
-  const path = subject.startsWith(`${root}/`) ? subject.slice(root.length + 1) : subject
-  return `if it should: ${JSON.stringify(path)} under [capabilities.allow.read] in ${MANIFEST_NAME}`
 }

@@ -30,7 +30,8 @@ export async function runChat(front: ChatFront, options: ChatOptions): Promise<n
   const chat = await Chat.open(front, options, thisMachine())
   try {
     const page = await options.page?.((text) => chat.say(text))
-    if (page) chat.say(`the page is at ${page.link}`)
+    // On a line of its own: a link that is broken in two cannot be opened.
+    if (page) chat.say(`the page is at\n${page.link}`)
     try {
       return await chat.run()
     } finally {

@@ -267,10 +267,7 @@ const DIFF_LINES = 40
 function undoable(agent: AgentSession) {
   const project = new ProjectUndo({ ...agent.machine, cwd: agent.cordon.root })
   const own = (session = '') => session === agent.id || session.startsWith(`${agent.id}-t`)
-  const calls = project
-    .calls()
-    .filter(({ about, undoneBy }) => about.undoes === undefined && undoneBy === null && own(about.session))
-  return { project, calls }
+  return { project, calls: project.standing().filter(({ about }) => own(about.session)) }
 }
 
 /** Runs what was typed; a message for the model when it is no command. */

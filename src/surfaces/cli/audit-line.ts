@@ -7,9 +7,9 @@ import { paint, type Style, type Terminal, visible } from '../terminal/terminal.
 const TOOL = 10
 const MAX_NAMES = 5
 
-/** The row of a line; what it holds of strangers is made visible. */
-export function auditRow(terminal: Terminal, line: AuditLine): string {
-  const { mark, style, what, said } = sentenceOf(line)
+/** The row of a line; what it holds of strangers is made visible. `subject`: what it was about, where the line does not say so. */
+export function auditRow(terminal: Terminal, line: AuditLine, subject?: string): string {
+  const { mark, style, what, said } = sentenceOf(subject === undefined ? line : { subject, ...line })
   const time = paint(terminal, 'dim', clockOf(line.time))
   return `${time} ${paint(terminal, style, mark)} ${visible(what).padEnd(TOOL)} ${visible(said)}`.trimEnd()
 }

@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { HOME, policyOf, ROOT } from '../../../test/cases/policy-fixture.ts'
+import { parsePathPattern } from '../../files/path-pattern.ts'
+import { parseHostPattern } from '../../hosts/pattern.ts'
 import type { AuditLine } from '../../runtime/report/audit-trail.ts'
-import { refusalsOf, type Standing } from '../../runtime/report/standing.ts'
+import { refusalsOf } from '../../runtime/report/refused.ts'
+import type { Standing } from '../../runtime/report/standing.ts'
 import { pieces, widthOf } from '../../scan/display-text.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { auditRow } from './audit-line.ts'
@@ -59,6 +63,11 @@ describe('a line of the record', () => {
     ],
     ['anything else', line('taint', { tool: 'read', score: 3 }), '· taint      tool read, score 3'],
   ]
+  it('that does not hold the command has it from elsewhere, where it is known', () => {
+    const begun = line('begin', { tool: 'bash', call: 'c1', agent: 'person', decision: { approver: 'typed' } })
+    expect(auditRow(screen(80), begun, 'rm -rf src')).toContain('▸ bash       rm -rf src; typed by you')
+  })
+
   it.each(rows)('%s', (_, given, says) => {
     expect(auditRow(screen(80), given).slice('2026-11-16 07:30:16 '.length)).toBe(says)
   })
@@ -94,9 +103,38 @@ describe('what was stopped', () => {
       line('session', { session: 's2', project: '/other' }),
       line('end', { session: 's2', call: 'c', violations: [{ kind: 'host', subject: 'not-ours.example' }] }),
     ]
-    expect(refusalsOf(lines, '/p').map(({ what, count, fix }) => [what, count, fix])).toEqual([
-      ['file /p/.env', 1, 'if it should: ".env" under [capabilities.allow.read] in cordon.toml'],
-      ['host evil.example', 2, 'if it should: domains = ["evil.example"] for the command in cordon.toml'],
+    const place = { root: '/p', policy: null, isProtected: () => false }
+    expect(refusalsOf(lines, place).map(({ what, count, fix }) => [what, count, fix])).toEqual([
+      ['file /p/.env', 1, 'if it should: cordon add read .env'],
+      ['host evil.example', 2, 'if it should: cordon add host evil.example'],
+    ])
+  })
+
+  it('is not what was granted since; a protected file is opened for writing', () => {
+    const pattern = (text: string) => {
+      const parsed = parsePathPattern(text, { root: ROOT, home: HOME, files: null })
+      if (!('pattern' in parsed)) throw new Error(text)
+      return { pattern: parsed.pattern, prompt: false, rule: 'test', source: 'test' }
+    }
+    const host = parseHostPattern('evil.example', null)
+    if (!('pattern' in host)) throw new Error('no pattern')
+    const files = ['.env', 'notes.txt', 'two words.key', '.git/hooks/x'].map((name) => `${ROOT}/${name}`)
+    const violations = [
+      ...files.map((subject) => ({ kind: 'file', subject })),
+      { kind: 'host', subject: 'evil.example' },
+      { kind: 'host', subject: 'other.example' },
+    ]
+    const lines = [line('session', { session: 's1', project: ROOT }), line('end', { call: 'a', violations })]
+    const built = policyOf()
+    const policy = policyOf({
+      reads: { ...built.reads, declared: true, allow: [pattern('**'), pattern('.env')] },
+      commands: { ...built.commands, defaultDomains: [{ pattern: host.pattern, rule: 'test', source: 'test' }] },
+    })
+    const place = { root: ROOT, policy, isProtected: (path: string) => path.includes('/hooks/') }
+    expect(refusalsOf(lines, place).map(({ fix }) => fix)).toEqual([
+      'if it should: cordon add host other.example',
+      'if it should: cordon add write .git/hooks/x',
+      "if it should: cordon add read 'two words.key'",
     ])
   })
 })

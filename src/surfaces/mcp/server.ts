@@ -17,7 +17,8 @@ export class McpServer {
   readonly peer: RpcPeer
   readonly #project: ServedProject
   readonly #shared: boolean
-  #elicits: boolean | null = null
+  /** The handshake, from its request on: a client may send more before it is answered. */
+  #handshake: Promise<{ readonly answer: Json; readonly elicits: boolean }> | null = null
 
   constructor(send: Send, options: ServerOptions, shared: ServedProject | null = null) {
     this.#project = shared ?? new ServedProject(options)
@@ -39,15 +40,20 @@ export class McpServer {
   /** Requests of the revisions with a handshake. */
   async #inSession(request: IncomingRequest): Promise<unknown> {
     const { method, params, signal } = request
-    if (method === 'initialize') return this.#initialize(params)
+    if (method === 'initialize') {
+      if (this.#handshake) throw new RpcError(ERROR.request, 'the session is initialized already')
+      this.#handshake = this.#initialize(params)
+      return (await this.#handshake).answer
+    }
     if (method === 'ping') return {}
-    if (this.#elicits === null) throw new RpcError(ERROR.request, 'the session is not initialized')
+    if (!this.#handshake) throw new RpcError(ERROR.request, 'the session is not initialized')
+    const { elicits } = await this.#handshake
     switch (method) {
       case 'tools/list':
         return this.#project.tools()
       case 'tools/call': {
         const elicit: Elicit = (question, asked) => this.peer.request('elicitation/create', question, asked)
-        return this.#watched(params, this.#call(params, signal, this.#elicits ? elicit : null))
+        return this.#watched(params, this.#call(params, signal, elicits ? elicit : null))
       }
       default:
         throw new RpcError(ERROR.method, `there is no method "${method}"`)
@@ -75,16 +81,15 @@ export class McpServer {
     }
   }
 
-  async #initialize(params: Json): Promise<Json> {
-    if (this.#elicits !== null) throw new RpcError(ERROR.request, 'the session is initialized already')
+  async #initialize(params: Json): Promise<{ readonly answer: Json; readonly elicits: boolean }> {
     const { instructions } = await this.#project.opened()
-    this.#elicits = elicitsForms(isObject(params.capabilities) ? params.capabilities : {})
-    return {
+    const answer = {
       protocolVersion: agreedRevision(params.protocolVersion),
       capabilities: CAPABILITIES,
       serverInfo: { name: 'cordon', title: 'Cordon', version },
       instructions,
     }
+    return { answer, elicits: elicitsForms(isObject(params.capabilities) ? params.capabilities : {}) }
   }
 
   /** Nothing here changes by itself, so there is nothing to be told about; the stream stays open all the same. */

@@ -10,6 +10,7 @@ const CSP = [
   "style-src 'self'",
   "connect-src 'self'",
   "img-src 'self'",
+  "worker-src 'none'",
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
@@ -53,6 +54,9 @@ export function fileRefusal(request: IncomingMessage, port: number): LoopbackRef
   const dest = request.headers['sec-fetch-dest']
   if (host !== `127.0.0.1:${port}` && host !== `localhost:${port}`)
     return { status: 403, why: 'this server is called 127.0.0.1' }
+  // A worker would outlive this server, and answer for whatever has the port next.
+  if (dest?.includes('worker') || request.headers['service-worker'] !== undefined)
+    return { status: 403, why: 'the page has no workers' }
   // A link in a chat or a mail leads here from another site: that is a navigation of a person, and the files hold no data.
   const navigated = request.headers['sec-fetch-mode'] === 'navigate' && dest === 'document'
   if (site !== undefined && site !== 'none' && site !== 'same-origin' && !navigated)

@@ -40,6 +40,9 @@ const FILES: Readonly<Record<string, readonly [name: string, type: string]>> = {
 const MAX_BODY = 64 * 1024
 /** Streams that are open at one time: a page has one. */
 const MAX_STREAMS = 8
+/** A browser opens six; more than these are somebody who only holds them. */
+const MAX_CONNECTIONS = 64
+const CHECKED_MS = 2000
 const LOOK_MS = 700
 
 /** Starts the page on 127.0.0.1; port 0 takes any free one. */
@@ -49,7 +52,7 @@ export async function servePage(options: PageOptions): Promise<PageServer> {
   const links = new AnswerLinks()
   const ended = new AbortController()
   let streams = 0
-  const http = createServer((request, response) => {
+  const http = createServer({ connectionsCheckingInterval: CHECKED_MS }, (request, response) => {
     void handle(request, response).catch((error: unknown) => {
       options.warn(`the page: ${messageOf(error)}`)
       if (response.headersSent) response.destroy()
@@ -58,9 +61,14 @@ export async function servePage(options: PageOptions): Promise<PageServer> {
   })
   http.headersTimeout = 10_000
   http.requestTimeout = 30_000
+  http.maxConnections = MAX_CONNECTIONS
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const url = new URL(request.url ?? '/', 'http://127.0.0.1')
+    const url = URL.parse(request.url ?? '/', 'http://127.0.0.1')
+    if (!url) {
+      setHeaders(response)
+      return send(response, 400, { why: 'that is no address' })
+    }
     const { pathname } = url
     const code = /\/answer\/([\w-]{43})$/.exec(pathname)?.[1]
     if (code !== undefined) {

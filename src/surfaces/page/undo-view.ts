@@ -63,7 +63,7 @@ export class UndoView {
 
   /** Puts a call back, or everything since it, the last one first; stops at the first that is not as it was left. */
   undo(id: string, since: boolean, force: boolean): Undone {
-    const open = this.#undo.calls().filter(({ about, undoneBy }) => about.undoes === undefined && undoneBy === null)
+    const open = this.#undo.standing()
     const at = open.findIndex((call) => call.id === id)
     if (at < 0) return { problem: 'this call cannot be put back any more', conflicts: [], undone: [] }
     const undone: string[] = []

@@ -1,13 +1,14 @@
 /** Attacks on the page: from other pages, other names, other tabs, stolen links, and by every text that an agent can choose. */
 
-import { createServer, type IncomingHttpHeaders, request } from 'node:http'
+import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { askView } from '../../../src/approval/ask-view.ts'
 import { sharedPrompter } from '../../../src/runtime/asks/shared-prompter.ts'
 import { postAsk } from '../../../src/runtime/asks/waiting.ts'
-import { openAsks } from '../../../src/runtime/hook/asks.ts'
+import { keepAsk, openAsks } from '../../../src/runtime/hook/asks.ts'
+import { PageClient, type Sent } from '../../contract/page/page-client.ts'
 import {
   openBrowser,
   openPageWorld,
@@ -24,39 +25,7 @@ beforeAll(async () => {
 })
 afterAll(() => world?.close())
 
-interface Sent {
-  readonly path?: string
-  readonly method?: string
-  readonly headers?: Readonly<Record<string, string | undefined>>
-  readonly body?: string
-}
-
-/** What the page itself would send, but for what is changed. */
-function send(to: PageWorld, { path = '/api/about', method = 'GET', headers = {}, body }: Sent) {
-  const { port } = to.server
-  const own: Record<string, string | undefined> = {
-    host: `127.0.0.1:${port}`,
-    authorization: `Bearer ${to.token}`,
-    'sec-fetch-site': 'same-origin',
-    ...(method === 'POST' && { origin: to.origin, 'content-type': 'application/json' }),
-    ...headers,
-  }
-  const given = Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined)) as Record<
-    string,
-    string
-  >
-  return new Promise<{ status: number; text: string; headers: IncomingHttpHeaders }>((resolve, reject) => {
-    const sent = request({ host: '127.0.0.1', port, path, method, headers: given }, (answer) => {
-      const chunks: Buffer[] = []
-      answer.on('data', (chunk: Buffer) => chunks.push(chunk))
-      answer.on('end', () =>
-        resolve({ status: answer.statusCode!, text: Buffer.concat(chunks).toString('utf8'), headers: answer.headers }),
-      )
-    })
-    sent.on('error', reject)
-    sent.end(body)
-  })
-}
+const send = (to: PageWorld, sent: Sent) => new PageClient(to.server.link).send(sent)
 
 const decision = (message: string) => {
   const part = {
@@ -118,6 +87,26 @@ const requests: readonly (Sent & { name: string; status: number })[] = [
   { name: 'no JSON', method: 'POST', path: '/api/explain', body: 'command=ls', status: 400 },
   { name: 'names of an object’s own', path: '/constructor', status: 404 },
   { name: 'a way out of the folder', path: '/..%2f..%2fpackage.json', status: 404 },
+  { name: 'an address that is none', path: 'http://[', status: 400 },
+  { name: 'an address of elsewhere, whole', path: 'http://evil.example/api/about', status: 200 },
+  { name: 'the same without a token', path: 'http://x/api/about', headers: { authorization: undefined }, status: 401 },
+  { name: 'a word too many in the token', headers: { authorization: 'Bearer a b' }, status: 401 },
+  { name: 'two hosts in one', headers: { host: '127.0.0.1:1, evil.example' }, status: 403 },
+  {
+    name: 'a worker that would outlive the server',
+    path: '/page.js',
+    headers: { 'service-worker': 'script', 'sec-fetch-dest': 'serviceworker', 'sec-fetch-site': 'same-origin' },
+    status: 403,
+  },
+  { name: 'a deed that is not known', method: 'POST', path: '/api/constructor', body: '{}', status: 404 },
+  {
+    name: 'a grant to take back that is a no',
+    method: 'POST',
+    path: '/api/revoke',
+    body: '{"grant":"x"}',
+    status: 404,
+  },
+  { name: 'another method', method: 'PUT', path: '/api/answer', status: 404 },
   { name: 'the live stream without a token', path: '/api/live', headers: { authorization: undefined }, status: 401 },
   {
     name: 'the page under another name',
@@ -150,15 +139,103 @@ it.each(requests)('$name', async ({ status, ...sent }) => {
   expect(answer.headers).not.toHaveProperty('access-control-allow-origin')
 })
 
+/** What comes back for these very bytes until the connection ends, or for a moment. */
+function raw(bytes: string, patience = 3000): Promise<string> {
+  return new Promise((resolve) => {
+    let got = ''
+    const socket = connect(world.server.port, '127.0.0.1', () => socket.write(bytes))
+    const timer = setTimeout(() => socket.destroy(), patience)
+    socket.on('data', (chunk) => {
+      got += chunk.toString('latin1')
+    })
+    socket.on('error', () => {})
+    socket.on('close', () => {
+      clearTimeout(timer)
+      resolve(got)
+    })
+  })
+}
+
+describe('bytes that are read in two ways', () => {
+  const head = () =>
+    `POST /api/explain HTTP/1.1\r\nHost: 127.0.0.1:${world.server.port}\r\nAuthorization: Bearer ${world.token}\r\nOrigin: ${world.origin}\r\nSec-Fetch-Site: same-origin\r\nContent-Type: application/json\r\n`
+  const second = 'GET /api/about HTTP/1.1\r\nHost: x\r\n\r\n'
+  const rows = [
+    {
+      name: 'a length and chunks',
+      bytes: () => `${head()}Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${second}`,
+    },
+    { name: 'two lengths', bytes: () => `${head()}Content-Length: 2\r\nContent-Length: 40\r\n\r\n{}${second}` },
+    {
+      name: 'an encoding with a blank in its name',
+      bytes: () => `${head()}Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n`,
+    },
+    { name: 'a folded header', bytes: () => `${head()}X: a\r\n b\r\nContent-Length: 2\r\n\r\n{}` },
+    { name: 'a bare line feed', bytes: () => `GET / HTTP/1.1\nHost: 127.0.0.1:${world.server.port}\n\n` },
+    {
+      name: 'two hosts',
+      bytes: () => `GET /api/about HTTP/1.1\r\nHost: 127.0.0.1:${world.server.port}\r\nHost: evil.example\r\n\r\n`,
+    },
+    { name: 'no host', bytes: () => 'GET / HTTP/1.1\r\n\r\n' },
+    { name: 'no end of headers', bytes: () => `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n` },
+  ]
+  it.each(rows)('$name: refused, and the rest is not read', async ({ bytes }) => {
+    const got = await raw(bytes())
+    const answers = got.match(/^HTTP\/1\.1 \d+/gm) ?? []
+    expect(answers.length).toBeLessThanOrEqual(1)
+    expect(answers.join()).not.toContain(' 200')
+  })
+
+  it('those who only hold connections are let go, and hold up nobody', async () => {
+    const held = Array.from({ length: 60 }, () => connect(world.server.port, '127.0.0.1'))
+    for (const socket of held) socket.on('error', () => {}).write('GET / HTTP/1.1\r\nHost: ')
+    try {
+      expect((await send(world, {})).status).toBe(200)
+    } finally {
+      for (const socket of held) socket.destroy()
+    }
+  })
+})
+
 describe('answers', () => {
-  const answer = (to: PageWorld, body: object) =>
-    send(to, { method: 'POST', path: '/api/answer', body: JSON.stringify(body) })
+  const answer = (to: PageWorld, body: object) => new PageClient(to.server.link).answer(body)
 
   it('the first stands, and the second tab is told which', async () => {
     const id = ask(world, 'rm -rf build')
     expect((await answer(world, { ask: id, kind: 'deny' })).status).toBe(200)
     const second = await answer(world, { ask: id, kind: 'once' })
     expect([second.status, second.text]).toEqual([409, expect.stringContaining('“no”, on the page')])
+  })
+
+  it('a yes is for what was shown: another call never comes under the id of one that was asked before', async () => {
+    const { machine, root } = world.sessions
+    const view = { tool: 'bash', subject: '', where: null, marks: [], hosts: [], reasons: [], offers: [] }
+    const keep = (subject: string, once: string, more: object = {}) =>
+      keepAsk(
+        machine,
+        {
+          host: 'codex',
+          project: root,
+          tool: 'bash',
+          subject,
+          once,
+          suggestions: [],
+          view: { ...view, subject, answers: ['once', 'deny'], ...more },
+        },
+        Date.now(),
+      )!
+    const first = keep('npm test', 'a')
+    expect(keep('npm test', 'a')).toBe(first)
+    // Shown otherwise, or offering more: that is not what was looked at.
+    const changed = keep('npm test', 'a', { hosts: ['evil.example'] })
+    expect(changed).not.toBe(first)
+    expect((await answer(world, { ask: first, kind: 'once' })).status).toBe(409)
+    // Ids that an agent can compute are ids that it can collide with.
+    const ids = Array.from({ length: 40 }, (_, at) => keep(`curl evil.example # ${at}`, `b${at}`))
+    expect(new Set([...ids, first, changed]).size).toBe(42)
+    for (const id of [...ids, changed]) await answer(world, { ask: id, kind: 'deny' })
+    expect(keep('npm test', 'a')).not.toBe(changed)
+    await answer(world, { ask: openAsks(machine, Date.now()).at(-1)!.id, kind: 'deny' })
   })
 
   it('what was not offered is none, and what outlives the question needs the code', async () => {

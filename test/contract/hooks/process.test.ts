@@ -8,6 +8,7 @@ import {
   mkdirSync,
   mkdtempSync,
   openSync,
+  readdirSync,
   readFileSync,
   rmSync,
   writeFileSync,
@@ -210,7 +211,7 @@ describe('the rewrite', () => {
       ].concat('/bin/bash', '-c', rewritten('touch ran-anyway')),
       { cwd: project, env: environment(), encoding: 'utf8' },
     )
-    expect([ran.status, ran.stderr]).toEqual([125, expect.stringContaining('sandbox_workspace_write')])
+    expect([ran.status, ran.stderr]).toEqual([125, expect.stringContaining('cordon install codex')])
     expect(ran.stderr).toContain(join(base, 'home/.local/state/cordon'))
     expect(existsSync(join(project, 'ran-anyway'))).toBe(false)
   })
@@ -277,6 +278,8 @@ describe('cordon install', () => {
     expect(readFileSync(path, 'utf8')).toBe(text)
     expect(cordon(['install', agent, '--uninstall', '--yes', '--project']).code).toBe(0)
     expect(existsSync(path) ? readFileSync(path, 'utf8') : '').not.toContain('hook')
+    const left = readdirSync(join(base, 'home/.local/state/cordon')).filter((name) => name.startsWith('agent-'))
+    expect(left).toEqual([])
   })
 
   it('keeps what was there, and a backup of it', () => {

@@ -6,6 +6,7 @@ import type { DescriptionPin } from '../../../src/runtime/mcp/pins.ts'
 import type { ServerRequest } from '../../../src/runtime/mcp/servers.ts'
 import type { SessionRecorder } from '../../../src/runtime/record/recorder.ts'
 import { LiveHistory } from '../../../src/runtime/session/live-history.ts'
+import type { Elsewhere } from '../../../src/surfaces/mcp/gateway/gate.ts'
 import { GatewaySession } from '../../../src/surfaces/mcp/gateway/session.ts'
 import { ERROR, type Json, RpcError, RpcPeer } from '../../../src/surfaces/mcp/json-rpc.ts'
 import { META, STATELESS_REVISION } from '../../../src/surfaces/mcp/revision.ts'
@@ -103,6 +104,7 @@ export interface WorldOptions {
   readonly requests?: readonly ServerRequest[]
   readonly pins?: Map<string, DescriptionPin>
   readonly accept?: boolean
+  readonly elsewhere?: Elsewhere
 }
 
 export interface World {
@@ -136,6 +138,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
   const gateway: GatewaySession = new GatewaySession({
     judge: judge(options.levels ?? {}),
     recorder: recorder(recorded),
+    elsewhere: options.elsewhere ?? { share: (inner) => inner, wait: async () => {}, fleet: async () => null },
     root: '/project',
     toClient: (message) => queueMicrotask(() => void client.accept(message)),
     warn: (line) => void warnings.push(line),
@@ -257,6 +260,7 @@ function judge(levels: Readonly<Record<string, 'allow' | 'deny'>>): Omit<Gateway
   })
   return {
     history: live.of('mcp'),
+    refresh: async () => {},
     decide: (called) =>
       soleDecision(
         levels[called] ?? 'ask',

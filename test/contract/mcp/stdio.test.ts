@@ -97,6 +97,29 @@ it('answers garbage and goes on', () => {
   expect(run.status).toBe(0)
 })
 
+it('answers what a client sends before its handshake is answered', () => {
+  const client = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '0' } }
+  const requests = [
+    { method: 'initialize', params: client },
+    { method: 'tools/list' },
+    { method: 'initialize', params: client },
+  ]
+  const run = spawnSync(process.execPath, [CLI, 'mcp', '--root', project], {
+    env: environment(),
+    input: requests.map((request, id) => `${JSON.stringify({ jsonrpc: '2.0', id, ...request })}\n`).join(''),
+    encoding: 'utf8',
+  })
+  const answers = new Map(
+    run.stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+      .map((answer) => [answer.id, answer]),
+  )
+  expect(answers.get(1).result.tools.length).toBeGreaterThan(5)
+  expect(answers.get(2).error.message).toContain('initialized already')
+})
+
 it('ends with its client', async () => {
   const child = spawn(process.execPath, [CLI, 'mcp', '--root', project], {
     env: environment(),

@@ -70,6 +70,36 @@ it('answers an ask, shows what came of it live, opens it with its diff, and puts
   await page.context().close()
 })
 
+it('undoes to a point, and says first what is not as it was left', async () => {
+  const { page, errors } = await openTab(browser, world.server.link)
+  for (const [at, content] of ['one', 'two', 'three'].entries()) {
+    const ran = cordon.openSession().call('write', { path: `step${at}.txt`, content })
+    await page.locator('article.ask').getByRole('button', { name: 'Yes, once' }).click()
+    expect((await ran).status).toBe('done')
+  }
+  await show(page, 'timeline')
+  const step = (at: number) => page.locator('.timeline li.card', { hasText: `step${at}.txt` }).first()
+  const undo = async (at: number) => {
+    await step(at).getByRole('button', { name: 'Undo to before this' }).click()
+    await step(at).getByRole('button', { name: 'Yes, put back' }).click()
+  }
+  const steps = () => Object.keys(world.sessions.snapshot()).filter((name) => name.startsWith('step'))
+  await undo(1)
+  await page.getByText('Put back: 2 calls.').waitFor()
+  expect(steps()).toEqual(['step0.txt'])
+  // The person wrote into it since: nothing is lost by a press of one button.
+  world.sessions.file('step0.txt', 'mine')
+  await undo(0)
+  await step(0).getByText('it is not as it was left').waitFor()
+  expect(world.sessions.text('step0.txt')).toBe('mine')
+  await step(0).getByRole('button', { name: 'Put back what can be, all the same' }).click()
+  await page.getByText('Put back: 1 call.').waitFor()
+  expect(steps()).toEqual([])
+  // The browser tells of every answer that is an error.
+  expect(errors.filter((error) => !error.includes('409'))).toEqual([])
+  await page.context().close()
+})
+
 it('needs the code of the terminal for what outlives the question', async () => {
   const { page } = await openTab(browser, world.server.link)
   const ran = bash('ls -la')

@@ -2,6 +2,7 @@
 
 import { posix } from 'node:path'
 import { isInside } from '../../../files/baseline.ts'
+import { analyze } from '../../../shell/analyze.ts'
 import { Fault } from '../../../system/fault.ts'
 import type { Files } from '../../../system/files.ts'
 import type { Machine } from '../../../system/machine.ts'
@@ -9,7 +10,8 @@ import type { LoadedPolicy } from '../../policy/load.ts'
 import { explainOffline } from '../bundle-hint.ts'
 import { requireGrantable } from '../one-off.ts'
 import type { RunOutcome } from '../runner.ts'
-import { outsideWords, spokenWords, withTilde } from './outside-words.ts'
+import { typedText } from '../typed-words.ts'
+import { outsideWords, shellText, spokenWords, withTilde } from './outside-words.ts'
 
 export interface FailedRun {
   readonly command: readonly string[]
@@ -37,19 +39,36 @@ function unseen({ command, cwd, outcome, loaded, machine, files }: FailedRun): r
   const { binds, masks } = outcome.plan
   const isShown = (path: string): boolean =>
     binds.some((bind) => isInside(path, bind.path)) || masks.some((mask) => isInside(path, mask))
+  const written = writtenPaths(command, cwd, machine, files)
   return outsideWords(command, { cwd, home: machine.home, files, isShown }).map(({ typed, path }) => {
+    const how = written.has(path) ? 'write' : 'read'
     const why =
       /^\/(?:var\/)?tmp\//.test(path) && !isInside(path, machine.home)
         ? `${typed} is in this machine's ${path.startsWith('/var') ? '/var/tmp' : '/tmp'}, and the command has one of its own`
         : `${typed} is outside the project, and the command does not see it`
     try {
-      requireGrantable(path, 'read', loaded, machine)
-      return `${why}; to show it: cordon run --read ${typed} …`
+      requireGrantable(path, how, loaded, machine)
+      return `${why}; to ${how === 'write' ? 'let it change it' : 'show it'}: cordon run --${how} ${typed} …`
     } catch (error) {
       if (!(error instanceof Fault)) throw error
       return `${why}: ${error.message.replace(/^.*?: /, '')}`
     }
   })
+}
+
+/** What the command writes, as far as its text tells: canonical. */
+function writtenPaths(command: readonly string[], cwd: string, { home }: Machine, files: Files): ReadonlySet<string> {
+  const analysis = analyze(shellText(command) ?? typedText(command), { cwd, home })
+  if (!('facts' in analysis)) return new Set()
+  const { commands, redirects } = analysis.facts
+  const named = commands.flatMap(({ paths }) =>
+    paths.flatMap(({ access, path }) => (access === 'write' && path !== null ? [path] : [])),
+  )
+  const opened = [...redirects, ...commands.flatMap((one) => one.redirects)].flatMap(({ access, target, cwd: at }) => {
+    const [value, ...more] = target?.values ?? []
+    return access === 'read' || value === undefined || more.length > 0 ? [] : [posix.resolve(at ?? cwd, value)]
+  })
+  return new Set([...named, ...opened].map((path) => files.canonical(path)))
 }
 
 /** What of git writes a name into history. */

@@ -10,6 +10,7 @@ import {
   portAddition,
 } from '../../../runtime/policy/additions.ts'
 import { amendProject } from '../../../runtime/policy/amend.ts'
+import { withRegistries } from '../../../runtime/policy/registry-hosts.ts'
 import { judgeTrust } from '../../../runtime/policy/trust.ts'
 import { Fault } from '../../../system/fault.ts'
 import { machineFiles } from '../../../system/files.ts'
@@ -29,14 +30,17 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const opened = await openPolicy(args, terminal)
   if (!opened) return EXIT.usage
   const { machine } = opened
-  let loaded: AdditionPlaces['loaded'] = opened.loaded
   const report = judgeTrust(opened.loaded, machine, machineFiles)
   if (!report)
-    throw new Fault('no-manifest', `${loaded.root} has no cordon.toml to add to`, { remedy: 'cordon init writes one.' })
+    throw new Fault('no-manifest', `${opened.loaded.root} has no cordon.toml to add to`, {
+      remedy: 'cordon init writes one.',
+    })
   if (report.trust.status !== 'signed')
-    throw new Fault('unsigned-manifest', `${loaded.manifestPath} is not signed as it stands`, {
+    throw new Fault('unsigned-manifest', `${opened.loaded.manifestPath} is not signed as it stands`, {
       remedy: 'Read it and run cordon sign first: what others changed in it is not signed along.',
     })
+  // What was signed is the manifest with its registries.
+  let loaded: AdditionPlaces['loaded'] = withRegistries(opened.loaded, report.registries)
   const places = { loaded, machine, files: machineFiles }
   const additions = values.map((value) => ({ value, ...additionOf(kind, value, places) }))
   const open = additions.filter(({ grants }) => grants.length > 0)

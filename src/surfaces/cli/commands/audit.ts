@@ -9,6 +9,7 @@ import {
 } from '../../../runtime/report/audit-trail.ts'
 import { machineFiles } from '../../../system/files.ts'
 import { thisMachine } from '../../../system/machine.ts'
+import { redacted } from '../../terminal/redacted-terminal.ts'
 import { paint, type Terminal, visible } from '../../terminal/terminal.ts'
 import { type Arguments, oneOf, parseArguments, textFlag } from '../arguments.ts'
 import { auditRow } from '../audit-line.ts'
@@ -38,7 +39,7 @@ async function tail(terminal: Terminal, args: Arguments, trail: AuditTrail): Pro
     return EXIT.ok
   }
   if (!args.flags.follow) {
-    for (const line of trail.query({ session, limit: 20 })) terminal.out(show(terminal, args, line))
+    showAll(terminal, args, trail, trail.query({ session, limit: 20 }))
     return EXIT.ok
   }
   const ended = new AbortController()
@@ -53,7 +54,7 @@ async function query(terminal: Terminal, args: Arguments, trail: AuditTrail): Pr
     for (const line of ocsfLines(trail.query(queryOf(args)))) terminal.out(`${line}\n`)
     return EXIT.ok
   }
-  for (const line of trail.query(queryOf(args))) terminal.out(show(terminal, args, line))
+  showAll(terminal, args, trail, trail.query(queryOf(args)))
   return EXIT.ok
 }
 
@@ -64,7 +65,7 @@ function verify(terminal: Terminal, args: Arguments, trail: AuditTrail): number 
     for (const session of result.sessions) {
       const state = session.damage.length === 0 ? paint(terminal, 'green', 'whole') : paint(terminal, 'red', 'DAMAGED')
       terminal.out(
-        `${state}  ${visible(session.session)}  ${session.lines} lines, signed up to ${session.signedUpTo}${session.project === null ? '' : `  ${visible(session.project)}`}\n`,
+        `${state}  ${visible(session.session)}  ${counted(session.lines, 'line')}, signed up to ${session.signedUpTo}${session.project === null ? '' : `  ${visible(session.project)}`}\n`,
       )
       for (const { kind, file, line, message } of session.damage) {
         terminal.out(`  ${kind} at ${visible(file)}:${line}: ${visible(message)}\n`)
@@ -83,8 +84,11 @@ function summary(sessions: ReturnType<AuditTrail['verify']>['sessions']): string
   const damaged = sum(({ damage }) => (damage.length === 0 ? 0 : 1))
   const unsigned = sum((session) => session.unsigned)
   const state = damaged === 0 ? 'all whole' : `${damaged} DAMAGED`
-  return `${sessions.length} sessions, ${sum(({ lines }) => lines)} lines: ${state}; ${unsigned} lines are not signed yet\n`
+  const all = sum(({ lines }) => lines)
+  return `${counted(sessions.length, 'session')}, ${counted(all, 'line')}: ${state}; ${unsigned} not signed yet\n`
 }
+
+const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
 
 function report(terminal: Terminal, args: Arguments, trail: AuditTrail): number {
   const out = textFlag(args, 'out')
@@ -127,6 +131,19 @@ function timeFlag(args: Arguments, name: 'since' | 'until'): Partial<AuditQuery>
   return { [name]: time.toISOString() }
 }
 
-function show(terminal: Terminal, args: Arguments, line: AuditLine): string {
-  return args.flags.json ? `${JSON.stringify(line)}\n` : `${auditRow(terminal, line)}\n`
+function showAll(terminal: Terminal, args: Arguments, trail: AuditTrail, lines: readonly AuditLine[]): void {
+  const known = args.flags.json ? new Map<unknown, string>() : trail.subjects(lines)
+  for (const line of lines) {
+    const subject = known.get(line.call)
+    // The record is masked when it is written; this comes from elsewhere.
+    terminal.out(show(terminal, args, line, subject === undefined ? undefined : redacted(subject)))
+  }
+  const isMute = ({ type, call, subject }: AuditLine) =>
+    (type === 'begin' || type === 'denied') && subject === undefined && !known.has(call)
+  if (!args.flags.json && lines.some(isMute))
+    terminal.err('what was run is not in the record; [audit] arguments = true in cordon.toml puts it there, masked\n')
+}
+
+function show(terminal: Terminal, args: Arguments, line: AuditLine, subject?: string): string {
+  return args.flags.json ? `${JSON.stringify(line)}\n` : `${auditRow(terminal, line, subject)}\n`
 }

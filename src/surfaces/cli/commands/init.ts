@@ -1,6 +1,7 @@
 /** `cordon init`: looks at the project and writes a commented starting manifest. */
 
 import { join, resolve } from 'node:path'
+import { requireProject } from '../../../runtime/policy/confirmed-roots.ts'
 import { MANIFEST_NAME } from '../../../runtime/policy/project-root.ts'
 import { proposeForProject } from '../../../runtime/policy/propose.ts'
 import { Fault } from '../../../system/fault.ts'
@@ -16,7 +17,8 @@ export function run({ terminal, argv }: CommandContext): number {
   const directory = resolve(process.cwd(), args.words[0] ?? '.')
   if (!machineFiles.isDirectory(directory)) throw new UsageError(`${directory} is not a directory`)
   const file = join(directory, MANIFEST_NAME)
-  const { text, found } = proposeForProject(directory, machineFiles, thisMachine())
+  const machine = thisMachine()
+  const { text, found } = proposeForProject(directory, machineFiles, machine)
   if (args.flags.print) {
     terminal.out(args.flags.json ? `${JSON.stringify({ file, found, text })}\n` : text)
     return EXIT.ok
@@ -26,6 +28,7 @@ export function run({ terminal, argv }: CommandContext): number {
       remedy: 'cordon init --print shows what would be written; --force replaces the file.',
     })
   }
+  requireProject(machineFiles.canonical(directory), machine)
   machineFiles.writeText(file, text)
   if (args.flags.json) terminal.out(`${JSON.stringify({ file, found })}\n`)
   else {

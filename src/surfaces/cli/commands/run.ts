@@ -27,7 +27,7 @@ import { type Machine, thisMachine } from '../../../system/machine.ts'
 import { leaveStreamsAlone } from '../../terminal/passed-streams.ts'
 import { isTerminalDevice, paint, resetTerminal, type Terminal, visible } from '../../terminal/terminal.ts'
 import { type Arguments, parseArguments, textFlag } from '../arguments.ts'
-import { openInForce } from '../open-policy.ts'
+import { type Opened, openInForce } from '../open-policy.ts'
 import { type CommandContext, commandRow, EXIT, ownWords, UsageError } from '../usage.ts'
 
 /** Runs `cordon run`. */
@@ -53,13 +53,17 @@ export async function runCommand({ terminal, args, command: given, endBy }: RunC
   const interactive = isTerminalDevice(0) && isTerminalDevice(1)
   if (given === null && !interactive)
     throw new UsageError('a shell needs a terminal; name a command to run: cordon run -- npm test')
-  const opened = await openInForce(args, terminal, {
-    unsigned: async (loaded, report) => {
-      const { requireSigned } = await import('./sign.ts')
-      return requireSigned(terminal, loaded, report, thisMachine())
-    },
-    programs: given?.slice(0, 1) ?? [],
-  })
+  const inForce = () =>
+    openInForce(args, terminal, {
+      unsigned: async (loaded, report) => {
+        const { requireSigned } = await import('./sign.ts')
+        return requireSigned(terminal, loaded, report, thisMachine())
+      },
+      programs: given?.slice(0, 1) ?? [],
+    })
+  let opened = await inForce()
+  const asks = interactive && isTerminalDevice(2) && !args.flags.quiet && !args.flags.plan
+  if (opened && asks && given && (await isSignedAgain(terminal, args, opened, given))) opened = await inForce()
   if (!opened) return EXIT.fault
   const { machine } = opened
   const command = given ?? [personsShell(machine)]
@@ -72,10 +76,7 @@ export async function runCommand({ terminal, args, command: given, endBy }: RunC
     if (!told.has(line) && !args.flags.quiet) say(terminal, line)
     told.add(line)
   }
-  const questions =
-    interactive && isTerminalDevice(2) && !args.flags.quiet && !args.flags.plan
-      ? await openQuestions(loaded, machine, tell)
-      : null
+  const questions = asks ? await openQuestions(loaded, machine, tell) : null
   const open = () =>
     openRunner(loaded, machine, machineFiles, backend, questions ? { ask: (one) => questions.askHost(one) } : {})
   const requestOf = (): RunRequest => ({
@@ -175,6 +176,21 @@ export async function runCommand({ terminal, args, command: given, endBy }: RunC
   }
 }
 
+/** Whether registries that the command uses had changed, and the person has signed them just now. */
+async function isSignedAgain(
+  terminal: Terminal,
+  args: Arguments,
+  { loaded, machine }: Opened<LoadedPolicy>,
+  command: readonly string[],
+): Promise<boolean> {
+  if (loaded.sandbox.bundles.length === 0 || Object.keys(loaded.registries).length === 0) return false
+  const { typedDrift } = await import('../../../runtime/policy/registry-drift.ts')
+  const drift = typedDrift(loaded, machine, command)
+  if (drift === null) return false
+  const { offerRegistries } = await import('./sign.ts')
+  return offerRegistries(terminal, args, drift)
+}
+
 function timeoutOf(args: Arguments): number {
   const timeout = textFlag(args, 'timeout')
   return timeout === undefined ? Number.POSITIVE_INFINITY : Number(timeout) * 1000
@@ -217,7 +233,25 @@ async function withTyped(
   // In a shell the person types what the bundles of the manifest are for; their keys stay outside.
   const own = inShell ? loaded.sandbox.bundles.map(({ value }) => value.tool) : []
   const oneOff = { ...typed, tools: [...new Set([...typed.tools, ...own])] }
-  return { granted: withOneOff(loaded, oneOff, machine), oneOff, rules: oneOffRules(typed) }
+  const granted = withOneOff(loaded, oneOff, machine)
+  return { granted: await withToolRegistries(granted, loaded, machine), oneOff, rules: oneOffRules(typed) }
+}
+
+/** With the registries of bundles that only this run has: nobody signed any for those, so their tools are asked now. */
+async function withToolRegistries(
+  granted: LoadedPolicy,
+  loaded: LoadedPolicy,
+  machine: Machine,
+): Promise<LoadedPolicy> {
+  const known = new Set(loaded.sandbox.bundles.map(({ value }) => value.tool))
+  const added = chosenBundles(granted).flatMap(({ tool }) => (known.has(tool) ? [] : [tool]))
+  if (added.length === 0) return granted
+  const { readRegistries } = await import('../../../runtime/policy/trust.ts')
+  const { withRegistries } = await import('../../../runtime/policy/registry-hosts.ts')
+  const programs = builtInBundles().flatMap((bundle) => (added.includes(bundle.tool) ? bundle.programs : []))
+  const found = Object.entries(readRegistries(granted, machine, programs)).filter(([tool]) => added.includes(tool))
+  const registries = Object.fromEntries(found)
+  return { ...withRegistries(granted, registries), registries: { ...granted.registries, ...registries } }
 }
 
 /** The last line: how to keep what was granted for this run, where there is a manifest to keep it in. */

@@ -1,6 +1,8 @@
 /** `cordon` alone, or `cordon status`: where this project stands, and the next step of each thing that wants one. */
 
-import { type ManifestStanding, type Refused, type Standing, standingOf } from '../../../runtime/report/standing.ts'
+import { programPath } from '../../../runtime/hook/wrapped-runs.ts'
+import type { Refused } from '../../../runtime/report/refused.ts'
+import { type ManifestStanding, type Standing, standingOf } from '../../../runtime/report/standing.ts'
 import { cutMiddle, cutTo } from '../../../scan/display-text.ts'
 import { thisMachine } from '../../../system/machine.ts'
 import { type AgentCheck, checkAgents } from '../../hook/install/check.ts'
@@ -23,6 +25,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
     home: machine.home,
     env: machine.env,
     cordon: cordonWords(),
+    wrapper: programPath(machine),
   }
   const agents = (await checkAgents(place, readFile, machine.stateDir, false)).filter(
     ({ status }) => status !== 'absent',
@@ -80,11 +83,11 @@ export function describeStanding(terminal: Terminal, standing: Standing, agents:
 function manifestWords(manifest: ManifestStanding): [style: Style, said: string, next?: string] {
   switch (manifest.status) {
     case 'none':
-      return ['yellow', 'there is none, so the built-in rules hold and commands ask', 'cordon init writes one']
+      return ['yellow', 'there is none: the built-in rules hold, and commands of agents ask', 'cordon init writes one']
     case 'broken':
       return [
         'red',
-        `it does not load (${manifest.problems} problems), so nothing runs on it`,
+        `it does not load (${manifest.problems} ${manifest.problems === 1 ? 'problem' : 'problems'}), so nothing runs on it`,
         'cordon policy lint says what is wrong',
       ]
     case 'signed': {

@@ -2,7 +2,7 @@
 
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { constants, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { askText, askView, createCordon, type Prompter, terminalPrompter } from '../../../runtime/cordon.ts'
 import { resultText } from '../../../runtime/session/tool-result.ts'
@@ -15,7 +15,8 @@ import { type CommandContext, commandRow, EXIT } from '../usage.ts'
 
 /** Long enough to read a step, short enough for twenty seconds. */
 const PAUSE_MS = 1200
-const SIGINT = 2
+/** What ends a tour before its end: a key, a shell that goes, a terminal that is closed. */
+const ENDS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /** Runs `cordon try`. */
 export async function run({ terminal, argv }: CommandContext): Promise<number> {
@@ -23,11 +24,11 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const person = isTerminalDevice(0) && isTerminalDevice(1) && !args.flags.yes
   const place = makePlace()
   const remove = () => rmSync(place.base, { recursive: true, force: true })
-  const leave = () => {
+  const leave = (signal: NodeJS.Signals) => {
     remove()
-    process.exit(128 + SIGINT)
+    process.exit(128 + constants.signals[signal])
   }
-  process.once('SIGINT', leave)
+  for (const signal of ENDS) process.once(signal, leave)
   try {
     terminal.out(
       `${paint(terminal, 'bold', 'A throw-away project')}, with a home of its own: nothing of yours is touched.\n`,
@@ -45,7 +46,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
     )
     return all ? EXIT.ok : EXIT.failed
   } finally {
-    process.removeListener('SIGINT', leave)
+    for (const signal of ENDS) process.removeListener(signal, leave)
     remove()
   }
 }

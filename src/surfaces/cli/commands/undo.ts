@@ -18,7 +18,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
     return EXIT.ok
   }
   if (args.flags.list) return list(terminal, project, args)
-  const chosen = choose(project.calls(), args)
+  const chosen = choose(project, args)
   if (args.flags.diff) {
     for (const call of chosen) terminal.out(describe(project.show(call), project.diffs(call)))
     return EXIT.ok
@@ -46,18 +46,19 @@ function list(terminal: Terminal, project: ProjectUndo, args: Arguments): number
 }
 
 /** The calls that are meant, in the order in which they are put back. */
-function choose(calls: readonly KeptCall[], { flags, words }: Arguments): KeptCall[] {
+function choose(project: ProjectUndo, { flags, words }: Arguments): KeptCall[] {
   const [id] = words
   if (flags.redo) {
-    const undone = calls.filter(({ about, undoneBy }) => about.undoes !== undefined && undoneBy === null)
+    const undone = project.calls().filter(({ about, undoneBy }) => about.undoes !== undefined && undoneBy === null)
     const found = id === undefined ? undone[0] : undone.find((call) => call.id === id || call.about.undoes === id)
-    if (!found) throw new UsageError('nothing was put back that could be redone')
+    if (!found) throw new UsageError('nothing was put back that could be done again')
     return [found]
   }
-  const open = calls.filter(({ about, undoneBy }) => about.undoes === undefined && undoneBy === null)
+  const open = project.standing()
   if (id === undefined && !flags.last && !flags.diff)
     throw new UsageError('name a call (cordon undo --list), or --last')
-  const at = id === undefined ? 0 : open.findIndex((call) => call.id === id)
+  const meant = id === undefined ? undefined : project.standingAs(id)?.id
+  const at = id === undefined ? 0 : open.findIndex((call) => call.id === meant)
   const call = open[at]
   if (!call)
     throw new UsageError(id === undefined ? 'nothing is kept for this project' : `no call ${id} can be put back`)
@@ -75,7 +76,10 @@ function put(terminal: Terminal, project: ProjectUndo, call: KeptCall, force: bo
     return false
   }
   for (const { path, error } of failed.slice(0, SHOWN)) terminal.err(`${visible(path)}: not put back (${error})\n`)
-  terminal.out(`${call.id} is put back, in ${steps} steps; cordon undo --redo takes that back.\n`)
+  const made = `${steps} ${steps === 1 ? 'step' : 'steps'}`
+  const again = call.about.undoes
+  if (again !== undefined) terminal.out(`${again} is done again, in ${made}; cordon undo --last puts it back.\n`)
+  else terminal.out(`${call.id} is put back, in ${made}; cordon undo --redo does it again.\n`)
   return failed.length === 0
 }
 

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import { withLock } from '../../../system/lock.ts'
-import { openOwnDirectory, readOwnJson, writeOwnJson } from '../../../system/state.ts'
+import { openOwnDirectory, readOwnJson, removeIfThere, writeOwnJson } from '../../../system/state.ts'
 import { isObject } from '../hosts/host.ts'
 
 export interface InstalledHook {
@@ -54,8 +54,11 @@ function read(stateDir: string): readonly InstalledHook[] {
 
 function change(stateDir: string, how: (hooks: readonly InstalledHook[]) => readonly InstalledHook[]): void {
   const directory = openOwnDirectory(stateDir)
-  withLock(join(directory, 'agent-hooks.lock'), () => {
-    writeOwnJson(join(directory, 'agent-hooks.json'), { version: 1, hooks: how(read(directory)) } satisfies HookFile)
+  const file = join(directory, 'agent-hooks.json')
+  withLock(join(directory, 'locks/agent-hooks'), () => {
+    const hooks = how(read(directory))
+    if (hooks.length > 0) writeOwnJson(file, { version: 1, hooks } satisfies HookFile)
+    else removeIfThere(file)
   })
 }
 

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import { withLock } from '../../../system/lock.ts'
-import { openOwnDirectory, readOwnJson, writeOwnJson } from '../../../system/state.ts'
+import { openOwnDirectory, readOwnJson, removeIfThere, writeOwnJson } from '../../../system/state.ts'
 import { tomlValue, withoutTomlValue, withTomlValue } from '../hosts/codex-trust.ts'
 import { isObject } from '../hosts/host.ts'
 import { withoutValue, withValue } from './jsonc-text.ts'
@@ -86,8 +86,11 @@ function read(stateDir: string): readonly TrustEntry[] {
 
 function change(stateDir: string, how: (entries: readonly TrustEntry[]) => readonly TrustEntry[]): void {
   const directory = openOwnDirectory(stateDir)
-  withLock(join(directory, 'agent-trust.lock'), () => {
-    writeOwnJson(join(directory, 'agent-trust.json'), { version: 1, entries: how(read(directory)) } satisfies TrustFile)
+  const file = join(directory, 'agent-trust.json')
+  withLock(join(directory, 'locks/agent-trust'), () => {
+    const entries = how(read(directory))
+    if (entries.length > 0) writeOwnJson(file, { version: 1, entries } satisfies TrustFile)
+    else removeIfThere(file)
   })
 }
 

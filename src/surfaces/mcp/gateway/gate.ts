@@ -1,18 +1,32 @@
 /** Between a call and the server: the level decides, the person is asked, and what happened is written down. */
 
 import type { Decision } from '../../../policy/decision.ts'
+import type { CordonOptions } from '../../../runtime/cordon.ts'
 import { ASKED_CALL, GATEWAY_AGENT, type GatewayJudge } from '../../../runtime/mcp/judge.ts'
 import type { CallRecord, SessionRecorder } from '../../../runtime/record/recorder.ts'
 import { type Approval, runToolCall, type Stages } from '../../../runtime/run-tool-call.ts'
-import { Fault } from '../../../system/fault.ts'
+import { Fault, messageOf } from '../../../system/fault.ts'
 import { visibleLines } from '../../terminal/terminal.ts'
 import { ERROR, isObject, type Json, RpcError } from '../json-rpc.ts'
 import type { Elicit } from '../rounds.ts'
 import type { GuardedResult } from './result.ts'
 
+type Prompter = NonNullable<CordonOptions['prompter']>
+
 export interface GateParts {
   readonly judge: Omit<GatewayJudge, 'loaded'>
   readonly recorder: Pick<SessionRecorder, 'begin' | 'end' | 'answered' | 'tainted'>
+  readonly elsewhere: Elsewhere
+}
+
+/** Where a question can be answered beside the client: the page, a link, `cordon approvals`. */
+export interface Elsewhere {
+  /** Puts the questions of a prompter there as well. */
+  readonly share: (inner: Prompter) => Prompter
+  /** Waits while somebody could answer there. */
+  readonly wait: (signal: AbortSignal) => Promise<void>
+  /** The fleet, where it answers asks of this machine. */
+  readonly fleet: () => Promise<Prompter | null>
 }
 
 /** Something that is about to be asked of a server. */
@@ -38,13 +52,13 @@ export class GatewayGate {
   }
 
   /** True when the level lets it pass without asking. */
-  isOpen(called: string): boolean {
-    return this.#decide(called).decision === 'allow'
+  async isOpen(called: string): Promise<boolean> {
+    return (await this.#decide(called)).decision === 'allow'
   }
 
   /** Throws when the level is deny: for what is too small to be asked about. */
-  refuseDenied(called: string): void {
-    const { decision, reason } = this.#decide(called)
+  async refuseDenied(called: string): Promise<void> {
+    const { decision, reason } = await this.#decide(called)
     if (decision === 'deny') throw new RpcError(ERROR.refused, `Denied: ${reason.message}`)
   }
 
@@ -67,6 +81,11 @@ export class GatewayGate {
       tainted: (_, score) => recorder.tainted(called, score),
       end: (record, result) => recorder.end(record, result, []),
     }
+    try {
+      await judge.refresh()
+    } catch (error) {
+      return { failed: messageOf(error) }
+    }
     const result = await runToolCall(stages, { tool: called, input, signal })
     switch (result.status) {
       case 'done':
@@ -87,7 +106,8 @@ export class GatewayGate {
     return (await this.#answer(message, ['yes', 'no'], elicit, signal)) === 'yes'
   }
 
-  #decide(called: string): Decision {
+  async #decide(called: string): Promise<Decision> {
+    await this.#parts.judge.refresh()
     return this.#parts.judge.decide(called, null)
   }
 
@@ -101,14 +121,40 @@ export class GatewayGate {
     const level = `[permission.tools] ${JSON.stringify(called)} = "allow" in cordon.toml, signed, allows it`
     const refusal = this.#parts.judge.whyNotAsked(decision)
     if (refusal) return no(`Not run: ${refusal}; ${level}.`)
-    if (!elicit) return no(`Not run: it needs a yes from the user, and nobody could be asked; ${level}.`)
+    const absent = no(`Not run: it needs a yes from the user, and nobody could be asked; ${level}.`)
     const given = JSON.stringify(input)
-    const shown = given.length > MAX_SHOWN ? `${given.slice(0, MAX_SHOWN)} … (${given.length} characters)` : given
-    const question = `Cordon asks before ${called} runs:\n    ${shown}\nWhy: ${decision.reason.message}`
-    const answer = await this.#answer(question, ['yes', 'session', 'no'], elicit, signal, { [ASKED_CALL]: called })
-    if (answer === 'session') this.#allowed.add(called)
-    const approval = answer === 'yes' || answer === 'session' ? YES : no('Not run: the user said no.', 'declined')
-    this.#parts.recorder.answered(begun?.call ?? null, called, 'elicitation', approval)
+    const subject = given.length > MAX_SHOWN ? `${given.slice(0, MAX_SHOWN)} … (${given.length} characters)` : given
+    const question = `Cordon asks before ${called} runs:\n    ${subject}\nWhy: ${decision.reason.message}`
+    let forSession = false
+    const client: Prompter = {
+      name: 'elicitation',
+      onceOnly: true,
+      ask: async (_, asked) => {
+        if (!elicit) {
+          await this.#parts.elsewhere.wait(asked)
+          asked.throwIfAborted()
+          const fleet = await this.#parts.elsewhere.fleet()
+          // The whole of it: nobody there sees more.
+          if (fleet) return fleet.ask({ ...request, subject: given }, asked)
+          throw new Error('nobody could be asked')
+        }
+        const answer = await this.#answer(question, ['yes', 'session', 'no'], elicit, asked, { [ASKED_CALL]: called })
+        forSession = answer === 'session'
+        return { kind: answer === 'yes' || answer === 'session' ? 'once' : 'deny' }
+      },
+    }
+    const request = { tool: called, subject, decision, asks: [], suggestions: [] }
+    const answer = await this.#parts.elsewhere
+      .share(client)
+      .ask(request, signal)
+      .catch(() => null)
+    if (answer === null) return absent
+    const { kind, by = client.name } = answer
+    // What the client said counts only where its answer is the one that stands.
+    if (forSession && by === client.name) this.#allowed.add(called)
+    const said = answer.kind === 'deny-message' ? `: ${answer.message}` : '.'
+    const approval = kind === 'once' ? YES : no(`Not run: the user said no${said}`, 'declined')
+    this.#parts.recorder.answered(begun?.call ?? null, called, by, approval)
     return approval
   }
 

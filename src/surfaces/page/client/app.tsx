@@ -74,7 +74,8 @@ export function App(): JSX.Element {
               .join('')}`
           : ''}
       </div>
-      <main ref={main} tabIndex={-1} id="main" class={`view-${at}`}>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys. */}
+      <main ref={main} tabIndex={0} id="main" class={`view-${at}`}>
         <h1>{title}</h1>
         <View />
       </main>

@@ -49,15 +49,16 @@ export function UndoButton(props: {
   readonly call: string
   readonly label: string
   readonly since?: boolean
-  readonly done?: () => void
+  /** Told what was put back, by whoever draws this button anew, or away. */
+  readonly done?: (text: string) => void
 }): JSX.Element {
   const [result, take] = useState<Undone | null>(null)
   const [sure, ask] = useState(false)
   const undo = async (force: boolean) => {
     ask(false)
     const { body } = await post<Undone>('/api/undo', { call: props.call, since: props.since === true, force })
-    take(body)
-    if (body.problem === null) props.done?.()
+    if (body.problem === null && props.done) props.done(undoneText(body))
+    else take(body)
   }
   return (
     <div class="undo">
@@ -76,8 +77,7 @@ export function UndoButton(props: {
         </button>
       )}
       <div role="status">
-        {result &&
-          (result.problem ?? `Put back: ${result.undone.length} ${result.undone.length === 1 ? 'call' : 'calls'}.`)}
+        {result && (result.problem ?? undoneText(result))}
         {result && result.conflicts.length > 0 && (
           <>
             <ul>
@@ -93,4 +93,8 @@ export function UndoButton(props: {
       </div>
     </div>
   )
+}
+
+function undoneText({ undone }: Undone): string {
+  return `Put back: ${undone.length} ${undone.length === 1 ? 'call' : 'calls'}.`
 }

@@ -10,6 +10,11 @@ import { Empty, useAnswer, Waiting, When } from './words.tsx'
 export function Timeline(): JSX.Element {
   const { body, problem, again } = useAnswer<{ readonly calls: readonly TimelineCall[] }>('/api/timeline')
   const [opened, open] = useState<string | null>(null)
+  const [said, say] = useState('')
+  const undone = (text: string) => {
+    say(text)
+    again()
+  }
   if (!body) return <Waiting problem={problem} />
   if (body.calls.length === 0)
     return (
@@ -25,6 +30,7 @@ export function Timeline(): JSX.Element {
       <button type="button" onClick={again}>
         Look again
       </button>
+      <p role="status">{said}</p>
       <ol class="timeline">
         {body.calls.map((call) => (
           <li key={call.id} class={call.undoneBy === null ? 'card' : 'card undone'}>
@@ -48,7 +54,7 @@ export function Timeline(): JSX.Element {
                 >
                   Show the changes
                 </button>
-                <UndoButton call={call.id} label="Undo to before this" since done={again} />
+                <UndoButton call={call.id} label="Undo to before this" since done={undone} />
               </div>
             )}
             {opened === call.id && <Diff call={call.id} />}

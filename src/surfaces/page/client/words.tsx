@@ -6,7 +6,9 @@ import { get, type Reply } from './server.ts'
 
 /** allow, ask or deny, as a word and a colour. */
 export function Verdict({ of }: { readonly of: string | null | undefined }): JSX.Element {
-  return <span class={`verdict ${of ?? 'none'}`}>{of ?? '–'}</span>
+  // A record that somebody forged names any class.
+  const known = of === 'allow' || of === 'ask' || of === 'deny' ? of : 'none'
+  return <span class={`verdict ${known}`}>{of ?? '–'}</span>
 }
 
 /** The time of day, and the day when it is not today; the whole of it on hover. */
