@@ -15,6 +15,7 @@ import { outcomeOf } from '../decide/admission.ts'
 import { openRecord } from '../record/open.ts'
 import type { CallRecord } from '../record/recorder.ts'
 import { runToolCall, type Stages } from '../run-tool-call.ts'
+import { KeptChanges } from '../session/kept-changes.ts'
 import { type CallReach, NO_REACH, placingPolicy } from '../session/policy.ts'
 import { reachOf } from '../session/reach.ts'
 import { HeldOutput } from './held-output.ts'
@@ -62,6 +63,11 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
   })
   const recorder = openRecord(judge.loaded, machine, { by: 'host', host, session })
   const outcomes: RunOutcome[] = []
+  const kept = new KeptChanges(machine.stateDir, () => ({
+    roots: [judge.loaded.root],
+    what: `apply_patch ${read[0]?.touches && 'writes' in read[0].touches ? read[0].touches.writes.map(({ given }) => given).join(' ') : ''}`,
+    ...(session !== null && { session }),
+  }))
   const call = asPatch({ kind: 'tool', tool: 'bash', input: { command } }) as HookCall & { kind: 'tool' }
   const isPatch = call.tool === 'apply_patch'
   let read: readonly ReadCall[] = []
@@ -88,7 +94,7 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
     },
     run: async ([call], { relies }, signal) => {
       if (isPatch) {
-        const { text, isError = false } = await applyAllowed(judge, call!, signal)
+        const { text, isError = false } = await applyAllowed(judge, call!, signal, kept)
         return { text, exitCode: isError ? 1 : 0, isError, notes: [] }
       }
       const timeoutMs = seconds === null ? Number.POSITIVE_INFINITY : seconds * 1000
@@ -105,7 +111,8 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
     scan: (_, output) => ({ output, notes: output.notes, injection: null }),
     tainted: () => {},
     end: async (record, result) => {
-      recorder.end(record, result, outcomes)
+      const changes = kept.end()
+      recorder.end(record, result, outcomes, changes ? [changes] : [])
       const facts = read[0]?.facts ?? null
       if (admitted && 'probe' in admitted && result.status === 'done')
         await judge.history?.note(admitted, outcomeOf(result, facts))
