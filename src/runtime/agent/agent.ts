@@ -14,9 +14,9 @@ import {
 import { messageOf } from '../../system/fault.ts'
 import type { ToolResult } from '../session/tool-result.ts'
 import { type Footprint, groupCalls } from './call-groups.ts'
-import { isFull, keptOf, SUMMARY_REQUEST, tokensOf, toSumUp } from './compaction.ts'
+import { isFull, keptOf, SUMMARY_REQUEST, summaryMessage, tokensOf, toSumUp } from './compaction.ts'
 import type { Model } from './model.ts'
-import { type Restored, type Spent, summaryMessage, type Transcript } from './transcript.ts'
+import type { Restored, Spent, Transcript } from './transcript.ts'
 
 /** What an agent's tools are behind: the session, and what stands beside it. */
 export interface AgentTools {

@@ -15,6 +15,12 @@ export const SUMMARY_REQUEST: string =
   'decided; which files were read, made or changed, and how; commands and their outcomes; what is open, and the very next step. ' +
   'Leave out what is done with. Write no greeting and call no tool.'
 
+/** A summary as the model reads it, in the place of what it sums up. */
+export function summaryMessage(summary: string): Message {
+  const text = `What happened so far, in short (the conversation was longer than fits):\n\n${summary}`
+  return { role: 'user', parts: [{ type: 'text', text }] }
+}
+
 /** Tokens of the parts of a request, roughly. */
 export function tokensOf(messages: readonly Message[], system = '', tools: readonly OfferedTool[] = []): number {
   const characters = messages.reduce((sum, message) => sum + lengthOf(message), 0)

@@ -20,6 +20,7 @@ import { holdLock } from '../../system/lock.ts'
 import type { Machine } from '../../system/machine.ts'
 import { isRecord } from '../../system/record.ts'
 import { mustBeOurs, openOwnDirectory, readOwnFile } from '../../system/state.ts'
+import { summaryMessage } from './compaction.ts'
 
 /** What was used so far, and what it cost; null where a price was unknown. */
 export interface Spent {
@@ -174,12 +175,6 @@ function restore(path: string, project: string): Restored {
     } else if (line.type === 'settings') settings = { ...settings, ...line.settings }
   }
   return { messages: mended(messages), spent, settings }
-}
-
-/** A summary as the model reads it, in the place of what it sums up. */
-export function summaryMessage(summary: string): Message {
-  const text = `What happened so far, in short (the conversation was longer than fits):\n\n${summary}`
-  return { role: 'user', parts: [{ type: 'text', text }] }
 }
 
 /** Calls that were under way when the process died have no result: they get one that says so. */
