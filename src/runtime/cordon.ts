@@ -132,7 +132,7 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
   const open = new Set<Session>()
   return {
     root,
-    notes: startNotes(project.loaded, custom.notes),
+    notes: startNotes(project.loaded, machine, custom.notes),
     loaded: () => project.loaded,
     openSession(session = {}) {
       const id = session.id ?? `s${Date.now().toString(36)}${randomBytes(6).toString('hex')}`

@@ -98,6 +98,8 @@ export interface RunOutcome {
   readonly egress: readonly EgressEvent[]
   /** The listed ports on which it served. */
   readonly served: readonly ServedPort[]
+  /** Registries of its bundles that have changed since they were signed, in words. */
+  readonly drift: string | null
 }
 
 /** A plan of which the room is known. */
@@ -288,6 +290,7 @@ export class CommandRunner {
         changes,
         egress: egress.events(),
         served: ports.served(),
+        drift: await this.#drift(request),
       }
     } finally {
       const { begun, door } = underway
@@ -342,6 +345,7 @@ export class CommandRunner {
       cwd: request.cwd,
       reads,
       writes,
+      scratch: shows ? this.#privateOwn() : [],
       standIns: shows ? [...(door?.standIns ?? []), ...this.#nameSettings()] : [],
       unixSockets: (door?.sockets.length ?? 0) > 0,
     }
@@ -410,6 +414,13 @@ export class CommandRunner {
     return { room: () => planRoom(room), limits, sockets, complete, ...(arrangement && { arrangement }) }
   }
 
+  /** Cordon's configuration, where the person's skills in it are shown: private, with nothing but those. A mask would hide them as well. */
+  #privateOwn(): string[] {
+    const own = this.#files.canonical(this.#machine.configDir)
+    const { reads, writes } = this.#placement
+    return [...reads, ...writes].some((path) => path !== own && isInside(path, own)) ? [own] : []
+  }
+
   /** What commands that run now, here or in other processes, could move of the secrets. */
   #moving(alive: readonly TreeBaseline[]): readonly Movable[] {
     return [...this.#running, ...alive.map((baseline) => baseline.movable ?? {})]
@@ -422,6 +433,14 @@ export class CommandRunner {
     )
     const onPath = writablePathFolders(this.#machine.env.PATH ?? '', this.#placement.writes, this.#files)
     return [...this.#hidden.frozen, ...programs, ...onPath]
+  }
+
+  async #drift(request: RunRequest): Promise<string | null> {
+    const applied = this.#bundles(request)
+    if (!applied.some(({ bundle }) => bundle.registries.length > 0)) return null
+    const { driftLine, registryDrift } = await import('../policy/registry-drift.ts')
+    const drift = registryDrift(this.#loaded, this.#machine, applied)
+    return drift && driftLine(drift)
   }
 
   #bundles(request: RunRequest): AppliedBundle[] {

@@ -49,11 +49,8 @@ export async function answerHook(named: Host, text: string, setting: HookSetting
     const event = host.eventOf?.(input) ?? input.hook_event_name
     if (host.results.events.some((name) => name === event)) return heard(host, input, setting)
     const request = host.parse(input, setting.machine.env)
-    return {
-      stdout: host.answer(request, await decide(host, request, input, setting)),
-      stderr: '',
-      exitCode: 0,
-    }
+    const { outcome, notes } = await decide(host, request, input, setting)
+    return withNotes(host, { stdout: host.answer(request, outcome), stderr: '', exitCode: 0 }, notes)
   } catch (error) {
     return blocked(`${messageOf(error)}; the call was blocked because it could not be judged.`)
   }
@@ -74,12 +71,27 @@ async function heard(host: Host, input: Json, setting: HookSetting): Promise<Hoo
   }
 }
 
+/** The answer with a word for the person: where the host shows them one, and else where it keeps what hooks complain of. */
+function withNotes(host: Host, answer: HookAnswer, notes: string | null): HookAnswer {
+  if (notes === null) return answer
+  const said = `cordon: ${oneLine(notes)}`
+  if (!host.tellsPerson) return { ...answer, stderr: `${said}\n` }
+  const own: unknown = answer.stdout === '' ? {} : JSON.parse(answer.stdout)
+  return { ...answer, stdout: JSON.stringify({ ...(isObject(own) && own), systemMessage: said }) }
+}
+
 /** The answer that every host takes as a block. */
 export function blocked(why: string): HookAnswer {
   return { stdout: '', stderr: `cordon: ${oneLine(why)}\n`, exitCode: 2 }
 }
 
-async function decide(host: Host, request: HookRequest, input: Json, setting: HookSetting): Promise<Outcome> {
+/** What becomes of a call, and what the person is to be told with it. */
+interface Decided {
+  readonly outcome: Outcome
+  readonly notes: string | null
+}
+
+async function decide(host: Host, request: HookRequest, input: Json, setting: HookSetting): Promise<Decided> {
   const { machine, files } = setting
   const root = setting.root ?? request.project ?? startDirectory(input)
   if (root === null || !root.startsWith('/') || !files.isDirectory(root)) {
@@ -103,8 +115,20 @@ async function decide(host: Host, request: HookRequest, input: Json, setting: Ho
     shell: request.command !== null,
     inside: setting.inside,
   })
-  if ('closed' in opened) return { kind: 'deny', reason: reasonText(opened.closed) }
+  if ('closed' in opened) return { outcome: { kind: 'deny', reason: reasonText(opened.closed) }, notes: null }
   const { judge } = opened
+  return { outcome: await judged(judge, host, request, input, setting, root), notes: await judge.startNotes() }
+}
+
+async function judged(
+  judge: HookJudge,
+  host: Host,
+  request: HookRequest,
+  input: Json,
+  setting: HookSetting,
+  root: string,
+): Promise<Outcome> {
+  const { machine, files } = setting
   const owner = { host: host.name, root: judge.loaded.root, session: request.session }
   const form: SandboxedForm = {
     program: programPath(machine),
@@ -119,8 +143,8 @@ async function decide(host: Host, request: HookRequest, input: Json, setting: Ho
   const inside = own ? commandInside(said, own) : null
   const calls = typeof inside === 'string' ? request.calls.map((call) => withCommand(call, inside)) : request.calls
   const reading = { cwd: request.cwd ?? root, home: machine.home, habits: host.paths }
-  const judged = judge.read(everyReading(calls.map(asPatch), reading))
-  const read = [...judged, ...(await unseen(host, input, judge, judged, machine))]
+  const seen = judge.read(everyReading(calls.map(asPatch), reading))
+  const read = [...seen, ...(await unseen(host, input, judge, seen, machine))]
   if (read.length === 0) return { kind: 'pass' }
   const wrap: Wrap = (judgement, answered) => {
     if (request.command === null || setting.inside) return null

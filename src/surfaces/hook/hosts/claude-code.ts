@@ -128,6 +128,7 @@ const ASKING: ReadonlySet<string> = new Set(['default', 'acceptEdits', 'plan'])
 
 export const claudeCode: Host = {
   name: 'claude-code',
+  tellsPerson: true,
   paths: [trims, composes],
   ownSandbox: {
     remedy:

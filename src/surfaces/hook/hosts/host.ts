@@ -112,6 +112,8 @@ export interface Host {
   readonly paths: readonly PathHabit[]
   /** What it reads and runs by itself beside the calls that it shows; absent: nothing that is known. */
   readonly expands?: Expansion
+  /** It shows its person a `systemMessage` beside an answer. */
+  readonly tellsPerson?: true
   /** Its own sandbox around commands; absent: it has none that is known. */
   readonly ownSandbox?: HostSandbox
   /** How its shells read quotes; absent: any shell may be the person's. */
