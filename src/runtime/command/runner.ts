@@ -77,6 +77,8 @@ export interface RunRequest {
   readonly learns?: boolean
   /** Why nobody was asked: nothing is changed that cannot be kept, and with `undo` it does not run where nothing is kept. */
   readonly relies?: Decision['relies']
+  /** Whose command it is, for undo. */
+  readonly session?: string
 }
 
 export interface RunIo extends LaunchIo {
@@ -359,14 +361,7 @@ export class CommandRunner {
       let changes: HeldChanges | null = null
       try {
         changes = this.#holdsChanges
-          ? new HeldChanges(
-              facts,
-              guard.configs,
-              this.#machine.stateDir,
-              request.argv,
-              this.#existing(furnished.writes),
-              request.relies,
-            )
+          ? new HeldChanges(facts, guard.configs, this.#machine.stateDir, request, this.#existing(furnished.writes))
           : null
         // One that began meanwhile may have moved what was being looked for.
         this.#hidden.requireAll(hidden, this.#moving(guard.alive))
