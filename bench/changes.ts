@@ -172,7 +172,7 @@ function planFor(command: string, folder: string | null, learns = false): Sandbo
           gitKeys: gitKeyOrders([])
             .map((line) => `${line}\0`)
             .join(''),
-          keep: { folder, fileBytes: 64 * 1024 ** 2, totalBytes: 1024 ** 3, must: true },
+          keep: { folder, fileBytes: 64 * 1024 ** 2, totalBytes: 1024 ** 3, must: 'everything' as const },
           free: [],
         }
   return planSandbox({ ...request, facts: readHostFacts(request), changes, learns })

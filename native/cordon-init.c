@@ -30,7 +30,7 @@
  *                may be made and removed, + 16 = only below the places of kind 1. The last rule that fits decides; a pattern is
  *                folded, and stands for all below it
  *   k git keys   { text }...: PATTERN<TAB>RULE of a setting that git's configuration may get, or host<TAB>NAME
- *   u keep       u64 largest file that is copied, u64 most that is copied, u8 nothing else may be lost, text: folder for the journal and what is kept
+ *   u keep       u64 largest file that is copied, u64 most that is copied, u8 what else may be lost (0 all, 1 by appending, 2 nothing), text: folder for the journal and what is kept
  *   U socket     path: a unix socket of the host's; connections to this path are handed out
  *   P ports      (empty): every port that the command listens on is told, beside those of d
  *   L learn      { text }...: paths that are looked for in vain are told, but for those below one of these (learn.h); needs the
@@ -300,7 +300,7 @@ static int take_door_record(uint8_t type, uint8_t *p, uint32_t length, uint32_t 
     }
     break;
   case 'u':
-    if (length < 19 || p[16] > 1) bad_orders(at);
+    if (length < 19) bad_orders(at);
     bad = door_take_keep(u64_at(p), u64_at(p + 8), p[16], path_at(p + 17, length - 17, at));
     break;
   default: return 0;

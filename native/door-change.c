@@ -124,7 +124,7 @@ static void remove_spot(const struct call *c, struct spot *s, int flags) {
   if (error) return refuse(c, s, change, error);
   if (keep_by_move(s) == 0) return answer(c, 0);
   uint8_t kept = keep_removed(s, &number);
-  if (may_not_lose(kept)) return refuse(c, s, change, EDQUOT);
+  if (may_not_lose(kept, 0)) return refuse(c, s, change, EDQUOT);
   if ((error = journal('u', s, NULL, kept, number))) return answer(c, error);
   if (unlinkat(s->parent, s->name, flags)) {
     journal_failed(s, kept, number);
@@ -151,6 +151,7 @@ void answer_remove(const struct call *c, int at, uint64_t path, int flags) {
 static int judge_rename(struct spot *from, struct spot *to, unsigned flags, const struct spot **about) {
   int error = judge(from, CHANGE_MOVE);
   *about = from;
+  if (!error && !is_loose(to) && (is_worktree_folder(from) || ((flags & RENAME_EXCHANGE) && is_worktree_folder(to)))) error = EROFS;
   if (error) return error;
   if ((error = judge_tree(from, to))) {
     *about = to;
@@ -181,7 +182,7 @@ static void rename_spot(const struct call *c, struct spot *from, struct spot *to
   if (!error && by_content && (flags || S_ISDIR(from->about.st_mode))) error = EROFS;
   if (error) return refuse(c, about, CHANGE_PLACE, error);
   if (!exchanges) kept = keep_removed(to, &number);
-  if (may_not_lose(kept)) return refuse(c, to, CHANGE_PLACE, EDQUOT);
+  if (may_not_lose(kept, 0)) return refuse(c, to, CHANGE_PLACE, EDQUOT);
   if ((error = journal(exchanges ? 'x' : 'r', from, to, kept, number))) return answer(c, error);
   if (by_content) error = place_config(from, to);
   else error = syscall(SYS_renameat2, from->parent, from->name, to->parent, to->name, flags) ? errno : 0;
@@ -232,7 +233,7 @@ void answer_truncate(const struct call *c, uint64_t path, off_t length) {
     else if (faccessat(AT_FDCWD, link, W_OK, AT_EACCESS)) answer(c, errno);
     else {
       uint8_t kept = keep_written(&s, s.object, &number);
-      if (may_not_lose(kept)) journal_refused(s.path, CHANGE_WRITE, error = EDQUOT);
+      if (may_not_lose(kept, 0)) journal_refused(s.path, CHANGE_WRITE, error = EDQUOT);
       else if (kept) error = journal('w', &s, NULL, kept, number);
       if (kept && !error) see(&s.about, SEEN_KEPT | SEEN_MODE);
       if (!error && truncate(link, length)) error = errno;

@@ -189,13 +189,13 @@ int was_known_host(const char *before, const char *host) {
   return 0;
 }
 
-static const struct spot *judged; /* the configuration that is being judged */
+static int judged_in; /* the folder of the configuration that is being judged */
 
 /* Whether a folder, named from the place of the configuration, is one of the roots, without a link on the way. */
 int is_own_folder(const char *value) {
   char path[PATH_MAX];
   struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
-  int fd = (int)syscall(SYS_openat2, judged->parent, value, &how, sizeof how);
+  int fd = (int)syscall(SYS_openat2, judged_in, value, &how, sizeof how);
   if (fd < 0) return 0;
   path_of_fd(fd, path);
   close(fd);
@@ -213,23 +213,49 @@ static int write_all(int fd, const char *text, size_t size) {
 }
 
 /*
- * Puts a configuration in place of another, in the way of a rename: what was judged is written anew, because somebody may still
- * hold the caller's own file open. Returns 0, or the errno for the caller.
+ * Writes a text in the place of a file, in the way of a rename: somebody may still hold the file open that it was read from. Where
+ * the same text stood, nobody sees a difference. 0, or the errno for the caller.
  */
-int place_config(const struct spot *from, const struct spot *to) {
+static int write_in_place(int folder, const char *name, const char *text, size_t size, mode_t mode) {
   static const char aside[] = ".cordon-config.lock";
+  int error = 0;
+  unlinkat(folder, aside, 0); /* of one that was killed in the middle */
+  int fd = openat(folder, aside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (fd < 0 || write_all(fd, text, size) || fchmod(fd, mode & 0777) || renameat(folder, aside, folder, name)) error = errno;
+  if (fd >= 0) close(fd);
+  return error;
+}
+
+int write_anew(int folder, const char *name, const char *text, size_t size) {
+  struct stat before, after;
+  if (fstatat(folder, name, &before, AT_SYMLINK_NOFOLLOW)) return errno;
+  int error = write_in_place(folder, name, text, size, before.st_mode);
+  if (error) return error;
+  struct timespec times[2] = {before.st_atim, before.st_mtim};
+  (void)utimensat(folder, name, times, AT_SYMLINK_NOFOLLOW);
+  if ((seen(&before) & SEEN_MADE) && fstatat(folder, name, &after, AT_SYMLINK_NOFOLLOW) == 0) see(&after, SEEN_MADE);
+  return 0;
+}
+
+/* A configuration that stands in a folder which becomes a repository: all of it is new. 0, or the errno for the caller. */
+int settle_config(int folder, const char *name) {
+  size_t size = 0;
+  char *text = read_config(folder, name, &size);
+  judged_in = folder;
+  int error = text && is_harmless(text, "") ? write_anew(folder, name, text, size) : EROFS;
+  free(text);
+  return error;
+}
+
+/* Puts a configuration in place of another. Returns 0, or the errno for the caller. */
+int place_config(const struct spot *from, const struct spot *to) {
   size_t size = 0, old_size = 0;
   char *text = read_config(from->parent, from->name, &size), *before = read_config(to->parent, to->name, &old_size);
-  judged = to;
+  judged_in = to->parent;
   /* One that is there and cannot be read could hold anything. */
   int error = text && (before || !to->is_there) && is_harmless(text, before ? before : "") ? 0 : EROFS;
-  if (error == 0) {
-    unlinkat(to->parent, aside, 0); /* of one that was killed in the middle */
-    int fd = openat(to->parent, aside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (fd < 0 || write_all(fd, text, size) || fchmod(fd, from->about.st_mode & 0777) || renameat(to->parent, aside, to->parent, to->name)) error = errno;
-    if (fd >= 0) close(fd);
-    if (error == 0 && unlinkat(from->parent, from->name, 0)) error = errno;
-  }
+  if (error == 0) error = write_in_place(to->parent, to->name, text, size, from->about.st_mode);
+  if (error == 0 && unlinkat(from->parent, from->name, 0)) error = errno;
   free(text);
   free(before);
   return error;

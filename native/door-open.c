@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #define MAX_WAITING 64
@@ -95,11 +96,21 @@ static void make_nameless(const struct call *c, struct spot *s, int flags, mode_
   hand_in(c, fd, flags);
 }
 
+/* What the command writes goes nowhere: the file has its content already. */
+static int without_effect(int fd) {
+  int bad = write_own_pointer(fd);
+  close(fd);
+  return bad ? -1 : memfd_create("pointer", MFD_CLOEXEC);
+}
+
 static void make_file(const struct call *c, const struct spot *s, int flags, mode_t mode) {
-  int error = judge(s, CHANGE_MAKE);
-  if (error) return refuse(c, s, CHANGE_MAKE, error);
+  int is_pointer = is_own_pointer(s);
+  enum change change = is_pointer ? CHANGE_POINTER : CHANGE_MAKE;
+  int error = judge(s, change);
+  if (error) return refuse(c, s, change, error);
   if ((error = journal('c', s, NULL, 0, 0))) return answer(c, error);
   use_umask(umask_of(c->tid));
+  if (is_pointer) flags = (flags & ~O_ACCMODE) | O_WRONLY;
   int fd = openat(s->parent, s->name, flags | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
   if (fd < 0) {
     journal_failed(s, 0, 0);
@@ -107,6 +118,7 @@ static void make_file(const struct call *c, const struct spot *s, int flags, mod
   }
   struct stat made;
   if (fstat(fd, &made) == 0) see(&made, SEEN_MADE);
+  if (is_pointer && (fd = without_effect(fd)) < 0) return answer(c, errno);
   hand_in(c, fd, flags);
 }
 
@@ -142,7 +154,7 @@ static void open_file(const struct call *c, struct spot *s, int flags, mode_t mo
   int fd = open_as_is(s, flags, mode);
   if (fd < 0) return answer(c, errno);
   uint8_t kept = keep_written(s, fd, &number);
-  if (may_not_lose(kept)) {
+  if (may_not_lose(kept, (flags & (O_APPEND | O_TRUNC)) == O_APPEND)) {
     close(fd);
     return refuse(c, s, CHANGE_WRITE, EDQUOT);
   }

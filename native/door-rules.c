@@ -10,15 +10,14 @@
 
 enum action { ACTION_REFUSE = 1, ACTION_JUDGE = 2, ACTION_NOTE = 3, ACTION_FREE = 4, ACTION_MASK = 7, ACTION_FOLDER = 8, ACTION_BELOW = 16 };
 
-#define MAX_SEGMENTS 16
 #define MAX_PARTS (PATH_MAX / 2)
 #define BUCKETS 1024
 
 /* A rule stands for what it names and for everything below. The last one that fits decides. */
 struct rule {
-  uint8_t action;
-  uint8_t is_absolute, count;
-  const char *segments[MAX_SEGMENTS];
+  uint8_t action, is_absolute;
+  uint16_t count;
+  const char **segments;
   uint32_t next; /* the next of the same bucket, as its number + 1 */
 };
 
@@ -46,10 +45,10 @@ int door_take_rule(uint8_t action, char *pattern) {
   rule->action = action;
   rule->is_absolute = pattern[0] == '/';
   char *kept = NULL;
-  for (char *part = strtok_r(pattern, "/", &kept); part; part = strtok_r(NULL, "/", &kept)) {
-    if (rule->count == MAX_SEGMENTS) return -1;
-    rule->segments[rule->count++] = part;
-  }
+  size_t most = 1;
+  for (const char *at = pattern; (at = strchr(at, '/')); at++) most++;
+  if (most > MAX_PARTS || !(rule->segments = calloc(most, sizeof *rule->segments))) return -1;
+  for (char *part = strtok_r(pattern, "/", &kept); part; part = strtok_r(NULL, "/", &kept)) rule->segments[rule->count++] = part;
   uint8_t plain = action & ACTION_MASK;
   if (rule->count == 0 || plain < ACTION_REFUSE || plain > ACTION_FREE || action > (ACTION_MASK | ACTION_FOLDER | ACTION_BELOW)) return -1;
   uint32_t *list = rule->is_absolute || strchr(rule->segments[0], '*') ? &wild : &buckets[hash_of(rule->segments[0])];
@@ -206,14 +205,14 @@ static size_t depth_of(const char *path, size_t length) {
   return depth;
 }
 
-static int rule_about(const struct spot *s, int *is_exact) {
+static const struct rule *rule_about(const struct spot *s, int *is_exact) {
   static char folded[PATH_MAX];
   static char *names[MAX_PARTS];
   strcpy(folded, s->path);
   fold(folded);
   size_t root = s->place ? depth_of(s->place->path, s->place->length) : 0;
   uint32_t number = deciding_rule(names, split(folded, names), root, is_exact);
-  return number ? rules[number - 1].action : ACTION_FREE;
+  return number ? &rules[number - 1] : NULL;
 }
 
 /*
@@ -226,20 +225,25 @@ int judge(const struct spot *s, enum change change) {
   if (is_loose(s)) return 0;
   if (is_there && change != CHANGE_MODE && is_held_inode(&s->about)) return EROFS;
   if ((change == CHANGE_REMOVE || change == CHANGE_MOVE || change == CHANGE_UNFOLDER) && is_above_held(s->path)) return EBUSY;
-  int action = rule_about(s, &is_exact);
+  const struct rule *rule = rule_about(s, &is_exact);
+  uint8_t action = rule ? rule->action : ACTION_FREE;
   switch (action & ACTION_MASK) {
   case ACTION_REFUSE:
     if (is_exact && (action & ACTION_FOLDER) && (change == CHANGE_FOLDER || change == CHANGE_UNFOLDER)) return 0;
     return EROFS;
   case ACTION_JUDGE: return change == CHANGE_REMOVE || change == CHANGE_MODE || change == CHANGE_PLACE ? 0 : EROFS;
-  case ACTION_NOTE: journal_refused(s->path, change, 0); return 0;
-  default: return 0;
+  case ACTION_NOTE: journal_refused(s->path, change, 0); return judge_repository(s, change);
+  /* What the manifest names by itself is the person's own choice. */
+  default: return rule && rule->is_absolute ? 0 : judge_repository(s, change);
   }
 }
 
 int is_judged_by_content(const struct spot *s) {
   int is_exact = 0;
-  return !is_loose(s) && (rule_about(s, &is_exact) & ACTION_MASK) == ACTION_JUDGE;
+  if (is_loose(s)) return 0;
+  const struct rule *rule = rule_about(s, &is_exact);
+  if (rule && rule->is_absolute && (rule->action & ACTION_MASK) == ACTION_FREE) return 0;
+  return (rule && (rule->action & ACTION_MASK) == ACTION_JUDGE) || is_repository_config(s);
 }
 
 /* True when the rule's segments begin with the last names of a path and want more: what is below decides then. */

@@ -4,7 +4,9 @@
  * hands the descriptor in. Where it leads outside the roots the kernel goes on with it, and the wall decides.
  *
  * door.c answers the calls, door-open.c those that open, door-change.c the others, door-path.c finds where a path leads
- * and door-parent.c remembers it, door-rules.c judges, door-git.c and door-git-key.c read git's configuration, door-keep.c keeps what is lost and writes the journal.
+ * and door-parent.c remembers it, door-rules.c judges, door-git.c and door-git-key.c read git's configuration and door-repository.c finds
+ * its repositories, door-keep.c keeps what is lost and writes the journal, door-attributes.c
+ * keeps attributes.
  */
 #ifndef DOOR_H
 #define DOOR_H
@@ -49,7 +51,7 @@ struct door_place {
   int host; /* the same directory by the host's own mount, which also holds the folder for what is kept; -1 */
 };
 
-enum change { CHANGE_MAKE = 1, CHANGE_WRITE, CHANGE_REMOVE, CHANGE_MOVE, CHANGE_PLACE, CHANGE_FOLDER, CHANGE_UNFOLDER, CHANGE_MODE };
+enum change { CHANGE_MAKE = 1, CHANGE_WRITE, CHANGE_REMOVE, CHANGE_MOVE, CHANGE_PLACE, CHANGE_FOLDER, CHANGE_UNFOLDER, CHANGE_MODE, CHANGE_POINTER };
 
 /* door.c */
 void answer(const struct call *c, int error);
@@ -88,6 +90,11 @@ void answer_truncate(const struct call *c, uint64_t path, off_t length);
 void answer_mode(const struct call *c, int at, uint64_t path, int flags);
 void answer_mode_of(const struct call *c, int fd);
 
+/* door-attributes.c */
+int keep_attributes_of(int fd, int kept);
+void answer_attributes(const struct call *c, uint64_t path, int follow);
+void answer_attributes_of(const struct call *c, int fd);
+
 /* door-path.c */
 int copy_text(const struct call *c, uint64_t from, char *into, size_t size);
 int find_spot(const struct call *c, int at, const char *path, int follow, struct spot *s);
@@ -124,11 +131,20 @@ int address_host(const char *address, char *host);
 int is_own_folder(const char *value);
 int was_known_host(const char *before, const char *host);
 int place_config(const struct spot *from, const struct spot *to);
+int settle_config(int folder, const char *name);
+int write_anew(int folder, const char *name, const char *text, size_t size);
+
+/* door-repository.c */
+int judge_repository(const struct spot *s, enum change change);
+int is_repository_config(const struct spot *s);
+int is_worktree_folder(struct spot *s);
+int is_own_pointer(const struct spot *s);
+int write_own_pointer(int fd);
 
 /* door-keep.c */
-enum { KEPT_LINK = 1, KEPT_COPY = 2, KEPT_EMPTY = 4, KEPT_LOST = 8, KEPT_MADE = 16 };
-enum { SEEN_MADE = 1, SEEN_KEPT = 2, SEEN_MODE = 4, SEEN_GONE = 8 /* removed by its last name, and only kept */ };
-int door_take_keep(uint64_t file_bytes, uint64_t all_bytes, int must, const char *path);
+enum { KEPT_LINK = 1, KEPT_COPY = 2, KEPT_EMPTY = 4, KEPT_LOST = 8, KEPT_MADE = 16, KEPT_ATTRIBUTES = 32 };
+enum { SEEN_MADE = 1, SEEN_KEPT = 2, SEEN_MODE = 4, SEEN_GONE = 8 /* removed by its last name, and only kept */, SEEN_ATTRIBUTES = 16 };
+int door_take_keep(uint64_t file_bytes, uint64_t all_bytes, uint8_t must, const char *path);
 int open_keep(int host);
 int journal(char op, const struct spot *s, const struct spot *to, uint8_t kept, uint32_t number);
 void journal_failed(const struct spot *s, uint8_t kept, uint32_t number);
@@ -137,7 +153,8 @@ void journal_end(void);
 int keep_by_move(const struct spot *s);
 uint8_t keep_removed(struct spot *s, uint32_t *number);
 uint8_t keep_written(const struct spot *s, int fd, uint32_t *number);
-int may_not_lose(uint8_t kept);
+uint8_t keep_attributes(struct spot *s, uint32_t *number);
+int may_not_lose(uint8_t kept, int appends);
 int seen(const struct stat *about);
 void see(const struct stat *about, int how);
 void forget(const struct stat *about);

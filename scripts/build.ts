@@ -29,6 +29,7 @@ process.chdir(resolve(import.meta.dirname, '..'))
 process.umask(process.umask() | 0o022)
 
 const release = process.argv.includes('--release')
+const wasm = process.argv.includes('--wasm')
 
 /** Where this build is made; the name tells whose it is. */
 const draft = `dist/.draft-${process.pid}`
@@ -113,19 +114,42 @@ try {
   await writeInside()
   await writePage()
   publish()
+  if (wasm) await writeChatComponent()
 } finally {
   rmSync(draft, { recursive: true, force: true })
 }
 
-/** The process of code_exec: two files and the engine, which are all that its sandbox shows of Cordon. */
+/** The processes of code_exec and of components: all that their sandboxes show of Cordon. */
 async function writeInside(): Promise<void> {
   mkdirSync(`${draft}/inside`)
-  for (const name of ['main', 'worker', 'component']) {
+  for (const name of ['main', 'worker', 'component', 'maker']) {
     const bundle = await rolldown({ input: `src/code/inside/${name}.ts`, platform: 'node', logLevel: 'warn' })
     const { output } = await bundle.generate({ format: 'esm', codeSplitting: false, minify: true })
     writeFileSync(`${draft}/inside/${name}.mjs`, output[0].code)
   }
   cpSync('node_modules/quickjs-wasi/quickjs.wasm', `${draft}/inside/quickjs.wasm`)
+}
+
+/** The loop of `cordon chat` as a component, made by the program that was just built, with the optional tools of `cordon agent`. */
+async function writeChatComponent(): Promise<void> {
+  const bundle = await rolldown({
+    input: 'src/runtime/agent/chat-component.ts',
+    external: [/^cordon:/, /^node:/],
+    platform: 'neutral',
+    treeshake: { moduleSideEffects: false },
+    logLevel: 'warn',
+  })
+  const { output } = await bundle.generate({ format: 'esm', codeSplitting: false })
+  writeFileSync(`${draft}/chat.mjs`, output[0].code)
+  mkdirSync('dist/agents', { recursive: true })
+  step(process.execPath, [
+    'dist/cordon.cjs',
+    'agent',
+    'build',
+    `${draft}/chat.mjs`,
+    '--output',
+    'dist/agents/chat.wasm',
+  ])
 }
 
 /** The page of `cordon ui`: one script for the browser, and the files beside it. */

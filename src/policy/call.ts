@@ -40,6 +40,8 @@ export interface ShellFact {
   readonly canonical: (path: string) => string
   /** Why a file may not be run as a script, such as one of a project's skills that nobody approved; null when it may. */
   readonly scriptProblem?: (path: string) => string | null
+  /** The same of the first such script that a path is, or that lies below it. */
+  readonly scriptBelow?: (path: string) => string | null
 }
 
 export interface ToolCall {
@@ -76,6 +78,8 @@ export interface SessionFacts {
   readonly breakerOpenFor: number | null
   /** True where undo (F9) keeps what a command removes or overwrites in the roots: such a loss does not ask. Without it, it asks. */
   readonly undo?: boolean
+  /** This very command was seen to change what cannot be kept: nothing of it runs unasked. */
+  readonly unkept?: boolean
   /** Read text that tries to steer the agent (A3). */
   readonly tainted: boolean
   /** Places that belong to Cordon itself. */

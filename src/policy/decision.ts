@@ -43,8 +43,11 @@ export interface Decision {
   /** Every rule that took part, deciding ones first. */
   readonly rules: readonly RuleRef[]
   readonly segments: readonly PartDecision[]
-  /** A part of it relies on undo. */
-  readonly relies?: 'undo'
+  /**
+   * `undo`: a part of it is allowed because undo keeps what it destroys. `keeping`: it was not known to destroy anything and nobody
+   * was asked, so where changes are held it changes nothing that cannot be kept.
+   */
+  readonly relies?: 'undo' | 'keeping'
 }
 
 /** A decision about a call as a whole, made outside the rules: one part, and that decides. */

@@ -1,7 +1,7 @@
 /** The pure heart of Cordon: a policy goes in, a tool call goes in, a decision with its reasons comes out. */
 
 import type { SessionFacts, ToolCall } from './call.ts'
-import { combine, type Decision, type PartDecision } from './decision.ts'
+import { combine, type Decision, type PartDecision, type Reason } from './decision.ts'
 import { hostQuestions } from './host-part.ts'
 import { decidePart } from './order.ts'
 import { pathQuestions } from './path-part.ts'
@@ -24,7 +24,23 @@ export function evaluate(policy: Policy, session: SessionFacts, call: ToolCall):
     ...call.hosts.map((fact) => decidePart(hostQuestions(policy, session, stance, fact), stance)),
   ]
   parts.push(...toolPart(call, stance, parts.length === 0))
-  return combine(session.tainted ? parts.map((part) => taint(part, stance)) : parts)
+  const judged = session.tainted ? parts.map((part) => taint(part, stance)) : parts
+  return call.shell ? keeping(combine(judged), session, call.shell.command) : combine(judged)
+}
+
+/** P10: what stays in the box runs unasked, as long as it can be put back. */
+function keeping(decision: Decision, session: SessionFacts, text: string): Decision {
+  const unasked = decision.segments.some(({ reason }) => reason.code === 'contained')
+  if (decision.decision !== 'allow' || decision.relies || !unasked) return decision
+  if (session.undo) return { ...decision, relies: 'keeping' }
+  if (!session.unkept) return decision
+  const reason: Reason = {
+    code: 'destructive',
+    message: 'It was about to change a file that is too large to be kept, so `cordon undo` could not bring it back.',
+    remedy: 'Say why it is needed; the user decides. A new file, or a grant for the command, needs no question.',
+  }
+  const rules = [{ rule: 'undo', source: 'built-in' }]
+  return combine([...decision.segments, { kind: 'command', text, decision: 'ask', reason, rules, step: 4 }])
 }
 
 /** The tool itself is a part when nothing else of the call is, and when it wants a confirmation (P5). */

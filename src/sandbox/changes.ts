@@ -27,8 +27,8 @@ export interface KeepPlan {
   /** Larger files are not copied (a file that is removed or replaced is linked, whatever its size). */
   readonly fileBytes: number
   readonly totalBytes: number
-  /** What cannot be kept is not changed either: nobody was asked about the command, because of undo. */
-  readonly must: boolean
+  /** What cannot be kept is not changed either: nobody was asked about the command. A file that is only appended to loses nothing at once. */
+  readonly must: 'nothing' | 'but-appends' | 'everything'
 }
 
 /** How the changes of one command are held. */

@@ -1,6 +1,16 @@
 /** Control groups: finds what this user may make, makes one for a sandbox, and removes it and those of the dead. */
 
-import { accessSync, constants, mkdirSync, readdirSync, readFileSync, rmdir, rmdirSync, writeFileSync } from 'node:fs'
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmdir,
+  rmdirSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { isAlive } from '../system/alive.ts'
 import { type CgroupSupport, type CgroupValue, cgroupValues, type Limits } from './limits.ts'
@@ -101,6 +111,14 @@ export function openCgroups(mountRoot = '/sys/fs/cgroup', own: string = ownPath(
 
 let serial = 0
 
+/** A group of a process that is gone and had this number may still be there. */
+function freeName(host: CgroupHost): string {
+  for (;;) {
+    const name = `run-${process.pid}-${serial++}`
+    if (![...host.roots.values()].some((root) => existsSync(join(root, name)))) return name
+  }
+}
+
 /** A group for one sandbox. */
 export interface Cgroup {
   /** `cgroup.procs` files to join before bubblewrap starts. */
@@ -117,7 +135,7 @@ export interface Cgroup {
 export function makeCgroup(host: CgroupHost, limits: Limits): Cgroup | null {
   const values = cgroupValues(limits, host.support)
   if (values.length === 0) return null
-  const name = `run-${process.pid}-${serial++}`
+  const name = freeName(host)
   const folders = new Set<string>()
   for (const { controller, file, value, optional } of values) {
     const folder = join(host.roots.get(controller)!, name)
@@ -150,7 +168,7 @@ export function makeCgroup(host: CgroupHost, limits: Limits): Cgroup | null {
     },
     removeLater: () => {
       last ??= hits()
-      for (const folder of folders) removeOnceEmpty(folder, REMOVAL_TRIES)
+      for (const folder of folders) removeOnceEmpty(folder, FIRST_PAUSE_MS)
     },
     hits,
   }
@@ -170,13 +188,13 @@ function countOf(folder: string, files: readonly string[], key: string): number 
   return 0
 }
 
-const REMOVAL_TRIES = 20
-const REMOVAL_PAUSE_MS = 50
+const FIRST_PAUSE_MS = 50
+const LONGEST_PAUSE_MS = 10_000
 
-/** The last process of a sandbox that was killed may take a moment to be gone. */
-function removeOnceEmpty(folder: string, tries: number): void {
+/** The last process of a sandbox that was killed may take a moment to be gone, and on a busy machine seconds. */
+function removeOnceEmpty(folder: string, pause: number): void {
   rmdir(folder, (error) => {
-    if (error?.code === 'EBUSY' && tries > 0)
-      setTimeout(() => removeOnceEmpty(folder, tries - 1), REMOVAL_PAUSE_MS).unref()
+    if (error?.code === 'EBUSY' && pause <= LONGEST_PAUSE_MS)
+      setTimeout(() => removeOnceEmpty(folder, pause * 1.5), pause).unref()
   })
 }

@@ -25,24 +25,31 @@ async function ask(run: number, tool: string, input: object): Promise<CallAnswer
   return value
 }
 
+/** The functions of an interface and no others: `to-string` would find one that every object has. */
+function interfaceOf(functions: object): object {
+  return Object.assign(Object.create(null), functions)
+}
+
 async function execute({ run, code: task }: Extract<OutsideFrame, { kind: 'run' }>): Promise<void> {
   try {
     const { instantiate } = (await import(pathToFileURL(join(folder, 'agent.js')).href)) as { instantiate: Instantiate }
     const { Module } = (globalThis as unknown as { WebAssembly: { Module: new (bytes: Uint8Array) => object } })
       .WebAssembly
     const agent = await instantiate((path) => new Module(readFileSync(join(folder, path))), {
-      'cordon:agent/model': {
+      'cordon:agent/model': interfaceOf({
         complete: async (request: string) => (await ask(run, 'model.complete', { request })).text,
-      },
-      'cordon:agent/tools': {
+      }),
+      'cordon:agent/tools': interfaceOf({
         catalog: async () => (await ask(run, 'tools.catalog', {})).text,
         call: async (tool: string, input: string) => (await ask(run, 'tools.call', { tool, input })).text,
-      },
-      'cordon:agent/storage': {
+      }),
+      'cordon:agent/storage': interfaceOf({
         get: async (key: string) => (await ask(run, 'storage.get', { key })).data ?? undefined,
         set: async (key: string, value: string) => void (await ask(run, 'storage.set', { key, value })),
-      },
-      'cordon:agent/console': { log: (text: string) => say({ kind: 'out', run, stream: 'stderr', text: `${text}\n` }) },
+      }),
+      'cordon:agent/console': interfaceOf({
+        log: (text: string) => say({ kind: 'out', run, stream: 'stderr', text: `${text}\n` }),
+      }),
     })
     say({ kind: 'done', run, value: await agent.run(task), error: null, limit: null, files: [] })
   } catch (error) {

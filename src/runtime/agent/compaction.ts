@@ -15,6 +15,12 @@ export const SUMMARY_REQUEST: string =
   'decided; which files were read, made or changed, and how; commands and their outcomes; what is open, and the very next step. ' +
   'Leave out what is done with. Write no greeting and call no tool.'
 
+/** A summary as the model reads it, in the place of what it sums up. */
+export function summaryMessage(summary: string): Message {
+  const text = `What happened so far, in short (the conversation was longer than fits):\n\n${summary}`
+  return { role: 'user', parts: [{ type: 'text', text }] }
+}
+
 /** Tokens of the parts of a request, roughly. */
 export function tokensOf(messages: readonly Message[], system = '', tools: readonly OfferedTool[] = []): number {
   const characters = messages.reduce((sum, message) => sum + lengthOf(message), 0)
@@ -67,4 +73,17 @@ function shortened(message: Message, limit: number): Message {
     ...message,
     parts: message.parts.map((part) => (part.type === 'text' ? { ...part, text: cut(part.text) } : part)),
   }
+}
+
+/** A conversation as one text, calls and results included. */
+export function toldAsText(messages: readonly Message[]): Message {
+  const lines = messages.flatMap((message): string[] => {
+    if (message.role === 'results') return message.results.map(({ name, text }) => `Result of ${name}: ${text}`)
+    const who = message.role === 'user' ? 'User' : 'You'
+    return message.parts.flatMap((part): string[] => {
+      if (part.type === 'text') return [`${who}: ${part.text}`]
+      return part.type === 'call' ? [`You called ${part.name}: ${JSON.stringify(part.input)}`] : []
+    })
+  })
+  return { role: 'user', parts: [{ type: 'text', text: `Our conversation so far:\n\n${lines.join('\n\n')}` }] }
 }

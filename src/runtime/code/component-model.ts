@@ -2,55 +2,123 @@
 
 import type { Upstream } from '../../egress/upstream.ts'
 import type { Policy } from '../../policy/policy.ts'
-import type { Message } from '../../providers/conversation.ts'
-import type { Resolver } from '../../system/dns.ts'
+import type { AssistantPart, Json, Message, OfferedTool, WireName } from '../../providers/conversation.ts'
+import { machineResolver, type Resolver } from '../../system/dns.ts'
 import { Fault } from '../../system/fault.ts'
 import type { Machine } from '../../system/machine.ts'
-import { isRecord } from '../../system/record.ts'
+import { isRecord, recordOf } from '../../system/record.ts'
 import { keyOf, openConfig } from '../agent/config.ts'
 import { openModel } from '../agent/model.ts'
+import { systemPrompt } from '../agent/system-prompt.ts'
+import { machineUpstream } from '../command/machine-upstream.ts'
+import type { LoadedPolicy } from '../policy/load.ts'
+import type { Session } from '../session/session.ts'
+
+/** A request and its answer are JSON (`cordon agent wit`); of the tools it names, those that are offered reach the model. */
+export type ComponentModel = (request: string, offered: readonly OfferedTool[], signal: AbortSignal) => Promise<string>
+
+export interface ComponentModelParts {
+  readonly machine: Machine
+  readonly policy: () => Policy
+  readonly resolver: Resolver
+  readonly upstream: Upstream
+  /** What the model is told where a request says nothing. */
+  readonly system: (model: { readonly name: string; readonly provider: string }) => string
+}
 
 const MAX_MESSAGES = 1000
 
-/** Opens it. Throws a Fault when no provider is configured. */
-export function openComponentModel(
-  machine: Machine,
-  policy: () => Policy,
-  resolver: Resolver,
-  upstream: Upstream,
-): (request: string, signal: AbortSignal) => Promise<string> {
+/** The model of a component in a session. Throws a Fault when no provider is configured. */
+export function modelFor(machine: Machine, loaded: () => LoadedPolicy, session: Session): ComponentModel {
+  return openComponentModel({
+    machine,
+    policy: () => loaded().policy,
+    resolver: machineResolver(),
+    upstream: machineUpstream(machine, loaded().sandbox),
+    system: (model) =>
+      systemPrompt({
+        root: loaded().root,
+        mode: session.mode,
+        agent: session.agent,
+        date: new Date().toISOString().slice(0, 10),
+        platform: process.platform,
+        model: loaded().session.hideModel.value ? null : model,
+        instructions: [],
+        skills: [],
+        untrustedSkills: 0,
+        forTask: false,
+      }),
+  })
+}
+
+export function openComponentModel({ machine, system, ...parts }: ComponentModelParts): ComponentModel {
   const { config } = openConfig(machine)
   const profile = config.profile === null ? undefined : config.profiles.get(config.profile)
   if (!profile)
     throw new Fault('no-provider', 'no model provider is configured', { remedy: 'Set one up: cordon login' })
-  const model = openModel({
-    profile,
-    key: keyOf(profile, machine, false),
-    machine,
-    policy,
-    resolver,
-    upstream,
-    dumps: null,
-  })
-  return async (request, signal) => {
-    const { system, messages } = parseRequest(request, profile.wire)
-    let text = ''
-    for await (const event of model.ask({ system, messages, tools: [] }, { signal })) {
-      if (event.type === 'text') text += event.text
+  const model = openModel({ ...parts, profile, key: keyOf(profile, machine, false), machine, dumps: null })
+  return async (request, offered, signal) => {
+    const asked = parseRequest(request, profile.wire)
+    const own = asked.system ?? system({ name: model.name, provider: model.profile })
+    const tools = offered
+      .filter(({ name }) => asked.tools.has(name))
+      .map(({ name, description, input }) => ({ name, description, input }))
+    for await (const event of model.ask({ system: own, messages: asked.messages, tools }, { signal })) {
+      if (event.type !== 'done') continue
+      const { message, stop, usage } = event
+      const text = message.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('')
+      const { context, maxTokens } = model
+      return JSON.stringify({ text, message, stop, usage, cost: model.cost(usage), context, maxTokens })
     }
-    return JSON.stringify({ text })
+    throw new Fault('provider-cut', 'the answer had no end')
   }
 }
 
-function parseRequest(text: string, wire: 'anthropic' | 'openai-chat' | 'openai-responses' | 'gemini') {
+interface Asked {
+  /** Null: Cordon's own. */
+  readonly system: string | null
+  readonly messages: readonly Message[]
+  readonly tools: ReadonlySet<unknown>
+}
+
+/** Reads a request; nothing in it is believed. */
+export function parseRequest(text: string, wire: WireName): Asked {
   const value: unknown = JSON.parse(text)
   if (!isRecord(value) || !Array.isArray(value.messages) || value.messages.length > MAX_MESSAGES) {
     throw new Fault('bad-config', 'a request holds {"system": "…", "messages": [{"role": "user", "text": "…"}]}')
   }
-  const messages = value.messages.map((one: unknown): Message => {
-    const { role, text } = isRecord(one) ? one : {}
-    const parts = [{ type: 'text' as const, text: String(text ?? '') }]
-    return role === 'assistant' ? { role, wire, parts } : { role: 'user', parts }
-  })
-  return { system: String(value.system ?? ''), messages }
+  return {
+    system: typeof value.system === 'string' ? value.system : null,
+    messages: value.messages.map((one) => messageOf(recordOf(one), wire)),
+    tools: new Set(Array.isArray(value.tools) ? value.tools : []),
+  }
+}
+
+/** A message with `parts` or `results`, as an answer holds it, or one of plain `text`. */
+function messageOf(given: Readonly<Record<string, unknown>>, wire: WireName): Message {
+  const { role, text, parts, results } = given
+  if (role === 'results') {
+    const list = Array.isArray(results) ? results.map(recordOf) : []
+    return {
+      role,
+      results: list.map(({ id, name, text, isError }) => ({
+        id: String(id),
+        name: String(name),
+        text: String(text ?? ''),
+        isError: isError === true,
+      })),
+    }
+  }
+  const own = Array.isArray(parts) ? parts.map(recordOf) : [{ type: 'text', text: text ?? '' }]
+  if (role === 'assistant') return { role, wire, parts: own.flatMap(assistantPart) }
+  return { role: 'user', parts: own.map((part) => ({ type: 'text' as const, text: String(part.text ?? '') })) }
+}
+
+function assistantPart(part: Readonly<Record<string, unknown>>): AssistantPart[] {
+  const opaque = part.opaque === undefined ? {} : { opaque: part.opaque as Json }
+  const text = String(part.text ?? '')
+  if (part.type === 'text') return [{ type: 'text', text }]
+  if (part.type === 'thinking') return [{ type: 'thinking', text, ...opaque }]
+  if (part.type !== 'call') return []
+  return [{ type: 'call', id: String(part.id), name: String(part.name), input: recordOf(part.input), ...opaque }]
 }

@@ -1,90 +1,22 @@
-/** Agents that are WASM components (T6): built with optional tools, loaded only as the signed manifest names them, run in the OS sandbox. */
+/** Agents that are WASM components (T6): loaded only as the signed manifest names them, run in the OS sandbox, served from outside of it. */
 
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { createRequire, stripTypeScriptTypes } from 'node:module'
-import { dirname, join } from 'node:path'
-import { AGENT_WIT, componentImports, foreignImports } from '../../code/component/imports.ts'
+import { join } from 'node:path'
 import type { CallAnswer } from '../../code/frame.ts'
 import { type ProgramResult, startInterpreter } from '../../code/interpreter.ts'
 import type { ComponentSetting } from '../../manifest/schema/settings.ts'
 import { type Backend, requireCapable } from '../../sandbox/backend.ts'
+import { openCgroups } from '../../sandbox/limits-cgroup.ts'
 import { planCodeRoom } from '../../sandbox/oci/code-room.ts'
-import { machineResolver } from '../../system/dns.ts'
 import { Fault, messageOf } from '../../system/fault.ts'
 import type { Machine } from '../../system/machine.ts'
 import { isRecord } from '../../system/record.ts'
-import { openOwnDirectory, writeOwnJson } from '../../system/state.ts'
-import { uniqueName } from '../../system/unique-name.ts'
-import { machineUpstream } from '../command/machine-upstream.ts'
-import type { LoadedPolicy } from '../policy/load.ts'
+import { cappedText } from '../agent/result-text.ts'
 import type { Session } from '../session/session.ts'
+import { componentFiles, requireOwnImports } from './component-files.ts'
+import type { ComponentModel } from './component-model.ts'
+import { type ComponentStorage, openStorage } from './component-storage.ts'
 import { answerOf, insideFolder } from './port.ts'
-
-export { AGENT_WIT } from '../../code/component/imports.ts'
-
-/** The versions that were tried together. */
-export const COMPONENT_TOOLS: readonly string[] = [
-  '@bytecodealliance/jco@1.35.0',
-  '@bytecodealliance/componentize-js@0.23.0',
-]
-
-/** Where the optional tools are installed: among Cordon's own state, which no command can write. */
-export function toolsFolder(machine: Machine): string {
-  return join(machine.stateDir, 'component-tools')
-}
-
-/** A module of the tools. Never the project's: its packages are what an agent can write. */
-function toolModule(machine: Machine, name: string): Record<string, unknown> {
-  try {
-    return createRequire(join(toolsFolder(machine), 'package.json'))(name) as Record<string, unknown>
-  } catch (error) {
-    throw new Fault('no-engine', `the tools for components are not installed (${name})`, {
-      cause: error,
-      remedy: `Install them (about 380 MB): npm install --prefix ${toolsFolder(machine)} ${COMPONENT_TOOLS.join(' ')}`,
-    })
-  }
-}
-
-/** Makes a component from one file of JavaScript or TypeScript. */
-export async function buildComponent(machine: Machine, source: string): Promise<Uint8Array> {
-  const tools = toolModule(machine, '@bytecodealliance/componentize-js')
-  const componentize = tools.componentize as (source: string, options: object) => Promise<{ component: Uint8Array }>
-  const code =
-    source.endsWith('.js') || source.endsWith('.mjs')
-      ? readFileSync(source, 'utf8')
-      : stripTypeScriptTypes(readFileSync(source, 'utf8'))
-  const draft = join(openOwnDirectory(machine.stateDir), `wit-${uniqueName()}`)
-  mkdirSync(draft, { mode: 0o700 })
-  try {
-    writeFileSync(join(draft, 'agent.wit'), AGENT_WIT)
-    const disableFeatures = ['stdio', 'random', 'clocks', 'http', 'fetch-event']
-    const { component } = await componentize(code, {
-      witPath: join(draft, 'agent.wit'),
-      worldName: 'agent',
-      disableFeatures,
-    })
-    requireOwnImports(component)
-    return component
-  } finally {
-    rmSync(draft, { recursive: true, force: true })
-  }
-}
-
-/** Throws the fault of bytes that are no component, or one that would reach beyond `cordon:agent`. */
-export function requireOwnImports(bytes: Uint8Array): void {
-  let foreign: readonly string[]
-  try {
-    foreign = foreignImports(componentImports(bytes))
-  } catch (error) {
-    throw new Fault('bad-component', `it does not load: ${messageOf(error)}`, { cause: error })
-  }
-  if (foreign.length === 0) return
-  throw new Fault('bad-component', `it does not load: it imports ${foreign.join(', ')}, which is not of cordon:agent`, {
-    remedy:
-      'A component may import the interfaces model, tools, storage and console of cordon:agent, and nothing else.',
-  })
-}
 
 export function hashOf(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex')
@@ -100,64 +32,18 @@ export function entryOf(entries: readonly ComponentSetting[], bytes: Uint8Array)
   })
 }
 
-/** The component as files that Node runs, made once for the same bytes. */
-async function transpiled(machine: Machine, bytes: Uint8Array): Promise<string> {
-  const base = join(openOwnDirectory(machine.stateDir), 'components')
-  const folder = join(base, hashOf(bytes))
-  if (existsSync(join(folder, 'agent.js'))) return folder
-  const { transpile } = toolModule(machine, '@bytecodealliance/jco') as {
-    transpile: (bytes: Uint8Array, options: object) => Promise<{ files: Record<string, Uint8Array> }>
-  }
-  const calls = [
-    'tools@0.1.0#call',
-    'tools@0.1.0#catalog',
-    'model@0.1.0#complete',
-    'storage@0.1.0#get',
-    'storage@0.1.0#set',
-  ]
-  const { files } = await transpile(bytes, {
-    name: 'agent',
-    instantiation: 'async',
-    asyncMode: 'jspi',
-    asyncImports: calls.map((call) => `cordon:agent/${call}`),
-    asyncExports: ['run'],
-    nodejsCompat: false,
-    wasiShim: false,
-    noTypescript: true,
-    base64Cutoff: 0,
-  })
-  const draft = join(base, `draft-${uniqueName()}`)
-  for (const [name, content] of Object.entries(files)) {
-    const path = join(draft, name)
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-    writeFileSync(path, content)
-  }
-  writeFileSync(join(draft, 'package.json'), '{"type":"module"}\n')
-  renameSync(draft, folder)
-  return folder
-}
-
-/** One answer of the configured model to one conversation. */
-export async function openModelFor(machine: Machine, loaded: () => LoadedPolicy): Promise<ComponentRun['complete']> {
-  const { openComponentModel } = await import('./component-model.ts')
-  return openComponentModel(
-    machine,
-    () => loaded().policy,
-    machineResolver(),
-    machineUpstream(machine, loaded().sandbox),
-  )
-}
-
 export interface ComponentRun {
   readonly bytes: Uint8Array
   readonly entry: ComponentSetting
   readonly task: string
   readonly session: Session
+  /** The project: what it keeps is this project's. */
+  readonly root: string
   readonly machine: Machine
   readonly backend: Backend
   readonly milliseconds: number
   /** One turn of a model; null where none is configured, or the manifest gives it none. */
-  readonly complete: ((request: string, signal: AbortSignal) => Promise<string>) | null
+  readonly complete: ComponentModel | null
   readonly signal: AbortSignal
 }
 
@@ -165,27 +51,31 @@ export interface ComponentRun {
 const PAGES_PER_MB = 16
 const MAX_CALLS = 10_000
 const OUTPUT_BYTES: number = 1024 ** 2
+/**
+ * Of Node, beside the memory of the component: V8 holds one memory to the limit, and the process all of them, its tables and its code. Without
+ * a control group it is a limit of address space to be written, of which V8 reserves half a gigabyte for code.
+ */
+const OWN_MEMORY = { group: 512 * 1024 ** 2, process: 4 * 1024 ** 3 }
 
 /** Runs a component that was checked; what it imports is served here, outside its sandbox. */
 export async function runComponent(run: ComponentRun): Promise<ProgramResult> {
   requireOwnImports(run.bytes)
+  requireSuspension()
   const { machine, backend, entry } = run
-  const folder = await transpiled(machine, run.bytes)
+  const folder = await componentFiles(machine, backend, run.bytes)
   const inside = insideFolder()
-  const megabytes = Math.ceil(entry.memoryBytes / 1024 ** 2)
-  const argv = [
-    process.execPath,
-    `--wasm-max-mem-pages=${megabytes * PAGES_PER_MB}`,
-    '--disable-warning=ExperimentalWarning',
-    ...[join(inside, 'component.mjs'), folder],
-  ]
+  const pages = Math.ceil(entry.memoryBytes / 1024 ** 2) * PAGES_PER_MB
+  const flags = [`--wasm-max-mem-pages=${pages}`, '--max-old-space-size=256', '--disable-warning=ExperimentalWarning']
+  const argv = [process.execPath, ...flags, join(inside, 'component.mjs'), folder]
+  const own = openCgroups()?.support.memory ? OWN_MEMORY.group : OWN_MEMORY.process
   const interpreter = startInterpreter(async (io) => {
-    const plan = planCodeRoom({ argv, reads: [process.execPath, inside, folder], limits: { processes: 64 } })
+    const limits = { processes: 64, memoryBytes: entry.memoryBytes + own, scratchBytes: 1024 ** 2 }
+    const plan = planCodeRoom({ argv, reads: [process.execPath, inside, folder], limits })
     requireCapable(backend, plan, io)
     const { exitCode } = await backend.launch(plan, io)
     return { exitCode, notes: [] }
   })
-  const storage = openStorage(machine, entry)
+  const storage = openStorage(machine, run.root, entry)
   try {
     return await interpreter.run({
       code: run.task,
@@ -204,25 +94,32 @@ export async function runComponent(run: ComponentRun): Promise<ProgramResult> {
   }
 }
 
+function requireSuspension(): void {
+  const { WebAssembly } = globalThis as unknown as { WebAssembly: object }
+  if ('Suspending' in WebAssembly) return
+  throw new Fault('no-engine', `Node ${process.versions.node} cannot suspend WASM (JSPI)`, {
+    remedy: 'Run Cordon with Node 24.21 or newer.',
+  })
+}
+
 type Served = CallAnswer & { readonly ok: boolean }
 
 const no = (text: string, code: string): Served => ({ ok: false, text, code })
 
 async function serve(
-  { session, entry, complete }: ComponentRun,
+  { session, entry, complete, machine }: ComponentRun,
   storage: ComponentStorage,
   name: string,
   input: Record<string, unknown>,
   signal: AbortSignal,
 ): Promise<Served> {
+  const offered = () => session.tools().filter((tool) => entry.tools.includes(tool.name))
   switch (name) {
-    case 'tools.catalog': {
-      const offered = session.tools().filter((tool) => entry.tools.includes(tool.name))
+    case 'tools.catalog':
       return {
         ok: true,
-        text: JSON.stringify(offered.map(({ name, description, input }) => ({ name, description, input }))),
+        text: JSON.stringify(offered().map(({ name, description, input }) => ({ name, description, input }))),
       }
-    }
     case 'tools.call': {
       const tool = String(input.tool)
       if (!entry.tools.includes(tool)) return no(`${tool} is not among the tools of this component`, 'denied')
@@ -232,10 +129,12 @@ async function serve(
       } catch {
         return no('the input is no JSON', 'bad-input')
       }
-      const { ok, text, data, code } = answerOf(await session.call(tool, given, { signal })) as Served
-      return ok
-        ? { ok, text: JSON.stringify({ text, ...(data !== undefined && { data }) }) }
-        : no(text, code ?? 'failed')
+      const result = await session.call(tool, given, { signal })
+      const { ok, data, isError, code } = answerOf(result)
+      // The words are those that a model reads, whoever asks it.
+      const text = cappedText(result, join(machine.cacheDir, 'spill', session.id))
+      if (!ok) return no(text, code ?? 'failed')
+      return { ok, text: JSON.stringify({ text, ...(data !== undefined && { data }), ...(isError && { isError }) }) }
     }
     case 'storage.get':
       return { ok: true, text: '', data: storage.get(String(input.key)) }
@@ -246,42 +145,11 @@ async function serve(
     case 'model.complete':
       if (!complete) return no('this component has no model', 'no-model')
       try {
-        return { ok: true, text: await complete(String(input.request), signal) }
+        return { ok: true, text: await complete(String(input.request), offered(), signal) }
       } catch (error) {
         return no(messageOf(error), 'model')
       }
     default:
       return no(`there is no ${name}`, 'unknown-tool')
-  }
-}
-
-interface ComponentStorage {
-  get(key: string): string | null
-  /** False when it would be more than the quota. */
-  set(key: string, value: string): boolean
-}
-
-/** A file of its own for each component, by its name in the manifest. */
-function openStorage(machine: Machine, { name, storageBytes }: ComponentSetting): ComponentStorage {
-  const file = join(
-    openOwnDirectory(join(machine.stateDir, 'component-storage')),
-    `${createHash('sha256').update(name).digest('hex').slice(0, 32)}.json`,
-  )
-  let entries: Record<string, string> = {}
-  try {
-    const known: unknown = JSON.parse(readFileSync(file, 'utf8'))
-    if (isRecord(known)) entries = Object.fromEntries(Object.entries(known).map(([key, value]) => [key, String(value)]))
-  } catch {
-    // Nothing was kept yet.
-  }
-  return {
-    get: (key) => (Object.hasOwn(entries, key) ? entries[key]! : null),
-    set: (key, value) => {
-      const next = { ...entries, [key]: value }
-      if (Buffer.byteLength(JSON.stringify(next)) > storageBytes) return false
-      entries = next
-      writeOwnJson(file, entries)
-      return true
-    },
   }
 }

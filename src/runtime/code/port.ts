@@ -212,6 +212,8 @@ export function openSessionCode(options: CodeOptions): SessionCode {
       if (script?.idle) clearTimeout(script.idle)
       dropSpare()
       await Promise.allSettled([...running].map(end))
+      // Rooms that were laid out ahead for the next program would stay as long as this process.
+      backend.release()
     },
   }
 }

@@ -1,7 +1,8 @@
 /** The changes of one command: held by rules while it runs, kept so that they can be undone, and told afterwards. */
 
+import type { Decision } from '../../policy/decision.ts'
 import type { ChangePlan } from '../../sandbox/changes.ts'
-import { changeRules, gitKeyText } from '../../sandbox/protect/change-rules.ts'
+import { changeRules, type GitConfigs, gitKeyText } from '../../sandbox/protect/change-rules.ts'
 import type { ProtectFacts } from '../../sandbox/protect/protect.ts'
 import { changeViolation, unkeptViolation, type Violation } from '../../sandbox/violation.ts'
 import { CallStore, DEFAULT_PRUNE } from '../../undo/call-store.ts'
@@ -10,6 +11,9 @@ import { type NetChanges, netChanges } from '../../undo/net-changes.ts'
 /** Larger files are not copied before they are written, and a command's copies together take no more. */
 const FILE_BYTES = 64 * 1024 * 1024
 const TOTAL_BYTES = 1024 * 1024 * 1024
+
+/** What is appended to a large log is told as not kept; a command that is known to destroy may not even do that. */
+const MUST = { undo: 'everything', keeping: 'but-appends', none: 'nothing' } as const
 
 /** What a command changed, by name. */
 export interface CommandChanges extends NetChanges {
@@ -22,20 +26,36 @@ export interface CommandChanges extends NetChanges {
   readonly noted: readonly string[]
 }
 
+/** What is known of the command whose changes are kept. */
+export interface KeptCommand {
+  readonly argv: readonly string[]
+  readonly session?: string
+  /** Why nobody was asked: nothing is changed that cannot be kept. */
+  readonly relies?: Decision['relies']
+}
+
 /** One command's changes, from before it starts until it is told what they were. */
 export class HeldChanges {
   readonly plan: ChangePlan
   readonly #store: CallStore
   readonly #id: string
 
-  constructor(facts: ProtectFacts, stateDir: string, argv: readonly string[], free: readonly string[], must: boolean) {
+  constructor(
+    facts: ProtectFacts,
+    configs: GitConfigs,
+    stateDir: string,
+    command: KeptCommand,
+    free: readonly string[],
+  ) {
+    const { argv, session, relies } = command
     this.#store = new CallStore(stateDir)
-    const { id, folder } = this.#store.begin({ roots: facts.write, what: nameOf(argv) })
+    const about = { roots: facts.write, what: nameOf(argv), ...(session !== undefined && { session }) }
+    const { id, folder } = this.#store.begin(about)
     this.#id = id
     this.plan = {
-      rules: changeRules(facts),
+      rules: changeRules(facts, configs),
       gitKeys: gitKeyText(facts.hosts ?? []),
-      keep: { folder, fileBytes: FILE_BYTES, totalBytes: TOTAL_BYTES, must },
+      keep: { folder, fileBytes: FILE_BYTES, totalBytes: TOTAL_BYTES, must: MUST[relies ?? 'none'] },
       free,
     }
   }

@@ -1,6 +1,7 @@
 /** Commands for the bash tool: in the sandbox, captured, with background handles that die with the session. */
 
 import type { SessionFacts } from '../../policy/call.ts'
+import type { Decision } from '../../policy/decision.ts'
 import type { LaunchIo } from '../../sandbox/backend.ts'
 import type { ShellFacts } from '../../shell/facts.ts'
 import { Fault } from '../../system/fault.ts'
@@ -16,6 +17,8 @@ import { RunnerPool } from './runner-pool.ts'
 import { type CommandGroup, planText, type TextPlan } from './text-plan.ts'
 
 export interface CommandPortOptions {
+  /** Whose commands they are, for undo. */
+  readonly session?: string
   /** The policy that a command is placed by at this moment. */
   readonly placing: (reach: CallReach) => LoadedPolicy
   readonly facts: () => SessionFacts
@@ -30,7 +33,11 @@ export interface CommandPortOptions {
 /** What one call's commands may reach, and who hears how they came out. */
 export interface CommandCall {
   /** The command as it was decided, with what was found out about it then: nothing else is run. */
-  readonly decided: { readonly command: string; readonly facts: ShellFacts | null; readonly relies?: 'undo' }
+  readonly decided: {
+    readonly command: string
+    readonly facts: ShellFacts | null
+    readonly relies?: Decision['relies']
+  }
   readonly reach: CallReach
   readonly heard: (outcome: RunOutcome) => void
   /** The same for a command in the background, after the call itself has ended. */
@@ -85,8 +92,10 @@ export function openCommands(options: CommandPortOptions): SessionCommands {
     const { text, patterns, grants, paths, envVars, rules } = group
     const { cwd, timeoutMs } = how
     const argv = ['/bin/bash', '-c', '--', text]
-    const mustKeep = call.decided.relies === 'undo'
-    const request = { argv, cwd, timeoutMs, patterns, grants, paths, envVars, rules, mustKeep }
+    const { relies } = call.decided
+    const { session } = options
+    const own = { ...(relies && { relies }), ...(session !== undefined && { session }) }
+    const request = { argv, cwd, timeoutMs, patterns, grants, paths, envVars, rules, ...own }
     const loaded = options.placing(call.reach)
     try {
       const outcome = await launch(loaded, request, io)

@@ -6,6 +6,7 @@ import type { EgressEvent } from '../../egress/event.ts'
 import { createEgressLog } from '../../egress/event-log.ts'
 import type { EgressRules } from '../../egress/rules.ts'
 import { isInside } from '../../files/baseline.ts'
+import type { Decision } from '../../policy/decision.ts'
 import type { PathRule } from '../../policy/policy.ts'
 import {
   type Arrangement,
@@ -74,8 +75,10 @@ export interface RunRequest {
   readonly asksHosts?: boolean
   /** What it looks for in vain is told with the result (`cordon learn`). */
   readonly learns?: boolean
-  /** Nobody was asked because undo covers it: nothing is changed that cannot be kept, and without undo it does not run. */
-  readonly mustKeep?: boolean
+  /** Why nobody was asked: nothing is changed that cannot be kept, and with `undo` it does not run where nothing is kept. */
+  readonly relies?: Decision['relies']
+  /** Whose command it is, for undo. */
+  readonly session?: string
 }
 
 export interface RunIo extends LaunchIo {
@@ -97,6 +100,8 @@ export interface RunOutcome {
   readonly egress: readonly EgressEvent[]
   /** The listed ports on which it served. */
   readonly served: readonly ServedPort[]
+  /** Registries of its bundles that have changed since they were signed, in words. */
+  readonly drift: string | null
 }
 
 /** A plan of which the room is known. */
@@ -207,7 +212,7 @@ export class CommandRunner {
       // Without Landlock or a listener of seccomp's, what was planted is settled after the run, as on older kernels.
       if (error.code === 'changes-door' && this.#holdsChanges) {
         this.#holdsChanges = false
-        if (request.mustKeep) throw withoutUndo(error)
+        if (request.relies === 'undo') throw withoutUndo(error)
       }
       // Something was moved between the look and the mounts: look again, once.
       else if (!MOVED.has(error.code)) throw error
@@ -223,7 +228,7 @@ export class CommandRunner {
   }
 
   async #attempt(request: RunRequest, io: RunIo): Promise<RunOutcome> {
-    if (request.mustKeep && !this.#holdsChanges) throw withoutUndo(null)
+    if (request.relies === 'undo' && !this.#holdsChanges) throw withoutUndo(null)
     const expected = this.#expected?.request === request ? this.#expected.preparing : null
     this.#expected = null
     const arrangement = this.#backend.arrange ? await this.#arrange(request) : null
@@ -288,6 +293,7 @@ export class CommandRunner {
         changes,
         egress: egress.events(),
         served: ports.served(),
+        drift: await this.#drift(request),
       }
     } finally {
       const { begun, door } = underway
@@ -343,6 +349,7 @@ export class CommandRunner {
       cwd: request.cwd,
       reads,
       writes,
+      scratch: shows ? this.#privateOwn() : [],
       standIns: shows ? [...(door?.standIns ?? []), ...this.#nameSettings()] : [],
       unixSockets: (door?.sockets.length ?? 0) > 0,
     }
@@ -356,13 +363,7 @@ export class CommandRunner {
       let changes: HeldChanges | null = null
       try {
         changes = this.#holdsChanges
-          ? new HeldChanges(
-              facts,
-              this.#machine.stateDir,
-              request.argv,
-              this.#existing(furnished.writes),
-              request.mustKeep === true,
-            )
+          ? new HeldChanges(facts, guard.configs, this.#machine.stateDir, request, this.#existing(furnished.writes))
           : null
         // One that began meanwhile may have moved what was being looked for.
         this.#hidden.requireAll(hidden, this.#moving(guard.alive))
@@ -410,6 +411,13 @@ export class CommandRunner {
     return { room: () => planRoom(room), limits, sockets, complete, ...(arrangement && { arrangement }) }
   }
 
+  /** Cordon's configuration, where the person's skills in it are shown: private, with nothing but those. A mask would hide them as well. */
+  #privateOwn(): string[] {
+    const own = this.#files.canonical(this.#machine.configDir)
+    const { reads, writes } = this.#placement
+    return [...reads, ...writes].some((path) => path !== own && isInside(path, own)) ? [own] : []
+  }
+
   /** What commands that run now, here or in other processes, could move of the secrets. */
   #moving(alive: readonly TreeBaseline[]): readonly Movable[] {
     return [...this.#running, ...alive.map((baseline) => baseline.movable ?? {})]
@@ -422,6 +430,14 @@ export class CommandRunner {
     )
     const onPath = writablePathFolders(this.#machine.env.PATH ?? '', this.#placement.writes, this.#files)
     return [...this.#hidden.frozen, ...programs, ...onPath]
+  }
+
+  async #drift(request: RunRequest): Promise<string | null> {
+    const applied = this.#bundles(request)
+    if (!applied.some(({ bundle }) => bundle.registries.length > 0)) return null
+    const { driftLine, registryDrift } = await import('../policy/registry-drift.ts')
+    const drift = registryDrift(this.#loaded, this.#machine, applied)
+    return drift && driftLine(drift)
   }
 
   #bundles(request: RunRequest): AppliedBundle[] {

@@ -30,7 +30,7 @@ export class UndoCover {
 
   /** Decides a call, with undo where it covers what the call could destroy. */
   evaluate(policy: Policy, session: SessionFacts, call: ToolCall): Decision {
-    return evaluate(policy, { ...session, undo: this.#covers(policy, session, call) }, call)
+    return evaluate(policy, { ...session, ...this.#covers(policy, session, call) }, call)
   }
 
   /** Changes do not go through the init here. */
@@ -43,13 +43,18 @@ export class UndoCover {
     this.#note(nameOf(root, command))
   }
 
-  #covers({ root, additionalDirectories }: Policy, session: SessionFacts, { shell }: ToolCall): boolean {
-    if (shell === null || process.platform !== 'linux') return false
+  #covers(
+    { root, additionalDirectories }: Policy,
+    session: SessionFacts,
+    { shell }: ToolCall,
+  ): Pick<SessionFacts, 'undo' | 'unkept'> {
+    if (shell === null || process.platform !== 'linux') return { undo: false }
+    const gaps = this.#gaps()
+    if (gaps.length > 0 && gaps.includes(nameOf(root, shell.command))) return { undo: false, unkept: true }
     const own = this.#deviceOf(this.#stateDir)
     const roots = [root, ...additionalDirectories.map(({ value }) => value), ...session.roots]
-    if (own === null || roots.some((one) => this.#deviceOf(one) !== own)) return false
-    const gaps = this.#gaps()
-    return gaps.length === 0 || !(gaps.includes(NO_DOOR) || gaps.includes(nameOf(root, shell.command)))
+    const isNear = own !== null && roots.every((one) => this.#deviceOf(one) === own)
+    return { undo: isNear && !gaps.includes(NO_DOOR) }
   }
 
   /** Hard links do not reach from one file system to another. */

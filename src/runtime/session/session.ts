@@ -36,7 +36,7 @@ import type { PermissionRow, SandboxView, SessionEvent } from './event.ts'
 import { type CallChanges, KeptChanges } from './kept-changes.ts'
 import { SessionListeners } from './listeners.ts'
 import { LiveHistory } from './live-history.ts'
-import { type CallReach, NO_REACH } from './policy.ts'
+import { NO_REACH } from './policy.ts'
 import { type QuestionParts, SessionQuestions } from './questions.ts'
 import { reachOf } from './reach.ts'
 import { SessionState } from './state.ts'
@@ -82,7 +82,8 @@ interface Underway {
   call: string | null
   /** The call whose program made it. */
   readonly within: string | null
-  reach: CallReach
+  /** True when a person was asked and said yes. */
+  agreed: boolean
   readonly outcomes: RunOutcome[]
   /** What its file tools changed. */
   readonly changes: CallChanges[]
@@ -97,7 +98,7 @@ export class Session {
   readonly #commands: SessionCommands
   readonly #web: WebPort
   readonly #code: SessionCode
-  readonly #tools: ReadonlyMap<string, SessionTool>
+  readonly #tools: Map<string, SessionTool>
   readonly #store: SessionStore
   readonly #history: LiveHistory
   readonly #listeners = new SessionListeners((message) => this.#noteFailure(message))
@@ -131,6 +132,7 @@ export class Session {
     const brief = loaded.session.discoveryBrief
     if (brief !== null) this.#widenByBrief(readBrief(brief, files))
     this.#commands = openCommands({
+      session: id,
       placing: (reach) => view.placing(reach),
       facts: () => view.facts(),
       openRunner: (policy) =>
@@ -200,13 +202,21 @@ export class Session {
     })
   }
 
+  /** Offers further tools from now on; each call of one is decided, asked about and recorded like every other. */
+  offer(tools: readonly Tool[]): void {
+    for (const tool of tools) {
+      if (this.#tools.has(tool.name)) throw new Fault('tool-name', `there is a tool "${tool.name}" already`)
+      this.#tools.set(tool.name, tool)
+    }
+  }
+
   /** Runs one call: done, denied, refused or failed, never anything else. */
   async call(tool: string, input: unknown, options: CallOptions = {}): Promise<ToolResult> {
     const signal = options.signal ? AbortSignal.any([options.signal, this.#ended.signal]) : this.#ended.signal
     const underway: Underway = {
       call: null,
       within: options.within ?? null,
-      reach: NO_REACH,
+      agreed: false,
       outcomes: [],
       changes: [],
     }
@@ -347,7 +357,7 @@ export class Session {
         return record
       },
       approve: (parsed, decision, signal) => this.#approve(parsed, decision, signal, underway),
-      run: (parsed, { relies }, signal) => this.#run(parsed, relies, signal, underway),
+      run: (parsed, decision, signal) => this.#run(parsed, decision, signal, underway),
       // A3: a hit is flagged to the agent and taints the session.
       scan: (_, output) => this.#withTold(scanOutput(output), underway),
       tainted: ({ tool: { name } }, score) => {
@@ -376,26 +386,26 @@ export class Session {
 
   async #approve(parsed: ParsedCall, decision: Decision, signal: AbortSignal, underway: Underway): Promise<Approval> {
     const { tool, subject, where, facts, moved } = parsed
-    const resolve = (given: string) => parsed.checked.get(given) ?? this.#view.resolve(given, moved)
+    const resolve = this.#resolver(parsed)
     const places = { root: this.#view.base(moved).root, home: this.#parts.machine.home, resolve }
     const question: Question = { tool: tool.name, subject, ...(where !== null && { where }), decision, facts, places }
     const settled = () => this.#evaluate(parsed, null).decision !== 'ask'
     const identity = JSON.stringify(parsed.input)
     const approval = await this.#questions.put({ question, identity, call: underway.call, settled, signal })
-    if (approval.approved) underway.reach = reachOf(decision, facts, resolve, this.#parts.files)
+    underway.agreed = approval.approved
     return approval
   }
 
-  async #run(
-    parsed: ParsedCall,
-    relies: Decision['relies'],
-    signal: AbortSignal,
-    underway: Underway,
-  ): Promise<ToolOutput> {
+  #resolver({ checked, moved }: ParsedCall): (given: string) => string {
+    return (given) => checked.get(given) ?? this.#view.resolve(given, moved)
+  }
+
+  async #run(parsed: ParsedCall, decision: Decision, signal: AbortSignal, underway: Underway): Promise<ToolOutput> {
     if (parsed.moved && !this.#view.entered) {
       this.#view.enter()
       this.#listeners.tell({ type: 'sandbox', directory: this.#view.directory! })
     }
+    const { relies } = decision
     const { number, limits } = this.#view.ring()
     // A command is ended by its own limit, with its output; this ends everything else.
     const limit = limits.seconds === null ? null : AbortSignal.timeout((limits.seconds + GRACE_SECONDS) * 1000)
@@ -409,7 +419,7 @@ export class Session {
       files: this.#parts.guarded(kept),
       commands: this.#commands.forCall({
         decided: { command: parsed.call.shell?.command ?? '', facts: parsed.facts, ...(relies && { relies }) },
-        reach: underway.reach,
+        reach: reachOf(decision, underway.agreed, parsed.facts, this.#resolver(parsed), this.#parts.files),
         heard: (outcome) => void underway.outcomes.push(outcome),
         heardLater: (outcome) => this.#noteSettled(underway.call, outcome),
       }),

@@ -242,6 +242,8 @@ const CHANGED_FREELY = 2
 /** A right of Landlock's for a place is one for all below it, so a private place that holds a root needs the door too. */
 const CHANGED_LOOSELY = 3
 
+const MUST = { nothing: 0, 'but-appends': 1, everything: 2 } as const
+
 /** Where changes go through the init, where they do not, what it judges by, and where it keeps. */
 function orderChanges(writer: Writer, plan: SandboxPlan, { rules, gitKeys, keep, free }: ChangePlan): void {
   const place = (kind: number, path: string) => writer.record('o', Uint8Array.of(kind), pathBytes(path))
@@ -256,7 +258,7 @@ function orderChanges(writer: Writer, plan: SandboxPlan, { rules, gitKeys, keep,
   const limits = numbers(17, (view) => {
     view.setBigUint64(0, BigInt(keep.fileBytes), true)
     view.setBigUint64(8, BigInt(keep.totalBytes), true)
-    view.setUint8(16, keep.must ? 1 : 0)
+    view.setUint8(16, MUST[keep.must])
   })
   writer.record('u', limits, pathBytes(keep.folder))
 }

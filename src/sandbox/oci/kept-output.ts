@@ -3,8 +3,8 @@
 import { Writable } from 'node:stream'
 import type { Captured } from '../backend.ts'
 
-/** A program may talk more than is kept, but not without end. */
-const FLOOD_BYTES: number = 64 * 1024 * 1024
+/** A program may talk more than is kept, but not without end: so many times as much, as in an interpreter. */
+const FLOOD_TIMES = 64
 
 export class KeptOutput extends Writable {
   readonly #cap: number
@@ -27,7 +27,7 @@ export class KeptOutput extends Writable {
       this.#chunks.push(part)
       this.#kept += part.length
     }
-    if (this.#total > Math.max(FLOOD_BYTES, this.#cap)) this.#flood.abort()
+    if (this.#total > FLOOD_TIMES * this.#cap) this.#flood.abort()
     done()
   }
 

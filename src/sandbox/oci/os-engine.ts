@@ -3,6 +3,7 @@
 import { Fault } from '../../system/fault.ts'
 import { type Backend, requireCapable } from '../backend.ts'
 import type { LimitReport } from '../limits.ts'
+import type { Violation } from '../violation.ts'
 import { planCodeRoom } from './code-room.ts'
 import type { ContainerEngine, ContainerLimits, ContainerOutcome, ContainerRun } from './engine.ts'
 import { entryArgv } from './entry.ts'
@@ -44,7 +45,7 @@ async function runInSandbox(run: ContainerRun, place: string, backend: Backend):
     const [out, err] = [new KeptOutput(outputBytes, flood), new KeptOutput(outputBytes, flood)]
     const io = { stdout: out, stderr: err, signal: AbortSignal.any([run.signal, flood.signal]) }
     requireCapable(backend, plan, io)
-    const { exitCode, timedOut, milliseconds } = await backend.launch(plan, io)
+    const { exitCode, timedOut, violations, milliseconds } = await backend.launch(plan, io)
     run.signal.throwIfAborted()
     const [stdout, stderr] = [out.captured(), err.captured()]
     const stopped = flood.signal.aborted ? 'output' : timedOut ? 'time' : null
@@ -53,11 +54,16 @@ async function runInSandbox(run: ContainerRun, place: string, backend: Backend):
       exitCode,
       stdout,
       stderr,
-      hit: limitHit({ exitCode, stopped, stderr }, []),
+      hit: limitHit({ exitCode, stopped, stderr }, violations.flatMap(countedLimit)),
       files: stage.collect(fileBytes),
       milliseconds,
     }
   } finally {
     stage.remove()
   }
+}
+
+/** A limit that the kernel counted; what is only inferred is read here from the end of the program. */
+function countedLimit({ certainty, limit }: Violation): ('memory' | 'processes')[] {
+  return certainty === 'observed' && (limit === 'memory' || limit === 'processes') ? [limit] : []
 }

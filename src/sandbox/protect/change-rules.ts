@@ -1,11 +1,13 @@
 /** The tables of protected names as rules for the door (F8): what a command may not make, move or write while it runs. */
 
+import { posix } from 'node:path'
 import { foldName } from '../../files/fold-name.ts'
 import { gitKeyOrders } from '../../files/git-keys.ts'
 import { packageFolders, protectedNames } from '../../files/protected-names.ts'
 import { protectedPath } from '../../files/protected-paths.ts'
 import { toldNames } from '../../files/told-names.ts'
 import { type ChangeRule, ruleText } from '../changes.ts'
+import { includedFiles, parseGitConfig } from './git-config.ts'
 import type { ProtectFacts } from './protect.ts'
 
 /** A git directory, under that name, as a module of another, or as the one that is shared. */
@@ -13,7 +15,8 @@ const GIT_FOLDERS = ['.git', '.git/modules/**']
 
 /**
  * Below a git directory: hooks and configuration; pointers, which git makes for worktrees alone. A git directory may be made and
- * removed, and so may the pointer that is a file: what it leads to is settled after the run.
+ * removed, and so may the pointer that is a file: where it leads to in the roots is held (native/door-repository.c), and the rest is
+ * settled after the run.
  */
 const gitRules: readonly ChangeRule[] = GIT_FOLDERS.flatMap((folder): ChangeRule[] => [
   { pattern: `${folder}/hooks`, action: 'refuse', folder: true },
@@ -47,8 +50,11 @@ function commonRules(): ChangeRule[] {
 
 let common: string | null = null
 
+/** Git configurations that stand, to their texts (one character a byte). */
+export type GitConfigs = Readonly<Record<string, string>>
+
 /** The rules for one project, in the parts that the init's orders have. */
-export function changeRules(facts: ProtectFacts): string[] {
+export function changeRules(facts: ProtectFacts, configs: GitConfigs = {}): string[] {
   common ??= ruleText(commonRules())
   const place = (path: string, action: ChangeRule['action']): ChangeRule => ({ pattern: fold(path), action })
   const fixed = protectedNames
@@ -59,12 +65,33 @@ export function changeRules(facts: ProtectFacts): string[] {
   const own: ChangeRule[] = [
     ...fixed,
     ...manifests.flatMap((path) => [place(path, 'refuse'), place(`${path}.sig`, 'refuse')]),
+    ...Object.entries(configs).flatMap(([file, text]) => reachedByGit(file, text, facts.home)),
     ...openedPlaces(facts).map((path) => place(path, 'free')),
     place(configDir, 'refuse'),
     place(stateDir, 'refuse'),
   ]
   const roots = facts.write.map(fold)
-  return [common, ruleText(own.filter(({ pattern }) => isMeant(pattern, roots)))]
+  return [common, ruleText(own.filter(({ pattern }) => !pattern.startsWith('/') || isMeant(pattern, roots)))]
+}
+
+/**
+ * What git runs or reads because a configuration says so, there or not yet: folders of hooks, in every working tree of the
+ * repository if the path is relative, and files that it includes, which are judged as configurations.
+ */
+function reachedByGit(file: string, text: string, home: string): ChangeRule[] {
+  const folder = posix.dirname(file)
+  const included = includedFiles(text, folder, home).map(
+    (path): ChangeRule => ({ pattern: fold(path), action: 'judge' }),
+  )
+  if (!/hookspath/i.test(text)) return included
+  const hooks = (parseGitConfig(text) ?? [])
+    .filter(({ key, value }) => key === 'core.hookspath' && value !== '')
+    .map(({ value }) => posix.normalize(Buffer.from(value, 'latin1').toString('utf8')).replace(/\/$/, ''))
+    .map((path) => (path.startsWith('~/') ? home + path.slice(1) : path))
+    .filter((path) => path !== '.')
+    .map((path) => (path.startsWith('..') ? posix.resolve(posix.dirname(folder), path) : path))
+    .map((path): ChangeRule => ({ pattern: fold(path), action: 'refuse' }))
+  return [...included, ...hooks]
 }
 
 /**

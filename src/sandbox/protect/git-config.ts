@@ -102,6 +102,7 @@ const LEAVES_WHOLE = /^(remote|branch|submodule)\./
 
 /** Files that this configuration includes, whatever the condition; `folder` is where it stands. */
 export function includedFiles(text: string, folder: string, home: string): readonly string[] {
+  if (!/include/i.test(text)) return []
   const entries = parseGitConfig(text) ?? []
   return entries
     .filter((entry) => /^include(if\..*)?\.path$/.test(entry.key) && entry.value !== '')

@@ -17,6 +17,8 @@ export interface OtherRuns {
 /** A run that has begun. */
 export interface GuardedRun extends OtherRuns {
   readonly pins: readonly MountPin[]
+  /** Git configurations as they stood before the first of the runs that are under way. */
+  readonly configs: TreeBaseline['configs']
   /** Settles the run once every process of it is gone; call it exactly once, before the result returns. */
   end(): readonly QuarantineFinding[]
 }
@@ -56,6 +58,7 @@ export class ProjectGuard {
     let ended = false
     return {
       pins,
+      configs: this.#baseline.configs,
       recovered,
       alive,
       end: () => {

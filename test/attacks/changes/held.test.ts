@@ -1,107 +1,48 @@
 /** What a command plants for others to run is refused at the moment, as root and as a user; without the door it stands. */
 
-import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, lstatSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { makePlace, type Place, runInside } from '../../contract/changes/room.ts'
+import { type Plant, plants } from './plants.ts'
 
-interface Attack {
-  readonly name: string
-  readonly script: string
-  /** What must not be there. */
-  readonly planted: string
-  /** What the file must not hold, where it may exist. */
-  readonly text?: string
+/** The rows whose plant stands after all of them ran in one sandbox. */
+function standing(place: Place, options: { readonly held: boolean; readonly uid?: number }): string[] {
+  const folderOf = (index: number) => join(place.project, `row${index}`)
+  for (const [index, { before }] of plants.entries()) {
+    mkdirSync(folderOf(index))
+    if (before) execFileSync('/bin/sh', ['-c', before], { cwd: folderOf(index), env: HOST })
+  }
+  const uid = options.uid ?? 0
+  if (uid !== 0) execFileSync('chown', ['-R', `${uid}:${uid}`, place.project])
+  const scripts = plants.map(({ script }, index) => `(cd row${index}; ${script}) 2>/dev/null`)
+  const ran = runInside(place, ['/bin/sh', '-c', `export TOP=$PWD; ${scripts.join('\n')}\n echo all`], options)
+  expect(ran.out).toMatch(/all\n$/)
+  return plants.filter((plant, index) => isStanding(plant, folderOf(index))).map(({ name }) => name)
 }
 
-const REPOSITORY = 'git init -q r && cd r &&'
+const HOST = { PATH: process.env.PATH ?? '', HOME: '/nowhere', GIT_CONFIG_NOSYSTEM: '1' }
 
-const attacks: readonly Attack[] = [
-  { name: 'direnv', script: 'echo evil > .envrc', planted: '.envrc' },
-  { name: 'another case', script: 'echo evil > .ENVRC', planted: '.ENVRC' },
-  { name: 'a code point that HFS+ ignores', script: "echo evil > '\u200c.envrc'", planted: '\u200c.envrc' },
-  { name: 'by a rename', script: 'echo evil > x; mv x .envrc', planted: '.envrc' },
-  { name: 'by a hard link', script: 'echo evil > x; ln x .envrc', planted: '.envrc' },
-  { name: 'by a symbolic link', script: 'echo evil > x; ln -s x .envrc', planted: '.envrc' },
-  { name: 'through a link to its folder', script: 'mkdir d; ln -s d l; echo evil > l/.envrc', planted: 'd/.envrc' },
-  { name: 'an editor task', script: 'mkdir -p .vscode; echo evil > .vscode/tasks.json', planted: '.vscode/tasks.json' },
-  {
-    name: 'a folder that becomes one',
-    script: 'mkdir plain; echo evil > plain/tasks.json; mv plain .vscode',
-    planted: '.vscode/tasks.json',
-  },
-  {
-    name: 'exchanged folders',
-    script:
-      "mkdir -p .vscode p; echo e > p/tasks.json; mv --exchange p .vscode || python3 -c \"import ctypes;ctypes.CDLL(None).renameat2(-100,b'p',-100,b'.vscode',2)\"",
-    planted: '.vscode/tasks.json',
-  },
-  { name: 'a git hook', script: `${REPOSITORY} echo evil > .git/hooks/pre-commit`, planted: 'r/.git/hooks/pre-commit' },
-  {
-    name: 'a sample that becomes a hook',
-    script: `${REPOSITORY} mv .git/hooks/pre-commit.sample .git/hooks/pre-commit`,
-    planted: 'r/.git/hooks/pre-commit',
-  },
-  {
-    name: 'a folder of hooks',
-    script: 'mkdir -p p/hooks; echo evil > p/hooks/pre-commit; mv p .git',
-    planted: '.git/hooks/pre-commit',
-  },
-  {
-    name: 'core.fsmonitor',
-    script: `${REPOSITORY} git config core.fsmonitor ./evil`,
-    planted: 'r/.git/config',
-    text: 'fsmonitor',
-  },
-  {
-    name: 'a key appended by hand',
-    script: `${REPOSITORY} printf '[core]\\nfsmonitor=./evil\\n' >> .git/config`,
-    planted: 'r/.git/config',
-    text: 'fsmonitor',
-  },
-  {
-    name: 'a configuration that is still held open',
-    script: `${REPOSITORY} cp .git/config .git/config.lock; exec 3>>.git/config.lock; mv .git/config.lock .git/config; printf '[core]\\nfsmonitor=./evil\\n' >&3`,
-    planted: 'r/.git/config',
-    text: 'fsmonitor',
-  },
-  {
-    name: 'a proxy for credentials',
-    script: `${REPOSITORY} git config http.proxy http://evil.example`,
-    planted: 'r/.git/config',
-    text: 'evil',
-  },
-  {
-    name: 'another address',
-    script: `${REPOSITORY} git config url.https://evil.example/.insteadOf https://example.com/`,
-    planted: 'r/.git/config',
-    text: 'evil',
-  },
-  { name: 'a pointer of git', script: `${REPOSITORY} echo '../evil ' > .git/commondir`, planted: 'r/.git/commondir' },
-  { name: 'yarn', script: 'echo yarnPath: ./evil.cjs > .yarnrc.yml', planted: '.yarnrc.yml' },
-  { name: 'cargo', script: 'mkdir -p .cargo; echo x > .cargo/config.toml', planted: '.cargo/config.toml' },
-  { name: 'the manifest', script: 'echo evil > cordon.toml', planted: 'cordon.toml' },
-  {
-    name: 'a whiteout in its place',
-    script: "echo evil > x; python3 -c \"import ctypes;ctypes.CDLL(None).renameat2(-100,b'x',-100,b'.envrc',4)\"",
-    planted: '.envrc',
-  },
-]
-
-function isPlanted(place: Place, { planted, text }: Attack): boolean {
-  const path = join(place.project, planted)
-  return existsSync(path) && (text === undefined || readFileSync(path, 'utf8').includes(text))
+function isStanding({ planted, text, repository }: Plant, folder: string): boolean {
+  if (repository !== undefined) {
+    const words = ['-c', 'safe.directory=*', '-C', join(folder, repository), 'config', 'core.fsmonitor']
+    return (
+      spawnSync('git', words, { env: { ...HOST, GIT_CEILING_DIRECTORIES: folder }, encoding: 'utf8' }).stdout !== ''
+    )
+  }
+  const path = join(folder, planted!)
+  const found = lstatSync(path, { throwIfNoEntry: false })
+  return found !== undefined && (text === undefined || readFileSync(path, 'utf8').includes(text))
 }
 
-describe('controls', () => {
-  it.each(attacks)('works without the door: $name', (attack) => {
-    const place = makePlace()
-    runInside(place, ['/bin/sh', '-c', attack.script], { held: false })
-    const planted = isPlanted(place, attack)
-    place.remove()
-    expect(planted).toBe(true)
-  })
+const everything = plants.map(({ name }) => name)
+
+it('control: without the door each of them stands', () => {
+  const place = makePlace()
+  const found = standing(place, { held: false })
+  place.remove()
+  expect(found).toEqual(everything)
 })
 
 describe.each([
@@ -114,9 +55,8 @@ describe.each([
   })
   afterEach(() => place.remove())
 
-  it.each(attacks)('holds: $name', (attack) => {
-    runInside(place, ['/bin/sh', '-c', attack.script], { uid })
-    expect(isPlanted(place, attack)).toBe(false)
+  it('holds all of them', () => {
+    expect(standing(place, { held: true, uid })).toEqual([])
   })
 
   it('does not remove by the host’s mount what the sandbox shows read-only', () => {
@@ -139,11 +79,20 @@ describe.each([
   })
 
   it('lets git do its ordinary work', () => {
-    const script = `set -e; git init -q r; cd r; git config user.name x; git config user.email x@example.com; echo a > f; git add f; git commit -qm 1
+    const script = `set -e; export GIT_AUTHOR_NAME=x GIT_AUTHOR_EMAIL=x@example.com GIT_COMMITTER_NAME=x GIT_COMMITTER_EMAIL=x@example.com; git init -q r; cd r; git config user.name x; git config user.email x@example.com; echo a > f; git add f; git commit -qm 1
       git checkout -qb other; echo b > f; git commit -qam 2; git checkout -q -; git merge -q other; echo c > f; git stash -q; git stash pop -q; git commit -qam 3
-      git remote add origin https://example.com/x.git; git worktree add -q ../w other; git gc -q; cd ..; git clone -q r c; git -C c log --oneline | wc -l; rm -rf c w`
-    const { out, status } = runInside(place, ['/bin/sh', '-c', script], { uid })
-    expect({ out: out.trim(), status }).toEqual({ out: '3', status: 0 })
+      git remote add origin https://example.com/x.git; git worktree add -q ../w other; git gc -q; cd ..; git clone -q r c; git -C c log --oneline | wc -l; rm -rf c
+      git clone -q --bare r b.git; git -C b.git log --oneline | wc -l; git -C b.git config user.name y; git init -q --bare e.git; git -C r push -q ../e.git HEAD:refs/heads/main
+      git -C e.git worktree add -q ../v main; git -C v status --short; git -C e.git worktree move ../v ../u; git -C e.git worktree remove ../u; git -C r worktree remove ../w
+      git init -q --separate-git-dir=g.git s; git -C s commit -q --allow-empty -m 1; git -C s worktree add -q ../t; cat g.git/worktrees/t/commondir
+      git -C s -c protocol.file.allow=always submodule --quiet add ../b.git sub; git -C s commit -qam sub; git -C s/sub config user.name z; git -C s submodule --quiet update --init
+      git -C s/sub log --oneline | wc -l; mv e.git h.git; git -C h.git gc -q; rm -rf b.git h.git s t g.git`
+    const { out, status, errors } = runInside(place, ['/bin/sh', '-c', script], { uid })
+    expect({ out: out.split(/\s+/).join(' ').trim(), status, errors }).toEqual({
+      out: '3 3 ../.. 3',
+      status: 0,
+      errors: '',
+    })
     expect(
       execFileSync('git', ['-c', 'safe.directory=*', '-C', join(place.project, 'r'), 'status', '--short'], {
         encoding: 'utf8',

@@ -9,9 +9,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { enginesHere } from '../../contract/code/engines-here.ts'
 import { runAside } from '../../contract/code/run-aside.ts'
 import { asUser, type User, usersToTest } from '../sandbox/fixture.ts'
-import { type Hostile, IN_CONTAINERS, IN_PYTHON, IN_SCRIPTS, type Target } from './hostile.ts'
+import { type Hostile, IN_CONTAINERS, IN_PYTHON, IN_SCRIPTS, type Target, type Way } from './hostile.ts'
 
 interface Came {
+  readonly way: string
+  readonly engine: string
   readonly name: string
   readonly status: string
   readonly isError: boolean
@@ -26,7 +28,6 @@ interface Came {
 let base: string
 let server: Server
 let target: Target
-let serial = 0
 
 beforeAll(async () => {
   base = realpathSync(mkdtempSync(join(tmpdir(), 'cordon-hostile-')))
@@ -40,20 +41,22 @@ beforeAll(async () => {
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const address = server.address()
-  target = { canary, port: typeof address === 'object' && address ? address.port : 0, mark: `7${process.pid}.25` }
+  const port = typeof address === 'object' && address ? address.port : 0
+  target = { canary, port, mark: `7${process.pid}.2`, span: 'long' }
 })
 afterAll(async () => {
   await new Promise((resolve) => server.close(resolve))
   rmSync(base, { recursive: true, force: true })
 })
 
-async function attack(way: string, engine: string, user: User): Promise<readonly Came[]> {
-  const home = join(base, `home-${serial++}`)
+async function attack(ways: readonly Way[], user: User): Promise<readonly Came[]> {
+  const home = join(base, `home-${user.uid}`)
   const root = join(home, 'project')
   mkdirSync(root, { recursive: true })
   for (const path of [home, root]) chownSync(path, user.uid, user.gid)
   const worker = join(import.meta.dirname, 'hostile-worker.ts')
-  const words = asUser(user, [process.execPath, worker, way, engine, root, JSON.stringify(target)])
+  const own = { ...target, mark: `${target.mark}${user.uid}` }
+  const words = asUser(user, [process.execPath, worker, JSON.stringify(ways), root, JSON.stringify(own)])
   const { stdout, stderr, status } = await runAside(words, { PATH: process.env.PATH ?? '', HOME: home })
   expect(status, stderr).toBe(0)
   return stdout
@@ -62,37 +65,46 @@ async function attack(way: string, engine: string, user: User): Promise<readonly
     .map((line) => JSON.parse(line) as Came)
 }
 
-function judge(table: readonly Hostile[], came: readonly Came[]): void {
-  for (const hostile of table) {
-    const result = came.find(({ name }) => name === hostile.name)!
-    const told = `${hostile.name}: ${JSON.stringify(result)}`
-    expect(result.status, told).toBe('done')
-    if (hostile.name !== 'outlives its call') expect(result.text, told).not.toMatch(hostile.works)
-    if (hostile.limits.length > 0) expect(hostile.limits, told).toContain(result.limit)
-    expect(result.left, told).toEqual([])
-  }
-  const end = came.at(-1)!
-  expect(end).toMatchObject({ name: 'end', stages: [], left: [] })
-}
+const WAYS: readonly (Way & { readonly table: readonly Hostile[] })[] = [
+  ...enginesHere().map((engine) => ({ way: 'container' as const, engine, table: IN_CONTAINERS })),
+  { way: 'python', engine: 'os', table: IN_PYTHON },
+  { way: 'script', engine: 'os', table: IN_SCRIPTS },
+]
 
 describe.each(usersToTest())('as $name', (user) => {
-  test.each(enginesHere())('sandbox_run in %s', async (engine) => {
-    judge(IN_CONTAINERS, await attack('container', engine, user))
+  let all: readonly Came[]
+  beforeAll(async () => {
+    all = await attack(
+      WAYS.map(({ way, engine }) => ({ way, engine })),
+      user,
+    )
   })
-  test('python_exec', async () => {
-    judge(IN_PYTHON, await attack('python', 'os', user))
+
+  describe.each(WAYS)('$way in $engine', ({ way, engine, table }) => {
+    test.each(table)('$name ($note)', ({ name, works, limits }) => {
+      const result = all.find((one) => one.way === way && one.engine === engine && one.name === name)!
+      const told = JSON.stringify(result)
+      expect(result.status, told).toBe('done')
+      if (name !== 'outlives its call') expect(result.text, told).not.toMatch(works)
+      if (limits.length > 0) expect(limits, told).toContain(result.limit)
+      expect(result.left, told).toEqual([])
+    })
   })
-  test('code_exec', async () => {
-    judge(IN_SCRIPTS, await attack('script', 'os', user))
+
+  test('nothing is left', () => {
+    const ends = all.filter(({ name }) => name === 'end')
+    expect(ends.map(({ left }) => left)).toEqual(WAYS.map(() => []))
+    expect(all.at(-1)).toMatchObject({ name: 'end of all', stages: [], groups: [] })
   })
 })
 
 describe('without the wall', () => {
+  const free = () => ({ ...target, span: 'short' as const })
   const inBash = IN_CONTAINERS.filter(({ name }) => name !== 'outlives its call')
   test.each(inBash)('$name ($note)', async ({ code, works }) => {
     const cwd = mkdtempSync(join(base, 'control-'))
     const { stdout, stderr } = await runAside(
-      ['bash', '-c', code(target)],
+      ['bash', '-c', code(free())],
       { PATH: process.env.PATH ?? '', HOME: base },
       cwd,
     )
@@ -100,11 +112,11 @@ describe('without the wall', () => {
   })
   const inPython = IN_PYTHON.filter(({ name }) => name !== 'outlives its call')
   test.each(inPython)('python $name ($note)', async ({ code, works }) => {
-    const { stdout } = await runAside(['/usr/bin/python3', '-c', code(target)], { PATH: process.env.PATH ?? '' })
+    const { stdout } = await runAside(['/usr/bin/python3', '-c', code(free())], { PATH: process.env.PATH ?? '' })
     expect(stdout.slice(-400)).toMatch(works)
   })
   test.each(IN_SCRIPTS)('node $name ($note)', async ({ code, works }) => {
-    const text = JSON.stringify(code(target))
+    const text = JSON.stringify(code(free()))
     const script = `const { runInThisContext } = require("node:vm"); require("node:repl"); (async () => { const s = ${text}; const at = s.lastIndexOf("; "); const body = s.slice(0, at + 1) + " return (" + s.slice(at + 1) + ")"; const AsyncFunction = (async () => {}).constructor; process.stdout.write("\\n" + String(await new AsyncFunction(body)()).slice(-400)) })()`
     const { stdout } = await runAside([process.execPath, '-e', script], { PATH: process.env.PATH ?? '' })
     expect(stdout.slice(-400)).toMatch(works)

@@ -18,6 +18,8 @@ import { gitKeyOrders } from '../../../src/files/git-keys.ts'
 import { createBwrapBackend } from '../../../src/sandbox/bwrap/backend.ts'
 import { planSandbox } from '../../../src/sandbox/plan.ts'
 import { changeRules } from '../../../src/sandbox/protect/change-rules.ts'
+import { takeBaseline } from '../../../src/sandbox/protect/quarantine-baseline.ts'
+import { SecretTree } from '../../../src/sandbox/secrets/tree.ts'
 import { readHostFacts } from '../../../src/sandbox/session.ts'
 import { CallStore } from '../../../src/undo/call-store.ts'
 
@@ -128,12 +130,18 @@ if (import.meta.main) {
     stateDir: join(base, 'state'),
     manifestPath: join(project, 'cordon.toml'),
   }
+  const facts = { home: request.home, write: [project], named: [], own }
+  const tree = new SecretTree([project])
+  tree.refresh()
+  const { configs } = takeBaseline(tree, facts)
+  tree.close()
   const changes = {
-    rules: changeRules({ home: request.home, write: [project], named: [], own }),
+    rules: changeRules(facts, configs),
     gitKeys: gitKeyOrders(['example.com'])
       .map((line) => `${line}\0`)
       .join(''),
-    keep: folder === null ? null : { folder, fileBytes: 1024 ** 2 * 64, totalBytes: 1024 ** 3, must: false },
+    keep:
+      folder === null ? null : { folder, fileBytes: 1024 ** 2 * 64, totalBytes: 1024 ** 3, must: 'nothing' as const },
     free: [],
   }
   const plan = planSandbox({ ...request, facts: readHostFacts(request), ...(held && { changes }) })

@@ -1,6 +1,6 @@
 /** Undo in a session: every tool that changes files is put back and redone, and what undo covers is not asked about. */
 
-import { existsSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
+import { existsSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ProjectUndo } from '../../../src/runtime/undo.ts'
@@ -22,7 +22,7 @@ beforeEach(() => {
 })
 afterEach(() => world.close())
 
-const MANIFEST = { schema_version: 1, permission: { mode: 'contained' } }
+const MANIFEST = { schema_version: 1, permission: { mode: 'contained' }, security: { redirects: 'all' } }
 
 const patch = (...lines: string[]) => ['*** Begin Patch', ...lines, '*** End Patch', ''].join('\n')
 
@@ -131,14 +131,21 @@ describe('in contained mode', () => {
     await session.close()
   })
 
-  it('what cannot be kept is left as it is, and the same command asks from then on', async () => {
+  it.each([
+    ['truncate -s 0 *.db', 'undo'],
+    [': > big.db', 'keeping'],
+    ['echo x > big.db', 'keeping'],
+    ['dd if=/dev/zero of=big.db bs=4096 count=1 conv=notrunc', 'keeping'],
+    ["python3 -c \"open('big.db', 'w')\"", 'keeping'],
+    ["python3 -c \"open('big.db', 'r+').write('other')\"", 'keeping'],
+    ['python3 -c "import os; os.truncate(\'big.db\', 9)"', 'keeping'],
+  ])('what cannot be kept is left as it is, and the same command asks from then on: %s', async (command, relies) => {
     writeFileSync(join(world.root, 'big.db'), 'start')
     truncateSync(join(world.root, 'big.db'), 80 * 1024 * 1024)
     const session = await (await world.open({ manifest: { object: MANIFEST } })).openSession()
     const before = lookAtTree(world.root, 'times')
-    const command = 'truncate -s 0 *.db'
     const first = await session.call('bash', { command })
-    expect(first).toMatchObject({ status: 'done', output: { isError: true }, decision: { relies: 'undo' } })
+    expect(first).toMatchObject({ status: 'done', output: { isError: true }, decision: { relies } })
     expect(JSON.stringify(first)).toContain('too large to be kept')
     expect(lookAtTree(world.root, 'times')).toEqual(before)
     expect(world.asked).toEqual([])
@@ -146,10 +153,22 @@ describe('in contained mode', () => {
     expect(await session.call('bash', { command })).toMatchObject({ status: 'done', output: { exitCode: 0 } })
     expect(world.asked.length).toBe(1)
     expect(lookAtTree(world.root, 'times')).not.toEqual(before)
-    // Removing keeps a second name, whatever the size.
-    expect(await session.call('bash', { command: 'rm -rf big.db dir' })).toMatchObject({ output: { exitCode: 0 } })
-    expect(world.asked.length).toBe(1)
     await session.close()
+  })
+
+  it('a large file is removed with a second name kept, and what is appended to it is told as not kept', async () => {
+    writeFileSync(join(world.root, 'big.log'), 'start')
+    truncateSync(join(world.root, 'big.log'), 80 * 1024 * 1024)
+    const session = await (await world.open({ manifest: { object: MANIFEST } })).openSession()
+    const appended = await session.call('bash', { command: 'echo more >> big.log' })
+    expect(appended).toMatchObject({ output: { exitCode: 0 } })
+    expect(world.auditLines().find((line) => line.type === 'end')?.changes).toMatchObject({ lost: 1 })
+    expect(await session.call('bash', { command: 'rm -rf big.log dir' })).toMatchObject({ output: { exitCode: 0 } })
+    expect(world.asked).toEqual([])
+    await session.close()
+    const undo = new ProjectUndo(world.machine)
+    expect(undo.undo(undo.calls()[0]!, false)).toMatchObject({ conflicts: [], failed: [] })
+    expect(statSync(join(world.root, 'big.log')).size).toBe(80 * 1024 * 1024 + 5)
   })
 
   it('nothing runs where changes turn out not to be held, and the next one asks', async () => {

@@ -3,13 +3,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import {
-  buildComponent,
-  entryOf,
-  hashOf,
-  requireOwnImports,
-  runComponent,
-} from '../../../src/runtime/code/component.ts'
+import { entryOf, hashOf, runComponent } from '../../../src/runtime/code/component.ts'
+import { buildComponent, requireOwnImports } from '../../../src/runtime/code/component-files.ts'
 import { BUILT_IN_BACKEND, openBackend } from '../../../src/runtime/command/open-runner.ts'
 import { openSessionWorld, type SessionWorld } from '../session/session-world.ts'
 
@@ -41,7 +36,7 @@ describe('a component', () => {
   it('is neither built nor run without the tools, and what is missing is said', async () => {
     const source = join(world.root, 'agent.ts')
     writeFileSync(source, 'export const run = (task: string) => task\n')
-    await expect(buildComponent(world.machine, source)).rejects.toMatchObject({
+    await expect(buildComponent(world.machine, openBackend(BUILT_IN_BACKEND), source)).rejects.toMatchObject({
       code: 'no-engine',
       remedy: expect.stringContaining('npm install'),
     })
@@ -51,6 +46,7 @@ describe('a component', () => {
       entry,
       task: '',
       session: cordon.openSession(),
+      root: cordon.root,
       machine: world.machine,
       backend: openBackend(BUILT_IN_BACKEND),
       milliseconds: 1000,
@@ -67,7 +63,11 @@ describe('a component', () => {
     world.file(join(planted, 'index.js'), 'require("fs").writeFileSync(__dirname + "/ran", "")\n')
     writeFileSync(join(world.root, 'agent.js'), 'export const run = (task) => task\n')
     await expect(
-      buildComponent({ ...world.machine, cwd: world.root }, join(world.root, 'agent.js')),
+      buildComponent(
+        { ...world.machine, cwd: world.root },
+        openBackend(BUILT_IN_BACKEND),
+        join(world.root, 'agent.js'),
+      ),
     ).rejects.toMatchObject({ code: 'no-engine' })
     expect(Object.keys(world.snapshot())).not.toContain(join(planted, 'ran'))
   })

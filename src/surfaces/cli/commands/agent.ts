@@ -2,7 +2,7 @@
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { openBackend } from '../../../runtime/command/open-runner.ts'
+import { BUILT_IN_BACKEND, openBackend } from '../../../runtime/command/open-runner.ts'
 import { createCordon, terminalPrompter } from '../../../runtime/cordon.ts'
 import { Fault, messageOf } from '../../../system/fault.ts'
 import { thisMachine } from '../../../system/machine.ts'
@@ -18,8 +18,9 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const args = parseArguments(commandRow('agent')!, argv)
   const [action, file, task] = args.words
   const components = await import('../../../runtime/code/component.ts')
+  const { AGENT_WIT, buildComponent, requireOwnImports } = await import('../../../runtime/code/component-files.ts')
   if (action === 'wit') {
-    terminal.out(components.AGENT_WIT)
+    terminal.out(AGENT_WIT)
     return EXIT.ok
   }
   if (file === undefined || (action !== 'build' && action !== 'run')) {
@@ -29,7 +30,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   if (action === 'build') {
     const output = resolve(textFlag(args, 'output') ?? file.replace(/\.[cm]?[jt]s$/, '.wasm'))
     if (output === resolve(file)) throw new UsageError('the component needs a name of its own: --output FILE.wasm')
-    const component = await components.buildComponent(machine, resolve(file))
+    const component = await buildComponent(machine, openBackend(BUILT_IN_BACKEND), resolve(file))
     writeFileSync(output, component)
     const hash = components.hashOf(component)
     terminal.out(`${output}: ${component.length} bytes\n[components.NAME]\nsha256 = "${hash}"\ntools = []\n`)
@@ -37,7 +38,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   }
   if (task === undefined) throw new UsageError('a component is given a task: cordon agent run FILE.wasm TASK')
   const bytes = readComponent(resolve(file))
-  components.requireOwnImports(bytes)
+  requireOwnImports(bytes)
   const manifest = textFlag(args, 'manifest')
   const cordon = await createCordon({
     project: rootFlag(args) ?? process.cwd(),
@@ -47,15 +48,20 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   })
   try {
     const entry = components.entryOf(cordon.loaded().session.components, bytes)
+    const session = cordon.openSession()
+    const complete = entry.model
+      ? (await import('../../../runtime/code/component-model.ts')).modelFor(machine, () => cordon.loaded(), session)
+      : null
     const result = await components.runComponent({
       bytes,
       entry,
       task,
-      session: cordon.openSession(),
+      session,
+      root: cordon.root,
       machine,
       backend: openBackend(cordon.loaded().sandbox),
       milliseconds: secondsOf(textFlag(args, 'timeout')) * 1000,
-      complete: entry.model ? await components.openModelFor(machine, () => cordon.loaded()) : null,
+      complete,
       signal: new AbortController().signal,
     })
     for (const line of result.stderr.split('\n').filter((one) => one !== '')) terminal.err(`${visible(line)}\n`)

@@ -1,0 +1,232 @@
+/** What commands plant for somebody else to run, one row each: every row has a folder of its own, and all of them run in one sandbox. */
+
+export interface Plant {
+  readonly name: string
+  /** What the person has there already. */
+  readonly before?: string
+  /** A shell script, in the row's folder. */
+  readonly script: string
+  /** A file that must not be there, or not hold `text`. */
+  readonly planted?: string
+  readonly text?: string
+  /** A folder in which git must not know the setting `core.fsmonitor`. */
+  readonly repository?: string
+}
+
+const REPOSITORY = 'git init -q r && cd r &&'
+const EVIL = "printf '[core]\\n\\trepositoryformatversion = 0\\n\\tfsmonitor = ./evil\\n'"
+const MARKS = "mkdir -p objects refs; echo 'ref: refs/heads/main' > HEAD"
+/** A repository in which the person has committed. */
+const COMMITTED = 'git init -q . && git -c user.name=x -c user.email=x@example.com commit -q --allow-empty -m 1'
+
+const names: readonly Plant[] = [
+  { name: 'direnv', script: 'echo evil > .envrc', planted: '.envrc' },
+  { name: 'another case', script: 'echo evil > .ENVRC', planted: '.ENVRC' },
+  { name: 'a code point that HFS+ ignores', script: "echo evil > '\u200c.envrc'", planted: '\u200c.envrc' },
+  { name: 'by a rename', script: 'echo evil > x; mv x .envrc', planted: '.envrc' },
+  { name: 'by a hard link', script: 'echo evil > x; ln x .envrc', planted: '.envrc' },
+  { name: 'by a symbolic link', script: 'echo evil > x; ln -s x .envrc', planted: '.envrc' },
+  { name: 'through a link to its folder', script: 'mkdir d; ln -s d l; echo evil > l/.envrc', planted: 'd/.envrc' },
+  { name: 'an editor task', script: 'mkdir -p .vscode; echo evil > .vscode/tasks.json', planted: '.vscode/tasks.json' },
+  {
+    name: 'a folder that becomes one',
+    script: 'mkdir plain; echo evil > plain/tasks.json; mv plain .vscode',
+    planted: '.vscode/tasks.json',
+  },
+  {
+    name: 'exchanged folders',
+    script:
+      "mkdir -p .vscode p; echo e > p/tasks.json; mv --exchange p .vscode || python3 -c \"import ctypes;ctypes.CDLL(None).renameat2(-100,b'p',-100,b'.vscode',2)\"",
+    planted: '.vscode/tasks.json',
+  },
+  { name: 'the manifest', script: 'echo evil > "$TOP/cordon.toml"', planted: '../cordon.toml' },
+  {
+    name: 'a whiteout in its place',
+    script: "echo evil > x; python3 -c \"import ctypes;ctypes.CDLL(None).renameat2(-100,b'x',-100,b'.envrc',4)\"",
+    planted: '.envrc',
+  },
+]
+
+/** Files that tools run or follow by themselves. */
+const files: readonly Plant[] = [
+  ['.yarnrc.yml', 'yarnPath: ./evil.cjs'],
+  ['.pnpmfile.cjs', 'evil'],
+  ['.npmrc', 'https-proxy=http://evil.example'],
+  ['rust-toolchain.toml', '[toolchain]'],
+  ['.cargo/config.toml', '[build]'],
+  ['mise.toml', '[tools]'],
+  ['.tool-versions', 'node path:/evil'],
+  ['.pdbrc', 'import os'],
+  ['.hg/sharedpath', '/evil'],
+  ['lefthook.yml', 'pre-commit:'],
+].map(([path, text]) => ({
+  name: path!,
+  script: `mkdir -p "$(dirname ${path})"; echo '${text}' > ${path}`,
+  planted: path!,
+}))
+
+/** Settings that run something, or send credentials elsewhere. */
+const settings: readonly Plant[] = [
+  ['core.fsmonitor', './evil'],
+  ['core.hooksPath', 'evil'],
+  ['http.proxy', 'http://evil.example'],
+  ['http.sslVerify', 'false'],
+  ['http.curloptResolve', 'example.com:443:evil'],
+  ['http.extraHeader', 'X: evil'],
+  ['url.https://evil.example/.insteadOf', 'https://example.com/'],
+  ['remote.origin.pushurl', 'https://evil.example/x'],
+  ['remote.pushDefault', 'https://evil.example/x'],
+  ['mergetool.x.path', './evil'],
+  ['merge.tool', './evil'],
+  ['include.path', '../evil'],
+  ['core.worktree', '../link'],
+].map(([key, value]) => ({
+  name: `git config ${key}`,
+  script: `${REPOSITORY} ln -s / link; git config '${key}' '${value}'`,
+  planted: 'r/.git/config',
+  text: key!.slice(key!.lastIndexOf('.') + 1),
+}))
+
+const git: readonly Plant[] = [
+  { name: 'a git hook', script: `${REPOSITORY} echo evil > .git/hooks/pre-commit`, planted: 'r/.git/hooks/pre-commit' },
+  {
+    name: 'a sample that becomes a hook',
+    script: `${REPOSITORY} mv .git/hooks/pre-commit.sample .git/hooks/pre-commit`,
+    planted: 'r/.git/hooks/pre-commit',
+  },
+  {
+    name: 'a folder of hooks',
+    script: 'mkdir -p p/hooks; echo evil > p/hooks/pre-commit; mv p .git',
+    planted: '.git/hooks/pre-commit',
+  },
+  {
+    name: 'a key appended by hand',
+    script: `${REPOSITORY} printf '[core]\\nfsmonitor=./evil\\n' >> .git/config`,
+    planted: 'r/.git/config',
+    text: 'fsmonitor',
+  },
+  {
+    name: 'a configuration that is still held open',
+    script: `${REPOSITORY} cp .git/config .git/config.lock; exec 3>>.git/config.lock; mv .git/config.lock .git/config; printf '[core]\\nfsmonitor=./evil\\n' >&3`,
+    planted: 'r/.git/config',
+    text: 'fsmonitor',
+  },
+  { name: 'a pointer of git', script: `${REPOSITORY} echo '../evil ' > .git/commondir`, planted: 'r/.git/commondir' },
+  {
+    name: 'a hook where an existing core.hooksPath leads, made only now',
+    before: 'git init -q . && git config core.hooksPath .own-hooks',
+    script: 'mkdir .own-hooks; echo evil > .own-hooks/pre-commit',
+    planted: '.own-hooks/pre-commit',
+  },
+  {
+    name: 'the same in a worktree',
+    before: `${COMMITTED} && git config core.hooksPath tools/own-hooks`,
+    script: 'git worktree add -q w; mkdir -p w/tools/own-hooks; echo evil > w/tools/own-hooks/pre-commit',
+    planted: 'w/tools/own-hooks/pre-commit',
+  },
+  {
+    name: 'a folder of hooks that comes by a rename',
+    before: 'git init -q . && git config core.hooksPath tools/own-hooks',
+    script: 'mkdir -p p/own-hooks; echo evil > p/own-hooks/pre-commit; mv p tools',
+    planted: 'tools/own-hooks/pre-commit',
+  },
+  {
+    name: 'the file of an existing include.path, made only now',
+    before: 'git init -q . && git config include.path ../later.inc',
+    script: `${EVIL} > later.inc`,
+    repository: '.',
+  },
+  {
+    name: 'the same by a rename',
+    before: 'git init -q . && git config include.path ../later.inc',
+    script: `${EVIL} > x; mv x later.inc`,
+    repository: '.',
+  },
+  {
+    name: 'the file that an included file includes',
+    before:
+      "git init -q . && git config include.path ../one.inc && printf '[include]\\n\\tpath = two.inc\\n' > one.inc",
+    script: `${EVIL} > two.inc`,
+    repository: '.',
+  },
+]
+
+/** Folders that git takes for a repository, by any name. */
+const repositories: readonly Plant[] = [
+  ['settings first', `${EVIL} > config; ${MARKS}`],
+  ['settings last', `${MARKS}; ${EVIL} > config`],
+  ['settings by a rename', `${MARKS}; ${EVIL} > x; mv x config`],
+  ['settings by a hard link', `${MARKS}; ${EVIL} > x; ln x config`],
+  ['settings by a link', `${MARKS}; ${EVIL} > x; ln -s x config`],
+  ['settings by a held descriptor', `exec 3>config; ${MARKS}; ${EVIL} >&3`],
+  ['the last mark by a rename', `${EVIL} > config; mkdir x refs; echo 'ref: refs/heads/main' > HEAD; mv x objects`],
+  ['the last mark by a link', `${EVIL} > config; mkdir x refs; echo 'ref: refs/heads/main' > HEAD; ln -s x objects`],
+  ['HEAD by a link', `${EVIL} > config; mkdir objects refs; ln -s refs/heads/main HEAD`],
+  [
+    'HEAD by an exchange',
+    `${EVIL} > config; mkdir -p objects refs ../o; echo 'ref: refs/heads/main' > ../o/x; echo > y; mv ../o/x y; ln y HEAD`,
+  ],
+  [
+    'the settings of git init, changed through a second name',
+    'git init -q --bare .; ln config x; git config --file x core.fsmonitor ./evil; cp x y; cat y > config',
+  ],
+].map(([name, script]) => ({ name: `a bare repository: ${name}`, script: `mkdir b; cd b; ${script}`, repository: 'b' }))
+
+const pointers: readonly Plant[] = [
+  {
+    name: 'a pointer to a folder that is no repository by its name',
+    script: `mkdir -p x s; cd x; ${MARKS}; ${EVIL} > config; echo 'gitdir: ../x' > ../s/.git`,
+    repository: 's',
+  },
+  {
+    name: 'a link in the place of a pointer',
+    script: `mkdir -p x s; cd x; ${MARKS}; ${EVIL} > config; ln -s ../x ../s/.git`,
+    repository: 's',
+  },
+  {
+    name: 'a hook of a bare repository',
+    script: `mkdir b; cd b; ${MARKS}; mkdir hooks; echo evil > hooks/post-update`,
+    planted: 'b/hooks/post-update',
+  },
+  {
+    name: 'a commondir whose name ends in a blank',
+    script: `mkdir -p "c " s/.git; cd s/.git; ${MARKS}; cd "../../c "; mkdir objects refs; ${EVIL} > config; echo '../../c ' > ../s/.git/commondir`,
+    repository: 's',
+  },
+  {
+    name: 'a commondir before anything else',
+    script: `mkdir -p c/objects c/refs x s; ${EVIL} > c/config; echo ../c > x/commondir; echo 'ref: refs/heads/main' > x/HEAD; echo 'gitdir: ../x' > s/.git`,
+    repository: 's',
+  },
+  {
+    name: 'the commondir of a worktree, written over',
+    before: `${COMMITTED} && git worktree add -q w`,
+    script: `mkdir -p c/objects c/refs; ${EVIL} > c/config; echo ../../../c > .git/worktrees/w/commondir`,
+    repository: 'w',
+  },
+  {
+    name: 'the commondir of a new worktree',
+    before: COMMITTED,
+    script: `mkdir -p c/objects c/refs .git/worktrees/n w; ${EVIL} > c/config; cd .git/worktrees/n; echo ../../../c > commondir; echo 'ref: refs/heads/main' > HEAD; echo "gitdir: $PWD" > ../../../w/.git`,
+    repository: 'w',
+  },
+  {
+    name: 'the commondir of a new worktree, before its repository is one',
+    script: `mkdir -p c/objects c/refs x/objects x/refs x/worktrees/n w; ${EVIL} > c/config; cd x/worktrees/n; echo ../../../c > commondir; cd ../..; echo 'ref: refs/heads/main' | tee HEAD > worktrees/n/HEAD; echo "gitdir: $PWD/worktrees/n" > ../w/.git`,
+    repository: 'w',
+  },
+  {
+    name: 'a worktree’s folder that is moved to where its commondir means another',
+    before: `${COMMITTED} && git worktree add -q w`,
+    script: `mkdir -p a/b a/objects a/refs s; ${EVIL} > a/config; mv .git/worktrees/w a/b/w; echo 'gitdir: ../a/b/w' > s/.git`,
+    repository: 's',
+  },
+  {
+    name: 'a shared repository that loses its HEAD',
+    script: `git init -q --bare x; mkdir -p x/worktrees/n s; cd x/worktrees/n; echo 'ref: refs/heads/main' > HEAD; echo ../.. > commondir; cd ../..; rm HEAD; ${EVIL} > new; mv new config; echo 'gitdir: ../x/worktrees/n' > ../s/.git`,
+    repository: 's',
+  },
+]
+
+/** All rows. */
+export const plants: readonly Plant[] = [...names, ...files, ...settings, ...git, ...repositories, ...pointers]
