@@ -17,6 +17,7 @@ import type { LoadedPolicy } from '../policy/load.ts'
 import { openRecord } from '../record/open.ts'
 import type { CallRecord } from '../record/recorder.ts'
 import { runToolCall, type Stages } from '../run-tool-call.ts'
+import { KeptChanges } from '../session/kept-changes.ts'
 import { placingPolicy } from '../session/policy.ts'
 import { reachOf } from '../session/reach.ts'
 import { HeldOutput } from './held-output.ts'
@@ -73,6 +74,11 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
   })
   const recorder = openRecord(judge.loaded, machine, { by: 'host', host, session })
   const outcomes: RunOutcome[] = []
+  const kept = new KeptChanges(machine.stateDir, () => ({
+    roots: [judge.loaded.root],
+    what: `apply_patch ${read[0]?.touches && 'writes' in read[0].touches ? read[0].touches.writes.map(({ given }) => given).join(' ') : ''}`,
+    ...(session !== null && { session }),
+  }))
   const call = asPatch({ kind: 'tool', tool: 'bash', input: { command } }) as HookCall & { kind: 'tool' }
   const isPatch = call.tool === 'apply_patch'
   let read: readonly ReadCall[] = []
@@ -98,7 +104,7 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
     },
     run: async ([call], decision, signal) => {
       if (isPatch) {
-        const { text, isError = false } = await applyAllowed(judge, call!, signal)
+        const { text, isError = false } = await applyAllowed(judge, call!, signal, kept)
         return { text, exitCode: isError ? 1 : 0, isError, notes: [] }
       }
       const { relies } = decision
@@ -121,7 +127,8 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
     scan: (_, output) => ({ output, notes: output.notes, injection: null }),
     tainted: () => {},
     end: async (record, result) => {
-      recorder.end(record, result, outcomes)
+      const changes = kept.end()
+      recorder.end(record, result, outcomes, changes ? [changes] : [])
       const facts = read[0]?.facts ?? null
       if (admitted && 'probe' in admitted && result.status === 'done')
         await judge.history?.note(admitted, outcomeOf(result, facts))
