@@ -119,6 +119,7 @@ export class AgentSession {
       })
       this.#subAgents = this.#openSubAgents()
       this.#mcp = this.#openMcp()
+      if (this.#mcp) this.session.setBeside(this.#mcp)
       restoreSettings(this.session, before, options)
       if (before.tainted) this.session.taint()
       this.session.subscribe((event) => {

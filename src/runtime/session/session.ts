@@ -3,6 +3,7 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { relative } from 'node:path'
 import type { Approval, Question } from '../../approval/approve.ts'
+import type { ToolShape } from '../../code/declarations.ts'
 import type { AskHost } from '../../egress/gate.ts'
 import { toldMessages } from '../../files/told-names.ts'
 import type { SessionFacts } from '../../policy/call.ts'
@@ -70,6 +71,13 @@ export interface SessionSettings {
   readonly directory?: string
 }
 
+/** Tools that stand beside a session and guard, ask for and record each call themselves: those of MCP servers. */
+export interface BesideTools {
+  offered(): readonly ToolShape[]
+  has(name: string): boolean
+  call(name: string, input: unknown, signal: AbortSignal): Promise<ToolResult>
+}
+
 export interface CallOptions {
   readonly signal?: AbortSignal
   /** The call, by its name in the record, whose program makes this one. */
@@ -105,6 +113,7 @@ export class Session {
   readonly #cover: UndoCover
   readonly #ended = new AbortController()
   readonly #running = new Set<Promise<unknown>>()
+  #beside: BesideTools | null = null
   #closing: Promise<void> | null = null
 
   constructor(parts: SessionParts, settings: SessionSettings) {
@@ -147,8 +156,11 @@ export class Session {
     this.#code = parts.code({
       loaded: () => view.placing(NO_REACH),
       spillDirectory,
-      tools: () => this.tools(),
-      call: (tool, input, signal, within) => this.call(tool, input, { signal, within }),
+      tools: () => [...this.tools(), ...(this.#beside?.offered() ?? []).filter(({ name }) => !this.#tools.has(name))],
+      call: (tool, input, signal, within) =>
+        this.#beside?.has(tool) && !this.#tools.has(tool)
+          ? this.#beside.call(tool, input, signal)
+          : this.call(tool, input, { signal, within }),
     })
     const custom = parts.customTools({
       launch: (policy, request, io) => this.#commands.launch(policy, request, io),
@@ -198,6 +210,11 @@ export class Session {
     return [...this.#tools.values()].map(({ name, description, input, labels, hints }) => {
       return { name, description, input, labels, hints }
     })
+  }
+
+  /** From now on programs of this session reach these tools, too. */
+  setBeside(tools: BesideTools): void {
+    this.#beside = tools
   }
 
   /** Runs one call: done, denied, refused or failed, never anything else. */
