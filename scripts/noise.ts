@@ -72,10 +72,14 @@ const loaded = loadManifest(
 )
 if ('problems' in loaded) throw new Error(JSON.stringify(loaded.problems))
 const base = objectForm(loaded.manifest)
-const checker = new BatchChecker({ ...thisMachine(), home: '/home/dev' }, machineFiles, { kind: 'project' })
+const checkers = new Map<string, BatchChecker>()
 let errors = 0
 
 const sharedRoots = sharedBySource(rows<NoiseCase>(noiseFile))
+const rootsByTrajectory = Map.groupBy(
+  rows<NoiseCase>(noiseFile).flatMap(({ trajectory, roots }) => roots.map((root) => ({ trajectory, root }))),
+  ({ trajectory }) => trajectory,
+)
 if (!values.guards) await noise(rows<NoiseCase>(noiseFile))
 await guards(rows<GuardCase>(guardFile))
 process.exitCode = errors > 0 ? 1 : 0
@@ -129,7 +133,7 @@ async function replay(
   for (const row of cases) {
     const group = groupOf(row)
     const grants = granted.get(group) ?? []
-    const answer = await judge(row.id, row.command, rootOf(row), grants)
+    const answer = await judge(row.id, row.command, rootOf(row), homeOf(row), grants)
     const reason = answer.reason as { code: string; message: string } | undefined
     if (answer.decision === 'allow' || reason === undefined) continue
     const offers = (answer.suggestions ?? []) as { grants: Grant[] }[]
@@ -147,17 +151,25 @@ async function replay(
 }
 
 /** The repository's own folder: the part of a guessed root up to the repository's name, else what the guesses of its log share. */
-function rootOf({ source, roots }: NoiseCase): string {
+function rootOf({ source, trajectory, roots }: NoiseCase): string {
   const name = source.split('/').at(-1) ?? ''
-  for (const root of roots) {
+  // One that names no folder works where the rest of its trajectory does.
+  const others = (rootsByTrajectory.get(trajectory) ?? []).map(({ root }) => root)
+  for (const root of [...roots, ...others]) {
     const parts = root.split('/')
     const at = parts.findIndex((part) => part === name || /^(\.|__|-|_)worktrees$/.test(part.replace(name, '')))
     if (at > 0) return [...parts.slice(0, at), name].join('/')
   }
-  const [first] = roots
+  const [first] = roots.length > 0 ? roots : others
   if (first === undefined) return '/project'
   const shared = sharedRoots.get(source) ?? ''
   return first.startsWith(`${shared}/`) && shared.split('/').length > 4 ? shared : first
+}
+
+/** The account that the trajectory's folders belong to. */
+function homeOf({ trajectory }: NoiseCase): string {
+  const homes = (rootsByTrajectory.get(trajectory) ?? []).map(({ root }) => /^\/(?:home|Users)\/[^/]+/.exec(root)?.[0])
+  return homes.find((home) => home !== undefined) ?? '/home/dev'
 }
 
 /** Where other guards' wants and Cordon's answers differ. */
@@ -166,7 +178,7 @@ async function guards(cases: readonly GuardCase[]): Promise<void> {
   const totals = new Map<string, number>()
   for (const { id, source, command, want } of cases) {
     totals.set(want, (totals.get(want) ?? 0) + 1)
-    const answer = await judge(id, command, '/project', [])
+    const answer = await judge(id, command, '/project', '/home/dev', [])
     const allowed = answer.decision === 'allow'
     if (want === 'allow' ? allowed : !allowed || (want === 'ask-or-undo' && values.undo)) continue
     const reason = answer.reason as { message: string }
@@ -189,7 +201,7 @@ async function guards(cases: readonly GuardCase[]): Promise<void> {
   }
 }
 
-async function judge(id: string, command: string, root: string, grants: readonly Grant[]) {
+async function judge(id: string, command: string, root: string, home: string, grants: readonly Grant[]) {
   const of = (...kinds: readonly Grant['kind'][]) => [
     ...new Set(grants.filter(({ kind }) => kinds.includes(kind)).map(({ value }) => value)),
   ]
@@ -204,6 +216,8 @@ async function judge(id: string, command: string, root: string, grants: readonly
   allow.read = { ...allow.read, paths: [...(allow.read?.paths ?? []), ...of('read', 'write')] }
   if (of('write').length > 0) allow.write = { paths: ['**', ...of('write')] }
   const undo = values.undo === true ? { undo: true } : {}
+  const checker = checkers.get(home) ?? new BatchChecker({ ...thisMachine(), home }, machineFiles, { kind: 'project' })
+  checkers.set(home, checker)
   const answer = await checker.answer(JSON.stringify({ id, tool: 'bash', input: { command }, root, manifest, ...undo }))
   if (answer.error !== undefined) {
     errors++

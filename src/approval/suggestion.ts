@@ -4,7 +4,9 @@ import { posix } from 'node:path'
 import { isInside } from '../files/baseline.ts'
 import { isGlob } from '../files/glob.ts'
 import { parsePathPattern } from '../files/path-pattern.ts'
+import { secretOf } from '../files/secret-shapes.ts'
 import { parseUrl } from '../hosts/url.ts'
+import { keyOfKind } from '../policy/carried-paths.ts'
 import { parseCommandPattern } from '../policy/command-pattern.ts'
 import type { Decision, PartDecision } from '../policy/decision.ts'
 import type { ReasonCode } from '../policy/reason.ts'
@@ -114,7 +116,7 @@ export function suggestGrants(decision: Decision, facts: ShellFacts | null, plac
   const keeps = (ask: PartDecision): boolean =>
     SAVED_REASONS.has(ask.reason.code) && (!ask.firm || ask.reason.code === 'secret')
   if (asks.length === 0 || !asks.every(keeps)) return []
-  const each = asks.map((ask) => partSuggestions(ask, facts, places))
+  const each = asks.filter((ask) => !isKeyOfKind(ask, facts, places)).map((ask) => partSuggestions(ask, facts, places))
   if (each.some((suggestions) => suggestions.length === 0)) return []
   const alike = new Map(each.map((suggestions) => [suggestions.map(nameOf).join('\n'), suggestions]))
   const [only, ...others] = alike.values()
@@ -155,6 +157,14 @@ function partSuggestions(part: PartDecision, facts: ShellFacts | null, places: G
   return part.kind === 'command' && fact ? commandSuggestions(fact) : []
 }
 
+/** A key that comes with the grant of its command's kind. */
+function isKeyOfKind(part: PartDecision, facts: ShellFacts | null, { resolve }: GrantPlaces): boolean {
+  const fact = part.command === undefined ? null : facts?.commands[part.command]
+  if (part.kind !== 'read' || fact == null || facts === null) return false
+  const key = keyOfKind(fact, facts.commands)
+  return key !== null && pathOfPart(part, facts, resolve) === key
+}
+
 /** Asks that a grant answers. A grant that prompts, a taint or a confirmation is asked every time, whatever was saved. */
 const SAVED_REASONS: ReadonlySet<string> = new Set([
   'level-ask',
@@ -176,10 +186,13 @@ function workingPlace(path: string, places: GrantPlaces): Suggestion[] {
 
 /** A secret is opened by its own name alone. */
 function secretSuggestions(part: PartDecision, facts: ShellFacts | null, places: GrantPlaces): Suggestion[] {
-  const path = pathOfPart(part, facts, places)
-  if (path === null || isGlob(path) || !isInside(path, places.root) || !isPlainPattern(path, places.root, places.home))
-    return []
-  return [{ kind: 'read', value: posix.relative(places.root, path), admits: 'this file, which looks like a secret' }]
+  const path = pathOfPart(part, facts, places.resolve)
+  if (path === null || isGlob(path) || !isPlainPattern(path, places.root, places.home)) return []
+  // A place of credentials is nobody's project: only a grant that a person writes opens it.
+  const isPlace = secretOf(path, places)?.kind === 'place' || isCredentialPlace(path, places)
+  if (isPlace && !isInside(path, places.root)) return []
+  const value = isInside(path, places.root) ? posix.relative(places.root, path) : path
+  return [{ kind: 'read', value, admits: 'this file, which looks like a secret' }]
 }
 
 function hostSuggestions(part: PartDecision, facts: ShellFacts | null): Suggestion[] {
@@ -241,7 +254,11 @@ function kindSuggestions(kind: readonly string[]): Suggestion[] {
   const value = `${kind.map(quoted).join(' ')}:kind`
   const parsed = parseCommandPattern(value)
   if (!('pattern' in parsed) || JSON.stringify(parsed.pattern.words) !== JSON.stringify(kind)) return []
-  return [{ kind: 'command', value, admits: `every \`${kind.join(' ')}\` that forces and deletes nothing` }]
+  const admits =
+    kind.at(-1) === 'reads'
+      ? `looking around with \`${kind.slice(0, -1).join(' ')}\`, and nothing that changes it`
+      : `every \`${kind.join(' ')}\` that forces and deletes nothing`
+  return [{ kind: 'command', value, admits }]
 }
 
 /** INVARIANT: the text of a suggestion parses back to the very words it was made of. */
@@ -260,7 +277,11 @@ function quoted(word: string): string {
 }
 
 /** The path that a part is about: a redirect shows the words it was written with. */
-function pathOfPart(part: PartDecision, facts: ShellFacts | null, { resolve }: GrantPlaces): string | null {
+export function pathOfPart(
+  part: PartDecision,
+  facts: ShellFacts | null,
+  resolve: GrantPlaces['resolve'],
+): string | null {
   const redirects = [...(facts?.redirects ?? []), ...(facts?.commands.flatMap((fact) => fact.redirects) ?? [])]
   const redirect = redirects.find(({ span }) => span.start === part.span?.start && span.end === part.span.end)
   if (redirect === undefined) return resolve(part.text.replace(/ \(.*\)$/, ''))
@@ -271,11 +292,12 @@ function pathOfPart(part: PartDecision, facts: ShellFacts | null, { resolve }: G
 function pathSuggestions(part: PartDecision, facts: ShellFacts | null, places: GrantPlaces): Suggestion[] {
   const { root, home } = places
   const kind = part.kind === 'write' ? 'write' : 'read'
-  const given = pathOfPart(part, facts, places)
+  const given = pathOfPart(part, facts, places.resolve)
   // A pattern is meant as the folder that it looks through.
   const path = given === null ? null : isGlob(given) ? posix.dirname(given.slice(0, given.search(/[*?[]/) + 1)) : given
   if (path === null || !isPlainPattern(path, root, home)) return []
   if (part.reason.code === 'outside-roots') {
+    if (kind === 'read' && secretOf(path, places) !== null) return secretSuggestions(part, facts, places)
     if (isCredentialPlace(path, places)) return []
     const place = otherPlace(path, places)
     const file: Suggestion[] =

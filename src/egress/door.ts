@@ -8,6 +8,7 @@ import type { EgressEvent } from './event.ts'
 import { type AskHost, createGate } from './gate.ts'
 import { DEFAULT_LIMITS, type DoorLimits } from './limits.ts'
 import { type Passage, recordRefused, startRecord } from './passage.ts'
+import { createBodyHold } from './protocol/body-hold.ts'
 import type { GitSsh } from './protocol/git-ssh.ts'
 import { relayLocal } from './protocol/local-socket.ts'
 import { createProxy } from './proxy.ts'
@@ -89,6 +90,7 @@ export function openDoor(options: DoorOptions): Door {
     aliases: options.aliases ?? null,
     agent,
     broker: options.broker ?? null,
+    bodies: createBodyHold(),
     git: options.ssh ? { ...options.ssh, dialer: options.upstream.dialer } : null,
     limits,
     onEvent: (event) => {

@@ -7,6 +7,7 @@ import { allowed, type EgressEvent, type EventFacts, refused } from './event.ts'
 import type { Admission, Gate } from './gate.ts'
 import type { DoorLimits } from './limits.ts'
 import { isLoopback } from './loopback.ts'
+import type { BodyHold } from './protocol/body-hold.ts'
 import type { GitSsh } from './protocol/git-ssh.ts'
 import type { RequestTarget, TunnelFacts } from './protocol/request-head.ts'
 import { type EgressDenial, httpRefusal, refusalBytes } from './refusal.ts'
@@ -22,6 +23,8 @@ export interface Passage {
   readonly aliases: Aliases | null
   readonly agent: RouteAgent
   readonly broker: Broker | null
+  /** Holds bodies whose hash is to be signed. */
+  readonly bodies: BodyHold
   /** With whose ssh git services are reached; null where with nobody's. */
   readonly git: GitSsh | null
   readonly limits: DoorLimits

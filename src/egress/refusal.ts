@@ -22,6 +22,7 @@ export type EgressCode =
   | 'secret-misplaced' // a placeholder in a part of the request where it is not put in
   | 'secret-insecure' // a placeholder over plain HTTP
   | 'secret-foreign' // another credential, or what could carry one, for a host whose credential is brokered
+  | 'secret-unread' // bytes that cannot be read, for a host that a secret is for
   | 'secret-absent' // a request without the credential that this host takes alone
   | 'key-missing' // the host of a bundle's key that is not set
   | 'socks-command' // BIND or UDP ASSOCIATE
@@ -89,6 +90,8 @@ export function remedyFor(code: EgressCode, target: Target | null): string | nul
       return 'set it where Cordon is started, or name it under [[secrets]]'
     case 'secret-foreign':
       return 'if it is none, list it in pass_headers or pass_parameters of the secret in [[secrets]]'
+    case 'secret-unread':
+      return 'take the host out of the secret in [[secrets]], or tls = "pass" out of its entry'
     case 'secret-elsewhere':
       return `add "${entry}" to the hosts of the secret in [[secrets]]`
     default:

@@ -77,6 +77,11 @@ export class RouteAgent extends http.Agent {
     return socket
   }
 
+  /** TLS on a connection of `dial` that has agreed on it in its own protocol. */
+  encrypt(socket: Socket, route: Route): Socket {
+    return this.#upstream.encrypt(socket, route)
+  }
+
   /**
    * Dials for a request that is about to come, while its client is still busy with TLS. Call what comes back when the
    * client is gone: a connection that nobody took is closed then, or after a moment.

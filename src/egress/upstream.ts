@@ -38,6 +38,8 @@ export interface Upstream {
   dial(route: Route): Socket
   /** A TLS connection whose certificate must be valid for the target's own host. */
   dialTls(route: Route, protocols: readonly string[]): TLSSocket
+  /** TLS on a connection to the route that stands already, verified alike. */
+  encrypt(socket: Socket, route: Route): TLSSocket
 }
 
 export interface UpstreamOptions {
@@ -99,6 +101,16 @@ export function createUpstream(options: UpstreamOptions = {}): Upstream {
     dialer,
     parent,
     dial: (route) => throughParent(route) ?? fedSocket(feed, (onread) => netConnect({ ...dialer(route), onread })),
+    encrypt: (socket, { target }) => {
+      const tls: TLSSocket = tlsConnect({
+        socket,
+        ...(target.kind === 'name' && { servername: target.host }),
+        secureContext: trust.context(),
+        rejectUnauthorized: true,
+        checkServerIdentity: () => identityProblem(target, tls.getPeerX509Certificate()),
+      })
+      return tls
+    },
     dialTls: (route, protocols) => {
       const { host, kind } = route.target
       const key = `${authorityOf(route.target, null)}|${protocols}`

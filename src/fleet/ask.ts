@@ -63,8 +63,16 @@ export function askHash(payload: string): string {
   return createHash('sha256').update(askMessage(payload)).digest('hex')
 }
 
-export function newAskId(): string {
-  return randomBytes(10).toString('hex')
+/** A name for an ask; by its beginning it is known, without reading it, when nobody need look at it any more. */
+export function newAskId(deadline: number): string {
+  const seconds = Math.ceil(deadline / 1000)
+  return seconds.toString(16).padStart(8, '0') + randomBytes(10).toString('hex')
+}
+
+/** Whether an ask of this name may still be open; what is named otherwise may be. */
+export function mayBeOpen(id: string, now: number): boolean {
+  const seconds = /^[0-9a-f]{28}$/.test(id) ? Number.parseInt(id.slice(0, 8), 16) : Number.POSITIVE_INFINITY
+  return seconds * 1000 + SKEW_MS > now
 }
 
 export function signAsk(ask: FleetAsk, key: SigningKey, certificate: Certificate): SignedAsk {

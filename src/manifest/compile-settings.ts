@@ -108,6 +108,7 @@ function secret(entry: SecretEntry, lookup: Lookup): SecretSetting {
     ...(entry.after !== undefined && entry.after !== '' && { after: entry.after }),
     ...(entry.as === 'file' && { asFile: true as const }),
     ...(entry.sign !== undefined && { signs: entry.sign }),
+    ...(entry.login !== undefined && { login: entry.login }),
     ...(entry.pass_headers && { passHeaders: entry.pass_headers.map((item) => item.value.toLowerCase()) }),
     ...(entry.pass_parameters && { passParameters: entry.pass_parameters.map((item) => item.value.toLowerCase()) }),
   }

@@ -72,6 +72,7 @@ export interface SecretEntry {
   readonly after?: string
   readonly as?: 'text' | 'file'
   readonly sign?: 'aws'
+  readonly login?: 'postgres' | 'redis'
   readonly pass_headers?: readonly Item<string>[]
   readonly pass_parameters?: readonly Item<string>[]
 }

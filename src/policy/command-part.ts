@@ -3,7 +3,7 @@
 import { isPrivateTmp } from '../files/baseline.ts'
 import type { CommandFact, Hazard } from '../shell/facts.ts'
 import { asksAt, hazardDenial, ruleDenial } from './command-denial.ts'
-import { ELSEWHERE, grantsOf, runsElsewhere, wrapperGrants } from './command-grant.ts'
+import { ELSEWHERE, grantsOf, wrapperGrants } from './command-grant.ts'
 import { lostIn } from './lost-files.ts'
 import type { PartQuestions } from './order.ts'
 import { isInsideRoots } from './path-part.ts'
@@ -46,14 +46,20 @@ const QUIET_BUILTINS: ReadonlySet<string> = new Set([
   ...['shopt', 'trap', 'eval', 'disown'],
 ])
 
+/** What a kind is known for: the change itself, that it happens elsewhere, and the options of its wrapper, each of which it was read by. */
+const KIND_ANSWERS: ReadonlySet<string> = new Set(['changes-remote', ELSEWHERE, 'wrapper-option'])
+
 /** The commands around one: the wrappers that run it, nearest first, and what it runs in turn when it is a wrapper itself. */
 export interface CommandsAround {
   readonly wrappers: readonly CommandFact[]
   readonly runs: CommandFact | null
+  /** True when it runs on another machine or in a container, whose directories are not these. */
+  readonly elsewhere: boolean
 }
 
 /** The four questions of P0 about a command. */
-export function commandQuestions(scene: Scene, fact: CommandFact, { wrappers, runs }: CommandsAround): PartQuestions {
+export function commandQuestions(scene: Scene, fact: CommandFact, around: CommandsAround): PartQuestions {
+  const { wrappers, runs, elsewhere } = around
   const { policy, session, stance } = scene
   const named = runs !== null && wrapperGrants(policy, session, runs, [fact]) !== null
   // A grant of this kind of change has answered what the change is.
@@ -61,15 +67,15 @@ export function commandQuestions(scene: Scene, fact: CommandFact, { wrappers, ru
   const open = (candidate: Hazard): boolean =>
     asksAt(policy, candidate) &&
     !(named && candidate.code === ELSEWHERE) &&
-    !(kinds && (candidate.code === 'changes-remote' || candidate.code === ELSEWHERE))
-  const hazard = fact.hazards.find(open) ?? leftover(fact)
+    !(kinds && KIND_ANSWERS.has(candidate.code))
+  const hazard = fact.hazards.find(open) ?? (kinds ? null : leftover(fact))
   const text = wordsOf(fact)
   return {
     subject: { kind: 'command', text, span: fact.span },
     denial: () =>
       hazardDenial(policy, fact, text) ??
       ruleDenial(policy, fact, text, scene.shell.command) ??
-      (runsElsewhere(wrappers) ? null : placeRuling(scene, fact, text)),
+      (elsewhere ? null : placeRuling(scene, fact, text)),
     grant: () => (hazard ? null : (harmless(policy, fact, text) ?? grantRuling(scene, fact, wrappers, text))),
     explicit: () =>
       stance.mode.value === 'contained' && stance.explicit === null ? contained(scene, fact, text) : stance.explicit,

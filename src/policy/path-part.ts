@@ -32,6 +32,8 @@ export interface PathScene {
   readonly actor: PathActor
   /** Grants that a command brings along for itself. */
   readonly carried?: readonly PathRule[]
+  /** The file that the grant of the command names for it alone. */
+  readonly named?: PathRule | null
 }
 
 /** The four questions of P0 about a path. */
@@ -43,6 +45,7 @@ export function pathQuestions(scene: PathScene): PartQuestions {
       ruleDenial(scene) ??
       ownPlaceDenial(scene) ??
       envelopeDenial(scene) ??
+      namedRuling(scene) ??
       baselineRuling(scene) ??
       lookRuling(scene) ??
       outsideRuling(scene) ??
@@ -166,6 +169,16 @@ function baselineRuling({ policy, session, stance, access, fact, actor }: PathSc
     ? `${fact.path} is part of what the sandbox shows every command.`
     : `${fact.path} is in the sandbox’s own temporary folder, which is gone when the command ends.`
   return { decision: 'allow', reason: { code: 'baseline', message }, rules: [] }
+}
+
+// Before the roots and the secrets: the grant was given for this very file.
+function namedRuling({ access, fact, named }: PathScene): Ruling | null {
+  if (!named || access !== 'read' || named.pattern.absolute !== fact.path) return null
+  return {
+    decision: 'allow',
+    reason: { code: 'named-by-grant', message: `The grant of this command names ${fact.given}.` },
+    rules: [ref(named)],
+  }
 }
 
 // P10: asking about a listing buys nothing. The sandbox does not show the place, and a read of it still asks.

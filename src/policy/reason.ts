@@ -3,6 +3,7 @@
 export type ReasonCode =
   // allow
   | 'granted' // a grant of the manifest or a saved one covers it
+  | 'named-by-grant' // the grant of the command names this file, for that command alone
   | 'level-allow' // the tool's level, or the mode, allows it
   | 'contained' // it stays inside the sandbox
   | 'harmless' // a coordinator, a builtin without effect, or a call of what is judged elsewhere

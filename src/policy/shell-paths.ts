@@ -10,8 +10,8 @@ import type { CommandFact, PathUse, RedirectFact } from '../shell/facts.ts'
 import { wordsOf } from './command-part.ts'
 import type { PartSubject } from './decision.ts'
 import type { PartQuestions } from './order.ts'
-import { type PathActor, pathQuestions } from './path-part.ts'
-import { ref } from './policy.ts'
+import { type PathActor, type PathScene, pathQuestions } from './path-part.ts'
+import { type PathRule, ref } from './policy.ts'
 import { always, deny, type Scene, unknowable } from './shell-scene.ts'
 
 /** A redirect: whether it may be used at all, then the file that it opens. */
@@ -62,7 +62,12 @@ const LOOKING: ReadonlySet<string> = new Set(['find', 'du', 'tree'])
 const STATTING: ReadonlySet<string> = new Set(['ls', 'stat', 'test', '[', 'readlink', 'realpath'])
 
 /** A word that names a file. */
-export function pathUseQuestions(scene: Scene, use: PathUse, fact: CommandFact): PartQuestions[] {
+export function pathUseQuestions(
+  scene: Scene,
+  use: PathUse,
+  fact: CommandFact,
+  named: PathRule | null,
+): PartQuestions[] {
   const text =
     use.path === null
       ? scene.shell.command.slice(use.span.start, use.span.end) || wordsOf(fact)
@@ -84,6 +89,7 @@ export function pathUseQuestions(scene: Scene, use: PathUse, fact: CommandFact):
     pathPart(scene, access, aimed ?? literalPart(use), text, subject, {
       climbs: use.written !== 'absolute' && !started,
       looks: started ? 'names' : looks,
+      named,
     }),
   ]
 }
@@ -104,7 +110,7 @@ function pathPart(
   absolute: string,
   given: string,
   subject: PartSubject,
-  how: Pick<PathActor, 'climbs' | 'looks'> = {},
+  { named = null, ...how }: Pick<PathActor, 'climbs' | 'looks'> & Pick<PathScene, 'named'> = {},
 ): PartQuestions {
   if (isProcessDoor(absolute)) {
     const asks = policy.outsideRoots.value === 'ask'
@@ -124,6 +130,7 @@ function pathPart(
     access,
     fact: { given, path },
     carried,
+    named,
     actor: { by: 'command', ...how, subject: { text: subject.text, ...(subject.span && { span: subject.span }) } },
   })
 }

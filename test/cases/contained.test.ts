@@ -91,6 +91,33 @@ describe('looking around on another machine', () => {
   })
 })
 
+describe('looking around on another machine with a key', () => {
+  const key = '/home/dev/.ssh/ci'
+  const commands = { patterns: [`ssh -i ${key} web reads:kind`], default_domains: ['web'] }
+  const answered = { capabilities: { allow: { read: { paths: ['**'] }, commands } } }
+  it.each([
+    ["ssh -i ~/.ssh/ci web 'cd /srv && docker compose ps'", 'allow', 'what was answered'],
+    ['ssh -i ~/.ssh/ci -o ConnectTimeout=3 -o StrictHostKeyChecking=accept-new web ls', 'allow', 'harmless settings'],
+    ["sleep 5 && ssh -i ~/.ssh/ci web 'ls' | grep x", 'allow', 'with programs that run no code of others'],
+    [`ssh -i ${key} web ls; cat ${key}`, 'ask', 'the key, read by another command'],
+    [`cat ${key}`, 'ask', 'the key alone'],
+    ['ssh -i ~/.ssh/ci web ls; ./x.sh', 'ask', 'a script that could read the key'],
+    ['ssh -i ~/.ssh/ci web ls | python3 x.py', 'ask', 'another one'],
+    ['ssh -i ~/.ssh/ci web ls; bash -c "cat ~/.ssh/ci"', 'ask', 'a shell'],
+    ["ssh -i ~/.ssh/ci web 'rm x'", 'ask', 'a change there'],
+    ['ssh -i ~/.ssh/other web ls', 'ask', 'another key'],
+    ['ssh -i ~/.ssh/ci -i ~/.ssh/other web ls', 'ask', 'a second key'],
+    ['ssh -i ~/.ssh/ci other ls', 'ask', 'another machine'],
+    ['ssh -i ~/.ssh/ci -F ~/.ssh/ci web ls', 'ask', 'the key as a configuration, which prints it'],
+    ['ssh -i ~/.ssh/ci -o IdentityAgent=x web ls', 'ask', 'a setting that is not harmless'],
+    ['ssh -i ~/.ssh/ci -o StrictHostKeyChecking=no web ls', 'ask', 'any machine that says it is this one'],
+    ['ssh -i ~/.ssh/ci web ls < ~/.ssh/ci', 'ask', 'the key as input'],
+    ['scp -i ~/.ssh/ci x web:', 'ask', 'another program'],
+  ])('%s: %s (%s)', async (command, want) => {
+    expect(await decide(command, false, answered)).toBe(want)
+  })
+})
+
 describe('what never makes a verdict weaker', () => {
   const dangerous = ['git reset --hard', 'git clean --force', 'git branch --delete --force x', 'git push --force']
   const shortened = dangerous.flatMap((command) => {

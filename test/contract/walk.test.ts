@@ -103,7 +103,11 @@ const calls: Readonly<Record<string, () => Promise<unknown>>> = {
   'a call through the gateway': async () => {
     const judge = await openGatewayJudge(world.root, world.machine)
     const recorder = openRecord(judge.loaded, world.machine, { by: 'gateway', name: 's' })
-    const gate = new GatewayGate({ judge, recorder, elsewhere: { share: (inner) => inner, wait: async () => {} } })
+    const gate = new GatewayGate({
+      judge,
+      recorder,
+      elsewhere: { share: (inner) => inner, wait: async () => {}, fleet: async () => null },
+    })
     const call = { called: 'mcp__s__echo', input: {}, server: 's', elicit: null }
     const work = async () => ({ json: {}, text: '', isError: false, injection: null })
     const gated = await gate.pass(call, work, new AbortController().signal)

@@ -33,6 +33,39 @@ it('policy show lists what was signed, and what a new signature would change', (
   expect(last).not.toContain('first.example.org')
 })
 
+it('a run says what has changed in the person’s own configuration, and the signed one holds', () => {
+  const moved = new Project({
+    'cordon.toml': `schema_version = 1
+[permission]
+mode = "contained"
+[sandbox.os]
+command_tools = [{ tool = "npm", fetch = true }]
+[capabilities.allow.commands]
+patterns = ["npm:*"]
+`,
+  })
+  try {
+    writeFileSync(join(moved.home, '.npmrc'), 'registry=https://first.example.org/npm/\n')
+    expect(moved.cordon(['sign', '--yes']).code).toBe(0)
+    expect(moved.cordon(['run', '--', 'npm', '--version']).err).not.toContain('registries')
+    writeFileSync(join(moved.home, '.npmrc'), 'registry=https://second.example.org/npm/\n')
+    for (let time = 0; time < 2; time++) {
+      const { out, err } = moved.cordon(['run', '--', 'npm', 'config', 'get', 'registry'])
+      expect(out).toContain('https://first.example.org/npm/')
+      expect(err).toContain('the registries have changed since you signed')
+      expect(err).toContain('+ npm reaches its registry https://second.example.org/npm/.')
+      expect(err).toContain('- npm reaches its registry https://first.example.org/npm/.')
+    }
+    expect(moved.cordon(['run', '--', 'true']).err).not.toContain('registries')
+    expect(moved.cordon(['sign', '--yes']).code).toBe(0)
+    const { out, err } = moved.cordon(['run', '--', 'npm', 'config', 'get', 'registry'])
+    expect(out).toContain('https://second.example.org/npm/')
+    expect(err).not.toContain('registries')
+  } finally {
+    moved.remove()
+  }
+})
+
 const WRAPPED = `schema_version = 1
 [permission]
 mode = "contained"

@@ -1,5 +1,6 @@
 /** A process of many machines of a fleet, each with its own key, state and connection: it syncs, records, ships and asks. */
 
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openAuditLog } from '../../src/audit/log.ts'
 import { acceptBundle, storedBundle } from '../../src/fleet/bundle-store.ts'
@@ -28,14 +29,25 @@ function machineOf(index: number): Machine {
     ...thisMachine(),
     cwd: home,
     home,
-    configDir: join(home, 'config'),
-    stateDir: join(home, 'state'),
-    cacheDir: join(home, 'cache'),
+    configDir: join(home, 'config/cordon'),
+    stateDir: join(home, 'state/cordon'),
+    cacheDir: join(home, 'cache/cordon'),
     systemDir: join(home, 'etc'),
   }
 }
 
 const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds))
+
+/** Known once no more are published. */
+async function lastVersion(): Promise<string> {
+  for (;;) {
+    try {
+      return readFileSync(join(base!, 'last-version'), 'utf8')
+    } catch {
+      await pause(200)
+    }
+  }
+}
 
 async function live(index: number): Promise<void> {
   const machine = machineOf(index)
@@ -43,6 +55,7 @@ async function live(index: number): Promise<void> {
   const id = keyId(machineKey(openKeyStore(machine.stateDir)).key.publicKey)
   let bus: FleetBus | null = null
   while (!bus) bus = await openBus(settings, machine).catch(() => pause(500).then(() => null))
+  void bus.connection.closed().then((error) => error && tell({ kind: 'closed', index, why: error.message }))
   const open: FleetBus = { ...bus, close: async () => {} }
   const log = openAuditLog({
     stateDir: machine.stateDir,
@@ -64,7 +77,7 @@ async function live(index: number): Promise<void> {
     highest = version
     for (let line = 0; line < 5; line++, written++) log.record({ type: 'warning', line: written, version })
     await ship(queue, natsSink(open, id), { signal: AbortSignal.timeout(20_000), attempts: 3, firstPauseMs: 200 })
-    if (index % 20 === 0) {
+    if (index % 50 === 0 && version > 0) {
       const started = Date.now()
       const request = {
         tool: 'bash',
@@ -73,7 +86,7 @@ async function live(index: number): Promise<void> {
         asks: [],
         suggestions: [],
       }
-      const signal = AbortSignal.timeout(30_000)
+      const signal = AbortSignal.timeout(150_000)
       const outcome = await askFleet(settings, machine, { project: '/p', request, signal }, async () => open).then(
         (answer) => answer.kind,
         (error: Error) => error.message,
@@ -82,12 +95,21 @@ async function live(index: number): Promise<void> {
     }
     await pause(500 + ((index * 37) % 1000))
   }
+  // The last policy reaches everybody, however long it takes.
+  for (const last = Number(await lastVersion()); highest < last; await pause(200)) {
+    const text = await open.readPolicy().catch(() => null)
+    if (text !== null) acceptBundle(machine.stateDir, settings, text, Date.now())
+    highest = storedBundle(machine.stateDir, settings)?.bundle.version ?? 0
+    if (highest === last) tell({ kind: 'policy', index, version: last, at: Date.now() })
+  }
   // What is left goes out now, so that everything that was recorded can be counted.
+  let problem: string | null = null
   for (let tries = 0; tries < 60; tries++) {
-    const { problem } = await ship(queue, natsSink(open, id), { signal: AbortSignal.timeout(60_000), attempts: 5 })
+    ;({ problem } = await ship(queue, natsSink(open, id), { signal: AbortSignal.timeout(60_000), attempts: 5 }))
     if (problem === null) break
     await pause(500)
   }
+  if (problem !== null) tell({ kind: 'left', index, problem, closed: bus.connection.isClosed() })
   log.close()
   await bus.close()
 }

@@ -5,7 +5,7 @@
  */
 
 import { type ChildProcess, fork } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { auditSessions, sessionParts } from '../../src/audit/log-files.ts'
 import { machineKey } from '../../src/fleet/identity.ts'
@@ -27,7 +27,7 @@ const say = (text: string): void => void process.stderr.write(`${text}\n`)
 const quantile = (values: number[], part: number) =>
   values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) * part)] ?? 0
 
-const fleet = await openNatsFleet(NODES)
+const fleet = await openNatsFleet(NODES, 120)
 try {
   const started = Date.now()
   const joined: Machine[] = []
@@ -67,7 +67,8 @@ try {
         const by = reached.get(version) ?? new Map()
         reached.set(version, by)
         if (!by.has(message.index)) by.set(message.index, message.at)
-      } else faults.push(JSON.stringify(message))
+      } else if (message.kind === 'closed') say(JSON.stringify(message))
+      else faults.push(JSON.stringify(message))
     })
     return child
   }
@@ -126,10 +127,14 @@ try {
     }
   }
   say('no more kills; waiting for the machines to end')
-  const last = await policy(++version).then(
-    () => version,
-    () => version,
-  )
+  const published = () =>
+    policy(++version).then(
+      () => true,
+      () => false,
+    )
+  while (!(await published())) await pause(200)
+  const last = version
+  writeFileSync(join(fleet.base, 'last-version'), String(last))
   await Promise.all(
     clients.map((child) => (child.exitCode === null ? new Promise((resolve) => child.once('exit', resolve)) : null)),
   )
@@ -172,7 +177,10 @@ try {
     machinesSeen: new Set(received.map((record) => record.machine)).size,
   }
   console.log(JSON.stringify(report, null, 1))
-  const ok = verdict.ok && verdict.records === written && faults.length === 0 && reachedLast === machines
+  const settled = (outcomes.once ?? 0) + (outcomes['nobody of the fleet answered in time'] ?? 0)
+  const unsettled = Object.values(outcomes).reduce((sum, count) => sum + count, 0) - settled
+  const ok =
+    unsettled === 0 && verdict.ok && verdict.records === written && faults.length === 0 && reachedLast === machines
   if (!ok) {
     const damage = verdict.sessions.flatMap((session) =>
       session.damage.map((one) => ({ machine: session.machine, ...one })),

@@ -31,7 +31,7 @@ export interface NatsFleet {
   close(): Promise<void>
 }
 
-export async function openNatsFleet(count: number): Promise<NatsFleet> {
+export async function openNatsFleet(count: number, asks = 30): Promise<NatsFleet> {
   process.env.CORDON_KEYCHAIN = 'off'
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'cordon-nats-')))
   const admin = machineIn(base, 'admin')
@@ -40,7 +40,7 @@ export async function openNatsFleet(count: number): Promise<NatsFleet> {
   const { urls } = ports
   const team = foundFleet(
     admin,
-    { fleet: 'acme', signers: 1, policy: 'nats', nats: { servers: urls }, records: { nats: true }, asks: 30 },
+    { fleet: 'acme', signers: 1, policy: 'nats', nats: { servers: urls }, records: { nats: true }, asks },
     Date.now(),
   )
   await ports.close()
@@ -100,9 +100,9 @@ export function machineIn(base: string, name: string): Machine {
     ...thisMachine(),
     cwd: home,
     home,
-    configDir: join(home, 'config'),
-    stateDir: join(home, 'state'),
-    cacheDir: join(home, 'cache'),
+    configDir: join(home, 'config/cordon'),
+    stateDir: join(home, 'state/cordon'),
+    cacheDir: join(home, 'cache/cordon'),
     systemDir: join(home, 'etc'),
   }
 }

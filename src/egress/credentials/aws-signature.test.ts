@@ -29,12 +29,17 @@ function example(signature: string, more: readonly string[] = []): SignableReque
 
 /** The example as one with another key would have signed it: what is signed again with the real key is the published one. */
 function byPlaceholder(): string {
-  const made = signAgain(example(SIGNATURE), example(SIGNATURE), KEY, 'placeholder')
+  const made = signAgain(example(SIGNATURE), { ...example(SIGNATURE), host: 'iam.amazonaws.com' }, KEY, 'placeholder')
   return 'authorization' in made ? made.authorization.slice(-64) : made.problem
 }
 
 it('is as AWS publishes it', () => {
-  const again = signAgain(example(byPlaceholder()), example(byPlaceholder()), 'placeholder', KEY)
+  const again = signAgain(
+    example(byPlaceholder()),
+    { ...example(byPlaceholder()), host: 'iam.amazonaws.com' },
+    'placeholder',
+    KEY,
+  )
   expect(again).toEqual({ authorization: `AWS4-HMAC-SHA256 ${SCOPE}, Signature=${SIGNATURE}` })
 })
 
@@ -54,6 +59,8 @@ describe('is not made', () => {
     ],
   ]
   it.each(rows)('%s', (_, request, problem) => {
-    expect(signAgain(request, request, 'placeholder', KEY)).toEqual({ problem: expect.stringMatching(problem) })
+    expect(signAgain(request, { ...request, host: 'iam.amazonaws.com' }, 'placeholder', KEY)).toEqual({
+      problem: expect.stringMatching(problem),
+    })
   })
 })

@@ -1,6 +1,7 @@
 /** AWS Signature Version 4: a request that was signed with a placeholder is verified, and signed again with the key itself. */
 
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import { scopeProblem } from './aws-scope.ts'
 
 /** A request as it was signed, or as it leaves. */
 export interface SignableRequest {
@@ -38,13 +39,15 @@ export function needsPayload(rawHeaders: readonly string[]): boolean {
  */
 export function signAgain(
   signed: SignableRequest,
-  leaving: SignableRequest,
+  leaving: SignableRequest & { readonly host: string },
   placeholder: string,
   key: string,
 ): { readonly authorization: string } | { readonly problem: string } {
   const written = valuesOf(signed.rawHeaders, 'authorization')
   const [, id, day, region, service, names, signature] = AUTHORIZATION.exec(written[0]?.trim() ?? '') ?? []
   if (written.length !== 1 || names === undefined) return { problem: 'is not signed with AWS Signature Version 4' }
+  const elsewhere = scopeProblem(leaving.host, region!, service!)
+  if (elsewhere !== null) return { problem: elsewhere }
   const hash = valuesOf(signed.rawHeaders, 'x-amz-content-sha256')[0]?.trim() ?? signed.payloadHash
   if (hash === null) return { problem: 'does not say the hash of its body (x-amz-content-sha256)' }
   if (hash.startsWith('STREAMING-AWS4'))

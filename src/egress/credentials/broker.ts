@@ -8,7 +8,7 @@ import type { SuffixLookup } from '../../hosts/suffix.ts'
 import type { EgressDenial } from '../refusal.ts'
 import { authorityOf, type Target } from '../target.ts'
 import { isAwsSigned, needsPayload, signAgain } from './aws-signature.ts'
-import { foreignCredential } from './foreign-credential.ts'
+import { foreignCredential, foreignField } from './foreign-credential.ts'
 import { type ReadFrameHead, scrubFrames } from './scrub-frames.ts'
 import { scrubBytes, scrubStream } from './scrub-stream.ts'
 import { type SecretForm, secretForms } from './secret-forms.ts'
@@ -25,6 +25,8 @@ export interface BrokeredSecret {
   readonly header?: string
   /** The query parameter that carries it. */
   readonly query?: string
+  /** It is the password of a database: its hosts speak this protocol, and nothing else goes there. */
+  readonly login?: LoginProtocol
   /** It goes nowhere: requests that were signed with the placeholder are signed again with it. Every request to its hosts is. */
   readonly signs?: 'aws'
   /** Every request to its hosts must carry it, and only what is known to be harmless beside it. */
@@ -32,6 +34,18 @@ export interface BrokeredSecret {
   /** Headers and query parameters that may go to its hosts although they could carry another credential; `x-*` for all that start so. */
   readonly passHeaders?: readonly string[]
   readonly passParameters?: readonly string[]
+}
+
+export type LoginProtocol = 'postgres' | 'redis'
+
+/** A login that is made outside. */
+export interface Login {
+  readonly name: string
+  readonly protocol: LoginProtocol
+  readonly placeholder: string
+  readonly value: string
+  /** Takes the password out of what the host sends, at its length. */
+  scrub(): Transform
 }
 
 export interface OutgoingRequest {
@@ -64,8 +78,14 @@ export interface Broker {
   signsPayload(target: Target, rawHeaders: readonly string[]): boolean
   /** The refusal for a placeholder in these body bytes, or null. `bytes` may hold the end of the piece before. */
   bodyProblem(target: Target, bytes: Buffer): EgressDenial | null
+  /** The refusal for fields of a form that can carry another credential than the brokered one, or null. */
+  fieldProblem(target: Target, names: readonly string[]): EgressDenial | null
   /** How many bytes of a body piece the next look must see again; 0 when there are no secrets. */
   readonly overlap: number
+  /** The login that every connection to this host makes; null for one that is not a database of ours. */
+  loginFor(target: Target): Login | null
+  /** True for a host that a secret is for: nothing goes there but requests that can be read. */
+  isFor(target: Target): boolean
   /** True for a host that a secret may go to: what it sends back may hold one, whoever asked and when. */
   mayEcho(target: Target): boolean
   /** Takes values out of what a host sends back: an echo must not bring the secret into the sandbox. */
@@ -98,8 +118,10 @@ export function createBroker(secrets: readonly BrokeredSecret[]): Broker {
   function swap(request: OutgoingRequest): SwappedRequest | { readonly refusal: EgressDenial } {
     let { path, rawHeaders } = request
     const used: string[] = []
-    const foreign = foreignRefusal(held, request)
-    if (foreign !== null) return { refusal: foreign }
+    const database = held.find((secret) => secret.login && isGranted(secret, request.target))
+    if (database) return { refusal: misplacedLogin(database) }
+    const stranger = foreignRefusal(held, request)
+    if (stranger !== null) return { refusal: stranger }
     for (const secret of held) {
       if (secret.signs && isGranted(secret, request.target, request.suffixes)) continue
       const inPath = holdsIn(path, secret.placeholder)
@@ -132,7 +154,19 @@ export function createBroker(secrets: readonly BrokeredSecret[]): Broker {
       )
       return found ? elsewhere(found, target) : null
     },
-    mayEcho: (target) => held.some((secret) => !secret.signs && isGranted(secret, target)),
+    fieldProblem: (target, names) => {
+      const granted = held.filter((secret) => isGranted(secret, target))
+      const found = foreignField(names, { parameters: granted.flatMap((secret) => secret.passParameters ?? []) })
+      return found === null ? null : foreign(found, target)
+    },
+    loginFor: (target) => {
+      const secret = held.find((one) => one.login !== undefined && isGranted(one, target))
+      if (!secret) return null
+      const { name, placeholder, value } = secret
+      return { name, placeholder, value, protocol: secret.login!, scrub: () => scrubStream(forms(), true) }
+    },
+    isFor: (target) => held.some((secret) => isGranted(secret, target)),
+    mayEcho: (target) => held.some((secret) => !secret.signs && !secret.login && isGranted(secret, target)),
     scrubText: (text) => scrubBytes(Buffer.from(text, 'latin1'), forms()).toString('latin1'),
     scrubStream: (sameLength) => scrubStream(forms(), sameLength),
     scrubFrames: (readHead) => scrubFrames(forms(), readHead),
@@ -185,7 +219,7 @@ function signedAgain(
   for (const secret of isAwsSigned(rawHeaders) ? secrets : []) {
     const signed = signAgain(
       { method, path, rawHeaders, payloadHash },
-      { method, path: swapped.path, rawHeaders: swapped.rawHeaders, payloadHash },
+      { method, path: swapped.path, rawHeaders: swapped.rawHeaders, payloadHash, host: target.host },
       secret.placeholder,
       secret.value,
     )
@@ -211,13 +245,20 @@ function foreignRefusal(held: readonly Held[], request: OutgoingRequest): Egress
     headers: granted.flatMap((secret) => [...(secret.passHeaders ?? []), ...(secret.signs ? ['authorization'] : [])]),
     parameters: granted.flatMap((secret) => secret.passParameters ?? []),
   })
-  if (found === null) return null
-  const message = `${quote(found)} can carry another credential than the brokered one, and was on its way to ${quote(request.target.host)}`
+  return found === null ? null : foreign(found, request.target)
+}
+
+function foreign(found: string, { host }: Target): EgressDenial {
+  const message = `${quote(found)} can carry another credential than the brokered one, and was on its way to ${quote(host)}`
   return { code: 'secret-foreign', message }
 }
 
 function isGranted(secret: Held, { host, port }: Target, suffixes?: SuffixLookup): boolean {
   return secret.hosts.some((pattern) => reachesHost(pattern, host, port, suffixes))
+}
+
+function misplacedLogin({ name, login }: Held): EgressDenial {
+  return { code: 'secret-misplaced', message: `the secret ${name} is for logins of ${login}, and this is a request` }
 }
 
 function elsewhere(secret: Held, target: Target): EgressDenial {

@@ -64,9 +64,18 @@ function foreignParameter({ path }: Parts, by: Bystanders): string | null {
   for (const [name, value] of parametersOf(path)) {
     const known = name.toLowerCase()
     if (isOurs(value, by) || isListed(known, by.parameters)) continue
-    if (by.strict || (CREDENTIAL_NAME.test(known) && !PAGING.has(known))) return name
+    if (by.strict || soundsForeign(known, by.parameters)) return name
   }
   return null
+}
+
+/** The field of a form that must not go to this host, of those that came; null when there is none. Other fields are what the form is about. */
+export function foreignField(names: readonly string[], { parameters }: Pick<Bystanders, 'parameters'>): string | null {
+  return names.map((name) => decodedFully(name).toLowerCase()).find((name) => soundsForeign(name, parameters)) ?? null
+}
+
+function soundsForeign(name: string, listed: readonly string[]): boolean {
+  return CREDENTIAL_NAME.test(name) && !PAGING.has(name) && !isListed(name, listed)
 }
 
 /** Where a service takes requests in requests as JSON; others call other things so, and only agents' services are strict. */

@@ -1,27 +1,42 @@
-/** Watching a body as it passes: how many bytes, and whether a secret's placeholder is on its way to a stranger. */
+/** Watching a body as it passes: how many bytes, and whether a secret is on its way to a stranger in it, or a stranger's to a brokered host. */
 
 import type { Readable } from 'node:stream'
 import type { Broker } from '../credentials/broker.ts'
 import type { EgressDenial } from '../refusal.ts'
 import type { Target } from '../target.ts'
+import { formFields, isForm } from './form-fields.ts'
 
-/** Calls `onBytes` for every piece and `onRefusal` once, when the body must not go on. */
+/** Where a body goes, and what it says that it is. */
+export interface WatchedBody {
+  readonly body: Readable
+  readonly contentType: string | undefined
+  readonly target: Target
+}
+
+/** Calls `onBytes` for every piece and `onRefusal` once, when the body must not go on: before the piece that must not is passed on. */
 export function watchBody(
-  body: Readable,
+  { body, contentType, target }: WatchedBody,
   broker: Broker | null,
-  target: Target,
   onBytes: (count: number) => void,
   onRefusal: (refusal: EgressDenial) => void,
 ): void {
   let tail: Buffer = Buffer.alloc(0)
   let stopped = false
-  body.on('data', (chunk: Buffer) => {
-    onBytes(chunk.length)
-    if (stopped || broker === null || broker.overlap === 0) return
+  const fields = broker?.isFor(target) && isForm(contentType) ? formFields() : null
+
+  function problemIn(broker: Broker, chunk: Buffer): EgressDenial | null {
     // A placeholder may lie across two pieces.
     const seen = tail.length === 0 ? chunk : Buffer.concat([tail, chunk])
     const refusal = broker.bodyProblem(target, seen)
     tail = Buffer.from(seen.subarray(Math.max(0, seen.length - broker.overlap)))
+    if (refusal !== null || fields === null) return refusal
+    return broker.fieldProblem(target, fields(chunk))
+  }
+
+  body.on('data', (chunk: Buffer) => {
+    onBytes(chunk.length)
+    if (stopped || broker === null || broker.overlap === 0) return
+    const refusal = problemIn(broker, chunk)
     if (refusal === null) return
     stopped = true
     onRefusal(refusal)

@@ -28,7 +28,6 @@ import { type EgressDenial, httpRefusal } from '../refusal.ts'
 import type { RoutedRequest } from '../route-agent.ts'
 import type { Target } from '../target.ts'
 import { onUnanswered, timeoutError, upstreamRefusal } from '../upstream.ts'
-import { holdBody } from './body-hold.ts'
 import { watchBody } from './body-watch.ts'
 import { http } from './http.ts'
 import { carryLargeBody, largeLength } from './large-body.ts'
@@ -66,9 +65,10 @@ export async function exchange(
   const record = startRecord(passage, { kind: 'http', target, method: head.method, path })
   if ('refusal' in read) return refuse(passage, record, message, response, read.refusal, target)
   const headers = upstreamHeaders(head, read)
-  const held = passage.broker?.signsPayload(read.target, headers) ? await holdBody(message) : null
+  const held = passage.broker?.signsPayload(read.target, headers) ? await passage.bodies.hold(message) : null
   if (held !== null && 'refusal' in held) return refuse(passage, record, message, response, held.refusal, target)
   const cleared = await clearRequest(passage, read, head.method, headers, tunnel, held?.hash ?? null)
+  if ('refusal' in cleared || response.destroyed || message.socket.destroyed) held?.body.destroy()
   if ('refusal' in cleared) return refuse(passage, record, message, response, cleared.refusal, target)
   if (response.destroyed || message.socket.destroyed) return
   new Exchange(passage, record, message, response, read, cleared, held?.body ?? message).send()
@@ -187,7 +187,12 @@ class Exchange {
     const count = (bytes: number) => {
       this.#up += bytes
     }
-    watchBody(this.#body, this.#passage.broker, this.#read.target, count, (refusal) => this.#stop(refusal))
+    const watched = {
+      body: this.#body,
+      contentType: this.#message.headers['content-type'],
+      target: this.#read.target,
+    }
+    watchBody(watched, this.#passage.broker, count, (refusal) => this.#stop(refusal))
     this.#body.pipe(request)
   }
 
@@ -299,6 +304,7 @@ class Exchange {
 
   #closed(): void {
     if (!this.#response.writableFinished) this.#request?.destroy()
+    if (this.#body !== this.#message) this.#body.destroy()
     const more = { up: this.#up, down: this.#down, address: this.#address, secrets: this.#cleared.used }
     if (this.#refusal !== null) recordRefused(this.#passage, this.#record, this.#refusal, more)
     else recordAllowed(this.#passage, this.#record, more)

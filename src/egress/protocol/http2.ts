@@ -26,7 +26,6 @@ import {
 import { type EgressDenial, httpRefusal } from '../refusal.ts'
 import { agrees, authorityOf } from '../target.ts'
 import { upstreamRefusal } from '../upstream.ts'
-import { holdBody } from './body-hold.ts'
 import { watchBody } from './body-watch.ts'
 
 const MAX_STREAMS = 256
@@ -97,9 +96,10 @@ async function serveStream(
   if (problem !== null) return refuse(passage, record, stream, headers, problem, tunnel)
   const read = { target: tunnel.target, secure: tunnel.secure, path }
   const own = withHost(withoutPseudo(rawHeaders), headers)
-  const held = passage.broker?.signsPayload(tunnel.target, own) ? await holdBody(stream) : null
+  const held = passage.broker?.signsPayload(tunnel.target, own) ? await passage.bodies.hold(stream) : null
   if (held !== null && 'refusal' in held) return refuse(passage, record, stream, headers, held.refusal, tunnel)
   const cleared = await clearRequest(passage, read, method, own, tunnel, held?.hash ?? null)
+  if ('refusal' in cleared || stream.destroyed) held?.body.destroy()
   if ('refusal' in cleared) return refuse(passage, record, stream, headers, cleared.refusal, tunnel)
   if (stream.destroyed) return
   relay(passage, record, stream, headers, cleared, tunnel, hostSession(), held?.body ?? stream)
@@ -127,7 +127,8 @@ function relay(
   const countUp = (bytes: number) => {
     up += bytes
   }
-  watchBody(body, passage.broker, tunnel.target, countUp, stop)
+  const watched = { body, contentType: headers['content-type'], target: tunnel.target }
+  watchBody(watched, passage.broker, countUp, stop)
   body.pipe(request)
   request.on('data', (chunk: Buffer) => {
     down += chunk.length
@@ -152,6 +153,7 @@ function relay(
   })
   stream.once('close', () => {
     if (!request.destroyed) request.close(stream.rstCode || constants.NGHTTP2_NO_ERROR)
+    if (body !== stream) body.destroy()
     const address = cleared.admission.route.addresses[0] ?? null
     const more = { up, down, address, secrets: cleared.used }
     if (refusal === null) recordAllowed(passage, record, more)
@@ -251,7 +253,7 @@ function scrubbed(
 ): OutgoingHttpHeaders {
   const clean: OutgoingHttpHeaders = Object.create(null)
   for (const [name, value] of Object.entries(headers)) {
-    if (!dropped.includes(name)) clean[name] = Array.isArray(value) ? value.map(scrub) : scrub(String(value))
+    if (!dropped.includes(name)) clean[scrub(name)] = Array.isArray(value) ? value.map(scrub) : scrub(String(value))
   }
   return clean
 }

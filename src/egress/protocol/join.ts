@@ -8,12 +8,18 @@ export interface JoinedBytes {
   readonly down: number
 }
 
-/** Resolves when both sides are closed. `through` changes what comes from the host. */
+/** What changes the bytes on the way: `down` those of the host, `up` those of the client. */
+export interface Ways {
+  readonly down?: Transform | undefined
+  readonly up?: Transform | undefined
+}
+
+/** Resolves when both sides are closed. */
 export function join(
   client: Duplex,
   host: Duplex,
   idleMilliseconds: number,
-  through?: Transform,
+  { down: through, up: upward }: Ways = {},
 ): Promise<JoinedBytes> {
   let up = 0
   let down = 0
@@ -23,7 +29,10 @@ export function join(
   host.on('data', (chunk: Buffer) => {
     down += chunk.length
   })
-  client.pipe(host)
+  if (upward) {
+    upward.once('error', () => host.destroy())
+    client.pipe(upward).pipe(host)
+  } else client.pipe(host)
   if (through) {
     through.once('error', () => host.destroy())
     host.pipe(through).pipe(client)

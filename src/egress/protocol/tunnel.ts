@@ -41,7 +41,13 @@ export interface TunnelCall {
 export async function carryTunnel(call: TunnelCall, socket: Socket, admission: Admission): Promise<void> {
   const { passage } = call
   const { target } = admission.route
-  const raw = mayCarryRawBytes(admission.rules, target)
+  const login = passage.broker?.loginFor(target) ?? null
+  if (login !== null) {
+    // Rare, and each speaks a protocol of its own.
+    const { carryLogin } = await import('../logins/login.ts')
+    return carryLogin(passage, call.ca, socket, admission, login)
+  }
+  const raw = carriesRaw(passage, admission)
   const wait = raw ? passage.limits.serverFirstMilliseconds : passage.limits.headMilliseconds
   let hello: WholeReading | null = null
   const readHello = wholeHello()
@@ -72,10 +78,18 @@ function carrySpeech(call: TunnelCall, socket: Duplex, tunnel: Tunnel, speech: S
   } else if (speech === 'http') call.servers.http(socket, tunnel)
   else if (speech === 'http2') call.servers.http2(socket, tunnel)
   else if (raw && speech !== 'tls') carryRaw(call, socket, tunnel)
-  else {
+  else if (call.passage.broker?.isFor(target)) {
+    const message = `a secret is for ${subject}, so only requests that can be read go there; something else was sent`
+    refuse(call, socket, admission, { code: 'secret-unread', message })
+  } else {
     const message = `only HTTP and TLS go to ${subject}; something else was sent`
     refuse(call, socket, admission, { code: 'not-http', message })
   }
+}
+
+/** A host that a secret is for gets nothing that cannot be read: somebody's own key could be in it. */
+function carriesRaw({ broker }: Passage, { rules, route: { target } }: Admission): boolean {
+  return mayCarryRawBytes(rules, target) && broker?.isFor(target) !== true
 }
 
 async function carryTls(
@@ -94,10 +108,8 @@ async function carryTls(
   const refusal = nameRefusal(reading.hello, admission)
   if (refusal !== null) return refuseTls(call, socket, admission, refusal)
   if (isPassedThrough(admission.rules, target)) {
-    if (reading.hello.encrypted) {
-      const message = `an encrypted ClientHello may hide another name than ${quote(target.host)}`
-      return refuseTls(call, socket, admission, { code: 'hidden-name', message })
-    }
+    const unread = unreadRefusal(call.passage, reading.hello, admission)
+    if (unread !== null) return refuseTls(call, socket, admission, unread)
     return carryRaw(call, socket, { target, secure: false, admission })
   }
   endTls(call, socket, admission, reading.hello)
@@ -126,6 +138,21 @@ function nameRefusal(hello: ClientHello, admission: Admission): EgressDenial | n
   return { code: 'name-mismatch', message }
 }
 
+/** Why TLS is not passed on unread although a rule says so. */
+function unreadRefusal({ broker }: Passage, hello: ClientHello, { route }: Admission): EgressDenial | null {
+  const { host, kind } = route.target
+  if (broker?.isFor(route.target)) {
+    const message = `a secret is for ${quote(host)}, and tls = "pass" would let anybody's key go there unread`
+    return { code: 'secret-unread', message }
+  }
+  if (hello.encrypted) {
+    return { code: 'hidden-name', message: `an encrypted ClientHello may hide another name than ${quote(host)}` }
+  }
+  if (hello.serverName !== null || kind !== 'name') return null
+  // Whom the address serves by default may be somebody else.
+  return { code: 'name-mismatch', message: `TLS to ${quote(host)} is passed on, and the client names no server` }
+}
+
 /** Ends the client's TLS with a leaf of the session CA; what comes out is served as the tunnel's own. */
 function endTls(call: TunnelCall, socket: Socket, admission: Admission, hello: ClientHello): void {
   const { passage } = call
@@ -137,7 +164,7 @@ function endTls(call: TunnelCall, socket: Socket, admission: Admission, hello: C
     secureContext: call.ca.contextFor(target.host),
     ALPNProtocols: [protocol],
   })
-  const raw = mayCarryRawBytes(admission.rules, target)
+  const raw = carriesRaw(passage, admission)
   if (protocol === 'http/1.1' && !raw) tls.once('close', passage.agent.dialAhead(admission.route))
   let problem = 'it went away'
   const broken = () => {

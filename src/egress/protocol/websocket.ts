@@ -93,7 +93,7 @@ export async function upgrade(
     if (head.length > 0) socket.unshift(head)
     const address = host.remoteAddress ?? null
     // A frame says how long it is, so an echo in it is blotted out and not exchanged.
-    join(socket, host, passage.limits.idleMilliseconds, given?.scrubFrames(websocketHead)).then((bytes) =>
+    join(socket, host, passage.limits.idleMilliseconds, { down: given?.scrubFrames(websocketHead) }).then((bytes) =>
       recordAllowed(passage, record, { ...bytes, address, secrets: cleared.used }),
     )
   })

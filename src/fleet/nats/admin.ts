@@ -10,6 +10,7 @@ import {
 } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
 import { Fault } from '../../system/fault.ts'
+import { mayBeOpen } from '../ask.ts'
 import type { FleetBus, NatsConnection } from './bus.ts'
 
 const HOUR = 3600 * 1e9
@@ -33,14 +34,14 @@ export async function makeStreams(bus: FleetBus, replicas: number): Promise<void
     ...shared,
     name: names.askStream,
     subjects: [names.ask('*', '*')],
-    max_age: 24 * HOUR,
+    max_age: 2 * HOUR,
     max_msgs_per_subject: 1,
   })
   await jsm.streams.add({
     ...shared,
     name: names.answerStream,
     subjects: [names.answer('*', '*', '*')],
-    max_age: 24 * HOUR,
+    max_age: 2 * HOUR,
     // The first answer of a key stands: the servers themselves refuse a second one.
     max_msgs_per_subject: 1,
     discard: DiscardPolicy.New,
@@ -57,15 +58,15 @@ export async function putPolicy(bus: FleetBus, text: string): Promise<void> {
   else await bucket.update('policy', text, before.revision)
 }
 
-/** The asks that were put, as they were sent. */
-export async function readAsks(bus: FleetBus): Promise<readonly string[]> {
+/** The asks that may be open, as they were sent. */
+export async function readAsks(bus: FleetBus, now: number): Promise<readonly string[]> {
   const jsm = await jetstreamManager(bus.connection, { checkAPI: false })
   const { names } = bus
   const { state } = await jsm.streams.info(names.askStream, { subjects_filter: names.ask('*', '*') })
   const found = await Promise.all(
-    Object.keys(state.subjects ?? {}).map((subject) =>
-      jsm.direct.getMessage(names.askStream, { last_by_subj: subject }),
-    ),
+    Object.keys(state.subjects ?? {})
+      .filter((subject) => mayBeOpen(subject.slice(subject.lastIndexOf('.') + 1), now))
+      .map((subject) => jsm.direct.getMessage(names.askStream, { last_by_subj: subject })),
   )
   return found.flatMap((message) => (message === null ? [] : [message.string()]))
 }

@@ -1,7 +1,7 @@
 /** A fleet's NATS servers as Cordon uses them: policy, records, asks and answers, each by its subject. */
 
 import { jetstream, jetstreamManager } from '@nats-io/jetstream'
-import { connect } from '@nats-io/transport-node'
+import { AuthorizationError, connect } from '@nats-io/transport-node'
 import { Fault, messageOf } from '../../system/fault.ts'
 import { keyId, type PublicKey, parseSigningKey } from '../../system/keys/signing-key.ts'
 import type { FleetTls } from '../settings.ts'
@@ -45,6 +45,9 @@ export interface FleetBus {
 }
 
 const ACK_MS = 10_000
+/** A server under load takes its time for a login. */
+const CONNECT_MS = 20_000
+const RECONNECT_SPREAD_MS = 2000
 
 /** Connects; rejects when no server can be reached. Afterwards it comes back by itself. */
 export async function connectBus(options: BusOptions): Promise<FleetBus> {
@@ -86,23 +89,45 @@ export async function openConnection(options: BusOptions): Promise<NatsConnectio
   const { ca, cert, key: keyFile } = options.tls
   const secure = options.servers.some((server) => server.startsWith('tls:'))
   try {
-    return await connect({
+    const connection = await connect({
       servers: [...options.servers],
       name: options.name,
       inboxPrefix: inboxOf(options.machine),
       authenticator: (nonce?: string) => natsLogin(key, options.token, nonce ?? ''),
       maxReconnectAttempts: -1,
+      // Where a node ends, all of its machines come at once: each waits a while of its own.
       reconnectTimeWait: 250,
-      timeout: 5000,
+      reconnectJitter: RECONNECT_SPREAD_MS,
+      reconnectJitterTLS: RECONNECT_SPREAD_MS,
+      ignoreAuthErrorAbort: true,
+      timeout: CONNECT_MS,
       ...(secure && {
         tls: { ...(ca && { caFile: ca }), ...(cert && { certFile: cert }), ...(keyFile && { keyFile }) },
       }),
     })
+    void closeWhenRefused(connection)
+    return connection
   } catch (error) {
     throw new Fault('fleet-unreachable', `the fleet’s NATS servers cannot be reached: ${messageOf(error)}`, {
       cause: error,
     })
   }
+}
+
+/**
+ * Ends a connection whose login is refused twice in a row: the key was taken back. The client would do that by itself, but it
+ * takes "Authentication Timeout", which is all that a server under load says, for a refusal, and counts over a connection's life.
+ */
+async function closeWhenRefused(connection: NatsConnection): Promise<void> {
+  let refused = 0
+  for await (const status of connection.status()) {
+    if (status.type === 'reconnect') refused = 0
+    if (status.type === 'error' && isRefusal(status.error) && ++refused === 2) await connection.close()
+  }
+}
+
+function isRefusal(error: Error): boolean {
+  return error instanceof AuthorizationError && !/timeout/i.test(error.message)
 }
 
 /** What was sent is sent, or the servers do not answer and nothing is waited for. */

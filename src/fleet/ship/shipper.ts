@@ -1,6 +1,7 @@
 /** Sends what a queue holds to a sink: in order, again and again until it is kept, and never more than one batch in memory. */
 
 import { messageOf } from '../../system/fault.ts'
+import { pause } from '../../system/pause.ts'
 import { type RecordSink, type ShippedRecord, SinkProblem } from './record.ts'
 
 /** Where records wait. */
@@ -75,16 +76,4 @@ async function deliver(
       await pause(problem.afterMs ?? growing * (0.5 + random() / 2), signal)
     }
   }
-}
-
-function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(done, milliseconds)
-    function done(): void {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', done)
-      resolve()
-    }
-    signal.addEventListener('abort', done)
-  })
 }

@@ -143,6 +143,7 @@ export function checkNames(manifest: Manifest, report: Report): void {
     'bundle',
     report,
   )
+  for (const item of secrets) checkLogin(item, report)
   const wrappers = itemsOf<string>(manifest, 'sandbox.os.wrappers')
   for (const item of [...wrappers, ...bundles.flatMap((bundle) => bundle.value.wrappers ?? [])]) {
     if (!SHELLS.has(item.value.split(/[ :]/)[0]!)) continue
@@ -151,6 +152,32 @@ export function checkNames(manifest: Manifest, report: Report): void {
       message: `${quoteShort(item.value)} runs anything, so no bundle applies to it`,
       expected: 'a build tool such as "make" or "just"',
       found: quoteShort(item.value),
+    })
+  }
+}
+
+/** A login is a protocol of its own: nothing of HTTP goes with it, and the port says where it is spoken. */
+function checkLogin({ value, at, rule }: Item<SecretEntry>, report: Report): void {
+  if (value.login === undefined) return
+  const { header, query, sign, pass_headers, pass_parameters } = value
+  const others = Object.entries({ header, query, sign, pass_headers, pass_parameters }).filter(
+    ([, set]) => set !== undefined,
+  )
+  if (others.length > 0) {
+    report.error(at, rule, {
+      code: 'refused-grant',
+      message: `a login of ${value.login} is no request of HTTP, so ${others[0]![0]} has no meaning beside it`,
+      expected: 'login alone, with source, hosts, part, after or as',
+      found: others.map(([name]) => name).join(', '),
+    })
+  }
+  for (const host of value.hosts) {
+    if (/:\d{1,5}$/.test(host.value)) continue
+    report.error(host.at, host.rule, {
+      code: 'refused-grant',
+      message: `a login of ${value.login} needs the port of its host`,
+      expected: `such as "${host.value}:${value.login === 'postgres' ? 5432 : 6379}"`,
+      found: quoteShort(host.value),
     })
   }
 }

@@ -355,6 +355,11 @@ export const SECRETS: Key = {
           doc: '`aws`: the secret access key is never sent; requests to these hosts that were signed with the placeholder (Signature Version 4, in the Authorization header) are signed again with it, and no others go there.',
         },
         {
+          name: 'login',
+          type: { kind: 'choice', values: ['postgres', 'redis'] },
+          doc: 'The password of a database: who says the placeholder to these hosts (`db.example.org:5432`, the port with it) is logged in with the password, which stays outside. Nothing else goes there.',
+        },
+        {
           name: 'pass_headers',
           type: { kind: 'list', of: text('pass-name') },
           doc: 'Headers that may go to these hosts although their name sounds like a credential (`cookie`, `x-session-*`). No other credential goes there.',

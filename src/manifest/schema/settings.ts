@@ -36,6 +36,8 @@ export interface SecretSetting {
   readonly asFile?: true
   /** Requests are signed with it outside, and it goes nowhere. */
   readonly signs?: 'aws'
+  /** The password of a database: its hosts speak this, and the login is made outside. */
+  readonly login?: 'postgres' | 'redis'
   /** Every request to its hosts carries it: an agent's provider would take data for somebody else's account. */
   readonly exclusive?: boolean
   /** Headers and parameters that may go to its hosts although they could carry another credential. Lower-case. */

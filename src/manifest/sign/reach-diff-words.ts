@@ -174,7 +174,7 @@ export const LISTS: Readonly<Record<string, ListWords>> = {
     effect: 'opens',
     name: 'name',
     added: (subject, entry) =>
-      `The secret ${subject} from ${String(entry.source)} ${entry.sign === undefined ? 'is sent to' : 'signs requests to'} ${texts(entry.hosts).join(', ')}${
+      `The secret ${subject} from ${String(entry.source)} ${entry.login !== undefined ? 'logs in to' : entry.sign === undefined ? 'is sent to' : 'signs requests to'} ${texts(entry.hosts).join(', ')}${
         entry.query === undefined ? '' : `, in the URL as ${String(entry.query)}`
       }${entry.part === 'password' || entry.after !== undefined ? '; commands see what stands around it there' : ''}.`,
     removed: (subject) => `The secret ${subject} is no longer sent anywhere.`,

@@ -11,7 +11,7 @@ const MAX_NOTES = 20
 
 /** The notes of a run: observed before inferred, each once. `stderr`: what to infer from, where it was not captured. */
 export function outcomeNotes(
-  { result, plan, findings, maskChanges, changes, egress, served }: RunOutcome,
+  { result, plan, findings, maskChanges, changes, egress, served, drift }: RunOutcome,
   stderr: string = result.stderr?.bytes.toString('utf8') ?? '',
 ): readonly string[] {
   const inferred = stderr === '' ? [] : inferViolations(stderr, plan)
@@ -24,6 +24,7 @@ export function outcomeNotes(
     ...lostNotes(changes?.lost ?? []),
     ...served.filter((port) => port.problem !== null).map(servedLine),
     ...summarize(egress),
+    ...(drift === null ? [] : [drift]),
   ]
   return [...new Set(notes)].slice(0, 2 * MAX_NOTES)
 }

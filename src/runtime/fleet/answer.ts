@@ -44,7 +44,7 @@ export async function waitingAsks(
   const own = machineKey(openKeyStore(machine.stateDir)).key.publicKey
   const now = Date.now()
   const waiting: WaitingAsk[] = []
-  for (const text of await readAsks(bus)) {
+  for (const text of await readAsks(bus, now)) {
     const found = verifyAsk(text, settings, bundle.revoked)
     if (found === null || Date.parse(found.ask.deadline) < now) continue
     const { ask, signed, enrolment } = found
@@ -88,7 +88,7 @@ export function answerRelay(settings: FleetSettings, machine: Machine): (body: s
     const bus = await openBus(settings, machine)
     try {
       const revoked = storedBundle(machine.stateDir, settings)?.bundle.revoked ?? []
-      const asks = (await readAsks(bus)).map((text) => verifyAsk(text, settings, revoked))
+      const asks = (await readAsks(bus, Date.now())).map((text) => verifyAsk(text, settings, revoked))
       const found = asks.find((one) => one?.ask.id === ask)
       const text = JSON.stringify(answer)
       // Looked at before it is passed on: what is no answer would take the one place that its giver has.

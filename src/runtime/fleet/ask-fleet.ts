@@ -1,31 +1,49 @@
 /** Puts asks of this machine to the fleet, and waits for the people who may answer them. */
 
+import { createHash } from 'node:crypto'
 import { maskedRequest } from '../../approval/masked-request.ts'
 import type { Answer, ApprovalRequest, Prompter } from '../../approval/prompter.ts'
 import { approversFor, type FleetAsk, newAskId, settleAsk, signAsk } from '../../fleet/ask.ts'
 import { fleetDirectory, storedBundle } from '../../fleet/bundle-store.ts'
-import { machineKey, readCertificate, verifyCertificate } from '../../fleet/identity.ts'
+import {
+  type Certificate,
+  type Enrolment,
+  machineKey,
+  readCertificate,
+  verifyCertificate,
+} from '../../fleet/identity.ts'
 import type { FleetBus } from '../../fleet/nats/bus.ts'
 import { type FleetSettings, readFleetSettings } from '../../fleet/settings.ts'
 import { Fault } from '../../system/fault.ts'
 import { openKeyStore } from '../../system/keys/keychain.ts'
+import type { SigningKey } from '../../system/keys/signing-key.ts'
 import type { Machine } from '../../system/machine.ts'
+import { pause } from '../../system/pause.ts'
 import { openBus } from './connection.ts'
-
-/** A prompter whose person is the fleet; null where this machine is in none that answers asks. */
-export function fleetPrompter(machine: Machine, project: string): Prompter | null {
-  const settings = readFleetSettings(machine)
-  if (settings?.asks === null || settings === null) return null
-  return {
-    name: 'fleet',
-    ask: (request, signal) => askFleet(settings, machine, { project, request, signal }),
-  }
-}
+import { type PendingAsk, pendingAsk, takePending } from './pending-asks.ts'
 
 export interface FleetQuestion {
   readonly project: string
   readonly request: ApprovalRequest
   readonly signal: AbortSignal
+  /** What tells this very call from others beside what people are shown, such as all of its input. */
+  readonly input?: string
+  /** How long the asker can wait; the ask itself stays open until its deadline, for when the call is tried again. */
+  readonly waitMs?: number
+}
+
+/** A prompter whose person is the fleet; null where this machine is in none that answers asks. */
+export function fleetPrompter(
+  machine: Machine,
+  project: string,
+  more: Pick<FleetQuestion, 'input' | 'waitMs'> = {},
+): Prompter | null {
+  const settings = readFleetSettings(machine)
+  if (settings?.asks === null || settings === null) return null
+  return {
+    name: 'fleet',
+    ask: (request, signal) => askFleet(settings, machine, { project, request, signal, ...more }),
+  }
 }
 
 /** Asks, on a connection of its own; whatever fails is no answer, and with that a no. */
@@ -35,76 +53,105 @@ export async function askFleet(
   question: FleetQuestion,
   open: () => Promise<FleetBus> = () => openBus(settings, machine),
 ): Promise<Answer> {
-  const policy = storedBundle(machine.stateDir, settings)
-  const certificate = readCertificate(fleetDirectory(machine.stateDir))
-  const enrolment = certificate && verifyCertificate(certificate, settings, policy?.bundle.revoked)
-  if (!policy || !enrolment || !certificate)
-    throw new Fault('no-fleet', 'this machine is not enrolled, so the fleet cannot be asked')
-  const { key } = machineKey(openKeyStore(machine.stateDir))
-  const masked = maskedRequest(question.request)
-  const seconds = settings.asks ?? 0
-  const asked = Date.now()
-  const ask: FleetAsk = {
-    fleet: settings.fleet,
-    id: newAskId(),
-    machine: key.publicKey,
-    tool: masked.tool,
-    subject: masked.subject.slice(0, MAX_TEXT),
-    why: masked.asks
-      .map((part) => part.reason.message)
-      .join(' ')
-      .slice(0, MAX_TEXT),
-    project: question.project,
-    asked: new Date(asked).toISOString(),
-    deadline: new Date(asked + seconds * 1000).toISOString(),
-  }
-  const signed = signAsk(ask, key, certificate)
-  const bus = await open()
+  const self = asker(settings, machine)
+  const { tool, subject, where } = question.request
+  const call = hashOf([question.project, where ?? null, tool, subject, question.input ?? null])
+  const pending = pendingAsk(machine, call, Date.now(), () => newAsk(call, settings, self, question))
+  const { ask, signed } = pending
+  const until = Math.min(Date.parse(ask.deadline), Date.now() + (question.waitMs ?? Number.POSITIVE_INFINITY))
+  const { signal } = question
+  const bus = await again(until, signal, open)
   try {
-    await putAsk(bus, ask, JSON.stringify(signed), question.signal)
-    return await answerOf(
-      bus,
-      machine,
-      settings,
-      { ask, payload: signed.payload, groups: enrolment.groups },
-      question.signal,
-    )
+    // However often it takes, and by whichever call: it has a name, and is one ask.
+    await again(until, signal, () => bus.publishAsk(ask.id, JSON.stringify(signed)))
+    return await answerOf(bus, machine, settings, { pending, groups: self.enrolment.groups, until }, signal)
   } finally {
     await bus.close()
   }
 }
 
-/** Puts the ask there, however often it takes: it has a name, and is one ask. After the deadline nobody need answer. */
-async function putAsk(bus: FleetBus, ask: FleetAsk, text: string, signal: AbortSignal): Promise<void> {
+interface Asker {
+  readonly enrolment: Enrolment
+  readonly certificate: Certificate
+  readonly key: SigningKey
+}
+
+function asker(settings: FleetSettings, machine: Machine): Asker {
+  const policy = storedBundle(machine.stateDir, settings)
+  const certificate = readCertificate(fleetDirectory(machine.stateDir))
+  const enrolment = certificate && verifyCertificate(certificate, settings, policy?.bundle.revoked)
+  const { key } = machineKey(openKeyStore(machine.stateDir))
+  if (!policy || !enrolment || enrolment.machine !== key.publicKey)
+    throw new Fault('no-fleet', 'this machine is not enrolled, so the fleet cannot be asked')
+  return { enrolment, certificate, key }
+}
+
+function newAsk(
+  call: string,
+  settings: FleetSettings,
+  { key, certificate }: Asker,
+  { project, request }: FleetQuestion,
+): PendingAsk {
+  const { tool, subject, asks, decision, where } = maskedRequest(request)
+  // Nobody says yes to the beginning of a text.
+  if (subject.length > MAX_TEXT)
+    throw new Fault('fleet-unreachable', `it is too long to be put to the fleet (${subject.length} characters)`)
+  const asked = Date.now()
+  const deadline = asked + (settings.asks ?? 0) * 1000
+  const ask: FleetAsk = {
+    fleet: settings.fleet,
+    id: newAskId(deadline),
+    machine: key.publicKey,
+    tool,
+    subject,
+    why: (asks.length === 0 ? [decision] : asks)
+      .map((part) => part.reason.message)
+      .join(' ')
+      .slice(0, MAX_TEXT),
+    project: where === undefined ? project : `${where} (of ${project})`,
+    asked: new Date(asked).toISOString(),
+    deadline: new Date(deadline).toISOString(),
+  }
+  return { call, ask, signed: signAsk(ask, key, certificate) }
+}
+
+/** Tries again what servers under load or without a leader refuse. After that time nobody need answer. */
+async function again<T>(until: number, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   for (;;) {
     signal.throwIfAborted()
     try {
-      return await bus.publishAsk(ask.id, text)
+      return await work()
     } catch (error) {
-      if (Date.now() > Date.parse(ask.deadline)) throw error
+      if (isFinal(error) || Date.now() > until) throw error
       await pause(AGAIN_MS, signal)
     }
   }
 }
 
+/** What no further try changes: this machine is not enrolled, or its settings or key are damaged. */
+function isFinal(error: unknown): boolean {
+  return error instanceof Fault && error.code !== 'fleet-unreachable'
+}
+
 const AGAIN_MS = 200
-const MAX_TEXT = 4000
+const MAX_TEXT = 64 * 1024
 /** A lost notice costs as much. */
 const LOOK_MS = 1000
 
 interface Waiting {
-  readonly ask: FleetAsk
-  readonly payload: string
+  readonly pending: PendingAsk
   readonly groups: readonly string[]
+  readonly until: number
 }
 
 async function answerOf(
   bus: FleetBus,
   machine: Machine,
   settings: FleetSettings,
-  { ask, payload, groups }: Waiting,
+  { pending, groups, until }: Waiting,
   signal: AbortSignal,
 ): Promise<Answer> {
+  const { ask, signed } = pending
   let wake: () => void = () => {}
   const stop = bus.onAnswer(ask.id, () => wake())
   try {
@@ -119,16 +166,25 @@ async function answerOf(
       const approvers = approversFor(bundle, ask.machine, groups)
       const answers = await Promise.all(approvers.map(({ key }) => read(bus, ask, key)))
       const settlement = settleAsk(
-        { payload, ask, groups, bundle, now: Date.now() },
+        { payload: signed.payload, ask, groups, bundle, now: Date.now() },
         answers.filter((text) => text !== null),
       )
-      if (settlement.settled === 'yes') return { kind: 'once' }
-      if (settlement.settled === 'no') {
+      if (settlement.settled !== null) {
+        const taken = takePending(machine, pending)
+        if (settlement.settled === 'yes') {
+          if (taken) return { kind: 'once', by: `fleet (${settlement.by.join(', ')})` }
+          throw new Fault('fleet-unreachable', 'the yes of the fleet was for one call, and another one has taken it')
+        }
         const { by, message } = settlement
         if (by === 'deadline') throw new Fault('fleet-unreachable', message ?? 'nobody answered')
-        return message === null ? { kind: 'deny' } : { kind: 'deny-message', message }
+        return { by: `fleet (${by})`, ...(message === null ? { kind: 'deny' } : { kind: 'deny-message', message }) }
       }
-      await Promise.race([heard, pause(LOOK_MS, signal)])
+      if (Date.now() >= until)
+        throw new Fault(
+          'fleet-unreachable',
+          `the fleet was asked (${ask.id}) and has not answered yet: try the very same call again before ${ask.deadline}`,
+        )
+      await Promise.race([heard, pause(Math.min(LOOK_MS, Math.max(1, until - Date.now())), signal)])
     }
   } finally {
     stop()
@@ -144,14 +200,6 @@ async function read(bus: FleetBus, ask: FleetAsk, approver: FleetAsk['machine'])
   }
 }
 
-function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(done, milliseconds)
-    function done(): void {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', done)
-      resolve()
-    }
-    signal.addEventListener('abort', done)
-  })
+function hashOf(parts: readonly unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex')
 }

@@ -247,6 +247,8 @@ function natsConfiguration(
   })
   return `operator: ${operatorToken}
 system_account: ${system}
+# The default of 2 s is short where a thousand machines log in at once.
+authorization: { timeout: 20 }
 resolver: { type: full, dir: ${JSON.stringify(directory)}, interval: "1m" }
 resolver_preload: {
   ${natsName('account', keys('account').publicKey)}: ${accountToken(fleet, keys, revoked, now)}

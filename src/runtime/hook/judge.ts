@@ -24,6 +24,7 @@ import { bareCall, resolveCall, type Surroundings } from '../decide/resolve-call
 import { UndoCover } from '../decide/undo-cover.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
 import { type OpenedPolicy, openPolicy } from '../policy/open.ts'
+import { startNotes } from '../policy/start-notes.ts'
 import { type HostHistory, hostHistory } from './history.ts'
 import { filesNotToRead } from './search.ts'
 import type { HookSessionKey } from './session.ts'
@@ -91,6 +92,8 @@ export interface HookJudge {
   readonly cover: UndoCover
   /** The agent's calls before this one; null inside a sandbox, where nothing can be remembered. */
   readonly history: CallHistory | null
+  /** What is dangerous about the set-up, for the person (P5); null where there is nothing, or they were told in this session. */
+  startNotes(): Promise<string | null>
   /** Reads calls. Whatever goes wrong on the way is a denial. */
   read(calls: readonly HookCall[]): readonly ReadCall[]
   /** The strictest judgement of all calls; null when there is nothing to judge. */
@@ -153,6 +156,11 @@ export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
       session,
       cover,
       history,
+      startNotes: async () => {
+        const notes = startNotes(loaded, machine).join('; ')
+        // Rather told twice than not at all.
+        return notes !== '' && history && (await history.isNews(notes).catch(() => true)) ? notes : null
+      },
       read: (calls) => calls.map((call) => readCall(call, around)),
       strictest(calls, breakerOpenFor) {
         let worst: HookJudgement | null = null

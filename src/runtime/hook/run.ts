@@ -12,10 +12,12 @@ import { openBackend } from '../command/open-runner.ts'
 import { openCommands } from '../command/port.ts'
 import { CommandRunner, type RunOutcome, type RunRequest } from '../command/runner.ts'
 import { outcomeOf } from '../decide/admission.ts'
+import type { LoadedPolicy } from '../policy/load.ts'
 import { openRecord } from '../record/open.ts'
 import type { CallRecord } from '../record/recorder.ts'
 import { runToolCall, type Stages } from '../run-tool-call.ts'
-import { type CallReach, NO_REACH, placingPolicy } from '../session/policy.ts'
+import { KeptChanges } from '../session/kept-changes.ts'
+import { placingPolicy } from '../session/policy.ts'
 import { reachOf } from '../session/reach.ts'
 import { HeldOutput } from './held-output.ts'
 import { type HookCall, openHookJudge, type ReadCall } from './judge.ts'
@@ -32,6 +34,8 @@ export interface HookRun {
   readonly agreed?: boolean
   /** The hook let it pass because undo covers it. */
   readonly undo?: boolean
+  /** The host's own sandbox would let it write nothing. */
+  readonly readOnly?: boolean
   readonly io: Parameters<CommandRunner['run']>[1]
 }
 
@@ -41,7 +45,7 @@ export type HookRunResult =
 
 /** Runs it. An ask was answered in the host before it came here; a deny is never answered. */
 export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
-  const { machine, files, host, root, session, command, undo = false } = request
+  const { machine, files, host, root, session, command, undo = false, readOnly = false } = request
   const place = { machine, files, host, root, session, exact: true, cwd: machine.cwd, shell: true, inside: false }
   const opened = await openHookJudge(place)
   if ('closed' in opened) return { denied: opened.closed }
@@ -52,7 +56,10 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
   const backend = openBackend(judge.loaded.sandbox, { commands: 'one' })
   const { io, held } = heldStreams(request.io, judge.loaded.sandbox.limits.maxOutputBytes)
   const commands = openCommands({
-    placing: (reach) => placingPolicy(judge.loaded, judge.session, reach, memory),
+    placing: (reach) => {
+      const placing = placingPolicy(judge.loaded, judge.session, reach, memory)
+      return readOnly ? writingNothing(placing) : placing
+    },
     openRunner: (loaded) => new CallersRunner(io, [loaded, machine, files, backend]),
     facts: () => judge.session,
     ownAddresses: machine.ownAddresses,
@@ -62,10 +69,14 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
   })
   const recorder = openRecord(judge.loaded, machine, { by: 'host', host, session })
   const outcomes: RunOutcome[] = []
+  const kept = new KeptChanges(machine.stateDir, () => ({
+    roots: [judge.loaded.root],
+    what: `apply_patch ${read[0]?.touches && 'writes' in read[0].touches ? read[0].touches.writes.map(({ given }) => given).join(' ') : ''}`,
+    ...(session !== null && { session }),
+  }))
   const call = asPatch({ kind: 'tool', tool: 'bash', input: { command } }) as HookCall & { kind: 'tool' }
   const isPatch = call.tool === 'apply_patch'
   let read: readonly ReadCall[] = []
-  let reach: CallReach = NO_REACH
   const stages: Stages<readonly ReadCall[], CallRecord, HookRunOutput> = {
     // The call's rate was counted when the host asked its hook; a breaker that is open holds here as well.
     history: null,
@@ -73,28 +84,31 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
       read = judge.read([call])
       return read
     },
-    decide: (calls) => stillCovered(judge.strictest(calls, openFor)!.decision, undo),
+    decide: (calls) => {
+      if (isPatch && readOnly) return denial('bash', { code: 'outside-roots', message: READ_ONLY }, 'tool', [])
+      return stillCovered(judge.strictest(calls, openFor)!.decision, undo)
+    },
     begin: (_, decision) => recorder.begin({ ...call, subject: command, decision, agent: host, approver: 'host' }),
-    approve: async ([call], decision) => {
+    approve: async (_, decision) => {
       // A command that was not asked about has the sandbox around it; a patch has not.
       if (isPatch && !request.agreed) {
         const message = `nobody was asked about this patch: ${decision.reason.message}`
         return { approved: false, refusal: { kind: 'absent', message }, remember: null }
       }
-      const resolve = (given: string): string =>
-        files.canonical(posix.resolve(machine.cwd, atHome(given, machine.home)))
-      if (request.agreed) reach = reachOf(decision, call!.facts, resolve, files)
       return { approved: true, remember: null }
     },
-    run: async ([call], { relies }, signal) => {
+    run: async ([call], decision, signal) => {
       if (isPatch) {
-        const { text, isError = false } = await applyAllowed(judge, call!, signal)
+        const { text, isError = false } = await applyAllowed(judge, call!, signal, kept)
         return { text, exitCode: isError ? 1 : 0, isError, notes: [] }
       }
+      const { relies } = decision
+      const resolve = (given: string): string =>
+        files.canonical(posix.resolve(machine.cwd, atHome(given, machine.home)))
       const timeoutMs = seconds === null ? Number.POSITIVE_INFINITY : seconds * 1000
       const port = commands.forCall({
         decided: { command, facts: call!.facts, ...(undo ? { relies: 'undo' as const } : relies && { relies }) },
-        reach,
+        reach: reachOf(decision, request.agreed === true, call!.facts, resolve, files),
         heard: (outcome) => void outcomes.push(outcome),
       })
       const { exitCode, notes } = await port.run(command, { cwd: files.canonical(machine.cwd), timeoutMs, signal })
@@ -105,7 +119,8 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
     scan: (_, output) => ({ output, notes: output.notes, injection: null }),
     tainted: () => {},
     end: async (record, result) => {
-      recorder.end(record, result, outcomes)
+      const changes = kept.end()
+      recorder.end(record, result, outcomes, changes ? [changes] : [])
       const facts = read[0]?.facts ?? null
       if (admitted && 'probe' in admitted && result.status === 'done')
         await judge.history?.note(admitted, outcomeOf(result, facts))
@@ -126,6 +141,16 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
     await recorder.sign()
     recorder.close()
   }
+}
+
+const READ_ONLY = 'The host’s sandbox is read-only, and this is a patch.'
+
+/** The same with nothing of the roots to write to, nor of what grants carry along. */
+function writingNothing(placing: LoadedPolicy): LoadedPolicy {
+  const { policy } = placing
+  const allow = policy.commands.allow.map((rule) => ({ ...rule, paths: [] }))
+  const writes = { ...policy.writes, declared: true, allow: [] }
+  return { ...placing, policy: { ...policy, writes, commands: { ...policy.commands, allow } } }
 }
 
 function atHome(given: string, home: string): string {

@@ -96,7 +96,7 @@ export function verifiedFiles(stateDir: string, project: string): string {
 }
 
 /** Which file is at a path, and since when with this content: nobody but the kernel sets the last of these. */
-function identityOf(path: string): string {
+export function identityOf(path: string): string {
   const facts = lstatSync(path, { bigint: true, throwIfNoEntry: false })
   return facts ? `${facts.dev} ${facts.ino} ${facts.size} ${facts.mtimeNs} ${facts.ctimeNs}` : 'none'
 }

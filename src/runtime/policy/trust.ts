@@ -1,6 +1,5 @@
 /** Whether a project's manifest may take effect (M3): verify it, show what it would open, sign it. */
 
-import { isInside } from '../../files/baseline.ts'
 import { canonicalManifest } from '../../manifest/sign/canonical.ts'
 import { type ReachDiff, reachDiff } from '../../manifest/sign/reach-diff.ts'
 import { type ManifestTrust, signManifest, userSigningKey, verifyManifest } from '../../manifest/sign/sign.ts'
@@ -8,7 +7,7 @@ import { grantHash, printDetached } from '../../manifest/sign/signature.ts'
 import { readTrustedKeys } from '../../manifest/sign/trusted-keys.ts'
 import type { RegistryFacts } from '../../sandbox/bundles/bundle.ts'
 import { builtInBundles } from '../../sandbox/bundles/bundles.generated.ts'
-import { findRegistries, machineRegistries } from '../../sandbox/bundles/registry.ts'
+import { findRegistries } from '../../sandbox/bundles/registry.ts'
 import { Fault } from '../../system/fault.ts'
 import type { Files } from '../../system/files.ts'
 import { openKeyStore } from '../../system/keys/keychain.ts'
@@ -17,6 +16,8 @@ import { openOwnDirectory } from '../../system/state.ts'
 import type { LoadedManifest, LoadedPolicy } from './load.ts'
 import { verifiedFiles } from './memory.ts'
 import { projectIdentity } from './project-identity.ts'
+import { noteRegistries } from './registry-drift.ts'
+import { registryPort } from './registry-urls.ts'
 import { sealVerified } from './seal.ts'
 import { claimedText, registriesOf, signedText } from './signed-text.ts'
 
@@ -121,6 +122,7 @@ export function signProject(loaded: LoadedManifest, machine: Machine, now: Date)
     canonical,
     now: now.toISOString(),
   })
+  noteRegistries(loaded, machine, registries)
   return { warning }
 }
 
@@ -152,13 +154,6 @@ export function readRegistries(
       return tool === value.tool && (programs === null || programs.some(lifts))
     }),
   )
-  const path = (machine.env.PATH ?? '/usr/bin:/bin')
-    .split(':')
-    .filter((entry) => entry.startsWith('/') && !isInside(entry, loaded.root))
-    .join(':')
-  return findRegistries(
-    chosen,
-    { home: machine.home, project: programs === null ? loaded.root : null },
-    machineRegistries(machine.home, path),
-  )
+  const project = programs === null ? loaded.root : null
+  return findRegistries(chosen, { home: machine.home, project }, registryPort(loaded.root, machine))
 }

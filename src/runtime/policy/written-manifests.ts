@@ -1,6 +1,6 @@
 /** The manifests of a project as they are written: its own, the user's and the organisation's. */
 
-import { existsSync } from 'node:fs'
+import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
@@ -21,10 +21,20 @@ export interface WrittenManifests {
 
 /** Reads the organisation's manifests. On a machine that is in no fleet nothing is loaded for it. */
 export async function readOrganisation(machine: Machine): Promise<readonly WrittenManifest[]> {
-  const { systemDir, configDir } = machine
-  if (![systemDir, configDir].some((directory) => existsSync(join(directory, 'fleet.json')))) return []
+  if (!mayBeInFleet(machine)) return []
   const { organisationManifests } = await import('../fleet/organisation.ts')
   return organisationManifests(machine, Date.now())
+}
+
+/** Whether there are settings of a fleet, or something in their place that cannot be looked at: reading them tells. */
+export function mayBeInFleet({ systemDir, configDir }: Pick<Machine, 'systemDir' | 'configDir'>): boolean {
+  return [systemDir, configDir].some((directory) => {
+    try {
+      return lstatSync(join(directory, 'fleet.json'), { throwIfNoEntry: false }) !== undefined
+    } catch {
+      return true
+    }
+  })
 }
 
 /** Reads the manifests that hold in a project. One that is there and cannot be read is a fault: what it denies would be allowed. */

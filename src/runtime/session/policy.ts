@@ -50,10 +50,12 @@ export interface CallReach {
   readonly roots: readonly string[]
   /** The same, to read only. */
   readonly readOnly: readonly string[]
+  /** Files that were named by themselves: they are there although they look like secrets. */
+  readonly named: readonly string[]
   readonly hosts: readonly HostRule[]
 }
 
-export const NO_REACH: CallReach = { roots: [], readOnly: [], hosts: [] }
+export const NO_REACH: CallReach = { roots: [], readOnly: [], named: [], hosts: [] }
 
 /** The policy that a command's sandbox is made from: roots and files that answers opened are there as well. */
 export function placingPolicy(
@@ -77,7 +79,7 @@ export function placingPolicy(
     policy: {
       ...policy,
       additionalDirectories: [...policy.additionalDirectories, ...added],
-      reads: withGrants(policy.reads, facts.grants.reads, added, policy),
+      reads: withNamed(withGrants(policy.reads, facts.grants.reads, added, policy), reach.named),
       writes: withDenials(withGrants(policy.writes, writes, added, policy), frozen),
     },
     sandbox: { ...sandbox, limits: { ...sandbox.limits, memory: stricter(sandbox.limits.memory, memory) } },
@@ -108,6 +110,16 @@ function withGrants(
     .filter(({ value }) => !isInside(value, root))
     .map(({ value, rule, source }): PathRule => ({ pattern: wholeTree(value), prompt: false, rule, source }))
   return { ...rules, allow: [...rules.allow, ...grants, ...opened] }
+}
+
+/** A secret is opened by a grant of its own name, whether or not grants are declared. */
+function withNamed(rules: PathRules, named: readonly string[]): PathRules {
+  if (named.length === 0) return rules
+  const opened = named.map((path): PathRule => {
+    const pattern: PathPattern = { text: path, absolute: path, files: null, segments: splitPath(path) }
+    return { pattern, prompt: false, rule: 'answered by name', source: 'session' }
+  })
+  return { ...rules, allow: [...rules.allow, ...opened] }
 }
 
 /** A place as a pattern that stands for itself and everything below. */

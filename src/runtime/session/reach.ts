@@ -1,34 +1,53 @@
 /** What a yes opens for one call: the places outside and the hosts that were asked about. */
 
+import { posix } from 'node:path'
 import type { Question } from '../../approval/approve.ts'
-import { hostOfPart } from '../../approval/suggestion.ts'
+import { hostOfPart, pathOfPart } from '../../approval/suggestion.ts'
 import type { HostQuestion } from '../../egress/gate.ts'
+import { isGlob, matchSegment } from '../../files/glob.ts'
 import { parseHostPattern } from '../../hosts/pattern.ts'
 import { type Decision, type PartDecision, soleDecision } from '../../policy/decision.ts'
 import type { HostRule } from '../../policy/policy.ts'
+import type { ReasonCode } from '../../policy/reason.ts'
 import type { ShellFacts } from '../../shell/facts.ts'
 import type { Files } from '../../system/files.ts'
 import type { CallReach } from './policy.ts'
 
-/** The reach of a call that a person agreed to. */
+/** The reach of a call: what a person agreed to, and the files that grants of its commands name for them alone. */
 export function reachOf(
   decision: Decision,
+  agreed: boolean,
   facts: ShellFacts | null,
   resolve: (given: string) => string,
   files: Files,
 ): CallReach {
-  const asks = decision.segments.filter((part) => part.decision === 'ask')
-  const places = (kinds: readonly PartDecision['kind'][]) =>
-    asks
-      .filter((part) => part.reason.code === 'outside-roots' && kinds.includes(part.kind))
-      .map((part) => resolve(part.text))
+  const parts = decision.segments.filter(
+    (part) => part.reason.code === 'named-by-grant' || (agreed && part.decision === 'ask'),
+  )
+  const places = (kinds: readonly PartDecision['kind'][], codes: readonly ReasonCode[]) =>
+    parts
+      .filter((part) => codes.includes(part.reason.code) && kinds.includes(part.kind))
+      .flatMap((part) => filesOf(pathOfPart(part, facts, resolve), files))
       .filter((path) => files.exists(path))
-  const roots = places(['write'])
+  const roots = places(['write'], ['outside-roots'])
+  const readOnly = places(['read', 'list'], ['outside-roots', 'named-by-grant'])
+  const read = places(['read'], ['outside-roots', 'secret', 'named-by-grant'])
   return {
     roots,
-    readOnly: places(['read', 'list']).filter((path) => !roots.includes(path)),
-    hosts: asks.filter((part) => part.kind === 'host').flatMap((part) => hostRule(part, facts)),
+    readOnly: readOnly.filter((path) => !roots.includes(path)),
+    named: [...new Set(read)].filter((path) => !files.isDirectory(path)),
+    hosts: parts.filter((part) => part.kind === 'host').flatMap((part) => hostRule(part, facts)),
   }
+}
+
+/** `.env*` was asked about as it stands: the files that it is now. */
+function filesOf(path: string | null, files: Files): readonly string[] {
+  if (path === null) return []
+  const [directory, name] = [posix.dirname(path), posix.basename(path)]
+  if (!isGlob(name)) return [path]
+  if (isGlob(directory)) return []
+  const matching = files.list(directory).filter((entry) => matchSegment(name, entry))
+  return matching.map((entry) => files.canonical(posix.join(directory, entry)))
 }
 
 function hostRule(part: PartDecision, facts: ShellFacts | null): HostRule[] {

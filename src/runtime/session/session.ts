@@ -3,7 +3,6 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { relative } from 'node:path'
 import type { Approval, Question } from '../../approval/approve.ts'
-import type { ToolShape } from '../../code/declarations.ts'
 import type { AskHost } from '../../egress/gate.ts'
 import { toldMessages } from '../../files/told-names.ts'
 import type { SessionFacts } from '../../policy/call.ts'
@@ -37,7 +36,7 @@ import type { PermissionRow, SandboxView, SessionEvent } from './event.ts'
 import { type CallChanges, KeptChanges } from './kept-changes.ts'
 import { SessionListeners } from './listeners.ts'
 import { LiveHistory } from './live-history.ts'
-import { type CallReach, NO_REACH } from './policy.ts'
+import { NO_REACH } from './policy.ts'
 import { type QuestionParts, SessionQuestions } from './questions.ts'
 import { reachOf } from './reach.ts'
 import { SessionState } from './state.ts'
@@ -71,13 +70,6 @@ export interface SessionSettings {
   readonly directory?: string
 }
 
-/** Tools that stand beside a session and guard, ask for and record each call themselves: those of MCP servers. */
-export interface BesideTools {
-  offered(): readonly ToolShape[]
-  has(name: string): boolean
-  call(name: string, input: unknown, signal: AbortSignal): Promise<ToolResult>
-}
-
 export interface CallOptions {
   readonly signal?: AbortSignal
   /** The call, by its name in the record, whose program makes this one. */
@@ -90,7 +82,8 @@ interface Underway {
   call: string | null
   /** The call whose program made it. */
   readonly within: string | null
-  reach: CallReach
+  /** True when a person was asked and said yes. */
+  agreed: boolean
   readonly outcomes: RunOutcome[]
   /** What its file tools changed. */
   readonly changes: CallChanges[]
@@ -105,7 +98,7 @@ export class Session {
   readonly #commands: SessionCommands
   readonly #web: WebPort
   readonly #code: SessionCode
-  readonly #tools: ReadonlyMap<string, SessionTool>
+  readonly #tools: Map<string, SessionTool>
   readonly #store: SessionStore
   readonly #history: LiveHistory
   readonly #listeners = new SessionListeners((message) => this.#noteFailure(message))
@@ -113,7 +106,6 @@ export class Session {
   readonly #cover: UndoCover
   readonly #ended = new AbortController()
   readonly #running = new Set<Promise<unknown>>()
-  #beside: BesideTools | null = null
   #closing: Promise<void> | null = null
 
   constructor(parts: SessionParts, settings: SessionSettings) {
@@ -140,6 +132,7 @@ export class Session {
     const brief = loaded.session.discoveryBrief
     if (brief !== null) this.#widenByBrief(readBrief(brief, files))
     this.#commands = openCommands({
+      session: id,
       placing: (reach) => view.placing(reach),
       facts: () => view.facts(),
       openRunner: (policy) =>
@@ -156,11 +149,8 @@ export class Session {
     this.#code = parts.code({
       loaded: () => view.placing(NO_REACH),
       spillDirectory,
-      tools: () => [...this.tools(), ...(this.#beside?.offered() ?? []).filter(({ name }) => !this.#tools.has(name))],
-      call: (tool, input, signal, within) =>
-        this.#beside?.has(tool) && !this.#tools.has(tool)
-          ? this.#beside.call(tool, input, signal)
-          : this.call(tool, input, { signal, within }),
+      tools: () => this.tools(),
+      call: (tool, input, signal, within) => this.call(tool, input, { signal, within }),
     })
     const custom = parts.customTools({
       launch: (policy, request, io) => this.#commands.launch(policy, request, io),
@@ -212,9 +202,12 @@ export class Session {
     })
   }
 
-  /** From now on programs of this session reach these tools, too. */
-  setBeside(tools: BesideTools): void {
-    this.#beside = tools
+  /** Offers further tools from now on; each call of one is decided, asked about and recorded like every other. */
+  offer(tools: readonly Tool[]): void {
+    for (const tool of tools) {
+      if (this.#tools.has(tool.name)) throw new Fault('tool-name', `there is a tool "${tool.name}" already`)
+      this.#tools.set(tool.name, tool)
+    }
   }
 
   /** Runs one call: done, denied, refused or failed, never anything else. */
@@ -223,7 +216,7 @@ export class Session {
     const underway: Underway = {
       call: null,
       within: options.within ?? null,
-      reach: NO_REACH,
+      agreed: false,
       outcomes: [],
       changes: [],
     }
@@ -364,7 +357,7 @@ export class Session {
         return record
       },
       approve: (parsed, decision, signal) => this.#approve(parsed, decision, signal, underway),
-      run: (parsed, { relies }, signal) => this.#run(parsed, relies, signal, underway),
+      run: (parsed, decision, signal) => this.#run(parsed, decision, signal, underway),
       // A3: a hit is flagged to the agent and taints the session.
       scan: (_, output) => this.#withTold(scanOutput(output), underway),
       tainted: ({ tool: { name } }, score) => {
@@ -393,26 +386,26 @@ export class Session {
 
   async #approve(parsed: ParsedCall, decision: Decision, signal: AbortSignal, underway: Underway): Promise<Approval> {
     const { tool, subject, where, facts, moved } = parsed
-    const resolve = (given: string) => parsed.checked.get(given) ?? this.#view.resolve(given, moved)
+    const resolve = this.#resolver(parsed)
     const places = { root: this.#view.base(moved).root, home: this.#parts.machine.home, resolve }
     const question: Question = { tool: tool.name, subject, ...(where !== null && { where }), decision, facts, places }
     const settled = () => this.#evaluate(parsed, null).decision !== 'ask'
     const identity = JSON.stringify(parsed.input)
     const approval = await this.#questions.put({ question, identity, call: underway.call, settled, signal })
-    if (approval.approved) underway.reach = reachOf(decision, facts, resolve, this.#parts.files)
+    underway.agreed = approval.approved
     return approval
   }
 
-  async #run(
-    parsed: ParsedCall,
-    relies: Decision['relies'],
-    signal: AbortSignal,
-    underway: Underway,
-  ): Promise<ToolOutput> {
+  #resolver({ checked, moved }: ParsedCall): (given: string) => string {
+    return (given) => checked.get(given) ?? this.#view.resolve(given, moved)
+  }
+
+  async #run(parsed: ParsedCall, decision: Decision, signal: AbortSignal, underway: Underway): Promise<ToolOutput> {
     if (parsed.moved && !this.#view.entered) {
       this.#view.enter()
       this.#listeners.tell({ type: 'sandbox', directory: this.#view.directory! })
     }
+    const { relies } = decision
     const { number, limits } = this.#view.ring()
     // A command is ended by its own limit, with its output; this ends everything else.
     const limit = limits.seconds === null ? null : AbortSignal.timeout((limits.seconds + GRACE_SECONDS) * 1000)
@@ -426,7 +419,7 @@ export class Session {
       files: this.#parts.guarded(kept),
       commands: this.#commands.forCall({
         decided: { command: parsed.call.shell?.command ?? '', facts: parsed.facts, ...(relies && { relies }) },
-        reach: underway.reach,
+        reach: reachOf(decision, underway.agreed, parsed.facts, this.#resolver(parsed), this.#parts.files),
         heard: (outcome) => void underway.outcomes.push(outcome),
         heardLater: (outcome) => this.#noteSettled(underway.call, outcome),
       }),

@@ -117,7 +117,7 @@ export class SessionView {
     const facts = this.facts()
     const { number, limits } = this.ring()
     const grants = [...facts.grants.reads, ...facts.grants.writes].map((rule) => rule.rule)
-    const places = [this.#entered, this.mode, number, facts.roots, grants, reach.roots, reach.readOnly]
+    const places = [this.#entered, this.mode, number, facts.roots, grants, reach.roots, reach.readOnly, reach.named]
     return this.#kept(JSON.stringify(['placing', places]), base, () => placingPolicy(base, facts, reach, limits.memory))
   }
 

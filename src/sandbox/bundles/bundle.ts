@@ -7,6 +7,8 @@ import { matchSegment } from '../../files/glob.ts'
 export interface RegistrySource {
   /** Run outside the project with a clean environment, so that no file of the project has a say. */
   readonly command: readonly string[] | null
+  /** The files that the command reads, absolute or with `~/`: while they are the same, so is what it prints. */
+  readonly reads: readonly string[]
   /** A file of the user, with `~/`. */
   readonly file: string | null
   /** A file of the project, as it is when the manifest is signed; what it names stands before what the user's own says. */

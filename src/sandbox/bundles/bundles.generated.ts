@@ -124,6 +124,7 @@ export function builtInBundles(): readonly Bundle[] {
       registries: [
         {
           command: null,
+          reads: [],
           file: '~/.bunfig.toml',
           project: null,
           match: '^\\s*(?:registry|url)\\s*=\\s*"(https?://[^"]+)"',
@@ -132,6 +133,7 @@ export function builtInBundles(): readonly Bundle[] {
         },
         {
           command: ['npm', 'config', 'get', 'registry'],
+          reads: ['~/.npmrc', '/etc/npmrc', '/usr/etc/npmrc', '/usr/local/etc/npmrc'],
           file: null,
           project: null,
           match: '^(https?://\\S+)$',
@@ -201,6 +203,7 @@ export function builtInBundles(): readonly Bundle[] {
       registries: [
         {
           command: ['cargo', 'help', 'publish'],
+          reads: ['~/.cargo/config.toml', '~/.cargo/config'],
           file: null,
           project: null,
           match: 'default registry is\\s+<?(https://[^\\s>)]+)',
@@ -209,6 +212,7 @@ export function builtInBundles(): readonly Bundle[] {
         },
         {
           command: null,
+          reads: [],
           file: '~/.cargo/config.toml',
           project: null,
           match: '^\\s*(?:registry|index|replace-with-url)\\s*=\\s*"((?:sparse\\+)?https?://[^"]+)"',
@@ -217,6 +221,7 @@ export function builtInBundles(): readonly Bundle[] {
         },
         {
           command: null,
+          reads: [],
           file: null,
           project: '.cargo/config.toml',
           match: '^\\s*(?:registry|index)\\s*=\\s*"((?:sparse\\+)?https?://[^"]+)"',
@@ -225,6 +230,7 @@ export function builtInBundles(): readonly Bundle[] {
         },
         {
           command: null,
+          reads: [],
           file: null,
           project: '.cargo/config',
           match: '^\\s*(?:registry|index)\\s*=\\s*"((?:sparse\\+)?https?://[^"]+)"',
@@ -567,6 +573,7 @@ export function builtInBundles(): readonly Bundle[] {
       registries: [
         {
           command: null,
+          reads: [],
           file: '~/.config/containers/registries.conf',
           project: null,
           match: '^\\s*location\\s*=\\s*"([^"/]+)',
@@ -897,6 +904,7 @@ export function builtInBundles(): readonly Bundle[] {
       registries: [
         {
           command: ['npm', 'config', 'get', 'registry'],
+          reads: ['~/.npmrc', '/etc/npmrc', '/usr/etc/npmrc', '/usr/local/etc/npmrc'],
           file: null,
           project: null,
           match: '^(https?://\\S+)$',
@@ -944,6 +952,7 @@ export function builtInBundles(): readonly Bundle[] {
       registries: [
         {
           command: ['dotnet', 'nuget', 'list', 'source', '--format', 'Short'],
+          reads: ['~/.nuget/NuGet/NuGet.Config', '~/.config/NuGet/NuGet.Config'],
           file: null,
           project: null,
           match: '^E\\s+(https?://\\S+)$',
@@ -1166,6 +1175,7 @@ export function builtInBundles(): readonly Bundle[] {
       registries: [
         {
           command: ['go', 'env', 'GOPROXY'],
+          reads: ['~/.config/go/env'],
           file: null,
           project: null,
           match: '(https?://[^\\s,|]+)',
@@ -1174,6 +1184,7 @@ export function builtInBundles(): readonly Bundle[] {
         },
         {
           command: ['go', 'env', 'GOSUMDB'],
+          reads: ['~/.config/go/env'],
           file: null,
           project: null,
           match: '^([a-z0-9.-]+\\.[a-z]+)',
@@ -1369,6 +1380,7 @@ export function builtInBundles(): readonly Bundle[] {
       registries: [
         {
           command: null,
+          reads: [],
           file: '~/.m2/settings.xml',
           project: null,
           match: '<url>\\s*(https?://[^<\\s]+)\\s*</url>',
@@ -1498,6 +1510,7 @@ export function builtInBundles(): readonly Bundle[] {
       registries: [
         {
           command: ['npm', 'config', 'get', 'registry'],
+          reads: ['~/.npmrc', '/etc/npmrc', '/usr/etc/npmrc', '/usr/local/etc/npmrc'],
           file: null,
           project: null,
           match: '^(https?://\\S+)$',
@@ -1506,6 +1519,7 @@ export function builtInBundles(): readonly Bundle[] {
         },
         {
           command: ['npm', 'config', 'list', '--json'],
+          reads: ['~/.npmrc', '/etc/npmrc', '/usr/etc/npmrc', '/usr/local/etc/npmrc'],
           file: null,
           project: null,
           match: '^\\s*"@[^":]+:registry":\\s*"(https?://[^"]+)"',
@@ -1514,6 +1528,7 @@ export function builtInBundles(): readonly Bundle[] {
         },
         {
           command: null,
+          reads: [],
           file: null,
           project: '.npmrc',
           match: '^\\s*registry\\s*=\\s*"?(https?://[^\\s"]+)',
@@ -1522,6 +1537,7 @@ export function builtInBundles(): readonly Bundle[] {
         },
         {
           command: null,
+          reads: [],
           file: null,
           project: '.npmrc',
           match: '^\\s*@[^:\\s]+:registry\\s*=\\s*"?(https?://[^\\s"]+)',
@@ -1713,6 +1729,7 @@ export function builtInBundles(): readonly Bundle[] {
       registries: [
         {
           command: ['composer', 'config', '--global', '--list'],
+          reads: ['~/.composer/config.json', '~/.config/composer/config.json'],
           file: null,
           project: null,
           match: '^\\[repositories\\..*\\.url\\]\\s+(https?://\\S+)',
@@ -1852,6 +1869,7 @@ export function builtInBundles(): readonly Bundle[] {
       registries: [
         {
           command: ['pip', 'config', 'list'],
+          reads: ['~/.pip/pip.conf', '~/.config/pip/pip.conf', '/etc/pip.conf', '/etc/xdg/pip/pip.conf'],
           file: null,
           project: null,
           match: '(?:index-url|extra-index-url)=[\'"]?(https?://[^\'"\\s]+)',
@@ -1860,6 +1878,7 @@ export function builtInBundles(): readonly Bundle[] {
         },
         {
           command: ['pip', 'install', '--help'],
+          reads: ['~/.pip/pip.conf', '~/.config/pip/pip.conf', '/etc/pip.conf', '/etc/xdg/pip/pip.conf'],
           file: null,
           project: null,
           match: 'default\\s+<?(https?://[^\\s>)]+)',
@@ -1868,6 +1887,7 @@ export function builtInBundles(): readonly Bundle[] {
         },
         {
           command: null,
+          reads: [],
           file: null,
           project: 'pip.conf',
           match: '^\\s*index-url\\s*=\\s*(https?://\\S+)',
@@ -1876,6 +1896,7 @@ export function builtInBundles(): readonly Bundle[] {
         },
         {
           command: null,
+          reads: [],
           file: null,
           project: 'pip.conf',
           match: '^\\s*extra-index-url\\s*=\\s*(https?://\\S+)',
@@ -1929,6 +1950,7 @@ export function builtInBundles(): readonly Bundle[] {
       registries: [
         {
           command: ['pnpm', 'config', 'get', 'registry'],
+          reads: ['~/.npmrc', '~/.config/pnpm/rc', '/etc/npmrc'],
           file: null,
           project: null,
           match: '^(https?://\\S+)$',
@@ -1937,6 +1959,7 @@ export function builtInBundles(): readonly Bundle[] {
         },
         {
           command: null,
+          reads: [],
           file: null,
           project: '.npmrc',
           match: '^\\s*registry\\s*=\\s*"?(https?://[^\\s"]+)',
@@ -1945,6 +1968,7 @@ export function builtInBundles(): readonly Bundle[] {
         },
         {
           command: null,
+          reads: [],
           file: null,
           project: '.npmrc',
           match: '^\\s*@[^:\\s]+:registry\\s*=\\s*"?(https?://[^\\s"]+)',
@@ -1972,6 +1996,7 @@ export function builtInBundles(): readonly Bundle[] {
       registries: [
         {
           command: ['pip', 'install', '--help'],
+          reads: ['~/.pip/pip.conf', '~/.config/pip/pip.conf', '/etc/pip.conf'],
           file: null,
           project: null,
           match: 'default\\s+<?(https?://[^\\s>)]+)',
@@ -2097,6 +2122,7 @@ export function builtInBundles(): readonly Bundle[] {
       registries: [
         {
           command: ['gem', 'sources', '--list'],
+          reads: ['~/.gemrc', '/etc/gemrc'],
           file: null,
           project: null,
           match: '^(https?://\\S+)$',
@@ -2177,6 +2203,7 @@ export function builtInBundles(): readonly Bundle[] {
       registries: [
         {
           command: null,
+          reads: [],
           file: '~/.config/uv/uv.toml',
           project: null,
           match: '^\\s*(?:url|index-url|default-index)\\s*=\\s*"(https?://[^"]+)"',
@@ -2185,6 +2212,7 @@ export function builtInBundles(): readonly Bundle[] {
         },
         {
           command: ['uv', 'pip', 'install', '--help'],
+          reads: ['~/.config/uv/uv.toml', '/etc/uv/uv.toml'],
           file: null,
           project: null,
           match: '(?:by default|default):\\s*<?(https?://[^\\s>)\\]]+/simple)',
@@ -2234,6 +2262,7 @@ export function builtInBundles(): readonly Bundle[] {
       registries: [
         {
           command: ['yarn', 'config', 'get', 'npmRegistryServer'],
+          reads: ['~/.yarnrc.yml', '~/.yarnrc', '~/.npmrc'],
           file: null,
           project: null,
           match: '^(https?://\\S+)$',
@@ -2242,6 +2271,7 @@ export function builtInBundles(): readonly Bundle[] {
         },
         {
           command: ['yarn', 'config', 'get', 'registry'],
+          reads: ['~/.yarnrc.yml', '~/.yarnrc', '~/.npmrc'],
           file: null,
           project: null,
           match: '^(https?://\\S+)$',
@@ -2250,6 +2280,7 @@ export function builtInBundles(): readonly Bundle[] {
         },
         {
           command: null,
+          reads: [],
           file: null,
           project: '.yarnrc.yml',
           match: '^npmRegistryServer:\\s*"?(https?://[^\\s"]+)',
@@ -2258,6 +2289,7 @@ export function builtInBundles(): readonly Bundle[] {
         },
         {
           command: null,
+          reads: [],
           file: null,
           project: '.yarnrc.yml',
           match: '^\\s+npmRegistryServer:\\s*"?(https?://[^\\s"]+)',
@@ -2266,6 +2298,7 @@ export function builtInBundles(): readonly Bundle[] {
         },
         {
           command: null,
+          reads: [],
           file: null,
           project: '.npmrc',
           match: '^\\s*registry\\s*=\\s*"?(https?://[^\\s"]+)',

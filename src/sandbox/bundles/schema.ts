@@ -37,7 +37,15 @@ export const bundleKeys: readonly BundleKey[] = [
 ]
 
 const SECRET_KEYS: ReadonlySet<string> = new Set(['name', 'hosts', 'header', 'pass_headers', 'pass_parameters'])
-const REGISTRY_KEYS: ReadonlySet<string> = new Set(['command', 'file', 'project', 'match', 'subdomains', 'variable'])
+const REGISTRY_KEYS: ReadonlySet<string> = new Set([
+  'command',
+  'reads',
+  'file',
+  'project',
+  'match',
+  'subdomains',
+  'variable',
+])
 
 /** Turns the plain data of a bundle file into a bundle, or says everything that is wrong with it. */
 export function parseBundle(
@@ -138,7 +146,7 @@ function registrySource(entry: unknown, key: string, say: Say): RegistrySource |
     say(key, 'a table', entry)
     return null
   }
-  const { command, file, project, match, subdomains, variable } = entry
+  const { command, reads = [], file, project, match, subdomains, variable } = entry
   const unknown = Object.keys(entry).find((name) => !REGISTRY_KEYS.has(name))
   if (unknown !== undefined) say(`${key}.${unknown}`, `one of ${[...REGISTRY_KEYS].join(', ')}`, unknown)
   const isCommand = isTexts(command) && command.length > 0
@@ -146,12 +154,15 @@ function registrySource(entry: unknown, key: string, say: Say): RegistrySource |
   const isProject = typeof project === 'string' && /^[\w.][\w./-]*$/.test(project) && !project.includes('..')
   if (Number(isCommand) + Number(isFile) + Number(isProject) !== 1)
     say(key, 'either a command, a file under "~/" or a file of the project', entry)
+  const isRead = isTexts(reads) && reads.every((path) => /^(?:~\/|\/)/.test(path))
+  if (!isRead || isCommand !== reads.length > 0) say(`${key}.reads`, 'the files that the command reads', reads)
   if (typeof match !== 'string' || !isExpression(match)) {
     say(`${key}.match`, 'a regular expression', match)
     return null
   }
   return {
     command: isCommand ? command : null,
+    reads: isRead ? reads : [],
     file: isFile ? file : null,
     project: isProject ? project : null,
     match,

@@ -3,6 +3,7 @@
  * numbers and branches is of the same kind; one that forces, deletes, publishes or goes elsewhere is of none.
  */
 
+import { posix } from 'node:path'
 import type { Arg } from './options.ts'
 import { onlyLooks } from './remote-reads.ts'
 import { has, type Rule, type Use, usesOf } from './use.ts'
@@ -73,13 +74,20 @@ const remoteLook: Rule = (use) => {
   const [host, ...words] = use.operands
   const calm = use.options.every(
     ({ name, value }) =>
-      /^-[46CnqTtpl]$/.test(name) ||
-      (name === '-o' && /^(?:BatchMode|ConnectTimeout|LogLevel|ServerAlive\w+)=\w+$/.test(value?.text ?? '')),
+      /^-[46CnqTtvpli]$/.test(name) ||
+      (name === '-o' &&
+        /^(?:(?:BatchMode|ConnectTimeout|LogLevel|ServerAlive\w+|IdentitiesOnly)=\w+|StrictHostKeyChecking=(?:yes|accept-new))$/.test(
+          value?.text ?? '',
+        )),
   )
+  const keys = usesOf(use, '-i').map(({ value }) => value?.text ?? null)
+  if (keys.length > 1 || keys.some((key) => key === null || posix.normalize(key) !== key || !key.startsWith('/')))
+    return
   if (!calm || host?.text == null || !/^[\w][\w.@-]*$/.test(host.text) || words.some((word) => word.text === null))
     return
   const port = usesOf(use, '-p', '-l').map(({ name, value }) => `${name}${value?.text ?? '?'}`)
-  if (onlyLooks(words.map((word) => word.text).join(' '))) use.setKind(['ssh', ...port, host.text, 'reads'])
+  if (onlyLooks(words.map((word) => word.text).join(' ')))
+    use.setKind(['ssh', ...keys.flatMap((key) => ['-i', key!]), ...port, host.text, 'reads'])
 }
 
 /** Rules that name the kind of a change. */

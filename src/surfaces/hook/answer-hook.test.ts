@@ -463,7 +463,7 @@ describe('the rewrite', () => {
   it('is not wrapped twice, and is judged by what is inside', async () => {
     const first = JSON.parse((await world.ask('codex', codex('Bash', { command: "echo 'a b'" }))).stdout)
     const { command } = first.hookSpecificOutput.updatedInput
-    expect(command).toMatch(/cordon-run [0-9a-f]{12} 'echo '\\''a b'\\'''$/)
+    expect(command).toMatch(/cordon-run [0-9a-f]{12} 'echo '"'"'a b'"'"''$/)
     expect(effectOf('codex', await world.ask('codex', codex('Bash', { command })))).toBe('pass')
     const forged = command.replace(/echo.*/, "git push'")
     expect(effectOf('codex', await world.ask('codex', codex('Bash', { command: forged })))).toBe('deny')

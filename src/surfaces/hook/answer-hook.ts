@@ -1,6 +1,5 @@
 /** The way of a hook: the host's text in, one answer in the host's own form out, and whatever fails is a block. */
 
-import { closeSync, constants, openSync, readSync } from 'node:fs'
 import { posix } from 'node:path'
 import {
   type HookCall,
@@ -16,6 +15,7 @@ import { messageOf } from '../../system/fault.ts'
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
 import { hookStages, type Wrap } from './hook-stages.ts'
+import { startDirectory } from './hosts/codex-record.ts'
 import { cursor } from './hosts/cursor.ts'
 import { type HookRequest, type Host, isObject, type Json, type Outcome, ProtocolError } from './hosts/host.ts'
 import { directoryAfter } from './moved-directory.ts'
@@ -49,11 +49,8 @@ export async function answerHook(named: Host, text: string, setting: HookSetting
     const event = host.eventOf?.(input) ?? input.hook_event_name
     if (host.results.events.some((name) => name === event)) return heard(host, input, setting)
     const request = host.parse(input, setting.machine.env)
-    return {
-      stdout: host.answer(request, await decide(host, request, input, setting)),
-      stderr: '',
-      exitCode: 0,
-    }
+    const { outcome, notes } = await decide(host, request, input, setting)
+    return withNotes(host, { stdout: host.answer(request, outcome), stderr: '', exitCode: 0 }, notes)
   } catch (error) {
     return blocked(`${messageOf(error)}; the call was blocked because it could not be judged.`)
   }
@@ -74,12 +71,27 @@ async function heard(host: Host, input: Json, setting: HookSetting): Promise<Hoo
   }
 }
 
+/** The answer with a word for the person: where the host shows them one, and else where it keeps what hooks complain of. */
+function withNotes(host: Host, answer: HookAnswer, notes: string | null): HookAnswer {
+  if (notes === null) return answer
+  const said = `cordon: ${oneLine(notes)}`
+  if (!host.tellsPerson) return { ...answer, stderr: `${said}\n` }
+  const own: unknown = answer.stdout === '' ? {} : JSON.parse(answer.stdout)
+  return { ...answer, stdout: JSON.stringify({ ...(isObject(own) && own), systemMessage: said }) }
+}
+
 /** The answer that every host takes as a block. */
 export function blocked(why: string): HookAnswer {
   return { stdout: '', stderr: `cordon: ${oneLine(why)}\n`, exitCode: 2 }
 }
 
-async function decide(host: Host, request: HookRequest, input: Json, setting: HookSetting): Promise<Outcome> {
+/** What becomes of a call, and what the person is to be told with it. */
+interface Decided {
+  readonly outcome: Outcome
+  readonly notes: string | null
+}
+
+async function decide(host: Host, request: HookRequest, input: Json, setting: HookSetting): Promise<Decided> {
   const { machine, files } = setting
   const root = setting.root ?? request.project ?? startDirectory(input)
   if (root === null || !root.startsWith('/') || !files.isDirectory(root)) {
@@ -103,32 +115,52 @@ async function decide(host: Host, request: HookRequest, input: Json, setting: Ho
     shell: request.command !== null,
     inside: setting.inside,
   })
-  if ('closed' in opened) return { kind: 'deny', reason: reasonText(opened.closed) }
+  if ('closed' in opened) return { outcome: { kind: 'deny', reason: reasonText(opened.closed) }, notes: null }
   const { judge } = opened
+  return { outcome: await judged(judge, host, request, input, setting, root), notes: await judge.startNotes() }
+}
+
+async function judged(
+  judge: HookJudge,
+  host: Host,
+  request: HookRequest,
+  input: Json,
+  setting: HookSetting,
+  root: string,
+): Promise<Outcome> {
+  const { machine, files } = setting
   const owner = { host: host.name, root: judge.loaded.root, session: request.session }
-  const form: SandboxedForm = { program: programPath(machine), key: runKey(owner) }
+  const form: SandboxedForm = {
+    program: programPath(machine),
+    key: runKey(owner),
+    quoting: host.quoting ?? 'any-shell',
+    readOnly: request.command !== null && (host.ownSandbox?.isReadOnly?.(input, setting, judge.loaded.root) ?? false),
+  }
   // A host can show us our own rewrite; what is judged is the command inside it, and it is not wrapped twice.
   const held: SandboxedForm = { ...form, undo: true }
   const said = request.command?.text ?? ''
-  const isHeld = commandInside(said, held) !== null
-  const inside = commandInside(said, isHeld ? held : form)
+  const own = [held, form, { ...form, readOnly: false }].find((one) => commandInside(said, one) !== null)
+  const inside = own ? commandInside(said, own) : null
   const calls = typeof inside === 'string' ? request.calls.map((call) => withCommand(call, inside)) : request.calls
   const reading = { cwd: request.cwd ?? root, home: machine.home, habits: host.paths }
-  const judged = judge.read(everyReading(calls.map(asPatch), reading))
-  const read = [...judged, ...(await unseen(host, input, judge, judged, machine))]
+  const seen = judge.read(everyReading(calls.map(asPatch), reading))
+  const read = [...seen, ...(await unseen(host, input, judge, seen, machine))]
   if (read.length === 0) return { kind: 'pass' }
   const wrap: Wrap = (judgement, answered) => {
     if (request.command === null || setting.inside) return null
     const relies = judgement.decision.relies === 'undo'
     const { text, replaced } = request.command
     // What the agent wrapped by itself must say all that Cordon would.
-    if (inside !== null) return relies && !isHeld ? replaced(sandboxedCommand(inside, held)) : null
+    const wanted = relies ? held : form
+    if (inside !== null) return own === wanted || own === held ? null : replaced(sandboxedCommand(inside, wanted))
     runProgram(machine, setting.cordon)
     keepOwner(machine, owner, Date.now())
     const cwd = files.canonical(request.cwd ?? root)
     const answer = answered ? keepAnswer(machine, owner, { command: text, cwd }) : null
-    const move = moveOf(request, judgement, setting, judge.loaded.root)
-    return replaced(sandboxedCommand(text, relies ? held : form, { move, answer }))
+    const move = host.ownSandbox?.isOn?.(setting, judge.loaded.root)
+      ? null
+      : moveOf(request, judgement, setting, judge.loaded.root)
+    return replaced(sandboxedCommand(text, wanted, { move, answer }))
   }
   const result = await runToolCall(hookStages(judge, read, wrap, { host, request, setting }), {
     tool: request.tool,
@@ -202,28 +234,6 @@ function moveOf(
   if (!command?.keepsDirectory || cwd === null) return null
   const to = directoryAfter(facts, { cwd, root, files })
   return to === null ? null : { from: cwd, to }
-}
-
-/** Where a Codex session was started, from the record that Codex keeps of it. */
-function startDirectory(input: Json): string | null {
-  const path = input.transcript_path
-  if (typeof path !== 'string' || !path.startsWith('/')) return null
-  const [first = ''] = beginningOf(path).split('\n', 1)
-  const line: unknown = JSON.parse(first)
-  if (!isObject(line) || line.type !== 'session_meta' || !isObject(line.payload)) return null
-  return typeof line.payload.cwd === 'string' ? line.payload.cwd : null
-}
-
-/** The record grows with the session; its first line is all that is wanted. */
-function beginningOf(path: string): string {
-  const bytes = Buffer.alloc(1024 * 1024)
-  // O_NONBLOCK: what waits for a writer would wait for longer than the host does.
-  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
-  try {
-    return bytes.toString('utf8', 0, readSync(fd, bytes, 0, bytes.length, 0))
-  } finally {
-    closeSync(fd)
-  }
 }
 
 function parseJson(input: string): Json {

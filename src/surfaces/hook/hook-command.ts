@@ -6,6 +6,9 @@ import { quote, quoteIfNeeded } from './sandboxed-command.ts'
 /** Seconds that a host waits; far more than an answer takes, because a late answer is an allow. */
 export const HOOK_TIMEOUT_SECONDS = 60
 
+/** Seconds that a hook waits for people elsewhere: a host that gives up on its hook mostly lets the call through. */
+export const ASK_WAIT_SECONDS = 40
+
 /** What every command line of ours ends with. */
 export const HOOK_MARK = '# cordon hook'
 const MARK = HOOK_MARK

@@ -6,6 +6,7 @@ import type { HookJudge, HookJudgement, ReadCall } from '../../runtime/hook/judg
 import type { CallRecord, SessionRecorder } from '../../runtime/record/recorder.ts'
 import type { Approval, Stages } from '../../runtime/run-tool-call.ts'
 import type { HookSetting } from './answer-hook.ts'
+import { ASK_WAIT_SECONDS } from './hook-command.ts'
 import { type HookRequest, type Host, type Json, type Outcome, ProtocolError } from './hosts/host.ts'
 import { reasonText } from './reason-text.ts'
 
@@ -65,7 +66,7 @@ export function hookStages(
       const approval = await approved(judge, judged(), decision, plainly(), asked)
       // The host's own answer comes later, and is the host's to know.
       if (approval.approved && !request.canAsk)
-        recorder?.answered(begun?.call ?? null, judged().subject, 'terminal', approval)
+        recorder?.answered(begun?.call ?? null, judged().subject, approval.by ?? 'terminal', approval)
       return approval
     },
     run: async (_, decision) => {
@@ -149,7 +150,8 @@ async function approved(
     return { approved: false, refusal: { kind: 'corrected', message }, remember: null }
   }
   const { askFleetAbout } = await import('../../runtime/fleet/prompter.ts')
-  const byFleet = await askFleetAbout(machine, root, judgement)
+  const cwd = request.cwd ?? root
+  const byFleet = await askFleetAbout(machine, root, { judgement, cwd, waitMs: ASK_WAIT_SECONDS * 1000 })
   if (byFleet) return byFleet
   const id = keepAsk(machine, ask, Date.now())
   return refused(needed, wayOut(id, judgement))

@@ -10,7 +10,7 @@ import { EXIT } from '../terminal/exit.ts'
 import { leaveStreamsAlone } from '../terminal/passed-streams.ts'
 import { isTerminalDevice, type Terminal, visible, visibleLines } from '../terminal/terminal.ts'
 
-const KEY = /^([0-9a-f]{12})(?:\.([0-9a-f]{8}))?(\+undo)?$/
+const KEY = /^([0-9a-f]{12})(?:\.([0-9a-f]{8}))?(\+undo)?(\+read)?$/
 
 /** Runs it; the command's exit code passes through, 126 is a denial. A key is what a hook wrote: an owner, and an answer to it. */
 export async function runInPlace(...call: Parameters<typeof runAsked>): Promise<number> {
@@ -27,7 +27,7 @@ async function inHostsSandbox(error: unknown, whose: RunOwner | string): Promise
   const machine = thisMachine()
   const { host } = typeof whose === 'string' ? ownerOf(machine, KEY.exec(whose)?.[1] ?? whose) : whose
   const { findHost } = await import('./hosts/hosts.ts')
-  const remedy = findHost(host)?.ownSandbox?.([machine.stateDir, machine.cacheDir])
+  const remedy = findHost(host)?.ownSandbox?.remedy
   return remedy === undefined ? error : new Fault('host-sandbox', messageOf(error), { cause: error, remedy })
 }
 
@@ -41,7 +41,7 @@ async function runAsked(
   undone: boolean,
 ): Promise<number> {
   const machine = thisMachine()
-  const [, key = '', answer = null, covered] = typeof whose === 'string' ? (KEY.exec(whose) ?? ['', whose]) : []
+  const [, key = '', answer = null, covered, read] = typeof whose === 'string' ? (KEY.exec(whose) ?? ['', whose]) : []
   const owner = typeof whose === 'string' ? ownerOf(machine, key) : whose
   const undo = undone || covered !== undefined
   const call = { command, cwd: machineFiles.canonical(machine.cwd) }
@@ -53,6 +53,7 @@ async function runAsked(
     command,
     agreed,
     undo,
+    readOnly: read !== undefined,
     machine,
     files: machineFiles,
     io: {

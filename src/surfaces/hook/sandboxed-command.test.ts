@@ -11,6 +11,13 @@ it('reads back what it wrote, and a shell sees the same words', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', maxLength: 40 }), (text) => {
       const command = text.replaceAll('\0', '')
+      const posix = { ...form, quoting: 'posix', readOnly: true } as const
+      const plain = sandboxedCommand(command, posix)
+      expect(commandInside(plain, posix)).toBe(command)
+      expect(isSandboxed(plain, form.program)).toBe(true)
+      expect(isSandboxed(`${plain};id`, form.program)).toBe(false)
+      const said = spawnSync('/bin/sh', ['-c', `printf '%s\\0' ${plain}`], { encoding: 'utf8' }).stdout.split('\0')
+      expect(said.slice(0, -1)).toEqual([form.program, `${form.key}+read`, command])
       const written = sandboxedCommand(command, form)
       expect(commandInside(written, form)).toBe(command)
       const shown = spawnSync('/bin/sh', ['-c', `printf '%s\\0' ${written}`], { encoding: 'utf8' }).stdout.split('\0')

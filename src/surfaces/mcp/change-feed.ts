@@ -101,7 +101,7 @@ export class ChangeFeed {
   /** The stream of a client without a session: open until the client ends it. */
   async listen(
     { id, params, signal }: IncomingRequest,
-    find: (uri: unknown) => { readonly server: FeedServer; readonly uri: string },
+    find: (uri: unknown) => Promise<{ readonly server: FeedServer; readonly uri: string }>,
   ): Promise<never> {
     if (this.#listeners.size >= MAX_LISTENERS) throw new RpcError(ERROR.internal, 'too many listeners')
     const wanted = isObject(params.notifications) ? params.notifications : {}
@@ -111,7 +111,7 @@ export class ChangeFeed {
     const found: { readonly server: FeedServer; readonly uri: string }[] = []
     for (const outer of uris.slice(0, MAX_SUBSCRIPTIONS)) {
       try {
-        const { server, uri } = find(outer)
+        const { server, uri } = await find(outer)
         await this.#open(server, uri, signal)
         found.push({ server, uri })
         agreed.push(outerUri(server.label, uri))

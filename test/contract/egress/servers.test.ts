@@ -1,7 +1,7 @@
-/** Real servers and their own clients, unmodified, inside a sandbox: PostgreSQL and Redis by the name that was granted. */
+/** Real servers and their own clients, unmodified, inside a sandbox: PostgreSQL and Redis by the name that was granted, with logins that are made outside. */
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,6 +14,14 @@ const POSTGRES = postgresFolder()
 const REDIS = '/usr/bin/redis-server'
 /** The servers refuse to be root's. */
 const NOBODY = 65534
+const PASSWORD = 'of-ada/and:nobody@else'
+const DATABASE_URL = `postgres://ada:${encodeURIComponent(PASSWORD)}@db.example.org:5433/postgres`
+/** Who logs in how; the first line that fits holds. */
+const LOGINS = `host all ada 127.0.0.1/32 scram-sha-256
+host all bob 127.0.0.1/32 password
+host all eve 127.0.0.1/32 md5
+host all all 127.0.0.1/32 trust
+`
 
 let session: SessionWorld
 let internet: World
@@ -62,14 +70,31 @@ beforeAll(async () => {
       stdio: 'ignore',
       ...asNobody(),
     })
-    const settings = ['-k', directory, '-h', '127.0.0.1', '-p', String(port), '-c', 'fsync=off']
+    const own = (name: string, text: string) => {
+      writeFileSync(join(data, name), text, { mode: 0o600 })
+      if (process.getuid?.() === 0) chownSync(join(data, name), NOBODY, NOBODY)
+    }
+    const { key, cert } = internet.authority.issue('db.example.org')
+    own('server.key', key)
+    own('server.crt', cert)
+    own('pg_hba.conf', LOGINS)
+    const settings = ['-c', 'ssl=on', '-k', directory, '-h', '127.0.0.1', '-p', String(port), '-c', 'fsync=off']
     await start(join(POSTGRES, 'postgres'), ['-D', data, ...settings], port)
     internet.route(5432, port)
+    internet.route(5433, port)
+    const roles = ['ada', 'bob'].map((name) => `create role ${name} login password '${PASSWORD}';`).join('')
+    const old = `set password_encryption = 'md5'; create role eve login password '${PASSWORD}';`
+    const where = ['-X', '-h', '127.0.0.1', '-p', String(port), '-U', 'app', '-d', 'postgres', '-c']
+    execFileSync('psql', [...where, `${roles}${old}`], { stdio: 'ignore' })
   }
   if (existsSync(REDIS)) {
     const port = await freePort()
     await start(REDIS, ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', directory], port)
     internet.route(6379, port)
+    const locked = await freePort()
+    const lock = ['--requirepass', PASSWORD, '--save', '', '--dir', directory]
+    await start(REDIS, ['--port', String(locked), '--bind', '127.0.0.1', ...lock], locked)
+    internet.route(6380, locked)
   }
 })
 
@@ -88,9 +113,33 @@ async function inside(command: string): Promise<string> {
   const object = {
     schema_version: 1,
     permission: { mode: 'auto' },
-    capabilities: { allow: { commands: { default_domains: ['db.example.org:5432', 'cache.example.org:6379'] } } },
+    security: { command_substitution: true },
+    capabilities: {
+      allow: {
+        commands: {
+          default_domains: [
+            'db.example.org:5432',
+            'db.example.org:5433',
+            'cache.example.org:6379',
+            'cache.example.org:6380',
+          ],
+        },
+      },
+    },
+    secrets: [
+      {
+        name: 'DATABASE_URL',
+        source: 'env:DATABASE_URL',
+        part: 'password',
+        hosts: ['db.example.org:5433'],
+        login: 'postgres',
+      },
+      { name: 'REDISCLI_AUTH', source: 'env:REDISCLI_AUTH', hosts: ['cache.example.org:6380'], login: 'redis' },
+    ],
   }
-  const cordon = await session.open({ manifest: { object }, resolver: internet.resolver, upstream: internet.upstream })
+  const machine = { ...session.machine, env: { ...session.machine.env, DATABASE_URL, REDISCLI_AUTH: PASSWORD } }
+  const { resolver, upstream } = internet
+  const cordon = await session.open({ manifest: { object }, machine, resolver, upstream })
   return resultText(await cordon.openSession().call('bash', { command }))
 }
 
@@ -115,6 +164,56 @@ const rows: readonly Row[] = [
     there: existsSync(REDIS),
     command: 'redis-cli -h cache.example.org set k v; redis-cli -h cache.example.org get k',
     expect: /OK\n+v/,
+  },
+  ...[
+    ['with SCRAM', '"$DATABASE_URL"'],
+    ['without TLS inside', '"$DATABASE_URL?sslmode=disable"'],
+    ['with TLS that the client checks', '"$DATABASE_URL?sslmode=verify-full&sslrootcert=$SSL_CERT_FILE"'],
+    ['with a password as it is', '"$(echo "$DATABASE_URL" | sed s/ada/bob/)"'],
+    ['with a hash of the old kind', '"$(echo "$DATABASE_URL" | sed s/ada/eve/)"'],
+  ].map(([how, url]) => ({
+    client: `psql, logged in outside, ${how}`,
+    there: POSTGRES !== null,
+    command: `psql -X -At ${url} -c "select current_user, repeat('x', 300000)" | cut -c-9`,
+    expect: /^(?:ada|bob|eve)\|xxxx/m,
+  })),
+  {
+    client: 'psql, a login outside is broken off and the next one is made',
+    there: POSTGRES !== null,
+    command: `timeout 1 psql -X "$DATABASE_URL" -c 'select pg_sleep(5)'; psql -X -At "$DATABASE_URL" -c 'select 6*7'`,
+    expect: /^42$/m,
+  },
+  {
+    client: 'attack: psql with another password',
+    there: POSTGRES !== null,
+    command: 'psql -X -At postgres://bob:theirs@db.example.org:5433/postgres -c "select 6*7"',
+    expect: /^(?![\s\S]*\b42\b)[\s\S]*refused by Cordon \(secret-foreign\)/,
+  },
+  {
+    client: 'attack: something else than PostgreSQL',
+    there: POSTGRES !== null,
+    command:
+      'curl -sS -m 9 --noproxy "*" -H "Authorization: Bearer theirs" http://db.example.org:5433/; echo; curl -sS -m 9 --noproxy "" http://db.example.org:5433/',
+    expect: /secret-unread[\s\S]*secret-misplaced/,
+  },
+  {
+    client: 'attack: the password is nowhere inside',
+    there: POSTGRES !== null && existsSync(REDIS),
+    command:
+      'env | grep -c nobody@else; redis-cli -h cache.example.org -p 6380 config get requirepass; redis-cli -h cache.example.org -p 6380 ping',
+    expect: /^(?![\s\S]*of-ada)[\s\S]*\*{10}[\s\S]*PONG/,
+  },
+  {
+    client: 'attack: redis-cli with another password',
+    there: existsSync(REDIS),
+    command: 'REDISCLI_AUTH=theirs redis-cli -h cache.example.org -p 6380 ping',
+    expect: /secret-foreign/,
+  },
+  {
+    client: 'redis-cli, logged in outside, with 3 MB',
+    there: existsSync(REDIS),
+    command: `head -c 3000000 /dev/zero | tr '\\0' x | redis-cli -h cache.example.org -p 6380 -x set big; redis-cli -h cache.example.org -p 6380 strlen big`,
+    expect: /OK\s+3000000/,
   },
   {
     client: 'redis-cli, to a host that nobody granted',

@@ -51,6 +51,7 @@ export const TESTED_ROWS: readonly TestedRow[] = [
   tested('secrets', SECRETS, COMMANDS),
   ...['name', 'source', 'hosts', 'header', 'query'].map((field) => tested(`secrets[].${field}`, SECRETS, COMMANDS)),
   tested('secrets[].sign', 'test/contract/egress/aws-signature.test.ts', COMMANDS, 'signs'),
+  tested('secrets[].login', 'test/contract/egress/servers.test.ts', COMMANDS, 'login'),
   tested('secrets[].pass_headers', CREDENTIALS, COMMANDS, 'passHeaders'),
   tested('secrets[].pass_parameters', CREDENTIALS, COMMANDS, 'passParameters'),
   tested('security.hide_model', OWN, ['session']),

@@ -138,7 +138,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
   const gateway: GatewaySession = new GatewaySession({
     judge: judge(options.levels ?? {}),
     recorder: recorder(recorded),
-    elsewhere: options.elsewhere ?? { share: (inner) => inner, wait: async () => {} },
+    elsewhere: options.elsewhere ?? { share: (inner) => inner, wait: async () => {}, fleet: async () => null },
     root: '/project',
     toClient: (message) => queueMicrotask(() => void client.accept(message)),
     warn: (line) => void warnings.push(line),
@@ -260,6 +260,7 @@ function judge(levels: Readonly<Record<string, 'allow' | 'deny'>>): Omit<Gateway
   })
   return {
     history: live.of('mcp'),
+    refresh: async () => {},
     decide: (called) =>
       soleDecision(
         levels[called] ?? 'ask',

@@ -142,6 +142,53 @@ describe('what an answer opens', () => {
     expect((await session.call('bash', { command: `cat ${outside}/set.csv` })).status).toBe('refused')
   })
 
+  it.each([
+    ['cat .env', 'a secret of the project'],
+    ['cat < .env', 'by a redirect'],
+    ['cat .en*', 'by a pattern'],
+    ['cat BASE/other/.env', 'a secret elsewhere'],
+    ['cat < BASE/other/.env', 'elsewhere, by a redirect'],
+  ])('%s: a yes opens it once (%s)', async (written) => {
+    world.file('.env', 'KEY=word')
+    mkdirSync(join(world.base, 'other'))
+    writeFileSync(join(world.base, 'other/.env'), 'KEY=word')
+    const session = await sessionOf({
+      schema_version: 1,
+      permission: { tools: { bash: 'allow' } },
+      security: { outside_roots: 'ask', redirects: 'all' },
+    })
+    const command = written.replace('BASE', world.base)
+    world.answer = () => ({ kind: 'once' })
+    expect(resultText(await session.call('bash', { command }))).toContain('word')
+    world.answer = () => ({ kind: 'deny' })
+    expect((await session.call('bash', { command })).status).toBe('refused')
+    // What nobody was asked about stays hidden, and a room that was laid out ahead does not have it either.
+    const hidden = await session.call('bash', { command: `python3 -c 'print(open(".env").read())'; true` })
+    expect(resultText(hidden)).not.toContain('word')
+  })
+
+  it('the grant of a kind opens the key that it names to that command alone', async () => {
+    const key = join(world.machine.home, '.ssh/ci')
+    mkdirSync(dirname(key), { recursive: true })
+    writeFileSync(key, 'no key at all', { mode: 0o600 })
+    const patterns = [`ssh -i ${key} 127.0.0.1 reads:kind`, 'python3 x.py']
+    const session = await sessionOf({
+      schema_version: 1,
+      permission: { mode: 'contained' },
+      security: { outside_roots: 'ask' },
+      capabilities: { allow: { commands: { patterns } } },
+    })
+    const seen = await session.call('bash', { command: `ssh -v -i ${key} -o ConnectTimeout=1 127.0.0.1 ls` })
+    expect(world.asked.map(({ decision }) => decision.reason)).toEqual([])
+    expect(resultText(seen)).toContain('Connecting to 127.0.0.1')
+    expect(resultText(seen)).not.toContain('not accessible')
+    const other = await session.call('bash', { command: `ssh -G -i ${key} 127.0.0.1; ls ${key}` })
+    expect(resultText(other)).not.toContain(`\n${key}`)
+    world.file('x.py', `try: print(open(${JSON.stringify(key)}).read())\nexcept OSError as error: print(error)`)
+    for (const command of ['python3 x.py', `ssh -i ${key} 127.0.0.1 ls; python3 x.py`, `cat ${key}`])
+      expect(resultText(await session.call('bash', { command }))).not.toContain('no key at all')
+  })
+
   it('a directory for the session is there for tools and commands', async () => {
     const outside = join(world.base, 'data', 'sets')
     mkdirSync(outside, { recursive: true })

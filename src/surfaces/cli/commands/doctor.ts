@@ -1,6 +1,7 @@
 /** `cordon doctor`: what holds on this machine, found out by running it. */
 
 import { BUILT_IN_BACKEND, openBackend } from '../../../runtime/command/open-runner.ts'
+import { programPath } from '../../../runtime/hook/wrapped-runs.ts'
 import type { LoadedPolicy } from '../../../runtime/policy/load.ts'
 import { findRoot } from '../../../runtime/policy/project-root.ts'
 import { type ContainerKind, containerKind } from '../../../system/container.ts'
@@ -150,6 +151,7 @@ async function agentHooks(): Promise<readonly AgentCheck[]> {
     home: machine.home,
     env: machine.env,
     cordon: cordonWords(),
+    wrapper: programPath(machine),
   }
   return (await checkAgents(place, readFile, machine.stateDir)).filter((check) => check.status !== 'absent')
 }

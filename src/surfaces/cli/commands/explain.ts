@@ -47,7 +47,7 @@ async function networkOf(
 ): Promise<{ readonly lines: readonly string[]; readonly json: object }> {
   const { planText } = await import('../../../runtime/command/text-plan.ts')
   const session = newSession(loaded, machine)
-  const reach = { roots: [], readOnly: [], hosts: [] }
+  const { NO_REACH: reach } = await import('../../../runtime/session/policy.ts')
   const place = { cwd, home: machine.home, loaded, session, reach, ownAddresses: () => [] }
   const { groups, note } = planText(facts.source, facts, place)
   const parts = groups.map((group) => ({

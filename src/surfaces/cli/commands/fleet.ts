@@ -6,6 +6,7 @@ import { type PolicySync, syncPolicy } from '../../../runtime/fleet/sync.ts'
 import { fleetView } from '../../../runtime/fleet/view.ts'
 import { Fault } from '../../../system/fault.ts'
 import { type Machine, thisMachine } from '../../../system/machine.ts'
+import { pause } from '../../../system/pause.ts'
 import { paint, type Terminal, visible } from '../../terminal/terminal.ts'
 import { type Arguments, oneOf, parseArguments, textFlag } from '../arguments.ts'
 import { type CommandContext, commandRow, EXIT, UsageError } from '../usage.ts'
@@ -98,16 +99,6 @@ async function sync(terminal: Terminal, args: Arguments, machine: Machine): Prom
 }
 
 const EVERY_MS = 15_000
-
-function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, milliseconds)
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer)
-      resolve()
-    })
-  })
-}
 
 function describe(terminal: Terminal, policy: PolicySync): void {
   if ('message' in policy)

@@ -2,6 +2,7 @@
 
 import { chmodSync, mkdirSync, rmdirSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { programPath } from '../../../runtime/hook/wrapped-runs.ts'
 import { parseToml } from '../../../runtime/import/toml.ts'
 import { loadPolicy } from '../../../runtime/policy/load.ts'
 import { findRoot } from '../../../runtime/policy/project-root.ts'
@@ -10,19 +11,19 @@ import { Fault } from '../../../system/fault.ts'
 import { machineFiles } from '../../../system/files.ts'
 import { thisMachine } from '../../../system/machine.ts'
 import { HOOK_MARK } from '../../hook/hook-command.ts'
+import { codexHome } from '../../hook/hosts/codex-rules.ts'
 import { askCodex, tomlText, tomlValue, withTomlValue } from '../../hook/hosts/codex-trust.ts'
 import { HOST_NAMES, type HostName } from '../../hook/hosts/host.ts'
 import { checkAgent, findProgram, ownHooks, programInside } from '../../hook/install/check.ts'
 import {
   backupOf,
-  codexHome,
   type FileChange,
   type InstallPlace,
   isProgramHook,
   LOCAL_ENV,
   missedInProject,
   planGeminiTrust,
-  planResultFile,
+  planSecondFile,
   planSettings,
   SettingsError,
   trustedFoldersFile,
@@ -122,21 +123,23 @@ function agentOf(args: Arguments): HostName {
 
 function placeOf(args: Arguments, agent: HostName): InstallPlace {
   if (args.flags.project && args.flags.user) throw new UsageError('say --project or --user, not both')
-  const { cwd, home, env } = thisMachine()
+  const machine = thisMachine()
+  const { cwd, home, env } = machine
   return {
     scope: args.flags.user || (!args.flags.project && missedInProject(agent) !== null) ? 'user' : 'project',
     root: machineFiles.canonical(findRoot(cwd, machineFiles)),
     home,
     env,
     cordon: cordonWords(),
+    wrapper: programPath(machine),
   }
 }
 
 function planned(agent: HostName, place: InstallPlace, uninstall: boolean): FileChange[] {
   try {
     const change = planSettings(agent, place, readFile, uninstall)
-    const result = planResultFile(agent, place, readFile, uninstall)
-    if (result) return [change, result]
+    const second = planSecondFile(agent, place, readFile, uninstall)
+    if (second) return [change, second]
     const trust = agent === 'gemini' && place.scope === 'project' && !uninstall
     return trust ? [change, planGeminiTrust(place, readFile)] : [change]
   } catch (error) {
@@ -226,7 +229,7 @@ function isOwnText(text: string): boolean {
 async function trustInCodex(terminal: Terminal, place: InstallPlace, stateDir: string): Promise<void> {
   const codex = findProgram('codex', place.env.PATH)
   if (!codex) return
-  const path = join(codexHome(place.home, place.env), 'config.toml')
+  const path = join(codexHome(place), 'config.toml')
   const before = readFile(path)
   let after = before ?? ''
   const set = (table: string, key: string, value: string): void => {

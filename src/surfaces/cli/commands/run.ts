@@ -27,7 +27,7 @@ import { type Machine, thisMachine } from '../../../system/machine.ts'
 import { leaveStreamsAlone } from '../../terminal/passed-streams.ts'
 import { isTerminalDevice, paint, resetTerminal, type Terminal, visible } from '../../terminal/terminal.ts'
 import { type Arguments, parseArguments, textFlag } from '../arguments.ts'
-import { openInForce } from '../open-policy.ts'
+import { type Opened, openInForce } from '../open-policy.ts'
 import { type CommandContext, commandRow, EXIT, ownWords, UsageError } from '../usage.ts'
 
 /** Runs `cordon run`. */
@@ -53,13 +53,17 @@ export async function runCommand({ terminal, args, command: given, endBy }: RunC
   const interactive = isTerminalDevice(0) && isTerminalDevice(1)
   if (given === null && !interactive)
     throw new UsageError('a shell needs a terminal; name a command to run: cordon run -- npm test')
-  const opened = await openInForce(args, terminal, {
-    unsigned: async (loaded, report) => {
-      const { requireSigned } = await import('./sign.ts')
-      return requireSigned(terminal, loaded, report, thisMachine())
-    },
-    programs: given?.slice(0, 1) ?? [],
-  })
+  const inForce = () =>
+    openInForce(args, terminal, {
+      unsigned: async (loaded, report) => {
+        const { requireSigned } = await import('./sign.ts')
+        return requireSigned(terminal, loaded, report, thisMachine())
+      },
+      programs: given?.slice(0, 1) ?? [],
+    })
+  let opened = await inForce()
+  const asks = interactive && isTerminalDevice(2) && !args.flags.quiet && !args.flags.plan
+  if (opened && asks && given && (await isSignedAgain(terminal, args, opened, given))) opened = await inForce()
   if (!opened) return EXIT.fault
   const { machine } = opened
   const command = given ?? [personsShell(machine)]
@@ -72,10 +76,7 @@ export async function runCommand({ terminal, args, command: given, endBy }: RunC
     if (!told.has(line) && !args.flags.quiet) say(terminal, line)
     told.add(line)
   }
-  const questions =
-    interactive && isTerminalDevice(2) && !args.flags.quiet && !args.flags.plan
-      ? await openQuestions(loaded, machine, tell)
-      : null
+  const questions = asks ? await openQuestions(loaded, machine, tell) : null
   const open = () =>
     openRunner(loaded, machine, machineFiles, backend, questions ? { ask: (one) => questions.askHost(one) } : {})
   const requestOf = (): RunRequest => ({
@@ -173,6 +174,21 @@ export async function runCommand({ terminal, args, command: given, endBy }: RunC
   } finally {
     await runner.close()
   }
+}
+
+/** Whether registries that the command uses had changed, and the person has signed them just now. */
+async function isSignedAgain(
+  terminal: Terminal,
+  args: Arguments,
+  { loaded, machine }: Opened<LoadedPolicy>,
+  command: readonly string[],
+): Promise<boolean> {
+  if (loaded.sandbox.bundles.length === 0 || Object.keys(loaded.registries).length === 0) return false
+  const { typedDrift } = await import('../../../runtime/policy/registry-drift.ts')
+  const drift = typedDrift(loaded, machine, command)
+  if (drift === null) return false
+  const { offerRegistries } = await import('./sign.ts')
+  return offerRegistries(terminal, args, drift)
 }
 
 function timeoutOf(args: Arguments): number {

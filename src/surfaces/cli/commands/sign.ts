@@ -2,6 +2,7 @@
 
 import { trackedSecrets, trackedSecretsLine } from '../../../runtime/command/tracked-secrets.ts'
 import type { LoadedManifest } from '../../../runtime/policy/load.ts'
+import type { RegistryDrift } from '../../../runtime/policy/registry-drift.ts'
 import { registryChanges } from '../../../runtime/policy/registry-urls.ts'
 import { signatureView } from '../../../runtime/policy/signature-view.ts'
 import {
@@ -15,7 +16,7 @@ import { Fault } from '../../../system/fault.ts'
 import { machineFiles } from '../../../system/files.ts'
 import type { Machine } from '../../../system/machine.ts'
 import { paint, type Terminal, visible } from '../../terminal/terminal.ts'
-import { parseArguments } from '../arguments.ts'
+import { type Arguments, parseArguments } from '../arguments.ts'
 import { confirm } from '../confirm.ts'
 import { openPolicy, printWarnings } from '../open-policy.ts'
 import { describeSignature } from '../sign-view.ts'
@@ -107,6 +108,18 @@ export async function requireSigned(
   }
   terminal.err('  Read it, then run: cordon sign (or name it for this one run: --manifest cordon.toml)\n')
   return null
+}
+
+/** Asks at a terminal for a new signature where registries have changed since the last; true once it is there. */
+export async function offerRegistries(terminal: Terminal, args: Arguments, drift: RegistryDrift): Promise<boolean> {
+  terminal.err(
+    `${paint(terminal, 'yellow', 'cordon:')} the registries have changed since you signed:\n${describeRegistries(terminal, drift)}`,
+  )
+  const opened = (await confirm(terminal, 'Sign them now? Until then the signed ones hold. [y/N] '))
+    ? await openPolicy(args, terminal)
+    : null
+  if (opened) sign(terminal, opened.loaded, opened.machine)
+  return opened !== null
 }
 
 /** Secrets that commands see all the same. */

@@ -1,5 +1,6 @@
 /** `cordon` alone, or `cordon status`: where this project stands, and the next step of each thing that wants one. */
 
+import { programPath } from '../../../runtime/hook/wrapped-runs.ts'
 import type { Refused } from '../../../runtime/report/refused.ts'
 import { type ManifestStanding, type Standing, standingOf } from '../../../runtime/report/standing.ts'
 import { cutMiddle, cutTo } from '../../../scan/display-text.ts'
@@ -24,6 +25,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
     home: machine.home,
     env: machine.env,
     cordon: cordonWords(),
+    wrapper: programPath(machine),
   }
   const agents = (await checkAgents(place, readFile, machine.stateDir, false)).filter(
     ({ status }) => status !== 'absent',

@@ -1,10 +1,13 @@
 /** Claude Code: `PreToolUse`, answered with `hookSpecificOutput`. */
 
+import { join } from 'node:path'
 import { composes, trims } from '../path-readings.ts'
 import {
   expectEvent,
   type HookRequest,
   type Host,
+  type HostSurroundings,
+  isObject,
   type Json,
   type Outcome,
   object,
@@ -125,9 +128,13 @@ const ASKING: ReadonlySet<string> = new Set(['default', 'acceptEdits', 'plan'])
 
 export const claudeCode: Host = {
   name: 'claude-code',
+  tellsPerson: true,
   paths: [trims, composes],
-  ownSandbox: (places) =>
-    `Claude Code’s own sandbox keeps Cordon from its records. In its settings.json, add ${places.map((place) => JSON.stringify(place)).join(' and ')} to sandbox.filesystem.allowWrite and set sandbox.network.allowAllUnixSockets to true; or set sandbox.enabled to false, since Cordon’s sandbox holds every command.`,
+  ownSandbox: {
+    remedy:
+      'Claude Code’s own sandbox keeps Cordon from its records. Run `cordon install claude-code` again: it adds the wrapped form to sandbox.excludedCommands, since each such command is in Cordon’s sandbox.',
+    isOn: isSandboxOn,
+  },
   expands: { memory: ['CLAUDE.md', 'CLAUDE.local.md', '.claude/CLAUDE.md'], runsInline: true },
   parse(input, env) {
     expectEvent(input, 'PreToolUse')
@@ -168,6 +175,20 @@ export const claudeCode: Host = {
     },
     answer: (input, word) => JSON.stringify({ hookSpecificOutput: resultOutput(input, word) }),
   },
+}
+
+/** Whether any of its settings switches its sandbox on; one that cannot be read may. */
+function isSandboxOn({ machine: { home, env }, files }: HostSurroundings, root: string): boolean {
+  const places = [env.CLAUDE_CONFIG_DIR ?? join(home, '.claude'), join(root, '.claude')]
+  const own = places.flatMap((place) => ['settings.json', 'settings.local.json'].map((name) => join(place, name)))
+  return [...own, '/etc/claude-code/managed-settings.json'].filter(files.exists).some((path) => {
+    try {
+      const { sandbox } = JSON.parse(files.readText(path)) as Json
+      return isObject(sandbox) && sandbox.enabled === true
+    } catch {
+      return true
+    }
+  })
 }
 
 function resultOutput({ tool_name, hook_event_name }: Json, { note, value }: ResultWord): Json {

@@ -1,6 +1,9 @@
 /** Codex: Claude Code's protocol, stricter: an unknown field or an ask is an allow, and a rewrite needs an allow. */
 
+import { join } from 'node:path'
 import { trims } from '../path-readings.ts'
+import { isReadOnlyTurn } from './codex-record.ts'
+import { CODEX_RULES, codexHome } from './codex-rules.ts'
 import { expectEvent, type Host, object, optionalText, ProtocolError, text } from './host.ts'
 import { callsOf, nothing, originOf, patches, ranCommand, reads, shell, type ToolTable } from './tool-table.ts'
 
@@ -13,9 +16,17 @@ const TOOLS: ToolTable = {
 
 export const codex: Host = {
   name: 'codex',
+  tellsPerson: true,
   paths: [trims],
-  ownSandbox: (places) =>
-    `Codex’s own sandbox keeps Cordon from its records. In config.toml of Codex, add under [sandbox_workspace_write]: writable_roots = ${JSON.stringify(places)} and network_access = true, with sandbox_mode = "workspace-write"; or start it with --sandbox danger-full-access, since Cordon’s sandbox holds every command.`,
+  quoting: 'posix',
+  ownSandbox: {
+    remedy:
+      'Codex’s own sandbox keeps Cordon from its records. Run `cordon install codex` again: it has Codex leave wrapped commands alone, since each is in Cordon’s sandbox.',
+    // Without the rules of ours its own sandbox is around the command, and holds it.
+    isReadOnly: (input, { machine, files }, root) =>
+      [codexHome(machine), join(root, '.codex')].some((place) => files.exists(join(place, CODEX_RULES))) &&
+      isReadOnlyTurn(input),
+  },
   parse(input) {
     expectEvent(input, 'PreToolUse')
     const tool = text(input, 'tool_name')

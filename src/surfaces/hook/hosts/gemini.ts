@@ -59,6 +59,7 @@ const SEARCHES: ReadonlySet<string> = new Set(['grep_search', 'search_file_conte
 
 export const gemini: Host = {
   name: 'gemini',
+  tellsPerson: true,
   paths: [dropsNul, trims, dropsAt, decodes, composes],
   expands: { memory: ['GEMINI.md'], runsInline: false },
   parse(input, env) {

@@ -2,7 +2,10 @@
 
 import type { HookCall } from '../../../runtime/hook/judge.ts'
 import type { Expansion } from '../../../runtime/hook/unseen.ts'
+import type { Files } from '../../../system/files.ts'
+import type { Machine } from '../../../system/machine.ts'
 import type { PathHabit } from '../path-readings.ts'
+import type { Quoting } from '../sandboxed-command.ts'
 
 /** A JSON object as it came in; nothing in it is believed before it is looked at. */
 export type Json = Readonly<Record<string, unknown>>
@@ -86,6 +89,22 @@ export interface HostResults {
   answer(input: Json, word: ResultWord): string
 }
 
+/** What is known of the machine where a host's settings are looked at. */
+export interface HostSurroundings {
+  readonly machine: Pick<Machine, 'home' | 'env'>
+  readonly files: Pick<Files, 'exists' | 'readText'>
+}
+
+/** A host's own sandbox. The installation has it leave the wrapped command alone, since that is in one of Cordon's. */
+export interface HostSandbox {
+  /** What to do when a wrapped command runs in it all the same. */
+  readonly remedy: string
+  /** It would keep this command from writing, if it were not for us. */
+  readonly isReadOnly?: (input: Json, at: HostSurroundings, root: string) => boolean
+  /** It is switched on, and leaves only a wrapped command alone that stands by itself. */
+  readonly isOn?: (at: HostSurroundings, root: string) => boolean
+}
+
 /** An agent program that has hooks. */
 export interface Host {
   readonly name: HostName
@@ -93,8 +112,12 @@ export interface Host {
   readonly paths: readonly PathHabit[]
   /** What it reads and runs by itself beside the calls that it shows; absent: nothing that is known. */
   readonly expands?: Expansion
-  /** What its own sandbox needs in its settings so that a wrapped command can run in it; absent: it has none that is known. */
-  readonly ownSandbox?: (places: readonly string[]) => string
+  /** It shows its person a `systemMessage` beside an answer. */
+  readonly tellsPerson?: true
+  /** Its own sandbox around commands; absent: it has none that is known. */
+  readonly ownSandbox?: HostSandbox
+  /** How its shells read quotes; absent: any shell may be the person's. */
+  readonly quoting?: Quoting
   /** The event of an input that does not name it itself. */
   readonly eventOf?: (input: Json) => string
   /** Reads the host's input; throws a `ProtocolError` for anything it does not know. */

@@ -12,7 +12,7 @@ import {
   type InstallPlace,
   installedCommand,
   installedResultCommand,
-  planResultFile,
+  planSecondFile,
   planSettings,
   type Scope,
   settingsFile,
@@ -79,7 +79,7 @@ export async function checkAgent(
     }
     const wanted = planSettings(agent, place, read, false)
     if (wanted.before !== wanted.after) return check('stale', whyStale(wanted), again)
-    const more = planResultFile(agent, place, read, false)
+    const more = planSecondFile(agent, place, read, false)
     if (more && more.before !== more.after) return check('stale', `${more.path} is not the one of this Cordon`, again)
     const within = programInside(place)
     if (within) return check('silent', `${within} lies inside the project, where the agent can change it`, again)

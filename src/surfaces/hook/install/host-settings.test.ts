@@ -15,6 +15,7 @@ const place = {
   home: '/h',
   env: {},
   cordon: ['/opt/node', '/opt/cordon.cjs'],
+  wrapper: '/s/bin/cordon-run',
 } as const
 
 /** What an installation has to take out of Gemini CLI's settings beside its hooks, which it remembers elsewhere. */

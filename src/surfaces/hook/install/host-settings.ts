@@ -11,6 +11,7 @@ import {
   resultCommand,
   resultProgram,
 } from '../hook-command.ts'
+import { CODEX_RULES, codexHome, codexRules, isCodexRules } from '../hosts/codex-rules.ts'
 import { type HostName, isObject, type Json } from '../hosts/host.ts'
 import { isOpencodePlugin, opencodePlugin } from '../hosts/opencode-plugin.ts'
 import { isPiExtension, piExtension } from '../hosts/pi-extension.ts'
@@ -31,6 +32,8 @@ export interface InstallPlace {
   readonly env: Readonly<Record<string, string | undefined>>
   /** The words that run Cordon. */
   readonly cordon: readonly string[]
+  /** The program of the form in which a command is put into the sandbox. */
+  readonly wrapper: string
 }
 
 export interface FileChange {
@@ -50,8 +53,8 @@ interface HostSettings {
     place: InstallPlace,
     original: string | null,
   ) => string | null
-  /** A second file, for results, where a host keeps each hook in one. */
-  readonly result?: Pick<HostSettings, 'file' | 'edit'>
+  /** A second file: for results where a host keeps each hook in one, or for what its own sandbox leaves alone. */
+  readonly second?: Pick<HostSettings, 'file' | 'edit'>
   /** How a project's own hook can be missed by the host; then the user's settings are where ours goes unless it is said. */
   readonly missed?: string
   /** The files are programs. */
@@ -75,7 +78,7 @@ const SETTINGS: Readonly<Record<HostName, HostSettings>> = {
         : join(env.CLAUDE_CONFIG_DIR ?? join(home, '.claude'), 'settings.json'),
     missed:
       'Claude Code does not find a project’s hooks from a sub-directory outside git, nor with --setting-sources user',
-    edit: (text, commands, _, original) =>
+    edit: (text, commands, { wrapper }, original) =>
       claudeEdit(
         editRows(text, commands && groups(commands, CLAUDE_EVENTS, HOOK_TIMEOUT_SECONDS), original, {
           paths: CLAUDE_EVENTS.map(([event]) => ['hooks', event]),
@@ -84,11 +87,17 @@ const SETTINGS: Readonly<Record<HostName, HostSettings>> = {
         }),
         commands !== null,
         original,
+        wrapper,
       ),
   },
   codex: {
     file: ({ scope, root, home, env }) =>
-      join(scope === 'project' ? join(root, '.codex') : codexHome(home, env), 'hooks.json'),
+      join(scope === 'project' ? join(root, '.codex') : codexHome({ home, env }), 'hooks.json'),
+    second: {
+      file: ({ scope, root, home, env }) =>
+        join(scope === 'project' ? join(root, '.codex') : codexHome({ home, env }), CODEX_RULES),
+      edit: (text, commands, { wrapper }) => whole(text, isCodexRules, commands && codexRules(wrapper)),
+    },
     missed: 'Codex has no project hooks in `exec --worktree`, nor in a sub-directory outside git',
     edit: (text, commands, _, original) =>
       editRows(text, commands && groups(commands, USE_EVENTS, HOOK_TIMEOUT_SECONDS), original, {
@@ -166,7 +175,7 @@ const SETTINGS: Readonly<Record<HostName, HostSettings>> = {
   cline: {
     file: (place) => inHome(place, '.cline/hooks/PreToolUse', '.clinerules/hooks/PreToolUse'),
     edit: (text, commands) => whole(text, isHookProgram, commands && hookProgram(commands.call)),
-    result: {
+    second: {
       file: (place) => inHome(place, '.cline/hooks/PostToolUse', '.clinerules/hooks/PostToolUse'),
       edit: (text, commands) => whole(text, isHookProgram, commands && resultProgram(commands.result)),
     },
@@ -200,11 +209,6 @@ export function missedInProject(host: HostName): string | null {
 /** Whether the host's hooks are files that it runs. */
 export function isProgramHook(host: HostName): boolean {
   return SETTINGS[host].isProgram === true
-}
-
-/** Where Codex keeps its own. */
-export function codexHome(home: string, env: InstallPlace['env']): string {
-  return env.CODEX_HOME ?? join(home, '.codex')
 }
 
 /** The file that holds a host's hooks. */
@@ -246,15 +250,15 @@ export function planSettings(
   return planFile(SETTINGS[host], host, place, read, uninstall)
 }
 
-/** The change of the file for results, for hosts that have one. */
-export function planResultFile(
+/** The change of the second file, for hosts that have one. */
+export function planSecondFile(
   host: HostName,
   place: InstallPlace,
   read: (path: string) => string | null,
   uninstall: boolean,
 ): FileChange | null {
-  const { result } = SETTINGS[host]
-  return result ? planFile(result, host, place, read, uninstall) : null
+  const { second } = SETTINGS[host]
+  return second ? planFile(second, host, place, read, uninstall) : null
 }
 
 function planFile(
@@ -409,26 +413,40 @@ function groups(commands: Commands, events: readonly (readonly [string, Which])[
   }))
 }
 
-/** Claude Code's own denials beside the hook, for what it expands by itself; those that stood there before stay. */
-function claudeEdit(text: string, install: boolean, original: string | null): string {
+/** Claude Code's own denials beside the hook, for what it expands by itself, and what its sandbox leaves alone; what stood there before stays. */
+function claudeEdit(text: string, install: boolean, original: string | null, wrapper: string): string {
+  const lists: readonly (readonly [readonly string[], readonly string[]])[] = [
+    [['permissions', 'deny'], CLAUDE_DENIALS],
+    [['sandbox', 'excludedCommands'], [`${wrapper}:*`]],
+  ]
   const settings = parseSettings(text === '' ? '{}' : text) as Json
-  const known =
-    isObject(settings.permissions) && Array.isArray(settings.permissions.deny) ? settings.permissions.deny : []
   if (install) {
-    const missing = CLAUDE_DENIALS.filter((rule) => !known.includes(rule))
-    const denied = missing.reduce((edited, rule) => withItem(edited, ['permissions', 'deny'], rule), text)
-    return settings[NO_INLINE] === true ? denied : withValue(denied, [NO_INLINE], true)
+    const listed = lists.reduce(
+      (known, [path, items]) =>
+        items
+          .filter((item) => !textsAt(settings, path).includes(item))
+          .reduce((edited, item) => withItem(edited, path, item), known),
+      text,
+    )
+    return settings[NO_INLINE] === true ? listed : withValue(listed, [NO_INLINE], true)
   }
   const before = original === null ? {} : (parseSettings(original) as Json)
-  const permissions = isObject(before.permissions) ? before.permissions : {}
-  const theirs: readonly unknown[] = Array.isArray(permissions.deny) ? permissions.deny : []
   const stays = (path: readonly string[]): boolean => hasPath(original, path)
-  const isAdded = (rule: unknown): boolean => CLAUDE_DENIALS.includes(String(rule)) && !theirs.includes(rule)
-  const allowed = withoutItems(text, ['permissions', 'deny'], isAdded, stays)
+  const unlisted = lists.reduce((known, [path, items]) => {
+    const theirs = textsAt(before, path)
+    return withoutItems(known, path, (item) => items.includes(String(item)) && !theirs.includes(item), stays)
+  }, text)
   if (hasPath(original, [NO_INLINE])) {
-    return before[NO_INLINE] === true ? allowed : withValue(allowed, [NO_INLINE], before[NO_INLINE])
+    return before[NO_INLINE] === true ? unlisted : withValue(unlisted, [NO_INLINE], before[NO_INLINE])
   }
-  return withoutValue(allowed, [NO_INLINE], stays)
+  return withoutValue(unlisted, [NO_INLINE], stays)
+}
+
+/** The list at a path of two names; empty when there is none. */
+function textsAt(settings: Json, [table = '', key = '']: readonly string[]): readonly unknown[] {
+  const inner = settings[table]
+  const list = isObject(inner) ? inner[key] : null
+  return Array.isArray(list) ? list : []
 }
 
 /** A file that is ours as a whole. */

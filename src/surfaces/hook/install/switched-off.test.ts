@@ -5,7 +5,14 @@ import type { HostName } from '../hosts/host.ts'
 import { type InstallPlace, installedCommand } from './host-settings.ts'
 import { switchedOff } from './switched-off.ts'
 
-const place: InstallPlace = { scope: 'project', root: '/w/p', home: '/h', env: {}, cordon: ['/opt/node', '/opt/c.cjs'] }
+const place: InstallPlace = {
+  scope: 'project',
+  root: '/w/p',
+  home: '/h',
+  env: {},
+  cordon: ['/opt/node', '/opt/c.cjs'],
+  wrapper: '/s/bin/cordon-run',
+}
 const TRUSTED = { '/h/.gemini/trustedFolders.json': '{"/w/p":"TRUST_FOLDER"}' }
 const disabled = JSON.stringify({ hooksConfig: { disabled: [installedCommand('gemini', place)] } })
 

@@ -82,7 +82,7 @@ export class GatewayCalls {
     const inner = 'inner' in at ? { type: 'ref/prompt', name: at.inner } : { type: 'ref/resource', uri: at.uri }
     const called = `mcp_${isPrompt ? 'prompts' : 'resources'}__${server.label}`
     await server.wrapped.ready()
-    if (!this.#gate.isOpen(called) || !server.wrapped.has('completions')) return { completion: { values: [] } }
+    if (!(await this.#gate.isOpen(called)) || !server.wrapped.has('completions')) return { completion: { values: [] } }
     const sent = { ref: inner, argument, ...(isObject(given) && { context: given }) }
     const gated = await this.#gate.pass(
       { called, server: server.label, input: sent, elicit: null },
@@ -106,9 +106,9 @@ export class GatewayCalls {
   }
 
   /** A resource that may be followed: nobody is asked, so a denial is all that counts. */
-  subscribable(outer: unknown): { readonly server: GatewayServer; readonly uri: string } {
+  async subscribable(outer: unknown): Promise<{ readonly server: GatewayServer; readonly uri: string }> {
     const found = this.resource(outer)
-    this.#gate.refuseDenied(`mcp_resources__${found.server.label}`)
+    await this.#gate.refuseDenied(`mcp_resources__${found.server.label}`)
     return found
   }
 

@@ -2,10 +2,10 @@
 
 import type { Decision } from '../../../policy/decision.ts'
 import type { CordonOptions } from '../../../runtime/cordon.ts'
-import { GATEWAY_AGENT, type GatewayJudge } from '../../../runtime/mcp/judge.ts'
+import { ASKED_CALL, GATEWAY_AGENT, type GatewayJudge } from '../../../runtime/mcp/judge.ts'
 import type { CallRecord, SessionRecorder } from '../../../runtime/record/recorder.ts'
 import { type Approval, runToolCall, type Stages } from '../../../runtime/run-tool-call.ts'
-import { Fault } from '../../../system/fault.ts'
+import { Fault, messageOf } from '../../../system/fault.ts'
 import { visibleLines } from '../../terminal/terminal.ts'
 import { ERROR, isObject, type Json, RpcError } from '../json-rpc.ts'
 import type { Elicit } from '../rounds.ts'
@@ -25,6 +25,8 @@ export interface Elsewhere {
   readonly share: (inner: Prompter) => Prompter
   /** Waits while somebody could answer there. */
   readonly wait: (signal: AbortSignal) => Promise<void>
+  /** The fleet, where it answers asks of this machine. */
+  readonly fleet: () => Promise<Prompter | null>
 }
 
 /** Something that is about to be asked of a server. */
@@ -50,13 +52,13 @@ export class GatewayGate {
   }
 
   /** True when the level lets it pass without asking. */
-  isOpen(called: string): boolean {
-    return this.#decide(called).decision === 'allow'
+  async isOpen(called: string): Promise<boolean> {
+    return (await this.#decide(called)).decision === 'allow'
   }
 
   /** Throws when the level is deny: for what is too small to be asked about. */
-  refuseDenied(called: string): void {
-    const { decision, reason } = this.#decide(called)
+  async refuseDenied(called: string): Promise<void> {
+    const { decision, reason } = await this.#decide(called)
     if (decision === 'deny') throw new RpcError(ERROR.refused, `Denied: ${reason.message}`)
   }
 
@@ -79,6 +81,11 @@ export class GatewayGate {
       tainted: (_, score) => recorder.tainted(called, score),
       end: (record, result) => recorder.end(record, result, []),
     }
+    try {
+      await judge.refresh()
+    } catch (error) {
+      return { failed: messageOf(error) }
+    }
     const result = await runToolCall(stages, { tool: called, input, signal })
     switch (result.status) {
       case 'done':
@@ -99,7 +106,8 @@ export class GatewayGate {
     return (await this.#answer(message, ['yes', 'no'], elicit, signal)) === 'yes'
   }
 
-  #decide(called: string): Decision {
+  async #decide(called: string): Promise<Decision> {
+    await this.#parts.judge.refresh()
     return this.#parts.judge.decide(called, null)
   }
 
@@ -124,9 +132,13 @@ export class GatewayGate {
       ask: async (_, asked) => {
         if (!elicit) {
           await this.#parts.elsewhere.wait(asked)
+          asked.throwIfAborted()
+          const fleet = await this.#parts.elsewhere.fleet()
+          // The whole of it: nobody there sees more.
+          if (fleet) return fleet.ask({ ...request, subject: given }, asked)
           throw new Error('nobody could be asked')
         }
-        const answer = await this.#answer(question, ['yes', 'session', 'no'], elicit, asked)
+        const answer = await this.#answer(question, ['yes', 'session', 'no'], elicit, asked, { [ASKED_CALL]: called })
         forSession = answer === 'session'
         return { kind: answer === 'yes' || answer === 'session' ? 'once' : 'deny' }
       },
@@ -151,11 +163,15 @@ export class GatewayGate {
     choices: readonly string[],
     elicit: Elicit,
     signal: AbortSignal,
+    about?: Json,
   ): Promise<string | null> {
     const answer = { type: 'string', title: 'Answer', enum: choices }
     const requestedSchema = { type: 'object', properties: { answer }, required: ['answer'] }
     try {
-      const given = await elicit({ message: visibleLines(message), requestedSchema }, signal)
+      const given = await elicit(
+        { message: visibleLines(message), requestedSchema, ...(about && { _meta: about }) },
+        signal,
+      )
       const content = isObject(given) && given.action === 'accept' && isObject(given.content) ? given.content : {}
       return typeof content.answer === 'string' && choices.includes(content.answer) ? content.answer : null
     } catch {

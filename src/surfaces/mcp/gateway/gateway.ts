@@ -3,6 +3,7 @@
 import { PassThrough } from 'node:stream'
 import { waitForPage } from '../../../runtime/asks/open-pages.ts'
 import { sharedPrompter } from '../../../runtime/asks/shared-prompter.ts'
+import { openFleetPrompter } from '../../../runtime/fleet/prompter.ts'
 import { type GatewayJudge, openGatewayJudge } from '../../../runtime/mcp/judge.ts'
 import { ServerPins } from '../../../runtime/mcp/pins.ts'
 import {
@@ -52,7 +53,7 @@ export async function wrapServers(request: WrapRequest): Promise<number> {
   const judge = await openGatewayJudge(request.root, machine)
   const { loaded } = judge
   const warn = (text: string): void => request.terminal.err(`cordon: ${visibleLines(text)}\n`)
-  for (const note of startNotes(loaded)) warn(note)
+  for (const note of startNotes(loaded, machine)) warn(note)
   const specs = wantedServers(request, judge)
   const trusted = specs.filter((spec) => isKnown(spec, request.accept, loaded.root, machine, warn))
   if (trusted.length === 0) throw new Fault('no-servers', 'no MCP server is left to run')
@@ -64,6 +65,7 @@ export async function wrapServers(request: WrapRequest): Promise<number> {
     elsewhere: {
       share: (inner) => sharedPrompter(inner, { machine, project: loaded.root, surface: 'mcp wrap' }),
       wait: (signal) => waitForPage(machine, signal),
+      fleet: () => openFleetPrompter(machine, loaded.root),
     },
     root: loaded.root,
     toClient: lineWriter(process.stdout),

@@ -100,7 +100,7 @@ export class GatewaySession {
         return this.#setLevel(params, signal)
       case 'resources/subscribe':
       case 'resources/unsubscribe': {
-        const { server, uri } = this.#calls.subscribable(params.uri)
+        const { server, uri } = await this.#calls.subscribable(params.uri)
         if (method === 'resources/subscribe') await this.#feed.subscribe(server, uri, signal)
         else await this.#feed.unsubscribe(server, uri, signal)
         return {}

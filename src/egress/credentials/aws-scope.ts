@@ -1,0 +1,43 @@
+/**
+ * What a signature of AWS is for, held to the host that it goes to: a signature for another service would be as good there, for
+ * whoever gets to see it. PURE.
+ */
+
+/** What ends every host of AWS itself. */
+const SUFFIX = /\.(?:amazonaws\.com(?:\.cn)?|api\.aws|api\.amazonwebservices\.com\.cn|on\.aws)$/
+const REGION = /^(?:[a-z]{2}|us-gov|us-iso[a-z]?|eu-isoe|eusc-[a-z]{2})(?:-[a-z]+)+-\d{1,2}$/
+/** Labels that say how a host is reached, and not which service it is. */
+const WAYS: ReadonlySet<string> = new Set(['dualstack', 'vpce', 'fips'])
+/** Services whose hosts are called otherwise, as botocore has them. */
+const OTHER_LABELS: Readonly<Record<string, readonly string[]>> = {
+  'aws-marketplace': ['marketplace'],
+  awsssoportal: ['sso'],
+  connect: ['contact-lens'],
+  dynamodb: ['ddb'],
+  'execute-api': ['connect'],
+  'iot-jobs-data': ['iot'],
+  iotdata: ['iot'],
+  iotdevicegateway: ['iot'],
+  iotsecuredtunneling: ['iot'],
+  mgh: ['migrationhub-config'],
+  mobiletargeting: ['pinpoint'],
+  ses: ['email', 'mail-manager'],
+  'sso-oauth': ['oidc'],
+}
+
+/** What is wrong with a signature for this service and region on its way to this host; null for a host that is not of AWS itself. */
+export function scopeProblem(host: string, region: string, service: string): string | null {
+  if (!SUFFIX.test(host)) return null
+  const labels = host.replace(SUFFIX, '').split('.')
+  // The last label of a kind is the service's own; what stands before it anybody may have chosen, as the name of a bucket.
+  const placed = labels.findLast((label) => REGION.test(label))
+  if (placed !== undefined && placed !== region) return `is signed for the region ${region}, and its host is not`
+  const named = labels.filter((label) => !REGION.test(label) && !WAYS.has(label)).at(-1) ?? ''
+  return isLabelOf(named, service.toLowerCase()) ? null : `is signed for the service ${service}, and its host is not`
+}
+
+function isLabelOf(label: string, service: string): boolean {
+  if (OTHER_LABELS[service]?.some((other) => label === other || label.split('-').includes(other))) return true
+  if (label.split('-').includes(service) || label.replaceAll('-', '') === service) return true
+  return label.startsWith(service) && /^(?:-.*|v?\d+|data|query|realtime|domain)?$/.test(label.slice(service.length))
+}

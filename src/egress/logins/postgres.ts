@@ -1,0 +1,166 @@
+/** A login to PostgreSQL with a password that stays outside: the client says the placeholder here, and the server has the password proved to it. */
+
+import { createHash } from 'node:crypto'
+import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { quote } from '../../hosts/host.ts'
+import type { Login } from '../credentials/broker.ts'
+import { type LoginCall, LoginRefused, type LoginWire } from './login-wire.ts'
+import {
+  ASK_PASSWORD,
+  failure,
+  HEAD,
+  message,
+  readHead,
+  readStart,
+  readWanted,
+  START_HEAD,
+  saslStart,
+  userOf,
+  WANT_TLS,
+} from './postgres-messages.ts'
+import { createScram, type Scram } from './scram.ts'
+import { takeBytes } from './take-bytes.ts'
+
+/** What PostgreSQL says of a login that failed, and of one that could not be tried. */
+const INVALID_PASSWORD = '28P01'
+const CONNECTION_FAILURE = '08006'
+
+export const postgres: LoginWire = {
+  logIn: async (call) => {
+    const started = await readClient(call)
+    const host = await reach(call)
+    if (started.kind === 'cancel') {
+      host.end(started.bytes)
+      started.client.end()
+      return null
+    }
+    host.write(started.bytes)
+    const used = await logIn(started.client, host, call.login, {
+      user: userOf(started.bytes.subarray(START_HEAD)),
+      isPrivate: call.isPrivate(host),
+      subject: call.subject,
+    })
+    return { client: started.client, host, used: () => used }
+  },
+  failure: ({ code, message: text }) =>
+    failure(code === 'secret-foreign' ? INVALID_PASSWORD : CONNECTION_FAILURE, `refused by Cordon (${code}): ${text}`),
+}
+
+interface Started {
+  readonly client: Duplex
+  readonly kind: 'start' | 'cancel'
+  readonly bytes: Buffer
+}
+
+/** What the client starts with, encrypted if it asks for that. */
+async function readClient({ client: plain, encryptClient, subject }: LoginCall): Promise<Started> {
+  const strange = () =>
+    new LoginRefused('secret-unread', `only PostgreSQL is spoken to ${subject}; something else was sent`)
+  let client: Duplex = plain
+  // Each kind of encryption is asked for once.
+  for (let asked = 0; asked < 3; asked++) {
+    const head = await takeBytes(client, START_HEAD)
+    const start = head && readStart(head)
+    if (!start) throw strange()
+    if (start.kind === 'gss') client.write('N')
+    else if (start.kind === 'ssl') {
+      if (client !== plain) throw strange()
+      client.write('S')
+      client = await encryptClient(['postgresql'])
+    } else {
+      const rest = await takeBytes(client, start.rest)
+      if (rest === null) throw strange()
+      return { client, kind: start.kind, bytes: Buffer.concat([head, rest]) }
+    }
+  }
+  throw strange()
+}
+
+/** The server, by TLS where it offers that. */
+async function reach({ dial, encryptHost, subject }: LoginCall): Promise<Socket> {
+  const host = await dial(false)
+  host.write(WANT_TLS)
+  const said = (await takeBytes(host, 1))?.toString('latin1')
+  if (said === 'N') return host
+  // What came in the clear after it would be taken for the server's own.
+  if (said !== 'S' || host.readableLength > 0)
+    throw new LoginRefused('upstream-protocol', `${subject} does not speak PostgreSQL`)
+  return encryptHost(host)
+}
+
+interface LoginFacts {
+  readonly user: string
+  /** Nobody on the way can read along. */
+  readonly isPrivate: boolean
+  readonly subject: string
+}
+
+/** Until the server is content; true where the password was used. */
+async function logIn(client: Duplex, server: Socket, login: Login, facts: LoginFacts): Promise<boolean> {
+  let scram: Scram | null = null
+  let proved = false
+  let asked = false
+  for (;;) {
+    const { kind, whole, body } = await takeMessage(server, facts.subject)
+    if (kind === 'E') {
+      // The server's own words, and the end.
+      client.write(whole)
+      throw new LoginRefused('upstream-protocol', `${facts.subject} refused the login`)
+    }
+    if (kind !== 'R') {
+      client.write(whole)
+      continue
+    }
+    const wanted = readWanted(body)
+    if (wanted.kind === 'nothing') {
+      if (scram !== null && !proved)
+        throw new LoginRefused('upstream-protocol', `${facts.subject} did not prove that it knows the password`)
+      client.write(whole)
+      return asked
+    }
+    if (!asked) await askClient(client, login, facts.subject)
+    asked = true
+    if (wanted.kind === 'scram' && scram === null) {
+      scram = createScram(login.value)
+      server.write(saslStart(scram.first))
+    } else if (wanted.kind === 'scram-more' && scram !== null) {
+      const answer = await scram.answer(wanted.said)
+      if (answer === null) throw new LoginRefused('upstream-protocol', `${facts.subject} broke off SCRAM`)
+      server.write(message('p', answer))
+    } else if (wanted.kind === 'scram-end' && scram?.isProved(wanted.said)) proved = true
+    else if (wanted.kind === 'password' || wanted.kind === 'md5') {
+      if (!facts.isPrivate) {
+        const text = `${facts.subject} wants the password itself or a hash of it, without TLS: only SCRAM is spoken there`
+        throw new LoginRefused('secret-insecure', text)
+      }
+      server.write(message('p', `${wanted.kind === 'md5' ? md5(login.value, facts.user, wanted.salt) : login.value}\0`))
+    } else throw new LoginRefused('upstream-protocol', `${facts.subject} wants a login that is not known here`)
+  }
+}
+
+/** The client has to have the placeholder: any other password is somebody else's. */
+async function askClient(client: Duplex, { name, placeholder }: Login, subject: string): Promise<void> {
+  client.write(ASK_PASSWORD)
+  const { kind, body } = await takeMessage(client, subject)
+  const said = body.toString('utf8').replace(/\0$/, '')
+  if (kind === 'p' && said === placeholder) return
+  throw new LoginRefused('secret-foreign', `the password for ${quote(subject)} is not the placeholder of ${name}`)
+}
+
+async function takeMessage(from: Duplex, subject: string): Promise<{ kind: string; whole: Buffer; body: Buffer }> {
+  const head = await takeBytes(from, HEAD)
+  const read = head && readHead(head)
+  const body = read && (await takeBytes(from, read.rest))
+  if (!head || !read || !body) throw new LoginRefused('upstream-protocol', `the login to ${subject} broke off`)
+  return { kind: read.kind, whole: Buffer.concat([head, body]), body }
+}
+
+function md5(password: string, user: string, salt: Buffer): string {
+  const hash = (...parts: (string | Buffer)[]) => {
+    const digest = createHash('md5')
+    for (const part of parts) digest.update(part)
+    return digest.digest('hex')
+  }
+  return `md5${hash(hash(password, user), salt)}`
+}

@@ -1,0 +1,255 @@
+/** Ways around the reading of requests to a brokered host: bytes that are no request, TLS that is not opened, forms, signatures for elsewhere. */
+
+import { createHash, createHmac } from 'node:crypto'
+import { createServer } from 'node:net'
+import { afterEach, describe, expect, it } from 'vitest'
+import { type BrokeredSecret, createBroker } from '../../../src/egress/credentials/broker.ts'
+import { createBodyHold } from '../../../src/egress/protocol/body-hold.ts'
+import { createWorld, hosts, RawClient, type World } from '../../contract/egress/world.ts'
+
+const HOST = 'api.example.org'
+const VALUE = 'sk_realValueOfTheKey0123456789'
+let world: World
+afterEach(() => world.close())
+
+function brokerFor(entry: string, more: Partial<BrokeredSecret> = {}) {
+  return createBroker([{ name: 'KEY', value: VALUE, hosts: hosts(entry).map((rule) => rule.pattern), ...more }])
+}
+
+describe('a port that was granted by name carries bytes, but not to a host that a secret is for', () => {
+  const THEIRS = 'Host: api.example.org\r\nAuthorization: Bearer theirs\r\n\r\n'
+  const rows: readonly [note: string, bytes: string][] = [
+    ['a request after an empty line, which servers skip', `\r\nGET / HTTP/1.1\r\n${THEIRS}`],
+    ['a method that nobody knows', `FETCH / HTTP/1.1\r\n${THEIRS}`],
+    ['a method in small letters', `get / HTTP/1.1\r\n${THEIRS}`],
+    ['bytes', '\x00\x01\x02 Bearer theirs'],
+  ]
+
+  async function send(bytes: string, brokered: boolean, tls: boolean): Promise<{ seen: string; said: string }> {
+    world = createWorld()
+    let seen = ''
+    if (tls) {
+      const { createServer: createTls } = await import('node:tls')
+      const server = createTls({ ...world.authority.issue(HOST) }, (socket) => {
+        socket
+          .on('error', () => {})
+          .on('data', (chunk: Buffer) => {
+            seen += chunk.toString('latin1')
+            socket.end('it came')
+          })
+      })
+      await world.serve(8443, server as unknown as ReturnType<typeof createServer>)
+    } else {
+      const server = createServer((socket) => {
+        socket
+          .on('error', () => {})
+          .on('data', (chunk: Buffer) => {
+            seen += chunk.toString('latin1')
+            socket.end('it came')
+          })
+      })
+      await world.serve(8443, server)
+    }
+    const broker = brokered ? brokerFor(`${HOST}:8443`) : null
+    const { port } = await world.open({ allowed: hosts(`${HOST}:8443`) }, { broker })
+    const client = await RawClient.connect(port)
+    await client.tunnel(`${HOST}:8443`)
+    const spoken = tls ? await client.encrypt({ ca: world.ca.pem, servername: HOST }) : client
+    spoken.send(bytes)
+    const said = await spoken.receive()
+    return { seen, said }
+  }
+
+  it.each(rows.flatMap(([note, bytes]) => [false, true].map((tls) => ({ note, bytes, tls }))))(
+    '$note, TLS $tls',
+    async ({ bytes, tls }) => {
+      const { seen, said } = await send(bytes, true, tls)
+      expect(seen).toBe('')
+      expect(said).toMatch(/Blocked by Cordon \((?:secret-unread|secret-foreign|malformed-request)\)/)
+      // Control: the same bytes to the same port, where no secret is for the host.
+      await world.close()
+      expect((await send(bytes, false, tls)).said).toContain('it came')
+    },
+  )
+})
+
+describe('TLS that is passed on', () => {
+  async function open(brokered: boolean) {
+    world = createWorld()
+    await world.serveHttps((_, response) => response.end('reached the host'))
+    const allowed = hosts(HOST)
+    const broker = brokered ? brokerFor(HOST) : null
+    return world.open({ allowed, passthrough: allowed.map((rule) => rule.pattern) }, { broker })
+  }
+  async function ask(port: number, servername?: string): Promise<string> {
+    const client = await RawClient.connect(port)
+    await client.tunnel(`${HOST}:443`)
+    try {
+      const inside = await client.encrypt({ ca: world.authority.pem, ...(servername && { servername }) })
+      inside.send(`GET / HTTP/1.1\r\nHost: ${HOST}\r\nConnection: close\r\n\r\n`)
+      return await inside.receive()
+    } catch {
+      return 'refused'
+    }
+  }
+
+  it('does not go to a host that a secret is for', async () => {
+    const { port } = await open(true)
+    expect(await ask(port, HOST)).toBe('refused')
+    expect(world.events.at(-1)).toMatchObject({ code: 'secret-unread' })
+  })
+
+  it('does not go out without a name, which would be for whomever the address serves', async () => {
+    const { port } = await open(false)
+    expect(await ask(port)).toBe('refused')
+    expect(world.events.at(-1)).toMatchObject({ code: 'name-mismatch' })
+    expect(await ask(port, HOST)).toContain('reached the host')
+  })
+})
+
+describe('forms', () => {
+  const form = async (body: string, type = 'application/x-www-form-urlencoded', more: Partial<BrokeredSecret> = {}) => {
+    world = createWorld()
+    let seen = ''
+    await world.serveHttps((message, response) => {
+      message.on('data', (chunk: Buffer) => {
+        seen += chunk.toString()
+      })
+      message.on('end', () => response.end('reached the host'))
+    })
+    const broker = brokerFor(HOST, more)
+    const { port } = await world.open({ allowed: hosts(HOST) }, { broker })
+    const client = await RawClient.connect(port)
+    await client.tunnel(`${HOST}:443`)
+    const inside = await client.encrypt({ ca: world.ca.pem, servername: HOST })
+    const post = (text: string) =>
+      inside.send(
+        `POST / HTTP/1.1\r\nHost: ${HOST}\r\nAuthorization: Bearer ${broker.environment.KEY}\r\nContent-Type: ${type}\r\nContent-Length: ${text.length}\r\n\r\n${text}`,
+      )
+    // On a connection that stands already, bytes leave at once.
+    post('first=1')
+    await inside.receive((text) => text.includes('reached the host') || text.includes('403'))
+    seen = ''
+    post(body)
+    const answer = await inside.receive((text) => text.includes('reached the host') || text.includes('403'))
+    return { answer, seen }
+  }
+
+  it.each([['token=theirs&text=data'], ['text=data&access_token=theirs'], ['a=1&%74oken=theirs'], ['a=1;api-key=x']])(
+    '%s does not go to a brokered host',
+    async (body) => {
+      const { answer, seen } = await form(body)
+      expect(answer).toContain('secret-foreign')
+      expect(seen).toBe('')
+    },
+  )
+
+  it.each([
+    ['fields that are none', 'text=token&page_token=2', undefined, {}],
+    ['what was listed', 'token=mine', undefined, { passParameters: ['token'] }],
+    ['what is no form', '{"token":"of a page"}', 'application/json', {}],
+  ])('control: %s', async (_, body, type, more) => {
+    const { answer, seen } = await form(body, type, more)
+    expect(answer).toContain('reached the host')
+    expect(seen).toBe(body)
+  })
+})
+
+describe('a key of AWS', () => {
+  const BUCKET = 'data.s3.eu-west-1.amazonaws.com'
+  const hmac = (key: string | Buffer, text: string) => createHmac('sha256', key).update(text).digest()
+
+  /** A request as an SDK signs it, with whatever scope. */
+  function signed(key: string, service: string, region: string, more: readonly string[] = [], path = '/'): string {
+    const [day, time] = ['20260101', '20260101T000000Z']
+    const hash = 'UNSIGNED-PAYLOAD'
+    const headers = `host:${BUCKET}\nx-amz-content-sha256:${hash}\nx-amz-date:${time}\n`
+    const names = 'host;x-amz-content-sha256;x-amz-date'
+    const [route = '', query = ''] = path.split('?')
+    const canonical = ['GET', route, query, headers, names, hash].join('\n')
+    const scope = `${day}/${region}/${service}/aws4_request`
+    const text = ['AWS4-HMAC-SHA256', time, scope, createHash('sha256').update(canonical).digest('hex')].join('\n')
+    const derived = [day, region, service, 'aws4_request'].reduce(
+      (from: Buffer | string, step) => hmac(from, step!),
+      `AWS4${key}`,
+    )
+    const signature = hmac(derived, text).toString('hex')
+    const authorization = `AWS4-HMAC-SHA256 Credential=AKIDADA/${scope}, SignedHeaders=${names}, Signature=${signature}`
+    return [
+      `GET ${path} HTTP/1.1`,
+      `Host: ${BUCKET}`,
+      `X-Amz-Date: ${time}`,
+      `X-Amz-Content-Sha256: ${hash}`,
+      `Authorization: ${authorization}`,
+      'Connection: close',
+      ...more,
+      '\r\n',
+    ].join('\r\n')
+  }
+
+  async function ask(make: (key: string) => string): Promise<{ answer: string; reached: number }> {
+    world = createWorld()
+    let reached = 0
+    await world.serveHttps((_, response) => {
+      reached++
+      response.end('reached the host')
+    })
+    const broker = brokerFor(BUCKET, { signs: 'aws' })
+    const { port } = await world.open({ allowed: hosts(BUCKET) }, { broker })
+    const client = await RawClient.connect(port)
+    await client.tunnel(`${BUCKET}:443`)
+    const inside = await client.encrypt({ ca: world.ca.pem, servername: BUCKET })
+    inside.send(make(broker.environment.KEY!))
+    return { answer: await inside.receive(), reached }
+  }
+
+  it.each([
+    ['for another service, which would take it as well', (key: string) => signed(key, 'iam', 'eu-west-1')],
+    ['for another region', (key: string) => signed(key, 's3', 'us-east-1')],
+    ['by another key', () => signed('theirs', 's3', 'eu-west-1')],
+    [
+      'with a second login beside it',
+      (key: string) => signed(key, 's3', 'eu-west-1', ['Authorization: AWS4-HMAC-SHA256 x']),
+    ],
+    [
+      'with a signature in its URL',
+      (key: string) => signed(key, 's3', 'eu-west-1', [], '/?X-Amz-Credential=AKIDTHEIRS&X-Amz-Signature=0'),
+    ],
+    [
+      'with the old kind of signature in its URL',
+      () => signed('x', 's3', 'eu-west-1', [], '/?AWSAccessKeyId=A&Signature=0'),
+    ],
+  ])('does not sign a request %s', async (_, make) => {
+    const { answer, reached } = await ask(make)
+    expect(answer).toMatch(/secret-foreign|400/)
+    expect(reached).toBe(0)
+  })
+
+  it('control: signs one for the service and the region of its host', async () => {
+    const { answer, reached } = await ask((key) => signed(key, 's3', 'eu-west-1'))
+    expect(answer).toContain('reached the host')
+    expect(reached).toBe(1)
+  })
+})
+
+it('bodies that wait to be signed are held up to a limit for all of them, and given back', async () => {
+  world = createWorld()
+  const { Readable } = await import('node:stream')
+  const bodies = createBodyHold()
+  const mebibytes = (count: number) =>
+    Readable.from(
+      (function* () {
+        for (let at = 0; at < count; at++) yield Buffer.alloc(1024 * 1024)
+      })(),
+      { objectMode: false },
+    )
+  expect(await bodies.hold(mebibytes(17))).toMatchObject({ refusal: { code: 'secret-misplaced' } })
+  const held = await Promise.all(Array.from({ length: 4 }, () => bodies.hold(mebibytes(15))))
+  expect(held.every((one) => 'body' in one)).toBe(true)
+  expect(await bodies.hold(mebibytes(5))).toMatchObject({ refusal: { code: 'too-many-connections' } })
+  expect(bodies.bytes).toBe(60 * 1024 * 1024)
+  for (const one of held) if ('body' in one) one.body.destroy()
+  await new Promise(setImmediate)
+  expect(bodies.bytes).toBe(0)
+  expect(await bodies.hold(mebibytes(5))).toHaveProperty('hash')
+})

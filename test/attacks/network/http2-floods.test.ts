@@ -1,0 +1,165 @@
+/** Floods of HTTP/2 from inside: the session ends, the host is spared, and the door serves others. */
+
+import { type ClientHttp2Session, connect, createSecureServer, type ServerHttp2Stream } from 'node:http2'
+import { type TLSSocket, connect as tlsConnect } from 'node:tls'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { createBroker } from '../../../src/egress/credentials/broker.ts'
+import { createWorld, hosts, RawClient, type World } from '../../contract/egress/world.ts'
+
+const HOST = 'api.example.org'
+let world: World
+let port: number
+let streams: number
+let answer: (stream: ServerHttp2Stream, authorization: string) => void
+const VALUE = 'sk_lowercase_value_of_the_key_01'
+let key: string
+
+beforeEach(async () => {
+  world = createWorld()
+  streams = 0
+  answer = (stream) => {
+    stream.respond({ ':status': 200 })
+    stream.end('reached the host')
+  }
+  const server = createSecureServer({ ...world.authority.issue(HOST) })
+  server.on('stream', (stream, headers) => {
+    streams++
+    stream.on('error', () => {})
+    answer(stream, String(headers.authorization))
+  })
+  server.on('sessionError', () => {})
+  await world.serve(443, server as never)
+  const broker = createBroker([{ name: 'KEY', value: VALUE, hosts: hosts(HOST).map((rule) => rule.pattern) }])
+  key = broker.environment.KEY!
+  ;({ port } = await world.open({ allowed: hosts(HOST) }, { broker }))
+})
+afterEach(() => world.close())
+
+async function open(): Promise<TLSSocket> {
+  const client = await RawClient.connect(port)
+  await client.tunnel(`${HOST}:443`)
+  client.socket.removeAllListeners('data')
+  const socket = tlsConnect({ socket: client.socket, ca: world.ca.pem, servername: HOST, ALPNProtocols: ['h2'] })
+  await new Promise((resolve, reject) => socket.once('secureConnect', resolve).once('error', reject))
+  return socket.on('error', () => {})
+}
+
+async function session(): Promise<ClientHttp2Session> {
+  const socket = await open()
+  return connect(`https://${HOST}`, { createConnection: () => socket }).on('error', () => {})
+}
+
+interface Answer {
+  readonly body: string
+  readonly heads: string
+}
+
+async function ask(client: ClientHttp2Session, headers: Record<string, string> = {}): Promise<Answer> {
+  return new Promise((resolve) => {
+    const request = client.request({ ':path': '/', ...headers })
+    let [body, heads] = ['', '']
+    const note = (given: object) => {
+      heads += JSON.stringify(given)
+    }
+    request.on('headers', note).on('response', note).on('trailers', note)
+    request
+      .on('error', () => {})
+      .on('data', (chunk) => {
+        body += chunk
+      })
+    request.on('close', () => resolve({ body, heads }))
+    request.end()
+  })
+}
+
+async function servesOthers(): Promise<void> {
+  const other = await session()
+  expect((await ask(other)).body).toBe('reached the host')
+  other.destroy()
+}
+
+const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
+function frame(type: number, flags: number, stream: number, payload: Buffer): Buffer {
+  const head = Buffer.alloc(9)
+  head.writeUIntBE(payload.length, 0, 3)
+  head[3] = type
+  head[4] = flags
+  head.writeUInt32BE(stream, 5)
+  return Buffer.concat([head, payload])
+}
+const [HEADERS, SETTINGS, CONTINUATION, RESET, PING] = [1, 4, 9, 3, 6]
+/** :method GET, :scheme https, :path / by the static table, and the authority as a literal. */
+const REQUEST = Buffer.concat([Buffer.from([0x82, 0x87, 0x84, 0x41, HOST.length]), Buffer.from(HOST)])
+
+/** Sends pieces until the other side has closed; how many went. */
+async function flood(pieces: (at: number) => Buffer, most: number): Promise<number> {
+  const socket = await open()
+  const closed = new Promise<void>((resolve) => socket.once('close', resolve))
+  socket.resume()
+  socket.write(Buffer.concat([PREFACE, frame(SETTINGS, 0, 0, Buffer.alloc(0))]))
+  let sent = 0
+  for (; sent < most && !socket.destroyed; sent += 100) {
+    socket.write(Buffer.concat(Array.from({ length: 100 }, (_, at) => pieces(sent + at))))
+    await new Promise(setImmediate)
+  }
+  await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, 5_000))])
+  expect(socket.destroyed).toBe(true)
+  return sent
+}
+
+it('streams that are opened and reset at once', async () => {
+  answer = () => {}
+  await flood((at) => {
+    const id = 2 * at + 1
+    return Buffer.concat([frame(HEADERS, 4, id, REQUEST), frame(RESET, 0, id, Buffer.from([0, 0, 0, 8]))])
+  }, 50_000)
+  // What Node lets pass in a burst; the rest never got to the host.
+  expect(streams).toBeLessThan(5_000)
+  answer = (stream) => {
+    stream.respond({ ':status': 200 })
+    stream.end('reached the host')
+  }
+  await servesOthers()
+})
+
+it('a head that never ends', async () => {
+  const filler = Buffer.concat([Buffer.from([0x00, 1, 0x78, 0x7f, 0x81, 0x01]), Buffer.alloc(256, 'a')])
+  await flood(
+    (at) => (at === 0 ? frame(HEADERS, 0, 1, REQUEST) : frame(CONTINUATION, 0, 1, filler.subarray(0, 262))),
+    50_000,
+  )
+  expect(streams).toBe(0)
+  await servesOthers()
+})
+
+it('pings and settings that are never waited for', async () => {
+  const socket = await open()
+  socket.pause()
+  socket.write(Buffer.concat([PREFACE, frame(SETTINGS, 0, 0, Buffer.alloc(0))]))
+  const pings = Buffer.concat(Array.from({ length: 1_000 }, () => frame(PING, 0, 0, Buffer.alloc(8))))
+  const before = process.memoryUsage().rss
+  for (let at = 0; at < 200 && !socket.destroyed && socket.writableLength < 1_000_000; at++) {
+    socket.write(pings)
+    await new Promise(setImmediate)
+  }
+  expect(process.memoryUsage().rss - before).toBeLessThan(200 * 1024 * 1024)
+  await servesOthers()
+  socket.destroy()
+})
+
+it('the secret comes in by no name, hint or trailer of an answer', async () => {
+  answer = (stream, authorization) => {
+    const value = authorization.replace('Bearer ', '')
+    stream.additionalHeaders({ ':status': 103, link: `</${value}>`, [value]: '1' })
+    stream.respond({ ':status': 200, [value]: value }, { waitForTrailers: true })
+    stream.on('wantTrailers', () => stream.sendTrailers({ [`x-${value}`]: value }))
+    stream.end(`you sent ${value}`)
+  }
+  const client = await session()
+  const { body, heads } = await ask(client, { authorization: `Bearer ${key}` })
+  expect(`${body}${heads}`).not.toContain(VALUE)
+  // Control: it was there, and something stands in its place.
+  expect(body).toBe(`you sent ${key}`)
+  expect(heads.match(new RegExp(key, 'g'))!.length).toBeGreaterThanOrEqual(5)
+  client.destroy()
+})
