@@ -172,7 +172,7 @@ it('MCP servers of the signed manifest are tools through the gateway, and none o
   expect(JSON.parse(planned.out).calls).toEqual([{ tool: 'mcp__sums__add', status: 'denied' }])
 })
 
-it('tools of MCP servers are typed inside code_exec and python_exec, and each call is guarded by the gateway', async () => {
+it('tools of MCP servers are typed inside code_exec and python_exec, and each call is guarded by itself', async () => {
   const programs = [
     { name: 'code_exec', input: { declarations: true } },
     {
@@ -198,7 +198,8 @@ it('tools of MCP servers are typed inside code_exec and python_exec, and each ca
   expect(told[2]).toContain('the sum is 1,the sum is 2,the sum is 3')
   expect(told[3]).toContain('the sum is 42')
   expect(told[4]).toMatch(/mcp__sums__wipe.{0,40}(?:denied|denies|deny)/i)
+  // The session's line names the program that called; the gateway has its own.
   const lines = at.auditLines().filter((line) => line.tool === 'mcp__sums__add' && line.type === 'begin')
-  expect(lines).toHaveLength(4)
+  expect(lines.filter(({ within }) => typeof within === 'string')).toHaveLength(4)
   expect(at.auditLines().some((line) => line.tool === 'mcp__sums__wipe' && line.type === 'denied')).toBe(true)
 })
