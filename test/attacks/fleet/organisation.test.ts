@@ -171,8 +171,8 @@ it('a tool that the organisation has taken away or asks about stays so', async (
   const looser = '[tools.deploy]\nenabled = true\n[tools.release]\nrequire_confirmation = false\n'
   const loaded = await load(looser, looser)
   if (typeof loaded === 'string') throw new Error(loaded)
-  const valueOf = (path: string) => loaded.manifest.settings.get(path)?.value
-  expect([valueOf('tools.deploy.enabled'), valueOf('tools.release.require_confirmation')]).toEqual([false, true])
+  const written = (path: string) => loaded.manifest.settings.get(path)?.value
+  expect([written('tools.deploy.enabled'), written('tools.release.require_confirmation')]).toEqual([false, true])
 })
 
 it('of two layers for one machine the stricter value holds, in either order', async () => {
