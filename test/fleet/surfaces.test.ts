@@ -9,7 +9,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { machineKey } from '../../src/fleet/identity.ts'
 import { answerAsk, type WaitingAsk, waitingAsks } from '../../src/runtime/fleet/answer.ts'
 import { askFleet, type FleetQuestion } from '../../src/runtime/fleet/ask-fleet.ts'
+import { followAsks } from '../../src/runtime/fleet/follow-asks.ts'
 import { syncPolicy } from '../../src/runtime/fleet/sync.ts'
+import { openAsks } from '../../src/runtime/hook/asks.ts'
+import { answerOnPage } from '../../src/surfaces/page/asks-view.ts'
 import { openKeyStore } from '../../src/system/keys/keychain.ts'
 import type { Machine } from '../../src/system/machine.ts'
 import { layer } from './fleet-world.ts'
@@ -154,6 +157,32 @@ describe('an asker that cannot wait so long', () => {
     const ended = await Promise.allSettled(two)
     expect(ended.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
   })
+})
+
+it('an ask is answered where those of the approver’s own machine are: on the page, by a link, by cordon approvals', async () => {
+  const bus = await fleet.bus(ann)
+  const ended = new AbortController()
+  const heard: string[] = []
+  const following = followAsks(fleet.settings, ann, bus, ended.signal, ({ ask }, outcome) =>
+    heard.push(`${ask.subject} ${outcome}`),
+  )
+  const consent = { take: () => 'no code', offer: () => null } as never
+  const answeredOnPage = async (kind: 'once' | 'deny-message', subject: string) => {
+    for (;;) {
+      const ask = openAsks(ann, Date.now()).find((one) => one.subject === subject)
+      if (ask) return answerOnPage(ann, { ask: ask.id, kind, message: 'not today' }, consent)
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+  }
+  const [yes, said] = await Promise.all([hook('npm publish --page'), answeredOnPage('once', 'npm publish --page')])
+  expect(said).toMatchObject({ status: 'done' })
+  expect(yes).toContain('"permissionDecision":"allow"')
+  const [no] = await Promise.all([hook('npm publish --two'), answeredOnPage('deny-message', 'npm publish --two')])
+  expect(no).toContain('not today')
+  ended.abort()
+  await following
+  await bus.close()
+  expect(heard).toEqual(['npm publish --page yes', 'npm publish --two no'])
 })
 
 it('cordon mcp, whose client cannot ask, asks the fleet', async () => {
