@@ -77,12 +77,12 @@ function hook(command: string): Promise<string> {
   return new Promise((resolve) => child.once('close', () => resolve(said)))
 }
 
-/** Answers the ask that comes next. */
-async function answered(verdict: 'yes' | 'no'): Promise<WaitingAsk['ask']> {
+/** Answers the ask about this, once it comes; those of other tests may still be open. */
+async function answered(verdict: 'yes' | 'no', subject: string): Promise<WaitingAsk['ask']> {
   const bus = await fleet.bus(ann)
   try {
     for (;;) {
-      const [found] = await waitingAsks(fleet.settings, ann, bus)
+      const found = (await waitingAsks(fleet.settings, ann, bus)).find(({ ask }) => ask.subject === subject)
       if (found) {
         await answerAsk(fleet.settings, ann, bus, found, verdict)
         return found.ask
@@ -113,11 +113,11 @@ const approvals = () =>
 
 describe('a hook whose host cannot ask', () => {
   it('waits for a signed yes, which is for one call and in the record', async () => {
-    const [said, ask] = await Promise.all([hook('npm publish'), answered('yes')])
+    const [said, ask] = await Promise.all([hook('npm publish'), answered('yes', 'npm publish')])
     expect(ask).toMatchObject({ tool: 'bash', subject: 'npm publish', project })
     expect(said).toContain('"permissionDecision":"allow"')
     expect(approvals().at(-1)).toContain('"approver":"fleet (Ann)"')
-    const [again] = await Promise.all([hook('npm publish'), answered('no')])
+    const [again] = await Promise.all([hook('npm publish'), answered('no', 'npm publish')])
     expect(again).toContain('"permissionDecision":"deny"')
   })
 
@@ -134,26 +134,26 @@ describe('a hook whose host cannot ask', () => {
 
 describe('an asker that cannot wait so long', () => {
   const decision = { reason: { code: 'x', message: 'it reaches out' } } as never
-  const question = (waitMs: number, input = '{}'): FleetQuestion => ({
+  const question = (subject: string, waitMs: number, input = '{}'): FleetQuestion => ({
     project,
-    request: { tool: 'bash', subject: 'make release', decision, asks: [], suggestions: [] },
+    request: { tool: 'bash', subject, decision, asks: [], suggestions: [] },
     signal: new AbortController().signal,
     input,
     waitMs,
   })
   it('tries again, and takes the answer that came meanwhile once', async () => {
-    const ask = (waitMs: number, input?: string) => askFleet(fleet.settings, machine, question(waitMs, input))
+    const ask = (waitMs: number, input?: string) =>
+      askFleet(fleet.settings, machine, question('make release', waitMs, input))
     await expect(ask(1)).rejects.toThrow('try the very same call again')
-    await answered('yes')
+    await answered('yes', 'make release')
     // Another call of the same words is another ask.
     await expect(ask(1, '{"more":1}')).rejects.toThrow('try the very same call again')
     expect(await ask(5000)).toEqual({ kind: 'once', by: 'fleet (Ann)' })
     await expect(ask(1)).rejects.toThrow('try the very same call again')
-    await Promise.all([answered('no'), answered('no')].map((one) => one.catch(() => {})))
   })
   it('a yes that two wait for is taken by one', async () => {
-    const two = [0, 1].map(() => askFleet(fleet.settings, machine, question(20_000, 'two')))
-    await answered('yes')
+    const two = [0, 1].map(() => askFleet(fleet.settings, machine, question('make two', 20_000)))
+    await answered('yes', 'make two')
     const ended = await Promise.allSettled(two)
     expect(ended.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
   })
@@ -188,7 +188,10 @@ it('an ask is answered where those of the approver’s own machine are: on the p
 it('cordon mcp, whose client cannot ask, asks the fleet', async () => {
   const client = await connected('--root', project)
   const run = (verdict: 'yes' | 'no') =>
-    Promise.all([client.callTool({ name: 'bash', arguments: { command: 'make asked' } }), answered(verdict)])
+    Promise.all([
+      client.callTool({ name: 'bash', arguments: { command: 'make asked' } }),
+      answered(verdict, 'make asked'),
+    ])
   const [yes, ask] = await run('yes')
   expect(ask).toMatchObject({ tool: 'bash', subject: 'make asked' })
   expect(yes).toMatchObject({ structuredContent: { status: 'done' } })
@@ -200,7 +203,7 @@ it('cordon mcp, whose client cannot ask, asks the fleet', async () => {
 it('the gateway asks the fleet, and takes a new policy into force with the next call', async () => {
   const client = await connected('wrap', '--root', project, '--name', 'srv', '--', node, 'server.mjs')
   const act = () => client.callTool({ name: 'srv__act', arguments: { with: 'this' } })
-  const [yes, ask] = await Promise.all([act(), answered('yes')])
+  const [yes, ask] = await Promise.all([act(), answered('yes', '{"with":"this"}')])
   expect(ask).toMatchObject({ tool: 'mcp__srv__act', subject: '{"with":"this"}' })
   expect(yes).toMatchObject({ content: [{ text: expect.stringContaining('acted') }] })
   const denies = layer('[permission.tools]\nmcp__srv__act = "deny"\n')
