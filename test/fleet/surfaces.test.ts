@@ -1,6 +1,6 @@
 /** Asks of a hook, of `cordon mcp` and of the gateway, each a process of the real program, answered by the fleet. */
 
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
@@ -110,6 +110,18 @@ const approvals = () =>
         .split('\n'),
     )
     .filter((line) => line.includes('"type":"approval"'))
+
+it('prints keys, codes and the servers’ configuration as they are', () => {
+  const run = (...args: readonly string[]) => {
+    const at = { HOME: fleet.admin.home, XDG_CONFIG_HOME: join(fleet.admin.home, 'config') }
+    const env = { ...environment(), ...at, XDG_STATE_HOME: join(fleet.admin.home, 'state') }
+    return spawnSync(node, [CLI, 'fleet', ...args], { env, encoding: 'utf8' }).stdout
+  }
+  const configuration = run('nats')
+  expect(configuration.match(/eyJ[\w-]+\.[\w-]+\.[\w-]{86}/g)).toHaveLength(3)
+  expect(run('machines')).toMatch(/ed25519:[A-Za-z0-9+/]{43}=/)
+  expect(run('invite')).toMatch(/^[0-9a-f]{8}-[0-9a-f]{32}\n$/)
+})
 
 describe('a hook whose host cannot ask', () => {
   it('waits for a signed yes, which is for one call and in the record', async () => {
