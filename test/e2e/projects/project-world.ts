@@ -13,10 +13,11 @@ export class ProjectWorld {
   readonly #project = new Project()
   readonly #env: Readonly<Record<string, string>>
 
-  /** `path`: folders of programs before those of this machine. */
-  constructor({ path = [] }: { readonly path?: readonly string[] } = {}) {
+  /** `programs`: a folder below the home whose `bin` stands first on PATH. */
+  constructor({ programs }: { readonly programs?: string } = {}) {
+    const own = programs === undefined ? [] : [join(this.#project.home, programs, 'bin')]
     this.#env = {
-      PATH: [...path, '/usr/local/bin', '/usr/bin', '/bin'].join(':'),
+      PATH: [...own, '/usr/local/bin', '/usr/bin', '/bin'].join(':'),
       HOME: this.#project.home,
       CORDON_KEYCHAIN: 'off',
       CORDON_RESIDENT: 'off',
