@@ -40,6 +40,8 @@ export interface ShellFact {
   readonly canonical: (path: string) => string
   /** Why a file may not be run as a script, such as one of a project's skills that nobody approved; null when it may. */
   readonly scriptProblem?: (path: string) => string | null
+  /** The same of the first such script that a path is, or that lies below it. */
+  readonly scriptBelow?: (path: string) => string | null
 }
 
 export interface ToolCall {

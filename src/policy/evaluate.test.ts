@@ -275,6 +275,41 @@ describe('commands', () => {
     },
   )
 
+  const SCRIPT = '.cordon/skills/x/run.sh'
+  it.each([
+    ['a copy', `cp ${SCRIPT} y.sh && sh y.sh`, 'ask'],
+    ['a copy that is a program', `cp ${SCRIPT} y.sh && ./y.sh`, 'ask'],
+    ['a copy that is found on PATH', `cp ${SCRIPT} y.sh; PATH=.:$PATH y.sh`, 'ask'],
+    ['a copy by its folder', 'cp -r .cordon/skills/x d; sh d/run.sh', 'ask'],
+    ['a copy by a pattern', 'cp .cordon/skills/x/* . && sh run.sh', 'ask'],
+    ['a copy from within', 'cd .cordon/skills/x && cp run.sh ../../../z.sh; sh ../../../z.sh', 'ask'],
+    ['written by a redirect', `cat ${SCRIPT} > y.sh; bash y.sh`, 'ask'],
+    ['another name of it', `ln ${SCRIPT} y.sh; sh y.sh`, 'ask'],
+    ['a link to it', `ln -s ${SCRIPT} y.sh; sh y.sh`, 'ask'],
+    ['through tar', 'tar c .cordon/skills/x | tar x -C d; sh d/.cordon/skills/x/run.sh', 'ask'],
+    ['through a pipe', `cat ${SCRIPT} | sh`, 'ask'],
+    ['as input', `sh < ${SCRIPT}`, 'ask'],
+    ['as text', `bash -c "$(cat ${SCRIPT})"`, 'ask'],
+    ['evaluated', `eval "$(cat ${SCRIPT})"`, 'ask'],
+    ['by a wrapper', `cp ${SCRIPT} y.sh; env sh y.sh`, 'ask'],
+    ['by find', `cp ${SCRIPT} y.sh; find . -name y.sh -exec sh {} ';'`, 'ask'],
+    ['looked at', `cat ${SCRIPT}`, 'allow'],
+    ['looked at, and something else run', `cat ${SCRIPT}; sh test.sh`, 'allow'],
+    ['searched, and something else run', 'grep -r one .; sh test.sh', 'allow'],
+    ['its words taken along, which are no script', 'cp .cordon/skills/x/SKILL.md b.md; sh b.md', 'allow'],
+    ['another copy', 'cp a b; sh b', 'allow'],
+  ])('a script of a skill is the same one wherever a text takes it: %s', (_, command, verdict) => {
+    const isScript = (path: string) => path === `${ROOT}/${SCRIPT}`
+    const scriptProblem = (path: string) => (isScript(path) ? 'it was not approved' : null)
+    const scriptBelow = (path: string) => (`${ROOT}/${SCRIPT}/`.startsWith(`${path}/`) ? 'it was not approved' : null)
+    const open = {
+      ...auto,
+      flags: { ...policyOf().flags, command_substitution: sourced(true), redirects: sourced('all' as const) },
+    }
+    expect(decide(bash(command, { scriptProblem, scriptBelow }), open).split(' ')[0]).toBe(verdict)
+    expect(decide(bash(command, { scriptProblem: () => null, scriptBelow: () => null }), open)).toMatch(/^allow/)
+  })
+
   it('what cannot be seen may be what is denied, and auto mode does not answer that', () => {
     const deny = { ...auto, commands: { ...policyOf().commands, deny: [commandRule('rm')] } }
     expect(decide(bash('xargs $x'), deny)).toBe('ask maybe-denied')

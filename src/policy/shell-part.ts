@@ -1,9 +1,9 @@
 /** Takes a command text apart into the parts that are decided: its syntax, commands, redirects, files and hosts. */
 
 import type { CommandFact, Hazard, PathUse, ShellFacts, SyntaxUse } from '../shell/facts.ts'
-import { isInterpreterName } from '../shell/tables/interpreter-names.ts'
 import type { SessionFacts, ShellFact } from './call.ts'
 import { carriedPaths, grantedKey } from './carried-paths.ts'
+import { carriedScript, startedPlaces } from './carried-script.ts'
 import { runsElsewhere } from './command-grant.ts'
 import { commandQuestions, wordsOf } from './command-part.ts'
 import type { PartDecision, PartSubject } from './decision.ts'
@@ -50,6 +50,7 @@ function questionsOf(scene: Scene, facts: ShellFacts): PartQuestions[] {
     ...facts.syntax.flatMap((use) => syntaxQuestions(scene, use)),
     ...facts.hazards.map((hazard) => hazardQuestions(scene, hazard)),
     ...facts.redirects.flatMap((redirect) => redirectQuestions(scene, redirect)),
+    ...carriedQuestions(scene, facts),
     ...facts.commands.flatMap((fact, command) =>
       factQuestions(scene, fact, command, facts.commands).map((part) => ({
         ...part,
@@ -107,30 +108,31 @@ function ancestorsOf(fact: CommandFact, all: readonly CommandFact[]): CommandFac
 
 /** T3: a script that a project's skill brings along runs only when its bytes were approved, whichever way it is started. */
 function scriptQuestions({ shell }: Scene, use: PathUse, fact: CommandFact): PartQuestions[] {
-  if (use.path === null || !shell.scriptProblem) return []
-  const starts = use.access === 'execute' || isInterpreterName(fact.argv[0]?.values?.[0] ?? '') || isSourced(fact)
-  const problem = starts ? shell.scriptProblem(shell.canonical(use.path)) : null
-  if (problem === null) return []
-  return [
-    always(
-      { kind: 'command', text: wordsOf(fact), span: use.span },
-      {
-        decision: 'ask',
-        firm: true,
-        reason: {
-          code: 'unapproved-script',
-          message: `\`${wordsOf(fact)}\` runs ${use.path}: ${problem}.`,
-          remedy: 'Read it, then approve it: cordon skills approve NAME.',
-        },
-        rules: [{ rule: 'skill scripts', source: 'built-in' }],
-      },
-    ),
-  ]
+  if (use.path === null || !shell.scriptProblem || !startedPlaces(fact).includes(use.path)) return []
+  const problem = shell.scriptProblem(shell.canonical(use.path))
+  const subject: PartSubject = { kind: 'command', text: wordsOf(fact), span: use.span }
+  return problem === null ? [] : [unapproved(subject, `runs ${use.path}: ${problem}`)]
 }
 
-function isSourced(fact: CommandFact): boolean {
-  const name = fact.argv[0]?.values?.[0]
-  return name === 'source' || name === '.'
+/** The same of one that the text carries away before it runs it. */
+function carriedQuestions({ shell }: Scene, facts: ShellFacts): PartQuestions[] {
+  const found = carriedScript(shell, facts)
+  if (found === null) return []
+  const subject: PartSubject = { kind: 'command', text: wordsOf(found.runs), span: found.runs.span }
+  return [unapproved(subject, `may run what this command takes along: ${found.problem}`)]
+}
+
+function unapproved(subject: PartSubject, what: string): PartQuestions {
+  return always(subject, {
+    decision: 'ask',
+    firm: true,
+    reason: {
+      code: 'unapproved-script',
+      message: `\`${subject.text}\` ${what}.`,
+      remedy: 'Read it, then approve it: cordon skills approve NAME.',
+    },
+    rules: [{ rule: 'skill scripts', source: 'built-in' }],
+  })
 }
 
 /** S7: substrings of the text. They close, they never open. */

@@ -10,6 +10,8 @@ export interface Machine {
   readonly cwd: string
   readonly home: string
   readonly env: Readonly<Record<string, string | undefined>>
+  /** Whoever runs this process may do anything on the machine. */
+  readonly isRoot: boolean
   /** `$XDG_CONFIG_HOME/cordon` */
   readonly configDir: string
   /** `/etc/cordon`: what whoever runs this machine has set for all of its users. */
@@ -35,6 +37,7 @@ export function thisMachine(): Machine {
     cwd: workingDirectory(),
     home,
     env,
+    isRoot: process.getuid?.() === 0,
     configDir: join(base(env.XDG_CONFIG_HOME, '.config'), 'cordon'),
     systemDir: '/etc/cordon',
     stateDir: join(base(env.XDG_STATE_HOME, '.local/state'), 'cordon'),

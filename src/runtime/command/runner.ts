@@ -77,6 +77,8 @@ export interface RunRequest {
   readonly learns?: boolean
   /** Why nobody was asked: nothing is changed that cannot be kept, and with `undo` it does not run where nothing is kept. */
   readonly relies?: Decision['relies']
+  /** Whose command it is, for undo. */
+  readonly session?: string
 }
 
 export interface RunIo extends LaunchIo {
@@ -180,6 +182,7 @@ export class CommandRunner {
     const shown = [
       ...baseline[commandFs.value],
       ...this.#placement.reads,
+      ...this.#placement.links,
       ...this.#existing([...furnished.reads, ...furnished.writes]),
       ...carried,
     ]
@@ -335,7 +338,8 @@ export class CommandRunner {
     const furnished = furnish(applied, { home: this.#machine.home, registries: this.#loaded.registries })
     const shown = door ? [...furnished.reads, door.directory] : furnished.reads
     const carried = placeCarried(this.#loaded.policy, request.paths, this.#files)
-    const reads = [...this.#placement.reads, ...this.#existing(shown), ...carried]
+    const { links } = this.#placement
+    const reads = [...this.#placement.reads, ...links, ...this.#existing(shown), ...carried]
     const own = arrangement ? [arrangement.temporary] : []
     const writes = [...this.#placement.writes, ...this.#existing(furnished.writes), ...carried, ...own]
     const shows = this.#backend.capabilities.has('stand-ins')
@@ -345,6 +349,7 @@ export class CommandRunner {
       cwd: request.cwd,
       reads,
       writes,
+      scratch: shows ? this.#privateOwn() : [],
       standIns: shows ? [...(door?.standIns ?? []), ...this.#nameSettings()] : [],
       unixSockets: (door?.sockets.length ?? 0) > 0,
     }
@@ -358,14 +363,7 @@ export class CommandRunner {
       let changes: HeldChanges | null = null
       try {
         changes = this.#holdsChanges
-          ? new HeldChanges(
-              facts,
-              guard.configs,
-              this.#machine.stateDir,
-              request.argv,
-              this.#existing(furnished.writes),
-              request.relies,
-            )
+          ? new HeldChanges(facts, guard.configs, this.#machine.stateDir, request, this.#existing(furnished.writes))
           : null
         // One that began meanwhile may have moved what was being looked for.
         this.#hidden.requireAll(hidden, this.#moving(guard.alive))
@@ -411,6 +409,13 @@ export class CommandRunner {
     }
     const sockets = door !== null || sandbox.devServerPorts.length > 0 || asksPorts(request)
     return { room: () => planRoom(room), limits, sockets, complete, ...(arrangement && { arrangement }) }
+  }
+
+  /** Cordon's configuration, where the person's skills in it are shown: private, with nothing but those. A mask would hide them as well. */
+  #privateOwn(): string[] {
+    const own = this.#files.canonical(this.#machine.configDir)
+    const { reads, writes } = this.#placement
+    return [...reads, ...writes].some((path) => path !== own && isInside(path, own)) ? [own] : []
   }
 
   /** What commands that run now, here or in other processes, could move of the secrets. */

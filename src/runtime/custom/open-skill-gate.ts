@@ -3,14 +3,11 @@
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
 import { skillFolders } from './skill-folders.ts'
+import type { SkillGate } from './skill-gate.ts'
 
 /** What stands between a command and such a script; nothing where the project has none. */
-export async function openSkillGate(
-  root: string,
-  machine: Machine,
-  files: Files,
-): Promise<{ readonly scriptProblem?: (path: string) => string | null }> {
+export async function openSkillGate(root: string, machine: Machine, files: Files): Promise<Partial<SkillGate>> {
   if (!skillFolders(root).some(files.exists)) return {}
   const { skillGate } = await import('./skill-gate.ts')
-  return { scriptProblem: skillGate(root, machine) }
+  return skillGate(root, machine)
 }

@@ -35,7 +35,8 @@ function put(path: string, text: string): string {
 }
 
 const script = () => join(root, '.cordon/skills/deploy/run.sh')
-const problem = (path: string) => skillGate(root, machine)(path)
+const problem = (path: string) => skillGate(root, machine).scriptProblem(path)
+const below = (path: string) => skillGate(root, machine).scriptBelow(path)
 
 it('a script of a project’s skill does not run before its bytes were approved, nor after they changed', () => {
   expect(problem(script())).toContain('was not approved')
@@ -63,6 +64,16 @@ it('a copy of a script goes by its bytes, wherever it stands', () => {
   approveSkill(root, machine, 'deploy', null, new Date())
   expect(problem(copy)).toBeNull()
   expect(problem(put('project/build/own.sh', '#!/bin/sh\necho own\n'))).toBeNull()
+})
+
+it('a script is taken along with every folder above it, and its text is not a script', () => {
+  for (const path of [script(), dirname(script()), join(root, '.cordon'), root, '/'])
+    expect(below(path)).toContain('was not approved')
+  for (const path of [join(dirname(script()), 'SKILL.md'), join(root, 'src'), join(root, '.cordon/skills/none')])
+    expect(below(path)).toBeNull()
+  approveSkill(root, machine, 'deploy', null, new Date())
+  expect([below(script()), below(join(root, '.cordon'))]).toEqual([null, null])
+  expect(below(root)).toContain('was not approved')
 })
 
 it('a file that stands elsewhere is nobody’s skill', () => {

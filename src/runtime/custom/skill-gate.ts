@@ -60,16 +60,32 @@ export function approveSkill(
   return scripts.map((script: SkillScript) => script.name)
 }
 
-/** Why a file may not be run: it is a script of the project's skills that nobody approved, or changed since. Null: it may. */
-export function skillGate(root: string, machine: Machine): (path: string) => string | null {
+/** What stands between a command and the scripts of the project's skills. */
+export interface SkillGate {
+  /** Why a file may not be run: it is one of them, or a copy, and nobody approved it, or it changed since. Null: it may. */
+  readonly scriptProblem: (path: string) => string | null
+  /** The same of the first such script that a path is, or that lies below it; what is no script is free to be taken along. */
+  readonly scriptBelow: (path: string) => string | null
+}
+
+export function skillGate(root: string, machine: Machine): SkillGate {
   const folders = skillFolders(root)
-  return (path) => {
-    if (!folders.some((folder) => isInside(path, folder))) return copyProblem(root, machine, path)
-    const row = skillRows(root, machine).find((candidate) => candidate.path === path)
-    // A user's skill of the same name stands before the project's, whose files are then nobody's.
-    if (row?.status === 'ok') return null
-    const why = row?.status === 'MISMATCH' ? 'has changed since it was approved' : 'was not approved'
+  const problemOf = (status: TrustStatus | undefined): string | null => {
+    if (status === 'ok') return null
+    const why = status === 'MISMATCH' ? 'has changed since it was approved' : 'was not approved'
     return `it is a script of a skill that this project brings along, and it ${why}`
+  }
+  return {
+    scriptProblem: (path) => {
+      if (!folders.some((folder) => isInside(path, folder))) return copyProblem(root, machine, path)
+      // A user's skill of the same name stands before the project's, whose files are then nobody's.
+      return problemOf(skillRows(root, machine).find((candidate) => candidate.path === path)?.status)
+    },
+    scriptBelow: (path) => {
+      if (!folders.some((folder) => isInside(path, folder) || isInside(folder, path))) return null
+      const rows = skillRows(root, machine).filter((row) => row.scope === 'project' && isInside(row.path, path))
+      return rows.map((row) => problemOf(row.status)).find((problem) => problem !== null) ?? null
+    },
   }
 }
 

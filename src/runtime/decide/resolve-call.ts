@@ -25,6 +25,7 @@ export interface Surroundings {
   readonly syntaxError: (command: string) => string | null
   readonly ownAddresses: () => readonly string[]
   readonly scriptProblem?: (path: string) => string | null
+  readonly scriptBelow?: (path: string) => string | null
 }
 
 /** Resolves what a call touches. Throws a Fault where the machine has no answer, such as a loop of links. */
@@ -94,6 +95,7 @@ function shellFact(command: string, cwd: string | undefined, around: Surrounding
     syntaxError: asks ? around.syntaxError(command) : null,
     canonical: remembering(around, start),
     ...(around.scriptProblem && { scriptProblem: around.scriptProblem }),
+    ...(around.scriptBelow && { scriptBelow: around.scriptBelow }),
   }
 }
 

@@ -1,5 +1,6 @@
 /** The history of a host's agent, each of whose calls is a process of its own: read before the call, written after it. */
 
+import { sha256 } from '../../system/sha256.ts'
 import type { Admitted, CallHistory } from '../decide/admission.ts'
 import { ringFor } from '../decide/admission.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
@@ -10,6 +11,8 @@ export type HostHistory = CallHistory & {
   readonly tainted: boolean
   /** A command of it that ran outside the sandbox; null: none is known. */
   readonly loose: string | null
+  /** True the first time that these notes are to be told in the session. */
+  isNews(notes: string): Promise<boolean>
 }
 
 /** The history by what is remembered; null: nothing is. What only writes is loaded when there is something to write. */
@@ -24,6 +27,13 @@ export function hostHistory(
   const openUntil = known?.breaker.openUntil ?? null
   return {
     loose: known?.loose ?? null,
+    isNews: async (notes) => {
+      const told = sha256(notes)
+      if (known?.told === told) return false
+      const { noteTold } = await import('./session.ts')
+      noteTold(key, told, now())
+      return true
+    },
     tainted: (known?.tainted ?? false) && taintAsks.value,
     ring: () => ringFor(loaded, agent),
     take: async (perMinute) => {

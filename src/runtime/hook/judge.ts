@@ -24,6 +24,8 @@ import { bareCall, resolveCall, type Surroundings } from '../decide/resolve-call
 import { UndoCover } from '../decide/undo-cover.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
 import { type OpenedPolicy, openPolicy } from '../policy/open.ts'
+import { startNotes } from '../policy/start-notes.ts'
+import { wholeTree } from '../session/policy.ts'
 import { type HostHistory, hostHistory } from './history.ts'
 import { filesNotToRead } from './search.ts'
 import type { HookSessionKey } from './session.ts'
@@ -64,6 +66,8 @@ export interface HookPlace {
    * inside, and what Cordon remembers is out of reach.
    */
   readonly inside?: boolean
+  /** Folders of the host's that hold what belongs to the session: they may be read. */
+  readonly hostFolders?: readonly string[]
 }
 
 /** A call of the host as it was read: what it touches, or why it cannot be known. */
@@ -91,6 +95,8 @@ export interface HookJudge {
   readonly cover: UndoCover
   /** The agent's calls before this one; null inside a sandbox, where nothing can be remembered. */
   readonly history: CallHistory | null
+  /** What is dangerous about the set-up, for the person (P5); null where there is nothing, or they were told in this session. */
+  startNotes(): Promise<string | null>
   /** Reads calls. Whatever goes wrong on the way is a denial. */
   read(calls: readonly HookCall[]): readonly ReadCall[]
   /** The strictest judgement of all calls; null when there is nothing to judge. */
@@ -114,7 +120,12 @@ export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
   const { loaded } = answered
   const history = place.inside ? null : await openHistory(place, loaded)
   if (history?.loose) return { closed: whyLoose(history.loose, place.host) }
-  const session = { ...answered.session, tainted: history?.tainted ?? false }
+  const { grants } = answered.session
+  const session = {
+    ...answered.session,
+    grants: { ...grants, reads: [...grants.reads, ...(place.hostFolders ?? []).map(hostsOwn)] },
+    tainted: history?.tainted ?? false,
+  }
   const shell = place.shell ? await import('../../shell/analyze.ts') : null
   const cwd = files.canonical(place.cwd)
   const cover = new UndoCover(machine.stateDir)
@@ -153,6 +164,11 @@ export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
       session,
       cover,
       history,
+      startNotes: async () => {
+        const notes = startNotes(loaded, machine).join('; ')
+        // Rather told twice than not at all.
+        return notes !== '' && history && (await history.isNews(notes).catch(() => true)) ? notes : null
+      },
       read: (calls) => calls.map((call) => readCall(call, around)),
       strictest(calls, breakerOpenFor) {
         let worst: HookJudgement | null = null
@@ -235,6 +251,11 @@ const NOTHING_SPILLED: PathRule = {
   prompt: false,
   rule: 'spilled output',
   source: 'built-in',
+}
+
+/** What the host keeps for its agent is the agent's to read. */
+function hostsOwn(folder: string): PathRule {
+  return { pattern: wholeTree(folder), prompt: false, rule: 'the host’s own files of the session', source: 'session' }
 }
 
 /** The session with the answers that were saved; their file is only opened when there is one. */

@@ -1,9 +1,9 @@
 /** What a host's session has to remember between its hooks, each of which is a process of its own: the breaker and the rate (P8), the taint (A3). */
 
-import { createHash } from 'node:crypto'
 import { readdirSync, rmdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { withLock } from '../../system/lock.ts'
+import { sha256 } from '../../system/sha256.ts'
 import { openOwnDirectory, readOwnJson, removeIfThere, writeOwnJson } from '../../system/state.ts'
 import { CallRate } from '../session/call-rate.ts'
 import {
@@ -29,6 +29,8 @@ export interface HookMemory {
   readonly calls?: readonly number[]
   /** A command of it that ran outside the sandbox, although a hook had put it there. */
   readonly loose?: string
+  /** What its person was told at its start, as a hash. */
+  readonly told?: string
 }
 
 interface MemoryFile extends HookMemory {
@@ -80,6 +82,11 @@ export function noteLoose(key: HookSessionKey, command: string, now: number): vo
   change(key, now, (memory) => ({ ...memory, loose: memory.loose ?? command.slice(0, 500) }))
 }
 
+/** Notes what the session's person was told at its start. */
+export function noteTold(key: HookSessionKey, told: string, now: number): void {
+  change(key, now, (memory) => ({ ...memory, told }))
+}
+
 function change(key: HookSessionKey, now: number, how: (memory: HookMemory) => HookMemory): void {
   openOwnDirectory(dirname(key.directory))
   withLock(`${key.directory}.lock`, () => {
@@ -88,6 +95,7 @@ function change(key: HookSessionKey, now: number, how: (memory: HookMemory) => H
     if (
       memory.tainted ||
       memory.loose !== undefined ||
+      memory.told !== undefined ||
       memory.calls ||
       memory.breaker.inARow > 0 ||
       memory.breaker.openUntil !== null
@@ -99,11 +107,7 @@ function change(key: HookSessionKey, now: number, how: (memory: HookMemory) => H
 }
 
 function fileOf({ directory, host, session, root }: HookSessionKey): string {
-  const name = createHash('sha256')
-    .update(JSON.stringify([host, session, root]))
-    .digest('hex')
-    .slice(0, 32)
-  return join(directory, `${name}.json`)
+  return join(directory, `${sha256(JSON.stringify([host, session, root])).slice(0, 32)}.json`)
 }
 
 /** Removes what ended sessions left, and the directory with the last of them. */
@@ -131,11 +135,12 @@ function entriesOf(directory: string): readonly string[] {
 }
 
 function isMemory(value: unknown): value is MemoryFile {
-  const { version, breaker, tainted, calls = [], loose = '' } = (value ?? {}) as Partial<MemoryFile>
+  const { version, breaker, tainted, calls = [], loose = '', told = '' } = (value ?? {}) as Partial<MemoryFile>
   return (
     version === 1 &&
     typeof tainted === 'boolean' &&
     typeof loose === 'string' &&
+    typeof told === 'string' &&
     Array.isArray(calls) &&
     calls.every((time) => typeof time === 'number') &&
     typeof breaker?.inARow === 'number' &&

@@ -9,11 +9,11 @@ import type { LoadedPolicy } from './load.ts'
 import { loadWarnings, startNotes } from './start-notes.ts'
 
 /** What is to be said now: the warnings of the manifest at every load, the rest when it is new here. */
-export function notesToSay(loaded: LoadedPolicy, { stateDir }: Machine): readonly string[] {
+export function notesToSay(loaded: LoadedPolicy, machine: Machine): readonly string[] {
   const warnings = loadWarnings(loaded)
-  const notes = startNotes(loaded).filter((note) => !warnings.includes(note))
+  const notes = startNotes(loaded, machine).filter((note) => !warnings.includes(note))
   if (notes.length === 0) return warnings
-  const folder = join(openOwnDirectory(stateDir), 'said-notes')
+  const folder = join(openOwnDirectory(machine.stateDir), 'said-notes')
   const file = join(folder, sha256(loaded.root).slice(0, 32))
   const said = new Set(read(file).split('\n'))
   const fresh = notes.filter((note) => !said.has(sha256(note)))

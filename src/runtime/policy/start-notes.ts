@@ -1,14 +1,19 @@
 /** What is dangerous about a set-up, said at the start (P5), and what its manifests say in vain (M6). */
 
+import type { Machine } from '../../system/machine.ts'
 import type { LoadedPolicy } from './load.ts'
 
 /** A sentence for each thing that a person should know before anything runs. */
-export function startNotes(loaded: LoadedPolicy, tools: readonly string[] = []): readonly string[] {
+export function startNotes(
+  loaded: LoadedPolicy,
+  { isRoot }: Pick<Machine, 'isRoot'>,
+  tools: readonly string[] = [],
+): readonly string[] {
   const { policy, sandbox } = loaded
   const { mode } = policy
   const bash = policy.tools.get('bash')
   return [
-    ...(process.getuid?.() === 0 ? ['Cordon runs as root: what the sandbox shows, a command reads as root'] : []),
+    ...(isRoot ? ['Cordon runs as root: what the sandbox shows, a command reads as root'] : []),
     ...(mode.value === 'auto' ? [`mode "auto" (${mode.source}) runs everything that no deny rule stops`] : []),
     ...(policy.autoAccept.value && mode.value === 'custom'
       ? [`auto_accept (${policy.autoAccept.source}) answers every ask with yes`]

@@ -67,7 +67,7 @@ export function parseCall(
     analyze,
     syntaxError: bashSyntaxError,
     ownAddresses: machine.ownAddresses,
-    scriptProblem: skillGate(view.base(false).root, machine),
+    ...skillGate(view.base(false).root, machine),
   })
   const analysis = call.shell?.analysis
   const checked = checkedPaths(call)

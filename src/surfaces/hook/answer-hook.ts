@@ -14,6 +14,7 @@ import { runToolCall } from '../../runtime/run-tool-call.ts'
 import { messageOf } from '../../system/fault.ts'
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
+import { isOwnDirectory } from '../../system/state.ts'
 import { hookStages, type Wrap } from './hook-stages.ts'
 import { startDirectory } from './hosts/codex-record.ts'
 import { cursor } from './hosts/cursor.ts'
@@ -49,11 +50,8 @@ export async function answerHook(named: Host, text: string, setting: HookSetting
     const event = host.eventOf?.(input) ?? input.hook_event_name
     if (host.results.events.some((name) => name === event)) return heard(host, input, setting)
     const request = host.parse(input, setting.machine.env)
-    return {
-      stdout: host.answer(request, await decide(host, request, input, setting)),
-      stderr: '',
-      exitCode: 0,
-    }
+    const { outcome, notes } = await decide(host, request, input, setting)
+    return withNotes(host, { stdout: host.answer(request, outcome), stderr: '', exitCode: 0 }, notes)
   } catch (error) {
     return blocked(`${messageOf(error)}; the call was blocked because it could not be judged.`)
   }
@@ -74,12 +72,27 @@ async function heard(host: Host, input: Json, setting: HookSetting): Promise<Hoo
   }
 }
 
+/** The answer with a word for the person: where the host shows them one, and else where it keeps what hooks complain of. */
+function withNotes(host: Host, answer: HookAnswer, notes: string | null): HookAnswer {
+  if (notes === null) return answer
+  const said = `cordon: ${oneLine(notes)}`
+  if (!host.tellsPerson) return { ...answer, stderr: `${said}\n` }
+  const own: unknown = answer.stdout === '' ? {} : JSON.parse(answer.stdout)
+  return { ...answer, stdout: JSON.stringify({ ...(isObject(own) && own), systemMessage: said }) }
+}
+
 /** The answer that every host takes as a block. */
 export function blocked(why: string): HookAnswer {
   return { stdout: '', stderr: `cordon: ${oneLine(why)}\n`, exitCode: 2 }
 }
 
-async function decide(host: Host, request: HookRequest, input: Json, setting: HookSetting): Promise<Outcome> {
+/** What becomes of a call, and what the person is to be told with it. */
+interface Decided {
+  readonly outcome: Outcome
+  readonly notes: string | null
+}
+
+async function decide(host: Host, request: HookRequest, input: Json, setting: HookSetting): Promise<Decided> {
   const { machine, files } = setting
   const root = setting.root ?? request.project ?? startDirectory(input)
   if (root === null || !root.startsWith('/') || !files.isDirectory(root)) {
@@ -102,9 +115,22 @@ async function decide(host: Host, request: HookRequest, input: Json, setting: Ho
     session: request.session,
     shell: request.command !== null,
     inside: setting.inside,
+    hostFolders: ownFolders(host, input, setting),
   })
-  if ('closed' in opened) return { kind: 'deny', reason: reasonText(opened.closed) }
+  if ('closed' in opened) return { outcome: { kind: 'deny', reason: reasonText(opened.closed) }, notes: null }
   const { judge } = opened
+  return { outcome: await judged(judge, host, request, input, setting, root), notes: await judge.startNotes() }
+}
+
+async function judged(
+  judge: HookJudge,
+  host: Host,
+  request: HookRequest,
+  input: Json,
+  setting: HookSetting,
+  root: string,
+): Promise<Outcome> {
+  const { machine, files } = setting
   const owner = { host: host.name, root: judge.loaded.root, session: request.session }
   const form: SandboxedForm = {
     program: programPath(machine),
@@ -119,8 +145,8 @@ async function decide(host: Host, request: HookRequest, input: Json, setting: Ho
   const inside = own ? commandInside(said, own) : null
   const calls = typeof inside === 'string' ? request.calls.map((call) => withCommand(call, inside)) : request.calls
   const reading = { cwd: request.cwd ?? root, home: machine.home, habits: host.paths }
-  const judged = judge.read(everyReading(calls.map(asPatch), reading))
-  const read = [...judged, ...(await unseen(host, input, judge, judged, machine))]
+  const seen = judge.read(everyReading(calls.map(asPatch), reading))
+  const read = [...seen, ...(await unseen(host, input, judge, seen, machine))]
   if (read.length === 0) return { kind: 'pass' }
   const wrap: Wrap = (judgement, answered) => {
     if (request.command === null || setting.inside) return null
@@ -130,7 +156,7 @@ async function decide(host: Host, request: HookRequest, input: Json, setting: Ho
     const wanted = relies ? held : form
     if (inside !== null) return own === wanted || own === held ? null : replaced(sandboxedCommand(inside, wanted))
     runProgram(machine, setting.cordon)
-    keepOwner(machine, owner, Date.now())
+    keepOwner(machine, { ...owner, folders: ownFolders(host, input, setting) }, Date.now())
     const cwd = files.canonical(request.cwd ?? root)
     const answer = answered ? keepAnswer(machine, owner, { command: text, cwd }) : null
     const move = host.ownSandbox?.isOn?.(setting, judge.loaded.root)
@@ -153,6 +179,12 @@ async function decide(host: Host, request: HookRequest, input: Json, setting: Ho
     case 'failed':
       throw result.error.cause
   }
+}
+
+/** The folders of the session that are there: the person's own, by no link. */
+function ownFolders(host: Host, input: Json, { machine, files }: HookSetting): readonly string[] {
+  const named = host.ownFolders?.(input, { machine, files }) ?? []
+  return named.filter((path) => isOwnDirectory(path) && files.canonical(path) === path)
 }
 
 /** What the host would do with the call unseen, where the policy denies it. */

@@ -65,6 +65,7 @@ export async function openHookWorld(manifest: string = MANIFEST): Promise<HookWo
     cwd: project,
     home,
     env: {},
+    isRoot: false,
     configDir: join(home, '.config/cordon'),
     stateDir: join(home, '.local/state/cordon'),
     cacheDir: join(home, '.cache/cordon'),

@@ -86,26 +86,29 @@ describe('the discovery brief', () => {
 })
 
 describe('skills', () => {
-  it('of the person can be read and run, and not changed', async () => {
-    const { home, configDir } = world.machine
-    const scripts = [join(home, '.agents/skills/mine/run.sh'), join(configDir, 'skills/other/run.sh')]
-    for (const script of scripts) {
-      mkdirSync(dirname(script), { recursive: true })
-      writeFileSync(join(dirname(script), 'SKILL.md'), '# Mine\n')
-      writeFileSync(script, '#!/bin/sh\necho ran $1\n', { mode: 0o755 })
-    }
-    writeFileSync(join(configDir, 'private'), 'closed')
-    const session = await sessionOf(RUNS)
-    for (const script of scripts) {
-      expect(resultText(await session.call('bash', { command: `${script} well` }))).toContain('ran well')
-      const changed = await session.call('bash', { command: `echo x >> ${script}` })
-      expect(changed.status).toBe('denied')
-      expect(resultText(await session.call('bash', { command: `sh -c 'cp /etc/hostname "$0"' ${script}` }))).not.toBe(
-        '',
-      )
-      expect(readFileSync(script, 'utf8')).toBe('#!/bin/sh\necho ran $1\n')
-    }
-    const looked = await session.call('bash', { command: `sh -c 'cat "$0"/private' ${configDir}` })
-    expect(resultText(looked)).not.toContain('closed')
-  })
+  it.each(['system', 'permissive', 'all'])(
+    'of the person can be read and run under %s, and not changed',
+    async (baseline) => {
+      const { home, configDir } = world.machine
+      const scripts = [join(home, '.agents/skills/mine/run.sh'), join(configDir, 'skills/other/run.sh')]
+      for (const script of scripts) {
+        mkdirSync(dirname(script), { recursive: true })
+        writeFileSync(join(dirname(script), 'SKILL.md'), '# Mine\n')
+        writeFileSync(script, '#!/bin/sh\necho ran $1\n', { mode: 0o755 })
+      }
+      writeFileSync(join(configDir, 'private'), 'closed')
+      const session = await sessionOf({ ...RUNS, sandbox: { os: { command_fs: baseline } } })
+      for (const script of scripts) {
+        expect(resultText(await session.call('bash', { command: `${script} well` }))).toContain('ran well')
+        const changed = await session.call('bash', { command: `echo x >> ${script}` })
+        expect(changed.status).toBe('denied')
+        expect(resultText(await session.call('bash', { command: `sh -c 'cp /etc/hostname "$0"' ${script}` }))).not.toBe(
+          '',
+        )
+        expect(readFileSync(script, 'utf8')).toBe('#!/bin/sh\necho ran $1\n')
+      }
+      const looked = await session.call('bash', { command: `sh -c 'cat "$0"/private' ${configDir}` })
+      expect(resultText(looked)).not.toContain('closed')
+    },
+  )
 })

@@ -16,6 +16,7 @@ const TOOLS: ToolTable = {
 
 export const codex: Host = {
   name: 'codex',
+  tellsPerson: true,
   paths: [trims],
   quoting: 'posix',
   ownSandbox: {

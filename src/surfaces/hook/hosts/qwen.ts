@@ -47,6 +47,7 @@ const TOOLS: ToolTable = {
 
 export const qwen: Host = {
   name: 'qwen',
+  tellsPerson: true,
   paths: [dropsNul, trims, dropsAt, decodes, composes],
   expands: { memory: ['QWEN.md', 'AGENTS.md'], runsInline: true },
   parse(input) {

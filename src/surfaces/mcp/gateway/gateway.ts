@@ -53,7 +53,7 @@ export async function wrapServers(request: WrapRequest): Promise<number> {
   const judge = await openGatewayJudge(request.root, machine)
   const { loaded } = judge
   const warn = (text: string): void => request.terminal.err(`cordon: ${visibleLines(text)}\n`)
-  for (const note of startNotes(loaded)) warn(note)
+  for (const note of startNotes(loaded, machine)) warn(note)
   const specs = wantedServers(request, judge)
   const trusted = specs.filter((spec) => isKnown(spec, request.accept, loaded.root, machine, warn))
   if (trusted.length === 0) throw new Fault('no-servers', 'no MCP server is left to run')
