@@ -87,7 +87,7 @@ for platform in $platforms; do
     fi
   fi
   launch=$folder/cordon-launch-$platform
-  if ! is_current "$launch" "$here/cordon-launch.c" "$here/node-api.h"; then
+  if ! is_current "$launch" "$here/cordon-launch.c" "$here/node-api.h" "$here/attributes.h"; then
     compile "$(compiler_for "$platform")" "$launch" -fvisibility=hidden -shared -fPIC "$here/cordon-launch.c"
   fi
   # Without a static libc there is none, and everything is started as it was before there was one.

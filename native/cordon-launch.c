@@ -12,6 +12,8 @@
  *                                       for; u32 whether time ran out; u32 length of the init's messages; the messages;
  *                                       what bubblewrap complained of.
  *   abandon()                           closes the connection, which ends an init that is still there
+ *   attributes(from, to)   gives a file the extended attributes of another, and no others; the paths end in NUL. 0, or an errno
+ *   has_attributes(path)   1 or 0
  *   times(path, seconds, nanoseconds)   sets the time of a file's last change, of a link its own; the path ends in NUL. 0, or an errno
  *   exit(code)                          ends this process at once: Node's own clearing up is of use to nobody
  *   die(signal)                         the same by a signal, as the command did, and without a core of Node's
@@ -19,6 +21,7 @@
  * It only carries bytes: src/sandbox/bwrap/launch-blocking.ts and cordon-init.c know what they mean.
  */
 #define _GNU_SOURCE
+#include "attributes.h"
 #include "node-api.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -323,13 +326,39 @@ static napi_value times(napi_env env, napi_callback_info info) {
   return result;
 }
 
+static napi_value ask_attributes(napi_env env, napi_callback_info info) {
+  size_t count = 1, size;
+  napi_value given, result;
+  const char *path;
+  if (napi_get_cb_info(env, info, &count, &given, NULL, NULL) || count != 1 || napi_get_buffer_info(env, given, (void **)&path, &size) || size == 0 ||
+      path[size - 1] != 0) {
+    napi_throw_error(env, NULL, "cordon-launch: has_attributes takes a path that ends in NUL");
+    return NULL;
+  }
+  napi_create_int32(env, has_attributes(path), &result);
+  return result;
+}
+
+static napi_value attributes(napi_env env, napi_callback_info info) {
+  size_t count = 2, from_size, to_size;
+  napi_value given[2], result;
+  const char *from, *to;
+  if (napi_get_cb_info(env, info, &count, given, NULL, NULL) || count != 2 || napi_get_buffer_info(env, given[0], (void **)&from, &from_size) ||
+      napi_get_buffer_info(env, given[1], (void **)&to, &to_size) || from_size == 0 || to_size == 0 || from[from_size - 1] != 0 || to[to_size - 1] != 0) {
+    napi_throw_error(env, NULL, "cordon-launch: attributes takes two paths that end in NUL");
+    return NULL;
+  }
+  napi_create_int32(env, copy_attributes(from, to) ? errno : 0, &result);
+  return result;
+}
+
 __attribute__((visibility("default"))) int node_api_module_get_api_version_v1(void) { return 8; }
 
 __attribute__((visibility("default"))) napi_value napi_register_module_v1(napi_env env, napi_value exports) {
   const struct {
     const char *name;
     napi_callback function;
-  } functions[] = {{"start", start}, {"attend", attend}, {"abandon", abandon}, {"times", times}, {"exit", exit_now}, {"die", die}};
+  } functions[] = {{"start", start}, {"attend", attend}, {"abandon", abandon}, {"times", times}, {"attributes", attributes}, {"has_attributes", ask_attributes}, {"exit", exit_now}, {"die", die}};
   for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
     napi_value function;
     if (napi_create_function(env, functions[i].name, strlen(functions[i].name), functions[i].function, NULL, &function) ||

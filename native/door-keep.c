@@ -4,11 +4,13 @@
  *   u32 size of all of it, u8 op, u8 kept, u16 0, u32 number of the kept file, u32 mode, u32 uid, u32 gid, u64 size,
  *   u64 inode, i64 and u32 time of the object's last change, i64 and u32 of the folder's, i64 and u32 of the other folder's,
  *   path, NUL, other path, NUL
+ * kept: 1 by a second name, 2 by a copy, 4 it was empty, 8 not, 16 the call had made it, 32 attributes alone (number 0: there were none)
  * op: c made, w written, u removed, r renamed, x exchanged, a mode or times, f the one before was not done, n refused
  * (mode: which change, uid: errno; 0 for a mere word), z the end (time: now).
  */
 #define _GNU_SOURCE
 #include "door.h"
+#include "attributes.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
@@ -242,9 +244,9 @@ static int kept_folder(uint32_t number) {
 
 static void drop_kept(uint8_t kept, uint32_t number) {
   char name[16];
-  if (!(kept & (KEPT_LINK | KEPT_COPY))) return;
+  if (!(kept & (KEPT_LINK | KEPT_COPY | KEPT_ATTRIBUTES)) || number == 0) return;
   snprintf(name, sizeof name, "%u", number);
-  unlinkat(kept_folder(number), name, 0);
+  if (unlinkat(kept_folder(number), name, 0) && errno == EISDIR) unlinkat(kept_folder(number), name, AT_REMOVEDIR);
 }
 
 /* The change that was announced was not made. */
@@ -304,6 +306,7 @@ static int copy_into(int from, int folder, const char *name, uint64_t size) {
     bad = copy_bytes(from, to, size) != 0;
     bytes_left -= size;
   }
+  bad = bad || keep_attributes_of(from, to);
   close(to);
   if (bad) unlinkat(folder, name, 0);
   return bad ? -1 : 0;
@@ -322,6 +325,33 @@ static uint8_t keep_copy(const struct spot *s, int fd, uint32_t *number) {
   if (bad) return KEPT_LOST;
   *number = last_number;
   return KEPT_COPY;
+}
+
+/* Something that holds nothing but attributes: only a folder can have those of one. The umask is the command's. */
+static int make_empty(int folder, const char *name, int is_folder) {
+  if (is_folder && mkdirat(folder, name, 0700)) return -1;
+  int fd = openat(folder, name, is_folder ? O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC : O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (fd < 0 && is_folder && fchmodat(folder, name, 0700, 0) == 0) fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (fd >= 0 && fchmod(fd, is_folder ? 0700 : 0600)) {
+    close(fd);
+    return -1;
+  }
+  return fd;
+}
+
+/* Keeps what attributes there are. */
+uint8_t keep_attributes(struct spot *s, uint32_t *number) {
+  char name[16], link[32];
+  if (keep < 0 || S_ISLNK(s->about.st_mode)) return 0;
+  if (open_object(s) < 0) return KEPT_LOST;
+  snprintf(link, sizeof link, "/proc/self/fd/%d", s->object);
+  if (!has_attributes(link)) return KEPT_ATTRIBUTES; /* without a number: there were none */
+  snprintf(name, sizeof name, "%u", ++last_number);
+  int folder = kept_folder(last_number), fd = folder < 0 ? -1 : make_empty(folder, name, S_ISDIR(s->about.st_mode));
+  int bad = fd < 0 || keep_attributes_of(s->object, fd);
+  if (fd >= 0) close(fd);
+  *number = last_number;
+  return bad ? KEPT_LOST : KEPT_ATTRIBUTES;
 }
 
 /* Nobody was asked about this command because everything it destroys can be put back: then the rest stays as it is. */
@@ -369,6 +399,7 @@ static int link_kept(const struct spot *s, int folder, const char *name) {
 uint8_t keep_removed(struct spot *s, uint32_t *number) {
   char name[16];
   *number = 0;
+  if (keep >= 0 && !is_loose(s) && s->is_there && S_ISDIR(s->about.st_mode) && !(seen(&s->about) & SEEN_MADE)) return keep_attributes(s, number);
   if (!needs_name(s)) return keep < 0 || is_loose(s) || !s->is_there || S_ISDIR(s->about.st_mode) ? 0 : KEPT_MADE;
   int folder = kept_folder(++last_number);
   if (folder < 0) return KEPT_LOST;

@@ -239,6 +239,12 @@ static void dispatch(const struct call *c, int nr) {
   case SYS_fchmodat: answer_mode(c, first, a[1], 0); return;
   case 452: answer_mode(c, first, a[1], (int)a[3]); return; /* fchmodat2, newer than some headers */
   case SYS_utimensat: answer_mode(c, first, a[1], (int)a[3]); return;
+  case SYS_setxattr:
+  case SYS_removexattr: answer_attributes(c, a[0], 1); return;
+  case SYS_lsetxattr:
+  case SYS_lremovexattr: answer_attributes(c, a[0], 0); return;
+  case SYS_fsetxattr:
+  case SYS_fremovexattr: answer_attributes_of(c, first); return;
 #ifdef SYS_open /* the calls without a directory: only the older architecture has them */
   case SYS_open: answer_open(c, AT_FDCWD, a[0], (int)a[1], (mode_t)a[2]); return;
   case SYS_creat: answer_open(c, AT_FDCWD, a[0], O_CREAT | O_WRONLY | O_TRUNC, (mode_t)a[1]); return;

@@ -5,7 +5,8 @@
  *
  * door.c answers the calls, door-open.c those that open, door-change.c the others, door-path.c finds where a path leads
  * and door-parent.c remembers it, door-rules.c judges, door-git.c and door-git-key.c read git's configuration and door-repository.c finds
- * its repositories, door-keep.c keeps what is lost and writes the journal.
+ * its repositories, door-keep.c keeps what is lost and writes the journal, door-attributes.c
+ * keeps attributes.
  */
 #ifndef DOOR_H
 #define DOOR_H
@@ -89,6 +90,11 @@ void answer_truncate(const struct call *c, uint64_t path, off_t length);
 void answer_mode(const struct call *c, int at, uint64_t path, int flags);
 void answer_mode_of(const struct call *c, int fd);
 
+/* door-attributes.c */
+int keep_attributes_of(int fd, int kept);
+void answer_attributes(const struct call *c, uint64_t path, int follow);
+void answer_attributes_of(const struct call *c, int fd);
+
 /* door-path.c */
 int copy_text(const struct call *c, uint64_t from, char *into, size_t size);
 int find_spot(const struct call *c, int at, const char *path, int follow, struct spot *s);
@@ -136,8 +142,8 @@ int is_own_pointer(const struct spot *s);
 int write_own_pointer(int fd);
 
 /* door-keep.c */
-enum { KEPT_LINK = 1, KEPT_COPY = 2, KEPT_EMPTY = 4, KEPT_LOST = 8, KEPT_MADE = 16 };
-enum { SEEN_MADE = 1, SEEN_KEPT = 2, SEEN_MODE = 4, SEEN_GONE = 8 /* removed by its last name, and only kept */ };
+enum { KEPT_LINK = 1, KEPT_COPY = 2, KEPT_EMPTY = 4, KEPT_LOST = 8, KEPT_MADE = 16, KEPT_ATTRIBUTES = 32 };
+enum { SEEN_MADE = 1, SEEN_KEPT = 2, SEEN_MODE = 4, SEEN_GONE = 8 /* removed by its last name, and only kept */, SEEN_ATTRIBUTES = 16 };
 int door_take_keep(uint64_t file_bytes, uint64_t all_bytes, uint8_t must, const char *path);
 int open_keep(int host);
 int journal(char op, const struct spot *s, const struct spot *to, uint8_t kept, uint32_t number);
@@ -147,6 +153,7 @@ void journal_end(void);
 int keep_by_move(const struct spot *s);
 uint8_t keep_removed(struct spot *s, uint32_t *number);
 uint8_t keep_written(const struct spot *s, int fd, uint32_t *number);
+uint8_t keep_attributes(struct spot *s, uint32_t *number);
 int may_not_lose(uint8_t kept, int appends);
 int seen(const struct stat *about);
 void see(const struct stat *about, int how);

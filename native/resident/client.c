@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -126,12 +127,20 @@ static int changes_node(const char *variable) {
   return 0;
 }
 
+/* What a child has from its parent, and a process of somebody else cannot be asked for. */
+static int is_usual(void) {
+  enum { USUAL_SLACK = 50000 };
+  return personality(0xffffffff) == PER_LINUX && prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0) == USUAL_SLACK &&
+         prctl(PR_GET_SECUREBITS, 0, 0, 0, 0) == 0 && prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0) == 0;
+}
+
 /* Whether this call is one that a resident serves. */
 static int is_served(void) {
   const char *wish = getenv("CORDON_RESIDENT");
   if (wish && !strcmp(wish, "off")) return 0;
   /* In somebody's sandbox: a process outside must not do the work, nor may one inside be left behind. */
-  if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 0 || getuid() != geteuid() || getgid() != getegid()) return 0;
+  if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 0 || getuid() != geteuid() || getgid() != getegid() || !is_usual())
+    return 0;
   for (char **variable = environ; *variable; variable++)
     if (changes_node(*variable)) return 0;
   for (int fd = 0; fd <= 2; fd++)
@@ -331,7 +340,9 @@ static void hand_over(const char *const program[2], char **arguments) {
     if (ready.magic == MAGIC && ready.answer == STALE) start_keeper(program);
     return;
   }
-  int fds[HANDED] = {write_payload(arguments), open(".", O_PATH | O_DIRECTORY | O_CLOEXEC), 0, 1, 2};
+  char proof[64];
+  snprintf(proof, sizeof proof, "/proc/%d/fd/%d", (int)ready.pid, (int)ready.proof);
+  int fds[HANDED] = {write_payload(arguments), open(".", O_PATH | O_DIRECTORY | O_CLOEXEC), 0, 1, 2, open(proof, O_PATH | O_CLOEXEC)};
   worker = (int)syscall(SYS_pidfd_open, ready.pid, 0);
   if (kind == HOOK) {
     fds[HANDED_STDIN] = input;

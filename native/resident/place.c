@@ -4,10 +4,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 void path_below(char *into, size_t size, int directory, const char *name) {
@@ -150,7 +152,10 @@ size_t read_surroundings(pid_t pid, char *into, size_t size) {
     struct rlimit limit;
     if (prlimit(pid, which, NULL, &limit) || !add(&text, &limit, sizeof limit)) return 0;
   }
+  enum { IOPRIO_WHO_PROCESS = 1 };
+  struct sched_param urgency = {0};
   errno = 0;
-  int priority = getpriority(PRIO_PROCESS, (id_t)pid);
-  return errno == 0 && add(&text, &priority, sizeof priority) ? text.length : 0;
+  const long priorities[] = {getpriority(PRIO_PROCESS, (id_t)pid), sched_getscheduler(pid), sched_getparam(pid, &urgency),
+      urgency.sched_priority, syscall(SYS_ioprio_get, IOPRIO_WHO_PROCESS, pid)};
+  return errno == 0 && add(&text, priorities, sizeof priorities) ? text.length : 0;
 }

@@ -22,8 +22,9 @@ struct ready {
   uint32_t magic;
   uint32_t answer;
   int32_t pid;
+  int32_t proof; /* a descriptor of the worker: who may look into it may open this, and hands it back */
 };
-enum handed { HANDED_PAYLOAD, HANDED_CWD, HANDED_STDIN, HANDED_STDOUT, HANDED_STDERR, HANDED };
+enum handed { HANDED_PAYLOAD, HANDED_CWD, HANDED_STDIN, HANDED_STDOUT, HANDED_STDERR, HANDED_PROOF, HANDED };
 struct go {
   uint32_t magic;
   uint32_t umask;
@@ -51,7 +52,8 @@ int name_resident(char *into, size_t size, const char *const program[2], const c
 int take_stamp(struct stamp *into, const char *const program[2]);
 /*
  * All that a process hands down to what it starts and that another would not have: users, groups, capabilities,
- * namespaces, root, control group, labels, filters, limits, priority. 0 when it cannot be known.
+ * namespaces, root, control group, labels, filters, limits, priorities. 0 when it cannot be known. Walls that no file tells
+ * of (Landlock) are what the proof is for.
  */
 size_t read_surroundings(pid_t pid, char *into, size_t size);
 enum { SURROUNDINGS = 16384 };

@@ -19,15 +19,21 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 enum { HELLO_MS = 200, GO_MS = 1000, MAX_PAYLOAD = 64 * 1024 * 1024 };
 
-static int connection = -1, waits = -1, nothing = -1;
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77
+#endif
+
+static int connection = -1, waits = -1, nothing = -1, proof = -1;
 static char here[SURROUNDINGS];
 static size_t here_length;
 
@@ -46,8 +52,24 @@ static void limit_wait(int fd, int milliseconds) {
 }
 
 static int answer(int fd, enum answer what) {
-  struct ready ready = {MAGIC, (uint32_t)what, getpid()};
+  struct ready ready = {MAGIC, (uint32_t)what, getpid(), proof};
   return send(fd, &ready, sizeof ready, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)sizeof ready;
+}
+
+/* Whether the caller lives in these surroundings. That it is still there at the end says that its number was nobody else's. */
+static int is_neighbour(int fd, pid_t caller) {
+  char there[SURROUNDINGS];
+  int held = -1;
+  socklen_t size = sizeof held;
+  /* Kernels before 6.5 do not hand out the one that connected. */
+  if (getsockopt(fd, SOL_SOCKET, SO_PEERPIDFD, &held, &size))
+    held = errno == ENOPROTOOPT ? (int)syscall(SYS_pidfd_open, caller, 0) : -1;
+  if (held < 0) return 0;
+  size_t length = read_surroundings(caller, there, sizeof there);
+  struct pollfd gone = {held, POLLIN, 0};
+  int same = length > 0 && length == here_length && !memcmp(here, there, length) && poll(&gone, 1, 0) == 0;
+  close(held);
+  return same;
 }
 
 /* Whether the caller may be served here; it is told so. */
@@ -55,7 +77,6 @@ static int greet(int fd, const struct stamp *stamp) {
   struct ucred peer;
   socklen_t size = sizeof peer;
   struct hello hello;
-  char there[SURROUNDINGS];
   if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) || peer.uid != geteuid() || peer.pid <= 0) return 0;
   limit_wait(fd, HELLO_MS);
   if (recv(fd, &hello, sizeof hello, 0) != (ssize_t)sizeof hello || hello.magic != MAGIC) return 0;
@@ -65,8 +86,7 @@ static int greet(int fd, const struct stamp *stamp) {
     tell('S');
     return 0;
   }
-  size_t length = read_surroundings(peer.pid, there, sizeof there);
-  if (length == 0 || length != here_length || memcmp(here, there, length)) {
+  if (!is_neighbour(fd, peer.pid)) {
     answer(fd, ELSEWHERE);
     return 0;
   }
@@ -96,6 +116,15 @@ static int receive_go(int fd, struct go *go, int fds[HANDED]) {
     }
   }
   return n == (ssize_t)sizeof *go && go->magic == MAGIC && received == HANDED && !(message.msg_flags & (MSG_TRUNC | MSG_CTRUNC));
+}
+
+/*
+ * Whether the caller could look into this process: it has opened one of its descriptors by /proc. One behind a wall that no file
+ * tells of cannot (Landlock, which root may put up without the mark of no new privileges).
+ */
+static int is_proven(int handed) {
+  struct stat own, shown;
+  return !fstat(proof, &own) && !fstat(handed, &shown) && own.st_dev == shown.st_dev && own.st_ino == shown.st_ino;
 }
 
 /* From here on the caller's end is ours: nobody would read the answer, and its command must not outlive it. */
@@ -128,7 +157,7 @@ static void *become(int fd, size_t *size) {
   struct go go;
   void *payload = NULL;
   memset(fds, -1, sizeof fds);
-  if (receive_go(fd, &go, fds) && (payload = read_payload(fds[HANDED_PAYLOAD], size))) {
+  if (receive_go(fd, &go, fds) && is_proven(fds[HANDED_PROOF]) && (payload = read_payload(fds[HANDED_PAYLOAD], size))) {
     int placed = !fchdir(fds[HANDED_CWD]) && end_with(fd);
     for (int i = 0; placed && i < 3; i++) placed = dup2(fds[HANDED_STDIN + i], i) == i;
     umask(go.umask & 0777);
@@ -164,9 +193,10 @@ static int open_waits(void) {
   struct epoll_event listening = {.events = EPOLLIN | EPOLLEXCLUSIVE, .data.fd = LISTENER_FD}, quitting = {.events = EPOLLIN, .data.fd = QUIT_FD};
   for (int fd = LISTENER_FD; fd <= QUIT_FD; fd++) fcntl(fd, F_SETFD, FD_CLOEXEC);
   nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+  proof = memfd_create("cordon-proof", MFD_CLOEXEC);
   waits = epoll_create1(EPOLL_CLOEXEC);
   here_length = read_surroundings(getppid(), here, sizeof here);
-  return nothing >= 0 && here_length > 0 && !epoll_ctl(waits, EPOLL_CTL_ADD, LISTENER_FD, &listening) &&
+  return nothing >= 0 && proof >= 0 && here_length > 0 && !epoll_ctl(waits, EPOLL_CTL_ADD, LISTENER_FD, &listening) &&
          !epoll_ctl(waits, EPOLL_CTL_ADD, QUIT_FD, &quitting);
 }
 

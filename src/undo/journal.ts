@@ -10,8 +10,11 @@ export interface FileTime {
   readonly nanoseconds: number
 }
 
-/** How the old content is to be had. `made`: the call had made it itself; `lost`: too large, or not to be read. */
-export type Kept = 'link' | 'copy' | 'empty' | 'lost' | 'made' | 'none'
+/**
+ * How the old content is to be had. `made`: the call had made it itself; `lost`: too large, or not to be read; `attributes`: only they are
+ * kept, on an empty file, or there were none (number 0).
+ */
+export type Kept = 'link' | 'copy' | 'empty' | 'lost' | 'made' | 'attributes' | 'none'
 
 /** What was there before the change: of a rename, at its target. */
 export interface Before {
@@ -60,6 +63,7 @@ const KEPT: readonly (readonly [bit: number, kept: Kept])[] = [
   [4, 'empty'],
   [8, 'lost'],
   [16, 'made'],
+  [32, 'attributes'],
 ]
 
 const GROUP = 64

@@ -11,11 +11,13 @@ import {
   mkdirSync,
   openSync,
   unlinkSync,
+  writeFileSync,
   writeSync,
 } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
 import { encodePath } from '../files/path-bytes.ts'
 import { errorCode } from '../system/fault.ts'
+import { copyAttributes, hasAttributes } from '../system/file-addon.ts'
 import type { ChangeKeeper } from '../system/guarded/keeper.ts'
 import {
   type FileTime,
@@ -106,6 +108,14 @@ export class Keeper implements ChangeKeeper {
     this.#write('renamed', path, {}, { other })
   }
 
+  /** Extended attributes will be changed. */
+  willSetAttributes(path: string, at: string = path): void {
+    const stat = lookAt(at)
+    this.#told = stat ? 1 : 0
+    this.#keptFor = null
+    if (stat) this.#write('mode', path, { stat, ...this.#attributes(at, stat.isDirectory()) })
+  }
+
   /** Mode or times will be changed. */
   willSetMode(path: string, at: string = path): void {
     const stat = lookAt(at)
@@ -134,7 +144,8 @@ export class Keeper implements ChangeKeeper {
   /** What may be swapped for something else meanwhile is kept only if it still is what was looked at. */
   #keep(path: string, stat: BigIntStats): { stat: BigIntStats; kept: Kept; number: number } {
     this.#keptFor = null
-    if (stat.isDirectory()) return { stat, kept: 'none', number: 0 }
+    if (stat.isDirectory())
+      return { stat, ...(hasAttributes(raw(path)) ? this.#attributes(path, true) : { kept: 'none', number: 0 }) }
     const number = ++this.#last
     try {
       const name = this.#nameOf(number)
@@ -148,6 +159,20 @@ export class Keeper implements ChangeKeeper {
     }
     if (stat.isFile() && stat.size === 0n) return { stat, kept: 'empty', number: 0 }
     return { stat, kept: stat.isFile() && this.#copy(path, number, stat) ? 'copy' : 'lost', number }
+  }
+
+  #attributes(path: string, isFolder: boolean): { kept: Kept; number: number } {
+    const number = ++this.#last
+    const name = this.#nameOf(number)
+    try {
+      // Only a folder can have the attributes of one.
+      if (isFolder) mkdirSync(name, { mode: 0o700 })
+      else writeFileSync(name, '', { flag: 'wx', mode: 0o600 })
+      copyAttributes(raw(path), Buffer.from(name))
+      return { kept: 'attributes', number }
+    } catch {
+      return { kept: 'lost', number }
+    }
   }
 
   #nameOf(number: number): string {
@@ -165,6 +190,7 @@ export class Keeper implements ChangeKeeper {
         if (fstatSync(fd, { bigint: true }).ino !== stat.ino) return false
         const source = process.platform === 'linux' ? `/proc/self/fd/${fd}` : raw(path)
         copyFileSync(source, this.#nameOf(number), COPYFILE_EXCL | COPYFILE_FICLONE)
+        copyAttributes(Buffer.from(source), Buffer.from(this.#nameOf(number)))
         return true
       } finally {
         closeSync(fd)

@@ -16,10 +16,10 @@ import {
 } from 'node:fs'
 import { join, posix } from 'node:path'
 import { errorCode } from '../system/fault.ts'
-import { setFileTime } from '../system/file-times.ts'
+import { copyAttributes, setFileTime } from '../system/file-addon.ts'
 import type { CallStore } from './call-store.ts'
 import { HeldPlaces, MovedPlace } from './held-place.ts'
-import { type FileTime, type Journal, type JournalRecord, keptName } from './journal.ts'
+import { type FileTime, type Journal, type JournalRecord, type Kept, keptName } from './journal.ts'
 import { Keeper } from './keeper.ts'
 import { netChanges } from './net-changes.ts'
 
@@ -108,6 +108,8 @@ export function undoCall(store: CallStore, id: string, { force = false, onProgre
   return { id: undo.id, conflicts, failed: replay.failed, steps: replay.steps }
 }
 
+/** Something that has none. */
+const NO_ATTRIBUTES = Buffer.from('/proc/self/comm')
 const FORMAT = 0o170000
 const FOLDER = 0o040000
 const LINK = 0o120000
@@ -201,6 +203,7 @@ class Replay {
     if ((before.mode & FORMAT) === FOLDER) {
       this.#keeper.willMake(path)
       mkdirSync(this.#places.at(path))
+      this.#setAttributes(path, kept, number)
       this.#dress(path, before.mode, before.time)
       return
     }
@@ -214,7 +217,16 @@ class Replay {
         constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL,
       )
     else return
+    this.#setAttributes(path, kept, number)
     this.#dress(path, before.mode, before.time)
+  }
+
+  /** A copy has the attributes of what it was made from. */
+  #setAttributes(path: string, kept: Kept, number: number): void {
+    if ((kept !== 'copy' && kept !== 'attributes') || process.platform !== 'linux') return
+    if (number === 0) this.#places.withFile(path, (place) => copyAttributes(NO_ATTRIBUTES, place))
+    else
+      this.#places.withFile(path, (place) => copyAttributes(Buffer.from(join(this.#folder, keptName(number))), place))
   }
 
   #link(path: string, number: number): boolean {
@@ -280,12 +292,17 @@ class Replay {
       if (kept === 'empty') writeFileSync(place, '')
       else copyFileSync(join(this.#folder, keptName(number)), place, constants.COPYFILE_FICLONE)
     })
+    this.#setAttributes(path, kept, number)
     this.#dress(path, before.mode, before.time)
   }
 
-  #setMode(path: string, { before }: JournalRecord): void {
+  #setMode(path: string, { before, kept, number }: JournalRecord): void {
     if (this.#absent.has(path) || !this.#look(path)) return
-    this.#keeper.willSetMode(path)
+    if (kept === 'lost') throw Object.assign(new Error('not kept'), { code: 'NOT-KEPT' })
+    if (kept === 'attributes') {
+      this.#keeper.willSetAttributes(path)
+      this.#setAttributes(path, kept, number)
+    } else this.#keeper.willSetMode(path)
     this.#dress(path, before.mode, before.time)
   }
 

@@ -74,3 +74,16 @@ function shortened(message: Message, limit: number): Message {
     parts: message.parts.map((part) => (part.type === 'text' ? { ...part, text: cut(part.text) } : part)),
   }
 }
+
+/** A conversation as one text, calls and results included. */
+export function toldAsText(messages: readonly Message[]): Message {
+  const lines = messages.flatMap((message): string[] => {
+    if (message.role === 'results') return message.results.map(({ name, text }) => `Result of ${name}: ${text}`)
+    const who = message.role === 'user' ? 'User' : 'You'
+    return message.parts.flatMap((part): string[] => {
+      if (part.type === 'text') return [`${who}: ${part.text}`]
+      return part.type === 'call' ? [`You called ${part.name}: ${JSON.stringify(part.input)}`] : []
+    })
+  })
+  return { role: 'user', parts: [{ type: 'text', text: `Our conversation so far:\n\n${lines.join('\n\n')}` }] }
+}

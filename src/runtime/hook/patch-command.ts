@@ -2,6 +2,7 @@
 
 import { evaluate } from '../../policy/evaluate.ts'
 import { messageOf } from '../../system/fault.ts'
+import type { ChangeKeeper } from '../../system/guarded/keeper.ts'
 import type { PatchContext } from '../../tools/patch/apply-patch.ts'
 import { InputError, type ToolOutput } from '../../tools/tool.ts'
 import { bareCall, checkedPaths } from '../decide/resolve-call.ts'
@@ -29,8 +30,13 @@ export function asPatch(call: HookCall): HookCall {
   return patch === null ? call : { kind: 'tool', tool: 'apply_patch', input: { patch } }
 }
 
-/** Applies a patch that was allowed; one that does not fit changes nothing, and says why. */
-export async function applyAllowed(judge: HookJudge, read: ReadCall, signal: AbortSignal): Promise<ToolOutput> {
+/** Applies a patch that was allowed; one that does not fit changes nothing, and says why. `keeper` is told of each change before it is made. */
+export async function applyAllowed(
+  judge: HookJudge,
+  read: ReadCall,
+  signal: AbortSignal,
+  keeper: ChangeKeeper,
+): Promise<ToolOutput> {
   const { call, touches } = read
   if (call.kind !== 'tool' || 'denied' in touches) throw new TypeError('a patch that was not allowed')
   const [{ applyPatch }, { openGuardedFiles }] = await Promise.all([
@@ -48,7 +54,7 @@ export async function applyAllowed(judge: HookJudge, read: ReadCall, signal: Abo
       const facts = { ...bareCall('apply_patch'), reads: [{ given: path, path }] }
       return { verdict: evaluate(judge.loaded.policy, judge.session, facts).decision }
     },
-    files: openGuardedFiles(),
+    files: openGuardedFiles(undefined, keeper),
     signal,
   }
   try {

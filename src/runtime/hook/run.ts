@@ -7,6 +7,7 @@ import type { Sourced } from '../../policy/policy.ts'
 import { createRedactor } from '../../scan/redact/redact.ts'
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
+import { isOwnDirectory } from '../../system/state.ts'
 import type { ToolOutput } from '../../tools/tool.ts'
 import { openBackend } from '../command/open-runner.ts'
 import { openCommands } from '../command/port.ts'
@@ -16,6 +17,7 @@ import type { LoadedPolicy } from '../policy/load.ts'
 import { openRecord } from '../record/open.ts'
 import type { CallRecord } from '../record/recorder.ts'
 import { runToolCall, type Stages } from '../run-tool-call.ts'
+import { KeptChanges } from '../session/kept-changes.ts'
 import { placingPolicy } from '../session/policy.ts'
 import { reachOf } from '../session/reach.ts'
 import { HeldOutput } from './held-output.ts'
@@ -28,6 +30,8 @@ export interface HookRun {
   readonly host: string
   readonly root: string
   readonly session: string | null
+  /** Folders of the host's that hold what belongs to the session. */
+  readonly folders?: readonly string[]
   readonly command: string
   /** A person was asked about this very command, in the host, and it came here: what the yes opens is there. */
   readonly agreed?: boolean
@@ -45,7 +49,9 @@ export type HookRunResult =
 /** Runs it. An ask was answered in the host before it came here; a deny is never answered. */
 export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
   const { machine, files, host, root, session, command, undo = false, readOnly = false } = request
-  const place = { machine, files, host, root, session, exact: true, cwd: machine.cwd, shell: true, inside: false }
+  const hostFolders = (request.folders ?? []).filter((path) => isOwnDirectory(path) && files.canonical(path) === path)
+  const around = { machine, files, host, root, session, hostFolders }
+  const place = { ...around, exact: true, cwd: machine.cwd, shell: true, inside: false }
   const opened = await openHookJudge(place)
   if ('closed' in opened) return { denied: opened.closed }
   const { judge } = opened
@@ -68,6 +74,11 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
   })
   const recorder = openRecord(judge.loaded, machine, { by: 'host', host, session })
   const outcomes: RunOutcome[] = []
+  const kept = new KeptChanges(machine.stateDir, () => ({
+    roots: [judge.loaded.root],
+    what: `apply_patch ${read[0]?.touches && 'writes' in read[0].touches ? read[0].touches.writes.map(({ given }) => given).join(' ') : ''}`,
+    ...(session !== null && { session }),
+  }))
   const call = asPatch({ kind: 'tool', tool: 'bash', input: { command } }) as HookCall & { kind: 'tool' }
   const isPatch = call.tool === 'apply_patch'
   let read: readonly ReadCall[] = []
@@ -93,16 +104,19 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
     },
     run: async ([call], decision, signal) => {
       if (isPatch) {
-        const { text, isError = false } = await applyAllowed(judge, call!, signal)
+        const { text, isError = false } = await applyAllowed(judge, call!, signal, kept)
         return { text, exitCode: isError ? 1 : 0, isError, notes: [] }
       }
       const { relies } = decision
       const resolve = (given: string): string =>
         files.canonical(posix.resolve(machine.cwd, atHome(given, machine.home)))
       const timeoutMs = seconds === null ? Number.POSITIVE_INFINITY : seconds * 1000
+      const reach = reachOf(decision, request.agreed === true, call!.facts, resolve, files)
+      // A folder of the session that the command names is there to be read.
+      const readOnly = [...reach.readOnly, ...hostFolders.filter((path) => command.includes(path))]
       const port = commands.forCall({
         decided: { command, facts: call!.facts, ...(undo ? { relies: 'undo' as const } : relies && { relies }) },
-        reach: reachOf(decision, request.agreed === true, call!.facts, resolve, files),
+        reach: { ...reach, readOnly },
         heard: (outcome) => void outcomes.push(outcome),
       })
       const { exitCode, notes } = await port.run(command, { cwd: files.canonical(machine.cwd), timeoutMs, signal })
@@ -113,7 +127,8 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
     scan: (_, output) => ({ output, notes: output.notes, injection: null }),
     tainted: () => {},
     end: async (record, result) => {
-      recorder.end(record, result, outcomes)
+      const changes = kept.end()
+      recorder.end(record, result, outcomes, changes ? [changes] : [])
       const facts = read[0]?.facts ?? null
       if (admitted && 'probe' in admitted && result.status === 'done')
         await judge.history?.note(admitted, outcomeOf(result, facts))

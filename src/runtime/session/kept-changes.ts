@@ -13,7 +13,7 @@ export interface CallChanges extends NetChanges {
 export interface KeptCallAbout {
   readonly roots: readonly string[]
   readonly what: string
-  readonly session: string
+  readonly session?: string
 }
 
 const MAX_NAME = 200

@@ -99,6 +99,9 @@ export const REFUSED_CALLS: readonly RefusedCall[] = [
     'ENOSYS',
     'its mode lies in memory, out of sight, and may make setuid files; openat remains',
   ),
+  row('setxattrat', 463, 463, 'ENOSYS', 'its arguments lie in memory, out of sight; setxattr remains'),
+  row('removexattrat', 466, 466, 'ENOSYS', 'beside setxattrat; removexattr remains'),
+  row('file_setattr', 469, 469, 'ENOSYS', 'its arguments lie in memory, out of sight'),
   row('memfd_secret', 447, 447, 'ENOSYS', 'memory that nobody else can look at'),
 ]
 
@@ -133,6 +136,12 @@ export const CHANGING_CALLS: readonly ChangingCall[] = [
   changing('futimesat', 261, null),
   changing('utimensat', 280, 88),
   changing('umask', 95, 166),
+  changing('setxattr', 188, 5),
+  changing('lsetxattr', 189, 6),
+  changing('fsetxattr', 190, 7),
+  changing('removexattr', 197, 14),
+  changing('lremovexattr', 198, 15),
+  changing('fremovexattr', 199, 16),
 ]
 
 /** Calls that only look or run, sent to the init as well where it is to tell what a command looks for (native/learn.c has the same list). */

@@ -214,11 +214,62 @@ describe.each(usersToTest())('the resident of $name', (user) => {
     ['no new privileges', ['setpriv', '--no-new-privs']],
     ['another limit', ['sh', '-c', 'ulimit -n 512; exec "$@"', 'sh']],
     ['another priority', ['nice', '-n', '5']],
+    ['another urgency', ['chrt', '-b', '0']],
+    ['another share of the disk', ['ionice', '-c', '3']],
+    ['another layout of memory', ['setarch', '-R']],
   ])('serves nobody with %s', async (_, under) => {
     await world.ready(open)
     const before = world.coldStarts()
     expect(world.hook(closed, 'echo secret', { under }).decision).toBe('deny')
     expect(world.coldStarts()).toBe(before + 1)
+  })
+
+  it('gives a command all that a process of its own would have', async () => {
+    const plain = world.folder('compared')
+    copyFileSync(join(import.meta.dirname, 'surroundings.sh'), join(plain, 'surroundings.sh'))
+    const seen = (more = {}) =>
+      world.call(['run', '--', 'sh', 'surroundings.sh'], {
+        cwd: plain,
+        env: { LANG: 'C.UTF-8', TZ: 'Asia/Tokyo' },
+        under: ['sh', '-c', 'trap "" HUP; umask 027; exec "$@" 9</dev/null', 'sh'],
+        ...more,
+      })
+    await world.ready(open)
+    const warm = await inTime(seen)
+    const cold = seen({ env: { LANG: 'C.UTF-8', TZ: 'Asia/Tokyo', CORDON_RESIDENT: 'off' } })
+    expect(warm).toEqual(cold)
+    expect(warm.out).toContain('Umask:\t0027')
+    for (const part of ['limits', 'mounts', 'descriptors', 'variables']) expect(warm.out).toContain(`== ${part}\n`)
+  })
+
+  it('serves nobody who cannot look into it, whatever they say', async () => {
+    const plain = world.folder('asked')
+    const ask = async (...more: string[]) => {
+      await world.ready(open)
+      const words = ['ask', world.socket(), ...world.program, world.client, ...more]
+      const env = Object.entries(world.env()).map(([name, value]) => `${name}=${value}`)
+      return (
+        await world.startOther([
+          'sh',
+          '-c',
+          'cd "$1" && shift && exec "$@"',
+          'sh',
+          plain,
+          'env',
+          '-i',
+          ...env,
+          stranger,
+          ...words,
+        ]).ended
+      ).out
+    }
+    // The greeting is right to the letter: without a wall it is served.
+    expect(await ask()).toBe('fetched, served\n')
+    expect(existsSync(join(plain, 'stolen.txt'))).toBe(true)
+    rmSync(join(plain, 'stolen.txt'))
+    // A user cannot put up a wall without the mark that is looked for as well.
+    expect(await ask('walled')).toBe(user.uid === 0 ? 'forged, nothing begun\n' : 'no way there\n')
+    expect(existsSync(join(plain, 'stolen.txt'))).toBe(false)
   })
 
   it('cannot be called from inside a sandbox, even where the socket is in sight', async () => {

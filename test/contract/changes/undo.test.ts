@@ -48,6 +48,58 @@ it.each([0, 65534])('puts back more files than one folder of kept ones holds, wh
   expect(restored).toEqual(before)
 })
 
+/** Attributes and access lists of every entry below the working directory. */
+const LOOK = `import os
+for top, folders, files in os.walk('.'):
+  for name in sorted(['.'] + files):
+    path = os.path.join(top, name)
+    print(path, oct(os.stat(path).st_mode), sorted((key, os.getxattr(path, key)) for key in os.listxattr(path)))`
+const ACL =
+  "lambda user: bytes.fromhex('02000000' '01000700ffffffff' '02000600') + user.to_bytes(4, 'little') + bytes.fromhex('04000400ffffffff' '10000600ffffffff' '20000400ffffffff')"
+const DRESS = `import os
+acl = ${ACL}
+os.makedirs('gone')
+for name in ['set', 'written', 'gone/file', 'plain', 'moved']: open(name, 'w').write(name)
+for name in ['set', 'written', 'gone/file', 'gone', 'moved']:
+  os.setxattr(name, 'user.one', b'old')
+  os.setxattr(name, 'system.posix_acl_access', acl(os.getuid()))
+os.setxattr('gone', 'system.posix_acl_default', acl(os.getuid()))`
+const CHANGE = `import os, shutil
+os.umask(0o777)
+os.setxattr('set', 'user.one', b'new'); os.setxattr('set', 'user.two', b'new'); os.removexattr('set', 'system.posix_acl_access')
+os.setxattr('plain', 'user.one', b'new')
+fd = os.open('moved', os.O_RDONLY); os.removexattr(fd, 'user.one'); os.rename('moved', 'elsewhere')
+open('written', 'w').write('changed'); os.chmod('written', 0o600)
+shutil.rmtree('gone'); os.umask(0o022); os.mkdir('gone'); os.setxattr('gone', 'user.one', b'mine')`
+
+it.each([0, 65534])('puts back attributes and access lists, and redoes it (uid %i)', (uid) => {
+  const own = makePlace(uid)
+  const python = (script: string, held: boolean, folder: string | null = null) =>
+    runInside(own, ['/usr/bin/env', 'python3', '-c', script], { held, uid, folder })
+  const look = () => python(LOOK, false).out
+  expect(python(DRESS, false)).toMatchObject({ status: 0 })
+  const before = look()
+  const { id, folder } = own.store.begin({ roots: [own.project], what: 'attributes' })
+  if (uid !== 0) execFileSync('chown', ['-R', `${uid}:${uid}`, own.base])
+  const changed = python(CHANGE, true, folder)
+  const after = look()
+  const undone = undoCall(own.store, id)
+  // This process is root, and what it makes is root's.
+  if (uid !== 0) execFileSync('chown', ['-R', `${uid}:${uid}`, own.project])
+  const restored = look()
+  const redone = undoCall(own.store, undone.id!, { force: true })
+  if (uid !== 0) execFileSync('chown', ['-R', `${uid}:${uid}`, own.project])
+  const again = look()
+  own.remove()
+  expect(changed).toMatchObject({ status: 0, errors: '' })
+  expect(undone).toMatchObject({ conflicts: [], failed: [] })
+  expect(after).not.toBe(before)
+  expect(before).toContain('posix_acl_default')
+  expect(restored).toBe(before)
+  expect(redone).toMatchObject({ failed: [] })
+  expect(again).toBe(after)
+})
+
 it('refuses to overwrite what changed since, and does it when told', () => {
   furnishProject(place)
   const { id, folder } = place.store.begin({ roots: [place.project], what: 'write' })

@@ -211,7 +211,7 @@ describe('the rewrite', () => {
       ].concat('/bin/bash', '-c', rewritten('touch ran-anyway')),
       { cwd: project, env: environment(), encoding: 'utf8' },
     )
-    expect([ran.status, ran.stderr]).toEqual([125, expect.stringContaining('sandbox_workspace_write')])
+    expect([ran.status, ran.stderr]).toEqual([125, expect.stringContaining('cordon install codex')])
     expect(ran.stderr).toContain(join(base, 'home/.local/state/cordon'))
     expect(existsSync(join(project, 'ran-anyway'))).toBe(false)
   })

@@ -1,6 +1,6 @@
 /** What a hook lets pass because undo covers it runs only with undo, however the command came to be wrapped. */
 
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { UndoCover } from '../../../src/runtime/decide/undo-cover.ts'
@@ -27,7 +27,7 @@ async function rewritten(command: string): Promise<string> {
   return JSON.parse((await ask(command)).stdout).hookSpecificOutput.updatedInput.command
 }
 
-function run(undo: boolean): Promise<HookRunResult> {
+function run(undo: boolean, command = COMMAND): Promise<HookRunResult> {
   const { machine, project: root } = world
   const io = { stdin: 'none', stdout: 'discard', stderr: 'discard' } as const
   return runHookCommand({
@@ -36,7 +36,8 @@ function run(undo: boolean): Promise<HookRunResult> {
     host: 'claude-code',
     session: 's',
     root,
-    command: COMMAND,
+    command,
+    agreed: command !== COMMAND,
     undo,
     io,
   })
@@ -63,6 +64,27 @@ it('is run, and put back', async () => {
   const undo = new ProjectUndo(world.machine)
   expect(undo.undo(undo.calls()[0]!, false)).toMatchObject({ conflicts: [], failed: [] })
   expect(existsSync(join(world.project, 'lost/a.txt'))).toBe(true)
+})
+
+it('keeps what a patch in a command changes', async () => {
+  const lines = [
+    '*** Begin Patch',
+    '*** Update File: lost/a.txt',
+    '@@',
+    '-precious',
+    '+other',
+    '*** Add File: lost/b.txt',
+    '+b',
+  ]
+  const patch = ["apply_patch <<'EOF'", ...lines, '*** End Patch', 'EOF', ''].join('\n')
+  const text = () => readFileSync(join(world.project, 'lost/a.txt'), 'utf8')
+  expect(await run(false, patch)).toMatchObject({ exitCode: 0 })
+  expect(text()).toBe('other\n')
+  const undo = new ProjectUndo(world.machine)
+  const call = undo.calls()[0]!
+  expect(call.about).toMatchObject({ what: 'apply_patch lost/a.txt lost/b.txt', session: 's' })
+  expect(undo.undo(call, false)).toMatchObject({ conflicts: [], failed: [] })
+  expect([text(), existsSync(join(world.project, 'lost/b.txt'))]).toEqual(['precious\n', false])
 })
 
 it('is asked about where undo was seen not to cover it; what passed before does not run', async () => {

@@ -2,7 +2,7 @@
 
 import { containerRules } from '../rules/containers.ts'
 import type { Program, ProgramTable, Verbs } from '../spec.ts'
-import { controls, remote } from '../wrap.ts'
+import { remote } from '../wrap.ts'
 
 export function cloudPrograms(): ProgramTable {
   const cloud: Verbs = {
@@ -202,23 +202,6 @@ export function cloudPrograms(): ProgramTable {
           run: 'words',
         },
       ],
-    },
-    op: {
-      ...cloudKind,
-      wraps: controls,
-      effects: `
-  local        | completion, whoami, --version |  |
-  remote-read  | item list, vault list, account list, user list, group list |  | reads from a vault
-  remote-write | read, inject, item get, document get |  | prints a secret`,
-      verbs: { at: 'a vault' },
-    },
-    doppler: {
-      ...cloudKind,
-      wraps: controls,
-      effects: `
-  remote-write | secrets |  | prints secrets
-  local        | configure, setup, completion |  |`,
-      verbs: { at: 'a vault' },
     },
   }
 }

@@ -145,6 +145,7 @@ export function clusterPrograms(): ProgramTable {
   remote-read  | auth, wait, events, rollout status, rollout history |  | reads a cluster
   local        | config view, config get-contexts, config current-context, config get-clusters, config get-users |  |
   local        | config use-context, config set-context, config use, completion, kustomize, help, plugin, options |  |
+  remote-write | get secret, get secrets | -o --output --template | prints secrets
   destructive  | replace | --force | deletes from a cluster`,
       verbs: {
         at: 'a cluster',
@@ -235,6 +236,7 @@ export function clusterPrograms(): ProgramTable {
     vagrant: {
       ...vagrantKind,
       effects: `
+  destructive  | destroy, box remove |  | deletes a machine
   remote-write | ssh |  | runs commands on machines`,
     },
     packer: {
@@ -247,7 +249,24 @@ export function clusterPrograms(): ProgramTable {
       effects: `
   remote-write | * |  | runs commands on machines`,
     },
-    multipass: vagrantKind,
+    multipass: {
+      ...vagrantKind,
+      effects: `
+  destructive  | delete, purge |  | deletes a machine`,
+    },
+    'kind k3d': {
+      partial: true,
+      effects: `
+  destructive  | delete cluster, delete clusters, cluster delete, cluster rm, node delete |  | deletes a cluster`,
+    },
+    'helmfile talosctl': {
+      partial: true,
+      verbs: {
+        at: 'a cluster',
+        local: 'version help completion deps repos init cache write-values gen',
+        reads: 'dashboard dmesg',
+      },
+    },
     pulumi: {
       effects: `
   remote-read  | preview, pre, stack ls, stack output, stack export, stack history, stack graph, stack select |  | reads infrastructure

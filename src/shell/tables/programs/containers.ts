@@ -257,7 +257,20 @@ export function containerPrograms(): ProgramTable {
   remote-write | copy |  | changes a container registry or a cluster
   destructive  | delete |  | deletes containers, images or volumes`,
     },
-    'crictl ctr runc crun lxc incus': buildahKind,
+    'crictl ctr runc crun': buildahKind,
+    'lxc incus': {
+      ...buildahKind,
+      effects: `
+  destructive  | delete, rm, image delete, storage delete, network delete |  | deletes a machine`,
+    },
+    'crane regctl oras': {
+      partial: true,
+      verbs: {
+        at: 'a container registry',
+        local: 'version help completion',
+        reads: 'manifest digest pull blob catalog',
+      },
+    },
     nsenter: {
       ...buildahKind,
       wraps: [

@@ -77,7 +77,8 @@ export function publishingPrograms(): ProgramTable {
     nuget: {
       partial: true,
       effects: `
-  remote-write | push |  | publishes a package`,
+  remote-write | push |  | publishes a package
+  destructive  | delete |  | takes a package away`,
     },
     'semantic-release release-it np release-please': {
       partial: true,

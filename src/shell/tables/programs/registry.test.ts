@@ -30,6 +30,15 @@ describe('the program tables', () => {
     expect(unknown).toEqual([])
   })
 
+  test('look at the words of a wrapper that has an effect of its own', () => {
+    const blind = listPrograms().filter(
+      ([, { effects, verbs, wraps = [] }]) =>
+        (effects !== undefined || verbs !== undefined) &&
+        wraps.some(({ sub, inspect }) => sub === undefined && !inspect),
+    )
+    expect(blind.map(([name]) => name)).toEqual([])
+  })
+
   test('start every name of an option with a dash or a plus', () => {
     const odd = all.flatMap(([path, spec]) =>
       [...compileSpec(spec).rows.keys()].filter((name) => !/^[-+]/.test(name)).map((name) => `${path}: ${name}`),

@@ -19,6 +19,7 @@ import { networkPrograms } from './network.ts'
 import { publishingPrograms } from './publishing.ts'
 import { pythonPrograms } from './python.ts'
 import { rarePrograms } from './rare.ts'
+import { secretStorePrograms } from './secret-stores.ts'
 import { servicePrograms } from './services.ts'
 import { systemPrograms } from './system.ts'
 import { textPrograms } from './text.ts'
@@ -51,6 +52,7 @@ const tables: readonly (() => ProgramTable)[] = [
   forgePrograms,
   publishingPrograms,
   servicePrograms,
+  secretStorePrograms,
 ]
 
 /** Every listed name with its row, in the order of the tables; a test holds that no name is listed twice. */

@@ -224,10 +224,10 @@ export function systemPrograms(): ProgramTable {
   -u --local-user -r --recipient --passphrase --pinentry-mode --batch-size --digest-algo --cipher-algo <text>
   --gen-key --full-generate-key --quick-generate-key --delete-keys --delete-secret-keys --edit-key --import --sign-key !system # changes keys`,
       operands: 'read*',
+      effects: `
+  remote-write | * | --export-secret-keys --export-secret-subkeys | prints secret keys
+  destructive  | * | --delete-secret-keys --delete-secret-and-public-key | deletes keys`,
     },
-    'gpg2 gpg-agent gpgconf gpg-connect-agent age-keygen pass secret-tool keyring security keyctl kinit': changes(
-      'works with keys and passwords',
-    ),
     age: {
       options: '\n  -o --output <output>\n  -i --identity -R --recipients-file <read>\n  -r --recipient <text>',
       operands: 'read',
@@ -259,7 +259,15 @@ export function systemPrograms(): ProgramTable {
     'xclip xsel pbpaste wl-paste pbcopy wl-copy clip.exe': changes('reads or changes the clipboard'),
     'vim vi nvim view vimdiff ex rvim gvim neovim ed red emacs emacsclient nano pico joe jed micro hx helix kak mcedit mg ne acme kate gedit mousepad subl atom code code-insiders cursor idea pycharm':
       changes('is an editor that can run any command', 'code'),
-    'mc ranger nnn vifm lf broot fzf sk peco percol dialog whiptail': {
+    mc: {
+      options: '\n  -c <run>',
+      operands: 'auto*',
+      // Two programs have this name: a file manager, and the client of an object store.
+      effects: `
+  destructive  | rm, rb, mirror |  | deletes from an object store
+  remote-write | cp, mv, mb, put, pipe, admin, anonymous, ilm, policy, tag |  | changes an object store`,
+    },
+    'ranger nnn vifm lf broot fzf sk peco percol dialog whiptail': {
       options:
         '\n  --preview --bind --become --command --cmd -c <run>\n  --listen --listen-unsafe [run] # lets others send actions, which run programs\n  -e -f -q -m <text>',
       operands: 'auto*',

@@ -105,7 +105,7 @@ export function wrapperPrograms(): ProgramTable {
         },
       ],
     },
-    'ifne pee fakeroot eatmydata nocache firejail proxychains proxychains4 torsocks torify tsocks dbus-launch cpulimit numactl faketime systemd-cat systemd-inhibit i386 x86_64 uname26 prlimit cgexec softlimit chpst setlock lockf aa-exec cset rlwrap ts-node-wrap dotenvx infisical chamber aws-vault with-contenv gosu tini dumb-init catatonit env-cmd runcon nsjail flatpak-spawn daemonize apptainer singularity start-server-and-test watchexec reflex scan-build intercept-build compiledb kcov samply py-spy austin heaptrack nsys nvprof xterm uxterm urxvt gnome-terminal konsole alacritty kitty foot wezterm cage weston run-one retry su-exec s6-setuidgid s6-softlimit uclampset coresched daemon proot fakechroot teller with-env steam-run chruby-exec noglob nocorrect':
+    'ifne pee fakeroot eatmydata nocache firejail proxychains proxychains4 torsocks torify tsocks dbus-launch cpulimit numactl faketime systemd-cat systemd-inhibit i386 x86_64 uname26 prlimit cgexec softlimit chpst setlock lockf aa-exec cset rlwrap ts-node-wrap dotenvx with-contenv gosu tini dumb-init catatonit env-cmd runcon nsjail flatpak-spawn daemonize apptainer singularity start-server-and-test watchexec reflex scan-build intercept-build compiledb kcov samply py-spy austin heaptrack nsys nvprof xterm uxterm urxvt gnome-terminal konsole alacritty kitty foot wezterm cage weston run-one retry su-exec s6-setuidgid s6-softlimit uclampset coresched daemon proot fakechroot with-env steam-run chruby-exec noglob nocorrect':
       { partial: true, wraps: controls },
     'ccache sccache icecc': {
       partial: true,
@@ -303,6 +303,8 @@ export function wrapperPrograms(): ProgramTable {
     bwrap: { partial: true, wraps: [{ hazard: traced('bwrap'), run: 'words' }] },
     'minikube colima': {
       partial: true,
+      effects: `
+  destructive  | delete |  | deletes a machine or a cluster`,
       wraps: [
         {
           sub: 'ssh',
@@ -319,6 +321,8 @@ export function wrapperPrograms(): ProgramTable {
     },
     limactl: {
       partial: true,
+      effects: `
+  destructive  | delete, rm, factory-reset |  | deletes a machine or a cluster`,
       wraps: [
         {
           sub: 'shell',
@@ -367,6 +371,9 @@ export function wrapperPrograms(): ProgramTable {
     'rbenv pyenv nodenv': { partial: true, wraps: [{ sub: 'exec', run: 'words' }] },
     sops: {
       partial: true,
+      effects: `
+  remote-write | decrypt, exec-env, exec-file |  | prints a secret
+  remote-write | * | -d --decrypt | prints a secret`,
       wraps: [
         {
           sub: 'exec-env',
