@@ -372,6 +372,7 @@ const TOOLS: Section = {
       doc: 'False: the tool is not offered.',
       spec: 'T2',
       merge: 'later',
+      organisation: 'false',
     },
     {
       name: 'require_confirmation',
@@ -380,6 +381,7 @@ const TOOLS: Section = {
       doc: 'True asks before every call.',
       spec: 'P5, T2',
       merge: 'later',
+      organisation: 'true',
     },
     { name: 'timeout', type: SECONDS, default: null, doc: 'How long a call may take.', spec: 'T2', merge: 'later' },
     {
