@@ -182,6 +182,7 @@ export class CommandRunner {
     const shown = [
       ...baseline[commandFs.value],
       ...this.#placement.reads,
+      ...this.#placement.links,
       ...this.#existing([...furnished.reads, ...furnished.writes]),
       ...carried,
     ]
@@ -337,7 +338,8 @@ export class CommandRunner {
     const furnished = furnish(applied, { home: this.#machine.home, registries: this.#loaded.registries })
     const shown = door ? [...furnished.reads, door.directory] : furnished.reads
     const carried = placeCarried(this.#loaded.policy, request.paths, this.#files)
-    const reads = [...this.#placement.reads, ...this.#existing(shown), ...carried]
+    const { links } = this.#placement
+    const reads = [...this.#placement.reads, ...links, ...this.#existing(shown), ...carried]
     const own = arrangement ? [arrangement.temporary] : []
     const writes = [...this.#placement.writes, ...this.#existing(furnished.writes), ...carried, ...own]
     const shows = this.#backend.capabilities.has('stand-ins')

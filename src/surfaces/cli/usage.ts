@@ -498,11 +498,12 @@ export const commands: readonly CommandRow[] = [
     name: 'mcp',
     summary: 'Serve the guarded tools over MCP, or put a guard around other MCP servers.',
     usage:
-      'cordon mcp [--root DIR]\n  cordon mcp --http [--port N]\n  cordon mcp wrap [--name NAME] -- SERVER ARG…\n  cordon mcp wrap [--name NAME] [--config FILE]',
+      'cordon mcp [--root DIR]\n  cordon mcp --http [--port N] [--token-file FILE]\n  cordon mcp wrap [--name NAME] -- SERVER ARG…\n  cordon mcp wrap [--name NAME] [--config FILE]',
     flags: [
       root,
       { name: '--http', about: 'Streamable HTTP on loopback instead of stdio.' },
       { name: '--port', value: 'N', about: 'The port (any free one).' },
+      { name: '--token-file', value: 'FILE', about: 'With --http: the token to ask for, instead of a new one.' },
       {
         name: '--name',
         value: 'NAME',
