@@ -13,6 +13,8 @@ import { driveInside } from '../test/agents/inside.ts'
 import { runMcp } from '../test/agents/mcp.ts'
 import { installMcp } from '../test/agents/mcp-install.ts'
 import { cache, cordon, findable, install, programOf, runProgram } from '../test/agents/program.ts'
+import { SCENARIOS, type Scenario } from '../test/agents/scenarios.ts'
+import { asNobody, inSession } from '../test/agents/session.ts'
 
 /** Hooks for the user instead of the project. */
 const user = process.argv.includes('--user')
@@ -208,8 +210,9 @@ async function drive(agent: Agent, guarded: boolean): Promise<readonly string[]>
 const wanted = process.argv.slice(2).filter((word) => !word.startsWith('--'))
 /** Also without Cordon: there every attack has to happen, or the test could not fail. */
 const control = process.argv.includes('--control')
-/** One way alone: `--hooked` or `--inside`. */
-const only = ['hooked', 'inside'].find((way) => process.argv.includes(`--${way}`))
+/** One way alone: `--hooked`, `--inside` or `--matrix`; of the last one row by `--row=NAME`, and as another user by `--as-user`. */
+const row = process.argv.find((word) => word.startsWith('--row='))?.slice('--row='.length)
+const only = ['hooked', 'inside', 'matrix'].find((way) => process.argv.includes(`--${way}`))
 let ran = 0
 let failed = 0
 if (wanted.includes('mcp') || (wanted.length === 0 && only === undefined)) {
@@ -228,13 +231,44 @@ for (const agent of agents.filter(({ name }) => wanted.length === 0 || wanted.in
     ['hooked', drive],
     ['inside', driveInside],
   ] as const) {
-    if (only !== undefined && only !== way) continue
+    if (asNobody || (only !== undefined && only !== way)) continue
     for (const guarded of control ? [false, true] : [true]) {
       const problems = await how(agent, guarded)
       ran++
       if (problems.length > 0) failed++
       const place = guarded ? (way === 'hooked' ? 'with Cordon’s hook' : 'in cordon run') : `bare, for ${way}`
       console.log(`${agent.name} ${place}: ${problems.length === 0 ? 'as it should be' : problems.join('; ')}`)
+    }
+  }
+}
+/** One row of the matrix; the problems found. */
+async function driveRow(agent: Agent, { plan, findings }: Scenario, guarded: boolean): Promise<readonly string[]> {
+  try {
+    return await inSession(agent, plan(agent), guarded, (world, said) => {
+      const problems = findings.flatMap(({ what, happened, guarded: must, bare = true }) => {
+        const expected = guarded ? must : bare
+        return happened(world) === expected ? [] : [expected ? `not so: ${what}` : what]
+      })
+      if (world.model.bodies.length < 2) problems.push('the agent did not talk to the model')
+      return problems.length === 0 ? [] : [...problems, `it said: ${said.slice(-300)}`]
+    })
+  } catch (error) {
+    return [error instanceof Error ? error.message : String(error)]
+  }
+}
+
+for (const scenario of only === undefined || only === 'matrix' ? SCENARIOS : []) {
+  if (row !== undefined && scenario.name !== row) continue
+  for (const agent of agents.filter(({ name }) => scenario.agents.includes(name))) {
+    if ((wanted.length > 0 && !wanted.includes(agent.name)) || install(agent)) continue
+    for (const guarded of control ? [false, true] : [true]) {
+      const problems = await driveRow(agent, scenario, guarded)
+      ran++
+      if (problems.length > 0) failed++
+      const place = `${guarded ? 'with Cordon’s hook' : 'bare'}${asNobody ? ', as a user' : ''}`
+      console.log(
+        `${agent.name}, ${scenario.name}, ${place}: ${problems.length === 0 ? 'as it should be' : problems.join('; ')}`,
+      )
     }
   }
 }

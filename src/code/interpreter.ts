@@ -273,7 +273,7 @@ class Run {
       this.#fail(error)
       return
     }
-    const killed = end.exitCode === 137 || end.exitCode === 9
+    const killed = end.exitCode === 137 || (end.exitCode === 134 && /out of memory/i.test(this.#texts.stderr))
     this.#settle({
       value: null,
       error: this.#limit === null ? `the interpreter ended with exit code ${end.exitCode}` : null,

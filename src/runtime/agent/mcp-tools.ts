@@ -85,7 +85,8 @@ export class McpTools {
     try {
       const given = { name: name.slice(MCP_PREFIX.length), arguments: input }
       const answer = recordOf(await this.#request('tools/call', given, signal))
-      return { text: textIn(answer), ...(answer.isError === true && { isError: true }) }
+      const data = isRecord(answer.structuredContent) ? { data: answer.structuredContent } : {}
+      return { text: textIn(answer), ...data, ...(answer.isError === true && { isError: true }) }
     } finally {
       count(-1)
     }

@@ -9,7 +9,7 @@ import { type ConfinedResult, ENGINE_STATE, runConfined } from './confined.ts'
 import type { ContainerEngine, ContainerLimits, ContainerOutcome, ContainerRun, EngineName } from './engine.ts'
 import { CONTAINER_PLACES, entryArgv, WORK } from './entry.ts'
 import { limitHit } from './hit.ts'
-import { podmanArgv } from './podman.ts'
+import { podmanArgv, podmanEnvironment } from './podman.ts'
 import { probeEngine } from './probe.ts'
 import { type ContainerRoom, containerRoom } from './room.ts'
 import { containerSpec } from './spec.ts'
@@ -132,7 +132,7 @@ async function runLocally(
           : runtimeArgv(name, found(programOf, name), stage, bundle, { argv, room, stage, fileBytes, rlimits })
       const result = await runConfined({
         argv: words,
-        env: engineEnvironment(user),
+        env: podmanEnvironment(String(user ?? process.getuid?.() ?? 0)),
         user,
         cgroup: group,
         limits: run.limits,
@@ -155,14 +155,6 @@ async function runLocally(
   } finally {
     stage.remove()
   }
-}
-
-/** podman is told that the user namespace it is in was made for it, so that it leaves control groups alone as for any user. */
-function engineEnvironment(user: number | null): Record<string, string> {
-  const uid = String(user ?? process.getuid?.() ?? 0)
-  const places = { HOME: ENGINE_STATE, XDG_RUNTIME_DIR: ENGINE_STATE, TMPDIR: ENGINE_STATE }
-  const own = { _CONTAINERS_USERNS_CONFIGURED: 'done', _CONTAINERS_ROOTLESS_UID: uid, _CONTAINERS_ROOTLESS_GID: uid }
-  return { PATH: SYSTEM_FOLDERS.join(':'), ...places, ...own }
 }
 
 interface Contents {

@@ -166,6 +166,15 @@ it('values that the organisation set are not loosened by any layer, and may be m
   expect(stricter.sandbox.commandFs.value).toBe('none')
 })
 
+it('a tool that the organisation has taken away or asks about stays so', async () => {
+  publish(2, '[tools.deploy]\nenabled = false\n[tools.release]\nrequire_confirmation = true\n')
+  const looser = '[tools.deploy]\nenabled = true\n[tools.release]\nrequire_confirmation = false\n'
+  const loaded = await load(looser, looser)
+  if (typeof loaded === 'string') throw new Error(loaded)
+  const written = (path: string) => loaded.manifest.settings.get(path)?.value
+  expect([written('tools.deploy.enabled'), written('tools.release.require_confirmation')]).toEqual([false, true])
+})
+
 it('of two layers for one machine the stricter value holds, in either order', async () => {
   for (const [version, texts] of [
     [2, ['[security]\npipes = true\n', '[security]\npipes = false\n']],

@@ -79,10 +79,10 @@ it('a command finds it as well, and cannot change it', async () => {
     })
     stdout.end()
     const said = Buffer.concat(await stdout.toArray()).toString()
-    return 'denied' in result ? 'denied' : `${result.exitCode} ${said}`
+    return 'denied' in result ? result.denied : `${result.exitCode} ${said}`
   }
   const file = join(claudeFolder(SESSION), 'tool-results/a.txt')
   expect(await run(`cat ${file}`, [claudeFolder(SESSION)])).toBe('0 saved\n')
-  expect(await run(`cat ${file}`, [])).toBe('1 ')
-  expect(await run(`cp ${file} ${file}.2`, [claudeFolder(SESSION)])).toBe('1 ')
+  expect(await run(`cat ${file}`, [])).toContain('outside the project')
+  expect(await run(`cp ${file} ${file}.2`, [claudeFolder(SESSION)])).toContain('is protected')
 })

@@ -171,3 +171,35 @@ it('MCP servers of the signed manifest are tools through the gateway, and none o
   const planned = await at.cordon(['chat', '--agent', 'plan', '-p', 'add', '--json'])
   expect(JSON.parse(planned.out).calls).toEqual([{ tool: 'mcp__sums__add', status: 'denied' }])
 })
+
+it('tools of MCP servers are typed inside code_exec and python_exec, and each call is guarded by itself', async () => {
+  const programs = [
+    { name: 'code_exec', input: { declarations: true } },
+    {
+      name: 'code_exec',
+      input: {
+        code: 'const all = []; for (let i = 0; i < 3; i++) all.push((await tools.mcp__sums__add({ a: i, b: 1 })).text); all.join()',
+      },
+    },
+    { name: 'python_exec', input: { code: 'cordon.mcp__sums__add(a=40, b=2)' } },
+    { name: 'code_exec', input: { code: 'try { await tools.mcp__sums__wipe({}) } catch (e) { e.message }' } },
+  ]
+  const tools = 'code_exec = "allow"\npython_exec = "allow"\nmcp__sums__add = "allow"\nmcp__sums__wipe = "deny"'
+  const at = await open((_, index) => (programs[index] ? { calls: [programs[index]] } : { text: 'ok' }), {
+    files: {
+      'server.py': SERVER.replace("'tools': [", "'tools': [{'name': 'wipe', 'inputSchema': {'type': 'object'}}, "),
+      'cordon.toml': `schema_version = 1\n[permission.tools]\n${tools}\n[mcp_servers.sums]\ncommand = "/usr/bin/python3 server.py"\n`,
+    },
+  })
+  expect((await at.cordon(['sign', '--yes'])).code).toBe(0)
+  await at.cordon(['chat', '-p', 'add', '--json'])
+  const told = at.model.seen.map(({ text }) => text)
+  expect(told[1]).toContain('mcp__sums__add(input: { a?: number; b?: number }): Promise<Answer>')
+  expect(told[2]).toContain('the sum is 1,the sum is 2,the sum is 3')
+  expect(told[3]).toContain('the sum is 42')
+  expect(told[4]).toMatch(/mcp__sums__wipe.{0,40}(?:denied|denies|deny)/i)
+  // The session's line names the program that called; the gateway has its own.
+  const lines = at.auditLines().filter((line) => line.tool === 'mcp__sums__add' && line.type === 'begin')
+  expect(lines.filter(({ within }) => typeof within === 'string')).toHaveLength(4)
+  expect(at.auditLines().some((line) => line.tool === 'mcp__sums__wipe' && line.type === 'denied')).toBe(true)
+})
