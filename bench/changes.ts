@@ -1,6 +1,6 @@
 /**
  * What the door for changes costs: real work in a sandbox whose changes are held and kept for undo, against bare bubblewrap with the
- * same namespaces and binds. In turns, in one run. `node bench/changes.ts [ROUNDS [NAME]]`: NAME is how the works begin that are wanted.
+ * same namespaces and binds; and what `cordon learn` adds, which is told of every look as well. In turns, in one run. `node bench/changes.ts [ROUNDS [NAME]]`: NAME is how the works begin that are wanted.
  */
 
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
@@ -66,25 +66,27 @@ try {
   furnish()
   const rows: string[][] = []
   for (const work of works.filter(({ name }) => name.startsWith(WANTED))) {
-    const times: Record<'bare' | 'held', number[]> = { bare: [], held: [] }
+    const times: Record<'bare' | 'held' | 'watched', number[]> = { bare: [], held: [], watched: [] }
     for (let round = 0; round < ROUNDS + 1; round++) {
-      for (const side of ['bare', 'held'] as const) {
+      for (const side of ['bare', 'held', 'watched'] as const) {
         execFileSync('/bin/sh', ['-c', work.before], { cwd: project })
-        const ms = side === 'bare' ? await runBare(work.command) : await runHeld(work.command)
+        const ms = side === 'bare' ? await runBare(work.command) : await runHeld(work.command, side === 'watched')
         if (round > 0) times[side].push(ms)
       }
     }
-    const [bare, held] = [median(times.bare), median(times.held)]
+    const [bare, held, watched] = [median(times.bare), median(times.held), median(times.watched)]
     rows.push([
       work.name,
       `${bare.toFixed(0)} ms`,
       `${held.toFixed(0)} ms`,
       (held / bare).toFixed(2),
       work.goal === null ? '' : String(work.goal),
+      `${watched.toFixed(0)} ms`,
+      (watched / held).toFixed(2),
     ])
   }
   printTable(`changes that are held and kept (medians of ${ROUNDS})`, [
-    ['', 'bubblewrap', 'Cordon', 'ratio', 'goal'],
+    ['', 'bubblewrap', 'Cordon', 'ratio', 'goal', 'learning', 'to Cordon'],
     ...rows,
   ])
 } finally {
@@ -140,7 +142,7 @@ function packages(app: string): void {
   rmSync(join(base, 'pack'), { recursive: true })
 }
 
-function planFor(command: string, folder: string | null): SandboxPlan {
+function planFor(command: string, folder: string | null, learns = false): SandboxPlan {
   const request = {
     argv: ['/bin/sh', '-c', command],
     cwd: project,
@@ -173,14 +175,14 @@ function planFor(command: string, folder: string | null): SandboxPlan {
           keep: { folder, fileBytes: 64 * 1024 ** 2, totalBytes: 1024 ** 3, must: 'everything' as const },
           free: [],
         }
-  return planSandbox({ ...request, facts: readHostFacts(request), changes })
+  return planSandbox({ ...request, facts: readHostFacts(request), changes, learns })
 }
 
-async function runHeld(command: string): Promise<number> {
+async function runHeld(command: string, learns: boolean): Promise<number> {
   const { id, folder } = store.begin({ roots: [project], what: 'bench' })
   const backend = createBwrapBackend()
   const start = performance.now()
-  const result = await backend.launch(planFor(command, folder), { stdout: 'discard', stderr: 'capture' })
+  const result = await backend.launch(planFor(command, folder, learns), { stdout: 'discard', stderr: 'capture' })
   const ms = performance.now() - start
   if (result.exitCode !== 0) throw new Error(`${command}: ${result.stderr?.bytes.toString('utf8')}`)
   store.forget(id)

@@ -34,4 +34,4 @@ if [ "$(id -u)" = 0 ] && [ -x /usr/sbin/dockerd ]; then
   if docker version >/dev/null 2>&1; then engines+=",docker"; else say "the docker daemon does not start here: $(tail -1 "$place/log")"; fi
 fi
 say "engines: $engines"
-CORDON_ENGINES=$engines CORDON_EVERY_USER=1 node scripts/test.ts test/contract/code test/attacks/code test/attacks/sandbox/engines.test.ts
+CORDON_ENGINES=$engines node scripts/test.ts test/contract/code test/contract/backend test/attacks/code test/attacks/sandbox/engines.test.ts

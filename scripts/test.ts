@@ -48,6 +48,8 @@ try {
 } finally {
   rmSync(scratch, { recursive: true, force: true })
 }
+if (process.env.CORDON_ENGINES === undefined)
+  console.log('Container engines are not among these: npm run test:engines.')
 if (skipped > 0) console.error('A skipped test counts as a failure: make it run, or delete it.')
 if (left.length > 0) {
   console.error(`${left.length} temporary files or folders were left behind; the test that makes one removes it:`)

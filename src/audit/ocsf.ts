@@ -8,19 +8,32 @@ const CATEGORY = 6
 /** "Other": a call of a tool is none of create, read, update, delete. */
 const ACTIVITY = 99
 
-const DISPOSITIONS: Readonly<Record<string, readonly [id: number, name: string]>> = {
-  allow: [1, 'Allowed'],
-  ask: [1, 'Allowed'],
-  deny: [2, 'Blocked'],
+interface Disposition {
+  readonly action_id: number
+  readonly disposition_id: number
+  readonly disposition: string
+}
+
+/** What an ask came to is said by a line of its own. */
+const DISPOSITIONS: Readonly<Record<string, Disposition>> = {
+  allow: { action_id: 1, disposition_id: 1, disposition: 'Allowed' },
+  ask: { action_id: 99, disposition_id: 99, disposition: 'Asked' },
+  deny: { action_id: 2, disposition_id: 2, disposition: 'Blocked' },
+}
+const UNKNOWN: Disposition = { action_id: 0, disposition_id: 0, disposition: 'Unknown' }
+
+export interface OcsfSource {
+  readonly version: string
+  /** The machine on which it was done. */
+  readonly host: string
 }
 
 /** The event of a line; null for lines that are about the log itself. */
-export function ocsfEvent(line: AuditLine, version: string): Readonly<Record<string, unknown>> | null {
+export function ocsfEvent(line: AuditLine, { version, host }: OcsfSource): Readonly<Record<string, unknown>> | null {
   if (['checkpoint', 'rotated', 'recovered', 'closed'].includes(line.type)) return null
   const decision = line.decision as AuditDecision | undefined
   const denied = line.type === 'denied'
   const failed = line.outcome !== undefined && line.outcome !== 'ok'
-  const [dispositionId, disposition] = DISPOSITIONS[decision?.verdict ?? ''] ?? [0, 'Unknown']
   return {
     activity_id: ACTIVITY,
     activity_name: line.type,
@@ -29,7 +42,8 @@ export function ocsfEvent(line: AuditLine, version: string): Readonly<Record<str
     type_uid: CLASS * 100 + ACTIVITY,
     time: Date.parse(line.time),
     severity_id: denied || line.type === 'violation' ? 3 : 1,
-    status_id: denied || failed ? 2 : 1,
+    // A call that has begun is neither yet.
+    status_id: denied || failed ? 2 : line.outcome === undefined ? 0 : 1,
     ...(typeof line.outcome === 'string' && { status_detail: line.outcome }),
     metadata: {
       version: VERSION,
@@ -41,9 +55,9 @@ export function ocsfEvent(line: AuditLine, version: string): Readonly<Record<str
     },
     actor: { app_name: String(line.agent ?? 'unknown'), session: { uid: line.session } },
     api: { operation: String(line.tool ?? line.type), ...(line.call !== undefined && { request: { uid: line.call } }) },
+    src_endpoint: { name: host },
+    ...(DISPOSITIONS[decision?.verdict ?? ''] ?? UNKNOWN),
     ...(decision && {
-      disposition_id: dispositionId,
-      disposition,
       ...(decision.rules?.[0] !== undefined && { firewall_rule: { name: decision.rules[0] } }),
       message: decision.message ?? decision.reason,
     }),

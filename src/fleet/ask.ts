@@ -91,8 +91,21 @@ export function verifyAsk(
   const enrolment = verifyCertificate(signed.certificate, settings, revoked)
   if (enrolment === null || !isSignedBy(enrolment.machine, askMessage(signed.payload), signed.signature)) return null
   const ask = parse<FleetAsk>(signed.payload)
-  if (ask === null || ask.fleet !== settings.fleet || ask.machine !== enrolment.machine) return null
+  if (!isAsk(ask) || ask.fleet !== settings.fleet || ask.machine !== enrolment.machine) return null
   return { ask, signed, enrolment }
+}
+
+const ASK_TEXTS = ['fleet', 'id', 'machine', 'tool', 'subject', 'why', 'project', 'asked', 'deadline'] as const
+
+/** The name is part of the subject under which it is answered. */
+function isAsk(value: FleetAsk | null): value is FleetAsk {
+  return (
+    value !== null &&
+    ASK_TEXTS.every((name) => typeof value[name] === 'string') &&
+    /^[0-9a-f]{16,64}$/.test(value.id) &&
+    !Number.isNaN(Date.parse(value.asked)) &&
+    !Number.isNaN(Date.parse(value.deadline))
+  )
 }
 
 /** Answers an ask. */

@@ -53,7 +53,8 @@ export function acceptBundle(stateDir: string, settings: FleetSettings, text: st
     const known = Math.max(floor?.version ?? 0, before?.bundle.version ?? 0)
     if (bundle.version < known)
       return { refused: 'rolled-back', message: `version ${bundle.version} is older than ${known}, which was in force` }
-    if (bundle.version === known && floor !== null && floor.hash !== hash)
+    const knownHash = before?.bundle.version === known ? before.hash : floor?.hash
+    if (bundle.version === known && knownHash !== undefined && knownHash !== hash)
       return { refused: 'forked', message: `there is another version ${known} than the one that was in force` }
     if (bundle.expires !== null && Date.parse(bundle.expires) <= now)
       return { refused: 'expired', message: `version ${bundle.version} has expired at ${bundle.expires}` }

@@ -184,8 +184,11 @@ function isKey(value: unknown): boolean {
   return typeof value === 'string' && parsePublicKey(value) === value
 }
 
+/** With its zone: without one it is another time on every machine. */
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/
+
 function isTime(value: unknown): boolean {
-  return typeof value === 'string' && /^\d{4}-\d\d-\d\dT/.test(value) && !Number.isNaN(Date.parse(value))
+  return typeof value === 'string' && TIME.test(value) && !Number.isNaN(Date.parse(value))
 }
 
 function parseJson(text: string): unknown {

@@ -68,10 +68,18 @@ export function machineKey(keys: KeyStore): { readonly key: SigningKey; readonly
   return made
 }
 
-/** The certificate that this machine was given; null where it has none, or only one of another fleet. */
+/**
+ * The enrolment of this machine; null where it has none. One that does not count here any more is a fault: without its groups the
+ * machine would be out of what is written for them.
+ */
 export function readEnrolment(fleetDirectory: string, settings: FleetSettings): Enrolment | null {
   const certificate = readCertificate(fleetDirectory)
-  return certificate && verifyCertificate(certificate, settings)
+  if (certificate === null) return null
+  const enrolment = verifyCertificate(certificate, settings)
+  if (enrolment !== null) return enrolment
+  throw new Fault('fleet-policy', `the certificate of this machine is not by a key of the fleet "${settings.fleet}"`, {
+    remedy: 'Join again with a code of the team: cordon fleet join URL CODE.',
+  })
 }
 
 /** The certificate as it is kept, for those who have to be shown it. */

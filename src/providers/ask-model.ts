@@ -37,6 +37,8 @@ export interface AskOptions {
   readonly retries?: number
   /** A stream that is silent for so long is given up. */
   readonly silenceMs?: number
+  /** An answer that is longer is given up. */
+  readonly maxBytes?: number
   readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<void>
   /** Between 0 and 1, so that many who were turned away do not come back at once. */
   readonly random: () => number
@@ -51,6 +53,8 @@ const SILENCE_MS = 180_000
 const FIRST_WAIT_MS = 500
 const MAX_WAIT_MS = 60_000
 const MAX_ERROR_BYTES = 64 * 1024
+/** No model says so much; what does not end must not fill this machine's memory. */
+const MAX_ANSWER_BYTES = 256 * 1024 * 1024
 const BUSY: ReadonlySet<number> = new Set([408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529])
 
 /** Streams one answer. Ends with `done`, or throws a `ProviderFault` or the signal's reason. */
@@ -82,7 +86,7 @@ export async function* askModel(
 async function* attemptOnce(
   { wire, baseUrl, key, headers: own }: Endpoint,
   request: ModelRequest,
-  { transport, signal, silenceMs = SILENCE_MS, onPayload, now }: AskOptions,
+  { transport, signal, silenceMs = SILENCE_MS, maxBytes = MAX_ANSWER_BYTES, onPayload, now }: AskOptions,
 ): AsyncGenerator<ProviderEvent> {
   const { path, headers, body } = wire.request(request, key)
   const text = JSON.stringify(body)
@@ -104,8 +108,12 @@ async function* attemptOnce(
     if (answer.status !== 200) throw await failureOf(answer, now())
     const events = new EventStreamReader()
     const reader = wire.reader()
+    let size = 0
     for await (const bytes of answer.body) {
+      signal.throwIfAborted()
       silence.heard()
+      size += bytes.length
+      if (size > maxBytes) throw new ProviderFault('provider-malformed', 'the provider sent an answer without end')
       for (const event of events.take(bytes)) {
         onPayload?.('answer', event.data)
         for (const told of reader.take(event)) {
@@ -113,7 +121,6 @@ async function* attemptOnce(
           if (told.type === 'done') return
         }
       }
-      signal.throwIfAborted()
     }
     signal.throwIfAborted()
     yield* reader.end()

@@ -8,6 +8,8 @@ export interface ServerEvent {
 }
 
 const MAX_EVENT = 32 * 1024 * 1024
+/** What the entry of a line takes, roughly. */
+const LINE_COST = 16
 
 /** Reads events as their bytes come. A last one without its empty line is not an event, as the standard has it. */
 export class EventStreamReader {
@@ -58,7 +60,8 @@ export class EventStreamReader {
     if (field === 'event') this.#event = value
     if (field === 'data') {
       this.#data.push(value)
-      this.#size += value.length
+      // An empty line of data takes room as well.
+      this.#size += value.length + LINE_COST
     }
   }
 }

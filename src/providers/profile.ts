@@ -16,6 +16,8 @@ export interface Profile {
   /** Fields of the provider's own for every request. */
   readonly extra: Readonly<Record<string, unknown>>
   readonly maxTokens: number
+  /** `max_tokens` is written in it. */
+  readonly capped: boolean
   readonly context: number
   readonly price: Price | null
   /** Names under which a key may be stored, in order. */
@@ -125,6 +127,7 @@ function profileOf(name: string, entry: unknown, bad: (what: string) => Fault, t
     headers: headers as Readonly<Record<string, string>>,
     extra,
     maxTokens: count('max_tokens', MAX_TOKENS),
+    capped: entry.max_tokens !== undefined,
     context: count('context', facts.context),
     price: entry.price === undefined ? facts.price : priceOf(entry.price, bad),
     keyNames: [
@@ -153,13 +156,15 @@ function priceOf(value: unknown, bad: (what: string) => Fault): Price {
   return found as unknown as Price
 }
 
+const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g
+
 /** The headers with their variables; one that is not set is a fault, since half a header tells a stranger something. */
 export function expandHeaders(
   { name, headers }: Profile,
   env: Readonly<Record<string, string | undefined>>,
 ): Readonly<Record<string, string>> {
   const expand = (value: string): string =>
-    value.replace(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_, variable: string) => {
+    value.replace(VARIABLE, (_, variable: string) => {
       const found = env[variable]
       if (found === undefined || found === '' || /[\r\n\0]/.test(found)) {
         throw new Fault('bad-config', `profile "${name}" needs the variable ${variable} for its headers`, {
@@ -169,4 +174,13 @@ export function expandHeaders(
       return found
     })
   return Object.fromEntries(Object.entries(headers).map(([key, value]) => [key.toLowerCase(), expand(value)]))
+}
+
+/** What the variables in the headers of a profile hold. */
+export function variablesOf(
+  { headers }: Profile,
+  env: Readonly<Record<string, string | undefined>>,
+): readonly string[] {
+  const named = Object.values(headers).flatMap((value) => [...value.matchAll(VARIABLE)].map(([, name]) => env[name!]))
+  return named.filter((value): value is string => value !== undefined && value !== '')
 }

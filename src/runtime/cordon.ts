@@ -23,6 +23,7 @@ import { openGuardedFiles } from '../system/guarded/guarded-files.ts'
 import { openTemporaryJournal, reapTemporaries } from '../system/guarded/journal.ts'
 import { type Machine, thisMachine } from '../system/machine.ts'
 import { openOwnDirectory, reapHalfWritten } from '../system/state.ts'
+import type { TaskPort } from '../tools/agent/task.ts'
 import { builtInSpecs, builtInTools } from '../tools/registry.ts'
 import type { Tool, WebPort } from '../tools/tool.ts'
 import { openSessionCode } from './code/port.ts'
@@ -30,7 +31,7 @@ import { pruneKept } from './command/held-changes.ts'
 import { machineUpstream } from './command/machine-upstream.ts'
 import { openBackend } from './command/open-runner.ts'
 import { CommandRunner } from './command/runner.ts'
-import { type CustomToolHost, openCustomTools } from './custom/tools.ts'
+import { openCustomTools } from './custom/tools.ts'
 import { amendProject } from './policy/amend.ts'
 import type { LoadedPolicy, ManifestChoice } from './policy/load.ts'
 import { openPolicy } from './policy/open.ts'
@@ -41,6 +42,7 @@ import { openRecord } from './record/open.ts'
 import { auditSigner, signTails } from './record/signer.ts'
 import { reapSpill } from './session/reap-spill.ts'
 import { type ProjectPolicy, Session } from './session/session.ts'
+import { sessionTools } from './session-tools.ts'
 
 export {
   ANSWERS,
@@ -84,8 +86,8 @@ export interface SessionOptions {
   readonly id?: string
   /** `own`: the session writes into a directory of its own instead of the project (F7). */
   readonly sandbox?: 'project' | 'own'
-  /** Tools of this session alone, beside the built-in ones. */
-  readonly tools?: (host: CustomToolHost) => readonly Tool[]
+  /** Runs a sub-agent for the tool `task`, in a session of yours that follows this one; without it the tool is not offered. */
+  readonly task?: TaskPort
 }
 
 /** A project under Cordon. */
@@ -149,7 +151,10 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
               files: machineFiles,
               guarded: (keeper) => openGuardedFiles(journal, keeper),
               tools,
-              customTools: (host) => [...custom.forSession(host), ...unlike(tools, session.tools?.(host) ?? [])],
+              customTools: (host) => [
+                ...custom.forSession(host),
+                ...sessionTools(host, machine, root, session.task ?? null),
+              ],
               openRunner: (loaded, ask) =>
                 new CommandRunner(loaded, machine, machineFiles, backend, { resolver, upstream, ...(ask && { ask }) }),
               spillDirectory: join(machineFiles.canonical(spill), id),
@@ -191,13 +196,6 @@ async function promptersOf(
   if (!prompter || surface === undefined) return prompter ?? null
   const { sharedPrompter } = await import('./asks/shared-prompter.ts')
   return sharedPrompter(prompter, { machine, project, surface })
-}
-
-/** Tools of a session alone; none of them stands in the place of another. */
-function unlike(tools: readonly Tool[], own: readonly Tool[]): readonly Tool[] {
-  const taken = own.find(({ name }) => tools.some((tool) => tool.name === name))
-  if (taken) throw new Fault('tool-name', `there is a tool "${taken.name}" already`)
-  return own
 }
 
 const TOOL_NAME = /^[a-z][a-z0-9_-]{0,47}$/

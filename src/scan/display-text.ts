@@ -34,6 +34,7 @@ function cellsOf(character: string): number {
 
 /** The cells that a text takes once it is made safe. */
 export function widthOf(text: string): number {
+  if (/^[\x20-\x7e]*$/.test(text)) return text.length
   return pieces(text).reduce((sum, piece) => sum + piece.width, 0)
 }
 

@@ -7,6 +7,7 @@ import {
   constants,
   fstatSync,
   fsyncSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -91,6 +92,12 @@ function isRootHere(uid: number): boolean {
   } catch {
     return false
   }
+}
+
+/** Whether there is a directory of this user, by no link, that nobody else can write to. */
+export function isOwnDirectory(path: string): boolean {
+  const facts = lstatSync(path, { throwIfNoEntry: false })
+  return facts?.isDirectory() === true && facts.uid === ownUid() && (facts.mode & 0o022) === 0
 }
 
 /** The user this process runs as. */

@@ -48,6 +48,8 @@ export interface ToolFacts {
 export interface ToolSpec extends ToolFacts {
   /** What this input touches; throws an `InputError` when the input contradicts itself. */
   readonly actions: (input: ToolInput) => Actions
+  /** Its schema is a stranger's: whoever runs it holds the input to it. */
+  readonly checksInput?: true
 }
 
 /** An input that fits the tool's schema. */

@@ -36,8 +36,13 @@ export function install(agent: Pick<Agent, 'package' | 'program'>): string | nul
   return run.status === 0 ? null : `npm could not install ${agent.package}: ${run.stderr.slice(-300)}`
 }
 
-/** Runs a program to its end, for three minutes at most; what it said. */
-export function runProgram(words: readonly string[], cwd: string, env: Record<string, string>): Promise<string> {
+/** Runs a program to its end, for three minutes at most unless it is said; what it said. */
+export function runProgram(
+  words: readonly string[],
+  cwd: string,
+  env: Record<string, string>,
+  limitMs = 180_000,
+): Promise<string> {
   const [program = '', ...args] = words
   return new Promise((resolve) => {
     const child = spawn(program, args, {
@@ -53,7 +58,7 @@ export function runProgram(words: readonly string[], cwd: string, env: Record<st
     child.stderr.on('data', (data) => {
       said += data
     })
-    const timer = setTimeout(() => process.kill(-child.pid!, 'SIGKILL'), 180_000)
+    const timer = setTimeout(() => process.kill(-child.pid!, 'SIGKILL'), limitMs)
     child.on('close', () => {
       clearTimeout(timer)
       resolve(said)

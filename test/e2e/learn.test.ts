@@ -1,7 +1,7 @@
 /** `cordon learn` for what people run: the proposal works, and every line of it is needed. */
 
-import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Project } from './cordon.ts'
@@ -13,6 +13,8 @@ interface Case {
   /** Files below the home directory. */
   readonly home: Readonly<Record<string, string>>
   readonly make?: (project: Project) => void
+  /** Put before the folders of PATH. */
+  readonly path?: (project: Project) => string
   /** Kind and value as the manifest has it. */
   readonly lines: readonly (readonly [kind: string, value: string])[]
   /** Part of what it says it does not propose. */
@@ -33,7 +35,76 @@ w.writestr('demo-1.0.dist-info/RECORD', '')
 w.close()
 `
 
+const NODE_MODULES = join(import.meta.dirname, '../../node_modules')
+/** What the person granted by hand: the tools of the project lie beside it. */
+const WITH_TOOLS = `schema_version = 1\n[capabilities.allow.read]\npaths = ["**", ${JSON.stringify(`${NODE_MODULES}/**`)}]\n`
+
+/** The toolchain of this machine; without one its row falls away. */
+const SYSROOT = spawnSync('rustc', ['--print', 'sysroot'], { encoding: 'utf8' }).stdout?.trim() ?? ''
+const CRATE = (name: string, more = '') => `[package]\nname = "${name}"\nversion = "0.1.0"\nedition = "2021"\n${more}`
+const CARGO: Case = {
+  name: 'cargo build with a crate beside the project',
+  command: ['cargo', 'build', '--quiet', '--offline'],
+  project: {
+    'Cargo.toml': CRATE('p', '[dependencies]\ndep = { path = "../home/crates/dep" }\n'),
+    'src/main.rs': 'fn main() { println!("{}", dep::x()) }\n',
+  },
+  home: {
+    'crates/dep/Cargo.toml': CRATE('dep'),
+    'crates/dep/src/lib.rs': 'pub fn x() -> u8 { 1 }\n',
+    'crates/other/Cargo.toml': CRATE('other'),
+  },
+  // As rustup leaves it: programs below ~/.cargo/bin, the rest below ~/.rustup.
+  make: ({ home }) => {
+    const toolchain = join(home, '.rustup/toolchains/here')
+    mkdirSync(toolchain, { recursive: true })
+    mkdirSync(join(home, '.cargo/bin'), { recursive: true })
+    for (const part of ['bin', 'lib'])
+      inFolder(home, 'cp', ['-a', '--reflink=auto', '-l', join(SYSROOT, part), toolchain])
+    for (const program of ['cargo', 'rustc'])
+      symlinkSync(join(toolchain, 'bin', program), join(home, '.cargo/bin', program))
+  },
+  path: ({ home }) => join(home, '.cargo/bin'),
+  lines: [
+    ['tool', 'cargo'],
+    ['read', '~/crates/dep/Cargo.toml'],
+    ['read', '~/crates/dep/src/lib.rs'],
+  ],
+  leaves: ['target', 'Cargo.lock'],
+}
+
 const CASES: readonly Case[] = [
+  ...(existsSync(join(SYSROOT, 'bin/cargo')) ? [CARGO] : []),
+  {
+    name: 'vitest with a fixture beside the project',
+    command: ['node_modules/.bin/vitest', 'run'],
+    project: {
+      'cordon.toml': WITH_TOOLS,
+      'package.json': '{"name":"p","type":"module"}',
+      'sum.test.mjs': `import { readFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { expect, it } from 'vitest'
+it('adds', () => expect(readFileSync(homedir() + '/fixtures/sum.txt', 'utf8')).toBe('3'))
+`,
+    },
+    home: { 'fixtures/sum.txt': '3', 'fixtures/other.txt': '4' },
+    make: ({ directory }) => symlinkSync(NODE_MODULES, join(directory, 'node_modules')),
+    lines: [['read', '~/fixtures/sum.txt']],
+    leaves: [],
+  },
+  {
+    name: 'vite build with a module beside the project',
+    command: ['node_modules/.bin/vite', 'build'],
+    project: {
+      'cordon.toml': WITH_TOOLS,
+      'index.html': '<!doctype html><script type="module" src="/main.js"></script>',
+      'main.js': "import { theme } from '../home/shared/theme.js'\ndocument.title = theme\n",
+    },
+    home: { 'shared/theme.js': 'export const theme = "t"\n', 'shared/unrelated.js': '' },
+    make: ({ directory }) => symlinkSync(NODE_MODULES, join(directory, 'node_modules')),
+    lines: [['read', '~/shared/theme.js']],
+    leaves: ['dist'],
+  },
   {
     name: 'npm ci, from a tarball beside the project',
     command: ['npm', 'ci'],
@@ -141,7 +212,7 @@ writeFileSync('dist/out.css', theme + ['a', 'b', 'c'].map((name) => readFileSync
   },
 ]
 
-describe.each(CASES)('$name', ({ command, project: files, home, make, lines, withheld = [], leaves }) => {
+describe.each(CASES)('$name', ({ command, project: files, home, make, path, lines, withheld = [], leaves }) => {
   let project: Project
   let learned: {
     proof: string
@@ -156,8 +227,9 @@ describe.each(CASES)('$name', ({ command, project: files, home, make, lines, wit
   const works = (text: string): boolean => {
     clear()
     writeFileSync(join(dirname(project.directory), 'tried.toml'), text)
-    return project.cordon(['run', '--quiet', '--manifest', '../tried.toml', '--', ...command]).code === 0
+    return project.cordon(['run', '--quiet', '--manifest', '../tried.toml', '--', ...command], { env }).code === 0
   }
+  let env: Record<string, string> = {}
   beforeAll(() => {
     project = new Project(files)
     for (const [path, text] of Object.entries(home)) {
@@ -165,7 +237,9 @@ describe.each(CASES)('$name', ({ command, project: files, home, make, lines, wit
       writeFileSync(join(project.home, path), text)
     }
     make?.(project)
-    const ran = project.cordon(['learn', '--try', '--json', '--', ...command])
+    if (path) env = { PATH: `${path(project)}:${process.env.PATH}` }
+    if (files['cordon.toml'] !== undefined) project.cordon(['sign', '--yes'])
+    const ran = project.cordon(['learn', '--try', '--json', '--', ...command], { env })
     said = ran.out + ran.err
     learned = JSON.parse(ran.out)
   })
@@ -236,26 +310,59 @@ describe('what it does not do', () => {
     expect(text).toContain('command_fs = "system" # as it was')
   })
 
-  it('a record tells what was refused, and what was never used', () => {
-    project.remove()
-    project = new Project()
-    writeFileSync(
-      join(project.directory, 'cordon.toml'),
-      'schema_version = 1\n[audit]\narguments = true\n[capabilities.allow.commands]\npatterns = ["node used.js", "node unused.js"]\ndefault_domains = ["never.example.org"]\n',
-    )
-    project.cordon(['sign', '--yes'])
-    writeFileSync(join(project.directory, 'used.js'), '')
-    project.cordon(['run', '--', 'node', 'used.js'])
+  it('a record tells what was refused', () => {
     project.cordon(['run', '--', 'node', '-e', "fetch('https://wanted.example.org/').catch(() => {})"])
     const { out } = project.cordon(['learn', '--from', 'record', '--json'])
-    const { lines, unused, proof, diff } = JSON.parse(out)
+    const { lines, proof, diff } = JSON.parse(out)
     expect(proof).toBe('recorded')
     expect(lines.map(({ value }: { value: string }) => value)).toContain('wanted.example.org')
-    const names = unused.map(({ value }: { value: string }) => value)
-    expect(names).toContain('never.example.org')
-    expect(names).toContain('node unused.js')
-    expect(names).not.toContain('node used.js')
-    expect(diff).toContain('+ patterns = ["node used.js"]')
     expect(diff).toContain('+ default_domains = ["wanted.example.org"]')
+  })
+})
+
+describe.each([{ args: true }, { args: false }])('after an import, arguments recorded: $args', ({ args }) => {
+  const settings = {
+    permissions: { allow: ['Bash(node used.js)', 'Bash(node unused.js:*)', 'Read(~/notes/**)'] },
+    sandbox: { network: { allowedDomains: ['never.example.org'] } },
+  }
+
+  it('what nobody used is offered for removal, and the rest still works', () => {
+    const project = new Project({ '.claude/settings.json': JSON.stringify(settings), 'used.js': '' })
+    try {
+      project.cordon(['import', 'claude-code', '--out', 'cordon.toml'])
+      const imported = readFileSync(join(project.directory, 'cordon.toml'), 'utf8')
+      writeFileSync(join(project.directory, 'cordon.toml'), `${imported}\n[audit]\narguments = ${args}\n`)
+      expect(project.cordon(['sign', '--yes']).code).toBe(0)
+      const unusedNow = (...from: readonly string[]) => {
+        const { out } = project.cordon(['learn', ...from.flatMap((file) => ['--from', file]), '--json'])
+        return JSON.parse(out) as { unused: { value: string }[]; text: string | null; diff: string[] }
+      }
+      // Of a record without calls nothing follows.
+      expect(unusedNow('record')).toMatchObject({ unused: [], text: null })
+      const call = { tool_name: 'Bash', tool_input: { command: 'node used.js' }, cwd: project.directory }
+      const input = JSON.stringify({ ...call, hook_event_name: 'PreToolUse', session_id: 's' })
+      const hook = () => project.cordon(['hook', 'claude-code', '--root', project.directory], { input })
+      // What the hook put in its place is what the agent runs, and what is recorded.
+      const { updatedInput } = JSON.parse(hook().out).hookSpecificOutput
+      const env = { PATH: process.env.PATH, HOME: project.home }
+      execFileSync('sh', ['-c', updatedInput.command], { cwd: project.directory, env, stdio: 'pipe' })
+      const file = join(project.home, '.local/state/cordon/audit/claude-code-s.0.jsonl')
+      for (const from of ['record', file]) {
+        const { unused, text, diff } = unusedNow(from)
+        expect(unused.map(({ value }) => value)).toEqual(['node unused.js:*', 'never.example.org'])
+        expect(diff.filter((row) => row.startsWith('-')).map((row) => row.slice(2).trim())).toEqual([
+          '"never.example.org",',
+          '"node unused.js:*",',
+        ])
+        expect(text).toContain('"node used.js"')
+      }
+      const { code } = project.cordon(['learn', '--from', 'record', '--out', 'thinner.toml'])
+      expect(code).toBe(0)
+      renameSync(join(project.directory, 'thinner.toml'), join(project.directory, 'cordon.toml'))
+      expect(project.cordon(['sign', '--yes']).code).toBe(0)
+      expect(hook().out).toContain('"allow"')
+    } finally {
+      project.remove()
+    }
   })
 })

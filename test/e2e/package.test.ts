@@ -25,11 +25,18 @@ const user = usersToTest().at(-1)!
 let base: string
 let project: string
 let home: string
+let runtime: string
 
 /** Runs as the ordinary user, who has neither a compiler nor a registry. */
 function run(argv: readonly string[]) {
   const [program, ...args] = asUser(user, argv)
-  const env = { PATH: `${join(process.execPath, '..')}:/usr/bin:/bin`, HOME: home, CORDON_KEYCHAIN: 'off', CC: 'false' }
+  const env = {
+    PATH: `${join(process.execPath, '..')}:/usr/bin:/bin`,
+    HOME: home,
+    XDG_RUNTIME_DIR: runtime,
+    CORDON_KEYCHAIN: 'off',
+    CC: 'false',
+  }
   return spawnSync(program!, args, { cwd: project, env, encoding: 'utf8' })
 }
 
@@ -52,16 +59,22 @@ beforeAll(() => {
   chmodSync(base, 0o755)
   project = join(base, 'project')
   home = join(base, 'home')
+  runtime = join(base, 'runtime')
   mkdirSync(project)
-  mkdirSync(home)
-  chownSync(home, user.uid, user.gid)
+  for (const own of [home, runtime]) {
+    mkdirSync(own, { mode: 0o700 })
+    chownSync(own, user.uid, user.gid)
+  }
   writeFileSync(join(project, 'package.json'), '{"name":"empty","version":"1.0.0","private":true,"type":"module"}\n')
   writeFileSync(join(project, 'a.txt'), 'plain\n')
   npm(['pack', CHECKOUT, '--pack-destination', base])
   const tarball = join(base, readdirSync(base).find((name) => name.endsWith('.tgz'))!)
   npm(['install', '--install-links', '--omit=optional', ...runtimePackages(), tarball])
 })
-afterAll(() => rmSync(base, { recursive: true, force: true }))
+afterAll(() => {
+  run(['node_modules/.bin/cordon', 'resident', 'stop'])
+  rmSync(base, { recursive: true, force: true })
+})
 
 const installed = (path: string) => join(project, 'node_modules/cordon', path)
 
@@ -112,6 +125,11 @@ describe('as an ordinary user', () => {
     const done = run(argv)
     expect(done.stdout, done.stderr).toMatch(output)
     expect(done.status, done.stderr).toBe(status)
+  })
+
+  it('its commands and hooks are the client’s, which has started a resident', () => {
+    run(['node_modules/.bin/cordon', 'run', '--', 'true'])
+    expect(run(['node_modules/.bin/cordon', 'resident', 'status']).stdout).toContain(installed('dist/cordon.cjs'))
   })
 
   it('the library works by every one of its exports', () => {

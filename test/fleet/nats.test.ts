@@ -6,6 +6,7 @@ import { storedBundle } from '../../src/fleet/bundle-store.ts'
 import { machineKey } from '../../src/fleet/identity.ts'
 import { publishAnswer } from '../../src/fleet/nats/admin.ts'
 import { connectBus } from '../../src/fleet/nats/bus.ts'
+import { recordId } from '../../src/fleet/ship/record.ts'
 import { answerAsk, waitingAsks } from '../../src/runtime/fleet/answer.ts'
 import { askFleet, type FleetQuestion } from '../../src/runtime/fleet/ask-fleet.ts'
 import { pushRevocations } from '../../src/runtime/fleet/connection.ts'
@@ -83,14 +84,17 @@ it('a machine has the layers of its groups and no others', () => {
   ])
 })
 
-it('records arrive once and whole, however often they are sent', async () => {
-  const log = openAuditLog({
+const openLog = (session: string) =>
+  openAuditLog({
     stateDir: machine.stateDir,
-    session: 's1',
+    session,
     now: () => new Date().toISOString(),
     redact: (text) => text,
     sync: 'never',
   })
+
+it('records arrive once and whole, however often they are sent', async () => {
+  const log = openLog('s1')
   for (let index = 0; index < 1200; index++) log.record({ type: 'warning', index })
   log.close()
   const signal = new AbortController().signal
@@ -200,8 +204,17 @@ describe('a hostile machine of the fleet', () => {
     await bus.connection.flush()
     await new Promise((resolve) => setTimeout(resolve, 100))
     expect(heard).toHaveLength(4)
-    // The control: its own.
-    await js.publish(bus.names.records(own, 's1'), '{}')
+    // The control: its own. By the name of a record of another, which would then be left out.
+    const name = recordId(other, { session: 's2', part: 0, offset: 0, text: '' })
+    for (const taken of [name, `${name}.`]) await js.publish(bus.names.records(own, 's1'), '{}', { msgID: taken })
+    const log = openLog('s2')
+    // Larger than the servers take in one message.
+    log.record({ type: 'warning', text: 'x'.repeat(1_000_000) })
+    log.close()
+    const [shipped] = await shipRecords(fleet.settings, machine, new AbortController().signal)
+    expect(shipped).toMatchObject({ problem: null })
+    const mine = (await fleetRecords(fleet.admin)).filter((one) => one.machine === other && one.session === 's2')
+    expect(verifyReceived(mine, [])).toMatchObject({ ok: true, records: 2 })
     await bus.close()
   })
 })

@@ -23,6 +23,22 @@ describe('the sources', () => {
     expect(makes.toSorted()).toEqual(checkers)
   })
 
+  it('load nothing of fleets where there is none: only its own commands, and servers that ask, import it at once', () => {
+    const importers = readdirSync('src', { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts') && !/(?:^|\/)fleet\/|\.test\.ts$/.test(name))
+      .filter((name) =>
+        /^(?:import|export) (?!type)[^'"]*from '[^']*\/fleet\//m.test(readFileSync(`src/${name}`, 'utf8')),
+      )
+    expect(importers.toSorted()).toEqual([
+      'surfaces/cli/commands/audit-from.ts',
+      'surfaces/cli/commands/fleet-asks.ts',
+      'surfaces/cli/commands/fleet-team.ts',
+      'surfaces/cli/commands/fleet.ts',
+      'surfaces/cli/commands/mcp.ts',
+      'surfaces/mcp/gateway/gateway.ts',
+    ])
+  })
+
   it('keep pure files pure', () => {
     expect(pureFiles.filter((file) => !existsSync(`src/${file}`))).toEqual([])
     expect(impurities(imports)).toEqual([])

@@ -54,7 +54,8 @@ async function execute({ run, code: task }: Extract<OutsideFrame, { kind: 'run' 
     say({ kind: 'done', run, value: await agent.run(task), error: null, limit: null, files: [] })
   } catch (error) {
     const payload = typeof error === 'object' && error !== null && 'payload' in error ? error.payload : error
-    const memory = error instanceof RangeError || /memory access out of bounds|unreachable/.test(String(payload))
+    // An engine inside gives up with a trap when it gets no more memory.
+    const memory = error instanceof RangeError || /out of memory|out of bounds|unreachable/.test(String(payload))
     say({ kind: 'done', run, value: null, error: String(payload), limit: memory ? 'memory' : null, files: [] })
   }
 }

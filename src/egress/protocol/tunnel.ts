@@ -157,15 +157,15 @@ function unreadRefusal({ broker }: Passage, hello: ClientHello, { route }: Admis
 function endTls(call: TunnelCall, socket: Socket, admission: Admission, hello: ClientHello): void {
   const { passage } = call
   const { target } = admission.route
-  // HTTP/2 only for those who cannot do without it (gRPC): HTTP/1 is simpler to hold, and faster here.
-  const protocol = hello.protocols.includes('h2') && !hello.protocols.includes('http/1.1') ? 'h2' : 'http/1.1'
+  // HTTP/2 only for those who cannot do without it (gRPC): HTTP/1 is simpler to hold, and faster here. Who offers neither (curl -0) is not held to one.
+  const protocol = ['http/1.1', 'h2'].find((name) => hello.protocols.includes(name))
   const tls = new TLSSocket(socket, {
     isServer: true,
     secureContext: call.ca.contextFor(target.host),
-    ALPNProtocols: [protocol],
+    ...(protocol !== undefined && { ALPNProtocols: [protocol] }),
   })
   const raw = carriesRaw(passage, admission)
-  if (protocol === 'http/1.1' && !raw) tls.once('close', passage.agent.dialAhead(admission.route))
+  if (protocol !== 'h2' && !raw) tls.once('close', passage.agent.dialAhead(admission.route))
   let problem = 'it went away'
   const broken = () => {
     clearTimeout(timer)

@@ -1,12 +1,13 @@
 /** A fleet's NATS servers as Cordon uses them: policy, records, asks and answers, each by its subject. */
 
+import { createHash, createHmac } from 'node:crypto'
 import { jetstream, jetstreamManager } from '@nats-io/jetstream'
 import { AuthorizationError, connect } from '@nats-io/transport-node'
 import { Fault, messageOf } from '../../system/fault.ts'
-import { keyId, type PublicKey, parseSigningKey } from '../../system/keys/signing-key.ts'
+import { keyId, type PublicKey, parseSigningKey, type SigningKey } from '../../system/keys/signing-key.ts'
 import type { FleetTls } from '../settings.ts'
 import { natsLogin } from './nkey.ts'
-import { type FleetSubjects, fleetSubjects, inboxOf } from './subjects.ts'
+import { type FleetSubjects, fleetSubjects, inboxOf, subjectPart } from './subjects.ts'
 
 export type NatsConnection = Awaited<ReturnType<typeof connect>>
 
@@ -21,9 +22,9 @@ export interface BusOptions {
   readonly secret: string
 }
 
-/** A line of a record on its way. */
+/** A line of a record, or a piece of one, on its way. */
 export interface PublishedRecord {
-  /** The same line has the same one, however often it is sent. */
+  /** The same one has the same name, however often it is sent. */
   readonly id: string
   readonly session: string
   readonly data: string
@@ -31,6 +32,11 @@ export interface PublishedRecord {
 
 export interface FleetBus {
   readonly names: FleetSubjects
+  /**
+   * A name that nobody else can know: servers keep the first message of a name in a stream, so that a machine which knew those of
+   * another could have its records left out.
+   */
+  secretName(text: string): string
   readonly connection: NatsConnection
   /** The newest bundle of the bucket; null where there is none. */
   readPolicy(): Promise<string | null>
@@ -56,6 +62,9 @@ export async function connectBus(options: BusOptions): Promise<FleetBus> {
   const js = jetstream(connection, { timeout: ACK_MS })
   const jsm = await jetstreamManager(connection, { checkAPI: false, timeout: ACK_MS })
   const id = keyId(options.machine)
+  const nameKey = createHash('sha256')
+    .update(ownKey(options).sign(`cordon-fleet-names-v1\0${options.fleet}`))
+    .digest()
   const last = async (stream: string, subject: string): Promise<string | null> => {
     const found = await jsm.direct.getMessage(stream, { last_by_subj: subject })
     return found === null ? null : found.string()
@@ -63,10 +72,13 @@ export async function connectBus(options: BusOptions): Promise<FleetBus> {
   return {
     names,
     connection,
+    secretName: (text) => createHmac('sha256', nameKey).update(text).digest('hex').slice(0, 40),
     readPolicy: () => last(names.policyStream, names.policy),
     async publishRecords(records) {
       await Promise.all(
-        records.map((record) => js.publish(names.records(id, record.session), record.data, { msgID: record.id })),
+        records.map((record) =>
+          js.publish(names.records(id, subjectPart(record.session)), record.data, { msgID: record.id }),
+        ),
       )
     },
     async publishAsk(ask, data) {
@@ -82,10 +94,15 @@ export async function connectBus(options: BusOptions): Promise<FleetBus> {
   }
 }
 
+function ownKey({ secret }: Pick<BusOptions, 'secret'>): SigningKey {
+  const key = parseSigningKey(secret)
+  if (key === null) throw new Fault('bad-key', 'the key of this machine is damaged')
+  return key
+}
+
 /** A connection that logs in with the machine's own key. */
 export async function openConnection(options: BusOptions): Promise<NatsConnection> {
-  const key = parseSigningKey(options.secret)
-  if (key === null) throw new Fault('bad-key', 'the key of this machine is damaged')
+  const key = ownKey(options)
   const { ca, cert, key: keyFile } = options.tls
   const secure = options.servers.some((server) => server.startsWith('tls:'))
   try {

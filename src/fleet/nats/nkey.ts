@@ -1,6 +1,7 @@
 /** Ed25519 keys and tokens as NATS writes them: a machine's own key is its login, and a token of the fleet's account what it may do. */
 
 import { createHash } from 'node:crypto'
+import { Fault } from '../../system/fault.ts'
 import type { PublicKey, SigningKey } from '../../system/keys/signing-key.ts'
 
 const PREFIX: Readonly<Record<NatsRole, number>> = { operator: 14 << 3, account: 0, user: 20 << 3 }
@@ -42,12 +43,16 @@ export function natsToken({ name, subject, issuer, nats, issued }: NatsClaims): 
   return `${text}.${Buffer.from(issuer.key.sign(text), 'base64').toString('base64url')}`
 }
 
-/** The answer to a server's challenge. */
+/** What servers send as a challenge. With the same key asks and answers are signed: nothing that could be one of those is. */
+const NONCE = /^[A-Za-z0-9_-]{8,64}$/
+
+/** The answer to a server's challenge; throws for one that is none. */
 export function natsLogin(
   key: SigningKey,
   token: string,
   nonce: string,
 ): { readonly jwt: string; readonly nkey: string; readonly sig: string } {
+  if (!NONCE.test(nonce)) throw new Fault('fleet-unreachable', 'the NATS server’s challenge is not one')
   const sig = Buffer.from(key.sign(nonce), 'base64').toString('base64url')
   return { jwt: token, nkey: natsName('user', key.publicKey), sig }
 }

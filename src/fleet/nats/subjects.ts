@@ -1,5 +1,6 @@
 /** The names that a fleet has on its NATS servers, and who may use which of them. */
 
+import { createHash } from 'node:crypto'
 import { keyId, type PublicKey } from '../../system/keys/signing-key.ts'
 import type { Role } from '../identity.ts'
 
@@ -32,6 +33,11 @@ export function fleetSubjects(fleet: string): FleetSubjects {
     answerStream: `${upper}_ANSWERS`,
     answer: (machine, ask, approver) => `cordon.${fleet}.answers.${machine}.${ask}.${approver}`,
   }
+}
+
+/** A text as one part of a subject: as it is where it can be, else by its hash. */
+export function subjectPart(text: string): string {
+  return /^[A-Za-z0-9_-]{1,80}$/.test(text) ? text : createHash('sha256').update(text).digest('hex').slice(0, 32)
 }
 
 /** Where the answers to a client's own requests come: nobody else may listen there. */

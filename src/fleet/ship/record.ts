@@ -10,6 +10,43 @@ export interface ShippedRecord {
   readonly hash?: string
 }
 
+/** A record as it travels where messages have a limit: whole, or a piece of its text. */
+export interface RecordPiece extends ShippedRecord {
+  /** Which piece it is, and of how many. */
+  readonly piece?: readonly [at: number, count: number]
+}
+
+/** Below every server's limit for a message, also when each character of it is written as six. */
+const MAX_PIECE = 128 * 1024
+
+/** A record in pieces that servers take. */
+export function piecesOf(record: ShippedRecord): readonly RecordPiece[] {
+  const count = Math.ceil(record.text.length / MAX_PIECE)
+  if (count <= 1) return [record]
+  return Array.from({ length: count }, (_, at) => ({
+    ...record,
+    text: record.text.slice(at * MAX_PIECE, (at + 1) * MAX_PIECE),
+    piece: [at, count] as const,
+  }))
+}
+
+/** Puts pieces together again; a record of which one is missing is left out, as if none of it had come. */
+export function joinPieces<T extends RecordPiece>(received: readonly T[], placeOf: (piece: T) => string): readonly T[] {
+  const whole = received.filter(({ piece }) => piece === undefined)
+  const parts = Map.groupBy(
+    received.filter(({ piece }) => piece !== undefined),
+    placeOf,
+  )
+  const joined = [...parts.values()].flatMap((pieces) => {
+    const count = pieces[0]!.piece![1]
+    const texts = Array.from({ length: count }, (_, at) => pieces.find(({ piece }) => piece![0] === at)?.text)
+    if (texts.some((text) => text === undefined)) return []
+    const { piece: _, ...record } = pieces[0]!
+    return [{ ...record, text: texts.join('') } as T]
+  })
+  return [...whole, ...joined]
+}
+
 /** The name of a record of a machine: the same however often it is sent. */
 export function recordId(machine: string, { session, part, offset }: ShippedRecord): string {
   return `${machine}.${session}.${part}.${offset}`

@@ -67,7 +67,7 @@ export interface Key {
   readonly merge: Merge
   readonly strictness?: Strictness
   /** Which value is the stricter one where only an organisation binds: a project may change what the user has set (X8). */
-  readonly organisation?: 'true' | 'choice-order'
+  readonly organisation?: 'true' | 'false' | 'choice-order'
   /** About the person's machine: what a project says of it is not used. */
   readonly personal?: true
 }

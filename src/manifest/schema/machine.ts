@@ -31,9 +31,9 @@ wrappers = ["make"]
   keys: [
     {
       name: 'backend',
-      type: choice('bwrap', 'runc', 'runsc'),
+      type: choice('bwrap', 'runc', 'podman', 'runsc'),
       default: 'bwrap',
-      doc: 'What runs commands on Linux: bubblewrap, a container of `runc`, or gVisor (`runsc`), where commands have no network; `docs/CODE.md` says what each holds. One that is missing or does not hold runs nothing. Only your own `~/.config/cordon/cordon.toml`, or a manifest that you name on the command line, can say it.',
+      doc: 'What runs commands on Linux: bubblewrap, a container of `runc` or `podman`, or gVisor (`runsc`), where commands have no network; `docs/CODE.md` says what each holds. One that is missing or does not hold runs nothing. Only your own `~/.config/cordon/cordon.toml`, or a manifest that you name on the command line, can say it.',
       spec: 'O1',
       merge: 'later',
       personal: true,
@@ -372,6 +372,7 @@ const TOOLS: Section = {
       doc: 'False: the tool is not offered.',
       spec: 'T2',
       merge: 'later',
+      organisation: 'false',
     },
     {
       name: 'require_confirmation',
@@ -380,6 +381,7 @@ const TOOLS: Section = {
       doc: 'True asks before every call.',
       spec: 'P5, T2',
       merge: 'later',
+      organisation: 'true',
     },
     { name: 'timeout', type: SECONDS, default: null, doc: 'How long a call may take.', spec: 'T2', merge: 'later' },
     {

@@ -99,12 +99,40 @@ test('whatever the layout, exactly the entry is added', () => {
   )
 })
 
+test('whatever was put in comes out again, and leaves a list as it was read', () => {
+  const gap = fc.constantFrom('', ' ', '\n', '\n  ', ' # a, "b"\n', '\r\n')
+  const entry = fc.tuple(gap, fc.constantFrom('"y"', "'z'", '["x"]', '{ x = "x" }', '1'), gap)
+  const layout = fc.tuple(fc.array(entry, { maxLength: 4 }), gap, gap, gap, fc.boolean(), fc.nat())
+  fc.assert(
+    fc.property(layout, ([items, lead, follow, tail, trailing, place]) => {
+      const at = place % (items.length + 1)
+      const all = [...items.slice(0, at), [lead, '"x"', follow] as const, ...items.slice(at)]
+      const inner = (list: typeof all) => list.map((parts) => parts.join('')).join(',')
+      const write = (list: typeof all) =>
+        `[a.b]\nl = [${inner(list)}${trailing && list.length > 0 ? ',' : ''}${tail}]\nz = 1\n`
+      const edited = removeFromList(write(all), SECTION, 'l', 'x')
+      const expected = plain(parseToml(write(all)).root) as Map<string, Map<string, Map<string, unknown[]>>>
+      expected.get('a')!.get('b')!.get('l')!.splice(at, 1)
+      expect(edited).not.toBeNull()
+      expect(plain(parseToml(edited!).root)).toEqual(expected)
+    }),
+    { numRuns: 1000, seed: 21 },
+  )
+})
+
 describe('taking an entry out', () => {
   test.each([
     ['the first', '[a.b]\nl = ["x", "y"] # c\n', '[a.b]\nl = ["y"] # c\n'],
     ['the last', '[a.b]\nl = ["y", "x"]\n', '[a.b]\nl = ["y"]\n'],
     ['the only one', '[a.b]\nl = ["x"]\n', '[a.b]\nl = []\n'],
     ['on lines of their own', '[a.b]\nl = [\n  "y",\n  "x",\n  "z",\n]\n', '[a.b]\nl = [\n  "y",\n  "z",\n]\n'],
+    ['the only line', '[a.b]\nl = [\n  "x",\n]\n', '[a.b]\nl = [\n]\n'],
+    ['the only one, with a comma', '[a.b]\nl = ["x", ]\n', '[a.b]\nl = [ ]\n'],
+    [
+      'between comments',
+      '[a.b]\nl = [\n  # y\n  "y",\n  "x", # x\n  # z\n  "z",\n]\n',
+      '[a.b]\nl = [\n  # y\n  "y",\n  # z\n  "z",\n]\n',
+    ],
     ['the last line', '[a.b]\nl = [\n  "y",\n  "x",\n]\n', '[a.b]\nl = [\n  "y",\n]\n'],
   ])('%s', (_, before, after) => {
     expect(removeFromList(before, SECTION, 'l', 'x')).toBe(after)

@@ -45,9 +45,29 @@ export function removeFromList(text: string, section: readonly string[], name: s
   const at = list.items.findIndex((item) => text.slice(item.at, ends.get(item)!) === printed)
   if (at < 0) return null
   const [item, before, after] = [list.items[at]!, list.items[at - 1], list.items[at + 1]]
+  const end = ends.get(item)!
+  const rest = withoutComments(text.slice(end, after?.at ?? ends.get(list)! - 1))
+  const comma = rest.indexOf(',')
+  const line = text.lastIndexOf('\n', item.at - 1) + 1
+  const eol = endOfLine(text, end)
+  // A line of its own goes as a whole, with the comment behind it; those above and below it stay.
+  const isAlone =
+    text.slice(line, item.at).trim() === '' &&
+    rest
+      .slice(0, eol - end)
+      .replace(',', '')
+      .trim() === ''
+  const isClosed = comma >= 0 && comma < eol - end
+  if (line > list.at && isAlone && isClosed && eol < (after?.at ?? ends.get(list)!))
+    return sound(text.slice(0, line) + text.slice(text.indexOf('\n', eol) + 1))
   const from = after || !before ? item.at : ends.get(before)!
-  const to = after ? after.at : ends.get(item)!
-  return text.slice(0, from) + text.slice(to)
+  const to = after ? after.at : !before && comma >= 0 ? end + comma + 1 : end
+  return sound(text.slice(0, from) + text.slice(to))
+}
+
+/** A text that no longer reads is none. */
+function sound(text: string): string | null {
+  return parseToml(text).problems.length === 0 ? text : null
 }
 
 function findTable(root: TableNode, section: readonly string[]): TableNode | 'inline' | null {

@@ -35,7 +35,8 @@ function bodyOf({ model, system, messages, tools, maxTokens, extra }: ModelReque
     stream: true,
     // What stays the same from turn to turn is read from the cache: the tools, the system prompt, the talk so far.
     ...(system !== '' && { system: [{ type: 'text', text: system, ...CACHE }] }),
-    messages: cached(messages.map(messageOf)),
+    // A message without content is refused, and an answer that was only thought has none for another provider.
+    messages: cached(messages.map(messageOf).filter(({ content }) => content.length > 0)),
     ...(offered.length > 0 && { tools: offered }),
     ...extra,
   }
@@ -210,6 +211,8 @@ function reader(): AnswerReader {
         case 'error':
           throw reported(recordOf(event.error))
         default:
+          // llama.cpp reports an error in the form of chat completions, whatever it speaks otherwise.
+          if (event.type === undefined && event.error !== undefined) throw reported(recordOf(event.error))
           return []
       }
     },

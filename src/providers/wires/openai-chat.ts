@@ -23,7 +23,7 @@ export const openaiChat: Wire = {
   reader,
 }
 
-function bodyOf({ model, system, messages, tools, extra }: ModelRequest): Fields {
+function bodyOf({ model, system, messages, tools, maxTokens, capped, extra }: ModelRequest): Fields {
   const offered = tools.map(({ name, description, input }) => ({
     type: 'function',
     function: { name, description, parameters: input },
@@ -32,6 +32,8 @@ function bodyOf({ model, system, messages, tools, extra }: ModelRequest): Fields
     model,
     stream: true,
     stream_options: { include_usage: true },
+    // Some servers refuse a limit that their window has no room for, so that theirs stands unless one was named.
+    ...(capped && { max_tokens: maxTokens }),
     messages: [...(system === '' ? [] : [{ role: 'system', content: system }]), ...messages.flatMap(messagesOf)],
     ...(offered.length > 0 && { tools: offered }),
     ...extra,
@@ -59,6 +61,7 @@ function messagesOf(message: Message): Fields[] {
       ? [{ id: part.id, type: 'function', function: { name: part.name, arguments: JSON.stringify(part.input) } }]
       : [],
   )
+  if (text === '' && calls.length === 0) return []
   return [{ role: 'assistant', content: text === '' ? null : text, ...(calls.length > 0 && { tool_calls: calls }) }]
 }
 

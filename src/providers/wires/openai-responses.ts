@@ -54,14 +54,16 @@ function itemsOf(message: Message): Fields[] {
         ? { type: 'input_text', text: part.text }
         : { type: 'input_image', image_url: `data:${part.mediaType};base64,${part.data}` },
     )
-    return [{ role: 'user', content }]
+    return [{ type: 'message', role: 'user', content }]
   }
   if (message.role === 'results') {
     return message.results.map(({ id, text }) => ({ type: 'function_call_output', call_id: id, output: text }))
   }
   const own = message.wire === 'openai-responses'
   return message.parts.flatMap((part): Fields[] => {
-    if (part.type === 'text') return [{ role: 'assistant', content: [{ type: 'output_text', text: part.text }] }]
+    // llama.cpp takes no item without its type.
+    if (part.type === 'text')
+      return [{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: part.text }] }]
     if (part.type === 'call') {
       const { id, name, input } = part
       return [{ type: 'function_call', call_id: id, name, arguments: JSON.stringify(input) }]
@@ -146,6 +148,7 @@ function reader(): AnswerReader {
         case 'error':
           throw reported(event.error === undefined ? event : recordOf(event.error))
         default:
+          if (event.type === undefined && event.error !== undefined) throw reported(recordOf(event.error))
           return []
       }
     },

@@ -10,24 +10,16 @@ import { machineResolver, type Resolver } from '../../system/dns.ts'
 import { Fault } from '../../system/fault.ts'
 import { machineFiles } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
-import { lspTool } from '../../tools/agent/lsp.ts'
-import { skillTool } from '../../tools/agent/skill.ts'
-import { taskTool } from '../../tools/agent/task.ts'
-import { websearchTool } from '../../tools/agent/websearch.ts'
 import { builtInSpec } from '../../tools/registry.ts'
-import type { Tool } from '../../tools/tool.ts'
 import { machineUpstream } from '../command/machine-upstream.ts'
 import { type Cordon, type CordonOptions, createCordon } from '../cordon.ts'
-import { skillList } from '../custom/skill-list.ts'
 import { skillPort } from '../custom/skill-port.ts'
-import type { CustomToolHost } from '../custom/tools.ts'
-import { LanguageServers } from '../language/language-servers.ts'
 import { manifestServers } from '../mcp/servers.ts'
 import type { Session } from '../session/session.ts'
 import { Agent, type AgentEvent, type AgentTools, type TurnEnd, type TurnLimits } from './agent.ts'
 import { footprintOf } from './call-groups.ts'
 import { keyOf, openConfig } from './config.ts'
-import { McpTools } from './mcp-tools.ts'
+import { MCP_PREFIX, McpTools } from './mcp-tools.ts'
 import { type Model, openModel } from './model.ts'
 import { type ProjectInstructions, readInstructions } from './project-instructions.ts'
 import { cappedText } from './result-text.ts'
@@ -115,7 +107,7 @@ export class AgentSession {
       this.session = cordon.openSession({
         id,
         ...(options.agent !== undefined && { agent: options.agent }),
-        tools: (host) => [...this.#sharedTools(host), taskTool((task, signal) => this.#subAgents.run(task, signal))],
+        task: (task, signal) => this.#subAgents.run(task, signal),
       })
       this.#subAgents = this.#openSubAgents()
       this.#mcp = this.#openMcp()
@@ -150,8 +142,8 @@ export class AgentSession {
   }
 
   /** The skills that can be loaded. */
-  skills(): readonly { readonly name: string; readonly about: string }[] {
-    return skillList(this.cordon.root, this.machine)
+  skills(): readonly { readonly name: string; readonly about: string; readonly trusted: boolean }[] {
+    return skillPort(this.cordon.root, this.machine).list()
   }
 
   get id(): string {
@@ -206,13 +198,14 @@ export class AgentSession {
 
   /** The tools of MCP servers. */
   mcpTools(): readonly { readonly name: string; readonly description: string }[] {
-    return this.#mcp?.offered() ?? []
+    return this.session.tools().filter(({ name }) => name.startsWith(MCP_PREFIX))
   }
 
   #openMcp(): McpTools | null {
     const { gateway, prompter = null, warn = () => {} } = this.#options
     if (!gateway || manifestServers(this.cordon.loaded()).length === 0) return null
-    return new McpTools({ command: gateway, session: this.session, prompter, warn })
+    const { session } = this
+    return new McpTools({ command: gateway, offer: (tools) => session.offer(tools), prompter, warn })
   }
 
   async close(): Promise<void> {
@@ -256,6 +249,7 @@ export class AgentSession {
 
   #system(session: Session, forTask = false): string {
     const { session: settings } = this.cordon.loaded()
+    const skills = this.skills()
     return systemPrompt({
       root: this.cordon.root,
       mode: session.mode,
@@ -264,7 +258,8 @@ export class AgentSession {
       platform: process.platform,
       model: settings.hideModel.value ? null : { name: this.#model.name, provider: this.#model.profile },
       instructions: this.#instructions.filter(({ status }) => status === 'trusted'),
-      skills: this.skills(),
+      skills: skills.filter(({ trusted }) => trusted),
+      untrustedSkills: skills.filter(({ trusted }) => !trusted).length,
       forTask,
     })
   }
@@ -274,21 +269,10 @@ export class AgentSession {
     this.#budget = dollars
   }
 
-  /** Tools that need something of the session; a sub-agent has them too. */
-  #sharedTools(host: CustomToolHost): readonly Tool[] {
-    const { machine } = this.#options
-    const { root } = this.cordon
-    const languages = new LanguageServers(host, machine, root)
-    return [
-      skillTool(skillPort(root, machine)),
-      lspTool((question, signal) => languages.ask(question, signal)),
-      ...(this.config.searchUrl === null ? [] : [websearchTool(this.config.searchUrl)]),
-    ]
-  }
-
   #openSubAgents(): SubAgents {
     return new SubAgents({
-      open: (id, agent) => this.cordon.openSession({ id, agent, tools: (host) => this.#sharedTools(host) }),
+      // A sub-agent hands nothing on: it has no `task`.
+      open: (id, agent) => this.cordon.openSession({ id, agent }),
       parent: this.session,
       model: () => this.#model,
       system: (session) => this.#system(session, true),
@@ -303,14 +287,11 @@ export class AgentSession {
   }
 
   #tools(session: Session): AgentTools {
-    // A sub-agent has none of strangers' tools: their gateway knows only the parent.
-    const mcp = session === this.session ? this.#mcp : null
     const { root } = this.cordon
     const spill = join(this.#options.machine.cacheDir, 'spill', session.id)
     return {
-      offered: () => [...session.tools(), ...(mcp?.offered() ?? [])],
-      call: (name, input, signal) =>
-        mcp?.has(name) ? mcp.call(name, input, signal) : session.call(name, input, { signal }),
+      offered: () => session.tools(),
+      call: (name, input, signal) => session.call(name, input, { signal }),
       footprint: ({ name, input }) => {
         try {
           return footprintOf(builtInSpec(name)?.actions(input) ?? null, root)

@@ -4,11 +4,21 @@ import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from '
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { CallPart, Message } from '../../providers/conversation.ts'
+import {
+  type AssistantMessage,
+  type CallPart,
+  type Message,
+  NO_USAGE,
+  type ProviderEvent,
+  ProviderFault,
+  type Stop,
+} from '../../providers/conversation.ts'
 import { expandHeaders, parseConfig } from '../../providers/profile.ts'
 import { thisMachine } from '../../system/machine.ts'
+import { Agent } from './agent.ts'
 import { footprintOf, groupCalls } from './call-groups.ts'
 import { keptOf } from './compaction.ts'
+import type { Model } from './model.ts'
 import { listTranscripts, mended, NOTHING_SPENT, openTranscript } from './transcript.ts'
 
 const user = (text: string): Message => ({ role: 'user', parts: [{ type: 'text', text }] })
@@ -91,6 +101,137 @@ describe('on disk', () => {
     expect(() => openTranscript(machine, 'one', '/p')).toThrow()
     open.close()
     expect(() => openTranscript(machine, 'one', '/q')).toThrow(/belongs to/)
+  })
+
+  it.each<[note: string, line: string]>([
+    ['half of a line', '{"type":"settings","settings":{"tain'],
+    ['a line that is no object', '[]'],
+    ['a line of a kind that nobody writes', '{"type":"other"}'],
+    ['a message of nobody', '{"type":"message","message":{"role":"system","parts":[]}}'],
+    [
+      'a call without a name',
+      '{"type":"message","message":{"role":"assistant","wire":"gemini","parts":[{"type":"call"}]}}',
+    ],
+    ['less than nothing spent', '{"type":"cleared","spent":{"usage":{},"cost":-5,"turns":0}}'],
+  ])('a conversation in which somebody wrote is not gone on with: %s', (_, line) => {
+    const machine = { ...thisMachine(), stateDir: join(base, 'state') }
+    const first = openTranscript(machine, 'one', '/p')
+    first.add(user('hello'))
+    first.set({ tainted: true })
+    first.close()
+    const path = join(machine.stateDir, 'chat/one.jsonl')
+    const [head, ...rest] = readFileSync(path, 'utf8').split('\n')
+    writeFileSync(path, [head, line, ...rest].join('\n'))
+    expect(() => openTranscript(machine, 'one', '/p')).toThrow(expect.objectContaining({ code: 'state-corrupt' }))
+  })
+})
+
+describe('the loop', () => {
+  const said = (parts: AssistantMessage['parts'], stop: Stop, usage = NO_USAGE): ProviderEvent => ({
+    type: 'done',
+    message: { role: 'assistant', wire: 'openai-chat', parts },
+    stop,
+    usage,
+  })
+  const cut = new ProviderFault('provider-cut', 'it broke off', { resumable: true })
+  /** Answers one after the other; an error in one breaks it off there. */
+  function agentOf(answers: readonly (readonly (ProviderEvent | Error)[])[]) {
+    const ran: string[] = []
+    const requests: Parameters<Model['ask']>[0][] = []
+    const model: Model = {
+      profile: 'p',
+      name: 'm',
+      context: 100_000,
+      maxTokens: 1000,
+      cost: ({ input, output }) => (input + output) / 1000,
+      async *ask(request) {
+        requests.push({ ...request, messages: [...request.messages] })
+        for (const event of answers[Math.min(requests.length, answers.length) - 1]!) {
+          if (event instanceof Error) throw event
+          yield event
+        }
+      },
+    }
+    const agent = new Agent({
+      model: () => model,
+      system: () => 'system',
+      transcript: { add: () => {}, compacted: () => {}, cleared: () => {} },
+      tell: () => {},
+      tools: {
+        offered: () => [],
+        call: async (name) => {
+          ran.push(name)
+          return { status: 'failed', decision: null, error: { code: 'x', message: name, remedy: null } }
+        },
+        footprint: () => ({ reads: [], writes: [] }),
+        text: (result) => (result.status === 'failed' ? result.error.message : ''),
+      },
+    })
+    const turn = (limits: object = {}) =>
+      agent.turn(
+        { role: 'user', parts: [{ type: 'text', text: 'go' }] },
+        { signal: new AbortController().signal, ...limits },
+      )
+    return { agent, ran, requests, turn }
+  }
+
+  it('an answer that broke off in a thought or a call is asked for again, and nothing of it ran', async () => {
+    const whole = said([{ type: 'text', text: 'ok' }], 'end')
+    for (const event of [
+      { type: 'thinking', text: 'hm' },
+      { type: 'call', id: 'a', name: 'write' },
+    ] as const) {
+      const { turn, ran, requests } = agentOf([[event, cut], [whole]])
+      expect(await turn()).toEqual({ reason: 'done', text: 'ok' })
+      expect([ran, requests.length]).toEqual([[], 2])
+    }
+    // Where nothing came at all, the attempts are the model's own.
+    const { turn, requests } = agentOf([[cut], [whole]])
+    expect((await turn()).reason).toBe('failed')
+    expect(requests).toHaveLength(1)
+  })
+
+  it('calls of one name for two get names of their own, here and in the next answer', async () => {
+    const twice = ['same', 'same', 'no name!'].map((id, index) => ({
+      type: 'call' as const,
+      id,
+      name: `t${index}`,
+      input: {},
+    }))
+    const { turn, ran, agent } = agentOf([[said(twice, 'calls')], [said(twice, 'calls')], [said([], 'end')]])
+    await turn()
+    expect(ran).toEqual(['t0', 't1', 't2', 't0', 't1', 't2'])
+    const made = agent.messages.flatMap((one) => (one.role === 'assistant' ? one.parts : []))
+    const ids = made.flatMap((part) => (part.type === 'call' ? [part.id] : []))
+    expect(new Set(ids).size).toBe(6)
+    expect(ids.every((id) => /^[A-Za-z0-9_-]{1,64}$/.test(id))).toBe(true)
+    const results = agent.messages.flatMap((one) => (one.role === 'results' ? one.results : []))
+    expect(results.map(({ id, text }) => [id, text])).toEqual(ids.map((id, index) => [id, `t${index % 3}`]))
+  })
+
+  it('a budget holds also where a server counts nothing, and where it counts too much', async () => {
+    const calling = said([{ type: 'call', id: 'a', name: 'x', input: {} }], 'calls')
+    const silent = agentOf([[calling]])
+    expect(await silent.turn({ budget: 0.5 })).toEqual({ reason: 'budget' })
+    expect(silent.requests.length).toBeLessThan(30)
+    const loud = agentOf([
+      [said([{ type: 'call', id: 'a', name: 'x', input: {} }], 'calls', { ...NO_USAGE, input: 1e308 })],
+    ])
+    expect(await loud.turn({ budget: 5 })).toEqual({ reason: 'budget' })
+    expect(loud.requests).toHaveLength(1)
+  })
+
+  it('a summary is asked for with the tools, and as one text when the model calls instead', async () => {
+    const { turn, agent, requests } = agentOf([
+      [said([{ type: 'text', text: 'first' }], 'end')],
+      [said([{ type: 'call', id: 'a', name: 'x', input: {} }], 'calls')],
+      [said([{ type: 'text', text: 'in short' }], 'end')],
+    ])
+    await turn()
+    await agent.compact(new AbortController().signal)
+    expect(requests.map(({ system }) => system)).toEqual(['system', 'system', ''])
+    expect(JSON.stringify(requests[2]!.messages)).toContain('User: go')
+    expect(JSON.stringify(agent.messages)).toContain('in short')
   })
 })
 

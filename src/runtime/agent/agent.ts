@@ -14,7 +14,8 @@ import {
 import { messageOf } from '../../system/fault.ts'
 import type { ToolResult } from '../session/tool-result.ts'
 import { type Footprint, groupCalls } from './call-groups.ts'
-import { isFull, keptOf, SUMMARY_REQUEST, summaryMessage, tokensOf, toSumUp } from './compaction.ts'
+import { withOwnIds } from './call-ids.ts'
+import { isFull, keptOf, SUMMARY_REQUEST, summaryMessage, tokensOf, toldAsText, toSumUp } from './compaction.ts'
 import type { Model } from './model.ts'
 import type { Restored, Spent, Transcript } from './transcript.ts'
 
@@ -155,20 +156,26 @@ export class Agent {
     const { tell, system, tools } = this.#parts
     for (let attempt = 0; ; attempt++) {
       let said = ''
+      // The model's own attempts are over; what had begun to come and broke off is asked for again here.
+      let came = false
       try {
         const model = this.#parts.model()
         const request = { system: system(), messages: this.#messages, tools: tools.offered() }
         const onRetry = (problem: ProviderFault, waitMs: number) =>
           tell({ type: 'retry', problem: problem.message, waitMs })
         for await (const event of model.ask(request, { signal, onRetry })) {
+          came = true
           if (event.type === 'text') said += event.text
           if (event.type === 'text' || event.type === 'thinking') tell(event)
           else if (event.type === 'call') tell({ type: 'preparing', name: event.name })
           else {
-            this.#count(event.usage, model)
-            this.#add(event.message, this.#spent)
+            const message = withOwnIds(event.message, this.#messages)
+            this.#count(event.usage, model, () =>
+              tokensOf([...request.messages, message], request.system, request.tools),
+            )
+            this.#add(message, this.#spent)
             tell({ type: 'answered', stop: event.stop, spent: this.#spent })
-            return { message: event.message, stop: event.stop }
+            return { message, stop: event.stop }
           }
         }
         throw new ProviderFault('provider-cut', 'the answer had no end', { resumable: true })
@@ -177,7 +184,7 @@ export class Agent {
           this.#keepHalf(said)
           throw error
         }
-        if (!(error instanceof ProviderFault) || !error.resumable || said === '' || attempt >= AGAIN) throw error
+        if (!(error instanceof ProviderFault) || !error.resumable || !came || attempt >= AGAIN) throw error
         tell({ type: 'again', problem: error.message })
       }
     }
@@ -193,21 +200,24 @@ export class Agent {
     })
   }
 
-  #count(usage: Usage, model: Model): void {
-    this.#counted = usage.input + usage.cacheRead + usage.cacheWrite + usage.output
+  /** Servers that count nothing are counted for: a budget must not be one in name only. */
+  #count(told: Usage, model: Model, estimated: () => number): void {
+    const total = ({ input, output, cacheRead, cacheWrite }: Usage) => input + output + cacheRead + cacheWrite
+    const usage = total(told) > 0 ? told : { ...NO_USAGE, input: estimated() }
+    this.#counted = total(usage)
     this.charge({ usage, cost: model.cost(usage), turns: 0 })
     this.#spent = { ...this.#spent, turns: this.#spent.turns + 1 }
   }
 
   async #run(calls: readonly CallPart[], signal: AbortSignal): Promise<CallResult[]> {
-    const results = new Map<string, CallResult>()
+    const results = new Map<CallPart, CallResult>()
     const { tools } = this.#parts
     for (const group of groupCalls(calls, (call) =>
       call.problem === undefined ? tools.footprint(call) : { reads: [], writes: [] },
     )) {
-      await Promise.all(group.map(async (call) => results.set(call.id, await this.#runOne(call, signal))))
+      await Promise.all(group.map(async (call) => results.set(call, await this.#runOne(call, signal))))
     }
-    return calls.map((call) => results.get(call.id)!)
+    return calls.map((call) => results.get(call)!)
   }
 
   async #runOne(call: CallPart, signal: AbortSignal): Promise<CallResult> {
@@ -250,15 +260,20 @@ export class Agent {
 
   async #sumUp(messages: readonly Message[], model: Model, signal: AbortSignal): Promise<string> {
     const asked: Message = { role: 'user', parts: [{ type: 'text', text: SUMMARY_REQUEST }] }
-    let summary = ''
-    const request = { system: '', messages: [...toSumUp(messages, model.context), asked], tools: [] }
-    for await (const event of model.ask(request, { signal })) {
-      if (event.type !== 'done') continue
-      this.#count(event.usage, model)
-      summary = textIn(event.message)
+    const short = toSumUp(messages, model.context)
+    const { system, tools } = this.#parts
+    // As it was held, a provider has most of it in its cache; as one text, there is nothing in it that could be called.
+    const held = { system: system(), messages: [...short, asked], tools: tools.offered() }
+    const told = { system: '', messages: [toldAsText(short), asked], tools: [] }
+    for (const request of [held, told]) {
+      for await (const event of model.ask(request, { signal })) {
+        if (event.type !== 'done') continue
+        const { message, usage } = event
+        this.#count(usage, model, () => tokensOf([...request.messages, message], request.system, request.tools))
+        if (textIn(message).trim() !== '') return textIn(message)
+      }
     }
-    if (summary.trim() === '') throw new ProviderFault('provider-malformed', 'the model gave no summary')
-    return summary
+    throw new ProviderFault('provider-malformed', 'the model gave no summary')
   }
 
   #add(message: Message, spent?: Spent): void {

@@ -12,7 +12,7 @@ import type { HostRule, Policy } from '../../policy/policy.ts'
 import { askModel, type Transport } from '../../providers/ask-model.ts'
 import { costOf, modelFacts, type Price } from '../../providers/catalog.ts'
 import { type ModelRequest, type ProviderEvent, ProviderFault, type Usage } from '../../providers/conversation.ts'
-import { expandHeaders, type Profile } from '../../providers/profile.ts'
+import { expandHeaders, type Profile, variablesOf } from '../../providers/profile.ts'
 import { wires } from '../../providers/wires/wires.ts'
 import { createRedactor, type Redactor } from '../../scan/redact/redact.ts'
 import type { Resolver } from '../../system/dns.ts'
@@ -61,9 +61,10 @@ export function openModel(parts: ModelParts): Model {
   const headers = expandHeaders(profile, machine.env)
   const secrets = [...(key === null ? [] : [key]), ...Object.values(headers)].filter((value) => value.length > 6)
   const redactor = createRedactor(secrets)
+  const kept = [...(key === null ? [] : [key]), ...variablesOf(profile, machine.env)]
   const facts = parts.model === undefined || parts.model === profile.model ? profile : modelFacts(name)
   const endpoint = { wire: wires[profile.wire], baseUrl: profile.baseUrl, key, headers }
-  const transport = guardedTransport(parts, redactor)
+  const transport = guardedTransport(parts, redactor, kept)
   return {
     profile: profile.name,
     name,
@@ -74,7 +75,13 @@ export function openModel(parts: ModelParts): Model {
       redacted(
         askModel(
           endpoint,
-          { ...request, model: name, maxTokens: profile.maxTokens, extra: profile.extra },
+          {
+            ...request,
+            model: name,
+            maxTokens: profile.maxTokens,
+            capped: profile.capped,
+            extra: profile.extra,
+          },
           {
             transport,
             signal,
@@ -101,7 +108,11 @@ async function* redacted(events: AsyncGenerator<ProviderEvent>, redactor: Redact
 }
 
 /** The person's own configuration names this host, and this one alone; denials and closed addresses stand. */
-function guardedTransport({ profile, machine, policy, resolver, upstream }: ModelParts, redactor: Redactor): Transport {
+function guardedTransport(
+  { profile, machine, policy, resolver, upstream }: ModelParts,
+  redactor: Redactor,
+  kept: readonly string[],
+): Transport {
   const parsed = parseUrl(profile.baseUrl)
   if ('problem' in parsed) throw new Fault('bad-config', `the base URL of "${profile.name}": ${parsed.problem}`)
   if (parsed.url.scheme !== 'https' && !isPrivateEndpoint(parsed.url)) {
@@ -120,7 +131,8 @@ function guardedTransport({ profile, machine, policy, resolver, upstream }: Mode
       command: 'the model',
       ownAddresses: machine.ownAddresses(),
     }
-    const answer = await postStreaming(url, { rules, resolver, upstream, headers, body, signal })
+    const told = withoutSecrets(body, kept)
+    const answer = await postStreaming(url, { rules, resolver, upstream, headers, body: told, signal })
     if (!('refusal' in answer)) return answer
     const { code, message } = answer.refusal
     if (code === 'host-unresolved' || code === 'upstream-unreachable') {
@@ -135,6 +147,16 @@ function guardedTransport({ profile, machine, policy, resolver, upstream }: Mode
     )
   }
 }
+
+/** What opens the provider is never part of what the model reads, whatever a tool brought in or a person typed. */
+function withoutSecrets(body: string, kept: readonly string[]): string {
+  const written = kept.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)])
+  return written.filter((secret) => secret.length >= MIN_SECRET).reduce((text, one) => text.replaceAll(one, MASK), body)
+}
+
+/** Shorter ones are words of ordinary texts. */
+const MIN_SECRET = 12
+const MASK = '[the provider’s key]'
 
 function endpointRule({ host, port, kind }: UrlFacts): HostRule {
   const written = `${kind === 'ipv6' ? `[${host}]` : host}:${port}`

@@ -9,14 +9,16 @@ export interface PromptFacts {
   /** Null: `hide_model` keeps the names out (P9). */
   readonly model: { readonly name: string; readonly provider: string } | null
   readonly instructions: readonly { readonly name: string; readonly text: string }[]
+  /** Those that the person made or agreed to; what a project says of the others is for the tool to bring, as data. */
   readonly skills: readonly { readonly name: string; readonly about: string }[]
+  readonly untrustedSkills: number
   /** A sub-agent answers to another agent, not to a person. */
   readonly forTask: boolean
 }
 
 /** The system prompt. It changes as seldom as possible, because providers keep what stays the same. */
 export function systemPrompt(facts: PromptFacts): string {
-  const { root, mode, agent, date, platform, model, instructions, skills, forTask } = facts
+  const { root, mode, agent, date, platform, model, instructions, skills, untrustedSkills, forTask } = facts
   const readOnly = agent === 'plan' || mode === 'plan'
   return [
     `You are a coding agent that works in a project through Cordon's guarded tools${
@@ -37,6 +39,9 @@ export function systemPrompt(facts: PromptFacts): string {
       ? [
           `Skills (load one with the tool "skill" when it fits):\n${skills.map(({ name, about }) => `- ${name}: ${about}`).join('\n')}`,
         ]
+      : []),
+    ...(untrustedSkills > 0
+      ? ['The project brings skills along that the user has not agreed to yet; the tool "skill" lists them.']
       : []),
     ...instructions.map(({ name, text }) => `The project's ${name}, which the user has read and trusts:\n\n${text}`),
   ].join('\n\n')

@@ -21,6 +21,7 @@ import type { Machine } from '../../system/machine.ts'
 import { isRecord } from '../../system/record.ts'
 import { mustBeOurs, openOwnDirectory, readOwnFile } from '../../system/state.ts'
 import { summaryMessage } from './compaction.ts'
+import { isMessage } from './stored-message.ts'
 
 /** What was used so far, and what it cost; null where a price was unknown. */
 export interface Spent {
@@ -153,7 +154,9 @@ function lastLineEnd(fd: number, size: number): number {
 function restore(path: string, project: string): Restored {
   const bytes = readOwnFile(path, undefined, MAX_BYTES)
   if (bytes === null || bytes.length === 0) return { messages: [], spent: NOTHING_SPENT, settings: {} }
-  const lines = linesOf(bytes)
+  const { lines, unread } = linesOf(bytes)
+  // What cannot be read may be the line that said that something tried to steer: without it the talk would be freer than it was.
+  if (unread !== null) throw damaged(path, `line ${unread} cannot be read`)
   const head = lines[0]
   if (head?.type !== 'session') throw damaged(path, 'it does not begin as one')
   if (head.project !== project) {
@@ -195,19 +198,51 @@ export function mended(messages: readonly Message[]): readonly Message[] {
 
 const LOST = 'Interrupted: nobody knows how far this call came. Look before you repeat it.'
 
-/** The lines of a file; a last one without its end was never finished. */
-function linesOf(bytes: Uint8Array): Line[] {
+/** The lines of a file, and the number of the first that is none; a last one without its end was never finished. */
+function linesOf(bytes: Uint8Array): { readonly lines: Line[]; readonly unread: number | null } {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
-  const whole = text.slice(0, text.lastIndexOf('\n') + 1)
-  return whole.split('\n').flatMap((line): Line[] => {
-    if (line === '') return []
-    try {
-      const value: unknown = JSON.parse(line)
-      return isRecord(value) && typeof value.type === 'string' ? [value as unknown as Line] : []
-    } catch {
-      return []
-    }
-  })
+  const lines: Line[] = []
+  let unread: number | null = null
+  for (const [index, line] of text.split('\n').slice(0, -1).entries()) {
+    const read = lineOf(line)
+    if (read) lines.push(read)
+    else unread ??= index + 1
+  }
+  return { lines, unread }
+}
+
+function lineOf(text: string): Line | null {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return null
+  }
+  return isRecord(value) && isLine(value) ? (value as unknown as Line) : null
+}
+
+function isLine(line: Readonly<Record<string, unknown>>): boolean {
+  const { type, message, spent, summary, kept, settings, id, project } = line
+  switch (type) {
+    case 'session':
+      return typeof id === 'string' && typeof project === 'string'
+    case 'message':
+      return isMessage(message) && (spent === undefined || isSpent(spent))
+    case 'compacted':
+      return typeof summary === 'string' && Number.isInteger(kept) && (kept as number) >= 0 && isSpent(spent)
+    case 'settings':
+      return isRecord(settings)
+    default:
+      return type === 'cleared' && isSpent(spent)
+  }
+}
+
+function isSpent(value: unknown): boolean {
+  if (!isRecord(value) || !isRecord(value.usage)) return false
+  const { cost, turns, usage } = value
+  const { input, output, cacheRead, cacheWrite } = usage as Readonly<Record<string, unknown>>
+  const counts = [turns, input, output, cacheRead, cacheWrite, ...(cost === null ? [] : [cost])]
+  return counts.every((count) => typeof count === 'number' && count >= 0)
 }
 
 export interface TranscriptRow {
@@ -245,7 +280,7 @@ function firstLines(path: string): Line[] {
   }
   try {
     const piece = Buffer.alloc(HEAD_BYTES)
-    return linesOf(piece.subarray(0, readSync(fd, piece, 0, piece.length, 0)))
+    return linesOf(piece.subarray(0, readSync(fd, piece, 0, piece.length, 0))).lines
   } finally {
     closeSync(fd)
   }

@@ -1,7 +1,17 @@
 /** Components and the files that Node runs of them, made with optional tools of others: in the OS sandbox, as what they work on may be hostile. */
 
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { AGENT_WIT, componentImports, foreignImports } from '../../code/component/imports.ts'
 import type { InsideFile } from '../../code/frame.ts'
@@ -36,7 +46,8 @@ export function toolsFolder(machine: Machine): string {
 
 function requireTools(machine: Machine): string {
   const folder = toolsFolder(machine)
-  if (existsSync(join(folder, 'node_modules', '@bytecodealliance', 'jco', 'package.json'))) return folder
+  if (existsSync(join(folder, 'node_modules', '@bytecodealliance', 'jco', 'package.json')))
+    return realpathSync.native(folder)
   throw new Fault('no-engine', 'the tools for components are not installed', {
     remedy: `Install them (about 380 MB): npm install --prefix ${folder} ${COMPONENT_TOOLS.join(' ')}`,
   })

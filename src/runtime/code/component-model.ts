@@ -45,6 +45,7 @@ export function modelFor(machine: Machine, loaded: () => LoadedPolicy, session: 
         model: loaded().session.hideModel.value ? null : model,
         instructions: [],
         skills: [],
+        untrustedSkills: 0,
         forTask: false,
       }),
   })

@@ -2,7 +2,7 @@
 
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { declareTools, firstProperty } from '../../code/declarations.ts'
+import { declareTools, firstProperty, type ToolShape } from '../../code/declarations.ts'
 import type { CallAnswer, InsideFile, ToolName } from '../../code/frame.ts'
 import { type Interpreter, type LaunchInside, type ProgramLimits, startInterpreter } from '../../code/interpreter.ts'
 import { type ModulePolicy, pythonArgv } from '../../code/python/bootstrap.ts'
@@ -14,14 +14,7 @@ import type { EngineSet } from '../../sandbox/oci/engine-set.ts'
 import { Fault } from '../../system/fault.ts'
 import type { Machine } from '../../system/machine.ts'
 import { uniqueName } from '../../system/unique-name.ts'
-import type {
-  CodePort,
-  ContainerRequest,
-  MadeFile,
-  ProgramAnswer,
-  ProgramRequest,
-  ToolFacts,
-} from '../../tools/tool.ts'
+import type { CodePort, ContainerRequest, MadeFile, ProgramAnswer, ProgramRequest } from '../../tools/tool.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
 import type { ToolResult } from '../session/tool-result.ts'
 import { containerLimits, openEngines } from './engines.ts'
@@ -33,7 +26,8 @@ export interface CodeOptions {
   readonly backend: Backend
   /** Where files that programs made are kept for the agent to read. */
   readonly spillDirectory: string
-  readonly tools: () => readonly ToolFacts[]
+  /** The session's own, and those beside it. */
+  readonly tools: () => readonly ToolShape[]
   /** A call of this session, from inside a program of the call that has this name in the record. */
   readonly call: (tool: string, input: unknown, signal: AbortSignal, within: string | null) => Promise<ToolResult>
 }
@@ -66,6 +60,8 @@ export function openSessionCode(options: CodeOptions): SessionCode {
   const running = new Set<Interpreter>()
   let engines: EngineSet | null = null
   let kept: Interpreter | null = null
+  /** Programs of the kept interpreter, one after the other: each is told of by its own name in the record. */
+  let turn: Promise<unknown> = Promise.resolve()
   let spare: { readonly interpreter: Interpreter; readonly modules: string; readonly idle: NodeJS.Timeout } | null =
     null
   let script: { readonly interpreter: Interpreter; users: number; idle: NodeJS.Timeout | null } | null = null
@@ -174,14 +170,20 @@ export function openSessionCode(options: CodeOptions): SessionCode {
         return runContainer(engines, request, loaded, spillDirectory, closing.signal)
       },
       python: async (request) => {
-        if (kept && !kept.alive) kept = null
-        const interpreter = (request.keep && kept) || freshPython()
-        if (request.keep) kept = interpreter
+        if (request.keep) {
+          const mine = turn.then(() => {
+            if (!kept?.alive) kept = freshPython()
+            return program(kept, request, PYTHON_MEMORY, within())
+          })
+          turn = mine.catch(() => {})
+          return mine
+        }
+        const interpreter = freshPython()
         try {
           return await program(interpreter, request, PYTHON_MEMORY, within())
         } finally {
           // Its end need not be waited for: the session's end does.
-          if (interpreter !== kept) void end(interpreter)
+          void end(interpreter)
           leaveSpare()
         }
       },

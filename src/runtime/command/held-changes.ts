@@ -26,6 +26,14 @@ export interface CommandChanges extends NetChanges {
   readonly noted: readonly string[]
 }
 
+/** What is known of the command whose changes are kept. */
+export interface KeptCommand {
+  readonly argv: readonly string[]
+  readonly session?: string
+  /** Why nobody was asked: nothing is changed that cannot be kept. */
+  readonly relies?: Decision['relies']
+}
+
 /** One command's changes, from before it starts until it is told what they were. */
 export class HeldChanges {
   readonly plan: ChangePlan
@@ -36,12 +44,13 @@ export class HeldChanges {
     facts: ProtectFacts,
     configs: GitConfigs,
     stateDir: string,
-    argv: readonly string[],
+    command: KeptCommand,
     free: readonly string[],
-    relies: Decision['relies'],
   ) {
+    const { argv, session, relies } = command
     this.#store = new CallStore(stateDir)
-    const { id, folder } = this.#store.begin({ roots: facts.write, what: nameOf(argv) })
+    const about = { roots: facts.write, what: nameOf(argv), ...(session !== undefined && { session }) }
+    const { id, folder } = this.#store.begin(about)
     this.#id = id
     this.plan = {
       rules: changeRules(facts, configs),

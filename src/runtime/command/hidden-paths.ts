@@ -76,7 +76,7 @@ export class HiddenPaths {
   }
 
   /** Looks for everything. Throws a fault when it cannot be found for being moved by those that run. */
-  look(shown: Placement, running: readonly Movable[]): Hidden {
+  look(shown: Pick<Placement, 'reads' | 'writes'>, running: readonly Movable[]): Hidden {
     for (let looks = 1; ; looks++) {
       const refreshed = this.#index.refresh()
       // Only a folder that changed can hold something new that a rule denies.
@@ -143,7 +143,7 @@ export class HiddenPaths {
     return unseenSecrets(running, own, this.#facts.roots, (path) => this.#index.knows(path))
   }
 
-  #hide({ reads, writes }: Placement): Hidden {
+  #hide({ reads, writes }: Pick<Placement, 'reads' | 'writes'>): Hidden {
     const visible =
       this.#loaded.sandbox.commandFs.value === 'all'
         ? ['/']

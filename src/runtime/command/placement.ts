@@ -13,6 +13,8 @@ export interface Placement {
   readonly reads: readonly string[]
   /** Canonical paths shown read-write. */
   readonly writes: readonly string[]
+  /** Links outside the roots that grants name: their ends are among the rest, and commands know them by these names. */
+  readonly links: readonly string[]
 }
 
 /** What deny rules take away of what is shown, as it is now. */
@@ -42,7 +44,17 @@ export function placeCommand(policy: Policy, files: Files): Placement {
   return {
     reads: unique([...readable, ...writable]),
     writes: unique(enveloped),
+    links: ownLinks([...policy.reads.allow, ...policy.writes.allow], roots, files),
   }
+}
+
+/** What is named by the person and is a link of the person's. */
+function ownLinks(rules: readonly PathRule[], roots: readonly string[], files: Files): string[] {
+  const named = rules.flatMap(({ pattern }) => {
+    const place = literalPrefix(pattern)
+    return roots.some((root) => isInside(place, root)) || !files.isLink(place) ? [] : expand(pattern, files)
+  })
+  return unique(named.filter((path) => files.isLink(path)))
 }
 
 /** Where the paths lead that a command's own grant carries along. */

@@ -17,6 +17,8 @@ import { RunnerPool } from './runner-pool.ts'
 import { type CommandGroup, planText, type TextPlan } from './text-plan.ts'
 
 export interface CommandPortOptions {
+  /** Whose commands they are, for undo. */
+  readonly session?: string
   /** The policy that a command is placed by at this moment. */
   readonly placing: (reach: CallReach) => LoadedPolicy
   readonly facts: () => SessionFacts
@@ -91,7 +93,9 @@ export function openCommands(options: CommandPortOptions): SessionCommands {
     const { cwd, timeoutMs } = how
     const argv = ['/bin/bash', '-c', '--', text]
     const { relies } = call.decided
-    const request = { argv, cwd, timeoutMs, patterns, grants, paths, envVars, rules, ...(relies && { relies }) }
+    const { session } = options
+    const own = { ...(relies && { relies }), ...(session !== undefined && { session }) }
+    const request = { argv, cwd, timeoutMs, patterns, grants, paths, envVars, rules, ...own }
     const loaded = options.placing(call.reach)
     try {
       const outcome = await launch(loaded, request, io)

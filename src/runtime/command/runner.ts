@@ -77,6 +77,8 @@ export interface RunRequest {
   readonly learns?: boolean
   /** Why nobody was asked: nothing is changed that cannot be kept, and with `undo` it does not run where nothing is kept. */
   readonly relies?: Decision['relies']
+  /** Whose command it is, for undo. */
+  readonly session?: string
 }
 
 export interface RunIo extends LaunchIo {
@@ -180,6 +182,7 @@ export class CommandRunner {
     const shown = [
       ...baseline[commandFs.value],
       ...this.#placement.reads,
+      ...this.#placement.links,
       ...this.#existing([...furnished.reads, ...furnished.writes]),
       ...carried,
     ]
@@ -335,7 +338,8 @@ export class CommandRunner {
     const furnished = furnish(applied, { home: this.#machine.home, registries: this.#loaded.registries })
     const shown = door ? [...furnished.reads, door.directory] : furnished.reads
     const carried = placeCarried(this.#loaded.policy, request.paths, this.#files)
-    const reads = [...this.#placement.reads, ...this.#existing(shown), ...carried]
+    const { links } = this.#placement
+    const reads = [...this.#placement.reads, ...links, ...this.#existing(shown), ...carried]
     const own = arrangement ? [arrangement.temporary] : []
     const writes = [...this.#placement.writes, ...this.#existing(furnished.writes), ...carried, ...own]
     const shows = this.#backend.capabilities.has('stand-ins')
@@ -359,14 +363,7 @@ export class CommandRunner {
       let changes: HeldChanges | null = null
       try {
         changes = this.#holdsChanges
-          ? new HeldChanges(
-              facts,
-              guard.configs,
-              this.#machine.stateDir,
-              request.argv,
-              this.#existing(furnished.writes),
-              request.relies,
-            )
+          ? new HeldChanges(facts, guard.configs, this.#machine.stateDir, request, this.#existing(furnished.writes))
           : null
         // One that began meanwhile may have moved what was being looked for.
         this.#hidden.requireAll(hidden, this.#moving(guard.alive))

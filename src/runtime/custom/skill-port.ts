@@ -5,7 +5,7 @@ import type { Machine } from '../../system/machine.ts'
 import type { SkillPort } from '../../tools/agent/skill.ts'
 import { discoverSkills, type Skill, skillScriptStatus } from '../../tools/custom/skills.ts'
 import { createTrustStore, type TrustKey, trustStatus } from '../../tools/custom/trust.ts'
-import { aboutOf } from './skill-list.ts'
+import { aboutOf } from './skill-about.ts'
 
 export function skillPort(root: string, machine: Machine): SkillPort {
   const store = createTrustStore(machine.stateDir)

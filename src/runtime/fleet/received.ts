@@ -2,7 +2,7 @@
 
 import { type LinesVerification, verifyLines } from '../../audit/verify.ts'
 import { readFleetSettings } from '../../fleet/settings.ts'
-import type { ShippedRecord } from '../../fleet/ship/record.ts'
+import { joinPieces, type RecordPiece, type ShippedRecord } from '../../fleet/ship/record.ts'
 import { Fault } from '../../system/fault.ts'
 import type { Machine } from '../../system/machine.ts'
 import { openBus } from './connection.ts'
@@ -14,13 +14,20 @@ export interface ReceivedRecord extends ShippedRecord {
 
 /** Reads records from a text of JSON lines: those of JetStream, or OTLP as a collector writes it to files. */
 export function readReceived(text: string): readonly ReceivedRecord[] {
-  return text.split('\n').flatMap((line) => {
+  const received = text.split('\n').flatMap((line): readonly ReceivedPiece[] => {
     if (line.trim() === '') return []
     const value = parse(line)
     if (value === null) return []
     if (Array.isArray(value.resourceLogs)) return value.resourceLogs.flatMap(fromOtlp)
     return isRecord(value) ? [value] : []
   })
+  return joinPieces(received, placeOf)
+}
+
+type ReceivedPiece = ReceivedRecord & RecordPiece
+
+function placeOf({ machine, session, part, offset }: ReceivedRecord): string {
+  return JSON.stringify([machine, session, part, offset])
 }
 
 /** The lines of the audit in a text of any of these forms, or in an audit file itself. */
@@ -42,7 +49,7 @@ export function verifyReceived(received: readonly ReceivedRecord[], keys: readon
   const unique = new Map<string, ReceivedRecord>()
   let conflicts = 0
   for (const record of received) {
-    const name = JSON.stringify([record.machine, record.session, record.part, record.offset])
+    const name = placeOf(record)
     const before = unique.get(name)
     // Two texts for one place cannot both be the line: neither is left out, and the chain shows it.
     if (before && before.text !== record.text) unique.set(`${name}#${++conflicts}`, record)
@@ -95,15 +102,21 @@ function attribute(of: OtlpAttributes | undefined, key: string): string | undefi
   return value?.stringValue ?? (value?.intValue === undefined ? undefined : String(value.intValue))
 }
 
-function isRecord(value: unknown): value is ReceivedRecord {
-  const record = value as Partial<ReceivedRecord>
+function isRecord(value: unknown): value is ReceivedPiece {
+  const record = value as Partial<ReceivedPiece>
   return (
     typeof record.machine === 'string' &&
     typeof record.session === 'string' &&
     Number.isSafeInteger(record.part) &&
     Number.isSafeInteger(record.offset) &&
-    typeof record.text === 'string'
+    typeof record.text === 'string' &&
+    (record.piece === undefined || isPiece(record.piece))
   )
+}
+
+function isPiece(piece: unknown): boolean {
+  const [at, count] = Array.isArray(piece) ? (piece as readonly unknown[]) : []
+  return Number.isSafeInteger(at) && Number.isSafeInteger(count) && (count as number) <= 1000
 }
 
 function parse(text: string): { readonly resourceLogs?: Parameters<typeof fromOtlp>[0][] } | null {
@@ -122,12 +135,12 @@ export async function fleetRecords(machine: Machine): Promise<readonly ReceivedR
   const { readRecords } = await import('../../fleet/nats/admin.ts')
   const bus = await openBus(settings, machine)
   try {
-    const received: ReceivedRecord[] = []
+    const received: ReceivedPiece[] = []
     for await (const { subject, data } of readRecords(bus)) {
       const record = { ...parse(data), machine: subject.split('.')[3] }
       if (isRecord(record)) received.push(record)
     }
-    return received
+    return joinPieces(received, placeOf)
   } finally {
     await bus.close()
   }

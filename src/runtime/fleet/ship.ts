@@ -10,7 +10,7 @@ import { readEnrolment } from '../../fleet/identity.ts'
 import type { FleetBus } from '../../fleet/nats/bus.ts'
 import type { FleetSettings } from '../../fleet/settings.ts'
 import { otlpSink } from '../../fleet/ship/otlp.ts'
-import { type RecordSink, recordId, type ShippedRecord } from '../../fleet/ship/record.ts'
+import { piecesOf, type RecordSink, recordId, type ShippedRecord } from '../../fleet/ship/record.ts'
 import { type RecordQueue, type ShipOptions, type Shipped, ship } from '../../fleet/ship/shipper.ts'
 import { createRedactor } from '../../scan/redact/redact.ts'
 import { Fault, messageOf } from '../../system/fault.ts'
@@ -64,10 +64,10 @@ export function natsSink(bus: FleetBus, machine: string): RecordSink {
     name: 'NATS',
     send: (records) =>
       bus.publishRecords(
-        records.map((record) => ({
-          id: recordId(machine, record),
-          session: record.session,
-          data: JSON.stringify(record),
+        records.flatMap(piecesOf).map((piece) => ({
+          id: bus.secretName(`${recordId(machine, piece)}.${piece.piece?.[0] ?? ''}`),
+          session: piece.session,
+          data: JSON.stringify(piece),
         })),
       ),
   }

@@ -2,7 +2,7 @@
 
 import { openAuditLog } from '../../audit/log.ts'
 import type { VerifiedBundle } from '../../fleet/bundle.ts'
-import { acceptBundle, fleetDirectory } from '../../fleet/bundle-store.ts'
+import { acceptBundle, fleetDirectory, storedBundle } from '../../fleet/bundle-store.ts'
 import { fleetHttp } from '../../fleet/http.ts'
 import { fetchPolicy, type PolicyPorts } from '../../fleet/policy-source.ts'
 import type { FleetSettings } from '../../fleet/settings.ts'
@@ -36,7 +36,11 @@ export async function syncPolicy(
     return { outcome, code, message }
   }
   try {
-    const fetched = await fetchPolicy(place, before.problem === null ? before.etag : null, ports)
+    const fetched = await fetchPolicy(
+      place,
+      before.problem === null && hasGood(machine, settings) ? before.etag : null,
+      ports,
+    )
     if (fetched === 'unchanged') {
       writeStatus(directory, { ...before, checked: time, problem: null })
       return { outcome: 'unchanged', policy: null }
@@ -48,6 +52,15 @@ export async function syncPolicy(
   } catch (error) {
     if (error instanceof Fault && error.code.startsWith('state-')) throw error
     return failed('unreachable', 'fleet-unreachable', messageOf(error))
+  }
+}
+
+/** Whether what is stored here is good: what is not must come anew, whatever its place calls it. */
+function hasGood({ stateDir }: Machine, settings: FleetSettings): boolean {
+  try {
+    return storedBundle(stateDir, settings) !== null
+  } catch {
+    return false
   }
 }
 

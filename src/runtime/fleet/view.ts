@@ -1,7 +1,7 @@
 /** What `cordon fleet status` shows of this machine's fleet. */
 
 import { fleetDirectory, storedBundle } from '../../fleet/bundle-store.ts'
-import { readEnrolment } from '../../fleet/identity.ts'
+import { type Enrolment, readEnrolment } from '../../fleet/identity.ts'
 import { readFleetSettings } from '../../fleet/settings.ts'
 import { type FleetStatus, readStatus } from '../../fleet/status.ts'
 import { Fault } from '../../system/fault.ts'
@@ -31,26 +31,27 @@ export function fleetView(machine: Machine, now: number): FleetView | null {
   const settings = readFleetSettings(machine)
   if (settings === null) return null
   const directory = fleetDirectory(machine.stateDir)
-  const enrolment = readEnrolment(directory, settings)
   const { checked, problem } = readStatus(directory)
-  const shared = {
+  let enrolment: Enrolment | null = null
+  const shared = () => ({
     fleet: settings.fleet,
     machine: enrolment?.machine ?? null,
     name: enrolment?.name ?? null,
     role: enrolment?.role ?? null,
     groups: enrolment?.groups ?? [],
     checked,
-  }
+  })
   try {
+    enrolment = readEnrolment(directory, settings)
     const stored = settings.policy === null ? null : storedBundle(machine.stateDir, settings)
-    if (stored === null) return { ...shared, policy: null, problem }
+    if (stored === null) return { ...shared(), policy: null, problem }
     const { version, issued, expires, closes } = stored.bundle
     const expired = expires !== null && Date.parse(expires) <= now
     const signers = stored.signers.length
-    return { ...shared, policy: { version, issued, expires, expired, closes, signers }, problem }
+    return { ...shared(), policy: { version, issued, expires, expired, closes, signers }, problem }
   } catch (error) {
     if (!(error instanceof Fault)) throw error
     const { code, message } = error
-    return { ...shared, policy: null, problem: { code, message, time: new Date(now).toISOString() } }
+    return { ...shared(), policy: null, problem: { code, message, time: new Date(now).toISOString() } }
   }
 }

@@ -25,6 +25,7 @@ import { UndoCover } from '../decide/undo-cover.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
 import { type OpenedPolicy, openPolicy } from '../policy/open.ts'
 import { startNotes } from '../policy/start-notes.ts'
+import { wholeTree } from '../session/policy.ts'
 import { type HostHistory, hostHistory } from './history.ts'
 import { filesNotToRead } from './search.ts'
 import type { HookSessionKey } from './session.ts'
@@ -65,6 +66,8 @@ export interface HookPlace {
    * inside, and what Cordon remembers is out of reach.
    */
   readonly inside?: boolean
+  /** Folders of the host's that hold what belongs to the session: they may be read. */
+  readonly hostFolders?: readonly string[]
 }
 
 /** A call of the host as it was read: what it touches, or why it cannot be known. */
@@ -117,7 +120,12 @@ export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
   const { loaded } = answered
   const history = place.inside ? null : await openHistory(place, loaded)
   if (history?.loose) return { closed: whyLoose(history.loose, place.host) }
-  const session = { ...answered.session, tainted: history?.tainted ?? false }
+  const { grants } = answered.session
+  const session = {
+    ...answered.session,
+    grants: { ...grants, reads: [...grants.reads, ...(place.hostFolders ?? []).map(hostsOwn)] },
+    tainted: history?.tainted ?? false,
+  }
   const shell = place.shell ? await import('../../shell/analyze.ts') : null
   const cwd = files.canonical(place.cwd)
   const cover = new UndoCover(machine.stateDir)
@@ -243,6 +251,11 @@ const NOTHING_SPILLED: PathRule = {
   prompt: false,
   rule: 'spilled output',
   source: 'built-in',
+}
+
+/** What the host keeps for its agent is the agent's to read. */
+function hostsOwn(folder: string): PathRule {
+  return { pattern: wholeTree(folder), prompt: false, rule: 'the host’s own files of the session', source: 'session' }
 }
 
 /** The session with the answers that were saved; their file is only opened when there is one. */

@@ -7,6 +7,7 @@ import type { Sourced } from '../../policy/policy.ts'
 import { createRedactor } from '../../scan/redact/redact.ts'
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
+import { isOwnDirectory } from '../../system/state.ts'
 import type { ToolOutput } from '../../tools/tool.ts'
 import { openBackend } from '../command/open-runner.ts'
 import { openCommands } from '../command/port.ts'
@@ -29,6 +30,8 @@ export interface HookRun {
   readonly host: string
   readonly root: string
   readonly session: string | null
+  /** Folders of the host's that hold what belongs to the session. */
+  readonly folders?: readonly string[]
   readonly command: string
   /** A person was asked about this very command, in the host, and it came here: what the yes opens is there. */
   readonly agreed?: boolean
@@ -46,7 +49,9 @@ export type HookRunResult =
 /** Runs it. An ask was answered in the host before it came here; a deny is never answered. */
 export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
   const { machine, files, host, root, session, command, undo = false, readOnly = false } = request
-  const place = { machine, files, host, root, session, exact: true, cwd: machine.cwd, shell: true, inside: false }
+  const hostFolders = (request.folders ?? []).filter((path) => isOwnDirectory(path) && files.canonical(path) === path)
+  const around = { machine, files, host, root, session, hostFolders }
+  const place = { ...around, exact: true, cwd: machine.cwd, shell: true, inside: false }
   const opened = await openHookJudge(place)
   if ('closed' in opened) return { denied: opened.closed }
   const { judge } = opened
@@ -106,9 +111,12 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
       const resolve = (given: string): string =>
         files.canonical(posix.resolve(machine.cwd, atHome(given, machine.home)))
       const timeoutMs = seconds === null ? Number.POSITIVE_INFINITY : seconds * 1000
+      const reach = reachOf(decision, request.agreed === true, call!.facts, resolve, files)
+      // A folder of the session that the command names is there to be read.
+      const readOnly = [...reach.readOnly, ...hostFolders.filter((path) => command.includes(path))]
       const port = commands.forCall({
         decided: { command, facts: call!.facts, ...(undo ? { relies: 'undo' as const } : relies && { relies }) },
-        reach: reachOf(decision, request.agreed === true, call!.facts, resolve, files),
+        reach: { ...reach, readOnly },
         heard: (outcome) => void outcomes.push(outcome),
       })
       const { exitCode, notes } = await port.run(command, { cwd: files.canonical(machine.cwd), timeoutMs, signal })

@@ -19,6 +19,8 @@ export interface RunOwner {
   readonly host: string
   readonly root: string
   readonly session: string | null
+  /** Folders of the host's that hold what belongs to the session. */
+  readonly folders?: readonly string[]
 }
 
 /** The very command that a person was asked about, and where it starts. */
@@ -49,7 +51,9 @@ export function runKey({ host, root, session }: RunOwner): string {
 export function keepOwner(machine: Machine, owner: RunOwner, now: number): void {
   const directory = placeOf(machine)
   const path = join(directory, `${runKey(owner)}.json`)
-  if (existsSync(path)) return
+  // The host makes its folders when it first has something to put there.
+  const { folders = [] } = existsSync(path) ? (readOwnJson(path, isOwner) ?? {}) : {}
+  if (existsSync(path) && (owner.folders ?? []).every((folder) => folders.includes(folder))) return
   openOwnDirectory(machine.stateDir)
   writeOwnJson(path, { version: 1, ...owner } satisfies OwnerFile)
   for (const name of readdirSync(directory)) {
@@ -122,8 +126,8 @@ function hashOf(parts: readonly (string | null)[]): string {
 }
 
 function isOwner(value: unknown): value is OwnerFile {
-  const { version, host, root, session } = (value ?? {}) as Partial<OwnerFile>
-  const texts = typeof host === 'string' && typeof root === 'string'
+  const { version, host, root, session, folders = [] } = (value ?? {}) as Partial<OwnerFile>
+  const texts = [host, root, ...(Array.isArray(folders) ? folders : [null])].every((text) => typeof text === 'string')
   return version === 1 && texts && (session === null || typeof session === 'string')
 }
 

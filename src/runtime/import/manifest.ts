@@ -42,7 +42,20 @@ export async function importManifest(draft: Draft, machine: Machine, files: File
     if (problem === null) fitting.push(entry)
     else notes.push(`${describe(entry)} contradicts another setting and was left out: ${problem}`)
   }
-  return { text: toml(treeOf([...fitting, ...stillClosed(draft.entries, fitting)])), notes }
+  const whole = readsProject(draft.entries, fitting) ? [PROJECT] : []
+  return { text: toml(treeOf([...whole, ...fitting, ...stillClosed(draft.entries, fitting)])), notes }
+}
+
+const PROJECT: Entry = { kind: 'read', verdict: 'allow', path: '**' }
+const READERS: ReadonlySet<string> = new Set(['read', 'glob', 'grep', 'list', 'ls'])
+
+/** Other agents read the project they work in without being told; a manifest that lists reads has to say so, unless something was said against it. */
+function readsProject(wanted: readonly Entry[], kept: readonly Entry[]): boolean {
+  const isAgainst = (entry: Entry): boolean =>
+    (entry.kind === 'doubt' && entry.about === 'read') ||
+    (entry.kind === 'level' && READERS.has(entry.tool) && entry.verdict !== 'allow')
+  const lists = kept.some((entry) => entry.kind === 'read' && entry.verdict !== 'deny')
+  return lists && ![...wanted, ...kept].some(isAgainst)
 }
 
 /** A list of which nothing is left would be no list, and open what it closed. */

@@ -4,9 +4,11 @@ import { queryAudit } from '../../audit/read.ts'
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
 import { openChecker } from '../decide/check-call.ts'
-import type { LoadedPolicy } from '../policy/load.ts'
-import { isGrantable, type Learned } from './learn.ts'
+import { type LoadedPolicy, loadPolicy } from '../policy/load.ts'
+import { judgeTrust } from '../policy/trust.ts'
+import type { Learned } from './learn.ts'
 import { withLines, withoutGrants } from './manifest-text.ts'
+import { whyNotGranted } from './needs.ts'
 import { propose } from './proposal.ts'
 import { type RecordedNeeds, recordedNeeds, recordLines } from './record.ts'
 
@@ -28,12 +30,12 @@ export async function proposeFromRecord(
   const own = ownRecord ? queryAudit(machine.stateDir).map((line) => JSON.stringify(line)) : []
   const lines = recordLines([...texts, ...own], loaded.root)
   const places = { loaded, machine, files }
-  const found = recordedNeeds(lines, await openChecker(loaded, machine, files), places)
+  const found = recordedNeeds(lines, await openChecker(loaded, machine, files), places, await signedAt(places))
   const proposal = propose(found, 0, {
     command: [],
     loaded,
     home: machine.home,
-    isGrantable: (folder, how) => isGrantable(folder, how, loaded, machine),
+    isGrantable: (folder, how) => whyNotGranted(folder, how, loaded, machine) === null,
     registryHosts: () => [],
   })
   const narrowed = manifestText === null ? null : withoutGrants(manifestText, found.unused)
@@ -53,4 +55,11 @@ export async function proposeFromRecord(
     unknown: found.unknown,
     unused: found.unused,
   }
+}
+
+/** When the project's manifest was signed as it is; null where it is not, or nobody knows. */
+async function signedAt({ loaded, machine, files }: Omit<RecordParts, 'manifestText'>): Promise<string | null> {
+  const outcome = await loadPolicy({ machine, files, root: loaded.root, choice: { kind: 'project' } })
+  const trust = 'loaded' in outcome ? judgeTrust(outcome.loaded, machine, files)?.trust : undefined
+  return trust?.status === 'signed' ? trust.signedAt : null
 }

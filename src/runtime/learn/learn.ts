@@ -1,12 +1,11 @@
 /** `cordon learn`: runs a command closed, proposes what it lacked, runs it again under the proposal, and drops what it can do without. */
 
 import type { Decision } from '../../policy/decision.ts'
-import { Fault } from '../../system/fault.ts'
-import { NO_GRANTS, requireGrantable, withOneOff } from '../command/one-off.ts'
+import { NO_GRANTS, withOneOff } from '../command/one-off.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
 import { readRegistries } from '../policy/trust.ts'
 import { type TextPlaces, withLines } from './manifest-text.ts'
-import { type Need, readNeeds, type Withheld } from './needs.ts'
+import { type Need, readNeeds, type Withheld, whyNotGranted } from './needs.ts'
 import { type ProposedLine, propose } from './proposal.ts'
 import { policyOfText, putBack, type TrialParts, type TrialResult, tryOnce } from './trial.ts'
 
@@ -172,7 +171,10 @@ class Learning {
   #applyAnswers(): void {
     for (const [value, agreed] of this.#answers) {
       if (agreed) this.#needs.set(`host ${value}`, { kind: 'host', value, evidence: 'you agreed to it' })
-      else if (this.#needs.delete(`host ${value}`)) this.#withheld.set(value, { subject: value, why: 'you said no' })
+      else {
+        this.#needs.delete(`host ${value}`)
+        this.#withheld.set(value, { subject: value, why: 'you said no' })
+      }
     }
   }
 
@@ -183,7 +185,7 @@ class Learning {
       command,
       loaded,
       home: machine.home,
-      isGrantable: (folder, how) => isGrantable(folder, how, loaded, machine),
+      isGrantable: (folder, how) => whyNotGranted(folder, how, loaded, machine) === null,
       registryHosts: (tool) => {
         const chosen = withOneOff(loaded, { ...NO_GRANTS, tools: [tool] }, machine)
         return (readRegistries(chosen, machine)[tool] ?? []).map(({ host }) => host)
@@ -223,15 +225,4 @@ class Learning {
 
 function sameLine(a: ProposedLine, b: ProposedLine): boolean {
   return a.kind === b.kind && a.value === b.value && a.wrapper === b.wrapper
-}
-
-/** Whether a place may be granted at all: no secret, nothing protected, not everything at once. */
-export function isGrantable(...[folder, how, loaded, machine]: Parameters<typeof requireGrantable>): boolean {
-  try {
-    requireGrantable(folder, how, loaded, machine)
-    return true
-  } catch (error) {
-    if (error instanceof Fault) return false
-    throw error
-  }
 }

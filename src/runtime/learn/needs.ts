@@ -1,8 +1,10 @@
 /** What a watched run lacked: what exists outside and was looked for in vain, and the hosts that it was refused. A probe is no need. */
 
-import { basename, dirname } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import type { EgressEvent } from '../../egress/event.ts'
 import { isInside } from '../../files/baseline.ts'
+import { isGlob } from '../../files/glob.ts'
+import { parsePathPattern } from '../../files/path-pattern.ts'
 import { parseHostPattern } from '../../hosts/pattern.ts'
 import type { Sought } from '../../sandbox/plan.ts'
 import type { Violation } from '../../sandbox/violation.ts'
@@ -29,8 +31,10 @@ export interface Observation {
 /** Something that the command lacked. */
 export interface Need {
   readonly kind: 'read' | 'write' | 'host'
-  /** A canonical path, or a host with a port that is not the usual one. */
+  /** A canonical path, or a link of the person's in a canonical folder, or a host with a port that is not the usual one. */
   readonly value: string
+  /** Of a link: where it leads. */
+  readonly leads?: string
   /** What was seen, in words. */
   readonly evidence: string
 }
@@ -91,8 +95,9 @@ function pathNeed(
   { loaded, machine, files, isShown }: NeedPlaces,
 ): Need | null {
   if (what === 'run') return null
-  // Found further on in PATH: the place before it was a probe.
-  if (what === 'program' && programs.has(basename(path))) return null
+  // Found further on in PATH: the place before it was a probe, of a shell or of an interpreter that looks for itself.
+  const isSearch = what === 'program' || (machine.env.PATH ?? '').split(':').includes(dirname(path))
+  if (what !== 'change' && isSearch && programs.has(basename(path))) return null
   const here = files.canonical(path)
   const exists = files.exists(here)
   const shown = withTilde(path, machine.home)
@@ -102,8 +107,18 @@ function pathNeed(
     return { kind: 'write', value, evidence: `it tried to change ${shown}` }
   }
   // Not there outside either: a search path, or an optional file.
-  if (!exists || isShown(here) || isAbove(here, loaded.root, machine.home)) return null
-  return { kind: 'read', value: here, evidence: `it ${what === 'program' ? 'tried to run' : 'looked for'} ${shown}` }
+  if (!exists || isAbove(here, loaded.root, machine.home)) return null
+  const link = ownLink(path, loaded, files)
+  if (isShown(here) && (link === null || isShown(link))) return null
+  const evidence = `it ${what === 'program' ? 'tried to run' : 'looked for'} ${shown}`
+  return { kind: 'read', value: link ?? here, evidence, ...(link !== null && { leads: here }) }
+}
+
+/** The path itself where it is a link outside of the project, by whose name it is known inside as well; null otherwise. */
+function ownLink(path: string, { policy, root }: LoadedPolicy, files: Files): string | null {
+  const at = join(files.canonical(dirname(path)), basename(path))
+  const roots = [root, ...policy.additionalDirectories.map(({ value }) => value)]
+  return files.isLink(at) && !roots.some((one) => isInside(at, one)) ? at : null
 }
 
 /** On the way up from the project, or the home itself: looked at by every search for a configuration. */
@@ -111,10 +126,41 @@ function isAbove(path: string, root: string, home: string): boolean {
   return isInside(root, path) || isInside(home, path)
 }
 
-function whyWithheld({ kind, value }: Need, { loaded, machine }: NeedPlaces): string | null {
+function whyWithheld({ kind, value, leads }: Need, { loaded, machine }: NeedPlaces): string | null {
+  if (/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(value)) return 'its name cannot be shown as it is'
+  // A file called `*` would open everything beside it.
+  if (isGlob(value) || !('pattern' in parsePathPattern(value, PLAIN))) return 'its name would be read as a pattern'
   if (coverSecrets(value) !== value) return 'its name looks like a secret'
+  const how = kind === 'write' ? 'write' : 'read'
+  const places = leads === undefined ? [value] : [value, leads]
+  return places.map((place) => whyNotGranted(place, how, loaded, machine)).find((why) => why !== null) ?? null
+}
+
+const PLAIN = { root: '/', home: '/', files: null }
+
+/** Folders of the home directory that every program keeps something in: a line for one would be a line for all of them. */
+const SHARED = [
+  '.config',
+  '.cache',
+  '.local',
+  '.local/bin',
+  '.local/lib',
+  '.local/share',
+  '.local/state',
+  'Library',
+  'bin',
+]
+
+/** Why a place is never proposed; null where it may be: no secret, nothing protected, not everything at once. */
+export function whyNotGranted(
+  place: string,
+  how: 'read' | 'write',
+  loaded: LoadedPolicy,
+  machine: Machine,
+): string | null {
+  if (SHARED.some((folder) => join(machine.home, folder) === place)) return 'every program keeps something in it'
   try {
-    requireGrantable(value, kind === 'write' ? 'write' : 'read', loaded, machine)
+    requireGrantable(place, how, loaded, machine)
     return null
   } catch (error) {
     if (!(error instanceof Fault)) throw error

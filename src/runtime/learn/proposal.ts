@@ -130,10 +130,14 @@ function appliesTo(
 }
 
 function coverOf(bundle: Bundle, { home, registryHosts }: ProposalPlaces): (need: Need) => boolean {
-  const folders = [...bundle.read, ...bundle.cache].map((path) => path.replace(/^~/, () => home))
+  const places = (paths: readonly string[]) => paths.map((path) => path.replace(/^~/, () => home))
+  const shown = places([...bundle.read, ...bundle.cache])
+  // Programs that the tool installed are seen, and changed only by a bundle that says so.
+  const installed = places(bundle.install)
   let hosts: readonly string[] | null = null
   return ({ kind, value }) => {
-    if (kind !== 'host') return folders.some((folder) => isInside(value, folder))
+    const inside = (folder: string): boolean => isInside(value, folder)
+    if (kind !== 'host') return shown.some(inside) || (kind === 'read' && installed.some(inside))
     hosts ??= [...freeHosts(bundle), ...registryHosts(bundle.tool)]
     return hosts.some((host) => host === value || (host.startsWith('*.') && value.endsWith(host.slice(1))))
   }

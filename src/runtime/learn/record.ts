@@ -19,7 +19,7 @@ export interface UnusedGrant {
 
 export interface RecordedNeeds extends Needs {
   readonly calls: number
-  /** Calls whose arguments were not recorded: which grants they used cannot be known. */
+  /** Calls of which it cannot be known which grants of the manifest they used: without arguments, and from before it was signed. */
   readonly unknown: number
   readonly unused: readonly UnusedGrant[]
 }
@@ -39,6 +39,7 @@ export function recordedNeeds(
   lines: readonly AuditLine[],
   checker: CallChecker,
   places: Omit<NeedPlaces, 'isShown'>,
+  signedAt: string | null,
 ): RecordedNeeds {
   const { loaded } = places
   const roots = [loaded.root, ...loaded.policy.additionalDirectories.map(({ value }) => value)]
@@ -63,26 +64,42 @@ export function recordedNeeds(
       ? [{ kind: 'host' as const, value, evidence: `${times} recorded calls were refused ${value}` }]
       : [],
   )
-  return { ...observed, needs: [...observed.needs, ...hosts], calls: begun.length, ...unusedOf(lines, checker, loaded) }
+  return {
+    ...observed,
+    needs: [...observed.needs, ...hosts],
+    calls: begun.length,
+    ...unusedOf(lines, checker, loaded, signedAt),
+  }
 }
 
-/** Decides the recorded calls again, and sees which grants had a part in it. */
+/**
+ * Decides the recorded calls again, and sees which grants had a part in it. Without their arguments the rules that were recorded
+ * say it, as long as the manifest was the one that is signed now: rules are known by their place in it.
+ */
 function unusedOf(
   lines: readonly AuditLine[],
   checker: CallChecker,
   { policy, root, ownManifest }: NeedPlaces['loaded'],
+  signedAt: string | null,
 ): Pick<RecordedNeeds, 'unused' | 'unknown'> {
   const used = new Set<string>()
-  let unknown = 0
-  for (const { type, tool, args } of lines) {
+  let [known, unknown] = [0, 0]
+  for (const { type, tool, args, time, decision } of lines) {
     if (type !== 'begin') continue
-    if (args === undefined || typeof tool !== 'string') unknown++
-    else {
-      const { rules, segments } = checker.check({ tool, input: inputOf(args), cwd: root }).decision
-      for (const { source } of [...rules, ...segments.flatMap((segment) => segment.rules)]) used.add(source)
+    const { approver, rules = [] } = (decision ?? {}) as { approver?: unknown; rules?: unknown }
+    if (args !== undefined && typeof tool === 'string') {
+      known++
+      const decided = checker.check({ tool, input: inputOf(args), cwd: root }).decision
+      for (const { source } of [...decided.rules, ...decided.segments.flatMap((part) => part.rules)]) used.add(source)
+      // What a person types needs no grant.
+    } else if (approver !== 'typed') {
+      if (signedAt !== null && time > signedAt && Array.isArray(rules)) {
+        known++
+        for (const rule of rules) used.add(/ \((.*)\)$/.exec(String(rule))?.[1] ?? '')
+      } else unknown++
     }
   }
-  if (!ownManifest) return { unused: [], unknown }
+  if (!ownManifest || known === 0) return { unused: [], unknown }
   const reached = lines.flatMap(({ hosts }) => (Array.isArray(hosts) ? hosts.map(String) : []))
   const hosts = policy.commands.defaultDomains
     .filter(({ pattern }) => !reached.some((host) => matchesName(pattern, host)))

@@ -27,6 +27,9 @@ export interface GatewayJudge {
 /** The agent of a gateway: a section `[agents.mcp]` is about it. */
 export const GATEWAY_AGENT = 'mcp'
 
+/** In `_meta` of the gateway's own question whether a call may be: the call. No question of a server carries it. */
+export const ASKED_CALL = 'cordon/call'
+
 /** Opens the policy of the project for a gateway. Throws a Fault when there is none in force. */
 export async function openGatewayJudge(root: string, machine: Machine): Promise<GatewayJudge> {
   let organisation = await readOrganisation(machine)

@@ -98,7 +98,7 @@ export class Session {
   readonly #commands: SessionCommands
   readonly #web: WebPort
   readonly #code: SessionCode
-  readonly #tools: ReadonlyMap<string, SessionTool>
+  readonly #tools: Map<string, SessionTool>
   readonly #store: SessionStore
   readonly #history: LiveHistory
   readonly #listeners = new SessionListeners((message) => this.#noteFailure(message))
@@ -132,6 +132,7 @@ export class Session {
     const brief = loaded.session.discoveryBrief
     if (brief !== null) this.#widenByBrief(readBrief(brief, files))
     this.#commands = openCommands({
+      session: id,
       placing: (reach) => view.placing(reach),
       facts: () => view.facts(),
       openRunner: (policy) =>
@@ -199,6 +200,14 @@ export class Session {
     return [...this.#tools.values()].map(({ name, description, input, labels, hints }) => {
       return { name, description, input, labels, hints }
     })
+  }
+
+  /** Offers further tools from now on; each call of one is decided, asked about and recorded like every other. */
+  offer(tools: readonly Tool[]): void {
+    for (const tool of tools) {
+      if (this.#tools.has(tool.name)) throw new Fault('tool-name', `there is a tool "${tool.name}" already`)
+      this.#tools.set(tool.name, tool)
+    }
   }
 
   /** Runs one call: done, denied, refused or failed, never anything else. */
@@ -347,7 +356,12 @@ export class Session {
         if (decision.decision === 'allow') this.#countUses(decision)
         return record
       },
-      approve: (parsed, decision, signal) => this.#approve(parsed, decision, signal, underway),
+      approve: async (parsed, decision, signal) => {
+        const approval = await this.#approve(parsed, decision, signal, underway)
+        // An answer may take an hour: a denial of the organisation that came meanwhile stands.
+        if (approval.approved) await this.#parts.refresh()
+        return approval
+      },
       run: (parsed, decision, signal) => this.#run(parsed, decision, signal, underway),
       // A3: a hit is flagged to the agent and taints the session.
       scan: (_, output) => this.#withTold(scanOutput(output), underway),

@@ -9,7 +9,7 @@ import { type ConfinedResult, ENGINE_STATE, runConfined } from './confined.ts'
 import type { ContainerEngine, ContainerLimits, ContainerOutcome, ContainerRun, EngineName } from './engine.ts'
 import { CONTAINER_PLACES, entryArgv, WORK } from './entry.ts'
 import { limitHit } from './hit.ts'
-import { podmanArgv } from './podman.ts'
+import { podmanArgv, podmanEnvironment } from './podman.ts'
 import { probeEngine } from './probe.ts'
 import { type ContainerRoom, containerRoom } from './room.ts'
 import { containerSpec } from './spec.ts'
@@ -77,17 +77,20 @@ export function localEngine(name: LocalEngineName, options: LocalEngineOptions):
     probe: (limits) => {
       const program = programOf(name)
       if (program === null) return Promise.resolve({ works: false, why: `${name} is not installed` })
-      return probeEngine(engine, limits, WALLS[name], reports(limits, options.cgroups()?.support ?? null))
+      return probeEngine(engine, limits, WALLS[name], reports(name, limits, options.cgroups()?.support ?? null))
     },
     run: (run) => runLocally(name, run, options, programOf),
   }
   return engine
 }
 
-function reports(limits: ContainerLimits, support: CgroupSupport | null): LimitReport[] {
+function reports(name: LocalEngineName, limits: ContainerLimits, support: CgroupSupport | null): LimitReport[] {
   const { memoryBytes, cpus, processes, fileBytes } = limits
   // It never runs as root, so that the count of processes of a user is its own.
-  return reportLimits({ memoryBytes, cpus, processes, fileBytes }, support, 1, false)
+  const promised = reportLimits({ memoryBytes, cpus, processes, fileBytes }, support, 1, false)
+  if (name !== 'runsc' || support?.pids) return promised
+  const absent = { limit: 'processes', status: 'absent', how: 'gVisor holds nobody to a count of its own' } as const
+  return promised.map((one) => (one.limit === 'processes' ? absent : one))
 }
 
 async function runLocally(
@@ -132,7 +135,7 @@ async function runLocally(
           : runtimeArgv(name, found(programOf, name), stage, bundle, { argv, room, stage, fileBytes, rlimits })
       const result = await runConfined({
         argv: words,
-        env: engineEnvironment(user),
+        env: podmanEnvironment(String(user ?? process.getuid?.() ?? 0)),
         user,
         cgroup: group,
         limits: run.limits,
@@ -155,14 +158,6 @@ async function runLocally(
   } finally {
     stage.remove()
   }
-}
-
-/** podman is told that the user namespace it is in was made for it, so that it leaves control groups alone as for any user. */
-function engineEnvironment(user: number | null): Record<string, string> {
-  const uid = String(user ?? process.getuid?.() ?? 0)
-  const places = { HOME: ENGINE_STATE, XDG_RUNTIME_DIR: ENGINE_STATE, TMPDIR: ENGINE_STATE }
-  const own = { _CONTAINERS_USERNS_CONFIGURED: 'done', _CONTAINERS_ROOTLESS_UID: uid, _CONTAINERS_ROOTLESS_GID: uid }
-  return { PATH: SYSTEM_FOLDERS.join(':'), ...places, ...own }
 }
 
 interface Contents {

@@ -35,17 +35,33 @@ export function commonWords(request: Pick<PodmanRequest, 'room' | 'stage' | 'fil
   ]
 }
 
+/** It is told that the user namespace it is in was made for it, so that it leaves control groups alone as for any user. */
+export function podmanEnvironment(uid: string): Record<string, string> {
+  return {
+    PATH: '/usr/bin:/usr/sbin:/usr/local/bin:/usr/local/sbin:/bin:/sbin',
+    ...{ HOME: ENGINE_STATE, XDG_RUNTIME_DIR: ENGINE_STATE, TMPDIR: ENGINE_STATE },
+    ...{ _CONTAINERS_USERNS_CONFIGURED: 'done', _CONTAINERS_ROOTLESS_UID: uid, _CONTAINERS_ROOTLESS_GID: uid },
+  }
+}
+
+/** A store of its own, in memory. */
+export function podmanStore(runtime: string): string[] {
+  const own = `${ENGINE_STATE}/podman`
+  return [
+    ...['--root', `${own}/root`, '--runroot', `${own}/run`, '--tmpdir', `${own}/tmp`, '--storage-driver', 'vfs'],
+    ...['--cgroup-manager', 'cgroupfs', '--events-backend', 'none', '--runtime', runtime, '--log-level', 'error'],
+  ]
+}
+
 /**
  * A store of its own for each call, in memory, gone with it: the user's containers and images are not touched, and a killed call
  * leaves no record in them. The container stays in the control group that Cordon made.
  */
 export function podmanArgv(request: PodmanRequest): string[] {
   const { program, runtime, bundle, argv, rlimits } = request
-  const own = `${ENGINE_STATE}/podman`
   return [
     program,
-    ...['--root', `${own}/root`, '--runroot', `${own}/run`, '--tmpdir', `${own}/tmp`, '--storage-driver', 'vfs'],
-    ...['--cgroup-manager', 'cgroupfs', '--events-backend', 'none', '--runtime', runtime, '--log-level', 'error'],
+    ...podmanStore(runtime),
     ...['run', '--rm', '--log-driver', 'none', '--pull=never', '--entrypoint', ''],
     // Without an explicit one podman asks for more than a user may have, and fails.
     ...(rlimits.some(({ name }) => name === 'NPROC') ? [] : ['--ulimit', 'nproc=1024:1024']),

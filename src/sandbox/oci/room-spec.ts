@@ -51,7 +51,7 @@ export function roomMounts(room: SandboxRoom): SpecMount[] {
  * What the init needs it has, and gives up before the command starts; the user namespace is the one that the engine itself is
  * in. Nothing is masked or made read-only in /proc here: the init does it, and needs its own writes there first.
  */
-export function roomSpec(room: SandboxRoom, channel: boolean): object {
+export function roomSpec(room: SandboxRoom, channel: boolean, rootfs = 'rootfs'): object {
   const capabilities = [...INIT_CAPABILITIES]
   return {
     ociVersion: '1.0.2',
@@ -70,7 +70,7 @@ export function roomSpec(room: SandboxRoom, channel: boolean): object {
       },
       noNewPrivileges: true,
     },
-    root: { path: 'rootfs', readonly: true },
+    root: { path: rootfs, readonly: true },
     hostname: room.hostname,
     mounts: roomMounts(room),
     linux: { namespaces: ['pid', 'network', 'ipc', 'uts', 'mount', 'cgroup'].map((type) => ({ type })) },

@@ -2,11 +2,21 @@
 
 import type { Readable, Writable } from 'node:stream'
 
-/** Bytes that can be read. */
-export function readableBytes(stream: Readable): ReadableStream<Uint8Array> {
+/** Bytes that can be read; they end where a line is longer than `maxLine`. */
+export function readableBytes(
+  stream: Readable,
+  maxLine: number = Number.POSITIVE_INFINITY,
+): ReadableStream<Uint8Array> {
+  let line = 0
   return new ReadableStream<Uint8Array>({
     start(controller) {
       stream.on('data', (chunk: Buffer) => {
+        const end = chunk.lastIndexOf(10)
+        line = end < 0 ? line + chunk.length : chunk.length - end - 1
+        if (line > maxLine) {
+          stream.destroy()
+          return close(() => controller.close())
+        }
         controller.enqueue(new Uint8Array(chunk))
         if ((controller.desiredSize ?? 1) <= 0) stream.pause()
       })

@@ -40,6 +40,9 @@ export interface GuardedAgentOptions {
   readonly warn: (text: string) => void
 }
 
+/** One message of the agent; more without its end would fill the memory of this process, which no sandbox holds. */
+const MAX_MESSAGE = 64 * 1024 * 1024
+
 /** A session of the agent, and the guarded one that does its deeds. */
 interface Guarded {
   readonly cordon: Cordon
@@ -69,7 +72,7 @@ export async function guardAgent(editor: Stream, { machine, root, argv, warn }: 
   })
   const running = runAgent(argv, cordon.loaded(), machine, { stdin, stdout, stderr, signal: stop.signal })
   const inner = agentSide(serve, () => must(toEditor)).connect(
-    ndJsonStream(writableBytes(stdin), readableBytes(stdout)),
+    ndJsonStream(writableBytes(stdin), readableBytes(stdout, MAX_MESSAGE)),
   )
   // Each session has a way of its own to the person: a question is shown where it belongs.
   const open = async (id: unknown): Promise<void> => {
@@ -141,7 +144,10 @@ function editorSide(toAgent: ClientContext, root: string, open: (id: unknown) =>
       if (cwd !== undefined) mustBeInside(String(cwd), root)
       // A session that is loaded or resumed has its deeds guarded before the agent does the first of them.
       if (method === 'session/load' || method === 'session/resume') await open(sessionId)
-      return toAgent.request(method, params, { cancellationSignal: signal })
+      const answer = await toAgent.request(method, params, { cancellationSignal: signal })
+      // Such as one that was forked.
+      await open(recordOf(answer).sessionId)
+      return answer
     })
     .onNotification('*', ({ method, params }) => toAgent.notify(method, params))
 }

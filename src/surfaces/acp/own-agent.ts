@@ -102,6 +102,8 @@ export async function serveOwnAgent(stream: Stream, options: OwnAgentOptions): P
       authMethods: [],
     }))
     .onRequest('session/new', async ({ params, client }) => {
+      if (params.mcpServers.length > 0)
+        options.warn('MCP servers of the editor are not started: those of the signed manifest are ([mcp_servers.NAME])')
       const opened = await open(client, params.cwd)
       return { sessionId: opened.agent.id, modes: modesOf(opened) }
     })
@@ -145,6 +147,9 @@ export async function serveOwnAgent(stream: Stream, options: OwnAgentOptions): P
   }
 }
 
+/** Of instructions, in a dialog. */
+const MAX_SHOWN = 8000
+
 /** Instructions of the project steer the agent: the person agrees to them in the editor. */
 async function askAboutInstructions(
   opened: Opened,
@@ -162,7 +167,10 @@ async function askAboutInstructions(
   for (const found of one.untrusted) {
     const state = found.status === 'new' ? 'is new to you' : 'has changed since you agreed to it'
     const warning = found.suspicious ? 'It reads like an attack on the agent.\n\n' : ''
-    const text = `${found.name} of this project ${state}. Let it steer the agent?\n\n${warning}${found.text.slice(0, 8000)}`
+    const left = found.text.length - MAX_SHOWN
+    const rest = left > 0 ? `\n\n(${left} more characters are in the file: read them first.)` : ''
+    const shown = found.text.slice(0, MAX_SHOWN).toWellFormed()
+    const text = `${found.name} of this project ${state}. Let it steer the agent?\n\n${warning}${shown}${rest}`
     const answer = await prompter.question!(text, ['Use it', 'Leave it out'], signal)
     if (answer === 'Use it') trustInstructions(one.cordon.root, machine, found, new Date())
   }

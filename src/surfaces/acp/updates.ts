@@ -2,6 +2,7 @@
 
 import type { SessionUpdate, ToolCallContent, ToolKind } from '@agentclientprotocol/sdk'
 import type { AgentEvent } from '../../runtime/agent/agent.ts'
+import { visible } from '../../scan/visible-text.ts'
 
 const KINDS: Readonly<Record<string, ToolKind>> = {
   read: 'read',
@@ -56,7 +57,7 @@ export function updateOf(
       return {
         sessionUpdate: 'tool_call',
         toolCallId: call.id,
-        title: `${call.name} ${subject(call.name, call.input)}`.slice(0, 200),
+        title: visible(`${call.name} ${subject(call.name, call.input)}`.slice(0, 200).toWellFormed()),
         kind: toolKindOf(call.name),
         status: 'in_progress',
         rawInput: call.input,

@@ -20,6 +20,8 @@ import { callLines, resultLines } from './view/tool-view.ts'
 
 /** Text is drawn at most this often; more nobody sees. */
 const FRAME_MS = 33
+/** Of a line that is still on its way. */
+const HALF_ROWS = 3
 /** A second Ctrl-C within this time leaves. */
 const TWICE_MS = 2000
 
@@ -353,15 +355,8 @@ class Chat {
   #flush(): void {
     if (this.#frame) clearTimeout(this.#frame)
     this.#frame = null
-    const { columns } = this.#front.terminal.size
     // Half a line is shown as far as a few rows; the whole of it flows up once it is one.
-    const half = safe(this.#view.half).slice(-(columns - 1) * 3)
-    const rows: { text: string; plain: string }[] = []
-    for (let at = 0; at < half.length; at += columns - 1) {
-      const part = half.slice(at, at + columns - 1)
-      rows.push({ text: part, plain: part })
-    }
-    this.#front.live = rows
+    this.#front.live = this.#view.half(HALF_ROWS).map((row) => ({ text: row, plain: row }))
     this.#front.print(this.#lines.splice(0))
   }
 

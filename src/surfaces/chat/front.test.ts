@@ -115,6 +115,33 @@ describe('the prompt', () => {
     expect(rows.map(({ plain: row }) => row)).toEqual([`› ${'x'.repeat(17)}`, `  ${'x'.repeat(8)}`, 'status'])
     expect(cursor).toEqual({ row: 1, column: 10 })
   })
+
+  it('nothing of a stranger acts in the lines below it: neither a tool’s name in the status nor a file’s among the choices', () => {
+    const composer = new Composer()
+    composer.completeWith(() => ({ start: 0, choices: [`a${ESC}[2J`, 'b\u202ec'] }))
+    typed(composer, 'x')
+    composer.take(key('tab'))
+    const { rows } = composer.view(80, 5, plain, `preparing ${ESC}]52;c;eA==\u0007 \u202eevil`)
+    const shown = rows.map(({ text }) => text).join('\n')
+    expect(shown).toContain(String.raw`preparing \e]52;c;eA==\u{7} \u{202e}evil`)
+    expect(shown).toContain(String.raw`a\e[2J  b\u{202e}c`)
+    expect(shown).not.toContain(ESC)
+  })
+
+  it('Ctrl-R finds what was sent before, and the one before that', () => {
+    const composer = new Composer(['run tests', 'other', 'run build'])
+    typed(composer, 'run')
+    composer.take(key('search'))
+    expect(composer.text).toBe('run build')
+    composer.take(key('search'))
+    expect(composer.text).toBe('run tests')
+    composer.take(key('search'))
+    expect(composer.text).toBe('run tests')
+    composer.take(key('down'))
+    composer.take(key('down'))
+    composer.take(key('down'))
+    expect(composer.text).toBe('run')
+  })
 })
 
 describe('what flows', () => {
@@ -134,6 +161,43 @@ describe('what flows', () => {
     // biome-ignore lint/suspicious/noControlCharactersInRegex: styles are what is taken away.
     const bare = painted.take(text).map((line) => line.replace(/\u001b\[\d+m/g, ''))
     expect(bare).toEqual(['  python', '  def f(x):  # note', '      return "a" + str(1)', '│ quote', '| a | b |'])
+  })
+
+  it.each<[note: string, line: string]>([
+    ['links that never close', '['.repeat(200_000)],
+    ['a table of them', `|${'['.repeat(200_000)}`],
+    ['a heading of blanks', `# ${' '.repeat(200_000)}x`],
+    ['emphasis that never closes', '**a _b '.repeat(30_000)],
+    ['words of one letter', 'a '.repeat(100_000)],
+  ])('a line of any length is broken into rows, and takes no time to speak of: %s', (_, line) => {
+    const view = new MarkdownView(plain, () => 80)
+    for (const piece of line.match(/[\s\S]{1,24}/g)!) expect(view.take(piece)).toEqual([])
+    expect(view.half(3)).toHaveLength(3)
+    const rows = view.take('\n')
+    expect(rows.every((row) => row.length <= 80)).toBe(true)
+    expect(rows.join('').replaceAll(' ', '')).toBe(line.replaceAll(' ', ''))
+  })
+
+  it('half a line is shown in rows that fit, wide letters too', () => {
+    const view = new MarkdownView(plain, () => 21)
+    view.take('漢字'.repeat(30))
+    expect(view.half(2)).toEqual(['漢字'.repeat(5), '漢字'.repeat(5)])
+  })
+
+  it('what comes while another prompt has the terminal waits until it is back', () => {
+    let written = ''
+    const screen = new LiveScreen(
+      (text) => {
+        written += text
+      },
+      () => ({ columns: 80, rows: 24 }),
+    )
+    const view = { rows: [], cursor: null }
+    screen.leave()
+    screen.print(['Allow it? y'], view)
+    expect(written).not.toContain('Allow it? y')
+    screen.comeBack(view)
+    expect(written).toContain('Allow it? y')
   })
 
   it('live rows are taken back by as many rows as they take in the width there is now', () => {

@@ -35,7 +35,14 @@ export async function runPrint(
   const tell = (event: AgentEvent) => {
     if (event.type === 'result') calls.push({ tool: event.call.name, status: event.result?.status ?? 'malformed' })
     if (options.json) return
-    if (event.type === 'text') output.out(event.text.split('\n').map(safe).join('\n'))
+    // It may go into a file: a tab stays one.
+    if (event.type === 'text')
+      output.out(
+        event.text
+          .split(/([\n\t])/)
+          .map((part) => (/^[\n\t]$/.test(part) ? part : safe(part)))
+          .join(''),
+      )
     if (event.type === 'answered') output.out('\n')
     if (event.type === 'calling') output.err(`● ${safe(event.call.name)}\n`)
     if (event.type === 'retry' || event.type === 'again') output.err(`${safe(event.problem)}; trying again\n`)

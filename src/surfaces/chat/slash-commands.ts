@@ -263,10 +263,11 @@ export const slashCommands: readonly SlashCommand[] = [
 /** Of one file, in the chat. */
 const DIFF_LINES = 40
 
-/** The calls of this project that can still be put back, the last one first. */
+/** The calls of this conversation and its sub-agents that can still be put back, the last one first. */
 function undoable(agent: AgentSession) {
   const project = new ProjectUndo({ ...agent.machine, cwd: agent.cordon.root })
-  return { project, calls: project.standing() }
+  const own = (session = '') => session === agent.id || session.startsWith(`${agent.id}-t`)
+  return { project, calls: project.standing().filter(({ about }) => own(about.session)) }
 }
 
 /** Runs what was typed; a message for the model when it is no command. */

@@ -32,6 +32,7 @@ export class ChatFront {
   #take: ((action: ComposerAction) => void) | null = null
   #status = 'starting…'
   #live: readonly LiveRow[] = []
+  #lent: Promise<void> = Promise.resolve()
 
   constructor(terminal: ChatTerminal) {
     this.terminal = terminal
@@ -81,8 +82,17 @@ export class ChatFront {
     if (!this.#screen.isAway) this.#screen.print([], this.#view())
   }
 
-  /** Gives the terminal to another prompt while it works. */
-  async lend<Result>(work: () => Promise<Result>): Promise<Result> {
+  /** Gives the terminal to another prompt while it works; two of them never have it at once. */
+  lend<Result>(work: () => Promise<Result>): Promise<Result> {
+    const lent = this.#lent.then(() => this.#lend(work))
+    this.#lent = lent.then(
+      () => {},
+      () => {},
+    )
+    return lent
+  }
+
+  async #lend<Result>(work: () => Promise<Result>): Promise<Result> {
     this.#screen.leave()
     this.terminal.suspend()
     try {

@@ -55,7 +55,7 @@ function lineRows(terminal: Terminal, { kind, value, wrapper, why, evidence }: P
 /** Of a record: how much of it there was, and grants that nothing in it used. */
 export function describeUnused(terminal: Terminal, { calls, unknown, unused }: LearnedFromRecord): string {
   const rows = [
-    `${calls} recorded calls${unknown > 0 ? `, ${unknown} without their arguments: which commands they used cannot be known` : ''}`,
+    `${calls} recorded calls${unknown > 0 ? `, ${unknown} without their arguments and from before the manifest was signed: which commands they used cannot be known` : ''}`,
     ...unused.map(
       ({ kind, value, source }) =>
         `  ${paint(terminal, 'yellow', '-')} ${kind} ${visible(value)} ${paint(terminal, 'dim', `never used (${visible(source)})`)}`,

@@ -14,6 +14,7 @@ import { runToolCall } from '../../runtime/run-tool-call.ts'
 import { messageOf } from '../../system/fault.ts'
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
+import { isOwnDirectory } from '../../system/state.ts'
 import { hookStages, type Wrap } from './hook-stages.ts'
 import { startDirectory } from './hosts/codex-record.ts'
 import { cursor } from './hosts/cursor.ts'
@@ -114,6 +115,7 @@ async function decide(host: Host, request: HookRequest, input: Json, setting: Ho
     session: request.session,
     shell: request.command !== null,
     inside: setting.inside,
+    hostFolders: ownFolders(host, input, setting),
   })
   if ('closed' in opened) return { outcome: { kind: 'deny', reason: reasonText(opened.closed) }, notes: null }
   const { judge } = opened
@@ -154,7 +156,7 @@ async function judged(
     const wanted = relies ? held : form
     if (inside !== null) return own === wanted || own === held ? null : replaced(sandboxedCommand(inside, wanted))
     runProgram(machine, setting.cordon)
-    keepOwner(machine, owner, Date.now())
+    keepOwner(machine, { ...owner, folders: ownFolders(host, input, setting) }, Date.now())
     const cwd = files.canonical(request.cwd ?? root)
     const answer = answered ? keepAnswer(machine, owner, { command: text, cwd }) : null
     const move = host.ownSandbox?.isOn?.(setting, judge.loaded.root)
@@ -177,6 +179,12 @@ async function judged(
     case 'failed':
       throw result.error.cause
   }
+}
+
+/** The folders of the session that are there: the person's own, by no link. */
+function ownFolders(host: Host, input: Json, { machine, files }: HookSetting): readonly string[] {
+  const named = host.ownFolders?.(input, { machine, files }) ?? []
+  return named.filter((path) => isOwnDirectory(path) && files.canonical(path) === path)
 }
 
 /** What the host would do with the call unseen, where the policy denies it. */

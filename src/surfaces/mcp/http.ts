@@ -30,9 +30,12 @@ const MAX_CLIENTS = 200
 /** A client that was not heard of for so long is gone. */
 const IDLE_MS = 30 * 60_000
 
-/** Starts the server on 127.0.0.1; port 0 takes any free one. */
-export async function serveHttp(options: ServerOptions, port: number): Promise<HttpServer> {
-  const token = randomBytes(32).toString('base64url')
+/** Starts the server on 127.0.0.1; port 0 takes any free one, and the token is a new one unless it is given. */
+export async function serveHttp(
+  options: ServerOptions,
+  port: number,
+  token: string = randomBytes(32).toString('base64url'),
+): Promise<HttpServer> {
   const clients = new Map<string, Client>()
   const stateless = new ServedProject(options, true)
   const running = new Set<ServerResponse>()

@@ -32,6 +32,15 @@ const declaration = {
 
 export const skillSpec: ToolSpec = declareTool(declaration)
 
+const MAX_SHOWN = 3000
+
+/** What fits a question; that it is not all is said, because all of it would steer. */
+function shown({ text: whole, directory }: LoadableSkill): string {
+  const left = whole.length - MAX_SHOWN
+  if (left <= 0) return whole
+  return `${whole.slice(0, MAX_SHOWN).toWellFormed()}\n\n(${left} more characters are in ${directory}/SKILL.md: read them first)`
+}
+
 export function skillTool(skills: SkillPort): Tool {
   return defineTool({
     ...declaration,
@@ -47,7 +56,7 @@ export function skillTool(skills: SkillPort): Tool {
           `there is no skill "${name}"; there are: ${all.map((one) => one.name).join(', ') || 'none'}`,
         )
       if (!skill.trusted) {
-        const question = `The project brings the skill "${skill.name}" along. It would steer the agent:\n\n${skill.text.slice(0, 3000)}\n\nLet the agent follow it?`
+        const question = `The project brings the skill "${skill.name}" along. It would steer the agent:\n\n${shown(skill)}\n\nLet the agent follow it?`
         const answer = await context.ask.ask(question, ['yes', 'no'], context.signal)
         context.signal.throwIfAborted()
         if (answer !== 'yes') {

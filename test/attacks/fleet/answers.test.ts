@@ -21,7 +21,7 @@ function certificate(key: SigningKey, groups: readonly string[] = ['dev'], by = 
 
 const ask: FleetAsk = {
   fleet: FLEET,
-  id: 'a1',
+  id: 'a1a1a1a1a1a1a1a1',
   machine: machine.publicKey,
   tool: 'bash',
   subject: 'git push',
@@ -31,7 +31,7 @@ const ask: FleetAsk = {
   deadline: at(60),
 }
 const signed = signAsk(ask, machine, certificate(machine))
-const otherAsk = signAsk({ ...ask, id: 'a2', subject: 'ls' }, machine, certificate(machine))
+const otherAsk = signAsk({ ...ask, id: 'a2a2a2a2a2a2a2a2', subject: 'ls' }, machine, certificate(machine))
 
 const policy = (more: Partial<Bundle> = {}): Bundle =>
   bundle({
@@ -99,5 +99,14 @@ describe('an ask that is shown to people', () => {
     expect(shown(signAsk(ask, machine, certificate(machine, ['dev'], stranger)))).toBe(false)
     expect(shown(signed, [machine])).toBe(false)
     expect(shown(signed, [team])).toBe(false)
+  })
+  it.each([
+    ['a name that is a subject', { id: 'a.b' }],
+    ['a name for every subject', { id: '*' }],
+    ['a name with a command for the servers', { id: 'a1\r\nPUB x 0\r\n' }],
+    ['no text to show', { subject: 5 as never }],
+    ['a deadline that never comes', { deadline: 'later' }],
+  ])('is not one with %s', (_, odd) => {
+    expect(shown(signAsk({ ...ask, ...odd }, machine, certificate(machine)))).toBe(false)
   })
 })

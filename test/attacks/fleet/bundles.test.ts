@@ -1,11 +1,13 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest'
 import { acceptBundle, storedBundle } from '../../../src/fleet/bundle-store.ts'
+import { signEnrolment, writeCertificate } from '../../../src/fleet/identity.ts'
 import { organisationManifests } from '../../../src/runtime/fleet/organisation.ts'
 import { syncPolicy } from '../../../src/runtime/fleet/sync.ts'
+import { readOrganisation } from '../../../src/runtime/policy/written-manifests.ts'
 import { makeSigningKey } from '../../../src/system/keys/signing-key.ts'
-import { bundle, type FleetWorld, layer, NOW, openFleetWorld, signedBy } from '../../fleet/fleet-world.ts'
+import { bundle, FLEET, type FleetWorld, layer, NOW, openFleetWorld, signedBy } from '../../fleet/fleet-world.ts'
 
 let world: FleetWorld
 beforeEach(() => {
@@ -80,6 +82,28 @@ describe('a bundle from anybody', () => {
       'malformed',
       'from a newer Cordon: half of a policy is none',
     ],
+    [
+      'half a character in the place of a whole one',
+      () => {
+        const signed = payloadOf(good(3, { layers: [layer('# \ufffd')] }))
+        return JSON.stringify({ ...signed, payload: signed.payload.replace('\ufffd', '\ud800') })
+      },
+      'unsigned',
+      'both are the same bytes when they are written',
+    ],
+    [
+      'a second content under the same name',
+      (text) => `${text.trim().slice(0, -1)}, "payload": ${JSON.stringify(JSON.stringify(bundle({ version: 9 })))}}`,
+      'unsigned',
+      'what is read is what was verified, whichever of the two it is',
+    ],
+    ['a version beyond what can be counted', () => good(2 ** 53), 'malformed', 'nothing could follow it'],
+    [
+      'a time without a zone',
+      () => good(3, { expires: '2027-01-01T00:00:00' }),
+      'malformed',
+      'it would expire at another time on every machine',
+    ],
     ['older than the one in force', () => good(1), 'rolled-back', ''],
     ['another one of the same version', () => good(2, { closes: 'everything' }), 'forked', ''],
     [
@@ -113,6 +137,61 @@ it('the version stays the floor when the bundle itself is removed or exchanged',
   expect(() => storedBundle(world.machine.stateDir, world.settings())).toThrow('its file is gone')
   expect(refusal(good(4))).toBe('rolled-back')
   expect(refusal(good(6))).toBe('ACCEPTED')
+})
+
+it('a crash between the bundle and its floor keeps neither the same one out nor another one in', () => {
+  accept(good(4))
+  const floor = join(world.machine.stateDir, 'fleet/policy-floor.json')
+  const before = readFileSync(floor)
+  const five = good(5)
+  accept(five)
+  writeFileSync(floor, before)
+  expect(refusal(good(5, { closes: 'everything' }))).toBe('forked')
+  expect(refusal(five)).toBe('ACCEPTED')
+  expect(JSON.parse(readFileSync(floor, 'utf8')).version).toBe(5)
+})
+
+it('a policy that is gone here comes anew, although its place says that it is the same', async () => {
+  const asked: unknown[] = []
+  const ports = {
+    http: async ({ headers }: { headers?: Readonly<Record<string, string>> }) => {
+      asked.push(headers?.['if-none-match'] ?? null)
+      return asked.at(-1) === null
+        ? { status: 200, header: () => '"e1"', text: good(2) }
+        : { status: 304, header: () => null, text: '' }
+    },
+    bucket: async () => null,
+  }
+  const settings = world.settings({ policy: 'https://policy.example.com/' })
+  const sync = () => syncPolicy(settings, world.machine, NOW, ports)
+  expect([await sync(), await sync()]).toMatchObject([{ outcome: 'new' }, { outcome: 'unchanged' }])
+  rmSync(join(world.machine.stateDir, 'fleet/policy.bundle'))
+  expect(await sync()).toMatchObject({ outcome: 'new' })
+  expect(asked).toEqual([null, '"e1"', null])
+})
+
+it('a machine whose certificate counts no more is not simply in no group', () => {
+  world.join()
+  accept(good(2, { layers: [layer('[security]\npipes = false\n', ['prod'])] }))
+  const enrolment = {
+    fleet: FLEET,
+    machine: makeSigningKey().key.publicKey,
+    name: 'm',
+    role: 'machine' as const,
+    groups: ['prod'],
+    issued: '2026-01-01T00:00:00Z',
+    nats: null,
+  }
+  const directory = join(world.machine.stateDir, 'fleet')
+  writeCertificate(directory, signEnrolment(enrolment, world.team[0]!))
+  expect(organisationManifests(world.machine, NOW)).toHaveLength(1)
+  writeCertificate(directory, signEnrolment(enrolment, makeSigningKey().key))
+  expect(() => organisationManifests(world.machine, NOW)).toThrow('not by a key of the fleet')
+})
+
+it('settings that cannot be looked at are not taken for none', async () => {
+  symlinkSync('/nowhere', join(world.machine.systemDir, 'fleet.json'))
+  await expect(readOrganisation(world.machine)).rejects.toThrow('cannot be read')
 })
 
 it('a stored bundle that was changed is not used, and everything stays closed', () => {

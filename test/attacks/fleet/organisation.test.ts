@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest'
+import { programmaticPrompter } from '../../../src/approval/prompter.ts'
 import { acceptBundle } from '../../../src/fleet/bundle-store.ts'
 import { createCordon } from '../../../src/runtime/cordon.ts'
 import { openChecker } from '../../../src/runtime/decide/check-call.ts'
@@ -166,6 +167,15 @@ it('values that the organisation set are not loosened by any layer, and may be m
   expect(stricter.sandbox.commandFs.value).toBe('none')
 })
 
+it('a tool that the organisation has taken away or asks about stays so', async () => {
+  publish(2, '[tools.deploy]\nenabled = false\n[tools.release]\nrequire_confirmation = true\n')
+  const looser = '[tools.deploy]\nenabled = true\n[tools.release]\nrequire_confirmation = false\n'
+  const loaded = await load(looser, looser)
+  if (typeof loaded === 'string') throw new Error(loaded)
+  const written = (path: string) => loaded.manifest.settings.get(path)?.value
+  expect([written('tools.deploy.enabled'), written('tools.release.require_confirmation')]).toEqual([false, true])
+})
+
 it('of two layers for one machine the stricter value holds, in either order', async () => {
   for (const [version, texts] of [
     [2, ['[security]\npipes = true\n', '[security]\npipes = false\n']],
@@ -189,6 +199,23 @@ it('a manifest that is named or given as an object is a later layer like any oth
     expect(checker.check({ tool: 'bash', input: { command: 'git push' }, cwd: world.root }).decision.decision).toBe(
       'deny',
     )
+  }
+})
+
+it('a denial that comes while somebody is asked stands against their yes', async () => {
+  const cordon = await createCordon({
+    project: world.root,
+    machine: world.machine,
+    manifest: { object: { schema_version: 1, permission: { tools: { list: 'ask' } } } },
+    prompter: programmaticPrompter(() => {
+      publish(2, '[permission.tools]\nlist = "deny"\n')
+      return { kind: 'once' }
+    }),
+  })
+  try {
+    expect((await cordon.openSession().call('list', { path: '.' })).status).toBe('denied')
+  } finally {
+    await cordon.close()
   }
 })
 

@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { parseToml as parseTree } from '../../../src/runtime/import/toml.ts'
 import { CLI } from '../../e2e/cordon.ts'
 import { asUser, usersToTest } from '../sandbox/fixture.ts'
 
@@ -97,6 +98,31 @@ describe.each(usersToTest())('as $name', (user) => {
       expect(value).not.toMatch(/\.ssh|\.netrc|\.env|cordon\/|state/)
       expect([join(base, 'home'), base, '/', '/root', '/home', '/var', '/run', '/var/tmp']).not.toContain(value)
     }
+  })
+
+  it('names that would be more than names are never proposed, and others are only what they are', () => {
+    const hostile = [
+      '**',
+      'a?c',
+      'q"],\n[capabilities.allow.write]\npaths = ["~/**" #',
+      '\u202etxt.doc',
+      'x\u200by',
+      'e\u001b[2Jx',
+    ]
+    for (const name of hostile) put(`home/odd/${name}`, 'x')
+    const plain = 'slash "quoted" # = é.txt'
+    put(`home/odd/${plain}`, 'x')
+    const quoted = (name: string) => `'${name.replaceAll("'", "'\\''")}'`
+    const { learned, out } = learn(
+      `for f in ${[...hostile, plain].map(quoted).join(' ')}; do cat ~/odd/"$f"; done; [ -e ~/odd/${quoted(plain)} ]`,
+    )
+    expect(learned.proof, out).toBe('proven')
+    expect(learned.lines.map(({ value }) => value)).toEqual([join(base, 'home/odd', plain)])
+    expect(parseTree(learned.text!, 'learned')).toMatchObject({
+      schema_version: 1,
+      capabilities: { allow: { read: { paths: ['**', `~/odd/${plain}`] } } },
+    })
+    expect(learned.withheld.length).toBe(hostile.length)
   })
 
   it('a folder that is drawn together hides its secrets while it is tried', () => {

@@ -1,11 +1,12 @@
 /** The attacks from inside against the container engines that commands can run in; `attacks.test.ts` shows that each works without its protection. */
 
 import { execFile, execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { COMMAND_ENGINES } from '../../../src/sandbox/oci/command-backend.ts'
-import { findEngineProgram } from '../../../src/sandbox/oci/local-engine.ts'
+import type { CommandEngine } from '../../../src/sandbox/oci/command-backend.ts'
+import { commandEnginesHere } from '../../contract/code/engines-here.ts'
 import type { Attack } from './attack.ts'
 import { FILE_ATTACKS } from './file-attacks.ts'
 import { asUser, type Fixture, makeFixture, usersToTest } from './fixture.ts'
@@ -19,17 +20,21 @@ const run = promisify(execFile)
  */
 const OF_ITS_OWN_KERNEL: ReadonlySet<string> = new Set(['outside: /sys', 'outside: /dev/mem', 'write: /dev'])
 
-const ATTACKED: Readonly<Record<(typeof COMMAND_ENGINES)[number], readonly Attack[]>> = {
-  runc: [...FILE_ATTACKS, ...KERNEL_ATTACKS].filter(({ room }) => room !== 'all'),
+const OF_CONTAINERS = [...FILE_ATTACKS, ...KERNEL_ATTACKS].filter(({ room }) => room !== 'all')
+
+const ATTACKED: Readonly<Record<CommandEngine, readonly Attack[]>> = {
+  runc: OF_CONTAINERS,
+  podman: OF_CONTAINERS,
   runsc: FILE_ATTACKS.filter(({ name, room }) => room === 'usual' && !OF_ITS_OWN_KERNEL.has(name)),
 }
 
-/** An ordinary user; `npm run test:engines` tries root as well, which takes as long again. */
-const CASES = COMMAND_ENGINES.filter((engine) => findEngineProgram(engine) !== null).flatMap((engine) =>
-  usersToTest()
-    .slice(process.env.CORDON_EVERY_USER ? 0 : -1)
-    .map((user) => ({ engine, user, as: user.name })),
-)
+const CASES = commandEnginesHere().flatMap((engine) => usersToTest().map((user) => ({ engine, user, as: user.name })))
+
+test('the engines are attacked by npm run test:engines, wherever they are not named', () => {
+  expect(readFileSync('scripts/test-engines.sh', 'utf8')).toMatch(
+    /^CORDON_ENGINES=.* test\/attacks\/sandbox\/engines\.test\.ts/m,
+  )
+})
 
 beforeAll(() => {
   execFileSync(fileURLToPath(new URL('../../../native/build.sh', import.meta.url)))

@@ -7,9 +7,9 @@ import { Writable } from 'node:stream'
 import { describe, test } from 'vitest'
 import type { Backend, Capability, LaunchIo } from '../../../src/sandbox/backend.ts'
 import { createBwrapBackend } from '../../../src/sandbox/bwrap/backend.ts'
-import { COMMAND_ENGINES, createContainerBackend } from '../../../src/sandbox/oci/command-backend.ts'
-import { findEngineProgram } from '../../../src/sandbox/oci/local-engine.ts'
+import { createContainerBackend } from '../../../src/sandbox/oci/command-backend.ts'
 import { createSeatbeltBackend } from '../../../src/sandbox/seatbelt/backend.ts'
+import { commandEnginesHere } from '../code/engines-here.ts'
 
 export const BACKENDS: readonly { readonly name: string; readonly backend: Backend }[] =
   process.platform === 'darwin'
@@ -17,10 +17,7 @@ export const BACKENDS: readonly { readonly name: string; readonly backend: Backe
     : [
         { name: 'bwrap', backend: createBwrapBackend() },
         { name: 'bwrap, laid out ahead', backend: aheadOf(createBwrapBackend({ commands: 'many' })) },
-        ...COMMAND_ENGINES.filter((engine) => findEngineProgram(engine) !== null).map((engine) => ({
-          name: engine,
-          backend: createContainerBackend(engine),
-        })),
+        ...commandEnginesHere().map((engine) => ({ name: engine, backend: createContainerBackend(engine) })),
       ]
 
 /** What a row is written with: one that needs what a backend does not declare is not written. */

@@ -1,10 +1,22 @@
-/** Which engines the tests run: the OS sandbox always, and runc where it is; with CORDON_ENGINES, those (`npm run test:engines`). */
+/**
+ * Which engines the tests run: the OS sandbox, and those that CORDON_ENGINES names (`npm run test:engines`). What happens to be installed
+ * changes nothing, and one that is named and not here fails.
+ */
 
+import { COMMAND_ENGINES, type CommandEngine } from '../../../src/sandbox/oci/command-backend.ts'
 import { ENGINE_NAMES, type EngineName } from '../../../src/sandbox/oci/engine.ts'
 import { findEngineProgram } from '../../../src/sandbox/oci/local-engine.ts'
 
+const named = (process.env.CORDON_ENGINES ?? 'os').split(',')
+const missing = named.filter((name) => name !== 'os' && findEngineProgram(name) === null)
+if (missing.length > 0) throw new Error(`CORDON_ENGINES names ${missing.join(', ')}, which is not installed here`)
+
+/** Of `sandbox_run`. */
 export function enginesHere(): readonly EngineName[] {
-  const named = process.env.CORDON_ENGINES
-  if (named !== undefined) return ENGINE_NAMES.filter((name) => named.split(',').includes(name))
-  return findEngineProgram('runc') === null ? ['os'] : ['os', 'runc']
+  return ENGINE_NAMES.filter((name) => named.includes(name))
+}
+
+/** Of ordinary commands. */
+export function commandEnginesHere(): readonly CommandEngine[] {
+  return COMMAND_ENGINES.filter((name) => named.includes(name))
 }

@@ -75,6 +75,13 @@ export const realClients: readonly RealClient[] = [
     note: 'offers h2 and http/1.1',
   },
   {
+    client: 'curl -0',
+    program: 'curl',
+    args: ['-sS', '-0', `${ORIGIN}/hello`],
+    expect: HELLO,
+    note: 'offers http/1.0 alone',
+  },
+  {
     client: 'curl upload',
     program: 'curl',
     args: ['-sS', '-T', '-', `${ORIGIN}/upload`],
@@ -186,7 +193,7 @@ asyncio.run(main())`,
   },
   {
     client: 'go',
-    program: '{extra}/root/usr/lib/go-1.19/bin/go',
+    program: process.env.CORDON_TEST_GO ?? '{extra}/bin/go',
     args: ['list', '-m', '-versions', 'example.org/tiny'],
     environment: {
       GOPROXY: `${ORIGIN}/go`,

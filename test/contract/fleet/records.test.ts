@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type AuditLog, openAuditLog } from '../../../src/audit/log.ts'
 import { AuditQueue } from '../../../src/audit/queue.ts'
+import { piecesOf } from '../../../src/fleet/ship/record.ts'
 import { readReceived, verifyReceived } from '../../../src/runtime/fleet/received.ts'
 import { recordQueue, shipRecords } from '../../../src/runtime/fleet/ship.ts'
 import { makeSigningKey } from '../../../src/system/keys/signing-key.ts'
@@ -152,6 +153,33 @@ describe('at the other end', () => {
     if (kind === '') expect(kinds).toEqual([])
     else expect(kinds).toContain(kind)
   })
+})
+
+it('a cursor that was moved on shows at the other end', () => {
+  const log = openLog('s1')
+  write(log, 8)
+  const cursor = join(world.machine.stateDir, 'cursor.json')
+  const next = () => new AuditQueue({ stateDir: world.machine.stateDir, cursor }).next()
+  const first = next()!
+  const after = (at: number) => {
+    writeFileSync(cursor, JSON.stringify({ version: 1, places: { s1: [0, first.lines[at]!.offset] } }), { mode: 0o600 })
+    return verifyReceived(
+      [...first.lines.slice(0, 2), ...next()!.lines].map((line) => ({ machine: 'm', ...line })),
+      [],
+    )
+  }
+  expect(after(2).ok).toBe(true)
+  expect(after(4).sessions[0]!.damage.map(({ kind }) => kind)).toContain('deleted')
+  log.close()
+})
+
+it('a line that is larger than a message goes in pieces', () => {
+  const record = { machine: 'm', session: 's', part: 0, offset: 0, text: '\u{1f600}"\0'.repeat(100_000) }
+  const pieces = piecesOf(record).map((piece) => JSON.stringify(piece))
+  expect(pieces.length).toBeGreaterThan(2)
+  expect(Math.max(...pieces.map((text) => Buffer.byteLength(text)))).toBeLessThan(1024 * 1024)
+  expect(readReceived([...pieces.toReversed(), pieces[0]!].join('\n'))).toEqual([record])
+  expect(readReceived(pieces.slice(1).join('\n'))).toEqual([])
 })
 
 it('a cursor that is damaged is said, not guessed', () => {

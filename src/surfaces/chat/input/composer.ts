@@ -1,6 +1,7 @@
 /** The prompt: what is being written, with history and completion. Keys in, actions out, rows to draw. No I/O. */
 
-import { pieces, widthOf } from '../../../scan/display-text.ts'
+import { cutTo, pieces } from '../../../scan/display-text.ts'
+import { visible } from '../../../scan/visible-text.ts'
 import type { LiveRow, LiveView } from '../screen/live-screen.ts'
 import type { Paint } from '../view/style.ts'
 import type { Key } from './keys.ts'
@@ -35,6 +36,8 @@ export class Composer {
   /** Null while the newest text is edited; else where in the history. */
   #at: number | null = null
   #kept: Draft = EMPTY
+  /** What Ctrl-R looks for, while it is pressed again and again. */
+  #sought: string | null = null
   readonly #history: string[]
   #complete: Completer = () => null
 
@@ -64,12 +67,14 @@ export class Composer {
   take(key: Key): ComposerAction {
     if (key.kind !== 'key') {
       this.#choosing = null
+      this.#sought = null
       this.#draft = insert(this.#draft, key.text)
       return { type: 'changed' }
     }
     const { name } = key
     if (name === 'tab' || name === 'back-tab') return this.#tab(name === 'tab' ? 1 : -1)
     this.#choosing = null
+    if (name !== 'search') this.#sought = null
     switch (name) {
       case 'enter':
         return this.#enter()
@@ -86,6 +91,7 @@ export class Composer {
         this.#draft = moveLine(this.#draft, name === 'up' ? -1 : 1) ?? this.#travel(name === 'up' ? -1 : 1)
         return { type: 'changed' }
       case 'search':
+        this.#draft = this.#search()
         return { type: 'changed' }
       default:
         this.#draft = edit(this.#draft, name) ?? this.#draft
@@ -120,6 +126,19 @@ export class Composer {
     }
     this.#at = next
     return draftOf(this.#history[next]!)
+  }
+
+  /** The newest text before the one that is shown which holds what was typed; the same again when there is none. */
+  #search(): Draft {
+    this.#sought ??= this.#draft.text
+    if (this.#at === null) this.#kept = this.#draft
+    for (let at = (this.#at ?? this.#history.length) - 1; at >= 0; at--) {
+      const found = this.#history[at]!
+      if (!found.includes(this.#sought) || found === this.#draft.text) continue
+      this.#at = at
+      return draftOf(found)
+    }
+    return this.#draft
   }
 
   #tab(step: 1 | -1): ComposerAction {
@@ -157,7 +176,7 @@ export class Composer {
     })
     const below = [
       ...this.#choices(columns, paint),
-      row(paint('dim', cut(status, columns - 1)), cut(status, columns - 1)),
+      row(paint('dim', cutTo(status, columns - 1)), cutTo(status, columns - 1)),
     ]
     return { rows: [...shown, ...below], cursor: { row: cursor.row - first, column: cursor.column + INDENT.length } }
   }
@@ -166,8 +185,8 @@ export class Composer {
     if (!this.#choosing) return []
     const { completion, index } = this.#choosing
     const from = Math.max(0, index - 3)
-    const names = completion.choices.slice(from, from + 8)
-    const plain = cut(names.join('  '), columns - 3)
+    const names = completion.choices.slice(from, from + 8).map(visible)
+    const plain = cutTo(names.join('  '), columns - 3)
     const painted = names.map((name, at) => (at + from === index ? paint('underline', name) : name)).join('  ')
     return [row(`  ${plain === names.join('  ') ? painted : plain}`, `  ${plain}`)]
   }
@@ -198,16 +217,4 @@ export class Composer {
 
 function row(text: string, plain: string): LiveRow {
   return { text, plain }
-}
-
-function cut(text: string, columns: number): string {
-  if (widthOf(text) <= columns) return text
-  let used = 0
-  let kept = ''
-  for (const piece of pieces(text)) {
-    used += piece.width
-    if (used > columns - 1) break
-    kept += piece.text
-  }
-  return `${kept}…`
 }

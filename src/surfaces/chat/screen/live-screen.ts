@@ -35,6 +35,8 @@ export class LiveScreen {
   readonly #size: () => ScreenSize
   #drawn: LiveView = { rows: [], cursor: null }
   #away = false
+  /** What came while another program had the terminal: its screen is not ours to write on. */
+  #held: string[] = []
 
   constructor(write: (text: string) => void, size: () => ScreenSize) {
     this.#write = write
@@ -47,15 +49,15 @@ export class LiveScreen {
 
   /** Puts whole lines into scrollback, and draws the live rows below them again. */
   print(lines: readonly string[], view: LiveView): void {
-    const above = lines.map((line) => `${line}\r\n`).join('')
     if (this.#away) {
-      this.#write(above)
+      this.#held.push(...lines)
       return
     }
+    const above = lines.map((line) => `${line}\r\n`).join('')
     this.#write(`${SYNC_ON}${HIDE}${this.#back()}${above}${this.#draw(view)}${SYNC_OFF}`)
   }
 
-  /** Takes the live rows away, for another program or the end. */
+  /** Takes the live rows away, for another program. */
   leave(): void {
     if (this.#away) return
     this.#write(`${this.#back()}${SHOW}`)
@@ -66,7 +68,7 @@ export class LiveScreen {
   /** Draws again after another program had the terminal. */
   comeBack(view: LiveView): void {
     this.#away = false
-    this.print([], view)
+    this.print(this.#held.splice(0), view)
   }
 
   get isAway(): boolean {

@@ -1,14 +1,18 @@
 /** Markdown on a terminal, line by line as it streams: what is written is never taken back. */
 
-import { pieces, widthOf } from '../../../scan/display-text.ts'
+import { pieces, widthOf, wrap } from '../../../scan/display-text.ts'
 import { Highlighter } from './highlight.ts'
 import { type Paint, safe } from './style.ts'
+
+/** Marks are looked for in lines of at most this length. */
+const MAX_MARKED = 2000
 
 /** Renders whole lines; half a line waits until the rest of it comes. */
 export class MarkdownView {
   readonly #paint: Paint
   readonly #width: () => number
-  #half = ''
+  /** Pieces of a line whose end has not come: put together once, however many they are. */
+  #half: string[] = []
   #fence: { readonly mark: string; readonly code: Highlighter } | null = null
 
   constructor(paint: Paint, width: () => number) {
@@ -18,20 +22,30 @@ export class MarkdownView {
 
   /** The lines that are whole by now. */
   take(text: string): string[] {
-    const lines = (this.#half + text).split('\n')
-    this.#half = lines.pop()!
+    if (!text.includes('\n')) {
+      this.#half.push(text)
+      return []
+    }
+    const lines = [...this.#half.splice(0), text].join('').split('\n')
+    this.#half.push(lines.pop()!)
     return lines.flatMap((line) => this.#line(line))
   }
 
-  /** What is still on the way, as it looks so far. */
-  get half(): string {
-    return this.#half
+  /** The end of the line that is still on the way, in at most so many rows. */
+  half(rows: number): readonly string[] {
+    const columns = Math.max(20, this.#width() - 1)
+    let text = ''
+    for (let at = this.#half.length - 1; at >= 0 && text.length <= rows * columns; at--) text = this.#half[at]! + text
+    if (text === '') return []
+    const tail = safe(text.slice(-rows * columns).toWellFormed())
+    return wrap(pieces(tail), columns)
+      .slice(-rows)
+      .map((row) => row.map((piece) => piece.text).join(''))
   }
 
   /** No more comes: the half line is a line. */
   end(): string[] {
-    const rest = this.#half
-    this.#half = ''
+    const rest = this.#half.splice(0).join('')
     const lines = rest === '' ? [] : this.#line(rest)
     this.#fence = null
     return lines
@@ -39,6 +53,12 @@ export class MarkdownView {
 
   #line(line: string): string[] {
     const paint = this.#paint
+    // Nobody writes prose of such lines: they are broken into rows, and not searched for marks.
+    if (line.length > MAX_MARKED) {
+      const indent = this.#fence ? '  ' : ''
+      const columns = Math.max(20, this.#width() - 1 - indent.length)
+      return rowsOf(safe(line), columns).map((row) => indent + row)
+    }
     const fence = /^\s{0,3}(`{3,}|~{3,})\s*([\w+#.-]*)/.exec(line)
     if (this.#fence) {
       if (fence && fence[2] === '' && fence[1]!.startsWith(this.#fence.mark)) {
@@ -96,15 +116,19 @@ function rowsOf(text: string, columns: number): string[] {
   if (text.length <= columns && /^[\x20-\x7e]*$/.test(text)) return [text]
   const rows: string[] = []
   let row: string | null = null
+  let used = 0
   for (const word of text.split(' ')) {
-    if (row !== null && widthOf(row) + 1 + widthOf(word) > columns) {
-      rows.push(row)
-      row = null
+    const width = widthOf(word)
+    if (row !== null && used + 1 + width <= columns) {
+      row += ` ${word}`
+      used += 1 + width
+      continue
     }
-    const whole: string = row === null ? word : `${row} ${word}`
-    const parts: string[] = widthOf(whole) > columns ? split(whole, columns) : [whole]
+    if (row !== null) rows.push(row)
+    const parts: string[] = width > columns ? split(word, columns) : [word]
     rows.push(...parts.slice(0, -1))
     row = parts.at(-1)!
+    used = widthOf(row)
   }
   return [...rows, row ?? '']
 }

@@ -1,5 +1,6 @@
 /** `cordon mcp`: the guarded tools for any MCP client, over stdio or HTTP; `wrap` puts a guard around another server. */
 
+import { resolve } from 'node:path'
 import { waitForPage } from '../../../runtime/asks/open-pages.ts'
 import { askView, createCordon, withAnswers } from '../../../runtime/cordon.ts'
 import { openFleetPrompter } from '../../../runtime/fleet/prompter.ts'
@@ -9,7 +10,7 @@ import { thisMachine } from '../../../system/machine.ts'
 import type { ServerOptions } from '../../mcp/served-project.ts'
 import { serveStdio } from '../../mcp/stdio.ts'
 import { type Terminal, visible } from '../../terminal/terminal.ts'
-import { parseArguments, textFlag } from '../arguments.ts'
+import { type Arguments, parseArguments, textFlag } from '../arguments.ts'
 import { rootFlag } from '../open-policy.ts'
 import { type CommandContext, commandRow, EXIT, UsageError } from '../usage.ts'
 
@@ -33,12 +34,13 @@ export async function run({ terminal, argv, bare }: CommandContext): Promise<num
   }
   if (verb !== undefined) throw new UsageError('say cordon mcp, or cordon mcp wrap -- SERVER')
   if (args.flags.port !== undefined && !args.flags.http) throw new UsageError('--port goes with --http')
+  if (args.flags['token-file'] !== undefined && !args.flags.http) throw new UsageError('--token-file goes with --http')
   const options = serverOptions(root, terminal)
   // A project that is not signed ends it here, where a person sees why, and not at a client's first request.
   await (await createCordon({ project: root })).close()
   const page = args.flags.ui ? await openPage(root, bare) : null
   try {
-    if (args.flags.http) return await overHttp(bare, options, textFlag(args, 'port') ?? '0')
+    if (args.flags.http) return await overHttp(bare, options, args)
     await serveStdio(options)
     return EXIT.ok
   } finally {
@@ -88,14 +90,25 @@ function serverOptions(root: string, terminal: Terminal): ServerOptions {
   }
 }
 
-async function overHttp(terminal: Terminal, options: ServerOptions, port: string): Promise<number> {
+async function overHttp(terminal: Terminal, options: ServerOptions, args: Arguments): Promise<number> {
+  const port = textFlag(args, 'port') ?? '0'
+  const file = textFlag(args, 'token-file')
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) throw new UsageError('--port takes a number up to 65535')
   const { serveHttp } = await import('../../mcp/http.ts')
-  const server = await serveHttp(options, Number(port))
-  terminal.err(`cordon: serving ${visible(server.url)}\n  Authorization: Bearer ${server.token}\n`)
+  const server = await serveHttp(options, Number(port), file === undefined ? undefined : readToken(file))
+  const shown = file === undefined ? server.token : `(the token in ${visible(file)})`
+  terminal.err(`cordon: serving ${visible(server.url)}\n  Authorization: Bearer ${shown}\n`)
   await new Promise<void>((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve())
   })
   await server.close()
   return EXIT.ok
+}
+
+/** A token that client and server were both given, such as by a Secret; one that can be guessed is none. */
+function readToken(file: string): string {
+  const token = machineFiles.readText(resolve(file)).trim()
+  if (!/^[\w.~+/=-]{32,512}$/.test(token))
+    throw new UsageError(`${file} must hold one token: 32 to 512 letters, digits and -._~+/=`)
+  return token
 }

@@ -1,6 +1,6 @@
 /** Claude Code: `PreToolUse`, answered with `hookSpecificOutput`. */
 
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { composes, trims } from '../path-readings.ts'
 import {
   expectEvent,
@@ -14,6 +14,8 @@ import {
   optionalText,
   ProtocolError,
   type ResultWord,
+  recordOf,
+  sessionName,
   text,
 } from './host.ts'
 import {
@@ -134,6 +136,13 @@ export const claudeCode: Host = {
     remedy:
       'Claude Code’s own sandbox keeps Cordon from its records. Run `cordon install claude-code` again: it adds the wrapped form to sandbox.excludedCommands, since each such command is in Cordon’s sandbox.',
     isOn: isSandboxOn,
+  },
+  ownFolders(input) {
+    const [record, session] = [recordOf(input), sessionName(input)]
+    if (record === null || session === null) return []
+    const project = dirname(record)
+    const temporary = join('/tmp', `claude-${process.getuid?.() ?? 0}`, basename(project), session)
+    return [join(project, session), join(temporary, 'tasks'), join(temporary, 'scratchpad')]
   },
   expands: { memory: ['CLAUDE.md', 'CLAUDE.local.md', '.claude/CLAUDE.md'], runsInline: true },
   parse(input, env) {

@@ -1,7 +1,7 @@
 /** What Codex writes down of a session while it goes on: where it was started, and what its own sandbox lets the turn do. */
 
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
-import { isObject, type Json } from './host.ts'
+import { isObject, type Json, recordOf } from './host.ts'
 
 /** Turns are long: this much of the record is looked through for the beginning of the one that goes on. */
 const MAX_LOOKED = 64 * 1024 * 1024
@@ -31,10 +31,6 @@ export function isReadOnlyTurn(input: Json): boolean {
   } catch {
     return true
   }
-}
-
-function recordOf({ transcript_path: path }: Json): string | null {
-  return typeof path === 'string' && path.startsWith('/') ? path : null
 }
 
 /** The sandbox of a turn, from the last line that says one; the lines are read from the end. */

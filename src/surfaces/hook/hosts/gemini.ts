@@ -1,7 +1,19 @@
 /** Gemini CLI: `BeforeTool`, denied with `{"decision":"deny","reason"}`; an ask hangs it when nobody is there. */
 
+import { dirname, join } from 'node:path'
 import { composes, decodes, dropsAt, dropsNul, trims } from '../path-readings.ts'
-import { expectEvent, type Host, isObject, type Json, object, optionalText, ProtocolError, text } from './host.ts'
+import {
+  expectEvent,
+  type Host,
+  isObject,
+  type Json,
+  object,
+  optionalText,
+  ProtocolError,
+  recordOf,
+  sessionName,
+  text,
+} from './host.ts'
 import {
   callsOf,
   delegates,
@@ -61,6 +73,13 @@ export const gemini: Host = {
   name: 'gemini',
   tellsPerson: true,
   paths: [dropsNul, trims, dropsAt, decodes, composes],
+  ownFolders(input) {
+    const [record, session] = [recordOf(input), sessionName(input)]
+    // `~/.gemini/tmp/PROJECT/chats/…`
+    return record === null || session === null
+      ? []
+      : [join(dirname(dirname(record)), 'tool-outputs', `session-${session}`)]
+  },
   expands: { memory: ['GEMINI.md'], runsInline: false },
   parse(input, env) {
     expectEvent(input, 'BeforeTool')

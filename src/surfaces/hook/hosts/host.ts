@@ -118,6 +118,8 @@ export interface Host {
   readonly ownSandbox?: HostSandbox
   /** How its shells read quotes; absent: any shell may be the person's. */
   readonly quoting?: Quoting
+  /** Folders in which it keeps what belongs to this session (saved and background output, scratchpads): its agent may read them. */
+  readonly ownFolders?: (input: Json, at: HostSurroundings) => readonly string[]
   /** The event of an input that does not name it itself. */
   readonly eventOf?: (input: Json) => string
   /** Reads the host's input; throws a `ProtocolError` for anything it does not know. */
@@ -161,6 +163,16 @@ export function optionalText(input: Json, ...names: readonly string[]): string |
     return value
   }
   return null
+}
+
+/** The host's record of the session, by its whole path; null where it says none. */
+export function recordOf({ transcript_path: path }: Json): string | null {
+  return typeof path === 'string' && path.startsWith('/') ? path : null
+}
+
+/** The session's id where it can be a name of a folder; null for everything else. */
+export function sessionName({ session_id: id }: Json): string | null {
+  return typeof id === 'string' && /^[\w-]{8,}$/.test(id) ? id : null
 }
 
 /** An object field that must be there. */

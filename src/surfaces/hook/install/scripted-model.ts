@@ -28,13 +28,14 @@ interface Protocol {
   readonly path: RegExp
   /** How many tool results the conversation holds; null when the request is none of the conversation. */
   readonly results: (body: Body) => number | null
-  readonly answer: (response: ServerResponse, call: ScriptedCall | null, index: number, body: Body) => void
+  readonly answer: (response: ServerResponse, calls: readonly ScriptedCall[], index: number, body: Body) => void
 }
 
-/** Starts the server; `script` makes the next call from the tools that the agent offers. */
-export async function startModelServer(
-  script: readonly ((tools: readonly string[], body: string) => ScriptedCall | null)[],
-): Promise<ModelServer> {
+/** The next call, or several at once, from the tools that the agent offers; null ends the turn. */
+export type ScriptedTurn = (tools: readonly string[], body: string) => ScriptedCall | readonly ScriptedCall[] | null
+
+/** Starts the server; of `script` that turn is next whose number is the number of results so far. */
+export async function startModelServer(script: readonly ScriptedTurn[]): Promise<ModelServer> {
   const bodies: string[] = []
   const keys: string[] = []
   const stray: string[] = []
@@ -53,8 +54,8 @@ export async function startModelServer(
     keys.push(...KEY_HEADERS.flatMap((name) => request.headers[name] ?? []))
     const body = JSON.parse(text) as Body
     const index = protocol.results(body)
-    const call = index === null ? null : (script[index]?.(toolNames(body), text) ?? null)
-    protocol.answer(response, call, index ?? 0, body)
+    const calls = index === null ? [] : [script[index]?.(toolNames(body), text) ?? []].flat()
+    protocol.answer(response, calls, index ?? 0, body)
   }
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
   return {
@@ -126,14 +127,12 @@ function events(response: ServerResponse, list: readonly Body[], named: boolean,
 
 const USAGE = { input_tokens: 1, output_tokens: 1 }
 
-function answerAnthropic(response: ServerResponse, call: ScriptedCall | null, index: number, body: Body): void {
-  const block = call
-    ? { type: 'tool_use', id: `toolu_${index}`, name: call.tool, input: {} }
-    : { type: 'text', text: '' }
-  const delta = call
-    ? { type: 'input_json_delta', partial_json: JSON.stringify(call.input) }
-    : { type: 'text_delta', text: 'done' }
-  const stop = call ? 'tool_use' : 'end_turn'
+function answerAnthropic(response: ServerResponse, calls: readonly ScriptedCall[], index: number, body: Body): void {
+  const blocks: readonly Body[] =
+    calls.length > 0
+      ? calls.map(({ tool, input }, at) => ({ type: 'tool_use', id: `toolu_${index + at}`, name: tool, input }))
+      : [{ type: 'text', text: 'done' }]
+  const stop = calls.length > 0 ? 'tool_use' : 'end_turn'
   const message = {
     id: `msg_${index}`,
     type: 'message',
@@ -143,18 +142,24 @@ function answerAnthropic(response: ServerResponse, call: ScriptedCall | null, in
     usage: USAGE,
   }
   if (body.stream !== true) {
-    const content = [call ? { ...block, input: call.input } : { type: 'text', text: 'done' }]
     response.writeHead(200, { 'content-type': 'application/json' })
-    response.end(JSON.stringify({ ...message, content, stop_reason: stop, stop_sequence: null }))
+    response.end(JSON.stringify({ ...message, content: blocks, stop_reason: stop, stop_sequence: null }))
     return
   }
+  const streamed = blocks.flatMap(({ text, input, ...block }, at) => [
+    { type: 'content_block_start', index: at, content_block: { ...block, ...(input ? { input: {} } : { text: '' }) } },
+    {
+      type: 'content_block_delta',
+      index: at,
+      delta: input ? { type: 'input_json_delta', partial_json: JSON.stringify(input) } : { type: 'text_delta', text },
+    },
+    { type: 'content_block_stop', index: at },
+  ])
   events(
     response,
     [
       { type: 'message_start', message: { ...message, stop_reason: null, stop_sequence: null } },
-      { type: 'content_block_start', index: 0, content_block: block },
-      { type: 'content_block_delta', index: 0, delta },
-      { type: 'content_block_stop', index: 0 },
+      ...streamed,
       { type: 'message_delta', delta: { stop_reason: stop, stop_sequence: null }, usage: USAGE },
       { type: 'message_stop' },
     ],
@@ -162,54 +167,43 @@ function answerAnthropic(response: ServerResponse, call: ScriptedCall | null, in
   )
 }
 
-function answerResponses(response: ServerResponse, call: ScriptedCall | null, index: number): void {
+function answerResponses(response: ServerResponse, calls: readonly ScriptedCall[], index: number): void {
   const id = `resp_${index}`
-  const custom = call && 'CUSTOM' in call.input
-  const item = call
-    ? custom
-      ? {
-          type: 'custom_tool_call',
-          id: `ctc_${index}`,
-          call_id: `call_${index}`,
-          name: call.tool,
-          input: call.input.CUSTOM,
-        }
-      : {
-          type: 'function_call',
-          id: `fc_${index}`,
-          call_id: `call_${index}`,
-          name: call.tool,
-          arguments: JSON.stringify(call.input),
-        }
-    : { type: 'message', id: `m_${index}`, role: 'assistant', content: [{ type: 'output_text', text: 'done' }] }
+  const items = calls.map(({ tool, input }, at) => {
+    const call = { call_id: `call_${index + at}`, name: tool }
+    return 'CUSTOM' in input
+      ? { type: 'custom_tool_call', id: `ctc_${index + at}`, ...call, input: input.CUSTOM }
+      : { type: 'function_call', id: `fc_${index + at}`, ...call, arguments: JSON.stringify(input) }
+  })
+  const said = {
+    type: 'message',
+    id: `m_${index}`,
+    role: 'assistant',
+    content: [{ type: 'output_text', text: 'done' }],
+  }
+  const output: readonly Body[] = items.length > 0 ? items : [said]
   const usage = { input_tokens: 1, output_tokens: 1, total_tokens: 2 }
   events(
     response,
     [
       { type: 'response.created', response: { id } },
-      { type: 'response.output_item.done', output_index: 0, item },
-      { type: 'response.completed', response: { id, output: [item], usage } },
+      ...output.map((item, at) => ({ type: 'response.output_item.done', output_index: at, item })),
+      { type: 'response.completed', response: { id, output, usage } },
     ],
     true,
   )
 }
 
-function answerChat(response: ServerResponse, call: ScriptedCall | null, index: number): void {
+function answerChat(response: ServerResponse, calls: readonly ScriptedCall[], index: number): void {
   const base = { id: `c_${index}`, object: 'chat.completion.chunk', created: 0, model: 'scripted' }
-  const delta = call
-    ? {
-        role: 'assistant',
-        tool_calls: [
-          {
-            index: 0,
-            id: `call_${index}`,
-            type: 'function',
-            function: { name: call.tool, arguments: JSON.stringify(call.input) },
-          },
-        ],
-      }
-    : { role: 'assistant', content: 'done' }
-  const end = { ...base, choices: [{ index: 0, delta: {}, finish_reason: call ? 'tool_calls' : 'stop' }] }
+  const tool_calls = calls.map(({ tool, input }, at) => ({
+    index: at,
+    id: `call_${index + at}`,
+    type: 'function',
+    function: { name: tool, arguments: JSON.stringify(input) },
+  }))
+  const delta = { role: 'assistant', ...(calls.length > 0 ? { tool_calls } : { content: 'done' }) }
+  const end = { ...base, choices: [{ index: 0, delta: {}, finish_reason: calls.length > 0 ? 'tool_calls' : 'stop' }] }
   const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }
   events(
     response,
@@ -222,10 +216,13 @@ function answerChat(response: ServerResponse, call: ScriptedCall | null, index: 
   )
 }
 
-function answerGemini(response: ServerResponse, call: ScriptedCall | null): void {
-  const part = call ? { functionCall: { name: call.tool, args: call.input } } : { text: 'done' }
+function answerGemini(response: ServerResponse, calls: readonly ScriptedCall[]): void {
+  const parts =
+    calls.length > 0
+      ? calls.map(({ tool, input }) => ({ functionCall: { name: tool, args: input } }))
+      : [{ text: 'done' }]
   const answer = {
-    candidates: [{ content: { role: 'model', parts: [part] }, finishReason: 'STOP', index: 0 }],
+    candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP', index: 0 }],
     usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 },
   }
   events(response, [answer], false)

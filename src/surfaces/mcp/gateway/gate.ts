@@ -2,7 +2,7 @@
 
 import type { Decision } from '../../../policy/decision.ts'
 import type { CordonOptions } from '../../../runtime/cordon.ts'
-import { GATEWAY_AGENT, type GatewayJudge } from '../../../runtime/mcp/judge.ts'
+import { ASKED_CALL, GATEWAY_AGENT, type GatewayJudge } from '../../../runtime/mcp/judge.ts'
 import type { CallRecord, SessionRecorder } from '../../../runtime/record/recorder.ts'
 import { type Approval, runToolCall, type Stages } from '../../../runtime/run-tool-call.ts'
 import { Fault, messageOf } from '../../../system/fault.ts'
@@ -75,7 +75,12 @@ export class GatewayGate {
         begun = recorder.begin({ tool: called, input, subject: called, decision, agent: GATEWAY_AGENT })
         return begun
       },
-      approve: (_, decision) => this.#approve(call, decision, begun, signal),
+      approve: async (_, decision) => {
+        const approval = await this.#approve(call, decision, begun, signal)
+        // A denial of the organisation that came meanwhile stands.
+        if (approval.approved) await judge.refresh()
+        return approval
+      },
       run: work,
       scan: (_, output) => ({ output, notes: [], injection: output.injection }),
       tainted: (_, score) => recorder.tainted(called, score),
@@ -138,7 +143,7 @@ export class GatewayGate {
           if (fleet) return fleet.ask({ ...request, subject: given }, asked)
           throw new Error('nobody could be asked')
         }
-        const answer = await this.#answer(question, ['yes', 'session', 'no'], elicit, asked)
+        const answer = await this.#answer(question, ['yes', 'session', 'no'], elicit, asked, { [ASKED_CALL]: called })
         forSession = answer === 'session'
         return { kind: answer === 'yes' || answer === 'session' ? 'once' : 'deny' }
       },
@@ -163,11 +168,15 @@ export class GatewayGate {
     choices: readonly string[],
     elicit: Elicit,
     signal: AbortSignal,
+    about?: Json,
   ): Promise<string | null> {
     const answer = { type: 'string', title: 'Answer', enum: choices }
     const requestedSchema = { type: 'object', properties: { answer }, required: ['answer'] }
     try {
-      const given = await elicit({ message: visibleLines(message), requestedSchema }, signal)
+      const given = await elicit(
+        { message: visibleLines(message), requestedSchema, ...(about && { _meta: about }) },
+        signal,
+      )
       const content = isObject(given) && given.action === 'accept' && isObject(given.content) ? given.content : {}
       return typeof content.answer === 'string' && choices.includes(content.answer) ? content.answer : null
     } catch {

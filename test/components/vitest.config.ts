@@ -1,0 +1,14 @@
+import { defineConfig } from 'vitest/config'
+
+/** Components with the real tools: `npm run test:components` installs them. */
+const config: ReturnType<typeof defineConfig> = defineConfig({
+  test: {
+    include: ['test/components/**/*.test.ts'],
+    env: { CORDON_RESIDENT: 'off' },
+    maxWorkers: 1,
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
+  },
+})
+
+export default config
