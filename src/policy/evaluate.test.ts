@@ -403,3 +403,25 @@ describe('a refusal says all that it is about', () => {
     expect(reason.message).toContain('{ path = "secrets/**", files = ["*.key", "*.pem"] }')
   })
 })
+
+describe('code without the project and a network', () => {
+  const tools = ['sandbox_run', 'python_exec', 'code_exec']
+  const levels = (tool: string): Partial<Policy> => ({
+    ...contained,
+    tools: new Map([[tool, sourced<Verdict>('ask')]]),
+  })
+  it.each(tools)('%s stays in its box in contained mode, and asks elsewhere', (tool) => {
+    expect(decide(callOf(tool), contained)).toBe('allow contained')
+    expect(decide(callOf(tool))).toBe('ask level-ask')
+    expect(decide(callOf(tool), levels(tool))).toBe('ask level-ask')
+    expect(decide(callOf(tool), contained, { tainted: true })).toBe('ask tainted')
+    expect(decide(callOf(tool), { mode: sourced('plan', 'permission.mode') })).toBe('deny plan-mode')
+  })
+  it('what is handed in is judged as a read', () => {
+    expect(decide(callOf('sandbox_run', { reads: [fileFact('a.txt')] }), contained)).toBe('allow contained')
+    expect(decide(callOf('sandbox_run', { reads: [fileFact('.env')] }), contained)).toBe('ask secret')
+  })
+  it('a custom tool asks', () => {
+    expect(decide(callOf('deploy'), contained)).toBe('ask level-ask')
+  })
+})

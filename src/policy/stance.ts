@@ -40,7 +40,7 @@ export function ringOf(trustScore: number): 1 | 2 | 3 {
 
 /** Works out where the session stands towards a tool. `ownOnly`: it only looks after what it started before, which plan mode lets it. */
 export function takeStance(policy: Policy, session: SessionFacts, tool: string, ownOnly = false): Stance {
-  const { kind, level: builtIn } = toolKind(tool)
+  const { kind, level: builtIn, boxed = false } = toolKind(tool)
   const agentName = session.agent ?? policy.agent.value
   const agent = policy.agents.get(agentName) ?? null
   const mode: Sourced<Mode> = session.mode
@@ -57,7 +57,7 @@ export function takeStance(policy: Policy, session: SessionFacts, tool: string, 
       ringDenial(agentName, agent, kind) ??
       (ownOnly ? null : planDenial(mode, agentName, session, policy, kind)) ??
       anyLevelDenial(tool, session, agent, policy),
-    explicit: level ? levelRuling(tool, level) : modeLevel(mode, kind),
+    explicit: level ? levelRuling(tool, level) : modeLevel(mode, kind, boxed),
     answersAsks: askAnswer(mode, policy),
   }
 }
@@ -132,8 +132,9 @@ function levelRuling(tool: string, level: Sourced<Verdict>): Ruling {
   }
 }
 
-function modeLevel(mode: Sourced<Mode>, kind: ToolKind): Ruling | null {
-  const level = MODE_LEVELS[mode.value]?.[kind]
+function modeLevel(mode: Sourced<Mode>, kind: ToolKind, boxed: boolean): Ruling | null {
+  // P10: code without the project and the network stays inside the box as inline code of a command does.
+  const level = boxed && mode.value === 'contained' ? 'allow' : MODE_LEVELS[mode.value]?.[kind]
   if (level === undefined) return null
   const code = level === 'allow' ? (mode.value === 'contained' ? 'contained' : 'level-allow') : 'level-ask'
   const what = kind === 'write' ? 'edits' : kind === 'command' ? 'commands' : 'this'

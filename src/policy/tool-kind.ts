@@ -7,13 +7,15 @@ export type ToolKind = 'read' | 'list' | 'write' | 'command' | 'network' | 'talk
 interface BuiltInTool {
   readonly kind: ToolKind
   readonly level: Verdict
+  /** True when what it runs has neither the project nor a network, and each call of a tool from inside is judged by itself. */
+  readonly boxed?: boolean
 }
 
 const TOOLS: Readonly<Record<string, BuiltInTool>> = {
   bash: { kind: 'command', level: 'ask' },
-  python_exec: { kind: 'command', level: 'ask' },
-  code_exec: { kind: 'command', level: 'ask' },
-  sandbox_run: { kind: 'command', level: 'ask' },
+  python_exec: { kind: 'command', level: 'ask', boxed: true },
+  code_exec: { kind: 'command', level: 'ask', boxed: true },
+  sandbox_run: { kind: 'command', level: 'ask', boxed: true },
   write: { kind: 'write', level: 'allow' },
   extract: { kind: 'write', level: 'allow' },
   edit: { kind: 'write', level: 'allow' },
