@@ -149,6 +149,7 @@ export function movedPolicy(base: LoadedPolicy, directory: string): LoadedPolicy
   return {
     ...base,
     root: directory,
+    standsFor: root,
     policy: {
       ...policy,
       root: directory,
