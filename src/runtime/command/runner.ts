@@ -308,6 +308,11 @@ export class CommandRunner {
     }
   }
 
+  /** Tells how far a long look for secrets is: how many folders, and null at its end. */
+  watchLooks(watch: (folders: number | null) => void): void {
+    this.#hidden.tree.watch = watch
+  }
+
   /** Ends the session; the index of secrets is kept for the next one. */
   async close(): Promise<void> {
     await this.#network?.close()
