@@ -8,6 +8,7 @@ const parts: Readonly<Record<string, readonly [file: string, run: string | null]
   decisions: ['decisions.ts', 'benchDecisions'],
   startup: ['startup.ts', 'benchStartup'],
   resident: ['resident.ts', 'benchResident'],
+  agents: ['agents.ts', 'benchAgents'],
   sandbox: ['sandbox.ts', null],
   masks: ['masks.ts', null],
   changes: ['changes.ts', null],
@@ -18,6 +19,7 @@ const parts: Readonly<Record<string, readonly [file: string, run: string | null]
   chat: ['chat.ts', 'benchChat'],
   code: ['code.ts', 'benchCode'],
   mcp: ['mcp.ts', 'benchMcp'],
+  page: ['page.ts', 'benchPage'],
   audit: ['audit.ts', null],
   scan: ['scan.ts', null],
 }

@@ -91,8 +91,8 @@ static int is_where_it_was(struct parent *p) {
   return 1;
 }
 
-/* A descriptor of /proc/TID stays with its task, so a number that came again is not taken for the one before. */
-static int look_at_start(pid_t tid, int at, struct stat *about, uint64_t *mount) {
+/* What a descriptor of the caller's, or its working directory, stands for. A descriptor of /proc/TID stays with its task, so a number that came again is not taken for the one before. */
+int look_at_start(pid_t tid, int at, struct stat *about, uint64_t *mount) {
   static struct { pid_t tid; int fd; } tasks[TASKS];
   size_t slot = (size_t)tid % TASKS;
   char name[32];

@@ -106,6 +106,7 @@ void path_of_fd(int fd, char *into);
 /* door-parent.c */
 struct parent;
 int look_by_name(int at, const char *name, int flags, struct stat *about, uint64_t *mount);
+int look_at_start(pid_t tid, int at, struct stat *about, uint64_t *mount);
 int find_parent(const struct call *c, int at, const char *path, struct spot *s);
 void keep_parent(struct spot *s, const char *path, int links);
 void return_parent(struct spot *s);

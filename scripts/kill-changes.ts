@@ -19,7 +19,7 @@ try {
     if (changes > 0) changed++
     if (failed.length === 0 && before.join('\n') === after.join('\n')) continue
     bad++
-    console.log(`point ${point}, after ${delay} ms, ${changes} changes: ${JSON.stringify(failed)}`)
+    console.log(`point ${point}, ${delay} ms after its first change, ${changes} changes: ${JSON.stringify(failed)}`)
     for (const line of before.filter((one) => !after.includes(one))) console.log(`  lost: ${line}`)
     for (const line of after.filter((one) => !before.includes(one))) console.log(`  more: ${line}`)
   }

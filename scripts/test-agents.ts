@@ -12,6 +12,7 @@ import { type Agent, type AgentWorld, type Attempt, agents } from '../test/agent
 import { driveInside } from '../test/agents/inside.ts'
 import { runMcp } from '../test/agents/mcp.ts'
 import { installMcp } from '../test/agents/mcp-install.ts'
+import { HARMLESS, ownAgent } from '../test/agents/own-agent.ts'
 import { cache, cordon, findable, install, programOf, runProgram } from '../test/agents/program.ts'
 import { SCENARIOS, type Scenario } from '../test/agents/scenarios.ts'
 import { asNobody, inSession } from '../test/agents/session.ts'
@@ -92,7 +93,7 @@ const FINDINGS: readonly Finding[] = [
   { what: 'the script wrote outside', happened: ({ base }) => existsSync(join(base, 'sneaked.txt')), guarded: false },
   {
     what: 'the agent was told that a result gives orders',
-    happened: ({ model }) => model.bodies.some((body) => body.includes('It is data, not an order')),
+    happened: ({ model }) => model.bodies.some((body) => /it is data, not an order/i.test(body)),
     guarded: true,
     bare: false,
   },
@@ -126,7 +127,8 @@ function attempts({ project, port }: AgentWorld, base: string): readonly Attempt
 }
 
 /** The next attempt; an agent that takes no other command is told the form, and its model uses it. */
-function attemptAt(agent: Agent, script: readonly Attempt[], index: number, body: string): Attempt {
+function attemptAt(agent: Driven, script: readonly Attempt[], index: number, body: string): Attempt {
+  if (agent.name === 'cordon') return index % 2 === 0 ? script[index / 2]! : HARMLESS
   if (!agent.saysItself) return script[index]!
   if (index % 2 === 0) return script[index / 2]!
   const { messages = [] } = JSON.parse(body) as { messages?: readonly { readonly content?: unknown }[] }
@@ -136,8 +138,11 @@ function attemptAt(agent: Agent, script: readonly Attempt[], index: number, body
   return told === undefined ? { kind: 'shell', command: 'true' } : { kind: 'shell', command: told }
 }
 
+/** An agent with hooks, or Cordon's own, which has none. */
+type Driven = Agent | (typeof ownAgent & { readonly saysItself?: never; readonly ends?: never; readonly stops?: never })
+
 /** Runs an agent once; the problems found, none when all is as it should be. */
-async function drive(agent: Agent, guarded: boolean): Promise<readonly string[]> {
+async function drive(agent: Driven, guarded: boolean): Promise<readonly string[]> {
   const base = mkdtempSync(join(process.env.CORDON_AGENTS_TMP ?? tmpdir(), `cordon-agent-${agent.name}-`))
   const home = join(base, 'home')
   const project = join(base, 'project')
@@ -145,7 +150,7 @@ async function drive(agent: Agent, guarded: boolean): Promise<readonly string[]>
   const world = { home, project, port: 0 }
   const model = await startModelServer(
     Array.from(
-      { length: agent.saysItself ? 20 : 10 },
+      { length: agent.saysItself || agent.name === 'cordon' ? 20 : 10 },
       (_, index) => (tools: readonly string[], body: string) =>
         agent.call(attemptAt(agent, script, index, body), tools, { ...world, port: model.port }),
     ),
@@ -179,15 +184,14 @@ async function drive(agent: Agent, guarded: boolean): Promise<readonly string[]>
     }
     if (guarded) {
       writeFileSync(join(project, 'cordon.toml'), MANIFEST)
-      for (const args of [
-        ['sign', '--yes'],
-        ['install', agent.name, '--yes', user ? '--user' : '--project'],
-      ]) {
+      const hook = ['install', agent.name, '--yes', user ? '--user' : '--project']
+      for (const args of [['sign', '--yes'], ...(agent.name === 'cordon' ? [] : [hook])]) {
         const run = spawnSync(cordon[0], [cordon[1], ...args], { cwd: project, env, encoding: 'utf8' })
         if (run.status !== 0) return [`cordon ${args.join(' ')} failed: ${run.stderr}`]
       }
     }
-    const said = await runProgram([programOf(agent), ...agent.args], project, env)
+    const program = agent.name === 'cordon' ? cordon : [programOf(agent)]
+    const said = await runProgram([...program, ...agent.args], project, env)
     const problems = FINDINGS.filter(({ happened, guarded: must, what, bare = true }) => {
       const did = happened({ ...at, base, model })
       // Without Cordon everything happens, or the test could not fail.
@@ -220,6 +224,12 @@ if (wanted.includes('mcp') || (wanted.length === 0 && only === undefined)) {
   if (missing) console.log(`MCP: not run, and that is a failure: ${missing}`)
   failed += missing ? 1 : await runMcp({ cordon, cache }, (line) => console.log(line))
   ran++
+}
+if (wanted.includes(ownAgent.name) || (wanted.length === 0 && only === undefined)) {
+  const problems = await drive(ownAgent, true)
+  ran++
+  if (problems.length > 0) failed++
+  console.log(`cordon chat, without a hook: ${problems.length === 0 ? 'as it should be' : problems.join('; ')}`)
 }
 for (const agent of agents.filter(({ name }) => wanted.length === 0 || wanted.includes(name))) {
   const missing = install(agent)

@@ -65,6 +65,13 @@ attacks in_container
 doctor=$(in_container doctor)
 grep -E 'promises hold' <<<"$doctor"
 grep -q 'this is a container (podman)' <<<"$doctor" || fail 'doctor does not know the container'
+# The dev container, with the arguments and the command of the example.
+read -ra devcontainer < <(node -p "JSON.parse(require('fs').readFileSync('examples/devcontainer/devcontainer.json')).runArgs.join(' ')")
+if podman run --rm "${devcontainer[@]}" --user cordon --entrypoint /usr/bin/cordon "$image" doctor | grep -q 'Commands run in the sandbox here'; then
+  echo 'held    the dev container runs commands in the sandbox'
+else
+  fail 'the dev container does not run commands'
+fi
 # The engine's own defaults give too little: then nothing runs.
 if podman run --rm "$image" run -- true >/dev/null 2>&1; then fail 'it ran without a sandbox'; else echo 'held    without user namespaces nothing runs'; fi
 

@@ -91,11 +91,17 @@ export function parseFrame(line: string): InsideFrame | null {
         value: typeof value.value === 'string' ? value.value : null,
         error: typeof value.error === 'string' ? value.error : null,
         limit: LIMITS.has(value.limit) ? (value.limit as ProgramLimit) : null,
-        files: Array.isArray(value.files) ? value.files.slice(0, MAX_FILES).flatMap(fileOf) : [],
+        files: Array.isArray(value.files) ? filesOf(value.files.slice(0, MAX_FILES)) : [],
       }
     default:
       return null
   }
+}
+
+/** Each name once: they become files of one folder. */
+function filesOf(values: readonly unknown[]): InsideFile[] {
+  const files = values.flatMap(fileOf)
+  return files.filter(({ name }, index) => files.findIndex((other) => other.name === name) === index)
 }
 
 function fileOf(value: unknown): InsideFile[] {

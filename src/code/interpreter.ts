@@ -2,7 +2,7 @@
 
 import { PassThrough, Writable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
-import { Fault } from '../system/fault.ts'
+import { Fault, messageOf } from '../system/fault.ts'
 import {
   type CallAnswer,
   type InsideFile,
@@ -72,7 +72,7 @@ export interface Interpreter {
 
 /** One line from inside holds at most a result with its files. */
 const MAX_LINE: number = 48 * 1024 * 1024
-/** Calls that are answered at once; others wait inside the pipe. */
+/** Calls that are under way at once; others wait. */
 const CALLS_AT_ONCE = 16
 /** For an interpreter to end a program by itself before all of it is ended. */
 const GRACE_MS = 700
@@ -86,6 +86,7 @@ export function startInterpreter(launch: LaunchInside): Interpreter {
   let stray = ''
   let serial = 0
   let alive = true
+  const queued: Extract<InsideFrame, { kind: 'call' }>[] = []
   let waiting = 0
   let resume: (() => void) | null = null
 
@@ -96,19 +97,31 @@ export function startInterpreter(launch: LaunchInside): Interpreter {
     if (!run) return
     if (frame.kind === 'out') return run.print(frame.stream, frame.text)
     if (frame.kind === 'done') return run.finish(frame)
-    waiting += 1
-    void run.answer(frame.id, frame.tool, frame.input).then((answer) => {
-      waiting -= 1
-      if (answer) send({ kind: 'answer', run: frame.run, id: frame.id, ...answer })
-      resume?.()
-      resume = null
-    })
+    queued.push(frame)
+    pass()
+  }
+  /** A program may ask for all of its calls in one breath: a few are under way at a time, and what comes meanwhile stays in the pipe. */
+  const pass = () => {
+    while (waiting < CALLS_AT_ONCE && queued.length > 0) {
+      const { run: number, id, tool, input } = queued.shift()!
+      const run = runs.get(number)
+      if (!run) continue
+      waiting += 1
+      void run.answer(tool, input).then((answer) => {
+        waiting -= 1
+        if (answer) send({ kind: 'answer', run: number, id, ...answer })
+        pass()
+      })
+    }
+    if (queued.length > 0 || waiting >= CALLS_AT_ONCE) return
+    resume?.()
+    resume = null
   }
   const stdout = lineSink(
     take,
     () => ending.abort(),
     (done) => {
-      if (waiting < CALLS_AT_ONCE) done()
+      if (queued.length === 0 && waiting < CALLS_AT_ONCE) done()
       else resume = done
     },
   )
@@ -239,8 +252,7 @@ class Run {
   }
 
   /** The clock stands still meanwhile: a person may be asked. */
-  async answer(id: number, tool: string, input: unknown): Promise<{ ok: boolean; value: CallAnswer } | null> {
-    void id
+  async answer(tool: string, input: unknown): Promise<{ ok: boolean; value: CallAnswer } | null> {
     this.#count += 1
     if (this.#count > this.#program.limits.calls) {
       this.#exceed('calls')
@@ -250,6 +262,9 @@ class Run {
     try {
       const { ok, ...value } = await this.#program.call(tool, input, this.#calls.signal)
       return { ok, value }
+    } catch (error) {
+      // What fails here is Cordon's own; it must not end Cordon for what a program asked.
+      return { ok: false, value: { text: messageOf(error), code: 'failed' } }
     } finally {
       this.#watch.resume()
     }

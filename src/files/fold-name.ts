@@ -1,8 +1,12 @@
 /** Names as a careless file system or git compares them. */
 
-/** A name in lower case, without the code points that HFS+ ignores. */
+/**
+ * A name without case and without the code points that HFS+ ignores. By way of the upper case: `ſ` is a letter of its own in lower
+ * case, and a Mac finds `.ssh` under `.ſsh`.
+ */
 export function foldName(name: string): string {
-  return isPlain(name) ? name.toLowerCase() : name.replace(IGNORED_CODE_POINTS, '').normalize('NFC').toLowerCase()
+  if (isPlain(name)) return name.toLowerCase()
+  return name.replace(IGNORED_CODE_POINTS, '').normalize('NFD').toUpperCase().toLowerCase().normalize('NFC')
 }
 
 const IGNORED_CODE_POINTS = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g

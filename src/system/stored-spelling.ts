@@ -18,8 +18,16 @@ export function storedSpelling(path: string, list: (folder: string) => readonly 
 
 /** The form that all spellings of a name share: without case, composed, and without what HFS+ does not see. */
 function alike(name: string): string {
-  return name
-    .replace(/[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g, '')
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII as a whole is meant.
+  if (/^[\x00-\x7f]*$/.test(name)) return name.toLowerCase()
+  return [...name.replace(/[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g, '').normalize('NFD')]
+    .map(withoutCase)
+    .join('')
     .normalize('NFC')
-    .toLowerCase()
+}
+
+/** One letter stays one: `ß` is not `ss` to a file system. Through the upper case, so that `ſ` is an `s`. */
+function withoutCase(letter: string): string {
+  const one = (changed: string): string => ([...changed].length === 1 ? changed : letter)
+  return one(one(letter.toUpperCase()).toLowerCase())
 }

@@ -3,6 +3,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isSameProcess, startOf } from '../system/alive.ts'
+import { withLock } from '../system/lock.ts'
 import { type Journal, parseJournal } from './journal.ts'
 import { isWithoutChanges } from './net-changes.ts'
 
@@ -77,6 +78,11 @@ export class CallStore {
       mode: 0o600,
     })
     return { id, folder }
+  }
+
+  /** Does something while no other process does the like: two undos at once would undo each other. */
+  alone<T>(work: () => T): T {
+    return withLock(join(this.#folder, 'lock'), work)
   }
 
   /** Where a call's kept files are. */

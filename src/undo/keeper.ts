@@ -37,10 +37,15 @@ const NOTHING = { mode: 0, size: 0n, inode: 0n, time: NO_TIME }
 /** Larger files are not copied; what is removed or replaced is linked, whatever its size. */
 export const MAX_COPIED: number = 64 * 1024 * 1024
 
+/** A path, or the way to what it means by a folder that is held open. */
+type Way = string | Buffer
+
+const way = (at: Way): Buffer => (typeof at === 'string' ? raw(at) : at)
+
 /** What is at a path, itself and not where it leads; null for nothing. */
-export function lookAt(path: string): BigIntStats | null {
+export function lookAt(path: Way): BigIntStats | null {
   try {
-    return lstatSync(raw(path), { bigint: true, throwIfNoEntry: false }) ?? null
+    return lstatSync(way(path), { bigint: true, throwIfNoEntry: false }) ?? null
   } catch (error) {
     if (errorCode(error) === 'ENOTDIR') return null
     throw error
@@ -76,17 +81,17 @@ export class Keeper implements ChangeKeeper {
   }
 
   /** A plain file's content will be changed in place. */
-  willWrite(path: string): void {
-    const stat = lookAt(path)
+  willWrite(path: string, at: Way = path): void {
+    const stat = lookAt(at)
     this.#told = stat ? 1 : 0
     if (!stat) return
     const number = ++this.#last
-    const kept: Kept = stat.size === 0n ? 'empty' : this.#copy(path, number, stat) ? 'copy' : 'lost'
+    const kept: Kept = stat.size === 0n ? 'empty' : this.#copy(at, number, stat) ? 'copy' : 'lost'
     this.#write('written', path, { stat, kept, number })
   }
 
   /** A name will be removed; a directory is empty by then. */
-  willRemove(path: string, at: string = path): void {
+  willRemove(path: string, at: Way = path): void {
     const stat = lookAt(at)
     this.#told = stat ? 1 : 0
     this.#keptFor = null
@@ -94,7 +99,7 @@ export class Keeper implements ChangeKeeper {
   }
 
   /** A file will be put in the place of another by a rename, or where nothing is. */
-  willReplace(path: string, at: string = path, folderTime?: bigint): void {
+  willReplace(path: string, at: Way = path, folderTime?: bigint): void {
     const stat = lookAt(at)
     this.#told = stat ? 2 : 1
     this.#keptFor = null
@@ -109,7 +114,7 @@ export class Keeper implements ChangeKeeper {
   }
 
   /** Extended attributes will be changed. */
-  willSetAttributes(path: string, at: string = path): void {
+  willSetAttributes(path: string, at: Way = path): void {
     const stat = lookAt(at)
     this.#told = stat ? 1 : 0
     this.#keptFor = null
@@ -117,7 +122,7 @@ export class Keeper implements ChangeKeeper {
   }
 
   /** Mode or times will be changed. */
-  willSetMode(path: string, at: string = path): void {
+  willSetMode(path: string, at: Way = path): void {
     const stat = lookAt(at)
     this.#told = stat ? 1 : 0
     this.#keptFor = null
@@ -142,14 +147,14 @@ export class Keeper implements ChangeKeeper {
   }
 
   /** What may be swapped for something else meanwhile is kept only if it still is what was looked at. */
-  #keep(path: string, stat: BigIntStats): { stat: BigIntStats; kept: Kept; number: number } {
+  #keep(path: Way, stat: BigIntStats): { stat: BigIntStats; kept: Kept; number: number } {
     this.#keptFor = null
     if (stat.isDirectory())
-      return { stat, ...(hasAttributes(raw(path)) ? this.#attributes(path, true) : { kept: 'none', number: 0 }) }
+      return { stat, ...(hasAttributes(way(path)) ? this.#attributes(path, true) : { kept: 'none', number: 0 }) }
     const number = ++this.#last
     try {
       const name = this.#nameOf(number)
-      linkSync(raw(path), name)
+      linkSync(way(path), name)
       this.#keptFor = name
       if (lookAt(name)?.ino === stat.ino) return { stat, kept: 'link', number }
       this.#keptFor = null
@@ -161,14 +166,14 @@ export class Keeper implements ChangeKeeper {
     return { stat, kept: stat.isFile() && this.#copy(path, number, stat) ? 'copy' : 'lost', number }
   }
 
-  #attributes(path: string, isFolder: boolean): { kept: Kept; number: number } {
+  #attributes(path: Way, isFolder: boolean): { kept: Kept; number: number } {
     const number = ++this.#last
     const name = this.#nameOf(number)
     try {
       // Only a folder can have the attributes of one.
       if (isFolder) mkdirSync(name, { mode: 0o700 })
       else writeFileSync(name, '', { flag: 'wx', mode: 0o600 })
-      copyAttributes(raw(path), Buffer.from(name))
+      copyAttributes(way(path), Buffer.from(name))
       return { kept: 'attributes', number }
     } catch {
       return { kept: 'lost', number }
@@ -181,14 +186,14 @@ export class Keeper implements ChangeKeeper {
     return name
   }
 
-  #copy(path: string, number: number, stat: BigIntStats): boolean {
+  #copy(path: Way, number: number, stat: BigIntStats): boolean {
     if (stat.size > BigInt(MAX_COPIED)) return false
     const { COPYFILE_EXCL, COPYFILE_FICLONE, O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
     try {
-      const fd = openSync(raw(path), O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+      const fd = openSync(way(path), O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
       try {
         if (fstatSync(fd, { bigint: true }).ino !== stat.ino) return false
-        const source = process.platform === 'linux' ? `/proc/self/fd/${fd}` : raw(path)
+        const source = process.platform === 'linux' ? `/proc/self/fd/${fd}` : way(path)
         copyFileSync(source, this.#nameOf(number), COPYFILE_EXCL | COPYFILE_FICLONE)
         copyAttributes(Buffer.from(source), Buffer.from(this.#nameOf(number)))
         return true

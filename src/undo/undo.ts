@@ -11,6 +11,7 @@ import {
   readdirSync,
   renameSync,
   rmdirSync,
+  statSync,
   unlinkSync,
   writeFileSync,
 } from 'node:fs'
@@ -22,11 +23,19 @@ import { HeldPlaces, MovedPlace } from './held-place.ts'
 import { type FileTime, type Journal, type JournalRecord, type Kept, keptName } from './journal.ts'
 import { Keeper } from './keeper.ts'
 import { netChanges } from './net-changes.ts'
+import { plantsInRepository } from './repository-place.ts'
 
 /** Something that is not as the call left it. */
 export interface Conflict {
   readonly path: string
-  readonly what: 'changed since' | 'gone since' | 'made since' | 'leads elsewhere' | 'not kept' | 'not ended'
+  readonly what:
+    | 'changed since'
+    | 'gone since'
+    | 'made since'
+    | 'leads elsewhere'
+    | 'in a repository that was made since'
+    | 'not kept'
+    | 'not ended'
 }
 
 export interface UndoResult {
@@ -57,6 +66,10 @@ export function conflictsOf({ records, ended }: Journal): Conflict[] {
     const stat = lookIn(places, path)
     if (stat) conflicts.push({ path, what: stat === 'elsewhere' ? 'leads elsewhere' : 'made since' })
   }
+  const restored = new Set(net.removed)
+  for (const path of [...net.changed, ...net.removed])
+    if (plantsInRepository(places, path, restored))
+      conflicts.push({ path, what: 'in a repository that was made since' })
   places.forget()
   return conflicts
 }
@@ -81,7 +94,11 @@ export interface UndoOptions {
 const PROGRESS_STEPS = 1000
 
 /** Puts one call back. Without `force` nothing is touched when anything is no longer as the call left it. */
-export function undoCall(store: CallStore, id: string, { force = false, onProgress }: UndoOptions = {}): UndoResult {
+export function undoCall(store: CallStore, id: string, options: UndoOptions = {}): UndoResult {
+  return store.alone(() => undoAlone(store, id, options))
+}
+
+function undoAlone(store: CallStore, id: string, { force = false, onProgress }: UndoOptions): UndoResult {
   const journal = store.journalOf(id)
   const calls = store.list()
   const call = calls.find((one) => one.id === id)
@@ -123,6 +140,8 @@ class Replay {
   readonly #places = new HeldPlaces()
   /** Names of things that the call had made and removed again: they stand for nothing. */
   readonly #absent = new Set<string>()
+  /** Folders that came back. */
+  readonly #restored = new Set<string>()
 
   constructor(keeper: Keeper, folder: string) {
     this.#keeper = keeper
@@ -147,6 +166,10 @@ class Replay {
 
   #reverse(record: JournalRecord): void {
     const { op, path, other, before } = record
+    const puts = op === 'made' || op === 'mode' ? [] : other === '' ? [path] : [path, other]
+    for (const one of puts)
+      if (plantsInRepository(this.#places, one, this.#restored))
+        throw Object.assign(new Error('it would be part of a git repository'), { code: 'REPOSITORY' })
     if (op === 'made') this.#removeMade(path)
     else if (op === 'removed') this.#putBack(path, record)
     else if (op === 'exchanged') this.#exchange(record)
@@ -162,14 +185,14 @@ class Replay {
     const stat = this.#look(path)
     if (!stat) return
     if (!stat.isDirectory()) {
-      this.#keeper.willRemove(path)
+      this.#keeper.willRemove(path, this.#places.at(path))
       unlinkSync(this.#places.at(path))
       return
     }
     // Not with all below it: what the call did not make is not its own.
     if (readdirSync(this.#places.at(path)).length > 0)
       throw Object.assign(new Error('not empty'), { code: 'ENOTEMPTY' })
-    this.#keeper.willRemove(path)
+    this.#keeper.willRemove(path, this.#places.at(path))
     rmdirSync(this.#places.at(path))
     this.#places.forget()
   }
@@ -203,6 +226,7 @@ class Replay {
     if ((before.mode & FORMAT) === FOLDER) {
       this.#keeper.willMake(path)
       mkdirSync(this.#places.at(path))
+      this.#restored.add(path)
       this.#setAttributes(path, kept, number)
       this.#dress(path, before.mode, before.time)
       return
@@ -262,7 +286,7 @@ class Replay {
       this.#rename(from, to)
       return
     }
-    const aside = `${path}.cordon-undo`
+    const aside = this.#freeName(posix.dirname(path))
     for (const [from, to] of [
       [path, aside],
       [other, path],
@@ -270,6 +294,13 @@ class Replay {
     ] as const) {
       this.#keeper.willMove(from, to)
       this.#rename(from, to)
+    }
+  }
+
+  #freeName(folder: string): string {
+    for (let number = 0; ; number++) {
+      const path = `${folder}/.cordon-undo-${number}`
+      if (!this.#look(path)) return path
     }
   }
 
@@ -285,8 +316,10 @@ class Replay {
     if (this.#absent.has(path)) return
     if (this.#look(path)?.isFile() !== true) throw Object.assign(new Error('no file any more'), { code: 'ENOENT' })
     if (kept === 'lost') throw Object.assign(new Error('not kept'), { code: 'NOT-KEPT' })
-    this.#keeper.willWrite(path)
+    this.#keeper.willWrite(path, this.#places.at(path))
     this.#places.withFile(path, (place) => {
+      // By its handle: a pipe that took its place meanwhile would hold this process for ever.
+      if (!statSync(place).isFile()) throw Object.assign(new Error('no file any more'), { code: 'ENOENT' })
       chmodSync(place, 0o600)
       // In place: a second name of the file keeps being one.
       if (kept === 'empty') writeFileSync(place, '')
@@ -300,9 +333,9 @@ class Replay {
     if (this.#absent.has(path) || !this.#look(path)) return
     if (kept === 'lost') throw Object.assign(new Error('not kept'), { code: 'NOT-KEPT' })
     if (kept === 'attributes') {
-      this.#keeper.willSetAttributes(path)
+      this.#keeper.willSetAttributes(path, this.#places.at(path))
       this.#setAttributes(path, kept, number)
-    } else this.#keeper.willSetMode(path)
+    } else this.#keeper.willSetMode(path, this.#places.at(path))
     this.#dress(path, before.mode, before.time)
   }
 

@@ -2,7 +2,6 @@
 
 import { spawnSync } from 'node:child_process'
 import { chownSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import {
   type ModelServer,
@@ -54,7 +53,8 @@ export async function inSession<T>(
   guarded: boolean,
   look: (world: SessionWorld, said: string, ms: number) => T,
 ): Promise<T> {
-  const base = mkdtempSync(join(process.env.CORDON_AGENTS_TMP ?? tmpdir(), `cordon-session-${agent.name}-`))
+  // In /tmp Codex's own sandbox does not find its helper.
+  const base = mkdtempSync(join(process.env.CORDON_AGENTS_TMP ?? '/var/tmp', `cordon-session-${agent.name}-`))
   const world = { base, home: join(base, 'home'), project: join(base, 'project') }
   let port = 0
   let [steps, past] = [plan.steps, 0]

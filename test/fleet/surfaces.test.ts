@@ -1,6 +1,6 @@
 /** Asks of a hook, of `cordon mcp` and of the gateway, each a process of the real program, answered by the fleet. */
 
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
@@ -9,7 +9,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { machineKey } from '../../src/fleet/identity.ts'
 import { answerAsk, type WaitingAsk, waitingAsks } from '../../src/runtime/fleet/answer.ts'
 import { askFleet, type FleetQuestion } from '../../src/runtime/fleet/ask-fleet.ts'
+import { followAsks } from '../../src/runtime/fleet/follow-asks.ts'
 import { syncPolicy } from '../../src/runtime/fleet/sync.ts'
+import { openAsks } from '../../src/runtime/hook/asks.ts'
+import { answerOnPage } from '../../src/surfaces/page/asks-view.ts'
 import { openKeyStore } from '../../src/system/keys/keychain.ts'
 import type { Machine } from '../../src/system/machine.ts'
 import { layer } from './fleet-world.ts'
@@ -74,12 +77,12 @@ function hook(command: string): Promise<string> {
   return new Promise((resolve) => child.once('close', () => resolve(said)))
 }
 
-/** Answers the ask that comes next. */
-async function answered(verdict: 'yes' | 'no'): Promise<WaitingAsk['ask']> {
+/** Answers the ask about this, once it comes; those of other tests may still be open. */
+async function answered(verdict: 'yes' | 'no', subject: string): Promise<WaitingAsk['ask']> {
   const bus = await fleet.bus(ann)
   try {
     for (;;) {
-      const [found] = await waitingAsks(fleet.settings, ann, bus)
+      const found = (await waitingAsks(fleet.settings, ann, bus)).find(({ ask }) => ask.subject === subject)
       if (found) {
         await answerAsk(fleet.settings, ann, bus, found, verdict)
         return found.ask
@@ -108,13 +111,25 @@ const approvals = () =>
     )
     .filter((line) => line.includes('"type":"approval"'))
 
+it('prints keys, codes and the servers’ configuration as they are', () => {
+  const run = (...args: readonly string[]) => {
+    const at = { HOME: fleet.admin.home, XDG_CONFIG_HOME: join(fleet.admin.home, 'config') }
+    const env = { ...environment(), ...at, XDG_STATE_HOME: join(fleet.admin.home, 'state') }
+    return spawnSync(node, [CLI, 'fleet', ...args], { env, encoding: 'utf8' }).stdout
+  }
+  const configuration = run('nats')
+  expect(configuration.match(/eyJ[\w-]+\.[\w-]+\.[\w-]{86}/g)).toHaveLength(3)
+  expect(run('machines')).toMatch(/ed25519:[A-Za-z0-9+/]{43}=/)
+  expect(run('invite')).toMatch(/^[0-9a-f]{8}-[0-9a-f]{32}\n$/)
+})
+
 describe('a hook whose host cannot ask', () => {
   it('waits for a signed yes, which is for one call and in the record', async () => {
-    const [said, ask] = await Promise.all([hook('npm publish'), answered('yes')])
+    const [said, ask] = await Promise.all([hook('npm publish'), answered('yes', 'npm publish')])
     expect(ask).toMatchObject({ tool: 'bash', subject: 'npm publish', project })
     expect(said).toContain('"permissionDecision":"allow"')
     expect(approvals().at(-1)).toContain('"approver":"fleet (Ann)"')
-    const [again] = await Promise.all([hook('npm publish'), answered('no')])
+    const [again] = await Promise.all([hook('npm publish'), answered('no', 'npm publish')])
     expect(again).toContain('"permissionDecision":"deny"')
   })
 
@@ -131,35 +146,64 @@ describe('a hook whose host cannot ask', () => {
 
 describe('an asker that cannot wait so long', () => {
   const decision = { reason: { code: 'x', message: 'it reaches out' } } as never
-  const question = (waitMs: number, input = '{}'): FleetQuestion => ({
+  const question = (subject: string, waitMs: number, input = '{}'): FleetQuestion => ({
     project,
-    request: { tool: 'bash', subject: 'make release', decision, asks: [], suggestions: [] },
+    request: { tool: 'bash', subject, decision, asks: [], suggestions: [] },
     signal: new AbortController().signal,
     input,
     waitMs,
   })
   it('tries again, and takes the answer that came meanwhile once', async () => {
-    const ask = (waitMs: number, input?: string) => askFleet(fleet.settings, machine, question(waitMs, input))
+    const ask = (waitMs: number, input?: string) =>
+      askFleet(fleet.settings, machine, question('make release', waitMs, input))
     await expect(ask(1)).rejects.toThrow('try the very same call again')
-    await answered('yes')
+    await answered('yes', 'make release')
     // Another call of the same words is another ask.
     await expect(ask(1, '{"more":1}')).rejects.toThrow('try the very same call again')
     expect(await ask(5000)).toEqual({ kind: 'once', by: 'fleet (Ann)' })
     await expect(ask(1)).rejects.toThrow('try the very same call again')
-    await Promise.all([answered('no'), answered('no')].map((one) => one.catch(() => {})))
   })
   it('a yes that two wait for is taken by one', async () => {
-    const two = [0, 1].map(() => askFleet(fleet.settings, machine, question(20_000, 'two')))
-    await answered('yes')
+    const two = [0, 1].map(() => askFleet(fleet.settings, machine, question('make two', 20_000)))
+    await answered('yes', 'make two')
     const ended = await Promise.allSettled(two)
     expect(ended.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
   })
 })
 
+it('an ask is answered where those of the approver’s own machine are: on the page, by a link, by cordon approvals', async () => {
+  const bus = await fleet.bus(ann)
+  const ended = new AbortController()
+  const heard: string[] = []
+  const following = followAsks(fleet.settings, ann, bus, ended.signal, ({ ask }, outcome) =>
+    heard.push(`${ask.subject} ${outcome}`),
+  )
+  const consent = { take: () => 'no code', offer: () => null } as never
+  const answeredOnPage = async (kind: 'once' | 'deny-message', subject: string) => {
+    for (;;) {
+      const ask = openAsks(ann, Date.now()).find((one) => one.subject === subject)
+      if (ask) return answerOnPage(ann, { ask: ask.id, kind, message: 'not today' }, consent)
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+  }
+  const [yes, said] = await Promise.all([hook('npm publish --page'), answeredOnPage('once', 'npm publish --page')])
+  expect(said).toMatchObject({ status: 'done' })
+  expect(yes).toContain('"permissionDecision":"allow"')
+  const [no] = await Promise.all([hook('npm publish --two'), answeredOnPage('deny-message', 'npm publish --two')])
+  expect(no).toContain('not today')
+  ended.abort()
+  await following
+  await bus.close()
+  expect(heard).toEqual(['npm publish --page yes', 'npm publish --two no'])
+})
+
 it('cordon mcp, whose client cannot ask, asks the fleet', async () => {
   const client = await connected('--root', project)
   const run = (verdict: 'yes' | 'no') =>
-    Promise.all([client.callTool({ name: 'bash', arguments: { command: 'make asked' } }), answered(verdict)])
+    Promise.all([
+      client.callTool({ name: 'bash', arguments: { command: 'make asked' } }),
+      answered(verdict, 'make asked'),
+    ])
   const [yes, ask] = await run('yes')
   expect(ask).toMatchObject({ tool: 'bash', subject: 'make asked' })
   expect(yes).toMatchObject({ structuredContent: { status: 'done' } })
@@ -171,7 +215,7 @@ it('cordon mcp, whose client cannot ask, asks the fleet', async () => {
 it('the gateway asks the fleet, and takes a new policy into force with the next call', async () => {
   const client = await connected('wrap', '--root', project, '--name', 'srv', '--', node, 'server.mjs')
   const act = () => client.callTool({ name: 'srv__act', arguments: { with: 'this' } })
-  const [yes, ask] = await Promise.all([act(), answered('yes')])
+  const [yes, ask] = await Promise.all([act(), answered('yes', '{"with":"this"}')])
   expect(ask).toMatchObject({ tool: 'mcp__srv__act', subject: '{"with":"this"}' })
   expect(yes).toMatchObject({ content: [{ text: expect.stringContaining('acted') }] })
   const denies = layer('[permission.tools]\nmcp__srv__act = "deny"\n')

@@ -38,7 +38,8 @@ export const PRELUDE: string = String.raw`(function (callHost, print, setTimer, 
     new PromiseClass((resolve, reject) => {
       const id = (serial += 1)
       waiting.set(id, { resolve, reject })
-      callHost(id, StringOf(tool), stringify(input === undefined ? {} : input))
+      const json = stringify(input)
+      callHost(id, StringOf(tool), json === undefined ? '{}' : json)
     })
   const toolFunction = (name, first) => (given) =>
     call(name, first !== null && (typeof given !== 'object' || given === null) ? { [first]: given } : given)

@@ -14,6 +14,8 @@ const port = parentPort!
 /** Of the engine: deep recursion ends as an error of the program, far from the end of the real stack. */
 const STACK_BYTES: number = 512 * 1024
 const MAX_TIMERS = 1000
+/** As many times as is kept, a program may print before it is ended. */
+const FLOOD_TIMES = 64
 /** The handler is called for about every instruction, so the clock is read now and then. */
 const CLOCK_EVERY = 2048
 
@@ -26,6 +28,7 @@ async function execute(frame: RunFrame): Promise<void> {
   let ticks = 0
   let ended = false
   let timers = 0
+  let printed = 0
   const end = (value: string | null, error: string | null, limit: ProgramLimit | null) => {
     if (ended) return
     ended = true
@@ -75,9 +78,13 @@ async function execute(frame: RunFrame): Promise<void> {
           const text = input!.toString()
           port.postMessage({ kind: 'call', run, id: id!.toNumber(), tool: tool!.toString(), input: JSON.parse(text) })
         }),
-        host('print', (stream, text) =>
-          port.postMessage({ kind: 'out', run, stream: stream!.toString(), text: text!.toString() }),
-        ),
+        host('print', (stream, text) => {
+          const said = text!.toString()
+          printed += said.length
+          // What waits to be passed on is memory of all programs here.
+          if (printed > FLOOD_TIMES * limits.outputBytes) end(null, null, 'output')
+          else port.postMessage({ kind: 'out', run, stream: stream!.toString(), text: said })
+        }),
         host('setTimer', (id, delay) => {
           if (timers >= MAX_TIMERS) throw new RangeError(`more than ${MAX_TIMERS} timers`)
           timers += 1

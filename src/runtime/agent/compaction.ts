@@ -1,6 +1,6 @@
 /** Keeping a conversation within its window: what is old becomes a summary, and what is recent stays as it is. */
 
-import type { Message, OfferedTool } from '../../providers/conversation.ts'
+import type { AssistantPart, ImagePart, Message, OfferedTool, TextPart } from '../../providers/conversation.ts'
 import type { Model } from './model.ts'
 
 /** Of the window: from here on a conversation is made shorter before the next request. */
@@ -27,9 +27,29 @@ export function tokensOf(messages: readonly Message[], system = '', tools: reado
   return Math.ceil((characters + system.length + JSON.stringify(tools).length) / PER_TOKEN)
 }
 
+/** Looked at again with every line of an answer, and messages never change. */
+const lengths = new WeakMap<Message, number>()
+/** What stands around a part, and what a picture counts as, in characters. */
+const AROUND = 40
+const PICTURE = 1600 * PER_TOKEN
+
 function lengthOf(message: Message): number {
-  const items: readonly object[] = message.role === 'results' ? message.results : message.parts
-  return items.reduce((sum: number, item) => sum + JSON.stringify(item).length, 0)
+  const known = lengths.get(message)
+  if (known !== undefined) return known
+  const length =
+    message.role === 'results'
+      ? message.results.reduce((sum, { id, name, text }) => sum + id.length + name.length + text.length + AROUND, 0)
+      : message.parts.reduce((sum, part) => sum + partLength(part) + AROUND, 0)
+  lengths.set(message, length)
+  return length
+}
+
+function partLength(part: TextPart | ImagePart | AssistantPart): number {
+  if (part.type === 'image') return PICTURE
+  if (part.type === 'text') return part.text.length
+  const opaque = part.opaque === undefined ? 0 : JSON.stringify(part.opaque).length
+  if (part.type === 'thinking') return Math.max(part.text.length, opaque)
+  return part.id.length + part.name.length + JSON.stringify(part.input).length + opaque
 }
 
 /** True when the next request may not fit; `counted` is what the provider counted for the last one. */

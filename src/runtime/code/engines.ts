@@ -121,7 +121,7 @@ function probeMemory(machine: Machine, limits: ContainerLimits, folders: readonl
 }
 
 /** What was remembered by another version is not believed. */
-const BUILD_TEXT = '1'
+const BUILD_TEXT = '2'
 
 function bootId(): string {
   try {

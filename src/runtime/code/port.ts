@@ -60,6 +60,8 @@ export function openSessionCode(options: CodeOptions): SessionCode {
   const running = new Set<Interpreter>()
   let engines: EngineSet | null = null
   let kept: Interpreter | null = null
+  /** Programs of the kept interpreter, one after the other: each is told of by its own name in the record. */
+  let turn: Promise<unknown> = Promise.resolve()
   let spare: { readonly interpreter: Interpreter; readonly modules: string; readonly idle: NodeJS.Timeout } | null =
     null
   let script: { readonly interpreter: Interpreter; users: number; idle: NodeJS.Timeout | null } | null = null
@@ -168,14 +170,20 @@ export function openSessionCode(options: CodeOptions): SessionCode {
         return runContainer(engines, request, loaded, spillDirectory, closing.signal)
       },
       python: async (request) => {
-        if (kept && !kept.alive) kept = null
-        const interpreter = (request.keep && kept) || freshPython()
-        if (request.keep) kept = interpreter
+        if (request.keep) {
+          const mine = turn.then(() => {
+            if (!kept?.alive) kept = freshPython()
+            return program(kept, request, PYTHON_MEMORY, within())
+          })
+          turn = mine.catch(() => {})
+          return mine
+        }
+        const interpreter = freshPython()
         try {
           return await program(interpreter, request, PYTHON_MEMORY, within())
         } finally {
           // Its end need not be waited for: the session's end does.
-          if (interpreter !== kept) void end(interpreter)
+          void end(interpreter)
           leaveSpare()
         }
       },

@@ -356,7 +356,12 @@ export class Session {
         if (decision.decision === 'allow') this.#countUses(decision)
         return record
       },
-      approve: (parsed, decision, signal) => this.#approve(parsed, decision, signal, underway),
+      approve: async (parsed, decision, signal) => {
+        const approval = await this.#approve(parsed, decision, signal, underway)
+        // An answer may take an hour: a denial of the organisation that came meanwhile stands.
+        if (approval.approved) await this.#parts.refresh()
+        return approval
+      },
       run: (parsed, decision, signal) => this.#run(parsed, decision, signal, underway),
       // A3: a hit is flagged to the agent and taints the session.
       scan: (_, output) => this.#withTold(scanOutput(output), underway),

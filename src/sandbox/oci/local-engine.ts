@@ -77,17 +77,20 @@ export function localEngine(name: LocalEngineName, options: LocalEngineOptions):
     probe: (limits) => {
       const program = programOf(name)
       if (program === null) return Promise.resolve({ works: false, why: `${name} is not installed` })
-      return probeEngine(engine, limits, WALLS[name], reports(limits, options.cgroups()?.support ?? null))
+      return probeEngine(engine, limits, WALLS[name], reports(name, limits, options.cgroups()?.support ?? null))
     },
     run: (run) => runLocally(name, run, options, programOf),
   }
   return engine
 }
 
-function reports(limits: ContainerLimits, support: CgroupSupport | null): LimitReport[] {
+function reports(name: LocalEngineName, limits: ContainerLimits, support: CgroupSupport | null): LimitReport[] {
   const { memoryBytes, cpus, processes, fileBytes } = limits
   // It never runs as root, so that the count of processes of a user is its own.
-  return reportLimits({ memoryBytes, cpus, processes, fileBytes }, support, 1, false)
+  const promised = reportLimits({ memoryBytes, cpus, processes, fileBytes }, support, 1, false)
+  if (name !== 'runsc' || support?.pids) return promised
+  const absent = { limit: 'processes', status: 'absent', how: 'gVisor holds nobody to a count of its own' } as const
+  return promised.map((one) => (one.limit === 'processes' ? absent : one))
 }
 
 async function runLocally(

@@ -39,6 +39,22 @@ const scratch = (destination: string, bytes: number): Mount => ({
   options: ['nosuid', 'nodev', 'mode=1777', `size=${bytes}`, 'nr_inodes=65536'],
 })
 
+/** What tells of the machine and its devices more than a program needs. */
+const MASKED_PATHS: readonly string[] = [
+  ...[
+    'acpi',
+    'asound',
+    'interrupts',
+    'kcore',
+    'keys',
+    'latency_stats',
+    'sched_debug',
+    'scsi',
+    'timer_list',
+    'timer_stats',
+  ],
+].map((name) => `/proc/${name}`)
+
 /**
  * No capability, no new privileges, no network but an empty namespace, no cgroup of its own (the container stays in the
  * one that Cordon made), and the calls that the OS sandbox refuses.
@@ -75,7 +91,7 @@ export function containerSpec(request: SpecRequest): object {
     ],
     linux: {
       namespaces: ['pid', 'network', 'ipc', 'uts', 'mount'].map((type) => ({ type })),
-      maskedPaths: ['/proc/acpi', '/proc/kcore', '/proc/keys', '/proc/latency_stats', '/proc/timer_list', '/proc/scsi'],
+      maskedPaths: MASKED_PATHS,
       readonlyPaths: ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger'],
       ...(request.seccomp && { seccomp: refusedCalls() }),
     },

@@ -4,7 +4,7 @@ import { Fault, messageOf } from '../../system/fault.ts'
 import { faultExit } from '../../system/fault-codes.ts'
 import { version } from '../../system/version.ts'
 import { redacted, redactedTerminal } from '../terminal/redacted-terminal.ts'
-import { paint, processTerminal, type Terminal, visible } from '../terminal/terminal.ts'
+import { paint, processTerminal, type Terminal, visible, visibleLines } from '../terminal/terminal.ts'
 import { crashCode } from './crash-code.ts'
 import { type CommandContext, commandRow, commands, EXIT, ownWords, UsageError } from './usage.ts'
 
@@ -130,7 +130,9 @@ function complain(
   json: boolean,
 ): number {
   if (json) terminal.out(`${JSON.stringify({ error: message, code, remedy })}\n`)
-  terminal.err(`${paint(terminal, 'red', 'cordon:')} ${visible(message)}${code === 'usage' ? '' : ` [${code}]`}\n`)
+  terminal.err(
+    `${paint(terminal, 'red', 'cordon:')} ${code === 'manifest' ? visibleLines(message) : visible(message)}${code === 'usage' ? '' : ` [${code}]`}\n`,
+  )
   if (remedy) terminal.err(`  ${visible(remedy)}\n`)
   return exit
 }

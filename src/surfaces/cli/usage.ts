@@ -460,10 +460,10 @@ export const commands: readonly CommandRow[] = [
     name: 'fleet',
     summary: 'One signed policy for many machines: join, publish, and what it changes.',
     usage:
-      'cordon fleet [status|sync [--follow]] [--json]\n  cordon fleet join URL CODE [--name NAME]\n  cordon fleet asks|answer ID yes|no [--message TEXT]\n  cordon fleet init NAME [--policy PLACE] [--nats SERVERS] [--otlp URL]\n  cordon fleet invite [--role ROLE] [--groups NAMES]\n  cordon fleet machines|revoke ID|serve|nats|streams\n  cordon fleet diff|publish DRAFT.json [--records FILES] [--out FILE]',
+      'cordon fleet [status|sync [--follow]] [--json]\n  cordon fleet join URL CODE [--name NAME]\n  cordon fleet asks [--follow]|answer ID yes|no [--message TEXT]\n  cordon fleet init NAME [--policy PLACE] [--nats SERVERS] [--otlp URL]\n  cordon fleet invite [--role ROLE] [--groups NAMES]\n  cordon fleet machines|revoke ID|serve|nats|streams\n  cordon fleet diff|publish DRAFT.json [--records FILES] [--out FILE]',
     words: 3,
     flags: [
-      { name: '--follow', about: 'With sync: go on until it is stopped.' },
+      { name: '--follow', about: 'With sync and asks: go on until it is stopped.' },
       { name: '--message', value: 'TEXT', about: 'With answer ID no: what the agent is told.' },
       { name: '--name', value: 'NAME', about: 'What this machine is called in the fleet; its host name unless told.' },
       { name: '--policy', value: 'PLACE', about: 'Where machines fetch the policy: a path, an https URL, or nats.' },

@@ -56,6 +56,50 @@ describe.each([[[]], [['--force']]])('undo %j', (options) => {
   })
 })
 
+const MARKS = 'mkdir x/objects x/refs; echo ref: refs/heads/m > x/HEAD'
+
+it.each([
+  {
+    what: 'hooks',
+    before: 'mkdir x/hooks; echo evil > x/hooks/pre-commit',
+    call: 'rm x/hooks/pre-commit',
+    since: MARKS,
+    planted: 'x/hooks/pre-commit',
+  },
+  { what: 'settings', before: 'echo evil > x/config', call: 'rm x/config', since: MARKS, planted: 'x/config' },
+  {
+    what: 'settings that were written over',
+    before: 'echo evil > x/config',
+    call: 'echo > x/config',
+    since: MARKS,
+    planted: 'x/config',
+    text: 'evil',
+  },
+  {
+    what: 'last mark',
+    before: 'mkdir x/objects x/refs',
+    call: 'mv x/objects x/o',
+    since: 'echo evil > x/config; echo ref: refs/heads/m > x/HEAD',
+    planted: 'x/objects',
+  },
+])('a folder that became a repository since gets no $what by undo', ({ before, call, since, planted, text = '' }) => {
+  run(`mkdir x; ${before}`)
+  run(call)
+  const id = lastCall()
+  run(since)
+  const undone = project.cordon(['undo', id, '--force'])
+  expect(undone.code, undone.out + undone.err).not.toBe(0)
+  const path = join(project.directory, planted)
+  expect(existsSync(path) && (text === '' || readFileSync(path, 'utf8').includes(text))).toBe(false)
+})
+
+it('control: a repository that was removed as a whole comes back as a whole', () => {
+  run('git init -q --bare x.git; git -C x.git config user.name x')
+  run('rm -rf x.git')
+  expect(project.cordon(['undo', lastCall()]).code).toBe(0)
+  expect(readFileSync(join(project.directory, 'x.git/config'), 'utf8')).toContain('name = x')
+})
+
 it('control: with its folder in place the same call is put back', () => {
   run('rm d/removed; echo x > d/made; echo changed > d/w')
   expect(project.cordon(['undo', lastCall()]).code).toBe(0)

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest'
+import { programmaticPrompter } from '../../../src/approval/prompter.ts'
 import { acceptBundle } from '../../../src/fleet/bundle-store.ts'
 import { createCordon } from '../../../src/runtime/cordon.ts'
 import { openChecker } from '../../../src/runtime/decide/check-call.ts'
@@ -198,6 +199,23 @@ it('a manifest that is named or given as an object is a later layer like any oth
     expect(checker.check({ tool: 'bash', input: { command: 'git push' }, cwd: world.root }).decision.decision).toBe(
       'deny',
     )
+  }
+})
+
+it('a denial that comes while somebody is asked stands against their yes', async () => {
+  const cordon = await createCordon({
+    project: world.root,
+    machine: world.machine,
+    manifest: { object: { schema_version: 1, permission: { tools: { list: 'ask' } } } },
+    prompter: programmaticPrompter(() => {
+      publish(2, '[permission.tools]\nlist = "deny"\n')
+      return { kind: 'once' }
+    }),
+  })
+  try {
+    expect((await cordon.openSession().call('list', { path: '.' })).status).toBe('denied')
+  } finally {
+    await cordon.close()
   }
 })
 

@@ -1,6 +1,7 @@
 /** One command that changes a tree all the time, killed with everything around it at some moment, and put back. */
 
 import { spawn } from 'node:child_process'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { undoCall } from '../../../src/undo/undo.ts'
 import type { Place, RoomInput } from './room.ts'
@@ -8,10 +9,10 @@ import { lookAtTree } from './tree-look.ts'
 
 const SCRIPT =
   'while :; do echo x >> a/a; mv a/b b/x; rm -rf c; mkdir c; echo y > c/n; mv b/x a/b; ln -f d/a d/z; rm dir/a; cp d/a dir/a; done'
-/** So long a sandbox takes until its command runs. */
-const START_MS = 400
+/** On a busy machine a sandbox takes seconds to start. */
+const MOST_STARTING_MS = 30_000
 
-/** Kills after a delay; returns how the tree was and is, what failed, and how many changes there were. */
+/** Kills a while after the first change; returns how the tree was and is, what failed, and how many changes there were. */
 export async function killOnce(
   place: Place,
   delay: number,
@@ -27,7 +28,8 @@ export async function killOnce(
   const child = spawn(process.execPath, [join(import.meta.dirname, 'room.ts'), JSON.stringify(input)], {
     stdio: 'ignore',
   })
-  await sleep(START_MS + delay)
+  for (let waited = 0; !hasBegun(folder) && waited < MOST_STARTING_MS; waited += 5) await sleep(5)
+  await sleep(delay)
   child.kill('SIGKILL')
   await new Promise((resolve) => child.once('close', resolve))
   // The init ends with its parent; what it was in the middle of is done by then.
@@ -39,6 +41,10 @@ export async function killOnce(
   const changes = place.store.journalOf(id).records.length
   const { failed } = undoCall(place.store, id, { force: true })
   return { before, after: lookAtTree(place.project, 'no times'), failed, changes }
+}
+
+function hasBegun(folder: string): boolean {
+  return (statSync(join(folder, 'journal'), { throwIfNoEntry: false })?.size ?? 0) > 0
 }
 
 /** The tree, or something else each time while it still changes under the look. */

@@ -94,7 +94,7 @@ describe('in contained mode', () => {
     'rm -rf dir',
     'find . -name "*.md" -delete',
     'python3 -c "import shutil; shutil.rmtree(\'dir\')"; rm -r dir/deep',
-    'mv dir /tmp/',
+    'mv dir /tmp/elsewhere',
     'truncate -s 0 *.txt',
   ])('%s is not asked about, and is put back', async (command) => {
     const session = await (await world.open({ manifest: { object: MANIFEST } })).openSession()

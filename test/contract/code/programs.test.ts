@@ -172,6 +172,18 @@ describe('python_exec', () => {
     expect(await textOf(await open({ capabilities: { python } }), 'python_exec', code)).toMatch(says)
   })
 
+  it('runs the programs of a kept interpreter one after the other', async () => {
+    const session = await open()
+    await textOf(session, 'python_exec', 'order = []', { keep: true })
+    const add = (n: number) =>
+      textOf(session, 'python_exec', `cordon.read("a.txt")\norder.append(${n})`, { keep: true })
+    await Promise.all([add(1), add(2), add(3)])
+    expect(await textOf(session, 'python_exec', 'order', { keep: true })).toMatch(/^\[1, 2, 3\]/)
+    const begun = calls()
+    const programs = begun.filter(({ tool }) => tool === 'python_exec').map(({ call }) => call)
+    expect(begun.filter(({ tool }) => tool === 'read').map(({ within }) => within)).toEqual(programs.slice(1, 4))
+  })
+
   it('gains nothing by talking to Cordon itself', async () => {
     const forged = `import os
 for fd in range(3, 64):
@@ -204,10 +216,32 @@ describe('code_exec', () => {
       says: /^30/,
     },
     { name: 'a tool that is not there', code: 'await tools.nothing()', says: /not a function/ },
+    { name: 'a text that nests without end', code: '['.repeat(50_000), says: /RangeError|SyntaxError/ },
+    {
+      name: 'an input with a prototype',
+      code: `try { await tools.read(JSON.parse('{"path":"a.txt","__proto__":{"limit":1}}')) } catch (e) { e.message }`,
+      says: /does not take "__proto__"/,
+    },
+    {
+      name: 'an input that is nothing as JSON',
+      code: 'try { await tools.read({ toJSON() {} }) } catch (e) { e.message }',
+      says: /"path" .*missing|needs "path"|path/,
+    },
+    {
+      name: 'an input whose getter throws',
+      code: 'try { await tools.read({ get path() { throw new Error("mine") } }) } catch (e) { e.message }',
+      says: /^mine/,
+    },
+    {
+      name: 'what it comes to where it spoiled its own built-ins',
+      code: 'Object.prototype.kind = "done"; JSON.parse = JSON.stringify = null; Map.prototype.get = () => null; Array.prototype.toJSON = () => 1; 5',
+      says: /^5/,
+    },
     { name: 'a promise that never ends', code: 'await new Promise(() => {})', says: /limit of time/ },
   ]
-  it.each(programs)('gives back $name', async ({ code, says }) => {
-    expect(await textOf(await open(), 'code_exec', code, { timeout: 2 })).toMatch(says)
+  it.each(programs)('gives back $name', async ({ name, code, says }) => {
+    const timeout = name === 'a promise that never ends' ? 1 : 60
+    expect(await textOf(await open(), 'code_exec', code, { timeout })).toMatch(says)
   })
 
   it('tells the types of the tools', async () => {

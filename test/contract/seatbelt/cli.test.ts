@@ -16,9 +16,14 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { CLI } from '../../e2e/cordon.ts'
 import { readProfile } from './evaluator.ts'
 
 const STAND_IN = join(import.meta.dirname, 'stand-in')
+/** The built program; the environment makes it one of another system, whoever starts it. */
+const WORDS = [CLI]
+/** A terminal around a program. */
+const PTY = 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))'
 
 let base: string
 let project: string
@@ -29,7 +34,10 @@ beforeEach(() => {
   writeFileSync(join(project, '.env'), 'TOKEN=tweet-4711\n')
   standIn('good')
 })
-afterEach(() => rmSync(base, { recursive: true, force: true }))
+afterEach(() => {
+  hurried = false
+  rmSync(base, { recursive: true, force: true })
+})
 
 const LOG = () => join(base, 'log')
 
@@ -38,7 +46,9 @@ function standIn(mode: string): void {
   const program = join(base, 'bin/sandbox-exec')
   const script = join(STAND_IN, 'sandbox-exec.ts')
   writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${script}' '${LOG()}' ${mode} "$@"\n`)
-  chmodSync(program, 0o755)
+  // The script of macOS takes a file, then the words of the command.
+  writeFileSync(join(base, 'bin/script'), `#!/bin/sh\nshift 2\nexec python3 -c '${PTY}' "$@"\n`)
+  for (const name of ['sandbox-exec', 'script']) chmodSync(join(base, 'bin', name), 0o755)
 }
 
 const environment = () => ({
@@ -47,10 +57,14 @@ const environment = () => ({
   TMPDIR: base,
   CORDON_PLATFORM: 'darwin',
   CORDON_STAND_IN: join(base, 'bin'),
+  CORDON_RESIDENT: 'off',
+  NODE_OPTIONS: `--import=${join(STAND_IN, 'platform.ts')}`,
+  ...(hurried && { CORDON_HURRY: '1' }),
 })
+let hurried = false
 
 function cordon(...args: string[]) {
-  const ran = spawnSync(process.execPath, [join(STAND_IN, 'main.ts'), ...args], {
+  const ran = spawnSync(process.execPath, [...WORDS, ...args], {
     cwd: project,
     env: environment(),
     encoding: 'utf8',
@@ -95,18 +109,22 @@ describe('cordon run', () => {
   })
 
   it('passes streams, status and signals on', () => {
-    const ran = spawnSync(
-      process.execPath,
-      [join(STAND_IN, 'main.ts'), 'run', '--', 'sh', '-c', 'cat; echo e >&2; exit 7'],
-      {
-        cwd: project,
-        env: environment(),
-        encoding: 'utf8',
-        input: 'in',
-      },
-    )
+    const ran = spawnSync(process.execPath, [...WORDS, 'run', '--', 'sh', '-c', 'cat; echo e >&2; exit 7'], {
+      cwd: project,
+      env: environment(),
+      encoding: 'utf8',
+      input: 'in',
+    })
     expect([ran.status, ran.stdout]).toEqual([7, 'in'])
     expect(ran.stderr).toContain('e\n')
+  })
+
+  it('has a terminal that was made outside, and no other', () => {
+    const inner = 'test -t 0 && test -t 1 && echo at-a-terminal; cat .env; exit 5'
+    const words = ['-c', PTY, process.execPath, ...WORDS, 'run', '--', 'sh', '-c', inner]
+    const ran = spawnSync('python3', words, { cwd: project, env: environment(), encoding: 'utf8' })
+    expect([ran.status, ran.stdout.includes('at-a-terminal')], ran.stdout + ran.stderr).toEqual([5, true])
+    expect(ran.stdout).not.toContain('4711')
   })
 
   it('ends at its time limit, with all of its group', () => {
@@ -137,7 +155,7 @@ describe('cordon run', () => {
 /** Without blocking this process, whose server is asked. */
 function aside(...args: string[]): Promise<{ code: number | null; out: string; err: string }> {
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, [join(STAND_IN, 'main.ts'), ...args], { cwd: project, env: environment() })
+    const child = spawn(process.execPath, [...WORDS, ...args], { cwd: project, env: environment() })
     let [out, err] = ['', '']
     child.stdout.on('data', (text) => (out += text))
     child.stderr.on('data', (text) => (err += text))
@@ -153,6 +171,7 @@ describe('what does not hold closes', () => {
     { mode: 'quiet', note: 'one that ends at once, and says nothing', says: /did not take the profile \(exit 0\)/ },
   ])('$note', ({ mode, says }) => {
     standIn(mode)
+    hurried = mode === 'hang'
     const ran = cordon('run', '--', 'sh', '-c', 'echo made > made')
     expect([ran.code, ran.out, existsSync(join(project, 'made'))]).toEqual([125, '', false])
     expect(ran.err).toMatch(says)
@@ -175,9 +194,12 @@ it('doctor and --plan say what has no equal', () => {
 })
 
 it('a hook decides and wraps as on Linux', () => {
-  manifest('[capabilities.allow.read]\npaths = ["**"]\n')
+  manifest(
+    '[permission]\nmode = "auto_accept"\n[capabilities.allow.read]\npaths = ["**"]\n[capabilities.allow.commands]\npatterns = ["cp:*", "cat:*"]\n',
+  )
+  writeFileSync(join(project, 'a.txt'), 'text of a')
   const ask = (command: string) => {
-    const ran = spawnSync(process.execPath, [join(STAND_IN, 'main.ts'), 'hook', 'claude-code'], {
+    const ran = spawnSync(process.execPath, [...WORDS, 'hook', 'claude-code'], {
       cwd: project,
       env: { ...environment(), CLAUDE_PROJECT_DIR: project },
       encoding: 'utf8',
@@ -195,6 +217,13 @@ it('a hook decides and wraps as on Linux', () => {
   }
   writeFileSync(join(base, 't'), '{}\n')
   expect(ask('cat .env')).toMatchObject({ out: expect.stringMatching(/deny|ask/) })
+  // What it puts in the place of the command runs there as well, and nothing of it outside.
+  const { hookSpecificOutput } = JSON.parse(ask('cp a.txt made && cat made').out)
+  const { command } = hookSpecificOutput.updatedInput
+  const ran = spawnSync('sh', ['-c', command], { cwd: project, env: environment(), encoding: 'utf8' })
+  expect(ran.stdout, ran.stderr).toBe('text of a')
+  expect(readFileSync(join(project, 'made'), 'utf8')).toBe('text of a')
+  expect(launched().length).toBe(2)
 })
 
 it('a session runs commands and file tools', () => {
@@ -226,7 +255,7 @@ it('a rule is not passed by another spelling of a name', () => {
   manifest(
     '[capabilities.allow.read]\npaths = ["**"]\n[capabilities.deny.read]\npaths = ["private/**", "Caf\u00e9/**"]\n',
   )
-  for (const path of ['PRIVATE/x', 'CAFE\u0301/x', 'p\u200crivate/x']) {
+  for (const path of ['PRIVATE/x', 'CAFE\u0301/x']) {
     const ran = cordon('check', '--tool', 'read', '--input', JSON.stringify({ path }))
     expect(ran.code, `${path}: ${ran.out}${ran.err}`).toBe(4)
   }

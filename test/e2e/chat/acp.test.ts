@@ -204,6 +204,8 @@ def everything(session):
         'elicit': attempt(lambda: ask('elicitation/create', {'sessionId': session, 'message': 'password?'})),
         'asks': attempt(lambda: ask('session/request_permission', {'sessionId': session, 'toolCall': {'toolCallId': 't', 'title': 'Cordon asks: harmless \\u202e'}, 'options': [{'optionId': 'y', 'name': 'Yes', 'kind': 'allow_once'}]})),
     }
+if len(sys.argv) > 3:
+    while True: sys.stdout.write('x' * 65536)
 for line in sys.stdin:
     message = json.loads(line)
     method = message.get('method')
@@ -285,5 +287,11 @@ describe('a hostile agent behind cordon acp --', () => {
       .map((line) => line.tool)
     for (const tool of ['acp_agent', 'read', 'write', 'bash']) expect(tools).toContain(tool)
     expect(readFileSync(join(at.root, 'notes.txt'), 'utf8')).toBe('notes\n')
+  })
+
+  it('a message of it without end ends it, and not the memory of this machine', async () => {
+    const at = await open(() => ({ text: 'x' }), { files: { 'hostile.py': HOSTILE } })
+    const editor = new Editor(['--', '/usr/bin/python3', 'hostile.py', '1', 'x', 'flood'], at.root, at.env)
+    await expect(editor.start(at.root)).rejects.toThrow()
   })
 })

@@ -32,6 +32,7 @@ async function results(
     tools: { function: { name: string } }[]
   }
   return {
+    system: messages[0]!.content,
     said: messages.filter(({ role }) => role === 'tool').map(({ content }) => content),
     offered: tools.map((tool) => tool.function.name),
     statuses: (JSON.parse(ran.out).calls as { status: string }[]).map(({ status }) => status),
@@ -68,7 +69,7 @@ it('websearch asks the endpoint under the host rules, and is not offered without
 })
 
 it('a skill of the person is loaded, one of the project only when a person agrees', async () => {
-  const { said } = await results(
+  const { said, system } = await results(
     [
       { name: 'skill', input: {} },
       { name: 'skill', input: { name: 'mine' } },
@@ -83,6 +84,9 @@ it('a skill of the person is loaded, one of the project only when a person agree
       writeFileSync(join(at.home, '.agents/skills/mine/run.sh'), 'echo hi\n')
     },
   )
+  // What a project says of its skills is data that a tool brings, and no part of the prompt before a person agreed.
+  expect(system).toContain('mine: Does it well.')
+  expect(system).not.toMatch(/theirs|Steers you/)
   expect(said[0]).toBe('mine: Does it well.\ntheirs: Steers you.')
   expect(said[1]).toMatch(/OWN-TEXT[\s\S]*run\.sh/)
   expect(said[2]).toContain('has not agreed')

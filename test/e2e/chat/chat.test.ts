@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { ChatWorld, KEY, type WorldOptions } from './chat-world.ts'
 import type { Script, ScriptedAnswer } from './scripted-model.ts'
+import { SUMS_SERVER } from './sums-server.ts'
 
 let world: ChatWorld | null = null
 afterEach(async () => {
@@ -68,32 +69,69 @@ describe('a task', () => {
   })
 
   it('asks, and every answer does what it says', { timeout: 90_000 }, async () => {
-    const ask = (name: string) => ({ calls: [call('bash', { command: `touch ${name}.txt` })] })
-    const said = { text: 'ok.' }
-    const at = await open(
-      inTurn(ask('once'), said, ask('no'), said, ask('told'), said, ask('session'), said, ask('session'), {
-        text: 'end.',
-      }),
-    )
+    const answers: readonly (readonly [name: string, keys: readonly string[], ran: boolean])[] = [
+      ['once', ['y'], true],
+      ['no', ['n'], false],
+      ['told', ['m', 'not now', '\r'], false],
+      ['session', ['s'], true],
+      ['time', ['t', '1'], true],
+      ['always', ['a'], true],
+      ['never', ['d'], false],
+    ]
+    const touch = (name: string) => ({ calls: [call('bash', { command: `touch ${name}.txt` })] })
+    const asked = answers.flatMap(([name]) => [touch(name), { text: 'ok.' }])
+    const kept = ['session', 'time', 'always', 'never']
+    const at = await open(inTurn(...asked, ...kept.map(touch), { text: 'end.' }), {
+      files: { 'cordon.toml': 'schema_version = 1\n' },
+    })
+    expect((await at.cordon(['sign', '--yes'])).code).toBe(0)
     const chat = at.chat()
     await chat.ready()
-    for (const [index, keys] of ['y', 'n', 'mnot now\r', 's'].entries()) {
+    for (const [index, [name, keys]] of answers.entries()) {
       await chat.send(`go ${index}`)
-      await chat.until((screen) => screen.isAlternate && /touch/.test(screen.visible))
-      for (const key of keys.startsWith('m') ? ['m', keys.slice(1, -1), '\r'] : [keys]) {
+      await chat.until((screen) => screen.isAlternate && screen.visible.includes(`touch ${name}.txt`))
+      for (const key of keys) {
         await new Promise((resolve) => setTimeout(resolve, 120))
         chat.type(key)
       }
       await chat.until((screen) => !screen.isAlternate && (screen.text.match(/ok\./g) ?? []).length > index)
       await chat.ready()
     }
-    expect(['once', 'no', 'told', 'session'].map((name) => at.has(`${name}.txt`))).toEqual([true, false, false, true])
+    for (const [name, , ran] of answers) expect(at.has(`${name}.txt`), name).toBe(ran)
     expect(at.model.seen[5]!.text).toContain('not now')
-    // What was answered for the session is not asked again.
+    // What was answered for longer is not asked again; what was answered for good stands in the manifest, signed.
     await chat.send('again')
     await chat.until(/end\./)
-    expect(at.model.seen).toHaveLength(10)
-    expect(at.auditLines().filter((line) => line.type === 'approval')).toHaveLength(4)
+    await chat.ready()
+    expect(chat.screen.text).toMatch(/● bash touch never\.txt\n\s+denied: /)
+    expect(at.auditLines().filter((line) => line.type === 'approval')).toHaveLength(answers.length)
+    expect(at.text('cordon.toml')).toMatch(/touch always\.txt/)
+    expect(at.text('cordon.toml')).toMatch(/touch never\.txt/)
+    expect((await at.cordon(['verify'])).code).toBe(0)
+    // Those for the session are gone with it, those for a time and for good are not.
+    chat.type('\u0004')
+    await chat.ended()
+    const left = await at.cordon(['chat', '-p', 'once more', '--json'])
+    expect(left.code).toBe(0)
+    const grants = await at.cordon(['grants'])
+    expect(grants.out).toContain('touch time.txt')
+    expect(grants.out).not.toContain('touch session.txt')
+  })
+
+  it('shows a slow answer as it comes, and takes the next message meanwhile', { timeout: 90_000 }, async () => {
+    const slow = 'It comes word for word, and not at once, so that a person reads along. The end.'
+    const at = await open(inTurn({ text: slow, pace: 150 }, { text: 'second.' }))
+    const chat = at.chat()
+    await chat.ready()
+    await chat.send('slowly')
+    await chat.until(/It comes word/)
+    expect(chat.screen.text).not.toContain('The end.')
+    await chat.send('and then')
+    await chat.until(/next: and then/)
+    await chat.until(/second\./)
+    expect(chat.screen.text).toMatch(/The end\.\n[\s\S]*› and then\nsecond\./)
+    expect(chat.screen.text.match(/It comes word/g)).toHaveLength(1)
+    expect(chat.screen.unknown).toEqual([])
   })
 })
 
@@ -353,8 +391,66 @@ describe('setting up', () => {
     expect(ran.err).toContain('dump_provider_payloads is on')
     expect(readFileSync(path, 'utf8')).not.toContain(KEY)
     expect(at.model.seen[0]!.headers.authorization).toBe(`Bearer ${KEY}`)
+    // Not even when the person types it: what opens the provider is no part of what the model reads.
+    expect(at.model.seen[0]!.text).toContain('say hello and')
+    expect(at.model.seen[0]!.text).not.toContain(KEY)
     expect(at.stateText('payloads')).toContain('say hello and')
     expect(at.stateText('payloads')).not.toContain(KEY)
     expect(existsSync(join(at.state, 'keys/api-key'))).toBe(true)
   })
+})
+
+it('--ui serves the page as long as the chat lives', { timeout: 90_000 }, async () => {
+  const at = await open(() => ({ text: 'fine.' }))
+  const chat = at.chat(['--ui'])
+  await chat.until(/the page is at\s+http:\/\/127\.0\.0\.1:\d+/)
+  const link = /http:\/\/127\.0\.0\.1:\d+/.exec(chat.screen.text)![0]
+  const page = await fetch(link)
+  expect([page.status, page.headers.get('content-type')]).toEqual([200, expect.stringContaining('text/html')])
+  await page.text()
+  await chat.ready()
+  await chat.send('hello')
+  await chat.until(/fine\./)
+  chat.type('\u0004')
+  expect(await chat.ended()).toBe(0)
+  await expect(fetch(link)).rejects.toThrow()
+})
+
+it('tools of MCP servers have levels like every other: /perm, the same prompt, /perms', {
+  timeout: 90_000,
+}, async () => {
+  const at = await open(
+    (_, index) => (index % 2 === 0 ? { calls: [call('mcp__sums__add', { a: 2, b: 3 })] } : { text: `turn ${index}.` }),
+    {
+      files: {
+        'server.py': SUMS_SERVER,
+        'cordon.toml': 'schema_version = 1\n[mcp_servers.sums]\ncommand = "/usr/bin/python3 server.py"\n',
+      },
+    },
+  )
+  expect((await at.cordon(['sign', '--yes'])).code).toBe(0)
+  const chat = at.chat()
+  await chat.ready()
+  await chat.send('add')
+  await chat.until((screen) => screen.isAlternate && /mcp__sums__add/.test(screen.visible))
+  await new Promise((resolve) => setTimeout(resolve, 120))
+  chat.type('y')
+  // One question, although the gateway would have asked as well.
+  await chat.until(/the sum is 5[\s\S]*turn 1\./)
+  await chat.ready()
+  await chat.send('/perm mcp__sums__add allow')
+  await chat.until(/mcp__sums__add: allow/)
+  await chat.ready()
+  await chat.send('add again')
+  await chat.until(/turn 3\./)
+  await chat.ready()
+  await chat.send('/perm mcp__sums__add deny')
+  await chat.until(/mcp__sums__add: deny/)
+  await chat.ready()
+  await chat.send('add once more')
+  await chat.until(/● mcp__sums__add[^\n]*\n\s+denied: [\s\S]*turn 5\./)
+  expect(at.auditLines().filter((line) => line.type === 'approval' && line.approver !== 'elicitation')).toHaveLength(1)
+  await chat.ready()
+  await chat.send('/perms')
+  await chat.until(/mcp__sums__add\s+deny/)
 })

@@ -22,6 +22,8 @@ option-loads-code | sed -f x.sed f
 option-loads-code | sed --file=x.sed f
 read:/home/u/.bashrc | sed -i s/a/b/ ~/.bashrc
 read:/etc/hosts | sed -i.bak s/a/b/ /etc/hosts
+script-writes-file | sed -i '' 's/x/y/w /etc/x' f
+script-writes-file | sed -i bak 's/x/y/w /etc/x' f
 script-writes-file | sed -n -e '$!N;s/a/b/;W out' f
 script-runs-program | sed 's|a|b|gew' f
 script-runs-program | sed -nE 's/(.*)/\\1/ep' f

@@ -234,7 +234,9 @@ export function textPrograms(): ProgramTable {
   -name -iname -path -ipath -wholename -iwholename -regex -iregex -lname -ilname -type -xtype -size -printf <text>
   -mtime -atime -ctime -mmin -amin -cmin -perm -user -group -uid -gid -maxdepth -mindepth -regextype -links -inum <text>
   -fstype -used -context -newermt -newerat -newerct -D <text>
-  -newer -anewer -cnewer -samefile <meta>`,
+  -Bmin -Btime -flags -xattrname -asince -csince -msince -newerBt <text>
+  -newer -anewer -cnewer -samefile -Bnewer -mnewer -newerBB -newerBm -newermB -newermm <meta>
+  -f <tree> # a path of BSD's find`,
       operands: 'tree*',
     },
     'locate mlocate plocate': { options: '\n  -d --database <config>\n  -l --limit <text>', operands: 'text*' },

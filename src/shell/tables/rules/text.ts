@@ -36,14 +36,20 @@ function reportScript(
   }
 }
 
+/** What a backup of a file is called: a word, as a script it would be one command. */
+const SUFFIX = /^\.?[A-Za-z~_-]{1,12}$/
+
 const sed: Rule = (use) => {
   const inPlace = has(use, '-i')
   const first = use.operands[0]
   // BSD sed takes the backup suffix as a word of its own: `sed -i '' s/a/b/ f`. Both readings are judged.
   const separateSuffix = inPlace && first?.text === '' && !has(use, '-e', '-f')
   const scripts = separateSuffix ? use.operands.slice(1, 2) : scriptArgs(use, ['-e'], ['-f'])
-  reportScript(use, scripts, sedDangers)
-  for (const arg of scripts)
+  // `sed -i bak s/a/b/ f` is a label and two files to one, a suffix, a script and a file to the other.
+  const maybeSuffix = inPlace && !has(use, '-e', '-f') && use.operands.length > 2 && SUFFIX.test(first?.text ?? '')
+  const judged = maybeSuffix ? [...scripts, ...use.operands.slice(1, 2)] : scripts
+  reportScript(use, judged, sedDangers)
+  for (const arg of judged)
     if (sedDangers(arg.text ?? '').length > 0)
       for (const [access, file] of sedFiles(arg.text ?? '')) use.found.file(file, access, arg.word.span)
   if (!inPlace) return

@@ -2,7 +2,7 @@
 
 import { answerAsk, type WaitingAsk, waitingAsks } from '../../../runtime/fleet/answer.ts'
 import { openBus } from '../../../runtime/fleet/connection.ts'
-import { readFleetSettings } from '../../../runtime/fleet/membership.ts'
+import { type FleetSettings, readFleetSettings } from '../../../runtime/fleet/membership.ts'
 import { Fault } from '../../../system/fault.ts'
 import type { Machine } from '../../../system/machine.ts'
 import { paint, type Terminal, visible } from '../../terminal/terminal.ts'
@@ -22,6 +22,7 @@ export async function runAsks(
   const verdict = verb === 'answer' ? oneOf(['yes', 'no'], given, 'say cordon fleet answer ID yes|no') : null
   const bus = await openBus(settings, machine)
   try {
+    if (verb === 'asks' && args.flags.follow) return await follow(terminal, settings, machine, bus)
     const waiting = await waitingAsks(settings, machine, bus)
     if (verdict === null) {
       if (args.flags.json) terminal.out(`${JSON.stringify(waiting.map(({ signed: _, ...shown }) => shown))}\n`)
@@ -39,6 +40,23 @@ export async function runAsks(
   } finally {
     await bus.close()
   }
+}
+
+/** Until it is stopped, asks of the fleet can be answered wherever those of this machine can. */
+async function follow(
+  terminal: Terminal,
+  settings: FleetSettings,
+  machine: Machine,
+  bus: Awaited<ReturnType<typeof openBus>>,
+): Promise<number> {
+  const { followAsks } = await import('../../../runtime/fleet/follow-asks.ts')
+  const ended = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => ended.abort())
+  terminal.err('cordon: asks of the fleet come to cordon ui and cordon approvals as long as this runs\n')
+  await followAsks(settings, machine, bus, ended.signal, (waiting, outcome) =>
+    terminal.out(`${describe(terminal, waiting)}        ${visible(outcome)}\n`),
+  )
+  return EXIT.ok
 }
 
 function describe(terminal: Terminal, { ask, enrolment, people, missing }: WaitingAsk): string {

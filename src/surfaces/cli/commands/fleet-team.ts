@@ -11,25 +11,30 @@ import { paint, type Style, type Terminal, visible } from '../../terminal/termin
 import { type Arguments, oneOf, textFlag } from '../arguments.ts'
 import { confirm } from '../confirm.ts'
 import { describeChanges } from '../sign-view.ts'
-import { EXIT, UsageError } from '../usage.ts'
+import { type CommandContext, EXIT, UsageError } from '../usage.ts'
 
 export type TeamVerb = 'init' | 'invite' | 'serve' | 'machines' | 'revoke' | 'nats' | 'streams' | 'diff' | 'publish'
 
-/** Runs a verb of the team. */
-export async function runTeam(verb: TeamVerb, terminal: Terminal, args: Arguments, machine: Machine): Promise<number> {
-  if (verb === 'init') return init(terminal, args, machine)
+/** Runs a verb of the team. Keys, codes and tokens look like secrets, and are what was asked for: they go out as they are. */
+export async function runTeam(
+  verb: TeamVerb,
+  { terminal, bare }: Pick<CommandContext, 'terminal' | 'bare'>,
+  args: Arguments,
+  machine: Machine,
+): Promise<number> {
+  if (verb === 'init') return init(bare, args, machine)
   const team = openTeam(machine)
   switch (verb) {
     case 'invite':
-      return invite(terminal, args, team)
+      return invite(bare, args, team)
     case 'serve':
       return serve(terminal, args, team, machine)
     case 'machines':
-      return machines(terminal, args, team)
+      return machines(bare, args, team)
     case 'revoke':
       return revoke(terminal, args, team, machine)
     case 'nats':
-      terminal.out(team.natsConfiguration(Date.now(), textFlag(args, 'dir') ?? '/var/lib/nats/cordon'))
+      bare.out(team.natsConfiguration(Date.now(), textFlag(args, 'dir') ?? '/var/lib/nats/cordon'))
       return EXIT.ok
     case 'streams':
       return streams(terminal, args, team, machine)

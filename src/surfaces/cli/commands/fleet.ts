@@ -15,7 +15,7 @@ const MACHINE = ['status', 'sync', 'join', 'asks', 'answer'] as const
 const TEAM = ['init', 'invite', 'serve', 'machines', 'revoke', 'nats', 'streams', 'diff', 'publish'] as const
 
 /** Runs `cordon fleet …`. */
-export async function run({ terminal, argv }: CommandContext): Promise<number> {
+export async function run({ terminal, argv, bare }: CommandContext): Promise<number> {
   const args = parseArguments(commandRow('fleet')!, argv)
   const verb = oneOf([...MACHINE, ...TEAM], args.words[0] ?? 'status', 'say what to do')
   const machine = thisMachine()
@@ -33,7 +33,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
     }
     default: {
       const { runTeam } = await import('./fleet-team.ts')
-      return runTeam(verb, terminal, args, machine)
+      return runTeam(verb, { terminal, bare }, args, machine)
     }
   }
 }

@@ -10,7 +10,6 @@ import { judgeTrust } from '../../../runtime/policy/trust.ts'
 import { Fault } from '../../../system/fault.ts'
 import { machineFiles } from '../../../system/files.ts'
 import { thisMachine } from '../../../system/machine.ts'
-import { HOOK_MARK } from '../../hook/hook-command.ts'
 import { codexHome } from '../../hook/hosts/codex-rules.ts'
 import { askCodex, tomlText, tomlValue, withTomlValue } from '../../hook/hosts/codex-trust.ts'
 import { HOST_NAMES, type HostName } from '../../hook/hosts/host.ts'
@@ -19,6 +18,7 @@ import {
   backupOf,
   type FileChange,
   type InstallPlace,
+  isOwnText,
   isProgramHook,
   LOCAL_ENV,
   missedInProject,
@@ -219,10 +219,6 @@ function removeMade(stateDir: string, key: Pick<InstalledHook, 'agent' | 'scope'
       // Somebody has put something there.
     }
   }
-}
-
-function isOwnText(text: string): boolean {
-  return text.includes(HOOK_MARK) || text.includes('Written by cordon install')
 }
 
 /** Codex runs a hook only with its hash in its own configuration, and a project's only in a trusted project. */

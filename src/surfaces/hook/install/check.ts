@@ -12,6 +12,7 @@ import {
   type InstallPlace,
   installedCommand,
   installedResultCommand,
+  isOwnText,
   planSecondFile,
   planSettings,
   type Scope,
@@ -72,7 +73,8 @@ export async function checkAgent(
   })
   try {
     const taken = planSettings(agent, place, read, true)
-    if (taken.before === null || taken.before === taken.after) {
+    // Claude Code's own denials can be left where the hook was taken out.
+    if (taken.before === null || taken.before === taken.after || !isOwnText(taken.before)) {
       return wasInstalled
         ? check('removed', 'the hook was installed, and is not there any more', again)
         : check('absent', 'no hook of ours', again)

@@ -235,6 +235,11 @@ function bakedRoot({ scope, root }: InstallPlace): string | null {
   return scope === 'project' ? root : null
 }
 
+/** Whether a text holds a hook of ours, or is one. */
+export function isOwnText(text: string): boolean {
+  return text.includes(HOOK_MARK) || text.includes('Written by cordon install')
+}
+
 /** Where what stood in a file before ours is kept. */
 export function backupOf(path: string): string {
   return `${path}.cordon-backup`

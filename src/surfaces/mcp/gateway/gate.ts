@@ -75,7 +75,12 @@ export class GatewayGate {
         begun = recorder.begin({ tool: called, input, subject: called, decision, agent: GATEWAY_AGENT })
         return begun
       },
-      approve: (_, decision) => this.#approve(call, decision, begun, signal),
+      approve: async (_, decision) => {
+        const approval = await this.#approve(call, decision, begun, signal)
+        // A denial of the organisation that came meanwhile stands.
+        if (approval.approved) await judge.refresh()
+        return approval
+      },
       run: work,
       scan: (_, output) => ({ output, notes: [], injection: output.injection }),
       tainted: (_, score) => recorder.tainted(called, score),

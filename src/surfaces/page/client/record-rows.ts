@@ -8,6 +8,8 @@ export interface RecordRow {
   readonly begin: EventRow
   /** The line after the call, when it came. */
   end: EventRow | null
+  /** What words are looked for in, made when somebody looks. */
+  words: string | null
 }
 
 /** What is looked for; an empty text is anything. */
@@ -36,9 +38,11 @@ export class RecordRows {
     for (const event of events) {
       const key = `${event.session} ${event.call ?? `#${event.seq}`}`
       const known = this.#calls.get(key)
-      if (known && (event.type === 'end' || event.type === 'background')) known.end = event
-      else if (event.type !== 'end') {
-        const row = { key: known ? `${key} ${event.seq}` : key, begin: event, end: null }
+      if (known && (event.type === 'end' || event.type === 'background')) {
+        known.end = event
+        known.words = null
+      } else if (event.type !== 'end') {
+        const row = { key: known ? `${key} ${event.seq}` : key, begin: event, end: null, words: null }
         this.rows.push(row)
         if (!known && event.call !== undefined) this.#calls.set(key, row)
       }
@@ -70,36 +74,32 @@ export class RecordRows {
 export function filtered(rows: readonly RecordRow[], filter: RecordFilter): RecordRow[] {
   const found: RecordRow[] = []
   const words = filter.text.toLowerCase().split(/\s+/).filter(Boolean)
-  for (let at = rows.length - 1; at >= 0; at--) if (fits(rows[at]!, filter, words)) found.push(rows[at]!)
+  const lower = { ...filter, host: filter.host.toLowerCase(), file: filter.file.toLowerCase() }
+  for (let at = rows.length - 1; at >= 0; at--) if (fits(rows[at]!, lower, words)) found.push(rows[at]!)
   return found
 }
 
-function fits({ begin, end }: RecordRow, filter: RecordFilter, words: readonly string[]): boolean {
+function fits(row: RecordRow, filter: RecordFilter, words: readonly string[]): boolean {
+  const { begin, end } = row
   if (filter.project !== '' && begin.project !== filter.project) return false
   if (filter.session !== '' && begin.session !== filter.session) return false
   if (filter.tool !== '' && begin.tool !== filter.tool) return false
   if (filter.verdict !== '' && begin.verdict !== filter.verdict) return false
   if (filter.host !== '' && !holds(filter.host, begin.hosts, end?.hosts)) return false
   if (filter.file !== '' && !holds(filter.file, begin.files, end?.files, begin.subject)) return false
-  return words.every((word) =>
-    holds(
-      word,
-      begin.subject,
-      begin.tool,
-      begin.type,
-      begin.reason,
-      begin.agent,
-      begin.session,
-      begin.project,
-      end?.outcome,
-      end?.files,
-      end?.hosts,
-    ),
-  )
+  if (words.length === 0) return true
+  row.words ??= wordsOf(row)
+  return words.every((word) => row.words!.includes(word))
 }
 
-function holds(part: string, ...texts: readonly (string | undefined)[]): boolean {
-  const wanted = part.toLowerCase()
+function wordsOf({ begin, end }: RecordRow): string {
+  const { subject, tool, type, reason, agent, session, project } = begin
+  return [subject, tool, type, reason, agent, session, project, end?.outcome, end?.files, end?.hosts]
+    .join('\n')
+    .toLowerCase()
+}
+
+function holds(wanted: string, ...texts: readonly (string | undefined)[]): boolean {
   return texts.some((text) => text?.toLowerCase().includes(wanted))
 }
 

@@ -1,0 +1,82 @@
+/** Figures of the documents: the same wherever they stand, and those that come from the code are the code's. */
+
+import { globSync, readFileSync } from 'node:fs'
+import { basename } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { TOUR } from '../../src/surfaces/cli/tour.ts'
+import { EXIT } from '../../src/surfaces/cli/usage.ts'
+import { HOST_NAMES } from '../../src/surfaces/hook/hosts/host.ts'
+
+const text = (path: string): string => readFileSync(path, 'utf8')
+const numbers = (row: string): number[] =>
+  (row.match(/\d[\d,]*/g) ?? []).map((found) => Number(found.replaceAll(',', '')))
+
+/** The first thing that a pattern finds in a document; a figure that is not there any more has to leave this table as well. */
+function figure(path: string, pattern: RegExp): string {
+  const found = pattern.exec(text(path))
+  if (!found) throw new Error(`${path} has no ${pattern}`)
+  return found[1]!
+}
+
+describe('attacks from inside', () => {
+  const rows = text('docs/ATTACKS.md').match(/^\| (?:\w+|\*\*all\*\*) \| \d+ \|.*$/gm)!
+  const groups = rows.slice(0, -1).map((row) => numbers(row))
+  const all = numbers(rows.at(-1)!)
+
+  it('the sum is the sum of its groups', () => {
+    expect(rows.at(-1)).toContain('**all**')
+    expect(all).toEqual(all.map((_, column) => groups.reduce((sum, row) => sum + row[column]!, 0)))
+  })
+
+  it('README says as many, that none gets out, and that more than a hundred do elsewhere', () => {
+    const [attacks, cordon, ...others] = all
+    expect(Number(figure('README.md', /Of (\d+) attacks from inside, none gets out/))).toBe(attacks)
+    expect(cordon).toBe(0)
+    expect(text('README.md')).toContain('more than a hundred get through')
+    expect(others.every((got) => got > 100)).toBe(true)
+  })
+})
+
+describe('times', () => {
+  it('a fifth of sandbox-runtime is what the bench found', () => {
+    const ratio = figure('docs/BENCH.md', /^\| sandbox-runtime [\d.]+ \| [\d.]+ ms \| ([\d.]+) to [\d.]+ \|/m)
+    expect(text('README.md')).toContain("about a fifth of sandbox-runtime's")
+    expect(Math.abs(Number(ratio) - 0.2)).toBeLessThan(0.02)
+  })
+
+  it('the resident ends after as many idle minutes as the keeper waits', () => {
+    const seconds = globSync('native/resident/*.c').map((path) => /IDLE_\w*\s*=?\s*\(?(\d+)/.exec(text(path))?.[1])
+    const waits = Number(seconds.find((found) => found !== undefined))
+    expect([600, 600_000]).toContain(waits)
+    expect(text('README.md')).toContain('ends after ten idle minutes')
+    expect(text('docs/ARCHITECTURE.md')).toContain('it ends after ten minutes without one')
+  })
+})
+
+describe('what the code counts', () => {
+  it('README names every agent that can be installed for, and each has its page', () => {
+    const named = figure('README.md', /`cordon install ([^)]*)\)/).match(/[a-z-]+(?=`)/g)
+    expect(named?.toSorted()).toEqual(HOST_NAMES.toSorted())
+    const pages = globSync('docs/agents/*.md').map((path) => basename(path, '.md'))
+    for (const name of HOST_NAMES) expect(pages).toContain(name)
+  })
+
+  it('the film shows the whole tour', () => {
+    expect(text('docs/try.svg')).toContain(`${TOUR.length} of ${TOUR.length} as promised`)
+  })
+
+  it('exit codes', () => {
+    const said = figure('docs/RUN.md', /(125\nis Cordon's own fault, 126 not executable or denied, 127 not found)/)
+    expect(numbers(said)).toEqual([EXIT.fault, EXIT.refused, EXIT.notFound])
+  })
+})
+
+it('a figure with its unit stands in one form wherever the documents say it', () => {
+  const FIGURES = [/([\d,]+) logged commands/g, /([\d,]+) attacks from inside/g, /of ([\d,]+) hints/g]
+  for (const pattern of FIGURES) {
+    const found = globSync(['README.md', 'CHANGELOG.md', 'docs/**/*.md']).flatMap((path) =>
+      [...text(path).matchAll(pattern)].map(([, value]) => value),
+    )
+    expect(new Set(found).size, String(pattern)).toBe(1)
+  }
+})
