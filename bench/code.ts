@@ -120,7 +120,7 @@ export async function benchCode(): Promise<void> {
 async function compareRunc(base: string, machine: ReturnType<typeof thisMachine>): Promise<[number, number]> {
   const settings = { engines: ['runc'], image: null, memoryBytes: 256 * 1024 ** 2, seconds: 10 }
   const limits = containerLimits(settings, 65_536)
-  const engines = openEngines(settings, limits, machine, openBackend(BUILT_IN_BACKEND))
+  const engines = openEngines(settings, limits, machine, await openBackend(BUILT_IN_BACKEND))
   const room = containerRoom()
   const input = join(base, 'in')
   mkdirSync(input)

@@ -102,6 +102,16 @@ export function containsPattern(outer: PathPattern, inner: PathPattern): boolean
   return matchSegments(outer.segments, inner.segments)
 }
 
+/** An absolute path as a pattern that stands for itself. */
+export function exactPath(path: string): PathPattern {
+  return { text: path, absolute: path, files: null, segments: splitPath(path) }
+}
+
+/** A place as a pattern that stands for itself and everything below. */
+export function wholeTree(path: string): PathPattern {
+  return exactPath(`${path}/**`)
+}
+
 /** A few paths are held against many patterns in a row. */
 const splits = new Map<string, readonly string[]>()
 const MAX_SPLITS = 32

@@ -1,6 +1,6 @@
 /** The files that grants of commands carry along: `{ command = "backup:*", paths = ["~/backups/**"] }` (S3). */
 
-import { splitPath } from '../files/path-pattern.ts'
+import { exactPath } from '../files/path-pattern.ts'
 import type { CommandFact } from '../shell/facts.ts'
 import type { SessionFacts, ShellFact } from './call.ts'
 import { grantsOf } from './command-grant.ts'
@@ -44,6 +44,5 @@ export function grantedKey(
   const key = keyOfKind(fact, all)
   const grant = key === null ? undefined : grantsOf(policy, session, fact)?.[0]
   if (key === null || grant === undefined || !grant.pattern.kind) return null
-  const pattern = { text: key, absolute: key, files: null, segments: splitPath(key) }
-  return { pattern, prompt: false, rule: grant.rule, source: grant.source }
+  return { pattern: exactPath(key), prompt: false, rule: grant.rule, source: grant.source }
 }

@@ -18,7 +18,7 @@ const [root, attempts] = process.argv.slice(2) as [string, string]
 const machine = thisMachine()
 const cordon = await createCordon({ project: root, machine, manifest: { object: { schema_version: 1 } } })
 const session = cordon.openSession()
-const backend = openBackend(BUILT_IN_BACKEND)
+const backend = await openBackend(BUILT_IN_BACKEND)
 for (const { name, file, task, seconds, megabytes } of JSON.parse(attempts) as readonly Attempt[]) {
   const bytes = readFileSync(file)
   const entry = {

@@ -151,7 +151,7 @@ beforeAll(async () => {
   mkdirSync(state, { recursive: true, mode: 0o700 })
   symlinkSync(componentTools(), join(state, 'component-tools'))
   const source = join(import.meta.dirname, 'hostile.js')
-  const made = await buildComponent({ ...thisMachine(), stateDir: state }, openBackend(BUILT_IN_BACKEND), source)
+  const made = await buildComponent({ ...thisMachine(), stateDir: state }, await openBackend(BUILT_IN_BACKEND), source)
   files = new Map([['program', join(base, 'program.wasm')]])
   writeFileSync(join(base, 'program.wasm'), made)
   const { parse } = createRequire(join(componentTools(), 'package.json'))('@bytecodealliance/jco') as {

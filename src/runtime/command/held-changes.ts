@@ -95,6 +95,8 @@ const MAX_NAME = 200
 
 /** The command as a person would recognise it: of `bash -c TEXT`, the text. */
 function nameOf(argv: readonly string[]): string {
-  const text = argv.length === 3 && argv[1] === '-c' ? argv[2]! : argv.join(' ')
+  // A text for the shell is known by the text.
+  const shell = argv[1] === '-c' && (argv.length === 3 || (argv.length === 4 && argv[2] === '--'))
+  const text = shell ? argv.at(-1)! : argv.join(' ')
   return text.length > MAX_NAME ? `${text.slice(0, MAX_NAME)}…` : text
 }

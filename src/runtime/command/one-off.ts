@@ -1,6 +1,6 @@
 /** One-off grants: what the person types with one run, as the topmost layer of the policy (M2). Denials, secrets and protected paths stand. */
 
-import { reachesPath } from '../../files/path-pattern.ts'
+import { reachesPath, wholeTree } from '../../files/path-pattern.ts'
 import { protectedPath } from '../../files/protected-paths.ts'
 import { rootProblem } from '../../files/root-place.ts'
 import { secretOf } from '../../files/secret-shapes.ts'
@@ -12,7 +12,6 @@ import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
 import { freeHosts } from '../policy/keyed-hosts.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
-import { wholeTree } from '../session/policy.ts'
 import { withTilde } from './hints/outside-words.ts'
 import type { RunOutcome } from './runner.ts'
 import { typedText } from './typed-words.ts'

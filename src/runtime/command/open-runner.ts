@@ -9,9 +9,7 @@ import type { CommandRule } from '../../policy/policy.ts'
 import type { Backend } from '../../sandbox/backend.ts'
 import { builtInBundles } from '../../sandbox/bundles/bundles.generated.ts'
 import { createBwrapBackend } from '../../sandbox/bwrap/backend.ts'
-import { createContainerBackend } from '../../sandbox/oci/command-backend.ts'
 import { describePlan, formatPlan, type PlanReport, type Support } from '../../sandbox/report.ts'
-import { createSeatbeltBackend } from '../../sandbox/seatbelt/backend.ts'
 import type { Word } from '../../shell/facts.ts'
 import { Fault } from '../../system/fault.ts'
 import type { Files } from '../../system/files.ts'
@@ -43,15 +41,24 @@ export const PASSED_SIGNALS: readonly NodeJS.Signals[] = [
 /** What the settings ask for where nobody wrote anything. */
 export const BUILT_IN_BACKEND = { backend: { value: 'bwrap' } } as const
 
-/** The sandbox of this platform that the settings ask for. No sandbox, no run. `commands`: what the caller has, where it is known. */
-export function openBackend(
+/**
+ * The sandbox of this platform that the settings ask for. No sandbox, no run. `commands`: what the caller has, where it is known.
+ * The other backends are loaded where they are asked for: most starts have no use for them.
+ */
+export async function openBackend(
   { backend }: { readonly backend: Pick<SandboxSettings['backend'], 'value'> },
   options: { readonly commands?: 'one' | 'many' } = {},
-): Backend {
+): Promise<Backend> {
   const { value } = backend
-  if (process.platform === 'linux')
-    return value === 'bwrap' ? createBwrapBackend(options) : createContainerBackend(value, options)
-  if (process.platform === 'darwin' && value === 'bwrap') return createSeatbeltBackend()
+  if (process.platform === 'linux') {
+    if (value === 'bwrap') return createBwrapBackend(options)
+    const { createContainerBackend } = await import('../../sandbox/oci/command-backend.ts')
+    return createContainerBackend(value, options)
+  }
+  if (process.platform === 'darwin' && value === 'bwrap') {
+    const { createSeatbeltBackend } = await import('../../sandbox/seatbelt/backend.ts')
+    return createSeatbeltBackend()
+  }
   const here = process.platform === 'darwin' ? `[sandbox.os] backend = "${value}" is` : 'Cordon has'
   throw new Fault('no-sandbox', `${here} no sandbox on ${process.platform}, and nothing runs without one`, {
     remedy: 'Leave the key out on macOS; elsewhere run Cordon on Linux, macOS, or in a virtual machine.',

@@ -1,6 +1,7 @@
 /** Custom tools in a session (T2, T3): only trusted bytes run, exactly those that were hashed, and the sandbox holds their labels. */
 
 import { dirname } from 'node:path'
+import { wholeTree } from '../../files/path-pattern.ts'
 import { containsHost, parseHostPattern } from '../../hosts/pattern.ts'
 import { tldtsSuffixes } from '../../hosts/suffix.ts'
 import type { CustomToolSettings } from '../../manifest/schema/settings.ts'
@@ -28,7 +29,6 @@ import type { Tool, ToolContext, ToolInput, ToolOutput } from '../../tools/tool.
 import { outcomeNotes } from '../command/outcome-notes.ts'
 import type { RunOutcome, RunRequest } from '../command/runner.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
-import { wholeTree } from '../session/policy.ts'
 
 /** What the decision and the record need to know of a custom tool. */
 export interface CustomFacts {

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import { isInside } from '../../files/baseline.ts'
-import { splitPath } from '../../files/path-pattern.ts'
+import { wholeTree } from '../../files/path-pattern.ts'
 import type { PathRule, Sourced } from '../../policy/policy.ts'
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
@@ -19,10 +19,7 @@ export function withUserSkills(loaded: LoadedPolicy, { configDir, home }: Machin
   if (folders.length === 0) return loaded
   const said = { rule: 'your skills', source: 'built-in' } as const
   const added = folders.map((value): Sourced<string> => ({ value, ...said }))
-  const rules = folders.map((path): PathRule => {
-    const absolute = `${path}/**`
-    return { pattern: { text: absolute, absolute, files: null, segments: splitPath(absolute) }, prompt: false, ...said }
-  })
+  const rules = folders.map((path): PathRule => ({ pattern: wholeTree(path), prompt: false, ...said }))
   const { reads, writes } = policy
   return {
     ...loaded,

@@ -1,6 +1,7 @@
 /** Judges what a host's agent is about to do, for hooks: one process a call, so the policy is opened, asked once, and left. */
 
 import { join } from 'node:path'
+import { wholeTree } from '../../files/path-pattern.ts'
 import type { SessionFacts, ToolCall } from '../../policy/call.ts'
 import { type Decision, denial } from '../../policy/decision.ts'
 import { evaluate } from '../../policy/evaluate.ts'
@@ -25,7 +26,6 @@ import { UndoCover } from '../decide/undo-cover.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
 import { type OpenedPolicy, openPolicy } from '../policy/open.ts'
 import { startNotes } from '../policy/start-notes.ts'
-import { wholeTree } from '../session/policy.ts'
 import { type HostHistory, hostHistory } from './history.ts'
 import { filesNotToRead } from './search.ts'
 import type { HookSessionKey } from './session.ts'

@@ -110,8 +110,8 @@ export interface ServerStreams {
 /** The sandbox of one server: its own runner, so that neither files, hosts nor secrets of another are in reach. */
 export class ServerSandbox {
   readonly #spec: ServerSpec
-  readonly #runner: CommandRunner
   readonly #request: RunRequest
+  #runner: CommandRunner | null = null
   readonly #loaded: LoadedPolicy
   readonly #machine: Machine
   readonly #recorder: Pick<SessionRecorder, 'begin' | 'end'>
@@ -128,12 +128,12 @@ export class ServerSandbox {
     this.#recorder = recorder
     this.#loaded = granted
     this.#machine = own
-    this.#runner = openRunner(granted, own, machineFiles, openBackend(granted.sandbox))
     this.#request = requestOf(spec, granted, own)
   }
 
   /** Runs the server until it ends; what was stopped on the way. A deny rule holds for it as for every command. */
   async run({ stdin, stdout, stderr, signal }: ServerStreams): Promise<readonly string[]> {
+    this.#runner ??= openRunner(this.#loaded, this.#machine, machineFiles, await openBackend(this.#loaded.sandbox))
     const result = await runTyped({
       loaded: this.#loaded,
       machine: this.#machine,
@@ -150,7 +150,7 @@ export class ServerSandbox {
   }
 
   async close(): Promise<void> {
-    await this.#runner.close()
+    await this.#runner?.close()
   }
 }
 

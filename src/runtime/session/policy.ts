@@ -1,7 +1,7 @@
 /** The policy of a session at this moment: the manifest's, with what answers denied, where it works, and what its ring allows. */
 
 import { isInside } from '../../files/baseline.ts'
-import { type PathPattern, splitPath } from '../../files/path-pattern.ts'
+import { exactPath, type PathPattern, splitPath, wholeTree } from '../../files/path-pattern.ts'
 import { protectedPath } from '../../files/protected-paths.ts'
 import type { SessionFacts } from '../../policy/call.ts'
 import type { CommandRule, HostRule, PathRule, PathRules, Policy, Sourced } from '../../policy/policy.ts'
@@ -90,8 +90,7 @@ export function placingPolicy(
 function briefDenial({ session }: LoadedPolicy): PathRule[] {
   const path = session.discoveryBrief
   if (path === null) return []
-  const pattern: PathPattern = { text: path, absolute: path, files: null, segments: splitPath(path) }
-  return [{ pattern, prompt: false, rule: 'files.discovery_brief', source: 'built-in' }]
+  return [{ pattern: exactPath(path), prompt: false, rule: 'files.discovery_brief', source: 'built-in' }]
 }
 
 function withDenials(rules: PathRules, denials: readonly PathRule[]): PathRules {
@@ -115,17 +114,10 @@ function withGrants(
 /** A secret is opened by a grant of its own name, whether or not grants are declared. */
 function withNamed(rules: PathRules, named: readonly string[]): PathRules {
   if (named.length === 0) return rules
-  const opened = named.map((path): PathRule => {
-    const pattern: PathPattern = { text: path, absolute: path, files: null, segments: splitPath(path) }
-    return { pattern, prompt: false, rule: 'answered by name', source: 'session' }
-  })
+  const opened = named.map(
+    (path): PathRule => ({ pattern: exactPath(path), prompt: false, rule: 'answered by name', source: 'session' }),
+  )
   return { ...rules, allow: [...rules.allow, ...opened] }
-}
-
-/** A place as a pattern that stands for itself and everything below. */
-export function wholeTree(path: string): PathPattern {
-  const absolute = `${path}/**`
-  return { text: absolute, absolute, files: null, segments: splitPath(absolute) }
 }
 
 function stricter(written: Sourced<number | null>, limit: number | null): Sourced<number | null> {

@@ -54,12 +54,12 @@ describe('the person’s own file chooses it', () => {
     const choice = { kind: 'project' } as const
     const outcome = await loadPolicy({ machine: world.machine, files: machineFiles, root: world.root, choice })
     if (!('loaded' in outcome)) throw new Error('the manifest does not load')
-    expect(openBackend(outcome.loaded.sandbox).name).toBe('runsc')
+    expect((await openBackend(outcome.loaded.sandbox)).name).toBe('runsc')
   })
 })
 
-it('is the platform’s own where nobody wrote anything, and no engine of Linux is taken elsewhere', () => {
-  expect(openBackend(BUILT_IN_BACKEND).name).toBe(process.platform === 'darwin' ? 'seatbelt' : 'bwrap')
+it('is the platform’s own where nobody wrote anything, and no engine of Linux is taken elsewhere', async () => {
+  expect((await openBackend(BUILT_IN_BACKEND)).name).toBe(process.platform === 'darwin' ? 'seatbelt' : 'bwrap')
   if (process.platform === 'darwin')
-    expect(() => openBackend({ backend: { value: 'runc' } })).toThrow(/no sandbox on darwin/)
+    await expect(openBackend({ backend: { value: 'runc' } })).rejects.toThrow(/no sandbox on darwin/)
 })

@@ -36,7 +36,7 @@ describe('a component', () => {
   it('is neither built nor run without the tools, and what is missing is said', async () => {
     const source = join(world.root, 'agent.ts')
     writeFileSync(source, 'export const run = (task: string) => task\n')
-    await expect(buildComponent(world.machine, openBackend(BUILT_IN_BACKEND), source)).rejects.toMatchObject({
+    await expect(buildComponent(world.machine, await openBackend(BUILT_IN_BACKEND), source)).rejects.toMatchObject({
       code: 'no-engine',
       remedy: expect.stringContaining('npm install'),
     })
@@ -48,7 +48,7 @@ describe('a component', () => {
       session: cordon.openSession(),
       root: cordon.root,
       machine: world.machine,
-      backend: openBackend(BUILT_IN_BACKEND),
+      backend: await openBackend(BUILT_IN_BACKEND),
       milliseconds: 1000,
       complete: null,
       signal: new AbortController().signal,
@@ -65,7 +65,7 @@ describe('a component', () => {
     await expect(
       buildComponent(
         { ...world.machine, cwd: world.root },
-        openBackend(BUILT_IN_BACKEND),
+        await openBackend(BUILT_IN_BACKEND),
         join(world.root, 'agent.js'),
       ),
     ).rejects.toMatchObject({ code: 'no-engine' })

@@ -24,6 +24,8 @@ import { reapStages, stagePlace } from '../../../src/sandbox/oci/stage.ts'
 import { thisMachine } from '../../../src/system/machine.ts'
 import { enginesHere } from './engines-here.ts'
 
+const backend = await openBackend(BUILT_IN_BACKEND)
+
 let base: string
 beforeAll(() => {
   base = realpathSync(mkdtempSync(join(tmpdir(), 'cordon-engines-')))
@@ -59,7 +61,7 @@ function machineWith(scripts: Readonly<Record<string, string>>) {
     configDir: join(home, 'config'),
   }
   const open = (engines: readonly string[], image: string | null = null): EngineSet =>
-    openEngines(settings(engines, image), limits, machine, openBackend(BUILT_IN_BACKEND), [folder])
+    openEngines(settings(engines, image), limits, machine, backend, [folder])
   return { home, machine, open }
 }
 
@@ -155,7 +157,7 @@ cd "$(mktemp -d)" && cp "$in"/files/* . && bash "$in/probe"`,
 
 describe.each(enginesHere())('%s', (engine) => {
   const { machine } = machineWith0()
-  const open = () => openEngines(settings([engine]), limits, machine, openBackend(BUILT_IN_BACKEND))
+  const open = () => openEngines(settings([engine]), limits, machine, backend)
   function machineWith0() {
     const home = join(tmpdir(), `cordon-engine-${engine}-${process.pid}`)
     return { machine: { ...thisMachine(), stateDir: join(home, 'state'), cacheDir: join(home, 'cache') }, home }

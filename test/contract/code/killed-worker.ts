@@ -10,7 +10,7 @@ const settings = { engines: [engine], image: null, memoryBytes: 256 * 1024 ** 2,
 const limits = containerLimits(settings, 65_536)
 const machine = thisMachine()
 const home = join(machine.home, '.cache', 'cordon')
-const set = openEngines(settings, limits, { ...machine, cacheDir: home }, openBackend(BUILT_IN_BACKEND))
+const set = openEngines(settings, limits, { ...machine, cacheDir: home }, await openBackend(BUILT_IN_BACKEND))
 await set.run({
   argv: ['/bin/bash', '{in}/main.sh'],
   source: { name: 'main.sh', bytes: Buffer.from(`setsid sleep ${mark} & sleep ${mark}`) },

@@ -287,7 +287,12 @@ export class KeyWorld {
 
   async #typedRun(manifest: ManifestObject, argv: readonly string[]): Promise<string> {
     const loaded = await this.load(manifest)
-    const runner = openRunner(loaded, this.machine, machineFiles, openBackend(loaded.sandbox, { commands: 'one' }))
+    const runner = openRunner(
+      loaded,
+      this.machine,
+      machineFiles,
+      await openBackend(loaded.sandbox, { commands: 'one' }),
+    )
     const out = new Collected()
     const request = {
       argv,

@@ -43,6 +43,7 @@ function changeLines(name: string, input: Readonly<Record<string, unknown>>, pai
   if (name === 'write')
     return clipped(
       text('content')
+        .replace(/\n$/, '')
         .split('\n')
         .map((line) => `+${line}`),
       paint,

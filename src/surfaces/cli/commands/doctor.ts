@@ -72,7 +72,7 @@ function containerLine(kind: ContainerKind, usable: boolean): string {
 
 /** What holds on this machine, and which agents are guarded. */
 export async function findHealth(): Promise<{
-  readonly support: Awaited<ReturnType<ReturnType<typeof openBackend>['probe']>>
+  readonly support: Awaited<ReturnType<Awaited<ReturnType<typeof openBackend>>['probe']>>
   readonly score: { readonly holds: number; readonly of: number }
   readonly agents: readonly AgentCheck[]
 }> {
@@ -120,7 +120,7 @@ async function inForce(): Promise<LoadedPolicy | null> {
 }
 
 /** The sandbox that commands would run in here. */
-async function commandBackend(): Promise<ReturnType<typeof openBackend>> {
+async function commandBackend(): ReturnType<typeof openBackend> {
   return openBackend((await inForce())?.sandbox ?? BUILT_IN_BACKEND)
 }
 

@@ -3,6 +3,7 @@
 import type { Decision, PartDecision } from '../../../policy/decision.ts'
 import { type CheckedCall, newSession, openChecker } from '../../../runtime/decide/check-call.ts'
 import type { LoadedPolicy } from '../../../runtime/policy/load.ts'
+import { NO_REACH } from '../../../runtime/session/policy.ts'
 import { coverSecrets } from '../../../scan/redact/cover.ts'
 import type { CommandFact, ShellFacts, Word } from '../../../shell/facts.ts'
 import { machineFiles } from '../../../system/files.ts'
@@ -47,8 +48,7 @@ async function networkOf(
 ): Promise<{ readonly lines: readonly string[]; readonly json: object }> {
   const { planText } = await import('../../../runtime/command/text-plan.ts')
   const session = newSession(loaded, machine)
-  const { NO_REACH: reach } = await import('../../../runtime/session/policy.ts')
-  const place = { cwd, home: machine.home, loaded, session, reach, ownAddresses: () => [] }
+  const place = { cwd, home: machine.home, loaded, session, reach: NO_REACH, ownAddresses: () => [] }
   const { groups, note } = planText(facts.source, facts, place)
   const parts = groups.map((group) => ({
     command: group.text,

@@ -1,0 +1,54 @@
+/** What a command that starts often has to load before it can do anything, by the static imports of its sources. */
+
+import { readFileSync } from 'node:fs'
+import { posix } from 'node:path'
+import { describe, expect, it } from 'vitest'
+
+/** The imports that are loaded with a file: neither types nor `import()`. */
+function loadedWith(file: string): readonly string[] {
+  const text = readFileSync(file, 'utf8')
+  const named = text.matchAll(/^(?:import|export)\b(?!\s+type\b)([^'"`;]*?)from\s*['"](\.[^'"]+)['"]/gm)
+  return [...named]
+    .filter(([, names = '']) => {
+      const each = names
+        .replace(/[{}]/g, '')
+        .split(',')
+        .map((name) => name.trim())
+        .filter(Boolean)
+      return !names.includes('{') || !each.every((name) => name.startsWith('type '))
+    })
+    .map(([, , target = '']) => posix.join(posix.dirname(file), target))
+}
+
+function start(file: string): ReadonlyMap<string, number> {
+  const sizes = new Map<string, number>()
+  const load = (name: string): void => {
+    if (sizes.has(name)) return
+    sizes.set(name, readFileSync(name, 'utf8').length)
+    loadedWith(name).forEach(load)
+  }
+  load(file)
+  return sizes
+}
+
+/** What none of these needs at once: other backends, the network, models, interpreters, fleets, undo of earlier calls, the page. */
+const LATE =
+  /^src\/(?:sandbox\/(?:oci|seatbelt)\/(?!place)|egress\/(?:protocol|tls|credentials|proxy|door)|providers|code|fleet|runtime\/(?:fleet|learn|agent|code|mcp|import|report)\/|surfaces\/(?:page|chat|acp|mcp)|scan\/injection|audit\/verify|shell\/analyze)/
+
+describe.each([
+  // Thousands of characters of source; raise one only with a measured reason.
+  { file: 'src/surfaces/cli/main.ts', most: 125 },
+  { file: 'src/surfaces/cli/commands/check.ts', most: 530 },
+  { file: 'src/surfaces/cli/commands/hook.ts', most: 730 },
+  { file: 'src/surfaces/cli/commands/run.ts', most: 850 },
+])('$file', ({ file, most }) => {
+  const loaded = start(file)
+  it('loads late what it rarely needs', () => {
+    expect(loaded.size).toBeGreaterThan(10)
+    expect([...loaded.keys()].filter((name) => LATE.test(name))).toEqual([])
+  })
+  it(`loads less than ${most} thousand characters`, () => {
+    const total = [...loaded.values()].reduce((sum, size) => sum + size, 0)
+    expect(total / 1000).toBeLessThan(most)
+  })
+})
