@@ -126,6 +126,8 @@ export interface SandboxRequest {
   readonly changes?: ChangePlan | null
   /** Further private in-memory directories. */
   readonly scratch?: readonly string[]
+  /** Further names of what is shown, made as links where nothing of the host is in the way. */
+  readonly aliases?: readonly { readonly path: string; readonly target: string }[]
   /** Used where the host has a file at the path and the command would see it. */
   readonly standIns?: readonly StandIn[]
   readonly network: 'none' | 'listener'
@@ -164,7 +166,7 @@ export interface Skipped {
 /** The part of a request that decides what bubblewrap lays out. */
 export type RoomRequest = Pick<
   SandboxRequest,
-  'baseline' | 'home' | 'reads' | 'writes' | 'cwd' | 'scratch' | 'standIns' | 'limits' | 'facts'
+  'baseline' | 'home' | 'reads' | 'writes' | 'cwd' | 'scratch' | 'aliases' | 'standIns' | 'limits' | 'facts'
 >
 
 /** The namespaces' file system before it is furnished: what bubblewrap makes, while the rest is still being thought out. */
@@ -376,7 +378,9 @@ function layOut(request: RoomRequest): Layout {
   return {
     layers,
     binds,
-    links: links.filter((link) => !isHosts(layers, posix.dirname(link.path))),
+    links: [...links, ...(request.aliases ?? []).filter(({ path }) => !layers.has(path))].filter(
+      (link) => !isHosts(layers, posix.dirname(link.path)),
+    ),
     scratch,
     emptied,
     standIns,

@@ -1,6 +1,6 @@
 /** What a person sees at a real terminal, compared as text: signing, the prompt at three widths, `cordon try`, `cordon` alone. */
 
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { askView } from '../../src/approval/ask-view.ts'
@@ -172,6 +172,18 @@ it('the tour with a no as its answer, and nothing of it left behind', async () =
   await terminal.until(/10 of 10 as promised/)
   expect(terminal.screen.text).not.toContain('API_KEY=')
   expect(await terminal.ended()).toBe(0)
+})
+
+it('the tour leaves nothing when its terminal goes away', async () => {
+  const place = join(project.home, 'tmp')
+  mkdirSync(place)
+  const terminal = new PtyChat(['try'], project.directory, { ...env(), TMPDIR: place }, 80, 40)
+  open.push(terminal)
+  await terminal.until((screen) => screen.isAlternate && screen.visible.includes('y once'))
+  expect(readdirSync(place)).toHaveLength(1)
+  process.kill(terminal.pid, 'SIGHUP')
+  await terminal.ended()
+  expect(readdirSync(place)).toEqual([])
 })
 
 it('cordon alone says where the project stands', async () => {

@@ -36,7 +36,9 @@ const UNAVAILABLE = '14'
 const END_STREAM = constants.NGHTTP2_FLAG_END_STREAM
 
 export function serveHttp2(passage: Passage, socket: Duplex, tunnel: Tunnel): void {
-  if (socket.destroyed) return
+  if (socket.destroyed || socket.readableEnded) return void socket.destroy()
+  // From here on the session reads: an end that is still told here came before, and the session would wait for a client that has left.
+  socket.once('end', () => socket.destroy())
   const client = performServerHandshake(socket, {
     settings: { enablePush: false, maxConcurrentStreams: MAX_STREAMS },
     maxSessionMemory: MAX_MEMORY,
@@ -52,7 +54,11 @@ export function serveHttp2(passage: Passage, socket: Duplex, tunnel: Tunnel): vo
       stream.destroy(),
     )
   })
-  client.setTimeout(passage.limits.idleMilliseconds, () => client.destroy())
+  client.setTimeout(passage.limits.idleMilliseconds, () => {
+    client.destroy()
+    // A session that still has something to write would wait for a client that takes nothing.
+    socket.destroy()
+  })
   const drop = () => host?.destroy()
   client.once('close', drop)
   socket.once('close', drop)

@@ -164,6 +164,8 @@ function endTls(call: TunnelCall, socket: Socket, admission: Admission, hello: C
     secureContext: call.ca.contextFor(target.host),
     ...(protocol !== undefined && { ALPNProtocols: [protocol] }),
   })
+  // With HTTP/2 inside, the connection below would sometimes stay when its client is gone.
+  tls.once('close', () => socket.destroy())
   const raw = carriesRaw(passage, admission)
   if (protocol !== 'h2' && !raw) tls.once('close', passage.agent.dialAhead(admission.route))
   let problem = 'it went away'

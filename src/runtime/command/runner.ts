@@ -308,6 +308,11 @@ export class CommandRunner {
     }
   }
 
+  /** Tells how far a long look for secrets is: how many folders, and null at its end. */
+  watchLooks(watch: (folders: number | null) => void): void {
+    this.#hidden.tree.watch = watch
+  }
+
   /** Ends the session; the index of secrets is kept for the next one. */
   async close(): Promise<void> {
     await this.#network?.close()
@@ -333,7 +338,7 @@ export class CommandRunner {
 
   /** The first part of a plan, with the way to the rest: a look for the secrets and the protected paths. */
   #prepare(request: RunRequest, door: DoorSettings | null, arrangement: Arrangement | null): Preparing {
-    const { sandbox } = this.#loaded
+    const { sandbox, root, standsFor } = this.#loaded
     const applied = this.#bundles(request)
     const furnished = furnish(applied, { home: this.#machine.home, registries: this.#loaded.registries })
     const shown = door ? [...furnished.reads, door.directory] : furnished.reads
@@ -350,6 +355,7 @@ export class CommandRunner {
       reads,
       writes,
       scratch: shows ? this.#privateOwn() : [],
+      aliases: standsFor === undefined ? [] : [{ path: standsFor, target: root }],
       standIns: shows ? [...(door?.standIns ?? []), ...this.#nameSettings()] : [],
       unixSockets: (door?.sockets.length ?? 0) > 0,
     }

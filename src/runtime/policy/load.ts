@@ -41,6 +41,8 @@ export interface LoadRequest {
 
 /** The policy that holds in a project. */
 export interface LoadedPolicy extends Compiled {
+  /** The project whose place the root takes, for a session with a directory of its own (F7): commands find the root by that name too. */
+  readonly standsFor?: string
   readonly root: string
   readonly manifestPath: string
   /** Whether the project's own manifest is in it: that takes effect only once it is signed (M3). */

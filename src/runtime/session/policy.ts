@@ -141,6 +141,7 @@ export function movedPolicy(base: LoadedPolicy, directory: string): LoadedPolicy
   return {
     ...base,
     root: directory,
+    standsFor: root,
     policy: {
       ...policy,
       root: directory,

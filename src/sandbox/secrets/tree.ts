@@ -55,6 +55,8 @@ export interface RefreshCount {
   readonly quiet: boolean
 }
 
+const WATCHED_FOLDERS = 500
+
 /** Every folder below some roots. Nothing is skipped, and there is no limit of depth or time. */
 export class SecretTree {
   readonly roots: readonly string[]
@@ -64,6 +66,9 @@ export class SecretTree {
   /** Folders to be read again in any case: not settled, or not readable. */
   readonly #restless = new Set<string>()
   #readSinceAdopted = 0
+  /** Told from time to time how many folders a refresh has read, and null when it is done after that. */
+  watch: ((folders: number | null) => void) | null = null
+  #readNow = 0
   /** Folders that have something to say, so that questions do not scan the whole map. */
   readonly #notable = new Set<string>()
 
@@ -94,6 +99,8 @@ export class SecretTree {
     }
     for (const root of this.roots) if (!this.#folders.has(root)) read += this.#read(root)
     this.#readSinceAdopted += read
+    if (this.#readNow >= WATCHED_FOLDERS) this.watch?.(null)
+    this.#readNow = 0
     this.#clock.openInIdleTime()
     return { folders: this.#folders.size, read, quiet }
   }
@@ -149,6 +156,7 @@ export class SecretTree {
       const before = this.#folders.get(path)
       const folder = readFolder(path, this.#shapeOf)
       read++
+      if (++this.#readNow % WATCHED_FOLDERS === 0) this.watch?.(this.#readNow)
       if (folder === null) {
         this.#drop(path)
         continue

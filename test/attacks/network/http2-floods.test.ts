@@ -147,6 +147,23 @@ it('pings and settings that are never waited for', async () => {
   socket.destroy()
 })
 
+it('clients that leave right after their handshake leave nothing open', async () => {
+  const limits = { idleMilliseconds: 300, headMilliseconds: 300 }
+  const opened = await world.open({ allowed: hosts(HOST) }, { limits })
+  port = opened.port
+  const leave = async (say: Buffer | null) => {
+    const socket = await open()
+    if (say) socket.write(say)
+    socket.destroy()
+  }
+  const greeting = Buffer.concat([PREFACE, frame(SETTINGS, 0, 0, Buffer.alloc(0))])
+  await Promise.all(Array.from({ length: 60 }, (_, at) => leave([null, PREFACE, greeting][at % 3]!)))
+  for (let look = 0; look < 500 && opened.door.stats().open > 0; look++)
+    await new Promise((done) => setTimeout(done, 20))
+  expect(opened.door.stats().open).toBe(0)
+  await servesOthers()
+})
+
 it('the secret comes in by no name, hint or trailer of an answer', async () => {
   answer = (stream, authorization) => {
     const value = authorization.replace('Bearer ', '')

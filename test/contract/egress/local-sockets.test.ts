@@ -36,14 +36,19 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-async function inside(command: string, domains: readonly string[], denied: readonly string[] = []): Promise<string> {
+async function inside(
+  command: string,
+  domains: readonly string[],
+  denied: readonly string[] = [],
+  machine = session.machine,
+): Promise<string> {
   const object = {
     schema_version: 1,
     permission: { mode: 'auto' },
     security: { command_substitution: true, deny_domains: [...denied] },
     capabilities: { allow: { commands: { default_domains: [...domains] } } },
   }
-  const cordon = await session.open({ manifest: { object } })
+  const cordon = await session.open({ manifest: { object }, machine })
   return resultText(await cordon.openSession().call('bash', { command }))
 }
 
@@ -71,6 +76,23 @@ describe('a unix socket that is granted', () => {
     symlinkSync(path, link)
     const text = await inside(`${say(path)}\n${say(link)}`, [`unix:${link}`])
     expect(text.match(/agent\.sock got 5/g)).toHaveLength(2)
+  })
+})
+
+describe('variables that lead to a granted socket', () => {
+  it.each([
+    ['SSH_AUTH_SOCK', (path: string) => path],
+    ['DOCKER_HOST', (path: string) => `unix://${path}`],
+    ['CONTAINER_HOST', (path: string) => `unix://${path}`],
+    ['PGHOST', (path: string) => path.replace(/\/[^/]+$/, '')],
+  ])('%s is there, and one that leads elsewhere is not', async (name, value) => {
+    const [path, other] = [await serve('named.sock'), join(folder, 'else', 'other.sock')]
+    const look = async (at: string) => {
+      const machine = { ...session.machine, env: { ...session.machine.env, [name]: value(at) } }
+      return inside(`echo "[$${name}]"`, [`unix:${path}`], [], machine)
+    }
+    expect(await look(path)).toContain(`[${value(path)}]`)
+    expect(await look(other)).toContain('[]')
   })
 })
 
@@ -104,6 +126,33 @@ describe('attacks', () => {
   it.each([['*'], ['unix:FOLDER/denied.sock']])('is closed by the denial %s', async (denial) => {
     const path = await serve('denied.sock')
     expect(await inside(say(path), [`unix:${path}`], [denial.replace('FOLDER', folder)])).not.toContain('got')
+  })
+
+  it('descriptors that are sent along go nowhere, and abstract sockets of the machine are not there', async () => {
+    const path = await serve('granted.sock')
+    const name = `cordon-test-${process.pid}`
+    const abstract = createServer((socket) => socket.end('abstract got it'))
+    servers.push(abstract)
+    await new Promise<void>((resolve) => abstract.listen(`\0${name}`, resolve))
+    const text = await inside(
+      `python3 - <<'E'
+import os, socket, array
+s = socket.socket(socket.AF_UNIX); s.connect(${JSON.stringify(path)})
+r, w = os.pipe()
+s.sendmsg([b'hello'], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array('i', [w]))]); os.close(w)
+s.shutdown(socket.SHUT_WR); print(s.recv(99).decode())
+print('pipe ends', os.read(r, 1))
+a = socket.socket(socket.AF_UNIX)
+try: a.connect('\\0${name}'); print(a.recv(99).decode())
+except OSError as error: print('refused', error.errno)
+E`,
+      [`unix:${path}`],
+    )
+    expect(text).toContain('granted.sock got 5')
+    // Nobody holds the other end: it was not taken along.
+    expect(text).toContain("pipe ends b''")
+    expect(text).toContain('refused')
+    expect(text).not.toContain('abstract got')
   })
 
   it('without a grant there are no unix sockets at all', async () => {

@@ -138,12 +138,25 @@ for bad in [b'', b'x', query('a.b')[:14], b'\\xff' * 40, query('a' * 63 + '.b'),
     udp(bad)
 u.settimeout(2)
 print('still', udp(query('api.example.org'))[-4:].hex())
+def tcp(*parts):
+    t = socket.create_connection(('127.0.0.1', 53)); t.settimeout(1)
+    try:
+        for part in parts: t.sendall(part)
+        return t.recv(2000)
+    except OSError: return b''
+q = query('api.example.org'); framed = struct.pack('>H', len(q)) + q
+print('lengths', [len(tcp(struct.pack('>H', n) + q)) for n in (0, 5, 65535)])
+print('cut', tcp(framed[:1], framed[1:9], framed[9:])[-4:].hex(), 'two', len(tcp(framed + framed)) >= len(framed) + 16)
+mixed = query('aPi.ExAmPlE.oRg'); print('as asked', mixed[12:] in udp(mixed))
 E`
     const text = await inside(ask, GRANTED)
     expect(text).toContain('tcp 7f400001')
     expect(text).toContain('udp 7f400001')
     expect(text).toContain('aaaa 0 txt 3')
     expect(text).toContain('still 7f400001')
+    expect(text).toContain('lengths [0, 0, 0]')
+    expect(text).toContain('cut 7f400001 two True')
+    expect(text).toContain('as asked True')
     expect(resolved).toEqual([])
   })
 })

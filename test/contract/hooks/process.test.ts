@@ -162,6 +162,28 @@ describe('the rewrite', () => {
     return { code: ran.status, out: ran.stdout, err: ran.stderr }
   }
 
+  it('carries the yes of a host’s dialog to that very command, once', () => {
+    const input = JSON.stringify({
+      ...JSON.parse(call('Bash', { command: 'cat .env' })),
+      permission_mode: 'default',
+    })
+    const asked = () =>
+      JSON.parse(cordon(['hook', 'claude-code', '--root', project], input).out).hookSpecificOutput as {
+        permissionDecision: string
+        updatedInput: { command: string }
+      }
+    const { permissionDecision, updatedInput } = asked()
+    expect(permissionDecision).toBe('ask')
+    expect(run(updatedInput.command)).toMatchObject({ code: 0, out: 'TOKEN=hunter2\n' })
+    // Without a yes the file is a mask.
+    const refused = { out: '' }
+    expect(run(updatedInput.command)).toMatchObject(refused)
+    const again = asked().updatedInput.command
+    expect(run(again.replace('.env', './.env'))).toMatchObject(refused)
+    expect(run(again.replace(/\.[0-9a-f]{8} /, ' '))).toMatchObject(refused)
+    expect(run(again)).toMatchObject({ code: 0, out: 'TOKEN=hunter2\n' })
+  })
+
   it('runs the command with its streams and its exit code', () => {
     expect(run(`echo in | ${rewritten("cat; printf '%s' \"it's\"; exit 7")}`)).toMatchObject({
       code: 7,

@@ -421,6 +421,15 @@ describe('a directory of its own', () => {
     expect(resultText(await session.call('read', { path: 'new.txt' }))).toBe('n')
     expect((await session.call('read', { path: 'a.txt' })).status).toBe('failed')
     expect(resultText(await session.call('bash', { command: `ls; ls ${world.root}; true` }))).not.toContain('a.txt')
+    // The project's own name leads there too, for programs that nobody reads as well.
+    const said = `python3 -c "print(open('${world.root}/new.txt').read()); open('${world.root}/made.txt', 'w')"; cd ${world.root} && pwd; ls`
+    expect(resultText(await session.call('bash', { command: said })).split('\n')).toEqual([
+      'n',
+      world.root,
+      'made.txt',
+      'new.txt',
+    ])
+    expect(existsSync(join(world.root, 'made.txt'))).toBe(false)
     await session.close()
     const again = cordon.openSession({ id: 'mine', sandbox: 'own' })
     expect(resultText(await again.call('read', { path: 'new.txt' }))).toBe('n')

@@ -59,6 +59,7 @@ option-writes-file | find . -fprintf x %p
 option-writes-file | find . -fls x
 option-writes-file | find . -name x -fprint0 y
 read:/ | find / -name id_rsa
+read:/etc | find -f /etc -- -name x
 option-reads-list | find -files0-from /etc/x
 option-runs-program | rg --pre ./e x
 option-runs-program | rg --pre=./e x

@@ -24,6 +24,7 @@ import type { LoadedPolicy } from '../../../runtime/policy/load.ts'
 import { loadWarnings } from '../../../runtime/policy/start-notes.ts'
 import { machineFiles } from '../../../system/files.ts'
 import { type Machine, thisMachine } from '../../../system/machine.ts'
+import { monotonicMs } from '../../../system/monotonic.ts'
 import { leaveStreamsAlone } from '../../terminal/passed-streams.ts'
 import { isTerminalDevice, paint, resetTerminal, type Terminal, visible } from '../../terminal/terminal.ts'
 import { type Arguments, parseArguments, textFlag } from '../arguments.ts'
@@ -77,8 +78,17 @@ export async function runCommand({ terminal, args, command: given, endBy }: RunC
     told.add(line)
   }
   const questions = asks ? await openQuestions(loaded, machine, tell) : null
-  const open = () =>
-    openRunner(loaded, machine, machineFiles, backend, questions ? { ask: (one) => questions.askHost(one) } : {})
+  const open = () => {
+    const runner = openRunner(
+      loaded,
+      machine,
+      machineFiles,
+      backend,
+      questions ? { ask: (one) => questions.askHost(one) } : {},
+    )
+    if (interactive && isTerminalDevice(2) && !args.flags.quiet) runner.watchLooks(lookProgress(terminal))
+    return runner
+  }
   const requestOf = (): RunRequest => ({
     argv: command,
     cwd: machineFiles.canonical(machine.cwd),
@@ -189,6 +199,22 @@ async function isSignedAgain(
   if (drift === null) return false
   const { offerRegistries } = await import('./sign.ts')
   return offerRegistries(terminal, args, drift)
+}
+
+/** Above this a person wonders what it does. */
+const LONG_LOOK_MS = 1000
+
+/** One line about the first look through a large tree, gone when it is done. */
+function lookProgress(terminal: Terminal): (folders: number | null) => void {
+  const started = monotonicMs()
+  let shown = false
+  return (folders) => {
+    if (folders === null ? !shown : monotonicMs() - started < LONG_LOOK_MS) return
+    shown = folders !== null
+    terminal.err(
+      folders === null ? '\r\x1b[K' : `\rcordon: looking for secrets, ${folders.toLocaleString('en')} folders so far`,
+    )
+  }
 }
 
 function timeoutOf(args: Arguments): number {

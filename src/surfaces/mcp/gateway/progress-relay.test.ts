@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest'
 import { ProgressRelay } from './progress-relay.ts'
 
-it('tells the first, few in between, and always the last', () => {
+it('tells the first ten, few after them, and always the last', () => {
   vi.useFakeTimers()
   try {
     const told: unknown[] = []
@@ -10,15 +10,37 @@ it('tells the first, few in between, and always the last', () => {
       () => Date.now(),
     )
     for (let progress = 1; progress <= 50; progress++) relay.take({ progress })
-    expect(told).toEqual([1])
+    const first = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
+    expect(told).toEqual(first)
     vi.advanceTimersByTime(100)
-    expect(told).toEqual([1, 50])
+    expect(told).toEqual([...first, 50])
     relay.take({ progress: 51 })
     relay.take({ progress: 52 })
     relay.end()
-    expect(told).toEqual([1, 50, 52])
+    expect(told).toEqual([...first, 50, 52])
     vi.advanceTimersByTime(1000)
-    expect(told).toEqual([1, 50, 52])
+    expect(told).toEqual([...first, 50, 52])
+  } finally {
+    vi.useRealTimers()
+  }
+})
+
+it('a server that never stops telling is heard ten times a second', () => {
+  vi.useFakeTimers()
+  try {
+    let told = 0
+    const relay = new ProgressRelay(
+      () => {
+        told++
+      },
+      () => Date.now(),
+    )
+    for (let at = 0; at < 1000; at++) {
+      relay.take({ progress: at })
+      vi.advanceTimersByTime(10)
+    }
+    expect(told).toBeGreaterThanOrEqual(109)
+    expect(told).toBeLessThanOrEqual(112)
   } finally {
     vi.useRealTimers()
   }

@@ -1,0 +1,24 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { SecretTree } from './tree.ts'
+
+let root: string
+beforeEach(() => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), 'cordon-tree-')))
+})
+afterEach(() => rmSync(root, { recursive: true, force: true }))
+
+it('tells how far the first look through a large tree is, and when it is done; a look at what is known says nothing', () => {
+  for (let index = 0; index < 1100; index++) mkdirSync(join(root, String(index)))
+  const tree = new SecretTree([root])
+  const told: (number | null)[] = []
+  tree.watch = (folders) => told.push(folders)
+  tree.refresh()
+  expect(told).toEqual([500, 1000, null])
+  mkdirSync(join(root, 'new'))
+  tree.refresh()
+  expect(told).toHaveLength(3)
+  tree.close()
+})
