@@ -78,7 +78,7 @@ export const TESTED_ROWS: readonly TestedRow[] = [
   tested('components.*.storage', COMPONENT, ['session']),
   tested('components.*.memory', COMPONENT, ['session'], 'memoryBytes'),
   tested('audit.max_bytes', OWN, ['session', 'mcp', 'hook', 'run']),
-  tested('audit.arguments', CUSTOM, ['session', 'mcp', 'hook', 'run']),
+  tested('audit.arguments', 'test/e2e/run-record.test.ts', ['session', 'mcp', 'hook', 'run']),
   ...['enabled', 'timeout', 'max_output_bytes', 'env_vars'].map((field) => tested(`tools.*.${field}`, OWN, TALK)),
   tested('tools.*.require_confirmation', CUSTOM, TALK),
   tested('tools.*.domains', OWN, TALK),
