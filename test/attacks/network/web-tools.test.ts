@@ -56,7 +56,9 @@ describe('attacks', () => {
 
   it('one entry that lists POST says nothing about DELETE', async () => {
     const session = await open('contained', [{ host: origin, methods: ['GET', 'POST'] }])
-    expect(await session.call('http', { url: url(), method: 'DELETE', body: 'x' })).not.toMatchObject({ status: 'done' })
+    expect(await session.call('http', { url: url(), method: 'DELETE', body: 'x' })).not.toMatchObject({
+      status: 'done',
+    })
     expect(seen).toEqual([])
   })
 })
