@@ -90,6 +90,7 @@ export const pureFiles: readonly string[] = [
   'sandbox/bwrap/steps.ts',
   'system/fault-codes.ts',
   'sandbox/bwrap/orders.ts',
+  'sandbox/bwrap/probe-limits.ts',
   'egress/credentials/aws-scope.ts',
   'egress/credentials/foreign-credential.ts',
   'egress/credentials/secret-forms.ts',
