@@ -77,6 +77,7 @@ export const pureFiles: readonly string[] = [
   'sandbox/bwrap/clipboard-filter.ts',
   'sandbox/bwrap/seccomp.ts',
   'sandbox/seatbelt/profile.ts',
+  'sandbox/seatbelt/kernel-refusal.ts',
   'audit/event.ts',
   'egress/rules.ts',
   'egress/event.ts',
