@@ -281,6 +281,24 @@ const errors: readonly { name: string; text: string; errors: string[]; suggestio
     note: '',
   },
   {
+    name: 'login to a host without its port',
+    text: '[[secrets]]\nname = "A"\nsource = "env:A"\nhosts = ["db.example.org:5432", "db.example.org"]\nlogin = "postgres"\n',
+    errors: ['5:33 refused-grant secrets[0].hosts[1]'],
+    note: 'the port says where the protocol is spoken',
+  },
+  {
+    name: 'login beside a header',
+    text: '[[secrets]]\nname = "A"\nsource = "env:A"\nhosts = ["db.example.org:6379"]\nlogin = "redis"\nheader = "x-key"\n',
+    errors: ['2:1 refused-grant secrets[0]'],
+    note: 'a login is no request of HTTP',
+  },
+  {
+    name: 'login of an unknown database',
+    text: '[[secrets]]\nname = "A"\nsource = "env:A"\nhosts = ["db.example.org:3306"]\nlogin = "mysql"\n',
+    errors: ['6:9 bad-value secrets[0].login'],
+    note: '',
+  },
+  {
     name: 'wildcard directory',
     text: '[capabilities.allow]\nadditional_directories = ["~/*"]\n',
     errors: ['3:27 bad-path capabilities.allow.additional_directories[0]'],

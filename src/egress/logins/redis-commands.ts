@@ -2,14 +2,101 @@
 
 export type ReadCommand = { readonly words: readonly string[]; readonly used: number } | { readonly problem: string }
 
-/** Before a login nobody has more to say. */
-const LONGEST = 64 * 1024
-const MOST_WORDS = 1_024
+/** A login has no more to say. */
+const LONGEST = 16 * 1024
+const MOST_WORDS = 10
+/** A kind, nine digits and the end. */
+const LONGEST_HEAD = 12
 
 /** The first command of what came; null while it is not whole. */
 export function readCommand(bytes: Buffer): ReadCommand | null {
   const read = bytes[0] === 0x2a ? readList(bytes) : readLine(bytes)
-  return read === null && bytes.length > LONGEST ? { problem: 'a command of more than 64 KB before the login' } : read
+  return read === null && bytes.length > LONGEST ? { problem: 'a line or a login of more than 16 KB' } : read
+}
+
+/**
+ * What a client says, command by command for as long as it speaks. Those named in `wanted` are read whole, and what `exchange`
+ * makes of them goes on; the others go on as they are, however long, in the frames in which the server reads them. Throws what
+ * `refuse` makes of a text that is none.
+ */
+export function commandsThrough(
+  wanted: ReadonlySet<string>,
+  exchange: (words: readonly string[]) => Buffer | null,
+  refuse: (problem: string) => Error,
+): (chunk: Buffer) => Buffer {
+  const longest = Math.max(...[...wanted].map((name) => name.length))
+  let waiting: Buffer = Buffer.alloc(0)
+  /** Of the command that goes on: words, and bytes of one of them, that are still to come. */
+  let words = 0
+  let bytes = 0
+
+  /** How much of it goes on as it is, nothing while that is not known; null for the start of a login. */
+  function passing(from: Buffer): number | null {
+    if (bytes > 0) {
+      const some = Math.min(bytes, from.length)
+      bytes -= some
+      return some
+    }
+    if (words > 0) {
+      const head = headAt(from, 0, '$')
+      if (head === null) return 0
+      words--
+      bytes = head.number + 2
+      return head.end
+    }
+    if (from[0] !== 0x2a) return lineLength(from)
+    const head = headAt(from, 0, '*')
+    if (head === null) return 0
+    const first = head.number === 0 ? null : headAt(from, head.end, '$')
+    if (head.number > 0 && first === null) return 0
+    if (first !== null && first.number <= longest) {
+      if (from.length < first.end + first.number) return 0
+      if (wanted.has(from.toString('latin1', first.end, first.end + first.number).toUpperCase())) return null
+    }
+    words = head.number
+    return head.end
+  }
+
+  /** Lines are short, so each is read whole. */
+  function lineLength(from: Buffer): number | null {
+    const read = readCommand(from)
+    if (read === null) return 0
+    if ('problem' in read) throw refuse(read.problem)
+    return wanted.has(read.words[0]?.toUpperCase() ?? '') ? null : read.used
+  }
+
+  function headAt(from: Buffer, at: number, kind: '*' | '$'): { readonly number: number; readonly end: number } | null {
+    const end = from.indexOf('\r\n', at, 'latin1')
+    if (end < 0 && from.length - at < LONGEST_HEAD) return null
+    const text = end < 0 ? '' : from.toString('latin1', at, Math.min(end, at + LONGEST_HEAD))
+    const number = text.startsWith(kind) ? numberOf(text.slice(1)) : null
+    if (number === null) throw refuse('a length that is none')
+    return { number, end: end + 2 }
+  }
+
+  return (chunk) => {
+    const given = waiting.length === 0 ? chunk : Buffer.concat([waiting, chunk])
+    const out: Buffer[] = []
+    let from = 0
+    let at = 0
+    while (at < given.length) {
+      const length = passing(given.subarray(at))
+      if (length === 0) break
+      if (length !== null) {
+        at += length
+        continue
+      }
+      const read = readCommand(given.subarray(at))
+      if (read === null) break
+      if ('problem' in read) throw refuse(read.problem)
+      out.push(given.subarray(from, at), exchange(read.words) ?? given.subarray(at, at + read.used))
+      at += read.used
+      from = at
+    }
+    out.push(given.subarray(from, at))
+    waiting = given.subarray(at)
+    return Buffer.concat(out)
+  }
 }
 
 function readList(bytes: Buffer): ReadCommand | null {

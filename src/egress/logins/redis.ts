@@ -3,7 +3,7 @@
 import { Transform } from 'node:stream'
 import { quote } from '../../hosts/host.ts'
 import { type LoginCall, LoginRefused, type LoginWire } from './login-wire.ts'
-import { readCommand, writeCommand } from './redis-commands.ts'
+import { commandsThrough, writeCommand } from './redis-commands.ts'
 import { peekByte } from './take-bytes.ts'
 
 const TLS_RECORD = 0x16
@@ -21,33 +21,18 @@ export const redis: LoginWire = {
     Buffer.from(`-ERR refused by Cordon (${code}): ${message.replace(/[\r\n]/g, ' ')}\r\n`),
 }
 
-/** The client's commands, one by one until it is logged in; after that its bytes. */
+/** The client's commands: every login among them, the first and any later one, is made with the password or not at all. */
 function loginWords({ login, subject }: LoginCall, isPrivate: boolean): { transform: Transform; used: () => boolean } {
-  let waiting: Buffer = Buffer.alloc(0)
-  let done = false
+  let used = false
 
-  function take(chunk: Buffer): Buffer {
-    if (done) return chunk
-    waiting = waiting.length === 0 ? chunk : Buffer.concat([waiting, chunk])
-    const out: Buffer[] = []
-    while (!done && waiting.length > 0) {
-      const read = readCommand(waiting)
-      if (read === null) break
-      if ('problem' in read)
-        throw new LoginRefused('secret-unread', `only Redis is spoken to ${subject}: ${read.problem}`)
-      out.push(exchanged(read.words) ?? waiting.subarray(0, read.used))
-      waiting = waiting.subarray(read.used)
-    }
-    if (done) {
-      out.push(waiting)
-      waiting = Buffer.alloc(0)
-    }
-    return Buffer.concat(out)
+  function unread(problem: string): LoginRefused {
+    return new LoginRefused('secret-unread', `only Redis is spoken to ${subject}: ${problem}`)
   }
 
   /** A login with the password in it; null for any other command. */
   function exchanged(words: readonly string[]): Buffer | null {
     const at = passwordAt(words)
+    if (at === 'unclear') throw unread('a login that could be read in more than one way')
     if (at === null) return null
     if (words[at] !== login.placeholder)
       throw new LoginRefused(
@@ -56,10 +41,11 @@ function loginWords({ login, subject }: LoginCall, isPrivate: boolean): { transf
       )
     if (!isPrivate)
       throw new LoginRefused('secret-insecure', `the password for ${quote(subject)} does not go out without TLS`)
-    done = true
+    used = true
     return writeCommand(words.with(at, login.value))
   }
 
+  const take = commandsThrough(LOGINS, exchanged, unread)
   const transform = new Transform({
     transform(chunk: Buffer, _encoding, then) {
       try {
@@ -69,14 +55,23 @@ function loginWords({ login, subject }: LoginCall, isPrivate: boolean): { transf
       }
     },
   })
-  return { transform, used: () => done }
+  return { transform, used: () => used }
 }
 
-/** `AUTH [user] password`, and `HELLO version AUTH user password …`. */
-function passwordAt(words: readonly string[]): number | null {
-  const name = words[0]?.toUpperCase()
-  if (name === 'AUTH') return words.length - 1
-  if (name !== 'HELLO') return null
-  const at = words.findIndex((word, index) => index > 0 && word.toUpperCase() === 'AUTH')
-  return at < 0 ? null : Math.min(at + 2, words.length - 1)
+const LOGINS: ReadonlySet<string> = new Set(['AUTH', 'HELLO'])
+
+/** Where the password is in `AUTH [user] password` and `HELLO [version [AUTH user password] [SETNAME name]]`. */
+function passwordAt(words: readonly string[]): number | 'unclear' | null {
+  if (words[0]?.toUpperCase() === 'AUTH') return words.length === 2 || words.length === 3 ? words.length - 1 : 'unclear'
+  let found: number | null = null
+  for (let at = 2; at < words.length; ) {
+    const option = words[at]!.toUpperCase()
+    // The server takes the last of several.
+    if (option === 'AUTH' && found === null && at + 2 < words.length) {
+      found = at + 2
+      at += 3
+    } else if (option === 'SETNAME' && at + 1 < words.length) at += 2
+    else return 'unclear'
+  }
+  return found
 }

@@ -1,11 +1,14 @@
 /** Unix sockets of the machine that a manifest names: connected by Cordon at the same path, and no other socket with them. */
 
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { resultText } from '../../../src/runtime/session/tool-result.ts'
+import { asUser, usersToTest } from '../../attacks/sandbox/fixture.ts'
 import { openSessionWorld, type SessionWorld } from '../session/session-world.ts'
 
 let session: SessionWorld
@@ -164,5 +167,16 @@ E`,
     const path = await serve('here.sock')
     const never = join(folder, 'never.sock')
     expect(await inside(`${say(path)}\n${say(never)}`, [`unix:${path}`, `unix:${never}`])).toMatch(/got 5\s+refused 2/)
+  })
+})
+
+describe.each(usersToTest().filter(({ uid }) => uid !== 0))('as an $name', (user) => {
+  const driver = fileURLToPath(new URL('./sockets-inside.ts', import.meta.url))
+  it.each([
+    ['granted', /granted\.sock answers\s+refused other\.sock/],
+    ['none', /^(?![\s\S]*answers)[\s\S]*(?:refused|not permitted)/],
+  ])('with the grant "%s" a command reaches that and no more', (grant, expected) => {
+    const [program, ...args] = asUser(user, [process.execPath, driver, grant])
+    expect(execFileSync(program!, args, { encoding: 'utf8', env: { PATH: process.env.PATH } })).toMatch(expected)
   })
 })

@@ -150,6 +150,19 @@ interface Row {
   readonly expect: RegExp
 }
 
+/** Logs in to Redis and says more on the same connection. */
+const redisTalk = (...commands: readonly (readonly string[])[]) => `python3 - <<'E'
+import os, socket
+s = socket.create_connection(('cache.example.org', 6380)); s.settimeout(5)
+for words in [['AUTH', 'PLACEHOLDER']] + ${JSON.stringify(commands)}:
+  words = [w.replace('PLACEHOLDER', os.environ['REDISCLI_AUTH']) for w in words]
+  s.sendall(('*%d\\r\\n' % len(words) + ''.join('$%d\\r\\n%s\\r\\n' % (len(w), w) for w in words)).encode())
+  try: got = s.recv(65536)
+  except OSError: got = b''
+  print(got.decode() or 'closed')
+  if not got: break
+E`
+
 const psql = 'psql -X -h db.example.org -U app -d postgres -At -c'
 const rows: readonly Row[] = [
   { client: 'psql', there: POSTGRES !== null, command: `${psql} 'select 6*7'`, expect: /^42$/m },
@@ -208,6 +221,28 @@ const rows: readonly Row[] = [
     there: existsSync(REDIS),
     command: 'REDISCLI_AUTH=theirs redis-cli -h cache.example.org -p 6380 ping',
     expect: /secret-foreign/,
+  },
+  ...[
+    ['after the login', ['AUTH', 'theirs']],
+    ['in a later HELLO', ['HELLO', '3', 'AUTH', 'default', 'theirs']],
+    ['behind the placeholder', ['HELLO', '3', 'AUTH', 'default', 'PLACEHOLDER', 'AUTH', 'default', 'theirs']],
+    ['under a name', ['HELLO', '3', 'SETNAME', 'AUTH', 'AUTH', 'PLACEHOLDER', 'theirs']],
+  ].map(([how, words]) => ({
+    client: `attack: another password for Redis ${how as string}`,
+    there: existsSync(REDIS),
+    command: redisTalk(['PING'], words as string[], ['PING']),
+    expect: /^(?![\s\S]*PONG[\s\S]*PONG)[\s\S]*PONG[\s\S]*refused by Cordon \(secret-(?:foreign|unread)\)/,
+  })),
+  {
+    client: 'control: the placeholder for Redis again, and in a HELLO with a name',
+    there: existsSync(REDIS),
+    command: redisTalk(
+      ['AUTH', 'PLACEHOLDER'],
+      ['HELLO', '2', 'AUTH', 'default', 'PLACEHOLDER', 'SETNAME', 'AUTH'],
+      ['CLIENT', 'GETNAME'],
+      ['PING'],
+    ),
+    expect: /OK[\s\S]*OK[\s\S]*AUTH[\s\S]*PONG/,
   },
   {
     client: 'redis-cli, logged in outside, with 3 MB',
