@@ -82,7 +82,9 @@ static int find_source(const struct call *c, int at, uint64_t path, int flags, s
   static char text[PATH_MAX];
   if (copy_text(c, path, text, sizeof text)) return -1;
   if (text[0] == 0 && (flags & AT_EMPTY_PATH)) return find_object(c, at, s);
-  return find_spot(c, at, text, flags & AT_SYMLINK_FOLLOW, s);
+  /* A slash behind a link follows it. */
+  size_t length = strlen(text);
+  return find_spot(c, at, text, (flags & AT_SYMLINK_FOLLOW) || (length > 0 && text[length - 1] == '/'), s);
 }
 
 static int link_source(const struct spot *from, const struct spot *to) {
@@ -95,8 +97,8 @@ static int link_source(const struct spot *from, const struct spot *to) {
 void answer_link(const struct call *c, int from_at, uint64_t from_path, int to_at, uint64_t to_path, int flags) {
   static struct spot from, to;
   if ((flags & ~(AT_EMPTY_PATH | AT_SYMLINK_FOLLOW)) || find_source(c, from_at, from_path, flags, &from)) return let_go_on(c);
-  /* The kernel looks at the source first. */
-  if (strchr(from.name, '/')) let_go_on(c);
+  /* The kernel looks at the source first. A directory it refuses at the very end, and the wall would have another word before that. */
+  if (strchr(from.name, '/') && !(from.is_there && S_ISDIR(from.about.st_mode))) let_go_on(c);
   else if (!from.is_there) answer(c, ENOENT);
   else if (find_new(c, to_at, to_path, &to) == 0) {
     /* By a second name a protected file could be written. */
@@ -196,6 +198,12 @@ static void rename_spot(const struct call *c, struct spot *from, struct spot *to
   answer(c, 0);
 }
 
+/* The kernel compares the mounts of the two folders before it looks at the names in them. */
+static int are_mounts_apart(const struct spot *from, const struct spot *to) {
+  if (from->parent < 0 || to->parent < 0) return 0;
+  return from->folder_mount && to->folder_mount && from->folder_mount != to->folder_mount;
+}
+
 void answer_rename(const struct call *c, int from_at, uint64_t from_path, int to_at, uint64_t to_path, unsigned flags) {
   static struct spot from, to;
   static char from_text[PATH_MAX], to_text[PATH_MAX];
@@ -203,7 +211,10 @@ void answer_rename(const struct call *c, int from_at, uint64_t from_path, int to
   if ((flags & ~(RENAME_NOREPLACE | RENAME_EXCHANGE | RENAME_WHITEOUT)) || ((flags & RENAME_EXCHANGE) && flags != RENAME_EXCHANGE)) return let_go_on(c);
   if (find_spot(c, from_at, from_text, 0, &from)) return not_found(c);
   if (find_spot(c, to_at, to_text, 0, &to)) not_found(c);
-  else if (is_ours(&from) && !from.is_there && !is_dot(&from) && !is_dot(&to) && !(flags & RENAME_WHITEOUT)) {
+  else if (are_mounts_apart(&from, &to) && !(flags & RENAME_WHITEOUT)) {
+    answer(c, EXDEV);
+    leave_spot(&to);
+  } else if (is_ours(&from) && !from.is_there && !is_dot(&from) && !is_dot(&to) && !(flags & RENAME_WHITEOUT)) {
     answer(c, ENOENT);
     leave_spot(&to);
   } else {

@@ -22,6 +22,7 @@ const paths: readonly [path: string, kind: string | null, note: string][] = [
   ['/home/u/.config/cordon/keys/a', 'cordon', 'keys'],
   ['/home/u/.local/state/cordon/audit/x.jsonl', 'cordon', 'audit'],
   ['/home/u/.config/cordonbleu', null, 'another name'],
+  ['/home/u/p/src/.DS_Store', null, 'Finder writes it whenever a folder is looked at; nothing runs it'],
   ['/home/u/p/.git', 'git', 'the repository itself: rm, mv, or a pointer written in its place'],
   ['/home/u/p/.git/hooks', 'git', ''],
   ['/home/u/p/.git/hooks/pre-commit', 'git', ''],

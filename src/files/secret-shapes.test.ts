@@ -17,6 +17,7 @@ const shapes: readonly [path: string, shape: string | null, note: string][] = [
   ['/p/.env', '.env', 'the plain one'],
   ['/p/a/b/.env.local', '.env.*', 'a variant'],
   ['/p/.env.example', null, 'nobody writes a secret into it'],
+  ['/p/.DS_Store', null, 'how a folder is shown, and the names in it'],
   ['/p/.env.local.sample', null, ''],
   ['/p/.env.template', null, ''],
   ['/p/.env.example.local', '.env.*', 'an example of nothing'],

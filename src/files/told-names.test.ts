@@ -9,6 +9,7 @@ test.each([
   ['/p/.github/ISSUE_TEMPLATE.md', false],
   ['/p/.gitmodules', true],
   ['/p/docs/agents.md.txt', false],
+  ['/p/.DS_Store', false],
 ])('%s is told: %s', (path, told) => {
   expect(toldName(path) !== null).toBe(told)
 })

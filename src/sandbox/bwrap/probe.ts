@@ -16,11 +16,12 @@ import { join } from 'node:path'
 import { errorCode, messageOf } from '../../system/fault.ts'
 import type { Backend, LaunchResult } from '../backend.ts'
 import { ruleText } from '../changes.ts'
-import type { CgroupSupport } from '../limits.ts'
+import { type CgroupSupport, DEFAULT_OPEN_FILES } from '../limits.ts'
 import { planSandbox } from '../plan.ts'
 import type { Assurance, Support } from '../report.ts'
 import { SandboxFault } from '../sandbox-fault.ts'
 import { readHostFacts } from '../session.ts'
+import { LIMITS_SCRIPT, limitAssurances, type WatchFacts } from './probe-limits.ts'
 
 interface Check {
   readonly name: string
@@ -70,6 +71,7 @@ const SCRIPT: string = [
   ...CHECKS.map(
     ({ attack }, i) => `if ( ${attack} ) >/dev/null 2>&1; then echo "${i} broken"; else echo "${i} held"; fi`,
   ),
+  LIMITS_SCRIPT,
   '( echo planted > "$P/.planted" ) 2>/dev/null',
   'echo written > "$P/new" && echo writable',
 ].join('\n')
@@ -118,6 +120,7 @@ export async function probeSandbox(
             remedy:
               'Use Linux 5.19 or newer with Landlock (lsm=landlock,… at boot), and allow seccomp notification in containers.',
           },
+      ...limitAssurances(output, watchFacts()),
       cgroupAssurance(cgroup()),
     )
     return {
@@ -215,7 +218,7 @@ async function attackFromInside(
       : null,
     network: 'listener' as const,
     unixSockets: false,
-    limits: { timeoutMs: 20_000 },
+    limits: { timeoutMs: 20_000, openFiles: DEFAULT_OPEN_FILES },
   }
   const plan = planSandbox({ ...request, facts: readHostFacts(request) })
   let listened = false
@@ -223,6 +226,14 @@ async function attackFromInside(
     listened = true
   }
   return { result: await backend.launch(plan, { stdout: 'capture', stderr: 'capture', onListener }), listened }
+}
+
+function watchFacts(): WatchFacts {
+  const most = (what: string) => {
+    const text = setting(`/proc/sys/fs/inotify/max_user_${what}`)
+    return text === null ? null : Number(text)
+  }
+  return { watches: most('watches'), instances: most('instances') }
 }
 
 function cgroupAssurance(cgroup: CgroupSupport | null): Assurance {

@@ -29,7 +29,7 @@ export function createSeatbeltBackend(): Backend {
   }
   const bare: Pick<Backend, 'name' | 'launch'> = {
     name: 'seatbelt',
-    launch: async (plan, io) => (await load()).launchSeatbelt(plan as SandboxPlan, io ?? {}),
+    launch: async (plan, io) => (await load()).launchSeatbelt(plan as SandboxPlan, io ?? {}, false),
   }
   const probe = async () => (await import('./probe.ts')).probeSeatbelt(bare)
   const prove = provenBy('the sandbox of this Mac', probe)
@@ -52,7 +52,7 @@ export function createSeatbeltBackend(): Backend {
       await prove()
       if (plan.network.kind === 'listener')
         handOver(plan.network.port, io, 'complete' in planned ? placeOf(planned) : null)
-      return bare.launch(plan, io)
+      return (await load()).launchSeatbelt(plan, io, true)
     },
     release: () => {},
   }

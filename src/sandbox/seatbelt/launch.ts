@@ -1,14 +1,17 @@
 /** Runs one command under sandbox-exec. Whatever cannot be made ends it; nothing runs without the profile. */
 
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { constants } from 'node:os'
 import { errorCode } from '../../system/fault.ts'
-import { attendChild, childStreams } from '../attended-child.ts'
+import { attendChild, type ChildEnd, childStreams } from '../attended-child.ts'
 import type { Captured, LaunchIo, LaunchResult } from '../backend.ts'
 import type { Limits } from '../limits.ts'
 import type { SandboxPlan } from '../plan.ts'
 import { SandboxFault } from '../sandbox-fault.ts'
 import { readIdentities } from '../session.ts'
+import { readKernelLog } from './kernel-log.ts'
+import type { RefusalMark } from './kernel-refusal.ts'
 import { compileProfile } from './profile.ts'
 
 /** Absolute: what lies on PATH may be anybody's. */
@@ -20,10 +23,10 @@ const SCRIPT = '/usr/bin/script'
 const STARTED = 'echo >&3; exec 3>&-; exec "$@"'
 
 /** The program and arguments that run a plan: limits first, then the profile, then the command. */
-export function launchWords(plan: SandboxPlan): readonly [string, ...string[]] {
+export function launchWords(plan: SandboxPlan, mark: RefusalMark | null = null): readonly [string, ...string[]] {
   const inner = [SHELL, '-c', `${limitCommands(plan.limits)}exec "$0" "$@"`, SANDBOX_EXEC]
   const started = tellsStart(plan) ? [SHELL, '-c', STARTED, 'sh'] : []
-  const words = [...inner, '-p', compileProfile(plan), '--', ...started, ...plan.argv]
+  const words = [...inner, '-p', compileProfile(plan, mark), '--', ...started, ...plan.argv]
   if (plan.terminal === null) return words as unknown as readonly [string, ...string[]]
   return [SCRIPT, '-q', '/dev/null', ...words]
 }
@@ -47,15 +50,16 @@ function limitCommands({ cpuSeconds, openFiles, fileBytes }: Limits): string {
   return `${set.join('')}${files}`
 }
 
-/** Runs the plan to its end. */
-export async function launchSeatbelt(plan: SandboxPlan, io: LaunchIo): Promise<LaunchResult> {
+/** Runs the plan to its end. `observed`: what was refused is read from the log afterwards, where that is worth its time. */
+export async function launchSeatbelt(plan: SandboxPlan, io: LaunchIo, observed: boolean): Promise<LaunchResult> {
   io.signal?.throwIfAborted()
   requireSameFiles(plan)
   if (io.verify && !(await passes(io.verify)))
     throw new SandboxFault('mask-moved', 'a hidden file was moved while another command ran', {
       remedy: 'Run it again when the other command has ended.',
     })
-  const [program, ...args] = launchWords(plan)
+  const mark: RefusalMark | null = observed ? `cordon-${randomBytes(12).toString('hex')}` : null
+  const [program, ...args] = launchWords(plan, mark)
   const child = spawn(program, args, {
     cwd: plan.cwd,
     env: plan.env as NodeJS.ProcessEnv,
@@ -63,7 +67,7 @@ export async function launchSeatbelt(plan: SandboxPlan, io: LaunchIo): Promise<L
     // A process group of its own, by which all of it is ended. A terminal's group is made by script.
     detached: io.terminal === undefined,
   })
-  return attend(child, plan, io)
+  return attend(child, plan, io, mark)
 }
 
 async function passes(verify: NonNullable<LaunchIo['verify']>): Promise<boolean> {
@@ -88,7 +92,12 @@ function streamsFor(io: LaunchIo): StdioOptions {
   return [...childStreams(io), 'pipe']
 }
 
-async function attend(child: ChildProcess, plan: SandboxPlan, io: LaunchIo): Promise<LaunchResult> {
+async function attend(
+  child: ChildProcess,
+  plan: SandboxPlan,
+  io: LaunchIo,
+  mark: RefusalMark | null,
+): Promise<LaunchResult> {
   let started = false
   child.stdio[3]?.on('data', () => {
     started = true
@@ -104,14 +113,22 @@ async function attend(child: ChildProcess, plan: SandboxPlan, io: LaunchIo): Pro
   const end = await attendChild({ child, limits: plan.limits, io, kill, unstartable })
   const { code, signal, stderr } = end
   if (tellsStart(plan) && !started && !end.timedOut && !end.cancelled) throw unstarted(code, stderr)
+  const violations = mark !== null && isWorthAsking(end, io) ? await readKernelLog(mark, end.milliseconds) : []
+  for (const violation of violations) io.onViolation?.(violation)
   return {
     ...end,
     exitCode: code ?? 128 + (signal === null ? 0 : constants.signals[signal]),
-    violations: [],
+    violations,
     asked: [],
     unlisted: [],
     masksWatched: false,
   }
+}
+
+/** The log takes its time: a command that did well, or failed and said nothing (a search without a match), does not pay for it. */
+function isWorthAsking({ code, cancelled, stderr }: ChildEnd, io: LaunchIo): boolean {
+  if (cancelled) return false
+  return io.onViolation !== undefined || (code !== 0 && stderr?.total !== 0)
 }
 
 /** A profile that does not compile, or a program that is no sandbox-exec. */

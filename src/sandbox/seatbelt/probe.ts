@@ -19,7 +19,12 @@ const LACKING: readonly Assurance[] = [
   {
     name: 'masks as empty files',
     status: 'degraded',
-    detail: 'a secret is refused instead, and opens are not observed',
+    detail: 'a secret is refused instead',
+  },
+  {
+    name: 'observed violations',
+    status: 'degraded',
+    detail: 'read from the system log after a command that failed, where this user may read it; some are not logged',
   },
   {
     name: 'changes',

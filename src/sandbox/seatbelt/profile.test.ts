@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { planSandbox, type SandboxRequest } from '../plan.ts'
+import type { RefusalMark } from './kernel-refusal.ts'
 import { ancestorsOf, compileProfile, quote } from './profile.ts'
 
-function profile(change: Partial<SandboxRequest> = {}): string {
+function profile(change: Partial<SandboxRequest> = {}, mark: RefusalMark | null = null): string {
   const directory = (real: string) => [real, { kind: 'directory' as const, real }] as const
   const request: SandboxRequest = {
     argv: ['true'],
@@ -26,7 +27,7 @@ function profile(change: Partial<SandboxRequest> = {}): string {
     },
     ...change,
   }
-  return compileProfile(planSandbox(request))
+  return compileProfile(planSandbox(request), mark)
 }
 
 /** The text of the rule that starts so, up to its end. */
@@ -36,6 +37,13 @@ function ruleOf(text: string, start: string): string {
 }
 
 describe('compileProfile', () => {
+  test.each([{}, { masks: [], pins: [] }])('a mark adds words to denials, and no rule: %j', (change) => {
+    const marked = profile(change, 'cordon-00112233445566778899aabb')
+    const words = '(with message "cordon-00112233445566778899aabb")'
+    expect(marked.split('\n')[1]).toBe(`(deny default ${words})`)
+    expect(marked.replace(` ${words}`, '').replaceAll(`  ${words}\n`, '')).toBe(profile(change))
+  })
+
   test('denies by default, before anything else', () => {
     expect(profile().split('\n').slice(0, 2)).toEqual(['(version 1)', '(deny default)'])
   })

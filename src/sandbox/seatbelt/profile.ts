@@ -9,6 +9,7 @@ import { isInside } from '../../files/baseline.ts'
 import { isGlob } from '../../files/glob.ts'
 import { secretPlaces } from '../../files/secret-places.ts'
 import type { SandboxPlan } from '../plan.ts'
+import type { RefusalMark } from './kernel-refusal.ts'
 
 /** What programs need of the system to start at all, read-only. */
 export const SYSTEM_READS: readonly string[] = [
@@ -77,6 +78,11 @@ function rule(verb: 'allow' | 'deny', operations: string, filters: readonly stri
   return filters.length === 0 ? [] : [`(${verb} ${operations}`, ...filters.map((filter) => `  ${filter}`), ')']
 }
 
+/** A denial of these paths. Without any it is no rule at all: one without filters would deny everything. */
+function denial(operations: string, filters: readonly string[], told: string): string[] {
+  return filters.length === 0 ? [] : rule('deny', operations, told === '' ? filters : [...filters, told])
+}
+
 /** Secrets among what every command is shown of the system, by the names they have behind the links of macOS. */
 function systemSecrets(): string[] {
   return secretPlaces.flatMap(({ path }) => {
@@ -98,8 +104,9 @@ function below(path: string, excluded: readonly string[]): string {
   return `(require-all ${subpath(path)} ${without.map((part) => `(require-not ${subpath(part)})`).join(' ')})`
 }
 
-/** Compiles the profile. */
-export function compileProfile(plan: SandboxPlan): string {
+/** Compiles the profile. With a mark, the kernel puts it behind what it logs of a refusal. */
+export function compileProfile(plan: SandboxPlan, mark: RefusalMark | null = null): string {
+  const told = mark === null ? '' : `(with message ${quote(mark)})`
   const system = plan.baseline === 'none' ? [] : SYSTEM_READS
   const writes = plan.binds.filter((bind) => bind.mode === 'read-write').map((bind) => bind.path)
   const hidden = [...new Set([...LEFT_OUT, ...PRIVATE, ...plan.scratch, ...plan.emptied])]
@@ -117,7 +124,7 @@ export function compileProfile(plan: SandboxPlan): string {
   const inPlace = [...kept, ...ancestorsOf(kept).filter((path) => writes.some((write) => isInside(path, write)))]
   const lines = [
     '(version 1)',
-    '(deny default)',
+    `(deny default${told && ` ${told}`})`,
     ...OUTSIDE_DEFAULT.map((operation) => `(deny ${operation})`),
     '(allow process-fork)',
     ...rule('allow', 'process-exec', readFilters),
@@ -146,11 +153,13 @@ export function compileProfile(plan: SandboxPlan): string {
     ...rule('allow', 'file-write*', writes.map(around)),
     ...(plan.terminal ? rule('allow', 'file-read* file-write-data file-ioctl', [TERMINALS]) : []),
     ...network(plan, writes.map(around)),
-    ...rule('deny', 'file-write*', pinned.map(subpath)),
-    ...rule('deny', 'file-write-unlink', [...new Set(inPlace)].sort().map(literal)),
-    ...rule('deny', 'file-read* file-write* process-exec file-map-executable', [
-      ...new Set([...systemSecrets(), ...plan.masks.map(subpath)]),
-    ]),
+    ...denial('file-write*', pinned.map(subpath), told),
+    ...denial('file-write-unlink', [...new Set(inPlace)].sort().map(literal), told),
+    ...denial(
+      'file-read* file-write* process-exec file-map-executable',
+      [...new Set([...systemSecrets(), ...plan.masks.map(subpath)])],
+      told,
+    ),
   ]
   return `${lines.join('\n')}\n`
 }

@@ -60,6 +60,7 @@ const wrappers: Readonly<Record<string, number>> = {
   timeout: 1,
   xargs: 0,
   caffeinate: 0,
+  arch: 0,
 }
 
 /** Runners whose next word is a program of the project's environment. */

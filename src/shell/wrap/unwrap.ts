@@ -188,7 +188,8 @@ class Reader {
     const rows = before ? this.#row.rowsBefore : this.#row.rows
     const word = this.#words[this.#at] as Word
     this.#at++
-    if (text.startsWith('--')) {
+    // Or a word with one dash that the table lists whole: `arch -arm64`.
+    if (text.startsWith('--') || (text.length > 2 && rows.has(text))) {
       const equals = text.indexOf('=')
       const row = longOption(equals === -1 ? text : text.slice(0, equals), rows)
       if (row === null) {

@@ -1,6 +1,6 @@
 /** Servers behind one gateway that never answer, or make it check for ever: the others answer meanwhile. Counted, not timed. */
 
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { echo, openWorld, PlayedServer, text } from '../../contract/mcp/gateway-world.ts'
 
 const levels = { mcp__good__echo: 'allow', mcp__bad__echo: 'allow' } as const
@@ -22,6 +22,34 @@ describe('a call that its server never answers', () => {
     release()
     await stuck.at(-1)
     expect(ended).toEqual(['bad'])
+  })
+})
+
+describe('a server that starts and does not answer', () => {
+  it('is left out of the lists of the others, and told of when it does', async () => {
+    const servers = two()
+    const { bad } = servers
+    const held: (() => void)[] = []
+    const connect = bad.connect.bind(bad)
+    let isHeld = true
+    bad.connect = (receive) => {
+      const send = connect(receive)
+      return (message) => (isHeld ? void held.push(() => send(message)) : send(message))
+    }
+    const at = await openWorld({ servers, levels, startMs: 60_000, patienceMs: 1 })
+    expect(await at.list()).toEqual(['good__echo'])
+    expect(at.warnings.join()).toContain('bad still starts')
+    expect((await at.call('good__echo', { text: 'hi' })).text).toBe('hi')
+    expect(at.heard).toEqual([])
+    isHeld = false
+    for (const send of held) send()
+    await vi.waitFor(() => expect(at.heard.map(({ method }) => method)).toEqual(['notifications/tools/list_changed']))
+    expect(await at.list()).toEqual(['good__echo', 'bad__echo'])
+  })
+
+  it('control: alone it is waited for', async () => {
+    const at = await openWorld({ servers: { bad: new PlayedServer() }, patienceMs: 0 })
+    expect(await at.list()).toEqual(['bad__echo'])
   })
 })
 

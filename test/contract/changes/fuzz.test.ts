@@ -5,6 +5,19 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { fuzzOnce, stormOnce } from './fuzz.ts'
 import { compile, makePlace, runInside } from './room.ts'
 
+/** Each pair is renamed and linked in turn, and the error is told: what the fuzzer found first, and its neighbours. */
+const PAIRS = `
+import errno, os
+os.mkdir('dir'); os.symlink('dir', 'to-dir'); open('file', 'w').close(); open('there', 'w').close()
+for source in ['missing', '/dev/shm/missing', 'file', 'file/', 'dir', 'dir/', 'dir/.', 'to-dir', 'to-dir/', '.', '..', 'missing/']:
+  for target in ['new', 'new/', 'there', 'dir/new', '/dev/shm/new', '/dev/shm/.', '/tmp/new', 'nowhere/new', '/usr/new']:
+    for name, call in [('link', lambda: os.link(source, target, follow_symlinks=False)), ('rename', lambda: os.rename(source, target))]:
+      if name == 'rename' and source in ('file', 'dir', 'dir/', 'to-dir') and target[0] not in '/': continue
+      try: call(); os.unlink(target); said = 'done'
+      except OSError as error: said = errno.errorcode[error.errno]
+      print(name, source, target, said)
+`
+
 describe.each([
   ['root', 0],
   ['a user', 65534],
@@ -18,6 +31,19 @@ describe.each([
     expect(held.calls).toEqual(plain.calls)
     expect(held.tree).toEqual(plain.tree)
     expect(plain.calls.length).toBeGreaterThan(2000)
+  })
+
+  it('says what the kernel would of names that are missing, folders, links and other mounts', () => {
+    const said = [false, true].map((held) => {
+      const fresh = makePlace(uid)
+      const { out, errors } = runInside(fresh, ['/usr/bin/python3', '-c', PAIRS], { held, uid })
+      fresh.remove()
+      return [...out.split('\n'), errors]
+    })
+    expect(said[1]).toEqual(said[0])
+    for (const line of ['rename missing /dev/shm/new EXDEV', 'link dir/ new EPERM', 'link to-dir/ new EPERM'])
+      expect(said[1]).toContain(line)
+    expect(said[1]!.length).toBeGreaterThan(150)
   })
 
   it('holds protected names in a storm of threads', () => {

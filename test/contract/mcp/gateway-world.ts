@@ -105,6 +105,8 @@ export interface WorldOptions {
   readonly pins?: Map<string, DescriptionPin>
   readonly accept?: boolean
   readonly elsewhere?: Elsewhere
+  readonly startMs?: number
+  readonly patienceMs?: number
 }
 
 export interface World {
@@ -143,11 +145,12 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     toClient: (message) => queueMicrotask(() => void client.accept(message)),
     warn: (line) => void warnings.push(line),
     now: () => now,
+    ...(options.patienceMs !== undefined && { patienceMs: options.patienceMs }),
     servers: Object.entries(servers).map(([label, server]) => ({
       label,
       accept: options.accept ?? false,
       requests: options.requests ?? ['elicitation'],
-      startMs: 500,
+      startMs: options.startMs ?? 500,
       known: ['value-from-a-config'],
       pins: {
         known: () => ownPins(pins, label),

@@ -51,6 +51,28 @@ function standIn(mode: string): void {
   for (const name of ['sandbox-exec', 'script']) chmodSync(join(base, 'bin', name), 0o755)
 }
 
+/** In the place of the unified log: one refusal of whatever command it is asked about, and one that another program forged. */
+function logProgram(mode: string): void {
+  const program = join(base, 'bin/log')
+  const entry = (processID: number, path: string) =>
+    JSON.stringify({
+      processID,
+      processImagePath: '/kernel',
+      senderImagePath: '/System/Library/Extensions/Sandbox.kext/Contents/MacOS/Sandbox',
+      eventMessage: `Sandbox: cat(7) deny(1) file-read-data ${path}\nMARK`,
+    })
+  const lines = [entry(0, `${project}/.env`), entry(7, `${project}/forged`), '{"count":2,"finished":1}']
+  writeFileSync(`${program}.lines`, `${lines.join('\n')}\n`)
+  const answer = {
+    good: `mark=$(printf %s "$*" | grep -o 'cordon-[0-9a-f]*'); sed "s/MARK/$mark/" '${program}.lines'`,
+    fail: `cat '${program}.lines'; echo 'log: Could not open local log store' >&2; exit 64`,
+    odd: 'head -c 2000000 /dev/zero',
+    hang: 'exec sleep 60',
+  }[mode]
+  writeFileSync(program, `#!/bin/sh\nprintf '%s\\n' "$*" >> '${LOG()}.asked'\n${answer}\n`)
+  chmodSync(program, 0o755)
+}
+
 const environment = () => ({
   PATH: process.env.PATH ?? '',
   HOME: join(base, 'home'),
@@ -106,6 +128,30 @@ describe('cordon run', () => {
       ['-p', '--'],
     ])
     for (const [, profile] of words) expect(() => readProfile(profile!)).not.toThrow()
+  })
+
+  describe('what the kernel logged', () => {
+    const refused = () => cordon('run', '--', 'sh', '-c', 'echo failed >&2; exit 1')
+
+    it('of a command that failed is told as observed, and of no other', () => {
+      logProgram('good')
+      expect(refused().err).toContain(`observed: ${project}/.env was not read: the sandbox refused it`)
+      expect(refused().err).not.toContain('forged')
+      expect(cordon('run', '--', 'true').err).not.toContain('observed')
+      const asked = readFileSync(`${LOG()}.asked`, 'utf8').trim().split('\n')
+      expect(asked).toHaveLength(2)
+      expect(asked[0]).toMatch(/^show --style ndjson --last \d+s --predicate sender == "Sandbox" AND /)
+      expect(asked[0]).not.toBe(asked[1])
+    })
+
+    it.each(['fail', 'odd', 'hang', 'missing'])(
+      'is not told where the log does %s, and nothing else changes',
+      (mode) => {
+        if (mode !== 'missing') logProgram(mode)
+        const ran = refused()
+        expect([ran.code, ran.err.includes('failed\n'), ran.err.includes('observed')]).toEqual([1, true, false])
+      },
+    )
   })
 
   it('passes streams, status and signals on', () => {

@@ -535,6 +535,22 @@ export function systemPrograms(): ProgramTable {
         },
       ],
     },
+    // On macOS it runs a program for one of its processors; on Linux it prints a word, and takes no command.
+    arch: {
+      ...nohupKind,
+      wraps: [
+        {
+          options: `
+  -arm64 -arm64e -x86_64 -x86_64h -i386 -32 -64
+  -arch <text>
+  -c !wary
+  -d <text>
+  -e <wary>
+  -h --help --version !idle`,
+          run: 'words',
+        },
+      ],
+    },
     time: {
       ...nohupKind,
       wraps: [

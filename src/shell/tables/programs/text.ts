@@ -31,7 +31,7 @@ export function textPrograms(): ProgramTable {
   return {
     'echo seq sleep expr true false : yes basename dirname tr nproc uname whoami id groups pwd exit return': echoKind,
     printf: { ...echoKind, rules: [textRules] },
-    'test [ [[ which whereis type getconf locale tput clear reset tty arch factor numfmt cal uptime users who w': {
+    'test [ [[ which whereis type getconf locale tput clear reset tty factor numfmt cal uptime users who w': {
       operands: 'text*',
     },
     'printenv export set unset shift break continue wait fg bg cd pushd popd dirs umask ulimit alias unalias declare local readonly typeset read mapfile readarray let getopts trap times shopt enable':

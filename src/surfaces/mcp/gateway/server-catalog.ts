@@ -86,7 +86,8 @@ export type Pinned = 'tools' | 'prompts' | 'templates'
 const SEEN: Readonly<Record<Pinned, string>> = { tools: '@tools', prompts: '@prompts', templates: '@templates' }
 const MAX_OFFERS = 1000
 const MAX_PAGES = 20
-const LIST_MS = 60_000
+/** The lists of the other servers wait for it. */
+const LIST_MS = 20_000
 /** Longer definitions are no descriptions, and all of them together are kept in a file. */
 const MAX_DEFINITION = 64 * 1024
 const MAX_LIST = 4 * 1024 * 1024

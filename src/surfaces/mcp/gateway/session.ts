@@ -1,5 +1,6 @@
 /** One conversation through the gateway: the client on one side, the wrapped servers on the other. No I/O of its own. */
 
+import { setTimeout as delay } from 'node:timers/promises'
 import { version } from '../../../system/version.ts'
 import { ChangeFeed } from '../change-feed.ts'
 import { ERROR, type IncomingRequest, isObject, type Json, RpcError, RpcPeer, type Send } from '../json-rpc.ts'
@@ -18,7 +19,12 @@ export interface GatewayParts extends GateParts {
   readonly toClient: Send
   readonly warn: (text: string) => void
   readonly now: () => number
+  /** How long a list waits for a server that still starts, once another is there. */
+  readonly patienceMs?: number
 }
+
+/** Clients give up on all servers when the first list takes long. */
+const PATIENCE_MS = 5_000
 
 /** All that is ever on offer; a list of nothing says the rest. */
 const CAPABILITIES = {
@@ -169,13 +175,19 @@ export class GatewaySession {
     const { elicit } = context
     switch (method) {
       case 'tools/list':
-        return { tools: await this.#all((at) => at.catalog.accepted('tools', elicit, signal), shownNamed) }
+        return { tools: await this.#all('tools', (at) => at.catalog.accepted('tools', elicit, signal), shownNamed) }
       case 'prompts/list':
-        return { prompts: await this.#all((at) => at.catalog.accepted('prompts', elicit, signal), shownNamed) }
+        return {
+          prompts: await this.#all('prompts', (at) => at.catalog.accepted('prompts', elicit, signal), shownNamed),
+        }
       case 'resources/list':
-        return { resources: await this.#all((at) => at.catalog.resources(signal), shownResource) }
+        return { resources: await this.#all('resources', (at) => at.catalog.resources(signal), shownResource) }
       case 'resources/templates/list': {
-        const found = await this.#all((at) => at.catalog.accepted('templates', elicit, signal), shownTemplate)
+        const found = await this.#all(
+          'resources',
+          (at) => at.catalog.accepted('templates', elicit, signal),
+          shownTemplate,
+        )
         return { resourceTemplates: found }
       }
       case 'tools/call':
@@ -193,17 +205,40 @@ export class GatewaySession {
 
   /** The offers of every server that answers; an error only when none does. */
   async #all(
+    kind: 'tools' | 'prompts' | 'resources',
     offers: (server: GatewayServer) => Promise<readonly { readonly definition: Json }[]>,
     shown: (definition: Json, label: string) => Json,
   ): Promise<Json[]> {
     const servers = [...this.#servers.values()]
+    const started = this.#started(servers, `notifications/${kind}/list_changed`)
     const lists = await Promise.allSettled(
-      servers.map(async (server) => (await offers(server)).map(({ definition }) => shown(definition, server.label))),
+      servers.map(async (server, index) => {
+        await started[index]
+        return (await offers(server)).map(({ definition }) => shown(definition, server.label))
+      }),
     )
     const failures = lists.flatMap((list) => (list.status === 'rejected' ? [messageOf(list.reason)] : []))
     if (failures.length === servers.length) throw new RpcError(ERROR.internal, failures.join('; '))
     for (const failure of failures) this.#parts.warn(failure)
     return lists.flatMap((list) => (list.status === 'fulfilled' ? list.value : []))
+  }
+
+  /** Each server once it is there; one that still starts long after another is there is let go, and told of as a change when it is. */
+  #started(servers: readonly GatewayServer[], change: string): Promise<void>[] {
+    const ready = servers.map((server) => server.wrapped.ready())
+    const late = Promise.any(ready).then(
+      () => delay(this.#parts.patienceMs ?? PATIENCE_MS, true, { ref: false }),
+      () => false,
+    )
+    return servers.map(async ({ label }, index) => {
+      const there = ready[index]!.then(() => true)
+      if ((await Promise.race([there, late.then(() => false)])) || !(await late)) return void (await there)
+      there.then(
+        () => this.#feed.changed(label, change, {}),
+        () => {},
+      )
+      throw new RpcError(ERROR.internal, `${label} still starts: what it offers is listed when it is there`)
+    })
   }
 
   async #setLevel({ level }: Json, signal: AbortSignal): Promise<Json> {

@@ -10,7 +10,7 @@ import { join } from 'node:path'
 const folder = process.env.CORDON_STAND_IN!
 Object.defineProperty(process, 'platform', { value: process.env.CORDON_PLATFORM })
 
-const PROGRAMS = ['/usr/bin/sandbox-exec', '/usr/bin/script']
+const PROGRAMS = ['/usr/bin/sandbox-exec', '/usr/bin/script', '/usr/bin/log']
 const placed = (word: string): string => (PROGRAMS.includes(word) ? join(folder, word.split('/').at(-1)!) : word)
 const { spawn } = childProcess
 childProcess.spawn = ((program: string, args: string[], options: object): ChildProcess =>
