@@ -40,11 +40,13 @@ describe('a server that starts and does not answer', () => {
     expect(await at.list()).toEqual(['good__echo'])
     expect(at.warnings.join()).toContain('bad still starts')
     expect((await at.call('good__echo', { text: 'hi' })).text).toBe('hi')
+    expect(await at.request('logging/setLevel', { level: 'info' })).toEqual({})
     expect(at.heard).toEqual([])
     isHeld = false
     for (const send of held) send()
     await vi.waitFor(() => expect(at.heard.map(({ method }) => method)).toEqual(['notifications/tools/list_changed']))
     expect(await at.list()).toEqual(['good__echo', 'bad__echo'])
+    await vi.waitFor(() => expect(bad.asked.map(({ method }) => method)).toContain('logging/setLevel'))
   })
 
   it('control: alone it is waited for', async () => {

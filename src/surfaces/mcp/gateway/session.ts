@@ -227,7 +227,7 @@ export class GatewaySession {
   #started(servers: readonly GatewayServer[], change: string): Promise<void>[] {
     const ready = servers.map((server) => server.wrapped.ready())
     const late = Promise.any(ready).then(
-      () => delay(this.#parts.patienceMs ?? PATIENCE_MS, true, { ref: false }),
+      () => this.#patience(),
       () => false,
     )
     return servers.map(async ({ label }, index) => {
@@ -241,10 +241,16 @@ export class GatewaySession {
     })
   }
 
+  #patience(): Promise<boolean> {
+    return delay(this.#parts.patienceMs ?? PATIENCE_MS, true, { ref: false })
+  }
+
   async #setLevel({ level }: Json, signal: AbortSignal): Promise<Json> {
     if (!isLogLevel(level)) throw new RpcError(ERROR.params, '"level" must be a log level')
     this.#logLevel = level
-    await Promise.allSettled([...this.#servers.values()].map((server) => server.setLogLevel(level, signal)))
+    // One that still starts hears it when it is there.
+    const told = Promise.allSettled([...this.#servers.values()].map((server) => server.setLogLevel(level, signal)))
+    await Promise.race([told, this.#patience()])
     return {}
   }
 }
