@@ -15,7 +15,7 @@ import { isReadable, mayRunOtherCode } from './readable-command.ts'
 export interface CommandHosts {
   readonly fact: CommandFact
   readonly hosts: readonly HostRule[]
-  /** Hosts of its tool that it goes without, because its words may make it run something else. */
+  /** Hosts of its tool that it goes without, because a shell starts it or its words may make it run something else. */
   readonly lost: readonly HostRule[]
   readonly readable: boolean
 }
@@ -40,7 +40,9 @@ export function hostsOfText(
     const direct = fact.via.every((via) => via.kind === 'wrapper')
     const words = (contained && direct) || grants.length > 0 ? knownWords(fact) : []
     const all = [...hostsOfCommand(policy, grants, words), ...answeredHosts(session, fact)]
-    const lost = mayRunOtherCode(fact) ? all.filter((rule) => isToolHost(policy, rule)) : []
+    // A shell never lifts the bundle of what it starts.
+    const alone = !mayRunOtherCode(fact) && fact.via.every((via) => via.kind !== 'shell')
+    const lost = alone ? [] : all.filter((rule) => isToolHost(policy, rule))
     return { fact, hosts: all.filter((rule) => !lost.includes(rule)), lost, readable: isReadable(fact) }
   })
   const all = unique(each.length === 0 ? policy.commands.defaultDomains : each.flatMap(({ hosts }) => hosts))

@@ -272,6 +272,29 @@ it.each(['session', 'mcp', 'hook', 'run'] as const)(
   },
 )
 
+it.each(['session', 'mcp', 'hook', 'run'] as const)(
+  'sandbox.os.command_tools on the surface %s: a shell never lifts the bundle of what it starts',
+  async (surface) => {
+    const script = '#!/bin/sh\ncd "$HOME/.cargo/bin" && test -e old && echo lifted\n'
+    const keys = new KeyWorld({ 'build.sh': script, '$H/.cargo/bin/old': 'old\n' }, {})
+    try {
+      const tools = [{ tool: 'cargo', wrappers: ['./build.sh'] }, { tool: 'cmake' }]
+      const manifest = {
+        schema_version: 1,
+        permission: { tools: { bash: 'allow' } },
+        capabilities: { allow: { commands: { patterns: ['./build.sh', 'cmake:*'] } } },
+        sandbox: { os: { command_tools: tools } },
+      }
+      expect(await keys.seen(surface, manifest, ['./build.sh'])).toBe('lifted')
+      expect(await keys.seen(surface, manifest, ['sh', '-c', './build.sh'])).toBe('fails')
+      expect(await keys.hosts(surface, manifest, 'cmake .')).toContain('github.com')
+      expect(await keys.hosts(surface, manifest, 'sh -c cmake')).toBe('')
+    } finally {
+      keys.close()
+    }
+  },
+)
+
 it('approvals.webhook, format, answer_url and desktop: where a question is told', async () => {
   const bodies: string[] = []
   const hook: Server = createServer((incoming, response) => {
