@@ -91,7 +91,7 @@ export interface AuditViolation {
   readonly seen: 'observed' | 'inferred'
   readonly kind: 'file' | 'host' | 'syscall' | 'limit'
   readonly subject: string
-  /** The patterns that granted the command. */
+  /** The patterns that granted the command; one without a star only where arguments are stored. */
   readonly pattern?: string
   /** How often, where that was counted. */
   readonly count?: number

@@ -13,7 +13,7 @@ import {
 } from './rules.ts'
 import { parseAuthority, type Target } from './target.ts'
 
-function rule(host: string, narrowed: Pick<HostRule, 'methods' | 'paths'> = {}): HostRule {
+function rule(host: string, narrowed: Pick<HostRule, 'methods' | 'paths' | 'tls'> = {}): HostRule {
   const parsed = parseHostPattern(host, tldtsSuffixes)
   if ('problem' in parsed) throw new TypeError(parsed.problem)
   return { rule: 'domains[0]', source: 'cordon.toml', pattern: parsed.pattern, ...narrowed }
@@ -125,22 +125,18 @@ describe('requests', () => {
 })
 
 describe('bytes that are not read', () => {
-  const base = rules(
-    [
-      rule('github.com'),
-      rule('github.com:22'),
-      rule('api.example.org:443'),
-      rule('x.example.org:8080', { methods: ['GET'] }),
-    ],
-    {
-      passthrough: [rule('github.com').pattern, rule('x.example.org').pattern],
-    },
-  )
+  const base = rules([
+    rule('github.com', { tls: 'pass' }),
+    rule('github.com:22'),
+    rule('api.example.org:443'),
+    rule('x.example.org:8080', { methods: ['GET'], tls: 'pass' }),
+    rule('x.example.org:8080'),
+  ])
   const rows: { host: string; raw: boolean; passed: boolean; note: string }[] = [
-    { host: 'github.com:22', raw: true, passed: true, note: 'granted by port' },
+    { host: 'github.com:22', raw: true, passed: false, note: 'granted by port, and by another entry' },
     { host: 'github.com:443', raw: false, passed: true, note: 'the web is always read, or TLS' },
     { host: 'api.example.org:443', raw: false, passed: false, note: '443 by name is still TLS' },
-    { host: 'x.example.org:8080', raw: false, passed: false, note: 'narrowed rules need reading' },
+    { host: 'x.example.org:8080', raw: true, passed: false, note: 'a narrowed entry passes nothing' },
     { host: 'github.com:25', raw: false, passed: false, note: 'not granted' },
   ]
   it.each(rows)('$host ($note)', ({ host, raw, passed }) => {

@@ -3,7 +3,7 @@
 import { matchSegments } from '../files/glob.ts'
 import { quote } from '../hosts/host.ts'
 import { type HostJudgement, judgeHost } from '../hosts/judge.ts'
-import { coversName, type HostPattern } from '../hosts/pattern.ts'
+import type { HostPattern } from '../hosts/pattern.ts'
 import type { SuffixLookup } from '../hosts/suffix.ts'
 import type { HostRule, HostRules } from '../policy/policy.ts'
 import { isMethodOverride, isPlaceOverride } from './protocol/override-headers.ts'
@@ -14,8 +14,6 @@ import { authorityOf, type Target, urlOf } from './target.ts'
 export interface EgressRules extends HostRules {
   /** The command as a person would recognise it; it stands in events and refusals. */
   readonly command: string
-  /** Hosts whose TLS is not ended here (pinned or client certificates): only the name is checked then. */
-  readonly passthrough?: readonly HostPattern[]
   readonly ownAddresses?: readonly string[]
   /** Hosts that stay closed because none of these keys is brokered, unless a rule names them. */
   readonly keyless?: readonly { readonly host: string; readonly names: readonly string[] }[]
@@ -123,13 +121,10 @@ export function mayCarryRawBytes(rules: EgressRules, target: Target): boolean {
   return admitting?.some((rule) => rule.pattern.port === target.port && !isNarrowed(rule)) ?? false
 }
 
-/** True when TLS to this host is passed through unread. */
+/** True when TLS to this host is passed through unread (`tls = "pass"`): only its name and address are checked then. */
 export function isPassedThrough(rules: EgressRules, target: Target): boolean {
-  const named = rules.passthrough?.some(
-    (pattern) => coversName(pattern, target.host) && (pattern.port === null || pattern.port === target.port),
-  )
   // What narrows a rule can only be checked where requests are read.
-  return named === true && (admittingRules(rules, target)?.some((rule) => !isNarrowed(rule)) ?? true)
+  return admittingRules(rules, target)?.some((rule) => rule.tls === 'pass' && !isNarrowed(rule)) ?? false
 }
 
 /** The rules that admit the host; null where no list limits public hosts. */

@@ -148,6 +148,8 @@ test('a variable that holds a bad host is an error', () => {
 
 const misplaced: readonly (readonly [note: string, toml: string])[] = [
   ['ssh for the web tools', '[http]\nallowed_hosts = [{ host = "github.com:22", ssh = "fetch" }]'],
+  ['ssh for a custom tool', '[tools.x]\ndomains = [{ host = "github.com:22", ssh = "fetch" }]'],
+  ['tls for the web tools', '[http]\nallowed_hosts = [{ host = "github.com", tls = "pass" }]'],
   ['a socket for the web tools', '[http]\nallowed_hosts = ["unix:/run/docker.sock"]'],
   ['a socket for a bundle', '[sandbox.os]\ncommand_tools = [{ tool = "npm", domains = ["unix:/run/docker.sock"] }]'],
   ['a socket from a variable', '[security]\n[http]\nallowed_hosts = ["${SOCKET}"]'],

@@ -174,7 +174,7 @@ describe('nobody is asked, and the refusal says how to grant it,', () => {
     const text = await fetch(session, 'two')
     expect(text).not.toContain(REACHED)
     expect(text).toContain('host-unlisted')
-    expect(text).toContain(`or add "two.example.org:${port}"`)
+    expect(text).toContain(`cordon add host two.example.org:${port}`)
     expect(world.asked).toEqual([])
   })
 })

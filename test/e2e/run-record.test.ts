@@ -53,7 +53,7 @@ it('what would ask runs, and is recorded as typed, with what was stopped and how
   expect(end).toMatchObject({ type: 'end', exit_code: 3, outcome: 'failed' })
   expect(end!.violations).toMatchObject([{ seen: 'observed', kind: 'file', subject: join(at.directory, '.env') }])
   const verified = at.cordon(['audit', 'verify'])
-  expect(verified.out).toContain('1 sessions, 3 lines: all whole')
+  expect(verified.out).toContain('1 session, 3 lines: all whole')
   expect(at.cordon(['audit', 'tail']).out).toContain(at.directory)
 })
 

@@ -161,5 +161,7 @@ function misplacedEntry({ host, ssh, tls, methods, paths }: HostEntry, rule: str
     return 'of a unix socket Cordon sees bytes alone: no methods, paths, tls or ssh can hold there'
   if (ssh !== undefined && !RUNNING.test(rule) && !rule.startsWith('sandbox.os.command_tools'))
     return '`ssh` is for git in commands: the web tools speak HTTP alone'
+  if (tls !== undefined && rule.startsWith('http.'))
+    return '`tls` is for commands and servers: what the web tools send is Cordon’s own, and nothing of it is closed to Cordon'
   return null
 }

@@ -15,7 +15,6 @@ export function egressRules(
 ): EgressRules {
   const { policy } = loaded
   const keyless = keylessHosts(loaded, programs)
-  const passthrough = allowed.filter((rule) => rule.tls === 'pass').map((rule) => rule.pattern)
   return {
     command,
     allowed,
@@ -24,7 +23,6 @@ export function egressRules(
     ownAddresses: allowed.length > 0 ? ownAddresses() : [],
     ...(policy.http.specialRanges && { specialRanges: policy.http.specialRanges }),
     ...(keyless.length > 0 && { keyless }),
-    ...(passthrough.length > 0 && { passthrough }),
     ...(policy.http.suffixes && { suffixes: policy.http.suffixes }),
   }
 }

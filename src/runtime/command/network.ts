@@ -76,7 +76,7 @@ export class SessionNetwork {
   settings(rules: EgressRules, shared: SharedProxy | null = null): DoorSettings {
     const hostLoopback = reachesLoopback(rules)
     const knownHosts = this.#knownHosts(rules)
-    const passthrough = (rules.passthrough?.length ?? 0) > 0
+    const passthrough = rules.allowed?.some(({ tls }) => tls === 'pass') ?? false
     const gitHosts = (rules.allowed ?? []).flatMap(({ ssh, pattern: { wildcard, host, port } }) =>
       ssh === undefined ? [] : [`${wildcard ? '*.' : ''}${host}:${port}`],
     )

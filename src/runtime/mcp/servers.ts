@@ -179,7 +179,8 @@ function startOf(grants: McpServerSetting | null, { root }: LoadedPolicy): strin
   return shown.some((path) => isInside(path, root) || isInside(root, path)) ? root : '/tmp'
 }
 
-function requestOf({ name, argv, grants, env }: ServerSpec, loaded: LoadedPolicy, machine: Machine): RunRequest {
+/** How a server is started: what it sees, and the rules of its way out. */
+export function requestOf({ name, argv, grants, env }: ServerSpec, loaded: LoadedPolicy, machine: Machine): RunRequest {
   const typed = typedGrants(loaded, machine, argv)
   const common = {
     argv,

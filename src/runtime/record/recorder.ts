@@ -118,7 +118,7 @@ export function auditRecorder(log: RecordLog, options: RecorderOptions): Session
           },
         }),
         ...(output?.files && { files: [...output.files.read, ...output.files.written] }),
-        ...runFields(outcomes, { reached: output?.hosts, written: output?.files?.written, changes }),
+        ...runFields(outcomes, options, { reached: output?.hosts, written: output?.files?.written, changes }),
         ...(error && { error_code: error.code, ...(options.arguments && { error: error.message }) }),
       })
     },
@@ -129,7 +129,7 @@ export function auditRecorder(log: RecordLog, options: RecorderOptions): Session
         ...(call !== null && { call }),
         exit_code: exitCode,
         duration_ms: Math.round(milliseconds),
-        ...runFields([outcome]),
+        ...runFields([outcome], options),
       })
     },
     answered: (call, subject, approver, approval) =>

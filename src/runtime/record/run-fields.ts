@@ -22,11 +22,12 @@ export interface ToolDeeds {
 /** The fields of an end, each only where there is something to say. */
 export function runFields(
   outcomes: readonly RunOutcome[],
+  { arguments: stores }: { readonly arguments: boolean },
   { reached = [], written = [], changes = [] }: ToolDeeds = {},
 ): RunFields {
   const hosts = [...new Set([...reached, ...outcomes.flatMap((outcome) => hostsOf(outcome, 'allow'))])]
   const refused = [...new Set(outcomes.flatMap((outcome) => hostsOf(outcome, 'deny')))]
-  const violations = outcomes.flatMap(violationsOf).slice(0, MAX_LISTED)
+  const violations = outcomes.flatMap((outcome) => violationsOf(outcome, stores)).slice(0, MAX_LISTED)
   const quarantine = [
     ...outcomes.flatMap(({ findings }) => findings.map(({ path, action }) => ({ path, action }))),
     ...written.filter((path) => toldName(path) !== null).map((path) => ({ path, action: 'told' as const })),
@@ -46,8 +47,10 @@ function hostsOf({ egress }: RunOutcome, wanted: 'allow' | 'deny'): string[] {
   return egress.flatMap(({ verdict, host }) => (verdict === wanted && host !== null ? [host] : []))
 }
 
-function violationsOf({ result, egress, grants }: RunOutcome): AuditViolation[] {
-  const granted = grants.length === 0 ? {} : { pattern: grants.join(', ') }
+function violationsOf({ result, egress, grants }: RunOutcome, stores: boolean): AuditViolation[] {
+  // A pattern without a star is the command itself.
+  const told = grants.filter((pattern) => stores || pattern.includes('*'))
+  const granted = told.length === 0 ? {} : { pattern: told.join(', ') }
   const denied = egress.filter((event) => event.verdict === 'deny')
   return [
     ...result.violations.map((violation) => ({

@@ -4,7 +4,7 @@ import { openPolicy } from '../../runtime/policy/open.ts'
 import { findRoot } from '../../runtime/policy/project-root.ts'
 import { Fault } from '../../system/fault.ts'
 import { machineFiles } from '../../system/files.ts'
-import { thisMachine } from '../../system/machine.ts'
+import { type Machine, thisMachine } from '../../system/machine.ts'
 import { terminalConsent } from '../page/consent.ts'
 import type { NoticeSettings } from '../page/notifier.ts'
 import { type PageServer, servePage } from '../page/page-server.ts'
@@ -28,7 +28,7 @@ export async function startPage({ root, port, show, warn }: PageRequest): Promis
     port,
     warn,
     consent: terminalConsent(show),
-    notices: await noticeSettings(project, warn),
+    notices: await noticeSettings(machine, project, warn),
     health: async () => {
       const { findHealth } = await import('./commands/doctor.ts')
       return findHealth()
@@ -46,10 +46,14 @@ export function terminalShow(terminal: Terminal): (text: string) => boolean {
 }
 
 /** `[approvals]` of the person's own manifest. One that does not load tells nobody anything. */
-async function noticeSettings(root: string, warn: (text: string) => void): Promise<NoticeSettings> {
+export async function noticeSettings(
+  machine: Machine,
+  root: string,
+  warn: (text: string) => void,
+): Promise<NoticeSettings> {
   const quiet: NoticeSettings = { webhook: null, format: 'json', answerUrl: null, desktop: true }
   try {
-    const place = { machine: thisMachine(), files: machineFiles, root, choice: { kind: 'project' } as const }
+    const place = { machine, files: machineFiles, root, choice: { kind: 'project' } as const }
     const opened = await openPolicy({ ...place, unsigned: 'as-written' })
     if ('loaded' in opened) return opened.loaded.session.approvals
   } catch (error) {

@@ -77,9 +77,9 @@ describe('TLS that is passed on', () => {
   async function open(brokered: boolean) {
     world = createWorld()
     await world.serveHttps((_, response) => response.end('reached the host'))
-    const allowed = hosts(HOST)
+    const allowed = hosts({ host: HOST, tls: 'pass' })
     const broker = brokered ? brokerFor(HOST) : null
-    return world.open({ allowed, passthrough: allowed.map((rule) => rule.pattern) }, { broker })
+    return world.open({ allowed }, { broker })
   }
   async function ask(port: number, servername?: string): Promise<string> {
     const client = await RawClient.connect(port)

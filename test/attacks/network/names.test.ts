@@ -199,9 +199,8 @@ describe('names in TLS', () => {
 
   it('refuses an encrypted hello where TLS is passed through unread', async () => {
     world = createWorld()
-    const passthrough = hosts('github.com').map((rule) => rule.pattern)
     await world.serveHttps((_, response) => response.end('reached'))
-    const { port } = await world.open({ allowed: ALLOW, passthrough })
+    const { port } = await world.open({ allowed: [...ALLOW, ...hosts({ host: 'github.com', tls: 'pass' })] })
     const hidden = await RawClient.connect(port)
     await hidden.tunnel('github.com:443')
     hidden.send(clientHello({ serverName: 'github.com', encrypted: true }))

@@ -99,6 +99,13 @@ it('tools.NAME.max_output_bytes, timeout and enabled', async () => {
   expect(await probe({ enabled: false })).toMatch(/^(Denied|Failed)/)
 })
 
+it('tools.NAME.require_confirmation: asks of a tool that asks for none itself', async () => {
+  await probe({})
+  expect(world.asked).toEqual([])
+  await probe({ require_confirmation: true })
+  expect(world.asked).toHaveLength(1)
+})
+
 it('tools.NAME.domains: of declared hosts only these, and no other', async () => {
   const reaches = async (domains: readonly string[]): Promise<boolean> =>
     /trust=\//.test(await probe({ domains }, { labels: ['execute', 'network'], domains: ['api.example.org'] }))

@@ -53,6 +53,7 @@ const bundle = (entry: unknown, more: ManifestObject = {}): ManifestObject => ({
   ...commands(BUILDS),
   sandbox: { os: { command_tools: [entry], ...more } },
 })
+const CARGO = { tool: 'cargo', fetch: false, wrappers: ['./install.sh'] }
 const CMAKE_HOSTS = 'github.com, codeload.github.com, objects.githubusercontent.com'
 
 export const SANDBOX_ROWS: readonly KeyRow[] = [
@@ -293,6 +294,18 @@ export const SANDBOX_ROWS: readonly KeyRow[] = [
     set: bundle({ tool: 'cmake', fetch: false }),
     hosts: 'cmake .',
     gives: [CMAKE_HOSTS, ''],
+    on: COMMANDS,
+  },
+  {
+    key: 'sandbox.os.command_tools[].install',
+    note: 'programs may be put where the tool has its own',
+    base: { ...commands({ patterns: ['./install.sh'] }), sandbox: { os: { command_tools: [CARGO] } } },
+    set: {
+      ...commands({ patterns: ['./install.sh'] }),
+      sandbox: { os: { command_tools: [{ ...CARGO, install: true }] } },
+    },
+    runs: ['./install.sh'],
+    gives: ['read-only', 'installed'],
     on: COMMANDS,
   },
   {

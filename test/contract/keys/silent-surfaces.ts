@@ -73,7 +73,7 @@ export const SILENT: readonly Silence[] = [
   {
     keys: /^http\.allowed_hosts\[\]\.(tls|ssh)$/,
     surfaces: ['check', 'hook'],
-    why: 'it changes how a request goes, not whether',
+    why: 'a manifest that says it loads nowhere',
   },
   { keys: /^mcp_servers\./, surfaces: ['check', 'session', 'hook', 'run'], why: 'the gateway alone runs them' },
 ]
