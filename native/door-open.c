@@ -179,6 +179,9 @@ void answer_open(const struct call *c, int at, uint64_t path, int flags, mode_t 
   /* Whatever cannot be found is the kernel's to say; nor does a path alone open anything. */
   if ((flags & O_PATH) || (flags & (O_CREAT | O_DIRECTORY)) == (O_CREAT | O_DIRECTORY)) return let_go_on(c);
   if (copy_text(c, path, text, sizeof text) || !strcmp(text, "/dev/null")) return let_go_on(c);
+  /* A name with a slash behind it is never made: the kernel says so before it looks where a link of that name leads. */
+  size_t length = strlen(text);
+  if ((flags & O_CREAT) && length > 0 && text[length - 1] == '/') return let_go_on(c);
   if (find_spot(c, at, text, is_tmpfile || (!(flags & O_NOFOLLOW) && !is_new_only), &s)) return not_found(c);
   int is_there = s.is_there;
   if (is_stream(&s)) open_stream(c, &s, flags);

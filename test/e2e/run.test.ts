@@ -119,7 +119,9 @@ describe('cordon run', () => {
     const ran = spawnSync('script', ['-qec', inner, '/dev/null'], { cwd: project.directory, env, encoding: 'utf8' })
     const [before, after] = ran.stdout.split('unfinished')
     expect(before).toContain('\u001b[8m')
-    expect(after?.startsWith('\u0018\u001b[0m')).toBe(true)
+    const [reset, said] = ['\u0018\u001b[0m', 'cordon:'].map((text) => after?.indexOf(text) ?? -1)
+    expect(reset, JSON.stringify(after)).toBeGreaterThanOrEqual(0)
+    expect(said).toBeGreaterThan(reset!)
     expect(after).toMatch(/cordon:.*\.env/s)
   })
 

@@ -16,6 +16,13 @@ for source in ['missing', '/dev/shm/missing', 'file', 'file/', 'dir', 'dir/', 'd
       try: call(); os.unlink(target); said = 'done'
       except OSError as error: said = errno.errorcode[error.errno]
       print(name, source, target, said)
+os.symlink('nowhere', 'dangling')
+for path in ['dangling/', 'missing/', 'file/', 'dir/', 'to-dir/', 'dir/./', 'dir/../', 'nowhere/x/']:
+  for flags in [os.O_CREAT, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, os.O_CREAT | os.O_EXCL | os.O_RDWR, os.O_WRONLY]:
+    try: os.close(os.open(path, flags)); said = 'done'
+    except OSError as error: said = errno.errorcode[error.errno]
+    print('open', path, flags, said)
+print(sorted(os.listdir('.')), os.listdir('dir'))
 `
 
 describe.each([
@@ -41,7 +48,7 @@ describe.each([
       return [...out.split('\n'), errors]
     })
     expect(said[1]).toEqual(said[0])
-    for (const line of ['rename missing /dev/shm/new EXDEV', 'link dir/ new EPERM', 'link to-dir/ new EPERM'])
+    for (const line of ['rename missing /dev/shm/new EXDEV', 'link to-dir/ new EPERM', 'open dangling/ 64 EISDIR'])
       expect(said[1]).toContain(line)
     expect(said[1]!.length).toBeGreaterThan(150)
   })
