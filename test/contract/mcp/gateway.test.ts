@@ -65,6 +65,7 @@ mode = "contained"
 [permission.tools]
 ${allowed.map((name) => `mcp__${name} = "allow"`).join('\n')}
 mcp__files__write_file = "deny"
+mcp__denied__look = "deny"
 [capabilities.allow]
 additional_directories = ${JSON.stringify([dirname(node), ...(existsSync(PUBLISHED) ? [PUBLISHED] : [])])}
 `,
@@ -136,6 +137,19 @@ describe('a server in the sandbox', () => {
     const client = await wrapped('bad', node, 'server.mjs', 'flooding')
     expect(await call(client, 'bad__flood')).toContain('error:')
     await client.close()
+  })
+
+  it('a call that is denied is one line of the record', async () => {
+    const client = await wrapped('denied', node, 'server.mjs', 'plain', join(base, 'outside.txt'))
+    await names(client)
+    await call(client, 'denied__look').catch(() => {})
+    await client.close()
+    const logs = join(base, 'home/.local/state/cordon/audit')
+    const own = readdirSync(logs).filter((name) => name.startsWith('mcp-denied-'))
+    const lines = own.flatMap((name) => readFileSync(join(logs, name), 'utf8').split('\n'))
+    const denied = lines.filter((line) => line.includes('"tool":"mcp__denied__look"'))
+    expect(denied).toHaveLength(1)
+    expect(denied[0]).toContain('"deny"')
   })
 
   it('is audited', () => {
