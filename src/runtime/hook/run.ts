@@ -109,9 +109,9 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
       }
       const { relies } = decision
       const resolve = (given: string): string =>
-        files.canonical(posix.resolve(machine.cwd, atHome(given, machine.home)))
+        files.canonical(posix.resolve(judge.loaded.root, atHome(given, machine.home)))
       const timeoutMs = seconds === null ? Number.POSITIVE_INFINITY : seconds * 1000
-      const reach = reachOf(decision, request.agreed === true, call!.facts, resolve, files)
+      const reach = reachOf(decision, request.agreed === true, call!.facts, resolve, files, judge.loaded.root)
       // A folder of the session that the command names is there to be read.
       const readOnly = [...reach.readOnly, ...hostFolders.filter((path) => command.includes(path))]
       const port = commands.forCall({

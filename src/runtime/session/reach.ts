@@ -20,6 +20,7 @@ export function reachOf(
   facts: ShellFacts | null,
   resolve: (given: string) => string,
   files: Files,
+  root: string,
 ): CallReach {
   const parts = decision.segments.filter(
     (part) => part.reason.code === 'named-by-grant' || (agreed && part.decision === 'ask'),
@@ -32,22 +33,33 @@ export function reachOf(
   const roots = places(['write'], ['outside-roots'])
   const readOnly = places(['read', 'list'], ['outside-roots', 'named-by-grant'])
   const read = places(['read'], ['outside-roots', 'secret', 'named-by-grant'])
+  // A link may have been put there while the person thought: what opens a secret is the file under the name that was read.
+  const written = new Set(
+    parts.flatMap((part) =>
+      filesOf(
+        pathOfPart(part, facts, (given) => posix.resolve(root, given)),
+        files,
+        false,
+      ),
+    ),
+  )
   return {
     roots,
     readOnly: readOnly.filter((path) => !roots.includes(path)),
-    named: [...new Set(read)].filter((path) => !files.isDirectory(path)),
+    named: [...new Set(read)].filter((path) => written.has(path) && !files.isDirectory(path)),
     hosts: parts.filter((part) => part.kind === 'host').flatMap((part) => hostRule(part, facts)),
   }
 }
 
 /** `.env*` was asked about as it stands: the files that it is now. */
-function filesOf(path: string | null, files: Files): readonly string[] {
+function filesOf(path: string | null, files: Files, follows = true): readonly string[] {
   if (path === null) return []
   const [directory, name] = [posix.dirname(path), posix.basename(path)]
   if (!isGlob(name)) return [path]
   if (isGlob(directory)) return []
   const matching = files.list(directory).filter((entry) => matchSegment(name, entry))
-  return matching.map((entry) => files.canonical(posix.join(directory, entry)))
+  const named = matching.map((entry) => posix.join(directory, entry))
+  return follows ? named.map(files.canonical) : named
 }
 
 function hostRule(part: PartDecision, facts: ShellFacts | null): HostRule[] {

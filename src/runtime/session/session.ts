@@ -424,7 +424,14 @@ export class Session {
       files: this.#parts.guarded(kept),
       commands: this.#commands.forCall({
         decided: { command: parsed.call.shell?.command ?? '', facts: parsed.facts, ...(relies && { relies }) },
-        reach: reachOf(decision, underway.agreed, parsed.facts, this.#resolver(parsed), this.#parts.files),
+        reach: reachOf(
+          decision,
+          underway.agreed,
+          parsed.facts,
+          this.#resolver(parsed),
+          this.#parts.files,
+          this.#view.base(parsed.moved).root,
+        ),
         heard: (outcome) => void underway.outcomes.push(outcome),
         heardLater: (outcome) => this.#noteSettled(underway.call, outcome),
       }),

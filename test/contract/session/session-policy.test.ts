@@ -1,6 +1,6 @@
 /** What a session remembers, limits and enforces: answers in the manifest, rings, envelope, its own directory, custom tools. */
 
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
@@ -165,6 +165,30 @@ describe('what an answer opens', () => {
     // What nobody was asked about stays hidden, and a room that was laid out ahead does not have it either.
     const hidden = await session.call('bash', { command: `python3 -c 'print(open(".env").read())'; true` })
     expect(resultText(hidden)).not.toContain('word')
+  })
+
+  it('a link that was put in the place of a secret while the person was asked opens nothing', async () => {
+    world.file('.env', 'KEY=mine')
+    world.file('prod.key', 'KEY=other')
+    mkdirSync(join(world.base, 'elsewhere'))
+    writeFileSync(join(world.base, 'elsewhere/.env'), 'KEY=outside')
+    const session = await sessionOf({
+      schema_version: 1,
+      permission: { tools: { bash: 'allow' } },
+      security: { outside_roots: 'ask' },
+      capabilities: { allow: { read: { paths: ['**'] } } },
+    })
+    for (const target of ['prod.key', join(world.base, 'elsewhere/.env')]) {
+      world.answer = () => {
+        rmSync(join(world.root, '.env'))
+        symlinkSync(target, join(world.root, '.env'))
+        return { kind: 'once' }
+      }
+      const text = resultText(await session.call('bash', { command: 'cat .env' }))
+      expect(text).not.toMatch(/KEY=(other|outside)/)
+      rmSync(join(world.root, '.env'))
+      world.file('.env', 'KEY=mine')
+    }
   })
 
   it('the grant of a kind opens the key that it names to that command alone', async () => {
