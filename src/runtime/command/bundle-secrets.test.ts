@@ -1,7 +1,7 @@
 /** Which keys of the person a bundle brokers: those of the command's own bundle, when they are set, and nothing else. */
 
 import { expect, it } from 'vitest'
-import { hostsOfCommand } from '../../policy/network-use.ts'
+import { hostsOfCommand } from '../../policy/shell/network-use.ts'
 import { machineFiles } from '../../system/files.ts'
 import { type Machine, thisMachine } from '../../system/machine.ts'
 import { loadPolicy } from '../policy/load.ts'

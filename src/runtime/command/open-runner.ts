@@ -2,10 +2,10 @@
 
 import { socketMeaning } from '../../hosts/unix-socket.ts'
 import type { SandboxSettings } from '../../manifest/schema/settings.ts'
-import { pathsOfGrants } from '../../policy/carried-paths.ts'
-import { grantMatches } from '../../policy/command-match.ts'
-import { hostsOfCommand } from '../../policy/network-use.ts'
 import type { CommandRule } from '../../policy/policy.ts'
+import { pathsOfGrants } from '../../policy/shell/carried-paths.ts'
+import { grantMatches } from '../../policy/shell/command-match.ts'
+import { hostsOfCommand } from '../../policy/shell/network-use.ts'
 import type { Backend } from '../../sandbox/backend.ts'
 import { builtInBundles } from '../../sandbox/bundles/bundles.generated.ts'
 import { createBwrapBackend } from '../../sandbox/bwrap/backend.ts'

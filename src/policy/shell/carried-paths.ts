@@ -1,10 +1,10 @@
 /** The files that grants of commands carry along: `{ command = "backup:*", paths = ["~/backups/**"] }` (S3). */
 
-import { exactPath } from '../files/path-pattern.ts'
-import type { CommandFact } from '../shell/facts.ts'
-import type { SessionFacts, ShellFact } from './call.ts'
+import { exactPath } from '../../files/path-pattern.ts'
+import type { CommandFact } from '../../shell/facts.ts'
+import type { SessionFacts, ShellFact } from '../call.ts'
+import type { CommandRule, PathRule, Policy } from '../policy.ts'
 import { grantsOf } from './command-grant.ts'
-import type { CommandRule, PathRule, Policy } from './policy.ts'
 import { isReadable } from './readable-command.ts'
 
 /** The union over every command of a text: they run in one sandbox. */

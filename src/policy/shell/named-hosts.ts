@@ -1,16 +1,16 @@
 /** The hosts that the words of a command name. */
 
-import { classifyAddress } from '../hosts/address.ts'
-import { matchesDenied, reachesHost } from '../hosts/pattern.ts'
-import { parseUrl } from '../hosts/url.ts'
-import type { CommandFact, HostUse } from '../shell/facts.ts'
+import { classifyAddress } from '../../hosts/address.ts'
+import { matchesDenied, reachesHost } from '../../hosts/pattern.ts'
+import { parseUrl } from '../../hosts/url.ts'
+import type { CommandFact, HostUse } from '../../shell/facts.ts'
+import type { PartSubject } from '../decision.ts'
+import type { PartQuestions } from '../order.ts'
+import { type HostRule, ref } from '../policy.ts'
 import { grantsOf } from './command-grant.ts'
 import { wordsOf } from './command-part.ts'
-import type { PartSubject } from './decision.ts'
 import { hostsOfCommand } from './network-use.ts'
-import type { PartQuestions } from './order.ts'
-import { type HostRule, ref } from './policy.ts'
-import { always, type Scene } from './shell-scene.ts'
+import { always, type Scene } from './scene.ts'
 
 /** P10: a host that a command names is asked about in contained mode, a denied one denied; in every mode the proxy holds the wire. */
 export function hostUseQuestions(scene: Scene, use: HostUse, fact: CommandFact): PartQuestions[] {

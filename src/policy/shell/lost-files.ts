@@ -1,10 +1,10 @@
 /** Moves into the sandbox's private /tmp: it is gone when the command ends, and the files with it. */
 
 import { posix } from 'node:path'
-import { isInside, isPrivateTmp } from '../files/baseline.ts'
-import type { CommandFact, Word } from '../shell/facts.ts'
-import { isInsideRoots } from './path-part.ts'
-import type { Scene } from './shell-scene.ts'
+import { isInside, isPrivateTmp } from '../../files/baseline.ts'
+import type { CommandFact, Word } from '../../shell/facts.ts'
+import { isInsideRoots } from '../path-part.ts'
+import type { Scene } from './scene.ts'
 
 /** The place in /tmp that a command would move files of the project to for good; null when it moves none there. */
 export function lostIn({ policy, session, shell }: Scene, fact: CommandFact): string | null {

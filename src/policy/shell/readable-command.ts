@@ -1,6 +1,6 @@
 /** Commands whose doing is known from their words: they run no code but their own, so a host beside them stays with whom it is for. */
 
-import type { CommandFact } from '../shell/facts.ts'
+import type { CommandFact } from '../../shell/facts.ts'
 
 /** Programs of the system that take no code from the project. Whatever is not here may. */
 const PLAIN: ReadonlySet<string> = new Set(

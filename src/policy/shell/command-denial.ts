@@ -1,11 +1,11 @@
 /** Denials of a command: hazards that nothing answers, and deny rules that match or could. */
 
-import type { CommandFact, Hazard } from '../shell/facts.ts'
-import { unprivilegedWay } from '../shell/tables/unprivileged.ts'
+import type { CommandFact, Hazard } from '../../shell/facts.ts'
+import { unprivilegedWay } from '../../shell/tables/unprivileged.ts'
+import { type CommandRule, type Policy, ref } from '../policy.ts'
+import type { Ruling } from '../stance.ts'
 import { denyMatches } from './command-match.ts'
 import { hiddenDenial } from './hidden-denial.ts'
-import { type CommandRule, type Policy, ref } from './policy.ts'
-import type { Ruling } from './stance.ts'
 
 // With privilege_wrappers the user opted in: sudo is then an ordinary command that still gains nothing in the sandbox. The
 // same goes for interpreters with system_python: running code is what they were granted for.

@@ -1,10 +1,10 @@
 /** What every question about a shell text needs, and the answers they share. */
 
-import type { SessionFacts, ShellFact } from './call.ts'
-import type { PartSubject } from './decision.ts'
-import type { PartQuestions } from './order.ts'
-import { type PathRule, type Policy, ref } from './policy.ts'
-import type { Ruling, Stance } from './stance.ts'
+import type { SessionFacts, ShellFact } from '../call.ts'
+import type { PartSubject } from '../decision.ts'
+import type { PartQuestions } from '../order.ts'
+import { type PathRule, type Policy, ref } from '../policy.ts'
+import type { Ruling, Stance } from '../stance.ts'
 
 /** The text and what it is judged by. */
 export interface Scene {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { bashCall, policyOf, sessionOf, sourced } from '../../test/cases/policy-fixture.ts'
-import { evaluate } from './evaluate.ts'
+import { bashCall, policyOf, sessionOf, sourced } from '../../../test/cases/policy-fixture.ts'
+import { evaluate } from '../evaluate.ts'
 
 const contained = policyOf({ mode: sourced('contained', 'permission.mode') })
 const withTmp = policyOf({ ...contained, additionalDirectories: [sourced('/tmp')] })

@@ -1,15 +1,15 @@
 /** Decides one simple command of a shell text: denials, the grant that covers it, or what its effect deserves. */
 
-import { isPrivateTmp } from '../files/baseline.ts'
-import type { CommandFact, Hazard } from '../shell/facts.ts'
+import { isPrivateTmp } from '../../files/baseline.ts'
+import type { CommandFact, Hazard } from '../../shell/facts.ts'
+import type { PartQuestions } from '../order.ts'
+import { isInsideRoots } from '../path-part.ts'
+import { type Policy, ref } from '../policy.ts'
+import type { Ruling } from '../stance.ts'
 import { asksAt, hazardDenial, ruleDenial } from './command-denial.ts'
 import { ELSEWHERE, grantsOf, wrapperGrants } from './command-grant.ts'
 import { lostIn } from './lost-files.ts'
-import type { PartQuestions } from './order.ts'
-import { isInsideRoots } from './path-part.ts'
-import { type Policy, ref } from './policy.ts'
-import type { Scene } from './shell-scene.ts'
-import type { Ruling } from './stance.ts'
+import type { Scene } from './scene.ts'
 
 /** Need no grant while implicit_coordinators is on (S2). */
 const COORDINATORS: ReadonlySet<string> = new Set([

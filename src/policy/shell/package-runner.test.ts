@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { plainWord, unknownWord } from '../shell/words/pieces.ts'
+import { plainWord, unknownWord } from '../../shell/words/pieces.ts'
 import { parseCommandPattern } from './command-pattern.ts'
 import { namesPackage } from './package-runner.ts'
 

@@ -1,10 +1,10 @@
 /** The hosts that a command names, as contained mode asks about them. */
 
 import { describe, expect, it } from 'vitest'
-import { bashCall, policyOf, sessionOf, sourced } from '../../test/cases/policy-fixture.ts'
-import { hosts } from '../../test/contract/egress/world.ts'
-import { tldtsSuffixes } from '../hosts/suffix.ts'
-import { evaluate } from './evaluate.ts'
+import { bashCall, policyOf, sessionOf, sourced } from '../../../test/cases/policy-fixture.ts'
+import { hosts } from '../../../test/contract/egress/world.ts'
+import { tldtsSuffixes } from '../../hosts/suffix.ts'
+import { evaluate } from '../evaluate.ts'
 
 const base = policyOf()
 const policy = policyOf({

@@ -1,10 +1,10 @@
 /** The grants that cover a command: by its own words, or by those of the wrapper around it. */
 
-import type { CommandFact, Word } from '../shell/facts.ts'
-import type { SessionFacts } from './call.ts'
+import type { CommandFact, Word } from '../../shell/facts.ts'
+import type { SessionFacts } from '../call.ts'
+import type { CommandRule, Policy } from '../policy.ts'
 import { grantMatches, variantsOf } from './command-match.ts'
 import { namesPackage } from './package-runner.ts'
-import type { CommandRule, Policy } from './policy.ts'
 
 /** The hazard of running elsewhere: a grant that names what runs there (`docker exec web npm test:*`) has answered it. */
 export const ELSEWHERE = 'remote-command'

@@ -1,8 +1,8 @@
 /** Deny rules that could match out of sight: in text that is run a second time, under another name, behind an unknown program. */
 
-import type { CommandFact, Word } from '../shell/facts.ts'
+import type { CommandFact, Word } from '../../shell/facts.ts'
+import type { CommandRule, Policy } from '../policy.ts'
 import { denyMatches } from './command-match.ts'
-import type { CommandRule, Policy } from './policy.ts'
 
 /** Hazards of running what stands anywhere in the text: in a here-document, on the other side of a pipe, in a variable. */
 const RUNS_OTHER_TEXT: ReadonlySet<string> = new Set([

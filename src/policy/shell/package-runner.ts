@@ -1,7 +1,7 @@
 /** Runners that fetch and run any package by its name: a grant that stops before the name covers only what is known. */
 
-import type { Word } from '../shell/facts.ts'
-import { projectTools } from '../shell/tables/project-tools.ts'
+import type { Word } from '../../shell/facts.ts'
+import { projectTools } from '../../shell/tables/project-tools.ts'
 import type { CommandPattern } from './command-pattern.ts'
 
 /** Scopes that belong to the makers of known tools; under any other one somebody else may use the tool's name. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { analyze } from '../shell/analyze.ts'
+import { analyze } from '../../shell/analyze.ts'
 import { denyMatches, grantMatches, variantsOf } from './command-match.ts'
 import { type CommandPattern, parseCommandPattern } from './command-pattern.ts'
 

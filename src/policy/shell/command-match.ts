@@ -1,7 +1,7 @@
 /** Matches command patterns against resolved words: grants only what is certain, denials through everything. */
 
-import { matchSegment } from '../files/glob.ts'
-import type { Word } from '../shell/facts.ts'
+import { matchSegment } from '../../files/glob.ts'
+import type { Word } from '../../shell/facts.ts'
 import type { CommandPattern } from './command-pattern.ts'
 
 /** `maybe`: a word that cannot be known could make the command match. */

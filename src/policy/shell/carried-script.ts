@@ -1,11 +1,11 @@
 /** A script of a project's skill that a text takes elsewhere, or into a stream, and runs there (T3): it is the same script. */
 
 import { posix } from 'node:path'
-import { isInside } from '../files/baseline.ts'
-import { isGlob } from '../files/glob.ts'
-import type { CommandFact, RedirectFact, ShellFacts } from '../shell/facts.ts'
-import { isInterpreterName } from '../shell/tables/interpreter-names.ts'
-import type { ShellFact } from './call.ts'
+import { isInside } from '../../files/baseline.ts'
+import { isGlob } from '../../files/glob.ts'
+import type { CommandFact, RedirectFact, ShellFacts } from '../../shell/facts.ts'
+import { isInterpreterName } from '../../shell/tables/interpreter-names.ts'
+import type { ShellFact } from '../call.ts'
 
 /** What is wrong with running it, and the command that does; null where a text carries no such script, or runs nothing that could be it. */
 export function carriedScript(

@@ -3,12 +3,12 @@
  * runs code that nobody can read, the text has only the hosts that this one has by itself.
  */
 
-import { parseUrl } from '../hosts/url.ts'
-import type { CommandFact } from '../shell/facts.ts'
-import type { SessionFacts } from './call.ts'
+import { parseUrl } from '../../hosts/url.ts'
+import type { CommandFact } from '../../shell/facts.ts'
+import type { SessionFacts } from '../call.ts'
+import type { HostRule, Policy } from '../policy.ts'
 import { grantsOf } from './command-grant.ts'
 import { hostsOfCommand } from './network-use.ts'
-import type { HostRule, Policy } from './policy.ts'
 import { isReadable, mayRunOtherCode } from './readable-command.ts'
 
 /** One command of a text with what it has by itself. */

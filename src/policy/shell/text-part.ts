@@ -1,19 +1,19 @@
 /** Takes a command text apart into the parts that are decided: its syntax, commands, redirects, files and hosts. */
 
-import type { CommandFact, Hazard, PathUse, ShellFacts, SyntaxUse } from '../shell/facts.ts'
-import type { SessionFacts, ShellFact } from './call.ts'
+import type { CommandFact, Hazard, PathUse, ShellFacts, SyntaxUse } from '../../shell/facts.ts'
+import type { SessionFacts, ShellFact } from '../call.ts'
+import type { PartDecision, PartSubject } from '../decision.ts'
+import { decidePart, type PartQuestions } from '../order.ts'
+import { type Policy, ref } from '../policy.ts'
+import type { Ruling, Stance } from '../stance.ts'
 import { carriedPaths, grantedKey } from './carried-paths.ts'
 import { carriedScript, startedPlaces } from './carried-script.ts'
 import { runsElsewhere } from './command-grant.ts'
 import { commandQuestions, wordsOf } from './command-part.ts'
-import type { PartDecision, PartSubject } from './decision.ts'
 import { hazardDenialIn } from './hidden-denial.ts'
-import { decidePart, type PartQuestions } from './order.ts'
-import { type Policy, ref } from './policy.ts'
-import { hostUseQuestions } from './shell-hosts.ts'
-import { pathUseQuestions, redirectQuestions } from './shell-paths.ts'
-import { always, deny, type Scene, unknowable } from './shell-scene.ts'
-import type { Ruling, Stance } from './stance.ts'
+import { hostUseQuestions } from './named-hosts.ts'
+import { pathUseQuestions, redirectQuestions } from './named-paths.ts'
+import { always, deny, type Scene, unknowable } from './scene.ts'
 
 /** Decides every part of a command text. */
 export function decideShell(policy: Policy, session: SessionFacts, stance: Stance, shell: ShellFact): PartDecision[] {

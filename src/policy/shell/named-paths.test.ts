@@ -1,8 +1,8 @@
 /** Links of the project to programs outside it, as virtual environments have them. */
 
 import { describe, expect, it } from 'vitest'
-import { bashCall, commandRule, policyOf, ROOT, sessionOf, sourced } from '../../test/cases/policy-fixture.ts'
-import { evaluate } from './evaluate.ts'
+import { bashCall, commandRule, policyOf, ROOT, sessionOf, sourced } from '../../../test/cases/policy-fixture.ts'
+import { evaluate } from '../evaluate.ts'
 
 const LINKS: Readonly<Record<string, string>> = {
   [`${ROOT}/.venv/bin/python`]: '/usr/bin/python3.11',

@@ -1,6 +1,6 @@
 /** Which hosts one command has: those of its grants, the default ones, and those of its tool where this use of it reaches out. */
 
-import type { CommandRule, HostRule, Policy } from './policy.ts'
+import type { CommandRule, HostRule, Policy } from '../policy.ts'
 
 /** Options before a subcommand whose value is the next word. */
 const VALUED: ReadonlySet<string> = new Set(

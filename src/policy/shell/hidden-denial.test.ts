@@ -1,8 +1,8 @@
 /** A denied command holds where only bash would see it: text that is evaluated later, unknown text, words that name it. */
 
 import { describe, expect, it } from 'vitest'
-import { bashCall, commandRule, policyOf, sessionOf, sourced } from '../../test/cases/policy-fixture.ts'
-import { evaluate } from './evaluate.ts'
+import { bashCall, commandRule, policyOf, sessionOf, sourced } from '../../../test/cases/policy-fixture.ts'
+import { evaluate } from '../evaluate.ts'
 
 const policy = policyOf({
   mode: sourced('contained', 'permission.mode'),
