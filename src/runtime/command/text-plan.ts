@@ -12,7 +12,7 @@ import type { CommandFact, ShellFacts } from '../../shell/facts.ts'
 import { splitText, type TextPart } from '../../shell/split.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
 import type { CallReach } from '../session/policy.ts'
-import { egressRules } from './egress-rules.ts'
+import { egressRules } from './network/egress-rules.ts'
 
 /** A text that runs in one sandbox. */
 export interface CommandGroup {

@@ -79,7 +79,7 @@ async function questionsAt(
   tell: (line: string) => void,
 ): Promise<Partial<Pick<LearnParts, 'askHost' | 'askPort'>>> {
   if (!isAtTerminal() || args.flags.json || args.flags.quiet || args.flags.try) return {}
-  const { TypedQuestions } = await import('../../../runtime/command/typed-questions.ts')
+  const { TypedQuestions } = await import('../../../runtime/command/typed/questions.ts')
   if (!TypedQuestions.areAllowed(loaded)) return {}
   const questions = new TypedQuestions({ loaded, machine, files: machineFiles, tell })
   return {

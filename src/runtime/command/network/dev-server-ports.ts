@@ -1,6 +1,6 @@
 /** The ports on which one command may serve (`dev_server_ports`): opened when something listens there, closed with it. */
 
-import type { InsideServer } from '../../sandbox/backend.ts'
+import type { InsideServer } from '../../../sandbox/backend.ts'
 import type { DevServers } from './dev-server.ts'
 import type { ServedPort } from './served-port.ts'
 

@@ -1,8 +1,8 @@
 /** What a command looked for inside and did not find, as refusals of the way out. Loaded when there was any. */
 
-import { type EgressEvent, refused } from '../../egress/event.ts'
-import type { EgressRules } from '../../egress/rules.ts'
-import type { Asked } from '../../sandbox/backend.ts'
+import { type EgressEvent, refused } from '../../../egress/event.ts'
+import type { EgressRules } from '../../../egress/rules.ts'
+import type { Asked } from '../../../sandbox/backend.ts'
 
 export function askedEvents(asked: readonly Asked[], { command }: EgressRules): EgressEvent[] {
   return asked.map(({ what, name, port }) => {

@@ -1,17 +1,17 @@
 /** Runs a command that the person typed, on the one guarded way: a deny holds, an ask was answered by typing. */
 
-import type { Decision } from '../../policy/decision.ts'
-import type { RuleRef } from '../../policy/policy.ts'
-import type { Files } from '../../system/files.ts'
-import type { Machine } from '../../system/machine.ts'
-import type { ToolOutput } from '../../tools/tool.ts'
-import type { LoadedPolicy } from '../policy/load.ts'
-import type { CallRecord, SessionRecorder } from '../record/recorder.ts'
-import { runToolCall, type Stages } from '../run-tool-call.ts'
-import { outcomeNotes } from './outcome-notes.ts'
-import type { CommandRunner, RunIo, RunOutcome, RunRequest } from './runner.ts'
-import type { TypedCall } from './typed-call.ts'
-import { hasWrittenDenials, typedText, undeniable } from './typed-words.ts'
+import type { Decision } from '../../../policy/decision.ts'
+import type { RuleRef } from '../../../policy/policy.ts'
+import type { Files } from '../../../system/files.ts'
+import type { Machine } from '../../../system/machine.ts'
+import type { ToolOutput } from '../../../tools/tool.ts'
+import type { LoadedPolicy } from '../../policy/load.ts'
+import type { CallRecord, SessionRecorder } from '../../record/recorder.ts'
+import { runToolCall, type Stages } from '../../run-tool-call.ts'
+import { outcomeNotes } from '../outcome-notes.ts'
+import type { CommandRunner, RunIo, RunOutcome, RunRequest } from '../runner.ts'
+import type { TypedCall } from './call.ts'
+import { hasWrittenDenials, typedText, undeniable } from './words.ts'
 
 export interface TypedRun {
   readonly loaded: LoadedPolicy
@@ -39,8 +39,8 @@ export async function runTyped(run: TypedRun): Promise<TypedResult> {
   const { loaded, machine, files, runner, request, io, tool = 'bash' } = run
   // The sandbox is made ready while the command is read and judged, which takes about as long.
   runner.expect(request, io)
-  const judge = hasWrittenDenials(loaded.policy) ? await import('./typed-call.ts') : null
-  const { openRecord } = await import('../record/open.ts')
+  const judge = hasWrittenDenials(loaded.policy) ? await import('./call.ts') : null
+  const { openRecord } = await import('../../record/open.ts')
   const own = run.recorder ? null : openRecord(loaded, machine, { by: 'person' })
   const recorder = run.recorder ?? own!
   if (own) run.onRecorder?.(own)

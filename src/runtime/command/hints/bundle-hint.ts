@@ -1,10 +1,10 @@
 /** Names the bundle that a command went without: a tool that is not there, or reaches nothing, looks broken to its user. */
 
 import { basename } from 'node:path'
-import { type Bundle, type BundleChoice, selectBundles } from '../../sandbox/bundles/bundle.ts'
-import { builtInBundles } from '../../sandbox/bundles/bundles.generated.ts'
-import { SandboxFault } from '../../sandbox/sandbox-fault.ts'
-import { shellText, spokenWords } from './hints/outside-words.ts'
+import { type Bundle, type BundleChoice, selectBundles } from '../../../sandbox/bundles/bundle.ts'
+import { builtInBundles } from '../../../sandbox/bundles/bundles.generated.ts'
+import { SandboxFault } from '../../../sandbox/sandbox-fault.ts'
+import { shellText, spokenWords } from './outside-words.ts'
 
 /** What package managers call fetching. */
 const FETCHES = /^(?:i|install|ci|add|update|upgrade|fetch|get|sync|download|restore|require)$/

@@ -1,9 +1,9 @@
 /** An entry of `[[secrets]]` with its value: read at its source, and told apart from what stands around it there (N7). */
 
-import type { BrokeredSecret } from '../../egress/credentials/broker.ts'
-import type { SecretSetting } from '../../manifest/schema/settings.ts'
-import { Fault } from '../../system/fault.ts'
-import type { Machine } from '../../system/machine.ts'
+import type { BrokeredSecret } from '../../../egress/credentials/broker.ts'
+import type { SecretSetting } from '../../../manifest/schema/settings.ts'
+import { Fault } from '../../../system/fault.ts'
+import type { Machine } from '../../../system/machine.ts'
 
 /** Scheme, user and password of a URL; the password ends at the last `@` before the path. */
 const URL_PASSWORD = /^([a-z][a-z0-9+.-]*:\/\/[^\s/?#:@]*:)([^\s/?#]+)(@[\s\S]*)$/i

@@ -2,7 +2,7 @@
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { unwritable } from '../../system/fault.ts'
+import { unwritable } from '../../../system/fault.ts'
 
 /** Where every resolver looks. */
 export const NAME_SETTINGS = '/etc/resolv.conf'

@@ -1,9 +1,9 @@
 /** What the way out of a command goes by: the hosts it has, and what closes some of them. */
 
-import type { EgressRules } from '../../egress/rules.ts'
-import type { HostRule, Policy } from '../../policy/policy.ts'
-import { keylessHosts } from '../policy/keyed-hosts.ts'
-import type { LoadedPolicy } from '../policy/load.ts'
+import type { EgressRules } from '../../../egress/rules.ts'
+import type { HostRule, Policy } from '../../../policy/policy.ts'
+import { keylessHosts } from '../../policy/keyed-hosts.ts'
+import type { LoadedPolicy } from '../../policy/load.ts'
 
 /** The rules of one command (N1). Without any host it has no network. */
 export function egressRules(

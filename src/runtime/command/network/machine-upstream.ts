@@ -1,10 +1,10 @@
 /** The way to hosts from this machine: its authorities, those of the manifest, and the proxy that it stands behind. */
 
-import { readParentProxy } from '../../egress/parent-proxy.ts'
-import { createUpstream, readAuthorities, type Upstream } from '../../egress/upstream.ts'
-import type { ParentSetting, SandboxSettings } from '../../manifest/schema/settings.ts'
-import { Fault } from '../../system/fault.ts'
-import type { Machine } from '../../system/machine.ts'
+import { readParentProxy } from '../../../egress/parent-proxy.ts'
+import { createUpstream, readAuthorities, type Upstream } from '../../../egress/upstream.ts'
+import type { ParentSetting, SandboxSettings } from '../../../manifest/schema/settings.ts'
+import { Fault } from '../../../system/fault.ts'
+import type { Machine } from '../../../system/machine.ts'
 
 export function machineUpstream(
   machine: Machine,

@@ -1,13 +1,13 @@
 /** Keys of the person that a bundle's tool needs: brokered, so that the tool inside holds a placeholder (N7). */
 
-import { parseHostPattern } from '../../hosts/pattern.ts'
-import type { SecretSetting } from '../../manifest/schema/settings.ts'
-import type { HostRule, Sourced } from '../../policy/policy.ts'
-import { type AppliedBundle, selectBundles } from '../../sandbox/bundles/bundle.ts'
-import { builtInBundles } from '../../sandbox/bundles/bundles.generated.ts'
-import type { Machine } from '../../system/machine.ts'
-import { withKeyedHosts } from '../policy/keyed-hosts.ts'
-import type { LoadedPolicy } from '../policy/load.ts'
+import { parseHostPattern } from '../../../hosts/pattern.ts'
+import type { SecretSetting } from '../../../manifest/schema/settings.ts'
+import type { HostRule, Sourced } from '../../../policy/policy.ts'
+import { type AppliedBundle, selectBundles } from '../../../sandbox/bundles/bundle.ts'
+import { builtInBundles } from '../../../sandbox/bundles/bundles.generated.ts'
+import type { Machine } from '../../../system/machine.ts'
+import { withKeyedHosts } from '../../policy/keyed-hosts.ts'
+import type { LoadedPolicy } from '../../policy/load.ts'
 
 /**
  * The policy with the keys of the bundles that apply to a command which the person typed. A key goes to the bundle's own hosts

@@ -1,9 +1,9 @@
 /** A server inside a sandbox on this machine's loopback: open while it is served inside, and to nobody beyond the machine. */
 
 import { createServer, type Socket } from 'node:net'
-import { join } from '../../egress/protocol/join.ts'
-import type { InsideServer } from '../../sandbox/backend.ts'
-import { errorCode, messageOf } from '../../system/fault.ts'
+import { join } from '../../../egress/protocol/join.ts'
+import type { InsideServer } from '../../../sandbox/backend.ts'
+import { errorCode, messageOf } from '../../../system/fault.ts'
 import { LOOPBACK, type ServedPort, servedLine } from './served-port.ts'
 
 /** A browser opens a handful; more than this is somebody's loop. */

@@ -1,10 +1,10 @@
 /** Which keys of the person a bundle brokers: those of the command's own bundle, when they are set, and nothing else. */
 
 import { expect, it } from 'vitest'
-import { hostsOfCommand } from '../../policy/shell/network-use.ts'
-import { machineFiles } from '../../system/files.ts'
-import { type Machine, thisMachine } from '../../system/machine.ts'
-import { loadPolicy } from '../policy/load.ts'
+import { hostsOfCommand } from '../../../policy/shell/network-use.ts'
+import { machineFiles } from '../../../system/files.ts'
+import { type Machine, thisMachine } from '../../../system/machine.ts'
+import { loadPolicy } from '../../policy/load.ts'
 import { withBundleSecrets } from './bundle-secrets.ts'
 import { egressRules } from './egress-rules.ts'
 

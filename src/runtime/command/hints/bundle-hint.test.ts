@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest'
-import type { BundleChoice } from '../../sandbox/bundles/bundle.ts'
-import { SandboxFault } from '../../sandbox/sandbox-fault.ts'
+import type { BundleChoice } from '../../../sandbox/bundles/bundle.ts'
+import { SandboxFault } from '../../../sandbox/sandbox-fault.ts'
 import { explainMissing, explainOffline } from './bundle-hint.ts'
 
 const choice = (tool: string, wrappers: readonly string[] = []): BundleChoice => ({

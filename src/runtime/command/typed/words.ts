@@ -1,7 +1,7 @@
 /** What is known of a typed command without reading it: its words as one text, and whether any written rule could deny it. */
 
-import { type Decision, soleDecision } from '../../policy/decision.ts'
-import type { Policy } from '../../policy/policy.ts'
+import { type Decision, soleDecision } from '../../../policy/decision.ts'
+import type { Policy } from '../../../policy/policy.ts'
 
 /** The words as one text that a shell would read as the same words. */
 export function typedText(argv: readonly string[]): string {

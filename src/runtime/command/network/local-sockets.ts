@@ -2,10 +2,10 @@
 
 import { lstatSync, readlinkSync } from 'node:fs'
 import { posix } from 'node:path'
-import type { EgressRules } from '../../egress/rules.ts'
-import { matchesDenied } from '../../hosts/pattern.ts'
-import type { GrantedSocket } from '../../sandbox/plan.ts'
-import type { Machine } from '../../system/machine.ts'
+import type { EgressRules } from '../../../egress/rules.ts'
+import { matchesDenied } from '../../../hosts/pattern.ts'
+import type { GrantedSocket } from '../../../sandbox/plan.ts'
+import type { Machine } from '../../../system/machine.ts'
 
 export interface LocalSockets {
   readonly sockets: readonly GrantedSocket[]

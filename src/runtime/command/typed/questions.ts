@@ -1,25 +1,25 @@
 /** What a command that the person typed asks them while they are at the terminal: a folder before it starts, a host or a port while it runs. */
 
-import { type Approval, approve, type Question, type Remembered } from '../../approval/approve.ts'
-import type { Answer, Prompter } from '../../approval/prompter.ts'
-import type { Suggestion } from '../../approval/suggestion.ts'
-import { terminalPrompter } from '../../approval/terminal-prompter.ts'
-import type { HostQuestion } from '../../egress/gate.ts'
-import { coversPath, parsePathPattern } from '../../files/path-pattern.ts'
-import { matchesHost, parseHostPattern } from '../../hosts/pattern.ts'
-import { type Decision, soleDecision } from '../../policy/decision.ts'
-import { settle } from '../../policy/settle.ts'
-import { Fault } from '../../system/fault.ts'
-import type { Files } from '../../system/files.ts'
-import type { Machine } from '../../system/machine.ts'
-import type { LoadedPolicy } from '../policy/load.ts'
-import { openSavedGrants } from '../policy/saved-grants.ts'
-import type { SessionRecorder } from '../record/recorder.ts'
-import { hostQuestion } from '../session/reach.ts'
-import { type OutsideWord, outsideWords } from './hints/outside-words.ts'
+import { type Approval, approve, type Question, type Remembered } from '../../../approval/approve.ts'
+import type { Answer, Prompter } from '../../../approval/prompter.ts'
+import type { Suggestion } from '../../../approval/suggestion.ts'
+import { terminalPrompter } from '../../../approval/terminal-prompter.ts'
+import type { HostQuestion } from '../../../egress/gate.ts'
+import { coversPath, parsePathPattern } from '../../../files/path-pattern.ts'
+import { matchesHost, parseHostPattern } from '../../../hosts/pattern.ts'
+import { type Decision, soleDecision } from '../../../policy/decision.ts'
+import { settle } from '../../../policy/settle.ts'
+import { Fault } from '../../../system/fault.ts'
+import type { Files } from '../../../system/files.ts'
+import type { Machine } from '../../../system/machine.ts'
+import type { LoadedPolicy } from '../../policy/load.ts'
+import { openSavedGrants } from '../../policy/saved-grants.ts'
+import type { SessionRecorder } from '../../record/recorder.ts'
+import { hostQuestion } from '../../session/reach.ts'
+import { type OutsideWord, outsideWords } from '../hints/outside-words.ts'
+import type { CommandRunner, RunRequest } from '../runner.ts'
 import { NO_GRANTS, requireGrantable, withOneOff } from './one-off.ts'
-import type { CommandRunner, RunRequest } from './runner.ts'
-import { typedText } from './typed-words.ts'
+import { typedText } from './words.ts'
 
 /** Stands for the session of a single run: nothing is kept under it. */
 const NO_SESSION = 'run'
@@ -154,7 +154,7 @@ export class TypedQuestions {
   /** The person at the terminal, and whoever is at the page instead; most runs ask nothing, and load nothing of it. */
   async #person(): Promise<Prompter> {
     const { machine, loaded, prompter = terminalPrompter() } = this.#parts
-    const { sharedPrompter } = await import('../asks/shared-prompter.ts')
+    const { sharedPrompter } = await import('../../asks/shared-prompter.ts')
     this.#prompter ??= sharedPrompter(prompter, { machine, project: loaded.root, surface: 'run' })
     return this.#prompter
   }
@@ -171,7 +171,7 @@ export class TypedQuestions {
     // The session of a run is the run.
     if (scope === 'session') return
     if (scope === 'always') {
-      const { amendProject } = await import('../policy/amend.ts')
+      const { amendProject } = await import('../../policy/amend.ts')
       const amended = await amendProject(loaded, { ...remembered, tool: 'bash' }, machine, files)
       if ('loaded' in amended) {
         tell(`saved in ${loaded.manifestPath}, and signed: ${grant.kind} ${grant.value}`)
