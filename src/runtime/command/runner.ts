@@ -40,9 +40,9 @@ import { Fault, unwritable } from '../../system/fault.ts'
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
-import { ownPackage } from '../policy/own-package.ts'
-import { ownCheckout } from '../policy/own-places.ts'
-import { writablePathFolders } from '../policy/path-folders.ts'
+import { ownPackage } from '../policy/project/own-package.ts'
+import { ownCheckout } from '../policy/project/own-places.ts'
+import { writablePathFolders } from '../policy/project/path-folders.ts'
 import { type CommandChanges, HeldChanges, pruneKept } from './held-changes.ts'
 import { HiddenPaths } from './hidden-paths.ts'
 import { DevServerPorts } from './network/dev-server-ports.ts'
@@ -441,7 +441,7 @@ export class CommandRunner {
   async #drift(request: RunRequest): Promise<string | null> {
     const applied = this.#bundles(request)
     if (!applied.some(({ bundle }) => bundle.registries.length > 0)) return null
-    const { driftLine, registryDrift } = await import('../policy/registry-drift.ts')
+    const { driftLine, registryDrift } = await import('../policy/registries/drift.ts')
     const drift = registryDrift(this.#loaded, this.#machine, applied)
     return drift && driftLine(drift)
   }

@@ -3,7 +3,7 @@
 import type { Decision } from '../../policy/decision.ts'
 import { NO_GRANTS, withOneOff } from '../command/typed/one-off.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
-import { readRegistries } from '../policy/trust.ts'
+import { readRegistries } from '../policy/sign/trust.ts'
 import { type TextPlaces, withLines } from './manifest-text.ts'
 import { type Need, readNeeds, type Withheld, whyNotGranted } from './needs.ts'
 import { type ProposedLine, propose } from './proposal.ts'

@@ -14,7 +14,7 @@ import { builtInBundles, bundleNames } from '../../sandbox/bundles/bundles.gener
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
 import { freeHosts, withKeyedHosts } from './keyed-hosts.ts'
-import { findRoot, MANIFEST_NAME } from './project-root.ts'
+import { findRoot, MANIFEST_NAME } from './project/root.ts'
 import {
   readManifests,
   readOrganisation,

@@ -194,7 +194,7 @@ async function isSignedAgain(
   command: readonly string[],
 ): Promise<boolean> {
   if (loaded.sandbox.bundles.length === 0 || Object.keys(loaded.registries).length === 0) return false
-  const { typedDrift } = await import('../../../runtime/policy/registry-drift.ts')
+  const { typedDrift } = await import('../../../runtime/policy/registries/drift.ts')
   const drift = typedDrift(loaded, machine, command)
   if (drift === null) return false
   const { offerRegistries } = await import('./sign.ts')
@@ -272,8 +272,8 @@ async function withToolRegistries(
   const known = new Set(loaded.sandbox.bundles.map(({ value }) => value.tool))
   const added = chosenBundles(granted).flatMap(({ tool }) => (known.has(tool) ? [] : [tool]))
   if (added.length === 0) return granted
-  const { readRegistries } = await import('../../../runtime/policy/trust.ts')
-  const { withRegistries } = await import('../../../runtime/policy/registry-hosts.ts')
+  const { readRegistries } = await import('../../../runtime/policy/sign/trust.ts')
+  const { withRegistries } = await import('../../../runtime/policy/registries/hosts.ts')
   const programs = builtInBundles().flatMap((bundle) => (added.includes(bundle.tool) ? bundle.programs : []))
   const found = Object.entries(readRegistries(granted, machine, programs)).filter(([tool]) => added.includes(tool))
   const registries = Object.fromEntries(found)

@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { machineFiles } from '../../system/files.ts'
-import { projectIdentity, repositoryName } from './project-identity.ts'
+import { machineFiles } from '../../../system/files.ts'
+import { projectIdentity, repositoryName } from './identity.ts'
 
 describe('one repository has one name', () => {
   const names: readonly (readonly [url: string, name: string | null, note: string])[] = [

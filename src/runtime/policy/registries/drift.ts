@@ -5,15 +5,15 @@
 
 import { mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { type AppliedBundle, type Bundle, type RegistryFacts, selectBundles } from '../../sandbox/bundles/bundle.ts'
-import { builtInBundles } from '../../sandbox/bundles/bundles.generated.ts'
-import { findRegistries } from '../../sandbox/bundles/registry.ts'
-import type { Machine } from '../../system/machine.ts'
-import { sha256 } from '../../system/sha256.ts'
-import { openOwnDirectory, readOwnJson, writeOwnJson } from '../../system/state.ts'
-import type { LoadedPolicy } from './load.ts'
-import { identityOf } from './memory.ts'
-import { registryChanges, registryPort } from './registry-urls.ts'
+import { type AppliedBundle, type Bundle, type RegistryFacts, selectBundles } from '../../../sandbox/bundles/bundle.ts'
+import { builtInBundles } from '../../../sandbox/bundles/bundles.generated.ts'
+import { findRegistries } from '../../../sandbox/bundles/registry.ts'
+import type { Machine } from '../../../system/machine.ts'
+import { sha256 } from '../../../system/sha256.ts'
+import { openOwnDirectory, readOwnJson, writeOwnJson } from '../../../system/state.ts'
+import type { LoadedPolicy } from '../load.ts'
+import { identityOf } from '../memory.ts'
+import { registryChanges, registryPort } from './urls.ts'
 
 /** What signing now would open and close. */
 export type RegistryDrift = ReturnType<typeof registryChanges>

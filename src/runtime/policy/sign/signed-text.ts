@@ -1,8 +1,8 @@
 /** The text that is signed: the manifest's grants, and the registries that its bundles reach. */
 
-import { readSignatures } from '../../manifest/sign/signature-file.ts'
-import type { RegistryFacts } from '../../sandbox/bundles/bundle.ts'
-import { openOwnDirectory } from '../../system/state.ts'
+import { readSignatures } from '../../../manifest/sign/signature-file.ts'
+import type { RegistryFacts } from '../../../sandbox/bundles/bundle.ts'
+import { openOwnDirectory } from '../../../system/state.ts'
 
 /** The grants as they are hashed. */
 export function signedText(canonical: string, registries: RegistryFacts): string {

@@ -2,10 +2,10 @@
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { rootProblem } from '../../files/root-place.ts'
-import { Fault } from '../../system/fault.ts'
-import type { Machine } from '../../system/machine.ts'
-import { openOwnDirectory, writeOwnFile } from '../../system/state.ts'
+import { rootProblem } from '../../../files/root-place.ts'
+import { Fault } from '../../../system/fault.ts'
+import type { Machine } from '../../../system/machine.ts'
+import { openOwnDirectory, writeOwnFile } from '../../../system/state.ts'
 
 const NAME = 'confirmed-roots'
 

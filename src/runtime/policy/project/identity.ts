@@ -1,8 +1,8 @@
 /** What a project is called wherever it lies: the address its repository came from, and its place in it. A team signs for that. */
 
 import { posix } from 'node:path'
-import { parseGitConfig } from '../../sandbox/protect/git-config.ts'
-import type { Files } from '../../system/files.ts'
+import { parseGitConfig } from '../../../sandbox/protect/git-config.ts'
+import type { Files } from '../../../system/files.ts'
 
 const MAX_CONFIG = 256 * 1024
 const USUAL_PORTS: ReadonlySet<string> = new Set(['', '22', '80', '443', '9418'])

@@ -1,19 +1,19 @@
 /** What a person reads before signing, as a value: what changed since the last signature, and what the whole manifest opens. */
 
 import { dirname } from 'node:path'
-import { AGENT_READS } from '../../manifest/init/init.ts'
-import { canonicalManifest } from '../../manifest/sign/canonical.ts'
-import type { ReachChange } from '../../manifest/sign/reach-diff.ts'
-import { isOutside, type ReachSummary, reachSummary, widestFirst } from '../../manifest/sign/reach-summary.ts'
-import type { RegistryFacts } from '../../sandbox/bundles/bundle.ts'
-import type { Files } from '../../system/files.ts'
-import type { Machine } from '../../system/machine.ts'
-import type { LoadedManifest } from './load.ts'
-import { registryChanges } from './registry-urls.ts'
+import { AGENT_READS } from '../../../manifest/init/init.ts'
+import { canonicalManifest } from '../../../manifest/sign/canonical.ts'
+import type { ReachChange } from '../../../manifest/sign/reach-diff.ts'
+import { isOutside, type ReachSummary, reachSummary, widestFirst } from '../../../manifest/sign/reach-summary.ts'
+import type { RegistryFacts } from '../../../sandbox/bundles/bundle.ts'
+import type { Files } from '../../../system/files.ts'
+import type { Machine } from '../../../system/machine.ts'
+import type { LoadedManifest } from '../load.ts'
+import { registryChanges } from '../registries/urls.ts'
 import { registriesOf } from './signed-text.ts'
 import { readRegistries, type TrustReport } from './trust.ts'
 
-export type { ReachSummary, SummaryLine } from '../../manifest/sign/reach-summary.ts'
+export type { ReachSummary, SummaryLine } from '../../../manifest/sign/reach-summary.ts'
 
 export interface SignatureView {
   /** True when an earlier text was signed: then the changes are against that one, else against the built-in defaults. */

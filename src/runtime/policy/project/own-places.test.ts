@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { protectedPath } from '../../files/protected-paths.ts'
+import { protectedPath } from '../../../files/protected-paths.ts'
 import { ownCheckout, ownPlaces } from './own-places.ts'
 
 const there = new Set(['/p/bin', '/home/u/tools', '/', '/p/node_modules/.bin'])

@@ -1,12 +1,12 @@
 /** The project's own working trees: what git made of the same repository beside it counts as the project. */
 
 import { posix } from 'node:path'
-import { isInside } from '../../files/baseline.ts'
-import { coversPath } from '../../files/path-pattern.ts'
-import { rootProblem } from '../../files/root-place.ts'
-import { builtInBundles } from '../../sandbox/bundles/bundles.generated.ts'
-import type { Files } from '../../system/files.ts'
-import type { LoadedPolicy } from './load.ts'
+import { isInside } from '../../../files/baseline.ts'
+import { coversPath } from '../../../files/path-pattern.ts'
+import { rootProblem } from '../../../files/root-place.ts'
+import { builtInBundles } from '../../../sandbox/bundles/bundles.generated.ts'
+import type { Files } from '../../../system/files.ts'
+import type { LoadedPolicy } from '../load.ts'
 
 /**
  * Directories that hold other working trees of the project's repository. The repository names them in a folder that an agent can

@@ -1,10 +1,10 @@
 /** The keys of manifests: the user's own, and those of others that the user trusts. */
 
-import { resetUserKey, userPublicKey } from '../../manifest/sign/sign.ts'
-import { readTrustedKeys, type TrustedKey, trustKey, untrustKey } from '../../manifest/sign/trusted-keys.ts'
-import { openKeyStore } from '../../system/keys/keychain.ts'
-import { openStoredSecrets, type StoredSecrets } from '../../system/keys/stored-secrets.ts'
-import type { Machine } from '../../system/machine.ts'
+import { resetUserKey, userPublicKey } from '../../../manifest/sign/sign.ts'
+import { readTrustedKeys, type TrustedKey, trustKey, untrustKey } from '../../../manifest/sign/trusted-keys.ts'
+import { openKeyStore } from '../../../system/keys/keychain.ts'
+import { openStoredSecrets, type StoredSecrets } from '../../../system/keys/stored-secrets.ts'
+import type { Machine } from '../../../system/machine.ts'
 
 export interface Keys {
   list(): { readonly own: string | null; readonly trusted: readonly TrustedKey[] }

@@ -1,9 +1,9 @@
 /** The registries of bundles in words: what signing would find now, and how that differs from what was signed. */
 
-import { isInside } from '../../files/baseline.ts'
-import type { Bundle, RegistryFacts } from '../../sandbox/bundles/bundle.ts'
-import { findRegistries, machineRegistries, type RegistryPort } from '../../sandbox/bundles/registry.ts'
-import type { Machine } from '../../system/machine.ts'
+import { isInside } from '../../../files/baseline.ts'
+import type { Bundle, RegistryFacts } from '../../../sandbox/bundles/bundle.ts'
+import { findRegistries, machineRegistries, type RegistryPort } from '../../../sandbox/bundles/registry.ts'
+import type { Machine } from '../../../system/machine.ts'
 
 /** How the tools of this machine are asked, those that a project brings along left out. */
 export function registryPort(root: string, { home, env }: Pick<Machine, 'home' | 'env'>): RegistryPort {

@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { parsePathPattern } from '../../files/path-pattern.ts'
-import { type Files, machineFiles } from '../../system/files.ts'
-import type { LoadedPolicy } from './load.ts'
+import { parsePathPattern } from '../../../files/path-pattern.ts'
+import { type Files, machineFiles } from '../../../system/files.ts'
+import type { LoadedPolicy } from '../load.ts'
 import { namedWorktrees, ownWorktrees } from './worktrees.ts'
 
 let base: string

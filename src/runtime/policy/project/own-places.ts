@@ -1,11 +1,11 @@
 /** Cordon's own places, and those of this machine that are protected beside the table of names: what a decision takes for granted. */
 
 import { posix } from 'node:path'
-import { isInside } from '../../files/baseline.ts'
-import type { ProtectedPlace } from '../../files/protected-paths.ts'
-import type { SessionFacts } from '../../policy/call.ts'
-import type { Files } from '../../system/files.ts'
-import type { Machine } from '../../system/machine.ts'
+import { isInside } from '../../../files/baseline.ts'
+import type { ProtectedPlace } from '../../../files/protected-paths.ts'
+import type { SessionFacts } from '../../../policy/call.ts'
+import type { Files } from '../../../system/files.ts'
+import type { Machine } from '../../../system/machine.ts'
 import { ownPackage } from './own-package.ts'
 import { pathFolders } from './path-folders.ts'
 

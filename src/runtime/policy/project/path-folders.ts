@@ -1,8 +1,8 @@
 /** Folders on PATH that somebody could write: a program put there would run on the host under another's name (F8). */
 
 import { posix } from 'node:path'
-import { isInside } from '../../files/baseline.ts'
-import type { Files } from '../../system/files.ts'
+import { isInside } from '../../../files/baseline.ts'
+import type { Files } from '../../../system/files.ts'
 
 type Look = Pick<Files, 'exists' | 'canonical'>
 

@@ -1,7 +1,7 @@
 /** Where a project begins, and what its manifest is called. */
 
 import { dirname, join } from 'node:path'
-import type { Files } from '../../system/files.ts'
+import type { Files } from '../../../system/files.ts'
 
 export const MANIFEST_NAME = 'cordon.toml'
 

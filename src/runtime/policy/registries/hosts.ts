@@ -1,10 +1,10 @@
 /** The package registries that were signed with a manifest, as hosts of the programs that use them (O5). */
 
-import { parseHost } from '../../hosts/host.ts'
-import type { HostRule } from '../../policy/policy.ts'
-import { onlineCommands, type RegistryFacts } from '../../sandbox/bundles/bundle.ts'
-import { builtInBundles } from '../../sandbox/bundles/bundles.generated.ts'
-import type { LoadedPolicy } from './load.ts'
+import { parseHost } from '../../../hosts/host.ts'
+import type { HostRule } from '../../../policy/policy.ts'
+import { onlineCommands, type RegistryFacts } from '../../../sandbox/bundles/bundle.ts'
+import { builtInBundles } from '../../../sandbox/bundles/bundles.generated.ts'
+import type { LoadedPolicy } from '../load.ts'
 
 /** The policy with the registries of its bundles among the hosts of their programs. */
 export function withRegistries<T extends LoadedPolicy>(loaded: T, registries: RegistryFacts): T {

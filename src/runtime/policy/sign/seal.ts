@@ -5,15 +5,15 @@
 
 import { existsSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
-import type { Compiled } from '../../manifest/compile.ts'
-import { itemsOf } from '../../manifest/manifest.ts'
-import { canonicalManifest } from '../../manifest/sign/canonical.ts'
-import { readSignatures } from '../../manifest/sign/signature-file.ts'
-import type { RegistryFacts } from '../../sandbox/bundles/bundle.ts'
-import type { Machine } from '../../system/machine.ts'
-import { openOwnDirectory, writeOwnJson } from '../../system/state.ts'
-import { frozenPolicy, thawedPolicy } from './frozen.ts'
-import type { LoadedManifest } from './load.ts'
+import type { Compiled } from '../../../manifest/compile.ts'
+import { itemsOf } from '../../../manifest/manifest.ts'
+import { canonicalManifest } from '../../../manifest/sign/canonical.ts'
+import { readSignatures } from '../../../manifest/sign/signature-file.ts'
+import type { RegistryFacts } from '../../../sandbox/bundles/bundle.ts'
+import type { Machine } from '../../../system/machine.ts'
+import { openOwnDirectory, writeOwnJson } from '../../../system/state.ts'
+import { frozenPolicy, thawedPolicy } from '../frozen.ts'
+import type { LoadedManifest } from '../load.ts'
 import {
   type PolicyMemory,
   readSeal,
@@ -22,8 +22,8 @@ import {
   sealPath,
   verifiedFiles,
   writtenText,
-} from './memory.ts'
-import { withRegistries } from './registry-hosts.ts'
+} from '../memory.ts'
+import { withRegistries } from '../registries/hosts.ts'
 import { registriesOf, signedText } from './signed-text.ts'
 
 /**
