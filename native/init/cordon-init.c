@@ -58,7 +58,7 @@
  * The parent's death closes CONTROL_FD, and that ends the sandbox, whatever became of the parent-death signals.
  */
 #define _GNU_SOURCE
-#include "door.h"
+#include "../door/door.h"
 #include "learn.h"
 #include "listening.h"
 #include "local-sockets.h"
