@@ -3,8 +3,8 @@
 import { summarize } from '../../egress/event.ts'
 import type { QuarantineFinding } from '../../sandbox/protect/quarantine.ts'
 import { inferViolations } from '../../sandbox/violation.ts'
+import { servedLine } from './network/served-port.ts'
 import type { RunOutcome } from './runner.ts'
-import { servedLine } from './served-port.ts'
 
 /** A search through a tree opens every hidden file in it: the first few say it all. */
 const MAX_NOTES = 20

@@ -1,4 +1,4 @@
-/** PURE. The orders for cordon-init as bytes, and its messages back. The format is documented in native/cordon-init.c. */
+/** PURE. The orders for cordon-init as bytes, and its messages back. The format is documented in native/init/protocol.h. */
 
 import { isInside } from '../../files/baseline.ts'
 import { encodePath } from '../../files/path-bytes.ts'
@@ -327,7 +327,7 @@ export type InitMessage =
 
 export const MESSAGE_BYTES = 16
 
-/** In the order of the init's numbers (native/learn.c). */
+/** In the order of the init's numbers (native/init/learn.c). */
 const SOUGHT_KINDS: readonly SoughtKind[] = ['lookup', 'change', 'program', 'run']
 
 /** Parses one message of 16 bytes; null for one that does not exist. */
