@@ -1,4 +1,4 @@
-/** PURE. The orders for cordon-init as bytes, and its messages back. The format is documented in native/init/cordon-init.c. */
+/** PURE. The orders for cordon-init as bytes, and its messages back. The format is documented in native/init/protocol.h. */
 
 import { isInside } from '../../files/baseline.ts'
 import { encodePath } from '../../files/path-bytes.ts'
