@@ -9,8 +9,8 @@ const compiled = process.env.CORDON_TEST_COMPILED
 
 const config: ReturnType<typeof defineConfig> = defineConfig({
   test: {
-    // Vitest leaves one core to itself, which is half of a small machine; it only waits while the workers work.
-    maxWorkers: availableParallelism(),
+    // Vitest leaves one core to itself, which is half of a small machine. Tests wait for processes for a quarter of their time.
+    maxWorkers: availableParallelism() + 1,
     env: {
       // What a test starts is its own: nothing serves it that another one left running. The tests of the resident ask for theirs.
       CORDON_RESIDENT: 'off',

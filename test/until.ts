@@ -6,7 +6,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 export const PATIENCE_MS = 60_000
 
 /** Looks again and again until there is something to see, which it returns. */
-export async function until<T>(what: string, look: () => T | Promise<T>): Promise<Exclude<T, false | null | undefined>> {
+export async function until<T>(
+  what: string,
+  look: () => T | Promise<T>,
+): Promise<Exclude<T, false | null | undefined>> {
   const end = performance.now() + PATIENCE_MS
   for (;;) {
     const seen = await look()
