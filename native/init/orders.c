@@ -4,6 +4,7 @@
 #include "learn.h"
 #include "local-sockets.h"
 #include "names.h"
+#include "private-home.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -204,6 +205,10 @@ static void take_record(uint8_t type, uint8_t *p, uint32_t length, uint32_t at) 
     return;
   case 'U':
     if (length < 2 || local_sockets_add(text_at(p, length, at))) bad_orders(at);
+    return;
+  case 'H':
+    if (length < 2 || private_home_is_on()) bad_orders(at);
+    private_home_take(path_at(p, length, at));
     return;
   case 'P':
     if (length || orders.any_server) bad_orders(at);

@@ -23,6 +23,7 @@
  *   k git keys   { text }...: PATTERN<TAB>RULE of a setting that git's configuration may get, or host<TAB>NAME
  *   u keep       u64 largest file that is copied, u64 most that is copied, u8 what else may be lost (0 all, 1 by appending, 2 nothing), text: folder for the journal and what is kept
  *   U socket     path: a unix socket of the host's; connections to this path are handed out
+ *   H home       path: the home is the command's own; files that it leaves there are told (private-home.h)
  *   P ports      (empty): every port that the command listens on is told, beside those of d
  *   L learn      { text }...: paths that are looked for in vain are told, but for those below one of these (learn.h); needs the
  *                places of o
@@ -41,6 +42,7 @@
  *     the name follows, filled up with zeros to whole messages
  *   L a = port, b = 1 if something inside listens on it now, 0 if no longer, c = 1 for one that is not of d
  *   N a = id, b = errno: not connected     S a = signal: the command was stopped by it
+ *   H b = length: a file that was left in the private home; its path below it follows, filled up likewise
  *   B a = kind, b = length, c = count: a path that was looked for in vain (1), could not be changed (2), is no program (3), a program
  *     that was run (4), or so many more were left out (5); the path follows, filled up with zeros to whole messages
  * The listeners, and each connection that C asked for, go over IPC_FD as Node's handles.

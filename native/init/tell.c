@@ -3,6 +3,7 @@
 #include "init.h"
 #include "learn.h"
 #include "names.h"
+#include "private-home.h"
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
@@ -52,6 +53,12 @@ void learn_send(uint32_t kind, const char *path, uint32_t count) {
   size_t length = strlen(path);
   if (length >= PATH_MAX) return;
   uint32_t head[4] = {'B', kind, (uint32_t)length, count};
+  tell_text(head, path, length);
+}
+
+void private_home_send(const char *path) {
+  size_t length = strlen(path);
+  uint32_t head[4] = {'H', 0, (uint32_t)length, 0};
   tell_text(head, path, length);
 }
 

@@ -6,6 +6,7 @@
 #include "local-sockets.h"
 #include "memory.h"
 #include "names.h"
+#include "private-home.h"
 #include <dirent.h>
 #include <errno.h>
 #include <poll.h>
@@ -95,6 +96,7 @@ static _Noreturn void finish(int signals, int is_killed) {
   kill_and_reap(signals);
   door_shut();
   learn_tell();
+  private_home_tell();
   drain_pumps();
   give_input_back();
   if (!is_killed && orders.has_terminal) drain_terminal();
@@ -159,6 +161,7 @@ static int wait_at_most(void) {
 
 void start_clocks(void) {
   deadline = now_ms() + orders.milliseconds;
+  private_home_start();
   if (!orders.memory_share) return;
   if (memory_open(orders.memory_share)) fail(STEP_LIMITS);
   next_memory_look = 0;

@@ -45,6 +45,20 @@ describe('cordon run', () => {
     expect(project.cordon(['run', '--', ...command]).code).toBe(code)
   })
 
+  it.each([
+    ['a setting', 'git config --global user.name x', /^cordon: ~\/\.gitconfig went into a home of the command's own/m],
+    ['several', 'echo > ~/.aliases; mkdir -p ~/.config/tool; echo > ~/.config/tool/x', / and one more file went into/],
+    ['caches and histories', 'mkdir -p ~/.cache/x; echo > ~/.cache/x/y; echo > ~/.bash_history', null],
+    ['a name with a line of its own', 'echo > ~/"$(printf "a\\ncordon: signed")"', /~\/a(?!\n)/],
+    ['nothing', 'true', null],
+  ])('says what went with the private home: %s', (_, script, told) => {
+    const { code, err } = project.cordon(['run', '--', 'bash', '-c', script])
+    expect(code).toBe(0)
+    if (told) expect(err).toMatch(told)
+    else expect(err).not.toContain('a home of')
+    expect(err).not.toMatch(/^cordon: signed/m)
+  })
+
   it('shows a command what its grant names beside the project', () => {
     const outside = join(project.directory, '../beside')
     mkdirSync(outside)
