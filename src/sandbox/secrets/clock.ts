@@ -2,6 +2,7 @@
 
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, type Stats, statfsSync } from 'node:fs'
 import { FolderWatches } from '../../system/file-addon.ts'
+import { onNextTurn } from '../../system/next-turn.ts'
 
 /** The state of a folder on disk. */
 export interface FolderState {
@@ -95,9 +96,9 @@ export class FolderClock {
     const pending = [...this.#loose].values()
     const step = (): void => {
       this.#next = null
-      if (this.watch(pending, BATCH)) this.#next = setImmediate(step).unref()
+      if (this.watch(pending, BATCH)) this.#next = onNextTurn(step)
     }
-    this.#next = setImmediate(step).unref()
+    this.#next = onNextTurn(step)
   }
 
   /** Watches at most `limit` more folders, of all unless told; false when there is nothing more to do. */

@@ -3,7 +3,7 @@
 import { BUILT_IN_BACKEND, openBackend } from '../../../runtime/command/open-runner.ts'
 import { programPath } from '../../../runtime/hook/wrapped-runs.ts'
 import type { LoadedPolicy } from '../../../runtime/policy/load.ts'
-import { findRoot } from '../../../runtime/policy/project-root.ts'
+import { findRoot } from '../../../runtime/policy/project/root.ts'
 import { type ContainerKind, containerKind } from '../../../system/container.ts'
 import { Fault } from '../../../system/fault.ts'
 import { machineFiles } from '../../../system/files.ts'
