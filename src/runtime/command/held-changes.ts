@@ -53,7 +53,7 @@ export class HeldChanges {
     const { id, folder } = this.#store.begin(about)
     this.#id = id
     this.plan = {
-      rules: changeRules(facts, configs),
+      rules: changeRules(facts, configs, free),
       gitKeys: gitKeyText(facts.hosts ?? []),
       keep: { folder, fileBytes: FILE_BYTES, totalBytes: TOTAL_BYTES, must: MUST[relies ?? 'none'] },
       free,

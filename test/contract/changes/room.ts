@@ -34,6 +34,7 @@ export interface RoomInput {
   readonly readOnly?: readonly string[]
   /** Further folders that are shown. */
   readonly reads?: readonly string[]
+  readonly caches?: readonly string[]
 }
 
 export interface Place {
@@ -93,10 +94,12 @@ export function runInside(
     readonly uid?: number
     readonly readOnly?: readonly string[]
     readonly reads?: readonly string[]
+    /** Writable places outside the roots, in which nothing is held. */
+    readonly caches?: readonly string[]
   } = {},
 ): { readonly status: number | null; readonly out: string; readonly errors: string } {
-  const { held = true, folder = null, uid = 0, readOnly = [], reads = [] } = options
-  const input: RoomInput = { base: place.base, argv, held, folder, uid, readOnly, reads }
+  const { held = true, folder = null, uid = 0, readOnly = [], reads = [], caches = [] } = options
+  const input: RoomInput = { base: place.base, argv, held, folder, uid, readOnly, reads, caches }
   const { status, stdout, stderr } = spawnSync(process.execPath, [import.meta.filename, JSON.stringify(input)], {
     encoding: 'latin1',
     maxBuffer: 64 * 1024 * 1024,
@@ -107,7 +110,7 @@ export function runInside(
 }
 
 if (import.meta.main) {
-  const { base, argv, held, folder, readOnly = [], reads = [] } = JSON.parse(process.argv[2]!) as RoomInput
+  const { base, argv, held, folder, readOnly = [], reads = [], caches = [] } = JSON.parse(process.argv[2]!) as RoomInput
   const project = join(base, 'project')
   const request = {
     argv,
@@ -118,7 +121,7 @@ if (import.meta.main) {
     uid: process.getuid!(),
     gid: process.getgid!(),
     reads: [join(base, 'programs'), ...reads],
-    writes: [project],
+    writes: [project, ...caches],
     masks: [],
     pins: readOnly.map((path) => ({ path, mode: 'read-only' as const })),
     network: 'none' as const,
@@ -136,13 +139,13 @@ if (import.meta.main) {
   const { configs } = takeBaseline(tree, facts)
   tree.close()
   const changes = {
-    rules: changeRules(facts, configs),
+    rules: changeRules(facts, configs, caches),
     gitKeys: gitKeyOrders(['example.com'])
       .map((line) => `${line}\0`)
       .join(''),
     keep:
       folder === null ? null : { folder, fileBytes: 1024 ** 2 * 64, totalBytes: 1024 ** 3, must: 'nothing' as const },
-    free: [],
+    free: caches,
   }
   const plan = planSandbox({ ...request, facts: readHostFacts(request), ...(held && { changes }) })
   const result = await createBwrapBackend().launch(plan, { stdout: 'inherit', stderr: 'inherit' })
