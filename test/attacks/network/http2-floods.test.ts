@@ -6,6 +6,7 @@ import { type TLSSocket, connect as tlsConnect } from 'node:tls'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { createBroker } from '../../../src/egress/credentials/broker.ts'
 import { createWorld, hosts, RawClient, type World } from '../../contract/egress/world.ts'
+import { until } from '../../until.ts'
 
 const HOST = 'api.example.org'
 let world: World
@@ -106,8 +107,7 @@ async function flood(pieces: (at: number) => Buffer, most: number): Promise<numb
     socket.write(Buffer.concat(Array.from({ length: 100 }, (_, at) => pieces(sent + at))))
     await new Promise(setImmediate)
   }
-  await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, 5_000))])
-  expect(socket.destroyed).toBe(true)
+  await closed
   return sent
 }
 
@@ -152,8 +152,7 @@ it('pings and settings that are never waited for', async () => {
 })
 
 it('clients that leave right after their handshake leave nothing open', async () => {
-  const limits = { idleMilliseconds: 300, headMilliseconds: 300 }
-  const opened = await world.open({ allowed: hosts(HOST) }, { limits })
+  const opened = await world.open({ allowed: hosts(HOST) })
   port = opened.port
   const leave = async (say: Buffer | null) => {
     const socket = await open()
@@ -162,9 +161,7 @@ it('clients that leave right after their handshake leave nothing open', async ()
   }
   const greeting = Buffer.concat([PREFACE, frame(SETTINGS, 0, 0, Buffer.alloc(0))])
   await Promise.all(Array.from({ length: 60 }, (_, at) => leave([null, PREFACE, greeting][at % 3]!)))
-  for (let look = 0; look < 500 && opened.door.stats().open > 0; look++)
-    await new Promise((done) => setTimeout(done, 20))
-  expect(opened.door.stats().open).toBe(0)
+  await until('nothing is open', () => opened.door.stats().open === 0)
   await servesOthers()
 })
 
