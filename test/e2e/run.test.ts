@@ -14,6 +14,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { until } from '../until.ts'
 import { CLI, Project } from './cordon.ts'
 
 describe('cordon run', () => {
@@ -366,13 +367,9 @@ describe('cordon run', () => {
     )
     const alive = () =>
       readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && commandLine(pid).includes(marker)).length
-    const until = async (done: () => boolean) => {
-      for (let i = 0; i < 200 && !done(); i++) await new Promise((resolve) => setTimeout(resolve, 50))
-      return done()
-    }
-    expect(await until(() => alive() >= 3)).toBe(true)
+    await until('it runs', () => alive() >= 3)
     child.kill('SIGKILL')
-    expect(await until(() => alive() === 0)).toBe(true)
+    await until('nothing runs', () => alive() === 0)
   })
 })
 

@@ -1,6 +1,6 @@
 /** Servers behind one gateway that never answer, or make it check for ever: the others answer meanwhile. Counted, not timed. */
 
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { echo, openWorld, PlayedServer, text } from '../../contract/mcp/gateway-world.ts'
 
 const levels = { mcp__good__echo: 'allow', mcp__bad__echo: 'allow' } as const
@@ -44,9 +44,9 @@ describe('a server that starts and does not answer', () => {
     expect(at.heard).toEqual([])
     isHeld = false
     for (const send of held) send()
-    await vi.waitFor(() => expect(at.heard.map(({ method }) => method)).toEqual(['notifications/tools/list_changed']))
+    await expect.poll(() => at.heard.map(({ method }) => method)).toEqual(['notifications/tools/list_changed'])
     expect(await at.list()).toEqual(['good__echo', 'bad__echo'])
-    await vi.waitFor(() => expect(bad.asked.map(({ method }) => method)).toContain('logging/setLevel'))
+    await expect.poll(() => bad.asked.map(({ method }) => method)).toContain('logging/setLevel')
   })
 
   it('control: alone it is waited for', async () => {
