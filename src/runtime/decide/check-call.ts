@@ -61,8 +61,14 @@ export async function openChecker(
   { undo, roots = [], grants }: CheckedAs = {},
 ): Promise<CallChecker> {
   const shell = tool === undefined || tool === 'bash' ? await import('../../shell/analyze.ts') : null
+  const { shownSecrets } = await import('./shown-secrets.ts')
   const fresh = newSession(loaded, machine)
-  const session = { ...fresh, roots: [...fresh.roots, ...roots], ...(grants && { grants }) }
+  const session = {
+    ...fresh,
+    roots: [...fresh.roots, ...roots],
+    isShown: shownSecrets(() => loaded, machine, files),
+    ...(grants && { grants }),
+  }
   const cover = new UndoCover(machine.stateDir)
   const decide = (call: ToolCall): Decision =>
     undo === undefined

@@ -58,7 +58,7 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
   const { seconds, memory } = judge.history?.ring().limits ?? { seconds: null, memory: null }
   const admitted = await judge.history?.admit()
   const openFor = admitted && 'openFor' in admitted ? admitted.openFor : null
-  const backend = await openBackend(judge.loaded.sandbox, { commands: 'one' })
+  const backend = await openBackend(judge.loaded.sandbox, { commands: 'one', stateDir: machine.stateDir })
   const { io, held } = heldStreams(request.io, judge.loaded.sandbox.limits.maxOutputBytes)
   const commands = openCommands({
     placing: (reach) => {
@@ -82,6 +82,7 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
   const call = asPatch({ kind: 'tool', tool: 'bash', input: { command } }) as HookCall & { kind: 'tool' }
   const isPatch = call.tool === 'apply_patch'
   let read: readonly ReadCall[] = []
+  await judge.prepare(judge.read([call]))
   const stages: Stages<readonly ReadCall[], CallRecord, HookRunOutput> = {
     // The call's rate was counted when the host asked its hook; a breaker that is open holds here as well.
     history: null,
