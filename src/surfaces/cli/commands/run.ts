@@ -71,7 +71,7 @@ export async function runCommand({ terminal, args, command: given, endBy }: RunC
   const typed = await withTyped(opened.loaded, args, machine, given === null)
   const rules = typed.rules
   let loaded = await withKeys(await briefed(typed.granted, machine), machine, command)
-  const backend = await openBackend(loaded.sandbox, { commands: 'one' })
+  const backend = await openBackend(loaded.sandbox, { commands: 'one', stateDir: machine.stateDir })
   const told = new Set<string>()
   const tell = (line: string): void => {
     if (!told.has(line) && !args.flags.quiet) say(terminal, line)
