@@ -39,8 +39,10 @@ export class PageClient {
       ...headers,
     }
     const given = Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined))
+    // A connection that was kept may be closed by the server just when it is used again.
+    const options = { host: '127.0.0.1', port: this.port, path, method, headers: given, agent: false }
     return new Promise((resolve, reject) => {
-      const sent = request({ host: '127.0.0.1', port: this.port, path, method, headers: given }, (answer) => {
+      const sent = request(options, (answer) => {
         const chunks: Buffer[] = []
         answer.on('data', (chunk: Buffer) => chunks.push(chunk))
         answer.on('end', () => {
