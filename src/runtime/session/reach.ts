@@ -4,16 +4,22 @@ import { posix } from 'node:path'
 import type { Question } from '../../approval/approve.ts'
 import { hostOfPart, pathOfPart } from '../../approval/suggestion.ts'
 import type { HostQuestion } from '../../egress/gate.ts'
+import { isInside } from '../../files/baseline.ts'
 import { isGlob, matchSegment } from '../../files/glob.ts'
 import { parseHostPattern } from '../../hosts/pattern.ts'
 import { type Decision, type PartDecision, soleDecision } from '../../policy/decision.ts'
 import type { HostRule } from '../../policy/policy.ts'
 import type { ReasonCode } from '../../policy/reason.ts'
+import { isReadable } from '../../policy/shell/readable-command.ts'
 import type { ShellFacts } from '../../shell/facts.ts'
 import type { Files } from '../../system/files.ts'
+import { repositoryAt } from '../policy/project/nearby.ts'
 import type { CallReach } from './policy.ts'
 
-/** The reach of a call: what a person agreed to, and the files that grants of its commands name for them alone. */
+/** Reasons of an allow that open what was named, for that call alone. */
+const OPENED: ReadonlySet<ReasonCode> = new Set(['named-by-grant', 'nearby'])
+
+/** The reach of a call: what a person agreed to, and what the manifest opens to who names it. */
 export function reachOf(
   decision: Decision,
   agreed: boolean,
@@ -22,16 +28,22 @@ export function reachOf(
   files: Files,
   root: string,
 ): CallReach {
-  const parts = decision.segments.filter(
-    (part) => part.reason.code === 'named-by-grant' || (agreed && part.decision === 'ask'),
-  )
+  const parts = decision.segments.filter((part) => OPENED.has(part.reason.code) || (agreed && part.decision === 'ask'))
   const places = (kinds: readonly PartDecision['kind'][], codes: readonly ReasonCode[]) =>
     parts
       .filter((part) => codes.includes(part.reason.code) && kinds.includes(part.kind))
       .flatMap((part) => filesOf(pathOfPart(part, facts, resolve), files))
       .filter((path) => files.exists(path))
-  const roots = places(['write'], ['outside-roots'])
-  const readOnly = places(['read', 'list'], ['outside-roots', 'named-by-grant'])
+  const workedIn = (code: ReasonCode) =>
+    parts
+      .filter((part) => part.kind === 'command' && part.reason.code === code)
+      .flatMap((part) => workingPlace(facts?.commands[part.command!]?.cwd ?? null, resolve, files, root))
+  const roots = [...places(['write'], ['outside-roots']), ...workedIn('outside-cwd')]
+  const shown = parts
+    .filter(({ reason, kind }) => reason.code === 'nearby' && kind !== 'command')
+    .flatMap((part) => shownPlace(literalPlace(pathOfPart(part, facts, resolve)), part, facts, files))
+    .filter((path) => files.exists(path))
+  const readOnly = [...places(['read', 'list'], ['outside-roots', 'named-by-grant']), ...shown, ...workedIn('nearby')]
   const read = places(['read'], ['outside-roots', 'secret', 'named-by-grant'])
   // A link may have been put there while the person thought: what opens a secret is the file under the name that was read.
   const written = new Set(
@@ -44,11 +56,43 @@ export function reachOf(
     ),
   )
   return {
-    roots,
-    readOnly: readOnly.filter((path) => !roots.includes(path)),
+    roots: [...new Set(roots)],
+    readOnly: [...new Set(readOnly)].filter((path) => !roots.includes(path)),
     named: [...new Set(read)].filter((path) => written.has(path) && !files.isDirectory(path)),
     hosts: parts.filter((part) => part.kind === 'host').flatMap((part) => hostRule(part, facts)),
   }
+}
+
+/** Where a command works outside the project: the repository around it, which its tools look for, else the directory itself. */
+function workingPlace(
+  cwd: string | null,
+  resolve: (given: string) => string,
+  files: Files,
+  root: string,
+): readonly string[] {
+  if (cwd === null) return []
+  const path = resolve(cwd)
+  const repository = repositoryAt(path, files)
+  const place = repository === null || isInside(root, repository) ? path : repository
+  return files.isDirectory(place) ? [place] : []
+}
+
+/** A pattern was judged by the folder that it looks through. */
+function literalPlace(path: string | null): string | null {
+  const at = path?.search(/[*?[]/) ?? -1
+  return path === null || at < 0 ? path : posix.dirname(path.slice(0, at + 1))
+}
+
+/** What a command is shown of a place nearby: what it names, or the whole repository where nobody knows what else it will look for. */
+function shownPlace(
+  path: string | null,
+  part: PartDecision,
+  facts: ShellFacts | null,
+  files: Files,
+): readonly string[] {
+  if (path === null) return []
+  const fact = part.command === undefined ? undefined : facts?.commands[part.command]
+  return [fact === undefined || isReadable(fact) ? path : (repositoryAt(path, files) ?? path)]
 }
 
 /** `.env*` was asked about as it stands: the files that it is now. */
