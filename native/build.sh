@@ -62,11 +62,8 @@ static_client() {
   compile "$@" -static
 }
 
-# The init is every C file but the addon.
-set --
-for source in "$here"/*.c; do case $source in */cordon-launch.c) ;; *) set -- "$@" "$source" ;; esac; done
-headers=
-for header in "$here"/*.h; do if [ -e "$header" ]; then headers="$headers $header"; fi; done
+# The init, with the door for changes.
+set -- "$here"/init/*.c "$here"/door/*.c
 
 for platform in $platforms; do
   # Before anything is built: half a package is none.
@@ -74,7 +71,7 @@ for platform in $platforms; do
 done
 for platform in $platforms; do
   init=$folder/cordon-init-$platform
-  if ! is_current "$init" "$@" $headers; then
+  if ! is_current "$init" "$@" "$here"/*.h "$here"/init/*.h "$here"/door/*.h; then
     compiler=$(compiler_for "$platform")
     if ! compile "$compiler" "$init" -static -pthread "$@" 2>/dev/null; then
       if [ "$platforms" != "$own" ]; then

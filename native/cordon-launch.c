@@ -18,7 +18,7 @@
  *   exit(code)                          ends this process at once: Node's own clearing up is of use to nobody
  *   die(signal)                         the same by a signal, as the command did, and without a core of Node's
  *
- * It only carries bytes: src/sandbox/bwrap/launch-blocking.ts and cordon-init.c know what they mean.
+ * It only carries bytes: src/sandbox/bwrap/launch-blocking.ts and init/ know what they mean.
  */
 #define _GNU_SOURCE
 #include "attributes.h"

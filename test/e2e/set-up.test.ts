@@ -18,6 +18,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { until } from '../until.ts'
 import type { Ran } from './cordon.ts'
 
 const HERE = resolve(import.meta.dirname, '../..')
@@ -172,7 +173,7 @@ it('a killed set-up neither blocks the next one nor keeps its half for ever', as
       if (String(text).includes('building')) reached()
     }),
   )
-  while (hidden().length === 0) await new Promise((next) => setTimeout(next, 5))
+  await until('a draft is begun', () => hidden().length > 0)
   process.kill(-killed.pid!, 'SIGKILL')
   const [half] = hidden()
   utimesSync(join(checkout, 'dist', half!), 0, 0)

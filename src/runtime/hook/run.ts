@@ -1,6 +1,5 @@
 /** Runs a command that a hook put into the sandbox: judged once more, with the grants of its own words, in the caller's place. */
 
-import { posix } from 'node:path'
 import { Writable } from 'node:stream'
 import { type Decision, denial } from '../../policy/decision.ts'
 import type { Sourced } from '../../policy/policy.ts'
@@ -23,6 +22,7 @@ import { reachOf } from '../session/reach.ts'
 import { HeldOutput } from './held-output.ts'
 import { type HookCall, openHookJudge, type ReadCall } from './judge.ts'
 import { applyAllowed, asPatch } from './patch-command.ts'
+import { reachScene } from './reach.ts'
 
 export interface HookRun {
   readonly machine: Machine
@@ -33,8 +33,8 @@ export interface HookRun {
   /** Folders of the host's that hold what belongs to the session. */
   readonly folders?: readonly string[]
   readonly command: string
-  /** A person was asked about this very command, in the host, and it came here: what the yes opens is there. */
-  readonly agreed?: boolean
+  /** A person was asked about this very command, in the host, and it came here: the places that the yes opens. */
+  readonly agreed?: readonly string[] | null
   /** The hook let it pass because undo covers it. */
   readonly undo?: boolean
   /** The host's own sandbox would let it write nothing. */
@@ -108,10 +108,11 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
         return { text, exitCode: isError ? 1 : 0, isError, notes: [] }
       }
       const { relies } = decision
-      const resolve = (given: string): string =>
-        files.canonical(posix.resolve(judge.loaded.root, atHome(given, machine.home)))
       const timeoutMs = seconds === null ? Number.POSITIVE_INFINITY : seconds * 1000
-      const reach = reachOf(decision, request.agreed === true, call!.facts, resolve, files, judge.loaded.root)
+      const reach = reachOf(
+        reachScene(judge, { decision, facts: call!.facts }, { machine, files }),
+        request.agreed ?? null,
+      )
       // A folder of the session that the command names is there to be read.
       const readOnly = [...reach.readOnly, ...hostFolders.filter((path) => command.includes(path))]
       const port = commands.forCall({
@@ -159,10 +160,6 @@ function writingNothing(placing: LoadedPolicy): LoadedPolicy {
   const allow = policy.commands.allow.map((rule) => ({ ...rule, paths: [] }))
   const writes = { ...policy.writes, declared: true, allow: [] }
   return { ...placing, policy: { ...policy, writes, commands: { ...policy.commands, allow } } }
-}
-
-function atHome(given: string, home: string): string {
-  return given === '~' || given.startsWith('~/') ? home + given.slice(1) : given
 }
 
 /** What passed the hook because of undo was asked of nobody: an ask of now is none that the host's person answered. */

@@ -7,6 +7,7 @@ import type { HostQuestion } from '../../egress/gate.ts'
 import { isInside } from '../../files/baseline.ts'
 import { isGlob, matchSegment } from '../../files/glob.ts'
 import { parseHostPattern } from '../../hosts/pattern.ts'
+import type { SessionFacts } from '../../policy/call.ts'
 import { type Decision, type PartDecision, soleDecision } from '../../policy/decision.ts'
 import type { HostRule } from '../../policy/policy.ts'
 import type { ReasonCode } from '../../policy/reason.ts'
@@ -16,36 +17,64 @@ import type { Files } from '../../system/files.ts'
 import { repositoryAt } from '../policy/project/nearby.ts'
 import type { CallReach } from './policy.ts'
 
-/** Reasons of an allow that open what was named, for that call alone. */
-const OPENED: ReadonlySet<ReasonCode> = new Set(['named-by-grant', 'nearby'])
+/** A decision about a command, and what its words are looked up by. */
+export interface ReachScene {
+  readonly decision: Decision
+  readonly facts: ShellFacts | null
+  readonly resolve: (given: string) => string
+  readonly files: Files
+  readonly root: string
+  /** What is near the project, of what the manifest opens to who names it. */
+  readonly nearby: SessionFacts['nearby']
+}
 
-/** The reach of a call: what a person agreed to, and what the manifest opens to who names it. */
-export function reachOf(
-  decision: Decision,
-  agreed: boolean,
-  facts: ShellFacts | null,
-  resolve: (given: string) => string,
-  files: Files,
-  root: string,
+/** The canonical places that a yes to the decision opens, as they are when it is asked. */
+export function askedPlaces(scene: ReachScene): readonly string[] {
+  const { roots, readOnly, named } = reachIn(scene, () => true)
+  return [...new Set([...roots, ...readOnly, ...named])]
+}
+
+/**
+ * The reach of a call: what a person agreed to, and what the manifest opens to who names it. A name may lead elsewhere by now:
+ * what it leads to is opened only where they were asked about that, or where it is near as well. Without a yes `asked` is null.
+ */
+export function reachOf(scene: ReachScene, asked: readonly string[] | null): CallReach {
+  return reachIn(scene, asked && ((path) => asked.includes(path)))
+}
+
+function reachIn(
+  { decision, facts, resolve, files, root, nearby }: ReachScene,
+  wasAsked: ((path: string) => boolean) | null,
 ): CallReach {
-  const parts = decision.segments.filter((part) => OPENED.has(part.reason.code) || (agreed && part.decision === 'ask'))
+  const byGrant = (part: PartDecision): boolean => part.reason.code === 'named-by-grant'
+  const isNear = (path: string): boolean => nearby?.(path) != null
+  const near = decision.segments.filter((part) => part.reason.code === 'nearby')
+  const parts = decision.segments.filter((part) => byGrant(part) || (wasAsked && part.decision === 'ask'))
   const places = (kinds: readonly PartDecision['kind'][], codes: readonly ReasonCode[]) =>
     parts
       .filter((part) => codes.includes(part.reason.code) && kinds.includes(part.kind))
-      .flatMap((part) => filesOf(pathOfPart(part, facts, resolve), files))
+      .flatMap((part) =>
+        filesOf(pathOfPart(part, facts, resolve), files).filter((path) => byGrant(part) || wasAsked?.(path)),
+      )
       .filter((path) => files.exists(path))
-  const workedIn = (code: ReasonCode) =>
-    parts
-      .filter((part) => part.kind === 'command' && part.reason.code === code)
-      .flatMap((part) => workingPlace(facts?.commands[part.command!]?.cwd ?? null, resolve, files, root))
-  const roots = [...places(['write'], ['outside-roots']), ...workedIn('outside-cwd')]
-  const shown = parts
-    .filter(({ reason, kind }) => reason.code === 'nearby' && kind !== 'command')
-    .flatMap((part) => shownPlace(literalPlace(pathOfPart(part, facts, resolve)), part, facts, files))
-    .filter((path) => files.exists(path))
-  const readOnly = [...places(['read', 'list'], ['outside-roots', 'named-by-grant']), ...shown, ...workedIn('nearby')]
+  const workplace = (part: PartDecision) =>
+    part.kind === 'command' ? workingPlace(facts?.commands[part.command!]?.cwd ?? null, resolve, files, root) : []
+  const elsewhere = parts.filter((part) => part.reason.code === 'outside-cwd')
+  const roots = [
+    ...places(['write'], ['outside-roots']),
+    ...elsewhere.flatMap(workplace).filter((path) => wasAsked?.(path)),
+  ]
+  const shown = near.flatMap((part) =>
+    part.kind === 'command'
+      ? workplace(part)
+      : shownPlace(literalPlace(pathOfPart(part, facts, resolve)), part, facts, files),
+  )
+  const readOnly = [
+    ...places(['read', 'list'], ['outside-roots', 'named-by-grant']),
+    ...shown.filter((path) => isNear(path) && files.exists(path)),
+  ]
   const read = places(['read'], ['outside-roots', 'secret', 'named-by-grant'])
-  // A link may have been put there while the person thought: what opens a secret is the file under the name that was read.
+  // What opens a secret is the file under the name that was read, not one that a link by that name leads to.
   const written = new Set(
     parts.flatMap((part) =>
       filesOf(

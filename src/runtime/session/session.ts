@@ -39,7 +39,7 @@ import { SessionListeners } from './listeners.ts'
 import { LiveHistory } from './live-history.ts'
 import { NO_REACH } from './policy.ts'
 import { type QuestionParts, SessionQuestions } from './questions.ts'
-import { reachOf } from './reach.ts'
+import { askedPlaces, type ReachScene, reachOf } from './reach.ts'
 import { SessionState } from './state.ts'
 import type { ToolResult } from './tool-result.ts'
 import { SessionView } from './view.ts'
@@ -83,8 +83,8 @@ interface Underway {
   call: string | null
   /** The call whose program made it. */
   readonly within: string | null
-  /** True when a person was asked and said yes. */
-  agreed: boolean
+  /** The places that a person was asked to open, where they said yes. */
+  agreed: readonly string[] | null
   readonly outcomes: RunOutcome[]
   /** What its file tools changed. */
   readonly changes: CallChanges[]
@@ -217,7 +217,7 @@ export class Session {
     const underway: Underway = {
       call: null,
       within: options.within ?? null,
-      agreed: false,
+      agreed: null,
       outcomes: [],
       changes: [],
     }
@@ -398,9 +398,16 @@ export class Session {
     const question: Question = { tool: tool.name, subject, ...(where !== null && { where }), decision, facts, places }
     const settled = () => this.#evaluate(parsed, null).decision !== 'ask'
     const identity = JSON.stringify(parsed.input)
+    const asked = askedPlaces(this.#reachScene(parsed, decision))
     const approval = await this.#questions.put({ question, identity, call: underway.call, settled, signal })
-    underway.agreed = approval.approved
+    underway.agreed = approval.approved ? asked : null
     return approval
+  }
+
+  #reachScene(parsed: ParsedCall, decision: Decision): ReachScene {
+    const { root } = this.#view.base(parsed.moved)
+    const { nearby } = this.#view.facts()
+    return { decision, facts: parsed.facts, resolve: this.#resolver(parsed), files: this.#parts.files, root, nearby }
   }
 
   #resolver({ checked, moved }: ParsedCall): (given: string) => string {
@@ -426,14 +433,7 @@ export class Session {
       files: this.#parts.guarded(kept),
       commands: this.#commands.forCall({
         decided: { command: parsed.call.shell?.command ?? '', facts: parsed.facts, ...(relies && { relies }) },
-        reach: reachOf(
-          decision,
-          underway.agreed,
-          parsed.facts,
-          this.#resolver(parsed),
-          this.#parts.files,
-          this.#view.base(parsed.moved).root,
-        ),
+        reach: reachOf(this.#reachScene(parsed, decision), underway.agreed),
         heard: (outcome) => void underway.outcomes.push(outcome),
         heardLater: (outcome) => this.#noteSettled(underway.call, outcome),
       }),

@@ -1,6 +1,7 @@
 /** Compares remembered folders with the disk, as fast as that can be done for a big tree. */
 
 import { closeSync, constants, lstatSync, openSync, readFileSync, type Stats } from 'node:fs'
+import { onNextTurn } from '../../system/next-turn.ts'
 import { FolderSweep } from './sweep.ts'
 
 /** The state of a folder on disk. */
@@ -85,9 +86,9 @@ export class FolderClock {
     const pending = [...this.#loose].values()
     const step = (): void => {
       this.#next = null
-      if (this.open(pending, BATCH)) this.#next = setImmediate(step).unref()
+      if (this.open(pending, BATCH)) this.#next = onNextTurn(step)
     }
-    this.#next = setImmediate(step).unref()
+    this.#next = onNextTurn(step)
   }
 
   /** Opens at most `limit` handles, of all folders unless told; false when there is nothing more to open. */

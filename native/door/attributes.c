@@ -4,7 +4,7 @@
  */
 #define _GNU_SOURCE
 #include "door.h"
-#include "attributes.h"
+#include "../attributes.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

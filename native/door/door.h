@@ -3,9 +3,9 @@
  * call that would to this program, which looks where it leads, judges it, keeps what would be lost, does it itself and
  * hands the descriptor in. Where it leads outside the roots the kernel goes on with it, and the wall decides.
  *
- * door.c answers the calls, door-open.c those that open, door-change.c the others, door-path.c finds where a path leads
- * and door-parent.c remembers it, door-rules.c judges, door-git.c and door-git-key.c read git's configuration and door-repository.c finds
- * its repositories, door-keep.c keeps what is lost and writes the journal, door-attributes.c
+ * door.c answers the calls, open.c those that open, change.c the others, path.c finds where a path leads
+ * and parent.c remembers it, rules.c judges, git.c and git-key.c read git's configuration and repository.c finds
+ * its repositories, keep.c keeps what is lost and writes the journal, attributes.c
  * keeps attributes.
  */
 #ifndef DOOR_H
@@ -72,15 +72,15 @@ int door_wall(void);
 int door_listen(const void *filter, int report);
 int door_serve(int report, uint32_t failure[3]);
 void door_shut(void);
-void door_tell(uint32_t type, uint32_t a, uint32_t b, uint32_t c); /* given by cordon-init.c */
+void door_tell(uint32_t type, uint32_t a, uint32_t b, uint32_t c); /* given by init/tell.c */
 
-/* door-open.c */
+/* open.c */
 void answer_open(const struct call *c, int at, uint64_t path, int flags, mode_t mode);
 void door_note_stream(int fd);
 int has_waiting_opens(void);
 void retry_waiting_opens(int listener);
 
-/* door-change.c */
+/* change.c */
 void answer_make(const struct call *c, int at, uint64_t path, mode_t mode, dev_t device);
 void answer_symlink(const struct call *c, uint64_t text, int at, uint64_t path);
 void answer_link(const struct call *c, int from_at, uint64_t from, int to_at, uint64_t to, int flags);
@@ -90,12 +90,12 @@ void answer_truncate(const struct call *c, uint64_t path, off_t length);
 void answer_mode(const struct call *c, int at, uint64_t path, int flags);
 void answer_mode_of(const struct call *c, int fd);
 
-/* door-attributes.c */
+/* attributes.c */
 int keep_attributes_of(int fd, int kept);
 void answer_attributes(const struct call *c, uint64_t path, int follow);
 void answer_attributes_of(const struct call *c, int fd);
 
-/* door-path.c */
+/* path.c */
 int copy_text(const struct call *c, uint64_t from, char *into, size_t size);
 int find_spot(const struct call *c, int at, const char *path, int follow, struct spot *s);
 int find_object(const struct call *c, int fd, struct spot *s);
@@ -103,7 +103,7 @@ void leave_spot(struct spot *s);
 int open_object(struct spot *s);
 void path_of_fd(int fd, char *into);
 
-/* door-parent.c */
+/* parent.c */
 struct parent;
 int look_by_name(int at, const char *name, int flags, struct stat *about, uint64_t *mount);
 int look_at_start(pid_t tid, int at, struct stat *about, uint64_t *mount);
@@ -113,7 +113,7 @@ void return_parent(struct spot *s);
 void forget_parents(void);
 int host_folder(const struct spot *s);
 
-/* door-rules.c */
+/* rules.c */
 int door_take_rule(uint8_t action, char *pattern);
 int door_hold(const char *path);
 void door_sort_held(void);
@@ -123,26 +123,26 @@ int judge_tree(struct spot *from, const struct spot *to);
 int is_above_held(const char *path);
 void hold_inode(const char *path);
 
-/* door-git-key.c */
+/* git-key.c */
 int door_take_key(char *line);
 int is_harmless_setting(const char *key, const char *value, const char *before);
 int address_host(const char *address, char *host);
 
-/* door-git.c */
+/* git.c */
 int is_own_folder(const char *value);
 int was_known_host(const char *before, const char *host);
 int place_config(const struct spot *from, const struct spot *to);
 int settle_config(int folder, const char *name);
 int write_anew(int folder, const char *name, const char *text, size_t size);
 
-/* door-repository.c */
+/* repository.c */
 int judge_repository(const struct spot *s, enum change change);
 int is_repository_config(const struct spot *s);
 int is_worktree_folder(struct spot *s);
 int is_own_pointer(const struct spot *s);
 int write_own_pointer(int fd);
 
-/* door-keep.c */
+/* keep.c */
 enum { KEPT_LINK = 1, KEPT_COPY = 2, KEPT_EMPTY = 4, KEPT_LOST = 8, KEPT_MADE = 16, KEPT_ATTRIBUTES = 32 };
 enum { SEEN_MADE = 1, SEEN_KEPT = 2, SEEN_MODE = 4, SEEN_GONE = 8 /* removed by its last name, and only kept */, SEEN_ATTRIBUTES = 16 };
 int door_take_keep(uint64_t file_bytes, uint64_t all_bytes, uint8_t must, const char *path);

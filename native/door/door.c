@@ -1,7 +1,7 @@
 /* The door itself: the wall around the command, and a thread that answers the calls which the wall would refuse. */
 #define _GNU_SOURCE
 #include "door.h"
-#include "learn.h"
+#include "../init/learn.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>

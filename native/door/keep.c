@@ -10,7 +10,7 @@
  */
 #define _GNU_SOURCE
 #include "door.h"
-#include "attributes.h"
+#include "../attributes.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
