@@ -69,12 +69,14 @@ export async function openChecker(
   { undo, roots = [], reads = [], repositoryOf, grants = NO_GRANTS }: CheckedAs = {},
 ): Promise<CallChecker> {
   const shell = tool === undefined || tool === 'bash' ? await import('../../shell/analyze.ts') : null
+  const { shownSecrets } = await import('./shown-secrets.ts')
   const fresh = newSession(loaded, machine)
   const nearby = repositoryOf && nearbyFact(loaded, machine.home, repositoryOf)
   const session = {
     ...fresh,
     ...nearby,
     roots: [...fresh.roots, ...roots],
+    isShown: shownSecrets(() => loaded, machine, files),
     grants: { ...grants, reads: [...grants.reads, ...reads] },
   }
   const cover = new UndoCover(machine.stateDir)

@@ -22,6 +22,7 @@ import { openCommands, type SessionCommands } from '../command/port.ts'
 import type { CommandRunner, RunOutcome } from '../command/runner.ts'
 import type { CustomToolHost, SessionTool } from '../custom/tools.ts'
 import { outcomeOf } from '../decide/admission.ts'
+import { shownSecrets } from '../decide/shown-secrets.ts'
 import { UndoCover } from '../decide/undo-cover.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
 import { repositoryAt } from '../policy/project/nearby.ts'
@@ -115,7 +116,11 @@ export class Session {
     const { id, agent = null, directory = null } = settings
     this.id = id
     this.#parts = parts
-    this.#state = new SessionState(agent, ownPlaces(loaded, machine, files), ownWorktrees(loaded, machine.home, files))
+    this.#state = new SessionState(agent, {
+      own: ownPlaces(loaded, machine, files),
+      roots: ownWorktrees(loaded, machine.home, files),
+      isShown: shownSecrets(() => project.loaded, machine, files),
+    })
     const view = new SessionView({ id, project, state: this.#state, saved, machine, files, spillDirectory, directory })
     this.#view = view
     this.#cover = new UndoCover(machine.stateDir)
