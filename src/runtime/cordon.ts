@@ -116,7 +116,8 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
     organisation = now
   }
   const { root } = project.loaded
-  const backend = options.backend ?? (await openBackend(project.loaded.sandbox, { commands: 'many' }))
+  const backend =
+    options.backend ?? (await openBackend(project.loaded.sandbox, { commands: 'many', stateDir: machine.stateDir }))
   const resolver = options.resolver ?? machineResolver()
   const upstream = options.upstream ?? machineUpstream(machine, project.loaded.sandbox)
   const prompter = await promptersOf(options, machine, root)

@@ -8,7 +8,7 @@ import { grantMatches } from '../../policy/shell/command-match.ts'
 import { hostsOfCommand } from '../../policy/shell/network-use.ts'
 import type { Backend } from '../../sandbox/backend.ts'
 import { builtInBundles } from '../../sandbox/bundles/bundles.generated.ts'
-import { createBwrapBackend } from '../../sandbox/bwrap/backend.ts'
+import { type BwrapOptions, createBwrapBackend } from '../../sandbox/bwrap/backend.ts'
 import { describePlan, formatPlan, type PlanReport, type Support } from '../../sandbox/report.ts'
 import type { Word } from '../../shell/facts.ts'
 import { Fault } from '../../system/fault.ts'
@@ -47,7 +47,7 @@ export const BUILT_IN_BACKEND = { backend: { value: 'bwrap' } } as const
  */
 export async function openBackend(
   { backend }: { readonly backend: Pick<SandboxSettings['backend'], 'value'> },
-  options: { readonly commands?: 'one' | 'many' } = {},
+  options: Pick<BwrapOptions, 'commands' | 'stateDir'> = {},
 ): Promise<Backend> {
   const { value } = backend
   if (process.platform === 'linux') {

@@ -79,7 +79,7 @@ export async function policyOfText(
 /** Runs the command once, watched. */
 export async function tryOnce(loaded: LoadedPolicy, parts: TrialParts): Promise<TrialResult> {
   const { command, machine, files, output, askHost, askPort } = parts
-  const backend = await openBackend(loaded.sandbox, { commands: 'one' })
+  const backend = await openBackend(loaded.sandbox, { commands: 'one', stateDir: machine.stateDir })
   const runner = openRunner(loaded, machine, files, backend, askHost ? { ask: askHost } : {})
   const request: RunRequest = {
     argv: command,

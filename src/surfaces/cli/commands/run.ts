@@ -72,7 +72,7 @@ export async function runCommand({ terminal, args, command: given, endBy }: RunC
   const rules = typed.rules
   const shown = await withNearby(typed.granted, command, machine)
   let loaded = await withKeys(await briefed(shown, machine), machine, command)
-  const backend = await openBackend(loaded.sandbox, { commands: 'one' })
+  const backend = await openBackend(loaded.sandbox, { commands: 'one', stateDir: machine.stateDir })
   const told = new Set<string>()
   const tell = (line: string): void => {
     if (!told.has(line) && !args.flags.quiet) say(terminal, line)
