@@ -95,13 +95,17 @@ export class MaskIndex {
   readonly tree: SecretTree
   readonly #facts: MaskFacts
   readonly #shapeOf: ShapeOf
-  readonly #objects = new Map<string, KnownObjects>()
-  readonly #certificates = new Map<string, { readonly state: string; readonly plain: boolean }>()
+  readonly #objects: Map<string, KnownObjects>
+  readonly #certificates: Map<string, { readonly state: string; readonly plain: boolean }>
 
-  constructor(facts: MaskFacts) {
+  /** `earlier` looked for the same in the same roots, and is closed: what it found is verified, as it would have done itself. */
+  constructor(facts: MaskFacts, earlier: MaskIndex | null = null) {
     this.#facts = facts
     this.#shapeOf = compileShapes(facts.deniedShapes)
-    this.tree = new SecretTree(facts.roots, this.#shapeOf)
+    this.tree = earlier?.tree ?? new SecretTree(facts.roots, this.#shapeOf)
+    this.tree.watch = null
+    this.#objects = earlier ? earlier.#objects : new Map()
+    this.#certificates = earlier ? earlier.#certificates : new Map()
   }
 
   /** Makes the index true for a command that starts now. */
