@@ -10,6 +10,7 @@ case $(uname -m) in
   *) echo "native/build.sh: expected x86_64 or aarch64, found $(uname -m): Cordon has no sandbox for it" >&2; exit 1 ;;
 esac
 folder=${1:-$here/../dist/native}
+case $folder in /*) ;; *) folder=$PWD/$folder ;; esac
 platforms=$own
 if [ "${2:-}" = every ]; then platforms="x64 arm64"; fi
 # The paths of this checkout stay out of the files, so that two builds of the same sources are the same.
@@ -62,11 +63,8 @@ static_client() {
   compile "$@" -static
 }
 
-# The init is every C file but the addon.
-set --
-for source in "$here"/*.c; do case $source in */cordon-launch.c) ;; *) set -- "$@" "$source" ;; esac; done
-headers=
-for header in "$here"/*.h; do if [ -e "$header" ]; then headers="$headers $header"; fi; done
+# The init, with the door for changes.
+set -- "$here"/init/*.c "$here"/door/*.c
 
 for platform in $platforms; do
   # Before anything is built: half a package is none.
@@ -74,7 +72,7 @@ for platform in $platforms; do
 done
 for platform in $platforms; do
   init=$folder/cordon-init-$platform
-  if ! is_current "$init" "$@" $headers; then
+  if ! is_current "$init" "$@" "$here"/*.h "$here"/init/*.h "$here"/door/*.h; then
     compiler=$(compiler_for "$platform")
     if ! compile "$compiler" "$init" -static -pthread "$@" 2>/dev/null; then
       if [ "$platforms" != "$own" ]; then
@@ -100,3 +98,13 @@ for platform in $platforms; do
     compile "$(compiler_for "$platform")" "$serve" -fvisibility=hidden -shared -fPIC "$resident/serve.c" "$resident/place.c"
   fi
 done
+
+# What was built, for the program that starts it, and for `sha256sum -c`.
+sums=$folder/SHA256SUMS
+cd "$folder"
+set --
+for platform in arm64 x64; do
+  for name in client init launch serve; do if [ -e "cordon-$name-$platform" ]; then set -- "$@" "cordon-$name-$platform"; fi; done
+done
+sha256sum "$@" >"$sums.$$"
+if cmp -s "$sums.$$" "$sums"; then rm "$sums.$$"; else mv "$sums.$$" "$sums"; fi

@@ -61,16 +61,16 @@ const PARTS = {
   'run-and-shell': ['src/surfaces/cli/commands/run.ts', 'src/shell/analyze.ts'],
   'run-and-record': ['src/surfaces/cli/commands/run.ts', 'src/runtime/record/open.ts'],
   'record-and-check': ['src/runtime/record/open.ts', 'src/surfaces/cli/commands/check.ts'],
-  'run-and-typed': ['src/surfaces/cli/commands/run.ts', 'src/runtime/command/typed-call.ts'],
-  'run-and-trust': ['src/surfaces/cli/commands/run.ts', 'src/runtime/policy/trust.ts'],
+  'run-and-typed': ['src/surfaces/cli/commands/run.ts', 'src/runtime/command/typed/call.ts'],
+  'run-and-trust': ['src/surfaces/cli/commands/run.ts', 'src/runtime/policy/sign/trust.ts'],
   core: ['src/surfaces/cli/commands/check.ts'],
   shell: ['src/shell/analyze.ts'],
   suffix: ['src/hosts/suffix.ts'],
   hook: ['src/surfaces/cli/commands/hook.ts'],
   record: ['src/runtime/record/open.ts'],
-  typed: ['src/runtime/command/typed-call.ts'],
+  typed: ['src/runtime/command/typed/call.ts'],
   manifest: ['src/runtime/policy/load.ts'],
-  trust: ['src/runtime/policy/trust.ts'],
+  trust: ['src/runtime/policy/sign/trust.ts'],
   run: ['src/surfaces/cli/commands/run.ts'],
   chat: ['src/surfaces/cli/commands/chat.ts'],
   front: ['src/surfaces/chat/start.ts'],
@@ -110,7 +110,6 @@ try {
   // macOS has its own sandbox, and needs no init.
   if (process.platform === 'linux') step('sh', ['native/build.sh', `${draft}/native`, ...(release ? ['every'] : [])])
   else mkdirSync(`${draft}/native`, { recursive: true })
-  writeHashes()
   await writeInside()
   await writePage()
   publish()
@@ -165,18 +164,6 @@ async function writePage(): Promise<void> {
   const { output } = await bundle.generate({ format: 'esm', codeSplitting: false, minify: true })
   writeFileSync(`${draft}/page/page.js`, output[0].code)
   for (const name of ['index.html', 'page.css', 'icon.svg']) cpSync(`${client}/${name}`, `${draft}/page/${name}`)
-}
-
-/** What the native files are, for those who install them: `sha256sum -c SHA256SUMS`. */
-function writeHashes(): void {
-  const names = readdirSync(`${draft}/native`).filter((name) => name.startsWith('cordon-'))
-  const lines = names.toSorted().map(
-    (name) =>
-      `${createHash('sha256')
-        .update(readFileSync(`${draft}/native/${name}`))
-        .digest('hex')}  ${name}\n`,
-  )
-  writeFileSync(`${draft}/native/SHA256SUMS`, lines.join(''))
 }
 
 /** The first chunk, the file that holds it, and the files for commands of their own. */

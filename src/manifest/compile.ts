@@ -2,7 +2,6 @@
 
 import { isInside } from '../files/baseline.ts'
 import type { SpecialRange } from '../hosts/address.ts'
-import { parseCommandPattern } from '../policy/command-pattern.ts'
 import type {
   AgentRule,
   CommandRule,
@@ -15,6 +14,7 @@ import type {
   ShellFlags,
   Sourced,
 } from '../policy/policy.ts'
+import { parseCommandPattern } from '../policy/shell/command-pattern.ts'
 import type { Verdict } from '../policy/verdict.ts'
 import type { Problem } from './check/problem.ts'
 import { compileSandbox, compileSession } from './compile-settings.ts'

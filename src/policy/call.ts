@@ -80,6 +80,8 @@ export interface SessionFacts {
   readonly undo?: boolean
   /** This very command was seen to change what cannot be kept: nothing of it runs unasked. */
   readonly unkept?: boolean
+  /** Whether commands see a secret-shaped file all the same, because git has it in HEAD as it is; without it, none is. */
+  readonly isShown?: (path: string) => boolean
   /** Read text that tries to steer the agent (A3). */
   readonly tainted: boolean
   /** Places that belong to Cordon itself. */

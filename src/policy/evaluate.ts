@@ -6,7 +6,7 @@ import { hostQuestions } from './host-part.ts'
 import { decidePart } from './order.ts'
 import { pathQuestions } from './path-part.ts'
 import type { Policy } from './policy.ts'
-import { decideShell } from './shell-part.ts'
+import { decideShell } from './shell/text-part.ts'
 import { type Ruling, type Stance, takeStance } from './stance.ts'
 
 /** Decides a call: every part by the order of P0, and the strictest part decides. */

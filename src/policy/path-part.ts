@@ -214,16 +214,19 @@ function secretRuling({ policy, session, access, fact, actor }: PathScene): Ruli
   if (access !== 'read' || actor.looks === 'metadata' || !policy.maskSecrets) return null
   const grants = [...policy.reads.allow, ...session.grants.reads].map((rule) => rule.pattern)
   // A link with a secret's name makes one of what it leads to, as it does for the masks.
-  const closed = namesOf(fact).find((path) => secretOf(path, policy) && !openedByGrant(path, grants, policy))
-  const secret = closed === undefined ? null : secretOf(closed, policy)
-  if (!secret) return null
+  const secrets = namesOf(fact).flatMap((path) => {
+    const secret = secretOf(path, policy)
+    return secret && !openedByGrant(path, grants, policy) ? [{ ...secret, path }] : []
+  })
+  const [secret] = secrets
+  if (!secret || (secrets.every(({ kind }) => kind === 'name') && session.isShown?.(fact.path))) return null
   return {
     decision: 'ask',
     firm: true,
     reason: {
       code: 'secret',
       message: `${fact.given} looks like a secret (${secret.shape}), and no grant names it.`,
-      remedy: `Work without it, or ask the user to grant it by name: paths = [{ path = ".", files = ["${closed!.split('/').at(-1)}"] }] under [capabilities.allow.read].`,
+      remedy: `Work without it, or ask the user to grant it by name: paths = [{ path = ".", files = ["${secret.path.split('/').at(-1)}"] }] under [capabilities.allow.read].`,
     },
     rules: [{ rule: 'sandbox.os.command_mask_secrets', source: 'built-in' }],
   }

@@ -27,7 +27,7 @@ import { builtInSpecs, builtInTools } from '../tools/registry.ts'
 import type { Tool, WebPort } from '../tools/tool.ts'
 import { openSessionCode } from './code/port.ts'
 import { pruneKept } from './command/held-changes.ts'
-import { machineUpstream } from './command/machine-upstream.ts'
+import { machineUpstream } from './command/network/machine-upstream.ts'
 import { openBackend } from './command/open-runner.ts'
 import { CommandRunner } from './command/runner.ts'
 import { openCustomTools } from './custom/tools.ts'
@@ -115,7 +115,8 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
     organisation = now
   }
   const { root } = project.loaded
-  const backend = options.backend ?? (await openBackend(project.loaded.sandbox, { commands: 'many' }))
+  const backend =
+    options.backend ?? (await openBackend(project.loaded.sandbox, { commands: 'many', stateDir: machine.stateDir }))
   const resolver = options.resolver ?? machineResolver()
   const upstream = options.upstream ?? machineUpstream(machine, project.loaded.sandbox)
   const prompter = await promptersOf(options, machine, root)

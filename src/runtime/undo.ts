@@ -10,7 +10,7 @@ import { contentsBefore } from '../undo/contents.ts'
 import { keptName } from '../undo/journal.ts'
 import { type NetChanges, netChanges } from '../undo/net-changes.ts'
 import { type Conflict, conflictsOf, type UndoResult, undoCall } from '../undo/undo.ts'
-import { findRoot } from './policy/project-root.ts'
+import { findRoot } from './policy/project/root.ts'
 
 export type { KeptCall } from '../undo/call-store.ts'
 export type { NetChanges } from '../undo/net-changes.ts'

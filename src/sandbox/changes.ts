@@ -1,4 +1,4 @@
-/** PURE. What a command may change in the tree, in the form that the init judges by while it runs (native/door.h). */
+/** PURE. What a command may change in the tree, in the form that the init judges by while it runs (native/door/door.h). */
 
 /**
  * `refuse`: nothing below it is made, written, moved or removed. `judge`: it comes into place only by a rename, and only if its

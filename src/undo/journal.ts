@@ -1,4 +1,4 @@
-/** PURE. The journal of one call: what it changed, in order, and what was kept (the format is in native/door-keep.c). */
+/** PURE. The journal of one call: what it changed, in order, and what was kept (the format is in native/door/keep.c). */
 
 import { decodePath, encodePath } from '../files/path-bytes.ts'
 
@@ -68,7 +68,7 @@ const KEPT: readonly (readonly [bit: number, kept: Kept])[] = [
 
 const GROUP = 64
 
-/** Where a kept file lies in the folder of its call: the first beside the journal, the others in groups (native/door-keep.c). */
+/** Where a kept file lies in the folder of its call: the first beside the journal, the others in groups (native/door/keep.c). */
 export function keptName(number: number): string {
   const group = Math.floor(number / GROUP)
   return group === 0 ? String(number) : `g${group}/${number}`

@@ -23,7 +23,7 @@ it.each(rows)('$id is shown by tests, or known not to be built', ({ id, shown })
 })
 
 it('what the sources and documents cite is there', () => {
-  const files = globSync(['src/**/*.ts', 'native/*.[ch]', 'test/**/*.ts', 'docs/*.md', '*.md']).filter(
+  const files = globSync(['src/**/*.ts', 'native/**/*.[ch]', 'test/**/*.ts', 'docs/*.md', '*.md']).filter(
     (path) => !/\.generated\.|\.fixture\.|spec\.test\.ts$/.test(path),
   )
   const cited = files.flatMap((path) => {

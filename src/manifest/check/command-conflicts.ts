@@ -1,6 +1,6 @@
 /** Command rules of one file that cannot all be meant: contradictions, shadowed rules, refused grants, failed examples. */
 
-import type { CommandPattern } from '../../policy/command-pattern.ts'
+import type { CommandPattern } from '../../policy/shell/command-pattern.ts'
 import { judgeGrant } from '../../shell/tables/interpreter-names.ts'
 import { type CommandEntry, type Item, itemsOf, type Manifest } from '../manifest.ts'
 import type { FormatContext } from '../toml/format.ts'

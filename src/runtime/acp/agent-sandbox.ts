@@ -6,9 +6,9 @@ import type { PathRule } from '../../policy/policy.ts'
 import { Fault } from '../../system/fault.ts'
 import { machineFiles } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
-import { withBundleSecrets } from '../command/bundle-secrets.ts'
+import { withBundleSecrets } from '../command/network/bundle-secrets.ts'
 import { openBackend, openRunner, typedGrants } from '../command/open-runner.ts'
-import { runTyped } from '../command/run-typed.ts'
+import { runTyped } from '../command/typed/run.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
 import { openRecord } from '../record/open.ts'
 
@@ -28,7 +28,7 @@ export async function runAgent(
 ): Promise<{ readonly exitCode: number; readonly notes: readonly string[] }> {
   const granted = lasting(withoutWrites(withBundleSecrets(loaded, machine, argv)))
   const recorder = openRecord(loaded, machine, { by: 'gateway', name: 'acp' })
-  const runner = openRunner(granted, machine, machineFiles, await openBackend(granted.sandbox))
+  const runner = openRunner(granted, machine, machineFiles, await openBackend(granted.sandbox, machine))
   const { patterns, grants, paths, envVars, rules } = typedGrants(granted, machine, argv)
   const request = {
     argv,

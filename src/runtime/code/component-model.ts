@@ -10,7 +10,7 @@ import { isRecord, recordOf } from '../../system/record.ts'
 import { keyOf, openConfig } from '../agent/config.ts'
 import { openModel } from '../agent/model.ts'
 import { systemPrompt } from '../agent/system-prompt.ts'
-import { machineUpstream } from '../command/machine-upstream.ts'
+import { machineUpstream } from '../command/network/machine-upstream.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
 import type { Session } from '../session/session.ts'
 

@@ -2,23 +2,23 @@
 
 import { socketMeaning } from '../../hosts/unix-socket.ts'
 import type { SandboxSettings } from '../../manifest/schema/settings.ts'
-import { pathsOfGrants } from '../../policy/carried-paths.ts'
-import { grantMatches } from '../../policy/command-match.ts'
-import { hostsOfCommand } from '../../policy/network-use.ts'
 import type { CommandRule } from '../../policy/policy.ts'
+import { pathsOfGrants } from '../../policy/shell/carried-paths.ts'
+import { grantMatches } from '../../policy/shell/command-match.ts'
+import { hostsOfCommand } from '../../policy/shell/network-use.ts'
 import type { Backend } from '../../sandbox/backend.ts'
 import { builtInBundles } from '../../sandbox/bundles/bundles.generated.ts'
-import { createBwrapBackend } from '../../sandbox/bwrap/backend.ts'
+import { type BwrapOptions, createBwrapBackend } from '../../sandbox/bwrap/backend.ts'
 import { describePlan, formatPlan, type PlanReport, type Support } from '../../sandbox/report.ts'
 import type { Word } from '../../shell/facts.ts'
 import { Fault } from '../../system/fault.ts'
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
-import { egressRules } from './egress-rules.ts'
-import type { NetworkOptions } from './network.ts'
-import type { OneOffGrants } from './one-off.ts'
+import { egressRules } from './network/egress-rules.ts'
+import type { NetworkOptions } from './network/network.ts'
 import { CommandRunner, type RunRequest } from './runner.ts'
+import type { OneOffGrants } from './typed/one-off.ts'
 
 export type { LaunchIo, LaunchResult } from '../../sandbox/backend.ts'
 export { builtInBundles, bundleNames } from '../../sandbox/bundles/bundles.generated.ts'
@@ -47,7 +47,7 @@ export const BUILT_IN_BACKEND = { backend: { value: 'bwrap' } } as const
  */
 export async function openBackend(
   { backend }: { readonly backend: Pick<SandboxSettings['backend'], 'value'> },
-  options: { readonly commands?: 'one' | 'many' } = {},
+  options: Pick<BwrapOptions, 'commands' | 'stateDir'> = {},
 ): Promise<Backend> {
   const { value } = backend
   if (process.platform === 'linux') {

@@ -40,17 +40,17 @@ import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
 import { makeDirectories } from '../../system/state.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
-import { ownPackage } from '../policy/own-package.ts'
-import { ownCheckout } from '../policy/own-places.ts'
-import { writablePathFolders } from '../policy/path-folders.ts'
-import { DevServerPorts } from './dev-server-ports.ts'
-import { grantedHosts } from './egress-rules.ts'
+import { ownPackage } from '../policy/project/own-package.ts'
+import { ownCheckout } from '../policy/project/own-places.ts'
+import { writablePathFolders } from '../policy/project/path-folders.ts'
 import { type CommandChanges, HeldChanges, pruneKept } from './held-changes.ts'
 import { HiddenPaths } from './hidden-paths.ts'
-import { NAME_SETTINGS, NO_WAY_OUT, nameFile } from './name-service.ts'
-import type { DoorSettings, NetworkOptions, SessionNetwork } from './network.ts'
+import { DevServerPorts } from './network/dev-server-ports.ts'
+import { grantedHosts } from './network/egress-rules.ts'
+import { NAME_SETTINGS, NO_WAY_OUT, nameFile } from './network/name-service.ts'
+import type { DoorSettings, NetworkOptions, SessionNetwork } from './network/network.ts'
+import type { ServedPort } from './network/served-port.ts'
 import { namedForWriting, type Placement, placeCarried, placeCommand } from './placement.ts'
-import type { ServedPort } from './served-port.ts'
 import { TEMPORARY } from './temporary.ts'
 
 export interface RunRequest {
@@ -273,7 +273,7 @@ export class CommandRunner {
       if (underway.door) await this.#network?.closeDoor(underway.door)
       underway.door = null
       if (result.asked.length > 0) {
-        const { askedEvents } = await import('./asked-events.ts')
+        const { askedEvents } = await import('./network/asked-events.ts')
         for (const event of askedEvents(result.asked, request.rules)) egress.add(event)
       }
       settled = true
@@ -325,7 +325,7 @@ export class CommandRunner {
   async #doorSettings(request: RunRequest, arrangement: Arrangement | null): Promise<DoorSettings | null> {
     if (!hasWayOut(request)) return null
     if (this.#network === null) {
-      const { SessionNetwork } = await import('./network.ts')
+      const { SessionNetwork } = await import('./network/network.ts')
       this.#network = new SessionNetwork(this.#networkOptions)
     }
     return this.#network.settings(request.rules, arrangement?.proxy ?? null)
@@ -441,7 +441,7 @@ export class CommandRunner {
   async #drift(request: RunRequest): Promise<string | null> {
     const applied = this.#bundles(request)
     if (!applied.some(({ bundle }) => bundle.registries.length > 0)) return null
-    const { driftLine, registryDrift } = await import('../policy/registry-drift.ts')
+    const { driftLine, registryDrift } = await import('../policy/registries/drift.ts')
     const drift = registryDrift(this.#loaded, this.#machine, applied)
     return drift && driftLine(drift)
   }

@@ -2,17 +2,17 @@
 
 import type { EgressRules } from '../../egress/rules.ts'
 import type { SessionFacts } from '../../policy/call.ts'
-import { pathsOfGrants } from '../../policy/carried-paths.ts'
-import { grantsOf } from '../../policy/command-grant.ts'
 import type { HostRule, PathRule } from '../../policy/policy.ts'
+import { pathsOfGrants } from '../../policy/shell/carried-paths.ts'
+import { grantsOf } from '../../policy/shell/command-grant.ts'
+import { hostsOfText, type TextHosts } from '../../policy/shell/text-hosts.ts'
 import { takeStance } from '../../policy/stance.ts'
-import { hostsOfText, type TextHosts } from '../../policy/text-hosts.ts'
 import { analyze } from '../../shell/analyze.ts'
 import type { CommandFact, ShellFacts } from '../../shell/facts.ts'
 import { splitText, type TextPart } from '../../shell/split.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
 import type { CallReach } from '../session/policy.ts'
-import { egressRules } from './egress-rules.ts'
+import { egressRules } from './network/egress-rules.ts'
 
 /** A text that runs in one sandbox. */
 export interface CommandGroup {

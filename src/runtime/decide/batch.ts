@@ -8,7 +8,7 @@ import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
 import type { ManifestChoice } from '../policy/load.ts'
 import { openPolicy } from '../policy/open.ts'
-import { namedWorktrees } from '../policy/worktrees.ts'
+import { namedWorktrees } from '../policy/project/worktrees.ts'
 import { type CallChecker, openChecker } from './check-call.ts'
 
 interface BatchLine {

@@ -16,8 +16,8 @@ import { InputError } from '../../tools/tool.ts'
 import { temporaryOf } from '../command/temporary.ts'
 import { openSkillGate } from '../custom/open-skill-gate.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
-import { ownPlaces } from '../policy/own-places.ts'
-import { ownWorktrees } from '../policy/worktrees.ts'
+import { ownPlaces } from '../policy/project/own-places.ts'
+import { ownWorktrees } from '../policy/project/worktrees.ts'
 import { resolveCall } from './resolve-call.ts'
 import { UndoCover } from './undo-cover.ts'
 
@@ -61,8 +61,14 @@ export async function openChecker(
   { undo, roots = [], grants }: CheckedAs = {},
 ): Promise<CallChecker> {
   const shell = tool === undefined || tool === 'bash' ? await import('../../shell/analyze.ts') : null
+  const { shownSecrets } = await import('./shown-secrets.ts')
   const fresh = newSession(loaded, machine)
-  const session = { ...fresh, roots: [...fresh.roots, ...roots], ...(grants && { grants }) }
+  const session = {
+    ...fresh,
+    roots: [...fresh.roots, ...roots],
+    isShown: shownSecrets(() => loaded, machine, files),
+    ...(grants && { grants }),
+  }
   const cover = new UndoCover(machine.stateDir)
   const decide = (call: ToolCall): Decision =>
     undo === undefined

@@ -109,12 +109,16 @@ function isSameCall(other: OpenAsk, { project, tool, subject, once }: NewAsk): b
 
 type NewAsk = Omit<OpenAsk, 'id' | 'time' | 'answeredUntil' | 'message' | 'waiting'>
 
-/** The ask of a hook's judgement, with what could be granted; `cwd` is where the call would run. */
+/**
+ * The ask of a hook's judgement, with what could be granted; `cwd` is where the call would run. A yes is for the call with the
+ * places that it leads to now.
+ */
 export function askOf(
   machine: Machine,
   host: string,
   { root: project, cwd, session }: AskPlace,
   judgement: HookJudgement,
+  opened: readonly string[],
 ): NewAsk {
   const { subject, decision, facts, call } = judgement
   const resolve = (given: string): string => machineFiles.canonical(posix.resolve(project, given))
@@ -130,6 +134,7 @@ export function askOf(
           cwd,
           call.tool,
           canonicalJson(call.tool === 'bash' ? { command: call.input.command } : call.input),
+          ...opened,
         ])
       : undefined
   const request = {

@@ -36,6 +36,7 @@ interface OwnerFile extends RunOwner {
 interface AnswerFile {
   readonly version: 1
   readonly call: string
+  readonly places: readonly string[]
 }
 
 const KEPT_MS = 7 * 24 * 3600 * 1000
@@ -72,25 +73,40 @@ export function ownerOf(machine: Machine, key: string): RunOwner {
   return found
 }
 
-/** Notes that a person is asked about a command; what comes back goes with the command, and says nothing by itself. */
-export function keepAnswer(machine: Machine, owner: RunOwner, answered: AnsweredCommand): string {
+/**
+ * Notes that a person is asked about a command, and the places that a yes opens as they are now; what comes back goes with the
+ * command, and says nothing by itself.
+ */
+export function keepAnswer(
+  machine: Machine,
+  owner: RunOwner,
+  answered: AnsweredCommand,
+  places: readonly string[],
+): string {
   const id = randomBytes(4).toString('hex')
   writeOwnJson(join(placeOf(machine), `${runKey(owner)}.${id}.json`), {
     version: 1,
     call: hashOf([answered.command, answered.cwd]),
+    places,
   } satisfies AnswerFile)
   return id
 }
 
-/** Whether this is the command that a person was asked about; once. */
-export function takeAnswer(machine: Machine, key: string, id: string, answered: AnsweredCommand, now: number): boolean {
-  if (!/^[0-9a-f]{8}$/.test(id)) return false
+/** What the person was asked to open for this command; once. Null where they were not asked about it. */
+export function takeAnswer(
+  machine: Machine,
+  key: string,
+  id: string,
+  answered: AnsweredCommand,
+  now: number,
+): readonly string[] | null {
+  if (!/^[0-9a-f]{8}$/.test(id)) return null
   const path = join(placeOf(machine), `${key}.${id}.json`)
   const facts = statSync(path, { throwIfNoEntry: false })
   const kept = facts && now - facts.mtimeMs < ANSWER_MS ? readOwnJson(path, isAnswer) : null
-  if (kept?.call !== hashOf([answered.command, answered.cwd])) return false
+  if (kept?.call !== hashOf([answered.command, answered.cwd])) return null
   removeIfThere(path)
-  return true
+  return kept.places
 }
 
 /** The program of the short form, made where it is missing or runs another Cordon. */
@@ -146,6 +162,7 @@ function isOwner(value: unknown): value is OwnerFile {
 }
 
 function isAnswer(value: unknown): value is AnswerFile {
-  const { version, call } = (value ?? {}) as Partial<AnswerFile>
-  return version === 1 && typeof call === 'string'
+  const { version, call, places } = (value ?? {}) as Partial<AnswerFile>
+  const texts = Array.isArray(places) && places.every((place) => typeof place === 'string')
+  return version === 1 && typeof call === 'string' && texts
 }

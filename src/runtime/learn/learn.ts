@@ -1,9 +1,9 @@
 /** `cordon learn`: runs a command closed, proposes what it lacked, runs it again under the proposal, and drops what it can do without. */
 
 import type { Decision } from '../../policy/decision.ts'
-import { NO_GRANTS, withOneOff } from '../command/one-off.ts'
+import { NO_GRANTS, withOneOff } from '../command/typed/one-off.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
-import { readRegistries } from '../policy/trust.ts'
+import { readRegistries } from '../policy/sign/trust.ts'
 import { type TextPlaces, withLines } from './manifest-text.ts'
 import { type Need, readNeeds, type Withheld, whyNotGranted } from './needs.ts'
 import { type ProposedLine, propose } from './proposal.ts'

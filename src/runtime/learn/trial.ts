@@ -14,8 +14,8 @@ import { makeDirectories } from '../../system/state.ts'
 import { CallStore } from '../../undo/call-store.ts'
 import { undoCall } from '../../undo/undo.ts'
 import { openBackend, openRunner, PASSED_SIGNALS, typedGrants } from '../command/open-runner.ts'
-import { runTyped } from '../command/run-typed.ts'
 import type { RunRequest } from '../command/runner.ts'
+import { runTyped } from '../command/typed/run.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
 import { openPolicy } from '../policy/open.ts'
 import type { Observation } from './needs.ts'
@@ -80,7 +80,7 @@ export async function policyOfText(
 /** Runs the command once, watched. */
 export async function tryOnce(loaded: LoadedPolicy, parts: TrialParts): Promise<TrialResult> {
   const { command, machine, files, output, askHost, askPort } = parts
-  const backend = await openBackend(loaded.sandbox, { commands: 'one' })
+  const backend = await openBackend(loaded.sandbox, { commands: 'one', stateDir: machine.stateDir })
   const runner = openRunner(loaded, machine, files, backend, askHost ? { ask: askHost } : {})
   const request: RunRequest = {
     argv: command,

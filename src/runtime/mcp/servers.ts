@@ -8,14 +8,14 @@ import { isInside } from '../../files/baseline.ts'
 import { literalPrefix } from '../../files/path-pattern.ts'
 import { SERVER_NAME } from '../../manifest/compile-servers.ts'
 import type { McpServerSetting, ServerRequest } from '../../manifest/schema/settings.ts'
-import { usesNetwork } from '../../policy/network-use.ts'
+import { usesNetwork } from '../../policy/shell/network-use.ts'
 import { Fault, messageOf } from '../../system/fault.ts'
 import { machineFiles } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
 import { isRecord } from '../../system/record.ts'
-import { withBundleSecrets } from '../command/bundle-secrets.ts'
+import { withBundleSecrets } from '../command/network/bundle-secrets.ts'
 import { type CommandRunner, openBackend, openRunner, type RunRequest, typedGrants } from '../command/open-runner.ts'
-import { runTyped } from '../command/run-typed.ts'
+import { runTyped } from '../command/typed/run.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
 import type { SessionRecorder } from '../record/recorder.ts'
 import { type DescriptionPin, pinOf } from './pins.ts'
@@ -133,7 +133,12 @@ export class ServerSandbox {
 
   /** Runs the server until it ends; what was stopped on the way. A deny rule holds for it as for every command. */
   async run({ stdin, stdout, stderr, signal }: ServerStreams): Promise<readonly string[]> {
-    this.#runner ??= openRunner(this.#loaded, this.#machine, machineFiles, await openBackend(this.#loaded.sandbox))
+    this.#runner ??= openRunner(
+      this.#loaded,
+      this.#machine,
+      machineFiles,
+      await openBackend(this.#loaded.sandbox, this.#machine),
+    )
     const result = await runTyped({
       loaded: this.#loaded,
       machine: this.#machine,

@@ -17,10 +17,10 @@ import type { Files } from '../../system/files.ts'
 import { openKeyStore } from '../../system/keys/keychain.ts'
 import type { Machine } from '../../system/machine.ts'
 import { exampleMatcher, type LoadedPolicy, loadPolicy } from './load.ts'
-import { MANIFEST_NAME } from './project-root.ts'
-import { withRegistries } from './registry-hosts.ts'
-import { signedText } from './signed-text.ts'
-import { judgeTrust, trustRequest } from './trust.ts'
+import { MANIFEST_NAME } from './project/root.ts'
+import { withRegistries } from './registries/hosts.ts'
+import { signedText } from './sign/signed-text.ts'
+import { judgeTrust, trustRequest } from './sign/trust.ts'
 
 /** Either the policy with the answer in it, or why the answer holds for the session only. */
 export type Amended = { readonly loaded: LoadedPolicy } | { readonly kept: string; readonly why: string }

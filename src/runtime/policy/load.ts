@@ -7,14 +7,14 @@ import { mergeLayers } from '../../manifest/layers.ts'
 import type { LoadOptions, openManifest } from '../../manifest/load.ts'
 import type { Manifest } from '../../manifest/manifest.ts'
 import type { BundleSetting } from '../../manifest/schema/settings.ts'
-import { grantMatches } from '../../policy/command-match.ts'
-import type { CommandPattern } from '../../policy/command-pattern.ts'
+import { grantMatches } from '../../policy/shell/command-match.ts'
+import type { CommandPattern } from '../../policy/shell/command-pattern.ts'
 import { onlineCommands, type RegistryFacts } from '../../sandbox/bundles/bundle.ts'
 import { builtInBundles, bundleNames } from '../../sandbox/bundles/bundles.generated.ts'
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
 import { freeHosts, withKeyedHosts } from './keyed-hosts.ts'
-import { findRoot, MANIFEST_NAME } from './project-root.ts'
+import { findRoot, MANIFEST_NAME } from './project/root.ts'
 import {
   readManifests,
   readOrganisation,

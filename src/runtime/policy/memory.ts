@@ -15,7 +15,7 @@ import type { Machine } from '../../system/machine.ts'
 import { openOwnDirectory, readOwnJson } from '../../system/state.ts'
 import { type Frozen, thawedPolicy } from './frozen.ts'
 import type { LoadedPolicy } from './load.ts'
-import { findRoot, MANIFEST_NAME } from './project-root.ts'
+import { findRoot, MANIFEST_NAME } from './project/root.ts'
 import { readManifests, type WrittenManifest, type WrittenManifests } from './written-manifests.ts'
 
 /** The hash of all sources; the build puts it here. Unbuilt code remembers nothing. */

@@ -3,10 +3,10 @@
 import type { Problem } from '../../manifest/check/problem.ts'
 import type { RegistryFacts } from '../../sandbox/bundles/bundle.ts'
 import { withUserSkills } from '../custom/user-skills.ts'
-import { requireProject } from './confirmed-roots.ts'
 import type { LoadedManifest, LoadedPolicy, LoadRequest } from './load.ts'
 import { recallPolicy } from './memory.ts'
-import type { TrustReport } from './trust.ts'
+import { requireProject } from './project/confirmed-roots.ts'
+import type { TrustReport } from './sign/trust.ts'
 import { readOrganisation } from './written-manifests.ts'
 
 /** What a project's manifest that nobody signed means to the one who opens it (M3). */
@@ -56,10 +56,10 @@ async function openAnywhere(request: OpenRequest): Promise<OpenedPolicy> {
   const { loaded } = outcome
   if (!loaded.ownManifest) return { loaded: await withNamedRegistries(loaded, request) }
   if (unsigned === 'in-force') return { loaded }
-  const { sealedRegistries } = await import('./seal.ts')
+  const { sealedRegistries } = await import('./sign/seal.ts')
   const sealed = sealedRegistries(loaded, machine)
   if (sealed) return { loaded: await reaching(loaded, sealed) }
-  const { judgeTrust } = await import('./trust.ts')
+  const { judgeTrust } = await import('./sign/trust.ts')
   const report = judgeTrust(loaded, machine, files)
   if (!report || report.trust.status === 'signed') return { loaded: await reaching(loaded, report?.registries ?? {}) }
   if (unsigned === 'as-written') return { loaded, draft: report.trust.status }
@@ -73,11 +73,11 @@ async function withNamedRegistries(
   { machine, programs }: Pick<OpenRequest, 'machine' | 'programs'>,
 ): Promise<LoadedPolicy> {
   if (!programs || loaded.sandbox.bundles.length === 0) return loaded
-  const { readRegistries } = await import('./trust.ts')
+  const { readRegistries } = await import('./sign/trust.ts')
   return reaching(loaded, readRegistries(loaded, machine, programs))
 }
 
 async function reaching(loaded: LoadedPolicy, registries: RegistryFacts): Promise<LoadedPolicy> {
-  const { withRegistries } = await import('./registry-hosts.ts')
+  const { withRegistries } = await import('./registries/hosts.ts')
   return withRegistries(loaded, registries)
 }

@@ -4,7 +4,7 @@ import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
-import { MANIFEST_NAME } from './project-root.ts'
+import { MANIFEST_NAME } from './project/root.ts'
 
 export interface WrittenManifest {
   readonly text: string

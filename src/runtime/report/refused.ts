@@ -4,7 +4,7 @@ import { coversPath, namesPath } from '../../files/path-pattern.ts'
 import { openedByGrant, secretOf } from '../../files/secret-shapes.ts'
 import { matchesHost } from '../../hosts/pattern.ts'
 import type { Policy } from '../../policy/policy.ts'
-import { typedText } from '../command/typed-words.ts'
+import { typedText } from '../command/typed/words.ts'
 import type { AuditLine } from './audit-trail.ts'
 
 /** Something that was stopped, how often, and what would let it through. */

@@ -13,27 +13,46 @@ import type { ShellFacts } from '../../shell/facts.ts'
 import type { Files } from '../../system/files.ts'
 import type { CallReach } from './policy.ts'
 
-/** The reach of a call: what a person agreed to, and the files that grants of its commands name for them alone. */
-export function reachOf(
-  decision: Decision,
-  agreed: boolean,
-  facts: ShellFacts | null,
-  resolve: (given: string) => string,
-  files: Files,
-  root: string,
+/** A decision about a command, and what its words are looked up by. */
+export interface ReachScene {
+  readonly decision: Decision
+  readonly facts: ShellFacts | null
+  readonly resolve: (given: string) => string
+  readonly files: Files
+  readonly root: string
+}
+
+/** The canonical places that a yes to the decision opens, as they are when it is asked. */
+export function askedPlaces(scene: ReachScene): readonly string[] {
+  const { roots, readOnly, named } = reachIn(scene, () => true)
+  return [...new Set([...roots, ...readOnly, ...named])]
+}
+
+/**
+ * The reach of a call: what a person agreed to, and the files that grants of its commands name for them alone. A name may lead
+ * elsewhere by the time they have answered: what it leads to now is opened only where they were asked about that. Without a yes `asked` is null.
+ */
+export function reachOf(scene: ReachScene, asked: readonly string[] | null): CallReach {
+  return reachIn(scene, asked && ((path) => asked.includes(path)))
+}
+
+function reachIn(
+  { decision, facts, resolve, files, root }: ReachScene,
+  wasAsked: ((path: string) => boolean) | null,
 ): CallReach {
-  const parts = decision.segments.filter(
-    (part) => part.reason.code === 'named-by-grant' || (agreed && part.decision === 'ask'),
-  )
+  const byGrant = (part: PartDecision): boolean => part.reason.code === 'named-by-grant'
+  const parts = decision.segments.filter((part) => byGrant(part) || (wasAsked && part.decision === 'ask'))
   const places = (kinds: readonly PartDecision['kind'][], codes: readonly ReasonCode[]) =>
     parts
       .filter((part) => codes.includes(part.reason.code) && kinds.includes(part.kind))
-      .flatMap((part) => filesOf(pathOfPart(part, facts, resolve), files))
+      .flatMap((part) =>
+        filesOf(pathOfPart(part, facts, resolve), files).filter((path) => byGrant(part) || wasAsked?.(path)),
+      )
       .filter((path) => files.exists(path))
   const roots = places(['write'], ['outside-roots'])
   const readOnly = places(['read', 'list'], ['outside-roots', 'named-by-grant'])
   const read = places(['read'], ['outside-roots', 'secret', 'named-by-grant'])
-  // A link may have been put there while the person thought: what opens a secret is the file under the name that was read.
+  // What opens a secret is the file under the name that was read, not one that a link by that name leads to.
   const written = new Set(
     parts.flatMap((part) =>
       filesOf(

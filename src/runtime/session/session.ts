@@ -22,10 +22,11 @@ import { openCommands, type SessionCommands } from '../command/port.ts'
 import type { CommandRunner, RunOutcome } from '../command/runner.ts'
 import type { CustomToolHost, SessionTool } from '../custom/tools.ts'
 import { outcomeOf } from '../decide/admission.ts'
+import { shownSecrets } from '../decide/shown-secrets.ts'
 import { UndoCover } from '../decide/undo-cover.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
-import { ownPlaces } from '../policy/own-places.ts'
-import { ownWorktrees } from '../policy/worktrees.ts'
+import { ownPlaces } from '../policy/project/own-places.ts'
+import { ownWorktrees } from '../policy/project/worktrees.ts'
 import { savedGrantOf } from '../record/approver.ts'
 import type { CallRecord } from '../record/recorder.ts'
 import { runToolCall, type Scanned, type Stages } from '../run-tool-call.ts'
@@ -38,7 +39,7 @@ import { SessionListeners } from './listeners.ts'
 import { LiveHistory } from './live-history.ts'
 import { NO_REACH } from './policy.ts'
 import { type QuestionParts, SessionQuestions } from './questions.ts'
-import { reachOf } from './reach.ts'
+import { askedPlaces, type ReachScene, reachOf } from './reach.ts'
 import { SessionState } from './state.ts'
 import type { ToolResult } from './tool-result.ts'
 import { SessionView } from './view.ts'
@@ -84,8 +85,8 @@ interface Underway {
   call: string | null
   /** The call whose program made it. */
   readonly within: string | null
-  /** True when a person was asked and said yes. */
-  agreed: boolean
+  /** The places that a person was asked to open, where they said yes. */
+  agreed: readonly string[] | null
   readonly outcomes: RunOutcome[]
   /** What its file tools changed. */
   readonly changes: CallChanges[]
@@ -116,7 +117,11 @@ export class Session {
     const { id, agent = null, directory = null } = settings
     this.id = id
     this.#parts = parts
-    this.#state = new SessionState(agent, ownPlaces(loaded, machine, files), ownWorktrees(loaded, machine.home, files))
+    this.#state = new SessionState(agent, {
+      own: ownPlaces(loaded, machine, files),
+      roots: ownWorktrees(loaded, machine.home, files),
+      isShown: shownSecrets(() => project.loaded, machine, files),
+    })
     const view = new SessionView({ id, project, state: this.#state, saved, machine, files, spillDirectory, directory })
     this.#view = view
     this.#cover = new UndoCover(machine.stateDir)
@@ -218,7 +223,7 @@ export class Session {
     const underway: Underway = {
       call: null,
       within: options.within ?? null,
-      agreed: false,
+      agreed: null,
       outcomes: [],
       changes: [],
     }
@@ -398,9 +403,15 @@ export class Session {
     const question: Question = { tool: tool.name, subject, ...(where !== null && { where }), decision, facts, places }
     const settled = () => this.#evaluate(parsed, null).decision !== 'ask'
     const identity = JSON.stringify(parsed.input)
+    const asked = askedPlaces(this.#reachScene(parsed, decision))
     const approval = await this.#questions.put({ question, identity, call: underway.call, settled, signal })
-    underway.agreed = approval.approved
+    underway.agreed = approval.approved ? asked : null
     return approval
+  }
+
+  #reachScene(parsed: ParsedCall, decision: Decision): ReachScene {
+    const { root } = this.#view.base(parsed.moved)
+    return { decision, facts: parsed.facts, resolve: this.#resolver(parsed), files: this.#parts.files, root }
   }
 
   #resolver({ checked, moved }: ParsedCall): (given: string) => string {
@@ -426,14 +437,7 @@ export class Session {
       files: this.#parts.guarded(kept),
       commands: this.#commands.forCall({
         decided: { command: parsed.call.shell?.command ?? '', facts: parsed.facts, ...(relies && { relies }) },
-        reach: reachOf(
-          decision,
-          underway.agreed,
-          parsed.facts,
-          this.#resolver(parsed),
-          this.#parts.files,
-          this.#view.base(parsed.moved).root,
-        ),
+        reach: reachOf(this.#reachScene(parsed, decision), underway.agreed),
         heard: (outcome) => void underway.outcomes.push(outcome),
         heardLater: (outcome) => this.#noteSettled(underway.call, outcome),
       }),

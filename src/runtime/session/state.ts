@@ -4,8 +4,8 @@ import type { SavedGrant } from '../../approval/saved-grants.ts'
 import { parsePathPattern } from '../../files/path-pattern.ts'
 import { parseHostPattern } from '../../hosts/pattern.ts'
 import type { SessionFacts } from '../../policy/call.ts'
-import { parseCommandPattern } from '../../policy/command-pattern.ts'
 import type { CommandRule, HostRule, Mode, PathRule, Sourced } from '../../policy/policy.ts'
+import { parseCommandPattern } from '../../policy/shell/command-pattern.ts'
 import type { Verdict } from '../../policy/verdict.ts'
 import type { Envelope, SavedDenials } from './policy.ts'
 
@@ -25,10 +25,13 @@ export class SessionState {
   readonly #own: SessionFacts['own']
   readonly #worktrees: readonly string[]
 
-  constructor(agent: string | null, own: SessionFacts['own'], worktrees: readonly string[] = []) {
+  readonly #isShown: SessionFacts['isShown']
+
+  constructor(agent: string | null, { own, roots, isShown }: Pick<SessionFacts, 'own' | 'roots' | 'isShown'>) {
     this.agent = agent
     this.#own = own
-    this.#worktrees = worktrees
+    this.#worktrees = roots
+    this.#isShown = isShown
   }
 
   /** `/perm TOOL LEVEL`. */
@@ -74,6 +77,7 @@ export class SessionState {
       envelope: this.#envelope,
       breakerOpenFor,
       tainted: this.tainted,
+      ...(this.#isShown && { isShown: this.#isShown }),
       own: this.#own,
     }
   }

@@ -52,7 +52,7 @@ describe('the table of system calls', () => {
 })
 
 test('the init knows every call that is sent to it for learning', () => {
-  const source = readFileSync('native/learn.c', 'utf8')
+  const source = readFileSync('native/init/learn.c', 'utf8')
   const cases = new Set([...source.matchAll(/case (?:SYS_(\w+)|439)/g)].map(([, name]) => name ?? 'faccessat2'))
   expect(LOOKING_CALLS.filter(({ name }) => !cases.has(name))).toEqual([])
 })

@@ -114,7 +114,7 @@ export interface ChangingCall {
 const changing = (name: string, x64: number | null, arm64: number | null): ChangingCall => ({ name, x64, arm64 })
 
 /**
- * Calls that change the tree, and are sent to the init where changes go through it (native/door.c has the same list; those that
+ * Calls that change the tree, and are sent to the init where changes go through it (native/door/door.c has the same list; those that
  * open or set a mode are among the inspected ones).
  */
 export const CHANGING_CALLS: readonly ChangingCall[] = [
@@ -144,7 +144,7 @@ export const CHANGING_CALLS: readonly ChangingCall[] = [
   changing('fremovexattr', 199, 16),
 ]
 
-/** Calls that only look or run, sent to the init as well where it is to tell what a command looks for (native/learn.c has the same list). */
+/** Calls that only look or run, sent to the init as well where it is to tell what a command looks for (native/init/learn.c has the same list). */
 export const LOOKING_CALLS: readonly ChangingCall[] = [
   changing('stat', 4, null),
   changing('lstat', 6, null),

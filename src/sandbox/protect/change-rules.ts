@@ -15,7 +15,7 @@ const GIT_FOLDERS = ['.git', '.git/modules/**']
 
 /**
  * Below a git directory: hooks and configuration; pointers, which git makes for worktrees alone. A git directory may be made and
- * removed, and so may the pointer that is a file: where it leads to in the roots is held (native/door-repository.c), and the rest is
+ * removed, and so may the pointer that is a file: where it leads to in the roots is held (native/door/repository.c), and the rest is
  * settled after the run.
  */
 const gitRules: readonly ChangeRule[] = GIT_FOLDERS.flatMap((folder): ChangeRule[] => [

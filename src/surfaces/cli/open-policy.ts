@@ -1,10 +1,10 @@
 /** Opens the policy a command works with, and prints what is wrong with it. */
 
 import { resolve } from 'node:path'
-import { confirmRoot } from '../../runtime/policy/confirmed-roots.ts'
 import type { LoadedManifest, LoadedPolicy, ManifestChoice } from '../../runtime/policy/load.ts'
 import { type OpenRequest, openPolicy as openInRuntime } from '../../runtime/policy/open.ts'
 import type { Problem } from '../../runtime/policy/problems.ts'
+import { confirmRoot } from '../../runtime/policy/project/confirmed-roots.ts'
 import { Fault } from '../../system/fault.ts'
 import { machineFiles } from '../../system/files.ts'
 import { type Machine, thisMachine } from '../../system/machine.ts'

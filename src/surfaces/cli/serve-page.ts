@@ -1,7 +1,7 @@
 /** Starts the page for the commands that have one: its settings, what it knows of this machine, and where its codes are shown. */
 
 import { openPolicy } from '../../runtime/policy/open.ts'
-import { findRoot } from '../../runtime/policy/project-root.ts'
+import { findRoot } from '../../runtime/policy/project/root.ts'
 import { Fault } from '../../system/fault.ts'
 import { machineFiles } from '../../system/files.ts'
 import { type Machine, thisMachine } from '../../system/machine.ts'

@@ -1,7 +1,7 @@
 /** Runs a Python script in a sandbox whose servers may be reached from outside. Started by the test as a program, as any user. */
 
 import { Writable } from 'node:stream'
-import { DevServerPorts } from '../../../src/runtime/command/dev-server-ports.ts'
+import { DevServerPorts } from '../../../src/runtime/command/network/dev-server-ports.ts'
 import { createBwrapBackend } from '../../../src/sandbox/bwrap/backend.ts'
 import { planSandbox } from '../../../src/sandbox/plan.ts'
 import { readHostFacts } from '../../../src/sandbox/session.ts'
@@ -33,7 +33,7 @@ const request = {
   network: 'none' as const,
   servers: ports,
   unixSockets: false,
-  limits: { timeoutMs: 60_000 },
+  limits: { timeoutMs: 240_000 },
 }
 const abort = new AbortController()
 process.stdin.on('end', () => abort.abort()).resume()

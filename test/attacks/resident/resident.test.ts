@@ -15,8 +15,10 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { firstWord } from '../../first-word.ts'
+import { until } from '../../until.ts'
 import { usersToTest } from '../sandbox/fixture.ts'
-import { ResidentWorld, until } from './world.ts'
+import { ResidentWorld } from './world.ts'
 
 const OPEN = 'schema_version = 1\n[permission]\nmode = "contained"\n'
 const CLOSED = `${OPEN}[capabilities.deny.commands]\npatterns = ["echo secret:*"]\n`
@@ -246,7 +248,7 @@ describe.each(usersToTest())('the resident of $name', (user) => {
   it('a flood of callers that say nothing only costs time', async () => {
     await world.ready(open)
     const flood = world.startOther([stranger, 'flood', world.socket(), '200'])
-    await until('the flood is there', () => flood.stdout!.readableLength >= 0)
+    await firstWord(flood)
     for (let i = 0; i < 5; i++) expect(world.hook(closed, 'echo secret').decision).toBe('deny')
     expect(world.call(['run', '--', 'echo', 'through'], { cwd: open }).out).toBe('through\n')
     flood.kill('SIGKILL')

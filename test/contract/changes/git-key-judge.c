@@ -1,5 +1,5 @@
 /* Puts settings to the judge of the init: the lines of its table, `--`, then a key and a value each; a 0 or 1 for every pair. */
-#include "../../../native/door.h"
+#include "../../../native/door/door.h"
 #include <stdio.h>
 #include <string.h>
 

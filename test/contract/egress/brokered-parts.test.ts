@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { readSecret } from '../../../src/runtime/command/brokered-secret.ts'
+import { readSecret } from '../../../src/runtime/command/network/brokered-secret.ts'
 import { resultText } from '../../../src/runtime/session/tool-result.ts'
 import { openSessionWorld, type SessionWorld } from '../session/session-world.ts'
 import { createWorld, type World } from './world.ts'

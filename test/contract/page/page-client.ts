@@ -2,8 +2,7 @@
 
 import { type IncomingHttpHeaders, request } from 'node:http'
 import type { ShownAsk } from '../../../src/surfaces/page/asks-view.ts'
-
-const PATIENCE_MS = 20_000
+import { PATIENCE_MS } from '../../until.ts'
 
 export interface Sent {
   readonly path?: string

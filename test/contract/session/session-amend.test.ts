@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Remembered } from '../../../src/approval/approve.ts'
 import { amendProject } from '../../../src/runtime/policy/amend.ts'
 import { loadPolicy } from '../../../src/runtime/policy/load.ts'
-import { judgeTrust } from '../../../src/runtime/policy/trust.ts'
+import { judgeTrust } from '../../../src/runtime/policy/sign/trust.ts'
 import { machineFiles } from '../../../src/system/files.ts'
 import { openSessionWorld, type SessionWorld } from './session-world.ts'
 

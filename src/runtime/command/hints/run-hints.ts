@@ -7,10 +7,10 @@ import { Fault } from '../../../system/fault.ts'
 import type { Files } from '../../../system/files.ts'
 import type { Machine } from '../../../system/machine.ts'
 import type { LoadedPolicy } from '../../policy/load.ts'
-import { explainOffline } from '../bundle-hint.ts'
-import { requireGrantable } from '../one-off.ts'
 import type { RunOutcome } from '../runner.ts'
-import { typedText } from '../typed-words.ts'
+import { requireGrantable } from '../typed/one-off.ts'
+import { typedText } from '../typed/words.ts'
+import { explainOffline } from './bundle-hint.ts'
 import { outsideWords, shellText, spokenWords, withTilde } from './outside-words.ts'
 
 export interface FailedRun {

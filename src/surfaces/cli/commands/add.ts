@@ -1,6 +1,6 @@
 /** `cordon add`: puts a host, a place, a command or a port into the manifest and signs it, in one step. */
 
-import { typedPath } from '../../../runtime/command/one-off.ts'
+import { typedPath } from '../../../runtime/command/typed/one-off.ts'
 import {
   type Addition,
   type AdditionPlaces,
@@ -10,8 +10,8 @@ import {
   portAddition,
 } from '../../../runtime/policy/additions.ts'
 import { amendProject } from '../../../runtime/policy/amend.ts'
-import { withRegistries } from '../../../runtime/policy/registry-hosts.ts'
-import { judgeTrust } from '../../../runtime/policy/trust.ts'
+import { withRegistries } from '../../../runtime/policy/registries/hosts.ts'
+import { judgeTrust } from '../../../runtime/policy/sign/trust.ts'
 import { Fault } from '../../../system/fault.ts'
 import { machineFiles } from '../../../system/files.ts'
 import { paint, visible } from '../../terminal/terminal.ts'

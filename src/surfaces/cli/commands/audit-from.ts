@@ -2,7 +2,7 @@
 
 import { resolve } from 'node:path'
 import { fleetRecords, type ReceivedRecord, readReceived, verifyReceived } from '../../../runtime/fleet/received.ts'
-import { openKeys } from '../../../runtime/policy/keys.ts'
+import { openKeys } from '../../../runtime/policy/sign/keys.ts'
 import { machineFiles } from '../../../system/files.ts'
 import type { Machine } from '../../../system/machine.ts'
 import { paint, type Terminal, visible } from '../../terminal/terminal.ts'

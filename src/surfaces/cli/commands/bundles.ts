@@ -19,7 +19,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   }
   if (args.flags.json) terminal.out(`${JSON.stringify(chosen ?? bundles)}\n`)
   else if (chosen) {
-    const { registryUrls } = await import('../../../runtime/policy/registry-urls.ts')
+    const { registryUrls } = await import('../../../runtime/policy/registries/urls.ts')
     const urls = registryUrls(chosen, thisMachine(), process.cwd())
     const found = urls.map((url) => `- ${visible(url)}`).join('\n')
     terminal.out(`${renderBundle(chosen)}\n\nRegistries here, as signing would find them:\n${found || '- none'}\n`)

@@ -3,7 +3,7 @@
 import { BUILT_IN_BACKEND, openBackend } from '../../../runtime/command/open-runner.ts'
 import { programPath } from '../../../runtime/hook/wrapped-runs.ts'
 import type { LoadedPolicy } from '../../../runtime/policy/load.ts'
-import { findRoot } from '../../../runtime/policy/project-root.ts'
+import { findRoot } from '../../../runtime/policy/project/root.ts'
 import { type ContainerKind, containerKind } from '../../../system/container.ts'
 import { Fault } from '../../../system/fault.ts'
 import { machineFiles } from '../../../system/files.ts'
@@ -121,7 +121,7 @@ async function inForce(): Promise<LoadedPolicy | null> {
 
 /** The sandbox that commands would run in here. */
 async function commandBackend(): ReturnType<typeof openBackend> {
-  return openBackend((await inForce())?.sandbox ?? BUILT_IN_BACKEND)
+  return openBackend((await inForce())?.sandbox ?? BUILT_IN_BACKEND, thisMachine())
 }
 
 /** Secrets of this project that commands see. */

@@ -1,8 +1,8 @@
 /** `cordon init`: looks at the project and writes a commented starting manifest. */
 
 import { join, resolve } from 'node:path'
-import { requireProject } from '../../../runtime/policy/confirmed-roots.ts'
-import { MANIFEST_NAME } from '../../../runtime/policy/project-root.ts'
+import { requireProject } from '../../../runtime/policy/project/confirmed-roots.ts'
+import { MANIFEST_NAME } from '../../../runtime/policy/project/root.ts'
 import { proposeForProject } from '../../../runtime/policy/propose.ts'
 import { Fault } from '../../../system/fault.ts'
 import { machineFiles } from '../../../system/files.ts'

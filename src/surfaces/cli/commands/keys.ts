@@ -1,6 +1,6 @@
 /** `cordon keys`: your own key, and the keys of others whose signatures you accept. */
 
-import { openKeys } from '../../../runtime/policy/keys.ts'
+import { openKeys } from '../../../runtime/policy/sign/keys.ts'
 import { thisMachine } from '../../../system/machine.ts'
 import { paint, visible } from '../../terminal/terminal.ts'
 import { oneOf, parseArguments } from '../arguments.ts'

@@ -79,7 +79,7 @@ async function questionsAt(
   tell: (line: string) => void,
 ): Promise<Partial<Pick<LearnParts, 'askHost' | 'askPort'>>> {
   if (!isAtTerminal() || args.flags.json || args.flags.quiet || args.flags.try) return {}
-  const { TypedQuestions } = await import('../../../runtime/command/typed-questions.ts')
+  const { TypedQuestions } = await import('../../../runtime/command/typed/questions.ts')
   if (!TypedQuestions.areAllowed(loaded)) return {}
   const questions = new TypedQuestions({ loaded, machine, files: machineFiles, tell })
   return {
@@ -128,10 +128,10 @@ async function conclude(learned: Learned, place: Place): Promise<number> {
 /** Shows what the text opens, as signing does, and with a yes writes and signs it. */
 async function offer(text: string, { terminal, loaded, machine }: Place): Promise<number> {
   const { loadPolicy } = await import('../../../runtime/policy/load.ts')
-  const { judgeTrust, signProject } = await import('../../../runtime/policy/trust.ts')
-  const { signatureView } = await import('../../../runtime/policy/signature-view.ts')
+  const { judgeTrust, signProject } = await import('../../../runtime/policy/sign/trust.ts')
+  const { signatureView } = await import('../../../runtime/policy/sign/signature-view.ts')
   const { describeSignature } = await import('../sign-view.ts')
-  const { MANIFEST_NAME } = await import('../../../runtime/policy/project-root.ts')
+  const { MANIFEST_NAME } = await import('../../../runtime/policy/project/root.ts')
   const path = resolve(loaded.root, MANIFEST_NAME)
   const before = machineFiles.exists(path) ? machineFiles.readText(path) : null
   const proposed = {

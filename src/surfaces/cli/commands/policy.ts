@@ -33,8 +33,8 @@ async function show(terminal: Terminal, args: Arguments, { loaded, machine }: Op
 /** The registries that hold, and what a new signature would change about them; null where no bundle can have any. */
 async function signedRegistries(loaded: Opened['loaded'], machine: Opened['machine']) {
   if (loaded.sandbox.bundles.length === 0) return null
-  const { judgeTrust, readRegistries } = await import('../../../runtime/policy/trust.ts')
-  const { registryChanges } = await import('../../../runtime/policy/registry-urls.ts')
+  const { judgeTrust, readRegistries } = await import('../../../runtime/policy/sign/trust.ts')
+  const { registryChanges } = await import('../../../runtime/policy/registries/urls.ts')
   const signed = judgeTrust(loaded, machine, machineFiles)?.registries ?? {}
   return { signed, unsigned: registryChanges(signed, readRegistries(loaded, machine)) }
 }

@@ -3,7 +3,7 @@
 import { resolve } from 'node:path'
 import type { Decision } from '../../../policy/decision.ts'
 import type { RuleRef } from '../../../policy/policy.ts'
-import type { OneOffGrants } from '../../../runtime/command/one-off.ts'
+import { unlistedLine } from '../../../runtime/command/network/served-port.ts'
 import {
   builtInBundles,
   formatPlan,
@@ -15,11 +15,11 @@ import {
   reportPlan,
   typedGrants,
 } from '../../../runtime/command/open-runner.ts'
-import { runTyped } from '../../../runtime/command/run-typed.ts'
 import type { RunIo } from '../../../runtime/command/runner.ts'
-import { unlistedLine } from '../../../runtime/command/served-port.ts'
-import type { TypedQuestions } from '../../../runtime/command/typed-questions.ts'
-import { typedText } from '../../../runtime/command/typed-words.ts'
+import type { OneOffGrants } from '../../../runtime/command/typed/one-off.ts'
+import type { TypedQuestions } from '../../../runtime/command/typed/questions.ts'
+import { runTyped } from '../../../runtime/command/typed/run.ts'
+import { typedText } from '../../../runtime/command/typed/words.ts'
 import type { LoadedPolicy } from '../../../runtime/policy/load.ts'
 import { loadWarnings } from '../../../runtime/policy/start-notes.ts'
 import { machineFiles } from '../../../system/files.ts'
@@ -71,7 +71,7 @@ export async function runCommand({ terminal, args, command: given, endBy }: RunC
   const typed = await withTyped(opened.loaded, args, machine, given === null)
   const rules = typed.rules
   let loaded = await withKeys(await briefed(typed.granted, machine), machine, command)
-  const backend = await openBackend(loaded.sandbox, { commands: 'one' })
+  const backend = await openBackend(loaded.sandbox, { commands: 'one', stateDir: machine.stateDir })
   const told = new Set<string>()
   const tell = (line: string): void => {
     if (!told.has(line) && !args.flags.quiet) say(terminal, line)
@@ -175,7 +175,7 @@ export async function runCommand({ terminal, args, command: given, endBy }: RunC
     if (signal !== null && !timedOut) endBy?.(signal)
     return exitCode
   } catch (error) {
-    const { explainMissing } = await import('../../../runtime/command/bundle-hint.ts')
+    const { explainMissing } = await import('../../../runtime/command/hints/bundle-hint.ts')
     throw explainMissing(error, command, chosenBundles(loaded), {
       path: machine.env.PATH ?? '',
       home: machine.home,
@@ -194,7 +194,7 @@ async function isSignedAgain(
   command: readonly string[],
 ): Promise<boolean> {
   if (loaded.sandbox.bundles.length === 0 || Object.keys(loaded.registries).length === 0) return false
-  const { typedDrift } = await import('../../../runtime/policy/registry-drift.ts')
+  const { typedDrift } = await import('../../../runtime/policy/registries/drift.ts')
   const drift = typedDrift(loaded, machine, command)
   if (drift === null) return false
   const { offerRegistries } = await import('./sign.ts')
@@ -228,7 +228,7 @@ async function openQuestions(
   machine: Machine,
   tell: (line: string) => void,
 ): Promise<TypedQuestions | null> {
-  const { TypedQuestions } = await import('../../../runtime/command/typed-questions.ts')
+  const { TypedQuestions } = await import('../../../runtime/command/typed/questions.ts')
   return TypedQuestions.areAllowed(loaded) ? new TypedQuestions({ loaded, machine, files: machineFiles, tell }) : null
 }
 
@@ -254,7 +254,7 @@ async function withTyped(
 ): Promise<{ granted: LoadedPolicy; oneOff: OneOffGrants | null; rules: readonly RuleRef[] }> {
   if (Object.keys(args.lists).length === 0 && !inShell) return { granted: loaded, oneOff: null, rules: [] }
   const { oneOffGrants } = await import('../one-off-flags.ts')
-  const { oneOffRules, withOneOff } = await import('../../../runtime/command/one-off.ts')
+  const { oneOffRules, withOneOff } = await import('../../../runtime/command/typed/one-off.ts')
   const typed = oneOffGrants(args, machine)
   // In a shell the person types what the bundles of the manifest are for; their keys stay outside.
   const own = inShell ? loaded.sandbox.bundles.map(({ value }) => value.tool) : []
@@ -272,8 +272,8 @@ async function withToolRegistries(
   const known = new Set(loaded.sandbox.bundles.map(({ value }) => value.tool))
   const added = chosenBundles(granted).flatMap(({ tool }) => (known.has(tool) ? [] : [tool]))
   if (added.length === 0) return granted
-  const { readRegistries } = await import('../../../runtime/policy/trust.ts')
-  const { withRegistries } = await import('../../../runtime/policy/registry-hosts.ts')
+  const { readRegistries } = await import('../../../runtime/policy/sign/trust.ts')
+  const { withRegistries } = await import('../../../runtime/policy/registries/hosts.ts')
   const programs = builtInBundles().flatMap((bundle) => (added.includes(bundle.tool) ? bundle.programs : []))
   const found = Object.entries(readRegistries(granted, machine, programs)).filter(([tool]) => added.includes(tool))
   const registries = Object.fromEntries(found)
@@ -288,7 +288,7 @@ async function keepLine(
   { home }: Machine,
 ): Promise<readonly string[]> {
   if (!ownManifest) return []
-  const { keptGrants } = await import('../../../runtime/command/one-off.ts')
+  const { keptGrants } = await import('../../../runtime/command/typed/one-off.ts')
   const kept = keptGrants(oneOff, outcome, home)
   return kept.length === 0 ? [] : [`to keep it: ${kept.map((words) => `cordon add ${words}`).join('; ')}`]
 }
@@ -296,7 +296,7 @@ async function keepLine(
 /** With the discovery brief, where there is one. */
 async function briefed(loaded: LoadedPolicy, machine: Machine): Promise<LoadedPolicy> {
   if (loaded.session.discoveryBrief === null) return loaded
-  const { withBrief } = await import('../../../runtime/command/typed-call.ts')
+  const { withBrief } = await import('../../../runtime/command/typed/call.ts')
   return withBrief(loaded, machine, machineFiles)
 }
 
@@ -305,7 +305,7 @@ async function withKeys(loaded: LoadedPolicy, machine: Machine, command: readonl
   const chosen = new Set(loaded.sandbox.bundles.map(({ value }) => value.tool))
   if (chosen.size === 0) return loaded
   if (!builtInBundles().some(({ tool, secrets }) => secrets.length > 0 && chosen.has(tool))) return loaded
-  const { withBundleSecrets } = await import('../../../runtime/command/bundle-secrets.ts')
+  const { withBundleSecrets } = await import('../../../runtime/command/network/bundle-secrets.ts')
   return withBundleSecrets(loaded, machine, command)
 }
 

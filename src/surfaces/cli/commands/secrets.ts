@@ -1,6 +1,6 @@
 /** `cordon secrets`: values for `[[secrets]]` with `source = "keychain:NAME"`, typed unseen or piped in, never shown. */
 
-import { openSecrets } from '../../../runtime/policy/keys.ts'
+import { openSecrets } from '../../../runtime/policy/sign/keys.ts'
 import { thisMachine } from '../../../system/machine.ts'
 import { paint, type Terminal, visible } from '../../terminal/terminal.ts'
 import { oneOf, parseArguments } from '../arguments.ts'

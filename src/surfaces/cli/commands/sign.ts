@@ -2,16 +2,16 @@
 
 import { trackedSecrets, trackedSecretsLine } from '../../../runtime/command/tracked-secrets.ts'
 import type { LoadedManifest } from '../../../runtime/policy/load.ts'
-import type { RegistryDrift } from '../../../runtime/policy/registry-drift.ts'
-import { registryChanges } from '../../../runtime/policy/registry-urls.ts'
-import { signatureView } from '../../../runtime/policy/signature-view.ts'
+import type { RegistryDrift } from '../../../runtime/policy/registries/drift.ts'
+import { registryChanges } from '../../../runtime/policy/registries/urls.ts'
+import { signatureView } from '../../../runtime/policy/sign/signature-view.ts'
 import {
   detachedSignature,
   judgeTrust,
   readRegistries,
   signProject,
   type TrustReport,
-} from '../../../runtime/policy/trust.ts'
+} from '../../../runtime/policy/sign/trust.ts'
 import { Fault } from '../../../system/fault.ts'
 import { machineFiles } from '../../../system/files.ts'
 import type { Machine } from '../../../system/machine.ts'

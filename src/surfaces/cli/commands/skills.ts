@@ -2,7 +2,7 @@
 
 import { approveInline, inlineCommandFiles } from '../../../runtime/custom/inline-commands.ts'
 import { approveSkill, type SkillRow, skillRows } from '../../../runtime/custom/skill-gate.ts'
-import { findRoot } from '../../../runtime/policy/project-root.ts'
+import { findRoot } from '../../../runtime/policy/project/root.ts'
 import { machineFiles } from '../../../system/files.ts'
 import { type Machine, thisMachine } from '../../../system/machine.ts'
 import { visible } from '../../terminal/terminal.ts'

@@ -1,8 +1,8 @@
 /** `cordon verify`: whether the project's manifest is signed, by whom, and what changed if not. */
 
-import { registryChanges } from '../../../runtime/policy/registry-urls.ts'
-import { signatureView } from '../../../runtime/policy/signature-view.ts'
-import { judgeTrust, readRegistries } from '../../../runtime/policy/trust.ts'
+import { registryChanges } from '../../../runtime/policy/registries/urls.ts'
+import { signatureView } from '../../../runtime/policy/sign/signature-view.ts'
+import { judgeTrust, readRegistries } from '../../../runtime/policy/sign/trust.ts'
 import { machineFiles } from '../../../system/files.ts'
 import { visible } from '../../terminal/terminal.ts'
 import { parseArguments } from '../arguments.ts'

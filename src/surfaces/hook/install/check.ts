@@ -2,7 +2,7 @@
 
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { ownPackage } from '../../../runtime/policy/own-package.ts'
+import { ownPackage } from '../../../runtime/policy/project/own-package.ts'
 import { messageOf } from '../../../system/fault.ts'
 import { machineFiles } from '../../../system/files.ts'
 import { askCodex, type CodexHook } from '../hosts/codex-trust.ts'

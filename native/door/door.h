@@ -1,0 +1,162 @@
+/*
+ * The door for changes. The command's Landlock domain has no right to change anything in the roots; a seccomp filter sends every
+ * call that would to this program, which looks where it leads, judges it, keeps what would be lost, does it itself and
+ * hands the descriptor in. Where it leads outside the roots the kernel goes on with it, and the wall decides.
+ *
+ * door.c answers the calls, open.c those that open, change.c the others, path.c finds where a path leads
+ * and parent.c remembers it, rules.c judges, git.c and git-key.c read git's configuration and repository.c finds
+ * its repositories, keep.c keeps what is lost and writes the journal, attributes.c
+ * keeps attributes.
+ */
+#ifndef DOOR_H
+#define DOOR_H
+#include <limits.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+/* One call that waits for its answer. */
+struct call {
+  int listener;
+  uint64_t id;
+  pid_t tid;
+  const uint64_t *args;
+};
+
+/* Where a path leads. */
+struct spot {
+  int parent;             /* the directory that holds the name; -1 when the object came by a descriptor */
+  int is_there;           /* whether there is anything */
+  int object;             /* what is there, itself and not where it leads; -1 until open_object() wants it */
+  char name[NAME_MAX + 2]; /* as the caller wrote it, with one slash behind it if there were any */
+  struct stat about;      /* of the object */
+  struct stat folder;     /* of the parent */
+  uint64_t mount, folder_mount; /* in which the two lie; 0 when it is not known */
+  struct parent *known;   /* whose the descriptor of the parent is; NULL when it is the spot's own */
+  dev_t start_device;     /* where a path without a slash in front starts; the inode is 0 when nobody looked */
+  ino_t start_inode;
+  uint64_t start_mount;
+  char path[PATH_MAX];    /* canonical, without a slash behind it */
+  const struct door_place *place;
+};
+
+/* Loose: private to the command, but a root lies in it, and Landlock cannot give a right without giving it to all below. */
+enum place_kind { PLACE_ROOT = 1, PLACE_FREE = 2, PLACE_LOOSE = 3 };
+
+struct door_place {
+  enum place_kind kind;
+  const char *path;
+  size_t length;
+  int host; /* the same directory by the host's own mount, which also holds the folder for what is kept; -1 */
+};
+
+enum change { CHANGE_MAKE = 1, CHANGE_WRITE, CHANGE_REMOVE, CHANGE_MOVE, CHANGE_PLACE, CHANGE_FOLDER, CHANGE_UNFOLDER, CHANGE_MODE, CHANGE_POINTER };
+
+/* door.c */
+void answer(const struct call *c, int error);
+void let_go_on(const struct call *c);
+void not_found(const struct call *c);
+void hand_in(const struct call *c, int fd, int flags);
+mode_t umask_of(pid_t tid);
+void note_umask(unsigned mask);
+void use_umask(mode_t mask);
+int door_take_place(enum place_kind kind, const char *path);
+int door_is_on(void);
+const struct door_place *any_root(void);
+const struct door_place *place_of(const char *path);
+int is_ours(const struct spot *s);
+int is_loose(const struct spot *s);
+int door_prepare(int host);
+int door_wall(void);
+int door_listen(const void *filter, int report);
+int door_serve(int report, uint32_t failure[3]);
+void door_shut(void);
+void door_tell(uint32_t type, uint32_t a, uint32_t b, uint32_t c); /* given by init/tell.c */
+
+/* open.c */
+void answer_open(const struct call *c, int at, uint64_t path, int flags, mode_t mode);
+void door_note_stream(int fd);
+int has_waiting_opens(void);
+void retry_waiting_opens(int listener);
+
+/* change.c */
+void answer_make(const struct call *c, int at, uint64_t path, mode_t mode, dev_t device);
+void answer_symlink(const struct call *c, uint64_t text, int at, uint64_t path);
+void answer_link(const struct call *c, int from_at, uint64_t from, int to_at, uint64_t to, int flags);
+void answer_remove(const struct call *c, int at, uint64_t path, int flags);
+void answer_rename(const struct call *c, int from_at, uint64_t from, int to_at, uint64_t to, unsigned flags);
+void answer_truncate(const struct call *c, uint64_t path, off_t length);
+void answer_mode(const struct call *c, int at, uint64_t path, int flags);
+void answer_mode_of(const struct call *c, int fd);
+
+/* attributes.c */
+int keep_attributes_of(int fd, int kept);
+void answer_attributes(const struct call *c, uint64_t path, int follow);
+void answer_attributes_of(const struct call *c, int fd);
+
+/* path.c */
+int copy_text(const struct call *c, uint64_t from, char *into, size_t size);
+int find_spot(const struct call *c, int at, const char *path, int follow, struct spot *s);
+int find_object(const struct call *c, int fd, struct spot *s);
+void leave_spot(struct spot *s);
+int open_object(struct spot *s);
+void path_of_fd(int fd, char *into);
+
+/* parent.c */
+struct parent;
+int look_by_name(int at, const char *name, int flags, struct stat *about, uint64_t *mount);
+int look_at_start(pid_t tid, int at, struct stat *about, uint64_t *mount);
+int find_parent(const struct call *c, int at, const char *path, struct spot *s);
+void keep_parent(struct spot *s, const char *path, int links);
+void return_parent(struct spot *s);
+void forget_parents(void);
+int host_folder(const struct spot *s);
+
+/* rules.c */
+int door_take_rule(uint8_t action, char *pattern);
+int door_hold(const char *path);
+void door_sort_held(void);
+int judge(const struct spot *s, enum change change);
+int is_judged_by_content(const struct spot *s);
+int judge_tree(struct spot *from, const struct spot *to);
+int is_above_held(const char *path);
+void hold_inode(const char *path);
+
+/* git-key.c */
+int door_take_key(char *line);
+int is_harmless_setting(const char *key, const char *value, const char *before);
+int address_host(const char *address, char *host);
+
+/* git.c */
+int is_own_folder(const char *value);
+int was_known_host(const char *before, const char *host);
+int place_config(const struct spot *from, const struct spot *to);
+int settle_config(int folder, const char *name);
+int write_anew(int folder, const char *name, const char *text, size_t size);
+
+/* repository.c */
+int judge_repository(const struct spot *s, enum change change);
+int is_repository_config(const struct spot *s);
+int is_worktree_folder(struct spot *s);
+int is_own_pointer(const struct spot *s);
+int write_own_pointer(int fd);
+
+/* keep.c */
+enum { KEPT_LINK = 1, KEPT_COPY = 2, KEPT_EMPTY = 4, KEPT_LOST = 8, KEPT_MADE = 16, KEPT_ATTRIBUTES = 32 };
+enum { SEEN_MADE = 1, SEEN_KEPT = 2, SEEN_MODE = 4, SEEN_GONE = 8 /* removed by its last name, and only kept */, SEEN_ATTRIBUTES = 16 };
+int door_take_keep(uint64_t file_bytes, uint64_t all_bytes, uint8_t must, const char *path);
+int open_keep(int host);
+int journal(char op, const struct spot *s, const struct spot *to, uint8_t kept, uint32_t number);
+void journal_failed(const struct spot *s, uint8_t kept, uint32_t number);
+void journal_refused(const char *path, enum change change, int error);
+void journal_end(void);
+int keep_by_move(const struct spot *s);
+uint8_t keep_removed(struct spot *s, uint32_t *number);
+uint8_t keep_written(const struct spot *s, int fd, uint32_t *number);
+uint8_t keep_attributes(struct spot *s, uint32_t *number);
+int may_not_lose(uint8_t kept, int appends);
+int seen(const struct stat *about);
+void see(const struct stat *about, int how);
+void forget(const struct stat *about);
+#endif

@@ -1,0 +1,187 @@
+/*
+ * cordon-init: the first process of a sandbox. bubblewrap makes the namespaces and the baseline and starts this
+ * program as pid 1; it furnishes the room, shuts it, starts the command, and stays as reaper and watcher.
+ *
+ *   cordon-init CONTROL_FD STDIO_FD [IPC_FD] [hHOST_FD] [jJOIN_FD]
+ *                                             inside: read orders from CONTROL_FD and carry them out; the command's
+ *                                             stdin, stdout and stderr are STDIO_FD and the two that follow; nothing
+ *                                             starts before JOIN_FD says that the cgroups are joined; HOST_FD is the host's
+ *                                             root directory, by which the door finds the folder for what is kept
+ *   cordon-init enter FILE... -- PROG ARG...  outside: exec PROG, which runs the above, with a last argument jJOIN_FD,
+ *                                             and have it and its child join the cgroups whose cgroup.procs are named
+ *
+ * Orders, and what is said afterwards, are in protocol.h; who does what is in init.h.
+ */
+#define _GNU_SOURCE
+#include "init.h"
+#include "../door/door.h"
+#include "listening.h"
+#include "local-sockets.h"
+#include "names.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/close_range.h>
+#include <linux/mount.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static int host = -1; /* the host's root, until the door is prepared */
+
+/*
+ * bubblewrap's monitor keeps its own descriptors 0 to 2 until it ends, so the command's come by other numbers: their
+ * readers then see the end as soon as the command is gone. Descriptors that the parent leaked end here.
+ */
+static void settle_descriptors(int stdio) {
+  for (int fd = 0; fd < 3; fd++)
+    if (dup2(stdio + fd, fd) < 0) fail(STEP_ORDERS);
+  fcntl(control, F_SETFD, FD_CLOEXEC);
+  if (ipc >= 0) fcntl(ipc, F_SETFD, FD_CLOEXEC);
+  fcntl(control, F_SETFL, fcntl(control, F_GETFL) & ~O_NONBLOCK);
+  if (joining >= 0) fcntl(joining, F_SETFD, FD_CLOEXEC);
+  if (host >= 0) fcntl(host, F_SETFD, FD_CLOEXEC);
+  int last = control > ipc ? control : ipc;
+  if (joining > last) last = joining;
+  if (host > last) last = host;
+  for (int fd = 3; fd <= last; fd++)
+    if (fd != control && fd != ipc && fd != joining && fd != host) close(fd);
+  if (syscall(SYS_close_range, (unsigned)last + 1, ~0u, 0)) fail(STEP_ORDERS);
+}
+
+static void prepare_door(void) {
+  for (size_t i = 0; i < orders.place_count; i++) {
+    struct place *p = &orders.places[i];
+    if (p->kind == 'm' && (p->flags & 2)) continue; /* of /proc, where nothing can be moved */
+    if (door_hold(p->path)) fail(STEP_DOOR);
+    if (p->kind == 'p' && (p->flags & 1)) hold_inode(p->path);
+  }
+  if (door_prepare(host)) fail(STEP_DOOR);
+}
+
+static _Noreturn void run_command(void) {
+  sigset_t none;
+  if (orders.has_terminal) enter_terminal();
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, NULL);
+  for (int signal_number = 1; signal_number < NSIG; signal_number++) signal(signal_number, SIG_DFL);
+  /* A session of its own: no controlling terminal from outside, so /dev/tty cannot reach the caller's. */
+  if (!orders.has_terminal && setsid() < 0) fail(STEP_TERMINAL);
+  if (chdir(orders.cwd)) fail(STEP_DIRECTORY);
+  set_limits(0);
+  environ = orders.envp;
+  /* Every descriptor here is close-on-exec already; this holds if one is ever forgotten. */
+  if (syscall(SYS_close_range, 3u, ~0u, CLOSE_RANGE_CLOEXEC)) fail(STEP_EXEC);
+  if (door_is_on()) {
+    keep_capability(CAP_SYS_PTRACE, 0);
+    if (door_wall() || door_listen(&orders.filter, exec_report)) fail(STEP_DOOR);
+  }
+  execvp(orders.argv[0], orders.argv);
+  fail(STEP_EXEC);
+}
+
+int main(int argc, char **argv) {
+  if (argc >= 2 && !strcmp(argv[1], "enter")) return enter_cgroups(argc, argv);
+  if (argc > 3 && argv[argc - 1][0] == 'j') joining = atoi(argv[--argc] + 1);
+  if (argc > 3 && argv[argc - 1][0] == 'h') host = atoi(argv[--argc] + 1);
+  if (argc < 3 || argc > 4 || getpid() != 1) return FAULT_STATUS;
+  control = atoi(argv[1]);
+  int stdio = atoi(argv[2]);
+  ipc = argc == 4 ? atoi(argv[3]) : -1;
+  if (control < 3 || stdio < 3 || control > 64 || ipc > 64 || (ipc >= 0 && ipc < 3)) return FAULT_STATUS;
+  if (joining > 64 || (joining >= 0 && joining < 3)) return FAULT_STATUS;
+  if (host > 64 || (host >= 0 && host < 3)) return FAULT_STATUS;
+  settle_descriptors(stdio);
+  greet_joiner();
+
+  /* Mounts that the host makes later must not appear in here: they would come with the host's flags. Orders may take a while. */
+  if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL)) fail(STEP_PRIVATE);
+  read_orders();
+  /* Ports are also told to a parent that takes no sockets. */
+  if (!orders.any_server && (orders.has_listener || orders.server_count) != (ipc >= 0)) bad_orders(0);
+  if ((orders.has_listener || orders.server_count) && ipc < 0) bad_orders(0);
+  if (orders.has_listener) hand_over_listeners();
+  if (local_sockets_open()) fail(STEP_LISTENER);
+  if (orders.has_names && names_open(orders.refused_port)) fail(STEP_LISTENER);
+  if ((orders.server_count || orders.any_server) && listening_open()) fail(STEP_LISTENER);
+
+  /* A second, bare view of /proc for this program's own writes; the visible one becomes read-only. */
+  int proc = (int)syscall(SYS_open_tree, AT_FDCWD, "/proc", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+  if (proc < 0) fail(STEP_PROC);
+  if (orders.process_numbers) limit_process_numbers(proc);
+  check_bound();
+  if (door_is_on()) prepare_door();
+  if (host >= 0) close(host);
+  int watch = mask_all();
+  for (size_t i = 0; i < orders.readonly_count; i++) make_readonly(orders.readonly[i].path, orders.readonly[i].flags & 1);
+  if (orders.has_gate) wait_at_gate();
+
+  leave_mount_owner(proc);
+  wait_until_joined();
+  /* Should the machine run out of memory, this goes before the person's programs. */
+  write_at(proc, "self/oom_score_adj", "300", STEP_LIMITS);
+  close(proc);
+  int mounts = watch >= 0 ? open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC) : -1;
+
+  hand_in_streams();
+  if (orders.has_terminal) open_terminal();
+  set_limits(1);
+  drop_capabilities();
+  /* The same uid as the command's: a process that cannot be dumped cannot be traced, nor its descriptors be opened in /proc. */
+  if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) || prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0)) fail(STEP_CAPABILITIES);
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)) fail(STEP_NO_NEW_PRIVS);
+  if (!door_is_on() && syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &orders.filter)) fail(STEP_SECCOMP);
+
+  if (orders.has_listener)
+    for (size_t i = 0; i <= orders.listener_count; i++) await_handover();
+  if (ipc >= 0 && !orders.server_count && !orders.any_server && !local_sockets_count()) {
+    close(ipc);
+    ipc = -1;
+  }
+
+  sigset_t all;
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, NULL);
+  sigset_t children;
+  sigemptyset(&children);
+  sigaddset(&children, SIGCHLD);
+  int signals = signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK);
+  int report[2];
+  if (signals < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, report)) fail(STEP_FORK);
+  start_clocks();
+  own_terminal();
+  command_pid = fork();
+  if (command_pid < 0) fail(STEP_FORK);
+  if (command_pid == 0) {
+    exec_report = report[1];
+    run_command();
+  }
+  close(report[1]);
+  for (int fd = 0; fd < 3 && !orders.has_terminal; fd++) door_note_stream(fd);
+  if (!orders.has_terminal) { /* what the command closes must reach the other end: keep no copy of its streams */
+    close(0);
+    close(1);
+  }
+  close(2);
+  uint32_t failure[3];
+  if (door_is_on() && door_serve(report[0], failure)) {
+    tell('F', failure[0] ? failure[0] : STEP_DOOR, failure[0] ? failure[1] : (uint32_t)errno, failure[2]);
+    _exit(FAULT_STATUS);
+  }
+  ssize_t n = read(report[0], failure, sizeof failure);
+  if (n == (ssize_t)sizeof failure) {
+    tell('F', failure[0], failure[1], failure[2]);
+    _exit(FAULT_STATUS);
+  }
+  close(report[0]);
+  index_masks();
+  tell('R', watch >= 0 || !has_watched_masks(), 0, 0);
+  watch_over(signals, watch, mounts);
+}

@@ -1,0 +1,66 @@
+/** Denials of a command: hazards that nothing answers, and deny rules that match or could. */
+
+import type { CommandFact, Hazard } from '../../shell/facts.ts'
+import { unprivilegedWay } from '../../shell/tables/unprivileged.ts'
+import { type CommandRule, type Policy, ref } from '../policy.ts'
+import type { Ruling } from '../stance.ts'
+import { denyMatches } from './command-match.ts'
+import { hiddenDenial } from './hidden-denial.ts'
+
+// With privilege_wrappers the user opted in: sudo is then an ordinary command that still gains nothing in the sandbox. The
+// same goes for interpreters with system_python: running code is what they were granted for.
+/** Whether a hazard counts under the flags of this policy. */
+export function asksAt(policy: Policy, hazard: Hazard): boolean {
+  if (hazard.code === 'privilege') return !policy.flags.privilege_wrappers.value
+  return !(hazard.code.startsWith('interpreter-') && policy.flags.system_python.value)
+}
+
+/** A hazard that is denied whatever was granted. */
+export function hazardDenial(policy: Policy, fact: CommandFact, text: string): Ruling | null {
+  const hazard = fact.hazards.find((candidate) => candidate.verdict === 'deny' && asksAt(policy, candidate))
+  if (!hazard) return null
+  const privilege = hazard.code === 'privilege'
+  return {
+    decision: 'deny',
+    reason: {
+      code: privilege ? 'privilege' : 'dangerous-shell',
+      message: `\`${text}\`: ${hazard.message}.`,
+      remedy: privilege
+        ? `Do it without privileges: ${unprivilegedWay(fact)}; or hand this exact command to the user to run.`
+        : 'Write the command out plainly, without text that bash evaluates a second time.',
+    },
+    rules: [{ rule: privilege ? policy.flags.privilege_wrappers.rule : `hazard ${hazard.code}`, source: 'built-in' }],
+  }
+}
+
+/** A deny rule that matches, or could; `source` is the whole text that the command stands in. */
+export function ruleDenial(policy: Policy, fact: CommandFact, text: string, source: string): Ruling | null {
+  let maybe: CommandRule | null = null
+  for (const rule of policy.commands.deny) {
+    const match = denyMatches(rule.pattern, fact.argv)
+    if (match === 'yes') {
+      return {
+        decision: 'deny',
+        reason: {
+          code: 'denied-by-rule',
+          message: `\`${text}\` is denied by "${rule.pattern.text}".`,
+          remedy: `Find a way without it; the rule stands at ${rule.source}.`,
+        },
+        rules: [ref(rule)],
+      }
+    }
+    if (match === 'maybe') maybe ??= rule
+  }
+  maybe ??= hiddenDenial(policy, fact, source)
+  if (!maybe) return null
+  return {
+    decision: 'ask',
+    firm: true,
+    reason: {
+      code: 'maybe-denied',
+      message: `\`${text}\` could turn out to be "${maybe.pattern.text}", which is denied: its words are only known when it runs.`,
+      remedy: 'Write the words out instead of using variables or substitutions.',
+    },
+    rules: [ref(maybe)],
+  }
+}

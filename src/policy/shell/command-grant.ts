@@ -1,0 +1,75 @@
+/** The grants that cover a command: by its own words, or by those of the wrapper around it. */
+
+import type { CommandFact, Word } from '../../shell/facts.ts'
+import type { SessionFacts } from '../call.ts'
+import type { CommandRule, Policy } from '../policy.ts'
+import { grantMatches, variantsOf } from './command-match.ts'
+import { namesPackage } from './package-runner.ts'
+
+/** The hazard of running elsewhere: a grant that names what runs there (`docker exec web npm test:*`) has answered it. */
+export const ELSEWHERE = 'remote-command'
+
+/** The grants that cover a command: one for each variant of its words, the most literal first; null when one is missing. */
+export function grantsOf(policy: Policy, session: SessionFacts, fact: CommandFact): readonly CommandRule[] | null {
+  const kind = kindGrant(policy, session, fact)
+  if (kind !== null) return [kind]
+  const variants = variantsOf(fact.argv)
+  if (variants === null || fact.argv.length === 0) return null
+  const rules = [...policy.commands.allow, ...session.grants.commands]
+  const found = variants.map((argv) =>
+    mostLiteral(rules.filter(({ pattern }) => grantMatches(pattern, argv) && namesPackage(pattern, argv))),
+  )
+  return found.every((rule) => rule !== null) ? found : null
+}
+
+/** The grant of a kind of change (`git push origin:kind`) that this command is of. */
+function kindGrant(policy: Policy, session: SessionFacts, fact: CommandFact): CommandRule | null {
+  const { kind } = fact
+  if (kind == null || fact.argv.length === 0) return null
+  const rules = [...policy.commands.allow, ...session.grants.commands]
+  return rules.find(({ pattern }) => pattern.kind && pattern.words.join('\n') === kind.join('\n')) ?? null
+}
+
+/**
+ * A grant may be written with its wrapper: `bundle exec rspec:*`, `timeout 60 npm test:*`. It then covers what the wrapper
+ * runs, but only when its own words reach into that command: `timeout:*` covers nothing inside.
+ */
+export function wrapperGrants(
+  policy: Policy,
+  session: SessionFacts,
+  fact: CommandFact,
+  wrappers: readonly CommandFact[],
+): readonly CommandRule[] | null {
+  const name = fact.argv[0]?.values?.[0]
+  if (name === undefined) return null
+  for (const wrapper of wrappers) {
+    if (wrapper.hazards.some((hazard) => hazard.code !== ELSEWHERE)) continue
+    // The last word that can be it: a container may be called like the command that runs in it.
+    const start = wrapper.argv.findLastIndex(
+      (word, index) => index > 0 && isSameWord(word, name) && word.span.start === fact.argv[0]?.span.start,
+    )
+    const grants = start < 0 ? null : grantsOf(policy, session, wrapper)
+    if (grants?.every((rule) => rule.pattern.words.length > start)) return grants
+  }
+  return null
+}
+
+/** `dev:lint` is `lint` in the environment `dev` (hatch). */
+function isSameWord(word: Word, name: string): boolean {
+  const value = word.values?.[0] ?? ''
+  return value === name || value.endsWith(`:${name}`)
+}
+
+/** True when a wrapper runs the command on another machine or in a container, whose files and directories are not these. */
+export function runsElsewhere(wrappers: readonly CommandFact[]): boolean {
+  return wrappers.some((wrapper) => wrapper.hazards.some((hazard) => hazard.code === ELSEWHERE))
+}
+
+function mostLiteral(rules: readonly CommandRule[]): CommandRule | null {
+  return rules.reduce<CommandRule | null>((best, rule) => {
+    if (best === null) return rule
+    const longer = rule.pattern.words.length - best.pattern.words.length
+    if (longer !== 0) return longer > 0 ? rule : best
+    return best.pattern.open && !rule.pattern.open ? rule : best
+  }, null)
+}

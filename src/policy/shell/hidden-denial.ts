@@ -1,0 +1,133 @@
+/** Deny rules that could match out of sight: in text that is run a second time, under another name, behind an unknown program. */
+
+import type { CommandFact, Word } from '../../shell/facts.ts'
+import type { CommandRule, Policy } from '../policy.ts'
+import { denyMatches } from './command-match.ts'
+
+/** Hazards of running what stands anywhere in the text: in a here-document, on the other side of a pipe, in a variable. */
+const RUNS_OTHER_TEXT: ReadonlySet<string> = new Set([
+  'alias',
+  'arithmetic-eval',
+  'command-lookup',
+  'deferred',
+  'dynamic-assignment',
+  'eval',
+  'hook',
+  'interpreter-code',
+  'nameref',
+  'option-loads-code',
+  'option-reads-config',
+  'option-runs-program',
+  'script-from-input',
+  'source',
+  'transform',
+])
+
+/** Evaluations of data that run a command only when the data holds one, `a[$(…)]`. */
+const EVALUATES_DATA: ReadonlySet<string> = new Set(['arithmetic-eval', 'dynamic-assignment', 'nameref', 'transform'])
+const SUBSCRIPT_THAT_RUNS = /\[[^\]\n]*(?:\$\(|`)/
+
+/** A file that an assignment names by its descriptor: `BASH_ENV=/dev/stdin`. */
+const DESCRIPTOR = /^\/(?:dev|proc)\//
+
+/** Programs that put a file under another name. */
+const COPIES: ReadonlySet<string> = new Set(['cat', 'cp', 'dd', 'install', 'link', 'ln', 'mv', 'rsync', 'tee'])
+const PROGRAM_FILE = /^(?:if=)?\/(?:\S*\/)?s?bin\/([^/]+)$/
+
+/** The denial that could match what a command runs out of sight; `source` is the whole text that it stands in. */
+export function hiddenDenial(policy: Policy, fact: CommandFact, source: string): CommandRule | null {
+  const [first] = policy.commands.deny
+  if (first === undefined) return null
+  // A file that is sourced is a script like any other; what a substitution makes up is not.
+  const sourced = fact.hazards.some((hazard) => hazard.code === 'source')
+  const script = sourced && fact.paths.some((use) => use.path !== null && !DESCRIPTOR.test(use.path))
+  if (fact.unwrapped === 'some' && !script) return first
+  const renamed = copiedDenial(policy, fact) ?? wrappedDenial(policy, fact)
+  if (renamed !== null || fact.hazards.length === 0) return renamed
+  const values = fact.assignments.flatMap((assignment) => assignment.value ?? [])
+  if (fact.hazards.some((hazard) => RUNS_OTHER_TEXT.has(hazard.code)) || values.some(namesDescriptor)) {
+    return hazardDenialIn(policy, fact.hazards, source)
+  }
+  return mentionedDenial(policy, [...fact.argv, ...values].map((word) => word.text).join(' '))
+}
+
+/** The denial that evaluating data of this text could run into. */
+export function hazardDenialIn(
+  policy: Policy,
+  hazards: readonly { readonly code: string }[],
+  source: string,
+): CommandRule | null {
+  const evaluates = hazards.some((hazard) => EVALUATES_DATA.has(hazard.code))
+  if (evaluates && SUBSCRIPT_THAT_RUNS.test(source)) return policy.commands.deny[0] ?? null
+  return mentionedDenial(policy, source)
+}
+
+/** The denial whose words a text names in order, with quotes and backslashes or without. */
+export function mentionedDenial(policy: Policy, text: string): CommandRule | null {
+  const plain = text.replace(/["'\\]/g, '')
+  const readings = [text, plain].map(tokensOf)
+  return (
+    policy.commands.deny.find(({ pattern }) => readings.some((tokens) => namesInOrder(tokens, pattern.words))) ?? null
+  )
+}
+
+function tokensOf(text: string): readonly string[] {
+  return text.match(/[\w.+-]+/g) ?? []
+}
+
+function namesInOrder(tokens: readonly string[], words: readonly string[]): boolean {
+  let rest = tokens
+  for (const word of words) {
+    const at = rest.indexOf(basename(word))
+    if (at < 0) return false
+    rest = rest.slice(at + 1)
+  }
+  return true
+}
+
+/** `ln -s /bin/rm x`, `cp "$(which rm)" x`: under its new name no rule would know the program. */
+function copiedDenial(policy: Policy, fact: CommandFact): CommandRule | null {
+  if (!COPIES.has(basename(fact.argv[0]?.values?.[0] ?? ''))) return null
+  return (
+    policy.commands.deny.find(({ pattern }) => {
+      const name = basename(pattern.words[0] ?? '')
+      return fact.argv.slice(1).some((word) => namesProgramFile(word, name))
+    }) ?? null
+  )
+}
+
+function namesProgramFile(word: Word, name: string): boolean {
+  if (word.values !== null) return word.values.some((value) => PROGRAM_FILE.exec(value)?.[1] === name)
+  return word.dynamic.includes('substitution') && tokensOf(word.text).includes(name)
+}
+
+/** `watcher rm x`, `terminal -e 'rm x'`: a program that no table lists may run the words that it is given. */
+function wrappedDenial(policy: Policy, fact: CommandFact): CommandRule | null {
+  if (fact.resolves !== 'program' || fact.unwrapped !== 'none') return null
+  if (fact.effect !== 'unknown' && !runsAnyProgram(fact)) return null
+  const tails = fact.argv.slice(1).map((word, index) => [...wordsIn(word), ...fact.argv.slice(index + 2)])
+  return policy.commands.deny.find(({ pattern }) => tails.some((argv) => denyMatches(pattern, argv) === 'yes')) ?? null
+}
+
+/** `bun run x` is a script, a tool of the project, and else the program of that name. */
+function runsAnyProgram(fact: CommandFact): boolean {
+  return basename(fact.argv[0]?.values?.[0] ?? '') === 'bun' && fact.argv[1]?.values?.[0] === 'run'
+}
+
+/** The words of a text that a program is given as one word. */
+function wordsIn(word: Word): readonly Word[] {
+  const text = word.values?.length === 1 ? (word.values[0] ?? '') : ''
+  if (!/\s/.test(text)) return [word]
+  return text
+    .split(/\s+/)
+    .filter((part) => part !== '')
+    .map((part) => ({ ...word, text: part, values: [part], prefix: part }))
+}
+
+function namesDescriptor(word: Word): boolean {
+  return word.values?.some((value) => DESCRIPTOR.test(value)) ?? false
+}
+
+function basename(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1)
+}

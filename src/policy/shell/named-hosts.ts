@@ -1,0 +1,127 @@
+/** The hosts that the words of a command name. */
+
+import { classifyAddress } from '../../hosts/address.ts'
+import { matchesDenied, reachesHost } from '../../hosts/pattern.ts'
+import { parseUrl } from '../../hosts/url.ts'
+import type { CommandFact, HostUse } from '../../shell/facts.ts'
+import type { PartSubject } from '../decision.ts'
+import type { PartQuestions } from '../order.ts'
+import { type HostRule, ref } from '../policy.ts'
+import { grantsOf } from './command-grant.ts'
+import { wordsOf } from './command-part.ts'
+import { hostsOfCommand } from './network-use.ts'
+import { always, type Scene } from './scene.ts'
+
+/** P10: a host that a command names is asked about in contained mode, a denied one denied; in every mode the proxy holds the wire. */
+export function hostUseQuestions(scene: Scene, use: HostUse, fact: CommandFact): PartQuestions[] {
+  const { policy, session, stance } = scene
+  const contained = stance.mode.value === 'contained'
+  const web = asWeb(use.url)
+  const parsed = parseUrl(web)
+  if ('problem' in parsed) return contained && /^https?:/i.test(web) ? [unreadableHost(use, fact, parsed.problem)] : []
+  if (isOwnLoopback(parsed.url.host)) return []
+  const { host, port } = parsed.url
+  const denied = policy.commands.deniedDomains.find(({ pattern }) => matchesDenied(pattern, host, port))
+  if (denied) return [deniedHost(use, fact, denied)]
+  if (!contained) return []
+  const words = fact.argv.flatMap((word) => word.values?.slice(0, 1) ?? [])
+  const rules = [
+    ...hostsOfCommand(policy, grantsOf(policy, session, fact) ?? [], words),
+    ...policy.commands.defaultDomains,
+    ...session.grants.hosts,
+  ]
+  const rule = rules.find((candidate) => reachesHost(candidate.pattern, host, port, policy.http.suffixes))
+  // The web's own ports go without saying.
+  const named = /^(?:git\+)?https?:|^[^:/]+(?:[/?#]|$)/i.test(use.url) ? host : `${host}:${port}`
+  const subject: PartSubject = { kind: 'host', text: named, span: use.span }
+  if (rule) {
+    return [
+      always(subject, {
+        decision: 'allow',
+        reason: { code: 'granted', message: `"${rule.pattern.text}" grants ${host}.` },
+        rules: [ref(rule)],
+      }),
+    ]
+  }
+  return [
+    always(subject, {
+      decision: 'ask',
+      reason: {
+        code: 'host-not-granted',
+        message: `\`${wordsOf(fact)}\` reaches for ${named}, which no grant names.`,
+        remedy: `Grant it with domains = ["${named}"] at a command pattern, or under default_domains.`,
+      },
+      rules: [ref(stance.mode)],
+    }),
+  ]
+}
+
+/** Nobody is asked about what the proxy would stop all the same (N2). */
+function deniedHost(use: HostUse, fact: CommandFact, rule: HostRule): PartQuestions {
+  return always(
+    { kind: 'host', text: use.url, span: use.span },
+    {
+      decision: 'deny',
+      reason: {
+        code: 'host-denied',
+        message: `\`${wordsOf(fact)}\` reaches for a host that "${rule.pattern.text}" denies.`,
+        remedy: 'Do without it, or ask the user to change that rule.',
+      },
+      rules: [ref(rule)],
+    },
+  )
+}
+
+/** Where other protocols than the web's connect; a scheme that is not listed names no machine (`s3`, `file`), or none that a word holds. */
+const PORTS: Readonly<Record<string, number>> = {
+  ssh: 22,
+  sftp: 22,
+  scp: 22,
+  git: 9418,
+  ftp: 21,
+  ftps: 990,
+  rsync: 873,
+  svn: 3690,
+  telnet: 23,
+  gopher: 70,
+  dict: 2628,
+  smtp: 25,
+  smtps: 465,
+  imap: 143,
+  imaps: 993,
+  ldap: 389,
+  ldaps: 636,
+  rtmp: 1935,
+  rtsp: 554,
+  ws: 80,
+  wss: 443,
+}
+
+/** The address as one of the web, so that its host and port are judged like any other: `ssh://git@h/x` is `https://h:22`. */
+function asWeb(url: string): string {
+  const plain = url.replace(/^(?:git|hg|svn|bzr)\+(?=\w+:\/\/)/i, '')
+  const match = /^([a-z][a-z0-9+.-]*):\/\/(?:[^@/]*@)?(\[[^\]]+\]|[^/:?#]+)(?::(\d+))?/i.exec(plain)
+  if (match === null) return `https://${plain}`
+  const port = PORTS[(match[1] ?? '').toLowerCase()]
+  return port === undefined ? plain : `https://${match[2]}:${match[3] ?? port}`
+}
+
+function unreadableHost(use: HostUse, fact: CommandFact, problem: string): PartQuestions {
+  return always(
+    { kind: 'host', text: use.url, span: use.span },
+    {
+      decision: 'ask',
+      reason: {
+        code: 'host-not-granted',
+        message: `\`${wordsOf(fact)}\` reaches for a host that cannot be told: ${problem}.`,
+        remedy: 'Write the address plainly.',
+      },
+      rules: [{ rule: 'hazard unknowable', source: 'built-in' }],
+    },
+  )
+}
+
+// Inside the sandbox, loopback is the sandbox's own.
+function isOwnLoopback(host: string): boolean {
+  return host === 'localhost' || host.endsWith('.localhost') || classifyAddress(host) === 'loopback'
+}

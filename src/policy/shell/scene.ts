@@ -1,0 +1,55 @@
+/** What every question about a shell text needs, and the answers they share. */
+
+import type { SessionFacts, ShellFact } from '../call.ts'
+import type { PartSubject } from '../decision.ts'
+import type { PartQuestions } from '../order.ts'
+import { type PathRule, type Policy, ref } from '../policy.ts'
+import type { Ruling, Stance } from '../stance.ts'
+
+/** The text and what it is judged by. */
+export interface Scene {
+  readonly policy: Policy
+  readonly session: SessionFacts
+  readonly stance: Stance
+  readonly shell: ShellFact
+  /** What the grants of the text's commands carry along: files that it may read and write as well (S3). */
+  readonly carried: readonly PathRule[]
+}
+
+/** What only shows at run time: the kernel holds it, so contained mode and an allow level run it; otherwise a person is asked. */
+export function unknowable({ stance }: Scene, subject: PartSubject, message: string): PartQuestions {
+  const ask: Ruling = {
+    decision: 'ask',
+    reason: {
+      code: 'not-understood',
+      message: `\`${subject.text}\`: ${message}.`,
+      remedy: 'Write it out with plain words.',
+    },
+    rules: [{ rule: 'hazard unknowable', source: 'built-in' }],
+  }
+  const held: Ruling = {
+    decision: 'allow',
+    reason: { code: 'contained', message: `\`${subject.text}\` is held by the sandbox.` },
+    rules: [ref(stance.mode)],
+  }
+  return {
+    subject,
+    denial: () => null,
+    grant: () => null,
+    explicit: () => {
+      if (stance.explicit) return stance.explicit.decision === 'allow' ? held : null
+      return stance.mode.value === 'contained' ? held : null
+    },
+    otherwise: () => ask,
+  }
+}
+
+/** An answer that no grant changes. */
+export function always(subject: PartSubject, ruling: Ruling): PartQuestions {
+  return { subject, denial: () => ruling, grant: () => null, explicit: () => null, otherwise: () => ruling }
+}
+
+/** A denial. */
+export function deny(code: Ruling['reason']['code'], message: string, remedy?: string): Ruling {
+  return { decision: 'deny', reason: { code, message, ...(remedy && { remedy }) }, rules: [] }
+}

@@ -1,0 +1,82 @@
+/**
+ * The hosts of a command text (S3). Its commands share one sandbox, so a host of one is there for all: where one of them
+ * runs code that nobody can read, the text has only the hosts that this one has by itself.
+ */
+
+import { parseUrl } from '../../hosts/url.ts'
+import type { CommandFact } from '../../shell/facts.ts'
+import type { SessionFacts } from '../call.ts'
+import type { HostRule, Policy } from '../policy.ts'
+import { grantsOf } from './command-grant.ts'
+import { hostsOfCommand } from './network-use.ts'
+import { isReadable, mayRunOtherCode } from './readable-command.ts'
+
+/** One command of a text with what it has by itself. */
+export interface CommandHosts {
+  readonly fact: CommandFact
+  readonly hosts: readonly HostRule[]
+  /** Hosts of its tool that it goes without, because a shell starts it or its words may make it run something else. */
+  readonly lost: readonly HostRule[]
+  readonly readable: boolean
+}
+
+export interface TextHosts {
+  readonly commands: readonly CommandHosts[]
+  /** What the text has when it runs as a whole. */
+  readonly hosts: readonly HostRule[]
+  /** What some of its commands would have, and the text as a whole has not. */
+  readonly withheld: readonly HostRule[]
+}
+
+/** `contained`: a tool's own hosts come by the words of a command, and need no grant that names it. */
+export function hostsOfText(
+  policy: Policy,
+  session: SessionFacts,
+  commands: readonly CommandFact[],
+  contained: boolean,
+): TextHosts {
+  const each = commands.map((fact): CommandHosts => {
+    const grants = grantsOf(policy, session, fact) ?? []
+    const direct = fact.via.every((via) => via.kind === 'wrapper')
+    const words = (contained && direct) || grants.length > 0 ? knownWords(fact) : []
+    const all = [...hostsOfCommand(policy, grants, words), ...answeredHosts(session, fact)]
+    // A shell never lifts the bundle of what it starts.
+    const alone = !mayRunOtherCode(fact) && fact.via.every((via) => via.kind !== 'shell')
+    const lost = alone ? [] : all.filter((rule) => isToolHost(policy, rule))
+    return { fact, hosts: all.filter((rule) => !lost.includes(rule)), lost, readable: isReadable(fact) }
+  })
+  const all = unique(each.length === 0 ? policy.commands.defaultDomains : each.flatMap(({ hosts }) => hosts))
+  const lost = unique(each.flatMap((one) => one.lost))
+  const unreadable = each.filter(({ readable }) => !readable)
+  const hosts = all.filter((rule) =>
+    unreadable.every(({ hosts: own }) => own.some((other) => keyOf(other) === keyOf(rule))),
+  )
+  return { commands: each, hosts, withheld: [...all.filter((rule) => !hosts.includes(rule)), ...lost] }
+}
+
+function isToolHost(policy: Policy, rule: HostRule): boolean {
+  return [...policy.commands.toolDomains.values()].some((rules) => rules.includes(rule))
+}
+
+/** A host that a person agreed to is there for the commands that name it; others do not get it with them. */
+function answeredHosts(session: SessionFacts, fact: CommandFact): HostRule[] {
+  const named = new Set(fact.hosts.map((use) => hostIn(use.url)))
+  return session.grants.hosts.filter(({ pattern }) => named.has(pattern.host))
+}
+
+function hostIn(url: string): string {
+  const parsed = parseUrl(/^[a-z][a-z0-9+.-]*:\/\//i.test(url) ? url : `https://${url}`)
+  return 'problem' in parsed ? '' : parsed.url.host
+}
+
+function knownWords(fact: CommandFact): string[] {
+  return fact.argv.flatMap((word) => word.values?.slice(0, 1) ?? [])
+}
+
+function unique(rules: readonly HostRule[]): HostRule[] {
+  return [...new Map(rules.map((rule) => [keyOf(rule), rule])).values()]
+}
+
+function keyOf({ pattern, methods, paths }: HostRule): string {
+  return JSON.stringify([pattern.text, methods ?? null, paths ?? null])
+}

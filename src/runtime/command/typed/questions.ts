@@ -1,0 +1,218 @@
+/** What a command that the person typed asks them while they are at the terminal: a folder before it starts, a host or a port while it runs. */
+
+import { type Approval, approve, type Question, type Remembered } from '../../../approval/approve.ts'
+import type { Answer, Prompter } from '../../../approval/prompter.ts'
+import type { Suggestion } from '../../../approval/suggestion.ts'
+import { terminalPrompter } from '../../../approval/terminal-prompter.ts'
+import type { HostQuestion } from '../../../egress/gate.ts'
+import { coversPath, parsePathPattern } from '../../../files/path-pattern.ts'
+import { matchesHost, parseHostPattern } from '../../../hosts/pattern.ts'
+import { type Decision, soleDecision } from '../../../policy/decision.ts'
+import { settle } from '../../../policy/settle.ts'
+import { Fault } from '../../../system/fault.ts'
+import type { Files } from '../../../system/files.ts'
+import type { Machine } from '../../../system/machine.ts'
+import type { LoadedPolicy } from '../../policy/load.ts'
+import { openSavedGrants } from '../../policy/saved-grants.ts'
+import type { SessionRecorder } from '../../record/recorder.ts'
+import { hostQuestion } from '../../session/reach.ts'
+import { type OutsideWord, outsideWords } from '../hints/outside-words.ts'
+import type { CommandRunner, RunRequest } from '../runner.ts'
+import { NO_GRANTS, requireGrantable, withOneOff } from './one-off.ts'
+import { typedText } from './words.ts'
+
+/** Stands for the session of a single run: nothing is kept under it. */
+const NO_SESSION = 'run'
+
+export interface TypedQuestionParts {
+  readonly loaded: LoadedPolicy
+  readonly machine: Machine
+  readonly files: Files
+  /** Told what became of an answer that was to be kept. */
+  readonly tell: (line: string) => void
+  readonly prompter?: Prompter
+}
+
+/** The questions of one run, one at a time. */
+export class TypedQuestions {
+  readonly #parts: TypedQuestionParts
+  #prompter: Prompter | null = null
+  readonly #answers: { readonly subject: string; readonly approval: Approval }[] = []
+  #recorder: Pick<SessionRecorder, 'answered'> | null = null
+  #hold: () => () => void = () => () => {}
+  #turn: Promise<unknown> = Promise.resolve()
+
+  constructor(parts: TypedQuestionParts) {
+    this.#parts = parts
+  }
+
+  /** Whether anybody may be asked at all. */
+  static areAllowed({ policy }: LoadedPolicy): boolean {
+    const any = soleDecision('ask', { kind: 'tool', text: 'bash' }, { code: 'level-ask', message: '' })
+    return settle(any, policy, true).outcome === 'prompt'
+  }
+
+  /** From now on the command has the terminal, and is held while a question is shown. */
+  holdBy(hold: () => () => void): void {
+    this.#hold = hold
+  }
+
+  /** Where the answers are written down, those that were given before as well. */
+  recordTo(recorder: Pick<SessionRecorder, 'answered'>): void {
+    this.#recorder = recorder
+    for (const { subject, approval } of this.#answers.splice(0)) this.#record(subject, approval)
+  }
+
+  /** What the command names and does not see: the policy with what the person agreed to, or null where nothing is to be changed. */
+  async askPlaces(
+    command: readonly string[],
+    request: RunRequest,
+    runner: CommandRunner,
+  ): Promise<LoadedPolicy | null> {
+    const { loaded, machine, files } = this.#parts
+    const isShown = runner.sees(request)
+    const words = outsideWords(command, { cwd: request.cwd, home: machine.home, files, isShown })
+    if (words.length === 0) return null
+    const { reads, writes } = await this.#askFolders(typedText(command), words)
+    if (reads.length + writes.length === 0) return null
+    return withOneOff(loaded, { ...NO_GRANTS, reads, writes }, machine)
+  }
+
+  async #askFolders(
+    command: string,
+    words: readonly OutsideWord[],
+  ): Promise<{ readonly reads: readonly string[]; readonly writes: readonly string[] }> {
+    const reads: string[] = []
+    const writes: string[] = []
+    for (const { path, typed } of words) {
+      if (!this.#isGrantable(path)) continue
+      const known = this.#known((kind, value) => (kind === 'read' || kind === 'directory') && this.#covers(value, path))
+      if (known === 'deny') continue
+      const reason = { code: 'outside-roots', message: `${typed} is outside the project, and not shown.` } as const
+      const decision = soleDecision('ask', { kind: 'read', text: path }, reason)
+      const approval = known === 'allow' ? YES : await this.#put(this.#question(command, decision))
+      if (!approval.approved) continue
+      if (approval.remember?.grant.kind === 'directory') writes.push(path)
+      else reads.push(path)
+    }
+    return { reads, writes }
+  }
+
+  /** May it reach this host? Null where nobody is to be asked. */
+  async askHost(question: HostQuestion): Promise<boolean | null> {
+    const { host, port } = question.target
+    const known = this.#known((kind, value) => {
+      const parsed = kind === 'host' ? parseHostPattern(value, null) : null
+      return parsed !== null && 'pattern' in parsed && matchesHost(parsed.pattern, host, port)
+    })
+    if (known !== null) return known === 'allow'
+    const { subject, decision } = hostQuestion(question)
+    return (await this.#put(this.#question(subject, decision), question.signal)).approved
+  }
+
+  /** May its server be reached from this machine? */
+  async askPort(command: string, port: number): Promise<boolean> {
+    const known = this.#known((kind, value) => kind === 'port' && value === String(port))
+    if (known !== null) return known === 'allow'
+    const grant: Suggestion = {
+      kind: 'port',
+      value: String(port),
+      admits: `whatever a command serves on ${port}, to this machine alone`,
+    }
+    const reason = {
+      code: 'port-not-opened',
+      message: `The command listens on port ${port}. Opened, programs of this machine reach it at http://127.0.0.1:${port}.`,
+    } as const
+    const decision = soleDecision('ask', { kind: 'tool', text: `port ${port}` }, reason)
+    return (await this.#put({ ...this.#question(command, decision), suggestions: [grant] })).approved
+  }
+
+  #question(subject: string, decision: Decision): Question {
+    const { loaded, machine } = this.#parts
+    const places = { root: loaded.root, home: machine.home, resolve: (given: string) => given }
+    return { tool: 'run', subject, decision, facts: null, places }
+  }
+
+  #put(question: Question, signal: AbortSignal = new AbortController().signal): Promise<Approval> {
+    const asked = this.#turn.then(async () => {
+      signal.throwIfAborted()
+      const release = this.#hold()
+      try {
+        const prompter = await this.#person()
+        const approval = await approve(question, (request) => prompter.ask(request, signal) as Promise<Answer>)
+        this.#record(question.subject, approval)
+        if (approval.remember) await this.#remember(approval.remember)
+        return approval
+      } finally {
+        release()
+      }
+    })
+    this.#turn = asked.catch(() => {})
+    return asked
+  }
+
+  /** The person at the terminal, and whoever is at the page instead; most runs ask nothing, and load nothing of it. */
+  async #person(): Promise<Prompter> {
+    const { machine, loaded, prompter = terminalPrompter() } = this.#parts
+    const { sharedPrompter } = await import('../../asks/shared-prompter.ts')
+    this.#prompter ??= sharedPrompter(prompter, { machine, project: loaded.root, surface: 'run' })
+    return this.#prompter
+  }
+
+  #record(subject: string, approval: Approval): void {
+    if (this.#recorder)
+      this.#recorder.answered(null, subject, approval.by ?? this.#prompter?.name ?? 'terminal', approval)
+    else this.#answers.push({ subject, approval })
+  }
+
+  async #remember(remembered: Remembered): Promise<void> {
+    const { loaded, machine, files, tell } = this.#parts
+    const { grant, scope, seconds, verdict } = remembered
+    // The session of a run is the run.
+    if (scope === 'session') return
+    if (scope === 'always') {
+      const { amendProject } = await import('../../policy/amend.ts')
+      const amended = await amendProject(loaded, { ...remembered, tool: 'bash' }, machine, files)
+      if ('loaded' in amended) {
+        tell(`saved in ${loaded.manifestPath}, and signed: ${grant.kind} ${grant.value}`)
+        return
+      }
+      tell(`kept for this project outside of its manifest (cordon grants): ${amended.why}`)
+    }
+    openSavedGrants(machine).add({
+      project: loaded.root,
+      session: NO_SESSION,
+      kind: grant.kind,
+      value: grant.value,
+      verdict,
+      scope: scope === 'time' ? 'time' : 'project',
+      expires: scope === 'time' && seconds !== null ? Date.now() + seconds * 1000 : null,
+    })
+  }
+
+  /** What was answered before, for a time or for the project: a no before a yes. */
+  #known(matches: (kind: Suggestion['kind'], value: string) => boolean): 'allow' | 'deny' | null {
+    const { loaded, machine } = this.#parts
+    const saved = openSavedGrants(machine).forSession(loaded.root, NO_SESSION)
+    const found = saved.filter(({ kind, value }) => matches(kind, value))
+    return found.some(({ verdict }) => verdict === 'deny') ? 'deny' : found.length > 0 ? 'allow' : null
+  }
+
+  #covers(value: string, path: string): boolean {
+    const { loaded, machine } = this.#parts
+    const parsed = parsePathPattern(value, { root: loaded.root, home: machine.home, files: null })
+    return 'pattern' in parsed && (coversPath(parsed.pattern, path) || parsed.pattern.absolute === `${path}/**`)
+  }
+
+  #isGrantable(path: string): boolean {
+    try {
+      requireGrantable(path, 'read', this.#parts.loaded, this.#parts.machine)
+      return true
+    } catch (error) {
+      if (error instanceof Fault) return false
+      throw error
+    }
+  }
+}
+
+const YES: Approval = { approved: true, remember: null }
