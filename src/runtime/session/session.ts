@@ -1,6 +1,6 @@
 /** A session: one agent in one project, every tool on the one guarded way. */
 
-import { mkdirSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { relative } from 'node:path'
 import type { Approval, Question } from '../../approval/approve.ts'
 import type { AskHost } from '../../egress/gate.ts'
@@ -47,6 +47,8 @@ import { SessionView } from './view.ts'
 
 export type { PermissionRow, SandboxView, SessionEvent } from './event.ts'
 export type { ProjectPolicy } from './view.ts'
+
+import { makeDirectories } from '../../system/state.ts'
 
 export interface SessionParts extends QuestionParts {
   readonly files: Files
@@ -134,7 +136,7 @@ export class Session {
     })
     this.#questions = new SessionQuestions(id, parts, view, (event) => this.#listeners.tell(event))
     if (agent !== null) this.#mustKnow(agent)
-    mkdirSync(spillDirectory, { recursive: true, mode: 0o700 })
+    makeDirectories(spillDirectory)
     const brief = loaded.session.discoveryBrief
     if (brief !== null) this.#widenByBrief(readBrief(brief, files))
     this.#commands = openCommands({

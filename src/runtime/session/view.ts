@@ -1,6 +1,5 @@
 /** The policies of a session at this moment, each made once as long as what it is made of stays the same. */
 
-import { mkdirSync } from 'node:fs'
 import { posix } from 'node:path'
 import type { SavedGrants } from '../../approval/saved-grants.ts'
 import { isInside } from '../../files/baseline.ts'
@@ -10,6 +9,7 @@ import type { Mode, PathRule } from '../../policy/policy.ts'
 import { takeStance } from '../../policy/stance.ts'
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
+import { makeDirectories } from '../../system/state.ts'
 import { type Ring, ringFor } from '../decide/admission.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
 import { nearbyFact, openRepositoryAt } from '../policy/project/nearby.ts'
@@ -73,7 +73,7 @@ export class SessionView {
 
   /** F7: from now on the session works in its own directory, and nowhere else. */
   enter(): void {
-    mkdirSync(this.#parts.directory!, { recursive: true, mode: 0o700 })
+    makeDirectories(this.#parts.directory!)
     this.#entered = true
   }
 
