@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream'
 import type { Broker } from '../credentials/broker.ts'
 import type { EgressDenial } from '../refusal.ts'
 import type { Target } from '../target.ts'
-import { fieldReader } from './form-fields.ts'
+import { fieldReader, isInOddLetters } from './form-fields.ts'
 import { headerValues } from './request-head.ts'
 
 /** Where a body goes, and what its request says that it is. */
@@ -14,9 +14,9 @@ export interface WatchedBody {
   readonly target: Target
 }
 
-const PACKED_FORM: EgressDenial = {
+const UNREAD_FORM: EgressDenial = {
   code: 'secret-unread',
-  message: 'a form that is compressed cannot be read, and somebody’s own key could be in it',
+  message: 'a form that is compressed or in rare letters cannot be read, and somebody’s own key could be in it',
 }
 
 /** Calls `onBytes` for every piece and `onRefusal` once, when the body must not go on: before the piece that must not is passed on. */
@@ -28,8 +28,11 @@ export function watchBody(
 ): void {
   let tail: Buffer = Buffer.alloc(0)
   let stopped = false
-  const fields = broker?.isFor(target) ? fieldReader(headerValues(rawHeaders, 'content-type')) : null
-  const packed = headerValues(rawHeaders, 'content-encoding').some((name) => name.trim().toLowerCase() !== 'identity')
+  const types = headerValues(rawHeaders, 'content-type')
+  const fields = broker?.isFor(target) ? fieldReader(types) : null
+  const unread =
+    isInOddLetters(types) ||
+    headerValues(rawHeaders, 'content-encoding').some((name) => name.trim().toLowerCase() !== 'identity')
 
   function problemIn(broker: Broker, chunk: Buffer): EgressDenial | null {
     // A placeholder may lie across two pieces.
@@ -37,7 +40,7 @@ export function watchBody(
     const refusal = broker.bodyProblem(target, seen)
     tail = Buffer.from(seen.subarray(Math.max(0, seen.length - broker.overlap)))
     if (refusal !== null || fields === null) return refusal
-    if (packed) return PACKED_FORM
+    if (unread) return UNREAD_FORM
     return broker.fieldProblem(target, fields(chunk))
   }
 

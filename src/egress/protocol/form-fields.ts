@@ -16,6 +16,15 @@ export function fieldReader(contentTypes: readonly string[]): FieldReader | null
   return readers.length === 0 ? null : (piece) => readers.flatMap((read) => read(piece))
 }
 
+/** True for a form in letters that are not read here: a server may turn them into names that were never looked at. */
+export function isInOddLetters(contentTypes: readonly string[]): boolean {
+  return contentTypes.some((type) =>
+    [...type.matchAll(/charset\s*=\s*["']?\s*([^"';\s]*)/gi)].some(([, name = '']) => !LETTERS.has(name.toLowerCase())),
+  )
+}
+
+const LETTERS: ReadonlySet<string> = new Set(['', 'utf-8', 'utf8', 'us-ascii', 'ascii', 'iso-8859-1', 'windows-1252'])
+
 /** What the head of a part says; over lines that are folded, too. */
 const PART = /content-disposition[ \t]*:((?:[^\r\n]|\r?\n[ \t]){0,16000})/gi
 const NAME = /\bname\*?[ \t]*=[ \t]*(?:[\w-]*'[\w-]*')?(?:"((?:[^"\\]|\\.){0,256})|([^\s;"]{1,256}))/gi

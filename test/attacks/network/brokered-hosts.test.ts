@@ -167,6 +167,15 @@ describe('forms', () => {
     expect(seen).toBe('')
   })
 
+  it.each([['ibm037'], ['utf-16le'], ['"UTF-7"']])('a form in letters of %s does not go there', async (name) => {
+    const { answer, seen } = await form(
+      '\xa3\x96\x92\x85\x95\x7e\xa3',
+      `application/x-www-form-urlencoded; charset=${name}`,
+    )
+    expect(answer).toContain('secret-unread')
+    expect(seen).toBe('')
+  })
+
   it('a form that is packed does not go there', async () => {
     const packed = gzipSync('token=theirs').toString('latin1')
     const { answer, seen } = await form(packed, 'application/x-www-form-urlencoded\r\nContent-Encoding: gzip')
@@ -182,6 +191,7 @@ describe('forms', () => {
       {},
     ],
     ['fields that are none', 'text=token&page_token=2', undefined, {}],
+    ['a form that says its letters', 'text=1', 'application/x-www-form-urlencoded; charset=UTF-8', {}],
     ['what was listed', 'token=mine', undefined, { passParameters: ['token'] }],
     ['what is no form', '{"token":"of a page"}', 'application/json', {}],
   ])('control: %s', async (_, body, type, more) => {
