@@ -14,7 +14,6 @@ import { type BwrapSetup, compileFurnishing, compileRoom } from './launch-compil
 import { SpareRooms } from './launch-spare.ts'
 import type { RoomLayer } from './layer.ts'
 import { mustBeBuilt } from './native-files.ts'
-import { probeSandbox } from './probe.ts'
 import type { Architecture } from './syscalls.ts'
 
 export interface InitBackendOptions {
@@ -149,12 +148,15 @@ export function createInitBackend(name: string, findLayer: () => RoomLayer, opti
   const backend: Backend = {
     name,
     capabilities: CAPABILITIES,
-    probe: () =>
-      probeSandbox(
+    probe: async () => {
+      // Most runs ask nothing of the machine.
+      const { probeSandbox } = await import('./probe.ts')
+      return probeSandbox(
         backend,
         () => find().cgroups()?.support ?? null,
         () => find().numbered,
-      ),
+      )
+    },
     compile: (plan): CompiledSandbox => {
       const found = find()
       const [program, ...args] = compileRoom(plan, handsOutSockets(plan), found, null)
