@@ -234,13 +234,21 @@ function places(): NonNullable<typeof foldedPlaces> {
 }
 
 function byStart(rows: readonly (readonly [place: SecretPlace, path: string])[]): PlacesByStart {
-  const all = rows.map(([place, path]) => ({ place, folded: splitPath(path.toLowerCase()) }))
-  const begins = (start: string) => (row: FoldedPlace) => isGlob(row.folded[0]!) || row.folded[0] === start
-  const starts = new Set(all.map((row) => row.folded[0]!).filter((start) => !isGlob(start)))
-  return {
-    of: new Map([...starts].map((start) => [start, all.filter(begins(start))])),
-    rest: all.filter((row) => isGlob(row.folded[0]!)),
+  const of = new Map<string, FoldedPlace[]>()
+  const rest: FoldedPlace[] = []
+  for (const [place, path] of rows) {
+    const row = { place, folded: splitPath(path.toLowerCase()) }
+    const start = row.folded[0]!
+    if (isGlob(start)) {
+      rest.push(row)
+      for (const list of of.values()) list.push(row)
+      continue
+    }
+    const list = of.get(start) ?? [...rest]
+    list.push(row)
+    of.set(start, list)
   }
+  return { of, rest }
 }
 
 function namesPlace(grant: PathPattern, path: string, place: string): boolean {

@@ -58,7 +58,7 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
   const { seconds, memory } = judge.history?.ring().limits ?? { seconds: null, memory: null }
   const admitted = await judge.history?.admit()
   const openFor = admitted && 'openFor' in admitted ? admitted.openFor : null
-  const backend = await openBackend(judge.loaded.sandbox, { commands: 'one' })
+  const backend = await openBackend(judge.loaded.sandbox, { commands: 'one', stateDir: machine.stateDir })
   const { io, held } = heldStreams(request.io, judge.loaded.sandbox.limits.maxOutputBytes)
   const commands = openCommands({
     placing: (reach) => {

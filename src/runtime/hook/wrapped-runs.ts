@@ -112,20 +112,34 @@ export function takeAnswer(
 /** The program of the short form, made where it is missing or runs another Cordon. */
 export function runProgram(machine: Machine, cordon: readonly string[]): string {
   const path = programPath(machine)
-  const words = cordon.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')
-  const text = `#!/bin/sh
-# cordon-run KEY [--in DIR] COMMAND: an agent's command in the sandbox. Written by Cordon's hook.
-key=$1
-shift
-if [ $# -eq 3 ] && [ "$1" = --in ]; then exec ${words} hook run --key "$key" --in "$2" -- "$3"; fi
-exec ${words} hook run --key "$key" -- "$@"
-`
+  const text = programText(cordon)
   const known = readOwnFile(path)
   if (known === null || Buffer.from(known).toString('utf8') !== text) {
     openOwnDirectory(machine.stateDir)
     writeOwnFile(path, text, 0o700)
   }
   return path
+}
+
+const ABOUT = "# cordon-run KEY [--in DIR] COMMAND: an agent's command in the sandbox. Written by Cordon's hook."
+
+/** The kernel reads this much of a first line, and takes the first space in it for the end of a path. */
+const MOST_OF_A_LINE = 250
+
+/** The client reads it itself, which takes a shell less; where there is none, or its path does not fit, a shell does. */
+function programText(cordon: readonly string[]): string {
+  const [client = '', node = '', program] = cordon
+  const first = `#!${client} --wrapped`
+  const fits = /^[\w@%+=:,./-]+$/.test(client) && first.length < MOST_OF_A_LINE
+  if (program !== undefined && fits && !/\n/.test(node + program)) return [first, ABOUT, node, program, ''].join('\n')
+  const words = cordon.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')
+  return `#!/bin/sh
+${ABOUT}
+key=$1
+shift
+if [ $# -eq 3 ] && [ "$1" = --in ]; then exec ${words} hook run --key "$key" --in "$2" -- "$3"; fi
+exec ${words} hook run --key "$key" -- "$@"
+`
 }
 
 /** Where the program of the short form is. */

@@ -1,6 +1,6 @@
 /** A session: one agent in one project, every tool on the one guarded way. */
 
-import { mkdirSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { relative } from 'node:path'
 import type { Approval, Question } from '../../approval/approve.ts'
 import type { AskHost } from '../../egress/gate.ts'
@@ -25,6 +25,7 @@ import { outcomeOf } from '../decide/admission.ts'
 import { shownSecrets } from '../decide/shown-secrets.ts'
 import { UndoCover } from '../decide/undo-cover.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
+import { repositoryAt } from '../policy/project/nearby.ts'
 import { ownPlaces } from '../policy/project/own-places.ts'
 import { ownWorktrees } from '../policy/project/worktrees.ts'
 import { savedGrantOf } from '../record/approver.ts'
@@ -46,6 +47,8 @@ import { SessionView } from './view.ts'
 
 export type { PermissionRow, SandboxView, SessionEvent } from './event.ts'
 export type { ProjectPolicy } from './view.ts'
+
+import { makeDirectories } from '../../system/state.ts'
 
 export interface SessionParts extends QuestionParts {
   readonly files: Files
@@ -133,7 +136,7 @@ export class Session {
     })
     this.#questions = new SessionQuestions(id, parts, view, (event) => this.#listeners.tell(event))
     if (agent !== null) this.#mustKnow(agent)
-    mkdirSync(spillDirectory, { recursive: true, mode: 0o700 })
+    makeDirectories(spillDirectory)
     const brief = loaded.session.discoveryBrief
     if (brief !== null) this.#widenByBrief(readBrief(brief, files))
     this.#commands = openCommands({
@@ -397,7 +400,8 @@ export class Session {
   async #approve(parsed: ParsedCall, decision: Decision, signal: AbortSignal, underway: Underway): Promise<Approval> {
     const { tool, subject, where, facts, moved } = parsed
     const resolve = this.#resolver(parsed)
-    const places = { root: this.#view.base(moved).root, home: this.#parts.machine.home, resolve }
+    const repository = (path: string) => repositoryAt(path, this.#parts.files)
+    const places = { root: this.#view.base(moved).root, home: this.#parts.machine.home, resolve, repository }
     const question: Question = { tool: tool.name, subject, ...(where !== null && { where }), decision, facts, places }
     const settled = () => this.#evaluate(parsed, null).decision !== 'ask'
     const identity = JSON.stringify(parsed.input)
@@ -409,7 +413,8 @@ export class Session {
 
   #reachScene(parsed: ParsedCall, decision: Decision): ReachScene {
     const { root } = this.#view.base(parsed.moved)
-    return { decision, facts: parsed.facts, resolve: this.#resolver(parsed), files: this.#parts.files, root }
+    const { nearby } = this.#view.facts()
+    return { decision, facts: parsed.facts, resolve: this.#resolver(parsed), files: this.#parts.files, root, nearby }
   }
 
   #resolver({ checked, moved }: ParsedCall): (given: string) => string {

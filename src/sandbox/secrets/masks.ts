@@ -95,14 +95,18 @@ export class MaskIndex {
   readonly tree: SecretTree
   readonly #facts: MaskFacts
   readonly #shapeOf: ShapeOf
-  readonly #objects = new Map<string, KnownObjects>()
+  readonly #objects: Map<string, KnownObjects>
   readonly #identities = new WeakMap<Folder, Map<string, string | null>>()
-  readonly #certificates = new Map<string, { readonly state: string; readonly plain: boolean }>()
+  readonly #certificates: Map<string, { readonly state: string; readonly plain: boolean }>
 
-  constructor(facts: MaskFacts) {
+  /** `earlier` looked for the same in the same roots, and is closed: what it found is verified, as it would have done itself. */
+  constructor(facts: MaskFacts, earlier: MaskIndex | null = null) {
     this.#facts = facts
     this.#shapeOf = compileShapes(facts.deniedShapes)
-    this.tree = new SecretTree(facts.roots, this.#shapeOf)
+    this.tree = earlier?.tree ?? new SecretTree(facts.roots, this.#shapeOf)
+    this.tree.watch = null
+    this.#objects = earlier ? earlier.#objects : new Map()
+    this.#certificates = earlier ? earlier.#certificates : new Map()
   }
 
   /** Makes the index true for a command that starts now. */

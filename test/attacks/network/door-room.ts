@@ -62,7 +62,7 @@ if (import.meta.main) {
       pins: [],
       network: 'listener' as const,
       unixSockets: false,
-      limits: { timeoutMs: 60_000, outputBytes: 10_000_000 },
+      limits: { timeoutMs: 240_000, outputBytes: 10_000_000 },
     }
     const plan = planSandbox({ ...request, facts: readHostFacts(request) })
     const { ca, upstream, resolver } = world

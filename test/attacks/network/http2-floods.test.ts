@@ -3,7 +3,7 @@
 import { type ClientHttp2Session, connect, createSecureServer, type ServerHttp2Stream } from 'node:http2'
 import type { Socket } from 'node:net'
 import { type TLSSocket, connect as tlsConnect } from 'node:tls'
-import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, expect, it } from 'vitest'
 import { createBroker } from '../../../src/egress/credentials/broker.ts'
 import { createWorld, hosts, RawClient, type World } from '../../contract/egress/world.ts'
 import { until } from '../../until.ts'
@@ -177,7 +177,7 @@ it('a client that takes nothing of a large answer, breaks the protocol and leave
   const window = Buffer.from([0x7f, 0, 0, 0])
   const settings = frame(SETTINGS, 0, 0, Buffer.concat([Buffer.from([0, 4]), window]))
   socket.write(Buffer.concat([PREFACE, settings, frame(UPDATE, 0, 0, window), frame(HEADERS, 5, 1, REQUEST)]))
-  await vi.waitFor(() => expect(opened.door.stats().upstream).toBe(1), { timeout: 60_000 })
+  await until('it is dialled', () => opened.door.stats().upstream === 1)
   // Once nothing more comes, the door is in the middle of a write.
   for (let quiet = 0, seen = 0; quiet < 5; await new Promise((done) => setTimeout(done, 100))) {
     quiet = socket.bytesRead > 0 && socket.bytesRead === seen ? quiet + 1 : 0
@@ -185,7 +185,7 @@ it('a client that takes nothing of a large answer, breaks the protocol and leave
   }
   await new Promise<void>((done) => socket.write(frame(PING, 0, 1, Buffer.alloc(8)), () => done()))
   below.get(socket)!.resetAndDestroy()
-  await vi.waitFor(() => expect(opened.door.stats()).toMatchObject({ open: 0, upstream: 0 }), { timeout: 60_000 })
+  await expect.poll(() => opened.door.stats()).toMatchObject({ open: 0, upstream: 0 })
 })
 
 it('the secret comes in by no name, hint or trailer of an answer', async () => {

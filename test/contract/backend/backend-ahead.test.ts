@@ -90,7 +90,7 @@ async function run(script: string, change: Partial<SandboxRequest> = {}): Promis
     pins: [],
     network: 'none' as const,
     unixSockets: false,
-    limits: { timeoutMs: 30_000 },
+    limits: { timeoutMs: 240_000 },
     ...change,
   }
   const plan = planSandbox({ ...request, facts: readHostFacts(request) })
@@ -174,7 +174,7 @@ test('what a command leaves in /tmp and /dev/shm is not there for the next', asy
 
 test.each([{ processes: 20 }, { processes: 60 }])('the limits are those of the command: %o', async (limits) => {
   const prober = buildProber(folder)
-  const change = { reads: [prober], limits: { ...limits, timeoutMs: 20_000 } }
+  const change = { reads: [prober], limits: { ...limits, timeoutMs: 240_000 } }
   for (let i = 0; i < 2; i++) {
     const count = Number(await run(`${prober} forks 100`, change))
     expect(count).toBeGreaterThan(limits.processes / 2)

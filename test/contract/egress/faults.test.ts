@@ -443,5 +443,5 @@ describe('leaks', () => {
     const left = process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap' || name === 'TLSWrap')
     expect(left).toEqual([])
     await until('it settles', () => openSockets() <= before)
-  }, 60_000)
+  })
 })

@@ -445,4 +445,4 @@ it('blocks when its input cannot be read', () => {
 
 it('ends when the host goes on saying nothing', async () => {
   expect(await silentEnd).toBe(2)
-}, 60_000)
+})
