@@ -5,7 +5,7 @@
  */
 
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { gitKeyOrders } from '../src/files/git-keys.ts'
@@ -67,17 +67,11 @@ const works: readonly Work[] = [
 const SIDES = ['bare', 'floor', 'held', 'watched'] as const
 type Side = (typeof SIDES)[number]
 
-/** What a run took: on the clock, and on all processors, which says more when others are working too. */
-interface Taken {
-  readonly ms: number
-  readonly processor: number
-}
-
 try {
   furnish()
   const rows: string[][] = []
   for (const work of works.filter(({ name }) => name.startsWith(WANTED))) {
-    const taken: Record<Side, Taken[]> = { bare: [], floor: [], held: [], watched: [] }
+    const taken: Record<Side, number[]> = { bare: [], floor: [], held: [], watched: [] }
     for (let round = 0; round < ROUNDS + 1; round++) {
       for (const side of SIDES) {
         execFileSync('/bin/sh', ['-c', work.before], { cwd: project })
@@ -85,22 +79,19 @@ try {
         if (round > 0) taken[side].push(took)
       }
     }
-    const ms = (side: Side) => median(taken[side].map((run) => run.ms))
-    const least = (side: Side) => Math.min(...taken[side].map((run) => run.processor))
+    const ms = (side: Side) => median(taken[side])
     rows.push([
       work.name,
       `${ms('bare').toFixed(0)} ms`,
       `${ms('held').toFixed(0)} ms`,
       (ms('held') / ms('bare')).toFixed(2),
-      (least('held') / least('bare')).toFixed(2),
       (ms('floor') / ms('bare')).toFixed(2),
-      (least('floor') / least('bare')).toFixed(2),
       work.goal === null ? '' : String(work.goal),
       (ms('watched') / ms('held')).toFixed(2),
     ])
   }
-  printTable(`changes that are held and kept (medians of ${ROUNDS}; processor time: the least)`, [
-    ['', 'bubblewrap', 'Cordon', 'ratio', 'processor', 'floor', 'processor', 'goal', 'learning to Cordon'],
+  printTable(`changes that are held and kept (medians of ${ROUNDS})`, [
+    ['', 'bubblewrap', 'Cordon', 'ratio', 'floor', 'goal', 'learning to Cordon'],
     ...rows,
   ])
 } finally {
@@ -193,19 +184,10 @@ function planFor(command: string, folder: string | null, learns = false): Sandbo
   return planSandbox({ ...request, facts: readHostFacts(request), changes, learns })
 }
 
-async function timed(work: () => Promise<void>): Promise<Taken> {
-  const [start, before] = [performance.now(), childTime()]
+async function timed(work: () => Promise<void>): Promise<number> {
+  const start = performance.now()
   await work()
-  const ms = performance.now() - start
-  // A launch does not wait for bubblewrap itself, whose time counts when it is gone.
-  await new Promise((resolve) => setTimeout(resolve, 150))
-  return { ms, processor: childTime() - before }
-}
-
-/** Processor time of all that this process started and that has ended, in milliseconds. */
-function childTime(): number {
-  const fields = readFileSync('/proc/self/stat', 'latin1').split(') ')[1]!.split(' ')
-  return (Number(fields[13]) + Number(fields[14])) * 10
+  return performance.now() - start
 }
 
 function run(side: Side, command: string): Promise<void> {

@@ -115,8 +115,10 @@ void answer_link(const struct call *c, int from_at, uint64_t from_path, int to_a
 }
 
 /* One name of a file less: a number that may come again is forgotten with the last. */
-static void after_removal(const struct spot *s) {
-  if (s->is_there && (S_ISDIR(s->about.st_mode) || s->about.st_nlink == 1)) forget(&s->about);
+static void after_removal(const struct spot *s, uint8_t kept, uint32_t number) {
+  if (!s->is_there || (!S_ISDIR(s->about.st_mode) && s->about.st_nlink != 1)) return;
+  if (kept & KEPT_LINK) see_gone(&s->about, number);
+  else forget(&s->about);
 }
 
 static void remove_spot(const struct call *c, struct spot *s, int flags) {
@@ -132,7 +134,7 @@ static void remove_spot(const struct call *c, struct spot *s, int flags) {
     journal_failed(s, kept, number);
     return answer(c, errno);
   }
-  after_removal(s);
+  after_removal(s, kept, number);
   answer(c, 0);
 }
 
@@ -194,7 +196,7 @@ static void rename_spot(const struct call *c, struct spot *from, struct spot *to
     return answer(c, error);
   }
   if (S_ISDIR(from->about.st_mode) || exchanges) forget_parents();
-  if (!exchanges) after_removal(to);
+  if (!exchanges) after_removal(to, kept, number);
   answer(c, 0);
 }
 
@@ -244,7 +246,8 @@ void answer_truncate(const struct call *c, uint64_t path, off_t length) {
     else if (faccessat(AT_FDCWD, link, W_OK, AT_EACCESS)) answer(c, errno);
     else {
       uint8_t kept = keep_written(&s, s.object, &number);
-      if (may_not_lose(kept, 0)) journal_refused(s.path, CHANGE_WRITE, error = EDQUOT);
+      if ((error = set_apart(&s.about, s.object))) kept = 0;
+      else if (may_not_lose(kept, 0)) journal_refused(s.path, CHANGE_WRITE, error = EDQUOT);
       else if (kept) error = journal('w', &s, NULL, kept, number);
       if (kept && !error) see(&s.about, SEEN_KEPT | SEEN_MODE);
       if (!error && truncate(link, length)) error = errno;

@@ -148,7 +148,7 @@ int write_own_pointer(int fd);
 
 /* keep.c */
 enum { KEPT_LINK = 1, KEPT_COPY = 2, KEPT_EMPTY = 4, KEPT_LOST = 8, KEPT_MADE = 16, KEPT_ATTRIBUTES = 32 };
-enum { SEEN_MADE = 1, SEEN_KEPT = 2, SEEN_MODE = 4, SEEN_GONE = 8 /* removed by its last name, and only kept */, SEEN_ATTRIBUTES = 16 };
+enum { SEEN_MADE = 1, SEEN_KEPT = 2, SEEN_MODE = 4, SEEN_GONE = 8 /* removed by its last name, and only kept */, SEEN_ATTRIBUTES = 16, SEEN_APART = 32 /* gone, and what is kept is another file by now */ };
 int door_take_keep(uint64_t file_bytes, uint64_t all_bytes, uint8_t must, const char *path);
 int open_keep(int host);
 int journal(char op, const struct spot *s, const struct spot *to, uint8_t kept, uint32_t number);
@@ -163,4 +163,6 @@ int may_not_lose(uint8_t kept, int appends);
 int seen(const struct stat *about);
 void see(const struct stat *about, int how);
 void forget(const struct stat *about);
+void see_gone(const struct stat *about, uint32_t number);
+int set_apart(const struct stat *about, int fd);
 #endif

@@ -57,6 +57,7 @@ int open_keep(int host) {
 struct seen_inode {
   uint64_t inode;
   uint32_t device;
+  uint32_t number; /* of the kept file that it is now, if it is gone */
   uint8_t how;
 };
 
@@ -103,6 +104,12 @@ void see(const struct stat *about, int how) {
 /* The number of an inode that is gone may come again, for a file of somebody else. */
 void forget(const struct stat *about) {
   if (capacity) table[slot_of(table, capacity, about->st_ino, (uint32_t)about->st_dev)].how = 0;
+}
+
+/* Its last name is that of the kept file. */
+void see_gone(const struct stat *about, uint32_t number) {
+  see(about, SEEN_GONE);
+  if (seen(about) & SEEN_GONE) table[slot_of(table, capacity, about->st_ino, (uint32_t)about->st_dev)].number = number;
 }
 
 struct record {
@@ -327,6 +334,37 @@ static uint8_t keep_copy(const struct spot *s, int fd, uint32_t *number) {
   return KEPT_COPY;
 }
 
+/*
+ * A file that is gone is the kept one itself: whoever still holds it open is about to write it, so a copy takes its place among what
+ * is kept. Returns 0, or the errno with which it is not written.
+ */
+int set_apart(const struct stat *about, int fd) {
+  char name[16], copy[24], link[32];
+  if ((seen(about) & (SEEN_GONE | SEEN_APART)) != SEEN_GONE || !S_ISREG(about->st_mode)) return 0;
+  uint32_t number = table[slot_of(table, capacity, about->st_ino, (uint32_t)about->st_dev)].number;
+  int folder = kept_folder(number);
+  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  int from = open(link, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+  if (folder < 0 || from < 0) {
+    if (from >= 0) close(from);
+    return EDQUOT;
+  }
+  snprintf(name, sizeof name, "%u", number);
+  snprintf(copy, sizeof copy, "%u.apart", number);
+  const struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, about->st_mtim};
+  int bad = copy_into(from, folder, copy, (uint64_t)about->st_size);
+  close(from);
+  if (bad) return EDQUOT;
+  bad = fchownat(folder, copy, about->st_uid, about->st_gid, AT_SYMLINK_NOFOLLOW) || fchmodat(folder, copy, about->st_mode & 07777, 0) ||
+        utimensat(folder, copy, times, AT_SYMLINK_NOFOLLOW) || renameat(folder, copy, folder, name);
+  if (bad) {
+    unlinkat(folder, copy, 0);
+    return EDQUOT;
+  }
+  see(about, SEEN_APART);
+  return 0;
+}
+
 /* Something that holds nothing but attributes: only a folder can have those of one. The umask is the command's. */
 static int make_empty(int folder, const char *name, int is_folder) {
   if (is_folder && mkdirat(folder, name, 0700)) return -1;
@@ -378,7 +416,7 @@ int keep_by_move(const struct spot *s) {
   if (journal('u', s, NULL, KEPT_LINK, number)) return -1;
   if (renameat2(host, s->name, folder, name, RENAME_NOREPLACE) == 0) {
     if (is_same_file(folder, name, &s->about)) {
-      if (s->about.st_nlink == 1) see(&s->about, SEEN_GONE);
+      if (s->about.st_nlink == 1) see_gone(&s->about, number);
       return 0;
     }
     /* Somebody on the host was faster, and this is another file: not what was judged. */

@@ -153,6 +153,10 @@ static void open_file(const struct call *c, struct spot *s, int flags, mode_t mo
   if (S_ISFIFO(s->about.st_mode) && s->parent >= 0) return open_fifo(c, s, flags);
   int fd = open_as_is(s, flags, mode);
   if (fd < 0) return answer(c, errno);
+  if ((error = set_apart(&s->about, fd))) {
+    close(fd);
+    return answer(c, error);
+  }
   uint8_t kept = keep_written(s, fd, &number);
   if (may_not_lose(kept, (flags & (O_APPEND | O_TRUNC)) == O_APPEND)) {
     close(fd);

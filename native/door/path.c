@@ -177,7 +177,8 @@ static int name_spot(struct spot *s) {
   /* In a directory that is gone nothing can be made; the kernel says so. */
   if (s->parent < 0) {
     /* Somebody holds it open, and it has no name any more but that of the kept file. */
-    if (!s->place && s->about.st_nlink == 1 && (seen(&s->about) & SEEN_GONE)) {
+    int how = seen(&s->about);
+    if ((how & SEEN_GONE) && (s->about.st_nlink == 0 || (s->about.st_nlink == 1 && !(how & SEEN_APART)))) {
       s->place = any_root();
       s->about.st_nlink = 0;
     }
