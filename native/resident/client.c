@@ -37,6 +37,7 @@ enum {
   INPUT_MS = 10000,  /* as the hook itself has it: a host that has waited for its own limit runs the tool */
   ANSWER_MS = 5000,  /* after that the hook is answered without the resident, in time for its host */
   HOOK_SECONDS = 30, /* of processor time, for a hook that runs away */
+  LATE_SECONDS = 55, /* of the clock: a hook without an answer by then ends, which is a block; hosts wait longer than that */
   BLOCKED = 2,
   FAULT = 125
 };
@@ -64,6 +65,16 @@ static _Noreturn void go_cold(void) {
   execv(cold_words[0], cold_words);
   dprintf(2, "cordon: %s could not be started: %s\n", cold_words[0], strerror(errno));
   _exit(kind == HOOK ? BLOCKED : FAULT);
+}
+
+/* A hook ends in time, whatever it has become by then: an alarm outlives exec. */
+static void end_in_time(void) {
+  sigset_t one;
+  sigemptyset(&one);
+  sigaddset(&one, SIGALRM);
+  signal(SIGALRM, SIG_DFL);
+  sigprocmask(SIG_UNBLOCK, &one, NULL);
+  alarm(LATE_SECONDS);
 }
 
 static int64_t now_ms(void) {
@@ -374,6 +385,7 @@ int main(int argc, char **argv) {
   cold_words = argv + 1;
   if (argc > 3 && !strcmp(argv[3], "run")) kind = COMMAND;
   if (argc > 3 && !strcmp(argv[3], "hook")) kind = argc > 4 && !strcmp(argv[4], "run") ? COMMAND : HOOK;
+  if (kind == HOOK) end_in_time();
   const char *const program[2] = {argv[1], argv[2]};
   /* A keeper stands elsewhere: only whole paths mean the same there. */
   if (kind != OTHER && argv[1][0] == '/' && argv[2][0] == '/' && is_served()) {
