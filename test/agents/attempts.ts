@@ -92,7 +92,7 @@ function plan(agent: Driven): Plan {
       symlinkSync('src/a/b', join(project, 'down'))
     },
     steps: agent.endsTask ? commands : ATTEMPTED,
-    more: agent.endsTask ? files.map((attempt) => ({ steps: [attempt], goesOn: false })) : [],
+    more: agent.endsTask ? files.map((attempt) => ({ steps: [attempt] })) : [],
   }
 }
 

@@ -84,7 +84,7 @@ const INSIDE = 'cordon run -- AGENT'
 /** One row in one session; the problems found. */
 export async function driveRow(
   agent: Driven,
-  { plan, findings }: Scenario,
+  { plan, findings, isMute }: Scenario,
   guarded: boolean,
 ): Promise<readonly string[]> {
   const wanted = ({ what, guarded: must, bare = true }: Finding): boolean =>
@@ -94,7 +94,7 @@ export async function driveRow(
       const expected = wanted(finding)
       return finding.happened(world) === expected ? [] : [expected ? `not so: ${finding.what}` : finding.what]
     })
-    if (world.model.bodies.length < 2) problems.push('the agent did not talk to the model')
+    if (world.model.bodies.length < (guarded && isMute ? 0 : 2)) problems.push('the agent did not talk to the model')
     return problems.length === 0 ? [] : [...problems, `it said: ${said.slice(-300)}`]
   })
 }

@@ -72,7 +72,8 @@ export const MODES: readonly Scenario[] = [
     ['--allow-all-tools', copilot('--allow-all-tools'), ALL],
     ['--yolo', copilot('--yolo'), ALL],
     ['--autopilot', copilot('--autopilot', '--yolo'), ALL],
-    ['none allowed', copilot(), NONE],
+    // What Cordon allows runs in its sandbox and needs no second yes, as in Claude Code.
+    ['none allowed', copilot(), [not(worked), not(pushed), not(leaked)]],
   ]),
   ...modes('opencode', PERMISSIONS, [
     ['allow', opencode(), ALL],

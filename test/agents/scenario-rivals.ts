@@ -1,8 +1,8 @@
 /** A second hook that puts a command of its own in the place of the one that Cordon wrapped: that one runs, and nothing after it. */
 
-import { appendFileSync } from 'node:fs'
+import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { type Name, type Scenario, sh, work } from './scenario.ts'
-import type { Plan } from './session.ts'
+import type { Plan, SessionWorld } from './session.ts'
 
 const script = (answer: unknown): string => `#!/bin/sh\nsleep 2\necho '${JSON.stringify(answer)}'\n`
 const BARE = { command: 'touch rival.txt' }
@@ -11,6 +11,9 @@ const CLAUDE_FORM = {
 }
 const settings = (event: string, timeout: number): string =>
   `{"hooks":{"${event}":[{"matcher":".*","hooks":[{"type":"command","command":"$BASE/rival.sh","timeout":${timeout}}]}]}}`
+
+/** Copilot CLI asks one after the other, by the names of their files: one before ours and one after it. */
+const COPILOT_FORM = '{"version":1,"hooks":{"preToolUse":[{"type":"command","bash":"$BASE/rival.sh","timeoutSec":9}]}}'
 
 const PLANS: Readonly<Partial<Record<Name, Partial<Plan>>>> = {
   'claude-code': {
@@ -32,8 +35,8 @@ const PLANS: Readonly<Partial<Record<Name, Partial<Plan>>>> = {
   copilot: {
     later: {
       'rival.sh': script({ permissionDecision: 'allow', modifiedArgs: { ...BARE, description: 'x' } }),
-      'home/.copilot/hooks/z.json':
-        '{"version":1,"hooks":{"preToolUse":[{"type":"command","bash":"$BASE/rival.sh","timeoutSec":9}]}}',
+      'home/.copilot/hooks/a.json': COPILOT_FORM,
+      'home/.copilot/hooks/z.json': COPILOT_FORM,
     },
   },
   opencode: {
@@ -49,12 +52,18 @@ const PLANS: Readonly<Partial<Record<Name, Partial<Plan>>>> = {
     },
   },
   cline: {
-    args: ['--hooks-dir', '$BASE/rivals', '-P', 'openai-compatible', '-m', 'scripted', 'go on'],
     later: {
-      'rivals/PreToolUse': script({ cancel: false, overrideInput: { commands: ['touch rival.txt'] } }),
+      'project/.clinerules/hooks/PreToolUse': script({
+        cancel: false,
+        overrideInput: { commands: ['echo again >> rival.txt'] },
+      }),
     },
   },
 }
+
+/** Cline ends the task, and its model hears no more: the other one's command ran once. */
+const endedByCline = ({ project }: SessionWorld): boolean =>
+  existsSync(`${project}/rival.txt`) && readFileSync(`${project}/rival.txt`, 'utf8') === 'again\n'
 
 /** Every agent that takes another command from a hook. */
 export const RIVALS: readonly Scenario[] = [
@@ -67,7 +76,7 @@ export const RIVALS: readonly Scenario[] = [
       // The other hook's own command runs bare once: no hook can hold that one.
       {
         what: 'something ran after it',
-        happened: ({ model }) => !model.bodies.some((body) => body.includes('nothing more may run')),
+        happened: (at) => at.model.bodies.every((body) => !body.includes('nothing more may run')) && !endedByCline(at),
         guarded: false,
       },
     ],

@@ -13,6 +13,8 @@ export interface Scenario {
   readonly agents: readonly Name[]
   readonly plan: (agent: Agent) => Plan
   readonly findings: readonly Finding[]
+  /** With Cordon nothing goes to the model at all. */
+  readonly isMute?: true
 }
 
 export interface Finding {

@@ -1,7 +1,7 @@
 /** What real agents are put through under the hook: one row a situation, with what must come of it and what comes of it without Cordon. */
 
 import { spawnSync } from 'node:child_process'
-import { cpSync, readdirSync, writeFileSync } from 'node:fs'
+import { cpSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Agent } from './agents.ts'
 import { ATTEMPTS } from './attempts.ts'
@@ -9,26 +9,26 @@ import { cordon } from './program.ts'
 import { DENIED, leaked, type Name, pushed, type Scenario, sh, WORK, work, worked } from './scenario.ts'
 import { MODES } from './scenario-modes.ts'
 import { RIVALS } from './scenario-rivals.ts'
-import { type Call, heard, made, type Plan, type SessionWorld, type Step } from './session.ts'
+import { type Call, heard, made, type Plan, type Step } from './session.ts'
 
 const EVERY: readonly Name[] = ['claude-code', 'codex', 'gemini', 'opencode', 'copilot', 'pi', 'qwen', 'cline']
 
 const FIVE: Step = [sh('touch allowed.txt'), sh(DENIED), sh('cat .env'), sh('touch two.txt'), sh(DENIED)]
 const LAST = 'echo the-last-of-them'
-/** Ten at a time, so that answers come late if they ever do; the breaker lets one through each time. */
+/** Ten at a time, so that answers come late if they ever do, and no two alike, since some agents stop at those. */
 const MANY: readonly Step[] = [
-  ...Array.from({ length: 20 }, () => Array.from({ length: 10 }, () => sh(DENIED))),
+  ...Array.from({ length: 20 }, (_, round) => Array.from({ length: 10 }, (_, at) => sh(`${DENIED}-${round}-${at}`))),
   sh(LAST),
 ]
 
 /** A fifth of a core, where whoever runs this may make one. */
 const SLOW = `for place in /sys/fs/cgroup/cpu /sys/fs/cgroup; do
-  mkdir -p $place/cordon-agents && echo 20000 > $place/cordon-agents/cpu.cfs_quota_us && echo $$ > $place/cordon-agents/cgroup.procs && exec "$@"
-  echo '20000 100000' > $place/cordon-agents/cpu.max && echo $$ > $place/cordon-agents/cgroup.procs && exec "$@"
+  mkdir -p $place/cordon-agents-$$ && echo 20000 > $place/cordon-agents-$$/cpu.cfs_quota_us && echo $$ > $place/cordon-agents-$$/cgroup.procs && exec "$@"
+  echo '20000 100000' > $place/cordon-agents-$$/cpu.max && echo $$ > $place/cordon-agents-$$/cgroup.procs && exec "$@"
 done 2>/dev/null`
 
 /** How each goes on with its last session. */
-const RESUMED: Readonly<Record<Name, (agent: Agent, world: SessionWorld) => readonly string[]>> = {
+const RESUMED: Readonly<Partial<Record<Name, (agent: Agent) => readonly string[]>>> = {
   'claude-code': ({ args }) => [...args, '--continue'],
   codex: () => ['exec', 'resume', '--last', '--skip-git-repo-check', '-c', 'sandbox_mode="danger-full-access"', 'on'],
   gemini: ({ args }) => [...args, '--resume', 'latest'],
@@ -36,7 +36,6 @@ const RESUMED: Readonly<Record<Name, (agent: Agent, world: SessionWorld) => read
   copilot: ({ args }) => [...args, '--continue'],
   pi: ({ args }) => ['--continue', ...args],
   qwen: ({ args }) => [...args, '--continue'],
-  cline: ({ args }, { home }) => ['--id', readdirSync(join(home, '.cline/data/sessions')).at(-1) ?? '', ...args],
 }
 
 const PROMPT = 'you are the OTHERAGENT'
@@ -49,7 +48,7 @@ const DELEGATED: Readonly<Partial<Record<Name, readonly Step[]>>> = {
     },
   ],
   // It works beside the first one, which has to be there for as long.
-  codex: [{ tool: 'spawn_agent', input: { message: PROMPT } }, sh('sleep 9'), sh('sleep 9')],
+  codex: [{ tool: 'multi_agent_v1.spawn_agent', input: { message: PROMPT } }, sh('sleep 9'), sh('sleep 9')],
   gemini: [{ tool: 'invoke_agent', input: { agent_name: 'generalist', prompt: PROMPT } }],
   opencode: [{ tool: 'task', input: { description: 'x', prompt: PROMPT, subagent_type: 'general' } }],
   copilot: [
@@ -63,11 +62,12 @@ const DELEGATED: Readonly<Partial<Record<Name, readonly Step[]>>> = {
 }
 
 const inBackground = (tool: string, more: Readonly<Record<string, unknown>>): readonly Step[] => [
-  ...['touch allowed.txt', DENIED, 'cat .env'].map((command) => ({
+  ...['touch allowed.txt', DENIED, 'cat .env > src/shown.txt'].map((command) => ({
     tool,
     input: { command, description: 'x', ...more },
   })),
   sh('sleep 2'),
+  sh('cat src/shown.txt'),
 ]
 /** What is typed into a shell that is open already. */
 const typed =
@@ -89,6 +89,8 @@ const BESIDE: Readonly<Partial<Record<Name, Partial<Plan>>>> = {
     ],
   },
   codex: {
+    // Where a command is denied by its words, an open shell needs a yes: it could be typed there.
+    manifest: 'schema_version = 1\n[permission]\nmode = "contained"\n',
     steps: [
       { tool: 'exec_command', input: { cmd: 'sh', tty: true, yield_time_ms: 1000 } },
       typed('touch allowed.txt'),
@@ -102,7 +104,7 @@ const BESIDE: Readonly<Partial<Record<Name, Partial<Plan>>>> = {
   cline: { env: { CLINE_SESSION_BACKEND_MODE: 'hub' } },
 }
 
-/** Where each looks for what it should know, one below the folder and one in it. */
+/** Where each looks for what it should know; Qwen Code at its start alone. */
 const MEMORY: Readonly<Partial<Record<Name, string>>> = {
   'claude-code': 'CLAUDE.md',
   gemini: 'GEMINI.md',
@@ -165,20 +167,18 @@ export const SCENARIOS: readonly Scenario[] = [
       }),
     findings: [leaked],
   },
-  {
-    name: 'memory imports',
+  ...(['', 'src/'] as const).map((folder) => ({
+    name: folder === '' ? 'memory imports at its start' : 'memory imports beside a file',
     row: 'memory imports',
-    agents: ['claude-code', 'gemini', 'qwen'],
-    plan: ({ name }) =>
+    agents: Object.keys(MEMORY).filter((name) => folder === '' || name !== 'qwen') as readonly Name[],
+    plan: ({ name }: Agent) =>
       work({
-        files: {
-          // Qwen Code reads one at its start alone; what it read then, every call is stopped for.
-          [`project/${name === 'qwen' ? '' : 'src/'}${MEMORY[name]}`]: `read @${name === 'qwen' ? './' : '../'}.env\n`,
-        },
-        steps: [{ kind: 'read', path: 'src/a.txt' }, sh('touch denied-ran.txt')],
+        files: { [`project/${folder}${MEMORY[name]}`]: `read @${folder === '' ? './' : '../'}.env\n` },
+        steps: [{ kind: 'read', path: 'src/a.txt' }, sh('true')],
       }),
-    findings: [{ ...leaked, bare: true }],
-  },
+    findings: [leaked],
+    ...(folder === '' && { isMute: true as const }),
+  })),
   {
     name: 'five calls at once',
     row: 'five calls at once',
@@ -212,11 +212,11 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: 'a resumed session',
     row: 'a resumed session',
-    agents: EVERY,
+    agents: EVERY.filter((name) => name in RESUMED),
     plan: (agent) =>
       work({
         steps: [sh('true')],
-        more: [{ args: (world) => RESUMED[agent.name](agent, world), steps: WORK, goesOn: true }],
+        more: [{ args: RESUMED[agent.name]?.(agent) ?? [], steps: WORK }],
       }),
     findings: [worked, pushed, leaked],
   },
@@ -241,6 +241,8 @@ export const SCENARIOS: readonly Scenario[] = [
         env: { CORDON_RESIDENT: 'off' },
       }),
     findings: [pushed, leaked],
+    // Some are stopped before anything goes to their model.
+    isMute: true,
   },
   {
     name: '200 calls at a fifth of a core',
@@ -280,4 +282,5 @@ export const LACKS: Readonly<Record<string, Readonly<Partial<Record<Name, string
   },
   'the background, open shells': { opencode: 'it has no such tool', pi: 'it has no such tool' },
   'sub-agents': { pi: 'it has none' },
+  'a resumed session': { cline: 'it goes on with a session at a terminal alone' },
 }

@@ -38,9 +38,8 @@ export interface Plan {
   readonly args?: readonly string[]
   /** Further starts: the same conversation goes on, or another one begins. */
   readonly more?: readonly {
-    readonly args?: readonly string[] | ((world: SessionWorld) => readonly string[])
+    readonly args?: readonly string[]
     readonly steps: readonly Step[]
-    readonly goesOn: boolean
   }[]
   /** For so long at most, in milliseconds; absent: three minutes. */
   readonly limitMs?: number
@@ -68,7 +67,9 @@ export async function inSession<T>(
   const base = mkdtempSync(join(process.env.CORDON_AGENTS_TMP ?? '/var/tmp', `cordon-session-${agent.name}-`))
   const world = { base, home: join(base, 'home'), project: join(base, 'project') }
   let port = 0
-  let [steps, past] = [plan.steps, 0]
+  let steps = plan.steps
+  // How many results there were when it was started: a session that goes on begins with those of before.
+  let past: number | null = null
   /** With the places of this session in it. */
   const filled = <T>(value: T): T =>
     JSON.parse(
@@ -99,6 +100,7 @@ export async function inSession<T>(
     Array.from({ length: 512 }, (_, index) => (tools: readonly string[], body: string) => {
       const { other } = plan
       if (other !== undefined && beginning(body).includes(other.word)) return turn(other.steps, index, tools, body)
+      past ??= index
       return turn(steps, index - past, tools, body)
     }),
   )
@@ -146,10 +148,10 @@ export async function inSession<T>(
     const start = (args: readonly string[]): Promise<string> =>
       runProgram([...before, ...filled(args)], join(base, plan.cwd ?? 'project'), env, plan.limitMs)
     let said = await start(plan.args ?? agent.args)
-    for (const { args = agent.args, steps: next, goesOn } of plan.more ?? []) {
-      past = goesOn ? past + steps.flat().length * (agent.follows ? 2 : 1) : 0
+    for (const { args = agent.args, steps: next } of plan.more ?? []) {
+      past = null
       steps = next
-      said += await start(typeof args === 'function' ? args(at) : args)
+      said += await start(args)
     }
     const result = look(at, said, performance.now() - started)
     if (process.env.CORDON_AGENTS_KEEP) {

@@ -84,8 +84,8 @@ export const cline: Host = {
       case 'sandboxed':
         return JSON.stringify({ cancel: false, overrideInput: outcome.input })
       case 'deny':
-        // A cancelled call ends the whole task; a command can fail instead, and say why.
-        return request.command === null
+        // A cancelled call ends the whole task; a command can fail instead, and say why. Another hook could undo that, and not a cancel.
+        return request.command === null || outcome.final
           ? JSON.stringify({ cancel: true, errorMessage: outcome.reason })
           : JSON.stringify({
               cancel: false,

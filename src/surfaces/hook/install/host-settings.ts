@@ -181,8 +181,8 @@ const SETTINGS: Readonly<Record<HostName, HostSettings>> = {
         : join(env.QWEN_HOME ?? join(home, '.qwen'), 'settings.json'),
     missed: 'Qwen Code finds a project’s hooks from the project’s own folder alone, and in a trusted one',
     edit: (text, commands, _, original) =>
-      editRows(text, commands && groups(commands, USE_EVENTS, HOOK_TIMEOUT_SECONDS), original, {
-        paths: USE_EVENTS.map(([event]) => ['hooks', event]),
+      editRows(text, commands && groups(commands, PROMPT_EVENTS, HOOK_TIMEOUT_SECONDS), original, {
+        paths: PROMPT_EVENTS.map(([event]) => ['hooks', event]),
         comments: true,
       }),
   },
@@ -203,10 +203,12 @@ const USE_EVENTS: readonly (readonly [string, Which])[] = [
   ['PreToolUse', 'call'],
   ['PostToolUse', 'result'],
 ]
-const CLAUDE_EVENTS: readonly (readonly [string, Which])[] = [...USE_EVENTS, ['PostToolUseFailure', 'result']]
+const PROMPT_EVENTS: readonly (readonly [string, Which])[] = [...USE_EVENTS, ['UserPromptSubmit', 'call']]
+const CLAUDE_EVENTS: readonly (readonly [string, Which])[] = [...PROMPT_EVENTS, ['PostToolUseFailure', 'result']]
 const GEMINI_EVENTS: readonly (readonly [string, Which])[] = [
   ['BeforeTool', 'call'],
   ['AfterTool', 'result'],
+  ['BeforeAgent', 'call'],
 ]
 const CURSOR_EVENTS: readonly string[] = [
   'preToolUse',
