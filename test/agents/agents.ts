@@ -48,6 +48,8 @@ export type OwnAgent = Pick<Agent, 'prepare' | 'env' | 'args' | 'key' | 'call' |
   readonly name: 'cordon'
 }
 
+let harmless = 0
+
 function put(path: string, text: string): void {
   mkdirSync(dirname(path), { recursive: true })
   writeFileSync(path, text)
@@ -190,6 +192,8 @@ stream_max_retries = 0
     package: '@github/copilot@1.0.102',
     program: 'copilot',
     args: ['-p', 'go', '--allow-all-tools', '--allow-all-paths', '--no-auto-update'],
+    // It keeps its own key from commands.
+    stops: ['the key was seen inside'],
     prepare: ({ home }) => put(join(home, '.copilot/config.json'), JSON.stringify({ banner: 'never' })),
     key: { name: 'COPILOT_PROVIDER_API_KEY', header: 'authorization' },
     settings: { user: '.copilot/config.json', project: '.github/hooks/x.json' },
@@ -249,7 +253,8 @@ stream_max_retries = 0
     follows: (results) =>
       results.map((result) => {
         const told = /has to say so itself: (\S*cordon-run [0-9a-f]{12}\S* '[^']*')/.exec(result)?.[1]
-        return { kind: 'shell', command: told ?? 'true' }
+        // It stops by itself at calls that are alike.
+        return { kind: 'shell', command: told ?? `echo ${++harmless}` }
       }),
     stops: ['a file behind a link was read', 'a file behind a link was written outside'],
     prepare: ({ home }) =>

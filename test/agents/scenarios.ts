@@ -27,6 +27,12 @@ const SLOW = `for place in /sys/fs/cgroup/cpu /sys/fs/cgroup; do
   echo '20000 100000' > $place/cordon-agents-$$/cpu.max && echo $$ > $place/cordon-agents-$$/cgroup.procs && exec "$@"
 done 2>/dev/null`
 
+/** A Cordon that only this session has. */
+function copyCordon(base: string): void {
+  const isKept = (path: string): boolean => !path.includes('.code-cache')
+  cpSync(dirname(cordon[1]), join(base, 'own'), { recursive: true, filter: isKept })
+}
+
 /** How each goes on with its last session. */
 const RESUMED: Readonly<Partial<Record<Name, (agent: Agent) => readonly string[]>>> = {
   'claude-code': ({ args }) => [...args, '--continue'],
@@ -228,15 +234,13 @@ export const SCENARIOS: readonly Scenario[] = [
       work({
         steps: [sh('touch denied-ran.txt && cat .env')],
         cordon: ({ base }) => {
-          const own = join(base, 'own')
-          cpSync(dirname(cordon[1]), own, { recursive: true })
-          return [cordon[0], join(own, 'cordon.cjs')]
+          copyCordon(base)
+          return [cordon[0], join(base, 'own/cordon.cjs')]
         },
         // The same program, of which nothing comes any more.
         prepare: ({ base }) => {
-          const own = join(base, 'own')
-          cpSync(dirname(cordon[1]), own, { recursive: true })
-          writeFileSync(join(own, 'cordon.cjs'), 'setInterval(() => {}, 1e9)\n')
+          copyCordon(base)
+          writeFileSync(join(base, 'own/cordon.cjs'), 'setInterval(() => {}, 1e9)\n')
         },
         env: { CORDON_RESIDENT: 'off' },
       }),
